@@ -1,0 +1,32 @@
+/*
+ * run_output.h - the ranks' stdout and stderr, read from pipes and written to the launcher's own
+ *
+ * Never blocks: while the launcher's reader is slow, the ranks' pipes are not read, and the ranks wait as they would without a
+ * launcher.
+ */
+#ifndef ORIEL_RUN_OUTPUT_H
+#define ORIEL_RUN_OUTPUT_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+struct output;
+
+/* NULL if memory is short. drained is called whenever all streams have ended and everything is written. From here on say() goes through it. */
+struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*drained)(void *arg), void *arg);
+
+/* Relay a rank's pipes, which do not block; they are closed at their end. */
+void output_add(struct output *output, int rank, int out_fd, int err_fd);
+
+/* Every pipe has ended. */
+bool output_has_ended(const struct output *output);
+
+/* Every pipe has ended, and everything is written. */
+bool output_is_drained(const struct output *output);
+
+/* Nobody who could write is left: take what is in the pipes, as fast as it can be written, and close them. */
+void output_end(struct output *output);
+
+void output_close(struct output *output);
+
+#endif

@@ -1,0 +1,641 @@
+/*
+ * run_server.c - oriel-run's port: connections, and who is behind them; see run_server.h
+ *
+ * DESIGN NOTES
+ * Anybody on the machine can connect. Until a connection has proven that it knows the job's secret it can do nothing but hold a descriptor:
+ * it has a few seconds, a fixed small buffer, and there is a bound on how many there are; beyond it the oldest goes. A rank
+ * that is crowded out tries again (boot_run.c). After the proof a connection is a rank's, one per rank. On loopback nobody but
+ * the superuser can speak in another's TCP connection, so what follows carries no further proofs.
+ *
+ * A connection that ends without a word is news of a death, but its process usually ends a moment later and tells a better reason. So
+ * the connection stays on the books, cut, until the process has ended or a short delay is over.
+ *
+ * Order between a rank's socket and other sources: when its process has ended, or when a second connection claims the
+ * rank, everything that the first has sent is in our receive buffer already. catch_up reads it before anything is decided.
+ *
+ * No function that sends ever frees a connection, so lists can be walked while sending: a failed send marks the connection
+ * broken and feeds an event to its own read handler, which ends it.
+ */
+#include "run_server.h"
+
+#include "byteq.h"
+#include "proof.h"
+#include "run_kvs.h"
+#include "run_rdv.h"
+#include "run_say.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LISTEN_BACKLOG 4096       /* the kernel cuts it to net.core.somaxconn */
+#define ACCEPTS_PER_WAKEUP 64
+#define ACCEPT_PAUSE_S 0.1        /* when the system is out of descriptors or memory */
+#define OUT_HIGH_BYTES (256 << 10) /* above it no more requests of this rank are read */
+#define OUT_MAX_BYTES (32 << 20)  /* above it the connection is given up */
+#define IN_BYTES (4 * PROTO_MESSAGE_MAX_BYTES)
+#define RANK_NONE (-1)
+
+static_assert(OUT_MAX_BYTES > OUT_HIGH_BYTES + KVS_WAITS_PER_RANK_MAX * PROTO_MESSAGE_MAX_BYTES,
+              "a rank can have every answer it may wait for at once");
+
+enum conn_state {
+	CONN_UNPROVEN, /* in the list of strangers */
+	CONN_HELD,     /* proven; the rendezvous lets it wait */
+	CONN_JOINED,   /* proven, welcomed */
+	CONN_CUT,      /* was joined and ended without leaving; the socket is closed, the verdict is due */
+};
+
+struct conn {
+	struct server *server;
+	enum conn_state state;
+	bool broken;          /* a send failed; the read handler will end it */
+	int rank;             /* RANK_NONE while unproven */
+	ev_io reader;         /* reader.fd is the socket, -1 once cut */
+	ev_io writer;         /* active while out is not empty */
+	ev_timer verdict;     /* active while cut */
+	struct conn *older;   /* the list of strangers */
+	struct conn *newer;
+	ev_tstamp born;       /* loop time of the accept */
+	struct proof_context context;
+	struct byteq out;
+	uint8_t in[IN_BYTES];
+	size_t in_size;
+};
+
+struct server {
+	struct ev_loop *loop;
+	struct server_config config;
+	struct rdv *rdv;
+	uint16_t port;
+	ev_io listener;
+	ev_timer accept_pause;
+	ev_timer prove_timer;   /* active while there are strangers: when the oldest one's time is up */
+	struct conn *oldest;    /* strangers */
+	struct conn *newest;
+	int stranger_count;
+	struct conn *by_rank[]; /* not CONN_UNPROVEN; NULL: none */
+};
+
+int server_descriptors(int size)
+{
+	return 2 * size + SERVER_STRANGERS_EXTRA + 2;
+}
+
+static int strangers_max(const struct server *server)
+{
+	return server->config.size + SERVER_STRANGERS_EXTRA;
+}
+
+/* ---- the list of strangers, oldest first ---- */
+
+static void list_add(struct server *server, struct conn *conn)
+{
+	conn->older = server->newest;
+	if (server->newest)
+		server->newest->newer = conn;
+	else
+		server->oldest = conn;
+	server->newest = conn;
+	server->stranger_count++;
+}
+
+static void list_remove(struct server *server, struct conn *conn)
+{
+	if (conn->older)
+		conn->older->newer = conn->newer;
+	else
+		server->oldest = conn->newer;
+	if (conn->newer)
+		conn->newer->older = conn->older;
+	else
+		server->newest = conn->older;
+	conn->older = NULL;
+	conn->newer = NULL;
+	server->stranger_count--;
+}
+
+/* Let the timer go off when the oldest stranger's time is up. */
+static void set_prove_timer(struct server *server)
+{
+	ev_timer_stop(server->loop, &server->prove_timer);
+	if (!server->oldest)
+		return;
+	ev_timer_set(&server->prove_timer, server->oldest->born + SERVER_PROVE_TIMEOUT_S - ev_now(server->loop), 0.);
+	ev_timer_start(server->loop, &server->prove_timer);
+}
+
+/* ---- the end of a connection ---- */
+
+static void close_socket(struct conn *conn)
+{
+	struct ev_loop *loop = conn->server->loop;
+
+	ev_io_stop(loop, &conn->reader);
+	ev_io_stop(loop, &conn->writer);
+	ev_clear_pending(loop, &conn->reader);
+	if (conn->reader.fd >= 0)
+		close(conn->reader.fd);
+	ev_io_set(&conn->reader, -1, EV_READ);
+	byteq_clear(&conn->out);
+}
+
+static void free_conn(struct conn *conn)
+{
+	struct server *server = conn->server;
+
+	close_socket(conn);
+	ev_timer_stop(server->loop, &conn->verdict);
+	if (conn->state == CONN_UNPROVEN)
+		list_remove(server, conn);
+	else if (server->by_rank[conn->rank] == conn)
+		server->by_rank[conn->rank] = NULL;
+	free(conn);
+}
+
+static void drop_stranger(struct conn *conn, const char *why)
+{
+	say_detail("a connection to the launcher's port was dropped: %s", why);
+	free_conn(conn);
+}
+
+static void cut(struct conn *conn)
+{
+	close_socket(conn);
+	conn->state = CONN_CUT;
+	ev_timer_set(&conn->verdict, SERVER_VERDICT_DELAY_S, 0.);
+	ev_timer_start(conn->server->loop, &conn->verdict);
+}
+
+static void on_verdict(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct conn *conn = timer->data;
+	struct rdv *rdv = conn->server->rdv;
+	int rank = conn->rank;
+
+	(void)loop;
+	(void)revents;
+	free_conn(conn);
+	rdv_lost(rdv, rank, "closed its connection to the launcher without leaving the job");
+}
+
+/* The socket has nothing more to say, or is not worth listening to. */
+static void end_conn(struct conn *conn, const char *why)
+{
+	switch (conn->state) {
+	case CONN_UNPROVEN:
+		drop_stranger(conn, why);
+		break;
+	case CONN_HELD:
+		rdv_unhold(conn->server->rdv, conn->rank);
+		free_conn(conn);
+		break;
+	case CONN_JOINED:
+		if (rdv_is_inside(conn->server->rdv, conn->rank))
+			cut(conn);
+		else
+			free_conn(conn);
+		break;
+	case CONN_CUT:
+		break;
+	}
+}
+
+/* ---- sending ---- */
+
+static void break_conn(struct conn *conn)
+{
+	conn->broken = true;
+	ev_feed_event(conn->server->loop, &conn->reader, EV_READ);
+}
+
+/* Returns how many bytes the socket took, 0 if it is full, or -1 if it is broken. */
+static ssize_t send_some(const struct conn *conn, const uint8_t *bytes, size_t size)
+{
+	ssize_t sent;
+
+	do
+		sent = send(conn->reader.fd, bytes, size, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 && errno == EAGAIN ? 0 : sent;
+}
+
+static void queue_rest(struct conn *conn, const uint8_t *bytes, size_t size)
+{
+	if (byteq_append(&conn->out, bytes, size, OUT_MAX_BYTES) != 0) {
+		break_conn(conn);
+		return;
+	}
+	ev_io_start(conn->server->loop, &conn->writer);
+	if (conn->out.size > OUT_HIGH_BYTES)
+		ev_io_stop(conn->server->loop, &conn->reader);
+}
+
+static void send_message(struct conn *conn, const struct proto_msg *msg)
+{
+	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
+	int size = proto_encode(msg, bytes);
+	ssize_t sent = 0;
+
+	assert(size > 0);
+	if (conn->broken || conn->state == CONN_CUT)
+		return;
+	if (conn->out.size == 0)
+		sent = send_some(conn, bytes, (size_t)size);
+	if (sent < 0)
+		break_conn(conn);
+	else if (sent < size)
+		queue_rest(conn, bytes + sent, (size_t)(size - sent));
+}
+
+static void on_writable(struct ev_loop *loop, ev_io *writer, int revents)
+{
+	struct conn *conn = writer->data;
+	ssize_t sent = send_some(conn, byteq_head(&conn->out), conn->out.size);
+
+	(void)revents;
+	if (sent < 0) {
+		ev_io_stop(loop, writer);
+		break_conn(conn);
+		return;
+	}
+	byteq_drop(&conn->out, (size_t)sent);
+	if (conn->out.size == 0)
+		ev_io_stop(loop, writer);
+	if (conn->out.size <= OUT_HIGH_BYTES)
+		ev_io_start(loop, &conn->reader);
+}
+
+static void send_to_rank(void *arg, int rank, const struct proto_msg *msg)
+{
+	struct server *server = arg;
+
+	if (server->by_rank[rank])
+		send_message(server->by_rank[rank], msg);
+}
+
+static void send_refusal(struct conn *conn, const char *why)
+{
+	struct proto_msg msg = { .type = PROTO_REFUSED };
+
+	proto_set_text(&msg, why);
+	send_message(conn, &msg);
+}
+
+static void send_challenge(struct conn *conn)
+{
+	struct proto_msg msg = { .type = PROTO_CHALLENGE };
+
+	memcpy(msg.nonce, conn->context.launcher_nonce, sizeof(msg.nonce));
+	send_message(conn, &msg);
+}
+
+/* ---- joining ---- */
+
+static void welcome(void *arg, int rank)
+{
+	struct server *server = arg;
+	struct conn *conn = server->by_rank[rank];
+	struct proto_msg msg = { .type = PROTO_WELCOME };
+
+	conn->state = CONN_JOINED;
+	msg.size = (uint32_t)server->config.size;
+	msg.local_size = (uint32_t)server->config.size;
+	proof_make(server->config.secret, PROOF_BY_LAUNCHER, &conn->context, msg.proof);
+	send_message(conn, &msg);
+	say_detail("rank %d has joined", rank);
+}
+
+static int catch_up(struct conn *conn);
+
+/* Make way for a new connection of the rank, if the old one's program has left. Returns 0, or -1 if it has not. */
+static int retire_old_conn(struct server *server, int rank)
+{
+	if (server->by_rank[rank])
+		catch_up(server->by_rank[rank]);
+	if (!server->by_rank[rank])
+		return 0;
+	if (server->by_rank[rank]->state != CONN_JOINED || rdv_is_inside(server->rdv, rank))
+		return -1;
+	free_conn(server->by_rank[rank]);
+	return 0;
+}
+
+static void attach_to_rank(struct conn *conn, int rank)
+{
+	struct server *server = conn->server;
+
+	list_remove(server, conn);
+	conn->state = CONN_HELD;
+	conn->rank = rank;
+	server->by_rank[rank] = conn;
+}
+
+/* Returns -1 if the connection ended. */
+static int join(struct conn *conn, int rank)
+{
+	const char *why = "another process of this rank is in the job or waiting to join";
+
+	if (retire_old_conn(conn->server, rank) == 0) {
+		attach_to_rank(conn, rank);
+		if (rdv_join(conn->server->rdv, rank, &why) != RDV_REFUSED)
+			return 0;
+	}
+	say_detail("rank %d was not let in: %s", rank, why);
+	send_refusal(conn, why);
+	free_conn(conn);
+	return -1;
+}
+
+/* Returns -1 if the connection ended. */
+static int handle_proof(struct conn *conn, const struct proto_msg *msg)
+{
+	if (msg->type != PROTO_PROOF || msg->rank >= (uint32_t)conn->server->config.size) {
+		drop_stranger(conn, "it did not answer with a proof");
+		return -1;
+	}
+	conn->context.rank = msg->rank;
+	memcpy(conn->context.rank_nonce, msg->nonce, sizeof(msg->nonce));
+	if (!proof_holds(conn->server->config.secret, PROOF_BY_RANK, &conn->context, msg->proof)) {
+		send_refusal(conn, "its secret is not this job's");
+		drop_stranger(conn, "it does not know the job's secret");
+		return -1;
+	}
+	return join(conn, (int)msg->rank);
+}
+
+/* ---- receiving ---- */
+
+/* Returns -1 if the connection ended. */
+static int handle_message(struct conn *conn, const struct proto_msg *msg)
+{
+	struct server *server = conn->server;
+	int rank = conn->rank;
+
+	if (conn->state == CONN_UNPROVEN)
+		return handle_proof(conn, msg);
+	if (conn->state == CONN_JOINED && rdv_message(server->rdv, rank, msg) == 0)
+		return 0;
+	say("rank %d sent a message that makes no sense (type %d); its connection is closed", rank, (int)msg->type);
+	end_conn(conn, "a message that makes no sense");
+	return -1;
+}
+
+/* Returns -1 if the connection ended. */
+static int handle_received(struct conn *conn)
+{
+	struct proto_msg msg;
+	size_t start = 0;
+	int used;
+
+	while ((used = proto_decode(conn->in + start, conn->in_size - start, &msg)) > 0) {
+		start += (size_t)used;
+		if (handle_message(conn, &msg) != 0)
+			return -1;
+	}
+	if (used < 0) {
+		end_conn(conn, "it sent something that is no message");
+		return -1;
+	}
+	conn->in_size -= start;
+	memmove(conn->in, conn->in + start, conn->in_size);
+	return 0;
+}
+
+/* One read and what follows from it. Returns 1 if there may be more, 0 if not now, -1 if the connection ended. */
+static int receive(struct conn *conn)
+{
+	ssize_t got = recv(conn->reader.fd, conn->in + conn->in_size, sizeof(conn->in) - conn->in_size, 0);
+
+	if (got < 0 && errno == EINTR)
+		return 1;
+	if (got < 0 && errno == EAGAIN)
+		return 0;
+	if (got <= 0) {
+		end_conn(conn, got == 0 ? "it was closed before it had proven itself" : strerror(errno));
+		return -1;
+	}
+	conn->in_size += (size_t)got;
+	return handle_received(conn) == 0 ? 1 : -1;
+}
+
+/* Read all that has been sent. Returns -1 if the connection ended. */
+static int catch_up(struct conn *conn)
+{
+	int more = 1;
+
+	while (more == 1 && conn->state != CONN_CUT)
+		more = receive(conn);
+	return more;
+}
+
+static void on_readable(struct ev_loop *loop, ev_io *reader, int revents)
+{
+	struct conn *conn = reader->data;
+
+	(void)loop;
+	(void)revents;
+	if (conn->broken)
+		end_conn(conn, "nothing could be sent");
+	else
+		receive(conn);
+}
+
+/* ---- strangers come and go ---- */
+
+static void on_prove_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct server *server = timer->data;
+
+	(void)revents;
+	while (server->oldest && server->oldest->born + SERVER_PROVE_TIMEOUT_S <= ev_now(loop) + 0.001)
+		drop_stranger(server->oldest, "it did not prove itself in time");
+	set_prove_timer(server);
+}
+
+static struct conn *create_conn(struct server *server, int fd)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn)
+		return NULL;
+	conn->server = server;
+	conn->state = CONN_UNPROVEN;
+	conn->rank = RANK_NONE;
+	conn->born = ev_now(server->loop);
+	ev_io_init(&conn->reader, on_readable, fd, EV_READ);
+	ev_io_init(&conn->writer, on_writable, fd, EV_WRITE);
+	ev_timer_init(&conn->verdict, on_verdict, 0., 0.);
+	conn->reader.data = conn;
+	conn->writer.data = conn;
+	conn->verdict.data = conn;
+	return conn;
+}
+
+static void add_stranger(struct server *server, int fd)
+{
+	int one = 1;
+	struct conn *conn = create_conn(server, fd);
+
+	if (!conn || proof_random(conn->context.launcher_nonce, sizeof(conn->context.launcher_nonce)) != 0) {
+		close(fd);
+		free(conn);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (server->stranger_count >= strangers_max(server))
+		drop_stranger(server->oldest, "too many connections that have not proven themselves");
+	list_add(server, conn);
+	ev_io_start(server->loop, &conn->reader);
+	if (!ev_is_active(&server->prove_timer))
+		set_prove_timer(server);
+	send_challenge(conn);
+}
+
+static void pause_accepting(struct server *server)
+{
+	ev_io_stop(server->loop, &server->listener);
+	ev_timer_set(&server->accept_pause, ACCEPT_PAUSE_S, 0.);
+	ev_timer_start(server->loop, &server->accept_pause);
+}
+
+static void on_accept_again(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct server *server = timer->data;
+
+	(void)revents;
+	ev_io_start(loop, &server->listener);
+}
+
+static void on_connection(struct ev_loop *loop, ev_io *listener, int revents)
+{
+	struct server *server = listener->data;
+	int left = ACCEPTS_PER_WAKEUP;
+	int fd;
+
+	(void)loop;
+	(void)revents;
+	while (left-- > 0 && (fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		add_stranger(server, fd);
+	if (left >= 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+		pause_accepting(server);
+}
+
+/* ---- opening and closing ---- */
+
+static void pass_abort(void *arg, int rank, int status, const char *reason)
+{
+	const struct server *server = arg;
+
+	server->config.abort(server->config.abort_arg, rank, status, reason);
+}
+
+static const struct rdv_events rdv_events = {
+	.send = send_to_rank,
+	.admit = welcome,
+	.abort = pass_abort,
+};
+
+/* Returns the listening socket, and its port, or -1 with errno. */
+static int listen_on_loopback(uint16_t *port)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	if (bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0 || listen(fd, LISTEN_BACKLOG) != 0 ||
+	    getsockname(fd, (struct sockaddr *)&addr, &size) != 0) {
+		close(fd);
+		return -1;
+	}
+	*port = ntohs(addr.sin_port);
+	return fd;
+}
+
+static void start_listening(struct server *server, int fd)
+{
+	ev_io_init(&server->listener, on_connection, fd, EV_READ);
+	ev_timer_init(&server->accept_pause, on_accept_again, 0., 0.);
+	ev_timer_init(&server->prove_timer, on_prove_timeout, 0., 0.);
+	server->listener.data = server;
+	server->accept_pause.data = server;
+	server->prove_timer.data = server;
+	ev_io_start(server->loop, &server->listener);
+}
+
+struct server *server_open(struct ev_loop *loop, const struct server_config *config)
+{
+	struct server *server = calloc(1, sizeof(*server) + (size_t)config->size * sizeof(server->by_rank[0]));
+	int fd;
+
+	if (!server)
+		goto err_memory;
+	server->loop = loop;
+	server->config = *config;
+	server->rdv = rdv_create(config->size, &rdv_events, server);
+	if (!server->rdv)
+		goto err_memory;
+	fd = listen_on_loopback(&server->port);
+	if (fd < 0) {
+		say("cannot listen on 127.0.0.1: %s. Is the loopback interface up (ip link set lo up)?", strerror(errno));
+		goto err_server;
+	}
+	start_listening(server, fd);
+	return server;
+
+err_memory:
+	say("no memory for the tables of %d ranks", config->size);
+err_server:
+	if (server)
+		rdv_destroy(server->rdv);
+	free(server);
+	return NULL;
+}
+
+void server_close(struct server *server)
+{
+	int rank;
+
+	if (!server)
+		return;
+	while (server->oldest)
+		free_conn(server->oldest);
+	for (rank = 0; rank < server->config.size; rank++)
+		if (server->by_rank[rank])
+			free_conn(server->by_rank[rank]);
+	ev_io_stop(server->loop, &server->listener);
+	ev_timer_stop(server->loop, &server->accept_pause);
+	ev_timer_stop(server->loop, &server->prove_timer);
+	close(server->listener.fd);
+	rdv_destroy(server->rdv);
+	free(server);
+}
+
+uint16_t server_port(const struct server *server)
+{
+	return server->port;
+}
+
+bool server_rank_may_end(struct server *server, int rank)
+{
+	if (server->by_rank[rank])
+		catch_up(server->by_rank[rank]);
+	return rdv_may_end(server->rdv, rank);
+}
+
+void server_rank_ended(struct server *server, int rank, bool failed, const char *text)
+{
+	if (server->by_rank[rank])
+		catch_up(server->by_rank[rank]);
+	if (server->by_rank[rank])
+		free_conn(server->by_rank[rank]);
+	rdv_ended(server->rdv, rank, failed, text);
+}

@@ -1,0 +1,11 @@
+/* run_signals.h - signals the launcher gets: for itself, and to be passed on to the ranks. */
+#ifndef ORIEL_RUN_SIGNALS_H
+#define ORIEL_RUN_SIGNALS_H
+
+#include "run_job.h"
+
+/* Watch signals for the job. One set at a time. */
+void signals_open(struct job *job);
+void signals_close(struct job *job);
+
+#endif

@@ -1,0 +1,22 @@
+# config.mk - what a user may change; the Makefile takes the rest from here
+
+VERSION = 0.1.0
+SOVERSION = 0
+
+PREFIX = /usr/local
+BINDIR = $(PREFIX)/bin
+LIBDIR = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+MANDIR = $(PREFIX)/share/man
+PKGCONFIGDIR = $(LIBDIR)/pkgconfig
+
+CC = gcc
+AR = ar
+CFLAGS = -O2 -g
+LDFLAGS =
+WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion
+FUZZ_CC = clang
+FUZZ_SECONDS = 60
+# Seeds of the random epochs test: how many `make test` runs, and which ones `make soak` runs.
+TEST_SEEDS = 200
+SOAK_SEEDS = 1000

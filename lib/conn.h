@@ -1,0 +1,35 @@
+/*
+ * conn.h - making and ending connections; everything here belongs to the service thread
+ */
+#ifndef ORIEL_CONN_H
+#define ORIEL_CONN_H
+
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct oriel_job;
+struct peer;
+
+/* Begin to connect, unless that is under way or done. */
+void conn_want(struct peer *peer);
+
+/* The peer's address has come from the bootstrap; NULL: it ended without one. */
+void conn_address(struct peer *peer, const char *text);
+
+/* One event of the job's channel. The event is acknowledged here. */
+void conn_event(struct oriel_job *job, struct rdma_cm_event *event);
+
+/* What time brings: attempts that are due or late, half-open connections. Returns whether the peer still needs it. */
+bool conn_tick(struct peer *peer, uint64_t now);
+
+/* The peer is dead: give up connecting, or tell it that this side has let go. */
+void conn_drop(struct peer *peer);
+
+/* Close in order at the end of the job. */
+void conn_disconnect(struct peer *peer);
+
+/* Release identifier and queue pair; the service thread has ended. */
+void conn_release(struct peer *peer);
+
+#endif

@@ -1,0 +1,16 @@
+/* fence.h - what other files need of fences */
+#ifndef ORIEL_FENCE_H
+#define ORIEL_FENCE_H
+
+#include "wire.h"
+
+struct oriel_win;
+struct link;
+
+/* Rounds of a barrier of that many ranks. */
+int fence_rounds(int size);
+
+/* Service thread, before the link becomes ready: where the member keeps its fence words. */
+void fence_learn(struct oriel_win *win, const struct link *link, struct remote words);
+
+#endif

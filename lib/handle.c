@@ -1,0 +1,58 @@
+/* handle.c - see handle.h. */
+#include "handle.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t magics[HANDLE_KINDS] = {
+	0x6f7269656c4a4f42, 0x6f7269656c475250, 0x6f7269656c57494e, 0x6f7269656c4d454d,
+};
+
+/* Free lists, one a kind: memory only, no state of any job. All objects of a kind have one size. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle *free_list[HANDLE_KINDS];
+
+static struct handle *take_free(enum handle_kind kind)
+{
+	struct handle *h;
+
+	pthread_mutex_lock(&lock);
+	h = free_list[kind];
+	if (h)
+		memcpy(&free_list[kind], &h->self, sizeof(h));
+	pthread_mutex_unlock(&lock);
+	return h;
+}
+
+void *handle_new(enum handle_kind kind, size_t object_bytes)
+{
+	struct handle *h = take_free(kind);
+
+	if (!h)
+		h = malloc(object_bytes);
+	if (!h)
+		return NULL;
+	memset(h, 0, object_bytes);
+	h->self = h;
+	h->magic = magics[kind];
+	return h;
+}
+
+void handle_release(enum handle_kind kind, void *object)
+{
+	struct handle *h = object;
+
+	pthread_mutex_lock(&lock);
+	h->magic = 0;
+	h->self = free_list[kind];
+	free_list[kind] = h;
+	pthread_mutex_unlock(&lock);
+}
+
+bool handle_valid(enum handle_kind kind, const void *object)
+{
+	const struct handle *h = object;
+
+	return h && (uintptr_t)h % _Alignof(struct handle) == 0 && h->magic == magics[kind] && h->self == h;
+}

@@ -1,0 +1,31 @@
+/*
+ * handle.h - handles that can be checked after they were freed
+ *
+ * Every public object begins with a struct handle. Its memory is never given back to the allocator but kept for the
+ * next object of the same kind, so that a freed handle still points to readable memory whose magic is wrong (E2). A
+ * foreign pointer is told by magic and by the handle's pointer to itself.
+ */
+#ifndef ORIEL_HANDLE_H
+#define ORIEL_HANDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum handle_kind { HANDLE_JOB, HANDLE_GROUP, HANDLE_WIN, HANDLE_MEM, HANDLE_KINDS };
+
+struct handle {
+	uint64_t magic;            /* handle_magic(kind) while alive, 0 afterwards */
+	const struct handle *self; /* this struct; the next free one after release */
+};
+
+/* A zeroed object of object_bytes bytes that begins with a live struct handle, or NULL when memory is out. */
+void *handle_new(enum handle_kind kind, size_t object_bytes);
+
+/* Make the handle invalid and keep its memory for the next handle_new of its kind. */
+void handle_release(enum handle_kind kind, void *object);
+
+/* Whether the pointer is a live handle of that kind. */
+bool handle_valid(enum handle_kind kind, const void *object);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * service.h - the thread that makes connections and reads peers' directories, and sleeps otherwise
+ *
+ * It runs a libev loop over the rdma_cm channel, the device's asynchronous events, the bootstrap's descriptor, a wake-up
+ * from other threads, and a timer that is on only while something is under way. It is never on the data path: a rank that computes can
+ * still be connected to, and a post flag for a peer not yet connected is sent from here.
+ */
+#ifndef ORIEL_SERVICE_H
+#define ORIEL_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct oriel_job;
+struct peer;
+struct service;
+
+/* Start the thread. ERRORS: ORIEL_ERR_MEMORY. */
+int service_start(struct oriel_job *job);
+
+/*
+ * Leave the job: enter the bootstrap's barrier, wait until it is released (or the launcher is gone, or timeout_ms
+ * have passed: ORIEL_ERR_TIMEOUT, the thread lives on), disconnect, end the thread.
+ */
+int service_stop(struct oriel_job *job);
+
+/* End the thread at once, after a failed start. */
+void service_kill(struct oriel_job *job);
+
+/* Ask the service thread to look at a peer: connect, read descriptions, drop it when dead. Any thread. */
+void service_request(struct peer *peer);
+
+/* Ask the launcher to end the job. Any thread; blocks until the service thread has sent it. */
+int service_abort(struct oriel_job *job, int status, const char *reason);
+
+/* Service thread: the peer has something under way; conn_tick and lookup_tick are called until both are done. */
+void service_watch(struct peer *peer);
+
+/* Service thread: connections being attempted by this rank now; bounds them. */
+bool service_may_connect(struct oriel_job *job);
+void service_connecting(struct oriel_job *job, int change);
+
+#endif

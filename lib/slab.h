@@ -1,0 +1,56 @@
+/*
+ * slab.h - registered memory that peers read and write: neighbour areas, flag words, the directory, copy rings
+ *
+ * Pieces are carved from slabs that are mapped from memory files (so that a device which shares memory can map them too), registered once,
+ * never moved, and released only when the job ends: a peer's late write always finds registered memory. There is no
+ * free; what comes and goes (window slots) reuses its pieces.
+ */
+#ifndef ORIEL_SLAB_H
+#define ORIEL_SLAB_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device;
+struct ibv_mr;
+
+#define SLAB_FIRST_BYTES ((size_t)128 << 10)
+#define SLAB_LARGEST_BYTES ((size_t)4 << 20)
+#define SLABS_MAX 4096
+#define SLAB_ALIGN 64
+
+struct slab {
+	struct ibv_mr *mr;
+	uint8_t *base;
+	size_t size_bytes;
+	size_t used_bytes;
+	int fd;
+};
+
+struct slabs {
+	struct device *device;
+	pthread_mutex_t lock; /* guards the rest */
+	struct slab *list;
+	uint32_t count;
+	uint32_t capacity;
+	size_t total_bytes;
+};
+
+/* A piece of registered memory, zeroed. */
+struct piece {
+	void *addr;
+	uint32_t lkey;
+	uint32_t rkey;
+};
+
+void slabs_init(struct slabs *slabs, struct device *device);
+void slabs_close(struct slabs *slabs);
+
+/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
+
+/* Map size_bytes of zeroed memory from a memory file of that name; NULL on failure. Unmap with munmap and close(*fd). */
+void *map_memory_file(const char *name, size_t size_bytes, int *fd);
+
+#endif

@@ -1,0 +1,122 @@
+/* wait.c - see wait.h. */
+#include "wait.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "err.h"
+#include "job.h"
+#include "order.h"
+#include "util.h"
+
+#define SPINS 4096                          /* turns before the first yield */
+#define SPINS_OVERSUBSCRIBED 16
+#define YIELD_NS (50 * NS_PER_MS)           /* then sleep */
+#define YIELD_OVERSUBSCRIBED_NS (2 * NS_PER_MS)
+#define SLEEP_NS (50 * 1000)
+#define LOOK_NS NS_PER_MS
+#define PING_FIRST_NS (NS_PER_SECOND / 2)
+#define PING_NS (NS_PER_SECOND / 2)
+#define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
+
+void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
+{
+	memset(wait, 0, sizeof(*wait));
+	wait->job = job;
+	wait->call = call;
+	wait->win = win;
+	wait->limit_ms = job->timeout_ms;
+	wait->deaths = counter_load(&job->deaths); /* pairs with rank_died; the first look searches the dead in any case */
+}
+
+/* The clock is not read before the first turns are spun: most waits end there. */
+static void start_clock(struct wait *wait, uint64_t now)
+{
+	const struct oriel_job *job = wait->job;
+
+	wait->start_ns = now;
+	wait->look_ns = now; /* at once: somebody may be dead already */
+	wait->ping_ns = now + PING_FIRST_NS;
+	wait->deadline_ns = wait->limit_ms ? now + (uint64_t)wait->limit_ms * NS_PER_MS : 0;
+	wait->warn_ns = job->watchdog_ms ? now + (uint64_t)job->watchdog_ms * NS_PER_MS : 0;
+}
+
+static void give_way(const struct wait *wait, uint64_t now)
+{
+	uint64_t yield_ns = wait->job->oversubscribed ? YIELD_OVERSUBSCRIBED_NS : YIELD_NS;
+	struct timespec t = { 0, SLEEP_NS };
+
+	if (now - wait->start_ns < yield_ns)
+		sched_yield();
+	else
+		nanosleep(&t, NULL);
+}
+
+static int timed_out(const struct wait *wait)
+{
+	return err_set(ORIEL_ERR_TIMEOUT, "%s: window %p: not done after %d ms (ORIEL_TIMEOUT); the call can be repeated",
+	               wait->call, wait->win, wait->limit_ms);
+}
+
+static int look(struct wait *wait, uint64_t now)
+{
+	if (wait->deadline_ns && now >= wait->deadline_ns)
+		return timed_out(wait);
+	if (now < wait->look_ns && wait->deaths == counter_load(&wait->job->deaths)) /* pairs with rank_died */
+		return 0;
+	wait->deaths = counter_load(&wait->job->deaths);
+	wait->look_ns = now + LOOK_NS;
+	wait->pinging = now >= wait->ping_ns;
+	wait->warning = wait->warn_ns && now >= wait->warn_ns;
+	if (wait->pinging)
+		wait->ping_ns = now + PING_NS;
+	return WAIT_LOOK;
+}
+
+int wait_pause(struct wait *wait)
+{
+	uint32_t spins = wait->job->oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS;
+	uint64_t now;
+
+	if (++wait->turns < spins && wait->turns % TURNS_PER_CLOCK != 0) {
+		cpu_relax();
+		return 0;
+	}
+	now = now_ns();
+	if (wait->start_ns == 0)
+		start_clock(wait, now);
+	if (wait->turns >= spins)
+		give_way(wait, now);
+	return look(wait, now);
+}
+
+static void add_name(struct wait *wait, int rank)
+{
+	size_t used = strlen(wait->names);
+
+	snprintf(wait->names + used, sizeof(wait->names) - used, "%s%d", used ? ", " : "", rank);
+}
+
+bool wait_watch(struct wait *wait, struct peer *peer)
+{
+	if (wait->warning)
+		add_name(wait, peer->rank);
+	if (wait->pinging)
+		wire_ping(&peer->wire);
+	else
+		wire_poll(&peer->wire);
+	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
+}
+
+void wait_looked(struct wait *wait)
+{
+	if (!wait->warning)
+		return;
+	fprintf(stderr, "oriel: rank %d has been waiting in %s on window %p for %d s, for rank(s) %s\n", wait->job->rank,
+	        wait->call, wait->win, wait->job->watchdog_ms / 1000, *wait->names ? wait->names : "(none)");
+	wait->warning = false;
+	wait->warn_ns = 0;
+	wait->names[0] = '\0';
+}

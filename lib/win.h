@@ -1,0 +1,121 @@
+/*
+ * win.h - a window as its owner sees it
+ *
+ * win->lock guards everything that changes after creation. It is never held while waiting: a call that closes an epoch sets
+ * `closing`, so that no other thread closes it, and looks again and again under the lock. Lock order: win->lock,
+ * peer->lock or wire->lock, job->lock.
+ */
+#ifndef ORIEL_WIN_H
+#define ORIEL_WIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coll.h"
+#include "handle.h"
+#include "layout.h"
+#include "link.h"
+#include "oriel.h"
+
+#define HELD_MAX 65536        /* operations held back before put and get wait for the post */
+#define TEMP_MRS_MAX 1024     /* memory registered for one epoch before its operations are completed early */
+#define FENCE_ROUNDS_MAX 24   /* log2 of the largest job */
+
+/* An operation issued before the target's post arrived. */
+struct held {
+	void *origin;
+	size_t size_bytes;
+	uint64_t remote_addr;
+	uint32_t next; /* index + 1 of the link's next one; 0: none */
+	bool get;
+};
+
+/* An access or exposure epoch of post, start, complete, wait. */
+struct epoch {
+	bool open;
+	bool closing;        /* a thread is inside the call that closes it */
+	bool nocheck;
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t next;       /* exposure: origins before this one have completed */
+	struct link **links;
+};
+
+/* One partner of the fence's barrier that we write to. */
+struct fence_partner {
+	struct link *link;
+	struct remote words; /* its fence words; addr 0 until the link is ready */
+};
+
+struct fence {
+	bool open;           /* a fence epoch is open: any member may be accessed */
+	bool used;           /* operations of this rank since the fence */
+	bool under_way;      /* a fence that timed out, or is in progress */
+	bool closing;        /* a thread is inside oriel_win_fence */
+	bool sent;           /* this round's word has been written */
+	int rounds;
+	int round;
+	uint64_t number;     /* fences with a barrier so far, this one included */
+	uint64_t *words;     /* ours, registered: [set][round], written by the partner of the round */
+	struct fence_partner partner[FENCE_ROUNDS_MAX];
+};
+
+struct oriel_win {
+	struct handle handle;
+	struct oriel_job *job;
+	struct oriel_group *group;
+	uint8_t id[WINDOW_ID_BYTES];
+	uint32_t slot;
+	uint8_t *base;
+	size_t size_bytes;
+	size_t disp_unit_bytes;
+	struct ibv_mr *mr;           /* NULL for a window of no bytes */
+	bool read_only;
+	bool allocated;              /* the memory is ours: base, mapped_bytes, fd */
+	int fd;
+	size_t mapped_bytes;
+	struct oriel_win_info info;
+	uint32_t lookups;            /* descriptions being read; atomic, by the service thread downwards */
+	int sticky_rank;             /* a copied put to this rank failed, nothing has told so yet; or ORIEL_RANK_NONE */
+
+	pthread_mutex_t lock;        /* guards the rest */
+	struct link **links;         /* open addressing by rank */
+	uint32_t link_count;
+	uint32_t link_capacity;
+	struct epoch access;
+	struct epoch exposure;
+	struct fence fence;
+	struct held *held;
+	uint32_t held_count;         /* entries of held ever used in this epoch */
+	uint32_t held_capacity;
+	uint32_t held_free;          /* first entry to use again, as index + 1; 0: none */
+	struct ibv_mr **temps;       /* registered for operations under way */
+	uint32_t temp_count;
+	uint32_t temp_capacity;
+	uint64_t deaths_seen;        /* job->deaths when sticky errors were last looked for */
+	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
+	bool freeing;                /* a free has timed out half-way */
+	struct coll free_coll;
+};
+
+/* Check the handle, take the lock, and tell a sticky error (P5). On success the lock is held. */
+int win_enter(struct oriel_win *win, const char *call);
+void win_leave(struct oriel_win *win);
+
+/* The world rank of a member. */
+int win_world_rank(const struct oriel_win *win, int rank);
+
+/* Our flag words for a link, which the member writes. */
+static inline struct flag_pair *link_flags(const struct oriel_win *win, const struct link *link)
+{
+	return peer_flags(link->peer, win->slot);
+}
+
+/* ORIEL_ERR_PEER for a member, naming window, rank and why. */
+int win_peer_error(const struct oriel_win *win, int rank);
+
+/* Work requests of this window, flags included, that are not complete: wait for them. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT. */
+int win_drain(struct oriel_win *win, const char *call);
+
+#endif
