@@ -2,28 +2,45 @@
 include config.mk
 
 B = build
-CPPFLAGS = -D_GNU_SOURCE -Iinclude -Ilib -Ibootstrap -Itests -isystem /usr/include/libev
-ALL_CFLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
+INCLUDES = -Iinclude -Ilib -Ibootstrap -Itests -isystem /usr/include/libev
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
 LIBS = -libverbs -lrdmacm -lev -lsodium -lpthread
 
-shared_wire = bootstrap/proto.c bootstrap/proof.c bootstrap/byteq.c
-lib_src = $(wildcard lib/*.c) $(wildcard bootstrap/boot*.c) $(shared_wire)
-run_src = $(wildcard bootstrap/run_*.c) $(shared_wire)
-info_src = $(wildcard bootstrap/info_*.c)
+wire_src = bootstrap/proto.c bootstrap/proof.c bootstrap/byteq.c
+lib_src = $(wildcard lib/*.c) $(wildcard bootstrap/boot*.c) $(wire_src)
+run_src = $(wildcard bootstrap/run_*.c) $(wire_src)
 demo_src = $(wildcard tests/demo/*.c)
+multi_src = $(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c))
+epochs_src = $(wildcard tests/epochs/*.c)
 
-lib_obj = $(lib_src:%.c=$(B)/obj/%.o)
-run_obj = $(run_src:%.c=$(B)/obj/%.o)
-info_obj = $(info_src:%.c=$(B)/obj/%.o)
-
+objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
+lib_obj = $(call objects,$(lib_src))
 demo_bin = $(demo_src:tests/demo/%.c=$(B)/bin/%)
+multi_bin = $(multi_src:tests/multi/%.c=$(B)/bin/%)
+programs = $(B)/bin/oriel-run $(B)/bin/oriel-info
 
-all: lib $(B)/bin/oriel-run $(B)/bin/oriel-info $(demo_bin)
-lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so
+# What there is to make.
+
+all: lib $(programs) $(demo_bin) man
+lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
+tests: all $(multi_bin) $(B)/bin/epochs
+
+demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
+test: ; @tests/deps test && tests/all
+soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SOAK_SEEDS)
+fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
+
+clean:
+	rm -rf $(B)/bin $(B)/lib $(B)/obj $(B)/man
+
+distclean:
+	rm -rf $(B)
+
+# Objects, libraries, programs.
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/lib/liboriel.a: $(lib_obj)
 	@mkdir -p $(@D)
@@ -32,22 +49,62 @@ $(B)/lib/liboriel.a: $(lib_obj)
 
 $(B)/lib/liboriel.so.$(VERSION): $(lib_obj) lib/oriel.map
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -o $@ $(lib_obj) $(LIBS)
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map \
+		-o $@ $(lib_obj) $(LIBS)
 
 $(B)/lib/liboriel.so: $(B)/lib/liboriel.so.$(VERSION)
 	ln -sf $(<F) $(B)/lib/liboriel.so.$(SOVERSION)
 	ln -sf $(<F) $@
 
-$(B)/bin/oriel-run: $(run_obj) $(B)/lib/liboriel.a
+$(B)/lib/oriel.pc: lib/oriel.pc.in config.mk
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $(run_obj) -lev -lsodium
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< > $@
+
+link = @mkdir -p $(@D); echo "link $@"; $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@
+
+$(B)/bin/oriel-run: $(call objects,$(run_src))
+	$(link) $^ -lev -lsodium
+
+$(B)/bin/oriel-info: $(B)/obj/bootstrap/info_main.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
 
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/demo/%.o $(B)/lib/liboriel.a
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
+	$(link) $^ $(LIBS) -lm
 
-clean:
-	rm -rf $(B)
+$(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
 
-.PHONY: all lib clean
+$(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+# Manual pages, from the header.
+
+man: $(B)/man/made
+
+$(B)/man/made: include/oriel.h include/man.awk config.mk
+	@mkdir -p $(B)/man/man3
+	awk -v dir=$(B)/man/man3 -v version=$(VERSION) -f include/man.awk include/oriel.h
+	@touch $@
+
+# Installing.
+
+install: lib $(programs) man
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3
+	install -m 755 $(programs) $(DESTDIR)$(BINDIR)
+	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(B)/lib/liboriel.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(B)/lib/liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
+	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so
+	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
+	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/oriel-run $(DESTDIR)$(BINDIR)/oriel-info $(DESTDIR)$(INCLUDEDIR)/oriel.h
+	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
+	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
+	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
+
+.PHONY: all lib tests demo test soak fuzz clean distclean man install uninstall
+.SECONDARY:
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
