@@ -436,7 +436,7 @@ int oriel_win_flush_local(oriel_win *win, int target_rank);
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: assertions; ORIEL_ERR_RANK: a member of group is not in the window's;
  * ORIEL_ERR_SYNC: an exposure epoch or a fence epoch with operations is open; ORIEL_ERR_PEER: an earlier operation
- * failed, or an origin is dead; ORIEL_ERR_MEMORY.
+ * failed (P5; a dead origin is told by wait); ORIEL_ERR_MEMORY.
  * Source: MPI-4.1 13.5.2; P1, P2, P6, P9-P14
  */
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions);
@@ -460,7 +460,7 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
  * put buffers may be reused, got data may be read. Nothing is promised about the target.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died; the epoch is closed, and complete for the
- * other targets; ORIEL_ERR_TIMEOUT: the epoch stays open and the call can be repeated.
+ * other targets; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the epoch stays open and the call can be repeated.
  * An operation that was copied and fails later is reported by a later call on the window (P5).
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P3-P5, P11, P12, E5

@@ -228,6 +228,7 @@ struct closing {
 	int code;     /* first error of a link */
 	int rank;     /* in the window's group */
 	bool all;     /* every link is closed */
+	bool memory;  /* a held-back operation could not be copied for want of memory; the epoch stays open */
 };
 
 static void close_links(struct oriel_win *win, struct closing *closing)
@@ -237,8 +238,9 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 		struct link *link = win->access.links[i];
 		int step = link->marks & LINK_CLOSED ? 1 : close_step(win, link);
 
-		if (step == 0) {
+		if (step == 0 || step == ORIEL_ERR_MEMORY) {
 			closing->all = false;
+			closing->memory |= step == ORIEL_ERR_MEMORY;
 			continue;
 		}
 		link->marks |= LINK_CLOSED;
@@ -271,6 +273,8 @@ static int close_all(struct oriel_win *win, struct closing *closing)
 		pthread_mutex_unlock(&win->lock);
 		if (closing->all)
 			return 0;
+		if (closing->memory)
+			return ORIEL_ERR_MEMORY;
 		rc = wait_pause(&wait);
 		if (rc < 0)
 			return rc;
@@ -323,7 +327,7 @@ int oriel_win_complete(oriel_win *win)
 	rc = close_all(win, &closing);
 	pthread_mutex_lock(&win->lock);
 	win->access.closing = false;
-	if (rc != ORIEL_ERR_TIMEOUT)
+	if (rc == 0)
 		end_access(win);
 	pthread_mutex_unlock(&win->lock);
 	if (closing.code == ORIEL_ERR_PEER)

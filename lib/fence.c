@@ -120,7 +120,7 @@ static int send_word(struct oriel_win *win, struct wait *wait, int *dead)
 {
 	struct fence *fence = &win->fence;
 	struct fence_partner *partner = &fence->partner[fence->round];
-	uint64_t unused, before = fence->number > 2 ? fence->number - 2 : 0;
+	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
 	struct remote word;
 	int rc = find_partner(win, partner);
 
@@ -136,7 +136,8 @@ static int send_word(struct oriel_win *win, struct wait *wait, int *dead)
 	word = partner->words;
 	word.addr += ((fence->number & 1) * (uint64_t)fence->rounds + (uint64_t)fence->round) * sizeof(uint64_t);
 	/* Pairs with the flag_load in receive_word of the partner. */
-	if (wire_flag(&partner->link->peer->wire, before, fence->number, word, false, &unused))
+	if (wire_flag(&partner->link->peer->wire, before, fence->number, word, false,
+	              &partner->link->last_number))
 		*dead = partner->link->peer->rank;
 	fence->sent = true;
 	return 0;

@@ -31,10 +31,10 @@ struct op {
 
 /* Origin memory. */
 
-static const struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op, uint32_t *at)
+static struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op)
 {
-	for (*at = 0; *at < win->temp_count; (*at)++) {
-		const struct ibv_mr *mr = win->temps[*at];
+	for (uint32_t i = 0; i < win->temp_count; i++) {
+		struct ibv_mr *mr = win->temps[i];
 		size_t offset = (uintptr_t)op->origin - (uintptr_t)mr->addr;
 
 		if (offset < mr->length && mr->length - offset >= op->size_bytes)
@@ -63,41 +63,37 @@ void rma_release_temps(struct oriel_win *win)
 		ibv_dereg_mr(win->temps[--win->temp_count]);
 }
 
-/*
- * The key of memory that is registered for this epoch only. Registered for writing, unless it may only be read; a get into such
- * memory then fails here.
- */
-static int temp_lkey(struct oriel_win *win, const struct op *op, uint32_t *lkey)
+/* The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies piece by piece. */
+static uint32_t temp_lkey(struct oriel_win *win, const struct op *op)
 {
-	uint32_t at;
-	const struct ibv_mr *mr = op->get ? NULL : find_temp(win, op, &at);
+	struct ibv_mr *mr = op->get ? NULL : find_temp(win, op);
 
-	if (!mr) {
-		if (win->temp_count == TEMP_MRS_MAX) {
-			settle(win);
-			rma_release_temps(win);
-		}
-		if (!grow_array(&win->temps, &win->temp_capacity, win->temp_count + 1, sizeof(*win->temps)))
-			return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory", (void *)win);
-		mr = device_register(&win->job->device, op->origin, op->size_bytes, op->get ? IBV_ACCESS_LOCAL_WRITE : 0);
-		if (!mr)
-			return ORIEL_ERR_MEMORY;
-		win->temps[win->temp_count++] = (struct ibv_mr *)(uintptr_t)mr;
+	if (mr)
+		return mr->lkey;
+	if (win->temp_count == TEMP_MRS_MAX) {
+		settle(win);
+		rma_release_temps(win);
 	}
-	*lkey = mr->lkey;
-	return 0;
+	if (!grow_array(&win->temps, &win->temp_capacity, win->temp_count + 1, sizeof(*win->temps)))
+		return 0;
+	mr = device_register(&win->job->device, op->origin, op->size_bytes, op->get ? IBV_ACCESS_LOCAL_WRITE : 0);
+	if (!mr)
+		return 0;
+	win->temps[win->temp_count++] = mr;
+	return mr->lkey;
 }
 
 /* The key for an operation's origin memory; 0 where the wire copies. */
-static int origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey)
+static uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op)
 {
-	*lkey = 0;
+	uint32_t lkey;
+
 	if (link->peer->wire.self || (!op->get && op->size_bytes <= link->peer->wire.inline_max))
 		return 0;
-	*lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->get);
-	if (*lkey || op->size_bytes <= WIRE_COPY_MAX)
-		return 0;
-	return temp_lkey(win, op, lkey);
+	lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->get);
+	if (lkey || op->size_bytes <= WIRE_COPY_MAX)
+		return lkey;
+	return temp_lkey(win, op);
 }
 
 /* Issuing. */
@@ -118,15 +114,15 @@ static int issue_message(struct link *link, const struct op *op, uint32_t lkey, 
 	return rc;
 }
 
-/* Send an operation in messages no larger than the port's largest (D5). */
+/* Send an operation in messages no larger than the port's largest (D5), or than the wire copies. */
 static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 {
+	uint32_t lkey = origin_lkey(win, link, op);
 	size_t largest = (size_t)link->peer->wire.max_message_bytes;
-	uint32_t lkey;
-	int rc = origin_lkey(win, link, op, &lkey);
+	int rc = 0;
 
-	if (rc)
-		return rc;
+	if (lkey == 0 && !link->peer->wire.self)
+		largest = min_size(largest, WIRE_COPY_MAX);
 	link->marks |= op->get ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
 	for (size_t done = 0; rc == 0 && done < op->size_bytes; done += min_size(largest, op->size_bytes - done))
 		rc = issue_message(link, op, lkey, done, min_size(largest, op->size_bytes - done));
@@ -285,12 +281,15 @@ static int op_begin(struct oriel_win *win, int rank, bool empty, struct link **l
 static int op_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
                     const char *call)
 {
-	if (size_bytes > link->size_bytes || disp > (link->size_bytes - size_bytes) / link->disp_unit_bytes)
+	uint64_t offset;
+
+	if (size_bytes > link->size_bytes || __builtin_mul_overflow(disp, link->disp_unit_bytes, &offset) ||
+	    offset > link->size_bytes - size_bytes)
 		return err_set(ORIEL_ERR_RANGE,
 		               "%s: window %p: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
 		               call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
 		               (unsigned long long)link->size_bytes);
-	*addr = link->base + (uint64_t)disp * link->disp_unit_bytes;
+	*addr = link->base + offset;
 	return 0;
 }
 
