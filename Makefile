@@ -17,11 +17,12 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib_obj = $(call objects,$(lib_src))
 demo_bin = $(demo_src:tests/demo/%.c=$(B)/bin/%)
 multi_bin = $(multi_src:tests/multi/%.c=$(B)/bin/%)
+perf_bin = $(B)/bin/oriel_lat $(B)/bin/raw_lat
 programs = $(B)/bin/oriel-run $(B)/bin/oriel-info
 
 # What there is to make.
 
-all: lib $(programs) $(demo_bin) man
+all: lib $(programs) $(demo_bin) $(perf_bin) man
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
 tests: all $(multi_bin) $(B)/bin/epochs
 
@@ -76,6 +77,12 @@ $(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o 
 
 $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
+
+$(B)/bin/oriel_lat: $(call objects,perf/lat.c perf/patterns_oriel.c) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+$(B)/bin/raw_lat: $(call objects,perf/lat.c perf/patterns_raw.c)
+	$(link) $^ -libverbs -lrdmacm
 
 # Manual pages, from the header.
 
