@@ -196,22 +196,35 @@ static int barrier_run(struct oriel_win *win, struct wait *wait, int *dead)
 
 static int barrier(struct oriel_win *win)
 {
-	struct fence *fence = &win->fence;
 	int rc, dead = ORIEL_RANK_NONE;
 	struct wait wait;
 
-	if (!fence->under_way) {
-		fence->under_way = true;
-		fence->number++;
-		fence->round = 0;
-		fence->sent = false;
-	}
 	wait_begin(&wait, win->job, "oriel_win_fence", win);
 	rc = barrier_run(win, &wait, &dead);
 	if (dead == ORIEL_RANK_NONE)
 		return rc;
 	tell_successors(win, dead, &wait);
 	return peer_error(win->job, dead);
+}
+
+/* With both assertions nobody has anything to wait for, and all members say so. */
+static bool needs_barrier(int assertions)
+{
+	return !(assertions & ORIEL_MODE_NOPRECEDE) || !(assertions & ORIEL_MODE_NOSUCCEED);
+}
+
+/* Begin a fence, or go on with the one that timed out. The caller holds the lock. */
+static void fence_begin(struct oriel_win *win, int assertions)
+{
+	struct fence *fence = &win->fence;
+
+	fence->closing = true;
+	if (fence->under_way || !needs_barrier(assertions))
+		return;
+	fence->under_way = true;
+	fence->number++;
+	fence->round = 0;
+	fence->sent = false;
 }
 
 static int fence_run(struct oriel_win *win, int assertions)
@@ -222,7 +235,7 @@ static int fence_run(struct oriel_win *win, int assertions)
 		rc = rma_flush(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
 	if (rc == ORIEL_ERR_TIMEOUT)
 		return rc;
-	if ((assertions & ORIEL_MODE_NOPRECEDE) && (assertions & ORIEL_MODE_NOSUCCEED))
+	if (!needs_barrier(assertions))
 		return rc;
 	barrier_rc = barrier(win);
 	return barrier_rc ? barrier_rc : rc;
@@ -251,7 +264,7 @@ int oriel_win_fence(oriel_win *win, int assertions)
 		return rc;
 	rc = fence_check(win, assertions);
 	if (rc == 0)
-		win->fence.closing = true;
+		fence_begin(win, assertions);
 	win_leave(win);
 	if (rc)
 		return rc;

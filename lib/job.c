@@ -17,7 +17,7 @@
 #include "win.h"
 
 #define WATCHDOG_DEFAULT_MS 30000
-#define CONNECT_TIMEOUT_DEFAULT_MS 4500
+#define CONNECT_TIMEOUT_DEFAULT_MS 4000
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 

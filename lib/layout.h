@@ -41,8 +41,10 @@ struct segment_ref {
 
 static inline uint32_t segment_check(const struct segment_ref *ref)
 {
-	uint64_t mixed = (ref->addr ^ (uint64_t)ref->rkey << 24) * 0x9e3779b97f4a7c15;
+	uint64_t mixed = (ref->addr ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
 
+	/* One after the other: bytes of address and key that are missing alike must not cancel out. */
+	mixed = (mixed ^ mixed >> 32 ^ ref->rkey) * 0x9e3779b97f4a7c15;
 	return (uint32_t)(mixed >> 32) | 1;
 }
 

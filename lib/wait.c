@@ -9,6 +9,7 @@
 #include "err.h"
 #include "job.h"
 #include "order.h"
+#include "service.h"
 #include "util.h"
 
 #define SPINS 4096                          /* turns before the first yield */
@@ -103,10 +104,12 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 {
 	if (wait->warning)
 		add_name(wait, peer->rank);
-	if (wait->pinging)
-		wire_ping(&peer->wire);
-	else
+	if (!wait->pinging)
 		wire_poll(&peer->wire);
+	else if (state_load(&peer->state) == PEER_NEW)
+		service_request(peer); /* never talked to: connecting finds out whether it can be reached */
+	else
+		wire_ping(&peer->wire);
 	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
 }
 

@@ -51,7 +51,7 @@ struct fence_partner {
 struct fence {
 	bool open;           /* a fence epoch is open: any member may be accessed */
 	bool used;           /* operations of this rank since the fence */
-	bool under_way;      /* a fence that timed out, or is in progress */
+	bool under_way;      /* a fence is in progress, or has timed out and waits for the call to be repeated */
 	bool closing;        /* a thread is inside oriel_win_fence */
 	bool sent;           /* this round's word has been written */
 	int rounds;
