@@ -459,8 +459,9 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
  * Waits for the post of every target of the epoch. On return every operation of the epoch is complete at the origin:
  * put buffers may be reused, got data may be read. Nothing is promised about the target.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died; the epoch is closed, and complete for the
- * other targets; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the epoch stays open and the call can be repeated.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died; the epoch is closed, and
+ * complete for the other targets, unless one of these has still not posted half a second later: then the epoch stays
+ * open, and the call is to be repeated for the living ones; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the epoch stays open and the call can be repeated.
  * An operation that was copied and fails later is reported by a later call on the window (P5).
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P3-P5, P11, P12, E5
@@ -473,7 +474,8 @@ int oriel_win_complete(oriel_win *win);
  * Waits until every origin of the group has called complete. All their operations are then complete in local memory.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no exposure epoch; ORIEL_ERR_PEER: an origin died before its complete; the
- * epoch is closed; ORIEL_ERR_TIMEOUT: the epoch stays open and the call can be repeated.
+ * epoch is closed, though living origins may still be inside theirs: a post that names one of them is ORIEL_ERR_SYNC
+ * until it has completed; ORIEL_ERR_TIMEOUT: the epoch stays open and the call can be repeated.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P7, E5
  */

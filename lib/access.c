@@ -46,8 +46,10 @@ void access_push(struct oriel_win *win)
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		struct link *link = win->access.links[i];
 
-		if (link->held && access_grant(win, link))
-			rma_issue_held(win, link); /* an error is the peer's death, which complete will tell */
+		if (!link->held || !access_grant(win, link))
+			continue;
+		rma_issue_held(win, link); /* an error is the peer's death, which complete will tell */
+		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
 	}
 }
 
@@ -243,8 +245,14 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			closing->memory |= step == ORIEL_ERR_MEMORY;
 			continue;
 		}
-		link->marks |= LINK_CLOSED;
-		if (step < 0 && closing->code == 0) {
+		if (step > 0) {
+			link->marks |= LINK_CLOSED;
+			continue;
+		}
+		wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
+		/* Told now, not once more as a sticky error. The next turn finds it again, should the call be repeated. */
+		link->marks &= (uint8_t)~(LINK_TOUCHED | LINK_COPIED);
+		if (closing->code == 0) {
 			closing->code = step;
 			closing->rank = link->rank;
 		}
@@ -280,6 +288,8 @@ static int close_all(struct oriel_win *win, struct closing *closing)
 			return rc;
 		if (rc == WAIT_LOOK)
 			watch_open_links(win, &wait);
+		if (rc == WAIT_LOOK && closing->code && wait_lingered(&wait))
+			return 0;
 	}
 }
 
@@ -316,7 +326,7 @@ static int complete_begin(struct oriel_win *win)
 int oriel_win_complete(oriel_win *win)
 {
 	struct closing closing = { .code = 0 };
-	int rc = win_enter(win, "oriel_win_complete");
+	int rc = win_enter_closing(win, "oriel_win_complete");
 
 	if (rc)
 		return rc;
@@ -327,10 +337,12 @@ int oriel_win_complete(oriel_win *win)
 	rc = close_all(win, &closing);
 	pthread_mutex_lock(&win->lock);
 	win->access.closing = false;
-	if (rc == 0)
+	if (rc == 0 && closing.all)
 		end_access(win);
 	pthread_mutex_unlock(&win->lock);
+	if (rc)
+		return rc;
 	if (closing.code == ORIEL_ERR_PEER)
 		return err_in(win_peer_error(win, closing.rank), "oriel_win_complete");
-	return rc ? rc : closing.code;
+	return closing.code ? closing.code : win_tell_sticky(win, "oriel_win_complete");
 }

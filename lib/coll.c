@@ -35,8 +35,8 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
 
 static void vote(struct coll *coll, int code, int culprit)
 {
-	if (coll->code || !code)
-		return;
+	if (!code || coll->code == ORIEL_ERR_PEER || (coll->code && code != ORIEL_ERR_PEER))
+		return; /* the first error counts, but a death above all: it ends the waiting */
 	coll->code = code;
 	coll->culprit = culprit;
 }

@@ -54,7 +54,8 @@ enum conn_state {
 struct conn {
 	enum conn_state state;
 	bool counted;             /* among the job's attempts under way */
-	uint32_t attempt;         /* ours, or when CONN_ACCEPTED the peer's */
+	uint32_t attempt;         /* our last request's */
+	uint32_t peer_attempt;    /* when CONN_ACCEPTED: of the request we have answered */
 	uint64_t started_ns;
 	uint64_t deadline_ns;     /* of the whole undertaking */
 	uint64_t step_ns;         /* when the present state has lasted too long */
@@ -167,7 +168,13 @@ static void resolve(struct peer *peer)
 	}
 }
 
-static void begin_attempt(struct peer *peer)
+static void set_deadline(struct peer *peer)
+{
+	peer->conn->deadline_ns = now_ns() + (uint64_t)peer->job->connect_timeout_ms * NS_PER_MS;
+}
+
+/* The address is known: make a request, or queue for one. Time begins with the first. */
+static void begin_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
 
@@ -175,10 +182,19 @@ static void begin_attempt(struct peer *peer)
 		enter(peer, CONN_QUEUED, 0);
 		return;
 	}
+	if (conn->state == CONN_QUEUED || conn->state == CONN_ADDRESS)
+		set_deadline(peer);
 	count_attempt(peer, true);
 	conn->attempt++;
+	resolve(peer);
+}
+
+static void begin_attempt(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+
 	if (conn->addr_known) {
-		resolve(peer);
+		begin_request(peer);
 		return;
 	}
 	conn->state = CONN_ADDRESS; /* for as long as it takes: the rank may still be starting */
@@ -196,7 +212,7 @@ static bool make_conn(struct peer *peer)
 	}
 	peer->conn = conn;
 	conn->started_ns = now_ns();
-	conn->deadline_ns = conn->started_ns + (uint64_t)peer->job->connect_timeout_ms * NS_PER_MS;
+	set_deadline(peer);
 	peer_set_state(peer, PEER_CONNECTING);
 	service_watch(peer);
 	return true;
@@ -221,11 +237,12 @@ void conn_address(struct peer *peer, const char *text)
 	}
 	snprintf(conn->addr_text, sizeof(conn->addr_text), "%s", text);
 	conn->addr_known = parse_addr(conn, text);
-	conn->deadline_ns = now_ns() + (uint64_t)peer->job->connect_timeout_ms * NS_PER_MS;
-	if (conn->addr_known)
-		resolve(peer);
-	else
-		retry(peer, "its address is malformed", 0);
+	if (conn->addr_known) {
+		begin_request(peer);
+		return;
+	}
+	set_deadline(peer);
+	retry(peer, "its address is malformed", 0);
 }
 
 /* What this side tells the other in a request or an answer. */
@@ -335,18 +352,17 @@ static void reject(struct rdma_cm_id *id, uint8_t reason)
 }
 
 /* Whether the peer's request is to be taken although this side has something under way. */
-static bool request_wins(const struct peer *peer, const struct conn_private *data)
+static bool request_wins(const struct peer *peer)
 {
 	const struct conn *conn = peer->conn;
 
 	if (!conn)
 		return peer->state == PEER_NEW;
 	switch (conn->state) {
-	case CONN_ACCEPTED:
-		return data->attempt > conn->attempt;
 	case CONN_RESOLVE:
 	case CONN_CONNECT:
 		return peer->rank < peer->job->rank;
+	case CONN_ACCEPTED: /* the peer makes one request at a time: it has given up the one before */
 	case CONN_QUEUED:
 	case CONN_ADDRESS:
 	case CONN_YIELD:
@@ -364,7 +380,8 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 
 	drop_id(peer);
 	conn->id = id;
-	conn->attempt = data->attempt;
+	conn->peer_attempt = data->attempt;
+	set_deadline(peer);
 	id->context = peer;
 	remember_remote(peer, data);
 	flag_store(&peer->area->up, 0); /* before the answer that lets the peer write it */
@@ -386,7 +403,7 @@ static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct
 		reject(id, 0);
 		return;
 	}
-	if (!request_wins(peer, data) || (!peer->conn && !make_conn(peer))) {
+	if (!request_wins(peer) || (!peer->conn && !make_conn(peer))) {
 		reject(id, REJECT_BUSY);
 		return;
 	}
@@ -493,9 +510,7 @@ static void tick_accepted(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
 
-	if (flag_load(&peer->area->up) == conn->attempt) /* pairs with tell_up */
-		established(peer);
-	else if (now >= conn->step_ns)
+	if (now >= conn->step_ns)
 		retry(peer, "the peer did not finish its request", 0);
 }
 
@@ -525,11 +540,25 @@ static void tick_state(struct peer *peer, uint64_t now)
 	}
 }
 
+/* The peer has told that its side is established. Pairs with tell_up. */
+static bool told_up(const struct peer *peer)
+{
+	return peer->conn->state == CONN_ACCEPTED && flag_load(&peer->area->up) == peer->conn->peer_attempt;
+}
+
+/* While queued, or waiting for a rank that is still starting, no time is up. */
+static bool too_late(const struct conn *conn, uint64_t now)
+{
+	return now >= conn->deadline_ns && conn->state != CONN_ADDRESS && conn->state != CONN_QUEUED;
+}
+
 bool conn_tick(struct peer *peer, uint64_t now)
 {
 	if (!peer->conn)
 		return false;
-	if (now >= peer->conn->deadline_ns && peer->conn->state != CONN_ADDRESS)
+	if (told_up(peer))
+		established(peer);
+	else if (too_late(peer->conn, now))
 		give_up(peer, now);
 	else
 		tick_state(peer, now);

@@ -189,7 +189,8 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 		return err_set(ORIEL_ERR_DEVICE, "the limits of device %s cannot be read: %s",
 		               ibv_get_device_name(device->verbs->device), strerror(errno));
 	device->send_depth = min_u32(SEND_DEPTH, (uint32_t)attr.max_qp_wr);
-	device->reads_in_flight = (uint8_t)min_u32(READS_IN_FLIGHT_MAX, (uint32_t)attr.max_qp_rd_atom);
+	device->reads_in_flight = (uint8_t)min_u32(READS_IN_FLIGHT_MAX, min_u32((uint32_t)attr.max_qp_rd_atom,
+	                                                                        (uint32_t)attr.max_qp_init_rd_atom));
 	device->max_message_bytes = port.max_msg_sz;
 	if (max_message_bytes && max_message_bytes < device->max_message_bytes)
 		device->max_message_bytes = max_message_bytes;

@@ -28,7 +28,8 @@
 #include "util.h"
 #include "win.h"
 
-#define LOOKUP_LIMIT_NS (4500 * NS_PER_MS)
+#define READ_LIMIT_NS (4500 * NS_PER_MS)
+#define SCANS_MAX 16          /* a torn reading is rare, two in the same place rarer */
 #define STEPS_PER_TICK 256    /* then others have their turn */
 #define SPINS_AFTER_READ 2000 /* polls before the service thread goes back to its loop */
 
@@ -148,6 +149,7 @@ int directory_take(struct oriel_job *job, struct oriel_win *win, uint32_t *slot)
 		rc = add_slot(job);
 	if (rc == 0) {
 		clear_flags(job, *slot);
+		win->fence_piece = job->fence_words[*slot];
 		job->slots[*slot] = win;
 		job->window_count++;
 	}
@@ -193,7 +195,8 @@ struct lookup {
 	bool reading;
 	uint32_t slot;       /* first slot of the entries being read */
 	uint64_t number;     /* of the RDMA READ under way */
-	uint64_t started_ns;
+	uint64_t read_ns;    /* when it began */
+	uint32_t scans;      /* searches through the whole directory */
 	struct dir_entry found;
 };
 
@@ -236,6 +239,7 @@ static void start_read(struct peer *peer, struct lookup *lookup, size_t size_byt
 	if (wire_get(&peer->wire, &peer->area->landing, peer->area_piece.lkey, size_bytes, from, &lookup->number))
 		return; /* the wire is broken: the peer is dead, lookups_fail comes next */
 	lookup->number = wire_signal(&peer->wire);
+	lookup->read_ns = now_ns();
 	lookup->reading = true;
 }
 
@@ -275,21 +279,29 @@ static void start_step(struct peer *peer, struct lookup *lookup)
 	}
 }
 
-/* The end of a scan begins it again: only the time limit ends a search, since the entry must be there. */
-static void next_entries(struct peer *peer, struct lookup *lookup, uint32_t read)
+static bool dir_segment_known(const struct peer *peer, uint32_t slot)
 {
 	uint32_t offset;
 
-	if (lookup->scanning)
-		lookup->slot += read;
-	else
-		lookup->slot = 0;
-	if (!lookup->scanning || lookup->slot >= WINDOWS_MAX ||
-	    !segment_ready(&peer->remote_dir_root.segment[table_segment(lookup->slot, &offset)])) {
-		lookup->slot = 0;
-		lookup->step = STEP_DIR_ROOT;
-	}
+	return slot < WINDOWS_MAX && segment_ready(&peer->remote_dir_root.segment[table_segment(slot, &offset)]);
+}
+
+static void begin_scan(struct lookup *lookup)
+{
 	lookup->scanning = true;
+	lookup->slot = 0;
+	lookup->scans++;
+}
+
+/* Behind the last known entry the root is read anew and the scan begins again: the entry must be there. */
+static void next_entries(struct peer *peer, struct lookup *lookup, uint32_t read)
+{
+	if (lookup->scanning && dir_segment_known(peer, lookup->slot + read)) {
+		lookup->slot += read;
+		return;
+	}
+	begin_scan(lookup);
+	lookup->step = STEP_DIR_ROOT;
 }
 
 static bool flags_known(const struct peer *peer, uint32_t slot)
@@ -330,6 +342,8 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 	switch (lookup->step) {
 	case STEP_DIR_ROOT:
 		merge_root(&peer->remote_dir_root, &peer->area->landing.root);
+		if (!lookup->scanning && !dir_segment_known(peer, lookup->slot))
+			begin_scan(lookup); /* the peer has never had so many windows as we */
 		lookup->step = STEP_ENTRIES;
 		break;
 	case STEP_ENTRIES:
@@ -382,9 +396,7 @@ static bool read_done(struct peer *peer, const struct lookup *lookup)
 /* Whether the lookup came further; false when it has to wait. */
 static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 {
-	if (lookup->started_ns == 0)
-		lookup->started_ns = now_ns();
-	if (now_ns() - lookup->started_ns > LOOKUP_LIMIT_NS) {
+	if (lookup->scans > SCANS_MAX) {
 		rank_died(peer->job, peer->rank, "its window directory does not show a window that it has made");
 		return false;
 	}
@@ -392,10 +404,13 @@ static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 		start_step(peer, lookup);
 		return lookup->reading || lookup->step == STEP_DIR_ROOT;
 	}
-	if (!read_done(peer, lookup))
-		return false;
-	end_step(peer, lookup);
-	return true;
+	if (read_done(peer, lookup)) {
+		end_step(peer, lookup);
+		return true;
+	}
+	if (now_ns() - lookup->read_ns > READ_LIMIT_NS)
+		rank_died(peer->job, peer->rank, "its window directory cannot be read");
+	return false;
 }
 
 static struct lookup *first_lookup(struct peer *peer)

@@ -36,6 +36,22 @@ static int post_check(struct oriel_win *win, const struct oriel_group *group, in
 	return 0;
 }
 
+/*
+ * An origin may still be inside an epoch that ended here with the death of another origin. Its next one would be
+ * mixed up with that: the posted word may go on only after the origin has completed.
+ */
+static int still_inside(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->exposure.count; i++) {
+		const struct link *link = win->exposure.links[i];
+
+		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
+			return err_set(ORIEL_ERR_SYNC, "oriel_win_post: window %p: rank %d has not completed the epoch that ended with "
+			               "another rank's death; call again later", (void *)win, link->rank);
+	}
+	return 0;
+}
+
 /* A flag that cannot be sent belongs to a dead origin, which wait will tell. */
 static int post_links(struct oriel_win *win, bool nocheck)
 {
@@ -66,6 +82,11 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 	rc = post_check(win, group, assertions);
 	if (rc == 0)
 		rc = epoch_open(win, &win->exposure, group, "oriel_win_post");
+	if (rc == 0) {
+		rc = still_inside(win);
+		if (rc)
+			epoch_close(&win->exposure);
+	}
 	if (rc == 0)
 		rc = post_links(win, assertions & ORIEL_MODE_NOCHECK);
 	win_leave(win);
@@ -145,7 +166,7 @@ static void exposure_end(struct oriel_win *win, bool over)
 
 int oriel_win_wait(oriel_win *win)
 {
-	int rc = win_enter(win, "oriel_win_wait");
+	int rc = win_enter_closing(win, "oriel_win_wait");
 
 	if (rc)
 		return rc;
@@ -155,7 +176,7 @@ int oriel_win_wait(oriel_win *win)
 		return rc;
 	rc = wait_all(win);
 	exposure_end(win, rc != ORIEL_ERR_TIMEOUT);
-	return rc;
+	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
 }
 
 /*
@@ -170,11 +191,9 @@ static int probe(struct oriel_win *win)
 	if (win->probe_ns == 0)
 		win->probe_ns = now;
 	wait_begin(&wait, win->job, "oriel_win_test", win);
-	wait.pinging = now - win->probe_ns > PROBE_NS;
-	if (wait.pinging)
-		win->probe_ns = now;
-	if (!wait.pinging && wait.deaths == 0)
+	if (now - win->probe_ns < PROBE_NS && wait.deaths == 0)
 		return ORIEL_RANK_NONE;
+	win->probe_ns = now;
 	return watch_origins(win, &wait);
 }
 
@@ -183,7 +202,7 @@ int oriel_win_test(oriel_win *win, int *flag)
 	int dead, rc;
 	bool done;
 
-	rc = win_enter(win, "oriel_win_test");
+	rc = win_enter_closing(win, "oriel_win_test");
 	if (rc)
 		return rc;
 	rc = flag ? exposure_begin(win, "oriel_win_test") : err_set(ORIEL_ERR_ARG, "oriel_win_test: flag is NULL");
@@ -195,6 +214,8 @@ int oriel_win_test(oriel_win *win, int *flag)
 	exposure_end(win, done || dead != ORIEL_RANK_NONE);
 	if (dead != ORIEL_RANK_NONE)
 		return err_in(win_peer_error(win, dead), "oriel_win_test");
-	*flag = done;
-	return 0;
+	rc = done ? win_tell_sticky(win, "oriel_win_test") : 0;
+	if (rc == 0)
+		*flag = done;
+	return rc;
 }

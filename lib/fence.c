@@ -89,6 +89,14 @@ static void fence_mail_id(const struct oriel_win *win, uint8_t id[16])
 	coll_id(id, win->id, 0, COLL_FENCE_FAILED);
 }
 
+void fence_forget(struct oriel_win *win)
+{
+	uint8_t id[16];
+
+	fence_mail_id(win, id);
+	letters_drop(win->job, id);
+}
+
 /* A member we depend on has left the fence in error: who is the cause, as world rank? */
 static int told_of_death(struct oriel_win *win)
 {
@@ -233,7 +241,7 @@ static int fence_run(struct oriel_win *win, int assertions)
 
 	if (!(assertions & ORIEL_MODE_NOPRECEDE) && win->fence.used)
 		rc = rma_flush(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
-	if (rc == ORIEL_ERR_TIMEOUT)
+	if (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY)
 		return rc;
 	if (!needs_barrier(assertions))
 		return rc;
@@ -247,7 +255,7 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 
 	pthread_mutex_lock(&win->lock);
 	fence->closing = false;
-	if (rc != ORIEL_ERR_TIMEOUT) {
+	if (rc != ORIEL_ERR_TIMEOUT && rc != ORIEL_ERR_MEMORY) {
 		fence->under_way = false;
 		fence->used = false;
 		fence->open = rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED);
@@ -258,7 +266,7 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 
 int oriel_win_fence(oriel_win *win, int assertions)
 {
-	int rc = win_enter(win, "oriel_win_fence");
+	int rc = win_enter_closing(win, "oriel_win_fence");
 
 	if (rc)
 		return rc;
@@ -270,5 +278,5 @@ int oriel_win_fence(oriel_win *win, int assertions)
 		return rc;
 	rc = fence_run(win, assertions);
 	fence_end(win, assertions, rc);
-	return rc ? err_in(rc, "oriel_win_fence") : 0;
+	return rc ? err_in(rc, "oriel_win_fence") : win_tell_sticky(win, "oriel_win_fence");
 }

@@ -193,28 +193,13 @@ static int finalize_check(oriel_job **job)
 	return 0;
 }
 
-/* All work requests of this rank are complete, or their peers dead: nobody's queue pair goes away under them. */
-static void drain_wires(struct oriel_job *job)
-{
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		struct peer *peer = job->peers[i];
-		uint64_t number;
-
-		if (!peer || state_load(&peer->state) != PEER_UP)
-			continue;
-		number = wire_signal(&peer->wire);
-		while (!wire_done(&peer->wire, number) && state_load(&peer->wire.state) == WIRE_UP)
-			wire_poll(&peer->wire); /* bounded by the device's retries, which break the wire */
-	}
-}
-
 int oriel_finalize(oriel_job **job)
 {
 	int dead, rc = finalize_check(job);
 
 	if (rc)
 		return rc;
-	drain_wires(*job);
+	peers_drain(*job); /* nobody's queue pair goes away under our requests */
 	rc = service_stop(*job);
 	if (rc)
 		return err_in(rc, "oriel_finalize");

@@ -84,7 +84,10 @@ int link_prefetch(struct oriel_win *win, struct link *link)
 	if (link_state(link) != LINK_NEW)
 		return 0;
 	link->state = LINK_ASKED; /* under win->lock; the service thread's LINK_READY comes later */
-	return lookup_request(link, win);
+	if (lookup_request(link, win) == 0)
+		return 0;
+	link->state = LINK_NEW;
+	return ORIEL_ERR_MEMORY;
 }
 
 int link_send_posted(struct link *link)

@@ -112,26 +112,32 @@ int mail_send(struct peer *peer, struct mail *mail, struct wait *wait)
 	return rc ? rc : write_mail(peer, mail, number);
 }
 
-/* Tell the writer that half a ring more is free. The caller holds mail_lock. */
+/* Tell the writer what is free, half a ring at a time. The caller holds mail_lock. */
 static void acknowledge(struct peer *peer)
 {
 	struct remote word = { peer->remote_area.addr + offsetof(struct area, mail_consumed), peer->remote_area.rkey };
 	uint64_t unused;
 
-	if (peer->mail_taken - peer->mail_told < HALF_RING || state_load(&peer->state) != PEER_UP)
-		return;
-	/* Pairs with look_at_consumed at the peer. */
-	wire_flag(&peer->wire, peer->mail_told, peer->mail_told + HALF_RING, word, false, &unused);
-	peer->mail_told += HALF_RING;
+	while (peer->mail_taken - peer->mail_told >= HALF_RING && state_load(&peer->state) == PEER_UP) {
+		/* Pairs with look_at_consumed at the peer. */
+		wire_flag(&peer->wire, peer->mail_told, peer->mail_told + HALF_RING, word, false, &unused);
+		peer->mail_told += HALF_RING;
+	}
 }
 
-static void keep_letter(struct oriel_job *job, struct letter *letter)
+static bool keep_letter(struct oriel_job *job, struct letter *letter)
 {
+	bool room;
+
 	pthread_mutex_lock(&job->mail_lock);
-	letter->next = job->letters;
-	job->letters = letter;
-	job->letter_count++;
+	room = job->letter_count < LETTERS_MAX;
+	if (room) {
+		letter->next = job->letters;
+		job->letters = letter;
+		job->letter_count++;
+	}
 	pthread_mutex_unlock(&job->mail_lock);
+	return room;
 }
 
 /* One mail from ring to list; false when there is none, or no place for it. The caller holds mail_lock of the peer. */
@@ -142,14 +148,16 @@ static bool next_mail(struct peer *peer)
 
 	if (flag_load(&mail->stamp) != peer->mail_taken + 1) /* pairs with write_mail's flag */
 		return false;
-	letter = peer->job->letter_count < LETTERS_MAX ? malloc(sizeof(*letter)) : NULL;
+	letter = malloc(sizeof(*letter));
 	if (!letter)
 		return false;
 	letter->from = peer->rank;
 	letter->mail = *mail;
+	if (!keep_letter(peer->job, letter)) {
+		free(letter);
+		return false;
+	}
 	peer->mail_taken++;
-	keep_letter(peer->job, letter);
-	acknowledge(peer);
 	return true;
 }
 
@@ -158,24 +166,16 @@ static void drain(struct peer *peer)
 	pthread_mutex_lock(&peer->mail_lock);
 	while (next_mail(peer))
 		;
+	acknowledge(peer);
 	pthread_mutex_unlock(&peer->mail_lock);
 }
 
 void mail_drain_all(struct oriel_job *job)
 {
-	for (uint32_t i = 0;; i++) {
-		struct peer *peer;
+	uint32_t at = 0;
 
-		pthread_mutex_lock(&job->lock);
-		if (i >= job->peer_capacity) {
-			pthread_mutex_unlock(&job->lock);
-			return;
-		}
-		peer = job->peers[i];
-		pthread_mutex_unlock(&job->lock);
-		if (peer)
-			drain(peer);
-	}
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		drain(peer);
 }
 
 static struct letter *unlink_letter(struct oriel_job *job, int from, const uint8_t id[16], uint32_t round)

@@ -87,7 +87,7 @@ int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_m
 	return 0;
 }
 
-void mem_remove(struct mem_table *table, struct ibv_mr *mr)
+void mem_forget(struct mem_table *table, const struct ibv_mr *mr)
 {
 	pthread_rwlock_wrlock(&table->lock);
 	for (uint32_t i = 0; i < table->count; i++) {
@@ -98,7 +98,6 @@ void mem_remove(struct mem_table *table, struct ibv_mr *mr)
 		break;
 	}
 	pthread_rwlock_unlock(&table->lock);
-	ibv_dereg_mr(mr);
 }
 
 /* Walk down from the last region that begins at or below the address; none further away than the largest can hold it. */
@@ -157,7 +156,8 @@ int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem 
 	*mem = mem_handle(job, mr);
 	if (*mem)
 		return 0;
-	mem_remove(&job->mems, mr);
+	mem_forget(&job->mems, mr);
+	ibv_dereg_mr(mr);
 	return err_set(ORIEL_ERR_MEMORY, "oriel_mem_register: out of memory");
 }
 
@@ -168,7 +168,8 @@ int oriel_mem_deregister(oriel_mem **mem)
 	if (!mem || !handle_valid(HANDLE_MEM, *mem) || !handle_valid(HANDLE_JOB, (*mem)->job))
 		return err_set(ORIEL_ERR_HANDLE, "oriel_mem_deregister: the handle is null, freed, or no registered memory");
 	job = (*mem)->job;
-	mem_remove(&job->mems, (*mem)->mr);
+	mem_forget(&job->mems, (*mem)->mr);
+	ibv_dereg_mr((*mem)->mr);
 	pthread_mutex_lock(&job->lock);
 	job->mem_count--;
 	pthread_mutex_unlock(&job->lock);

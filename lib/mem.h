@@ -49,8 +49,8 @@ void mem_table_close(struct mem_table *table);
  */
 int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_mr **mr, bool *read_only);
 
-/* Undo mem_add. */
-void mem_remove(struct mem_table *table, struct ibv_mr *mr);
+/* Take the region out of the table; the caller deregisters it. */
+void mem_forget(struct mem_table *table, const struct ibv_mr *mr);
 
 /* The key of registered memory that holds all of [base, base + size_bytes) and may be written if `write`; else 0. */
 uint32_t mem_find(struct mem_table *table, const void *base, size_t size_bytes, bool write);

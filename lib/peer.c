@@ -190,6 +190,29 @@ static void peer_release(struct peer *peer)
 	free(peer);
 }
 
+struct peer *peer_next(struct oriel_job *job, uint32_t *at)
+{
+	struct peer *peer = NULL;
+
+	pthread_mutex_lock(&job->lock);
+	while (!peer && *at < job->peer_capacity)
+		peer = job->peers[(*at)++];
+	pthread_mutex_unlock(&job->lock);
+	return peer;
+}
+
+void peers_drain(struct oriel_job *job)
+{
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		uint64_t number = wire_signal(&peer->wire);
+
+		while (!wire_done(&peer->wire, number) && state_load(&peer->wire.state) == WIRE_UP)
+			wire_poll(&peer->wire); /* the state_load pairs with fail() and wire_break() */
+	}
+}
+
 void peers_close(struct oriel_job *job)
 {
 	for (uint32_t i = 0; i < job->peer_capacity; i++) {

@@ -43,6 +43,7 @@ struct peer {
 	struct table_root remote_dir_root;  /* cached root of its directory; service thread only */
 	pthread_mutex_t lock;        /* guards lookups, and the change of a link to described */
 	struct lookup *lookups;      /* links of this peer that wait for their window's description */
+	uint64_t ping_ns;            /* when a waiting thread last pinged it; any thread, counter_load */
 	/* Service thread only. */
 	struct conn *conn;           /* while connecting */
 	struct rdma_cm_id *id;       /* of the established connection */
@@ -74,6 +75,12 @@ struct peer *peer_find(struct oriel_job *job, int rank);
 
 /* A new state, unless the peer is dead already. */
 void peer_set_state(struct peer *peer, enum peer_state state);
+
+/* The peers one after the other, in no order; *at begins as 0. NULL at the end. Peers made meanwhile may be left out. */
+struct peer *peer_next(struct oriel_job *job, uint32_t *at);
+
+/* Wait until no work request of this rank is under way. Bounded by the device's retries, which break a wire. */
+void peers_drain(struct oriel_job *job);
 
 /* Release all; the service thread has ended. */
 void peers_close(struct oriel_job *job);

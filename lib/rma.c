@@ -33,7 +33,7 @@ struct op {
 
 static struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op)
 {
-	for (uint32_t i = 0; i < win->temp_count; i++) {
+	for (uint32_t i = win->temp_fresh; i < win->temp_count; i++) {
 		struct ibv_mr *mr = win->temps[i];
 		size_t offset = (uintptr_t)op->origin - (uintptr_t)mr->addr;
 
@@ -61,6 +61,7 @@ void rma_release_temps(struct oriel_win *win)
 {
 	while (win->temp_count > 0)
 		ibv_dereg_mr(win->temps[--win->temp_count]);
+	win->temp_fresh = 0;
 }
 
 /* The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies piece by piece. */
@@ -124,6 +125,8 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 	if (lkey == 0 && !link->peer->wire.self)
 		largest = min_size(largest, WIRE_COPY_MAX);
 	link->marks |= op->get ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
+	if (!(link->marks & LINK_ACCESS))
+		win->fence.used = true;
 	for (size_t done = 0; rc == 0 && done < op->size_bytes; done += min_size(largest, op->size_bytes - done))
 		rc = issue_message(link, op, lkey, done, min_size(largest, op->size_bytes - done));
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
@@ -237,6 +240,9 @@ static int op_link(struct oriel_win *win, int rank, struct link **link, const ch
 		               win->group->size - 1);
 	if (epoch_blocks(&win->access)) {
 		*link = win->access.closing ? NULL : link_find(win, rank);
+		if (*link && (*link)->marks & LINK_FLAGGED)
+			return err_set(ORIEL_ERR_SYNC, "%s: window %p: rank %d has been told by an oriel_win_complete that timed out that the "
+			               "access epoch is over", call, (void *)win, rank);
 		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
 	}
 	if (!win->fence.open || win->fence.closing || win->fence.under_way || win->freeing)
@@ -272,8 +278,6 @@ static int op_begin(struct oriel_win *win, int rank, bool empty, struct link **l
 	}
 	if (state_load(&(*link)->peer->state) == PEER_DEAD) /* pairs with rank_died */
 		return win_peer_error(win, rank);
-	if (!win->access.open)
-		win->fence.used = true;
 	return 0;
 }
 
@@ -523,7 +527,9 @@ static void flush_links(struct oriel_win *win, struct flushing *f, struct wait *
 			f->code = step;
 			f->failed = link->rank;
 		}
-		if (step < 0 || wire_done(&link->peer->wire, link->last_number))
+		if (step == ORIEL_ERR_PEER)
+			wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
+		if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
 			link->marks &= (uint8_t)~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 	}
 	if (f->watch)
@@ -544,6 +550,8 @@ int rma_flush(struct oriel_win *win, int rank, bool local, const char *call)
 		flush_links(win, &f, &wait);
 		if (f.all && !local && rank == ORIEL_RANK_ALL)
 			rma_release_temps(win);
+		if (f.all)
+			win->temp_fresh = win->temp_count; /* the memory is the caller's again, and may be mapped anew */
 		pthread_mutex_unlock(&win->lock);
 		if (f.all)
 			break;
@@ -551,6 +559,8 @@ int rma_flush(struct oriel_win *win, int rank, bool local, const char *call)
 		if (rc < 0)
 			return rc;
 		f.watch = rc == WAIT_LOOK;
+		if (f.watch && f.code && wait_lingered(&wait))
+			break;
 	}
 	return f.code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, f.failed), call) : f.code;
 }

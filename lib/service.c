@@ -139,23 +139,33 @@ static void serve_busy(struct service *service)
 		ev_timer_stop(service->loop, &service->tick);
 }
 
+static void take_cm_events(struct service *service)
+{
+	struct rdma_cm_event *event;
+
+	while (rdma_get_cm_event(service->job->device.channel, &event) == 0)
+		conn_event(service->job, event);
+}
+
+/* What has come in is looked at before time is judged: the process may have been stopped for longer than any limit. */
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 {
+	struct service *service = ev_userdata(loop);
+
 	(void)watcher;
 	(void)events;
-	serve_busy(ev_userdata(loop));
+	take_cm_events(service);
+	serve_busy(service);
 }
 
 /* Something that came in may have finished what another step waits for: look at once instead of at the next tick. */
 static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
 	struct service *service = ev_userdata(loop);
-	struct rdma_cm_event *event;
 
 	(void)watcher;
 	(void)events;
-	while (rdma_get_cm_event(service->job->device.channel, &event) == 0)
-		conn_event(service->job, event);
+	take_cm_events(service);
 	serve_busy(service);
 }
 
@@ -183,9 +193,11 @@ static void qp_failed(struct oriel_job *job, const struct ibv_qp *qp, const char
 
 static void device_failed(struct oriel_job *job, const char *what)
 {
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		if (job->peers[i] && job->peers[i]->rank != job->rank)
-			rank_died(job, job->peers[i]->rank, what);
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		if (peer->rank != job->rank)
+			rank_died(job, peer->rank, what);
 	}
 }
 
@@ -281,6 +293,8 @@ static void boot_lost(void *arg, const char *text)
 		return;
 	job->service->boot_lost = true;
 	ev_io_stop(job->service->loop, &job->service->boot);
+	for (uint32_t i = 0; i < job->service->busy_count; i++)
+		conn_address(job->service->busy[i], NULL); /* no address will come any more */
 	mark_left(job->service);
 }
 
@@ -491,6 +505,8 @@ int service_abort(struct oriel_job *job, int status, const char *reason)
 	struct abort_request request = { .status = status, .reason = reason };
 
 	pthread_mutex_lock(&service->lock);
+	while (service->abort)
+		pthread_cond_wait(&service->changed, &service->lock); /* for the thread to take another thread's request */
 	service->abort = &request;
 	pthread_mutex_unlock(&service->lock);
 	ev_async_send(service->loop, &service->wake);

@@ -18,7 +18,6 @@
 #define YIELD_OVERSUBSCRIBED_NS (2 * NS_PER_MS)
 #define SLEEP_NS (50 * 1000)
 #define LOOK_NS NS_PER_MS
-#define PING_FIRST_NS (NS_PER_SECOND / 2)
 #define PING_NS (NS_PER_SECOND / 2)
 #define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
 
@@ -39,7 +38,6 @@ static void start_clock(struct wait *wait, uint64_t now)
 
 	wait->start_ns = now;
 	wait->look_ns = now; /* at once: somebody may be dead already */
-	wait->ping_ns = now + PING_FIRST_NS;
 	wait->deadline_ns = wait->limit_ms ? now + (uint64_t)wait->limit_ms * NS_PER_MS : 0;
 	wait->warn_ns = job->watchdog_ms ? now + (uint64_t)job->watchdog_ms * NS_PER_MS : 0;
 }
@@ -69,10 +67,7 @@ static int look(struct wait *wait, uint64_t now)
 		return 0;
 	wait->deaths = counter_load(&wait->job->deaths);
 	wait->look_ns = now + LOOK_NS;
-	wait->pinging = now >= wait->ping_ns;
 	wait->warning = wait->warn_ns && now >= wait->warn_ns;
-	if (wait->pinging)
-		wait->ping_ns = now + PING_NS;
 	return WAIT_LOOK;
 }
 
@@ -100,17 +95,37 @@ static void add_name(struct wait *wait, int rank)
 	snprintf(wait->names + used, sizeof(wait->names) - used, "%s%d", used ? ", " : "", rank);
 }
 
+/* Whoever waits pings, but a peer only now and then: the time is kept with the peer, since waits may be short and many. */
+static bool ping_due(struct peer *peer)
+{
+	uint64_t now = now_ns();
+
+	if (now - counter_load(&peer->ping_ns) < PING_NS)
+		return false;
+	counter_store(&peer->ping_ns, now); /* pairs with the counter_load above; two threads may both ping */
+	return true;
+}
+
 bool wait_watch(struct wait *wait, struct peer *peer)
 {
 	if (wait->warning)
 		add_name(wait, peer->rank);
-	if (!wait->pinging)
+	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
 		service_request(peer); /* never talked to: connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
 	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
+}
+
+bool wait_lingered(struct wait *wait)
+{
+	uint64_t now = now_ns();
+
+	if (wait->failed_ns == 0)
+		wait->failed_ns = now;
+	return now - wait->failed_ns > LINGER_MS * NS_PER_MS;
 }
 
 void wait_looked(struct wait *wait)

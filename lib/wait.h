@@ -19,6 +19,7 @@ struct peer;
 
 #define WAIT_LOOK 1
 #define WAIT_NAMES_BYTES 128
+#define LINGER_MS 500
 
 struct wait {
 	struct oriel_job *job;
@@ -29,10 +30,9 @@ struct wait {
 	uint64_t start_ns;
 	uint64_t deadline_ns;     /* 0: none */
 	uint64_t look_ns;         /* next look */
-	uint64_t ping_ns;         /* next round of pings */
 	uint64_t warn_ns;         /* when the watchdog barks; 0: never (again) */
 	uint64_t deaths;          /* job->deaths at the last look */
-	bool pinging;             /* this look sends pings */
+	uint64_t failed_ns;       /* when wait_lingered was first asked; 0: not yet */
 	bool warning;             /* this look collects names */
 	char names[WAIT_NAMES_BYTES];
 };
@@ -44,6 +44,12 @@ int wait_pause(struct wait *wait);
 
 /* During a look: we wait for this peer. False if it is dead. */
 bool wait_watch(struct wait *wait, struct peer *peer);
+
+/*
+ * During a look, once the call has failed because of one peer: whether it has gone on for LINGER_MS more for the sake of
+ * the others. Then it is time to tell (E6).
+ */
+bool wait_lingered(struct wait *wait);
 
 /* The look is over. */
 void wait_looked(struct wait *wait);

@@ -33,7 +33,7 @@
 #include "wait.h"
 
 #define DISP_UNIT_MAX 0x7fffffffu
-#define SURVIVORS_MS 5000
+#define SURVIVORS_MS 500
 
 int win_world_rank(const struct oriel_win *win, int rank)
 {
@@ -75,22 +75,48 @@ static int find_sticky(struct oriel_win *win)
 	return rank;
 }
 
-int win_enter(struct oriel_win *win, const char *call)
+int win_enter_closing(struct oriel_win *win, const char *call)
 {
-	int rank, rc = win_check(win, call);
+	int rc = win_check(win, call);
 
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&win->lock);
 	if (win->access.open && win->held_count > 0 && !win->access.closing)
 		access_push(win);
-	if (win->deaths_seen == counter_load(&win->job->deaths)) /* pairs with rank_died */
-		return 0;
-	rank = find_sticky(win);
-	if (rank == ORIEL_RANK_NONE)
-		return 0;
+	return 0;
+}
+
+/* The caller holds the lock. */
+static int tell_sticky(struct oriel_win *win, const char *call)
+{
+	int rank = ORIEL_RANK_NONE;
+
+	if (win->deaths_seen != counter_load(&win->job->deaths)) /* pairs with rank_died */
+		rank = find_sticky(win);
+	return rank == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, rank), call);
+}
+
+int win_tell_sticky(struct oriel_win *win, const char *call)
+{
+	int rc;
+
+	pthread_mutex_lock(&win->lock);
+	rc = tell_sticky(win, call);
 	pthread_mutex_unlock(&win->lock);
-	return err_in(win_peer_error(win, rank), call);
+	return rc;
+}
+
+int win_enter(struct oriel_win *win, const char *call)
+{
+	int rc = win_enter_closing(win, call);
+
+	if (rc)
+		return rc;
+	rc = tell_sticky(win, call);
+	if (rc)
+		pthread_mutex_unlock(&win->lock);
+	return rc;
 }
 
 void win_leave(struct oriel_win *win)
@@ -181,8 +207,11 @@ static void win_release(struct oriel_win *win)
 
 	rma_release_temps(win);
 	links_free(win);
-	if (win->mr)
-		mem_remove(&job->mems, win->mr);
+	if (win->mr) {
+		mem_forget(&job->mems, win->mr);
+		peers_drain(job); /* operations on other windows may use this memory as their origin */
+		ibv_dereg_mr(win->mr);
+	}
 	if (win->allocated && win->base) {
 		munmap(win->base, win->mapped_bytes);
 		close(win->fd);
@@ -214,7 +243,7 @@ static int allocate_memory(struct oriel_win *win)
 
 static void publish(struct oriel_win *win)
 {
-	const struct piece *words = &win->job->fence_words[win->slot];
+	const struct piece *words = &win->fence_piece; /* a copy: the job's array may move */
 	struct dir_entry entry = {
 		.base = (uint64_t)(uintptr_t)win->base,
 		.size_bytes = win->size_bytes,
@@ -443,12 +472,13 @@ static void survivors_barrier(struct oriel_win *win)
 	struct oriel_group *group = survivors(win);
 	struct coll coll;
 	struct wait wait;
-	uint8_t id[16];
+	uint8_t id[16], key[16];
 
 	if (!group)
 		return;
-	coll_id(id, win->id, 0, COLL_FREE_SURVIVORS);
-	coll_id(id, group->key, id[0], COLL_FREE_SURVIVORS);
+	for (int i = 0; i < WINDOW_ID_BYTES; i++)
+		key[i] = group->key[i] ^ win->id[i]; /* this window, and this idea of who is left */
+	coll_id(id, key, 0, COLL_FREE_SURVIVORS);
 	coll_begin(&coll, win->job, group, id, 0, 0);
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = SURVIVORS_MS;
@@ -478,6 +508,7 @@ static int free_together(struct oriel_win *win)
 	if (drain_rc == ORIEL_ERR_TIMEOUT)
 		return drain_rc;
 	rc = free_barrier(win);
+	fence_forget(win);
 	if (rc == ORIEL_ERR_PEER)
 		survivors_barrier(win);
 	return rc ? rc : drain_rc;

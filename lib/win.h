@@ -67,6 +67,7 @@ struct oriel_win {
 	struct oriel_group *group;
 	uint8_t id[WINDOW_ID_BYTES];
 	uint32_t slot;
+	struct piece fence_piece;    /* the slot's fence words */
 	uint8_t *base;
 	size_t size_bytes;
 	size_t disp_unit_bytes;
@@ -93,6 +94,7 @@ struct oriel_win {
 	struct ibv_mr **temps;       /* registered for operations under way */
 	uint32_t temp_count;
 	uint32_t temp_capacity;
+	uint32_t temp_fresh;         /* those before it were registered before a flush: kept for what is under way only */
 	uint64_t deaths_seen;        /* job->deaths when sticky errors were last looked for */
 	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
 	bool freeing;                /* a free has timed out half-way */
@@ -101,6 +103,13 @@ struct oriel_win {
 
 /* Check the handle, take the lock, and tell a sticky error (P5). On success the lock is held. */
 int win_enter(struct oriel_win *win, const char *call);
+
+/*
+ * For calls that close an epoch: the same without the sticky error, since that must not keep the epoch open. win_tell_sticky
+ * tells it once the epoch is closed; without the lock. ERRORS: ORIEL_ERR_PEER.
+ */
+int win_enter_closing(struct oriel_win *win, const char *call);
+int win_tell_sticky(struct oriel_win *win, const char *call);
 void win_leave(struct oriel_win *win);
 
 /* The world rank of a member. */

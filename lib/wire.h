@@ -84,8 +84,8 @@ struct wire {
 	uint32_t ring_tail;         /* bytes ever freed */
 	uint32_t ring_signalled;    /* ring_head at the last request that was signalled for the ring's sake */
 	struct wire_copy *copies;   /* circular, depth elements */
-	uint32_t copy_head;
-	uint32_t copy_tail;
+	uint64_t copy_head;
+	uint64_t copy_tail;
 	/* Told once when the queue pair fails, with the lock held. */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;
