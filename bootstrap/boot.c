@@ -1,10 +1,10 @@
 /*
  * boot.c - how was this process started?
  *
- * DESIGN NOTES
- * The worst answer to a launcher that is not understood would be to go on: a job of N ranks would become N jobs of one rank, each
- * of which computes happily. So every launcher known to start several processes is listed with a variable that only its children have.
- * Where the launcher also tells how many it started, a job of one is let through: it is what the caller asked for.
+ * DESIGN NOTES The worst answer to a launcher that is not understood would be to go on: a job of N ranks would become
+ * N jobs of one rank, each of which computes happily. So every launcher known to start several processes is listed
+ * with a variable that only its children have. Where the launcher also tells how many it started, a job of one is let
+ * through: it is what the caller asked for.
  */
 #include "boot_clients.h"
 
@@ -122,8 +122,8 @@ int boot_check_value(const char *key, const void *value, size_t size_bytes)
 	if (rc != 0)
 		return rc;
 	if (size_bytes > BOOT_VALUE_MAX_BYTES || (!value && size_bytes > 0))
-		return err_set(ORIEL_ERR_ARG, "bootstrap value of key %s: %zu bytes; it must be 0 to %d bytes, and not null", key,
-		               size_bytes, BOOT_VALUE_MAX_BYTES);
+		return err_set(ORIEL_ERR_ARG, "bootstrap value of key %s: %zu bytes; it must be 0 to %d bytes, and not null",
+		               key, size_bytes, BOOT_VALUE_MAX_BYTES);
 	return 0;
 }
 

@@ -1,9 +1,8 @@
 /*
  * boot_clients.h - the ways to be started that boot.c chooses from, and what they share
  *
- * ASSUMPTIONS: the functions that open are called by boot_open only, which fills in events and events_arg afterwards: no client
- * calls an event before its first dispatch.
- * ERRORS: 0 or a negative ORIEL_ERR_*, with err_set's text.
+ * ASSUMPTIONS: the functions that open are called by boot_open only, which fills in events and events_arg afterwards:
+ * no client calls an event before its first dispatch. ERRORS: 0 or a negative ORIEL_ERR_*, with err_set's text.
  */
 #ifndef ORIEL_BOOT_CLIENTS_H
 #define ORIEL_BOOT_CLIENTS_H

@@ -1,18 +1,18 @@
 /*
  * boot_run.c - a rank's connection to oriel-run
  *
- * DESIGN NOTES
- * Joining is blocking with a deadline: connect, read the launcher's nonce, send a proof, check the launcher's own proof. The launcher drops
- * connections that are slow to prove themselves when strangers crowd it out, so a connection that ends during this is
- * tried again until the deadline; a REFUSED is final.
+ * DESIGN NOTES Joining is blocking with a deadline: connect, read the launcher's nonce, send a proof, check the
+ * launcher's own proof. The launcher drops connections that are slow to prove themselves when strangers crowd it out,
+ * so a connection that ends during this is tried again until the deadline; a REFUSED is final.
  *
- * Afterwards the socket never blocks. What it does not take at once waits in a bounded queue. The caller knows one descriptor and only
- * whether that is readable, so boot_fd is an epoll descriptor over the socket: while bytes wait, room to write makes it
- * readable too.
+ * Afterwards the socket never blocks. What it does not take at once waits in a bounded queue. The caller knows one
+ * descriptor and only whether that is readable, so boot_fd is an epoll descriptor over the socket: while bytes wait,
+ * room to write makes it readable too.
  *
- * The secret comes as a sealed memfd whose number is in the environment. It is read with pread, so that every program of a chain
- * of wrappers and execs reads the same bytes. The descriptor stays open, because a program started after this one has left may join
- * too; while this one is in the job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
+ * The secret comes as a sealed memfd whose number is in the environment. It is read with pread, so that every program
+ * of a chain of wrappers and execs reads the same bytes. The descriptor stays open, because a program started after
+ * this one has left may join too; while this one is in the job it is close-on-exec, so that what the program starts
+ * meanwhile does not get the secret.
  */
 #include "boot_clients.h"
 #include "byteq.h"
@@ -101,13 +101,16 @@ static int read_server(struct boot_run *run)
 	run->server.sin_family = AF_INET;
 	if (sscanf(text, "%15[0-9.]:%5u%c", host, &port, &rest) != 2 || port == 0 || port > 65535 ||
 	    inet_pton(AF_INET, host, &run->server.sin_addr) != 1)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%s\"; it must be ADDRESS:PORT, as oriel-run sets it", BOOT_ENV_SERVER,
-		               run->server_text);
+		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%s\"; it must be ADDRESS:PORT, as oriel-run sets it",
+		               BOOT_ENV_SERVER, run->server_text);
 	run->server.sin_port = htons((uint16_t)port);
 	return 0;
 }
 
-/* Any other file that happens to have the number is not taken for the secret: it would have to be a sealed memfd of this size. */
+/*
+ * Any other file that happens to have the number is not taken for the secret: it would have to be a sealed memfd of
+ * this size.
+ */
 static int read_secret(struct boot_run *run)
 {
 	struct stat st;
@@ -116,8 +119,8 @@ static int read_secret(struct boot_run *run)
 	if (seals < 0 || !(seals & F_SEAL_WRITE) || fstat(run->secret_fd, &st) != 0 || st.st_size != BOOT_SECRET_BYTES ||
 	    pread(run->secret_fd, run->base.secret, BOOT_SECRET_BYTES, 0) != BOOT_SECRET_BYTES)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
-		               "descriptor %d (%s) does not hold the job's secret: a program between oriel-run and this one closed "
-		               "it. Let it pass the descriptor on (in Python: subprocess with close_fds=False)",
+		               "descriptor %d (%s) does not hold the job's secret: a program between oriel-run and this one "
+		               "closed it. Let it pass the descriptor on (in Python: subprocess with close_fds=False)",
 		               run->secret_fd, BOOT_ENV_SECRET_FD);
 	return 0;
 }
@@ -137,6 +140,14 @@ static int read_environment(struct boot_run *run)
 	if (rc == 0)
 		rc = read_secret(run);
 	return rc == 0 ? boot_read_choices(&run->base) : rc;
+}
+
+static void set_close_on_exec(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFD, on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC);
 }
 
 /* ---- joining ---- */
@@ -220,17 +231,25 @@ static int take_message(struct boot_run *run, struct proto_msg *msg)
 	return used;
 }
 
-/* One read. Returns the number of bytes, 0 at the end of the connection, or -1 with errno. */
-static ssize_t receive_some(struct boot_run *run)
+/* One read of at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1 with errno. */
+static ssize_t receive_some(struct boot_run *run, size_t max)
 {
 	ssize_t got;
 
 	do
-		got = recv(run->socket_fd, run->in + run->in_size, sizeof(run->in) - run->in_size, 0);
+		got = recv(run->socket_fd, run->in + run->in_size, max, 0);
 	while (got < 0 && errno == EINTR);
 	if (got > 0)
 		run->in_size += (size_t)got;
 	return got;
+}
+
+/* How many bytes the message at the start of the buffer lacks, as far as that is known. */
+static size_t missing_bytes(const struct boot_run *run)
+{
+	if (run->in_size < PROTO_HEADER_BYTES)
+		return PROTO_HEADER_BYTES - run->in_size;
+	return PROTO_HEADER_BYTES + proto_body_size(run->in) - run->in_size;
 }
 
 static enum attempt fail_stranger(const struct boot_run *run, const char *what)
@@ -240,14 +259,19 @@ static enum attempt fail_stranger(const struct boot_run *run, const char *what)
 	return ATTEMPT_FAILED;
 }
 
-static enum attempt await_message(struct boot_run *run, enum proto_type type, int64_t deadline_ms, struct proto_msg *msg)
+/*
+ * Reads not one byte beyond the message: news that the launcher sent right behind its welcome must stay in the
+ * socket, where they make the epoll descriptor readable.
+ */
+static enum attempt await_message(struct boot_run *run, enum proto_type type, int64_t deadline_ms,
+                                  struct proto_msg *msg)
 {
 	int used;
 
 	while ((used = take_message(run, msg)) == 0) {
 		if (wait_for_socket(run, POLLIN, deadline_ms) != 0)
 			return ATTEMPT_DROPPED;
-		if (receive_some(run) <= 0)
+		if (receive_some(run, missing_bytes(run)) <= 0)
 			return ATTEMPT_DROPPED;
 	}
 	if (used > 0 && msg->type == type)
@@ -278,7 +302,8 @@ static enum attempt check_welcome(const struct boot_run *run, const struct proof
 	if (!proof_holds(run->base.secret, PROOF_BY_LAUNCHER, context, msg->proof))
 		return fail_stranger(run, "does not know the job's secret");
 	if ((int)msg->size != run->base.size) {
-		err_set(ORIEL_ERR_BOOTSTRAP, "%s is %d, but oriel-run's job has %u ranks", BOOT_ENV_SIZE, run->base.size, msg->size);
+		err_set(ORIEL_ERR_BOOTSTRAP, "%s is %d, but oriel-run's job has %u ranks", BOOT_ENV_SIZE, run->base.size,
+		        msg->size);
 		return ATTEMPT_FAILED;
 	}
 	return ATTEMPT_JOINED;
@@ -334,9 +359,9 @@ static int join(struct boot_run *run)
 		pause_before_retry();
 	if (attempt == ATTEMPT_DROPPED)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
-		               "oriel-run at %s did not let rank %d join within %d s: it is stopped, overrun by connections, or another "
-		               "rank is still in the program before this one", run->server_text, run->base.rank,
-		               JOIN_TIMEOUT_MS / 1000);
+		               "oriel-run at %s did not let rank %d join within %d s: it is stopped, overrun by connections, "
+		               "or another rank is still in the program before this one",
+		               run->server_text, run->base.rank, JOIN_TIMEOUT_MS / 1000);
 	return attempt == ATTEMPT_JOINED ? 0 : ORIEL_ERR_BOOTSTRAP;
 }
 
@@ -442,8 +467,11 @@ static int run_leave(struct boot *boot)
 	if (run->left)
 		return 0;
 	rc = send_message(run, &msg);
-	run->left = rc == 0;
-	return rc;
+	if (rc != 0)
+		return rc;
+	run->left = true;
+	set_close_on_exec(run->secret_fd, false);
+	return 0;
 }
 
 static int run_abort(struct boot *boot, int status, const char *reason)
@@ -520,7 +548,7 @@ static int run_dispatch(struct boot *boot)
 	if (run->lost)
 		return 0;
 	flush_out(run);
-	while ((got = receive_some(run)) > 0)
+	while ((got = receive_some(run, sizeof(run->in) - run->in_size)) > 0)
 		if (handle_received(run) != 0) {
 			tell_lost(run, "it sent something that cannot be understood");
 			return 0;
@@ -533,14 +561,6 @@ static int run_dispatch(struct boot *boot)
 }
 
 /* ---- opening and closing ---- */
-
-static void set_close_on_exec(int fd, bool on)
-{
-	int flags = fcntl(fd, F_GETFD);
-
-	if (flags >= 0)
-		fcntl(fd, F_SETFD, on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC);
-}
 
 static void flush_before_close(struct boot_run *run)
 {
@@ -566,7 +586,6 @@ static void run_close(struct boot *boot)
 	struct boot_run *run = run_of(boot);
 
 	flush_before_close(run);
-	set_close_on_exec(run->secret_fd, false);
 	release(run);
 }
 

@@ -6,7 +6,8 @@
 #include <sodium.h>
 #include <sys/random.h>
 
-static_assert(BOOT_SECRET_BYTES >= crypto_generichash_KEYBYTES_MIN && BOOT_SECRET_BYTES <= crypto_generichash_KEYBYTES_MAX,
+static_assert(BOOT_SECRET_BYTES >= crypto_generichash_KEYBYTES_MIN &&
+                      BOOT_SECRET_BYTES <= crypto_generichash_KEYBYTES_MAX,
               "the secret is a BLAKE2b key");
 static_assert(PROTO_PROOF_BYTES >= crypto_generichash_BYTES && PROTO_PROOF_BYTES <= crypto_generichash_BYTES_MAX,
               "a proof is a BLAKE2b hash");

@@ -1,10 +1,10 @@
 /*
  * proto.c - encoding and decoding of the launcher's messages
  *
- * DESIGN NOTES
- * One table says which fields a type has, in order. Decoding and encoding walk the same table, so they cannot disagree, and a new
- * message is one line. Each kind of field has one function that reads it with its checks and one that writes it with the same checks:
- * what decodes can be encoded again, to the same bytes (the fuzzer holds that against both).
+ * DESIGN NOTES One table says which fields a type has, in order. Decoding and encoding walk the same table, so they
+ * cannot disagree, and a new message is one line. Each kind of field has one function that reads it with its checks
+ * and one that writes it with the same checks: what decodes can be encoded again, to the same bytes (the fuzzer holds
+ * that against both).
  */
 #include "proto.h"
 
@@ -153,6 +153,11 @@ static int read_body(struct reader *reader, struct proto_msg *msg)
 	return reader->left == 0 && fields_agree(msg) ? 0 : -1;
 }
 
+size_t proto_body_size(const uint8_t header[PROTO_HEADER_BYTES])
+{
+	return (size_t)(header[0] | header[1] << 8);
+}
+
 int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out)
 {
 	struct reader reader;
@@ -160,7 +165,7 @@ int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out)
 
 	if (size < PROTO_HEADER_BYTES)
 		return 0;
-	body_size = (size_t)(bytes[0] | bytes[1] << 8);
+	body_size = proto_body_size(bytes);
 	if (body_size > PROTO_BODY_MAX_BYTES || !type_is_known(bytes[2]) || bytes[3] != PROTO_VERSION)
 		return -1;
 	if (size - PROTO_HEADER_BYTES < body_size)

@@ -1,9 +1,10 @@
 /*
  * proto.h - the messages between oriel-run and its ranks
  *
- * A message is a header of four bytes (size of the body: 16 bits; type; version) and a body of fields in a fixed order.
- * A field is a 32-bit number, a block of fixed size, or up to 255 bytes with a length byte in front. Numbers are
- * little-endian. Nothing is optional and nothing may follow the last field, so each message has exactly one encoding.
+ * A message is a header of four bytes (size of the body: 16 bits; type; version) and a body of fields in a fixed
+ * order. A field is a 32-bit number, a block of fixed size, or up to 255 bytes with a length byte in front. Numbers
+ * are little-endian. Nothing is optional and nothing may follow the last field, so each message has exactly one
+ * encoding.
  *
  *   sent by    type        fields                    meaning
  *   launcher   CHALLENGE   nonce                     first word on every connection
@@ -70,10 +71,13 @@ struct proto_msg {
 };
 
 /*
- * Take the first message out of size bytes. Returns the number of bytes it used, 0 if more bytes are needed, or -1 if this
- * can never become a message (known as soon as the header is there, whatever body size it claims).
+ * Take the first message out of size bytes. Returns the number of bytes it used, 0 if more bytes are needed, or -1 if
+ * this can never become a message (known as soon as the header is there, whatever body size it claims).
  */
 int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out);
+
+/* The size of the body that a header announces, which proto_decode may yet find too large. */
+size_t proto_body_size(const uint8_t header[PROTO_HEADER_BYTES]);
 
 /* Write msg into bytes. Returns its size, or -1 if a field is outside its bounds. */
 int proto_encode(const struct proto_msg *msg, uint8_t bytes[PROTO_MESSAGE_MAX_BYTES]);

@@ -3,13 +3,17 @@
  *
  * DESIGN NOTES
  * Three nets, for three ways to slip through.
- *   - Ranks have PR_SET_PDEATHSIG: they get SIGKILL when the launcher is gone. It does not reach what they started themselves.
- *   - Their process groups do. The guard sleeps in a read of a pipe that only the launcher holds open; when the read returns,
- *     the launcher has ended, perhaps by SIGKILL, and the guard kills each group. At an orderly end this is done the same way.
- *   - A process may leave its group (setsid). The launcher is a child subreaper, so such a process becomes its child when its parent
- *     has ended, and is found and killed at the end of the job. Only this last net is gone when the launcher is killed.
+ *   - Ranks have PR_SET_PDEATHSIG: they get SIGKILL when the launcher is gone. It does not reach what they started
+ *     themselves.
+ *   - Their process groups do. The guard sleeps in a read of a pipe that only the launcher holds open; when the read
+ *     returns, the launcher has ended, perhaps by SIGKILL, and the guard kills each group. At an orderly end this is
+ *     done the same way.
+ *   - A process may leave its group (setsid). The launcher is a child subreaper, so such a process becomes its child
+ *     when its parent has ended, and is found and killed at the end of the job. Only this last net is gone when the
+ *     launcher is killed.
  *
- * A group's number is safe to signal while a process is in the group. The launcher takes the number off the list when the group is empty.
+ * A group's number is safe to signal while a process is in the group. The launcher takes the number off the list when
+ * the group is empty.
  */
 #include "run_guard.h"
 

@@ -1,8 +1,8 @@
 /*
  * run_guard.h - nothing stays behind, whoever dies
  *
- * Each rank is the leader of a process group of its own, which what it starts belongs to. The guard is a small process that knows
- * these groups and kills them when the launcher is no more, however it went.
+ * Each rank is the leader of a process group of its own, which what it starts belongs to. The guard is a small
+ * process that knows these groups and kills them when the launcher is no more, however it went.
  */
 #ifndef ORIEL_RUN_GUARD_H
 #define ORIEL_RUN_GUARD_H
@@ -29,7 +29,10 @@ void guard_dismiss(struct guard *guard);
 
 void guard_free(struct guard *guard);
 
-/* SIGKILL every child of this process: orphans that left their rank's group and were adopted. The guard is none of them. */
+/*
+ * SIGKILL every child of this process: orphans that left their rank's group and were adopted. The guard is none of
+ * them.
+ */
 void guard_kill_adopted(const struct guard *guard);
 
 #endif

@@ -1,15 +1,15 @@
 /*
  * run_job.c - the life of a job; see run_job.h
  *
- * DESIGN NOTES
- * What first goes wrong decides the exit status; what goes wrong later is usually its consequence. Where a wake-up finds several
- * ended processes their true order is unknown; those killed by a signal are looked at first, because a rank that was killed is
- * more likely the cause than one that exited with an error.
+ * DESIGN NOTES What first goes wrong decides the exit status; what goes wrong later is usually its consequence. Where
+ * a wake-up finds several ended processes their true order is unknown; those killed by a signal are looked at first,
+ * because a rank that was killed is more likely the cause than one that exited with an error.
  *
- * A rank that has joined must leave before it ends, even with status 0: the others may wait for it for ever. That counts as a
- * failure, with status 1.
+ * A rank that has joined must leave before it ends, even with status 0: the others may wait for it for ever. That
+ * counts as a failure, with status 1.
  *
- * Ranks are started a few at a time from the loop, so that the first can join, write and fail while the last are being started.
+ * Ranks are started a few at a time from the loop, so that the first can join, write and fail while the last are
+ * being started.
  */
 #include "run_job.h"
 
@@ -321,7 +321,10 @@ static bool has_children(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* Groups first; the guard, no longer needed, ends. What had left its group becomes a child of the launcher, sooner or later. */
+/*
+ * Groups first; the guard, no longer needed, ends. What had left its group becomes a child of the launcher, sooner or
+ * later.
+ */
 static void sweep(struct job *job)
 {
 	if (job->phase < JOB_SWEEP) {
@@ -382,7 +385,8 @@ static void on_phase_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 		end_ranks(job);
 		break;
 	case JOB_ENDING:
-		say("%g s after SIGTERM %d ranks are still running; sending SIGKILL", job->options->grace_s, running_count(job));
+		say("%g s after SIGTERM %d ranks are still running; sending SIGKILL", job->options->grace_s,
+		    running_count(job));
 		kill_ranks(job);
 		break;
 	case JOB_LINGER:
@@ -414,7 +418,8 @@ static void init_timers(struct job *job)
 int job_open(struct job *job)
 {
 	const struct options *options = job->options;
-	const struct server_config config = { .size = options->size, .secret = job->secret, .abort = on_abort, .abort_arg = job };
+	const struct server_config config = { .size = options->size, .secret = job->secret, .abort = on_abort,
+	                                      .abort_arg = job };
 
 	init_timers(job);
 	job->pids = calloc((size_t)options->size, sizeof(job->pids[0]));

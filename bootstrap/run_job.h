@@ -56,10 +56,15 @@ struct job {
 	ev_timer limit_timer;   /* --timeout */
 };
 
-/* Prepares; loop, options, guard, secret and plan (but for port and stdin) are filled in. Returns 0, or -1 having said why. */
+/*
+ * Prepares; loop, options, guard, secret and plan (but for port and stdin) are filled in. Returns 0, or -1 having
+ * said why.
+ */
 int job_open(struct job *job);
 
-/* Start the ranks once the loop runs. The loop ends when the job is over; then status is the launcher's exit status. */
+/*
+ * Start the ranks once the loop runs. The loop ends when the job is over; then status is the launcher's exit status.
+ */
 void job_begin(struct job *job);
 
 void job_close(struct job *job);
@@ -67,7 +72,9 @@ void job_close(struct job *job);
 /* SIGCHLD: some processes have ended. */
 void job_reap(struct job *job);
 
-/* SIGINT or SIGTERM: passed on the first time, the second time the ranks are killed, later the launcher ends at once. */
+/*
+ * SIGINT or SIGTERM: passed on the first time, the second time the ranks are killed, later the launcher ends at once.
+ */
 void job_interrupt(struct job *job, int number);
 
 /* Send a signal to everything the ranks run. */

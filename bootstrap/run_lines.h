@@ -1,8 +1,8 @@
 /*
  * run_lines.h - whole lines out of many streams into one
  *
- * A source is what one rank writes to its stdout or stderr; a sink is where the launcher's stdout or stderr goes. Bytes of a source reach
- * the sink in whole lines, so that lines of different ranks do not mix.
+ * A source is what one rank writes to its stdout or stderr; a sink is where the launcher's stdout or stderr goes.
+ * Bytes of a source reach the sink in whole lines, so that lines of different ranks do not mix.
  */
 #ifndef ORIEL_RUN_LINES_H
 #define ORIEL_RUN_LINES_H

@@ -103,8 +103,8 @@ static enum options_verdict parse_device(struct options *options, const char *te
 	size_t max = sizeof(((struct boot *)NULL)->device) - 1;
 
 	if (!*text || strlen(text) > max)
-		return wrong(options, "--device \"%.70s\": a device's name has 1 to %zu characters (oriel-info lists them)", text,
-		             max);
+		return wrong(options, "--device \"%.70s\": a device's name has 1 to %zu characters (oriel-info lists them)",
+		             text, max);
 	options->device = strcmp(text, "auto") == 0 ? NULL : text;
 	return OPTIONS_RUN;
 }
@@ -114,8 +114,8 @@ static enum options_verdict add_addr(struct options *options, const char *addr)
 	size_t max = sizeof(((struct boot *)NULL)->addr) - 1;
 
 	if (!*addr || strlen(addr) > max)
-		return wrong(options, "--addr: \"%.70s\" is no address; give them as A,B,... with 1 to %zu characters each", addr,
-		             max);
+		return wrong(options, "--addr: \"%.70s\" is no address; give them as A,B,... with 1 to %zu characters each",
+		             addr, max);
 	if (options->addr_count == RUN_ADDRS_MAX)
 		return wrong(options, "--addr: more than %d addresses", RUN_ADDRS_MAX);
 	options->addrs[options->addr_count++] = addr;
@@ -144,7 +144,8 @@ static enum options_verdict add_variable(struct options *options, char *text)
 	const char *equals = strchr(text, '=');
 
 	if (!equals || equals == text)
-		return wrong(options, "-x %.64s: write it as VAR=VALUE (the ranks have the launcher's environment anyway)", text);
+		return wrong(options, "-x %.64s: write it as VAR=VALUE (the ranks have the launcher's environment anyway)",
+		             text);
 	if (options->variable_count == RUN_VARIABLES_MAX)
 		return wrong(options, "-x: more than %d variables", RUN_VARIABLES_MAX);
 	options->variables[options->variable_count++] = text;

@@ -1,14 +1,15 @@
 /*
  * run_output.c - the ranks' output; see run_output.h
  *
- * DESIGN NOTES
- * The launcher's stdout and stderr must not be made non-blocking: they are shared with the shell and others. Instead they are
- * written only when poll says there is room, at most PIPE_BUF bytes at a time, which a pipe then takes without blocking.
+ * DESIGN NOTES The launcher's stdout and stderr must not be made non-blocking: they are shared with the shell and
+ * others. Instead they are written only when poll says there is room, at most PIPE_BUF bytes at a time, which a pipe
+ * then takes without blocking.
  *
- * Where both lead to the same place (a terminal, 2>&1) they share one sink, or lines of one would be written into those of the other.
+ * Where both lead to the same place (a terminal, 2>&1) they share one sink, or lines of one would be written into
+ * those of the other.
  *
- * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be written any more (the reader of a pipe
- * has gone) closes them, so that the ranks get SIGPIPE, as they would without a launcher.
+ * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be written any more (the
+ * reader of a pipe has gone) closes them, so that the ranks get SIGPIPE, as they would without a launcher.
  *
  * On a terminal an unfinished line that stays so for a moment is shown: it is a prompt, or a progress display.
  */
@@ -31,7 +32,8 @@
 #define SINK_LOW_BYTES (64 << 10)   /* below it they are read again */
 #define PROMPT_DELAY_S 0.2
 
-static_assert(SINK_HIGH_BYTES + READ_BYTES * (LINES_PREFIX_MAX_BYTES + 1) + LINES_LINE_MAX_BYTES < LINES_QUEUE_MAX_BYTES,
+static_assert(SINK_HIGH_BYTES + READ_BYTES * (LINES_PREFIX_MAX_BYTES + 1) + LINES_LINE_MAX_BYTES <
+                      LINES_QUEUE_MAX_BYTES,
               "one read, all newlines, each with a prefix, fits into a sink's queue");
 
 /* The launcher's stdout, stderr or both. */

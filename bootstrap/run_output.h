@@ -1,8 +1,8 @@
 /*
  * run_output.h - the ranks' stdout and stderr, read from pipes and written to the launcher's own
  *
- * Never blocks: while the launcher's reader is slow, the ranks' pipes are not read, and the ranks wait as they would without a
- * launcher.
+ * Never blocks: while the launcher's reader is slow, the ranks' pipes are not read, and the ranks wait as they would
+ * without a launcher.
  */
 #ifndef ORIEL_RUN_OUTPUT_H
 #define ORIEL_RUN_OUTPUT_H
@@ -12,7 +12,10 @@
 
 struct output;
 
-/* NULL if memory is short. drained is called whenever all streams have ended and everything is written. From here on say() goes through it. */
+/*
+ * NULL if memory is short. drained is called whenever all streams have ended and everything is written. From here on
+ * say() goes through it.
+ */
 struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*drained)(void *arg), void *arg);
 
 /* Relay a rank's pipes, which do not block; they are closed at their end. */

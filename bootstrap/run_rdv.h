@@ -1,8 +1,9 @@
 /*
  * run_rdv.h - the rendezvous: what the ranks' messages mean
  *
- * Knows which ranks are in the job, answers puts and gets, releases barriers, tells of deaths. Knows nothing of sockets or
- * processes: the server tells it what arrived, the launcher who ended, and it says through rdv_events what is to be sent.
+ * Knows which ranks are in the job, answers puts and gets, releases barriers, tells of deaths. Knows nothing of
+ * sockets or processes: the server tells it what arrived, the launcher who ended, and it says through rdv_events what
+ * is to be sent.
  *
  * ASSUMPTIONS: ranks are in range; the event functions do not call back into the rendezvous.
  */

@@ -1,20 +1,21 @@
 /*
  * run_server.c - oriel-run's port: connections, and who is behind them; see run_server.h
  *
- * DESIGN NOTES
- * Anybody on the machine can connect. Until a connection has proven that it knows the job's secret it can do nothing but hold a descriptor:
- * it has a few seconds, a fixed small buffer, and there is a bound on how many there are; beyond it the oldest goes. A rank
- * that is crowded out tries again (boot_run.c). After the proof a connection is a rank's, one per rank. On loopback nobody but
- * the superuser can speak in another's TCP connection, so what follows carries no further proofs.
+ * DESIGN NOTES Anybody on the machine can connect. Until a connection has proven that it knows the job's secret it
+ * can do nothing but hold a descriptor: it has a few seconds, a fixed small buffer, and there is a bound on how many
+ * there are; beyond it the oldest goes. A rank that is crowded out tries again (boot_run.c). After the proof a
+ * connection is a rank's, one per rank. On loopback nobody but the superuser can speak in another's TCP connection,
+ * so what follows carries no further proofs.
  *
- * A connection that ends without a word is news of a death, but its process usually ends a moment later and tells a better reason. So
- * the connection stays on the books, cut, until the process has ended or a short delay is over.
+ * A connection that ends without a word is news of a death, but its process usually ends a moment later and tells a
+ * better reason. So the connection stays on the books, cut, until the process has ended or a short delay is over.
  *
  * Order between a rank's socket and other sources: when its process has ended, or when a second connection claims the
- * rank, everything that the first has sent is in our receive buffer already. catch_up reads it before anything is decided.
+ * rank, everything that the first has sent is in our receive buffer already. catch_up reads it before anything is
+ * decided.
  *
- * No function that sends ever frees a connection, so lists can be walked while sending: a failed send marks the connection
- * broken and feeds an event to its own read handler, which ends it.
+ * No function that sends ever frees a connection, so lists can be walked while sending: a failed send marks the
+ * connection broken and feeds an event to its own read handler, which ends it.
  */
 #include "run_server.h"
 
