@@ -13,6 +13,10 @@ demo_src = $(wildcard tests/demo/*.c)
 multi_src = $(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c))
 epochs_src = $(wildcard tests/epochs/*.c)
 
+fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/main_fake.c
+unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
+unit_src += $(addprefix bootstrap/,run_kvs.c run_rdv.c run_lines.c run_options.c)
+
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib_obj = $(call objects,$(lib_src))
 demo_bin = $(demo_src:tests/demo/%.c=$(B)/bin/%)
@@ -24,7 +28,7 @@ programs = $(B)/bin/oriel-run $(B)/bin/oriel-info
 
 all: lib $(programs) $(demo_bin) $(perf_bin) man
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
-tests: all $(multi_bin) $(B)/bin/epochs
+tests: all unit launcher-tests $(multi_bin) $(B)/bin/epochs
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
@@ -84,6 +88,21 @@ $(B)/bin/oriel_lat: $(call objects,perf/lat.c perf/patterns_oriel.c) $(B)/lib/li
 $(B)/bin/raw_lat: $(call objects,perf/lat.c perf/patterns_raw.c)
 	$(link) $^ -libverbs -lrdmacm
 
+# Unit tests include sources under test, or link fakes in place of librdmacm and libibverbs.
+
+unit: $(B)/bin/unit $(B)/bin/unit_fake
+
+$(B)/bin/unit: $(call objects,$(unit_src)) $(B)/lib/liboriel.a
+	$(link) $^ -lcunit $(LIBS)
+
+$(B)/bin/unit_fake: $(call objects,$(fake_src)) $(B)/lib/liboriel.a
+	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lev -lsodium -lpthread
+
+launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
+
+$(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(B)/lib/liboriel.a
+	$(link) $^ -lsodium
+
 # Manual pages, from the header.
 
 man: $(B)/man/made
@@ -112,6 +131,6 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 
-.PHONY: all lib tests demo test soak fuzz clean distclean man install uninstall
+.PHONY: all lib tests unit launcher-tests demo test soak fuzz clean distclean man install uninstall
 .SECONDARY:
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

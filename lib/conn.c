@@ -220,7 +220,7 @@ static bool make_conn(struct peer *peer)
 
 void conn_want(struct peer *peer)
 {
-	if (peer->state == PEER_NEW && make_conn(peer))
+	if (state_load(&peer->state) == PEER_NEW && make_conn(peer))
 		begin_attempt(peer);
 }
 
@@ -241,8 +241,7 @@ void conn_address(struct peer *peer, const char *text)
 		begin_request(peer);
 		return;
 	}
-	set_deadline(peer);
-	retry(peer, "its address is malformed", 0);
+	retry(peer, "its address is malformed", 0); /* until the deadline, which is not put off for this */
 }
 
 /* What this side tells the other in a request or an answer. */
@@ -357,7 +356,7 @@ static bool request_wins(const struct peer *peer)
 	const struct conn *conn = peer->conn;
 
 	if (!conn)
-		return peer->state == PEER_NEW;
+		return state_load(&peer->state) == PEER_NEW;
 	switch (conn->state) {
 	case CONN_RESOLVE:
 	case CONN_CONNECT:

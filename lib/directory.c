@@ -427,7 +427,7 @@ bool lookups_tick(struct peer *peer)
 {
 	struct lookup *lookup = first_lookup(peer);
 
-	if (peer->state != PEER_UP)
+	if (state_load(&peer->state) != PEER_UP)
 		return lookup;
 	for (int i = 0; i < STEPS_PER_TICK && lookup && lookup_advance(peer, lookup); i++) {
 		if (lookup->step == STEP_DONE) {

@@ -115,10 +115,12 @@ int mail_send(struct peer *peer, struct mail *mail, struct wait *wait)
 /* Tell the writer what is free, half a ring at a time. The caller holds mail_lock. */
 static void acknowledge(struct peer *peer)
 {
-	struct remote word = { peer->remote_area.addr + offsetof(struct area, mail_consumed), peer->remote_area.rkey };
 	uint64_t unused;
 
 	while (peer->mail_taken - peer->mail_told >= HALF_RING && state_load(&peer->state) == PEER_UP) {
+		/* Known only now that the peer is up. */
+		struct remote word = { peer->remote_area.addr + offsetof(struct area, mail_consumed), peer->remote_area.rkey };
+
 		/* Pairs with look_at_consumed at the peer. */
 		wire_flag(&peer->wire, peer->mail_told, peer->mail_told + HALF_RING, word, false, &unused);
 		peer->mail_told += HALF_RING;

@@ -114,7 +114,7 @@ static bool serve(struct peer *peer, uint64_t now)
 		lookups_fail(peer);
 		return false;
 	}
-	if (peer->state == PEER_NEW)
+	if (state_load(&peer->state) == PEER_NEW)
 		conn_want(peer);
 	connecting = conn_tick(peer, now);
 	looking = lookups_tick(peer);

@@ -1,0 +1,36 @@
+/* fake_boot.h - a launcher inside the test program: several ranks of one process, each with its own struct boot. */
+#ifndef ORIEL_TESTS_FAKE_BOOT_H
+#define ORIEL_TESTS_FAKE_BOOT_H
+
+#include <stdbool.h>
+
+#include "boot.h"
+
+#define FAKE_RANKS_MAX 8
+
+struct fake_world;
+
+struct fake_world *fake_world_new(int size);
+
+/* What ranks put as their address instead of the true one, from now on; NULL: the true one. */
+void fake_world_address(const char *text);
+
+/* All boots must have been closed. Returns how many were not. */
+int fake_world_free(struct fake_world *world);
+
+/* The boot of a rank; its close function releases it. */
+struct boot *fake_boot_open(struct fake_world *world, int rank, const struct boot_events *events, void *arg);
+
+/* The rank is gone: the others are told, unless it had left in order. Barriers do not wait for it. */
+void fake_world_ended(struct fake_world *world, int rank, const char *text);
+
+/* The launcher is gone: every rank is told. */
+void fake_world_lost(struct fake_world *world);
+
+/* The status of the last abort, or 0. */
+int fake_world_aborted(struct fake_world *world);
+
+/* The secret of one rank becomes another: what it proves is wrong from then on. */
+void fake_boot_spoil_secret(struct boot *boot);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * fake_job.h - ranks of a job as threads of the test program, over the fake device and the fake launcher
+ *
+ * A rank whose function returns without having finalized counts as ended by the launcher's word. A watchdog ends the program
+ * with a report if a run takes too long: nothing in the library may hang.
+ */
+#ifndef ORIEL_TESTS_FAKE_JOB_H
+#define ORIEL_TESTS_FAKE_JOB_H
+
+#include <stdbool.h>
+
+#include "fake_boot.h"
+#include "oriel.h"
+
+/* One rank of a run, and what its function found. */
+struct rank {
+	struct fake_world *world;
+	int rank;
+	int size;
+	oriel_job *job;
+	int first_error;        /* of the first call that failed; 0: none */
+	char first_text[512];
+	const char *first_call;
+	int errors;
+	int retried;            /* calls that were out of memory and have been repeated */
+	int last;               /* result of the last call */
+	int wrong;              /* data that is not what it should be, without an error having been told */
+	const char *step;       /* where the rank is, for the watchdog */
+	void *arg;
+};
+
+/* What a rank does, in a thread of its own. */
+typedef void rank_function(struct rank *rank);
+
+/* Join the job as oriel_init would. options may be NULL. */
+int rank_join(struct rank *rank, const struct oriel_options *options);
+
+/* Enter the result of a call. Returns it. */
+int rank_note(struct rank *rank, const char *call, int rc);
+
+/* Run a function as ranks 0 to size - 1 and wait for all. ranks: an array of size elements to be filled. */
+void ranks_run(int size, rank_function *function, void *arg, struct rank ranks[]);
+
+/* As long as a run may take before the watchdog ends the program; what is going on, for its report. */
+void ranks_limit(int seconds, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* After a run: nothing is left and nothing was misused. Prints what is wrong and returns false. */
+bool ranks_clean(void);
+
+#endif

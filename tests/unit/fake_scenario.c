@@ -1,0 +1,208 @@
+/* fake_scenario.c - see fake_scenario.h. */
+#include "fake_scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_malloc.h"
+
+#define SMALL_BYTES 24
+#define COPIED_BYTES 3000       /* through the copy ring */
+#define LARGE_BYTES 20000       /* registered for the epoch */
+#define PIECE_BYTES 40
+#define PIECES 3
+
+/* The same in each rank's window. */
+struct layout {
+	uint8_t small[SMALL_BYTES];
+	uint8_t copied[COPIED_BYTES];
+	uint8_t large[LARGE_BYTES];
+	uint8_t pieces[PIECES][2 * PIECE_BYTES];
+	uint8_t fenced[SMALL_BYTES];
+	uint8_t kept[LARGE_BYTES]; /* read by the others, written by nobody */
+};
+
+struct state {
+	struct rank *rank;
+	oriel_group *world;
+	oriel_group *right;
+	oriel_group *left;
+	oriel_win *win;
+	oriel_mem *mem;
+	struct layout window;
+	struct layout mine; /* origin memory */
+	struct layout got;
+};
+
+#define CALL(state, call) ((state)->rank->step = #call, rank_note((state)->rank, #call, call))
+
+/* After ORIEL_ERR_MEMORY nothing has changed: the call can be made again. */
+#define AGAIN(state, call) (((state)->rank->step = #call, is_retried((state)->rank, #call, call)) ? CALL(state, call) : (state)->rank->last)
+
+/* Whether the call is to be repeated; otherwise its result is entered. */
+static bool is_retried(struct rank *rank, const char *call, int rc)
+{
+	if (rc == ORIEL_ERR_MEMORY) {
+		rank->retried++;
+		return true;
+	}
+	rank->last = rank_note(rank, call, rc);
+	return false;
+}
+
+/* Byte i of what a rank writes. */
+static void fill(void *bytes, size_t size_bytes, int rank, int seed)
+{
+	for (size_t i = 0; i < size_bytes; i++)
+		((uint8_t *)bytes)[i] = (uint8_t)((size_t)rank * 37 + (size_t)seed * 11 + i * 7 + i / 256);
+}
+
+void scenario_compare(struct rank *rank, const void *got, const void *wanted, size_t size_bytes)
+{
+	if (rank->errors == 0 && memcmp(got, wanted, size_bytes) != 0)
+		rank->wrong++;
+}
+
+static void make_groups(struct state *state)
+{
+	int rank = state->rank->rank, size = state->rank->size;
+
+	if (CALL(state, oriel_group_world(state->rank->job, &state->world)))
+		return;
+	CALL(state, oriel_group_incl(state->world, 1, (int[]){ (rank + 1) % size }, &state->right));
+	CALL(state, oriel_group_incl(state->world, 1, (int[]){ (rank + size - 1) % size }, &state->left));
+}
+
+static void put_to_right(struct state *state, int right)
+{
+	struct oriel_origin_piece origin[PIECES];
+	struct oriel_target_piece target[PIECES];
+	struct layout *mine = &state->mine;
+
+	for (int i = 0; i < PIECES; i++) {
+		origin[i] = (struct oriel_origin_piece){ mine->pieces[i], PIECE_BYTES };
+		target[i] = (struct oriel_target_piece){ offsetof(struct layout, pieces) + (size_t)i * 2 * PIECE_BYTES, PIECE_BYTES };
+	}
+	AGAIN(state, oriel_put(state->win, mine->small, SMALL_BYTES, right, offsetof(struct layout, small)));
+	AGAIN(state, oriel_put(state->win, mine->copied, COPIED_BYTES, right, offsetof(struct layout, copied)));
+	AGAIN(state, oriel_put(state->win, mine->large, LARGE_BYTES, right, offsetof(struct layout, large)));
+	AGAIN(state, oriel_putv(state->win, origin, PIECES, right, target, PIECES));
+	AGAIN(state, oriel_get(state->win, state->got.kept, LARGE_BYTES, right, offsetof(struct layout, kept)));
+	AGAIN(state, oriel_get(state->win, state->got.small, SMALL_BYTES, right, offsetof(struct layout, kept)));
+}
+
+static void check_exchange(struct state *state, int left, int right)
+{
+	struct layout wanted;
+
+	fill(wanted.small, SMALL_BYTES, left, 1);
+	fill(wanted.copied, COPIED_BYTES, left, 2);
+	fill(wanted.large, LARGE_BYTES, left, 3);
+	fill(wanted.kept, LARGE_BYTES, right, 9);
+	scenario_compare(state->rank, state->window.small, wanted.small, SMALL_BYTES);
+	scenario_compare(state->rank, state->window.copied, wanted.copied, COPIED_BYTES);
+	scenario_compare(state->rank, state->window.large, wanted.large, LARGE_BYTES);
+	scenario_compare(state->rank, state->got.kept, wanted.kept, LARGE_BYTES);
+	scenario_compare(state->rank, state->got.small, wanted.kept, SMALL_BYTES);
+	for (int i = 0; i < PIECES; i++) {
+		fill(wanted.pieces[i], PIECE_BYTES, left, 4 + i);
+		scenario_compare(state->rank, state->window.pieces[i], wanted.pieces[i], PIECE_BYTES);
+	}
+}
+
+/* Post to the left, access the right: in a ring nobody can wait for himself. */
+static void exchange(struct state *state)
+{
+	int size = state->rank->size, right = (state->rank->rank + 1) % size, left = (state->rank->rank + size - 1) % size;
+	int posted, started;
+
+	posted = AGAIN(state, oriel_win_post(state->win, state->left, 0));
+	started = AGAIN(state, oriel_win_start(state->win, state->right, 0));
+	if (started == 0)
+		put_to_right(state, right);
+	if (started == 0)
+		AGAIN(state, oriel_win_complete(state->win));
+	if (posted == 0)
+		AGAIN(state, oriel_win_wait(state->win));
+	check_exchange(state, left, right);
+}
+
+static void fences(struct state *state)
+{
+	int size = state->rank->size, right = (state->rank->rank + 1) % size, left = (state->rank->rank + size - 1) % size;
+	uint8_t wanted[SMALL_BYTES];
+	int flushed = 1;
+
+	if (AGAIN(state, oriel_win_fence(state->win, ORIEL_MODE_NOPRECEDE)) == 0) {
+		AGAIN(state, oriel_put(state->win, state->mine.fenced, SMALL_BYTES, right, offsetof(struct layout, fenced)));
+		flushed = AGAIN(state, oriel_win_flush(state->win, ORIEL_RANK_ALL));
+	}
+	AGAIN(state, oriel_win_fence(state->win, ORIEL_MODE_NOSUCCEED));
+	fill(wanted, SMALL_BYTES, left, 8);
+	if (flushed == 0)
+		scenario_compare(state->rank, state->window.fenced, wanted, SMALL_BYTES);
+}
+
+/* Without groups and window there is nothing to do: as programs do, exit; the launcher tells the others. */
+static void give_up(struct state *state)
+{
+	fake_world_ended(state->rank->world, state->rank->rank, "exited with status 1");
+}
+
+static void use_window(struct state *state)
+{
+	if (CALL(state, oriel_win_create(&state->window, sizeof(state->window), 1, NULL, state->world, &state->win))) {
+		give_up(state);
+		return;
+	}
+	exchange(state);
+	if (AGAIN(state, oriel_mem_register(state->rank->job, &state->mine, sizeof(state->mine), &state->mem)))
+		state->mem = NULL;
+	exchange(state);
+	fences(state);
+	if (state->mem)
+		AGAIN(state, oriel_mem_deregister(&state->mem));
+	AGAIN(state, oriel_win_free(&state->win));
+}
+
+static void fill_in(struct state *state)
+{
+	int rank = state->rank->rank;
+
+	fill(state->mine.small, SMALL_BYTES, rank, 1);
+	fill(state->mine.copied, COPIED_BYTES, rank, 2);
+	fill(state->mine.large, LARGE_BYTES, rank, 3);
+	for (int i = 0; i < PIECES; i++)
+		fill(state->mine.pieces[i], PIECE_BYTES, rank, 4 + i);
+	fill(state->mine.fenced, SMALL_BYTES, rank, 8);
+	fill(state->window.kept, LARGE_BYTES, rank, 9);
+}
+
+static void leave(struct state *state)
+{
+	if (state->right)
+		oriel_group_free(&state->right);
+	if (state->left)
+		oriel_group_free(&state->left);
+	if (state->world)
+		oriel_group_free(&state->world);
+	CALL(state, oriel_finalize(&state->rank->job));
+}
+
+void scenario(struct rank *rank)
+{
+	struct state *state = calloc(1, sizeof(*state));
+
+	state->rank = rank;
+	rank->step = "job_open";
+	if (rank_note(rank, "job_open", rank_join(rank, rank->arg)) == 0) {
+		make_groups(state);
+		fill_in(state);
+		if (rank->errors == 0)
+			use_window(state);
+		else
+			give_up(state);
+		leave(state);
+	}
+	free(state);
+}

@@ -1,0 +1,62 @@
+/* main.c - runs all unit tests, and prints one line at the end: how many passed, failed and were skipped. */
+#include "suites.h"
+
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned failed_tests;
+
+static void count_test(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failure)
+{
+	const struct CU_FailureRecord *record;
+
+	if (!failure)
+		return;
+	failed_tests++;
+	for (record = failure; record; record = record->pNext)
+		printf("not ok %s %s: %s:%u: %s\n", suite->pName, test->pName, record->strFileName, record->uiLineNumber,
+		       record->strCondition);
+}
+
+static void add_suites(void)
+{
+	suite_byteq();
+	suite_proto();
+	suite_proof();
+	suite_boot();
+	suite_boot_single();
+	suite_boot_run();
+	suite_kvs();
+	suite_rdv();
+	suite_lines();
+	suite_options();
+	suite_err();
+	suite_util();
+	suite_handle();
+	suite_group();
+	suite_layout();
+	suite_conn_private();
+	suite_directory();
+	suite_mem();
+	suite_wait();
+}
+
+int main(void)
+{
+	unsigned run;
+
+	if (CU_initialize_registry() != CUE_SUCCESS)
+		return EXIT_FAILURE;
+	add_suites();
+	if (CU_get_error() != CUE_SUCCESS) {
+		fprintf(stderr, "unit: %s\n", CU_get_error_msg());
+		return EXIT_FAILURE;
+	}
+	CU_set_test_complete_handler(count_test);
+	CU_run_all_tests();
+	run = CU_get_number_of_tests_run();
+	printf("unit: %u passed, %u failed, 0 skipped\n", run - failed_tests, failed_tests);
+	CU_cleanup_registry();
+	return failed_tests == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

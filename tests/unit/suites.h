@@ -1,0 +1,27 @@
+/* suites.h - one suite of unit tests for each source file under test; main.c runs them all. */
+#ifndef ORIEL_TESTS_SUITES_H
+#define ORIEL_TESTS_SUITES_H
+
+void suite_byteq(void);
+void suite_proto(void);
+void suite_proof(void);
+void suite_boot(void);
+void suite_boot_single(void);
+void suite_boot_run(void);
+void suite_kvs(void);
+void suite_rdv(void);
+void suite_lines(void);
+void suite_options(void);
+
+/* Of lib/. */
+void suite_err(void);
+void suite_util(void);
+void suite_handle(void);
+void suite_group(void);
+void suite_layout(void);
+void suite_conn_private(void);
+void suite_directory(void);
+void suite_mem(void);
+void suite_wait(void);
+
+#endif

@@ -1,0 +1,11 @@
+/* suites_fake.h - suites that run over the fake device; main_fake.c runs them all. */
+#ifndef ORIEL_TESTS_SUITES_FAKE_H
+#define ORIEL_TESTS_SUITES_FAKE_H
+
+void suite_wire(void);
+void suite_coll(void);
+void suite_conn(void);
+void suite_modes(void);
+void suite_sweep(void);
+
+#endif

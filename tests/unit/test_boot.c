@@ -1,0 +1,159 @@
+/* test_boot.c - bootstrap/boot.c */
+#include "boot_clients.h"
+#include "boot_events.h"
+#include "oriel.h"
+#include "suites.h"
+
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_single(void)
+{
+	struct boot *boot = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &boot), 0);
+	CU_ASSERT_STRING_EQUAL(boot->ops->name, "single");
+	CU_ASSERT_EQUAL(boot->rank, 0);
+	CU_ASSERT_EQUAL(boot->size, 1);
+	boot->ops->close(boot);
+}
+
+static void expect_refused(const char *reason)
+{
+	struct boot *boot = NULL;
+
+	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &boot), ORIEL_ERR_BOOTSTRAP);
+	CU_ASSERT_PTR_NULL(boot);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), reason));
+}
+
+static void open__alone(void)
+{
+	boot_events_clear_environment();
+	expect_single();
+}
+
+static void open__refuses_foreign_launchers(void)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK", "PMI_RANK", "PMI_ID", "PMI_FD", "PMIX_RANK",
+		"FLUX_TASK_RANK", "PALS_RANKID", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		boot_events_clear_environment();
+		setenv(variables[i], "0", 1);
+		expect_refused(variables[i]);
+		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "oriel-run -n"));
+	}
+	boot_events_clear_environment();
+}
+
+static void open__accepts_a_foreign_job_of_one(void)
+{
+	boot_events_clear_environment();
+	setenv("PMI_RANK", "0", 1);
+	setenv("PMI_SIZE", "1", 1);
+	expect_single();
+	setenv("PMI_SIZE", "2", 1);
+	expect_refused("PMI_RANK");
+	boot_events_clear_environment();
+}
+
+static void open__slurm(void)
+{
+	boot_events_clear_environment();
+	setenv("SLURM_NTASKS", "8", 1);
+	expect_single();
+	setenv("SLURM_PROCID", "0", 1);
+	expect_refused("Slurm");
+	setenv("SLURM_NTASKS", "1", 1);
+	expect_single();
+	unsetenv("SLURM_NTASKS");
+	expect_single();
+	boot_events_clear_environment();
+}
+
+static void open__refuses_half_an_environment(void)
+{
+	static const char *const variables[] = { "ORIEL_RANK", "ORIEL_SIZE", "ORIEL_SECRET_FD" };
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		boot_events_clear_environment();
+		setenv(variables[i], "1", 1);
+		expect_refused("ORIEL_BOOTSTRAP is not");
+	}
+	boot_events_clear_environment();
+}
+
+static void open__prefers_oriel_run(void)
+{
+	boot_events_clear_environment();
+	setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+	setenv("ORIEL_BOOTSTRAP", "nonsense", 1);
+	expect_refused("nonsense");
+	boot_events_clear_environment();
+}
+
+static void check_key__length(void)
+{
+	char key[BOOT_KEY_MAX_BYTES + 2];
+
+	memset(key, 'k', sizeof(key));
+	key[BOOT_KEY_MAX_BYTES + 1] = '\0';
+	CU_ASSERT_EQUAL(boot_check_key(key), ORIEL_ERR_ARG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "63"));
+	CU_ASSERT_EQUAL(boot_check_key(key + 1), 0);
+	CU_ASSERT_EQUAL(boot_check_key(""), ORIEL_ERR_ARG);
+}
+
+static void check_value__size(void)
+{
+	char value[BOOT_VALUE_MAX_BYTES + 1] = { 0 };
+
+	CU_ASSERT_EQUAL(boot_check_value("k", value, BOOT_VALUE_MAX_BYTES), 0);
+	CU_ASSERT_EQUAL(boot_check_value("k", value, BOOT_VALUE_MAX_BYTES + 1), ORIEL_ERR_ARG);
+	CU_ASSERT_EQUAL(boot_check_value("k", NULL, 0), 0);
+	CU_ASSERT_EQUAL(boot_check_value("k", NULL, 1), ORIEL_ERR_ARG);
+	CU_ASSERT_EQUAL(boot_check_value("", value, 1), ORIEL_ERR_ARG);
+}
+
+static void read_choices__copies_and_bounds(void)
+{
+	struct boot boot;
+	char text[sizeof(boot.addr) + 1];
+
+	boot_events_clear_environment();
+	CU_ASSERT_EQUAL(boot_read_choices(&boot), 0);
+	CU_ASSERT_STRING_EQUAL(boot.addr, "");
+	setenv("ORIEL_ADDR", "10.0.0.1", 1);
+	setenv("ORIEL_DEVICE", "rxe0", 1);
+	CU_ASSERT_EQUAL(boot_read_choices(&boot), 0);
+	CU_ASSERT_STRING_EQUAL(boot.addr, "10.0.0.1");
+	CU_ASSERT_STRING_EQUAL(boot.device, "rxe0");
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	setenv("ORIEL_ADDR", text, 1);
+	CU_ASSERT_EQUAL(boot_read_choices(&boot), ORIEL_ERR_BOOTSTRAP);
+	setenv("ORIEL_ADDR", text + 1, 1);
+	CU_ASSERT_EQUAL(boot_read_choices(&boot), 0);
+	boot_events_clear_environment();
+}
+
+void suite_boot(void)
+{
+	CU_pSuite suite = CU_add_suite("boot", NULL, NULL);
+
+	CU_ADD_TEST(suite, open__alone);
+	CU_ADD_TEST(suite, open__refuses_foreign_launchers);
+	CU_ADD_TEST(suite, open__accepts_a_foreign_job_of_one);
+	CU_ADD_TEST(suite, open__slurm);
+	CU_ADD_TEST(suite, open__refuses_half_an_environment);
+	CU_ADD_TEST(suite, open__prefers_oriel_run);
+	CU_ADD_TEST(suite, check_key__length);
+	CU_ADD_TEST(suite, check_value__size);
+	CU_ADD_TEST(suite, read_choices__copies_and_bounds);
+}

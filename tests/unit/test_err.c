@@ -1,0 +1,99 @@
+/* test_err.c - err.c: codes as text, and the thread's last error. */
+#include "err.c"
+
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+
+#include "suites.h"
+
+static void err_set__keeps_text_and_returns_code(void)
+{
+	CU_ASSERT_EQUAL(err_set(ORIEL_ERR_RANK, "rank %d of %d", 7, 4), ORIEL_ERR_RANK);
+	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "rank 7 of 4");
+}
+
+static void err_set__cuts_what_is_too_long(void)
+{
+	char text[2 * ERR_TEXT_BYTES];
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	err_set(ORIEL_ERR_ARG, "%s", text);
+	CU_ASSERT_EQUAL(strlen(oriel_last_error()), ERR_TEXT_BYTES - 1);
+}
+
+static void err_in__names_the_call_once(void)
+{
+	err_set(ORIEL_ERR_PEER, "rank 3 is dead");
+	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_PEER, "oriel_put"), ORIEL_ERR_PEER);
+	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "oriel_put: rank 3 is dead");
+	err_in(ORIEL_ERR_PEER, "oriel_put");
+	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "oriel_put: rank 3 is dead");
+}
+
+/* "oriel_put" begins "oriel_putv", yet they are two calls. */
+static void err_in__tells_a_call_from_one_whose_name_it_begins(void)
+{
+	err_set(ORIEL_ERR_ARG, "oriel_putv: lists differ");
+	err_in(ORIEL_ERR_ARG, "oriel_put");
+	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "oriel_put: oriel_putv: lists differ");
+}
+
+static void err_in__cuts_what_is_too_long(void)
+{
+	char text[ERR_TEXT_BYTES];
+
+	memset(text, 'y', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	err_set(ORIEL_ERR_ARG, "%s", text);
+	err_in(ORIEL_ERR_ARG, "oriel_win_fence");
+	CU_ASSERT_EQUAL(strncmp(oriel_last_error(), "oriel_win_fence: yyy", 20), 0);
+	CU_ASSERT(strlen(oriel_last_error()) < ERR_TEXT_BYTES);
+}
+
+static void *read_other_thread(void *arg)
+{
+	char *seen = arg;
+
+	snprintf(seen, ERR_TEXT_BYTES, "%s", oriel_last_error());
+	err_set(ORIEL_ERR_ARG, "of the other thread");
+	return NULL;
+}
+
+static void oriel_last_error__belongs_to_a_thread(void)
+{
+	char seen[ERR_TEXT_BYTES] = "unset";
+	pthread_t thread;
+
+	err_set(ORIEL_ERR_ARG, "of this thread");
+	pthread_create(&thread, NULL, read_other_thread, seen);
+	pthread_join(thread, NULL);
+	CU_ASSERT_STRING_EQUAL(seen, "");
+	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "of this thread");
+}
+
+static void oriel_strerror__knows_every_code(void)
+{
+	for (int code = ORIEL_ERR_ARG; code >= ORIEL_ERR_BOOTSTRAP; code--) {
+		CU_ASSERT_STRING_NOT_EQUAL(oriel_strerror(code), "unknown error");
+		for (int other = ORIEL_OK; other > code; other--)
+			CU_ASSERT(other == -1 || strcmp(oriel_strerror(code), oriel_strerror(other)) != 0);
+	}
+	CU_ASSERT_STRING_EQUAL(oriel_strerror(0), "success");
+	CU_ASSERT_STRING_EQUAL(oriel_strerror(-1), "unknown error");
+	CU_ASSERT_STRING_EQUAL(oriel_strerror(1), "unknown error");
+	CU_ASSERT_STRING_EQUAL(oriel_strerror(ORIEL_ERR_BOOTSTRAP - 1), "unknown error");
+}
+
+void suite_err(void)
+{
+	CU_pSuite suite = CU_add_suite("err", NULL, NULL);
+
+	CU_ADD_TEST(suite, err_set__keeps_text_and_returns_code);
+	CU_ADD_TEST(suite, err_set__cuts_what_is_too_long);
+	CU_ADD_TEST(suite, err_in__names_the_call_once);
+	CU_ADD_TEST(suite, err_in__tells_a_call_from_one_whose_name_it_begins);
+	CU_ADD_TEST(suite, err_in__cuts_what_is_too_long);
+	CU_ADD_TEST(suite, oriel_last_error__belongs_to_a_thread);
+	CU_ADD_TEST(suite, oriel_strerror__knows_every_code);
+}

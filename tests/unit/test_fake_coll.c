@@ -1,0 +1,248 @@
+/* test_fake_coll.c - coll.c and mail.c: barriers with a vote, mails out of order, full rings. */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coll.c"
+
+#include "fake_job.h"
+#include "fake_verbs.h"
+#include "suites_fake.h"
+
+#define ROUNDS 200
+
+static void begin(const char *what)
+{
+	fake_reset();
+	ranks_limit(30, "%s", what);
+}
+
+static void run(int size, rank_function *function, void *arg)
+{
+	struct rank ranks[FAKE_RANKS_MAX];
+
+	ranks_run(size, function, arg, ranks);
+	for (int i = 0; i < size; i++) {
+		CU_ASSERT_EQUAL(ranks[i].errors, 0);
+		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
+	}
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void coll_id__differs_in_every_argument(void)
+{
+	uint8_t keys[2][16] = { { 1 }, { 2 } }, ids[2 * 3 * 5][16];
+	int count = 0;
+
+	for (int key = 0; key < 2; key++) {
+		for (uint64_t number = 0; number < 3; number++) {
+			for (int kind = COLL_BARRIER; kind <= COLL_FENCE_FAILED; kind++)
+				coll_id(ids[count++], keys[key], number, (enum coll_kind)kind);
+		}
+	}
+	for (int i = 0; i < count; i++) {
+		for (int k = 0; k < i; k++)
+			CU_ASSERT_NOT_EQUAL(memcmp(ids[i], ids[k], 16), 0);
+	}
+}
+
+/* Nobody leaves a barrier before the last has come. */
+struct meeting {
+	int came[ROUNDS];
+};
+
+static void barriers(struct rank *rank)
+{
+	struct meeting *meeting = rank->arg;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	for (int i = 0; i < ROUNDS; i++) {
+		if (i % 50 == rank->rank)
+			usleep(2000);
+		__atomic_add_fetch(&meeting->came[i], 1, __ATOMIC_RELAXED);
+		rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+		if (__atomic_load_n(&meeting->came[i], __ATOMIC_RELAXED) != rank->size)
+			rank->wrong++;
+	}
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void coll_run__nobody_leaves_before_the_last_has_come(void)
+{
+	for (int size = 1; size <= 7; size++) {
+		struct meeting meeting = { { 0 } };
+
+		begin("barriers");
+		fake_config.engine = size & 1;
+		run(size, barriers, &meeting);
+	}
+}
+
+static int vote_in(struct rank *rank, uint64_t number, int code, int culprit)
+{
+	struct coll coll;
+	struct wait wait;
+	uint8_t id[16];
+
+	coll_id(id, rank->job->world->key, number, COLL_CREATE);
+	coll_begin(&coll, rank->job, rank->job->world, id, code, culprit);
+	wait_begin(&wait, rank->job, "vote", NULL);
+	return coll_run(&coll, &wait);
+}
+
+static void votes(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	for (int bad = 0; bad < rank->size; bad++) {
+		int rc = vote_in(rank, 1000u + (unsigned)bad, rank->rank == bad ? ORIEL_ERR_MEMORY : 0, rank->rank);
+
+		rank->wrong += rc != ORIEL_ERR_MEMORY;
+		if (rank->rank != bad)
+			CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "could not take part"));
+	}
+	rank->wrong += vote_in(rank, 2000, 0, 0) != 0;
+	CU_ASSERT_EQUAL(rank->job->letter_count, 0);
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+/* One member's error becomes everybody's. */
+static void coll_run__all_end_with_the_same_verdict(void)
+{
+	for (int size = 1; size <= 7; size++) {
+		begin("votes");
+		run(size, votes, NULL);
+	}
+}
+
+static void repeat(struct rank *rank)
+{
+	struct oriel_options options = { .timeout_ms = 30 };
+	struct coll coll;
+	struct wait wait;
+	uint8_t id[16];
+	int rc, timeouts = 0;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, &options), 0);
+	if (rank->rank == 2)
+		usleep(200000);
+	coll_id(id, rank->job->world->key, 77, COLL_CREATE);
+	coll_begin(&coll, rank->job, rank->job->world, id, 0, 0);
+	do {
+		wait_begin(&wait, rank->job, "repeat", NULL);
+		rc = coll_run(&coll, &wait);
+		timeouts += rc == ORIEL_ERR_TIMEOUT;
+	} while (rc == ORIEL_ERR_TIMEOUT);
+	CU_ASSERT_EQUAL(rc, 0);
+	if (rank->rank != 2)
+		CU_ASSERT(timeouts > 0);
+	while ((rc = oriel_finalize(&rank->job)) == ORIEL_ERR_TIMEOUT)
+		;
+	CU_ASSERT_EQUAL(rc, 0);
+}
+
+/* E5: the same collective goes on where it was. */
+static void coll_run__goes_on_after_a_timeout(void)
+{
+	begin("a collective that times out");
+	run(3, repeat, NULL);
+}
+
+static void post_mails(struct rank *rank, struct peer *peer, int count)
+{
+	struct wait wait;
+
+	wait_begin(&wait, rank->job, "mails", NULL);
+	for (int i = 0; i < count; i++) {
+		struct mail mail = { .id = { 9 }, .round = (uint32_t)i, .code = i };
+
+		CU_ASSERT_EQUAL(mail_send(peer, &mail, &wait), 0);
+	}
+}
+
+static void take_mails(struct peer *peer, int count)
+{
+	static const uint8_t id[16] = { 9 }, other[16] = { 8 };
+	struct mail mail;
+
+	for (int i = count - 1; i >= 0; i--) { /* the last first */
+		while (!mail_take(peer, id, (uint32_t)i, &mail))
+			usleep(10);
+		CU_ASSERT_EQUAL(mail.code, i);
+		CU_ASSERT_FALSE(mail_take(peer, id, (uint32_t)i, &mail));
+		CU_ASSERT_FALSE(mail_take(peer, other, (uint32_t)i, &mail));
+	}
+}
+
+/* Far more mails than the ring holds, asked for in the wrong order. */
+static void many_mails(struct rank *rank)
+{
+	struct peer *peer;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	CU_ASSERT_EQUAL_FATAL(peer_get(rank->job, 1 - rank->rank, &peer), 0);
+	if (rank->rank == 0)
+		post_mails(rank, peer, 10 * MAIL_RING + 3);
+	else
+		take_mails(peer, 10 * MAIL_RING + 3);
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	CU_ASSERT_EQUAL(rank->job->letter_count, 0);
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void mail_send__waits_for_room_in_the_ring(void)
+{
+	for (int late = 0; late < 2; late++) {
+		begin("many mails");
+		fake_config.engine = late;
+		fake_config.late_polls = (uint32_t)late * 3;
+		run(2, many_mails, NULL);
+	}
+}
+
+/* One rank is gone: those who wait for it, directly or not, are told its name. */
+static void barrier_without_the_last(struct rank *rank)
+{
+	int rc;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	if (rank->rank == rank->size - 1) {
+		/* As if killed: the launcher says so while the rest waits. */
+		fake_world_ended(rank->world, rank->rank, "killed by signal 9");
+		while (!__atomic_load_n(&rank->arg, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		oriel_finalize(&rank->job);
+		return;
+	}
+	rc = oriel_barrier(rank->job);
+	CU_ASSERT_EQUAL(rc, ORIEL_ERR_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "killed by signal 9"));
+	__atomic_store_n(&rank[rank->size - 1 - rank->rank].arg, rank, __ATOMIC_RELEASE);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+}
+
+static void coll_run__a_dead_member_ends_it_for_all(void)
+{
+	for (int size = 2; size <= 6; size++) {
+		struct rank ranks[FAKE_RANKS_MAX];
+
+		begin("a dead member");
+		ranks_run(size, barrier_without_the_last, NULL, ranks);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
+}
+
+void suite_coll(void)
+{
+	CU_pSuite suite = CU_add_suite("coll", NULL, NULL);
+
+	CU_ADD_TEST(suite, coll_id__differs_in_every_argument);
+	CU_ADD_TEST(suite, coll_run__nobody_leaves_before_the_last_has_come);
+	CU_ADD_TEST(suite, coll_run__all_end_with_the_same_verdict);
+	CU_ADD_TEST(suite, coll_run__goes_on_after_a_timeout);
+	CU_ADD_TEST(suite, mail_send__waits_for_room_in_the_ring);
+	CU_ADD_TEST(suite, coll_run__a_dead_member_ends_it_for_all);
+}

@@ -1,0 +1,508 @@
+/*
+ * test_fake_conn.c - conn.c: both sides at once, half-open connections, bad proofs, peers that are late or never come
+ *
+ * Where the order of things matters, one rank is played by the test itself with bare rdma_cm calls.
+ */
+#include <CUnit/CUnit.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conn_private.h"
+#include "fake_job.h"
+#include "fake_verbs.h"
+#include "job.h"
+#include "suites_fake.h"
+#include "util.h"
+
+static void begin(const char *what)
+{
+	fake_reset();
+	setenv("ORIEL_CONNECT_TIMEOUT", "3", 1);
+	ranks_limit(30, "%s", what);
+}
+
+/* The next event of the stranger's channel within five seconds; -1 if none. *first: first byte of its private data. */
+static int next_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, uint8_t *first)
+{
+	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+	int type = -1;
+
+	while (type < 0 && poll(&fd, 1, 5000) == 1) {
+		if (rdma_get_cm_event(channel, &event))
+			continue;
+		if (event->id == id) {
+			type = (int)event->event;
+			*first = event->param.conn.private_data_len ? *(const uint8_t *)event->param.conn.private_data : 0;
+		}
+		rdma_ack_cm_event(event);
+	}
+	return type;
+}
+
+/* Send a request with these private data to the address that a rank has put. */
+static struct rdma_cm_id *request(struct rdma_event_channel *channel, const char *addr_text, const void *data, uint8_t size)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	struct rdma_conn_param param = { .private_data = data, .private_data_len = size };
+	struct rdma_cm_id *id;
+	uint8_t unused;
+
+	addr.sin_port = htons((uint16_t)atoi(strchr(addr_text, ' ') + 1));
+	rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
+	rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr, 1000);
+	CU_ASSERT_EQUAL(next_event(channel, id, &unused), RDMA_CM_EVENT_ADDR_RESOLVED);
+	rdma_resolve_route(id, 1000);
+	CU_ASSERT_EQUAL(next_event(channel, id, &unused), RDMA_CM_EVENT_ROUTE_RESOLVED);
+	rdma_connect(id, &param);
+	return id;
+}
+
+/* As rank 1 would ask rank 0, but for what the caller has changed in `data` and secret. */
+static struct rdma_cm_id *proper_request(struct rdma_event_channel *channel, const struct oriel_job *to, uint32_t rank,
+                                         uint32_t attempt)
+{
+	struct conn_private data = { .rank = rank, .attempt = attempt };
+	uint8_t bytes[CONN_PRIVATE_BYTES];
+
+	conn_private_encode(bytes, &data, CONN_REQUEST, (uint32_t)to->rank, to->boot->secret);
+	return request(channel, to->device.addr_text, bytes, sizeof(bytes));
+}
+
+static void barrier_and_leave(struct rank *rank)
+{
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void join_barrier_leave(struct rank *rank)
+{
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)) == 0)
+		barrier_and_leave(rank);
+}
+
+/* Glare: both requests are under way before either has arrived. */
+
+static void *release_two(void *arg)
+{
+	(void)arg;
+	while (fake_held_requests() < 2)
+		usleep(500);
+	fake_release_requests();
+	return NULL;
+}
+
+static void join_glare(struct rank *rank)
+{
+	pthread_t thread;
+
+	if (rank->rank == 0)
+		pthread_create(&thread, NULL, release_two, NULL);
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)) == 0) {
+		rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+		rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+		if (fake_queue_pairs() != 2)
+			rank->wrong++;
+		rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+		rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+	}
+	if (rank->rank == 0)
+		pthread_join(thread, NULL);
+}
+
+static void conn__both_at_once_leaves_one_connection(void)
+{
+	struct rank ranks[2];
+
+	for (int round = 0; round < 20; round++) {
+		begin("both sides connect at once");
+		fake_config.hold_requests = true;
+		ranks_run(2, join_glare, NULL, ranks);
+		for (int i = 0; i < 2; i++) {
+			CU_ASSERT_EQUAL(ranks[i].errors, 0);
+			CU_ASSERT_EQUAL(ranks[i].wrong, 0);
+		}
+		CU_ASSERT_TRUE(ranks_clean());
+	}
+}
+
+/* A lost answer leaves the other side half-open; the next attempt, with a higher number, takes its place. */
+static void conn__newer_attempt_replaces_a_half_open_one(void)
+{
+	struct rank ranks[2];
+	bool seen = false;
+
+	for (unsigned n = 1; n < 10 && !seen; n++) {
+		begin("an answer is lost");
+		fake_drop_event(n);
+		ranks_run(2, join_barrier_leave, NULL, ranks);
+		seen = fake_hit() && strcmp(fake_hit(), "CONNECT_RESPONSE") == 0;
+		CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
+	CU_ASSERT_TRUE(seen);
+}
+
+/* Tell the others to go on. */
+static void go(struct rank *rank)
+{
+	__atomic_store_n(&rank->arg, rank, __ATOMIC_RELEASE);
+}
+
+static void wait_for_rank_0(const struct rank *rank)
+{
+	while (!__atomic_load_n(&rank[-rank->rank].arg, __ATOMIC_ACQUIRE))
+		usleep(500);
+}
+
+/* A request while there is a connection: nothing that works is given up for it. */
+static void meet_third(struct rank *rank, struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *third = proper_request(channel, rank->job, 1, 3);
+	uint8_t byte = 0;
+
+	CU_ASSERT_EQUAL(next_event(channel, third, &byte), RDMA_CM_EVENT_REJECTED);
+	CU_ASSERT_EQUAL(fake_queue_pairs(), 1);
+	rdma_destroy_id(third);
+}
+
+/* Rank 1 is played by rank 0's own thread, which holds back the establishment. */
+static void meet_attempts(struct rank *rank)
+{
+	struct rdma_event_channel *channel, *unread;
+	struct rdma_cm_id *first, *second;
+	uint8_t byte = 0;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	channel = rdma_create_event_channel();
+	unread = rdma_create_event_channel();
+	first = proper_request(unread, rank->job, 1, 1);
+	while (fake_queue_pairs() == 0) /* the request is taken; its answer stays unread */
+		usleep(500);
+	second = proper_request(channel, rank->job, 1, 2);
+	CU_ASSERT_EQUAL(next_event(channel, second, &byte), RDMA_CM_EVENT_ESTABLISHED);
+	CU_ASSERT_EQUAL(next_event(unread, first, &byte), RDMA_CM_EVENT_ESTABLISHED); /* the answer on its way */
+	CU_ASSERT_EQUAL(next_event(unread, first, &byte), RDMA_CM_EVENT_REJECTED);
+	CU_ASSERT_EQUAL(fake_queue_pairs(), 1);
+	rdma_destroy_id(first);
+	meet_third(rank, channel);
+	rdma_destroy_id(second); /* rank 1 goes without a word */
+	CU_ASSERT_EQUAL(oriel_barrier(rank->job), ORIEL_ERR_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "rank 1"));
+	go(rank);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+	rdma_destroy_event_channel(channel);
+	rdma_destroy_event_channel(unread);
+}
+
+/* Rank 1 does nothing itself, yet must not count as ended before its part has been played. */
+static void play_two(struct rank *rank)
+{
+	if (rank->rank == 0)
+		meet_attempts(rank);
+	else
+		wait_for_rank_0(rank);
+}
+
+static void conn__half_open_gives_way_established_does_not(void)
+{
+	struct rank ranks[2];
+
+	begin("three requests of one rank");
+	ranks_run(2, play_two, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void refused(struct rank *rank, struct rdma_event_channel *channel, const void *data, uint8_t size)
+{
+	struct rdma_cm_id *id = request(channel, rank->job->device.addr_text, data, size);
+	struct oriel_usage usage;
+	uint8_t byte = 9;
+
+	CU_ASSERT_EQUAL(next_event(channel, id, &byte), RDMA_CM_EVENT_REJECTED);
+	CU_ASSERT_EQUAL(byte, 0);
+	rdma_destroy_id(id);
+	CU_ASSERT_EQUAL(oriel_usage(rank->job, &usage), 0);
+	CU_ASSERT_EQUAL(usage.peers, 0);
+	CU_ASSERT_EQUAL(fake_queue_pairs(), 0);
+}
+
+static void meet_bad_proofs(struct rank *rank, struct rdma_event_channel *channel)
+{
+	struct conn_private data = { .rank = 1, .attempt = 1 };
+	const uint8_t *secret = rank->job->boot->secret;
+	uint8_t bytes[CONN_PRIVATE_BYTES], other[BOOT_SECRET_BYTES] = { 0 }, noise[56];
+
+	memset(noise, 0xa5, sizeof(noise));
+	refused(rank, channel, NULL, 0);
+	refused(rank, channel, noise, sizeof(noise));
+	conn_private_encode(bytes, &data, CONN_REQUEST, 0, other);
+	refused(rank, channel, bytes, sizeof(bytes));
+	conn_private_encode(bytes, &data, CONN_REQUEST, 1, secret); /* made for rank 1 */
+	refused(rank, channel, bytes, sizeof(bytes));
+	conn_private_encode(bytes, &data, CONN_ANSWER, 0, secret); /* an answer is no request */
+	refused(rank, channel, bytes, sizeof(bytes));
+	data.rank = 0; /* its own rank */
+	conn_private_encode(bytes, &data, CONN_REQUEST, 0, secret);
+	refused(rank, channel, bytes, sizeof(bytes));
+	data.rank = 3; /* no rank of the job */
+	conn_private_encode(bytes, &data, CONN_REQUEST, 0, secret);
+	refused(rank, channel, bytes, sizeof(bytes));
+	data.rank = UINT32_MAX;
+	conn_private_encode(bytes, &data, CONN_REQUEST, 0, secret);
+	refused(rank, channel, bytes, sizeof(bytes));
+}
+
+static void be_attacked(struct rank *rank)
+{
+	struct rdma_event_channel *channel;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	if (rank->rank == 0) {
+		channel = rdma_create_event_channel();
+		meet_bad_proofs(rank, channel);
+		rdma_destroy_event_channel(channel);
+		go(rank);
+	}
+	wait_for_rank_0(rank);
+	barrier_and_leave(rank);
+}
+
+/* Whatever strangers send changes nothing: the job runs on. */
+static void conn__requests_without_a_proof_are_dropped(void)
+{
+	struct rank ranks[3];
+
+	begin("requests without a proof");
+	ranks_run(3, be_attacked, NULL, ranks);
+	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors + ranks[2].errors, 0);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void join_with_other_secret(struct rank *rank)
+{
+	struct oriel_job *job;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	job = rank->job;
+	if (rank->rank == 1)
+		fake_boot_spoil_secret(job->boot);
+	barrier_and_leave(rank);
+}
+
+static void conn__other_secret_is_out_of_reach(void)
+{
+	struct rank ranks[2];
+
+	begin("another secret");
+	setenv("ORIEL_CONNECT_TIMEOUT", "0.3", 1);
+	ranks_run(2, join_with_other_secret, NULL, ranks);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_PEER);
+		CU_ASSERT_PTR_NOT_NULL(strstr(ranks[i].first_text, "cannot be reached at 10.9.0.1"));
+	}
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void join_but_last(struct rank *rank)
+{
+	if (rank->rank != rank->size - 1)
+		join_barrier_leave(rank);
+}
+
+static void conn__peer_that_ended_before_it_joined(void)
+{
+	struct rank ranks[3];
+
+	begin("a peer that ended early");
+	ranks_run(3, join_but_last, NULL, ranks);
+	CU_ASSERT_EQUAL(ranks[0].first_error, ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(ranks[1].first_error, ORIEL_ERR_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ranks[0].first_text, "rank 2"));
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void join_late(struct rank *rank)
+{
+	if (rank->rank == 1)
+		usleep(700000);
+	join_barrier_leave(rank);
+}
+
+/* The deadline of a connection begins when the peer is there, not when it is first asked for. */
+static void conn__peer_that_is_late(void)
+{
+	struct rank ranks[2];
+
+	begin("a late peer");
+	setenv("ORIEL_CONNECT_TIMEOUT", "0.4", 1);
+	ranks_run(2, join_late, NULL, ranks);
+	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void conn__address_that_leads_nowhere(void)
+{
+	static const char *const texts[] = {
+		"", "10.9.0.1", "10.9.0.1 1", "nonsense 77", "1.2.3.4.5 6", ":: 9", "10.9.0.1 99999999999999999999",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1",
+	};
+	struct rank ranks[2];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		begin(texts[i]);
+		setenv("ORIEL_CONNECT_TIMEOUT", "0.15", 1);
+		fake_world_address(texts[i]);
+		ranks_run(2, join_barrier_leave, NULL, ranks);
+		fake_world_address(NULL);
+		CU_ASSERT_EQUAL(ranks[0].first_error, ORIEL_ERR_PEER);
+		CU_ASSERT_EQUAL(ranks[1].first_error, ORIEL_ERR_PEER);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
+}
+
+/* Asynchronous events of the device, told while everybody waits. */
+
+static void join_and_suffer(struct rank *rank)
+{
+	const enum ibv_event_type *type = rank->arg;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	if (rank->rank == 0) {
+		usleep(20000); /* rank 1 waits in its second barrier */
+		fake_async(*type);
+		usleep(20000);
+	}
+	barrier_and_leave(rank);
+}
+
+static void check_async(enum ibv_event_type type, int wanted)
+{
+	struct rank ranks[2];
+
+	begin("an event of the device");
+	ranks_run(2, join_and_suffer, &type, ranks);
+	CU_ASSERT_EQUAL(ranks[0].first_error, wanted);
+	CU_ASSERT_EQUAL(ranks[1].first_error, wanted);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void service__device_events(void)
+{
+	check_async(IBV_EVENT_QP_FATAL, ORIEL_ERR_PEER);
+	check_async(IBV_EVENT_QP_ACCESS_ERR, ORIEL_ERR_PEER);
+	check_async(IBV_EVENT_DEVICE_FATAL, ORIEL_ERR_PEER);
+	check_async(IBV_EVENT_CQ_ERR, ORIEL_ERR_PEER);
+	check_async(IBV_EVENT_PORT_ACTIVE, 0);
+	check_async(IBV_EVENT_GID_CHANGE, 0);
+}
+
+/* The launcher. */
+
+static void wait_for_other(const struct rank *rank)
+{
+	while (!__atomic_load_n(&rank[rank->rank ? -1 : 1].arg, __ATOMIC_ACQUIRE))
+		usleep(500);
+}
+
+static void lose_launcher(struct rank *rank)
+{
+	int rc;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	if (rank->rank == 0)
+		fake_world_lost(rank->world);
+	usleep(20000);
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	go(rank);
+	wait_for_other(rank);
+	rc = oriel_finalize(&rank->job); /* nobody can tell whether the other left in order */
+	CU_ASSERT(rc == 0 || rc == ORIEL_ERR_PEER);
+}
+
+/* Ranks that are connected go on without the launcher. */
+static void service__lost_launcher(void)
+{
+	struct rank ranks[2];
+
+	begin("the launcher is lost");
+	ranks_run(2, lose_launcher, NULL, ranks);
+	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void ask_for_abort(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	CU_ASSERT_EQUAL(oriel_abort(rank->job, 42, "enough"), 0);
+	CU_ASSERT_EQUAL(fake_world_aborted(rank->world), 42);
+	CU_ASSERT_EQUAL(oriel_abort(rank->job, 1000, NULL), 0);
+	CU_ASSERT_EQUAL(fake_world_aborted(rank->world), 1);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), 0);
+}
+
+static void service__abort_is_passed_on(void)
+{
+	struct rank ranks[1];
+
+	begin("abort");
+	ranks_run(1, ask_for_abort, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void finalize_twice(struct rank *rank)
+{
+	struct oriel_options options = { .timeout_ms = 60 };
+	uint64_t begin_ns;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, &options), 0);
+	if (rank->rank == 1)
+		usleep(300000);
+	begin_ns = now_ns();
+	if (rank->rank == 0) {
+		CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_TIMEOUT);
+		CU_ASSERT(now_ns() - begin_ns >= 60 * NS_PER_MS);
+		CU_ASSERT_PTR_NOT_NULL(rank->job);
+		usleep(400000);
+	}
+	while (oriel_finalize(&rank->job) == ORIEL_ERR_TIMEOUT)
+		usleep(1000);
+	CU_ASSERT_PTR_NULL(rank->job);
+}
+
+/* E5: after a timeout the job lives on and the call can be made again. */
+static void service__finalize_after_a_timeout(void)
+{
+	struct rank ranks[2];
+
+	begin("finalize twice");
+	ranks_run(2, finalize_twice, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+void suite_conn(void)
+{
+	CU_pSuite suite = CU_add_suite("conn", NULL, NULL);
+
+	CU_ADD_TEST(suite, conn__both_at_once_leaves_one_connection);
+	CU_ADD_TEST(suite, conn__newer_attempt_replaces_a_half_open_one);
+	CU_ADD_TEST(suite, conn__half_open_gives_way_established_does_not);
+	CU_ADD_TEST(suite, conn__requests_without_a_proof_are_dropped);
+	CU_ADD_TEST(suite, conn__other_secret_is_out_of_reach);
+	CU_ADD_TEST(suite, conn__peer_that_ended_before_it_joined);
+	CU_ADD_TEST(suite, conn__peer_that_is_late);
+	CU_ADD_TEST(suite, conn__address_that_leads_nowhere);
+	CU_ADD_TEST(suite, service__device_events);
+	CU_ADD_TEST(suite, service__lost_launcher);
+	CU_ADD_TEST(suite, service__abort_is_passed_on);
+	CU_ADD_TEST(suite, service__finalize_after_a_timeout);
+}

@@ -1,0 +1,279 @@
+/* test_fake_modes.c - the same job on devices of every kind, and with more work than their queues hold. */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake_scenario.h"
+#include "fake_verbs.h"
+#include "suites_fake.h"
+
+#define FLOOD_RANKS 3
+#define FLOOD_PUTS 400
+#define FLOOD_GETS 150
+#define FLOOD_BYTES (4u << 20)
+
+static void check(struct rank ranks[], int size)
+{
+	for (int i = 0; i < size; i++) {
+		if (ranks[i].errors || ranks[i].wrong)
+			printf("rank %d: error %d in %s: %s; %d comparisons wrong\n", i, ranks[i].first_error,
+			       ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text, ranks[i].wrong);
+		CU_ASSERT_EQUAL(ranks[i].errors, 0);
+		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
+	}
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void run_scenario(int size, const char *what, struct oriel_options *options)
+{
+	struct rank ranks[FAKE_RANKS_MAX];
+
+	ranks_limit(60, "scenario, %d ranks, %s", size, what);
+	ranks_run(size, scenario, options, ranks);
+	check(ranks, size);
+}
+
+/* One put or get of the flood: sizes from inline to registered, at a place of its own. */
+static size_t flood_size(int i)
+{
+	static const size_t sizes[] = { 1, 24, 64, 65, 200, 221, 1000, 8192, 8193, 4096 };
+
+	return sizes[i % 10];
+}
+
+/* Byte k of the flood from one rank; each transfer i begins at i * 10000. */
+static uint8_t flood_byte(int rank, size_t k)
+{
+	return (uint8_t)(k * 13 + k / 251 + (size_t)rank * 101);
+}
+
+static void flood_check(struct rank *rank, const uint8_t *got, int from, int count)
+{
+	for (int i = 0; i < count && rank->errors == 0; i++) {
+		size_t at = (size_t)i * 10000;
+
+		for (size_t k = at; k < at + flood_size(i); k++)
+			rank->wrong += got[k] != flood_byte(from, k);
+	}
+}
+
+static void flood_epoch(struct rank *rank, oriel_win *win, const uint8_t *mine, uint8_t *got)
+{
+	int right = (rank->rank + 1) % rank->size;
+
+	rank_note(rank, "oriel_win_fence", oriel_win_fence(win, ORIEL_MODE_NOPRECEDE));
+	for (int i = 0; i < FLOOD_PUTS; i++)
+		rank_note(rank, "oriel_put", oriel_put(win, mine + (size_t)i * 10000, flood_size(i), right, (size_t)i * 10000));
+	rank_note(rank, "oriel_win_fence", oriel_win_fence(win, 0));
+	for (int i = 0; i < FLOOD_GETS; i++)
+		rank_note(rank, "oriel_get", oriel_get(win, got + (size_t)i * 10000, flood_size(i), right, (size_t)i * 10000));
+	rank_note(rank, "oriel_win_fence", oriel_win_fence(win, ORIEL_MODE_NOSUCCEED));
+}
+
+static void flood(struct rank *rank)
+{
+	uint8_t *window = calloc(3, FLOOD_BYTES), *mine = window + FLOOD_BYTES, *got = mine + FLOOD_BYTES;
+	oriel_group *world;
+	oriel_win *win;
+
+	for (size_t k = 0; k < FLOOD_BYTES; k++)
+		mine[k] = flood_byte(rank->rank, k);
+	if (rank_note(rank, "job_open", rank_join(rank, rank->arg)) == 0) {
+		rank_note(rank, "oriel_group_world", oriel_group_world(rank->job, &world));
+		if (rank_note(rank, "oriel_win_create", oriel_win_create(window, FLOOD_BYTES, 1, NULL, world, &win)) == 0) {
+			flood_epoch(rank, win, mine, got);
+			flood_check(rank, window, (rank->rank + rank->size - 1) % rank->size, FLOOD_PUTS);
+			flood_check(rank, got, rank->rank, FLOOD_GETS);
+			rank_note(rank, "oriel_win_free", oriel_win_free(&win));
+		}
+		oriel_group_free(&world);
+		rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+	}
+	free(window);
+}
+
+static void run_flood(const char *what)
+{
+	struct rank ranks[FAKE_RANKS_MAX];
+
+	ranks_limit(120, "flood, %s", what);
+	ranks_run(FLOOD_RANKS, flood, NULL, ranks);
+	check(ranks, FLOOD_RANKS);
+}
+
+static void scenario__ranks_from_one_to_eight(void)
+{
+	for (int size = 1; size <= 8; size++) {
+		fake_reset();
+		run_scenario(size, "plain", NULL);
+	}
+}
+
+static void scenario__flag_modes(void)
+{
+	static const char *const modes[] = { "write", "atomic", "wait", "none of them" };
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		fake_reset();
+		fake_config.engine = i & 1;
+		setenv("ORIEL_FLAGS", modes[i], 1);
+		run_scenario(3, modes[i], NULL);
+		run_flood(modes[i]);
+	}
+	unsetenv("ORIEL_FLAGS");
+}
+
+/* A device nobody knows: flags must wait for the data. */
+static void scenario__unknown_device(void)
+{
+	fake_reset();
+	fake_config.vendor_id = 0x1234;
+	fake_config.name = "nobody0";
+	fake_config.engine = true;
+	run_scenario(3, "unknown device", NULL);
+}
+
+static void scenario__inline_sizes(void)
+{
+	static const uint32_t sizes[] = { 0, 63, 64, 128 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		fake_reset();
+		fake_config.max_inline = sizes[i];
+		run_scenario(3, "little inline", NULL);
+		run_flood("little inline");
+	}
+}
+
+static void scenario__small_messages(void)
+{
+	static const size_t sizes[] = { 7, 64, 1000, 4096 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct oriel_options options = { .max_message_bytes = sizes[i] };
+
+		fake_reset();
+		run_scenario(2, "small messages", &options);
+	}
+}
+
+static void scenario__ports_with_small_messages(void)
+{
+	fake_reset();
+	fake_config.max_message_bytes = 2048;
+	run_scenario(3, "a port with small messages", NULL);
+	run_flood("a port with small messages");
+}
+
+static void scenario__short_send_queues(void)
+{
+	static const uint32_t depths[] = { 1, 2, 3, 8, 17 };
+
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		fake_reset();
+		fake_config.max_qp_wr = depths[i];
+		run_scenario(3, "a short send queue", NULL);
+		fake_config.engine = true;
+		run_flood("a short send queue");
+	}
+}
+
+static void scenario__one_read_in_flight(void)
+{
+	fake_reset();
+	fake_config.reads_in_flight = 1;
+	run_scenario(2, "one read in flight", NULL);
+}
+
+static void scenario__late_device(void)
+{
+	fake_reset();
+	fake_config.engine = true;
+	fake_config.late_polls = 5;
+	run_scenario(5, "a late device", NULL);
+	run_flood("a late device");
+}
+
+static void scenario__everything_small_and_late(void)
+{
+	setenv("ORIEL_FLAGS", "wait", 1);
+	fake_reset();
+	fake_config.engine = true;
+	fake_config.late_polls = 2;
+	fake_config.max_qp_wr = 3;
+	fake_config.max_inline = 0;
+	fake_config.max_message_bytes = 3000;
+	run_scenario(3, "everything small and late", NULL);
+	run_flood("everything small and late");
+	unsetenv("ORIEL_FLAGS");
+}
+
+static void put_into_read_only(struct rank *rank, oriel_win *win, uint8_t *page)
+{
+	uint8_t byte = 9, got = 0;
+	int other = 1 - rank->rank;
+
+	oriel_win_fence(win, 0);
+	if (rank->rank == 0) {
+		CU_ASSERT_EQUAL(oriel_put(win, &byte, 1, other, 0), ORIEL_ERR_ACCESS);
+		CU_ASSERT_EQUAL(oriel_get(win, &got, 1, other, 5), 0);
+	} else { /* read-only memory can be the origin of a put, and no other way round */
+		CU_ASSERT_EQUAL(oriel_put(win, page, 4096, other, 0), 0);
+	}
+	oriel_win_fence(win, 0);
+	CU_ASSERT_EQUAL(got, rank->rank == 0 ? 77 : 0);
+}
+
+/* D7: rank 1's window is a page that may only be read. */
+static void read_only_window(struct rank *rank)
+{
+	static uint8_t memory[4096];
+	uint8_t *page = rank->arg;
+	oriel_group *world;
+	oriel_win *win;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	oriel_group_world(rank->job, &world);
+	CU_ASSERT_EQUAL(oriel_win_create(rank->rank ? page : memory, 4096, 1, NULL, world, &win), 0);
+	put_into_read_only(rank, win, page);
+	CU_ASSERT_EQUAL(oriel_win_free(&win), 0);
+	if (rank->rank == 0)
+		CU_ASSERT_EQUAL(memory[5], 77);
+	oriel_group_free(&world);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), 0);
+}
+
+static void scenario__read_only_window(void)
+{
+	struct rank ranks[2];
+	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	fake_reset();
+	page[5] = 77;
+	mprotect(page, 4096, PROT_READ);
+	fake_config.read_only = page;
+	fake_config.read_only_bytes = 4096;
+	ranks_limit(30, "a window that may only be read");
+	ranks_run(2, read_only_window, page, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+	munmap(page, 4096);
+}
+
+void suite_modes(void)
+{
+	CU_pSuite suite = CU_add_suite("modes", NULL, NULL);
+
+	CU_ADD_TEST(suite, scenario__ranks_from_one_to_eight);
+	CU_ADD_TEST(suite, scenario__flag_modes);
+	CU_ADD_TEST(suite, scenario__unknown_device);
+	CU_ADD_TEST(suite, scenario__inline_sizes);
+	CU_ADD_TEST(suite, scenario__small_messages);
+	CU_ADD_TEST(suite, scenario__ports_with_small_messages);
+	CU_ADD_TEST(suite, scenario__short_send_queues);
+	CU_ADD_TEST(suite, scenario__one_read_in_flight);
+	CU_ADD_TEST(suite, scenario__late_device);
+	CU_ADD_TEST(suite, scenario__everything_small_and_late);
+	CU_ADD_TEST(suite, scenario__read_only_window);
+}

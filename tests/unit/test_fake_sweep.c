@@ -1,0 +1,116 @@
+/*
+ * test_fake_sweep.c - the n-th call to the device, work request, or connection event goes wrong, for every n
+ *
+ * Whatever goes wrong: no hang, no crash, nothing left, no misuse of the device, and either an error on some rank or the right
+ * data on all. Where an error is told, its code is one that fits.
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fake_scenario.h"
+#include "fake_verbs.h"
+#include "suites_fake.h"
+
+#define RANKS 2
+#define RUN_SECONDS 30
+#define FAULTS_MAX 5000 /* far more than a run has calls */
+
+enum sort { SWEEP_CALLS, SWEEP_REQUESTS, SWEEP_EVENTS, SWEEP_ALLOCATIONS };
+
+static bool code_fits(int code)
+{
+	return code == 0 || code == ORIEL_ERR_PEER || code == ORIEL_ERR_MEMORY || code == ORIEL_ERR_DEVICE ||
+	       code == ORIEL_ERR_SYNC;
+}
+
+/* A first error says what is the matter; the ones that follow may be about its consequences. */
+static bool told_well(const struct rank *rank)
+{
+	if (!code_fits(rank->first_error) || rank->first_error == ORIEL_ERR_SYNC)
+		return false;
+	return rank->first_error == 0 || rank->first_text[0];
+}
+
+static bool run_is_right(struct rank ranks[], const char *what, unsigned n)
+{
+	bool right = true;
+
+	for (int i = 0; i < RANKS; i++) {
+		if (told_well(&ranks[i]) && ranks[i].wrong == 0)
+			continue;
+		printf("%s %u (%s): rank %d: error %d in %s: %s; %d comparisons wrong\n", what, n, fake_hit(), i,
+		       ranks[i].first_error, ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text, ranks[i].wrong);
+		right = false;
+	}
+	return ranks_clean() && right;
+}
+
+static void set_fault(enum sort sort, unsigned n)
+{
+	fake_reset();
+	if (sort == SWEEP_CALLS)
+		fake_fail_call(n);
+	else if (sort == SWEEP_REQUESTS)
+		fake_fail_request(n);
+	else if (sort == SWEEP_EVENTS)
+		fake_drop_event(n);
+	else
+		fake_fail_allocation(n);
+}
+
+static void sweep(enum sort sort, const char *what, unsigned at_least)
+{
+	struct rank ranks[RANKS];
+	unsigned n, bad = 0, errors = 0;
+
+	for (n = 1; n < FAULTS_MAX; n++) {
+		set_fault(sort, n);
+		ranks_limit(RUN_SECONDS, "%s %u", what, n);
+		ranks_run(RANKS, scenario, NULL, ranks);
+		if (getenv("UNIT_FAKE_VERBOSE"))
+			printf("%s %u was %s\n", what, n, fake_hit());
+		bad += !run_is_right(ranks, what, n);
+		errors += ranks[0].errors || ranks[1].errors || ranks[0].retried || ranks[1].retried;
+		if (!fake_hit())
+			break;
+	}
+	printf("  sweep: %u times a lost or failing %s, %u of them told to the program\n", n - 1, what, errors);
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT(n > at_least);
+	CU_ASSERT(n < FAULTS_MAX);
+	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0); /* the last run had no fault */
+}
+
+static void sweep__every_call_to_the_device(void)
+{
+	setenv("ORIEL_CONNECT_TIMEOUT", "2", 1);
+	sweep(SWEEP_CALLS, "call", 100);
+}
+
+static void sweep__every_work_request(void)
+{
+	sweep(SWEEP_REQUESTS, "work request", 30);
+}
+
+static void sweep__every_connection_event(void)
+{
+	setenv("ORIEL_CONNECT_TIMEOUT", "4", 1);
+	sweep(SWEEP_EVENTS, "connection event", 5);
+}
+
+static void sweep__every_allocation(void)
+{
+	setenv("ORIEL_CONNECT_TIMEOUT", "1", 1);
+	sweep(SWEEP_ALLOCATIONS, "allocation", 20);
+}
+
+void suite_sweep(void)
+{
+	CU_pSuite suite = CU_add_suite("sweep", NULL, NULL);
+
+	CU_ADD_TEST(suite, sweep__every_call_to_the_device);
+	CU_ADD_TEST(suite, sweep__every_work_request);
+	CU_ADD_TEST(suite, sweep__every_connection_event);
+	CU_ADD_TEST(suite, sweep__every_allocation);
+}

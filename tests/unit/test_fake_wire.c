@@ -1,0 +1,455 @@
+/*
+ * test_fake_wire.c - wire.c: two wires joined over the fake device, without a job around them
+ *
+ * The requests of one end are looked at before and after they are posted: what is batched, when the doorbell rings, how the
+ * ring and the send queue are used, what a broken queue pair does.
+ */
+#include <CUnit/CUnit.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wire.c"
+
+#include "fake_verbs.h"
+#include "suites_fake.h"
+
+#define MEMORY_BYTES (256u << 10)
+
+/* One of the two ends. */
+struct end {
+	struct device device;
+	struct slabs slabs;
+	struct rdma_cm_id *id;
+	struct wire_pair pair;
+	struct wire wire;
+	struct piece sink;
+	struct ibv_mr *mr;
+	uint8_t *memory;
+	int broken;
+	char why[128];
+};
+
+static struct end a, b;
+
+static void broke(void *arg, const char *text)
+{
+	struct end *end = arg;
+
+	end->broken++;
+	snprintf(end->why, sizeof(end->why), "%s", text);
+}
+
+static struct rdma_cm_event *wait_event(struct end *end)
+{
+	struct pollfd fd = { .fd = end->device.channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event = NULL;
+
+	while (!event && poll(&fd, 1, 2000) == 1)
+		rdma_get_cm_event(end->device.channel, &event);
+	return event;
+}
+
+static struct rdma_cm_id *take_event(struct end *end)
+{
+	struct rdma_cm_event *event = wait_event(end);
+	struct rdma_cm_id *id = event ? event->id : NULL;
+
+	if (event)
+		rdma_ack_cm_event(event);
+	return id;
+}
+
+static void end_open(struct end *end)
+{
+	unsigned all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+
+	memset(end, 0, sizeof(*end));
+	CU_ASSERT_EQUAL_FATAL(device_open(&end->device, NULL, NULL, 0), 0);
+	slabs_init(&end->slabs, &end->device);
+	CU_ASSERT_EQUAL_FATAL(slab_alloc(&end->slabs, 64, &end->sink), 0);
+	end->memory = calloc(1, MEMORY_BYTES);
+	end->mr = device_register(&end->device, end->memory, MEMORY_BYTES, all);
+	wire_init(&end->wire, &end->slabs, false);
+	end->wire.broken = broke;
+	end->wire.broken_arg = end;
+}
+
+static void attach(struct end *end, const struct end *other)
+{
+	struct remote anchor = { (uint64_t)(uintptr_t)other->memory, other->mr->rkey };
+
+	wire_attach(&end->wire, &end->device, end->id->qp, &end->pair, anchor, end->sink.addr, end->sink.lkey);
+}
+
+static void join(void)
+{
+	struct rdma_conn_param param = { .private_data = NULL };
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+
+	end_open(&a);
+	end_open(&b);
+	addr.sin_port = rdma_get_src_port(b.device.listener);
+	rdma_create_id(a.device.channel, &a.id, NULL, RDMA_PS_TCP);
+	rdma_resolve_addr(a.id, NULL, (struct sockaddr *)&addr, 1000);
+	take_event(&a);
+	rdma_resolve_route(a.id, 1000);
+	take_event(&a);
+	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&a.device, a.id, &a.pair), 0);
+	rdma_connect(a.id, &param);
+	b.id = take_event(&b);
+	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&b.device, b.id, &b.pair), 0);
+	rdma_accept(b.id, &param);
+	take_event(&a);
+	take_event(&b);
+	attach(&a, &b);
+	attach(&b, &a);
+}
+
+static void end_close(struct end *end)
+{
+	wire_destroy(&end->wire);
+	wire_drop_pair(end->id, &end->pair);
+	rdma_destroy_id(end->id);
+	ibv_dereg_mr(end->mr);
+	slabs_close(&end->slabs);
+	device_close(&end->device);
+	free(end->memory);
+}
+
+static void part(void)
+{
+	end_close(&a);
+	end_close(&b);
+	CU_ASSERT_EQUAL(fake_alive(), 0);
+	CU_ASSERT_EQUAL(fake_misuses(), 0);
+	fake_reset();
+}
+
+static struct remote at(const struct end *end, size_t offset)
+{
+	return (struct remote){ (uint64_t)(uintptr_t)end->memory + offset, end->mr->rkey };
+}
+
+static void finish(struct end *end)
+{
+	uint64_t number = wire_signal(&end->wire);
+
+	for (int i = 0; i < 1000000 && !wire_done(&end->wire, number) && end->wire.state == WIRE_UP; i++)
+		wire_poll(&end->wire);
+	CU_ASSERT_TRUE(wire_done(&end->wire, number));
+}
+
+static int put(const void *from, uint32_t lkey, size_t size, size_t offset)
+{
+	uint64_t number;
+	bool copied;
+
+	return wire_put(&a.wire, from, lkey, size, at(&b, offset), &copied, &number);
+}
+
+static void wire_put__small_ones_leave_with_the_flag(void)
+{
+	uint64_t posts, number, one = 1;
+	char text[8] = "put no ";
+
+	join();
+	posts = fake_posts();
+	for (size_t i = 0; i < 10; i++) {
+		text[7] = (char)('0' + i);
+		CU_ASSERT_EQUAL(put(text, 0, 8, i * 8), 0);
+	}
+	CU_ASSERT_EQUAL(fake_posts(), posts);
+	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, one, at(&b, 1024), false, &number), 0);
+	CU_ASSERT_EQUAL(fake_posts(), posts + 1); /* one doorbell for eleven requests */
+	CU_ASSERT_EQUAL(number, 11);
+	CU_ASSERT_EQUAL(memcmp(b.memory, "put no 0put no 1put no 2", 24), 0);
+	CU_ASSERT_EQUAL(b.memory[1024], 1);
+	part();
+}
+
+static void wire_put__a_full_batch_leaves_by_itself(void)
+{
+	uint64_t posts;
+
+	join();
+	posts = fake_posts();
+	for (size_t i = 0; i < WIRE_BATCH + 1; i++)
+		put("x", 0, 1, i);
+	CU_ASSERT_EQUAL(fake_posts(), posts + 1);
+	CU_ASSERT_EQUAL(a.wire.batched, 1);
+	wire_ring(&a.wire);
+	CU_ASSERT_EQUAL(fake_posts(), posts + 2);
+	wire_ring(&a.wire);
+	CU_ASSERT_EQUAL(fake_posts(), posts + 2); /* nothing waits: no doorbell */
+	part();
+}
+
+/* The origin may change as soon as `copied` says so. */
+static void wire_put__says_whether_the_origin_is_free(void)
+{
+	static const size_t sizes[] = {
+		1, WIRE_BATCH_INLINE, WIRE_BATCH_INLINE + 1, WIRE_INLINE_WANTED, WIRE_INLINE_WANTED + 1, WIRE_COPY_MAX,
+	};
+	uint64_t number;
+	bool copied;
+
+	fake_config.engine = true;
+	join();
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		memset(a.memory, (int)i + 1, sizes[i]);
+		wire_put(&a.wire, a.memory, 0, sizes[i], at(&b, i * 10000), &copied, &number);
+		CU_ASSERT_TRUE(copied);
+		memset(a.memory, 0xff, sizes[i]);
+	}
+	wire_put(&a.wire, a.memory, a.mr->lkey, 100, at(&b, 70000), &copied, &number);
+	CU_ASSERT_TRUE(copied); /* inline all the same */
+	wire_put(&a.wire, a.memory, a.mr->lkey, 5000, at(&b, 70000), &copied, &number);
+	CU_ASSERT_FALSE(copied);
+	finish(&a);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		CU_ASSERT_EQUAL(b.memory[i * 10000], i + 1);
+		CU_ASSERT_EQUAL(b.memory[i * 10000 + sizes[i] - 1], i + 1);
+		CU_ASSERT_EQUAL(b.memory[i * 10000 + sizes[i]], 0);
+	}
+	part();
+}
+
+/* Much more than the ring holds, in sizes that wrap at every place; the counters pass 2^32 on the way. */
+static void wire_put__through_the_ring(void)
+{
+	uint8_t chunk[WIRE_COPY_MAX];
+	uint32_t state = 1;
+
+	fake_config.engine = true;
+	fake_config.late_polls = 1;
+	join();
+	a.wire.ring_head = a.wire.ring_tail = a.wire.ring_signalled = 0u - 4 * WIRE_RING_BYTES;
+	for (int i = 0; i < 300; i++) {
+		size_t size, offset = (size_t)(i % 20) * 9000;
+
+		state = state * 1664525u + 1013904223u;
+		size = 221 + (state >> 8) % (WIRE_COPY_MAX - 220);
+		memset(chunk, i, size);
+		CU_ASSERT_EQUAL(put(chunk, 0, size, offset), 0);
+		if (i % 20 != 19)
+			continue;
+		finish(&a);
+		for (int k = 0; k < 20; k++)
+			CU_ASSERT_EQUAL(b.memory[(size_t)k * 9000 + 220], (uint8_t)(i - 19 + k));
+	}
+	CU_ASSERT(a.wire.ring_head < 0u - 4 * WIRE_RING_BYTES); /* it has wrapped */
+	CU_ASSERT_EQUAL(a.wire.ring_head, a.wire.ring_tail);
+	part();
+}
+
+static void wire_get__registered_and_through_the_ring(void)
+{
+	uint8_t chunks[40][1000];
+	uint64_t number;
+
+	fake_config.engine = true;
+	fake_config.late_polls = 2;
+	join();
+	for (size_t i = 0; i < MEMORY_BYTES; i++)
+		b.memory[i] = (uint8_t)(i * 5 + i / 999);
+	for (size_t i = 0; i < 40; i++)
+		CU_ASSERT_EQUAL(wire_get(&a.wire, chunks[i], 0, 1000, at(&b, i * 1000), &number), 0);
+	wire_get(&a.wire, a.memory, a.mr->lkey, 100000, at(&b, 77), &number);
+	finish(&a);
+	CU_ASSERT_EQUAL(memcmp(chunks, b.memory, sizeof(chunks)), 0);
+	CU_ASSERT_EQUAL(memcmp(a.memory, b.memory + 77, 100000), 0);
+	part();
+}
+
+static void reserve__waits_for_room_in_the_queue(void)
+{
+	for (uint32_t depth = 1; depth <= 9; depth++) {
+		fake_config.max_qp_wr = depth;
+		fake_config.engine = true;
+		join();
+		for (size_t i = 0; i < 500; i++) {
+			uint8_t byte = (uint8_t)(i + depth);
+
+			CU_ASSERT_EQUAL(put(&byte, 0, 1, i), 0);
+		}
+		finish(&a);
+		for (size_t i = 0; i < 500; i++)
+			CU_ASSERT_EQUAL(b.memory[i], (uint8_t)(i + depth));
+		part();
+	}
+}
+
+static void wire_flag__every_mode(void)
+{
+	uint64_t number, value;
+
+	for (int mode = FLAG_WRITE; mode <= FLAG_WAIT; mode++) {
+		for (uint32_t max_inline = 0; max_inline <= 64; max_inline += 64) {
+			fake_config.max_inline = max_inline;
+			join();
+			a.wire.flag_mode = (enum flag_mode)mode;
+			for (value = 0; value < 100; value++) {
+				put("data", 0, 4, 64);
+				CU_ASSERT_EQUAL(wire_flag(&a.wire, value, value + 1, at(&b, 8), false, &number), 0);
+			}
+			finish(&a);
+			memcpy(&value, b.memory + 8, sizeof(value));
+			CU_ASSERT_EQUAL(value, 100);
+			part();
+		}
+	}
+}
+
+/* wr_id is the number: one completion retires all before it, and nothing behind it. */
+static void retire__by_number(void)
+{
+	uint64_t first, second;
+
+	fake_config.late_polls = 3;
+	join();
+	put("x", 0, 1, 0);
+	first = wire_signal(&a.wire);
+	put("y", 0, 1, 1);
+	second = a.wire.posted;
+	CU_ASSERT_FALSE(wire_done(&a.wire, first));
+	for (int i = 0; i < 4; i++)
+		wire_poll(&a.wire);
+	CU_ASSERT_TRUE(wire_done(&a.wire, first));
+	CU_ASSERT_FALSE(wire_done(&a.wire, second));
+	wire_signal(&a.wire);
+	wire_signal(&a.wire); /* asked for already */
+	for (int i = 0; i < 4; i++)
+		wire_poll(&a.wire);
+	CU_ASSERT_TRUE(wire_done(&a.wire, second));
+	CU_ASSERT_EQUAL(a.wire.posted, second);
+	part();
+}
+
+static void wire_ping__one_at_a_time(void)
+{
+	uint64_t requests;
+
+	fake_config.late_polls = 5;
+	join();
+	requests = fake_requests();
+	wire_ping(&a.wire);
+	wire_ping(&a.wire);
+	CU_ASSERT_EQUAL(fake_requests(), requests + 1);
+	finish(&a);
+	wire_ping(&a.wire);
+	CU_ASSERT_EQUAL(fake_requests(), requests + 2);
+	finish(&a);
+	part();
+}
+
+static void fail__is_told_once_and_everything_after_refused(void)
+{
+	uint64_t number;
+	bool copied;
+
+	join();
+	fake_fail_request(2);
+	put("x", 0, 1, 0);
+	wire_signal(&a.wire);
+	put("y", 0, 1, 1);
+	number = wire_signal(&a.wire);
+	for (int i = 0; i < 4; i++)
+		wire_poll(&a.wire);
+	CU_ASSERT_EQUAL(a.broken, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(a.why, "retry counter"));
+	CU_ASSERT_EQUAL(a.wire.state, WIRE_BROKEN);
+	CU_ASSERT_TRUE(wire_done(&a.wire, number - 1));
+	CU_ASSERT_FALSE(wire_done(&a.wire, number));
+	CU_ASSERT_EQUAL(put("z", 0, 1, 2), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(wire_put(&a.wire, a.memory, a.mr->lkey, 9000, at(&b, 0), &copied, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(wire_get(&a.wire, a.memory, 0, 9, at(&b, 0), &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, 1, at(&b, 0), true, &number), ORIEL_ERR_PEER);
+	wire_ping(&a.wire);
+	wire_ring(&a.wire);
+	CU_ASSERT_EQUAL(a.broken, 1);
+	part();
+}
+
+/* A get that is lost must not be copied out to the user. */
+static void fail__a_lost_get_is_not_copied(void)
+{
+	uint8_t got[100];
+	uint64_t number;
+
+	join();
+	memset(got, 7, sizeof(got));
+	memset(b.memory, 1, 100);
+	fake_fail_request(1);
+	wire_get(&a.wire, got, 0, sizeof(got), at(&b, 0), &number);
+	wire_signal(&a.wire);
+	wire_poll(&a.wire);
+	CU_ASSERT_EQUAL(a.broken, 1);
+	CU_ASSERT_EQUAL(got[0], 7);
+	CU_ASSERT_EQUAL(got[99], 7);
+	part();
+}
+
+static void wire_break__lets_go(void)
+{
+	join();
+	put("x", 0, 1, 0);
+	wire_break(&a.wire);
+	CU_ASSERT_EQUAL(a.broken, 0); /* who breaks it knows */
+	CU_ASSERT_EQUAL(a.id->qp->state, IBV_QPS_ERR);
+	CU_ASSERT_EQUAL(b.memory[0], 0);
+	CU_ASSERT_EQUAL(put("y", 0, 1, 0), ORIEL_ERR_PEER);
+	wire_break(&a.wire);
+	part();
+}
+
+static void wire_init__self_needs_no_queue_pair(void)
+{
+	struct wire self;
+	uint8_t from[9000], to[9000] = { 0 };
+	_Alignas(8) uint64_t word = 0;
+	uint64_t number;
+	bool copied;
+
+	memset(&self, 0, sizeof(self));
+	wire_init(&self, NULL, true);
+	memset(from, 3, sizeof(from));
+	CU_ASSERT_EQUAL(wire_put(&self, from, 0, sizeof(from), (struct remote){ (uintptr_t)to, 0 }, &copied, &number), 0);
+	CU_ASSERT_TRUE(copied);
+	CU_ASSERT_TRUE(wire_done(&self, number));
+	CU_ASSERT_EQUAL(memcmp(from, to, sizeof(to)), 0);
+	memset(to, 5, sizeof(to));
+	CU_ASSERT_EQUAL(wire_get(&self, from, 0, sizeof(from), (struct remote){ (uintptr_t)to, 0 }, &number), 0);
+	CU_ASSERT_EQUAL(memcmp(from, to, sizeof(to)), 0);
+	CU_ASSERT_EQUAL(wire_flag(&self, 0, 7, (struct remote){ (uintptr_t)&word, 0 }, true, &number), 0);
+	CU_ASSERT_EQUAL(word, 7);
+	CU_ASSERT_TRUE(wire_done(&self, wire_signal(&self)));
+	wire_ping(&self);
+	wire_destroy(&self);
+}
+
+static int init(void)
+{
+	fake_reset();
+	return 0;
+}
+
+void suite_wire(void)
+{
+	CU_pSuite suite = CU_add_suite("wire", init, NULL);
+
+	CU_ADD_TEST(suite, wire_put__small_ones_leave_with_the_flag);
+	CU_ADD_TEST(suite, wire_put__a_full_batch_leaves_by_itself);
+	CU_ADD_TEST(suite, wire_put__says_whether_the_origin_is_free);
+	CU_ADD_TEST(suite, wire_put__through_the_ring);
+	CU_ADD_TEST(suite, wire_get__registered_and_through_the_ring);
+	CU_ADD_TEST(suite, reserve__waits_for_room_in_the_queue);
+	CU_ADD_TEST(suite, wire_flag__every_mode);
+	CU_ADD_TEST(suite, retire__by_number);
+	CU_ADD_TEST(suite, wire_ping__one_at_a_time);
+	CU_ADD_TEST(suite, fail__is_told_once_and_everything_after_refused);
+	CU_ADD_TEST(suite, fail__a_lost_get_is_not_copied);
+	CU_ADD_TEST(suite, wire_break__lets_go);
+	CU_ADD_TEST(suite, wire_init__self_needs_no_queue_pair);
+}

@@ -1,0 +1,85 @@
+/* test_handle.c - handle.c: handles that can be checked after they were freed (E2). */
+#include "handle.c"
+
+#include <CUnit/CUnit.h>
+
+#include "suites.h"
+
+/* All objects of one kind have one size; other suites make groups and jobs, so this one uses windows and memory. */
+struct thing {
+	struct handle handle;
+	char rest[3000];
+};
+
+static void handle_new__is_zeroed_and_valid(void)
+{
+	struct thing *thing = handle_new(HANDLE_WIN, sizeof(*thing));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(thing);
+	CU_ASSERT_TRUE(handle_valid(HANDLE_WIN, thing));
+	for (size_t i = 0; i < sizeof(thing->rest); i++)
+		CU_ASSERT_EQUAL(thing->rest[i], 0);
+	memset(thing->rest, 'x', sizeof(thing->rest));
+	handle_release(HANDLE_WIN, thing);
+}
+
+static void handle_new__zeroes_memory_it_uses_again(void)
+{
+	struct thing *first = handle_new(HANDLE_WIN, sizeof(*first)), *second;
+
+	memset(first->rest, 'x', sizeof(first->rest));
+	handle_release(HANDLE_WIN, first);
+	second = handle_new(HANDLE_WIN, sizeof(*second));
+	CU_ASSERT_PTR_EQUAL(second, first);
+	for (size_t i = 0; i < sizeof(second->rest); i++)
+		CU_ASSERT_EQUAL(second->rest[i], 0);
+	handle_release(HANDLE_WIN, second);
+}
+
+static void handle_release__leaves_a_pointer_that_can_be_checked(void)
+{
+	struct thing *things[8];
+
+	for (int i = 0; i < 8; i++)
+		things[i] = handle_new(HANDLE_WIN, sizeof(*things[i]));
+	for (int i = 0; i < 8; i++)
+		handle_release(HANDLE_WIN, things[i]);
+	for (int i = 0; i < 8; i++)
+		CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, things[i]));
+}
+
+static void handle_valid__refuses_other_kinds(void)
+{
+	struct thing *win = handle_new(HANDLE_WIN, sizeof(*win));
+
+	CU_ASSERT_FALSE(handle_valid(HANDLE_JOB, win));
+	CU_ASSERT_FALSE(handle_valid(HANDLE_GROUP, win));
+	CU_ASSERT_FALSE(handle_valid(HANDLE_MEM, win));
+	handle_release(HANDLE_WIN, win);
+}
+
+static void handle_valid__refuses_what_is_no_handle(void)
+{
+	_Alignas(16) static char bytes[64];
+	struct thing *win = handle_new(HANDLE_WIN, sizeof(*win));
+	struct handle copy;
+
+	CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, NULL));
+	CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, bytes));
+	CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, bytes + 1));
+	CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, (char *)win + 1));
+	memcpy(&copy, win, sizeof(copy));
+	CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, &copy));
+	handle_release(HANDLE_WIN, win);
+}
+
+void suite_handle(void)
+{
+	CU_pSuite suite = CU_add_suite("handle", NULL, NULL);
+
+	CU_ADD_TEST(suite, handle_new__is_zeroed_and_valid);
+	CU_ADD_TEST(suite, handle_new__zeroes_memory_it_uses_again);
+	CU_ADD_TEST(suite, handle_release__leaves_a_pointer_that_can_be_checked);
+	CU_ADD_TEST(suite, handle_valid__refuses_other_kinds);
+	CU_ADD_TEST(suite, handle_valid__refuses_what_is_no_handle);
+}

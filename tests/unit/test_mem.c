@@ -1,0 +1,163 @@
+/* test_mem.c - mem.c: looking up registered memory. Regions are entered without a device. */
+#include "mem.c"
+
+#include <CUnit/CUnit.h>
+
+#include "suites.h"
+
+#define REGIONS_MAX 64
+
+static struct mem_table table;
+static struct ibv_mr mrs[REGIONS_MAX];
+
+static void begin(void)
+{
+	mem_table_init(&table, NULL);
+}
+
+static void end(void)
+{
+	mem_table_close(&table);
+}
+
+static void enter(uintptr_t base, size_t size_bytes, bool read_only)
+{
+	struct ibv_mr *mr = &mrs[table.count];
+	struct mem_region region = { .base = base, .size_bytes = size_bytes, .mr = mr, .read_only = read_only };
+
+	mr->lkey = table.count + 1;
+	CU_ASSERT_EQUAL_FATAL(insert(&table, &region), 0);
+}
+
+static uint32_t find(uintptr_t base, size_t size_bytes, bool write)
+{
+	return mem_find(&table, (const void *)base, size_bytes, write);
+}
+
+static void insert__keeps_the_order(void)
+{
+	static const uintptr_t bases[] = { 500, 100, 900, 100, 300 };
+
+	begin();
+	for (size_t i = 0; i < 5; i++)
+		enter(bases[i], 10, false);
+	for (uint32_t i = 1; i < table.count; i++)
+		CU_ASSERT(table.regions[i - 1].base <= table.regions[i].base);
+	end();
+}
+
+static void mem_find__edges(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(find(1000, 1, false), 0);
+	enter(1000, 100, false);
+	CU_ASSERT_EQUAL(find(1000, 100, false), 1);
+	CU_ASSERT_EQUAL(find(1099, 1, true), 1);
+	CU_ASSERT_EQUAL(find(999, 1, false), 0);
+	CU_ASSERT_EQUAL(find(1000, 101, false), 0);
+	CU_ASSERT_EQUAL(find(1100, 1, false), 0);
+	CU_ASSERT_EQUAL(find(1001, 100, false), 0);
+	CU_ASSERT_EQUAL(find(1050, SIZE_MAX, false), 0);
+	end();
+}
+
+/* A small region that begins later must not hide the large one around it. */
+static void mem_find__through_overlapping_regions(void)
+{
+	begin();
+	enter(1000, 10000, false);
+	for (uintptr_t i = 0; i < 20; i++)
+		enter(2000 + i * 16, 8, false);
+	CU_ASSERT_EQUAL(find(2000, 8, false), 2);
+	CU_ASSERT_EQUAL(find(2000, 9, false), 1);
+	CU_ASSERT_EQUAL(find(2310, 1000, false), 1);
+	CU_ASSERT_EQUAL(find(10999, 1, false), 1);
+	CU_ASSERT_EQUAL(find(10999, 2, false), 0);
+	end();
+}
+
+static void mem_find__writes_need_a_writable_region(void)
+{
+	begin();
+	enter(1000, 100, true);
+	CU_ASSERT_EQUAL(find(1000, 100, false), 1);
+	CU_ASSERT_EQUAL(find(1000, 100, true), 0);
+	enter(900, 400, false);
+	CU_ASSERT_EQUAL(find(1000, 100, true), 2);
+	end();
+}
+
+static void mem_find__at_the_end_of_the_address_space(void)
+{
+	begin();
+	enter(UINTPTR_MAX - 99, 100, false);
+	CU_ASSERT_EQUAL(find(UINTPTR_MAX - 99, 100, false), 1);
+	CU_ASSERT_EQUAL(find(UINTPTR_MAX, 1, false), 1);
+	CU_ASSERT_EQUAL(find(UINTPTR_MAX, 2, false), 0);
+	end();
+}
+
+static bool holds(const struct mem_region *region, uintptr_t base, size_t size_bytes)
+{
+	return base >= region->base && base + size_bytes <= region->base + region->size_bytes;
+}
+
+/* Against a search through all of them. */
+static void mem_find__agrees_with_a_plain_search(void)
+{
+	uint32_t state = 7;
+
+	begin();
+	for (int i = 0; i < REGIONS_MAX; i++) {
+		state = state * 1664525u + 1013904223u;
+		enter(1000 + (state >> 8) % 5000, 1 + (state >> 20) % (i % 8 ? 64 : 2048), (state >> 4 & 3) == 0);
+	}
+	for (int i = 0; i < 20000; i++) {
+		uintptr_t base;
+		size_t size_bytes;
+		bool write = i & 1, expected = false;
+		uint32_t lkey;
+
+		state = state * 1664525u + 1013904223u;
+		base = 950 + (state >> 8) % 7200;
+		size_bytes = 1 + (state >> 21) % 128;
+		for (uint32_t r = 0; r < table.count; r++)
+			expected |= holds(&table.regions[r], base, size_bytes) && !(write && table.regions[r].read_only);
+		lkey = find(base, size_bytes, write);
+		if ((lkey != 0) != expected)
+			CU_FAIL("found where there is nothing, or the other way round");
+		for (uint32_t r = 0; lkey && r < table.count; r++) {
+			if (table.regions[r].mr->lkey == lkey && !holds(&table.regions[r], base, size_bytes))
+				CU_FAIL("a region that does not hold the range");
+		}
+	}
+	end();
+}
+
+static void oriel_mem_register__arguments(void)
+{
+	struct oriel_job *job = handle_new(HANDLE_JOB, sizeof(*job));
+	struct oriel_mem *mem = NULL;
+	char byte;
+
+	CU_ASSERT_EQUAL(oriel_mem_register(NULL, &byte, 1, &mem), ORIEL_ERR_HANDLE);
+	CU_ASSERT_EQUAL(oriel_mem_register(job, NULL, 1, &mem), ORIEL_ERR_ARG);
+	CU_ASSERT_EQUAL(oriel_mem_register(job, &byte, 0, &mem), ORIEL_ERR_ARG);
+	CU_ASSERT_EQUAL(oriel_mem_register(job, &byte, 1, NULL), ORIEL_ERR_ARG);
+	CU_ASSERT_EQUAL(oriel_mem_deregister(&mem), ORIEL_ERR_HANDLE);
+	CU_ASSERT_EQUAL(oriel_mem_deregister(NULL), ORIEL_ERR_HANDLE);
+	handle_release(HANDLE_JOB, job);
+}
+
+void suite_mem(void)
+{
+	CU_pSuite suite = CU_add_suite("mem", NULL, NULL);
+
+	CU_ADD_TEST(suite, insert__keeps_the_order);
+	CU_ADD_TEST(suite, mem_find__edges);
+	CU_ADD_TEST(suite, mem_find__through_overlapping_regions);
+	CU_ADD_TEST(suite, mem_find__writes_need_a_writable_region);
+	CU_ADD_TEST(suite, mem_find__at_the_end_of_the_address_space);
+	CU_ADD_TEST(suite, mem_find__agrees_with_a_plain_search);
+	CU_ADD_TEST(suite, oriel_mem_register__arguments);
+}

@@ -1,0 +1,184 @@
+/* test_wait.c - wait.c: spinning, looks, the time limit, pings, the watchdog. */
+#include "wait.c"
+
+#include <CUnit/CUnit.h>
+#include <unistd.h>
+
+#include "peer.h"
+#include "suites.h"
+
+static struct oriel_job job;
+static struct peer peer;
+
+static int init(void)
+{
+	memset(&job, 0, sizeof(job));
+	memset(&peer, 0, sizeof(peer));
+	peer.job = &job;
+	peer.rank = 17;
+	peer.state = PEER_UP;
+	wire_init(&peer.wire, NULL, true);
+	return 0;
+}
+
+static int cleanup(void)
+{
+	wire_destroy(&peer.wire);
+	return 0;
+}
+
+/* Pause until something is said; at most ten seconds. */
+static int pause_until(struct wait *wait, int wanted)
+{
+	uint64_t begin = now_ns();
+	int rc;
+
+	do
+		rc = wait_pause(wait);
+	while (rc != wanted && now_ns() - begin < 10 * NS_PER_SECOND);
+	return rc;
+}
+
+static void wait_pause__looks_at_once_then_every_millisecond(void)
+{
+	struct wait wait;
+	uint64_t first;
+
+	wait_begin(&wait, &job, "test", NULL);
+	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
+	first = now_ns();
+	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
+	CU_ASSERT(now_ns() - first > NS_PER_MS / 2);
+}
+
+static void wait_pause__looks_when_somebody_dies(void)
+{
+	struct wait wait;
+
+	wait_begin(&wait, &job, "test", NULL);
+	pause_until(&wait, WAIT_LOOK);
+	wait.look_ns = UINT64_MAX;
+	counter_store(&job.deaths, job.deaths + 1);
+	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
+	job.deaths = 0;
+}
+
+static void wait_pause__time_limit(void)
+{
+	struct wait wait;
+	uint64_t begin = now_ns();
+
+	job.timeout_ms = 20;
+	wait_begin(&wait, &job, "oriel_test", NULL);
+	CU_ASSERT_EQUAL(pause_until(&wait, ORIEL_ERR_TIMEOUT), ORIEL_ERR_TIMEOUT);
+	CU_ASSERT(now_ns() - begin >= 20 * NS_PER_MS);
+	CU_ASSERT(now_ns() - begin < 5 * NS_PER_SECOND);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "oriel_test"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "20 ms"));
+	job.timeout_ms = 0;
+}
+
+static void wait_pause__gives_way_early_where_ranks_exceed_processors(void)
+{
+	struct wait wait;
+
+	job.oversubscribed = true;
+	wait_begin(&wait, &job, "test", NULL);
+	for (int i = 0; i < SPINS_OVERSUBSCRIBED && wait.start_ns == 0; i++)
+		wait_pause(&wait);
+	CU_ASSERT_NOT_EQUAL(wait.start_ns, 0);
+	job.oversubscribed = false;
+}
+
+static void wait_watch__pings_now_and_then(void)
+{
+	struct wait wait;
+	uint64_t pinged;
+
+	peer.ping_ns = 0;
+	wait_begin(&wait, &job, "test", NULL);
+	CU_ASSERT_TRUE(wait_watch(&wait, &peer));
+	pinged = peer.ping_ns;
+	CU_ASSERT_NOT_EQUAL(pinged, 0);
+	wait_begin(&wait, &job, "another wait", NULL);
+	CU_ASSERT_TRUE(wait_watch(&wait, &peer));
+	CU_ASSERT_EQUAL(peer.ping_ns, pinged);
+	peer.ping_ns -= PING_NS;
+	CU_ASSERT_TRUE(wait_watch(&wait, &peer));
+	CU_ASSERT(peer.ping_ns >= pinged);
+}
+
+static void wait_watch__tells_the_dead(void)
+{
+	struct wait wait;
+
+	wait_begin(&wait, &job, "test", NULL);
+	CU_ASSERT_TRUE(wait_watch(&wait, &peer));
+	peer.state = PEER_DEAD;
+	CU_ASSERT_FALSE(wait_watch(&wait, &peer));
+	peer.state = PEER_UP;
+}
+
+/* What a function writes to stderr. */
+static void bark(struct wait *wait, char *text, size_t text_bytes)
+{
+	int ends[2], kept = dup(STDERR_FILENO);
+	ssize_t got;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
+	wait_watch(wait, &peer);
+	wait_watch(wait, &peer);
+	wait_looked(wait);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	got = read(ends[0], text, text_bytes - 1);
+	text[got > 0 ? got : 0] = '\0';
+	close(ends[0]);
+}
+
+static void wait_looked__the_watchdog_barks_once(void)
+{
+	struct wait wait;
+	char text[512];
+
+	job.watchdog_ms = 10;
+	wait_begin(&wait, &job, "oriel_win_wait", &peer);
+	while (!wait.warning)
+		pause_until(&wait, WAIT_LOOK);
+	bark(&wait, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "oriel_win_wait"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "17, 17"));
+	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
+	CU_ASSERT_FALSE(wait.warning);
+	job.watchdog_ms = 0;
+}
+
+static void wait_looked__many_names_stay_in_bounds(void)
+{
+	struct wait wait;
+	char text[512];
+
+	wait_begin(&wait, &job, "test", NULL);
+	wait.warning = true;
+	for (int i = 0; i < 1000; i++)
+		wait_watch(&wait, &peer);
+	CU_ASSERT(strlen(wait.names) < WAIT_NAMES_BYTES);
+	bark(&wait, text, sizeof(text));
+	CU_ASSERT_EQUAL(wait.names[0], '\0');
+}
+
+void suite_wait(void)
+{
+	CU_pSuite suite = CU_add_suite("wait", init, cleanup);
+
+	CU_ADD_TEST(suite, wait_pause__looks_at_once_then_every_millisecond);
+	CU_ADD_TEST(suite, wait_pause__looks_when_somebody_dies);
+	CU_ADD_TEST(suite, wait_pause__time_limit);
+	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
+	CU_ADD_TEST(suite, wait_watch__pings_now_and_then);
+	CU_ADD_TEST(suite, wait_watch__tells_the_dead);
+	CU_ADD_TEST(suite, wait_looked__the_watchdog_barks_once);
+	CU_ADD_TEST(suite, wait_looked__many_names_stay_in_bounds);
+}
