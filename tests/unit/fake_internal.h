@@ -50,7 +50,8 @@ struct fake_qp {
 	uint32_t depth;
 	uint32_t max_inline;
 	uint64_t posted, freed;
-	uint64_t token; /* handed over with each request */
+	uint64_t token; /* handed over with each request, and the next one back */
+	uint64_t done;
 	struct fake_qp *next;
 };
 

@@ -417,6 +417,7 @@ void fake_qp_free(struct fake_qp *qp)
 	*at = qp->next;
 	((struct fake_pd *)qp->ibv.pd)->users--;
 	cq->users--;
+	fake_take_over(&qp->done);
 	cq->tail = cq->head;
 	qp->id->ibv.qp = NULL;
 	fake_count(FAKE_QP, -1);
@@ -555,9 +556,12 @@ static void *run_engine(void *arg)
 		job = queue;
 		ends = engine_ends;
 		if (job) {
+			struct fake_qp *qp = job->qp;
+
 			queue = job->next;
-			fake_take_over(&job->qp->token);
+			fake_take_over(&qp->token);
 			run(job);
+			fake_hand_over(&qp->done);
 		}
 		fake_unlock();
 		if (!job && ends)
