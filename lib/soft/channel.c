@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Completion channels: a descriptor that is readable while completion events wait. It is an eventfd that counts like
+ * a semaphore, so that one read takes one event and blocking, O_NONBLOCK and poll work as with the kernel's.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "soft.h"
+
+static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
+{
+	return (struct soft_channel *)channel;
+}
+
+SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct soft_channel *channel = calloc(1, sizeof(*channel));
+
+	if (!channel)
+		return NULL;
+	channel->base.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	if (channel->base.fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	channel->base.context = context;
+	pthread_mutex_init(&channel->lock, NULL);
+	soft_list_init(&channel->ready);
+	return &channel->base;
+}
+
+SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
+{
+	struct soft_channel *channel = soft_channel(base);
+
+	if (__atomic_load_n(&base->refcnt, __ATOMIC_RELAXED) != 0)
+		return EBUSY;
+	close(base->fd);
+	pthread_mutex_destroy(&channel->lock);
+	free(channel);
+	return 0;
+}
+
+void soft_channel_raise(struct soft_cq *cq)
+{
+	struct soft_channel *channel = soft_channel(cq->base.channel);
+	uint64_t one = 1;
+
+	if (!channel)
+		return;
+	pthread_mutex_lock(&channel->lock);
+	cq->events_queued++;
+	cq->events_raised++;
+	if (soft_list_empty(&cq->event))
+		soft_list_add_tail(&channel->ready, &cq->event);
+	/* Cannot fail before 2^64 - 1 events wait. */
+	if (write(channel->base.fd, &one, sizeof(one)) < 0)
+		cq->overrun = true;
+	pthread_mutex_unlock(&channel->lock);
+}
+
+SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **cq_out, void **cq_context)
+{
+	struct soft_channel *channel = soft_channel(base);
+	struct soft_cq *cq = NULL;
+	uint64_t one;
+
+	/* A queue that was destroyed took its events out of the list but may have raced for the count. */
+	while (!cq) {
+		if (read(base->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+			return -1;
+		pthread_mutex_lock(&channel->lock);
+		if (!soft_list_empty(&channel->ready)) {
+			cq = soft_container(channel->ready.next, struct soft_cq, event);
+			soft_list_del(&cq->event);
+			if (--cq->events_queued)
+				soft_list_add_tail(&channel->ready, &cq->event);
+		}
+		pthread_mutex_unlock(&channel->lock);
+	}
+	*cq_out = &cq->base;
+	*cq_context = cq->base.cq_context;
+	return 0;
+}
+
+SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+{
+	pthread_mutex_lock(&cq->mutex);
+	cq->comp_events_completed += nevents;
+	pthread_cond_signal(&cq->cond);
+	pthread_mutex_unlock(&cq->mutex);
+}
+
+/* Take one count back, unless somebody who fetches was faster; never block. */
+static void drop_count(int fd)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	uint64_t one;
+
+	if (poll(&ready, 1, 0) == 1 && read(fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+void soft_channel_forget(struct soft_cq *cq)
+{
+	struct soft_channel *channel = soft_channel(cq->base.channel);
+
+	if (!channel)
+		return;
+	pthread_mutex_lock(&channel->lock);
+	for (; cq->events_queued; cq->events_queued--, cq->events_raised--)
+		drop_count(channel->base.fd);
+	soft_list_del(&cq->event);
+	pthread_mutex_unlock(&channel->lock);
+	pthread_mutex_lock(&cq->base.mutex);
+	while (cq->base.comp_events_completed != cq->events_raised)
+		pthread_cond_wait(&cq->base.cond, &cq->base.mutex);
+	pthread_mutex_unlock(&cq->base.mutex);
+}

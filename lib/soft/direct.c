@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * RDMA carried out by the thread that posts it, on the peer's memory.
+ *
+ * DESIGN NOTES
+ * The caller says "busy" in its own queue pair's shared word, reads the peer's gate and key, acts, and says "idle". The
+ * peer that closes its gate or withdraws a key waits for that (key.c). Everything that does not pass the checks goes
+ * by ring: there the peer judges again, answers, and goes into the error state itself, as a responder has to.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "soft.h"
+
+struct target {
+	uint32_t gate;		/* bits that the gate must have */
+	uint32_t access;	/* rights that the key must grant */
+	bool atomic;
+};
+
+static struct target target_of(uint32_t opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+		return (struct target){SHM_GATE_WRITE, IBV_ACCESS_REMOTE_WRITE, false};
+	case IBV_WR_RDMA_READ:
+		return (struct target){SHM_GATE_READ | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_READ, false};
+	default:
+		return (struct target){SHM_GATE_ATOMIC | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_ATOMIC, true};
+	}
+}
+
+/* ---- mapping the peer's files ---- */
+
+/* A peer's file may have shrunk since it was registered; touching what is gone would end in SIGBUS. */
+static void *map_file(int fd, uint64_t from, size_t size)
+{
+	void *map = MAP_FAILED;
+
+	if (lseek(fd, 0, SEEK_END) >= (off_t)(from + size))
+		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static void map_region(const struct soft_out *out, const struct shm_mr *mr, struct soft_rmap *rmap)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t from = mr->file_offset / page * page;
+	size_t lead = (size_t)(mr->file_offset - from);
+	/* The last page is there as a whole, whatever the file's size says. */
+	size_t size = (size_t)(lead + mr->length);
+	char path[64];
+	int fd;
+
+	rmap->map = NULL;
+	rmap->reach = SOFT_REACH_VM;
+	if (mr->file_fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	rmap->map = map_file(fd, from, size);
+	close(fd);
+	if (!rmap->map)
+		return;
+	rmap->map_size = size;
+	rmap->base = (uint8_t *)rmap->map + lead;
+	rmap->reach = SOFT_REACH_MAPPED;
+}
+
+/* First use of a region, or of a place in the table whose earlier region is gone; we are busy, so it stays. */
+static void remap(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
+{
+	struct soft_rmap *rmap = &out->rmap[place];
+
+	pthread_mutex_lock(&out->map_lock);
+	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
+		/* Nobody uses the old mapping: its key was withdrawn, which waited for that. */
+		if (rmap->reach == SOFT_REACH_MAPPED && rmap->map)
+			munmap(rmap->map, rmap->map_size);
+		map_region(out, mr, rmap);
+		if (out->rmap_top <= place)
+			out->rmap_top = place + 1;
+		/* Pairs with the load in reach_of: base and reach are written. */
+		atomic_store_explicit(&rmap->serial, mr->serial, memory_order_release);
+	}
+	pthread_mutex_unlock(&out->map_lock);
+}
+
+/* How the region is reached, and where `raddr` is in this process if it is mapped. */
+static enum soft_reach reach_of(struct soft_out *out, const struct shm_mr *mr, uint64_t raddr, void **at)
+{
+	uint32_t place = (uint32_t)(mr - out->peer.seg->mr);
+	struct soft_rmap *rmap = &out->rmap[place];
+
+	if (out->self) {
+		*at = (void *)(uintptr_t)(mr->addr + (raddr - mr->iova));
+		return SOFT_REACH_MAPPED;
+	}
+	if (atomic_load_explicit(&rmap->serial, memory_order_acquire) != mr->serial)
+		remap(out, mr, place);
+	if (rmap->reach == SOFT_REACH_MAPPED) {
+		*at = rmap->base + (raddr - mr->iova);
+		return SOFT_REACH_MAPPED;
+	}
+	return out->can_vm ? SOFT_REACH_VM : SOFT_REACH_NONE;
+}
+
+/* ---- acting ---- */
+
+static void act_mapped(const struct soft_wqe *wqe, const struct iovec *iov, void *at)
+{
+	uint64_t old;
+
+	switch (wqe->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		soft_copy_out(at, iov, wqe->nsge, 0, (size_t)wqe->length);
+		/* What is written after this request must not be seen before it. */
+		atomic_thread_fence(memory_order_release);
+		break;
+	case IBV_WR_RDMA_READ:
+		soft_copy_in(iov, wqe->nsge, at, 0, (size_t)wqe->length);
+		atomic_thread_fence(memory_order_acquire);
+		break;
+	default:
+		old = soft_atomic(wqe->opcode, at, wqe->compare_add, wqe->swap);
+		soft_copy_in(iov, wqe->nsge, &old, 0, sizeof(old));
+	}
+}
+
+static enum soft_direct act_vm(const struct soft_out *out, const struct soft_wqe *wqe, const struct shm_mr *mr,
+			       const struct iovec *iov, enum ibv_wc_status *status)
+{
+	uint64_t addr = mr->addr + (wqe->raddr - mr->iova);
+	int err;
+
+	if (wqe->opcode == IBV_WR_RDMA_WRITE)
+		err = soft_vm_write(out->peer.pid, addr, iov, wqe->nsge, wqe->length);
+	else
+		err = soft_vm_read(out->peer.pid, addr, iov, wqe->nsge, wqe->length);
+	if (err == 0)
+		return SOFT_DIRECT_DONE;
+	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
+	if (err != EFAULT)
+		return SOFT_DIRECT_RING;
+	*status = IBV_WC_REM_OP_ERR;
+	return SOFT_DIRECT_ERROR;
+}
+
+/* We are busy. */
+static enum soft_direct act(struct soft_qp *qp, const struct soft_wqe *wqe, const struct target *target,
+			    const struct iovec *iov, enum ibv_wc_status *status)
+{
+	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
+	uint32_t gate = shm_gate_load(qp->peer);
+	const struct shm_mr *mr;
+	void *at;
+
+	if ((gate & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) != want)
+		return SOFT_DIRECT_RING;
+	/* A request for nothing touches no memory, and no key is asked for. */
+	if (wqe->length == 0)
+		return SOFT_DIRECT_DONE;
+	mr = soft_key_find(qp->out->peer.seg, wqe->rkey, qp->peer->pd, qp->attr.dest_qp_num, wqe->raddr, wqe->length,
+			   target->access);
+	if (!mr || (target->atomic && (mr->addr + (wqe->raddr - mr->iova)) % sizeof(uint64_t)))
+		return SOFT_DIRECT_RING;
+	switch (reach_of(qp->out, mr, wqe->raddr, &at)) {
+	case SOFT_REACH_MAPPED:
+		act_mapped(wqe, iov, at);
+		return SOFT_DIRECT_DONE;
+	case SOFT_REACH_VM:
+		if (!target->atomic)
+			return act_vm(qp->out, wqe, mr, iov, status);
+		break;
+	case SOFT_REACH_NONE:
+		break;
+	}
+	return SOFT_DIRECT_RING;
+}
+
+enum soft_direct soft_direct(struct soft_qp *qp, struct soft_wqe *wqe, enum ibv_wc_status *status)
+{
+	struct target target = target_of(wqe->opcode);
+	struct iovec iov[SOFT_MAX_SGE];
+	enum soft_direct result;
+
+	if (!soft_gather(qp, wqe, wqe->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov)) {
+		*status = IBV_WC_LOC_PROT_ERR;
+		return SOFT_DIRECT_ERROR;
+	}
+	shm_busy_enter(qp->shm, qp->out->full_fence);
+	result = act(qp, wqe, &target, iov, status);
+	shm_busy_leave(qp->shm);
+	return result;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* ibv_post_send and ibv_post_recv: work requests are checked, copied into the queue, and the queue is set going. */
+#include <errno.h>
+#include <string.h>
+
+#include "soft.h"
+
+bool soft_sq_room(struct soft_qp *qp, uint32_t head)
+{
+	return head - atomic_load_explicit(&qp->sq_released, memory_order_acquire) < qp->attr.cap.max_send_wr;
+}
+
+static bool opcode_known(enum ibv_wr_opcode opcode)
+{
+	return opcode <= IBV_WR_SEND_WITH_INV;
+}
+
+static bool may_be_inline(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND ||
+	       opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
+}
+
+/* Copy inline data to where the ranges would be; false if it is more than the queue pair takes. */
+static bool copy_inline(const struct soft_qp *qp, struct soft_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	uint8_t *at = (uint8_t *)wqe->sge;
+	uint64_t length = 0;
+
+	for (int i = 0; i < wr->num_sge; i++) {
+		length += wr->sg_list[i].length;
+		if (length > qp->attr.cap.max_inline_data)
+			return false;
+		soft_copy(at, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		at += wr->sg_list[i].length;
+	}
+	wqe->length = length;
+	wqe->nsge = 1;
+	return true;
+}
+
+static void copy_ranges(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	wqe->length = 0;
+	wqe->nsge = (uint32_t)wr->num_sge;
+	for (uint32_t i = 0; i < wqe->nsge; i++) {
+		wqe->sge[i] = wr->sg_list[i];
+		wqe->length += wr->sg_list[i].length;
+	}
+}
+
+/* The parts that only some operations have. 0 or an errno value. */
+static int copy_operation(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->raddr = wr->wr.atomic.remote_addr;
+		wqe->rkey = wr->wr.atomic.rkey;
+		wqe->compare_add = wr->wr.atomic.compare_add;
+		wqe->swap = wr->wr.atomic.swap;
+		return wqe->length == sizeof(uint64_t) && wqe->nsge == 1 ? 0 : EINVAL;
+	case IBV_WR_BIND_MW:
+		wqe->mw = wr->bind_mw.mw;
+		wqe->rkey = wr->bind_mw.rkey;
+		wqe->bind = wr->bind_mw.bind_info;
+		return 0;
+	case IBV_WR_LOCAL_INV:
+		wqe->imm = wr->invalidate_rkey;
+		return 0;
+	default:
+		wqe->raddr = wr->wr.rdma.remote_addr;
+		wqe->rkey = wr->wr.rdma.rkey;
+		wqe->imm = wr->imm_data;
+		return 0;
+	}
+}
+
+/* One work request into the queue; it is not counted yet. 0 or an errno value. */
+static int enqueue(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct soft_wqe *wqe;
+
+	if (!soft_sq_room(qp, qp->sq_head))
+		return ENOMEM;
+	if (!opcode_known(wr->opcode) || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->attr.cap.max_send_sge)
+		return EINVAL;
+	wqe = soft_wqe(qp, qp->sq_head);
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = wr->send_flags;
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		if (!may_be_inline(wr->opcode) || !copy_inline(qp, wqe, wr))
+			return EINVAL;
+	} else {
+		copy_ranges(wqe, wr);
+	}
+	return copy_operation(wqe, wr);
+}
+
+static bool takes_sends(enum ibv_qp_state state)
+{
+	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
+}
+
+int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct soft_qp *qp = soft_qp(base);
+	int err = 0;
+
+	soft_lock(&qp->lock);
+	if (!takes_sends(soft_qp_state(qp))) {
+		err = EINVAL;
+		*bad = wr;
+		goto out;
+	}
+	for (; wr; wr = wr->next) {
+		err = enqueue(qp, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+		qp->sq_head++;
+		soft_pump(qp);
+	}
+out:
+	soft_unlock(&qp->lock);
+	return err;
+}
+
+int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_qp *qp = soft_qp(base);
+	int err = 0;
+
+	if (base->srq) {
+		*bad = wr;
+		return EINVAL;
+	}
+	soft_lock(&qp->lock);
+	if (soft_qp_state(qp) == IBV_QPS_RESET) {
+		err = EINVAL;
+		*bad = wr;
+		goto out;
+	}
+	for (; wr; wr = wr->next) {
+		err = soft_rq_put(&qp->rq, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+	}
+	/* In the error state a receive comes back at once. */
+	if (soft_qp_state(qp) == IBV_QPS_ERR)
+		soft_qp_fail(qp);
+out:
+	soft_unlock(&qp->lock);
+	return err;
+}

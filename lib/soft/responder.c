@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a peer asked for by ring, carried out here. Runs under core->progress, on whichever thread looks.
+ *
+ * A request comes from memory that the peer can still write, so it is copied before it is looked at, and nothing in it
+ * is believed: sizes are bounded and keys checked as if it came over a wire.
+ */
+#include <string.h>
+#include <sys/uio.h>
+
+#include "soft.h"
+
+struct inbound {
+	struct soft_core *core;
+	struct soft_in *in;
+	struct shm_req req;
+	const uint8_t *chunk;
+	struct shm_resp *resp;
+	uint8_t *resp_chunk;
+};
+
+static bool listens(enum ibv_qp_state state)
+{
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
+static bool is_send(uint32_t opcode)
+{
+	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
+}
+
+/* Refuse, and fail: the responder's part of an error that the requester is told of. */
+static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
+{
+	soft_qp_fail(qp);
+	soft_async_qp(qp, status == SHM_NAK_ACCESS ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
+	return status;
+}
+
+/*
+ * After data was fetched from the requester's memory: was the request still wanted when it was read? The requester
+ * closes its gate before it gives the memory back to its program.
+ */
+static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
+{
+	int index = soft_qpn_index(r->in->peer.seg, r->req.src_qpn);
+	uint32_t gate;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	gate = shm_gate_load(&r->in->peer.seg->qp[index]);
+	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
+}
+
+/* The part's data to our ranges, `skip` bytes in. */
+static bool bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n,
+		  uint64_t skip)
+{
+	struct iovec there[SOFT_MAX_SGE];
+	uint64_t total = 0;
+
+	if (!(r->req.flags & SHM_REQ_FETCH)) {
+		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->req.data : r->chunk, skip, r->req.length);
+		return true;
+	}
+	memcpy(there, r->chunk, r->req.nsge * sizeof(there[0]));
+	for (uint32_t i = 0; i < r->req.nsge; i++)
+		total += there[i].iov_len;
+	return total == r->req.length && soft_vm_fetch(r->in->peer.pid, there, r->req.nsge, iov, n, skip) == 0 &&
+	       still_wanted(r, qp);
+}
+
+/* ---- receives ---- */
+
+/* Ranges of the receive in qp->rx; the sum of their lengths, or UINT64_MAX if one of them is not ours to write. */
+static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
+{
+	struct ibv_pd *pd = qp->ex.qp_base.srq ? qp->ex.qp_base.srq->pd : qp->ex.qp_base.pd;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < qp->rx.head.nsge; i++) {
+		const struct ibv_sge *sge = &qp->rx.sge[i];
+
+		iov[i].iov_len = sge->length;
+		iov[i].iov_base = NULL;
+		sum += sge->length;
+		if (sge->length == 0)
+			continue;
+		iov[i].iov_base =
+			soft_key_local(sge->lkey, pd->handle, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
+		if (!iov[i].iov_base)
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
+static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status status, enum shm_status answer)
+{
+	struct soft_cqe cqe = {.wc = {.status = status, .opcode = IBV_WC_RECV}};
+
+	soft_recv_done(qp, &cqe, true);
+	return nak(qp, answer);
+}
+
+static void receive_done(const struct inbound *r, struct soft_qp *qp)
+{
+	struct soft_cqe cqe = {.wc = {.status = IBV_WC_SUCCESS, .byte_len = (uint32_t)r->req.total}};
+
+	cqe.wc.opcode = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+	if (r->req.flags & SHM_REQ_IMM) {
+		cqe.wc.wc_flags = IBV_WC_WITH_IMM;
+		cqe.wc.imm_data = r->req.imm;
+	} else if (r->req.flags & SHM_REQ_INV) {
+		cqe.wc.wc_flags = IBV_WC_WITH_INV;
+		cqe.wc.invalidated_rkey = r->req.imm;
+	}
+	soft_recv_done(qp, &cqe, r->req.flags & SHM_REQ_SOLICITED);
+}
+
+/* The first part of a message that needs a receive takes one. */
+static bool receive_start(const struct inbound *r, struct soft_qp *qp)
+{
+	if (r->req.flags & SHM_REQ_FIRST) {
+		if (qp->rx_active || !soft_rq_take(qp))
+			return false;
+		qp->rx_active = true;
+	}
+	return qp->rx_active;
+}
+
+static enum shm_status rnr(const struct inbound *r, struct soft_qp *qp)
+{
+	r->resp->rnr_timer = qp->attr.min_rnr_timer;
+	qp->rx_drop = true;
+	return SHM_RNR;
+}
+
+static enum shm_status do_send(const struct inbound *r, struct soft_qp *qp)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+	uint64_t room;
+
+	if (!receive_start(r, qp))
+		return rnr(r, qp);
+	room = receive_ranges(qp, iov);
+	if (room == UINT64_MAX)
+		return receive_failed(qp, IBV_WC_LOC_PROT_ERR, SHM_NAK_OP);
+	if (r->req.total > room || r->req.offset + r->req.length > r->req.total)
+		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
+	if (!bring(r, qp, iov, qp->rx.head.nsge, r->req.offset))
+		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
+	if (!(r->req.flags & SHM_REQ_LAST))
+		return SHM_ACK;
+	if (r->req.flags & SHM_REQ_INV &&
+	    !soft_key_invalidate(r->core, r->req.imm, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num))
+		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_ACCESS);
+	receive_done(r, qp);
+	return SHM_ACK;
+}
+
+/* ---- RDMA ---- */
+
+/* Our address for a request that this queue pair and key grant; NULL: refused with *status. */
+static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, uint64_t length,
+			 enum shm_status *status)
+{
+	const struct shm_mr *mr;
+
+	*status = SHM_NAK_INV_REQ;
+	if (!(qp->attr.qp_access_flags & access))
+		return NULL;
+	if (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic)
+		return NULL;
+	*status = SHM_NAK_ACCESS;
+	mr = soft_key_find(r->core->seg, r->req.rkey, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, r->req.raddr,
+			   length, access);
+	if (!mr)
+		return NULL;
+	return (void *)(uintptr_t)(mr->addr + (r->req.raddr - mr->iova));
+}
+
+static enum shm_status do_write(const struct inbound *r, struct soft_qp *qp)
+{
+	bool imm = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	uint64_t rest = r->req.total - r->req.offset;
+	struct iovec iov = {.iov_len = r->req.length};
+	enum shm_status status;
+
+	if (r->req.offset > r->req.total || r->req.length > rest)
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.total == 0 && !(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE))
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.total != 0) {
+		/* The whole rest is checked, so that no part is placed of a write that would be refused later. */
+		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, rest, &status);
+		if (!iov.iov_base)
+			return nak(qp, status);
+	}
+	if (imm && !receive_start(r, qp))
+		return rnr(r, qp);
+	if (!bring(r, qp, &iov, 1, 0))
+		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
+	if (imm && r->req.flags & SHM_REQ_LAST)
+		receive_done(r, qp);
+	return SHM_ACK;
+}
+
+static enum shm_status do_read(const struct inbound *r, struct soft_qp *qp)
+{
+	enum shm_status status;
+	void *from;
+
+	if (r->req.length > SHM_CHUNK)
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.length == 0)
+		return qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ && qp->attr.max_dest_rd_atomic ?
+			       SHM_ACK :
+			       nak(qp, SHM_NAK_INV_REQ);
+	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, r->req.length, &status);
+	if (!from)
+		return nak(qp, status);
+	soft_copy(r->resp_chunk, from, r->req.length);
+	r->resp->length = r->req.length;
+	r->resp->offset = r->req.offset;
+	return SHM_ACK;
+}
+
+static enum shm_status do_atomic(const struct inbound *r, struct soft_qp *qp)
+{
+	enum shm_status status;
+	void *at;
+
+	at = rdma_target(r, qp, IBV_ACCESS_REMOTE_ATOMIC, sizeof(uint64_t), &status);
+	if (at && (uintptr_t)at % sizeof(uint64_t)) {
+		at = NULL;
+		status = SHM_NAK_INV_REQ;
+	}
+	if (!at)
+		return nak(qp, status);
+	r->resp->value = soft_atomic(r->req.opcode, at, r->req.compare_add, r->req.swap);
+	r->resp->length = sizeof(uint64_t);
+	return SHM_ACK;
+}
+
+/* ---- all of them ---- */
+
+static bool well_formed(const struct shm_req *req)
+{
+	if (req->flags & SHM_REQ_FETCH)
+		return req->nsge <= SOFT_MAX_SGE;
+	return req->length <= SHM_CHUNK;
+}
+
+static enum shm_status carry_out(const struct inbound *r, struct soft_qp *qp)
+{
+	if (!listens(soft_qp_state(qp)) || qp->attr.dest_qp_num != r->req.src_qpn ||
+	    soft_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
+		return SHM_NOT_READY;
+	if (qp->rx_drop && !(r->req.flags & SHM_REQ_RESYNC))
+		return SHM_DROPPED;
+	qp->rx_drop = false;
+	if (soft_qp_state(qp) == IBV_QPS_RTR && !qp->comm_est) {
+		qp->comm_est = true;
+		soft_async_qp(qp, IBV_EVENT_COMM_EST);
+	}
+	if (!well_formed(&r->req))
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (is_send(r->req.opcode))
+		return do_send(r, qp);
+	switch (r->req.opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return do_write(r, qp);
+	case IBV_WR_RDMA_READ:
+		return do_read(r, qp);
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return do_atomic(r, qp);
+	default:
+		return nak(qp, SHM_NAK_INV_REQ);
+	}
+}
+
+void soft_respond(struct soft_core *core, struct soft_in *in, const struct shm_req *req, const uint8_t *chunk,
+		  struct shm_resp *resp, uint8_t *resp_chunk)
+{
+	struct inbound r = {core, in, *req, chunk, resp, resp_chunk};
+	int index = soft_qpn_index(core->seg, r.req.dst_qpn);
+	struct soft_qp *qp = index < 0 ? NULL : core->qp[index];
+
+	*resp = (struct shm_resp){.status = SHM_NOT_READY,
+				  .qp_index = r.req.qp_index,
+				  .wqe = r.req.wqe,
+				  .flags = r.req.flags,
+				  .epoch = r.req.epoch};
+	if (!qp)
+		return;
+	soft_lock(&qp->lock);
+	resp->status = (uint32_t)carry_out(&r, qp);
+	soft_unlock(&qp->lock);
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What processes share, and in which order they write it.
+ *
+ * DESIGN NOTES
+ * Three kinds of shared memory, all memfds, so nothing is left behind when a process is killed:
+ *
+ *   segment  one per process. Only its owner writes it; peers map it read-only. Holds the table of queue
+ *            pairs and the table of memory keys, so that a peer that carries out an operation itself can
+ *            check everything a NIC would check.
+ *   bell     one page per process. Peers write it: "there is work in one of our links", "I woke you".
+ *   link     one per ordered pair of processes that talk (requester -> responder). Requests one way, responses
+ *            the other. Every request gets exactly one response and at most SHM_RING requests are
+ *            unanswered, so the ring of responses can never be full and neither side ever waits for the other.
+ *
+ * Nobody ever waits on a lock that another process holds: every word has one writer at a time, and where a
+ * process must wait for another one (shm_busy_*), the wait ends when that process dies.
+ *
+ * Each helper below names the store or load on the other side that it pairs with.
+ */
+#ifndef SOFT_SHM_H
+#define SOFT_SHM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	SHM_ABI = 1,
+	SHM_QPS_PER_SLOT = 4096,	/* a queue pair number is slot << 12 | index */
+	SHM_SLOT_BITS = 12,
+	SHM_SLOTS = 4,			/* blocks of numbers that one process may own */
+	SHM_QPS = SHM_SLOTS * SHM_QPS_PER_SLOT,
+	SHM_MRS = 65536,		/* a key is index << 16 | 16 random bits */
+	SHM_RING = 64,			/* requests in flight per link */
+	SHM_CHUNK = 16384,		/* data bytes that travel with one request or response */
+	SHM_INLINE = 168,		/* of which this many sit beside the request itself */
+};
+
+#define SHM_MAGIC 0x736f667476657262ULL
+
+/* shm_qp.gate: one word says whether a peer may use the queue pair, and who the peer is. */
+#define SHM_GATE_QPN	0x00ffffffu	/* number of the one queue pair it is connected to */
+#define SHM_GATE_WRITE	0x01000000u	/* remote writes are enabled */
+#define SHM_GATE_READ	0x02000000u
+#define SHM_GATE_ATOMIC	0x04000000u
+#define SHM_GATE_RD_RES	0x08000000u	/* has responder resources for reads and atomics */
+#define SHM_GATE_OPEN	0x80000000u	/* in RTR, RTS or SQD */
+
+struct shm_qp {
+	/* Written by the owner, under the queue pair's lock. */
+	_Atomic uint32_t gate;
+	uint32_t pd;			/* constant while the gate is open */
+	uint8_t pad0[56];
+	/* Written by the owner while it acts on its peer's memory; on a line of its own. */
+	_Atomic uint32_t busy;
+	uint8_t pad1[60];
+};
+
+#define SHM_ACCESS_WINDOW 0x80000000u	/* a memory window: its key is no lkey */
+
+struct shm_mr {
+	_Atomic uint32_t key;		/* 0: nothing here */
+	uint32_t pd;
+	uint32_t access;		/* IBV_ACCESS_*, SHM_ACCESS_WINDOW */
+	uint32_t qpn;			/* memory window type 2: the queue pair it is bound to, else 0 */
+	uint64_t iova;
+	uint64_t length;		/* bytes */
+	uint64_t addr;			/* the owner's virtual address of iova */
+	uint64_t file_offset;		/* of addr in the file, when file_fd is not -1 */
+	int32_t file_fd;		/* the owner's descriptor of the file that backs the memory, or -1 */
+	uint32_t serial;		/* never the same twice in one segment; peers cache mappings under it */
+	uint8_t pad[8];
+};
+
+/* shm_segment.attention: who notices a bell? Written by the owner's engine and its callers. */
+enum shm_attention {
+	SHM_POLLED,			/* somebody calls ibv_poll_cq, and the engine looks every millisecond */
+	SHM_KICK,			/* everybody sleeps: write to the owner's eventfd */
+};
+
+struct shm_segment {
+	uint64_t magic;
+	uint32_t abi;
+	uint32_t key_mask;		/* index of a key ^ key_mask = place in mr[] */
+	uint32_t no_membarrier;		/* owner cannot call membarrier: peers fence (see shm_busy_enter) */
+	_Atomic uint32_t slots;		/* how many of slot[] are owned */
+	uint32_t slot[SHM_SLOTS];
+	uint8_t pad0[24];
+	_Atomic uint32_t attention;	/* enum shm_attention */
+	uint8_t pad1[60];
+	_Atomic uint64_t spin_tsc;	/* time stamp of the last ibv_poll_cq that found nothing */
+	uint8_t pad2[56];
+	uint8_t pad3[4096 - 192];
+	struct shm_qp qp[SHM_QPS];
+	struct shm_mr mr[SHM_MRS];
+};
+
+struct shm_bell {
+	_Atomic uint32_t rung;		/* peers set it, the owner clears it before it looks */
+	uint8_t pad0[60];
+	_Atomic uint32_t kicked;	/* an eventfd write is on its way */
+	uint8_t pad1[60];
+};
+
+enum shm_req_flags {
+	SHM_REQ_FIRST = 1 << 0,		/* first part of a message */
+	SHM_REQ_LAST = 1 << 1,		/* last part */
+	SHM_REQ_RESYNC = 1 << 2,	/* requester starts over after a refusal */
+	SHM_REQ_SOLICITED = 1 << 3,
+	SHM_REQ_IMM = 1 << 4,
+	SHM_REQ_INV = 1 << 5,
+	SHM_REQ_FETCH = 1 << 6,		/* the responder reads the data from the requester's memory */
+};
+
+struct shm_req {
+	uint32_t opcode;		/* enum ibv_wr_opcode */
+	uint32_t flags;			/* enum shm_req_flags */
+	uint32_t dst_qpn;
+	uint32_t src_qpn;
+	uint32_t imm;			/* or the key to invalidate */
+	uint32_t rkey;
+	uint32_t nsge;			/* SHM_REQ_FETCH: ranges in the chunk */
+	uint32_t length;		/* bytes in this part */
+	uint64_t raddr;
+	uint64_t compare_add;
+	uint64_t swap;
+	uint64_t total;			/* bytes of the message, all parts */
+	uint64_t offset;		/* of this part */
+	uint32_t wqe;			/* requester's index, for the response */
+	uint32_t qp_index;		/* requester's place in its table, for the response */
+	uint32_t epoch;			/* requester's, for the response */
+	uint32_t reserved;
+	uint8_t data[SHM_INLINE];	/* length <= SHM_INLINE: the data; else it is in the chunk */
+};
+
+/* What became of a request. */
+enum shm_status {
+	SHM_ACK,
+	SHM_RNR,		/* no receive posted */
+	SHM_DROPPED,		/* an earlier request was refused and this one is not the retry */
+	SHM_NOT_READY,		/* the queue pair does not listen: a NIC would stay silent */
+	SHM_NAK_INV_REQ,
+	SHM_NAK_ACCESS,
+	SHM_NAK_OP,
+};
+
+struct shm_resp {
+	uint32_t status;		/* enum shm_status */
+	uint32_t qp_index;
+	uint32_t wqe;
+	uint32_t rnr_timer;
+	uint32_t length;
+	uint32_t flags;			/* SHM_REQ_FIRST, SHM_REQ_LAST of the request */
+	uint64_t value;			/* atomics: what was there before */
+	uint64_t offset;		/* of this part in its message */
+	uint32_t epoch;
+	uint8_t pad[20];
+};
+
+struct shm_link {
+	_Atomic uint64_t req_head;	/* requests ever published; written by the requester */
+	uint8_t pad0[56];
+	_Atomic uint64_t resp_head;	/* responses ever published; written by the responder */
+	uint8_t pad1[56];
+	struct shm_req req[SHM_RING];	/* written by the requester */
+	struct shm_resp resp[SHM_RING];	/* written by the responder */
+	uint8_t pad2[4096 - (128 + SHM_RING * 64) % 4096];
+	uint8_t req_chunk[SHM_RING][SHM_CHUNK];
+	uint8_t resp_chunk[SHM_RING][SHM_CHUNK];
+};
+
+/* ---- gate of a queue pair ---- */
+
+/* Owner; pairs with shm_gate_load in the peer: pd is written before the gate opens. */
+static inline void shm_gate_store(struct shm_qp *qp, uint32_t gate)
+{
+	atomic_store_explicit(&qp->gate, gate, memory_order_release);
+}
+
+/* Peer, between shm_busy_enter and shm_busy_leave; pairs with shm_gate_store. */
+static inline uint32_t shm_gate_load(const struct shm_qp *qp)
+{
+	return atomic_load_explicit(&((struct shm_qp *)(uintptr_t)qp)->gate, memory_order_acquire);
+}
+
+/* ---- busy: "I act on my peer's memory". The peer withdraws a key or closes its gate and then waits for it ---- */
+
+/*
+ * Requester, own queue pair. Must be globally visible before the gate and the key are read. The peer's
+ * shm_busy_load runs after a membarrier system call that makes it so; only where one of the two has no membarrier
+ * (full_fence) is a fence needed here.
+ */
+static inline void shm_busy_enter(struct shm_qp *own, bool full_fence)
+{
+	atomic_store_explicit(&own->busy, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (full_fence)
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Requester; pairs with shm_busy_load in the peer: the copy is over before the peer sees 0. */
+static inline void shm_busy_leave(struct shm_qp *own)
+{
+	atomic_store_explicit(&own->busy, 0, memory_order_release);
+}
+
+/* Peer that waits; pairs with shm_busy_leave. */
+static inline uint32_t shm_busy_load(const struct shm_qp *qp)
+{
+	return atomic_load_explicit(&((struct shm_qp *)(uintptr_t)qp)->busy, memory_order_acquire);
+}
+
+/* ---- memory keys ---- */
+
+/* Owner; pairs with shm_mr_key: the other fields are written first. */
+static inline void shm_mr_publish(struct shm_mr *mr, uint32_t key)
+{
+	atomic_store_explicit(&mr->key, key, memory_order_release);
+}
+
+/* Owner; followed by the wait for every peer that is busy. Pairs with shm_mr_key. */
+static inline void shm_mr_withdraw(struct shm_mr *mr)
+{
+	atomic_store_explicit(&mr->key, 0, memory_order_seq_cst);
+}
+
+/* Peer or owner; pairs with shm_mr_publish. */
+static inline uint32_t shm_mr_key(const struct shm_mr *mr)
+{
+	return atomic_load_explicit(&((struct shm_mr *)(uintptr_t)mr)->key, memory_order_acquire);
+}
+
+/* ---- rings of a link ---- */
+
+/* Requester; pairs with shm_req_head: the request is complete before it is counted. */
+static inline void shm_req_publish(struct shm_link *link, uint64_t head)
+{
+	atomic_store_explicit(&link->req_head, head, memory_order_release);
+}
+
+/* Responder; pairs with shm_req_publish. */
+static inline uint64_t shm_req_head(struct shm_link *link)
+{
+	return atomic_load_explicit(&link->req_head, memory_order_acquire);
+}
+
+/* Responder; pairs with shm_resp_head. Also orders the responder's last look at the request before its reuse. */
+static inline void shm_resp_publish(struct shm_link *link, uint64_t head)
+{
+	atomic_store_explicit(&link->resp_head, head, memory_order_release);
+}
+
+/* Requester; pairs with shm_resp_publish. */
+static inline uint64_t shm_resp_head(struct shm_link *link)
+{
+	return atomic_load_explicit(&link->resp_head, memory_order_acquire);
+}
+
+/* ---- bell and attention ---- */
+
+/*
+ * Peer, after it published something. The fence orders the bell before the load of attention; its partner is the
+ * exchange in shm_attention_set: either the owner sees the bell or the peer sees SHM_KICK.
+ */
+static inline void shm_bell_ring(struct shm_bell *bell)
+{
+	atomic_store_explicit(&bell->rung, 1, memory_order_release);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Owner: did it ring? Cheap enough for every poll. Pairs with shm_bell_ring. */
+static inline bool shm_bell_rung(struct shm_bell *bell)
+{
+	return atomic_load_explicit(&bell->rung, memory_order_acquire) != 0;
+}
+
+/* Owner, before it looks into the links: what is published after this rings again. Pairs with shm_bell_ring. */
+static inline void shm_bell_clear(struct shm_bell *bell)
+{
+	atomic_exchange_explicit(&bell->rung, 0, memory_order_seq_cst);
+}
+
+/* Owner; after SHM_KICK it looks at the bell once more. Pairs with the fence in shm_bell_ring. */
+static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention attention)
+{
+	atomic_exchange_explicit(&seg->attention, (uint32_t)attention, memory_order_seq_cst);
+}
+
+/* Peer, after shm_bell_ring; pairs with shm_attention_set. The owner may use it to read back its own word. */
+static inline uint32_t shm_attention_get(const struct shm_segment *seg)
+{
+	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->attention, memory_order_relaxed);
+}
+
+/* Peer: true if this one has to write to the eventfd. Pairs with shm_kick_reset. */
+static inline bool shm_kick_claim(struct shm_bell *bell)
+{
+	return atomic_exchange_explicit(&bell->kicked, 1, memory_order_seq_cst) == 0;
+}
+
+/* Owner's engine, before it looks at the bell; also when a peer died, which may have claimed and never written. */
+static inline void shm_kick_reset(struct shm_bell *bell)
+{
+	atomic_exchange_explicit(&bell->kicked, 0, memory_order_seq_cst);
+}
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Receive queues, of a queue pair or shared. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft.h"
+
+int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge)
+{
+	memset(rq, 0, sizeof(*rq));
+	rq->limit = wr;
+	rq->max_sge = sge;
+	if (wr == 0)
+		return 0;
+	rq->size = soft_pow2(wr);
+	rq->stride = sizeof(struct soft_rwqe) + sge * sizeof(struct ibv_sge);
+	rq->ring = calloc(rq->size, rq->stride);
+	return rq->ring ? 0 : ENOMEM;
+}
+
+void soft_rq_fini(struct soft_rq *rq)
+{
+	free(rq->ring);
+	rq->ring = NULL;
+}
+
+int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr)
+{
+	struct soft_rwqe *rwqe;
+
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > rq->max_sge)
+		return EINVAL;
+	if (rq->head - rq->tail >= rq->limit)
+		return ENOMEM;
+	rwqe = soft_rwqe(rq, rq->head);
+	rwqe->wr_id = wr->wr_id;
+	rwqe->nsge = (uint32_t)wr->num_sge;
+	for (uint32_t i = 0; i < rwqe->nsge; i++)
+		rwqe->sge[i] = wr->sg_list[i];
+	rq->head++;
+	return 0;
+}
+
+static bool take(struct soft_rq *rq, struct soft_rwqe *to)
+{
+	const struct soft_rwqe *rwqe;
+
+	if (rq->head == rq->tail)
+		return false;
+	rwqe = soft_rwqe(rq, rq->tail++);
+	memcpy(to, rwqe, sizeof(*rwqe) + rwqe->nsge * sizeof(rwqe->sge[0]));
+	return true;
+}
+
+bool soft_rq_take(struct soft_qp *qp)
+{
+	struct soft_srq *srq;
+	bool found;
+
+	if (!qp->ex.qp_base.srq)
+		return take(&qp->rq, &qp->rx.head);
+	srq = soft_srq(qp->ex.qp_base.srq);
+	soft_lock(&srq->lock);
+	found = take(&srq->rq, &qp->rx.head);
+	if (found)
+		soft_srq_check_limit(srq);
+	soft_unlock(&srq->lock);
+	return found;
+}
+
+SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct soft_srq *srq;
+
+	if (init->attr.max_wr == 0 || init->attr.max_wr > SOFT_MAX_WR || init->attr.max_sge > SOFT_MAX_SGE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+	if (soft_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge) != 0) {
+		free(srq);
+		errno = ENOMEM;
+		return NULL;
+	}
+	srq->base.context = pd->context;
+	srq->base.pd = pd;
+	srq->base.srq_context = init->srq_context;
+	srq->base.handle = atomic_fetch_add(&soft_core->object_serial, 1);
+	pthread_mutex_init(&srq->base.mutex, NULL);
+	pthread_cond_init(&srq->base.cond, NULL);
+	atomic_fetch_add(&soft_pd(pd)->users, 1);
+	return &srq->base;
+}
+
+SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *base)
+{
+	struct soft_srq *srq = soft_srq(base);
+
+	if (atomic_load(&srq->users) != 0)
+		return EBUSY;
+	soft_async_forget(base->context, srq, &base->mutex, &base->cond, &base->events_completed,
+			  &srq->async_raised);
+	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
+	pthread_mutex_destroy(&base->mutex);
+	pthread_cond_destroy(&base->cond);
+	soft_rq_fini(&srq->rq);
+	free(srq);
+	return 0;
+}
+
+/* Another number of entries; what waits is kept. srq->lock is held. */
+static int resize(struct soft_rq *rq, uint32_t wr)
+{
+	uint32_t n = rq->head - rq->tail;
+	struct soft_rq bigger;
+
+	if (wr < n || wr == 0 || wr > SOFT_MAX_WR)
+		return EINVAL;
+	if (soft_rq_init(&bigger, wr, rq->max_sge) != 0)
+		return ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(soft_rwqe(&bigger, i), soft_rwqe(rq, rq->tail + i), rq->stride);
+	bigger.head = n;
+	soft_rq_fini(rq);
+	*rq = bigger;
+	return 0;
+}
+
+SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, int mask)
+{
+	struct soft_srq *srq = soft_srq(base);
+	int err = 0;
+
+	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
+		return EINVAL;
+	soft_lock(&srq->lock);
+	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > (mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->rq.limit))
+		err = EINVAL;
+	if (!err && mask & IBV_SRQ_MAX_WR)
+		err = resize(&srq->rq, attr->max_wr);
+	if (!err && mask & IBV_SRQ_LIMIT) {
+		srq->limit_event = attr->srq_limit;
+		soft_srq_check_limit(srq);
+	}
+	soft_unlock(&srq->lock);
+	return err;
+}
+
+SOFT_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
+{
+	struct soft_srq *srq = soft_srq(base);
+
+	soft_lock(&srq->lock);
+	attr->max_wr = srq->rq.limit;
+	attr->max_sge = srq->rq.max_sge;
+	attr->srq_limit = srq->limit_event;
+	soft_unlock(&srq->lock);
+	return 0;
+}
+
+void soft_srq_check_limit(struct soft_srq *srq)
+{
+	struct ibv_async_event event = {.element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED};
+
+	if (srq->limit_event == 0 || srq->rq.head - srq->rq.tail >= srq->limit_event)
+		return;
+	/* One event per arming. */
+	srq->limit_event = 0;
+	srq->async_raised++;
+	soft_async_raise(srq->base.context, &event);
+}
+
+int soft_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_srq *srq = soft_srq(base);
+	int err = 0;
+
+	soft_lock(&srq->lock);
+	for (; wr; wr = wr->next) {
+		err = soft_rq_put(&srq->rq, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+	}
+	soft_unlock(&srq->lock);
+	return err;
+}
