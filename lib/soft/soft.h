@@ -454,9 +454,9 @@ typedef void soft_engine_fn(void *arg);
 
 int soft_engine_start(struct soft_core *core) SOFT_HIDDEN;
 /* Call fn(arg) on the engine thread whenever fd is readable. 0 or an errno value. */
-int softverbs_watch(int fd, soft_engine_fn *fn, void *arg);
+SOFT_EXPORT int softverbs_watch(int fd, soft_engine_fn *fn, void *arg);
 /* No call is running and none will follow when this returns, unless called on the engine thread by fn itself. */
-void softverbs_unwatch(int fd);
+SOFT_EXPORT void softverbs_unwatch(int fd);
 /* The engine looks at its timers again. */
 void soft_engine_wake(void) SOFT_HIDDEN;
 /* Somebody is about to sleep: peers have to kick from now on. */

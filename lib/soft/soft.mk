@@ -7,10 +7,10 @@ SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-proto
 
 SOFT_VERBS_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, core engine link key backing mr mw cq cq_ex channel async srq qp \
 	qp_state post wr requester direct responder copy device gid text compat compat_1_0 compat_private layout_check)
-SOFT_CM_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_info cm_compat)
+SOFT_CM_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_qp cm_compat)
 
 .PHONY: soft
-soft: $(BUILD)/lib/soft/libibverbs.so.1
+soft: $(BUILD)/lib/soft/libibverbs.so.1 $(BUILD)/lib/soft/librdmacm.so.1
 
 $(BUILD)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk
 	@mkdir -p $(@D)
