@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Stock programs on softverbs, between two processes each. Usage: stock.sh DIRECTORY-OF-THE-LIBRARIES [pattern]
+# One line per program; status 1 if one fails, 77 if none of them is installed.
+LD_LIBRARY_PATH=$1
+export LD_LIBRARY_PATH
+pattern=${2:-.}
+port=$((20000 + $$ % 20000))
+out=$(mktemp -d) || exit 1
+trap 'rm -rf "$out"' EXIT
+failed=0
+ran=0
+limit=30
+
+report() { # name, status
+	ran=$((ran + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "passed  $1"
+	else
+		echo "FAILED  $1 (status $2)"
+		tail -n 5 "$out"/* 2>/dev/null | sed 's/^/        /'
+		failed=$((failed + 1))
+	fi
+}
+
+single() { # command ...
+	command -v "$1" >/dev/null && echo "$*" | grep -q "$pattern" || return 0
+	timeout $limit "$@" >"$out/single" 2>&1
+	report "$*" $?
+}
+
+# Start "program args", then "program args address"; both have to succeed. @P is a port nobody else uses.
+pair() { # program, server's arguments, client's arguments
+	command -v "$1" >/dev/null && echo "$1 $2" | grep -q -- "$pattern" || return 0
+	port=$((port + 1))
+	server=$(echo "$2" | sed "s/@P/$port/g")
+	client=$(echo "$3" | sed "s/@P/$port/g")
+	# shellcheck disable=SC2086
+	timeout $limit $1 $server >"$out/server" 2>&1 &
+	pid=$!
+	sleep 0.4
+	# shellcheck disable=SC2086
+	timeout $limit $1 $client >"$out/client" 2>&1
+	status=$?
+	wait $pid
+	other=$?
+	[ $status -eq 0 ] && status=$other
+	report "$1 $2" $status
+}
+
+single ibv_devices
+single ibv_devinfo -v
+pair ibv_rc_pingpong "-c -p @P" "-c -p @P 127.0.0.1"
+pair ibv_rc_pingpong "-c -e -p @P" "-c -e -p @P 127.0.0.1"
+pair ibv_rc_pingpong "-c -N -p @P" "-c -N -p @P 127.0.0.1"
+pair ibv_rc_pingpong "-c -g 1 -s 100000 -p @P" "-c -g 1 -s 100000 -p @P 127.0.0.1"
+pair ibv_srq_pingpong "-c -p @P" "-c -p @P 127.0.0.1"
+pair ibv_srq_pingpong "-c -e -p @P" "-c -e -p @P 127.0.0.1"
+pair rping "-s -a 127.0.0.1 -p @P -C 100 -V" "-c -a 127.0.0.1 -p @P -C 100 -V"
+pair rping "-s -a ::1 -p @P -C 100 -V" "-c -a ::1 -p @P -C 100 -V"
+pair rping "-s -q -a 127.0.0.1 -p @P -C 100 -V" "-c -q -a 127.0.0.1 -p @P -C 100 -V"
+pair ucmatose "-p @P -c 10" "-s 127.0.0.1 -p @P -c 10"
+pair ucmatose "-p @P -m" "-s 127.0.0.1 -p @P -m"
+
+command -v rdma_server >/dev/null && echo rdma_server | grep -q "$pattern" && {
+	port=$((port + 1))
+	timeout $limit rdma_server -p $port >"$out/server" 2>&1 &
+	pid=$!
+	sleep 0.4
+	timeout $limit rdma_client -s 127.0.0.1 -p $port >"$out/client" 2>&1
+	status=$?
+	wait $pid || status=1
+	report "rdma_server and rdma_client" $status
+}
+
+for way in "" "-R"; do
+	for tool in ib_write_lat ib_write_bw ib_read_lat ib_read_bw ib_send_lat ib_send_bw ib_atomic_lat ib_atomic_bw; do
+		pair $tool "$way -p @P" "$way -p @P 127.0.0.1"
+	done
+done
+pair ib_write_bw "-a -p @P" "-a -p @P 127.0.0.1"
+pair ib_send_bw "-a -b -p @P" "-a -b -p @P 127.0.0.1"
+pair ib_read_bw "-q 4 -b -p @P" "-q 4 -b -p @P 127.0.0.1"
+pair ib_send_lat "-e -p @P" "-e -p @P 127.0.0.1"
+
+[ $ran -eq 0 ] && exit 77
+echo "$((ran - failed)) of $ran passed"
+[ $failed -eq 0 ]
