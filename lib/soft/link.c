@@ -486,18 +486,13 @@ struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn)
 
 static void drain_in(struct soft_core *core, struct soft_in *in)
 {
-	uint64_t head = shm_req_head(in->shm);
 	bool any = false;
 
 	/* No honest peer is more than a ring ahead. */
-	if (head - in->req_tail > SHM_RING)
+	if (in->req_seen - in->req_tail > SHM_RING)
 		return;
-	for (; in->req_tail != head; in->req_tail++) {
-		uint32_t at = (uint32_t)(in->req_tail % SHM_RING);
-
-		soft_respond(core, in, &in->shm->req[at], in->shm->req_chunk[at], &in->shm->resp[at],
-			     in->shm->resp_chunk[at]);
-		shm_resp_publish(in->shm, ++in->resp_head);
+	for (; in->req_tail != in->req_seen; in->req_tail++) {
+		soft_respond(core, in, (uint32_t)(in->req_tail % SHM_RING));
 		any = true;
 	}
 	if (any)
@@ -558,13 +553,20 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
 		pump_waiting(out);
 }
 
+/*
+ * Responses before requests, as they would come over a wire: a peer answers our send before it sends its reply. So
+ * first it is noted which requests are there, then the responses are taken, then those requests carried out; a response
+ * that was published before one of them is there by then.
+ */
 static void look(struct soft_core *core)
 {
 	shm_bell_clear(core->bell);
 	for (uint32_t i = 0; i < core->nin; i++)
-		drain_in(core, core->in[i]);
+		core->in[i]->req_seen = shm_req_head(core->in[i]->shm);
 	for (uint32_t i = 0; i < core->nout; i++)
 		drain_out(core, core->out[i]);
+	for (uint32_t i = 0; i < core->nin; i++)
+		drain_in(core, core->in[i]);
 }
 
 void soft_progress(struct soft_core *core)

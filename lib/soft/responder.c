@@ -17,6 +17,8 @@ struct inbound {
 	const uint8_t *chunk;
 	struct shm_resp *resp;
 	uint8_t *resp_chunk;
+	bool received;			/* a message is complete: cqe goes into the queue when the answer is out */
+	struct soft_cqe cqe;
 };
 
 static bool listens(enum ibv_qp_state state)
@@ -101,19 +103,20 @@ static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status sta
 	return nak(qp, answer);
 }
 
-static void receive_done(const struct inbound *r, struct soft_qp *qp)
+static void receive_done(struct inbound *r)
 {
-	struct soft_cqe cqe = {.wc = {.status = IBV_WC_SUCCESS, .byte_len = (uint32_t)r->req.total}};
+	struct ibv_wc *wc = &r->cqe.wc;
 
-	cqe.wc.opcode = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+	*wc = (struct ibv_wc){.status = IBV_WC_SUCCESS, .byte_len = (uint32_t)r->req.total};
+	wc->opcode = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
 	if (r->req.flags & SHM_REQ_IMM) {
-		cqe.wc.wc_flags = IBV_WC_WITH_IMM;
-		cqe.wc.imm_data = r->req.imm;
+		wc->wc_flags = IBV_WC_WITH_IMM;
+		wc->imm_data = r->req.imm;
 	} else if (r->req.flags & SHM_REQ_INV) {
-		cqe.wc.wc_flags = IBV_WC_WITH_INV;
-		cqe.wc.invalidated_rkey = r->req.imm;
+		wc->wc_flags = IBV_WC_WITH_INV;
+		wc->invalidated_rkey = r->req.imm;
 	}
-	soft_recv_done(qp, &cqe, r->req.flags & SHM_REQ_SOLICITED);
+	r->received = true;
 }
 
 /* The first part of a message that needs a receive takes one. */
@@ -134,7 +137,7 @@ static enum shm_status rnr(const struct inbound *r, struct soft_qp *qp)
 	return SHM_RNR;
 }
 
-static enum shm_status do_send(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 {
 	struct iovec iov[SOFT_MAX_SGE];
 	uint64_t room;
@@ -153,7 +156,7 @@ static enum shm_status do_send(const struct inbound *r, struct soft_qp *qp)
 	if (r->req.flags & SHM_REQ_INV &&
 	    !soft_key_invalidate(r->core, r->req.imm, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num))
 		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_ACCESS);
-	receive_done(r, qp);
+	receive_done(r);
 	return SHM_ACK;
 }
 
@@ -178,7 +181,7 @@ static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t a
 	return (void *)(uintptr_t)(mr->addr + (r->req.raddr - mr->iova));
 }
 
-static enum shm_status do_write(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 {
 	bool imm = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	uint64_t rest = r->req.total - r->req.offset;
@@ -200,7 +203,7 @@ static enum shm_status do_write(const struct inbound *r, struct soft_qp *qp)
 	if (!bring(r, qp, &iov, 1, 0))
 		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
 	if (imm && r->req.flags & SHM_REQ_LAST)
-		receive_done(r, qp);
+		receive_done(r);
 	return SHM_ACK;
 }
 
@@ -250,7 +253,7 @@ static bool well_formed(const struct shm_req *req)
 	return req->length <= SHM_CHUNK;
 }
 
-static enum shm_status carry_out(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 {
 	if (!listens(soft_qp_state(qp)) || qp->attr.dest_qp_num != r->req.src_qpn ||
 	    soft_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
@@ -280,10 +283,26 @@ static enum shm_status carry_out(const struct inbound *r, struct soft_qp *qp)
 	}
 }
 
-void soft_respond(struct soft_core *core, struct soft_in *in, const struct shm_req *req, const uint8_t *chunk,
-		  struct shm_resp *resp, uint8_t *resp_chunk)
+/*
+ * The answer is out before the program can see the receive: what it then sends cannot overtake the answer, and a
+ * requester sees its own completion before the reply, as on a wire. qp->lock is held for both.
+ */
+static void answer(struct inbound *r, struct soft_qp *qp)
 {
-	struct inbound r = {core, in, *req, chunk, resp, resp_chunk};
+	shm_resp_publish(r->in->shm, ++r->in->resp_head);
+	if (r->received)
+		soft_recv_done(qp, &r->cqe, r->req.flags & SHM_REQ_SOLICITED);
+}
+
+void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
+{
+	struct shm_resp *resp = &in->shm->resp[at];
+	struct inbound r = {.core = core,
+			    .in = in,
+			    .req = in->shm->req[at],
+			    .chunk = in->shm->req_chunk[at],
+			    .resp = resp,
+			    .resp_chunk = in->shm->resp_chunk[at]};
 	int index = soft_qpn_index(core->seg, r.req.dst_qpn);
 	struct soft_qp *qp = index < 0 ? NULL : core->qp[index];
 
@@ -292,9 +311,12 @@ void soft_respond(struct soft_core *core, struct soft_in *in, const struct shm_r
 				  .wqe = r.req.wqe,
 				  .flags = r.req.flags,
 				  .epoch = r.req.epoch};
-	if (!qp)
+	if (!qp) {
+		answer(&r, NULL);
 		return;
+	}
 	soft_lock(&qp->lock);
 	resp->status = (uint32_t)carry_out(&r, qp);
+	answer(&r, qp);
 	soft_unlock(&qp->lock);
 }

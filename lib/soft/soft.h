@@ -355,6 +355,7 @@ struct soft_in {
 	int sock;
 	struct shm_link *shm;
 	uint64_t req_tail, resp_head;	/* under core->progress */
+	uint64_t req_seen;		/* requests up to here are carried out in this round */
 };
 
 struct soft_core {
@@ -617,8 +618,8 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap) SOFT_HIDDEN;
 
 /* ---- responder.c ---- */
-void soft_respond(struct soft_core *core, struct soft_in *in, const struct shm_req *req, const uint8_t *chunk,
-		  struct shm_resp *resp, uint8_t *resp_chunk) SOFT_HIDDEN;
+/* Carry out the request in a place of the ring, and answer. */
+void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at) SOFT_HIDDEN;
 
 /* ---- device.c, gid.c ---- */
 int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size) SOFT_HIDDEN;
