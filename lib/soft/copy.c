@@ -10,6 +10,21 @@ enum {
 	VM_RANGES = SOFT_MAX_SGE,
 };
 
+bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		iov[i].iov_len = sge[i].length;
+		iov[i].iov_base = NULL;
+		if (sge[i].length == 0)
+			continue;
+		iov[i].iov_base =
+			soft_key_local(sge[i].lkey, qp->ex.qp_base.pd->handle, sge[i].addr, sge[i].length, access);
+		if (!iov[i].iov_base)
+			return false;
+	}
+	return true;
+}
+
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov)
 {
 	if (wqe->flags & IBV_SEND_INLINE) {
@@ -17,32 +32,7 @@ bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t 
 		iov[0].iov_len = wqe->length;
 		return true;
 	}
-	for (uint32_t i = 0; i < wqe->nsge; i++) {
-		const struct ibv_sge *sge = &wqe->sge[i];
-
-		iov[i].iov_len = sge->length;
-		iov[i].iov_base = NULL;
-		if (sge->length == 0)
-			continue;
-		iov[i].iov_base = soft_key_local(sge->lkey, qp->ex.qp_base.pd->handle, sge->addr, sge->length, access);
-		if (!iov[i].iov_base)
-			return false;
-	}
-	return true;
-}
-
-/* Small aligned words are placed in one piece, as a NIC does; the rest is memcpy's business. */
-void soft_copy(void *to, const void *from, size_t length)
-{
-	if (length == 8) {
-		memcpy(to, from, 8);
-		return;
-	}
-	if (length == 4) {
-		memcpy(to, from, 4);
-		return;
-	}
-	memcpy(to, from, length);
+	return soft_ranges(qp, wqe->sge, wqe->nsge, access, iov);
 }
 
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length)

@@ -113,36 +113,44 @@ static enum soft_reach reach_of(struct soft_out *out, const struct shm_mr *mr, u
 
 /* ---- acting ---- */
 
-static void act_mapped(const struct soft_wqe *wqe, const struct iovec *iov, void *at)
+static void write_mapped(const struct soft_rdma *op, void *at)
+{
+	if (op->nsge == 1)
+		soft_copy(at, op->iov[0].iov_base, (size_t)op->length);
+	else
+		soft_copy_out(at, op->iov, op->nsge, 0, (size_t)op->length);
+	/* What is written after this request must not be seen before it. */
+	atomic_thread_fence(memory_order_release);
+}
+
+static void act_mapped(const struct soft_rdma *op, void *at)
 {
 	uint64_t old;
 
-	switch (wqe->opcode) {
+	switch (op->opcode) {
 	case IBV_WR_RDMA_WRITE:
-		soft_copy_out(at, iov, wqe->nsge, 0, (size_t)wqe->length);
-		/* What is written after this request must not be seen before it. */
-		atomic_thread_fence(memory_order_release);
+		write_mapped(op, at);
 		break;
 	case IBV_WR_RDMA_READ:
-		soft_copy_in(iov, wqe->nsge, at, 0, (size_t)wqe->length);
+		soft_copy_in(op->iov, op->nsge, at, 0, (size_t)op->length);
 		atomic_thread_fence(memory_order_acquire);
 		break;
 	default:
-		old = soft_atomic(wqe->opcode, at, wqe->compare_add, wqe->swap);
-		soft_copy_in(iov, wqe->nsge, &old, 0, sizeof(old));
+		old = soft_atomic(op->opcode, at, op->compare_add, op->swap);
+		soft_copy_in(op->iov, op->nsge, &old, 0, sizeof(old));
 	}
 }
 
-static enum soft_direct act_vm(const struct soft_out *out, const struct soft_wqe *wqe, const struct shm_mr *mr,
-			       const struct iovec *iov, enum ibv_wc_status *status)
+static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
+			       enum ibv_wc_status *status)
 {
-	uint64_t addr = mr->addr + (wqe->raddr - mr->iova);
+	uint64_t addr = mr->addr + (op->raddr - mr->iova);
 	int err;
 
-	if (wqe->opcode == IBV_WR_RDMA_WRITE)
-		err = soft_vm_write(out->peer.pid, addr, iov, wqe->nsge, wqe->length);
+	if (op->opcode == IBV_WR_RDMA_WRITE)
+		err = soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
 	else
-		err = soft_vm_read(out->peer.pid, addr, iov, wqe->nsge, wqe->length);
+		err = soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
 	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
@@ -153,8 +161,8 @@ static enum soft_direct act_vm(const struct soft_out *out, const struct soft_wqe
 }
 
 /* We are busy. */
-static enum soft_direct act(struct soft_qp *qp, const struct soft_wqe *wqe, const struct target *target,
-			    const struct iovec *iov, enum ibv_wc_status *status)
+static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
+			    enum ibv_wc_status *status)
 {
 	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
 	uint32_t gate = shm_gate_load(qp->peer);
@@ -164,19 +172,19 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_wqe *wqe, cons
 	if ((gate & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) != want)
 		return SOFT_DIRECT_RING;
 	/* A request for nothing touches no memory, and no key is asked for. */
-	if (wqe->length == 0)
+	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
-	mr = soft_key_find(qp->out->peer.seg, wqe->rkey, qp->peer->pd, qp->attr.dest_qp_num, wqe->raddr, wqe->length,
+	mr = soft_key_find(qp->out->peer.seg, op->rkey, qp->peer->pd, qp->attr.dest_qp_num, op->raddr, op->length,
 			   target->access);
-	if (!mr || (target->atomic && (mr->addr + (wqe->raddr - mr->iova)) % sizeof(uint64_t)))
+	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
-	switch (reach_of(qp->out, mr, wqe->raddr, &at)) {
+	switch (reach_of(qp->out, mr, op->raddr, &at)) {
 	case SOFT_REACH_MAPPED:
-		act_mapped(wqe, iov, at);
+		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
 		if (!target->atomic)
-			return act_vm(qp->out, wqe, mr, iov, status);
+			return act_vm(qp->out, op, mr, status);
 		break;
 	case SOFT_REACH_NONE:
 		break;
@@ -184,18 +192,13 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_wqe *wqe, cons
 	return SOFT_DIRECT_RING;
 }
 
-enum soft_direct soft_direct(struct soft_qp *qp, struct soft_wqe *wqe, enum ibv_wc_status *status)
+enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status)
 {
-	struct target target = target_of(wqe->opcode);
-	struct iovec iov[SOFT_MAX_SGE];
+	struct target target = target_of(op->opcode);
 	enum soft_direct result;
 
-	if (!soft_gather(qp, wqe, wqe->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov)) {
-		*status = IBV_WC_LOC_PROT_ERR;
-		return SOFT_DIRECT_ERROR;
-	}
 	shm_busy_enter(qp->shm, qp->out->full_fence);
-	result = act(qp, wqe, &target, iov, status);
+	result = act(qp, op, &target, status);
 	shm_busy_leave(qp->shm);
 	return result;
 }

@@ -63,22 +63,6 @@ uint32_t soft_key_serial(struct soft_core *core)
 	return serial;
 }
 
-const struct shm_mr *soft_key_find(const struct shm_segment *seg, uint32_t key, uint32_t pd, uint32_t qpn,
-				   uint64_t addr, uint64_t length, uint32_t access)
-{
-	const struct shm_mr *mr = &seg->mr[soft_key_place(seg, key)];
-
-	if (key == 0 || shm_mr_key(mr) != key)
-		return NULL;
-	if (mr->qpn ? mr->qpn != qpn : mr->pd != pd)
-		return NULL;
-	if ((mr->access & access) != access)
-		return NULL;
-	if (addr < mr->iova || length > mr->length || addr - mr->iova > mr->length - length)
-		return NULL;
-	return mr;
-}
-
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access)
 {
 	const struct shm_mr *mr = soft_key_find(soft_core->seg, lkey, pd, 0, addr, length, access);

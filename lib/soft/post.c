@@ -2,6 +2,7 @@
 /* ibv_post_send and ibv_post_recv: work requests are checked, copied into the queue, and the queue is set going. */
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "soft.h"
 
@@ -103,6 +104,52 @@ static bool takes_sends(enum ibv_qp_state state)
 	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
 }
 
+/* May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long way. */
+static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->out && soft_qp_state(qp) == IBV_QPS_RTS &&
+	       wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
+	       (wr->opcode == IBV_WR_RDMA_WRITE || (wr->opcode == IBV_WR_RDMA_READ && qp->attr.max_rd_atomic &&
+						    !(wr->send_flags & IBV_SEND_INLINE))) &&
+	       soft_sq_room(qp, qp->sq_head);
+}
+
+/* Ranges of a work request that is being posted: inline data is where the caller has it. */
+static bool ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov)
+{
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		for (int i = 0; i < wr->num_sge; i++) {
+			iov[i].iov_base = (void *)(uintptr_t)wr->sg_list[i].addr;
+			iov[i].iov_len = wr->sg_list[i].length;
+		}
+		return length <= qp->attr.cap.max_inline_data;
+	}
+	return soft_ranges(qp, wr->sg_list, (uint32_t)wr->num_sge,
+			   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
+}
+
+/* The hot path: a write or read on an idle queue never becomes an element of it. false: it has to. */
+static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+	struct soft_rdma op = {.opcode = wr->opcode,
+			       .nsge = (uint32_t)wr->num_sge,
+			       .rkey = wr->wr.rdma.rkey,
+			       .raddr = wr->wr.rdma.remote_addr,
+			       .iov = iov};
+	enum ibv_wc_status status;
+
+	if (!at_once(qp, wr))
+		return false;
+	for (int i = 0; i < wr->num_sge; i++)
+		op.length += wr->sg_list[i].length;
+	if (op.length > SOFT_MAX_MSG || !ranges(qp, wr, op.length, iov) ||
+	    soft_direct(qp, &op, &status) != SOFT_DIRECT_DONE)
+		return false;
+	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, op.length);
+	return true;
+}
+
 int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct soft_qp *qp = soft_qp(base);
@@ -115,6 +162,8 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 		goto out;
 	}
 	for (; wr; wr = wr->next) {
+		if (post_at_once(qp, wr))
+			continue;
 		err = enqueue(qp, wr);
 		if (err) {
 			*bad = wr;

@@ -49,24 +49,32 @@ static enum ibv_wc_opcode wc_opcode(uint32_t opcode)
 	}
 }
 
-/* Complete the request at the tail. false: its completion was lost. */
-static bool complete(struct soft_qp *qp, enum ibv_wc_status status)
+/* A completion for the request before sq_tail, if there is to be one. false: it was lost. */
+static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length,
+		       enum ibv_wc_status status)
 {
-	const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_tail++);
 	struct soft_cqe cqe;
 
-	if (status == IBV_WC_SUCCESS && !qp->sig_all && !(wqe->flags & IBV_SEND_SIGNALED))
+	if (status == IBV_WC_SUCCESS && !qp->sig_all && !(flags & IBV_SEND_SIGNALED))
 		return true;
 	memset(&cqe.wc, 0, sizeof(cqe.wc));
-	cqe.wc.wr_id = wqe->wr_id;
+	cqe.wc.wr_id = wr_id;
 	cqe.wc.status = status;
-	cqe.wc.opcode = wc_opcode(wqe->opcode);
-	cqe.wc.byte_len = (uint32_t)wqe->length;
+	cqe.wc.opcode = wc_opcode(opcode);
+	cqe.wc.byte_len = (uint32_t)length;
 	cqe.wc.qp_num = qp->ex.qp_base.qp_num;
 	cqe.qp = qp;
 	cqe.sq_end = qp->sq_tail;
 	cqe.is_send = 1;
 	return soft_cq_push(soft_cq(qp->ex.qp_base.send_cq), &cqe, false);
+}
+
+/* Complete the request at the tail. false: its completion was lost. */
+static bool complete(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_tail++);
+
+	return completion(qp, wqe->wr_id, wqe->opcode, wqe->flags, wqe->length, status);
 }
 
 void soft_send_flush(struct soft_qp *qp)
@@ -82,15 +90,27 @@ void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	soft_qp_fail(qp);
 }
 
+static void completion_lost(struct soft_qp *qp)
+{
+	soft_qp_fail(qp);
+	soft_async_qp(qp, IBV_EVENT_QP_FATAL);
+}
+
 /* The request at the tail succeeded. */
 static void send_done(struct soft_qp *qp)
 {
 	qp->give_up_ns = 0;
 	qp->rnr_left = qp->attr.rnr_retry;
-	if (!complete(qp, IBV_WC_SUCCESS)) {
-		soft_qp_fail(qp);
-		soft_async_qp(qp, IBV_EVENT_QP_FATAL);
-	}
+	if (!complete(qp, IBV_WC_SUCCESS))
+		completion_lost(qp);
+}
+
+void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length)
+{
+	qp->sq_head++;
+	qp->sq_exec = qp->sq_tail = qp->sq_head;
+	if (!completion(qp, wr_id, opcode, flags, length, IBV_WC_SUCCESS))
+		completion_lost(qp);
 }
 
 /* ---- refusals ---- */
@@ -253,15 +273,9 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 
 /* ---- the pump ---- */
 
-static bool is_rdma(uint32_t opcode)
-{
-	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 static bool needs_depth(uint32_t opcode)
 {
-	return is_rdma(opcode) && opcode != IBV_WR_RDMA_WRITE;
+	return soft_is_rdma(opcode) && opcode != IBV_WR_RDMA_WRITE;
 }
 
 /* Operations on this process's own keys. */
@@ -288,6 +302,25 @@ static void do_local(struct soft_qp *qp, const struct soft_wqe *wqe)
 	send_done(qp);
 }
 
+/* The request at exec on the peer's memory; everything before it is done. */
+static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, enum ibv_wc_status *status)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+	struct soft_rdma op = {.opcode = wqe->opcode,
+			       .nsge = wqe->nsge,
+			       .rkey = wqe->rkey,
+			       .raddr = wqe->raddr,
+			       .length = wqe->length,
+			       .compare_add = wqe->compare_add,
+			       .swap = wqe->swap,
+			       .iov = iov};
+
+	if (soft_gather(qp, wqe, wqe->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov))
+		return soft_direct(qp, &op, status);
+	*status = IBV_WC_LOC_PROT_ERR;
+	return SOFT_DIRECT_ERROR;
+}
+
 /* The request at exec; false if the queue has to wait or has failed. */
 static bool step(struct soft_qp *qp)
 {
@@ -312,11 +345,11 @@ static bool step(struct soft_qp *qp)
 			soft_send_fail(qp, wqe->length > SOFT_MAX_MSG ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_QP_OP_ERR);
 		return false;
 	}
-	if (!is_rdma(wqe->opcode))
+	if (!soft_is_rdma(wqe->opcode))
 		return push(qp, wqe);
 	if (qp->inflight)
 		return false;
-	switch (soft_direct(qp, wqe, &status)) {
+	switch (direct(qp, wqe, &status)) {
 	case SOFT_DIRECT_DONE:
 		qp->sq_exec++;
 		send_done(qp);

@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "shm.h"
@@ -493,8 +494,21 @@ static inline uint32_t soft_key_place(const struct shm_segment *seg, uint32_t ke
 	return ((key >> 16) ^ seg->key_mask) & (SHM_MRS - 1);
 }
 /* Entry of a key if it grants `access` on [addr, addr + length) to a protection domain and queue pair; else NULL. */
-const struct shm_mr *soft_key_find(const struct shm_segment *seg, uint32_t key, uint32_t pd, uint32_t qpn,
-				   uint64_t addr, uint64_t length, uint32_t access) SOFT_HIDDEN;
+static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, uint32_t key, uint32_t pd, uint32_t qpn,
+				   uint64_t addr, uint64_t length, uint32_t access)
+{
+	const struct shm_mr *mr = &seg->mr[soft_key_place(seg, key)];
+
+	if (key == 0 || shm_mr_key(mr) != key)
+		return NULL;
+	if (mr->qpn ? mr->qpn != qpn : mr->pd != pd)
+		return NULL;
+	if ((mr->access & access) != access)
+		return NULL;
+	if (addr < mr->iova || length > mr->length || addr - mr->iova > mr->length - length)
+		return NULL;
+	return mr;
+}
 /* Local memory behind a range of a work request; NULL: protection error. */
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access) SOFT_HIDDEN;
 /* Withdraw a key and wait until no peer acts under it. */
@@ -581,6 +595,9 @@ bool soft_sq_room(struct soft_qp *qp, uint32_t head) SOFT_HIDDEN;
 
 /* ---- requester.c: the send queue moves. All under qp->lock ---- */
 void soft_pump(struct soft_qp *qp) SOFT_HIDDEN;
+/* A direct operation that was not even queued succeeded: it counts as posted and done. */
+void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags,
+			    uint64_t length) SOFT_HIDDEN;
 /* The request at the tail fails, and with it the queue pair. */
 void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status) SOFT_HIDDEN;
 /* Everything in the send queue is flushed. */
@@ -593,19 +610,48 @@ void soft_timer_fired(struct soft_qp *qp) SOFT_HIDDEN;
 
 /* ---- direct.c ---- */
 
+struct iovec;
+
+/* An RDMA operation, wherever it is described: in a work request that is being posted or in the send queue. */
+struct soft_rdma {
+	uint32_t opcode;
+	uint32_t nsge;
+	uint32_t rkey;
+	uint64_t raddr;
+	uint64_t length;		/* bytes, all ranges */
+	uint64_t compare_add, swap;
+	const struct iovec *iov;	/* our ranges, checked */
+};
+
 enum soft_direct {
 	SOFT_DIRECT_DONE,
 	SOFT_DIRECT_RING,		/* has to go by ring: out of reach, or refused and the peer must know */
 	SOFT_DIRECT_ERROR,		/* *status says which */
 };
-enum soft_direct soft_direct(struct soft_qp *qp, struct soft_wqe *wqe, enum ibv_wc_status *status) SOFT_HIDDEN;
+enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status) SOFT_HIDDEN;
+static inline bool soft_is_rdma(uint32_t opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
 
 /* ---- copy.c ---- */
 
-/* Local ranges of a work request turned into pointers; false: protection error. */
-struct iovec;
+/* Local ranges turned into pointers; false: protection error. */
+bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access,
+		 struct iovec *iov) SOFT_HIDDEN;
+/* The same for a work request in the queue, whose data may be inline. */
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov) SOFT_HIDDEN;
-void soft_copy(void *to, const void *from, size_t length) SOFT_HIDDEN;
+/* Words are placed in one piece, as a NIC places them; the rest is memcpy's business. */
+static inline void soft_copy(void *to, const void *from, size_t length)
+{
+	if (length == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t));
+	else if (length == sizeof(uint32_t))
+		memcpy(to, from, sizeof(uint32_t));
+	else
+		memcpy(to, from, length);
+}
 /* Copy between our ranges, starting `skip` bytes in, and contiguous memory. */
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length) SOFT_HIDDEN;
 void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length) SOFT_HIDDEN;

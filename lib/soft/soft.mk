@@ -26,3 +26,5 @@ $(BUILD)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(BUILD)/lib/soft/libibverbs.s
 		-Wl,-z,defs -o $@ $(SOFT_CM_OBJS) $(BUILD)/lib/soft/libibverbs.so.1
 
 -include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d)
+
+include tests/soft/soft-tests.mk
