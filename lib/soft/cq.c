@@ -202,6 +202,7 @@ static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
 void soft_cq_idle(struct soft_cq *cq)
 {
 	soft_progress(soft_core);
+	shm_spin_store(soft_core->seg, soft_now_ns());
 	if (cq->idle_polls < IDLE_POLLS)
 		cq->idle_polls++;
 	else

@@ -16,6 +16,11 @@
 
 #include "soft.h"
 
+enum {
+	SPIN_LENGTH = 256,	/* bytes: a write up to here may go by ring to a peer that polls */
+	SPIN_NS = 1000,		/* a peer that polled in vain so lately still does */
+};
+
 struct target {
 	uint32_t gate;		/* bits that the gate must have */
 	uint32_t access;	/* rights that the key must grant */
@@ -160,6 +165,16 @@ static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdm
 	return SOFT_DIRECT_ERROR;
 }
 
+/*
+ * A peer whose thread sits in ibv_poll_cq and finds nothing carries a small request out sooner than a system call
+ * would. Only then: a thread that waits for the data itself does not look into the links.
+ */
+static bool peer_spins(const struct soft_out *out, const struct soft_rdma *op)
+{
+	return op->opcode == IBV_WR_RDMA_WRITE && op->length <= SPIN_LENGTH &&
+	       shm_spin_load(out->peer.seg) + SPIN_NS > soft_now_ns();
+}
+
 /* We are busy. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
 			    enum ibv_wc_status *status)
@@ -183,7 +198,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
-		if (!target->atomic)
+		if (!target->atomic && !peer_spins(qp->out, op))
 			return act_vm(qp->out, op, mr, status);
 		break;
 	case SOFT_REACH_NONE:

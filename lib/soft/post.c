@@ -104,13 +104,30 @@ static bool takes_sends(enum ibv_qp_state state)
 	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
 }
 
+/* Operations that can be carried out by the poster, if all about them is as it should be. */
+static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		return true;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (wr->num_sge != 1 || wr->sg_list[0].length != sizeof(uint64_t))
+			return false;
+		/* fall through */
+	case IBV_WR_RDMA_READ:
+		return qp->attr.max_rd_atomic && !(wr->send_flags & IBV_SEND_INLINE);
+	default:
+		return false;
+	}
+}
+
 /* May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long way. */
 static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
-	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->out && soft_qp_state(qp) == IBV_QPS_RTS &&
-	       wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
-	       (wr->opcode == IBV_WR_RDMA_WRITE || (wr->opcode == IBV_WR_RDMA_READ && qp->attr.max_rd_atomic &&
-						    !(wr->send_flags & IBV_SEND_INLINE))) &&
+	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
+	       soft_qp_state(qp) == IBV_QPS_RTS && wr->num_sge >= 0 &&
+	       (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge && direct_kind(qp, wr) &&
 	       soft_sq_room(qp, qp->sq_head);
 }
 
@@ -138,6 +155,12 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 			       .raddr = wr->wr.rdma.remote_addr,
 			       .iov = iov};
 	enum ibv_wc_status status;
+
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		op.rkey = wr->wr.atomic.rkey;
+		op.compare_add = wr->wr.atomic.compare_add;
+		op.swap = wr->wr.atomic.swap;
+	}
 
 	if (!at_once(qp, wr))
 		return false;

@@ -89,7 +89,7 @@ struct shm_segment {
 	uint8_t pad0[24];
 	_Atomic uint32_t attention;	/* enum shm_attention */
 	uint8_t pad1[60];
-	_Atomic uint64_t spin_tsc;	/* time stamp of the last ibv_poll_cq that found nothing */
+	_Atomic uint64_t spin_ns;	/* CLOCK_MONOTONIC of the last ibv_poll_cq that found nothing */
 	uint8_t pad2[56];
 	uint8_t pad3[4096 - 192];
 	struct shm_qp qp[SHM_QPS];
@@ -291,6 +291,18 @@ static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention
 static inline uint32_t shm_attention_get(const struct shm_segment *seg)
 {
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->attention, memory_order_relaxed);
+}
+
+/* Owner's pollers; pairs with shm_spin_load. A hint: nothing depends on its order. */
+static inline void shm_spin_store(struct shm_segment *seg, uint64_t now_ns)
+{
+	atomic_store_explicit(&seg->spin_ns, now_ns, memory_order_relaxed);
+}
+
+/* Peer, to choose between a request and a system call; pairs with shm_spin_store. */
+static inline uint64_t shm_spin_load(const struct shm_segment *seg)
+{
+	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->spin_ns, memory_order_relaxed);
 }
 
 /* Peer: true if this one has to write to the eventfd. Pairs with shm_kick_reset. */
