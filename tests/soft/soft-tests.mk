@@ -1,16 +1,25 @@
-# Tests of softverbs. `make soft-test` is correctness, `make soft-speed` needs two idle cores.
-SOFT_TESTS = speed
+# Tests of softverbs. `make soft-test` is correctness; `make soft-speed` needs two idle cores.
+SOFT_TESTS = speed conform_verbs
+SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+	-pthread -MMD -MP
 
-.PHONY: soft-tests soft-speed
+.PHONY: soft-tests soft-test soft-speed
 soft-tests: $(patsubst %,$(BUILD)/tests/soft/%,$(SOFT_TESTS))
 
-# Linked against the system's libraries, so that the same binaries run on a real device.
-$(BUILD)/tests/soft/%: tests/soft/%.c tests/soft/soft-tests.mk
+$(BUILD)/tests/soft/%.o: tests/soft/%.c tests/soft/soft-tests.mk
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes -pthread \
-		-MMD -MP $(CFLAGS) -o $@ $< -lrdmacm -libverbs
+	$(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-soft-speed: $(BUILD)/tests/soft/speed soft
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $<
+# Linked against the system's libraries, so that the same binaries run on a real device.
+$(BUILD)/tests/soft/%: $(BUILD)/tests/soft/%.o $(BUILD)/tests/soft/lab.o
+	$(CC) $(CFLAGS) -pthread -o $@ $^ -lrdmacm -libverbs
 
--include $(patsubst %,$(BUILD)/tests/soft/%.d,$(SOFT_TESTS))
+soft-test: soft soft-tests
+	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_verbs
+	timeout 600 tests/soft/stock.sh $(abspath $(BUILD))/lib/soft
+
+soft-speed: soft soft-tests
+	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $(BUILD)/tests/soft/speed
+
+.SECONDARY:
+-include $(wildcard $(BUILD)/tests/soft/*.d)

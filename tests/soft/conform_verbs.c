@@ -1,0 +1,920 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Conformance of a verbs device: data, errors, states, events. The cases follow the chapters of the specification. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "lab.h"
+
+#define IBA "IBA vol. 1 "
+
+static const struct lab_options defaults;
+
+/* ---- regions ---- */
+
+static enum lab_verdict mr__remote_write_needs_local_write(void)
+{
+	struct ibv_context *ctx = lab_open();
+	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+	static uint8_t memory[4096];
+
+	CHECK(pd != NULL);
+	CHECK(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_REMOTE_WRITE) == NULL);
+	CHECK(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_REMOTE_ATOMIC) == NULL);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict mr__unmapped_memory_is_refused(void)
+{
+	struct ibv_context *ctx = lab_open();
+	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(pd && memory != MAP_FAILED);
+	munmap(memory, 4096);
+	CHECK(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE) == NULL);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict mr__pd_in_use_is_busy(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(ibv_dealloc_pd(lab.a.pd) == EBUSY);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict mr__deregistered_key_is_dead(void)
+{
+	struct lab lab;
+	uint32_t rkey;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	rkey = lab.b.mr->rkey;
+	CHECK(ibv_dereg_mr(lab.b.mr) == 0);
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
+	wr.wr.rdma.rkey = rkey;
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(lab.b.buffer[0] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict mr__rereg_moves_the_region(void)
+{
+	struct lab lab;
+	uint8_t *other = aligned_alloc(4096, 4096);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	memset(other, 'o', 4096);
+	if (ibv_rereg_mr(lab.b.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, other, 4096, 0) != 0)
+		return LAB_UNSUPPORTED;
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	wr.wr.rdma.remote_addr = (uintptr_t)other;
+	wr.wr.rdma.rkey = lab.b.mr->rkey;
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(memcmp(other, "aaaaaaaao", 9) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict mr__iova_is_the_remote_address(void)
+{
+	struct lab lab;
+	struct ibv_mr *mr;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	mr = ibv_reg_mr_iova(lab.b.pd, lab.b.buffer, 8192, 0x10000, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	CHECK(mr != NULL);
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	wr.wr.rdma.remote_addr = 0x10000 + 100;
+	wr.wr.rdma.rkey = mr->rkey;
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(memcmp(lab.b.buffer + 99, "baaaaaaaab", 10) == 0);
+	return LAB_PASSED;
+}
+
+/* ---- completion queues ---- */
+
+static enum lab_verdict cq__busy_while_in_use(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(ibv_destroy_cq(lab.a.send_cq) == EBUSY);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cq__event_when_armed(void)
+{
+	struct lab lab;
+	struct pollfd ready;
+	struct ibv_cq *cq;
+	void *context;
+
+	lab_setup(&lab, NULL);
+	ready = (struct pollfd){.fd = lab.channel->fd, .events = POLLIN};
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(poll(&ready, 1, 50) == 0);
+	CHECK(ibv_req_notify_cq(lab.a.send_cq, 0) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(poll(&ready, 1, 2000) == 1);
+	CHECK(ibv_get_cq_event(lab.channel, &cq, &context) == 0 && cq == lab.a.send_cq);
+	ibv_ack_cq_events(cq, 1);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cq__solicited_only(void)
+{
+	struct lab lab;
+	struct pollfd ready;
+
+	lab_setup(&lab, NULL);
+	ready = (struct pollfd){.fd = lab.channel->fd, .events = POLLIN};
+	CHECK(lab_recv(&lab.b, 1, 0, 64) == 0 && lab_recv(&lab.b, 2, 64, 64) == 0);
+	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 1) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(poll(&ready, 1, 50) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 0);
+	CHECK(poll(&ready, 1, 2000) == 1);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cq__overrun_raises_cq_error(void)
+{
+	struct lab_options options = {.cqe = 1};
+	struct lab lab;
+
+	lab_setup(&lab, &options);
+	/* The device may have made the queue bigger than asked. */
+	for (int i = 0; i < lab.a.send_cq->cqe + 2 && i < LAB_DEPTH; i++)
+		CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	if (lab.a.send_cq->cqe + 2 > LAB_DEPTH)
+		return LAB_UNSUPPORTED;
+	CHECK(lab_event(&lab) == IBV_EVENT_CQ_ERR);
+	return LAB_PASSED;
+}
+
+/* ---- states ---- */
+
+static enum lab_verdict state__only_along_the_arrows(void)
+{
+	struct lab lab;
+	struct ibv_qp *qp;
+
+	lab_setup(&lab, NULL);
+	qp = lab_qp(&lab.a, &defaults);
+	CHECK(qp && lab_state(qp) == IBV_QPS_RESET);
+	CHECK(lab_rtr(&lab, qp, lab.b.qp->qp_num, &defaults) == EINVAL);
+	CHECK(lab_rts(qp, &defaults) == EINVAL);
+	CHECK(lab_init(&lab, qp, 0) == 0 && lab_state(qp) == IBV_QPS_INIT);
+	CHECK(lab_rts(qp, &defaults) == EINVAL);
+	CHECK(lab_init(&lab, qp, IBV_ACCESS_REMOTE_READ) == 0);
+	CHECK(lab_rtr(&lab, qp, lab.b.qp->qp_num, &defaults) == 0 && lab_state(qp) == IBV_QPS_RTR);
+	CHECK(lab_init(&lab, qp, 0) == EINVAL);
+	CHECK(lab_rts(qp, &defaults) == 0 && lab_state(qp) == IBV_QPS_RTS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict state__missing_attribute_is_invalid(void)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct lab lab;
+	struct ibv_qp *qp;
+
+	lab_setup(&lab, NULL);
+	qp = lab_qp(&lab.a, &defaults);
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT) == EINVAL);
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX) == EINVAL);
+	CHECK(ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT) ==
+	      EINVAL);
+	CHECK(lab_state(qp) == IBV_QPS_RESET);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict state__posting_too_early_is_refused(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	lab.a.qp = lab_qp(&lab.a, &defaults);
+	CHECK(lab_recv(&lab.a, 1, 0, 8) != 0);
+	CHECK(lab_init(&lab, lab.a.qp, 0) == 0);
+	CHECK(lab_recv(&lab.a, 1, 0, 8) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict state__error_flushes_in_order(void)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	for (uint64_t i = 1; i <= 4; i++)
+		CHECK(lab_recv(&lab.a, i, 0, 8) == 0);
+	CHECK(ibv_modify_qp(lab.a.qp, &attr, IBV_QP_STATE) == 0);
+	for (uint64_t i = 1; i <= 4; i++) {
+		struct ibv_wc wc = lab_wait(lab.a.recv_cq);
+
+		CHECK(wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == i);
+	}
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 7, 0, 8, 0) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(lab_recv(&lab.a, 5, 0, 8) == 0);
+	CHECK(lab_wait(lab.a.recv_cq).status == IBV_WC_WR_FLUSH_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict state__reset_and_again(void)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(ibv_modify_qp(lab.a.qp, &attr, IBV_QP_STATE) == 0 && ibv_modify_qp(lab.b.qp, &attr, IBV_QP_STATE) == 0);
+	CHECK(lab_init(&lab, lab.a.qp, 0) == 0 && lab_init(&lab, lab.b.qp, IBV_ACCESS_REMOTE_WRITE) == 0);
+	CHECK(lab_rtr(&lab, lab.a.qp, lab.b.qp->qp_num, &defaults) == 0);
+	CHECK(lab_rtr(&lab, lab.b.qp, lab.a.qp->qp_num, &defaults) == 0);
+	CHECK(lab_rts(lab.a.qp, &defaults) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS && lab.b.buffer[0] == 'a');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict state__sqd_holds_requests_back(void)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD};
+	struct ibv_wc wc;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	if (ibv_modify_qp(lab.a.qp, &attr, IBV_QP_STATE) != 0)
+		return LAB_UNSUPPORTED;
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	for (int i = 0; i < 1000; i++)
+		CHECK(ibv_poll_cq(lab.a.send_cq, 1, &wc) == 0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK(ibv_modify_qp(lab.a.qp, &attr, IBV_QP_STATE) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	return LAB_PASSED;
+}
+
+/* ---- operations that succeed ---- */
+
+static enum lab_verdict data__write(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 1, 10000, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(lab.b.buffer[0] == 'b' && lab.b.buffer[1] == 'a' && lab.b.buffer[10000] == 'a' &&
+	      lab.b.buffer[10001] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__inline_is_copied_at_once(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, LAB_INLINE, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
+	memset(lab.a.buffer, 'x', LAB_INLINE);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(lab.b.buffer[0] == 'a' && lab.b.buffer[LAB_INLINE - 1] == 'a');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__zero_length_needs_no_key(void)
+{
+	struct lab lab;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__read(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_READ, 100, 0, 20000, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(lab.a.buffer[99] == 'a' && lab.a.buffer[100] == 'b' && lab.a.buffer[20099] == 'b' &&
+	      lab.a.buffer[20100] == 'a');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict send_once(uint32_t length)
+{
+	struct lab lab;
+	struct ibv_wc wc;
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_recv(&lab.b, 42, 0, LAB_BUFFER) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, length, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	wc = lab_wait(lab.b.recv_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.wr_id == 42 && wc.byte_len == length && wc.opcode == IBV_WC_RECV);
+	CHECK(wc.qp_num == lab.b.qp->qp_num && !(wc.wc_flags & IBV_WC_WITH_IMM));
+	CHECK(length == 0 || lab.b.buffer[length - 1] == 'a');
+	CHECK(length == LAB_BUFFER || lab.b.buffer[length] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__send_nothing(void)
+{
+	return send_once(0);
+}
+
+static enum lab_verdict data__send_small(void)
+{
+	return send_once(100);
+}
+
+static enum lab_verdict data__send_medium(void)
+{
+	return send_once(5000);
+}
+
+static enum lab_verdict data__send_large(void)
+{
+	return send_once(LAB_BUFFER);
+}
+
+static enum lab_verdict with_immediate(enum ibv_wr_opcode op, enum ibv_wc_opcode expected)
+{
+	struct lab lab;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_wc wc;
+
+	lab_setup(&lab, NULL);
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 64, lab.a.mr->lkey};
+	wr.imm_data = 0x12345678;
+	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
+	wr.wr.rdma.rkey = lab.b.mr->rkey;
+	CHECK(lab_recv(&lab.b, 9, 0, 64) == 0);
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	wc = lab_wait(lab.b.recv_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == expected && wc.byte_len == 64);
+	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 0x12345678);
+	CHECK(lab.b.buffer[0] == 'a' && lab.b.buffer[63] == 'a' && lab.b.buffer[64] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__send_with_immediate(void)
+{
+	return with_immediate(IBV_WR_SEND_WITH_IMM, IBV_WC_RECV);
+}
+
+static enum lab_verdict data__write_with_immediate(void)
+{
+	return with_immediate(IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RECV_RDMA_WITH_IMM);
+}
+
+static enum lab_verdict data__fetch_and_add(void)
+{
+	struct lab lab;
+	uint64_t value = 1000, old;
+
+	lab_setup(&lab, NULL);
+	memcpy(lab.b.buffer + 64, &value, 8);
+	CHECK(lab_rdma(&lab, IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 64, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	memcpy(&old, lab.a.buffer + 8, 8);
+	memcpy(&value, lab.b.buffer + 64, 8);
+	CHECK(old == 1000 && value == 1005);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__compare_and_swap(void)
+{
+	struct lab lab;
+	uint64_t value = 5, old;
+
+	lab_setup(&lab, NULL);
+	memcpy(lab.b.buffer, &value, 8);
+	for (int i = 0; i < 2; i++) {
+		CHECK(lab_rdma(&lab, IBV_WR_ATOMIC_CMP_AND_SWP, 8, 0, 8, IBV_SEND_SIGNALED) == 0);
+		CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+		memcpy(&old, lab.a.buffer + 8, 8);
+		memcpy(&value, lab.b.buffer, 8);
+		CHECK(old == (i ? 99u : 5u) && value == 99);
+	}
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__gather_and_scatter(void)
+{
+	struct lab lab;
+	struct ibv_sge from[3], to[2];
+	struct ibv_send_wr wr = {.sg_list = from, .num_sge = 3, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_recv_wr *bad, recv = {.sg_list = to, .num_sge = 2};
+
+	lab_setup(&lab, NULL);
+	memcpy(lab.a.buffer, "0123456789", 10);
+	from[0] = (struct ibv_sge){(uintptr_t)lab.a.buffer, 3, lab.a.mr->lkey};
+	from[1] = (struct ibv_sge){(uintptr_t)lab.a.buffer + 8, 2, lab.a.mr->lkey};
+	from[2] = (struct ibv_sge){(uintptr_t)lab.a.buffer + 4, 1, lab.a.mr->lkey};
+	to[0] = (struct ibv_sge){(uintptr_t)lab.b.buffer, 4, lab.b.mr->lkey};
+	to[1] = (struct ibv_sge){(uintptr_t)lab.b.buffer + 100, 4, lab.b.mr->lkey};
+	CHECK(ibv_post_recv(lab.b.qp, &recv, &bad) == 0);
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	CHECK(lab_wait(lab.b.recv_cq).byte_len == 6);
+	CHECK(memcmp(lab.b.buffer, "0128b", 5) == 0 && memcmp(lab.b.buffer + 100, "94b", 3) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__completions_in_order(void)
+{
+	struct lab lab;
+	enum ibv_wr_opcode ops[4] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND};
+
+	lab_setup(&lab, NULL);
+	for (uint64_t i = 0; i < 4; i++)
+		CHECK(lab_recv(&lab.b, i, 1024 * i, 512) == 0);
+	for (uint64_t i = 0; i < 8; i++)
+		CHECK(lab_rdma(&lab, ops[i % 4], i, 32768 + 1024 * i, 8, IBV_SEND_SIGNALED) == 0);
+	for (uint64_t i = 0; i < 8; i++) {
+		struct ibv_wc wc = lab_wait(lab.a.send_cq);
+
+		CHECK(wc.status == IBV_WC_SUCCESS && wc.wr_id == i);
+	}
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__unsignalled_make_no_completion(void)
+{
+	struct lab lab;
+	struct ibv_wc wc;
+
+	lab_setup(&lab, NULL);
+	for (uint64_t i = 0; i < 5; i++)
+		CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, i, 0, 8, 0) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 77, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).wr_id == 77);
+	CHECK(ibv_poll_cq(lab.a.send_cq, 1, &wc) == 0);
+	return LAB_PASSED;
+}
+
+/* ---- operations that fail ---- */
+
+static enum lab_verdict error__receive_too_short(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_recv(&lab.b, 1, 0, 16) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 17, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_REM_INV_REQ_ERR);
+	CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_LOC_LEN_ERR);
+	CHECK(lab_state(lab.a.qp) == IBV_QPS_ERR && lab_state(lab.b.qp) == IBV_QPS_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict error__bad_lkey(void)
+{
+	struct lab lab;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+	int err;
+
+	lab_setup(&lab, NULL);
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey ^ 0x5500};
+	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
+	wr.wr.rdma.rkey = lab.b.mr->rkey;
+	err = lab_post(lab.a.qp, &wr);
+	CHECK(err == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_LOC_PROT_ERR);
+	CHECK(lab_state(lab.a.qp) == IBV_QPS_ERR && lab.b.buffer[0] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict error__bad_rkey_and_flush(void)
+{
+	struct lab lab;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
+	wr.wr.rdma.rkey = lab.b.mr->rkey ^ 0x5500;
+	CHECK(lab_post(lab.a.qp, &wr) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 2, 0, 8, 0) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 3, 0, 8, 0) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_REM_ACCESS_ERR);
+	for (uint64_t i = 2; i <= 3; i++) {
+		struct ibv_wc wc = lab_wait(lab.a.send_cq);
+
+		CHECK(wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == i);
+	}
+	CHECK(lab.b.buffer[0] == 'b' && lab_state(lab.a.qp) == IBV_QPS_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict fails_with(const struct lab_options *options, enum ibv_wr_opcode op, uint64_t remote_at,
+				   uint32_t length, enum ibv_wc_status expected)
+{
+	struct lab lab;
+
+	lab_setup(&lab, options);
+	CHECK(lab_rdma(&lab, op, 0, remote_at, length, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == expected);
+	CHECK(lab_state(lab.a.qp) == IBV_QPS_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict error__beyond_the_region(void)
+{
+	return fails_with(NULL, IBV_WR_RDMA_WRITE, LAB_BUFFER - 4, 8, IBV_WC_REM_ACCESS_ERR);
+}
+
+static enum lab_verdict error__region_without_remote_write(void)
+{
+	struct lab_options options = {.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ};
+
+	return fails_with(&options, IBV_WR_RDMA_WRITE, 0, 8, IBV_WC_REM_ACCESS_ERR);
+}
+
+static enum lab_verdict error__region_without_remote_read(void)
+{
+	struct lab_options options = {.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE};
+
+	return fails_with(&options, IBV_WR_RDMA_READ, 0, 8, IBV_WC_REM_ACCESS_ERR);
+}
+
+static enum lab_verdict error__region_without_atomics(void)
+{
+	struct lab_options options = {.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+						   IBV_ACCESS_REMOTE_READ};
+
+	return fails_with(&options, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, IBV_WC_REM_ACCESS_ERR);
+}
+
+static enum lab_verdict error__region_of_another_domain(void)
+{
+	struct lab_options options = {.own_pds = true};
+
+	return fails_with(&options, IBV_WR_RDMA_WRITE, 0, 8, IBV_WC_REM_ACCESS_ERR);
+}
+
+static enum lab_verdict error__queue_pair_without_remote_write(void)
+{
+	struct lab_options options = {.qp_access = IBV_ACCESS_REMOTE_READ};
+
+	return fails_with(&options, IBV_WR_RDMA_WRITE, 0, 8, IBV_WC_REM_INV_REQ_ERR);
+}
+
+static enum lab_verdict error__unaligned_atomic(void)
+{
+	return fails_with(NULL, IBV_WR_ATOMIC_FETCH_AND_ADD, 4, 8, IBV_WC_REM_INV_REQ_ERR);
+}
+
+static enum lab_verdict error__no_receive_posted(void)
+{
+	struct lab_options options = {.rnr_retry = 0, .min_rnr_timer = 1};
+
+	return fails_with(&options, IBV_WR_SEND, 0, 8, IBV_WC_RNR_RETRY_EXC_ERR);
+}
+
+static enum lab_verdict error__silent_peer(void)
+{
+	struct lab_options options = {.retry_cnt = 1};
+	struct lab lab;
+
+	lab_setup(&lab, &options);
+	CHECK(ibv_destroy_qp(lab.b.qp) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_RETRY_EXC_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict error__receive_comes_in_time(void)
+{
+	struct lab_options options = {.rnr_retry = 7, .min_rnr_timer = 14};
+	struct timespec pause = {.tv_nsec = 20000000};
+	struct lab lab;
+
+	lab_setup(&lab, &options);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 1024, 8, IBV_SEND_SIGNALED) == 0);
+	nanosleep(&pause, NULL);
+	CHECK(lab.b.buffer[1024] == 'b');
+	CHECK(lab_recv(&lab.b, 1, 0, 64) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS && lab.b.buffer[1024] == 'a');
+	return LAB_PASSED;
+}
+
+/* ---- posting what cannot be posted ---- */
+
+static enum lab_verdict post__too_many_ranges(void)
+{
+	struct lab lab;
+	struct ibv_sge sge[64] = {{0}};
+	struct ibv_send_wr wr = {.sg_list = sge, .num_sge = 64, .opcode = IBV_WR_SEND};
+
+	lab_setup(&lab, NULL);
+	CHECK(lab_post(lab.a.qp, &wr) != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict post__too_much_inline(void)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(ibv_query_qp(lab.a.qp, &attr, IBV_QP_CAP, &init) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, init.cap.max_inline_data + 1,
+		       IBV_SEND_INLINE | IBV_SEND_SIGNALED) != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict post__bad_wr_names_the_first_not_posted(void)
+{
+	struct lab lab;
+	struct ibv_sge sge, many[64] = {{0}};
+	struct ibv_send_wr *bad = NULL;
+	struct ibv_send_wr second = {.wr_id = 2, .sg_list = many, .num_sge = 64, .opcode = IBV_WR_RDMA_WRITE};
+	struct ibv_send_wr first = {.wr_id = 1, .next = &second, .sg_list = &sge, .num_sge = 1,
+				    .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	first.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
+	first.wr.rdma.rkey = lab.b.mr->rkey;
+	CHECK(ibv_post_send(lab.a.qp, &first, &bad) != 0 && bad == &second);
+	CHECK(lab_wait(lab.a.send_cq).wr_id == 1 && lab.b.buffer[0] == 'a');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict post__receive_queue_is_full(void)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(ibv_query_qp(lab.b.qp, &attr, IBV_QP_CAP, &init) == 0);
+	for (uint32_t i = 0; i < init.cap.max_recv_wr; i++)
+		CHECK(lab_recv(&lab.b, i, 0, 8) == 0);
+	CHECK(lab_recv(&lab.b, 0, 0, 8) == ENOMEM);
+	return LAB_PASSED;
+}
+
+/* ---- events ---- */
+
+static enum lab_verdict event__communication_established(void)
+{
+	struct lab lab;
+	struct ibv_qp *qa, *qb;
+	struct lab_side side;
+
+	lab_setup(&lab, NULL);
+	qa = lab_qp(&lab.a, &defaults);
+	qb = lab_qp(&lab.b, &defaults);
+	CHECK(qa && qb && lab_init(&lab, qa, 0) == 0 && lab_init(&lab, qb, 0) == 0);
+	CHECK(lab_rtr(&lab, qa, qb->qp_num, &defaults) == 0 && lab_rtr(&lab, qb, qa->qp_num, &defaults) == 0);
+	CHECK(lab_rts(qa, &defaults) == 0);
+	side = lab.b;
+	side.qp = qb;
+	CHECK(lab_recv(&side, 1, 0, 64) == 0);
+	lab.a.qp = qa;
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(lab_event(&lab) == IBV_EVENT_COMM_EST);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict event__shared_queue_limit(void)
+{
+	struct lab_options options = {.srq = true};
+	struct ibv_srq_attr attr = {.srq_limit = 2};
+	struct lab lab;
+
+	lab_setup(&lab, &options);
+	for (uint64_t i = 0; i < 3; i++)
+		CHECK(lab_recv(&lab.b, i, 0, 64) == 0);
+	CHECK(ibv_modify_srq(lab.b.srq, &attr, IBV_SRQ_LIMIT) == 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+		CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+		CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS);
+	}
+	CHECK(lab_event(&lab) == IBV_EVENT_SRQ_LIMIT_REACHED);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict event__last_wqe_reached(void)
+{
+	struct lab_options options = {.srq = true};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct lab lab;
+
+	lab_setup(&lab, &options);
+	CHECK(ibv_modify_qp(lab.b.qp, &attr, IBV_QP_STATE) == 0);
+	CHECK(lab_event(&lab) == IBV_EVENT_QP_LAST_WQE_REACHED);
+	return LAB_PASSED;
+}
+
+/* ---- memory windows ---- */
+
+static struct ibv_mw_bind_info half(const struct lab *lab, unsigned int access)
+{
+	return (struct ibv_mw_bind_info){
+		.mr = lab->b.mr, .addr = (uintptr_t)lab->b.buffer, .length = LAB_BUFFER / 2, .mw_access_flags = access};
+}
+
+static int write_under(struct lab *lab, uint32_t rkey, uint64_t remote_at)
+{
+	struct ibv_sge sge = {(uintptr_t)lab->a.buffer, 8, lab->a.mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+
+	wr.wr.rdma.remote_addr = (uintptr_t)lab->b.buffer + remote_at;
+	wr.wr.rdma.rkey = rkey;
+	return lab_post(lab->a.qp, &wr) ? -1 : (int)lab_wait(lab->a.send_cq).status;
+}
+
+static enum lab_verdict window__type_1(void)
+{
+	struct lab lab;
+	struct ibv_mw *mw;
+	struct ibv_mw_bind bind = {.send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	mw = ibv_alloc_mw(lab.b.pd, IBV_MW_TYPE_1);
+	if (!mw)
+		return LAB_UNSUPPORTED;
+	bind.bind_info = half(&lab, IBV_ACCESS_REMOTE_WRITE);
+	CHECK(ibv_bind_mw(lab.b.qp, mw, &bind) == 0);
+	CHECK(lab_wait(lab.b.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(ibv_dereg_mr(lab.b.mr) != 0);
+	CHECK(write_under(&lab, mw->rkey, 0) == IBV_WC_SUCCESS && lab.b.buffer[0] == 'a');
+	CHECK(write_under(&lab, mw->rkey, LAB_BUFFER / 2) == IBV_WC_REM_ACCESS_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict window__type_2_and_local_invalidate(void)
+{
+	struct lab lab;
+	struct ibv_mw *mw;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+
+	lab_setup(&lab, NULL);
+	mw = ibv_alloc_mw(lab.b.pd, IBV_MW_TYPE_2);
+	if (!mw)
+		return LAB_UNSUPPORTED;
+	wr.bind_mw.mw = mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+	wr.bind_mw.bind_info = half(&lab, IBV_ACCESS_REMOTE_WRITE);
+	CHECK(lab_post(lab.b.qp, &wr) == 0);
+	CHECK(lab_wait(lab.b.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(write_under(&lab, wr.bind_mw.rkey, 0) == IBV_WC_SUCCESS);
+	wr = (struct ibv_send_wr){.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED,
+				  .invalidate_rkey = wr.bind_mw.rkey};
+	CHECK(lab_post(lab.b.qp, &wr) == 0);
+	CHECK(lab_wait(lab.b.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(write_under(&lab, wr.invalidate_rkey, 0) == IBV_WC_REM_ACCESS_ERR);
+	return LAB_PASSED;
+}
+
+/* ---- extended interfaces ---- */
+
+static enum lab_verdict extended__work_requests(void)
+{
+	struct lab_options options = {.send_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND};
+	struct lab lab;
+	struct ibv_qp_ex *ex;
+
+	lab_setup(&lab, &options);
+	ex = ibv_qp_to_qp_ex(lab.a.qp);
+	CHECK(ex != NULL);
+	CHECK(lab_recv(&lab.b, 5, 1024, 64) == 0);
+	ibv_wr_start(ex);
+	ex->wr_id = 1;
+	ex->wr_flags = 0;
+	ibv_wr_rdma_write(ex, lab.b.mr->rkey, (uintptr_t)lab.b.buffer);
+	ibv_wr_set_sge(ex, lab.a.mr->lkey, (uintptr_t)lab.a.buffer, 16);
+	ex->wr_id = 2;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(ex);
+	ibv_wr_set_inline_data(ex, (void *)(uintptr_t)"inline", 6);
+	CHECK(ibv_wr_complete(ex) == 0);
+	CHECK(lab_wait(lab.a.send_cq).wr_id == 2);
+	CHECK(lab_wait(lab.b.recv_cq).byte_len == 6);
+	CHECK(memcmp(lab.b.buffer + 1024, "inline", 6) == 0 && lab.b.buffer[15] == 'a');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict extended__abort_posts_nothing(void)
+{
+	struct lab_options options = {.send_ops = IBV_QP_EX_WITH_RDMA_WRITE};
+	struct lab lab;
+	struct ibv_qp_ex *ex;
+
+	lab_setup(&lab, &options);
+	ex = ibv_qp_to_qp_ex(lab.a.qp);
+	CHECK(ex != NULL);
+	ibv_wr_start(ex);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(ex, lab.b.mr->rkey, (uintptr_t)lab.b.buffer);
+	ibv_wr_set_sge(ex, lab.a.mr->lkey, (uintptr_t)lab.a.buffer, 16);
+	ibv_wr_abort(ex);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 33, 100, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).wr_id == 33 && lab.b.buffer[0] == 'b');
+	return LAB_PASSED;
+}
+
+static const struct lab_case cases[] = {
+	{"mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)"},
+	{"mr: unmapped memory is refused", mr__unmapped_memory_is_refused, "ibv_reg_mr(3)"},
+	{"mr: domain in use is busy", mr__pd_in_use_is_busy, "ibv_alloc_pd(3)"},
+	{"mr: deregistered key is dead", mr__deregistered_key_is_dead, IBA "10.6.7.3"},
+	{"mr: rereg moves the region", mr__rereg_moves_the_region, "ibv_rereg_mr(3)"},
+	{"mr: iova is the remote address", mr__iova_is_the_remote_address, "ibv_reg_mr(3)"},
+	{"cq: busy while in use", cq__busy_while_in_use, "ibv_create_cq(3)"},
+	{"cq: event when armed", cq__event_when_armed, "ibv_get_cq_event(3)"},
+	{"cq: solicited only", cq__solicited_only, "ibv_req_notify_cq(3)"},
+	{"cq: overrun raises CQ error", cq__overrun_raises_cq_error, "ibv_poll_cq(3), ibv_get_async_event(3)"},
+	{"state: only along the arrows", state__only_along_the_arrows, IBA "10.3.1, ibv_modify_qp(3)"},
+	{"state: missing attribute is invalid", state__missing_attribute_is_invalid, "ibv_modify_qp(3)"},
+	{"state: posting too early is refused", state__posting_too_early_is_refused, IBA "10.3.1.1, 10.3.1.2"},
+	{"state: error flushes in order", state__error_flushes_in_order, IBA "10.3.1.7, 10.8.3.1"},
+	{"state: reset and again", state__reset_and_again, IBA "10.3.1.1"},
+	{"state: SQD holds requests back", state__sqd_holds_requests_back, IBA "10.3.1.5"},
+	{"data: write", data__write, IBA "9.4.3"},
+	{"data: inline is copied at once", data__inline_is_copied_at_once, "ibv_post_send(3)"},
+	{"data: zero length needs no key", data__zero_length_needs_no_key, IBA "9.7.4.1.1"},
+	{"data: read", data__read, IBA "9.4.4"},
+	{"data: send nothing", data__send_nothing, IBA "9.4.1"},
+	{"data: send small", data__send_small, IBA "9.4.1"},
+	{"data: send medium", data__send_medium, IBA "9.4.1"},
+	{"data: send large", data__send_large, IBA "9.4.1"},
+	{"data: send with immediate", data__send_with_immediate, IBA "9.4.1"},
+	{"data: write with immediate", data__write_with_immediate, IBA "9.4.3"},
+	{"data: fetch and add", data__fetch_and_add, IBA "9.4.5"},
+	{"data: compare and swap", data__compare_and_swap, IBA "9.4.5"},
+	{"data: gather and scatter", data__gather_and_scatter, IBA "10.7.2"},
+	{"data: completions in order", data__completions_in_order, IBA "10.8.3.3"},
+	{"data: unsignalled make no completion", data__unsignalled_make_no_completion, IBA "10.7.3.1"},
+	{"error: receive too short", error__receive_too_short, IBA "9.9.3.1.4, 11.6.2"},
+	{"error: bad lkey", error__bad_lkey, IBA "11.6.2"},
+	{"error: bad rkey, and flush", error__bad_rkey_and_flush, IBA "11.6.2, 10.3.1.7"},
+	{"error: beyond the region", error__beyond_the_region, IBA "9.7.4.1.5"},
+	{"error: region without remote write", error__region_without_remote_write, IBA "9.7.4.1.5"},
+	{"error: region without remote read", error__region_without_remote_read, IBA "9.7.4.1.5"},
+	{"error: region without atomics", error__region_without_atomics, IBA "9.7.4.1.5"},
+	{"error: region of another domain", error__region_of_another_domain, IBA "10.6.3.5"},
+	{"error: queue pair without remote write", error__queue_pair_without_remote_write, IBA "9.7.4.1.2"},
+	{"error: unaligned atomic", error__unaligned_atomic, IBA "9.4.5"},
+	{"error: no receive posted", error__no_receive_posted, IBA "9.7.5.2.8"},
+	{"error: silent peer", error__silent_peer, IBA "9.9.2.1.1"},
+	{"error: receive comes in time", error__receive_comes_in_time, IBA "9.7.5.2.8"},
+	{"post: too many ranges", post__too_many_ranges, "ibv_post_send(3)"},
+	{"post: too much inline", post__too_much_inline, "ibv_post_send(3)"},
+	{"post: bad_wr names the first not posted", post__bad_wr_names_the_first_not_posted, "ibv_post_send(3)"},
+	{"post: receive queue is full", post__receive_queue_is_full, "ibv_post_recv(3)"},
+	{"event: communication established", event__communication_established, IBA "11.6.3.1"},
+	{"event: shared queue limit", event__shared_queue_limit, "ibv_modify_srq(3)"},
+	{"event: last WQE reached", event__last_wqe_reached, IBA "11.6.3.1"},
+	{"window: type 1", window__type_1, "ibv_bind_mw(3)"},
+	{"window: type 2 and local invalidate", window__type_2_and_local_invalidate, IBA "10.6.7.2"},
+	{"extended: work requests", extended__work_requests, "ibv_wr_post(3)"},
+	{"extended: abort posts nothing", extended__abort_posts_nothing, "ibv_wr_post(3)"},
+};
+
+int main(int argc, char **argv)
+{
+	return lab_main(argc, argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
+}
