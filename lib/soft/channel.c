@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
@@ -18,10 +19,12 @@ static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
 
 SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
-	struct soft_channel *channel = calloc(1, sizeof(*channel));
+	struct soft_channel *channel = soft_call_fails() ? NULL : calloc(1, sizeof(*channel));
 
-	if (!channel)
+	if (!channel) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	channel->base.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
 	if (channel->base.fd < 0) {
 		free(channel);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "cm.h"
 
 enum {
@@ -163,6 +164,8 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *as
 	struct rdma_conn_param param = asked ? *asked : default_param();
 	int err;
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	if (!asked && id->connect_len) {
 		param.private_data = id->connect;
 		param.private_data_len = (uint8_t)id->connect_len;
@@ -212,6 +215,8 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 	struct cm_msg msg = {0};
 	int err;
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	if (id->state != CM_REQUESTED || param.private_data_len > CM_REP_PRIVATE)
 		return cm_fail(EINVAL);
 	agree(id, &param);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "cm.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -80,6 +81,8 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 {
 	struct cm_id *priv;
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	if (ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB)
 		return cm_fail(EOPNOTSUPP);
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB)
@@ -176,6 +179,8 @@ SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *addr)
 {
 	int err = bind_source(cm_id(base), addr);
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	return err ? cm_fail(err) : 0;
 }
 
@@ -185,6 +190,8 @@ SOFT_EXPORT int rdma_listen(struct rdma_cm_id *base, int backlog)
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	int err;
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	if (id->state != CM_IDLE)
 		return cm_fail(EINVAL);
 	if (id->sock < 0) {
@@ -241,6 +248,8 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *src,
 	struct rdma_addr *addr = &base->route.addr;
 	int err;
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	(void)timeout_ms;
 	if (id->state != CM_IDLE)
 		return cm_fail(EINVAL);
@@ -286,6 +295,8 @@ SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
 	struct cm_id *id = cm_id(base);
 	int err;
 
+	if (softverbs_adversary_fails())
+		return cm_fail(ENOMEM);
 	(void)timeout_ms;
 	if (id->state != CM_ADDR_RESOLVED)
 		return cm_fail(EINVAL);

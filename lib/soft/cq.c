@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 enum {
@@ -19,6 +20,10 @@ struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_
 {
 	struct soft_cq *cq;
 
+	if (soft_call_fails()) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	if (cqe == 0 || cqe > SOFT_MAX_CQE || vector >= (uint32_t)context->num_comp_vectors) {
 		errno = EINVAL;
 		return NULL;
@@ -186,6 +191,8 @@ static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	int n = 0;
 
+	if (soft_adversary.on && soft_adversary_late())
+		return 0;
 	soft_lock(&cq->lock);
 	while (n < num_entries && entries(cq) != 0) {
 		const struct soft_cqe *cqe = &cq->ring[cq->tail & (cq->size - 1)];

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 enum {
@@ -120,7 +121,9 @@ static enum soft_reach reach_of(struct soft_out *out, const struct shm_mr *mr, u
 
 static void write_mapped(const struct soft_rdma *op, void *at)
 {
-	if (op->nsge == 1)
+	if (op->nsge == 1 && soft_adversary.on && soft_adversary_place(at, op->iov[0].iov_base, (size_t)op->length))
+		;
+	else if (op->nsge == 1)
 		soft_copy(at, op->iov[0].iov_base, (size_t)op->length);
 	else
 		soft_copy_out(at, op->iov, op->nsge, 0, (size_t)op->length);

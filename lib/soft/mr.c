@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 #undef ibv_reg_mr
@@ -16,10 +17,12 @@ enum {
 
 SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct soft_pd *pd = calloc(1, sizeof(*pd));
+	struct soft_pd *pd = soft_call_fails() ? NULL : calloc(1, sizeof(*pd));
 
-	if (!pd)
+	if (!pd) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	pd->base.context = context;
 	pd->base.handle = atomic_fetch_add(&soft_core->pd_serial, 1) + 1;
 	return &pd->base;
@@ -72,9 +75,11 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_
 		errno = EINVAL;
 		return NULL;
 	}
-	mr = calloc(1, sizeof(*mr));
-	if (!mr)
+	mr = soft_call_fails() ? NULL : calloc(1, sizeof(*mr));
+	if (!mr) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	err = soft_backing_find(addr, length, access & IBV_ACCESS_LOCAL_WRITE, &mr->file_fd, &mr->file_offset);
 	if (err) {
 		errno = err;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 bool soft_sq_room(struct soft_qp *qp, uint32_t head)
@@ -125,7 +126,7 @@ static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
 /* May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long way. */
 static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
-	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
+	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
 	       soft_qp_state(qp) == IBV_QPS_RTS && wr->num_sge >= 0 &&
 	       (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge && direct_kind(qp, wr) &&
 	       soft_sq_room(qp, qp->sq_head);
@@ -179,8 +180,8 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	int err = 0;
 
 	soft_lock(&qp->lock);
-	if (!takes_sends(soft_qp_state(qp))) {
-		err = EINVAL;
+	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails()) {
+		err = takes_sends(soft_qp_state(qp)) ? ENOMEM : EINVAL;
 		*bad = wr;
 		goto out;
 	}

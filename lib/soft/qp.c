@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 enum {
@@ -132,7 +133,7 @@ static void qp_free(struct soft_qp *qp)
 struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	struct soft_qp *qp;
-	int err = check_init(attr);
+	int err = soft_call_fails() ? ENOMEM : check_init(attr);
 
 	(void)context;
 	if (err) {
@@ -366,6 +367,16 @@ static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 		soft_out_put(old);
 }
 
+static void plan_cut(struct soft_qp *qp)
+{
+	uint64_t after_ns = soft_adversary_cut();
+
+	if (!after_ns)
+		return;
+	qp->cut_ns = soft_now_ns() + after_ns;
+	soft_timer_set(qp, qp->cut_ns);
+}
+
 static void enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to, struct soft_out **out)
 {
 	switch (to) {
@@ -386,6 +397,8 @@ static void enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state 
 		qp->retries_left = qp->attr.retry_cnt;
 		qp->rnr_left = qp->attr.rnr_retry;
 		set_state(qp, to);
+		if (from == IBV_QPS_RTR && soft_adversary.on)
+			plan_cut(qp);
 		soft_pump(qp);
 		break;
 	default:
@@ -419,6 +432,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 	struct soft_out *out = NULL;
 	int err;
 
+	if (soft_call_fails())
+		return ENOMEM;
 	/* Finding the peer may take a message to its engine: not under the lock. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
 	    soft_qp_state(qp) == IBV_QPS_INIT)

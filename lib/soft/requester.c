@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 enum {
@@ -113,6 +114,11 @@ void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode,
 		completion_lost(qp);
 }
 
+static bool connected(enum ibv_qp_state state)
+{
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
 /* ---- refusals ---- */
 
 static uint64_t ack_timeout_ns(const struct soft_qp *qp)
@@ -153,14 +159,32 @@ static void refused_silence(struct soft_qp *qp)
 	start_over(qp, RETRY_NS);
 }
 
+/* The adversary breaks the connection: from here it looks like a path that is gone. */
+static void cut(struct soft_qp *qp)
+{
+	qp->cut_ns = 0;
+	if (!connected(soft_qp_state(qp)))
+		return;
+	if (qp->sq_tail != qp->sq_head)
+		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	else
+		soft_qp_fail(qp);
+	soft_async_qp(qp, IBV_EVENT_QP_FATAL);
+}
+
 void soft_timer_fired(struct soft_qp *qp)
 {
 	soft_lock(&qp->lock);
+	if (qp->cut_ns && qp->cut_ns <= soft_now_ns())
+		cut(qp);
 	/* SOFT_WAIT_DRAIN goes on when the last response is there. */
 	if (qp->stall == SOFT_WAIT_TIMER) {
 		qp->stall = SOFT_GO;
 		soft_pump(qp);
 	}
+	/* A stall's time came first: there is one timer per queue pair. */
+	if (qp->cut_ns && qp->stall != SOFT_WAIT_TIMER)
+		soft_timer_set(qp, qp->cut_ns);
 	soft_unlock(&qp->lock);
 }
 
@@ -321,6 +345,19 @@ static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, e
 	return SOFT_DIRECT_ERROR;
 }
 
+/* The adversary makes the request at exec wait, once. */
+static bool held_back(struct soft_qp *qp)
+{
+	uint64_t ns = qp->delayed ? 0 : soft_adversary_delay();
+
+	qp->delayed = ns != 0;
+	if (!ns)
+		return false;
+	qp->stall = SOFT_WAIT_TIMER;
+	soft_timer_set(qp, soft_now_ns() + ns);
+	return true;
+}
+
 /* The request at exec; false if the queue has to wait or has failed. */
 static bool step(struct soft_qp *qp)
 {
@@ -329,6 +366,8 @@ static bool step(struct soft_qp *qp)
 
 	if (qp->part_done)
 		return push(qp, wqe);
+	if (soft_adversary.on && held_back(qp))
+		return false;
 	if (!qp->out) {
 		refused_silence(qp);
 		return false;
@@ -467,11 +506,6 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 		soft_pump(qp);
 	}
 	soft_unlock(&qp->lock);
-}
-
-static bool connected(enum ibv_qp_state state)
-{
-	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
 }
 
 void soft_out_died(struct soft_core *core, struct soft_out *out)

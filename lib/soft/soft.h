@@ -276,6 +276,8 @@ struct soft_qp {
 	uint32_t retries_left, rnr_left;
 	bool resync;			/* the next request starts over */
 	uint64_t deadline_ns;		/* SOFT_WAIT_TIMER */
+	uint64_t cut_ns;		/* adversary: when the connection breaks; 0: never */
+	bool delayed;			/* adversary: the request at exec has had its delay */
 	uint64_t give_up_ns;		/* peer silent: RETRY_EXC after this; 0: not silent */
 	struct soft_list timer;		/* in core->timers */
 	struct soft_list waiting;	/* in link->waiting */
@@ -371,8 +373,8 @@ struct soft_core {
 	struct soft_in *in[SOFT_MAX_LINKS];
 	uint32_t nin;
 	pthread_mutex_t table_lock;
-	struct soft_qp *qp[SHM_QPS];	/* written under table_lock and progress */
-	uint32_t qp_top;		/* indices below it have been used */
+	struct soft_qp *_Atomic qp[SHM_QPS];	/* set under table_lock, cleared under progress too */
+	_Atomic uint32_t qp_top;	/* indices below it have been used */
 	uint32_t qp_hint;		/* where to look for a free index */
 	uint32_t mr_top, mr_free_count;	/* places never used; places to reuse */
 	uint32_t *mr_free;
