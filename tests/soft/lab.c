@@ -21,9 +21,13 @@ enum {
 
 /* ---- running ---- */
 
+/* The last completion that a case looked at, for the message when it is not the expected one. */
+static struct ibv_wc last;
+
 enum lab_verdict lab_failed(const char *file, int line, const char *what)
 {
-	fprintf(stderr, "        %s:%d: not true: %s (errno %d)\n", file, line, what, errno);
+	fprintf(stderr, "        %s:%d: not true: %s (errno %d; last completion: status %d, opcode %d)\n", file, line,
+		what, errno, (int)last.status, (int)last.opcode);
 	return LAB_FAILED;
 }
 
@@ -281,6 +285,7 @@ struct ibv_wc lab_wait(struct ibv_cq *cq)
 			break;
 		}
 	}
+	last = wc;
 	return wc;
 }
 

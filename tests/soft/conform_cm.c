@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Conformance of the connection manager: events, private data, refusals. Both sides live in one process. */
+#include "lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct two {
+	struct rdma_event_channel *active, *passive;
+	struct rdma_cm_id *listener, *client, *server;
+	struct sockaddr_in addr;
+};
+
+/* The next event of a channel, two seconds at most; NULL: none. */
+static struct rdma_cm_event *get(struct rdma_event_channel *channel)
+{
+	struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
+	struct rdma_cm_event *event;
+
+	if (poll(&ready, 1, 2000) != 1 || rdma_get_cm_event(channel, &event) != 0)
+		return NULL;
+	return event;
+}
+
+static int type_of_next(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_event *event = get(channel);
+	int type = event ? (int)event->event : -1;
+
+	if (event)
+		rdma_ack_cm_event(event);
+	return type;
+}
+
+/* The first IPv4 address that rdma_cm finds a device for. */
+static bool find_addr(struct sockaddr_in *addr)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct ifaddrs *list;
+	bool found = false;
+
+	if (!channel || getifaddrs(&list) != 0)
+		return false;
+	for (struct ifaddrs *i = list; i && !found; i = i->ifa_next) {
+		struct rdma_cm_id *id;
+
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
+		    rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) != 0)
+			continue;
+		memcpy(addr, i->ifa_addr, sizeof(*addr));
+		addr->sin_port = 0;
+		found = rdma_bind_addr(id, (struct sockaddr *)addr) == 0 && id->verbs;
+		rdma_destroy_id(id);
+	}
+	freeifaddrs(list);
+	return found;
+}
+
+static enum lab_verdict open_two(struct two *t, int backlog)
+{
+	if (!find_addr(&t->addr))
+		return LAB_UNSUPPORTED;
+	t->active = rdma_create_event_channel();
+	t->passive = rdma_create_event_channel();
+	CHECK(t->active && t->passive);
+	CHECK(rdma_create_id(t->passive, &t->listener, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_bind_addr(t->listener, (struct sockaddr *)&t->addr) == 0);
+	CHECK(rdma_listen(t->listener, backlog) == 0);
+	t->addr.sin_port = rdma_get_src_port(t->listener);
+	CHECK(t->addr.sin_port != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict add_qp(struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
+						.max_recv_sge = 1},
+					.qp_type = IBV_QPT_RC};
+
+	CHECK(rdma_create_qp(id, NULL, &init) == 0);
+	CHECK(id->qp && id->pd && id->send_cq && id->recv_cq);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict route_client(struct two *t, struct rdma_cm_id **id)
+{
+	CHECK(rdma_create_id(t->active, id, t, RDMA_PS_TCP) == 0);
+	CHECK(rdma_resolve_addr(*id, NULL, (struct sockaddr *)&t->addr, 2000) == 0);
+	CHECK(type_of_next(t->active) == RDMA_CM_EVENT_ADDR_RESOLVED && (*id)->verbs);
+	CHECK(rdma_resolve_route(*id, 2000) == 0);
+	CHECK(type_of_next(t->active) == RDMA_CM_EVENT_ROUTE_RESOLVED);
+	return add_qp(*id);
+}
+
+static struct rdma_conn_param parameters(const void *data, uint8_t length)
+{
+	return (struct rdma_conn_param){.private_data = data, .private_data_len = length, .responder_resources = 2,
+					.initiator_depth = 3, .retry_count = 3, .rnr_retry_count = 3};
+}
+
+static enum lab_verdict request(struct two *t)
+{
+	struct rdma_conn_param param = parameters("question", 9);
+	enum lab_verdict verdict = route_client(t, &t->client);
+	struct rdma_cm_event *event;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_connect(t->client, &param) == 0);
+	event = get(t->passive);
+	CHECK(event && event->event == RDMA_CM_EVENT_CONNECT_REQUEST && event->listen_id == t->listener);
+	CHECK(event->param.conn.private_data_len >= 9 &&
+	      memcmp(event->param.conn.private_data, "question", 9) == 0);
+	/* What one side may start the other side needs resources for. */
+	CHECK(event->param.conn.responder_resources == 3 && event->param.conn.initiator_depth == 2);
+	t->server = event->id;
+	rdma_ack_cm_event(event);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict connect_two(struct two *t)
+{
+	struct rdma_conn_param param = parameters("answer", 7);
+	enum lab_verdict verdict = open_two(t, 8);
+	struct rdma_cm_event *event;
+
+	if (verdict == LAB_PASSED)
+		verdict = request(t);
+	if (verdict == LAB_PASSED)
+		verdict = add_qp(t->server);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	param.responder_resources = 3;
+	param.initiator_depth = 2;
+	CHECK(rdma_accept(t->server, &param) == 0);
+	event = get(t->active);
+	CHECK(event && event->event == RDMA_CM_EVENT_ESTABLISHED && event->status == 0);
+	CHECK(event->param.conn.private_data_len >= 7 && memcmp(event->param.conn.private_data, "answer", 7) == 0);
+	rdma_ack_cm_event(event);
+	CHECK(type_of_next(t->passive) == RDMA_CM_EVENT_ESTABLISHED);
+	return LAB_PASSED;
+}
+
+/* ---- cases ---- */
+
+static enum lab_verdict cm__connect_and_data(void)
+{
+	struct two t;
+	enum lab_verdict verdict = connect_two(&t);
+	static char from[64] = "by rdma_cm", to[64];
+	struct ibv_mr *from_mr, *to_mr;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	from_mr = rdma_reg_msgs(t.client, from, sizeof(from));
+	to_mr = rdma_reg_msgs(t.server, to, sizeof(to));
+	CHECK(from_mr && to_mr);
+	CHECK(rdma_post_recv(t.server, NULL, to, sizeof(to), to_mr) == 0);
+	CHECK(rdma_post_send(t.client, NULL, from, sizeof(from), from_mr, IBV_SEND_SIGNALED) == 0);
+	CHECK(rdma_get_send_comp(t.client, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	CHECK(rdma_get_recv_comp(t.server, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	CHECK(strcmp(to, "by rdma_cm") == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__disconnect_reaches_both(void)
+{
+	struct two t;
+	enum lab_verdict verdict = connect_two(&t);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_disconnect(t.client) == 0);
+	CHECK(lab_state(t.client->qp) == IBV_QPS_ERR);
+	CHECK(type_of_next(t.passive) == RDMA_CM_EVENT_DISCONNECTED);
+	CHECK(rdma_disconnect(t.server) == 0);
+	CHECK(type_of_next(t.active) == RDMA_CM_EVENT_DISCONNECTED);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__destroyed_identifier_disconnects(void)
+{
+	struct two t;
+	enum lab_verdict verdict = connect_two(&t);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	rdma_destroy_qp(t.client);
+	CHECK(rdma_destroy_id(t.client) == 0);
+	CHECK(type_of_next(t.passive) == RDMA_CM_EVENT_DISCONNECTED);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__reject_carries_data(void)
+{
+	struct two t;
+	enum lab_verdict verdict = open_two(&t, 8);
+	struct rdma_cm_event *event;
+
+	if (verdict == LAB_PASSED)
+		verdict = request(&t);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_reject(t.server, "no", 3) == 0);
+	event = get(t.active);
+	CHECK(event && event->event == RDMA_CM_EVENT_REJECTED && event->status != 0);
+	CHECK(event->param.conn.private_data_len >= 3 && memcmp(event->param.conn.private_data, "no", 3) == 0);
+	rdma_ack_cm_event(event);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__nobody_listens(void)
+{
+	struct two t;
+	struct rdma_conn_param param = parameters(NULL, 0);
+	enum lab_verdict verdict = open_two(&t, 8);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_destroy_id(t.listener) == 0);
+	verdict = route_client(&t, &t.client);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_connect(t.client, &param) == 0);
+	CHECK(type_of_next(t.active) == RDMA_CM_EVENT_REJECTED);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__private_data_is_bounded(void)
+{
+	static const uint8_t data[200];
+	struct two t;
+	struct rdma_conn_param param = parameters(data, 57);
+	enum lab_verdict verdict = open_two(&t, 8);
+
+	if (verdict == LAB_PASSED)
+		verdict = route_client(&t, &t.client);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_connect(t.client, &param) != 0);
+	param.private_data_len = 56;
+	CHECK(rdma_connect(t.client, &param) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__port_is_taken_once(void)
+{
+	struct two t;
+	struct rdma_cm_id *second;
+	enum lab_verdict verdict = open_two(&t, 8);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_create_id(t.passive, &second, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_bind_addr(second, (struct sockaddr *)&t.addr) != 0 && errno == EADDRINUSE);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__foreign_address_cannot_be_bound(void)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc6336401)};
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	if (!channel)
+		return LAB_UNSUPPORTED;
+	CHECK(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_bind_addr(id, (struct sockaddr *)&addr) != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__calls_out_of_order_fail(void)
+{
+	struct two t;
+	struct rdma_conn_param param = parameters(NULL, 0);
+	enum lab_verdict verdict = open_two(&t, 8);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_create_id(t.active, &t.client, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_resolve_route(t.client, 100) != 0);
+	CHECK(rdma_connect(t.client, &param) != 0);
+	CHECK(rdma_accept(t.client, &param) != 0);
+	CHECK(rdma_disconnect(t.client) != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__nonblocking_channel(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_event *event;
+
+	if (!channel)
+		return LAB_UNSUPPORTED;
+	CHECK(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK) == 0);
+	CHECK(rdma_get_cm_event(channel, &event) != 0 && errno == EAGAIN);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__migrate_takes_events_along(void)
+{
+	struct two t;
+	struct rdma_event_channel *other;
+	enum lab_verdict verdict = connect_two(&t);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	other = rdma_create_event_channel();
+	CHECK(other && rdma_migrate_id(t.server, other) == 0 && t.server->channel == other);
+	CHECK(rdma_disconnect(t.client) == 0);
+	CHECK(type_of_next(other) == RDMA_CM_EVENT_DISCONNECTED);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__acknowledge_timeout(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+	uint8_t timeout = 17;
+
+	if (!channel)
+		return LAB_UNSUPPORTED;
+	CHECK(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout)) == 0);
+	CHECK(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, 0) != 0);
+	return LAB_PASSED;
+}
+
+static const struct lab_case cases[] = {
+	{"cm: connect, and data", cm__connect_and_data, "rdma_cm(7)"},
+	{"cm: disconnect reaches both", cm__disconnect_reaches_both, "rdma_disconnect(3)"},
+	{"cm: destroyed identifier disconnects", cm__destroyed_identifier_disconnects, "rdma_destroy_id(3)"},
+	{"cm: reject carries data", cm__reject_carries_data, "rdma_reject(3)"},
+	{"cm: nobody listens", cm__nobody_listens, "rdma_get_cm_event(3)"},
+	{"cm: private data is bounded", cm__private_data_is_bounded, "rdma_connect(3)"},
+	{"cm: port is taken once", cm__port_is_taken_once, "rdma_bind_addr(3)"},
+	{"cm: foreign address cannot be bound", cm__foreign_address_cannot_be_bound, "rdma_bind_addr(3)"},
+	{"cm: calls out of order fail", cm__calls_out_of_order_fail, "rdma_cm(7)"},
+	{"cm: non-blocking channel", cm__nonblocking_channel, "rdma_create_event_channel(3)"},
+	{"cm: migrate takes events along", cm__migrate_takes_events_along, "rdma_migrate_id(3)"},
+	{"cm: acknowledge timeout", cm__acknowledge_timeout, "rdma_set_option(3)"},
+};
+
+int main(int argc, char **argv)
+{
+	return lab_main(argc, argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
+}
