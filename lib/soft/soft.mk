@@ -10,7 +10,7 @@ SOFT_VERBS_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, core engine link key backi
 SOFT_CM_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_qp cm_compat)
 
 .PHONY: soft
-soft: $(BUILD)/lib/soft/libibverbs.so.1 $(BUILD)/lib/soft/librdmacm.so.1
+soft: $(BUILD)/lib/soft/libibverbs.so.1 $(BUILD)/lib/soft/librdmacm.so.1 $(BUILD)/bin/oriel-soft
 
 $(BUILD)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk
 	@mkdir -p $(@D)
@@ -24,6 +24,10 @@ $(BUILD)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) lib/soft/verbs.map
 $(BUILD)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(BUILD)/lib/soft/libibverbs.so.1 lib/soft/rdmacm.map
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-soname,librdmacm.so.1 -Wl,--version-script=lib/soft/rdmacm.map \
 		-Wl,-z,defs -o $@ $(SOFT_CM_OBJS) $(BUILD)/lib/soft/libibverbs.so.1
+
+$(BUILD)/bin/oriel-soft: lib/soft/oriel-soft.sh
+	@mkdir -p $(@D)
+	install -m 755 $< $@
 
 -include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d)
 
