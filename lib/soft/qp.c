@@ -217,7 +217,7 @@ void soft_recv_done(struct soft_qp *qp, struct soft_cqe *cqe, bool solicited)
 {
 	cqe->qp = qp;
 	cqe->is_send = 0;
-	cqe->wc.wr_id = qp->rx.head.wr_id;
+	cqe->wc.wr_id = qp->rx.wr_id;
 	cqe->wc.qp_num = qp->ex.qp_base.qp_num;
 	cqe->wc.src_qp = qp->attr.dest_qp_num;
 	qp->rx_active = false;

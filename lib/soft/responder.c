@@ -79,7 +79,7 @@ static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
 	struct ibv_pd *pd = qp->ex.qp_base.srq ? qp->ex.qp_base.srq->pd : qp->ex.qp_base.pd;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < qp->rx.head.nsge; i++) {
+	for (uint32_t i = 0; i < qp->rx.nsge; i++) {
 		const struct ibv_sge *sge = &qp->rx.sge[i];
 
 		iov[i].iov_len = sge->length;
@@ -149,7 +149,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 		return receive_failed(qp, IBV_WC_LOC_PROT_ERR, SHM_NAK_OP);
 	if (r->req.total > room || r->req.offset + r->req.length > r->req.total)
 		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
-	if (!bring(r, qp, iov, qp->rx.head.nsge, r->req.offset))
+	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset))
 		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
 	if (!(r->req.flags & SHM_REQ_LAST))
 		return SHM_ACK;

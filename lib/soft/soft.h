@@ -291,7 +291,8 @@ struct soft_qp {
 	/* receive queue and responder */
 	struct soft_rq rq;
 	struct {
-		struct soft_rwqe head;
+		uint64_t wr_id;
+		uint32_t nsge;
 		struct ibv_sge sge[SOFT_MAX_SGE];
 	} rx;				/* the receive that the current message goes to */
 	bool rx_drop;			/* refused one: drop until the requester starts over */

@@ -42,14 +42,16 @@ int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
-static bool take(struct soft_rq *rq, struct soft_rwqe *to)
+static bool take(struct soft_rq *rq, struct soft_qp *qp)
 {
 	const struct soft_rwqe *rwqe;
 
 	if (rq->head == rq->tail)
 		return false;
 	rwqe = soft_rwqe(rq, rq->tail++);
-	memcpy(to, rwqe, sizeof(*rwqe) + rwqe->nsge * sizeof(rwqe->sge[0]));
+	qp->rx.wr_id = rwqe->wr_id;
+	qp->rx.nsge = rwqe->nsge;
+	memcpy(qp->rx.sge, rwqe->sge, rwqe->nsge * sizeof(rwqe->sge[0]));
 	return true;
 }
 
@@ -59,10 +61,10 @@ bool soft_rq_take(struct soft_qp *qp)
 	bool found;
 
 	if (!qp->ex.qp_base.srq)
-		return take(&qp->rq, &qp->rx.head);
+		return take(&qp->rq, qp);
 	srq = soft_srq(qp->ex.qp_base.srq);
 	soft_lock(&srq->lock);
-	found = take(&srq->rq, &qp->rx.head);
+	found = take(&srq->rq, qp);
 	if (found)
 		soft_srq_check_limit(srq);
 	soft_unlock(&srq->lock);

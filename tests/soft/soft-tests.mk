@@ -1,5 +1,5 @@
 # Tests of softverbs. `make soft-test` is correctness; `make soft-speed` needs two idle cores.
-SOFT_TESTS = speed many kill conform_verbs conform_cm
+SOFT_TESTS = speed many kill conform_verbs conform_errors conform_cm
 SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-pthread -MMD -MP
 
@@ -16,6 +16,7 @@ $(BUILD)/tests/soft/%: $(BUILD)/tests/soft/%.o $(BUILD)/tests/soft/lab.o
 
 soft-test: soft soft-tests
 	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_verbs
+	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_errors
 	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_cm
 	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $(BUILD)/tests/soft/many
 	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $(BUILD)/tests/soft/kill 200
