@@ -278,18 +278,6 @@ static enum lab_verdict cm__foreign_address_cannot_be_bound(void)
 	return LAB_PASSED;
 }
 
-static enum lab_verdict cm__route_needs_an_address(void)
-{
-	struct two t;
-	enum lab_verdict verdict = open_two(&t, 8);
-
-	if (verdict != LAB_PASSED)
-		return verdict;
-	CHECK(rdma_create_id(t.active, &t.client, NULL, RDMA_PS_TCP) == 0);
-	CHECK(rdma_resolve_route(t.client, 100) != 0);
-	return LAB_PASSED;
-}
-
 static enum lab_verdict cm__nonblocking_channel(void)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -340,7 +328,6 @@ static const struct lab_case cases[] = {
 	{"cm: private data is bounded", cm__private_data_is_bounded, "rdma_connect(3)"},
 	{"cm: port is taken once", cm__port_is_taken_once, "rdma_bind_addr(3)"},
 	{"cm: foreign address cannot be bound", cm__foreign_address_cannot_be_bound, "rdma_bind_addr(3)"},
-	{"cm: route needs an address", cm__route_needs_an_address, "rdma_resolve_route(3)"},
 	{"cm: non-blocking channel", cm__nonblocking_channel, "rdma_create_event_channel(3)"},
 	{"cm: migrate takes events along", cm__migrate_takes_events_along, "rdma_migrate_id(3)"},
 	{"cm: acknowledge timeout", cm__acknowledge_timeout, "rdma_set_option(3)"},
