@@ -2,6 +2,7 @@
 include config.mk
 
 B = build
+BUILD = $(B)
 INCLUDES = -Iinclude -Ilib -Ibootstrap -Itests -isystem /usr/include/libev
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
 LIBS = -libverbs -lrdmacm -lev -lsodium -lpthread
@@ -22,13 +23,13 @@ lib_obj = $(call objects,$(lib_src))
 demo_bin = $(demo_src:tests/demo/%.c=$(B)/bin/%)
 multi_bin = $(multi_src:tests/multi/%.c=$(B)/bin/%)
 perf_bin = $(B)/bin/oriel_lat $(B)/bin/raw_lat
-programs = $(B)/bin/oriel-run $(B)/bin/oriel-info
+programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft
 
 # What there is to make.
 
-all: lib $(programs) $(demo_bin) $(perf_bin) man
+all: lib soft $(programs) $(demo_bin) $(perf_bin) man
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
-tests: all unit launcher-tests $(multi_bin) $(B)/bin/epochs
+tests: all unit launcher-tests soft-tests $(multi_bin) $(B)/bin/epochs
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
@@ -64,6 +65,8 @@ $(B)/lib/liboriel.so: $(B)/lib/liboriel.so.$(VERSION)
 $(B)/lib/oriel.pc: lib/oriel.pc.in config.mk
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< > $@
+
+soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1
 
 link = @mkdir -p $(@D); echo "link $@"; $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@
 
@@ -114,7 +117,7 @@ $(B)/man/made: include/oriel.h include/man.awk config.mk
 
 # Installing.
 
-install: lib $(programs) man
+install: lib soft $(programs) man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3
 	install -m 755 $(programs) $(DESTDIR)$(BINDIR)
 	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
@@ -122,15 +125,19 @@ install: lib $(programs) man
 	install -m 755 $(B)/lib/liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so
+	install -d $(DESTDIR)$(LIBDIR)/oriel/soft
+	install -m 755 $(soft_libs) $(DESTDIR)$(LIBDIR)/oriel/soft
 	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/oriel-run $(DESTDIR)$(BINDIR)/oriel-info $(DESTDIR)$(INCLUDEDIR)/oriel.h
+	rm -f $(programs:$(B)/bin/%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(INCLUDEDIR)/oriel.h
+	rm -rf $(DESTDIR)$(LIBDIR)/oriel
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 
 .PHONY: all lib tests unit launcher-tests demo test soak fuzz clean distclean man install uninstall
 .SECONDARY:
+include lib/soft/soft.mk
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -142,6 +142,7 @@ static bool show_address(void *arg, const struct device_candidate *candidate)
 static void print_ways_out(void)
 {
 	printf("no RDMA device that oriel_init would take. Ways out:\n"
+	       "  oriel-run --device soft ..., or oriel-soft PROGRAM ...           softverbs, a device made of shared memory\n"
 	       "  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE    SoftRoCE on a network interface\n"
 	       "  tests/vm/run -- build/bin/oriel-run ...                          SoftRoCE in a virtual machine\n");
 }

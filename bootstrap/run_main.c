@@ -91,6 +91,8 @@ static int make_secret(struct job *job)
 static int make_plan(struct job *job)
 {
 	job->plan.options = job->options;
+	if (device_choose(job->options, &job->plan.device) != 0)
+		return -1;
 	sigprocmask(SIG_SETMASK, NULL, &job->plan.signal_mask);
 	job->plan.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (job->plan.null_fd >= 0)

@@ -75,8 +75,7 @@ static void set_environment(const struct spawn_plan *plan, int rank)
 
 	for (i = 0; i < options->variable_count; i++)
 		putenv(options->variables[i]);
-	if (options->device)
-		setenv(BOOT_ENV_DEVICE, options->device, 1);
+	device_set_environment(options, &plan->device);
 	if (options->addr_count > 0)
 		setenv(BOOT_ENV_ADDR, options->addrs[rank % options->addr_count], 1);
 	snprintf(server, sizeof(server), "127.0.0.1:%u", plan->port);

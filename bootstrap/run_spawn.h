@@ -7,11 +7,13 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "run_device.h"
 #include "run_options.h"
 
 /* What all ranks have in common. */
 struct spawn_plan {
 	const struct options *options;
+	struct device_choice device;
 	uint16_t port;             /* of the launcher */
 	int secret_fd;             /* sealed memfd, close-on-exec in the launcher */
 	int stdin_fd;              /* what rank 0 reads; close-on-exec in the launcher */

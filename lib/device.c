@@ -20,8 +20,9 @@
 #define SCAN_TEXT_BYTES 320
 
 static const char no_device_ways_out[] =
-	"Ways out: load SoftRoCE (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE), or run the program in the "
-	"SoftRoCE virtual machine: tests/vm/run -- build/bin/oriel-run ...";
+	"Ways out: softverbs, a device made of shared memory (oriel-run --device soft, or oriel-soft PROGRAM, or its folder in "
+	"LD_LIBRARY_PATH); SoftRoCE (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE), or in a virtual machine "
+	"(tests/vm/run -- build/bin/oriel-run ...)";
 
 static socklen_t addr_size(const struct sockaddr *addr)
 {

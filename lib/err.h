@@ -9,7 +9,7 @@
 
 #include "oriel.h"
 
-#define ERR_TEXT_BYTES 512
+#define ERR_TEXT_BYTES 1024
 
 /* Remember the text for oriel_last_error; returns code. */
 int err_set(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
