@@ -38,21 +38,23 @@ static const char *limit_text(rlim_t limit, char text[24])
 	return text;
 }
 
-static void print_limit(const char *name, int resource, const char *remedy)
+static void print_limit(const char *name, const struct rlimit *limit, const char *remedy)
 {
-	struct rlimit limit;
 	char soft[24], hard[24];
 
-	if (getrlimit(resource, &limit) == 0)
-		printf("  %-24s %s, can be raised to %s (%s)\n", name, limit_text(limit.rlim_cur, soft),
-		       limit_text(limit.rlim_max, hard), remedy);
+	printf("  %-24s %s, can be raised to %s (%s)\n", name, limit_text(limit->rlim_cur, soft),
+	       limit_text(limit->rlim_max, hard), remedy);
 }
 
 static void print_limits(void)
 {
+	struct rlimit limit;
+
 	printf("limits\n");
-	print_limit("locked memory, bytes", RLIMIT_MEMLOCK, "ulimit -l, limits.conf, LimitMEMLOCK=");
-	print_limit("open files", RLIMIT_NOFILE, "ulimit -n");
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+		print_limit("locked memory, bytes", &limit, "ulimit -l, limits.conf, LimitMEMLOCK=");
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		print_limit("open files", &limit, "ulimit -n");
 	printf("  %-24s %d\n", "windows at once", WINDOWS_MAX);
 }
 

@@ -111,8 +111,33 @@ static void group_hash(struct oriel_group *group)
 	                   group->range_count * sizeof(*group->ranges), NULL, 0);
 }
 
+static void join_list(struct oriel_group *group)
+{
+	struct oriel_job *job = group->job;
+
+	pthread_mutex_lock(&job->lock);
+	group->next = job->groups;
+	group->link = &job->groups;
+	if (group->next)
+		group->next->link = &group->next;
+	job->groups = group;
+	pthread_mutex_unlock(&job->lock);
+}
+
+static void leave_list(struct oriel_group *group)
+{
+	struct oriel_job *job = group->job;
+
+	pthread_mutex_lock(&job->lock);
+	*group->link = group->next;
+	if (group->next)
+		group->next->link = group->link;
+	pthread_mutex_unlock(&job->lock);
+}
+
 void group_release(struct oriel_group *group)
 {
+	leave_list(group);
 	free(group->ranges);
 	free(group->index);
 	handle_release(HANDLE_GROUP, group);
@@ -137,6 +162,7 @@ static struct oriel_group *group_alloc(struct oriel_job *job, int size)
 		return NULL;
 	group->job = job;
 	group->size = size;
+	join_list(group);
 	return group;
 }
 

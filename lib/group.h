@@ -29,6 +29,8 @@ struct group_index {
 struct oriel_group {
 	struct handle handle;
 	struct oriel_job *job;
+	struct oriel_group *next;   /* the job's groups; guarded by job->lock */
+	struct oriel_group **link;  /* what points to this one there */
 	bool borrowed;              /* a window's copy: the user may look at it, not free it */
 	int size;
 	int my_rank;                /* ORIEL_RANK_NONE if not a member */

@@ -83,8 +83,8 @@ static void job_release(struct oriel_job *job)
 	peers_close(job);
 	letters_drop(job, NULL);
 	directory_close(job);
-	if (job->world)
-		group_release(job->world);
+	while (job->groups)
+		group_release(job->groups);
 	if (job->slabs.device)
 		slabs_close(&job->slabs);
 	if (job->mems.device)

@@ -45,6 +45,7 @@ struct oriel_job {
 	struct oriel_group *world;
 
 	pthread_mutex_t lock;        /* guards all below; never held while waiting */
+	struct oriel_group *groups;  /* alive: those the program has not freed go with the job */
 	struct peer **peers;         /* open addressing by rank; NULL: free */
 	uint32_t peer_count;
 	uint32_t peer_capacity;      /* a power of 2 */

@@ -509,8 +509,10 @@ static int free_together(struct oriel_win *win)
 		return drain_rc;
 	rc = free_barrier(win);
 	fence_forget(win);
-	if (rc == ORIEL_ERR_PEER)
+	if (rc == ORIEL_ERR_PEER) {
 		survivors_barrier(win);
+		rc = peer_error(win->job, win->free_coll.culprit); /* the survivors' barrier may have left a text of its own */
+	}
 	return rc ? rc : drain_rc;
 }
 

@@ -61,6 +61,13 @@ void fake_take_over(const uint64_t *token)
 
 static const char *false_address;
 
+static int other_secret = -1;
+
+void fake_world_other_secret(int rank)
+{
+	other_secret = rank;
+}
+
 void fake_world_address(const char *text)
 {
 	false_address = text;
@@ -307,7 +314,7 @@ struct boot *fake_boot_open(struct fake_world *world, int rank, const struct boo
 	boot->base.rank = rank;
 	boot->base.size = world->size;
 	boot->base.local_size = world->size;
-	memset(boot->base.secret, 0x5a, sizeof(boot->base.secret));
+	memset(boot->base.secret, rank == other_secret ? 0x5b : 0x5a, sizeof(boot->base.secret));
 	boot->world = world;
 	boot->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	pthread_mutex_lock(&world->lock);
@@ -347,9 +354,4 @@ int fake_world_aborted(struct fake_world *world)
 	status = world->aborted;
 	pthread_mutex_unlock(&world->lock);
 	return status;
-}
-
-void fake_boot_spoil_secret(struct boot *boot)
-{
-	boot->secret[0] ^= 0xff;
 }

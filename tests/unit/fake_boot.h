@@ -30,7 +30,7 @@ void fake_world_lost(struct fake_world *world);
 /* The status of the last abort, or 0. */
 int fake_world_aborted(struct fake_world *world);
 
-/* The secret of one rank becomes another: what it proves is wrong from then on. */
-void fake_boot_spoil_secret(struct boot *boot);
+/* This rank gets another secret than the rest, in jobs from now on; -1: none does. */
+void fake_world_other_secret(int rank);
 
 #endif

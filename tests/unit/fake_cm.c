@@ -266,7 +266,8 @@ static struct fake_id *new_id(struct rdma_event_channel *channel, void *context)
 	return id;
 }
 
-int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space space)
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
+                   enum rdma_port_space space)
 {
 	(void)space;
 	if (fake_fault("rdma_create_id")) {

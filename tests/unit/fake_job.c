@@ -70,7 +70,8 @@ static void *run_rank(void *arg)
 
 static void report_hang(void)
 {
-	printf("not ok: nothing moved for %d s: %s; fault hit: %s\n", limit_seconds, doing, fake_hit() ? fake_hit() : "none");
+	printf("not ok: nothing moved for %d s: %s; fault hit: %s\n", limit_seconds, doing,
+	       fake_hit() ? fake_hit() : "none");
 	for (int i = 0; i < watched_count; i++)
 		printf("  rank %d is in %s; first error %d in %s: %s\n", i, watched[i].step ? watched[i].step : "?",
 		       watched[i].first_error, watched[i].first_call ? watched[i].first_call : "-", watched[i].first_text);
@@ -142,6 +143,7 @@ bool ranks_clean(void)
 	fake_release_requests();
 	if (fake_alive() == 0 && fake_misuses() == 0 && boots_left == 0)
 		return true;
-	printf("not clean: %s: %s; boots %d; fault hit: %s\n", doing, fake_report(), boots_left, fake_hit() ? fake_hit() : "none");
+	printf("not clean: %s: %s; boots %d; fault hit: %s\n", doing, fake_report(), boots_left,
+	       fake_hit() ? fake_hit() : "none");
 	return false;
 }

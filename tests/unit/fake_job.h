@@ -1,8 +1,8 @@
 /*
  * fake_job.h - ranks of a job as threads of the test program, over the fake device and the fake launcher
  *
- * A rank whose function returns without having finalized counts as ended by the launcher's word. A watchdog ends the program
- * with a report if a run takes too long: nothing in the library may hang.
+ * A rank whose function returns without having finalized counts as ended by the launcher's word. A watchdog ends the
+ * program with a report if a run takes too long: nothing in the library may hang.
  */
 #ifndef ORIEL_TESTS_FAKE_JOB_H
 #define ORIEL_TESTS_FAKE_JOB_H

@@ -37,7 +37,8 @@ struct state {
 #define CALL(state, call) ((state)->rank->step = #call, rank_note((state)->rank, #call, call))
 
 /* After ORIEL_ERR_MEMORY nothing has changed: the call can be made again. */
-#define AGAIN(state, call) (((state)->rank->step = #call, is_retried((state)->rank, #call, call)) ? CALL(state, call) : (state)->rank->last)
+#define AGAIN(state, call) \
+	(((state)->rank->step = #call, is_retried((state)->rank, #call, call)) ? CALL(state, call) : (state)->rank->last)
 
 /* Whether the call is to be repeated; otherwise its result is entered. */
 static bool is_retried(struct rank *rank, const char *call, int rc)
@@ -81,7 +82,8 @@ static void put_to_right(struct state *state, int right)
 
 	for (int i = 0; i < PIECES; i++) {
 		origin[i] = (struct oriel_origin_piece){ mine->pieces[i], PIECE_BYTES };
-		target[i] = (struct oriel_target_piece){ offsetof(struct layout, pieces) + (size_t)i * 2 * PIECE_BYTES, PIECE_BYTES };
+		target[i].disp = offsetof(struct layout, pieces) + (size_t)i * 2 * PIECE_BYTES;
+		target[i].size_bytes = PIECE_BYTES;
 	}
 	AGAIN(state, oriel_put(state->win, mine->small, SMALL_BYTES, right, offsetof(struct layout, small)));
 	AGAIN(state, oriel_put(state->win, mine->copied, COPIED_BYTES, right, offsetof(struct layout, copied)));

@@ -5,10 +5,10 @@
 #include "fake_job.h"
 
 /*
- * Join; window; on every two neighbours in a ring of ranks post, start, small, larger and vector puts, gets, complete, wait; fence
- * with puts; memory registered and used; window freed; finalize. A call that fails is noted and the rank goes on with the
- * next, as the calls allow; without a window it exits. Data is checked where no call has failed. arg may be a struct
- * oriel_options.
+ * Join; window; on every two neighbours in a ring of ranks post, start, small, larger and vector puts, gets,
+ * complete, wait; fence with puts; memory registered and used; window freed; finalize. A call that is out of memory is
+ * made again, one that fails otherwise is noted and the rank goes on with the next; without a window it exits. Data is
+ * checked where no call has failed. arg may be a struct oriel_options.
  */
 void scenario(struct rank *rank);
 

@@ -20,6 +20,7 @@ static int locked;
 static struct fault calls, requests, events, allocations;
 static uint64_t posts;
 static const char *volatile hit;
+static const char *dropped_name;
 static int alive[FAKE_KINDS];
 static int misuses;
 static char first_misuse[128];
@@ -59,6 +60,7 @@ void fake_reset(void)
 	posts = 0;
 	memset(alive, 0, sizeof(alive));
 	hit = NULL;
+	dropped_name = NULL;
 	misuses = 0;
 	first_misuse[0] = '\0';
 }
@@ -111,8 +113,18 @@ bool fake_request_fault(const char *name)
 	return count_fault(&requests, name);
 }
 
+void fake_drop_first(const char *event)
+{
+	dropped_name = event;
+}
+
 bool fake_event_fault(const char *name)
 {
+	if (dropped_name && strcmp(name, dropped_name) == 0) {
+		dropped_name = NULL;
+		hit = name;
+		return true;
+	}
 	return count_fault(&events, name);
 }
 
@@ -177,8 +189,8 @@ int fake_misuses(void)
 
 const char *fake_report(void)
 {
-	size_t used = (size_t)snprintf(report, sizeof(report), "%d misuses%s%s; alive:", misuses, misuses ? ", first: " : "",
-	                               first_misuse);
+	size_t used = (size_t)snprintf(report, sizeof(report), "%d misuses%s%s; alive:", misuses,
+	                               misuses ? ", first: " : "", first_misuse);
 
 	for (int i = 0; i < FAKE_KINDS; i++) {
 		if (alive[i] && used < sizeof(report))

@@ -26,7 +26,7 @@ static struct fake_context *contexts;
 static struct fake_mr *mrs;
 static struct fake_qp *qps;
 static struct job *queue;
-static struct job *spare; /* jobs to be used again: one thread makes them, another ends them, a detector need not know */
+static struct job *spare; /* to be used again: one thread makes them, another ends them, a detector need not know */
 static pthread_t engine;
 static bool engine_runs, engine_ends;
 static uint32_t next_key = 0x1000;
@@ -204,7 +204,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 		errno = ENOMEM;
 		return NULL;
 	}
-	if ((access & IBV_ACCESS_LOCAL_WRITE) && (uintptr_t)addr - (uintptr_t)fake_config.read_only < fake_config.read_only_bytes) {
+	if ((access & IBV_ACCESS_LOCAL_WRITE) &&
+	    (uintptr_t)addr - (uintptr_t)fake_config.read_only < fake_config.read_only_bytes) {
 		errno = EFAULT;
 		return NULL;
 	}
@@ -253,14 +254,17 @@ static struct fake_mr *find_mr(struct ibv_pd *pd, uint32_t key, bool remote, uin
 
 		if ((remote ? mr->ibv.rkey : mr->ibv.lkey) != key || mr->ibv.pd != pd)
 			continue;
-		return offset <= mr->ibv.length && mr->ibv.length - offset >= size && (mr->access & access) == access ? mr : NULL;
+		if (offset > mr->ibv.length || mr->ibv.length - offset < size || (mr->access & access) != access)
+			return NULL;
+		return mr;
 	}
 	return NULL;
 }
 
 /* Completion queues. */
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg, struct ibv_comp_channel *channel, int vector)
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg, struct ibv_comp_channel *channel,
+                             int vector)
 {
 	struct fake_cq *cq;
 
@@ -515,7 +519,8 @@ static enum ibv_wc_status transfer(struct job *job, struct fake_qp *remote, void
 static enum ibv_wc_status execute(struct job *job)
 {
 	struct fake_qp *qp = job->qp, *remote = remote_qp(qp);
-	bool in = job->wr.send_flags & IBV_SEND_INLINE, writes = job->wr.opcode != IBV_WR_RDMA_WRITE;
+	int access = job->wr.opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE;
+	bool in = job->wr.send_flags & IBV_SEND_INLINE;
 	size_t size = job->wr.num_sge ? job->sge.length : 0;
 	void *local = in ? job->inline_data : (void *)(uintptr_t)job->sge.addr;
 
@@ -525,7 +530,7 @@ static enum ibv_wc_status execute(struct job *job)
 		return IBV_WC_RETRY_EXC_ERR;
 	if (size > fake_config.max_message_bytes)
 		return IBV_WC_LOC_LEN_ERR;
-	if (!in && size && !find_mr(qp->ibv.pd, job->sge.lkey, false, job->sge.addr, size, writes ? IBV_ACCESS_LOCAL_WRITE : 0))
+	if (!in && size && !find_mr(qp->ibv.pd, job->sge.lkey, false, job->sge.addr, size, access))
 		return IBV_WC_LOC_PROT_ERR;
 	return transfer(job, remote, local, size);
 }
@@ -553,7 +558,7 @@ static void *run_engine(void *arg)
 		bool ends;
 
 		fake_lock();
-		job = queue;
+		job = fake_config.engine_rests ? NULL : queue;
 		ends = engine_ends;
 		if (job) {
 			struct fake_qp *qp = job->qp;

@@ -37,6 +37,7 @@ struct fake_config {
 	uint8_t reads_in_flight;   /* [16] */
 	uint32_t max_message_bytes;/* [2^30] */
 	bool engine;               /* [false] requests are carried out by another thread, later */
+	bool engine_rests;         /* [false] the engine begins nothing for now */
 	uint32_t late_polls;       /* [0] a completion is seen only at the poll after that many */
 	bool hold_requests;        /* [false] connection requests wait for fake_release_requests */
 	bool no_device;            /* [false] no address has a device */
@@ -54,6 +55,7 @@ void fake_fail_call(uint64_t n);
 void fake_fail_request(uint64_t n);
 void fake_fail_allocation(uint64_t n); /* of the library: malloc, calloc, realloc */
 void fake_drop_event(uint64_t n);
+void fake_drop_first(const char *event); /* of that name: "CONNECT_RESPONSE" */
 
 /* The name of the call, opcode, or event that the fault has hit, or NULL if it was not reached. */
 const char *fake_hit(void);

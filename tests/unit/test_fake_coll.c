@@ -205,8 +205,10 @@ static void mail_send__waits_for_room_in_the_ring(void)
 /* One rank is gone: those who wait for it, directly or not, are told its name. */
 static void barrier_without_the_last(struct rank *rank)
 {
+	char name[32];
 	int rc;
 
+	snprintf(name, sizeof(name), "rank %d is dead", rank->size - 1);
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	if (rank->rank == rank->size - 1) {
@@ -219,7 +221,7 @@ static void barrier_without_the_last(struct rank *rank)
 	}
 	rc = oriel_barrier(rank->job);
 	CU_ASSERT_EQUAL(rc, ORIEL_ERR_PEER);
-	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "killed by signal 9"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), name)); /* why, only those know who heard the launcher first */
 	__atomic_store_n(&rank[rank->size - 1 - rank->rank].arg, rank, __ATOMIC_RELEASE);
 	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
 }

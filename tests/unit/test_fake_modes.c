@@ -210,6 +210,62 @@ static void scenario__everything_small_and_late(void)
 	unsetenv("ORIEL_FLAGS");
 }
 
+/* A copied put of an epoch before has failed (P5): wait tells it, and its own epoch is closed all the same. */
+static void suffer_late(oriel_win *win, oriel_group *other)
+{
+	char byte = 1;
+
+	CU_ASSERT_EQUAL(oriel_win_post(win, other, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_start(win, other, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_flush(win, ORIEL_RANK_ALL), 0); /* the other's post is here */
+	fake_config.engine_rests = true;
+	CU_ASSERT_EQUAL(oriel_put(win, &byte, 1, 1, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_complete(win), 0); /* copied: does not wait for the network */
+	fake_fail_request(fake_requests() + 1);
+	fake_config.engine_rests = false;
+	CU_ASSERT_EQUAL(oriel_win_wait(win), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(oriel_win_wait(win), ORIEL_ERR_SYNC);
+	CU_ASSERT_EQUAL(oriel_win_complete(win), ORIEL_ERR_SYNC);
+	CU_ASSERT_EQUAL(oriel_win_free(&win), ORIEL_ERR_PEER);
+}
+
+static void be_lost(oriel_win *win, oriel_group *other)
+{
+	CU_ASSERT_EQUAL(oriel_win_post(win, other, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_wait(win), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(oriel_win_free(&win), ORIEL_ERR_PEER);
+}
+
+static void put_that_fails_late(struct rank *rank)
+{
+	static uint8_t memory[2][64];
+	oriel_group *world, *other;
+	oriel_win *win;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	oriel_group_world(rank->job, &world);
+	oriel_group_incl(world, 1, (int[]){ 1 - rank->rank }, &other);
+	CU_ASSERT_EQUAL(oriel_win_create(memory[rank->rank], 64, 1, NULL, world, &win), 0);
+	if (rank->rank == 0)
+		suffer_late(win, other);
+	else
+		be_lost(win, other);
+	oriel_group_free(&other);
+	oriel_group_free(&world);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+}
+
+static void win_tell_sticky__closes_the_epoch_all_the_same(void)
+{
+	struct rank ranks[2];
+
+	fake_reset();
+	fake_config.engine = true;
+	ranks_limit(30, "a copied put that fails after complete");
+	ranks_run(2, put_that_fails_late, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
 static void put_into_read_only(struct rank *rank, oriel_win *win, uint8_t *page)
 {
 	uint8_t byte = 9, got = 0;
@@ -276,4 +332,5 @@ void suite_modes(void)
 	CU_ADD_TEST(suite, scenario__late_device);
 	CU_ADD_TEST(suite, scenario__everything_small_and_late);
 	CU_ADD_TEST(suite, scenario__read_only_window);
+	CU_ADD_TEST(suite, win_tell_sticky__closes_the_epoch_all_the_same);
 }

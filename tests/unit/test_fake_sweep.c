@@ -1,8 +1,8 @@
 /*
  * test_fake_sweep.c - the n-th call to the device, work request, or connection event goes wrong, for every n
  *
- * Whatever goes wrong: no hang, no crash, nothing left, no misuse of the device, and either an error on some rank or the right
- * data on all. Where an error is told, its code is one that fits.
+ * Whatever goes wrong: no hang, no crash, nothing left, no misuse of the device, and either an error on some rank or
+ * the right data on all. Where an error is told, its code is one that fits.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ static bool run_is_right(struct rank ranks[], const char *what, unsigned n)
 		if (told_well(&ranks[i]) && ranks[i].wrong == 0)
 			continue;
 		printf("%s %u (%s): rank %d: error %d in %s: %s; %d comparisons wrong\n", what, n, fake_hit(), i,
-		       ranks[i].first_error, ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text, ranks[i].wrong);
+		       ranks[i].first_error, ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text,
+		       ranks[i].wrong);
 		right = false;
 	}
 	return ranks_clean() && right;
