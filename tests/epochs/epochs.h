@@ -1,0 +1,36 @@
+/* epochs.h - carries a plan out over Oriel and compares with the model */
+#ifndef ORIEL_TESTS_EPOCHS_EPOCHS_H
+#define ORIEL_TESTS_EPOCHS_EPOCHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "oriel.h"
+
+/* Memory that lives as long as the program: the fixed regions. */
+struct fixed {
+	uint8_t *bytes[3];
+};
+
+struct settings {
+	uint64_t first;   /* seed */
+	uint64_t seeds;
+	int steps;        /* 0: as the seed says */
+	bool verbose;     /* print every event */
+};
+
+struct job {
+	oriel_job *handle;
+	oriel_group *world;
+	int rank;
+	int size;
+	struct fixed fixed;
+};
+
+/*
+ * Run one seed. Gives the number of differences found. A call that fails where it must not ends the program, since the
+ * others can only wait for this rank from then on.
+ */
+int epochs_run(struct job *job, const struct settings *settings, uint64_t seed);
+
+#endif

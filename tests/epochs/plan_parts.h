@@ -1,0 +1,81 @@
+/*
+ * plan_parts.h - inside the generator
+ *
+ * An act_ function makes an event if it can: it gives false where the dice ask for something that is not possible now.
+ */
+#ifndef ORIEL_TESTS_EPOCHS_PLAN_PARTS_H
+#define ORIEL_TESTS_EPOCHS_PLAN_PARTS_H
+
+#include "plan.h"
+
+/* plan.c */
+
+void plan_shuffle(struct rng *rng, int list[], int count);
+
+/* plan_op.c: operations and the memory they touch. */
+
+enum op_wish {
+	OP_ANY,
+	OP_GET,       /* nothing but a get */
+	OP_BURST,     /* one contiguous piece of some kilobytes, as many of which fill copy rings and send queues */
+	OP_BURST_GET,
+};
+
+/* Make an operation of an epoch; NULL if no memory fits. */
+struct plan_op *plan_make_op(struct plan *plan, int win, uint32_t round, int origin, int target, enum op_wish wish);
+
+/* Whether an exposure epoch covers bytes of the range. */
+bool plan_covered(const struct plan *plan, const struct range *range);
+
+/* The owner may store to the range now; if so it is noted. */
+bool plan_may_store(struct plan *plan, const struct range *range);
+
+/* Let go of claims that are over. */
+void plan_sweep(struct plan *plan);
+
+/* plan_end.c: for the epoch that event->win and event->round name; of one origin or all, to one target or all (-1). */
+
+/* Operations are complete at their origins: into event->done. */
+void plan_finish_ops(struct plan *plan, struct event *event, int origin, int target);
+
+/* Let go of what is in event->done, after the claims. */
+void plan_free_done(struct plan *plan, struct event *event);
+
+/* Claims on origin memory, and on the memory of a target, are over. */
+void plan_end_origins(struct plan *plan, const struct event *event, int origin, int target);
+void plan_end_targets(struct plan *plan, const struct event *event, int target);
+
+/* The event of a flush. */
+void plan_flush(struct plan *plan, struct event *event, int w, uint32_t round, int origin, int target);
+
+/* plan_win.c: windows and fences. */
+
+bool act_create(struct plan *plan, struct event *event);
+bool act_free(struct plan *plan, struct event *event);
+bool act_fence(struct plan *plan, struct event *event);
+bool act_fence_op(struct plan *plan, struct event *event);
+bool act_fence_flush(struct plan *plan, struct event *event);
+
+/* A live window, or -1. */
+int plan_some_window(struct plan *plan);
+int plan_live_windows(const struct plan *plan);
+
+/* A fence epoch without operations ends without a call. */
+void plan_leave_fence(struct plan *plan, struct plan_win *win);
+
+/* common: the assertions that all members give. */
+void plan_fence_window(struct plan *plan, struct event *event, int w, int common);
+
+/* False where something still needs the window, or its memory. */
+bool plan_free_window(struct plan *plan, struct event *event, int w);
+
+/* plan_round.c: rounds. */
+
+bool act_round(struct plan *plan, struct event *event);
+bool act_new_round(struct plan *plan, struct event *event);
+bool plan_has_rounds(const struct plan *plan, int w);
+
+/* Make the next event of a rank in a round, if one is possible; the round's place becomes free with its last. */
+bool plan_advance(struct plan *plan, struct event *event, struct plan_round *round, int rank);
+
+#endif

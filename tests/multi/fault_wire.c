@@ -1,0 +1,351 @@
+/*
+ * fault_wire.c - what ranks do when the wire between them is bad, silent for a while, or cut: rules E6 and P5
+ *
+ *   oriel-run -n N --addr A,B fault_wire WHERE FILE    on the wire of tests/vm/wire; fault_wire --list
+ *
+ * Ranks with even numbers are at one end of the wire, the others at the other. The program says "ready" when it is where it shall be
+ * disturbed; whoever runs it then spoils the wire and makes FILE, with the time of the cut in it (milliseconds
+ * since start-up).
+ *
+ * lossy       epochs of both kinds, and each buffer is overwritten as soon as complete has given it back: what is
+ *             repeated must come from elsewhere, or must have been waited for
+ * outage      epochs of both kinds before, during and after
+ * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s: "told RANK MILLISECONDS"
+ */
+#include "multi.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "util.h"
+
+#define TOLD_MS 5000
+#define LIMIT_S 60
+#define LARGE 20000
+#define PART (LARGE + 1000)
+
+struct fault {
+	struct multi m;
+	struct multi_window w;
+	const char *name;
+	const char *file;
+	int next;             /* the rank after this one, and the one before: both at the other end */
+	int before;
+	oriel_group *to;
+	oriel_group *from;
+};
+
+enum { ROUND };
+
+static void say_ready(struct fault *fault)
+{
+	multi_sync(&fault->m);
+	if (fault->m.rank == 0) {
+		printf("ready\n");
+		fflush(stdout);
+	}
+}
+
+static bool is_disturbed(const struct fault *fault)
+{
+	return access(fault->file, F_OK) == 0;
+}
+
+static uint64_t boot_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Epochs. */
+
+/* Small and large puts around the ring, buffers overwritten at once. */
+static void access_epoch(struct fault *fault, uint64_t round)
+{
+	struct multi *m = &fault->m;
+	uint8_t *large = multi_alloc(LARGE), small[100];
+
+	multi_fill(large, LARGE, round);
+	multi_fill(small, sizeof(small), round + 7);
+	memset(fault->w.base, 0, PART);
+	CHECK_OK(m, oriel_win_post(fault->w.win, fault->from, 0));
+	CHECK_OK(m, oriel_win_start(fault->w.win, fault->to, 0));
+	CHECK_OK(m, oriel_put(fault->w.win, large, LARGE, fault->next, 0));
+	CHECK_OK(m, oriel_put(fault->w.win, small, sizeof(small), fault->next, LARGE));
+	CHECK_OK(m, oriel_win_complete(fault->w.win));
+	memset(large, 0xee, LARGE);
+	memset(small, 0xee, sizeof(small));
+	CHECK_OK(m, oriel_win_wait(fault->w.win));
+	CHECK(m, multi_holds(fault->w.base, LARGE, round));
+	CHECK(m, multi_holds(fault->w.base + LARGE, sizeof(small), round + 7));
+	free(large);
+}
+
+static void fence_epoch(struct fault *fault, uint64_t round)
+{
+	struct multi *m = &fault->m;
+	uint8_t data[3000], back[3000];
+	size_t half = round % 2 * 3000;
+
+	multi_fill(data, sizeof(data), round);
+	CHECK_OK(m, oriel_win_fence(fault->w.win, 0));
+	CHECK_OK(m, oriel_put(fault->w.win, data, sizeof(data), fault->next, half));
+	CHECK_OK(m, oriel_win_fence(fault->w.win, 0));
+	CHECK(m, multi_holds(fault->w.base + half, sizeof(data), round));
+	CHECK_OK(m, oriel_get(fault->w.win, back, sizeof(back), fault->before, half));
+	CHECK_OK(m, oriel_win_fence(fault->w.win, 0));
+	CHECK(m, multi_holds(back, sizeof(back), round));
+}
+
+static void lossy(struct fault *fault)
+{
+	for (uint64_t round = 1; round <= 12 && !multi_failed(&fault->m); round++) {
+		access_epoch(fault, round);
+		fence_epoch(fault, round);
+	}
+}
+
+/* Rounds until the outage is over, and some more. Ranks must make the same number, so rank 0 decides. */
+static void outage(struct fault *fault)
+{
+	struct multi *m = &fault->m;
+	uint64_t rounds_left = 5;
+
+	say_ready(fault);
+	for (uint64_t round = 1; rounds_left > 0 && !multi_failed(m); round++) {
+		access_epoch(fault, round);
+		fence_epoch(fault, round);
+		if (m->rank == 0)
+			multi_raise(m, ROUND, round * 2 + is_disturbed(fault));
+		multi_await(m, ROUND, round * 2);
+		if (multi_word(m, ROUND) & 1)
+			rounds_left--;
+		multi_sync(m);
+	}
+}
+
+/* Waiting. Each gives what the call returns that waits for the other end. */
+
+static int in_complete(struct fault *fault)
+{
+	uint8_t byte = 1;
+
+	CHECK_OK(&fault->m, oriel_win_start(fault->w.win, fault->to, 0));
+	CHECK_OK(&fault->m, oriel_put(fault->w.win, &byte, 1, fault->next, 0));
+	say_ready(fault);
+	return oriel_win_complete(fault->w.win);
+}
+
+static int in_wait(struct fault *fault)
+{
+	CHECK_OK(&fault->m, oriel_win_post(fault->w.win, fault->from, 0));
+	multi_drain(&fault->m);
+	say_ready(fault);
+	return oriel_win_wait(fault->w.win);
+}
+
+static int in_test(struct fault *fault)
+{
+	int flag = 0, rc;
+
+	CHECK_OK(&fault->m, oriel_win_post(fault->w.win, fault->from, 0));
+	multi_drain(&fault->m);
+	say_ready(fault);
+	do
+		rc = oriel_win_test(fault->w.win, &flag);
+	while (rc == 0 && !flag);
+	return rc;
+}
+
+static int in_flush(struct fault *fault)
+{
+	uint8_t byte = 1;
+	int rc;
+
+	CHECK_OK(&fault->m, oriel_win_start(fault->w.win, fault->to, 0));
+	CHECK_OK(&fault->m, oriel_put(fault->w.win, &byte, 1, fault->next, 0));
+	say_ready(fault);
+	rc = oriel_win_flush(fault->w.win, fault->next);
+	CHECK_RC(&fault->m, ORIEL_ERR_PEER, oriel_win_complete(fault->w.win));
+	return rc;
+}
+
+/* The last rank comes to the collective call only when the wire is cut; the others wait in it. */
+static void come_late(struct fault *fault)
+{
+	say_ready(fault);
+	while (fault->m.rank == fault->m.size - 1 && !is_disturbed(fault))
+		sched_yield();
+}
+
+static int in_fence(struct fault *fault)
+{
+	come_late(fault);
+	return oriel_win_fence(fault->w.win, 0);
+}
+
+static int in_free(struct fault *fault)
+{
+	int rc;
+
+	come_late(fault);
+	rc = oriel_win_free(&fault->w.win);
+	CHECK(&fault->m, fault->w.win == NULL);
+	return rc;
+}
+
+static int in_create(struct fault *fault)
+{
+	oriel_win *win = NULL;
+	int rc;
+
+	come_late(fault);
+	rc = oriel_win_create(fault->w.base, 8, 1, NULL, fault->m.group, &win);
+	CHECK(&fault->m, (win == NULL) == (rc != 0));
+	return win ? oriel_win_free(&win) : rc;
+}
+
+static int in_barrier(struct fault *fault)
+{
+	come_late(fault);
+	return oriel_barrier(fault->m.job);
+}
+
+/* P5: the put is copied, so complete has nothing to wait for; that it never arrived is told by a later call, free at the latest. */
+static int copied_put(struct fault *fault)
+{
+	struct multi *m = &fault->m;
+	uint8_t byte = 1;
+
+	CHECK_OK(m, oriel_win_post(fault->w.win, fault->from, 0));
+	CHECK_OK(m, oriel_win_start(fault->w.win, fault->to, 0));
+	CHECK_OK(m, oriel_put(fault->w.win, &byte, 1, fault->next, 0));
+	CHECK_OK(m, oriel_win_flush(fault->w.win, fault->next));
+	say_ready(fault);
+	while (!is_disturbed(fault))
+		sched_yield();
+	CHECK_OK(m, oriel_put(fault->w.win, &byte, 1, fault->next, 1));
+	CHECK_OK(m, oriel_win_complete(fault->w.win));
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_wait(fault->w.win));
+	return oriel_win_free(&fault->w.win);
+}
+
+struct mode {
+	const char *name;
+	void (*live)(struct fault *fault);
+	int (*told)(struct fault *fault);
+	bool collective;
+};
+
+static const struct mode modes[] = {
+	{ "lossy", lossy, NULL, false },
+	{ "outage", outage, NULL, false },
+	{ "cut_complete", NULL, in_complete, false },
+	{ "cut_wait", NULL, in_wait, false },
+	{ "cut_test", NULL, in_test, false },
+	{ "cut_flush", NULL, in_flush, false },
+	{ "cut_fence", NULL, in_fence, true },
+	{ "cut_free", NULL, in_free, true },
+	{ "cut_create", NULL, in_create, true },
+	{ "cut_barrier", NULL, in_barrier, true },
+	{ "cut_copied_put", NULL, copied_put, false },
+};
+
+#define MODES (sizeof(modes) / sizeof(modes[0]))
+
+/* The time the wire was cut, from the file; the call may have returned before the file was there. */
+static uint64_t cut_ms(const struct fault *fault)
+{
+	unsigned long long ms = 0;
+	FILE *file;
+
+	while (!is_disturbed(fault))
+		sched_yield();
+	file = fopen(fault->file, "r");
+	if (file && fscanf(file, "%llu", &ms) != 1)
+		ms = 0;
+	if (file)
+		fclose(file);
+	return ms;
+}
+
+static void be_told(struct fault *fault, const struct mode *mode, uint64_t *ms)
+{
+	struct multi *m = &fault->m;
+	int rc = mode->told(fault);
+	uint64_t told, cut;
+
+	/* A member that had got all that it needs from the other end may leave a collective call; the next one tells it. */
+	if (rc == 0 && mode->collective)
+		rc = oriel_barrier(m->job);
+	told = boot_ms();
+	CHECK_RC(m, ORIEL_ERR_PEER, rc);
+	CHECK_TEXT(m, "rank ");
+	cut = cut_ms(fault);
+	*ms = told > cut ? told - cut : 0;
+	CHECK(m, cut > 0);
+	if (!CHECK(m, *ms < TOLD_MS))
+		printf("# %s: rank %d was told after %llu ms\n", mode->name, m->rank, (unsigned long long)*ms);
+}
+
+static void leave(struct fault *fault, int expected)
+{
+	struct multi *m = &fault->m;
+
+	CHECK_OK(m, oriel_group_free(&fault->to));
+	CHECK_OK(m, oriel_group_free(&fault->from));
+	CHECK_OK(m, oriel_group_free(&m->group));
+	if (fault->w.win) {
+		CHECK_RC(m, expected, oriel_win_free(&fault->w.win));
+		CHECK(m, fault->w.win == NULL);
+	}
+	CHECK_RC(m, expected, oriel_finalize(&m->job));
+}
+
+static int run(const struct mode *mode, const char *file)
+{
+	static struct fault fault;
+	struct multi *m = &fault.m;
+	uint64_t ms = 0;
+
+	if (!multi_enter(m, mode->name, LIMIT_S))
+		return 1;
+	fault.name = mode->name;
+	fault.file = file;
+	fault.next = (m->rank + 1) % m->size;
+	fault.before = (m->rank + m->size - 1) % m->size;
+	fault.to = multi_group_one(m, fault.next);
+	fault.from = multi_group_one(m, fault.before);
+	multi_window_open(m, &fault.w, 2 * PART);
+	multi_warm(m, fault.w.win);
+	if (mode->live)
+		mode->live(&fault);
+	else
+		be_told(&fault, mode, &ms);
+	leave(&fault, mode->live ? 0 : ORIEL_ERR_PEER);
+	if (multi_tell(m) == 0)
+		printf("told %d %llu\n", m->rank, (unsigned long long)ms);
+	return multi_failed(m);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+		for (size_t i = 0; i < MODES; i++)
+			printf("%s\n", modes[i].name);
+		return 0;
+	}
+	for (size_t i = 0; i < MODES && argc == 3; i++) {
+		if (strcmp(argv[1], modes[i].name) == 0)
+			return run(&modes[i], argv[2]);
+	}
+	return 2;
+}

@@ -1,0 +1,486 @@
+/* multi_errors.c - rules E1 to E3: every public call with each argument wrong in turn, and wrong order. */
+#include "multi.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LARGE ((int)1 << 20)
+
+/* Handles that are none: null, of other kinds, memory of the program's, and what the case adds: freed ones. */
+#define WRONG_MAX 8
+
+struct wrong {
+	void *handle[WRONG_MAX];
+	int count;
+};
+
+static uint64_t no_handle[512];
+
+static struct wrong wrong_handles(void *first, void *second, void *third)
+{
+	struct wrong wrong = { .handle = { NULL, no_handle, (uint8_t *)no_handle + 1, first, second, third } };
+
+	wrong.count = 6;
+	return wrong;
+}
+
+/* Everything about a window that a refused call could have changed. */
+static void window_is_as_before(struct multi *m, const struct multi_window *w)
+{
+	struct oriel_win_info info;
+
+	CHECK_OK(m, oriel_win_query(w->win, &info));
+	CHECK(m, info.base == w->base && info.size_bytes == w->size_bytes && info.disp_unit_bytes == 1);
+	CHECK(m, multi_all(w->base, w->size_bytes, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w->win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_wait(w->win));
+	multi_warm(m, w->win);
+}
+
+/* E2: job handles. */
+static void job_handles(struct multi *m)
+{
+	struct multi_window w;
+	struct wrong wrong;
+	struct oriel_usage usage;
+	oriel_group *group;
+	oriel_mem *mem;
+	uint8_t memory[8];
+
+	multi_window_open(m, &w, 64);
+	wrong = wrong_handles(m->group, w.win, (uint8_t *)m->job + 8);
+	for (int i = 0; i < wrong.count; i++) {
+		oriel_job *job = wrong.handle[i];
+
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_finalize(&job));
+		CHECK(m, job == wrong.handle[i]);
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_rank(job));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_size(job));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_barrier(job));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_abort(job, 1, "must not happen"));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_usage(job, &usage));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_world(job, &group));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_mem_register(job, memory, 8, &mem));
+		CHECK_TEXT(m, "oriel_mem_register");
+	}
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_finalize(NULL));
+	window_is_as_before(m, &w);
+	multi_window_close(m, &w);
+}
+
+/* E2: oriel_init, usage, memory: what is no handle. A second job of this process is not asked for: it would join as the same rank. */
+static void other_job_arguments(struct multi *m)
+{
+	const struct oriel_options negative = { .timeout_ms = -1 };
+	oriel_job *job = NULL;
+	oriel_mem *mem = NULL, *freed;
+	uint8_t memory[64];
+
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_init(NULL, NULL));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_init(&negative, &job));
+	CHECK_TEXT(m, "oriel_init");
+	CHECK(m, job == NULL);
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_usage(m->job, NULL));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_mem_register(m->job, NULL, 8, &mem));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_mem_register(m->job, memory, 0, &mem));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_mem_register(m->job, memory, 8, NULL));
+	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_mem_register(m->job, (void *)4096, 4096, &mem)); /* not mapped */
+	CHECK_TEXT(m, "oriel_mem_register");
+	CHECK(m, mem == NULL);
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_mem_deregister(NULL));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_mem_deregister(&mem));
+	mem = (void *)m->group;
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_mem_deregister(&mem));
+	CHECK_OK(m, oriel_mem_register(m->job, memory, 64, &mem));
+	freed = mem;
+	job = m->job;
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_finalize(&job)); /* memory is still registered: the job lives on */
+	CHECK(m, job == m->job && oriel_rank(job) == m->rank);
+	CHECK_OK(m, oriel_mem_deregister(&mem));
+	CHECK(m, mem == NULL);
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_mem_deregister(&freed));
+}
+
+/* E2: group handles, lists, ranks out of range and twice. */
+static void groups(struct multi *m)
+{
+	struct multi_window w;
+	struct wrong wrong;
+	oriel_group *freed = multi_group_one(m, 0), *copy = freed, *group = NULL, *none = multi_group(m, 0, NULL);
+	struct oriel_win_info info;
+	int ranks[3] = { 0, 1, 0 }, out[3] = { 7, 7, 7 };
+
+	multi_window_open(m, &w, 64);
+	multi_group_drop(m, freed);
+	wrong = wrong_handles(m->job, w.win, copy);
+	for (int i = 0; i < wrong.count; i++) {
+		oriel_group *bad = wrong.handle[i];
+
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_incl(bad, 1, ranks, &group));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_free(&bad));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_rank(bad));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_size(bad));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_translate(bad, 1, ranks, m->group, out));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_translate(m->group, 1, ranks, bad, out));
+	}
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_free(NULL));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_world(m->job, NULL));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_incl(m->group, -1, ranks, &group));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_incl(m->group, 1, NULL, &group));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_incl(m->group, 1, ranks, NULL));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(m->group, 3, ranks, &group)); /* more than there are */
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(m->group, INT_MAX, ranks, &group));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(m->group, 2, (int[]){ 1, 1 }, &group));
+	CHECK_TEXT(m, "twice");
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(m->group, 1, (int[]){ 2 }, &group));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(m->group, 1, (int[]){ -1 }, &group));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(m->group, 1, (int[]){ INT_MIN }, &group));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_incl(none, 1, ranks, &group));
+	CHECK(m, group == NULL);
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_translate(m->group, -1, ranks, m->group, out));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_translate(m->group, 1, NULL, m->group, out));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_group_translate(m->group, 1, ranks, m->group, NULL));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_translate(m->group, 2, (int[]){ 0, 2 }, m->group, out));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_group_translate(m->group, 1, (int[]){ ORIEL_RANK_NONE }, m->group, out));
+	CHECK(m, out[0] == 7 && out[1] == 7 && out[2] == 7);
+	CHECK_OK(m, oriel_win_query(w.win, &info));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_group_free(&info.group)); /* borrowed */
+	window_is_as_before(m, &w);
+	multi_window_close(m, &w);
+	multi_group_drop(m, none);
+}
+
+/* E2: making windows: a refused call is no collective call, so the others do not wait for it. */
+static void window_creation(struct multi *m)
+{
+	struct wrong wrong;
+	oriel_group *freed = multi_group_one(m, 0), *copy = freed, *other = multi_group_one(m, 1 - m->rank);
+	struct multi_window w;
+	uint8_t memory[64];
+	oriel_win *win = NULL;
+	void *base = NULL;
+
+	multi_group_drop(m, freed);
+	wrong = wrong_handles(m->job, copy, (uint8_t *)m->group + 8);
+	for (int i = 0; i < wrong.count; i++) {
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_create(memory, 64, 1, NULL, wrong.handle[i], &win));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_allocate(64, 1, NULL, wrong.handle[i], &base, &win));
+	}
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(NULL, 1, 1, NULL, m->group, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, SIZE_MAX, 1, NULL, m->group, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, 64, 0, NULL, m->group, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, 64, (size_t)INT_MAX + 1, NULL, m->group, &win));
+	CHECK_TEXT(m, "oriel_win_create");
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, 64, 1, NULL, m->group, NULL));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_create(memory, 64, 1, NULL, other, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_allocate(64, 0, NULL, m->group, &base, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_allocate(64, 1, NULL, m->group, NULL, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_allocate(64, 1, NULL, m->group, &base, NULL));
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_allocate(64, 1, NULL, other, &base, &win));
+	CHECK(m, win == NULL && base == NULL);
+	/* Memory that is not there, at one rank: found out together, so it fails at both, and nothing is left. */
+	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_create(m->rank ? memory : (void *)4096, 64, 1, NULL, m->group, &win));
+	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_allocate(m->rank ? 64 : SIZE_MAX / 2, 1, NULL, m->group, &base, &win));
+	CHECK(m, win == NULL && base == NULL);
+	multi_window_open(m, &w, 64);
+	window_is_as_before(m, &w);
+	multi_window_close(m, &w);
+	multi_group_drop(m, other);
+}
+
+/* Every call on a window, with arguments that are right but for the handle. */
+static void all_window_calls(struct multi *m, oriel_win *win)
+{
+	uint8_t byte = 0;
+	struct oriel_origin_piece origin = { &byte, 1 };
+	struct oriel_target_piece target = { 0, 1 };
+	struct oriel_win_info info;
+	oriel_win *copy = win;
+	int flag = 5;
+
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_put(win, &byte, 1, 0, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_put(win, &byte, 0, 0, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_get(win, &byte, 1, 0, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_putv(win, &origin, 1, 0, &target, 1));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_getv(win, &origin, 1, 0, &target, 1));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_flush(win, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_flush_local(win, ORIEL_RANK_ALL));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_post(win, m->group, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_start(win, m->group, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_complete(win));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_wait(win));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_test(win, &flag));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_fence(win, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_query(win, &info));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_free(&copy));
+	CHECK_TEXT(m, "oriel_win_free");
+	CHECK(m, flag == 5 && copy == win);
+}
+
+/* E2: window handles: null, foreign, freed. */
+static void window_handles(struct multi *m)
+{
+	struct multi_window w, gone;
+	struct wrong wrong;
+	oriel_win *freed;
+
+	multi_window_open(m, &w, 64);
+	multi_window_open(m, &gone, 64);
+	freed = gone.win;
+	multi_window_close(m, &gone);
+	wrong = wrong_handles(m->job, m->group, (uint8_t *)w.win + 8);
+	wrong.handle[wrong.count++] = freed;
+	for (int i = 0; i < wrong.count; i++)
+		all_window_calls(m, wrong.handle[i]);
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_free(NULL));
+	window_is_as_before(m, &w);
+	multi_window_close(m, &w);
+}
+
+/* E2: assertions that do not exist, and those of other calls. */
+static void assertion_bits(struct multi *m)
+{
+	static const int on_start[] = { ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED, 0x20, 0x21,
+		1 << 30, INT_MIN, -1 };
+	static const int on_post[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED, 0x20, 0x27, 1 << 30, INT_MIN, -1 };
+	static const int on_fence[] = { ORIEL_MODE_NOCHECK, 0x20, 0x3e, 1 << 30, INT_MIN, -1 };
+	struct multi_window w;
+
+	multi_window_open(m, &w, 64);
+	for (size_t i = 0; i < sizeof(on_start) / sizeof(int); i++)
+		CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_start(w.win, m->group, on_start[i]));
+	CHECK_TEXT(m, "oriel_win_start");
+	for (size_t i = 0; i < sizeof(on_post) / sizeof(int); i++)
+		CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_post(w.win, m->group, on_post[i]));
+	CHECK_TEXT(m, "oriel_win_post");
+	for (size_t i = 0; i < sizeof(on_fence) / sizeof(int); i++)
+		CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_fence(w.win, on_fence[i]));
+	CHECK_TEXT(m, "oriel_win_fence");
+	window_is_as_before(m, &w);
+	multi_window_close(m, &w);
+}
+
+/* E2: groups and ranks of epochs and operations. */
+static void epoch_arguments(struct multi *m)
+{
+	static const int bad_ranks[] = { 2, 3, -1, -3, INT_MAX, INT_MIN, LARGE };
+	struct multi_window w, small;
+	oriel_group *freed = multi_group_one(m, 0), *copy = freed, *self = multi_group_one(m, m->rank);
+	struct wrong wrong;
+	uint8_t byte = 1;
+	struct oriel_origin_piece origin = { &byte, 1 };
+	struct oriel_target_piece target = { 0, 1 };
+
+	multi_window_open(m, &w, 64);
+	small.base = multi_alloc(8);
+	CHECK_OK(m, oriel_win_create(small.base, 8, 1, NULL, self, &small.win));
+	multi_group_drop(m, freed);
+	wrong = wrong_handles(m->job, w.win, copy);
+	for (int i = 0; i < wrong.count; i++) {
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_post(w.win, wrong.handle[i], 0));
+		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_start(w.win, wrong.handle[i], 0));
+	}
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_post(small.win, m->group, 0)); /* not all of them are in the window's group */
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_start(small.win, m->group, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(small.win));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	for (size_t i = 0; i < sizeof(bad_ranks) / sizeof(int); i++) {
+		CHECK_RC(m, ORIEL_ERR_RANK, oriel_put(w.win, &byte, 1, bad_ranks[i], 0));
+		CHECK_RC(m, ORIEL_ERR_RANK, oriel_get(w.win, &byte, 1, bad_ranks[i], 0));
+		CHECK_RC(m, ORIEL_ERR_RANK, oriel_putv(w.win, &origin, 1, bad_ranks[i], &target, 1));
+		CHECK_RC(m, ORIEL_ERR_RANK, oriel_getv(w.win, &origin, 1, bad_ranks[i], &target, 1));
+		CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_flush(w.win, bad_ranks[i]));
+		CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_flush_local(w.win, bad_ranks[i]));
+	}
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_put(w.win, &byte, 1, ORIEL_RANK_ALL, 0));
+	multi_sync(m);
+	window_is_as_before(m, &w);
+	CHECK_OK(m, oriel_win_free(&small.win));
+	free(small.base);
+	multi_window_close(m, &w);
+	multi_group_drop(m, self);
+}
+
+/* E2: origins, lists and sums of data calls. */
+static void data_arguments(struct multi *m)
+{
+	struct multi_window w;
+	uint8_t byte[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct oriel_origin_piece four = { byte, 4 }, null = { NULL, 4 }, huge[2] = { { byte, SIZE_MAX }, { byte, 5 } };
+	struct oriel_target_piece at = { 0, 4 }, three = { 0, 3 }, sum[2] = { { 0, SIZE_MAX }, { 0, 5 } };
+	int other = 1 - m->rank;
+
+	multi_window_open(m, &w, 64);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_put(w.win, NULL, 1, other, 0));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_get(w.win, NULL, 1, other, 0));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, NULL, 1, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &four, 1, other, NULL, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &four, -1, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &four, 1, other, &at, INT_MIN));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &four, 1, other, &three, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &four, 1, other, NULL, 0));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &null, 1, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, huge, 2, other, &at, 1)); /* sums that wrap to 4 */
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_putv(w.win, &four, 1, other, sum, 2));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, NULL, 1, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, &four, 1, other, NULL, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, &four, INT_MIN, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, &four, 1, other, &at, -1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, &four, 1, other, &three, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, &null, 1, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, huge, 2, other, &at, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_getv(w.win, &four, 1, other, sum, 2));
+	CHECK(m, multi_all(byte, 8, 1));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_query(w.win, NULL));
+	multi_sync(m);
+	window_is_as_before(m, &w); /* fence epochs without operations: start and post are legal */
+	CHECK_OK(m, oriel_win_post(w.win, m->group, 0));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_test(w.win, NULL));
+	CHECK_OK(m, oriel_win_start(w.win, m->group, 0));
+	CHECK_OK(m, oriel_win_complete(w.win));
+	CHECK_OK(m, oriel_win_wait(w.win));
+	multi_window_close(m, &w);
+}
+
+/* E3: each wrong order is told, and the epochs that were open go on. */
+static void wrong_order(struct multi *m)
+{
+	struct multi_window w;
+	oriel_group *other = multi_group_one(m, 1 - m->rank);
+	oriel_job *job = m->job;
+	uint8_t value = 6;
+	int flag = 9;
+
+	multi_window_open(m, &w, 64);
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_wait(w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_test(w.win, &flag));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_flush(w.win, ORIEL_RANK_ALL));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_flush_local(w.win, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_finalize(&job)); /* a window is open */
+	CHECK(m, job == m->job && flag == 9);
+	CHECK_OK(m, oriel_win_post(w.win, other, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, other, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_fence(w.win, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	CHECK_OK(m, oriel_win_start(w.win, other, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_start(w.win, other, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_fence(w.win, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	CHECK_OK(m, oriel_put(w.win, &value, 1, (m->rank + 1) % m->size, 0));
+	CHECK_OK(m, oriel_win_complete(w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_win_wait(w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_wait(w.win));
+	CHECK(m, w.base[0] == 6);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_put(w.win, &value, 1, 1 - m->rank, 1));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_start(w.win, other, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, other, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK(m, w.base[1] == 6);
+	multi_window_close(m, &w);
+	multi_group_drop(m, other);
+}
+
+/* E1: texts name call, window, rank, value and limit. */
+static void texts_name_what_was_wrong(struct multi *m)
+{
+	struct multi_window w;
+	char window[64];
+	uint8_t byte = 0;
+
+	multi_window_open(m, &w, 640);
+	snprintf(window, sizeof(window), "%p", (void *)w.win);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(w.win, &byte, 33, 1 - m->rank, 620));
+	CHECK_TEXT(m, "oriel_put");
+	CHECK_TEXT(m, window);
+	CHECK_TEXT(m, m->rank ? "rank 0" : "rank 1");
+	CHECK_TEXT(m, "33");
+	CHECK_TEXT(m, "620");
+	CHECK_TEXT(m, "640");
+	CHECK_RC(m, ORIEL_ERR_RANK, oriel_get(w.win, &byte, 1, 4711, 0));
+	CHECK_TEXT(m, "oriel_get");
+	CHECK_TEXT(m, window);
+	CHECK_TEXT(m, "4711");
+	CHECK_TEXT(m, "1"); /* the last rank there is */
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_start(w.win, m->group, 0x40));
+	CHECK_TEXT(m, "0x40");
+	CHECK_TEXT(m, window);
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_wait(w.win));
+	CHECK_TEXT(m, "oriel_win_wait");
+	CHECK_TEXT(m, window);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_TEXT(m, "oriel_win_wait"); /* success leaves the text alone */
+	for (int code = -40; code < 3; code++)
+		CHECK(m, oriel_strerror(code) && *oriel_strerror(code));
+	for (int code = ORIEL_ERR_BOOTSTRAP; code < ORIEL_ERR_ARG; code++)
+		CHECK(m, strcmp(oriel_strerror(code), oriel_strerror(code + 1)) != 0);
+	CHECK(m, oriel_version() && strchr(oriel_version(), '.'));
+	multi_window_close(m, &w);
+}
+
+/* E1: calls that succeed print nothing, and refused ones neither. */
+static void nothing_is_printed(struct multi *m)
+{
+	char path[] = "/dev/shm/oriel-multi-XXXXXX";
+	int fd = mkstemp(path), out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+	struct multi_window w;
+	uint8_t value = 1;
+
+	unlink(path);
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	dup2(fd, STDERR_FILENO);
+	multi_window_open(m, &w, 64);
+	window_is_as_before(m, &w);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_put(w.win, &value, 1, (m->rank + 1) % m->size, 0));
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(w.win, &value, 1, (m->rank + 1) % m->size, 64));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_barrier(m->job));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_barrier(NULL));
+	multi_window_close(m, &w);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	close(out);
+	close(err);
+	CHECK(m, lseek(fd, 0, SEEK_END) == 0);
+	close(fd);
+}
+
+static const struct multi_case cases[] = {
+	{ "E1_texts_name_what_was_wrong", 2, texts_name_what_was_wrong },
+	{ "E1_nothing_is_printed", 0, nothing_is_printed },
+	{ "E2_job_handles", 2, job_handles },
+	{ "E2_other_job_arguments", 2, other_job_arguments },
+	{ "E2_groups", 2, groups },
+	{ "E2_window_creation", 2, window_creation },
+	{ "E2_window_handles", 2, window_handles },
+	{ "E2_assertion_bits", 2, assertion_bits },
+	{ "E2_epoch_arguments", 2, epoch_arguments },
+	{ "E2_data_arguments", 2, data_arguments },
+	{ "E3_wrong_order", 2, wrong_order },
+};
+
+int main(int argc, char **argv)
+{
+	static const struct multi_program program = {
+		.name = "multi_errors",
+		.cases = cases,
+		.case_count = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return multi_main(argc, argv, &program);
+}

@@ -1,0 +1,267 @@
+/*
+ * multi_memory.c - what windows and peers cost: rule W8, and the promises of oriel_usage
+ *
+ * Figures of oriel_usage are checked against the process itself: its heap, its resident pages, its descriptors.
+ */
+#include "multi.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#define NEIGHBOUR_BYTES 128  /* an extra window costs at most so much per neighbour */
+#define WINDOW_BYTES 4096    /* and so much besides */
+#define PEER_BYTES 262144    /* a peer, with area, copy ring and flag words of the first windows */
+#define JOB_BYTES 262144     /* a job without peers and windows */
+
+static size_t descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static size_t resident_pages(void)
+{
+	unsigned long size = 0, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (file) {
+		if (fscanf(file, "%lu %lu", &size, &resident) != 2)
+			resident = 0;
+		fclose(file);
+	}
+	return resident;
+}
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static struct oriel_usage usage_of(struct multi *m)
+{
+	struct oriel_usage usage = { 0 };
+
+	CHECK_OK(m, oriel_usage(m->job, &usage));
+	return usage;
+}
+
+static size_t total(const struct oriel_usage *usage)
+{
+	return usage->base_bytes + usage->peer_bytes + usage->window_bytes + usage->link_bytes + usage->registered_bytes;
+}
+
+static size_t total_of(struct multi *m)
+{
+	struct oriel_usage usage = usage_of(m);
+
+	return total(&usage);
+}
+
+/* One fence with a put to everybody: every link of the window is in use. */
+static void use(struct multi *m, oriel_win *win)
+{
+	uint8_t value = (uint8_t)m->rank;
+
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	for (int to = 0; to < m->size; to++) {
+		if (to != m->rank)
+			CHECK_OK(m, oriel_put(win, &value, 1, to, (size_t)m->rank));
+	}
+	CHECK_OK(m, oriel_win_fence(win, 0));
+}
+
+#define EXTRA 192
+
+/* Many windows, all links in use: what one more costs, by the library's figures and by the heap's. */
+static void cost_of_an_extra_window(struct multi *m)
+{
+	const size_t neighbours = (size_t)m->size - 1, most = neighbours * NEIGHBOUR_BYTES + WINDOW_BYTES;
+	oriel_win *win[EXTRA];
+	struct oriel_usage before, after;
+	uint8_t memory[64];
+	size_t heap;
+
+	CHECK_OK(m, oriel_win_create(memory, 64, 1, NULL, m->group, &win[0]));
+	use(m, win[0]);
+	before = usage_of(m);
+	heap = heap_bytes();
+	for (int i = 1; i < EXTRA; i++) {
+		CHECK_OK(m, oriel_win_create(memory, 64, 1, NULL, m->group, &win[i]));
+		use(m, win[i]);
+	}
+	after = usage_of(m);
+	heap = heap_bytes() - heap;
+	CHECK(m, after.windows - before.windows == EXTRA - 1 && after.links - before.links == (EXTRA - 1) * neighbours);
+	/* A link and its two flag words: the part that comes once more for every neighbour. */
+	CHECK(m, (after.link_bytes - before.link_bytes) / (after.links - before.links) + 16 <= NEIGHBOUR_BYTES);
+	if (!CHECK(m, total(&after) - total(&before) <= (EXTRA - 1) * most))
+		fprintf(stderr, "# %zu bytes a window by oriel_usage\n", (total(&after) - total(&before)) / (EXTRA - 1));
+	if (!CHECK(m, heap <= (EXTRA - 1) * most))
+		fprintf(stderr, "# %zu bytes a window by the heap\n", heap / (EXTRA - 1));
+	if (m->rank == 0)
+		printf("# an extra window, %zu neighbours: %zu bytes, of them %zu in links and %zu registered; heap %zu\n", neighbours,
+		       (total(&after) - total(&before)) / (EXTRA - 1), (after.link_bytes - before.link_bytes) / (EXTRA - 1),
+		       (after.registered_bytes - before.registered_bytes) / (EXTRA - 1), heap / (EXTRA - 1));
+	for (int i = 0; i < EXTRA; i++)
+		CHECK_OK(m, oriel_win_free(&win[i]));
+}
+
+/*
+ * Pairs that talk to each other only. Whatever the size of the job, a rank has one peer, and the same bounds hold; the
+ * suite runs this with few ranks and with many. Must be the first case: nobody has talked to anybody.
+ */
+static void grows_with_peers_not_ranks(struct multi *m)
+{
+	int other = m->rank ^ 1;
+	struct oriel_usage usage = usage_of(m);
+	oriel_group *pair;
+	oriel_win *win;
+	uint8_t memory[64];
+
+	multi_raise(m, m->rank, usage.peers + 1);
+	multi_sync(m);
+	if (multi_word(m, 0) > 1) {
+		multi_skip(m, "another case has run before; run it alone");
+		return;
+	}
+	CHECK(m, usage.ranks == (size_t)m->size && usage.peers == 0 && usage.windows == 0 && usage.links == 0);
+	CHECK(m, total(&usage) <= JOB_BYTES);
+	if (other >= m->size)
+		return;
+	pair = multi_group(m, 2, (int[]){ m->rank & ~1, m->rank | 1 });
+	CHECK_OK(m, oriel_win_create(memory, 64, 1, NULL, pair, &win));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK_OK(m, oriel_put(win, &m->rank, sizeof(m->rank), other & 1, 0));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	usage = usage_of(m);
+	CHECK(m, usage.peers == 1 && usage.windows == 1 && usage.links == 1);
+	CHECK(m, total(&usage) <= JOB_BYTES + PEER_BYTES);
+	if (m->rank == 0)
+		printf("# %d ranks, 1 peer: %zu bytes, of them %zu for the peer, %zu registered\n", m->size, total(&usage),
+		       usage.peer_bytes, usage.registered_bytes);
+	CHECK_OK(m, oriel_win_free(&win));
+	usage = usage_of(m);
+	CHECK(m, usage.peers == 1 && usage.windows == 0 && usage.links == 0);
+	multi_group_drop(m, pair);
+}
+
+#define THOUSANDS 3000
+
+/* W8: thousands of windows at once, each with its own data, the last as good as the first. */
+static void thousands_of_windows(struct multi *m)
+{
+	oriel_win **win = multi_alloc(THOUSANDS * sizeof(*win));
+	uint32_t *memory = multi_alloc(THOUSANDS * sizeof(*memory));
+	int other = 1 - m->rank;
+
+	for (int i = 0; i < THOUSANDS; i++) {
+		if (!CHECK_OK(m, oriel_win_create(&memory[i], sizeof(*memory), 1, NULL, m->group, &win[i])))
+			break;
+	}
+	CHECK(m, usage_of(m).windows == THOUSANDS);
+	for (int i = 0; i < THOUSANDS && !multi_failed(m); i += 7) {
+		uint32_t value = (uint32_t)i * 5 + (uint32_t)m->rank;
+
+		CHECK_OK(m, oriel_win_fence(win[i], 0));
+		CHECK_OK(m, oriel_put(win[i], &value, sizeof(value), other, 0));
+		CHECK_OK(m, oriel_win_fence(win[i], 0));
+		CHECK(m, memory[i] == (uint32_t)i * 5 + (uint32_t)other);
+		CHECK(m, i == 0 || memory[i - 1] == 0);
+	}
+	for (int i = 0; i < THOUSANDS; i++) {
+		int at = i * 7 % THOUSANDS; /* in another order; 7 does not divide THOUSANDS */
+
+		if (win[at])
+			CHECK_OK(m, oriel_win_free(&win[at]));
+	}
+	CHECK(m, usage_of(m).windows == 0);
+	free(win);
+	free(memory);
+}
+
+/* All kinds of windows and uses, made and freed again. */
+static void one_life(struct multi *m, int round)
+{
+	uint8_t *large = multi_alloc(20000);
+	oriel_group *group = multi_group(m, 2, round % 2 ? (int[]){ 0, 1 } : (int[]){ 1, 0 });
+	oriel_win *win, *second;
+	oriel_mem *mem;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate(10000, 1, NULL, group, &base, &win));
+	CHECK_OK(m, oriel_win_create(large, 20000, 4, NULL, m->group, &second));
+	CHECK_OK(m, oriel_mem_register(m->job, large, 100, &mem));
+	use(m, win);
+	CHECK_OK(m, oriel_win_start(second, m->group, 0));
+	CHECK_OK(m, oriel_put(second, large, 20000, 1 - m->rank, 0)); /* held back */
+	CHECK_OK(m, oriel_win_post(second, m->group, 0));
+	CHECK_OK(m, oriel_win_complete(second));
+	CHECK_OK(m, oriel_win_wait(second));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(second));
+	CHECK_OK(m, oriel_mem_deregister(&mem));
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_OK(m, oriel_win_free(&second));
+	multi_group_drop(m, group);
+	free(large);
+}
+
+#define WARM_ROUNDS 60
+#define ROUNDS 400
+
+/* W8: nothing grows while windows come and go. */
+static void create_and_free_leak_nothing(struct multi *m)
+{
+	struct oriel_usage usage;
+	size_t fds, pages, heap;
+
+	for (int round = 0; round < WARM_ROUNDS && !multi_failed(m); round++)
+		one_life(m, round);
+	usage = usage_of(m);
+	fds = descriptors();
+	pages = resident_pages();
+	heap = heap_bytes();
+	for (int round = 0; round < ROUNDS && !multi_failed(m); round++)
+		one_life(m, round);
+	multi_sync(m); /* letters and copies of the last round are gone on both sides */
+	CHECK(m, descriptors() == fds);
+	CHECK(m, usage_of(m).windows == usage.windows && usage_of(m).links == usage.links);
+	if (!CHECK(m, total_of(m) == total(&usage)))
+		fprintf(stderr, "# usage: %zu, was %zu\n", total_of(m), total(&usage));
+	/* The heap's own lists move a little: less than a byte a round, or a page in all. */
+	if (!CHECK(m, heap_bytes() < heap + 4096))
+		fprintf(stderr, "# heap: %zu, was %zu\n", heap_bytes(), heap);
+	if (!CHECK(m, resident_pages() < pages + 32))
+		fprintf(stderr, "# pages: %zu, were %zu\n", resident_pages(), pages);
+}
+
+static const struct multi_case cases[] = {
+	{ "W6_memory_grows_with_peers_not_ranks", 0, grows_with_peers_not_ranks },
+	{ "W8_cost_of_an_extra_window", 4, cost_of_an_extra_window },
+	{ "W8_create_and_free_leak_nothing", 2, create_and_free_leak_nothing },
+	{ "W8_thousands_of_windows", 2, thousands_of_windows },
+};
+
+int main(int argc, char **argv)
+{
+	static const struct multi_program program = {
+		.name = "multi_memory",
+		.cases = cases,
+		.case_count = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return multi_main(argc, argv, &program);
+}
