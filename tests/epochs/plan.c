@@ -113,7 +113,7 @@ static bool act_register(struct plan *plan, struct event *event)
 	int rank = some_part(plan), region = (int)rng_below(&plan->rng, REGION_FIXED);
 	size_t size_bytes = plan->region[rank][region].size_bytes;
 	struct plan_mem *mem = &plan->mem[rank][rng_below(&plan->rng, PLAN_MEMS_MAX)];
-	struct range range = { rank, region, 0, 1 + rng_below(&plan->rng, (uint32_t)size_bytes) };
+	struct range range = { rank, region, 0, 1 + rng_below(&plan->rng, (uint32_t)size_bytes / 3) };
 
 	if (mem->live)
 		return false;

@@ -4,8 +4,8 @@
  * DESIGN NOTES
  *
  * The program is one list of events; each rank carries out those that name it, in the order of the list. An event waits
- * at most for events that stand before it (complete for the posts of its targets, wait for the completes of its origins; a
- * collective call is one event of all its ranks), so no order of the real happenings can end in a deadlock.
+ * at most for events that stand before it (complete for the posts of its targets, wait for the completes of its
+ * origins; a collective call is one event of all its ranks), so no order of the real happenings can end in a deadlock.
  *
  * Events of one window's *rounds* (a directed graph of who accesses whom, each rank with an access epoch, an exposure
  * epoch, both or none) are dealt out at random among those that are possible: posts come long before starts or after
@@ -92,7 +92,7 @@ struct plan_win {
 
 enum side_state {
 	SIDE_NONE,
-	SIDE_TODO,
+	SIDE_PENDING,
 	SIDE_OPEN,
 	SIDE_DONE,
 };
@@ -109,7 +109,8 @@ struct plan_round {
 		uint32_t targets; /* bits of ranks */
 		uint32_t origins;
 		int ops;          /* to come */
-		int burst;        /* of many kilobytes, all to this rank; -1: just operations */
+		int burst;        /* many of some kilobytes, all of a kind, to this rank; -1: just operations */
+		bool burst_gets;
 		bool noput;
 		bool discard;     /* an empty group's epoch that is not closed */
 	} rank[PLAN_RANKS_MAX];

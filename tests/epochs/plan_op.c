@@ -293,14 +293,14 @@ static struct plan_op *free_op(struct plan *plan)
 
 static void choose_shape(struct plan *plan, struct plan_op *op, enum op_wish wish)
 {
-	bool burst = wish == OP_BURST || wish == OP_BURST_GET;
+	bool burst = wish == OP_BURST_PUT || wish == OP_BURST_GET;
 
-	op->get = wish == OP_GET || wish == OP_BURST_GET || rng_chance(&plan->rng, burst ? 5 : 4, 10);
+	op->get = wish == OP_GET || wish == OP_BURST_GET || (wish == OP_ANY && rng_chance(&plan->rng, 2, 5));
 	op->vector = !burst && rng_chance(&plan->rng, 1, 4);
 	op->origin_count = op->vector ? 1 + (int)rng_below(&plan->rng, PLAN_PIECES_MAX) : 1;
 	op->target_count = op->vector ? 1 + (int)rng_below(&plan->rng, PLAN_PIECES_MAX) : 1;
 	op->wild_disp = (size_t)rng_next(&plan->rng);
-	op->size_bytes = burst ? 3000 + rng_below(&plan->rng, 8000) : op_size(plan);
+	op->size_bytes = burst ? 4000 + rng_below(&plan->rng, 5000) : op_size(plan);
 }
 
 struct plan_op *plan_make_op(struct plan *plan, int win, uint32_t round, int origin, int target, enum op_wish wish)

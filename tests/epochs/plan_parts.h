@@ -17,7 +17,7 @@ void plan_shuffle(struct rng *rng, int list[], int count);
 enum op_wish {
 	OP_ANY,
 	OP_GET,       /* nothing but a get */
-	OP_BURST,     /* one contiguous piece of some kilobytes, as many of which fill copy rings and send queues */
+	OP_BURST_PUT, /* one contiguous piece of some kilobytes, as many of which fill copy rings */
 	OP_BURST_GET,
 };
 

@@ -44,7 +44,7 @@ static int some_target(struct plan *plan, const struct plan_round *round, uint32
 	int list[PLAN_RANKS_MAX], count = 0;
 
 	for (int r = 0; r < PLAN_RANKS_MAX; r++) {
-		if ((targets & rank_bit(r)) && (!only_posted || round->rank[r].exposure != SIDE_TODO))
+		if ((targets & rank_bit(r)) && (!only_posted || round->rank[r].exposure != SIDE_PENDING))
 			list[count++] = r;
 	}
 	return count ? list[rng_below(&plan->rng, (uint32_t)count)] : -1;
@@ -57,6 +57,7 @@ static void make_ops(struct plan *plan, struct plan_round *round, int rank, uint
 	if (!rng_chance(&plan->rng, 1, 10))
 		return;
 	round->rank[rank].burst = some_target(plan, round, targets, false);
+	round->rank[rank].burst_gets = rng_chance(&plan->rng, 1, 2);
 	round->rank[rank].ops = 12 + (int)rng_below(&plan->rng, 20);
 }
 
@@ -66,10 +67,10 @@ static void make_access(struct plan *plan, struct plan_round *round, const struc
 	uint32_t targets;
 
 	if (targets_of(plan, win, density, &targets) > 0) {
-		round->rank[rank].access = SIDE_TODO;
+		round->rank[rank].access = SIDE_PENDING;
 		make_ops(plan, round, rank, targets);
 	} else if (rng_chance(&plan->rng, 1, 4)) {
-		round->rank[rank].access = SIDE_TODO;
+		round->rank[rank].access = SIDE_PENDING;
 		round->rank[rank].discard = rng_chance(&plan->rng, 1, 3);
 	}
 	round->rank[rank].targets = targets;
@@ -82,7 +83,7 @@ static void make_access(struct plan *plan, struct plan_round *round, const struc
 static void make_exposure(struct plan *plan, struct plan_round *round, int rank)
 {
 	if (round->rank[rank].origins || rng_chance(&plan->rng, 1, 8))
-		round->rank[rank].exposure = SIDE_TODO;
+		round->rank[rank].exposure = SIDE_PENDING;
 	round->rank[rank].noput = rng_chance(&plan->rng, 1, 8);
 }
 
@@ -133,7 +134,7 @@ static bool is_behind(const struct plan *plan, const struct plan_round *round, i
 		enum side_state state = access ? other->rank[rank].access : other->rank[rank].exposure;
 
 		if (other->id && other->id < round->id && other->win == round->win &&
-		    (state == SIDE_TODO || state == SIDE_OPEN))
+		    (state == SIDE_PENDING || state == SIDE_OPEN))
 			return true;
 	}
 	return false;
@@ -142,7 +143,7 @@ static bool is_behind(const struct plan *plan, const struct plan_round *round, i
 static bool all_posted(const struct plan_round *round, uint32_t targets)
 {
 	for (int r = 0; r < PLAN_RANKS_MAX; r++) {
-		if ((targets & rank_bit(r)) && round->rank[r].exposure == SIDE_TODO)
+		if ((targets & rank_bit(r)) && round->rank[r].exposure == SIDE_PENDING)
 			return false;
 	}
 	return true;
@@ -213,12 +214,13 @@ static bool do_start(struct plan *plan, struct event *event, struct plan_round *
 static bool do_op(struct plan *plan, struct event *event, struct plan_round *round, int rank)
 {
 	int target = round->rank[rank].burst;
-	enum op_wish wish = target >= 0 ? OP_BURST : OP_ANY;
+	bool burst = target >= 0, get;
+	enum op_wish wish;
 
-	if (target < 0)
+	if (!burst)
 		target = some_target(plan, round, round->rank[rank].targets, false);
-	if (round->rank[target].noput)
-		wish = wish == OP_ANY ? OP_GET : OP_BURST_GET;
+	get = round->rank[target].noput || (burst && round->rank[rank].burst_gets);
+	wish = burst ? (get ? OP_BURST_GET : OP_BURST_PUT) : get ? OP_GET : OP_ANY;
 	round->rank[rank].ops--;
 	event->op = plan_make_op(plan, round->win, round->id, rank, target, wish);
 	if (!event->op)
@@ -280,7 +282,7 @@ static bool put_off(struct plan *plan, uint32_t of_8)
 
 static bool advance_exposure(struct plan *plan, struct event *event, struct plan_round *round, int rank)
 {
-	if (round->rank[rank].exposure == SIDE_TODO)
+	if (round->rank[rank].exposure == SIDE_PENDING)
 		return !put_off(plan, plan->hold_post) && !is_behind(plan, round, rank, false) &&
 		       do_post(plan, event, round, rank);
 	if (round->rank[rank].exposure == SIDE_OPEN)
@@ -300,7 +302,7 @@ static bool advance_nocheck(struct event *event, struct plan_round *round)
 
 static bool advance_access(struct plan *plan, struct event *event, struct plan_round *round, int rank)
 {
-	if (round->rank[rank].access == SIDE_TODO) {
+	if (round->rank[rank].access == SIDE_PENDING) {
 		if (put_off(plan, plan->hold_start) || is_behind(plan, round, rank, true))
 			return false;
 		if (round->nocheck && !round->barrier)
@@ -321,8 +323,8 @@ static bool advance_access(struct plan *plan, struct event *event, struct plan_r
 static bool round_over(const struct plan_round *round)
 {
 	for (int r = 0; r < PLAN_RANKS_MAX; r++) {
-		if (round->rank[r].access == SIDE_TODO || round->rank[r].access == SIDE_OPEN ||
-		    round->rank[r].exposure == SIDE_TODO || round->rank[r].exposure == SIDE_OPEN)
+		if (round->rank[r].access == SIDE_PENDING || round->rank[r].access == SIDE_OPEN ||
+		    round->rank[r].exposure == SIDE_PENDING || round->rank[r].exposure == SIDE_OPEN)
 			return false;
 	}
 	return true;
