@@ -25,6 +25,7 @@
 #include "link.h"
 #include "order.h"
 #include "service.h"
+#include "table.h"
 #include "util.h"
 #include "win.h"
 
@@ -69,24 +70,6 @@ void directory_close(struct oriel_job *job)
 }
 
 /* The caller holds job->lock, as for the next ones. */
-static int add_dir_segment(struct oriel_job *job, uint32_t segment)
-{
-	struct segment_ref *ref = &job->directory->segment[segment];
-	struct piece piece;
-	int rc;
-
-	if (job->dir_segments[segment])
-		return 0;
-	rc = slab_alloc(&job->slabs, table_segment_elements(segment) * sizeof(struct dir_entry), &piece);
-	if (rc)
-		return rc;
-	job->dir_segments[segment] = piece.addr;
-	ref->addr = (uint64_t)(uintptr_t)piece.addr;
-	ref->rkey = piece.rkey;
-	ref->check = segment_check(ref); /* a peer that reads the root meanwhile finds a check that is wrong, and reads again */
-	return 0;
-}
-
 static int add_fence_words(struct oriel_job *job, uint32_t slot)
 {
 	size_t bytes = 2 * (size_t)fence_rounds(job->size) * sizeof(uint64_t);
@@ -100,14 +83,15 @@ static int add_fence_words(struct oriel_job *job, uint32_t slot)
 /* One more slot than ever before, ready in every respect. */
 static int add_slot(struct oriel_job *job)
 {
-	uint32_t offset, slot = job->slot_count;
+	uint32_t offset, segment, slot = job->slot_count;
 	int rc;
 
 	if (slot == WINDOWS_MAX)
 		return err_set(ORIEL_ERR_LIMIT, "more than %d windows at once", WINDOWS_MAX);
 	if (!grow_array(&job->slots, &job->slot_capacity, slot + 1, sizeof(*job->slots)))
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for window slot %u", slot);
-	rc = add_dir_segment(job, table_segment(slot, &offset));
+	segment = table_segment(slot, &offset);
+	rc = table_add_segment(&job->slabs, job->directory, segment, sizeof(struct dir_entry), &job->dir_segments[segment]);
 	if (rc == 0)
 		rc = add_fence_words(job, slot);
 	if (rc == 0)
@@ -161,7 +145,7 @@ static struct dir_entry *own_entry(struct oriel_job *job, uint32_t slot)
 {
 	uint32_t offset, segment = table_segment(slot, &offset);
 
-	return job->dir_segments[segment] + offset;
+	return (struct dir_entry *)job->dir_segments[segment] + offset;
 }
 
 void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry)

@@ -59,7 +59,7 @@ struct oriel_job {
 	/* Windows: the directory, see directory.c; slot i is in use when slots[i] is set. */
 	struct table_root *directory;
 	struct piece directory_piece;
-	struct dir_entry *dir_segments[TABLE_SEGMENTS];
+	void *dir_segments[TABLE_SEGMENTS]; /* struct dir_entry */
 	struct oriel_win **slots;
 	uint32_t slot_count;         /* slots ever used */
 	uint32_t slot_capacity;

@@ -10,6 +10,7 @@
 #include "job.h"
 #include "order.h"
 #include "service.h"
+#include "table.h"
 #include "util.h"
 
 static uint32_t peer_slot(const struct oriel_job *job, int rank)
@@ -57,31 +58,14 @@ static bool grow_map(struct oriel_job *job)
 	return true;
 }
 
-/* Flag words of one segment at our side, told to the peer through the area's root. The caller holds job->lock. */
-static int add_segment(struct peer *peer, uint32_t segment)
-{
-	struct segment_ref *ref = &peer->area->flags.segment[segment];
-	struct piece piece;
-	int rc;
-
-	if (peer->flags[segment])
-		return 0;
-	rc = slab_alloc(&peer->job->slabs, table_segment_elements(segment) * sizeof(struct flag_pair), &piece);
-	if (rc)
-		return rc;
-	peer->flags[segment] = piece.addr;
-	ref->addr = (uint64_t)(uintptr_t)piece.addr;
-	ref->rkey = piece.rkey;
-	ref->check = segment_check(ref); /* a peer that reads the root meanwhile finds a check that is wrong, and reads again */
-	return 0;
-}
-
+/* Flag words for the first slot_count window slots at our side. The caller holds job->lock. */
 static int cover_slots(struct peer *peer, uint32_t slot_count)
 {
 	uint32_t offset, last = slot_count ? table_segment(slot_count - 1, &offset) : 0;
 
 	for (uint32_t segment = 0; segment <= last; segment++) {
-		int rc = add_segment(peer, segment);
+		int rc = table_add_segment(&peer->job->slabs, &peer->area->flags, segment, sizeof(struct flag_pair),
+		                           &peer->flags[segment]);
 
 		if (rc)
 			return rc;
@@ -201,15 +185,34 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at)
 	return peer;
 }
 
+static void wait_request(struct peer *peer, uint64_t number)
+{
+	while (!wire_done(&peer->wire, number) && state_load(&peer->wire.state) == WIRE_UP)
+		wire_poll(&peer->wire); /* the state_load pairs with fail() and wire_break() */
+}
+
 void peers_drain(struct oriel_job *job)
 {
 	uint32_t at = 0;
 
-	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
-		uint64_t number = wire_signal(&peer->wire);
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		wire_signal(&peer->wire); /* all before any is waited for: peers out of reach take their time side by side */
+	at = 0;
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		wait_request(peer, wire_signal(&peer->wire));
+}
 
-		while (!wire_done(&peer->wire, number) && state_load(&peer->wire.state) == WIRE_UP)
-			wire_poll(&peer->wire); /* the state_load pairs with fail() and wire_break() */
+void peers_drain_lent(struct oriel_job *job)
+{
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		uint64_t number = wire_lent(&peer->wire);
+
+		if (wire_done(&peer->wire, number))
+			continue;
+		wire_signal(&peer->wire);
+		wait_request(peer, number);
 	}
 }
 

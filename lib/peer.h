@@ -36,7 +36,7 @@ struct peer {
 	struct wire wire;
 	struct area *area;           /* ours, which the peer reads and writes */
 	struct piece area_piece;
-	struct flag_pair *flags[TABLE_SEGMENTS]; /* the peer's flag words at our side, by segment; grown under job->lock */
+	void *flags[TABLE_SEGMENTS]; /* struct flag_pair: the peer's flag words at our side, by segment; grown under job->lock */
 	struct remote remote_area;   /* its area for us; set before PEER_UP, as the next one */
 	struct remote remote_directory;
 	struct table_root remote_flags;     /* cached: our flag words at its side; by the service thread, see directory.c */
@@ -82,6 +82,12 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at);
 /* Wait until no work request of this rank is under way. Bounded by the device's retries, which break a wire. */
 void peers_drain(struct oriel_job *job);
 
+/*
+ * The same for those requests only that use memory of the program's, which may then be deregistered: what else is under way to a
+ * peer out of reach need not be waited for, or whoever frees a window would be told too late (E6).
+ */
+void peers_drain_lent(struct oriel_job *job);
+
 /* Release all; the service thread has ended. */
 void peers_close(struct oriel_job *job);
 
@@ -93,7 +99,7 @@ static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slo
 {
 	uint32_t offset, segment = table_segment(slot, &offset);
 
-	return peer->flags[segment] + offset;
+	return (struct flag_pair *)peer->flags[segment] + offset;
 }
 
 /* Mark a rank dead, once, and tell every waiting loop. text says what happened. */

@@ -209,7 +209,7 @@ static void win_release(struct oriel_win *win)
 	links_free(win);
 	if (win->mr) {
 		mem_forget(&job->mems, win->mr);
-		peers_drain(job); /* operations on other windows may use this memory as their origin */
+		peers_drain_lent(job); /* operations on other windows may use this memory as their origin */
 		ibv_dereg_mr(win->mr);
 	}
 	if (win->allocated && win->base) {

@@ -380,6 +380,7 @@ static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size
 	} else {
 		*copied = false;
 		set_sge(append(wire, IBV_WR_RDMA_WRITE, target), origin, size_bytes, lkey);
+		wire->lent = wire->posted;
 		ring_locked(wire);
 	}
 	return 0;
@@ -418,6 +419,7 @@ static int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t siz
 		return get_copied(wire, origin, size_bytes, target);
 	else
 		set_sge(append(wire, IBV_WR_RDMA_READ, target), origin, size_bytes, lkey);
+	wire->lent = wire->posted;
 	return 0;
 }
 
@@ -509,6 +511,16 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
 	*number = wire->posted;
 	pthread_mutex_unlock(&wire->lock);
 	return rc;
+}
+
+uint64_t wire_lent(struct wire *wire)
+{
+	uint64_t number;
+
+	pthread_mutex_lock(&wire->lock);
+	number = wire->lent;
+	pthread_mutex_unlock(&wire->lock);
+	return number;
 }
 
 uint64_t wire_signal(struct wire *wire)

@@ -72,6 +72,7 @@ struct wire {
 	uint64_t *sink;             /* result of fetch-and-adds; nobody reads it */
 	uint64_t posted;            /* number of the last request appended */
 	uint64_t signalled;         /* number of the last request that asks for a completion */
+	uint64_t lent;              /* number of the last request that uses memory of the program's */
 	uint64_t retired;           /* number of the last request known complete; read by counter_load */
 	uint32_t batched;           /* requests appended, not yet posted */
 	struct ibv_send_wr wr[WIRE_BATCH];
@@ -128,6 +129,9 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
 
 /* See to it that requests up to the present one are posted and that their completion will be told. Returns the number. */
 uint64_t wire_signal(struct wire *wire);
+
+/* The number of the last request that uses memory of the program's. */
+uint64_t wire_lent(struct wire *wire);
 
 /* Post what waits in the batch. */
 void wire_ring(struct wire *wire);
