@@ -109,8 +109,8 @@ void plan_unstable(const struct plan *plan, const struct range *range, struct un
 static size_t edge_size(struct rng *rng)
 {
 	/* Around words, the inline limits, packets, the copy limit. */
-	static const size_t edges[] = { 1, 7, 8, 9, 63, 64, 65, 219, 220, 221, 999, 1000, 1001, 1023, 1024, 1025, 2000, 4095,
-		4096, 4097, 8191, 8192, 8193 };
+	static const size_t edges[] = { 1, 7, 8, 9, 63, 64, 65, 219, 220, 221, 999, 1000, 1001, 1023, 1024, 1025, 2000,
+		4095, 4096, 4097, 8191, 8192, 8193 };
 
 	return edges[rng_below(rng, sizeof(edges) / sizeof(edges[0]))];
 }
@@ -233,8 +233,8 @@ static bool place_origins(struct plan *plan, struct plan_op *op, const size_t pi
 }
 
 /*
- * New bytes for a put, where its own claims and others' allow it: all pieces or none. The store comes before the put, so
- * the put's claims are left out of account for the moment.
+ * New bytes for a put, where others' claims allow it: all pieces or none. The store comes before the put, so the
+ * put's claims are left out of account for the moment.
  */
 static bool may_fill(struct plan *plan, const struct plan_op *op, int first_claim)
 {

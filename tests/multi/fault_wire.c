@@ -41,7 +41,7 @@ struct fault {
 	oriel_group *from;
 };
 
-enum { ROUND };
+enum { LAST };
 
 static void say_ready(struct fault *fault)
 {
@@ -113,22 +113,19 @@ static void lossy(struct fault *fault)
 	}
 }
 
-/* Rounds until the outage is over, and some more. Ranks must make the same number, so rank 0 decides. */
+/* Rounds until the outage is over, and some more. Ranks must make the same number, so rank 0 tells the last one. */
 static void outage(struct fault *fault)
 {
 	struct multi *m = &fault->m;
-	uint64_t rounds_left = 5;
+	uint64_t last = 0;
 
 	say_ready(fault);
-	for (uint64_t round = 1; rounds_left > 0 && !multi_failed(m); round++) {
+	for (uint64_t round = 1; (last == 0 || round <= last) && !multi_failed(m); round++) {
 		access_epoch(fault, round);
 		fence_epoch(fault, round);
-		if (m->rank == 0)
-			multi_raise(m, ROUND, round * 2 + is_disturbed(fault));
-		multi_await(m, ROUND, round * 2);
-		if (multi_word(m, ROUND) & 1)
-			rounds_left--;
-		multi_sync(m);
+		if (m->rank == 0 && last == 0 && is_disturbed(fault))
+			multi_raise(m, LAST, round + 5);
+		last = multi_word(m, LAST); /* nobody is five rounds ahead */
 	}
 }
 
@@ -330,6 +327,8 @@ static int run(const struct mode *mode, const char *file)
 		mode->live(&fault);
 	else
 		be_told(&fault, mode, &ms);
+	if (mode->live && multi_failed(m))
+		return multi_tell(m); /* at once, so that the others do not wait for this rank */
 	leave(&fault, mode->live ? 0 : ORIEL_ERR_PEER);
 	if (multi_tell(m) == 0)
 		printf("told %d %llu\n", m->rank, (unsigned long long)ms);
