@@ -33,7 +33,7 @@ tests: all unit launcher-tests soft-tests $(multi_bin) $(B)/bin/epochs
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
-soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SOAK_SEEDS)
+soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS)
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
 
 clean:

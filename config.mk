@@ -17,6 +17,6 @@ LDFLAGS =
 WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
-# Seeds of the random epochs test: how many `make test` runs, and which ones `make soak` runs.
+# Seeds of the random epochs test: how many `make test` runs, and how many `make soak` does (make soak SEEDS=5000).
 TEST_SEEDS = 200
-SOAK_SEEDS = 1000
+SEEDS = 1000
