@@ -33,7 +33,7 @@
 #include "wait.h"
 
 #define DISP_UNIT_MAX 0x7fffffffu
-#define SURVIVORS_MS 500
+#define SURVIVORS_MS 250
 
 int win_world_rank(const struct oriel_win *win, int rank)
 {
