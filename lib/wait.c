@@ -18,7 +18,7 @@
 #define YIELD_OVERSUBSCRIBED_NS (2 * NS_PER_MS)
 #define SLEEP_NS (50 * 1000)
 #define LOOK_NS NS_PER_MS
-#define PING_NS (NS_PER_SECOND / 2)
+#define PING_NS (NS_PER_SECOND / 4)
 #define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)

@@ -216,11 +216,16 @@ static int in_barrier(struct fault *fault)
 	return oriel_barrier(fault->m.job);
 }
 
-/* P5: the put is copied, so complete has nothing to wait for; that it never arrived is told by a later call, free at the latest. */
+/*
+ * P5: the put is copied, so complete has nothing to wait for. That it never arrived is told, once, by the next call on the window
+ * after it is known, whatever that call does; the barrier makes it known.
+ */
 static int copied_put(struct fault *fault)
 {
 	struct multi *m = &fault->m;
+	oriel_group *none = multi_group(m, 0, NULL);
 	uint8_t byte = 1;
+	int rc;
 
 	CHECK_OK(m, oriel_win_post(fault->w.win, fault->from, 0));
 	CHECK_OK(m, oriel_win_start(fault->w.win, fault->to, 0));
@@ -231,8 +236,13 @@ static int copied_put(struct fault *fault)
 		sched_yield();
 	CHECK_OK(m, oriel_put(fault->w.win, &byte, 1, fault->next, 1));
 	CHECK_OK(m, oriel_win_complete(fault->w.win));
+	rc = oriel_barrier(m->job);
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_start(fault->w.win, none, 0));
+	CHECK_OK(m, oriel_win_start(fault->w.win, none, 0));
+	CHECK_OK(m, oriel_win_complete(fault->w.win));
 	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_wait(fault->w.win));
-	return oriel_win_free(&fault->w.win);
+	multi_group_drop(m, none);
+	return rc;
 }
 
 struct mode {

@@ -42,13 +42,15 @@ static int pause_until(struct wait *wait, int wanted)
 static void wait_pause__looks_at_once_then_every_millisecond(void)
 {
 	struct wait wait;
-	uint64_t first;
+	uint64_t next;
 
 	wait_begin(&wait, &job, "test", NULL);
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
-	first = now_ns();
+	next = wait.look_ns;
+	CU_ASSERT(next > wait.start_ns);
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
-	CU_ASSERT(now_ns() - first > NS_PER_MS / 2);
+	CU_ASSERT(now_ns() >= next);
+	CU_ASSERT(wait.look_ns >= next + NS_PER_MS);
 }
 
 static void wait_pause__looks_when_somebody_dies(void)
