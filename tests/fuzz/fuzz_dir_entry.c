@@ -14,6 +14,7 @@
 #pragma weak rank_died
 #pragma weak service_request
 #pragma weak slab_alloc
+#pragma weak table_add_segment
 #pragma weak wire_done
 #pragma weak wire_get
 #pragma weak wire_poll

@@ -3,10 +3,10 @@
  *
  *   oriel-run -n 4 fault_kill WHERE     WHERE is a name of the table below; fault_kill --list
  *
- * Rank 1 is the victim. It goes into the call, and a second thread of it waits until it is there (which it sees inside the library), notes
- * the time on the board and kills the process. The others wait for it, each mode in another call, and must get ORIEL_ERR_PEER that names
- * it within 5 s. Then they must still be able to work with each other, to free the windows they had with the victim, and to leave.
- * Each survivor prints "told RANK MILLISECONDS".
+ * Rank 1 is the victim. It goes into the call, and a second thread of it waits until it is there (which it sees inside
+ * the library), notes the time on the board and kills the process. The others wait for it, each mode in another call,
+ * and must get ORIEL_ERR_PEER that names it within 5 s. Then they must still be able to work with each other, to free
+ * the windows they had with the victim, and to leave. Each survivor prints "told RANK MILLISECONDS".
  */
 #include "multi.h"
 
@@ -24,7 +24,7 @@
 #include "win.h"
 
 #define VICTIM 1
-#define LATE 0          /* lets the victim wait in the first round of a collective call, in which it waits for this rank */
+#define LATE 0          /* whom the victim waits for in the first round of a collective call */
 #define RANKS 4
 #define TOLD_MS 5000
 #define LIMIT_S 40
@@ -73,7 +73,9 @@ static void die_in_put(struct fault *fault)
 	}
 }
 
-/* A lock that is taken now and then by the thread that waits; the flags it guards change only when it begins and ends. */
+/*
+ * A lock that is taken now and then by the thread that waits; the flags it guards change only when it begins and ends.
+ */
 static bool locked_flag(struct fault *fault, const bool *flag)
 {
 	bool set;
@@ -103,8 +105,8 @@ static bool is_in_wait(struct fault *fault)
 {
 	struct multi *m = &fault->m;
 
-	return locked_flag(fault, &fault->w.win->exposure.closing) && multi_word(m, REACHED) && multi_word(m, REACHED + 2) &&
-	       multi_word(m, REACHED + 3);
+	return locked_flag(fault, &fault->w.win->exposure.closing) && multi_word(m, REACHED) &&
+	       multi_word(m, REACHED + 2) && multi_word(m, REACHED + 3);
 }
 
 /* The others flush inside their epochs and do not complete. */

@@ -3,14 +3,15 @@
  *
  *   oriel-run -n N --addr A,B fault_wire WHERE FILE    on the wire of tests/vm/wire; fault_wire --list
  *
- * Ranks with even numbers are at one end of the wire, the others at the other. The program says "ready" when it is where it shall be
- * disturbed; whoever runs it then spoils the wire and makes FILE, with the time of the cut in it (milliseconds
- * since start-up).
+ * Ranks with even numbers are at one end of the wire, the others at the other. The program says "ready" when it is
+ * where it shall be disturbed; whoever runs it then spoils the wire and makes FILE, with the time of the cut in it
+ * (milliseconds since start-up).
  *
  * lossy       epochs of both kinds, and each buffer is overwritten as soon as complete has given it back: what is
  *             repeated must come from elsewhere, or must have been waited for
  * outage      epochs of both kinds before, during and after
- * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s: "told RANK MILLISECONDS"
+ * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s: "told RANK
+ * MILLISECONDS"
  */
 #include "multi.h"
 
@@ -217,8 +218,8 @@ static int in_barrier(struct fault *fault)
 }
 
 /*
- * P5: the put is copied, so complete has nothing to wait for. That it never arrived is told, once, by the next call on the window
- * after it is known, whatever that call does; the barrier makes it known.
+ * P5: the put is copied, so complete has nothing to wait for. That it never arrived is told, once, by the next call on
+ * the window after it is known, whatever that call does; the barrier makes it known.
  */
 static int copied_put(struct fault *fault)
 {

@@ -3,16 +3,17 @@
  *
  * DESIGN NOTES
  *
- * A program is a table of cases. Every rank of the job runs the same cases in the same order; a case fails if it fails on
- * any rank. Results, and whatever ranks must tell each other without the library, go over the *board*: a file in
- * /dev/shm that all ranks of the job map, named after the process that started them. Nothing on the board depends on what is tested.
+ * A program is a table of cases. Every rank of the job runs the same cases in the same order; a case fails if it fails
+ * on any rank. Results, and whatever ranks must tell each other without the library, go over the *board*: a file in
+ * /dev/shm that all ranks of the job map, named after the process that started them. Nothing on the board depends on
+ * what is tested.
  *
- * A check that fails is remembered and the case goes on, because a rank that left in the middle would hang the others. A
- * case that does not end is ended by an alarm, and the program with it.
+ * A check that fails is remembered and the case goes on, because a rank that left in the middle would hang the others.
+ * A case that does not end is ended by an alarm, and the program with it.
  *
  * Ranks wait for each other by multi_sync, or by words of the board that one raises and another awaits. What must *not*
- * happen (an operation that arrives too early) is tested by multi_drain, after which everything the rank has posted is in the
- * memory of its targets, rightly or wrongly.
+ * happen (an operation that arrives too early) is tested by multi_drain, after which everything the rank has posted is
+ * in the memory of its targets, rightly or wrongly.
  */
 #ifndef ORIEL_TESTS_MULTI_H
 #define ORIEL_TESTS_MULTI_H
@@ -56,8 +57,8 @@ int multi_main(int argc, char **argv, const struct multi_program *program);
 
 /*
  * For programs that lose ranks on purpose, in place of multi_main: join job and board as a case of that name, with all
- * ranks; an alarm ends it after limit_s seconds. False when the job cannot be joined. Nobody collects results: multi_tell prints this rank's, "not
- * ok NAME: ..." if a check has failed, and gives what main returns.
+ * ranks; an alarm ends it after limit_s seconds. False when the job cannot be joined. Nobody collects results:
+ * multi_tell prints this rank's, "not ok NAME: ..." if a check has failed, and gives what main returns.
  */
 bool multi_enter(struct multi *m, const char *name, int limit_s);
 int multi_tell(struct multi *m);
@@ -128,7 +129,9 @@ struct multi_window {
 bool multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes);
 void multi_window_close(struct multi *m, struct multi_window *w);
 
-/* One epoch from every rank to every other and itself, without operations: connections and descriptions are in place. */
+/*
+ * One epoch from every rank to every other and itself, without operations: connections and descriptions are in place.
+ */
 void multi_warm(struct multi *m, oriel_win *win);
 
 #endif

@@ -72,7 +72,10 @@ static void job_handles(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* E2: oriel_init, usage, memory: what is no handle. A second job of this process is not asked for: it would join as the same rank. */
+/*
+ * E2: oriel_init, usage, memory: what is no handle. A second job of this process is not asked for: it would join as the
+ * same rank.
+ */
 static void other_job_arguments(struct multi *m)
 {
 	const struct oriel_options negative = { .timeout_ms = -1 };
@@ -244,8 +247,8 @@ static void window_handles(struct multi *m)
 /* E2: assertions that do not exist, and those of other calls. */
 static void assertion_bits(struct multi *m)
 {
-	static const int on_start[] = { ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED, 0x20, 0x21,
-		1 << 30, INT_MIN, -1 };
+	static const int on_start[] = { ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED,
+		0x20, 0x21, 1 << 30, INT_MIN, -1 };
 	static const int on_post[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED, 0x20, 0x27, 1 << 30, INT_MIN, -1 };
 	static const int on_fence[] = { ORIEL_MODE_NOCHECK, 0x20, 0x3e, 1 << 30, INT_MIN, -1 };
 	struct multi_window w;

@@ -47,7 +47,9 @@ static void data_is_complete_after_fence(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* F1: one fence a round and nothing between rounds, so fast ranks run one fence ahead; parity keeps their data apart. */
+/*
+ * F1: one fence a round and nothing between rounds, so fast ranks run one fence ahead; parity keeps their data apart.
+ */
 static void fences_in_close_order(struct multi *m)
 {
 	struct multi_window w;
@@ -207,7 +209,8 @@ static void quiet_fence_epoch_is_no_epoch(struct multi *m)
 /* F4: true assertions, alone and together; data is right with all of them. */
 static void assertions(struct multi *m)
 {
-	static const int first[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSTORE, ORIEL_MODE_NOSTORE, 0 };
+	static const int first[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSTORE,
+		ORIEL_MODE_NOSTORE, 0 };
 	static const int last[] = { ORIEL_MODE_NOSUCCEED, ORIEL_MODE_NOSUCCEED | ORIEL_MODE_NOPUT, ORIEL_MODE_NOPUT,
 		ORIEL_MODE_NOSUCCEED | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT };
 	struct multi_window w;

@@ -113,8 +113,8 @@ static void cost_of_an_extra_window(struct multi *m)
 	if (!CHECK(m, heap <= (EXTRA - 1) * most))
 		fprintf(stderr, "# %zu bytes a window by the heap\n", heap / (EXTRA - 1));
 	if (m->rank == 0)
-		printf("# an extra window, %zu neighbours: %zu bytes, of them %zu in links and %zu registered; heap %zu\n", neighbours,
-		       (total(&after) - total(&before)) / (EXTRA - 1), (after.link_bytes - before.link_bytes) / (EXTRA - 1),
+		printf("# an extra window, %zu neighbours: %zu bytes, of them %zu in links and %zu registered; heap %zu\n",
+		       neighbours, (total(&after) - total(&before)) / (EXTRA - 1), (after.link_bytes - before.link_bytes) / (EXTRA - 1),
 		       (after.registered_bytes - before.registered_bytes) / (EXTRA - 1), heap / (EXTRA - 1));
 	for (int i = 0; i < EXTRA; i++)
 		CHECK_OK(m, oriel_win_free(&win[i]));

@@ -1,4 +1,7 @@
-/* multi_pscw.c - post, start, complete, wait, test: rules P1 to P14 (P5's errors: fault_wire; waiting in vain: multi_timeout). */
+/*
+ * multi_pscw.c - post, start, complete, wait, test: rules P1 to P14 (P5's errors: fault_wire; waiting in vain:
+ * multi_timeout).
+ */
 #include "multi.h"
 
 #include <pthread.h>
@@ -144,7 +147,9 @@ static void matching_in_order_per_pair(struct multi *m)
 	multi_group_drop(m, zero);
 }
 
-/* Sizes that go different ways: in the request itself, through the ring, with memory of their own, in several messages. */
+/*
+ * Sizes that go different ways: in the request itself, through the ring, with memory of their own, in several messages.
+ */
 static const size_t sizes[] = { 1, 7, 64, 65, 220, 221, 1000, 8192, 8193, 70001 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 #define SIZES_BYTES 90000
@@ -237,8 +242,12 @@ static void start_does_not_block(struct multi *m)
 	multi_group_drop(m, other);
 }
 
-/* Rank 0 issues, rank 1 posts, rank 0 makes one call and none after it: everything must arrive. Operation `large` may be missing. */
-static void held_back_round(struct multi *m, const struct multi_window *w, const oriel_group *other, uint8_t tag, bool large)
+/*
+ * Rank 0 issues, rank 1 posts, rank 0 makes one call and none after it: everything must arrive. Operation `large` may
+ * be missing.
+ */
+static void held_back_round(struct multi *m, const struct multi_window *w, const oriel_group *other, uint8_t tag,
+                            bool large)
 {
 	uint8_t *data = multi_alloc(30000), small = tag;
 
@@ -352,7 +361,7 @@ static void more_held_back_than_the_bound(struct multi *m)
 	free(bytes);
 }
 
-#define LARGE_BYTES ((size_t)2 << 20) /* more than a device has under way at once: the end of it is still to be sent when put returns */
+#define LARGE_BYTES ((size_t)2 << 20) /* more than a device has under way at once */
 
 /* P5: after complete the buffers of puts may be overwritten and those of gets read. */
 static void buffers_are_free_after_complete(struct multi *m)
@@ -376,7 +385,9 @@ static void buffers_are_free_after_complete(struct multi *m)
 			CHECK_OK(m, oriel_win_start(w.win, other, 0));
 			if (round % 3 != 1)
 				put_sizes(m, &w, 1, buffers, round);
-			/* Large puts alone, gets alone, and both: a wait for the ones would hide that nobody waits for the others. */
+			/*
+			 * Large puts alone, gets alone, and both: a wait for the ones would hide that nobody waits for the others.
+			 */
 			if (round % 3 != 1)
 				CHECK_OK(m, oriel_put(w.win, large, LARGE_BYTES, 1, SIZES_BYTES + LARGE_BYTES));
 			if (round % 3) {
@@ -464,7 +475,10 @@ static void post_never_waits(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* P6: nor for the connection to it. Making a window connects ranks 1, 2, 4 places apart, so of six ranks 0 and 3 do not know each other. */
+/*
+ * P6: nor for the connection to it. Making a window connects ranks 1, 2, 4 places apart, so of six ranks 0 and 3 do not
+ * know each other.
+ */
 static void post_never_waits_at_first_contact(struct multi *m)
 {
 	struct multi_window w;
@@ -640,7 +654,10 @@ static void every_rank_its_own_group(struct multi *m)
 	multi_group_drop(m, out);
 }
 
-/* One round of post(in), start(out), operations, complete, wait over the graph: bit t of edges[o] says that o accesses t. */
+/*
+ * One round of post(in), start(out), operations, complete, wait over the graph: bit t of edges[o] says that o accesses
+ * t.
+ */
 static void graph_round(struct multi *m, const struct multi_window *w, const unsigned edges[], int round)
 {
 	unsigned in_mask = 0;
@@ -697,7 +714,9 @@ static void any_directed_graph(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* P11: the target makes no call after post until the origin has completed. First contact, and again when all is known. */
+/*
+ * P11: the target makes no call after post until the origin has completed. First contact, and again when all is known.
+ */
 static void target_computes_meanwhile(struct multi *m)
 {
 	struct multi_window w;
@@ -736,8 +755,8 @@ static void *complete_thread(void *win)
 }
 
 /*
- * P12: rank 0 is inside complete for ranks 1 and 2, and rank 2 has not posted. Rank 1 has been completed, waits, and posts
- * again, before rank 2 lets rank 0 go. Without holding a post fast, rank 0 would miss the first or the second.
+ * P12: rank 0 is inside complete for ranks 1 and 2, and rank 2 has not posted. Rank 1 has been completed, waits, and
+ * posts again, before rank 2 lets rank 0 go. Without holding a post fast, rank 0 would miss the first or the second.
  */
 static void post_runs_ahead(struct multi *m)
 {
@@ -791,7 +810,10 @@ static void post_runs_ahead(struct multi *m)
 	multi_group_drop(m, both);
 }
 
-/* Set all epoch counters between this rank and another as if `number` epochs had been, each way. All ranks do it between two syncs. */
+/*
+ * Set all epoch counters between this rank and another as if `number` epochs had been, each way. All ranks do it
+ * between two syncs.
+ */
 static void set_counters(struct multi *m, oriel_win *win, int rank, uint64_t number)
 {
 	struct link *link;
@@ -806,7 +828,9 @@ static void set_counters(struct multi *m, oriel_win *win, int rank, uint64_t num
 	pthread_mutex_unlock(&win->lock);
 }
 
-/* P13: epochs across 2^32, and across the last number of 48 bits; with the words as they would be after so many epochs. */
+/*
+ * P13: epochs across 2^32, and across the last number of 48 bits; with the words as they would be after so many epochs.
+ */
 static void counters_across_2_32(struct multi *m)
 {
 	static const uint64_t edges[] = { UINT64_C(1) << 32, UINT64_C(1) << 48, UINT64_C(1) << 63 };
@@ -829,7 +853,10 @@ static void counters_across_2_32(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* P14: with NOCHECK on both sides no handshake is sent: nothing leaves the target. Epochs with and without may alternate. */
+/*
+ * P14: with NOCHECK on both sides no handshake is sent: nothing leaves the target. Epochs with and without may
+ * alternate.
+ */
 static void nocheck_sends_no_handshake(struct multi *m)
 {
 	struct multi_window w;

@@ -17,7 +17,8 @@ enum { ISSUED, POSTED, DONE };
 /* D1: sizes that go every way there is, from and to places without alignment; the bytes beside them are untouched. */
 static void put_and_get_copy(struct multi *m)
 {
-	static const size_t sizes[] = { 0, 1, 2, 7, 8, 63, 64, 65, 127, 219, 220, 221, 1000, 4096, 8191, 8192, 8193, 65536, 300001 };
+	static const size_t sizes[] = { 0, 1, 2, 7, 8, 63, 64, 65, 127, 219, 220, 221, 1000, 4096, 8191, 8192, 8193, 65536,
+		300001 };
 	const size_t largest = 300001;
 	struct multi_window w;
 	uint8_t *data = multi_alloc(largest + 16), *back = multi_alloc(largest + 16);
@@ -113,7 +114,8 @@ static void model(uint8_t *to, const size_t to_at[], const size_t to_sizes[], co
 static void vectors(struct multi *m)
 {
 	struct multi_window w;
-	uint8_t *memory = multi_alloc(VECTOR_BYTES), *expected = multi_alloc(VECTOR_BYTES), *theirs = multi_alloc(VECTOR_BYTES);
+	uint8_t *memory = multi_alloc(VECTOR_BYTES), *expected = multi_alloc(VECTOR_BYTES);
+	uint8_t *theirs = multi_alloc(VECTOR_BYTES);
 	uint64_t seed = multi_seed(m);
 	struct vector v, mine;
 
@@ -236,15 +238,19 @@ static void outside_epochs_refused(struct multi *m)
 	multi_group_drop(m, from);
 }
 
-/* D4: places outside, also where size and displacement overflow; the unit is 24, so are products that wrap to something small. */
+/*
+ * D4: places outside, also where size and displacement overflow; the unit is 24, so are products that wrap to something
+ * small.
+ */
 static void overflowing_displacement(struct multi *m)
 {
 	const size_t unit = 24, size = 240, wrap = SIZE_MAX / 24 + 1;
 	const struct {
 		size_t disp, size_bytes;
-	} bad[] = { { 0, 241 }, { 9, 25 }, { 10, 1 }, { 11, 1 }, { SIZE_MAX, 1 }, { SIZE_MAX / 24, 24 }, { wrap, 1 }, { wrap, 24 },
-		{ wrap + 1, 8 }, { SIZE_MAX / 2, 2 }, { SIZE_MAX - 9, 10 }, { (size_t)1 << 63, 1 }, { (size_t)1 << 61, 8 }, { 1, SIZE_MAX },
-		{ 1, SIZE_MAX - 23 }, { 0, SIZE_MAX }, { 9, SIZE_MAX - 215 }, { (size_t)1 << 32, 1 }, { 3, ((size_t)1 << 32) + 8 } };
+	} bad[] = { { 0, 241 }, { 9, 25 }, { 10, 1 }, { 11, 1 }, { SIZE_MAX, 1 }, { SIZE_MAX / 24, 24 }, { wrap, 1 },
+		{ wrap, 24 }, { wrap + 1, 8 }, { SIZE_MAX / 2, 2 }, { SIZE_MAX - 9, 10 }, { (size_t)1 << 63, 1 },
+		{ (size_t)1 << 61, 8 }, { 1, SIZE_MAX }, { 1, SIZE_MAX - 23 }, { 0, SIZE_MAX }, { 9, SIZE_MAX - 215 },
+		{ (size_t)1 << 32, 1 }, { 3, ((size_t)1 << 32) + 8 } };
 	uint8_t *memory = multi_alloc(size + 128), byte[48] = { 1 };
 	int other = 1 - m->rank;
 	oriel_win *win;
@@ -309,7 +315,8 @@ static void more_than_the_largest_message(struct multi *m)
 {
 	const char *set = getenv("ORIEL_MAX_MESSAGE");
 	size_t largest = set ? strtoull(set, NULL, 10) : 65536;
-	const size_t sizes[] = { largest - 1, largest, largest + 1, 2 * largest, 3 * largest - 1, 20 * largest + 17, 1500001 };
+	const size_t sizes[] = { largest - 1, largest, largest + 1, 2 * largest, 3 * largest - 1, 20 * largest + 17,
+		1500001 };
 	const size_t most = 1500001 > 20 * largest + 17 ? 1500001 : 20 * largest + 17;
 	struct multi_window w;
 	uint8_t *data = multi_alloc(most), *back = multi_alloc(most);
@@ -329,7 +336,8 @@ static void more_than_the_largest_message(struct multi *m)
 		CHECK_OK(m, oriel_put(w.win, data, sizes[i], other, 1));
 		CHECK(m, !set || peer->wire.posted - sent >= (sizes[i] + largest - 1) / largest);
 		CHECK_OK(m, oriel_win_fence(w.win, 0));
-		CHECK(m, w.base[0] == 0 && multi_holds(w.base + 1, sizes[i], i) && multi_all(w.base + 1 + sizes[i], most - sizes[i], 0));
+		CHECK(m, w.base[0] == 0 && multi_holds(w.base + 1, sizes[i], i));
+		CHECK(m, multi_all(w.base + 1 + sizes[i], most - sizes[i], 0));
 		memset(back, 0, most);
 		CHECK_OK(m, oriel_get(w.win, back, sizes[i], other, 1));
 		CHECK_OK(m, oriel_win_fence(w.win, 0));
@@ -514,7 +522,8 @@ static void read_only_origin(struct multi *m)
 static void read_only_window(struct multi *m)
 {
 	const size_t bytes = 65536;
-	uint8_t *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *back = multi_alloc(bytes);
+	uint8_t *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *back = multi_alloc(bytes);
 	struct oriel_origin_piece origin = { back, 4 };
 	struct oriel_target_piece target = { 0, 4 };
 	int other = 1 - m->rank;

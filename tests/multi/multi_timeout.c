@@ -137,7 +137,10 @@ static void flush_can_be_repeated(struct multi *m)
 	multi_group_drop(m, other);
 }
 
-/* F2, E5: nobody leaves the fence before the last one has come to it; the same fence goes on, and those after it are in step. */
+/*
+ * F2, E5: nobody leaves the fence before the last one has come to it; the same fence goes on, and those after it are in
+ * step.
+ */
 static void fence_waits_for_everybody(struct multi *m)
 {
 	struct multi_window w;

@@ -24,6 +24,15 @@ report() { # name, status
 	fi
 }
 
+# Wait until the server listens at a port, by TCP or by softverbs' rdma_cm, or has ended.
+await_listener() { # port, server's process
+	hex=$(printf '%04X' "$1")
+	until grep -q ":$hex [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 || grep -qE "@softverbs-[0-9]+-cm[0-9]+-$1-" /proc/net/unix; do
+		kill -0 "$2" 2>/dev/null || return 0
+		sleep 0.02
+	done
+}
+
 single() { # command ...
 	command -v "$1" >/dev/null && echo "$*" | grep -q "$pattern" || return 0
 	timeout $limit "$@" >"$out/single" 2>&1
@@ -39,7 +48,7 @@ pair() { # program, server's arguments, client's arguments
 	# shellcheck disable=SC2086
 	timeout $limit $1 $server >"$out/server" 2>&1 &
 	pid=$!
-	sleep 0.4
+	await_listener $port $pid
 	# shellcheck disable=SC2086
 	timeout $limit $1 $client >"$out/client" 2>&1
 	status=$?
@@ -67,7 +76,7 @@ command -v rdma_server >/dev/null && echo rdma_server | grep -q "$pattern" && {
 	port=$((port + 1))
 	timeout $limit rdma_server -p $port >"$out/server" 2>&1 &
 	pid=$!
-	sleep 0.4
+	await_listener $port $pid
 	timeout $limit rdma_client -s 127.0.0.1 -p $port >"$out/client" 2>&1
 	status=$?
 	wait $pid || status=1
