@@ -66,19 +66,6 @@ static uint64_t claim(struct peer *peer)
 	return number;
 }
 
-/* Bounded by the device's retries: either the requests complete or the wire breaks. */
-static int wait_placed(struct peer *peer)
-{
-	uint64_t number = wire_signal(&peer->wire);
-
-	while (!wire_done(&peer->wire, number)) {
-		wire_poll(&peer->wire);
-		if (state_load(&peer->wire.state) != WIRE_UP)
-			return peer_error(peer->job, peer->rank);
-	}
-	return 0;
-}
-
 static int write_mail(struct peer *peer, const struct mail *mail, uint64_t number)
 {
 	uint64_t at = peer->remote_area.addr + offsetof(struct area, mail) + (number - 1) % MAIL_RING * sizeof(*mail);
@@ -88,8 +75,8 @@ static int write_mail(struct peer *peer, const struct mail *mail, uint64_t numbe
 	bool copied;
 	int rc = wire_put(&peer->wire, mail, 0, offsetof(struct mail, stamp), contents, &copied, &unused);
 
-	if (rc == 0 && peer->wire.flag_mode == FLAG_WAIT)
-		rc = wait_placed(peer);
+	if (rc == 0 && peer->wire.flag_mode == FLAG_WAIT && !wire_wait(&peer->wire, wire_signal(&peer->wire)))
+		rc = peer_error(peer->job, peer->rank);
 	if (rc)
 		return rc;
 	/* Pairs with the flag_load in next_mail at the peer. */

@@ -185,12 +185,6 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at)
 	return peer;
 }
 
-static void wait_request(struct peer *peer, uint64_t number)
-{
-	while (!wire_done(&peer->wire, number) && state_load(&peer->wire.state) == WIRE_UP)
-		wire_poll(&peer->wire); /* the state_load pairs with fail() and wire_break() */
-}
-
 void peers_drain(struct oriel_job *job)
 {
 	uint32_t at = 0;
@@ -199,21 +193,15 @@ void peers_drain(struct oriel_job *job)
 		wire_signal(&peer->wire); /* all before any is waited for: peers out of reach take their time side by side */
 	at = 0;
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
-		wait_request(peer, wire_signal(&peer->wire));
+		wire_wait(&peer->wire, wire_signal(&peer->wire));
 }
 
 void peers_drain_lent(struct oriel_job *job)
 {
 	uint32_t at = 0;
 
-	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
-		uint64_t number = wire_lent(&peer->wire);
-
-		if (wire_done(&peer->wire, number))
-			continue;
-		wire_signal(&peer->wire);
-		wait_request(peer, number);
-	}
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		wire_wait(&peer->wire, wire_lent(&peer->wire));
 }
 
 void peers_close(struct oriel_job *job)

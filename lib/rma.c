@@ -47,13 +47,10 @@ static struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op
 static void settle(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		struct wire *wire = win->links[i] ? &win->links[i]->peer->wire : NULL;
+		struct link *link = win->links[i];
 
-		if (!wire || !(win->links[i]->marks & LINK_TOUCHED))
-			continue;
-		wire_signal(wire);
-		while (!wire_done(wire, win->links[i]->last_number) && state_load(&wire->state) == WIRE_UP)
-			wire_poll(wire); /* the state_load pairs with fail() and wire_break() */
+		if (link && (link->marks & LINK_TOUCHED))
+			wire_wait(&link->peer->wire, link->last_number);
 	}
 }
 

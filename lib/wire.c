@@ -535,6 +535,18 @@ uint64_t wire_signal(struct wire *wire)
 	return number;
 }
 
+bool wire_wait(struct wire *wire, uint64_t number)
+{
+	if (!wire_done(wire, number))
+		wire_signal(wire);
+	while (!wire_done(wire, number)) {
+		if (state_load(&wire->state) != WIRE_UP) /* pairs with fail() and wire_break() */
+			return false;
+		wire_poll(wire);
+	}
+	return true;
+}
+
 void wire_ping(struct wire *wire)
 {
 	pthread_mutex_lock(&wire->lock);

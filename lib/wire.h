@@ -139,6 +139,12 @@ void wire_ring(struct wire *wire);
 /* Look at the completion queue. Cheap when there is nothing. */
 void wire_poll(struct wire *wire);
 
+/*
+ * Wait until request `number` is complete. False once the wire is broken, which the device's retries bring about at the latest:
+ * the wait is bounded without a clock.
+ */
+bool wire_wait(struct wire *wire, uint64_t number);
+
 /* Whether request `number` is complete, as far as wire_poll has seen. */
 bool wire_done(const struct wire *wire, uint64_t number);
 
