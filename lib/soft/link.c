@@ -499,12 +499,13 @@ static void drain_in(struct soft_core *core, struct soft_in *in)
 		soft_peer_notify(&in->peer);
 }
 
+/* The next queue pair that waits, as long as there is room for its next request. */
 static struct soft_qp *take_waiting(struct soft_out *out)
 {
 	struct soft_qp *qp = NULL;
 
 	soft_lock(&out->tx);
-	if (!soft_list_empty(&out->waiting)) {
+	if (!soft_list_empty(&out->waiting) && soft_out_has_room(out)) {
 		qp = soft_container(out->waiting.next, struct soft_qp, waiting);
 		soft_list_del(&qp->waiting);
 	}
@@ -513,12 +514,12 @@ static struct soft_qp *take_waiting(struct soft_out *out)
 }
 
 /*
- * Queue pairs that found the link full get another chance, each once: who finds it full again waits for the next
- * response. core->progress keeps them from being destroyed.
+ * Queue pairs that found the link full go on, in turn, until it is full again: who comes back to the list has seen that, and no
+ * response is taken meanwhile, so this ends. core->progress keeps them from being destroyed.
  */
 static void pump_waiting(struct soft_out *out)
 {
-	struct soft_qp *qp, *first = NULL;
+	struct soft_qp *qp;
 
 	while ((qp = take_waiting(out))) {
 		soft_lock(&qp->lock);
@@ -526,10 +527,6 @@ static void pump_waiting(struct soft_out *out)
 			qp->stall = SOFT_GO;
 		soft_pump(qp);
 		soft_unlock(&qp->lock);
-		if (qp == first)
-			break;
-		if (!first)
-			first = qp;
 	}
 }
 

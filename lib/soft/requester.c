@@ -249,6 +249,11 @@ static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wq
 	return length;
 }
 
+bool soft_out_has_room(const struct soft_out *out)
+{
+	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
+}
+
 /* One part into the link; false if it is full, and then the queue pair waits for room. */
 static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
 {
@@ -256,7 +261,7 @@ static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const stru
 	uint32_t length, at;
 
 	soft_lock(&out->tx);
-	if (out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) >= SHM_RING) {
+	if (!soft_out_has_room(out)) {
 		qp->stall = SOFT_WAIT_ROOM;
 		if (soft_list_empty(&qp->waiting))
 			soft_list_add_tail(&out->waiting, &qp->waiting);

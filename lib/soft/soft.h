@@ -610,6 +610,8 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 /* The link's process is gone: its queue pairs fail. Under core->progress. */
 void soft_out_died(struct soft_core *core, struct soft_out *out) SOFT_HIDDEN;
 void soft_timer_fired(struct soft_qp *qp) SOFT_HIDDEN;
+/* Under out->tx: room for one more request to the peer? */
+bool soft_out_has_room(const struct soft_out *out) SOFT_HIDDEN;
 
 /* ---- direct.c ---- */
 

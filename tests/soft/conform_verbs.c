@@ -480,6 +480,55 @@ static enum lab_verdict data__unsignalled_make_no_completion(void)
 	return LAB_PASSED;
 }
 
+/* Another pair of queue pairs on the same bench; NULL if the device has none. */
+static struct ibv_qp *more_queue_pairs(struct lab *lab, struct ibv_qp **from)
+{
+	struct ibv_qp *to = lab_qp(&lab->b, &defaults);
+
+	*from = lab_qp(&lab->a, &defaults);
+	if (!*from || !to || lab_init(lab, *from, 0) || lab_init(lab, to, 0) ||
+	    lab_rtr(lab, *from, to->qp_num, &defaults) || lab_rtr(lab, to, (*from)->qp_num, &defaults) ||
+	    lab_rts(*from, &defaults) || lab_rts(to, &defaults))
+		return NULL;
+	return to;
+}
+
+/* All queues full at once: whatever the pairs share on the way has to go round. */
+static enum lab_verdict full_queues(struct lab *lab, struct ibv_qp *const *from, struct ibv_qp *const *to, int pairs)
+{
+	struct ibv_sge in = {(uintptr_t)lab->b.buffer, 100, lab->b.mr->lkey};
+	struct ibv_sge out = {(uintptr_t)lab->a.buffer, 100, lab->a.mr->lkey};
+	struct ibv_recv_wr *bad, recv = {.sg_list = &in, .num_sge = 1};
+	struct ibv_send_wr send = {.sg_list = &out, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+
+	for (int i = 0; i < pairs * LAB_DEPTH; i++)
+		CHECK(ibv_post_recv(to[i / LAB_DEPTH], &recv, &bad) == 0);
+	for (int i = 0; i < pairs * LAB_DEPTH; i++)
+		CHECK(lab_post(from[i / LAB_DEPTH], &send) == 0);
+	for (int i = 0; i < pairs * LAB_DEPTH; i++)
+		CHECK(lab_wait(lab->b.recv_cq).status == IBV_WC_SUCCESS);
+	for (int i = 0; i < pairs * LAB_DEPTH; i++)
+		CHECK(lab_wait(lab->a.send_cq).status == IBV_WC_SUCCESS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict data__many_full_queues(void)
+{
+	enum { PAIRS = LAB_CQE / LAB_DEPTH, ROUNDS = 50 };
+	struct ibv_qp *from[PAIRS], *to[PAIRS];
+	enum lab_verdict verdict = LAB_PASSED;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	for (int i = 0; i < PAIRS; i++) {
+		to[i] = more_queue_pairs(&lab, &from[i]);
+		CHECK(to[i] != NULL);
+	}
+	for (int i = 0; i < ROUNDS && verdict == LAB_PASSED; i++)
+		verdict = full_queues(&lab, from, to, PAIRS);
+	return verdict;
+}
+
 static const struct lab_case cases[] = {
 	{"mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)"},
 	{"mr: inaccessible memory is refused", mr__inaccessible_memory_is_refused, "ibv_reg_mr(3)"},
@@ -512,6 +561,7 @@ static const struct lab_case cases[] = {
 	{"data: gather and scatter", data__gather_and_scatter, IBA "10.7.2"},
 	{"data: completions in order", data__completions_in_order, IBA "10.8.3.3"},
 	{"data: unsignalled make no completion", data__unsignalled_make_no_completion, IBA "10.7.3.1"},
+	{"data: many full queues", data__many_full_queues, "ibv_post_send(3)"},
 };
 
 int main(int argc, char **argv)

@@ -149,8 +149,8 @@ static void setup_side(struct lab *lab, struct lab_side *side, const struct lab_
 	memset(side->buffer, is_b ? 'b' : 'a', LAB_BUFFER);
 	side->mr = ibv_reg_mr(mr_pd, side->buffer, LAB_BUFFER, access);
 	must(side->mr != NULL, "ibv_reg_mr");
-	side->send_cq = ibv_create_cq(lab->ctx, !is_b && options->cqe ? options->cqe : 64, NULL, lab->channel, 0);
-	side->recv_cq = ibv_create_cq(lab->ctx, 64, NULL, lab->channel, 0);
+	side->send_cq = ibv_create_cq(lab->ctx, !is_b && options->cqe ? options->cqe : LAB_CQE, NULL, lab->channel, 0);
+	side->recv_cq = ibv_create_cq(lab->ctx, LAB_CQE, NULL, lab->channel, 0);
 	must(side->send_cq && side->recv_cq, "ibv_create_cq");
 	if (is_b && options->srq) {
 		side->srq = ibv_create_srq(side->pd, &srq);

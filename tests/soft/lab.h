@@ -36,6 +36,7 @@ enum lab_verdict lab_failed(const char *file, int line, const char *what);
 enum {
 	LAB_BUFFER = 65536,
 	LAB_DEPTH = 16,
+	LAB_CQE = 256,
 	LAB_INLINE = 64,
 };
 
