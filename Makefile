@@ -29,11 +29,12 @@ programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft
 
 all: lib soft $(programs) $(demo_bin) $(perf_bin) man
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
-tests: all unit launcher-tests soft-tests $(multi_bin) $(B)/bin/epochs
+tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
 soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS)
+soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
 
 clean:
@@ -137,7 +138,7 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 
-.PHONY: all lib tests unit launcher-tests demo test soak fuzz clean distclean man install uninstall
+.PHONY: all lib tests unit launcher-tests demo test soak soak-adversary fuzz clean distclean man install uninstall
 .SECONDARY:
 include lib/soft/soft.mk
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

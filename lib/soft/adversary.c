@@ -6,13 +6,18 @@
  *   delay    requests wait up to a fifth of a millisecond each, queue pair by queue pair, so that those of different
  *            queue pairs are carried out in any order
  *   reorder  the bytes of a write are placed one by one in a random order, with pauses
+ *   disorder requests of one queue pair are carried out in another order, as some devices do that place writes as they
+ *            come; off where it is not asked for, because a program may rely on the order of a device that keeps it
  *   late     completions are withheld for some polls and then come in batches
- *   fail     the n-th call that may fail does, with ENOMEM
- *   cut      the n-th connection breaks within 20 ms of being ready
+ *   fail     the n-th call that may fail does, with ENOMEM and without any other effect. Not counted: calls that take
+ *            completions and events, and those that destroy, which fail only when they are misused
+ *   cut      the n-th connection is lost within 20 ms of being ready: requests of either side are not answered, and the
+ *            connection manager's messages do not arrive
  */
 #include "adversary.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +53,8 @@ static void set(const char *word)
 		uint32_t *value;
 	} settings[] = {
 		{"delay=", &soft_adversary.delay}, {"reorder=", &soft_adversary.reorder},
-		{"late=", &soft_adversary.late},   {"fail=", &soft_adversary.fail},
-		{"cut=", &soft_adversary.cut},
+		{"late=", &soft_adversary.late},   {"disorder=", &soft_adversary.disorder},
+		{"fail=", &soft_adversary.fail},   {"cut=", &soft_adversary.cut},
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
@@ -57,7 +62,7 @@ static void set(const char *word)
 			*settings[i].value = (uint32_t)strtoul(word + strlen(settings[i].name), NULL, 10);
 }
 
-void soft_adversary_init(void)
+static void read_environment(void)
 {
 	const char *text = getenv("SOFTVERBS_ADVERSARY");
 
@@ -70,9 +75,21 @@ void soft_adversary_init(void)
 	soft_adversary.on = true;
 }
 
+void soft_adversary_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_environment);
+}
+
 uint64_t soft_adversary_delay(void)
 {
 	return chance(soft_adversary.delay) ? 1 + draw() % DELAY_NS : 0;
+}
+
+bool soft_adversary_overtakes(void)
+{
+	return chance(soft_adversary.disorder);
 }
 
 bool soft_adversary_late(void)
@@ -110,7 +127,15 @@ uint64_t soft_adversary_cut(void)
 	return 1 + draw() % CUT_NS;
 }
 
-SOFT_EXPORT bool softverbs_adversary_fails(void)
+void soft_adversary_tell_cut(void)
 {
-	return soft_adversary.fail && atomic_fetch_add(&soft_adversary.calls, 1) + 1 == soft_adversary.fail;
+	fprintf(stderr, "softverbs: the adversary cuts connection %u\n", soft_adversary.cut);
+}
+
+SOFT_EXPORT bool softverbs_adversary_fails(const char *call)
+{
+	if (!soft_adversary.fail || atomic_fetch_add(&soft_adversary.calls, 1) + 1 != soft_adversary.fail)
+		return false;
+	fprintf(stderr, "softverbs: the adversary lets call %u fail: %s\n", soft_adversary.fail, call);
+	return true;
 }

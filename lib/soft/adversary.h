@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The adversary: everything that the specification allows and that a friendly device never does.
- * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,fail=N][,cut=N], P in percent, 30 where none is given.
+ * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,fail=N][,cut=N], P in percent, 30 where
+ * none is given, but for disorder: 0.
  */
 #ifndef SOFT_ADVERSARY_H
 #define SOFT_ADVERSARY_H
@@ -15,7 +16,7 @@
 struct soft_adversary {
 	bool on;
 	uint64_t seed;
-	uint32_t delay, reorder, late;	/* percent */
+	uint32_t delay, reorder, late, disorder;	/* percent */
 	uint32_t fail, cut;		/* the n-th one; 0: none */
 	_Atomic uint64_t drawn;		/* random numbers so far */
 	_Atomic uint32_t calls, connections;
@@ -23,24 +24,28 @@ struct soft_adversary {
 
 extern struct soft_adversary soft_adversary SOFT_HIDDEN;
 
-/* Read the environment, once, before the first object is made. */
+/* Read the environment, the first time. */
 void soft_adversary_init(void) SOFT_HIDDEN;
 
 /* For how long a request has to wait before it is carried out, in ns; 0: not at all. */
 uint64_t soft_adversary_delay(void) SOFT_HIDDEN;
+/* This request shall be carried out before an earlier one. */
+bool soft_adversary_overtakes(void) SOFT_HIDDEN;
 /* This poll shall find nothing although there is something. */
 bool soft_adversary_late(void) SOFT_HIDDEN;
 /* Place bytes in any order. false: this time they shall be placed as usual. */
 bool soft_adversary_place(void *to, const void *from, size_t length) SOFT_HIDDEN;
 /* After how long this connection is cut, in ns; 0: never. */
 uint64_t soft_adversary_cut(void) SOFT_HIDDEN;
+/* It is now. */
+void soft_adversary_tell_cut(void) SOFT_HIDDEN;
 /* Is this the call that fails? Exported for librdmacm, whose calls count too. */
-SOFT_EXPORT bool softverbs_adversary_fails(void);
+SOFT_EXPORT bool softverbs_adversary_fails(const char *call);
 
 /* What an entry point asks; false without an adversary, for the price of one look. */
-static inline bool soft_call_fails(void)
+static inline bool soft_call_fails(const char *call)
 {
-	return soft_adversary.on && softverbs_adversary_fails();
+	return soft_adversary.on && softverbs_adversary_fails(call);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * What lies under an address range: may it be registered, and is it a file that peers can map too?
  *
  * DESIGN NOTES
- * /proc/self/maps says which file lies under a shared mapping (device and inode) but not through which descriptor it
+ * The kernel says which file lies under a shared mapping (device and inode) but not through which descriptor it
  * came. The file is found again by its path or among the open descriptors, and taken only if device and inode agree;
  * then one descriptor per file is kept for as long as a region needs it, and peers open it through /proc. Where that
  * fails nothing is lost but speed.
@@ -11,22 +11,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "procmap.h"
 #include "soft.h"
-
-struct vma {
-	uint64_t start, end, offset, inode;
-	unsigned int major, minor;
-	bool readable, writable, shared;
-	char path[256];
-};
 
 struct file {
 	struct file *next;
@@ -39,26 +31,10 @@ struct file {
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file *files;
 
-static bool parse_vma(const char *line, struct vma *vma)
-{
-	char perms[5];
-	int n = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %255[^\n]", &vma->start,
-		       &vma->end, perms, &vma->offset, &vma->major, &vma->minor, &vma->inode, vma->path);
-
-	if (n < 7)
-		return false;
-	if (n == 7)
-		vma->path[0] = '\0';
-	vma->readable = perms[0] == 'r';
-	vma->writable = perms[1] == 'w';
-	vma->shared = perms[3] == 's';
-	return true;
-}
-
 /* Does `next` continue the file where `vma` ends? */
-static bool continues(const struct vma *vma, const struct vma *next)
+static bool continues(const struct soft_vma *vma, const struct soft_vma *next)
 {
-	return next->shared && next->inode == vma->inode && next->major == vma->major && next->minor == vma->minor &&
+	return next->shared && next->inode == vma->inode && next->dev == vma->dev &&
 	       next->offset == vma->offset + (vma->end - vma->start);
 }
 
@@ -66,22 +42,17 @@ static bool continues(const struct vma *vma, const struct vma *next)
  * Walk the mappings under [start, end). 0 if they cover it with the rights asked for; *first is the first one, and its
  * inode is 0 unless all of them are one stretch of one shared file.
  */
-static int walk(uint64_t start, uint64_t end, bool writable, struct vma *first)
+static int walk(uint64_t start, uint64_t end, bool writable, struct soft_vma *first)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	uint64_t covered = start;
-	struct vma last = {0};
-	char line[512];
+	struct soft_vma last = {0}, vma;
 
-	if (!maps)
-		return errno;
-	while (covered < end && fgets(line, sizeof(line), maps)) {
-		struct vma vma;
+	for (uint64_t covered = start; covered < end; covered = vma.end) {
+		int err = soft_procmap(covered, &vma);
 
-		if (!parse_vma(line, &vma) || vma.end <= covered)
-			continue;
-		if (vma.start > covered || !vma.readable || (writable && !vma.writable))
-			break;
+		if (err)
+			return err == ENOENT ? EFAULT : err;
+		if (!vma.readable || (writable && !vma.writable))
+			return EFAULT;
 		if (covered == start) {
 			*first = vma;
 			if (!vma.shared)
@@ -90,10 +61,8 @@ static int walk(uint64_t start, uint64_t end, bool writable, struct vma *first)
 			first->inode = 0;
 		}
 		last = vma;
-		covered = vma.end;
 	}
-	fclose(maps);
-	return covered >= end ? 0 : EFAULT;
+	return 0;
 }
 
 static bool same_file(int fd, dev_t dev, ino_t ino)
@@ -133,35 +102,39 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 
 		if (entry->d_name[0] != '.' && same_file(fd, dev, ino))
 			found = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		/* Another thread may have closed it in between, and opened something else. */
+		if (found >= 0 && !same_file(found, dev, ino)) {
+			close(found);
+			found = -1;
+		}
 	}
 	closedir(dir);
 	return found;
 }
 
 /* The kept descriptor of a file, opened if this is its first user; -1 if peers could not open it. */
-static int file_get(const struct vma *vma)
+static int file_get(const struct soft_vma *vma)
 {
-	dev_t dev = makedev(vma->major, vma->minor);
 	ino_t ino = (ino_t)vma->inode;
 	struct file *file;
 	int fd = -1;
 
 	pthread_mutex_lock(&file_lock);
 	for (file = files; file; file = file->next)
-		if (file->dev == dev && file->ino == ino)
+		if (file->dev == vma->dev && file->ino == ino)
 			break;
 	if (!file) {
 		file = calloc(1, sizeof(*file));
 		if (!file)
 			goto out;
-		file->fd = open_by_path(vma->path, dev, ino);
+		file->fd = open_by_path(vma->path, vma->dev, ino);
 		if (file->fd < 0)
-			file->fd = open_by_descriptor(dev, ino);
+			file->fd = open_by_descriptor(vma->dev, ino);
 		if (file->fd < 0) {
 			free(file);
 			goto out;
 		}
-		file->dev = dev;
+		file->dev = vma->dev;
 		file->ino = ino;
 		file->next = files;
 		files = file;
@@ -193,10 +166,10 @@ void soft_backing_put(int fd)
 	pthread_mutex_unlock(&file_lock);
 }
 
-int soft_backing_find(const void *addr, size_t length, bool writable, int *fd, uint64_t *offset)
+int soft_backing_find(const void *addr, size_t length, unsigned int access, int *fd, uint64_t *offset)
 {
 	uint64_t start = (uintptr_t)addr;
-	struct vma first = {0};
+	struct soft_vma first = {0};
 	int err;
 
 	*fd = -1;
@@ -205,8 +178,8 @@ int soft_backing_find(const void *addr, size_t length, bool writable, int *fd, u
 		return 0;
 	if (start + length < start)
 		return EINVAL;
-	err = walk(start, start + length, writable, &first);
-	if (err || first.inode == 0)
+	err = walk(start, start + length, access & IBV_ACCESS_LOCAL_WRITE, &first);
+	if (err || !(access & SOFT_ACCESS_PEERS) || first.inode == 0)
 		return err;
 	*fd = file_get(&first);
 	*offset = first.offset + (start - first.start);

@@ -19,7 +19,7 @@ static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
 
 SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
-	struct soft_channel *channel = soft_call_fails() ? NULL : calloc(1, sizeof(*channel));
+	struct soft_channel *channel = soft_call_fails(__func__) ? NULL : calloc(1, sizeof(*channel));
 
 	if (!channel) {
 		errno = ENOMEM;

@@ -36,6 +36,8 @@ enum {
 	CM_MIN_RNR_TIMER = 12,		/* 0.64 ms */
 	CM_RETRY_MS = 5,		/* between attempts to find a listener */
 	CM_RETRIES = 40,
+	CM_DREQ_MS = 2000,		/* nobody answers a disconnect; a network's CM tries for a minute */
+	CM_TIMEWAIT_MS = 100,		/* nothing can be on its way any more; a network's CM waits for seconds */
 };
 
 enum cm_state {
@@ -89,6 +91,8 @@ struct cm_id {
 	enum cm_state state;
 	int sock;			/* -1: not bound */
 	bool watched;
+	bool ended;			/* DISCONNECTED was told */
+	bool timewait;			/* TIMEWAIT_EXIT is to follow, or was told */
 	bool sync;			/* made without a channel: calls block */
 	struct cm_channel *own_channel;	/* of a synchronous identifier */
 	uint32_t events_fetched, events_acked;
@@ -98,11 +102,12 @@ struct cm_id {
 	/* connection */
 	struct rdma_conn_param local;	/* what this side said, without private data */
 	uint32_t psn;
-	uint32_t remote_qpn, remote_psn;
+	uint32_t local_qpn, remote_qpn, remote_psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;	/* agreed */
 	uint8_t ack_timeout;
 	struct cm_msg *request;		/* kept while nobody listens yet */
 	int retry_fd;			/* timer of the attempts, or -1 */
+	int end_fd;			/* timer of what comes after a disconnect, or -1 */
 	uint32_t retries;
 
 	/* options */
@@ -171,12 +176,14 @@ void cm_on_message(void *id) SOFT_HIDDEN;
 void cm_orphan(struct cm_id *listener) SOFT_HIDDEN;
 
 /* ---- cm_conn.c ---- */
-/* Stop looking for a listener. */
-void cm_stop_retrying(struct cm_id *id) SOFT_HIDDEN;
+/* Under cm_lock: the connection is over; say so, and some time later that its queue pair may be used again. */
+void cm_ended(struct cm_id *id, int status) SOFT_HIDDEN;
+/* Neither look for a listener any more nor wait for the end. */
+void cm_stop_timers(struct cm_id *id) SOFT_HIDDEN;
 
 /* ---- cm_qp.c ---- */
 /* 0 or an errno value. */
 int cm_qp_ready(struct cm_id *id) SOFT_HIDDEN;	/* to RTR and RTS, with what was agreed */
-void cm_qp_error(struct cm_id *id) SOFT_HIDDEN;
+int cm_qp_error(struct cm_id *id) SOFT_HIDDEN;
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "cm.h"
 #include "names.h"
 
@@ -340,6 +341,8 @@ SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service, const st
 	struct rdma_addrinfo *rai;
 	int err = 0;
 
+	if (softverbs_adversary_fails(__func__))
+		return EAI_MEMORY;
 	if (!node && !service && !hints)
 		return EAI_NONAME;
 	rai = calloc(1, sizeof(*rai));

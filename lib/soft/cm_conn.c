@@ -44,7 +44,7 @@ static uint32_t first_psn(void)
 
 static void fill_msg(struct cm_id *id, const struct rdma_conn_param *param, struct cm_msg *msg)
 {
-	msg->qpn = id->base.qp ? id->base.qp->qp_num : param->qp_num;
+	msg->qpn = id->local_qpn = id->base.qp ? id->base.qp->qp_num : param->qp_num;
 	msg->srq = id->base.qp ? id->base.qp->srq != NULL : param->srq;
 	msg->psn = id->psn = first_psn();
 	msg->responder_resources = depth(param->responder_resources);
@@ -127,13 +127,17 @@ static int retry_later(struct cm_id *id)
 	return softverbs_watch(id->retry_fd, on_retry, id);
 }
 
-void cm_stop_retrying(struct cm_id *id)
+void cm_stop_timers(struct cm_id *id)
 {
 	if (id->retry_fd >= 0) {
 		softverbs_unwatch(id->retry_fd);
 		close(id->retry_fd);
 	}
 	free(id->request);
+	if (id->end_fd >= 0) {
+		softverbs_unwatch(id->end_fd);
+		close(id->end_fd);
+	}
 }
 
 static int request(struct cm_id *id, const struct rdma_conn_param *param)
@@ -164,7 +168,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *as
 	struct rdma_conn_param param = asked ? *asked : default_param();
 	int err;
 
-	if (softverbs_adversary_fails())
+	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
 	if (!asked && id->connect_len) {
 		param.private_data = id->connect;
@@ -182,6 +186,8 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *base)
 	struct cm_msg msg = {0};
 	int err = EINVAL;
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	/* With a queue pair on the identifier the library does it. */
 	if (base->qp)
 		return cm_fail(EINVAL);
@@ -215,7 +221,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 	struct cm_msg msg = {0};
 	int err;
 
-	if (softverbs_adversary_fails())
+	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
 	if (id->state != CM_REQUESTED || param.private_data_len > CM_REP_PRIVATE)
 		return cm_fail(EINVAL);
@@ -249,6 +255,8 @@ SOFT_EXPORT int rdma_reject(struct rdma_cm_id *base, const void *private_data, u
 	struct cm_msg msg = {.reason = CM_REJ_CONSUMER, .private_len = private_data_len};
 	int err = EINVAL;
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (private_data_len > CM_REJ_PRIVATE)
 		return cm_fail(EINVAL);
 	if (private_data_len)
@@ -268,6 +276,8 @@ SOFT_EXPORT int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
 	struct cm_id *id = cm_id(base);
 	int err = 0;
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (event != IBV_EVENT_COMM_EST)
 		return cm_fail(EINVAL);
 	pthread_mutex_lock(&cm_lock);
@@ -281,7 +291,59 @@ SOFT_EXPORT int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
 	return err ? cm_fail(err) : 0;
 }
 
-/* ---- the end ---- */
+/* ---- the end; cm_lock is held ---- */
+
+static void on_end(void *arg);
+
+static void end_after(struct cm_id *id, long ms)
+{
+	const struct itimerspec timer = {.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+
+	if (id->end_fd < 0) {
+		id->end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		/* Without a timer there is no event, which is all that there would be. */
+		if (id->end_fd < 0)
+			return;
+		softverbs_watch(id->end_fd, on_end, id);
+	}
+	timerfd_settime(id->end_fd, 0, &timer, NULL);
+}
+
+/* Both sides have said that they are done, or one of them has and the other does not answer. */
+static void enter_timewait(struct cm_id *id)
+{
+	if (id->timewait)
+		return;
+	id->timewait = true;
+	end_after(id, CM_TIMEWAIT_MS);
+}
+
+void cm_ended(struct cm_id *id, int status)
+{
+	bool asked = id->state == CM_DISCONNECTING;
+
+	id->state = CM_DISCONNECTED;
+	id->ended = true;
+	cm_event_post(id, RDMA_CM_EVENT_DISCONNECTED, status);
+	if (asked)
+		enter_timewait(id);
+}
+
+static void on_end(void *arg)
+{
+	struct cm_id *id = arg;
+	uint64_t ticks;
+
+	/* Set anew meanwhile. */
+	if (read(id->end_fd, &ticks, sizeof(ticks)) < 0)
+		return;
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_DISCONNECTING)
+		cm_ended(id, -ETIMEDOUT);
+	else if (id->timewait)
+		cm_event_post(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+	pthread_mutex_unlock(&cm_lock);
+}
 
 SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 {
@@ -289,7 +351,11 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 	struct cm_msg msg = {0};
 	int err = 0;
 
-	cm_qp_error(id);
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	err = cm_qp_error(id);
+	if (err)
+		return cm_fail(err);
 	pthread_mutex_lock(&cm_lock);
 	switch (id->state) {
 	case CM_ACCEPTED:
@@ -297,10 +363,13 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 		id->state = CM_DISCONNECTING;
 		/* If it cannot be sent the peer is gone, and the engine will say so. */
 		cm_send(id, &msg, CM_DREQ);
+		end_after(id, CM_DREQ_MS);
 		break;
 	case CM_DISCONNECTING:
 	case CM_DISCONNECTED:
 		/* The peer was faster and has its answer. */
+		if (id->ended)
+			enter_timewait(id);
 		break;
 	default:
 		err = EINVAL;

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "cm.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
@@ -21,6 +22,10 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 {
 	struct cm_channel *channel;
 
+	if (softverbs_adversary_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	/* Without a device there is nothing to hear about. */
 	if (!cm_verbs())
 		return NULL;
@@ -282,6 +287,8 @@ SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *base, struct rdma_event_chann
 	struct cm_id *id = cm_id(base);
 	struct cm_channel *own = id->own_channel, *to = channel ? cm_channel(channel) : NULL;
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (!to) {
 		to = cm_channel(rdma_create_event_channel());
 		if (!to)

@@ -62,7 +62,7 @@ struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum 
 	id->base.context = context;
 	id->base.ps = ps;
 	id->base.qp_type = type;
-	id->sock = id->retry_fd = -1;
+	id->sock = id->retry_fd = id->end_fd = -1;
 	id->ack_timeout = CM_DEFAULT_TIMEOUT;
 	if (!channel) {
 		id->base.channel = rdma_create_event_channel();
@@ -81,7 +81,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 {
 	struct cm_id *priv;
 
-	if (softverbs_adversary_fails())
+	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
 	if (ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB)
 		return cm_fail(EOPNOTSUPP);
@@ -121,7 +121,7 @@ SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *base)
 {
 	struct cm_id *id = cm_id(base);
 
-	cm_stop_retrying(id);
+	cm_stop_timers(id);
 	if (id->watched)
 		softverbs_unwatch(id->sock);
 	pthread_mutex_lock(&cm_lock);
@@ -177,10 +177,8 @@ static int bind_source(struct cm_id *id, const struct sockaddr *addr)
 
 SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *addr)
 {
-	int err = bind_source(cm_id(base), addr);
+	int err = softverbs_adversary_fails(__func__) ? ENOMEM : bind_source(cm_id(base), addr);
 
-	if (softverbs_adversary_fails())
-		return cm_fail(ENOMEM);
 	return err ? cm_fail(err) : 0;
 }
 
@@ -190,7 +188,7 @@ SOFT_EXPORT int rdma_listen(struct rdma_cm_id *base, int backlog)
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	int err;
 
-	if (softverbs_adversary_fails())
+	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
 	if (id->state != CM_IDLE)
 		return cm_fail(EINVAL);
@@ -248,7 +246,7 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *src,
 	struct rdma_addr *addr = &base->route.addr;
 	int err;
 
-	if (softverbs_adversary_fails())
+	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
 	(void)timeout_ms;
 	if (id->state != CM_IDLE)
@@ -295,7 +293,7 @@ SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
 	struct cm_id *id = cm_id(base);
 	int err;
 
-	if (softverbs_adversary_fails())
+	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
 	(void)timeout_ms;
 	if (id->state != CM_ADDR_RESOLVED)
@@ -353,6 +351,8 @@ SOFT_EXPORT int rdma_set_option(struct rdma_cm_id *base, int level, int optname,
 {
 	int err = ENOSYS;
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (level == RDMA_OPTION_ID)
 		err = id_option(cm_id(base), optname, optval, optlen);
 	else if (level == RDMA_OPTION_IB && optname == RDMA_OPTION_IB_PATH)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversary.h"
 #include "cm.h"
 
 /* ---- attributes ---- */
@@ -50,6 +51,8 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *base, struct ibv_qp_attr *a
 {
 	const struct cm_id *id = cm_id(base);
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (!base->verbs)
 		return cm_fail(EINVAL);
 	switch (attr->qp_state) {
@@ -89,13 +92,11 @@ int cm_qp_ready(struct cm_id *id)
 	return err;
 }
 
-void cm_qp_error(struct cm_id *id)
+int cm_qp_error(struct cm_id *id)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
-	/* From RESET there is no way that could fail either; a queue pair in error stays there. */
-	if (id->base.qp)
-		ibv_modify_qp(id->base.qp, &attr, IBV_QP_STATE);
+	return id->base.qp ? ibv_modify_qp(id->base.qp, &attr, IBV_QP_STATE) : 0;
 }
 
 /* ---- making ---- */
@@ -166,6 +167,8 @@ SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *base, struct ibv_qp_init_at
 	struct cm_id *id = cm_id(base);
 	int err;
 
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (!base->verbs || base->qp)
 		return cm_fail(EINVAL);
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd) {
@@ -227,6 +230,8 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
 	if (!id->verbs || id->srq)
 		return cm_fail(EINVAL);
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd) {

@@ -22,6 +22,8 @@ int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type)
 {
 	msg->magic = CM_MAGIC;
 	msg->type = type;
+	if (softverbs_lost(id->local_qpn))
+		return 0;
 	return send(id->sock, msg, sizeof(*msg), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*msg) ? 0 : errno;
 }
 
@@ -259,28 +261,26 @@ static void on_disconnect(struct cm_id *id)
 	if (id->state == CM_DISCONNECTED)
 		return;
 	/* The message "ready to use" may be lost on a wire, but not here: who says goodbye was ready. */
-	id->state = CM_DISCONNECTED;
-	cm_event_post(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_ended(id, 0);
 }
 
 /* The other side closed or died. */
 static void on_gone(struct cm_id *id)
 {
-	enum cm_state was = id->state;
-
-	id->state = CM_DISCONNECTED;
-	switch (was) {
+	switch (id->state) {
 	case CM_CONNECTING:
 	case CM_ACCEPTED:
+		id->state = CM_DISCONNECTED;
 		cm_event_post(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 		break;
 	case CM_RESPONDED:
 	case CM_CONNECTED:
 	case CM_DISCONNECTING:
-		cm_event_post(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+		cm_ended(id, 0);
 		break;
 	default:
 		/* It is known already, or was never more than a request. */
+		id->state = CM_DISCONNECTED;
 		break;
 	}
 }
@@ -322,6 +322,8 @@ void cm_on_message(void *arg)
 		return;
 	if (got < 0)
 		softverbs_unwatch(id->sock);
+	if (softverbs_lost(id->local_qpn))
+		return;
 	pthread_mutex_lock(&cm_lock);
 	if (got < 0)
 		on_gone(id);

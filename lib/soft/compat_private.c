@@ -49,6 +49,7 @@ COMMAND(ibv_cmd_create_ah);
 COMMAND(ibv_cmd_create_counters);
 COMMAND(ibv_cmd_create_cq);
 COMMAND(ibv_cmd_create_cq_ex);
+COMMAND(ibv_cmd_create_cq_ex2);
 COMMAND(ibv_cmd_create_flow);
 COMMAND(ibv_cmd_create_flow_action_esp);
 COMMAND(ibv_cmd_create_qp);

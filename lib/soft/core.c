@@ -21,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "adversary.h"
 #include "names.h"
 #include "soft.h"
 
@@ -197,7 +196,6 @@ struct soft_core *soft_core_get(void)
 	if (!soft_core) {
 		struct soft_core *core = core_new();
 
-		soft_adversary_init();
 		if (!core)
 			goto out;
 		/* The engine finds the core by its global name, so that comes first. */

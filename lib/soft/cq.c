@@ -20,7 +20,7 @@ struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_
 {
 	struct soft_cq *cq;
 
-	if (soft_call_fails()) {
+	if (soft_call_fails(__func__)) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -94,6 +94,8 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 	struct soft_cqe *ring, *old;
 	uint32_t size, n;
 
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
 	size = soft_pow2((uint32_t)cqe);
@@ -208,10 +210,12 @@ static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
 /* Nothing there: carry out what peers asked for, and let them know that somebody looks. */
 void soft_cq_idle(struct soft_cq *cq)
 {
+	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
+
 	soft_progress(soft_core);
-	shm_spin_store(soft_core->seg, soft_now_ns());
-	if (cq->idle_polls < IDLE_POLLS)
-		cq->idle_polls++;
+	shm_spin_store(soft_core->seg, shm_ticks());
+	if (idle < IDLE_POLLS)
+		atomic_store_explicit(&cq->idle_polls, idle + 1, memory_order_relaxed);
 	else
 		soft_attention_polled(soft_core);
 }
@@ -235,13 +239,15 @@ int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
 	struct soft_cq *cq = soft_cq(base);
 	uint32_t armed;
 
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	soft_lock(&cq->lock);
 	/* "Any" includes "solicited": asking for less later does not take it back. */
 	armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
 	if (armed != SOFT_ARM_ANY)
 		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY,
 				      memory_order_relaxed);
-	cq->idle_polls = 0;
+	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
 	soft_unlock(&cq->lock);
 	/* Whoever asks is about to sleep. */
 	soft_attention_kick(soft_core);

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 #undef ibv_query_port
@@ -23,10 +24,15 @@ static struct ibv_device device = {
 
 SOFT_EXPORT struct ibv_device **ibv_get_device_list(int *num_devices)
 {
-	struct ibv_device **list = calloc(2, sizeof(*list));
+	struct ibv_device **list;
 
-	if (!list)
+	/* The first call of every program. */
+	soft_adversary_init();
+	list = soft_call_fails(__func__) ? NULL : calloc(2, sizeof(*list));
+	if (!list) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	list[0] = &device;
 	if (num_devices)
 		*num_devices = 1;
@@ -81,6 +87,10 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
 	struct soft_context *context;
 
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	if (!soft_core_get())
 		return NULL;
 	context = calloc(1, sizeof(*context));
@@ -118,9 +128,8 @@ SOFT_EXPORT int ibv_close_device(struct ibv_context *base)
 	return 0;
 }
 
-SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+static void describe(struct ibv_device_attr *attr)
 {
-	(void)context;
 	memset(attr, 0, sizeof(*attr));
 	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "softverbs %d", SHM_ABI);
 	attr->node_guid = attr->sys_image_guid = soft_guid();
@@ -142,6 +151,14 @@ SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_
 	attr->max_srq_wr = SOFT_MAX_WR;
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = 1;
+}
+
+SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	describe(attr);
 	return 0;
 }
 
@@ -150,10 +167,13 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 {
 	struct ibv_device_attr_ex full;
 
+	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	if (input && input->comp_mask)
 		return EINVAL;
 	memset(&full, 0, sizeof(full));
-	ibv_query_device(context, &full.orig_attr);
+	describe(&full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
 	full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
 	/* A program that was built with newer headers has a longer structure: the rest of it is zero. */
@@ -167,6 +187,8 @@ int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_por
 	struct ibv_port_attr full;
 
 	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	if (port != SOFT_PORT)
 		return EINVAL;
 	memset(&full, 0, sizeof(full));

@@ -17,11 +17,6 @@
 #include "adversary.h"
 #include "soft.h"
 
-enum {
-	SPIN_LENGTH = 256,	/* bytes: a write up to here may go by ring to a peer that polls */
-	SPIN_NS = 1000,		/* a peer that polled in vain so lately still does */
-};
-
 struct target {
 	uint32_t gate;		/* bits that the gate must have */
 	uint32_t access;	/* rights that the key must grant */
@@ -52,31 +47,39 @@ static void *map_file(int fd, uint64_t from, size_t size)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-static void map_region(const struct soft_out *out, const struct shm_mr *mr, struct soft_rmap *rmap)
+void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t from = mr->file_offset / page * page;
-	size_t lead = (size_t)(mr->file_offset - from);
-	/* The last page is there as a whole, whatever the file's size says. */
-	size_t size = (size_t)(lead + mr->length);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = mr->file_offset + skip;
+	uint64_t from = at / page * page;
+	size_t lead = (size_t)(at - from);
+	uint8_t *map;
 	char path[64];
 	int fd;
 
-	rmap->map = NULL;
-	rmap->reach = SOFT_REACH_VM;
 	if (mr->file_fd < 0)
-		return;
+		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	rmap->map = map_file(fd, from, size);
+		return NULL;
+	/* The last page is there as a whole, whatever the file's size says. */
+	map = map_file(fd, from, lead + length);
 	close(fd);
-	if (!rmap->map)
-		return;
-	rmap->map_size = size;
-	rmap->base = (uint8_t *)rmap->map + lead;
-	rmap->reach = SOFT_REACH_MAPPED;
+	return map ? map + lead : NULL;
+}
+
+void soft_unmap_peer(void *at, uint64_t length)
+{
+	size_t lead = (uintptr_t)at % (size_t)sysconf(_SC_PAGESIZE);
+
+	munmap((uint8_t *)at - lead, lead + length);
+}
+
+static void map_region(const struct soft_out *out, const struct shm_mr *mr, struct soft_rmap *rmap)
+{
+	rmap->base = soft_map_peer(out, mr, 0, mr->length);
+	rmap->length = mr->length;
+	rmap->reach = rmap->base ? SOFT_REACH_MAPPED : SOFT_REACH_VM;
 }
 
 /* First use of a region, or of a place in the table whose earlier region is gone; we are busy, so it stays. */
@@ -87,8 +90,8 @@ static void remap(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
 	pthread_mutex_lock(&out->map_lock);
 	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
 		/* Nobody uses the old mapping: its key was withdrawn, which waited for that. */
-		if (rmap->reach == SOFT_REACH_MAPPED && rmap->map)
-			munmap(rmap->map, rmap->map_size);
+		if (rmap->reach == SOFT_REACH_MAPPED)
+			soft_unmap_peer(rmap->base, rmap->length);
 		map_region(out, mr, rmap);
 		if (out->rmap_top <= place)
 			out->rmap_top = place + 1;
@@ -168,16 +171,6 @@ static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdm
 	return SOFT_DIRECT_ERROR;
 }
 
-/*
- * A peer whose thread sits in ibv_poll_cq and finds nothing carries a small request out sooner than a system call
- * would. Only then: a thread that waits for the data itself does not look into the links.
- */
-static bool peer_spins(const struct soft_out *out, const struct soft_rdma *op)
-{
-	return op->opcode == IBV_WR_RDMA_WRITE && op->length <= SPIN_LENGTH &&
-	       shm_spin_load(out->peer.seg) + SPIN_NS > soft_now_ns();
-}
-
 /* We are busy. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
 			    enum ibv_wc_status *status)
@@ -201,7 +194,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
-		if (!target->atomic && !peer_spins(qp->out, op))
+		if (op->opcode != IBV_WR_RDMA_WRITE ? !target->atomic : !soft_peer_spins(&qp->out->peer))
 			return act_vm(qp->out, op, mr, status);
 		break;
 	case SOFT_REACH_NONE:

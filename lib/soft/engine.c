@@ -23,6 +23,7 @@
 enum {
 	TICK_NS = 1000000,
 	QUIET_TICKS = 2,
+	ROUND_MAX_NS = 1000000000,	/* longest wait where the clock of epoll_wait is all there is */
 };
 
 struct watch {
@@ -91,9 +92,10 @@ SOFT_EXPORT void softverbs_unwatch(int fd)
 	if (fd < engine.nwatch && engine.watch[fd].fn) {
 		epoll_ctl(engine.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		engine.watch[fd].fn = NULL;
-		while (engine.watch[fd].running && !pthread_equal(pthread_self(), engine.thread))
-			pthread_cond_wait(&engine.idle, &engine.lock);
 	}
+	/* Also where the callback has unwatched itself: it may not be done with what the caller is about to free. */
+	while (fd < engine.nwatch && engine.watch[fd].running && !pthread_equal(pthread_self(), engine.thread))
+		pthread_cond_wait(&engine.idle, &engine.lock);
 	pthread_mutex_unlock(&engine.lock);
 }
 
@@ -141,12 +143,19 @@ static void on_kick(void *arg)
 	soft_progress_now(core);
 }
 
+/* Then one more look: who rang before may not have seen that kicks are wanted. */
+static void ask_for_kicks(struct soft_core *core)
+{
+	shm_attention_set(core->seg, SHM_KICK);
+	/* Not in vain if somebody is at it: he may have looked too early. */
+	if (shm_bell_rung(core->bell))
+		soft_progress_now(core);
+}
+
 void soft_attention_kick(struct soft_core *core)
 {
-	if (shm_attention_get(core->seg) == SHM_KICK)
-		return;
-	shm_attention_set(core->seg, SHM_KICK);
-	soft_progress(core);
+	if (shm_attention_get(core->seg) != SHM_KICK)
+		ask_for_kicks(core);
 }
 
 void soft_attention_polled(struct soft_core *core)
@@ -168,7 +177,7 @@ static void tick(struct soft_core *core)
 		quiet = 0;
 	} else if (++quiet >= QUIET_TICKS) {
 		quiet = 0;
-		shm_attention_set(core->seg, SHM_KICK);
+		ask_for_kicks(core);
 	}
 	if (shm_bell_rung(core->bell))
 		soft_progress_now(core);
@@ -229,14 +238,25 @@ static uint64_t run_timers(struct soft_core *core, uint64_t now)
 
 static int engine_wait(struct epoll_event *event, uint64_t now, uint64_t until)
 {
+	static bool only_ms;
 	struct timespec ts;
 	uint64_t ns = until > now ? until - now : 0;
+	int n;
 
 	if (until == UINT64_MAX)
 		return epoll_wait(engine.epoll_fd, event, 1, -1);
-	ts.tv_sec = (time_t)(ns / 1000000000u);
-	ts.tv_nsec = (long)(ns % 1000000000u);
-	return epoll_pwait2(engine.epoll_fd, event, 1, &ts, NULL);
+	if (!only_ms) {
+		ts.tv_sec = (time_t)(ns / 1000000000u);
+		ts.tv_nsec = (long)(ns % 1000000000u);
+		n = epoll_pwait2(engine.epoll_fd, event, 1, &ts, NULL);
+		if (n >= 0 || errno != ENOSYS)
+			return n;
+		/* Linux before 5.11, and what pretends to be Linux. */
+		only_ms = true;
+	}
+	if (ns > ROUND_MAX_NS)
+		ns = ROUND_MAX_NS;
+	return epoll_wait(engine.epoll_fd, event, 1, (int)((ns + TICK_NS - 1) / TICK_NS));
 }
 
 static void *engine_main(void *arg)

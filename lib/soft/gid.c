@@ -10,6 +10,7 @@
 #include <string.h>
 #include <net/if.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 /* Stable on one host, different between hosts: from the machine's id, or its name where it has none. */
@@ -96,7 +97,7 @@ static int port_gid(uint32_t port, int index, union ibv_gid *gid)
 
 SOFT_EXPORT int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
-	int err = port_gid(port, index, gid);
+	int err = soft_call_fails(__func__) ? ENOMEM : port_gid(port, index, gid);
 
 	(void)context;
 	if (!err)
@@ -122,6 +123,8 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, ui
 	int n;
 
 	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	if (flags)
 		return EOPNOTSUPP;
 	if (port != SOFT_PORT || index >= SOFT_MAX_GIDS)
@@ -141,6 +144,8 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 	size_t n = (size_t)soft_gids(gids, SOFT_MAX_GIDS);
 
 	(void)context;
+	if (soft_call_fails(__func__))
+		return -ENOMEM;
 	if (flags)
 		return -EOPNOTSUPP;
 	if (n > max)
@@ -171,6 +176,10 @@ SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, un
 SOFT_EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
 {
 	(void)context;
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return -1;
+	}
 	if (port != SOFT_PORT || index != 0) {
 		errno = EINVAL;
 		return -1;

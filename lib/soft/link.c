@@ -382,8 +382,8 @@ err_unmap:
 static void unmap_regions(struct soft_out *out)
 {
 	for (uint32_t i = 0; i < out->rmap_top; i++)
-		if (out->rmap[i].reach == SOFT_REACH_MAPPED && out->rmap[i].map)
-			munmap(out->rmap[i].map, out->rmap[i].map_size);
+		if (out->rmap[i].reach == SOFT_REACH_MAPPED)
+			soft_unmap_peer(out->rmap[i].base, out->rmap[i].length);
 }
 
 void soft_out_put(struct soft_out *out)

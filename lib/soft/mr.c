@@ -17,7 +17,7 @@ enum {
 
 SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct soft_pd *pd = soft_call_fails() ? NULL : calloc(1, sizeof(*pd));
+	struct soft_pd *pd = soft_call_fails(__func__) ? NULL : calloc(1, sizeof(*pd));
 
 	if (!pd) {
 		errno = ENOMEM;
@@ -75,12 +75,12 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_
 		errno = EINVAL;
 		return NULL;
 	}
-	mr = soft_call_fails() ? NULL : calloc(1, sizeof(*mr));
+	mr = soft_call_fails(__func__) ? NULL : calloc(1, sizeof(*mr));
 	if (!mr) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	err = soft_backing_find(addr, length, access & IBV_ACCESS_LOCAL_WRITE, &mr->file_fd, &mr->file_offset);
+	err = soft_backing_find(addr, length, access, &mr->file_fd, &mr->file_offset);
 	if (err) {
 		errno = err;
 		goto err_free;
@@ -119,13 +119,25 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
+/* Nobody acts under the key any more: no peer, and no thread of ours that carries out what one has asked for by ring. */
+static void withdraw(struct shm_mr *entry)
+{
+	soft_key_withdraw(soft_core, entry);
+	soft_lock(&soft_core->progress);
+	soft_unlock(&soft_core->progress);
+}
+
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *base)
 {
 	struct soft_mr *mr = (struct soft_mr *)base;
 
 	if (atomic_load(&mr->windows) != 0)
 		return EBUSY;
-	soft_key_withdraw(soft_core, &soft_core->seg->mr[mr->place]);
+	/* No peer can be acting under a key that grants peers nothing. */
+	if (mr->access & SOFT_ACCESS_PEERS)
+		withdraw(&soft_core->seg->mr[mr->place]);
+	else
+		shm_mr_withdraw(&soft_core->seg->mr[mr->place]);
 	soft_key_free(soft_core, mr->place);
 	soft_backing_put(mr->file_fd);
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
@@ -145,15 +157,19 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *base, int flags, struct ibv_pd *pd, 
 	uint64_t offset;
 	int fd;
 
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return IBV_REREG_MR_ERR_CMD;
+	}
 	if (flags & ~(IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS) ||
 	    !access_valid(rights) || atomic_load(&mr->windows) != 0 || (flags & IBV_REREG_MR_CHANGE_PD && !pd)) {
 		errno = EINVAL;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	errno = soft_backing_find(to, size, rights & IBV_ACCESS_LOCAL_WRITE, &fd, &offset);
+	errno = soft_backing_find(to, size, rights, &fd, &offset);
 	if (errno)
 		return IBV_REREG_MR_ERR_INPUT;
-	soft_key_withdraw(soft_core, entry);
+	withdraw(entry);
 	soft_backing_put(mr->file_fd);
 	mr->file_fd = fd;
 	mr->file_offset = offset;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -15,6 +16,10 @@ struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	struct soft_mw *mw;
 	int place;
 
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
 		errno = EINVAL;
 		return NULL;
@@ -131,6 +136,8 @@ int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bin
 	};
 	int err = soft_post_send(base, &wr, &bad);
 
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	/* The caller may hand out the new key as soon as the bind is posted. */
 	if (!err && mw->type == IBV_MW_TYPE_1)
 		mw->rkey = wr.bind_mw.rkey;

@@ -91,6 +91,7 @@ static int enqueue(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->send_flags;
+	wqe->placed = 0;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!may_be_inline(wr->opcode) || !copy_inline(qp, wqe, wr))
 			return EINVAL;
@@ -167,9 +168,18 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		return false;
 	for (int i = 0; i < wr->num_sge; i++)
 		op.length += wr->sg_list[i].length;
-	if (op.length > SOFT_MAX_MSG || !ranges(qp, wr, op.length, iov) ||
-	    soft_direct(qp, &op, &status) != SOFT_DIRECT_DONE)
+	if (op.length > SOFT_MAX_MSG || !ranges(qp, wr, op.length, iov))
 		return false;
+	switch (soft_direct(qp, &op, &status)) {
+	case SOFT_DIRECT_DONE:
+		break;
+	case SOFT_DIRECT_RING:
+		qp->by_ring = qp->sq_head;
+		qp->by_ring_known = true;
+		return false;
+	case SOFT_DIRECT_ERROR:
+		return false;
+	}
 	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, op.length);
 	return true;
 }
@@ -180,7 +190,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	int err = 0;
 
 	soft_lock(&qp->lock);
-	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails()) {
+	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails(__func__)) {
 		err = takes_sends(soft_qp_state(qp)) ? ENOMEM : EINVAL;
 		*bad = wr;
 		goto out;
@@ -194,8 +204,9 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 			break;
 		}
 		qp->sq_head++;
-		soft_pump(qp);
 	}
+	/* Once for the whole list: what has to wait may travel together. */
+	soft_pump(qp);
 out:
 	soft_unlock(&qp->lock);
 	return err;
@@ -206,6 +217,10 @@ int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_
 	struct soft_qp *qp = soft_qp(base);
 	int err = 0;
 
+	if (soft_call_fails(__func__)) {
+		*bad = wr;
+		return ENOMEM;
+	}
 	if (base->srq) {
 		*bad = wr;
 		return EINVAL;

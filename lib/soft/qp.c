@@ -133,7 +133,7 @@ static void qp_free(struct soft_qp *qp)
 struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	struct soft_qp *qp;
-	int err = soft_call_fails() ? ENOMEM : check_init(attr);
+	int err = soft_call_fails(__func__) ? ENOMEM : check_init(attr);
 
 	(void)context;
 	if (err) {
@@ -196,7 +196,7 @@ void soft_qp_publish(struct soft_qp *qp)
 	uint32_t gate = 0;
 
 	/* Without a link to the peer nobody could wait for it to become idle: the gate stays closed. */
-	if (qp->peer && (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD)) {
+	if (qp->peer && !qp->lost && (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD)) {
 		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
 		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;
 		gate |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ : 0;
@@ -264,6 +264,8 @@ static void reset(struct soft_qp *qp)
 	set_state(qp, IBV_QPS_RESET);
 	soft_qp_restart(qp);
 	atomic_store(&qp->sq_released, qp->sq_head);
+	qp->cut_ns = 0;
+	qp->lost = false;
 	qp->rq.tail = qp->rq.head;
 	qp->rx_active = false;
 	qp->last_wqe = false;
@@ -357,8 +359,11 @@ static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 	struct soft_out *old = qp->out;
 	int index = *out ? soft_qpn_index((*out)->peer.seg, qp->attr.dest_qp_num) : -1;
 
+	/* soft_wait_idle goes through all queue pairs, whatever their own threads do. */
+	pthread_mutex_lock(&soft_core->table_lock);
 	qp->out = index < 0 ? NULL : *out;
 	qp->peer = index < 0 ? NULL : &qp->out->peer.seg->qp[index];
+	pthread_mutex_unlock(&soft_core->table_lock);
 	/* Requests begin anew; nothing is taken before the requester says that it starts. */
 	qp->resync = true;
 	qp->rx_drop = true;
@@ -432,7 +437,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 	struct soft_out *out = NULL;
 	int err;
 
-	if (soft_call_fails())
+	if (soft_call_fails(__func__))
 		return ENOMEM;
 	/* Finding the peer may take a message to its engine: not under the lock. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
@@ -451,6 +456,8 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int 
 {
 	struct soft_qp *qp = soft_qp(base);
 
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	(void)mask;
 	soft_lock(&qp->lock);
 	*attr = qp->attr;

@@ -9,6 +9,10 @@
  * request (no receive posted, or not listening) it drops the queue pair's later ones too; the requester waits until all
  * of them are answered, takes exec back to tail and starts over with a marked request, as a NIC does after a NAK.
  * A message that travels in parts is one work request; only the answer to its last part completes it.
+ *
+ * When the peer's process ends, what it did before counts, and a NIC would notice nothing until a request of ours stays
+ * unanswered. So requests fail as unanswered, at once, and a queue pair without any goes into the error state, which
+ * flushes its receives, only after half a second: time enough for a program that was about to take its last completion.
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -18,8 +22,10 @@
 
 enum {
 	FETCH_MIN = 8192,		/* bytes: from here on the peer copies from our memory itself */
+	GONE_NS = 500000000,		/* a queue pair to a dead process is left alone for so long, if it asks nothing */
 	RETRY_NS = 1000000,		/* between attempts to reach a queue pair that does not listen */
 	RNR_INFINITE = 7,
+	DISORDER_WINDOW = 16,		/* requests that the adversary chooses from */
 };
 
 /* min_rnr_timer, in units of 10 us. */
@@ -159,17 +165,44 @@ static void refused_silence(struct soft_qp *qp)
 	start_over(qp, RETRY_NS);
 }
 
-/* The adversary breaks the connection: from here it looks like a path that is gone. */
+/* Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it does not notice. */
+static void unanswered(struct soft_qp *qp)
+{
+	if (qp->sq_tail != qp->sq_head)
+		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	else
+		qp->stall = SOFT_PEER_GONE;
+}
+
+/* The peer died a while ago, or the adversary takes the path away, on which then nothing comes in either. */
 static void cut(struct soft_qp *qp)
 {
 	qp->cut_ns = 0;
 	if (!connected(soft_qp_state(qp)))
 		return;
-	if (qp->sq_tail != qp->sq_head)
-		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	else
+	if (qp->stall == SOFT_PEER_GONE) {
 		soft_qp_fail(qp);
-	soft_async_qp(qp, IBV_EVENT_QP_FATAL);
+		soft_async_qp(qp, IBV_EVENT_QP_FATAL);
+		return;
+	}
+	soft_adversary_tell_cut();
+	qp->lost = true;
+	soft_qp_publish(qp);
+	unanswered(qp);
+}
+
+SOFT_EXPORT bool softverbs_lost(uint32_t qpn)
+{
+	struct soft_core *core = soft_core;
+	int index = soft_adversary.cut ? soft_qpn_index(core->seg, qpn) : -1;
+	bool lost;
+
+	if (index < 0)
+		return false;
+	pthread_mutex_lock(&core->table_lock);
+	lost = core->qp[index] && core->qp[index]->lost;
+	pthread_mutex_unlock(&core->table_lock);
+	return lost;
 }
 
 void soft_timer_fired(struct soft_qp *qp)
@@ -213,8 +246,14 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 	return flags;
 }
 
+/*
+ * Large data is read by the peer from our memory, in one copy. Only while both of us have a thread at it are two copies faster, by
+ * way of the ring: one fills a chunk while the other empties the one before. What has begun in parts goes on in parts.
+ */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
+	if (qp->part_done || (wqe->opcode == IBV_WR_RDMA_WRITE && soft_peer_spins(&qp->out->peer)))
+		return false;
 	return carries_data(wqe->opcode) && qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
 }
 
@@ -254,6 +293,18 @@ bool soft_out_has_room(const struct soft_out *out)
 	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
 }
 
+bool soft_ring_room(struct soft_qp *qp)
+{
+	struct soft_out *out = qp->out;
+
+	if (soft_out_has_room(out))
+		return true;
+	qp->stall = SOFT_WAIT_ROOM;
+	if (soft_list_empty(&qp->waiting))
+		soft_list_add_tail(&out->waiting, &qp->waiting);
+	return false;
+}
+
 /* One part into the link; false if it is full, and then the queue pair waits for room. */
 static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
 {
@@ -261,10 +312,7 @@ static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const stru
 	uint32_t length, at;
 
 	soft_lock(&out->tx);
-	if (!soft_out_has_room(out)) {
-		qp->stall = SOFT_WAIT_ROOM;
-		if (soft_list_empty(&qp->waiting))
-			soft_list_add_tail(&out->waiting, &qp->waiting);
+	if (!soft_ring_room(qp)) {
 		soft_unlock(&out->tx);
 		return false;
 	}
@@ -285,6 +333,8 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 	uint32_t access = carries_data(wqe->opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
 	struct iovec iov[SOFT_MAX_SGE];
 
+	if (soft_bundle_may(qp, wqe))
+		return soft_bundle_push(qp);
 	if (!soft_gather(qp, wqe, access, iov)) {
 		/* Its turn to fail comes when those before it are done. */
 		if (!qp->inflight)
@@ -350,6 +400,39 @@ static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, e
 	return SOFT_DIRECT_ERROR;
 }
 
+/*
+ * May `late` be carried out while `early`, which was posted before it, is not? A write may overtake writes, where a
+ * device gives no promise about them, and, without the fence bit, reads and atomics. Reads and atomics themselves find
+ * all earlier writes in place, and other requests keep their order.
+ */
+static bool may_overtake(const struct soft_wqe *late, const struct soft_wqe *early)
+{
+	if (late->opcode != IBV_WR_RDMA_WRITE || late->length > SOFT_MAX_MSG || !soft_is_rdma(early->opcode))
+		return false;
+	return early->opcode == IBV_WR_RDMA_WRITE || !(late->flags & IBV_SEND_FENCE);
+}
+
+static bool may_come_first(const struct soft_qp *qp, uint32_t index)
+{
+	for (uint32_t i = qp->sq_exec; i != index; i++)
+		if (!soft_wqe(qp, i)->placed && !may_overtake(soft_wqe(qp, index), soft_wqe(qp, i)))
+			return false;
+	return !soft_wqe(qp, index)->placed;
+}
+
+/* The adversary carries out requests behind the one at exec before it; nothing is in the link. */
+static void overtake(struct soft_qp *qp)
+{
+	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
+		struct soft_wqe *wqe = soft_wqe(qp, i);
+		enum ibv_wc_status status;
+
+		/* What fails, or has to go by ring, does so when its turn comes. */
+		if (may_come_first(qp, i) && soft_adversary_overtakes())
+			wqe->placed = direct(qp, wqe, &status) == SOFT_DIRECT_DONE;
+	}
+}
+
 /* The adversary makes the request at exec wait, once. */
 static bool held_back(struct soft_qp *qp)
 {
@@ -363,6 +446,24 @@ static bool held_back(struct soft_qp *qp)
 	return true;
 }
 
+/* The request at exec was tried when it was posted; nothing has been in the link since. */
+static bool known_by_ring(struct soft_qp *qp)
+{
+	bool known = qp->by_ring_known && qp->by_ring == qp->sq_exec && !qp->inflight;
+
+	qp->by_ring_known = false;
+	return known;
+}
+
+/*
+ * Writes need not wait until requests before them in the ring are answered: they come behind them there. That is slow unless the
+ * peer looks.
+ */
+static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer);
+}
+
 /* The request at exec; false if the queue has to wait or has failed. */
 static bool step(struct soft_qp *qp)
 {
@@ -371,11 +472,20 @@ static bool step(struct soft_qp *qp)
 
 	if (qp->part_done)
 		return push(qp, wqe);
+	if (soft_adversary.disorder && qp->out && !qp->inflight && !wqe->placed)
+		overtake(qp);
 	if (soft_adversary.on && held_back(qp))
 		return false;
 	if (!qp->out) {
 		refused_silence(qp);
 		return false;
+	}
+	if (wqe->placed) {
+		if (qp->inflight)
+			return false;
+		qp->sq_exec++;
+		send_done(qp);
+		return true;
 	}
 	if (wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV) {
 		if (!qp->inflight)
@@ -389,7 +499,7 @@ static bool step(struct soft_qp *qp)
 			soft_send_fail(qp, wqe->length > SOFT_MAX_MSG ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_QP_OP_ERR);
 		return false;
 	}
-	if (!soft_is_rdma(wqe->opcode))
+	if (!soft_is_rdma(wqe->opcode) || follows(qp, wqe) || known_by_ring(qp))
 		return push(qp, wqe);
 	if (qp->inflight)
 		return false;
@@ -411,6 +521,10 @@ void soft_pump(struct soft_qp *qp)
 {
 	if (soft_qp_state(qp) == IBV_QPS_ERR) {
 		soft_send_flush(qp);
+		return;
+	}
+	if (qp->stall == SOFT_PEER_GONE && qp->sq_exec != qp->sq_head && soft_qp_state(qp) == IBV_QPS_RTS) {
+		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
 		return;
 	}
 	while (qp->sq_exec != qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS)
@@ -453,8 +567,25 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 		send_done(qp);
 }
 
+/* Pieces of a bundle that were carried out. false: the rest of the answer says nothing. */
+static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
+{
+	/* Refused as a whole, maybe because one before it was: then the tail is not this one. */
+	if (resp->status != SHM_ACK && resp->length == 0)
+		return true;
+	if (resp->wqe != qp->sq_tail || resp->length > qp->sq_exec - qp->sq_tail) {
+		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return false;
+	}
+	for (uint32_t i = 0; i < resp->length && soft_qp_state(qp) != IBV_QPS_ERR; i++)
+		send_done(qp);
+	return resp->status != SHM_ACK && soft_qp_state(qp) != IBV_QPS_ERR;
+}
+
 static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
+	if (resp->flags & SHM_REQ_BUNDLE && !take_pieces(qp, resp))
+		return;
 	switch ((enum shm_status)resp->status) {
 	case SHM_ACK:
 		acknowledged(qp, resp, chunk);
@@ -513,6 +644,15 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 	soft_unlock(&qp->lock);
 }
 
+static void peer_gone(struct soft_qp *qp)
+{
+	unanswered(qp);
+	if (soft_qp_state(qp) == IBV_QPS_ERR)
+		return;
+	qp->cut_ns = soft_now_ns() + GONE_NS;
+	soft_timer_set(qp, qp->cut_ns);
+}
+
 void soft_out_died(struct soft_core *core, struct soft_out *out)
 {
 	for (uint32_t i = 0; i < core->qp_top; i++) {
@@ -521,13 +661,8 @@ void soft_out_died(struct soft_core *core, struct soft_out *out)
 		if (!qp)
 			continue;
 		soft_lock(&qp->lock);
-		if (qp->out == out && connected(soft_qp_state(qp))) {
-			if (qp->sq_tail != qp->sq_head)
-				soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
-			else
-				soft_qp_fail(qp);
-			soft_async_qp(qp, IBV_EVENT_QP_FATAL);
-		}
+		if (qp->out == out && connected(soft_qp_state(qp)))
+			peer_gone(qp);
 		soft_unlock(&qp->lock);
 	}
 }

@@ -5,6 +5,7 @@
  * A request comes from memory that the peer can still write, so it is copied before it is looked at, and nothing in it
  * is believed: sizes are bounded and keys checked as if it came over a wire.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -13,13 +14,26 @@
 struct inbound {
 	struct soft_core *core;
 	struct soft_in *in;
-	struct shm_req req;
+	struct shm_req req;		/* but for its data */
+	const uint8_t *data;
 	const uint8_t *chunk;
 	struct shm_resp *resp;
 	uint8_t *resp_chunk;
 	bool received;			/* a message is complete: cqe goes into the queue when the answer is out */
 	struct soft_cqe cqe;
 };
+
+/* Memory of ours that a request names. */
+struct span {
+	uint64_t raddr;
+	uint64_t length;		/* bytes */
+	uint32_t rkey;
+};
+
+static struct span span_of(const struct inbound *r, uint64_t length)
+{
+	return (struct span){r->req.raddr, length, r->req.rkey};
+}
 
 static bool listens(enum ibv_qp_state state)
 {
@@ -53,22 +67,34 @@ static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
 }
 
-/* The part's data to our ranges, `skip` bytes in. */
+/* The part's data to our ranges, `skip` bytes in. false: not brought; *lost: the requester has gone or given it up. */
 static bool bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n,
-		  uint64_t skip)
+		  uint64_t skip, bool *lost)
 {
 	struct iovec there[SOFT_MAX_SGE];
 	uint64_t total = 0;
+	int err;
 
+	*lost = false;
 	if (!(r->req.flags & SHM_REQ_FETCH)) {
-		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->req.data : r->chunk, skip, r->req.length);
+		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->data : r->chunk, skip, r->req.length);
 		return true;
 	}
 	memcpy(there, r->chunk, r->req.nsge * sizeof(there[0]));
 	for (uint32_t i = 0; i < r->req.nsge; i++)
 		total += there[i].iov_len;
-	return total == r->req.length && soft_vm_fetch(r->in->peer.pid, there, r->req.nsge, iov, n, skip) == 0 &&
-	       still_wanted(r, qp);
+	if (total != r->req.length)
+		return false;
+	err = soft_vm_fetch(r->in->peer.pid, there, r->req.nsge, iov, n, skip);
+	*lost = err == ESRCH || !still_wanted(r, qp);
+	return err == 0 && !*lost;
+}
+
+/* The message broke off, as on a wire: its receive stays taken, and whoever asked is not there for an answer. */
+static enum shm_status broke_off(struct soft_qp *qp)
+{
+	qp->rx_drop = true;
+	return SHM_DROPPED;
 }
 
 /* ---- receives ---- */
@@ -141,6 +167,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 {
 	struct iovec iov[SOFT_MAX_SGE];
 	uint64_t room;
+	bool lost;
 
 	if (!receive_start(r, qp))
 		return rnr(r, qp);
@@ -149,8 +176,8 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 		return receive_failed(qp, IBV_WC_LOC_PROT_ERR, SHM_NAK_OP);
 	if (r->req.total > room || r->req.offset + r->req.length > r->req.total)
 		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
-	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset))
-		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
+	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset, &lost))
+		return lost ? broke_off(qp) : receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
 	if (!(r->req.flags & SHM_REQ_LAST))
 		return SHM_ACK;
 	if (r->req.flags & SHM_REQ_INV &&
@@ -163,7 +190,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 /* ---- RDMA ---- */
 
 /* Our address for a request that this queue pair and key grant; NULL: refused with *status. */
-static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, uint64_t length,
+static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, const struct span *span,
 			 enum shm_status *status)
 {
 	const struct shm_mr *mr;
@@ -174,19 +201,21 @@ static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t a
 	if (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic)
 		return NULL;
 	*status = SHM_NAK_ACCESS;
-	mr = soft_key_find(r->core->seg, r->req.rkey, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, r->req.raddr,
-			   length, access);
+	mr = soft_key_find(r->core->seg, span->rkey, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, span->raddr,
+			   span->length, access);
 	if (!mr)
 		return NULL;
-	return (void *)(uintptr_t)(mr->addr + (r->req.raddr - mr->iova));
+	return (void *)(uintptr_t)(mr->addr + (span->raddr - mr->iova));
 }
 
 static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 {
 	bool imm = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	uint64_t rest = r->req.total - r->req.offset;
+	struct span span = span_of(r, rest);
 	struct iovec iov = {.iov_len = r->req.length};
 	enum shm_status status;
+	bool lost;
 
 	if (r->req.offset > r->req.total || r->req.length > rest)
 		return nak(qp, SHM_NAK_INV_REQ);
@@ -194,21 +223,70 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 		return nak(qp, SHM_NAK_INV_REQ);
 	if (r->req.total != 0) {
 		/* The whole rest is checked, so that no part is placed of a write that would be refused later. */
-		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, rest, &status);
+		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
 		if (!iov.iov_base)
 			return nak(qp, status);
 	}
 	if (imm && !receive_start(r, qp))
 		return rnr(r, qp);
-	if (!bring(r, qp, &iov, 1, 0))
+	if (!bring(r, qp, &iov, 1, 0, &lost)) {
+		if (lost)
+			return broke_off(qp);
 		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
+	}
 	if (imm && r->req.flags & SHM_REQ_LAST)
 		receive_done(r);
 	return SHM_ACK;
 }
 
+/* The next piece of a bundle to its place; *at and *left move on. */
+static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, const uint8_t **at, uint32_t *left)
+{
+	struct shm_piece piece;
+	enum shm_status status;
+	struct span span;
+	void *to;
+
+	if (*left < sizeof(piece))
+		return SHM_NAK_INV_REQ;
+	memcpy(&piece, *at, sizeof(piece));
+	*at += sizeof(piece);
+	*left -= (uint32_t)sizeof(piece);
+	if (piece.length > *left)
+		return SHM_NAK_INV_REQ;
+	span = (struct span){piece.raddr, piece.length, piece.rkey};
+	to = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
+	if (!to)
+		return status;
+	soft_copy(to, *at, piece.length);
+	/* A flag behind data must not be seen before it. */
+	atomic_thread_fence(memory_order_release);
+	piece.length = (piece.length + 7) / 8 * 8;
+	if (piece.length > *left)
+		piece.length = *left;
+	*at += piece.length;
+	*left -= piece.length;
+	return SHM_ACK;
+}
+
+static enum shm_status do_bundle(const struct inbound *r, struct soft_qp *qp)
+{
+	const uint8_t *at = r->req.length <= SHM_INLINE ? r->data : r->chunk;
+	uint32_t left = r->req.length;
+
+	for (uint32_t i = 0; i < r->req.nsge; i++) {
+		enum shm_status status = do_piece(r, qp, &at, &left);
+
+		if (status != SHM_ACK)
+			return nak(qp, status);
+		r->resp->length++;
+	}
+	return SHM_ACK;
+}
+
 static enum shm_status do_read(const struct inbound *r, struct soft_qp *qp)
 {
+	struct span span = span_of(r, r->req.length);
 	enum shm_status status;
 	void *from;
 
@@ -218,7 +296,7 @@ static enum shm_status do_read(const struct inbound *r, struct soft_qp *qp)
 		return qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ && qp->attr.max_dest_rd_atomic ?
 			       SHM_ACK :
 			       nak(qp, SHM_NAK_INV_REQ);
-	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, r->req.length, &status);
+	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, &span, &status);
 	if (!from)
 		return nak(qp, status);
 	soft_copy(r->resp_chunk, from, r->req.length);
@@ -229,10 +307,11 @@ static enum shm_status do_read(const struct inbound *r, struct soft_qp *qp)
 
 static enum shm_status do_atomic(const struct inbound *r, struct soft_qp *qp)
 {
+	struct span span = span_of(r, sizeof(uint64_t));
 	enum shm_status status;
 	void *at;
 
-	at = rdma_target(r, qp, IBV_ACCESS_REMOTE_ATOMIC, sizeof(uint64_t), &status);
+	at = rdma_target(r, qp, IBV_ACCESS_REMOTE_ATOMIC, &span, &status);
 	if (at && (uintptr_t)at % sizeof(uint64_t)) {
 		at = NULL;
 		status = SHM_NAK_INV_REQ;
@@ -249,13 +328,13 @@ static enum shm_status do_atomic(const struct inbound *r, struct soft_qp *qp)
 static bool well_formed(const struct shm_req *req)
 {
 	if (req->flags & SHM_REQ_FETCH)
-		return req->nsge <= SOFT_MAX_SGE;
+		return req->nsge <= SOFT_MAX_SGE && !(req->flags & SHM_REQ_BUNDLE);
 	return req->length <= SHM_CHUNK;
 }
 
 static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 {
-	if (!listens(soft_qp_state(qp)) || qp->attr.dest_qp_num != r->req.src_qpn ||
+	if (!listens(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != r->req.src_qpn ||
 	    soft_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
 		return SHM_NOT_READY;
 	if (qp->rx_drop && !(r->req.flags & SHM_REQ_RESYNC))
@@ -267,6 +346,8 @@ static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 	}
 	if (!well_formed(&r->req))
 		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.flags & SHM_REQ_BUNDLE)
+		return do_bundle(r, qp);
 	if (is_send(r->req.opcode))
 		return do_send(r, qp);
 	switch (r->req.opcode) {
@@ -297,15 +378,20 @@ static void answer(struct inbound *r, struct soft_qp *qp)
 void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 {
 	struct shm_resp *resp = &in->shm->resp[at];
-	struct inbound r = {.core = core,
-			    .in = in,
-			    .req = in->shm->req[at],
-			    .chunk = in->shm->req_chunk[at],
-			    .resp = resp,
-			    .resp_chunk = in->shm->resp_chunk[at]};
-	int index = soft_qpn_index(core->seg, r.req.dst_qpn);
-	struct soft_qp *qp = index < 0 ? NULL : core->qp[index];
+	struct soft_qp *qp;
+	struct inbound r; /* cqe is filled when there is one */
+	int index;
 
+	r.core = core;
+	r.in = in;
+	r.data = in->shm->req[at].data;
+	r.chunk = in->shm->req_chunk[at];
+	r.resp = resp;
+	r.resp_chunk = in->shm->resp_chunk[at];
+	r.received = false;
+	memcpy(&r.req, &in->shm->req[at], offsetof(struct shm_req, data));
+	index = soft_qpn_index(core->seg, r.req.dst_qpn);
+	qp = index < 0 ? NULL : core->qp[index];
 	*resp = (struct shm_resp){.status = SHM_NOT_READY,
 				  .qp_index = r.req.qp_index,
 				  .wqe = r.req.wqe,

@@ -24,9 +24,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 enum {
-	SHM_ABI = 1,
+	SHM_ABI = 2,
 	SHM_QPS_PER_SLOT = 4096,	/* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOTS = 4,			/* blocks of numbers that one process may own */
@@ -89,7 +90,7 @@ struct shm_segment {
 	uint8_t pad0[24];
 	_Atomic uint32_t attention;	/* enum shm_attention */
 	uint8_t pad1[60];
-	_Atomic uint64_t spin_ns;	/* CLOCK_MONOTONIC of the last ibv_poll_cq that found nothing */
+	_Atomic uint64_t spin_ticks;	/* shm_ticks of the last ibv_poll_cq that found nothing */
 	uint8_t pad2[56];
 	uint8_t pad3[4096 - 192];
 	struct shm_qp qp[SHM_QPS];
@@ -111,6 +112,7 @@ enum shm_req_flags {
 	SHM_REQ_IMM = 1 << 4,
 	SHM_REQ_INV = 1 << 5,
 	SHM_REQ_FETCH = 1 << 6,		/* the responder reads the data from the requester's memory */
+	SHM_REQ_BUNDLE = 1 << 7,		/* small writes, one behind the other: struct shm_piece each */
 };
 
 struct shm_req {
@@ -120,7 +122,7 @@ struct shm_req {
 	uint32_t src_qpn;
 	uint32_t imm;			/* or the key to invalidate */
 	uint32_t rkey;
-	uint32_t nsge;			/* SHM_REQ_FETCH: ranges in the chunk */
+	uint32_t nsge;			/* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_BUNDLE: pieces */
 	uint32_t length;		/* bytes in this part */
 	uint64_t raddr;
 	uint64_t compare_add;
@@ -132,6 +134,13 @@ struct shm_req {
 	uint32_t epoch;			/* requester's, for the response */
 	uint32_t reserved;
 	uint8_t data[SHM_INLINE];	/* length <= SHM_INLINE: the data; else it is in the chunk */
+};
+
+/* A write in a bundle; its data follows, in whole words of 8 bytes. */
+struct shm_piece {
+	uint64_t raddr;
+	uint32_t rkey;
+	uint32_t length;		/* bytes */
 };
 
 /* What became of a request. */
@@ -150,8 +159,8 @@ struct shm_resp {
 	uint32_t qp_index;
 	uint32_t wqe;
 	uint32_t rnr_timer;
-	uint32_t length;
-	uint32_t flags;			/* SHM_REQ_FIRST, SHM_REQ_LAST of the request */
+	uint32_t length;		/* bytes of data; SHM_REQ_BUNDLE: pieces carried out */
+	uint32_t flags;			/* enum shm_req_flags of the request */
 	uint64_t value;			/* atomics: what was there before */
 	uint64_t offset;		/* of this part in its message */
 	uint32_t epoch;
@@ -293,16 +302,29 @@ static inline uint32_t shm_attention_get(const struct shm_segment *seg)
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->attention, memory_order_relaxed);
 }
 
-/* Owner's pollers; pairs with shm_spin_load. A hint: nothing depends on its order. */
-static inline void shm_spin_store(struct shm_segment *seg, uint64_t now_ns)
+/* A clock for hints, of about a nanosecond or less; much cheaper than the kernel's. */
+static inline uint64_t shm_ticks(void)
 {
-	atomic_store_explicit(&seg->spin_ns, now_ns, memory_order_relaxed);
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+#endif
+}
+
+/* Owner's pollers; pairs with shm_spin_load. A hint: nothing depends on its order. */
+static inline void shm_spin_store(struct shm_segment *seg, uint64_t ticks)
+{
+	atomic_store_explicit(&seg->spin_ticks, ticks, memory_order_relaxed);
 }
 
 /* Peer, to choose between a request and a system call; pairs with shm_spin_store. */
 static inline uint64_t shm_spin_load(const struct shm_segment *seg)
 {
-	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->spin_ns, memory_order_relaxed);
+	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->spin_ticks, memory_order_relaxed);
 }
 
 /* Peer: true if this one has to write to the eventfd. Pairs with shm_kick_reset. */

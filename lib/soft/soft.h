@@ -47,6 +47,8 @@ enum {
 	SOFT_MAX_WR = 16384,
 	SOFT_MAX_SGE = 16,
 	SOFT_MAX_INLINE = 1024,		/* bytes */
+	SOFT_COPY_PIECE = 128 << 10,	/* bytes */
+	SOFT_BUNDLED_MAX = 256,		/* bytes of a write that travels with others */
 	SOFT_MAX_CQE = 1 << 20,
 	SOFT_MAX_RD_ATOMIC = 128,
 	SOFT_MAX_GIDS = 64,
@@ -54,6 +56,9 @@ enum {
 };
 
 #define SOFT_MAX_MSG (1u << 31)		/* bytes */
+
+/* Rights with which peers may come to a region. */
+#define SOFT_ACCESS_PEERS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)
 
 /* ---- a lock that is held for nanoseconds, or by somebody who copies ---- */
 
@@ -179,7 +184,7 @@ struct soft_cq {
 	_Atomic uint32_t armed;		/* 0, or enum soft_arm */
 	bool overrun;
 	bool ignore_overrun;
-	uint32_t idle_polls;		/* that found nothing, in a row */
+	_Atomic uint32_t idle_polls;	/* that found nothing, in a row; a hint, two threads may lose one */
 	uint32_t events_raised;		/* completion events, under the channel's lock */
 	uint32_t events_queued;		/* of which not yet fetched */
 	uint32_t async_raised;
@@ -228,7 +233,7 @@ struct soft_wqe {
 	uint32_t imm;			/* immediate in network order, or key to invalidate */
 	uint64_t length;		/* bytes, all ranges */
 	uint32_t nsge;
-	uint32_t reserved;
+	uint32_t placed;		/* adversary: carried out before its turn, still to be completed */
 	union {
 		struct {
 			uint64_t compare_add, swap;
@@ -250,6 +255,7 @@ enum soft_stall {
 	SOFT_WAIT_TIMER,		/* refused; try again when the timer runs out */
 	SOFT_WAIT_DRAIN,		/* refused; requests after it are still unanswered */
 	SOFT_WAIT_ROOM,			/* the link is full */
+	SOFT_PEER_GONE,			/* nobody will answer any more */
 };
 
 struct soft_qp {
@@ -274,9 +280,12 @@ struct soft_qp {
 	uint64_t part_done;		/* bytes of the message at sq_exec that are in the link */
 	enum soft_stall stall;
 	uint32_t retries_left, rnr_left;
+	uint32_t by_ring;		/* index of a request that was found to have to go by ring, if it is at exec */
+	bool by_ring_known;
 	bool resync;			/* the next request starts over */
 	uint64_t deadline_ns;		/* SOFT_WAIT_TIMER */
-	uint64_t cut_ns;		/* adversary: when the connection breaks; 0: never */
+	uint64_t cut_ns;		/* when the connection breaks: the peer is gone, or the adversary; 0: never */
+	_Atomic bool lost;		/* adversary: the path to the peer is gone */
 	bool delayed;			/* adversary: the request at exec has had its delay */
 	uint64_t give_up_ns;		/* peer silent: RETRY_EXC after this; 0: not silent */
 	struct soft_list timer;		/* in core->timers */
@@ -318,8 +327,7 @@ struct soft_rmap {
 	_Atomic uint32_t serial;
 	uint32_t reach;			/* enum soft_reach */
 	uint8_t *base;			/* SOFT_REACH_MAPPED: where the owner's addr is here */
-	void *map;			/* what to unmap */
-	size_t map_size;
+	uint64_t length;		/* bytes of it */
 };
 
 /* A process, as seen from here. */
@@ -330,6 +338,21 @@ struct soft_peer {
 	const struct shm_segment *seg;
 	struct shm_bell *bell;
 };
+
+enum {
+	SOFT_SPIN_TICKS = 4000,		/* a peer that polled in vain so lately still does */
+};
+
+/*
+ * Does a thread of the peer sit in ibv_poll_cq? It then carries a request out sooner than a system call would. A thread that waits
+ * for the data itself does not look into the links. Who polled once, before it does something else, does not sit there: only after
+ * many polls is SHM_POLLED said.
+ */
+static inline bool soft_peer_spins(const struct soft_peer *peer)
+{
+	return shm_attention_get(peer->seg) == SHM_POLLED &&
+	       (int64_t)(shm_ticks() - shm_spin_load(peer->seg)) < SOFT_SPIN_TICKS;
+}
 
 /* Link to a process that this one sends requests to. */
 struct soft_out {
@@ -527,9 +550,9 @@ bool soft_key_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint
 
 /*
  * What lies under [addr, addr + length): 0 if it can be registered with these rights, else an errno value. *fd is a
- * reference to a descriptor of the one file behind it that peers can open, or -1; *offset is where addr is in it.
+ * reference to a descriptor of the one file behind it that peers can open, or -1, always if peers get no rights; *offset is where addr is in it.
  */
-int soft_backing_find(const void *addr, size_t length, bool writable, int *fd, uint64_t *offset) SOFT_HIDDEN;
+int soft_backing_find(const void *addr, size_t length, unsigned int access, int *fd, uint64_t *offset) SOFT_HIDDEN;
 void soft_backing_put(int fd) SOFT_HIDDEN;
 
 /* ---- mw.c ---- */
@@ -607,11 +630,20 @@ void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status) SOFT_HIDDEN;
 void soft_send_flush(struct soft_qp *qp) SOFT_HIDDEN;
 void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *resp,
 			const uint8_t *chunk) SOFT_HIDDEN;
-/* The link's process is gone: its queue pairs fail. Under core->progress. */
+/* The link's process is gone: queue pairs to it fail, soon. Under core->progress. */
 void soft_out_died(struct soft_core *core, struct soft_out *out) SOFT_HIDDEN;
 void soft_timer_fired(struct soft_qp *qp) SOFT_HIDDEN;
+/* Has the adversary cut the connection of this queue pair of ours? librdmacm's messages get lost then, too. */
+SOFT_EXPORT bool softverbs_lost(uint32_t qpn);
 /* Under out->tx: room for one more request to the peer? */
 bool soft_out_has_room(const struct soft_out *out) SOFT_HIDDEN;
+/* The same; if not, the queue pair waits for it. */
+bool soft_ring_room(struct soft_qp *qp) SOFT_HIDDEN;
+
+/* ---- bundle.c: small writes that travel together, under qp->lock ---- */
+bool soft_bundle_may(const struct soft_qp *qp, const struct soft_wqe *wqe) SOFT_HIDDEN;
+/* The request at exec, and what may go with it, into the link; false if the queue has to wait or has failed. */
+bool soft_bundle_push(struct soft_qp *qp) SOFT_HIDDEN;
 
 /* ---- direct.c ---- */
 
@@ -634,6 +666,14 @@ enum soft_direct {
 	SOFT_DIRECT_ERROR,		/* *status says which */
 };
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status) SOFT_HIDDEN;
+
+/*
+ * Map `length` bytes of a peer's region, `skip` bytes in; NULL where its memory is no file that can be opened. The
+ * caller is busy, or the region could go meanwhile.
+ */
+void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length) SOFT_HIDDEN;
+void soft_unmap_peer(void *at, uint64_t length) SOFT_HIDDEN;
+
 static inline bool soft_is_rdma(uint32_t opcode)
 {
 	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -647,7 +687,10 @@ bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n
 		 struct iovec *iov) SOFT_HIDDEN;
 /* The same for a work request in the queue, whose data may be inline. */
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov) SOFT_HIDDEN;
-/* Words are placed in one piece, as a NIC places them; the rest is memcpy's business. */
+/*
+ * Words are placed in one piece, as a NIC places them; the rest is memcpy's business, in pieces: of a megabyte it takes another
+ * way, which is 15 % slower between two caches.
+ */
 static inline void soft_copy(void *to, const void *from, size_t length)
 {
 	if (length == sizeof(uint64_t))
@@ -655,7 +698,9 @@ static inline void soft_copy(void *to, const void *from, size_t length)
 	else if (length == sizeof(uint32_t))
 		memcpy(to, from, sizeof(uint32_t));
 	else
-		memcpy(to, from, length);
+		for (size_t done = 0; done < length; done += SOFT_COPY_PIECE)
+			memcpy((uint8_t *)to + done, (const uint8_t *)from + done,
+			       length - done < SOFT_COPY_PIECE ? length - done : SOFT_COPY_PIECE);
 }
 /* Copy between our ranges, starting `skip` bytes in, and contiguous memory. */
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length) SOFT_HIDDEN;
@@ -667,6 +712,22 @@ int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const s
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length) SOFT_HIDDEN;
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length) SOFT_HIDDEN;
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap) SOFT_HIDDEN;
+
+/* ---- lend.c: for programs that look for these by name ---- */
+
+/* A peer's region: its bytes [addr, addr + length), as keys name them, are at `here` in this process. */
+struct softverbs_lent {
+	uint64_t addr;
+	size_t length;
+	void *here;
+};
+
+/*
+ * The region behind a key that grants `access` (IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ) to this queue pair. 0, or an errno
+ * value where that cannot be.
+ */
+SOFT_EXPORT int softverbs_lend(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_lent *lent);
+SOFT_EXPORT void softverbs_give_back(const struct softverbs_lent *lent);
 
 /* ---- responder.c ---- */
 /* Carry out the request in a place of the ring, and answer. */

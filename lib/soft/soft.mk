@@ -1,12 +1,14 @@
 # softverbs: a verbs device made of shared memory. Works alone (make -f lib/soft/soft.mk) and when included.
+# Compiled and tested with the headers of rdma-core 44.0 and 56.1; lib/soft/layout_check.c stops the build where others
+# differ in what is relied on. With headers that are not installed: CFLAGS="-O2 -g -isystem DIRECTORY".
 BUILD ?= build
 CC ?= gcc
 CFLAGS ?= -O2 -g
 SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-fPIC -fvisibility=hidden -fno-semantic-interposition -pthread -MMD -MP
 
-SOFT_VERBS_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, core engine link key backing mr mw cq cq_ex channel async srq qp \
-	qp_state post wr requester direct responder copy adversary device gid text compat compat_1_0 compat_private layout_check)
+SOFT_VERBS_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, core engine link key backing procmap mr mw cq cq_ex channel async srq qp \
+	qp_state post wr requester bundle direct lend responder copy adversary device gid text compat compat_1_0 compat_private layout_check)
 SOFT_CM_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_qp cm_compat)
 
 .PHONY: soft

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge)
@@ -75,6 +76,10 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 {
 	struct soft_srq *srq;
 
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	if (init->attr.max_wr == 0 || init->attr.max_wr > SOFT_MAX_WR || init->attr.max_sge > SOFT_MAX_SGE) {
 		errno = EINVAL;
 		return NULL;
@@ -136,6 +141,8 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, 
 	struct soft_srq *srq = soft_srq(base);
 	int err = 0;
 
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	soft_lock(&srq->lock);
@@ -155,6 +162,8 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
 {
 	struct soft_srq *srq = soft_srq(base);
 
+	if (soft_call_fails(__func__))
+		return ENOMEM;
 	soft_lock(&srq->lock);
 	attr->max_wr = srq->rq.limit;
 	attr->max_sge = srq->rq.max_sge;
@@ -180,6 +189,10 @@ int soft_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_
 	struct soft_srq *srq = soft_srq(base);
 	int err = 0;
 
+	if (soft_call_fails(__func__)) {
+		*bad = wr;
+		return ENOMEM;
+	}
 	soft_lock(&srq->lock);
 	for (; wr; wr = wr->next) {
 		err = soft_rq_put(&srq->rq, wr);

@@ -5,6 +5,27 @@
 #define NAME_OF(table, value) \
 	((size_t)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : "unknown")
 
+/* In newer versions' private interface; not declared in public headers. */
+const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
+
+SOFT_EXPORT const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+{
+	static const char *const names[] = {
+		[IBV_WR_RDMA_WRITE] = "IBV_WR_RDMA_WRITE",
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = "IBV_WR_RDMA_WRITE_WITH_IMM",
+		[IBV_WR_SEND] = "IBV_WR_SEND",
+		[IBV_WR_SEND_WITH_IMM] = "IBV_WR_SEND_WITH_IMM",
+		[IBV_WR_RDMA_READ] = "IBV_WR_RDMA_READ",
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = "IBV_WR_ATOMIC_CMP_AND_SWP",
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = "IBV_WR_ATOMIC_FETCH_AND_ADD",
+		[IBV_WR_LOCAL_INV] = "IBV_WR_LOCAL_INV",
+		[IBV_WR_BIND_MW] = "IBV_WR_BIND_MW",
+		[IBV_WR_SEND_WITH_INV] = "IBV_WR_SEND_WITH_INV",
+	};
+
+	return opcode < sizeof(names) / sizeof(names[0]) ? names[opcode] : "unknown";
+}
+
 SOFT_EXPORT const char *ibv_wc_status_str(enum ibv_wc_status status)
 {
 	static const char *const names[] = {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "adversary.h"
 #include "soft.h"
 
 static struct soft_qp *self(struct ibv_qp_ex *ex)
@@ -44,6 +45,7 @@ static struct soft_wqe *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 	wqe->length = 0;
 	wqe->nsge = 0;
 	wqe->imm = 0;
+	wqe->placed = 0;
 	return wqe;
 }
 
@@ -209,7 +211,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct soft_qp *qp = self(ex);
 	enum ibv_qp_state state = soft_qp_state(qp);
-	int err = qp->wr_err;
+	int err = soft_call_fails(__func__) ? ENOMEM : qp->wr_err;
 
 	if (!err && state != IBV_QPS_RTS && state != IBV_QPS_SQD && state != IBV_QPS_ERR)
 		err = EINVAL;

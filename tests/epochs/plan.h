@@ -26,7 +26,7 @@
 #include "claims.h"
 #include "random.h"
 
-#define PLAN_RANKS_MAX 16
+#define PLAN_RANKS_MAX 64
 #define PLAN_WINDOWS_MAX 6
 #define PLAN_ROUNDS_MAX 8
 #define PLAN_REGIONS_MAX 12 /* of one rank */
@@ -106,8 +106,8 @@ struct plan_round {
 	struct {
 		enum side_state access;
 		enum side_state exposure;
-		uint32_t targets; /* bits of ranks */
-		uint32_t origins;
+		uint64_t targets; /* bits of ranks */
+		uint64_t origins;
 		int ops;          /* to come */
 		int burst;        /* many of some kilobytes, all of a kind, to this rank; -1: just operations */
 		bool burst_gets;

@@ -4,14 +4,14 @@
 #include "oriel.h"
 #include "plan_parts.h"
 
-static uint32_t rank_bit(int rank)
+static uint64_t rank_bit(int rank)
 {
-	return 1u << rank;
+	return UINT64_C(1) << rank;
 }
 
 /* Rounds. */
 
-static int targets_of(struct plan *plan, const struct plan_win *win, uint32_t density, uint32_t *targets)
+static int targets_of(struct plan *plan, const struct plan_win *win, uint32_t density, uint64_t *targets)
 {
 	int count = 0;
 
@@ -39,7 +39,7 @@ static int ops_of(struct rng *rng)
 }
 
 /* One of the targets; with only_posted one that has posted, or -1. */
-static int some_target(struct plan *plan, const struct plan_round *round, uint32_t targets, bool only_posted)
+static int some_target(struct plan *plan, const struct plan_round *round, uint64_t targets, bool only_posted)
 {
 	int list[PLAN_RANKS_MAX], count = 0;
 
@@ -50,7 +50,7 @@ static int some_target(struct plan *plan, const struct plan_round *round, uint32
 	return count ? list[rng_below(&plan->rng, (uint32_t)count)] : -1;
 }
 
-static void make_ops(struct plan *plan, struct plan_round *round, int rank, uint32_t targets)
+static void make_ops(struct plan *plan, struct plan_round *round, int rank, uint64_t targets)
 {
 	round->rank[rank].burst = -1;
 	round->rank[rank].ops = ops_of(&plan->rng);
@@ -64,7 +64,7 @@ static void make_ops(struct plan *plan, struct plan_round *round, int rank, uint
 static void make_access(struct plan *plan, struct plan_round *round, const struct plan_win *win, int rank,
                         uint32_t density)
 {
-	uint32_t targets;
+	uint64_t targets;
 
 	if (targets_of(plan, win, density, &targets) > 0) {
 		round->rank[rank].access = SIDE_PENDING;
@@ -140,7 +140,7 @@ static bool is_behind(const struct plan *plan, const struct plan_round *round, i
 	return false;
 }
 
-static bool all_posted(const struct plan_round *round, uint32_t targets)
+static bool all_posted(const struct plan_round *round, uint64_t targets)
 {
 	for (int r = 0; r < PLAN_RANKS_MAX; r++) {
 		if ((targets & rank_bit(r)) && round->rank[r].exposure == SIDE_PENDING)
@@ -149,7 +149,7 @@ static bool all_posted(const struct plan_round *round, uint32_t targets)
 	return true;
 }
 
-static bool all_completed(const struct plan_round *round, uint32_t origins)
+static bool all_completed(const struct plan_round *round, uint64_t origins)
 {
 	for (int r = 0; r < PLAN_RANKS_MAX; r++) {
 		if ((origins & rank_bit(r)) && round->rank[r].access != SIDE_DONE)
@@ -158,7 +158,7 @@ static bool all_completed(const struct plan_round *round, uint32_t origins)
 	return true;
 }
 
-static void set_group(struct plan *plan, struct event *event, const struct plan_win *win, uint32_t ranks)
+static void set_group(struct plan *plan, struct event *event, const struct plan_win *win, uint64_t ranks)
 {
 	for (int i = 0; i < win->count; i++) {
 		if (ranks & rank_bit(win->members[i]))
@@ -293,7 +293,7 @@ static bool advance_exposure(struct plan *plan, struct event *event, struct plan
 /* NOCHECK: the posts have been made before the starts; everybody knows it by a barrier. */
 static bool advance_nocheck(struct event *event, struct plan_round *round)
 {
-	if (!all_posted(round, UINT32_MAX))
+	if (!all_posted(round, UINT64_MAX))
 		return false;
 	round->barrier = true;
 	event->kind = EVENT_BARRIER;

@@ -271,20 +271,29 @@ bool act_fence(struct plan *plan, struct event *event)
 	return true;
 }
 
-bool act_fence_op(struct plan *plan, struct event *event)
+/* A window with an open fence epoch and two of its members, perhaps the same; -1 if the window drawn has none. */
+static int some_fence_pair(struct plan *plan, int *origin, int *target)
 {
 	int w = plan_some_window(plan);
-	struct plan_win *win = &plan->win[w < 0 ? 0 : w];
-	int origin, target;
+	const struct plan_win *win = &plan->win[w < 0 ? 0 : w];
 
 	if (w < 0 || !win->fence_open)
+		return -1;
+	*origin = win->members[rng_below(&plan->rng, (uint32_t)win->count)];
+	*target = win->members[rng_below(&plan->rng, (uint32_t)win->count)];
+	return w;
+}
+
+bool act_fence_op(struct plan *plan, struct event *event)
+{
+	int origin, target, w = some_fence_pair(plan, &origin, &target);
+
+	if (w < 0)
 		return false;
-	origin = win->members[rng_below(&plan->rng, (uint32_t)win->count)];
-	target = win->members[rng_below(&plan->rng, (uint32_t)win->count)];
 	event->op = plan_make_op(plan, w, 0, origin, target, OP_ANY);
 	if (!event->op)
 		return false;
-	win->fence_ops = true;
+	plan->win[w].fence_ops = true;
 	event->kind = EVENT_OP;
 	event->rank = origin;
 	event->win = w;
@@ -293,14 +302,10 @@ bool act_fence_op(struct plan *plan, struct event *event)
 
 bool act_fence_flush(struct plan *plan, struct event *event)
 {
-	int w = plan_some_window(plan);
-	struct plan_win *win = &plan->win[w < 0 ? 0 : w];
-	int origin, target;
+	int origin, target, w = some_fence_pair(plan, &origin, &target);
 
-	if (w < 0 || !win->fence_open)
+	if (w < 0)
 		return false;
-	origin = win->members[rng_below(&plan->rng, (uint32_t)win->count)];
-	target = win->members[rng_below(&plan->rng, (uint32_t)win->count)];
 	plan_flush(plan, event, w, 0, origin, rng_chance(&plan->rng, 1, 3) ? -1 : target);
 	return true;
 }

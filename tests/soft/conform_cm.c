@@ -12,6 +12,7 @@
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct two {
 	struct rdma_event_channel *active, *passive;
@@ -19,15 +20,27 @@ struct two {
 	struct sockaddr_in addr;
 };
 
-/* The next event of a channel, two seconds at most; NULL: none. */
-static struct rdma_cm_event *get(struct rdma_event_channel *channel)
+enum {
+	EVENT_MS = 2000,
+	TIMEWAIT_MS = 15000,
+	REASON_NO_LISTENER = 8,		/* "invalid service ID" */
+	REASON_CONSUMER = 28,
+};
+
+/* The next event of a channel within some time; NULL: none. */
+static struct rdma_cm_event *get_within(struct rdma_event_channel *channel, int ms)
 {
 	struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
 	struct rdma_cm_event *event;
 
-	if (poll(&ready, 1, 2000) != 1 || rdma_get_cm_event(channel, &event) != 0)
+	if (poll(&ready, 1, ms) != 1 || rdma_get_cm_event(channel, &event) != 0)
 		return NULL;
 	return event;
+}
+
+static struct rdma_cm_event *get(struct rdma_event_channel *channel)
+{
+	return get_within(channel, EVENT_MS);
 }
 
 static int type_of_next(struct rdma_event_channel *channel)
@@ -187,6 +200,66 @@ static enum lab_verdict cm__disconnect_reaches_both(void)
 	return LAB_PASSED;
 }
 
+static enum lab_verdict cm__timewait_ends(void)
+{
+	struct two t;
+	struct rdma_cm_event *event;
+	enum lab_verdict verdict = connect_two(&t);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_disconnect(t.client) == 0);
+	CHECK(type_of_next(t.passive) == RDMA_CM_EVENT_DISCONNECTED);
+	CHECK(rdma_disconnect(t.server) == 0);
+	CHECK(type_of_next(t.active) == RDMA_CM_EVENT_DISCONNECTED);
+	event = get_within(t.active, TIMEWAIT_MS);
+	CHECK(event && event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT && event->id == t.client && event->status == 0);
+	rdma_ack_cm_event(event);
+	event = get_within(t.passive, TIMEWAIT_MS);
+	CHECK(event && event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT && event->id == t.server);
+	rdma_ack_cm_event(event);
+	return LAB_PASSED;
+}
+
+/*
+ * A path that breaks is no event. Who asks something learns that nobody answers, and who disconnects has to give up
+ * waiting for the other side. Only softverbs can be told to break one.
+ */
+static enum lab_verdict cm__lost_path_is_silent(void)
+{
+	static uint64_t word;
+	struct timespec until_cut = {.tv_nsec = 30000000};
+	struct two t;
+	struct rdma_cm_event *event;
+	struct ibv_mr *mr;
+	struct ibv_wc wc;
+	enum lab_verdict verdict;
+
+	setenv("SOFTVERBS_ADVERSARY", "1,delay=0,late=0,reorder=0,cut=1", 1);
+	verdict = connect_two(&t);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	if (strcmp(ibv_get_device_name(t.client->verbs->device), "soft0") != 0)
+		return LAB_UNSUPPORTED;
+	nanosleep(&until_cut, NULL);
+	CHECK(get_within(t.active, 0) == NULL && get_within(t.passive, 0) == NULL);
+	CHECK(lab_state(t.client->qp) == IBV_QPS_RTS && lab_state(t.server->qp) == IBV_QPS_RTS);
+	for (int i = 0; i < 2; i++) {
+		struct rdma_cm_id *id = i ? t.client : t.server;
+
+		mr = rdma_reg_msgs(id, &word, sizeof(word));
+		CHECK(mr && rdma_post_send(id, NULL, &word, sizeof(word), mr, IBV_SEND_SIGNALED) == 0);
+		CHECK(rdma_get_send_comp(id, &wc) == 1 && wc.status == IBV_WC_RETRY_EXC_ERR);
+	}
+	CHECK(rdma_disconnect(t.client) == 0);
+	CHECK(get_within(t.passive, 0) == NULL);
+	event = get_within(t.active, TIMEWAIT_MS);
+	CHECK(event && event->event == RDMA_CM_EVENT_DISCONNECTED && event->status == -ETIMEDOUT);
+	rdma_ack_cm_event(event);
+	CHECK(get_within(t.passive, 0) == NULL);
+	return LAB_PASSED;
+}
+
 static enum lab_verdict cm__destroyed_identifier_disconnects(void)
 {
 	struct two t;
@@ -212,7 +285,7 @@ static enum lab_verdict cm__reject_carries_data(void)
 		return verdict;
 	CHECK(rdma_reject(t.server, "no", 3) == 0);
 	event = get(t.active);
-	CHECK(event && event->event == RDMA_CM_EVENT_REJECTED && event->status != 0);
+	CHECK(event && event->event == RDMA_CM_EVENT_REJECTED && event->status == REASON_CONSUMER);
 	CHECK(event->param.conn.private_data_len >= 3 && memcmp(event->param.conn.private_data, "no", 3) == 0);
 	rdma_ack_cm_event(event);
 	return LAB_PASSED;
@@ -222,6 +295,7 @@ static enum lab_verdict cm__nobody_listens(void)
 {
 	struct two t;
 	struct rdma_conn_param param = parameters(NULL, 0);
+	struct rdma_cm_event *event;
 	enum lab_verdict verdict = open_two(&t, 8);
 
 	if (verdict != LAB_PASSED)
@@ -231,7 +305,26 @@ static enum lab_verdict cm__nobody_listens(void)
 	if (verdict != LAB_PASSED)
 		return verdict;
 	CHECK(rdma_connect(t.client, &param) == 0);
-	CHECK(type_of_next(t.active) == RDMA_CM_EVENT_REJECTED);
+	event = get(t.active);
+	CHECK(event && event->event == RDMA_CM_EVENT_REJECTED && event->status == REASON_NO_LISTENER);
+	rdma_ack_cm_event(event);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__nobody_listens_synchronously(void)
+{
+	struct two t;
+	struct rdma_conn_param param = parameters(NULL, 0);
+	struct rdma_cm_id *id;
+	enum lab_verdict verdict = open_two(&t, 8);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(rdma_destroy_id(t.listener) == 0);
+	CHECK(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&t.addr, EVENT_MS) == 0);
+	CHECK(rdma_resolve_route(id, EVENT_MS) == 0 && add_qp(id) == LAB_PASSED);
+	CHECK(rdma_connect(id, &param) == -1 && errno == ECONNREFUSED);
 	return LAB_PASSED;
 }
 
@@ -322,9 +415,12 @@ static enum lab_verdict cm__acknowledge_timeout(void)
 static const struct lab_case cases[] = {
 	{"cm: connect, and data", cm__connect_and_data, "rdma_cm(7)"},
 	{"cm: disconnect reaches both", cm__disconnect_reaches_both, "rdma_disconnect(3)"},
+	{"cm: timewait ends", cm__timewait_ends, "rdma_get_cm_event(3)"},
+	{"cm: lost path is silent", cm__lost_path_is_silent, "rdma_get_cm_event(3)"},
 	{"cm: destroyed identifier disconnects", cm__destroyed_identifier_disconnects, "rdma_destroy_id(3)"},
 	{"cm: reject carries data", cm__reject_carries_data, "rdma_reject(3)"},
 	{"cm: nobody listens", cm__nobody_listens, "rdma_get_cm_event(3)"},
+	{"cm: nobody listens, synchronously", cm__nobody_listens_synchronously, "rdma_get_cm_event(3)"},
 	{"cm: private data is bounded", cm__private_data_is_bounded, "rdma_connect(3)"},
 	{"cm: port is taken once", cm__port_is_taken_once, "rdma_bind_addr(3)"},
 	{"cm: foreign address cannot be bound", cm__foreign_address_cannot_be_bound, "rdma_bind_addr(3)"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Conformance of a verbs device: errors, refusals, events, memory windows, extended interfaces. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -169,6 +170,75 @@ static enum lab_verdict error__receive_comes_in_time(void)
 	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS && lab.b.buffer[1024] == 'a');
+	return LAB_PASSED;
+}
+
+/* Somebody looks all the time, so that a device that places small writes in bundles makes one. */
+static void *look(void *cq)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(cq, 1, &wc) == 0)
+		pthread_testcancel();
+	return NULL;
+}
+
+static enum lab_verdict error__writes_behind_a_refused_send(void)
+{
+	struct lab_options options = {.rnr_retry = 7, .min_rnr_timer = 14};
+	struct ibv_sge sge[3];
+	struct ibv_send_wr wr[3] = {{.opcode = IBV_WR_SEND}, {.opcode = IBV_WR_RDMA_WRITE}, {.opcode = IBV_WR_RDMA_WRITE}};
+	struct timespec pause = {.tv_nsec = 2000000};
+	pthread_t looker;
+	struct lab lab;
+
+	lab_setup(&lab, &options);
+	CHECK(pthread_create(&looker, NULL, look, ibv_create_cq(lab.ctx, 1, NULL, NULL, 0)) == 0);
+	nanosleep(&pause, NULL);
+	for (int i = 0; i < 3; i++) {
+		sge[i] = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+		wr[i].sg_list = &sge[i];
+		wr[i].num_sge = 1;
+		wr[i].next = i < 2 ? &wr[i + 1] : NULL;
+		wr[i].wr.rdma.remote_addr = (uintptr_t)lab.b.buffer + 1024 + 64 * (unsigned int)i;
+		wr[i].wr.rdma.rkey = lab.b.mr->rkey;
+	}
+	wr[2].send_flags = IBV_SEND_SIGNALED;
+	for (int round = 0; round < 20; round++) {
+		memset(lab.b.buffer, 'b', 2048);
+		CHECK(lab_post(lab.a.qp, wr) == 0);
+		nanosleep(&pause, NULL);
+		CHECK(lab.b.buffer[1024 + 64] == 'b' && lab.b.buffer[1024 + 128] == 'b');
+		CHECK(lab_recv(&lab.b, 1, 0, 64) == 0);
+		CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS);
+		CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS && lab.b.buffer[1024 + 128] == 'a');
+	}
+	pthread_cancel(looker);
+	pthread_join(looker, NULL);
+	return LAB_PASSED;
+}
+
+/* A program that looks once and then computes is still served. */
+static enum lab_verdict progress__without_polls(void)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	const volatile uint8_t *byte;
+	struct ibv_wc wc;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	byte = lab.b.buffer;
+	for (int round = 0; round < 20; round++) {
+		memset(lab.b.buffer, 'b', 8);
+		CHECK(lab_recv(&lab.b, 1, 0, 64) == 0);
+		CHECK(ibv_poll_cq(lab.b.recv_cq, 1, &wc) == 0);
+		CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+		for (int i = 0; i < 1000 && *byte != 'a'; i++)
+			nanosleep(&pause, NULL);
+		CHECK(*byte == 'a');
+		CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS);
+		CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	}
 	return LAB_PASSED;
 }
 
@@ -408,6 +478,8 @@ static const struct lab_case cases[] = {
 	{"error: no receive posted", error__no_receive_posted, IBA "9.7.5.2.8"},
 	{"error: silent peer", error__silent_peer, IBA "9.9.2.1.1"},
 	{"error: receive comes in time", error__receive_comes_in_time, IBA "9.7.5.2.8"},
+	{"error: writes behind a refused send", error__writes_behind_a_refused_send, IBA "9.7.5.2.8"},
+	{"progress: without polls", progress__without_polls, IBA "9.2, 10.8.2"},
 	{"post: too many ranges", post__too_many_ranges, "ibv_post_send(3)"},
 	{"post: too much inline", post__too_much_inline, "ibv_post_send(3)"},
 	{"post: bad_wr names the first not posted", post__bad_wr_names_the_first_not_posted, "ibv_post_send(3)"},

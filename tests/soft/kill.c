@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 {
 	int times = argc > 1 ? atoi(argv[1]) : 100, connected = 0, left;
 	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct rdma_cm_id *listener;
+	struct rdma_cm_id *listener = NULL;
 	struct end end = {0};
 	int64_t worst = 0;
 	__be16 port;

@@ -60,7 +60,7 @@ static void serve(int port_pipe, int n)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct rdma_cm_id *listener, *id = NULL;
+	struct rdma_cm_id *listener = NULL, *id = NULL;
 	struct ibv_pd *pd = NULL;
 	struct ibv_cq *cq = NULL;
 	__be16 port;

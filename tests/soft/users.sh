@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# users.sh - who reaches whom on softverbs: processes of one user do, those of two users do not, and where the kernel
+# restricts access to other processes' memory (Yama) everything still works. Root only, for it acts as two users.
+#
+# usage: tests/soft/users.sh DIRECTORY-OF-THE-LIBRARIES DIRECTORY-OF-THE-TESTS. One line per case; the last line is
+# "soft_users: N passed, N failed, N skipped".
+set -u
+export LD_LIBRARY_PATH=$1
+tests=$2
+scope=/proc/sys/kernel/yama/ptrace_scope
+passed=0 failed=0 skipped=0
+finish() {
+	echo "soft_users: $passed passed, $failed failed, $skipped skipped"
+	[ $failed -eq 0 ]
+	exit
+}
+for program in setpriv ibv_rc_pingpong rping; do
+	if [ "$(id -u)" -ne 0 ] || ! command -v $program >/dev/null; then
+		echo "skip users: this needs root and $program"
+		skipped=1
+		finish
+	fi
+done
+out=$(mktemp -d) || exit 1
+chmod 755 "$out"
+limit=20
+port=$((20000 + $$ % 20000))
+
+# The libraries and programs, where another user can read them.
+cp "$1"/*.so.1 "$tests"/death "$tests"/conform_ext "$out" || exit 1
+chmod 755 "$out"/*
+LD_LIBRARY_PATH=$out
+old_scope=$(cat $scope 2>/dev/null)
+tidy() {
+	[ -z "$old_scope" ] || echo "$old_scope" >$scope
+	rm -rf "$out"
+}
+trap tidy EXIT
+
+other() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+
+check() { # name, expected status (0 or "not 0"), status
+	if { [ "$2" = 0 ] && [ "$3" -eq 0 ]; } || { [ "$2" != 0 ] && [ "$3" -ne 0 ]; }; then
+		echo "ok $1"
+		passed=$((passed + 1))
+	else
+		echo "not ok $1: status $3"
+		failed=$((failed + 1))
+	fi
+}
+
+await() { # port, process: until it listens, by TCP or by rdma_cm
+	local hex
+	hex=$(printf '%04X' "$1")
+	until grep -q ":$hex [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 ||
+		grep -qE "@softverbs-[0-9]+-cm[0-9]+-$1-" /proc/net/unix; do
+		kill -0 "$2" 2>/dev/null || return
+		sleep 0.02
+	done
+}
+
+# A program as server by one user and as client by another one; the client's status.
+between() { # server's user, client's user, program, server's options, client's options
+	local server status
+	port=$((port + 1))
+	# shellcheck disable=SC2086
+	$1 timeout $limit $3 $4 -p $port >"$out/server.log" 2>&1 &
+	server=$!
+	await $port $server
+	# shellcheck disable=SC2086
+	$2 timeout $limit $3 $5 -p $port >"$out/client.log" 2>&1
+	status=$?
+	kill $server 2>/dev/null
+	wait $server 2>/dev/null
+	return $status
+}
+
+pingpong() { between "$1" "$2" ibv_rc_pingpong "-c -s 100000 -n 100" "-c -s 100000 -n 100 127.0.0.1"; }
+ping_cm() { between "$1" "$2" rping "-s -a 127.0.0.1 -C 10 -V" "-c -a 127.0.0.1 -C 10 -V"; }
+
+pingpong other other
+check "one user, by queue pair number" 0 $?
+pingpong "" other
+check "two users do not reach each other by queue pair number" "not 0" $?
+pingpong other ""
+check "nor does root reach another user" "not 0" $?
+ping_cm other other
+check "one user, by connection manager" 0 $?
+ping_cm "" other
+check "two users do not reach each other by connection manager" "not 0" $?
+
+for restriction in 1 2; do
+	if ! { echo $restriction >$scope; } 2>/dev/null; then
+		echo "skip ptrace_scope $restriction: the kernel has none, or it cannot be set"
+		skipped=$((skipped + 1))
+		continue
+	fi
+	pingpong other other
+	check "ptrace_scope $restriction: large messages" 0 $?
+	other timeout 60 "$out/death" >/dev/null 2>&1
+	check "ptrace_scope $restriction: death" 0 $?
+	other timeout 60 "$out/conform_ext" immediate >/dev/null 2>&1
+	check "ptrace_scope $restriction: large write with immediate" 0 $?
+done
+finish

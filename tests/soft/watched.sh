@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# watched.sh - softverbs under tools that watch threads: ThreadSanitizer, plain and with an adversary, and helgrind
+#
+# usage: tests/soft/watched.sh, from the top of the tree. One line per run; status 1 if one was complained of.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+failed=0
+out=$(mktemp -d) || exit 1
+trap 'rm -rf "$out"' EXIT
+
+build() { # directory, flags
+	make --no-print-directory -j"$(nproc)" -f lib/soft/soft.mk soft "$1/tests/soft/threads" \
+		"$1/tests/soft/conform_cm" BUILD="$1" CFLAGS="$2" >"$out/log" 2>&1 && return
+	tail -n 5 "$out/log"
+	failed=1
+	return 1
+}
+
+run() { # name, directory, command...
+	local name=$1 libs=$2/lib/soft
+	shift 2
+	if LD_LIBRARY_PATH=$libs timeout 120 "$@" >"$out/log" 2>&1; then
+		echo "passed  $name"
+	else
+		echo "FAILED  $name (status $?)"
+		head -n 40 "$out/log"
+		failed=1
+	fi
+}
+
+if build build/tsan "-O1 -g -fsanitize=thread -Wno-tsan"; then
+	run "thread sanitizer" build/tsan build/tsan/tests/soft/threads 400
+	for adversary in 1 2,disorder=50; do
+		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, adversary $adversary" build/tsan \
+			build/tsan/tests/soft/threads 200
+	done
+	run "thread sanitizer, connection manager" build/tsan build/tsan/tests/soft/conform_cm
+fi
+if command -v valgrind >/dev/null && build build/helgrind "-O1 -g -include tests/soft/helgrind.h"; then
+	run "helgrind" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
+		build/helgrind/tests/soft/threads 40
+fi
+exit $failed
