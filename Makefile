@@ -29,7 +29,7 @@ programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft
 
 all: lib soft $(programs) $(demo_bin) $(perf_bin) man
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
-tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs
+tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
@@ -106,6 +106,9 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 
 $(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(B)/lib/liboriel.a
 	$(link) $^ -lsodium
+
+$(B)/tests/budget-epochs: $(B)/obj/tests/budget/epochs.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
 
 # Manual pages, from the header.
 

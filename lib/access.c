@@ -23,6 +23,7 @@
 #include "err.h"
 #include "group.h"
 #include "job.h"
+#include "lend.h"
 #include "link.h"
 #include "order.h"
 #include "rma.h"
@@ -84,10 +85,12 @@ static bool reserve_links(struct epoch *epoch, uint32_t count)
 	return true;
 }
 
-int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
+/* The links of a group that is not the one before: they stay until another comes. */
+static int epoch_prepare(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
 {
 	int rc;
 
+	epoch->prepared = false;
 	if (!reserve_links(epoch, (uint32_t)group->size))
 		return err_set(ORIEL_ERR_MEMORY, "%s: window %p: out of memory for %d ranks", call, (void *)win, group->size);
 	rc = add_links(win, epoch->links, group, call);
@@ -95,6 +98,19 @@ int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_gr
 		rc = link_prefetch(win, epoch->links[i]);
 	if (rc)
 		return rc;
+	memcpy(epoch->key, group->key, sizeof(epoch->key));
+	epoch->prepared = true;
+	return 0;
+}
+
+int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
+{
+	if (!epoch->prepared || memcmp(epoch->key, group->key, sizeof(epoch->key)) != 0) {
+		int rc = epoch_prepare(win, epoch, group, call);
+
+		if (rc)
+			return rc;
+	}
 	epoch->count = (uint32_t)group->size;
 	epoch->next = 0;
 	epoch->nocheck = false;
@@ -107,13 +123,6 @@ void epoch_close(struct epoch *epoch)
 	epoch->open = false;
 	epoch->closing = false;
 	epoch->count = 0;
-}
-
-bool epoch_blocks(struct epoch *epoch)
-{
-	if (epoch->open && epoch->count == 0 && !epoch->closing)
-		epoch->open = false;
-	return epoch->open;
 }
 
 static int start_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
@@ -180,12 +189,16 @@ static bool data_before_flag_done(struct link *link)
 static int send_completed(struct link *link)
 {
 	struct remote words = link_remote_flags(link);
+	struct wire *wire = &link->peer->wire;
+	uint64_t sent = link->completed_sent;
 	int rc;
 
 	words.addr += offsetof(struct flag_pair, completed);
-	/* Pairs with the flag_load in exposure_step at the target. */
-	rc = wire_flag(&link->peer->wire, link->completed_sent, link->completed_sent + 1, words, link->marks & LINK_WAITING,
-	               &link->last_number);
+	/* Behind stores a store, behind requests a request. Both pair with the flag_load in exposure_step at the target. */
+	if (link->lent)
+		rc = lend_flag(wire, sent, sent + 1, words, &link->last_number);
+	else
+		rc = wire_flag(wire, sent, sent + 1, words, link->marks & LINK_WAITING, &link->last_number);
 	if (rc)
 		return rc;
 	link->completed_sent++;
@@ -212,8 +225,10 @@ static int close_step(struct oriel_win *win, struct link *link)
 	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
 		return ORIEL_ERR_PEER;
 	if (!(link->marks & LINK_FLAGGED)) {
-		if (link_state(link) != LINK_READY || !access_grant(win, link))
+		if (link_state(link) != LINK_READY || !access_grant(win, link)) {
+			wait_serve(win->job, link->peer);
 			return 0;
+		}
 		rc = rma_issue_held(win, link);
 		if (rc)
 			return rc;
@@ -273,24 +288,20 @@ static int close_all(struct oriel_win *win, struct closing *closing)
 	struct wait wait;
 
 	wait_begin(&wait, win->job, "oriel_win_complete", win);
-	for (;;) {
-		int rc;
+	while (!closing->all && !closing->memory) {
+		int rc = wait_pause(&wait);
 
-		pthread_mutex_lock(&win->lock);
-		close_links(win, closing);
-		pthread_mutex_unlock(&win->lock);
-		if (closing->all)
-			return 0;
-		if (closing->memory)
-			return ORIEL_ERR_MEMORY;
-		rc = wait_pause(&wait);
 		if (rc < 0)
 			return rc;
 		if (rc == WAIT_LOOK)
 			watch_open_links(win, &wait);
 		if (rc == WAIT_LOOK && closing->code && wait_lingered(&wait))
 			return 0;
+		lock_take(&win->lock);
+		close_links(win, closing);
+		lock_give(&win->lock);
 	}
+	return closing->memory ? ORIEL_ERR_MEMORY : 0;
 }
 
 /* The epoch has ended: what stays is which copied puts may still fail. */
@@ -299,8 +310,12 @@ static void end_access(struct oriel_win *win)
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		struct link *link = win->access.links[i];
 
-		if ((link->marks & LINK_TOUCHED) && !wire_done(&link->peer->wire, link->last_number))
+		if ((link->marks & LINK_TOUCHED) && !wire_done(&link->peer->wire, link->last_number)) {
 			link->marks |= LINK_COPIED;
+			/* Its death may have been looked at before there was this mark; pairs with rank_died. */
+			if (state_load(&link->peer->state) == PEER_DEAD)
+				counter_store(&win->deaths_seen, UINT64_MAX);
+		}
 		link->marks &= (uint8_t)~ACCESS_MARKS;
 		link->held = 0;
 	}
@@ -331,15 +346,20 @@ int oriel_win_complete(oriel_win *win)
 	if (rc)
 		return rc;
 	rc = complete_begin(win);
-	pthread_mutex_unlock(&win->lock);
-	if (rc)
+	if (rc == 0)
+		close_links(win, &closing);
+	if (rc == 0 && !closing.all) {
+		lock_give(&win->lock);
+		rc = close_all(win, &closing);
+		lock_take(&win->lock);
+	} else if (rc) {
+		lock_give(&win->lock);
 		return rc;
-	rc = close_all(win, &closing);
-	pthread_mutex_lock(&win->lock);
+	}
 	win->access.closing = false;
 	if (rc == 0 && closing.all)
 		end_access(win);
-	pthread_mutex_unlock(&win->lock);
+	lock_give(&win->lock);
 	if (rc)
 		return rc;
 	if (closing.code == ORIEL_ERR_PEER)

@@ -24,7 +24,4 @@ int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_gr
 /* The epoch is over. */
 void epoch_close(struct epoch *epoch);
 
-/* Whether the epoch stands in the way of another synchronisation; one with an empty group does not, and is discarded (P9). */
-bool epoch_blocks(struct epoch *epoch);
-
 #endif

@@ -101,6 +101,7 @@ static int receive_round(struct coll *coll, struct wait *wait)
 			look_for_dead(coll, from, wait);
 	}
 	vote(coll, mail.code, mail.culprit);
+	wait_moved(wait);
 	return 0;
 }
 

@@ -144,11 +144,11 @@ static bool parse_addr(struct conn *conn, const char *text)
 	return inet_pton(AF_INET6, host, &in6->sin6_addr) == 1;
 }
 
-static uint64_t attempt_limit_ms(const struct conn *conn)
+static uint64_t attempt_limit_ms(const struct peer *peer)
 {
-	uint64_t limit = ATTEMPT_FIRST_MS;
+	uint64_t limit = (uint64_t)ATTEMPT_FIRST_MS * peer->job->patience;
 
-	for (uint32_t i = 1; i < conn->attempt && i < 8; i++)
+	for (uint32_t i = 1; i < peer->conn->attempt && i < 8; i++)
 		limit += limit / 2;
 	return limit;
 }
@@ -158,12 +158,12 @@ static void resolve(struct peer *peer)
 	struct conn *conn = peer->conn;
 	struct device *device = &peer->job->device;
 
-	enter(peer, CONN_RESOLVE, attempt_limit_ms(conn));
+	enter(peer, CONN_RESOLVE, attempt_limit_ms(peer));
 	if (rdma_create_id(device->channel, &conn->id, peer, RDMA_PS_TCP)) {
 		conn->id = NULL;
 		retry(peer, "rdma_create_id", errno);
 	} else if (rdma_resolve_addr(conn->id, (struct sockaddr *)&device->addr, (struct sockaddr *)&conn->addr,
-	                             RESOLVE_TIMEOUT_MS)) {
+	                             RESOLVE_TIMEOUT_MS * (int)peer->job->patience)) {
 		retry(peer, "rdma_resolve_addr", errno);
 	}
 }
@@ -386,7 +386,7 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 	flag_store(&peer->area->up, 0); /* before the answer that lets the peer write it */
 	set_ack_timeout(id);
 	fill_private(peer, data->attempt, CONN_ANSWER, bytes);
-	enter(peer, CONN_ACCEPTED, attempt_limit_ms(conn) * 2);
+	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
 	if (wire_make_pair(&peer->job->device, id, &conn->pair))
 		retry(peer, oriel_last_error(), 0);
 	else if (rdma_accept(id, &param))
@@ -439,7 +439,7 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS))
+		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)peer->job->patience))
 			retry(peer, "rdma_resolve_route", errno);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
@@ -549,6 +549,11 @@ static bool told_up(const struct peer *peer)
 static bool too_late(const struct conn *conn, uint64_t now)
 {
 	return now >= conn->deadline_ns && conn->state != CONN_ADDRESS && conn->state != CONN_QUEUED;
+}
+
+bool conn_is_timed(const struct peer *peer)
+{
+	return peer->conn && peer->conn->state != CONN_ADDRESS;
 }
 
 bool conn_tick(struct peer *peer, uint64_t now)

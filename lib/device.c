@@ -186,9 +186,13 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
 
-	if (ibv_query_device(device->verbs, &attr) || ibv_query_port(device->verbs, device->listener->port_num, &port))
+	int code = ibv_query_device(device->verbs, &attr);
+
+	if (code == 0)
+		code = ibv_query_port(device->verbs, device->listener->port_num, &port);
+	if (code)
 		return err_set(ORIEL_ERR_DEVICE, "the limits of device %s cannot be read: %s",
-		               ibv_get_device_name(device->verbs->device), strerror(errno));
+		               ibv_get_device_name(device->verbs->device), strerror(code > 0 ? code : errno));
 	device->send_depth = min_u32(SEND_DEPTH, (uint32_t)attr.max_qp_wr);
 	device->reads_in_flight = (uint8_t)min_u32(READS_IN_FLIGHT_MAX, min_u32((uint32_t)attr.max_qp_rd_atom,
 	                                                                        (uint32_t)attr.max_qp_init_rd_atom));

@@ -144,7 +144,7 @@ static int wait_all(struct oriel_win *win)
 
 	wait_begin(&wait, win->job, "oriel_win_wait", win);
 	while (!exposure_step(win)) {
-		int dead, rc = wait_pause(&wait);
+		int dead, rc = wait_for(&wait, win->exposure.links[win->exposure.next]->peer);
 
 		if (rc < 0)
 			return rc;
@@ -155,13 +155,12 @@ static int wait_all(struct oriel_win *win)
 	return 0;
 }
 
+/* The caller holds the lock. */
 static void exposure_end(struct oriel_win *win, bool over)
 {
-	pthread_mutex_lock(&win->lock);
 	win->exposure.closing = false;
 	if (over)
 		epoch_close(&win->exposure);
-	pthread_mutex_unlock(&win->lock);
 }
 
 int oriel_win_wait(oriel_win *win)
@@ -171,11 +170,17 @@ int oriel_win_wait(oriel_win *win)
 	if (rc)
 		return rc;
 	rc = exposure_begin(win, "oriel_win_wait");
-	win_leave(win);
-	if (rc)
+	if (rc) {
+		win_leave(win);
 		return rc;
-	rc = wait_all(win);
+	}
+	if (!exposure_step(win)) {
+		win_leave(win);
+		rc = wait_all(win);
+		lock_take(&win->lock);
+	}
 	exposure_end(win, rc != ORIEL_ERR_TIMEOUT);
+	win_leave(win);
 	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
 }
 
@@ -210,8 +215,12 @@ int oriel_win_test(oriel_win *win, int *flag)
 	if (rc)
 		return rc;
 	done = exposure_step(win);
+	if (!done)
+		wire_poll(&win->exposure.links[win->exposure.next]->peer->wire);
 	dead = done ? ORIEL_RANK_NONE : probe(win);
+	lock_take(&win->lock);
 	exposure_end(win, done || dead != ORIEL_RANK_NONE);
+	win_leave(win);
 	if (dead != ORIEL_RANK_NONE)
 		return err_in(win_peer_error(win, dead), "oriel_win_test");
 	rc = done ? win_tell_sticky(win, "oriel_win_test") : 0;

@@ -23,6 +23,7 @@
 #include "err.h"
 #include "group.h"
 #include "job.h"
+#include "lend.h"
 #include "link.h"
 #include "mail.h"
 #include "order.h"
@@ -76,11 +77,11 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 
 	if (partner->link)
 		return 0;
-	pthread_mutex_lock(&win->lock);
+	lock_take(&win->lock);
 	rc = link_get(win, partner_rank(win, win->fence.round, 1), &partner->link);
 	if (rc == 0)
 		rc = link_prefetch(win, partner->link);
-	pthread_mutex_unlock(&win->lock);
+	lock_give(&win->lock);
 	return rc;
 }
 
@@ -143,9 +144,8 @@ static int send_word(struct oriel_win *win, struct wait *wait, int *dead)
 		return rc;
 	word = partner->words;
 	word.addr += ((fence->number & 1) * (uint64_t)fence->rounds + (uint64_t)fence->round) * sizeof(uint64_t);
-	/* Pairs with the flag_load in receive_word of the partner. */
-	if (wire_flag(&partner->link->peer->wire, before, fence->number, word, false,
-	              &partner->link->last_number))
+	/* Pairs with the flag_load in receive_word of the partner. The data before it is complete. */
+	if (lend_flag(&partner->link->peer->wire, before, fence->number, word, &partner->link->last_number))
 		*dead = partner->link->peer->rank;
 	fence->sent = true;
 	return 0;
@@ -159,12 +159,13 @@ static int receive_word(struct oriel_win *win, struct wait *wait, int *dead)
 	struct peer *from = NULL;
 
 	while (flag_load(word) != fence->number) { /* pairs with send_word of the partner */
-		int rc = wait_pause(wait);
+		int rc;
 
-		if (rc < 0)
-			return rc;
 		if (!from && peer_get(win->job, win_world_rank(win, partner_rank(win, fence->round, -1)), &from))
 			return ORIEL_ERR_MEMORY;
+		rc = wait_for(wait, from);
+		if (rc < 0)
+			return rc;
 		if (rc == WAIT_LOOK)
 			*dead = look_for_dead(win, from, wait);
 		if (*dead != ORIEL_RANK_NONE)
@@ -253,7 +254,7 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 {
 	struct fence *fence = &win->fence;
 
-	pthread_mutex_lock(&win->lock);
+	lock_take(&win->lock);
 	fence->closing = false;
 	if (rc != ORIEL_ERR_TIMEOUT && rc != ORIEL_ERR_MEMORY) {
 		fence->under_way = false;
@@ -261,7 +262,7 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 		fence->open = rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED);
 		rma_release_temps(win);
 	}
-	pthread_mutex_unlock(&win->lock);
+	lock_give(&win->lock);
 }
 
 int oriel_win_fence(oriel_win *win, int assertions)

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t magics[HANDLE_KINDS] = {
-	0x6f7269656c4a4f42, 0x6f7269656c475250, 0x6f7269656c57494e, 0x6f7269656c4d454d,
-};
-
 /* Free lists, one a kind: memory only, no state of any job. All objects of a kind have one size. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle *free_list[HANDLE_KINDS];
@@ -35,7 +31,7 @@ void *handle_new(enum handle_kind kind, size_t object_bytes)
 		return NULL;
 	memset(h, 0, object_bytes);
 	h->self = h;
-	h->magic = magics[kind];
+	h->magic = handle_magic(kind);
 	return h;
 }
 
@@ -48,11 +44,4 @@ void handle_release(enum handle_kind kind, void *object)
 	h->self = free_list[kind];
 	free_list[kind] = h;
 	pthread_mutex_unlock(&lock);
-}
-
-bool handle_valid(enum handle_kind kind, const void *object)
-{
-	const struct handle *h = object;
-
-	return h && (uintptr_t)h % _Alignof(struct handle) == 0 && h->magic == magics[kind] && h->self == h;
 }

@@ -25,7 +25,18 @@ void *handle_new(enum handle_kind kind, size_t object_bytes);
 /* Make the handle invalid and keep its memory for the next handle_new of its kind. */
 void handle_release(enum handle_kind kind, void *object);
 
+/* The magic of a kind: a word that memory rarely holds. */
+static inline uint64_t handle_magic(enum handle_kind kind)
+{
+	return 0x6f7269656c480000 + (uint64_t)kind;
+}
+
 /* Whether the pointer is a live handle of that kind. */
-bool handle_valid(enum handle_kind kind, const void *object);
+static inline bool handle_valid(enum handle_kind kind, const void *object)
+{
+	const struct handle *h = object;
+
+	return h && (uintptr_t)h % _Alignof(struct handle) == 0 && h->magic == handle_magic(kind) && h->self == h;
+}
 
 #endif

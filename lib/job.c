@@ -5,6 +5,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coll.h"
 #include "directory.h"
@@ -18,6 +19,7 @@
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
+#define PATIENCE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
@@ -59,16 +61,46 @@ static const char *first_text(const char *a, const char *b, const char *c)
 	return b && *b ? b : c;
 }
 
+/* Processors that a process may run on; 0 if that cannot be told. */
+static int processors_of(pid_t pid)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(pid, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/*
+ * Processors for the ranks of this machine. A rank that has been bound to some of them has fewer than its launcher, and says
+ * nothing about the others.
+ */
+static int processors(void)
+{
+	pid_t parent = getppid();
+	int own = processors_of(0), launchers = parent > 0 ? processors_of(parent) : 0;
+	int most = own > launchers ? own : launchers;
+
+	if (most == 0) /* more processors than the set has room for */
+		most = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return most > 0 ? most : 1;
+}
+
+static void set_crowding(struct oriel_job *job)
+{
+	int count = processors();
+
+	job->oversubscribed = job->boot->local_size > count;
+	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
+	job->patience = 1 + job->ranks_per_processor / PATIENCE_RANKS;
+}
+
 static void set_limits(struct oriel_job *job, const struct oriel_options *options)
 {
-	cpu_set_t cpus;
-
 	job->timeout_ms = options->timeout_ms ? options->timeout_ms : env_ms("ORIEL_TIMEOUT", 0);
 	job->watchdog_ms = options->watchdog_ms ? options->watchdog_ms : env_ms("ORIEL_WATCHDOG", WATCHDOG_DEFAULT_MS);
 	if (job->watchdog_ms < 0)
 		job->watchdog_ms = 0;
-	job->connect_timeout_ms = env_ms("ORIEL_CONNECT_TIMEOUT", CONNECT_TIMEOUT_DEFAULT_MS);
-	job->oversubscribed = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && job->boot->local_size > CPU_COUNT(&cpus);
+	set_crowding(job);
+	job->connect_timeout_ms = env_ms("ORIEL_CONNECT_TIMEOUT", CONNECT_TIMEOUT_DEFAULT_MS * (int)job->patience);
 }
 
 static void init_locks(struct oriel_job *job)

@@ -32,6 +32,8 @@ struct oriel_job {
 	int rank;
 	int size;
 	bool oversubscribed;         /* more ranks than processors on this machine: yield soon */
+	uint32_t ranks_per_processor; /* rounded up */
+	uint32_t patience;           /* by how much limits of time are stretched, since peers wait for a processor too */
 	bool closing;                /* in finalize: disconnects are no deaths; state of the service thread */
 	int timeout_ms;              /* 0: none */
 	int watchdog_ms;             /* 0: none */

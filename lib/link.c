@@ -7,21 +7,8 @@
 #include "err.h"
 #include "group.h"
 #include "job.h"
+#include "lend.h"
 #include "win.h"
-
-static uint32_t table_slot(const struct oriel_win *win, int rank)
-{
-	uint32_t slot = (uint32_t)rank & (win->link_capacity - 1);
-
-	while (win->links[slot] && win->links[slot]->rank != rank)
-		slot = (slot + 1) & (win->link_capacity - 1);
-	return slot;
-}
-
-struct link *link_find(const struct oriel_win *win, int rank)
-{
-	return win->link_capacity ? win->links[table_slot(win, rank)] : NULL;
-}
 
 static void count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes)
 {
@@ -48,7 +35,7 @@ static bool grow_table(struct oriel_win *win)
 	win->link_capacity = capacity;
 	for (uint32_t i = 0; i < old_capacity; i++) {
 		if (old[i])
-			bigger[table_slot(win, old[i]->rank)] = old[i];
+			bigger[link_slot(win, old[i]->rank)] = old[i];
 	}
 	free(old);
 	count_bytes(win->job, 0, (ptrdiff_t)((capacity - old_capacity) * sizeof(struct link *)));
@@ -72,7 +59,7 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 		return rc;
 	}
 	made->rank = rank;
-	win->links[table_slot(win, rank)] = made;
+	win->links[link_slot(win, rank)] = made;
 	win->link_count++;
 	count_bytes(win->job, 1, sizeof(*made));
 	*link = made;
@@ -97,7 +84,7 @@ int link_send_posted(struct link *link)
 
 	words.addr += offsetof(struct flag_pair, posted);
 	/* Pairs with the flag_load in access_grant at the origin. */
-	return wire_flag(&link->peer->wire, link->posted_sent - 1, link->posted_sent, words, false, &unused);
+	return lend_flag(&link->peer->wire, link->posted_sent - 1, link->posted_sent, words, &unused);
 }
 
 /* The link is not ready, or was not a moment ago: leave the flag to the service thread unless it has just finished. */
@@ -127,8 +114,11 @@ void links_free(struct oriel_win *win)
 {
 	size_t bytes = win->link_capacity * sizeof(struct link *) + win->link_count * sizeof(struct link);
 
-	for (uint32_t i = 0; i < win->link_capacity; i++)
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i])
+			lend_return(win->links[i]);
 		free(win->links[i]);
+	}
 	count_bytes(win->job, -(int)win->link_count, -(ptrdiff_t)bytes);
 	free(win->links);
 	win->links = NULL;

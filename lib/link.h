@@ -34,7 +34,7 @@ enum link_state {
 
 struct link {
 	struct peer *peer;
-	uint64_t base;               /* of the member's memory */
+	uint64_t base;               /* of the member's memory, there; here if it is lent (lend.h) */
 	uint64_t size_bytes;
 	uint64_t posted_expected;    /* as origin: value of the posted word that the open, or last, access epoch waits for */
 	uint64_t completed_sent;     /* as origin: value last written to its completed word */
@@ -48,6 +48,8 @@ struct link {
 	uint32_t held;               /* first held-back operation, as index + 1; 0: none */
 	uint8_t state;               /* enum link_state; by the service thread; link_state() */
 	bool read_only;              /* the member's memory may not be written */
+	bool lend_asked;             /* this and the next are guarded by win->lock: bytes of their own, not bits beside read_only */
+	bool lent;
 	bool post_queued;            /* a post flag to send once the link is ready; guarded by peer->lock */
 	uint8_t marks;
 };
@@ -75,9 +77,6 @@ static inline struct remote link_remote_flags(const struct link *link)
 
 /* The link to member `rank` of the window's group, made if need be. The caller holds win->lock. ERRORS: ORIEL_ERR_MEMORY. */
 int link_get(struct oriel_win *win, int rank, struct link **link);
-
-/* The link, or NULL. The caller holds win->lock. */
-struct link *link_find(const struct oriel_win *win, int rank);
 
 /* Ask for the description if that has not been done. ERRORS: ORIEL_ERR_MEMORY. */
 int link_prefetch(struct oriel_win *win, struct link *link);

@@ -8,6 +8,7 @@
 #include "conn.h"
 #include "err.h"
 #include "job.h"
+#include "lend.h"
 #include "order.h"
 #include "service.h"
 #include "table.h"
@@ -168,6 +169,7 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 static void peer_release(struct peer *peer)
 {
 	conn_release(peer);
+	lend_return_words(&peer->wire);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
 	pthread_mutex_destroy(&peer->mail_lock);

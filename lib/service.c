@@ -11,13 +11,15 @@
 #include "directory.h"
 #include "err.h"
 #include "job.h"
+#include "lock.h"
 #include "order.h"
 #include "peer.h"
 #include "util.h"
 
 #define CONNECTS_MAX 32      /* attempts of this rank under way at once */
 #define TICK_SECONDS 0.002   /* while something is under way */
-#define STOP_SLICE_NS (20 * NS_PER_MS)
+#define TICK_MAX_SECONDS 0.05 /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
+#define STOP_SLICE_NS (500 * NS_PER_MS)
 
 enum stop_state { STOP_NO, STOP_WANTED, STOP_BARRIER, STOP_NOW };
 
@@ -37,7 +39,7 @@ struct service {
 	ev_io async_events;
 	ev_io boot;
 	ev_async wake;
-	ev_timer tick;
+	ev_timer tick;             /* runs while a busy peer needs it, see needs_ticks */
 	struct peer **busy;        /* peers with something under way */
 	uint32_t busy_count;
 	uint32_t busy_capacity;
@@ -79,6 +81,12 @@ static struct peer *next_request(struct oriel_job *job)
 	return peer;
 }
 
+static void set_tick(struct service *service, double seconds)
+{
+	service->tick.repeat = seconds;
+	ev_timer_again(service->loop, &service->tick);
+}
+
 void service_watch(struct peer *peer)
 {
 	struct service *service = peer->job->service;
@@ -91,7 +99,7 @@ void service_watch(struct peer *peer)
 	}
 	peer->busy = true;
 	service->busy[service->busy_count++] = peer;
-	ev_timer_again(service->loop, &service->tick);
+	set_tick(service, TICK_SECONDS);
 }
 
 bool service_may_connect(struct oriel_job *job)
@@ -102,6 +110,15 @@ bool service_may_connect(struct oriel_job *job)
 void service_connecting(struct oriel_job *job, int change)
 {
 	job->service->connecting += change;
+}
+
+/*
+ * What a busy peer waits for may come with time. A rank that waits for the addresses of ranks that are still being started
+ * needs no ticks, or a thousand of them would keep those from starting.
+ */
+static bool needs_ticks(struct peer *peer)
+{
+	return !peer->conn || conn_is_timed(peer);
 }
 
 /* One look at a peer; whether it needs another. */
@@ -124,19 +141,23 @@ static bool serve(struct peer *peer, uint64_t now)
 static void serve_busy(struct service *service)
 {
 	uint64_t now = now_ns();
+	bool ticks = false;
 
 	for (uint32_t i = 0; i < service->busy_count;) {
 		struct peer *peer = service->busy[i];
 
 		if (serve(peer, now)) {
+			ticks |= needs_ticks(peer);
 			i++;
 			continue;
 		}
 		peer->busy = false;
 		service->busy[i] = service->busy[--service->busy_count];
 	}
-	if (service->busy_count == 0)
+	if (!ticks)
 		ev_timer_stop(service->loop, &service->tick);
+	else if (!ev_is_active(&service->tick))
+		set_tick(service, TICK_SECONDS);
 }
 
 static void take_cm_events(struct service *service)
@@ -147,15 +168,24 @@ static void take_cm_events(struct service *service)
 		conn_event(service->job, event);
 }
 
+/* The same load for all ranks of a processor together, however many they are. */
+static double tick_most(const struct oriel_job *job)
+{
+	double most = TICK_SECONDS * job->ranks_per_processor;
+
+	return most < TICK_MAX_SECONDS ? most : TICK_MAX_SECONDS;
+}
+
 /* What has come in is looked at before time is judged: the process may have been stopped for longer than any limit. */
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 {
 	struct service *service = ev_userdata(loop);
 
-	(void)watcher;
 	(void)events;
 	take_cm_events(service);
 	serve_busy(service);
+	if (ev_is_active(&service->tick) && watcher->repeat * 2 <= tick_most(service->job))
+		set_tick(service, watcher->repeat * 2);
 }
 
 /* Something that came in may have finished what another step waits for: look at once instead of at the next tick. */
@@ -371,6 +401,7 @@ static void *run(void *arg)
 {
 	struct service *service = arg;
 
+	lock_visitor();
 	ev_run(service->loop, 0);
 	return NULL;
 }
@@ -467,7 +498,8 @@ static bool wait_for(struct service *service, const bool *condition, uint64_t de
 
 	pthread_mutex_lock(&service->lock);
 	while (!*condition && (deadline_ns == 0 || now_ns() < deadline_ns)) {
-		uint64_t until = now_ns() + STOP_SLICE_NS;
+		uint64_t slice_end = now_ns() + STOP_SLICE_NS;
+		uint64_t until = deadline_ns && deadline_ns < slice_end ? deadline_ns : slice_end;
 		struct timespec t = { (time_t)(until / NS_PER_SECOND), (long)(until % NS_PER_SECOND) };
 
 		pthread_cond_timedwait(&service->changed, &service->lock, &t);

@@ -13,12 +13,15 @@
 #include "util.h"
 
 #define SPINS 4096                          /* turns before the first yield */
-#define SPINS_OVERSUBSCRIBED 16
-#define YIELD_NS (50 * NS_PER_MS)           /* then sleep */
-#define YIELD_OVERSUBSCRIBED_NS (2 * NS_PER_MS)
-#define SLEEP_NS (50 * 1000)
+#define SPINS_OVERSUBSCRIBED 4
+#define YIELD_NS (50 * NS_PER_MS)           /* then naps */
+#define NAP_FIRST_NS (50 * 1000)
+#define NAP_PER_RANK_NS (100 * 1000)        /* the longest nap, for each rank of the processor */
+#define NAP_MAX_NS (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
+#define LOOK_RANKS 8                        /* a millisecond longer for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
+#define POLL_RANKS 2                        /* more on a processor are a crowd */
 #define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
@@ -31,26 +34,52 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 	wait->deaths = counter_load(&job->deaths); /* pairs with rank_died; the first look searches the dead in any case */
 }
 
+/* A look costs more than a turn, in the device too. */
+static uint64_t look_every(const struct oriel_job *job)
+{
+	return LOOK_NS * (1 + job->ranks_per_processor / LOOK_RANKS);
+}
+
 /* The clock is not read before the first turns are spun: most waits end there. */
 static void start_clock(struct wait *wait, uint64_t now)
 {
 	const struct oriel_job *job = wait->job;
 
 	wait->start_ns = now;
-	wait->look_ns = now; /* at once: somebody may be dead already */
+	wait->yield_ns = now + YIELD_NS;
+	wait->look_ns = now; /* somebody may be dead already */
+	if (job->oversubscribed && wait->deaths == 0)
+		wait->look_ns += look_every(job);
+	wait->nap_ns = NAP_FIRST_NS;
 	wait->deadline_ns = wait->limit_ms ? now + (uint64_t)wait->limit_ms * NS_PER_MS : 0;
 	wait->warn_ns = job->watchdog_ms ? now + (uint64_t)job->watchdog_ms * NS_PER_MS : 0;
 }
 
-static void give_way(const struct wait *wait, uint64_t now)
+/* So long a nap at most that all who nap on one processor leave it to those who work. */
+static uint64_t nap_max(const struct oriel_job *job)
 {
-	uint64_t yield_ns = wait->job->oversubscribed ? YIELD_OVERSUBSCRIBED_NS : YIELD_NS;
-	struct timespec t = { 0, SLEEP_NS };
+	uint64_t most = (uint64_t)job->ranks_per_processor * NAP_PER_RANK_NS;
 
-	if (now - wait->start_ns < yield_ns)
+	if (!job->oversubscribed)
+		return NAP_FIRST_NS;
+	return most < NAP_MAX_NS ? most : NAP_MAX_NS;
+}
+
+static void nap(struct wait *wait)
+{
+	struct timespec t = { 0, (long)wait->nap_ns };
+
+	nanosleep(&t, NULL);
+	if (wait->nap_ns * 2 <= nap_max(wait->job))
+		wait->nap_ns *= 2;
+}
+
+static void give_way(struct wait *wait, uint64_t now)
+{
+	if (now < wait->yield_ns)
 		sched_yield();
 	else
-		nanosleep(&t, NULL);
+		nap(wait);
 }
 
 static int timed_out(const struct wait *wait)
@@ -66,7 +95,7 @@ static int look(struct wait *wait, uint64_t now)
 	if (now < wait->look_ns && wait->deaths == counter_load(&wait->job->deaths)) /* pairs with rank_died */
 		return 0;
 	wait->deaths = counter_load(&wait->job->deaths);
-	wait->look_ns = now + LOOK_NS;
+	wait->look_ns = now + look_every(wait->job);
 	wait->warning = wait->warn_ns && now >= wait->warn_ns;
 	return WAIT_LOOK;
 }
@@ -86,6 +115,27 @@ int wait_pause(struct wait *wait)
 	if (wait->turns >= spins)
 		give_way(wait, now);
 	return look(wait, now);
+}
+
+void wait_serve(const struct oriel_job *job, struct peer *peer)
+{
+	if (job->ranks_per_processor <= POLL_RANKS)
+		wire_poll(&peer->wire);
+}
+
+int wait_for(struct wait *wait, struct peer *peer)
+{
+	wait_serve(wait->job, peer);
+	return wait_pause(wait);
+}
+
+void wait_moved(struct wait *wait)
+{
+	wait->turns = 0;
+	if (wait->start_ns == 0)
+		return;
+	wait->yield_ns = now_ns() + YIELD_NS;
+	wait->nap_ns = NAP_FIRST_NS;
 }
 
 static void add_name(struct wait *wait, int rank)

@@ -50,10 +50,8 @@ int win_peer_error(const struct oriel_win *win, int rank)
 	               rank, world, text);
 }
 
-static int win_check(const struct oriel_win *win, const char *call)
+int win_refuse(const struct oriel_win *win, const char *call)
 {
-	if (handle_valid(HANDLE_WIN, win))
-		return 0;
 	return err_set(ORIEL_ERR_HANDLE, "%s: the window handle %p is null, freed, or no window", call, (const void *)win);
 }
 
@@ -62,7 +60,7 @@ static int find_sticky(struct oriel_win *win)
 {
 	int rank = ORIEL_RANK_NONE;
 
-	win->deaths_seen = counter_load(&win->job->deaths); /* pairs with rank_died */
+	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
 		struct link *link = win->links[i];
 
@@ -75,25 +73,10 @@ static int find_sticky(struct oriel_win *win)
 	return rank;
 }
 
-int win_enter_closing(struct oriel_win *win, const char *call)
+int win_find_sticky(struct oriel_win *win, const char *call)
 {
-	int rc = win_check(win, call);
+	int rank = find_sticky(win);
 
-	if (rc)
-		return rc;
-	pthread_mutex_lock(&win->lock);
-	if (win->access.open && win->held_count > 0 && !win->access.closing)
-		access_push(win);
-	return 0;
-}
-
-/* The caller holds the lock. */
-static int tell_sticky(struct oriel_win *win, const char *call)
-{
-	int rank = ORIEL_RANK_NONE;
-
-	if (win->deaths_seen != counter_load(&win->job->deaths)) /* pairs with rank_died */
-		rank = find_sticky(win);
 	return rank == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, rank), call);
 }
 
@@ -101,27 +84,12 @@ int win_tell_sticky(struct oriel_win *win, const char *call)
 {
 	int rc;
 
-	pthread_mutex_lock(&win->lock);
-	rc = tell_sticky(win, call);
-	pthread_mutex_unlock(&win->lock);
+	if (!win_has_news(win))
+		return 0;
+	lock_take(&win->lock);
+	rc = win_find_sticky(win, call);
+	lock_give(&win->lock);
 	return rc;
-}
-
-int win_enter(struct oriel_win *win, const char *call)
-{
-	int rc = win_enter_closing(win, call);
-
-	if (rc)
-		return rc;
-	rc = tell_sticky(win, call);
-	if (rc)
-		pthread_mutex_unlock(&win->lock);
-	return rc;
-}
-
-void win_leave(struct oriel_win *win)
-{
-	pthread_mutex_unlock(&win->lock);
 }
 
 /* Hints (W9). */
@@ -195,7 +163,8 @@ static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, s
 		return NULL;
 	}
 	win->fence.rounds = fence_rounds(group->size);
-	pthread_mutex_init(&win->lock, NULL);
+	win->deaths = &group->job->deaths;
+	lock_init(&win->lock);
 	take_hints(&win->info, hints);
 	return win;
 }
@@ -221,7 +190,7 @@ static void win_release(struct oriel_win *win)
 	free(win->access.links);
 	free(win->exposure.links);
 	group_release(win->group);
-	pthread_mutex_destroy(&win->lock);
+	lock_destroy(&win->lock);
 	handle_release(HANDLE_WIN, win);
 }
 
@@ -333,7 +302,7 @@ static int create(struct oriel_win *win, struct oriel_win **out, const char *cal
 		win_release(win);
 		return err_in(rc, call);
 	}
-	win->deaths_seen = counter_load(&win->job->deaths); /* pairs with rank_died */
+	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
 	*out = win;
 	return 0;
 }
@@ -526,11 +495,11 @@ int oriel_win_free(oriel_win **win)
 		return rc;
 	job = (*win)->job;
 	slot = (*win)->slot;
-	pthread_mutex_lock(&(*win)->lock);
+	lock_take(&(*win)->lock);
 	rc = free_check(*win);
 	if (rc == 0)
 		(*win)->freeing = true;
-	pthread_mutex_unlock(&(*win)->lock);
+	lock_give(&(*win)->lock);
 	if (rc == 0)
 		rc = free_together(*win);
 	if (rc == ORIEL_ERR_SYNC || rc == ORIEL_ERR_TIMEOUT)

@@ -12,10 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "access.h"
 #include "coll.h"
+#include "group.h"
 #include "handle.h"
 #include "layout.h"
 #include "link.h"
+#include "lock.h"
+#include "order.h"
 #include "oriel.h"
 
 #define HELD_MAX 65536        /* operations held back before put and get wait for the post */
@@ -38,6 +42,8 @@ struct epoch {
 	bool nocheck;
 	uint32_t count;
 	uint32_t capacity;
+	bool prepared;       /* links are those of the group with this key */
+	uint8_t key[GROUP_KEY_BYTES];
 	uint32_t next;       /* exposure: origins before this one have completed */
 	struct link **links;
 };
@@ -80,7 +86,7 @@ struct oriel_win {
 	uint32_t lookups;            /* descriptions being read; atomic, by the service thread downwards */
 	int sticky_rank;             /* a copied put to this rank failed, nothing has told so yet; or ORIEL_RANK_NONE */
 
-	pthread_mutex_t lock;        /* guards the rest */
+	struct lock lock;            /* guards the rest */
 	struct link **links;         /* open addressing by rank */
 	uint32_t link_count;
 	uint32_t link_capacity;
@@ -95,22 +101,26 @@ struct oriel_win {
 	uint32_t temp_count;
 	uint32_t temp_capacity;
 	uint32_t temp_fresh;         /* those before it were registered before a flush: kept for what is under way only */
-	uint64_t deaths_seen;        /* job->deaths when sticky errors were last looked for */
+	const uint64_t *deaths;      /* the job's */
+	uint64_t deaths_seen;        /* of them when sticky errors were last looked for; counter_load */
 	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
 	bool freeing;                /* a free has timed out half-way */
 	struct coll free_coll;
 };
 
 /* Check the handle, take the lock, and tell a sticky error (P5). On success the lock is held. */
-int win_enter(struct oriel_win *win, const char *call);
 
 /*
  * For calls that close an epoch: the same without the sticky error, since that must not keep the epoch open. win_tell_sticky
  * tells it once the epoch is closed; without the lock. ERRORS: ORIEL_ERR_PEER.
  */
-int win_enter_closing(struct oriel_win *win, const char *call);
+static inline int win_enter_closing(struct oriel_win *win, const char *call);
 int win_tell_sticky(struct oriel_win *win, const char *call);
-void win_leave(struct oriel_win *win);
+static inline void win_leave(struct oriel_win *win);
+
+/* The parts of these that are rarely needed: the error for a bad handle; a look for sticky errors under the lock. */
+int win_refuse(const struct oriel_win *win, const char *call);
+int win_find_sticky(struct oriel_win *win, const char *call);
 
 /* The world rank of a member. */
 int win_world_rank(const struct oriel_win *win, int rank);
@@ -126,5 +136,71 @@ int win_peer_error(const struct oriel_win *win, int rank);
 
 /* Work requests of this window, flags included, that are not complete: wait for them. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT. */
 int win_drain(struct oriel_win *win, const char *call);
+
+/* Place of a member in the window's table of links: its link is there, or nothing. Not with an empty table. */
+static inline uint32_t link_slot(const struct oriel_win *win, int rank)
+{
+	uint32_t slot = (uint32_t)rank & (win->link_capacity - 1);
+
+	while (win->links[slot] && win->links[slot]->rank != rank)
+		slot = (slot + 1) & (win->link_capacity - 1);
+	return slot;
+}
+
+/* The link, or NULL. The caller holds win->lock. */
+static inline struct link *link_find(const struct oriel_win *win, int rank)
+{
+	return win->link_capacity ? win->links[link_slot(win, rank)] : NULL;
+}
+
+/* Whether the epoch stands in the way of another synchronisation; one with an empty group does not, and is discarded (P9). */
+static inline bool epoch_blocks(struct epoch *epoch)
+{
+	if (epoch->open && epoch->count == 0 && !epoch->closing)
+		epoch->open = false;
+	return epoch->open;
+}
+
+/* A call on the way of every put and epoch: tests/budget keeps count of its instructions. */
+
+static inline int win_check(const struct oriel_win *win, const char *call)
+{
+	return handle_valid(HANDLE_WIN, win) ? 0 : win_refuse(win, call);
+}
+
+/* Somebody has died since sticky errors were last looked for. */
+static inline bool win_has_news(const struct oriel_win *win)
+{
+	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died */
+}
+
+static inline int win_enter_closing(struct oriel_win *win, const char *call)
+{
+	int rc = win_check(win, call);
+
+	if (rc)
+		return rc;
+	lock_take(&win->lock);
+	if (win->held_count > 0 && win->access.open && !win->access.closing)
+		access_push(win);
+	return 0;
+}
+
+static inline int win_enter(struct oriel_win *win, const char *call)
+{
+	int rc = win_enter_closing(win, call);
+
+	if (rc || !win_has_news(win))
+		return rc;
+	rc = win_find_sticky(win, call);
+	if (rc)
+		lock_give(&win->lock);
+	return rc;
+}
+
+static inline void win_leave(struct oriel_win *win)
+{
+	lock_give(&win->lock);
+}
 
 #endif

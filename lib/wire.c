@@ -20,7 +20,7 @@ static_assert(WIRE_COPY_MAX * 2 <= WIRE_RING_BYTES, "two transfers fit the ring 
 
 void wire_init(struct wire *wire, struct slabs *slabs, bool self)
 {
-	pthread_mutex_init(&wire->lock, NULL);
+	lock_init(&wire->lock);
 	wire->slabs = slabs;
 	wire->self = self;
 	wire->state = self ? WIRE_UP : WIRE_DOWN;
@@ -30,7 +30,7 @@ void wire_init(struct wire *wire, struct slabs *slabs, bool self)
 void wire_destroy(struct wire *wire)
 {
 	free(wire->copies);
-	pthread_mutex_destroy(&wire->lock);
+	lock_destroy(&wire->lock);
 }
 
 static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
@@ -90,7 +90,7 @@ static void fill_templates(struct wire *wire)
 void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
                  struct remote anchor, uint64_t *sink, uint32_t sink_lkey)
 {
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	wire->qp = qp;
 	wire->cq = pair->cq;
 	wire->inline_max = pair->inline_max;
@@ -102,7 +102,7 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
 	wire->sink_lkey = sink_lkey;
 	fill_templates(wire);
 	state_store(&wire->state, WIRE_UP); /* pairs with the state_load of threads that wait for the connection */
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 }
 
 /* The caller holds the lock. */
@@ -119,12 +119,12 @@ void wire_break(struct wire *wire)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	wire->batched = 0;
 	if (wire->qp && wire->state == WIRE_UP)
 		ibv_modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
 	state_store(&wire->state, WIRE_BROKEN);
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 }
 
 /* Retiring. The caller holds the lock. */
@@ -174,9 +174,9 @@ static void poll_locked(struct wire *wire)
 
 void wire_poll(struct wire *wire)
 {
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	poll_locked(wire);
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 }
 
 bool wire_done(const struct wire *wire, uint64_t number)
@@ -204,20 +204,20 @@ static void ring_locked(struct wire *wire)
 
 void wire_ring(struct wire *wire)
 {
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	ring_locked(wire);
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 }
 
 /* One turn of a wait for room in the send queue or the ring: the lock is given up so that others can work. */
 static void wait_turn(struct wire *wire, uint32_t turn)
 {
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 	if (turn < ROOM_SPINS)
 		cpu_relax();
 	else
 		sched_yield();
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 }
 
 /*
@@ -391,10 +391,10 @@ int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_b
 {
 	int rc;
 
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	rc = put_locked(wire, origin, lkey, size_bytes, target, copied);
 	*number = wire->posted;
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 	return rc;
 }
 
@@ -427,10 +427,10 @@ int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, 
 {
 	int rc;
 
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	rc = get_locked(wire, origin, lkey, size_bytes, target);
 	*number = wire->posted;
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 	return rc;
 }
 
@@ -506,10 +506,10 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
 {
 	int rc;
 
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	rc = flag_locked(wire, before, value, target, signal);
 	*number = wire->posted;
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 	return rc;
 }
 
@@ -517,9 +517,9 @@ uint64_t wire_lent(struct wire *wire)
 {
 	uint64_t number;
 
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	number = wire->lent;
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 	return number;
 }
 
@@ -527,11 +527,11 @@ uint64_t wire_signal(struct wire *wire)
 {
 	uint64_t number;
 
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	number = wire->posted;
 	signal_last(wire);
 	ring_locked(wire);
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 	return number;
 }
 
@@ -549,12 +549,12 @@ bool wire_wait(struct wire *wire, uint64_t number)
 
 void wire_ping(struct wire *wire)
 {
-	pthread_mutex_lock(&wire->lock);
+	lock_take(&wire->lock);
 	if (wire->state == WIRE_UP && !wire->self) {
 		poll_locked(wire);
 		if (wire->signalled <= wire->retired)
 			append_empty(wire);
 		ring_locked(wire);
 	}
-	pthread_mutex_unlock(&wire->lock);
+	lock_give(&wire->lock);
 }

@@ -22,11 +22,11 @@
 #define ORIEL_WIRE_H
 
 #include <infiniband/verbs.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "device.h"
+#include "lock.h"
 #include "slab.h"
 
 #define WIRE_BATCH 16           /* requests that leave with one doorbell at the most */
@@ -35,6 +35,7 @@
 #define WIRE_POLL_BATCH 16
 #define WIRE_COPY_MAX 8192      /* larger transfers of unregistered memory are registered instead */
 #define WIRE_RING_BYTES (64u << 10)
+#define WIRE_SLABS_MAX 8        /* slabs of a peer that are asked for */
 
 enum wire_state {
 	WIRE_DOWN,   /* no queue pair yet */
@@ -57,8 +58,21 @@ struct remote {
 	uint32_t rkey;
 };
 
+/* A region of the peer's as memory of ours; what softverbs_lend fills. */
+struct lent {
+	uint64_t addr; /* there */
+	size_t size_bytes;
+	void *here;    /* NULL: it is not lent */
+};
+
+/* A slab of the peer's, asked for once; see lend.h. */
+struct lent_slab {
+	uint32_t rkey;
+	struct lent lent;
+};
+
 struct wire {
-	pthread_mutex_t lock;
+	struct lock lock;
 	uint32_t state;             /* enum wire_state; written under lock, read by state_load */
 	bool self;                  /* no queue pair: the target is this process */
 	struct ibv_qp *qp;
@@ -78,6 +92,8 @@ struct wire {
 	struct ibv_send_wr wr[WIRE_BATCH];
 	struct ibv_sge sge[WIRE_BATCH];
 	uint8_t inline_data[WIRE_BATCH][WIRE_BATCH_INLINE];
+	uint32_t slab_count;        /* of lent_slabs; written under lock, read by state_load */
+	struct lent_slab lent_slabs[WIRE_SLABS_MAX];
 	/* Copy ring; made at the first use. */
 	struct slabs *slabs;
 	struct piece ring;

@@ -80,9 +80,9 @@ static bool locked_flag(struct fault *fault, const bool *flag)
 {
 	bool set;
 
-	pthread_mutex_lock(&fault->w.win->lock);
+	lock_take(&fault->w.win->lock);
 	set = *flag;
-	pthread_mutex_unlock(&fault->w.win->lock);
+	lock_give(&fault->w.win->lock);
 	return set;
 }
 

@@ -206,6 +206,23 @@ static void quiet_fence_epoch_is_no_epoch(struct multi *m)
 	multi_group_drop(m, other);
 }
 
+/* D8: a put of nothing leaves the fence epoch as quiet as it was, also where a device lends allocated memory. */
+static void no_bytes_are_no_operation(struct multi *m)
+{
+	struct multi_window w = { .size_bytes = 64 };
+	void *base = NULL;
+	uint8_t value = 1;
+
+	CHECK_OK(m, oriel_win_allocate(w.size_bytes, 1, NULL, m->group, &base, &w.win));
+	w.base = base;
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_put(w.win, &value, 1, 1 - m->rank, 1));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_put(w.win, &value, 0, 1 - m->rank, 1));
+	ring_epoch(m, &w, 6);
+	CHECK_OK(m, oriel_win_free(&w.win));
+}
+
 /* F4: true assertions, alone and together; data is right with all of them. */
 static void assertions(struct multi *m)
 {
@@ -251,6 +268,7 @@ static const struct multi_case cases[] = {
 	{ "F2_operations_wait_for_the_target", 4, operations_wait_for_the_target },
 	{ "F3_epoch_kinds_alternate", 0, epoch_kinds_alternate },
 	{ "F3_quiet_fence_epoch_is_no_epoch", 2, quiet_fence_epoch_is_no_epoch },
+	{ "F3_no_bytes_are_no_operation", 2, no_bytes_are_no_operation },
 	{ "F4_assertions", 0, assertions },
 	{ "F4_noprecede_still_waits_for_the_target", 4, noprecede_still_waits_for_the_target },
 	{ "F4_noprecede_nosucceed_does_nothing", 3, noprecede_nosucceed_does_nothing },

@@ -40,6 +40,7 @@ static void add_suites(void)
 	suite_directory();
 	suite_mem();
 	suite_wait();
+	suite_lock();
 }
 
 int main(void)

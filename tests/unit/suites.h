@@ -23,5 +23,6 @@ void suite_conn_private(void);
 void suite_directory(void);
 void suite_mem(void);
 void suite_wait(void);
+void suite_lock(void);
 
 #endif

@@ -92,6 +92,48 @@ static void wait_pause__gives_way_early_where_ranks_exceed_processors(void)
 	job.oversubscribed = false;
 }
 
+static void wait_pause__looks_late_where_ranks_exceed_processors(void)
+{
+	struct wait wait;
+
+	job.oversubscribed = true;
+	wait_begin(&wait, &job, "test", NULL);
+	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
+	CU_ASSERT(now_ns() >= wait.start_ns + LOOK_NS);
+	wait_moved(&wait);
+	CU_ASSERT(wait.yield_ns > wait.start_ns + YIELD_NS);
+	job.deaths = 1; /* known before the wait begins: the dead may be whom it waits for */
+	wait_begin(&wait, &job, "test", NULL);
+	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
+	CU_ASSERT(wait.look_ns == wait.start_ns + LOOK_NS);
+	job.deaths = 0;
+	job.oversubscribed = false;
+}
+
+static void wait_pause__naps_grow_with_the_crowd(void)
+{
+	static const uint32_t crowds[] = { 1, 8, 1000000 };
+	static const uint64_t longest[] = { NAP_FIRST_NS, 8 * NAP_PER_RANK_NS, NAP_MAX_NS };
+
+	for (size_t i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++) {
+		struct wait wait;
+
+		job.ranks_per_processor = crowds[i];
+		job.oversubscribed = crowds[i] > 1;
+		wait_begin(&wait, &job, "test", NULL);
+		while (wait.start_ns == 0)
+			wait_pause(&wait);
+		CU_ASSERT_EQUAL(wait.nap_ns, NAP_FIRST_NS);
+		for (int naps = 0; naps < 12; naps++)
+			give_way(&wait, wait.yield_ns);
+		CU_ASSERT(wait.nap_ns <= longest[i] && wait.nap_ns * 2 > longest[i]);
+		wait_moved(&wait);
+		CU_ASSERT_EQUAL(wait.nap_ns, NAP_FIRST_NS);
+	}
+	job.ranks_per_processor = 0;
+	job.oversubscribed = false;
+}
+
 static void wait_watch__pings_now_and_then(void)
 {
 	struct wait wait;
@@ -179,6 +221,8 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_pause__looks_when_somebody_dies);
 	CU_ADD_TEST(suite, wait_pause__time_limit);
 	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
+	CU_ADD_TEST(suite, wait_pause__looks_late_where_ranks_exceed_processors);
+	CU_ADD_TEST(suite, wait_pause__naps_grow_with_the_crowd);
 	CU_ADD_TEST(suite, wait_watch__pings_now_and_then);
 	CU_ADD_TEST(suite, wait_watch__tells_the_dead);
 	CU_ADD_TEST(suite, wait_looked__the_watchdog_barks_once);
