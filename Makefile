@@ -22,12 +22,19 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib_obj = $(call objects,$(lib_src))
 demo_bin = $(demo_src:tests/demo/%.c=$(B)/bin/%)
 multi_bin = $(multi_src:tests/multi/%.c=$(B)/bin/%)
-perf_bin = $(B)/bin/oriel_lat $(B)/bin/raw_lat
+perf_scale_src = $(filter-out perf/scale_util.c,$(wildcard perf/scale_*.c))
+perf_scale_bin = $(perf_scale_src:perf/%.c=$(B)/bin/oriel_%)
+perf_tools = put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat
+perf_src = $(addprefix perf/,driver.c json.c memory.c options.c progress.c report.c stats.c ticks.c)
+perf_obj = $(call objects,$(perf_src))
+perf_solo = connect mem
+perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
+perf_bin = $(perf_installed) $(perf_tools:%=$(B)/bin/raw_%)
 programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft
 
 # What there is to make.
 
-all: lib soft $(programs) $(demo_bin) $(perf_bin) man
+all: lib soft $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
 tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
 
@@ -35,6 +42,7 @@ demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
 soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS)
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
+scale: tests ; tests/scale/run 1000 && perf/scale
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
 
 clean:
@@ -86,18 +94,27 @@ $(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o 
 $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
-$(B)/bin/oriel_lat: $(call objects,perf/lat.c perf/patterns_oriel.c) $(B)/lib/liboriel.a
+# A benchmark: one tool, one backend.
+
+$(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/backend_oriel.o $(perf_obj) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
+
+$(perf_tools:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/%.o $(call objects,perf/backend_raw.c perf/raw_connect.c) $(perf_obj)
+	$(link) $^ -libverbs -lrdmacm -lm
+
+$(perf_scale_bin): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/scale_util.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
-$(B)/bin/raw_lat: $(call objects,perf/lat.c perf/patterns_raw.c)
-	$(link) $^ -libverbs -lrdmacm
+$(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(call objects,perf/solo.c) $(call objects,\
+		perf/json.c perf/options.c perf/stats.c perf/ticks.c) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
 
 # Unit tests include sources under test, or link fakes in place of librdmacm and libibverbs.
 
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 
 $(B)/bin/unit: $(call objects,$(unit_src)) $(B)/lib/liboriel.a
-	$(link) $^ -lcunit $(LIBS)
+	$(link) $^ -lcunit $(LIBS) -lm
 
 $(B)/bin/unit_fake: $(call objects,$(fake_src)) $(B)/lib/liboriel.a
 	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lev -lsodium -lpthread
@@ -121,9 +138,9 @@ $(B)/man/made: include/oriel.h include/man.awk config.mk
 
 # Installing.
 
-install: lib soft $(programs) man
+install: lib soft $(programs) $(perf_installed) man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3
-	install -m 755 $(programs) $(DESTDIR)$(BINDIR)
+	install -m 755 $(programs) $(perf_installed) $(DESTDIR)$(BINDIR)
 	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(B)/lib/liboriel.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/lib/liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)
@@ -135,13 +152,14 @@ install: lib soft $(programs) man
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 
 uninstall:
-	rm -f $(programs:$(B)/bin/%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(INCLUDEDIR)/oriel.h
+	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h
 	rm -rf $(DESTDIR)$(LIBDIR)/oriel
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 
-.PHONY: all lib tests unit launcher-tests demo test soak soak-adversary fuzz clean distclean man install uninstall
+.PHONY: all lib tests unit launcher-tests demo test soak soak-adversary scale fuzz clean distclean man install uninstall
 .SECONDARY:
 include lib/soft/soft.mk
+include perf/compare.mk
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -41,6 +41,8 @@ static void add_suites(void)
 	suite_mem();
 	suite_wait();
 	suite_lock();
+	suite_perf_stats();
+	suite_perf_options();
 }
 
 int main(void)

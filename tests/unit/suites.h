@@ -25,4 +25,8 @@ void suite_mem(void);
 void suite_wait(void);
 void suite_lock(void);
 
+/* Of perf/. */
+void suite_perf_stats(void);
+void suite_perf_options(void);
+
 #endif

@@ -1,0 +1,15 @@
+# cells.jq - the runs, a list of them, become cells: one for each figure of each side, with its value in every round
+
+def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+
+def figure($tool):
+  if has("t_typical_us") then {unit: "us", at_most: true, value: .t_typical_us}
+  elif has("value") then {unit, at_most, value, bar}
+  elif $tool == "rate" then {unit: "M/s", at_most: false, value: .msg_rate_mpps}
+  else {unit: "MB/s", at_most: false, value: .bw_average_mbps} end;
+
+[.[] as $run | $run.rows[]
+ | {id: $run.id, side: $run.side, round: $run.round, size_bytes, name: .figure} + figure($run.tool)]
+| group_by([.id, .side, .size_bytes, .name])
+| map(.[0] + {values: map({round, value, bar}), median: (map(.value) | median), low: (map(.value) | min),
+              high: (map(.value) | max)} | del(.round, .value, .bar))
