@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Asynchronous events: a list per context; async_fd counts its entries like a semaphore. */
-#include <poll.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "soft.h"
+#include "tally.h"
 
 void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *event)
 {
 	struct soft_context *context = soft_context(base);
 	struct soft_event *item = calloc(1, sizeof(*item));
-	uint64_t one = 1;
 
 	/* An event that is lost for want of memory is bad; to stop the program for it would be worse. */
 	if (!item)
@@ -18,7 +16,7 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 	item->event = *event;
 	pthread_mutex_lock(&context->event_lock);
 	soft_list_add_tail(&context->events, &item->list);
-	if (write(base->async_fd, &one, sizeof(one)) < 0) {
+	if (!tally_add(base->async_fd)) {
 		soft_list_del(&item->list);
 		free(item);
 	}
@@ -33,22 +31,27 @@ void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type)
 	soft_async_raise(qp->ex.qp_base.context, &event);
 }
 
+static struct soft_event *take(struct soft_context *context)
+{
+	struct soft_event *item = NULL;
+
+	pthread_mutex_lock(&context->event_lock);
+	if (!soft_list_empty(&context->events)) {
+		item = soft_container(context->events.next, struct soft_event, list);
+		soft_list_del(&item->list);
+		tally_take(context->vctx.context.async_fd);
+	}
+	pthread_mutex_unlock(&context->event_lock);
+	return item;
+}
+
 SOFT_EXPORT int ibv_get_async_event(struct ibv_context *base, struct ibv_async_event *event)
 {
-	struct soft_context *context = soft_context(base);
-	struct soft_event *item = NULL;
-	uint64_t one;
+	struct soft_event *item;
 
-	while (!item) {
-		if (read(base->async_fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+	while (!(item = take(soft_context(base))))
+		if (tally_wait(base->async_fd) != 0)
 			return -1;
-		pthread_mutex_lock(&context->event_lock);
-		if (!soft_list_empty(&context->events)) {
-			item = soft_container(context->events.next, struct soft_event, list);
-			soft_list_del(&item->list);
-		}
-		pthread_mutex_unlock(&context->event_lock);
-	}
 	*event = item->event;
 	free(item);
 	return 0;
@@ -91,15 +94,6 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 	}
 }
 
-static void drop_count(int fd)
-{
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	uint64_t one;
-
-	if (poll(&ready, 1, 0) == 1 && read(fd, &one, sizeof(one)) < 0)
-		return;
-}
-
 static bool concerns(const struct soft_event *item, const void *element)
 {
 	/* All members of the union that are pointers lie at the same place; a port number equals no pointer. */
@@ -121,7 +115,7 @@ void soft_async_forget(struct ibv_context *base, const void *element, pthread_mu
 			continue;
 		soft_list_del(i);
 		free(item);
-		drop_count(base->async_fd);
+		tally_take(base->async_fd);
 		dropped++;
 	}
 	pthread_mutex_unlock(&context->event_lock);

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Completion channels: a descriptor that is readable while completion events wait. It is an eventfd that counts like
- * a semaphore, so that one read takes one event and blocking, O_NONBLOCK and poll work as with the kernel's.
- */
+/* Completion channels: queues with events that wait, and a descriptor that counts the events. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "adversary.h"
 #include "soft.h"
+#include "tally.h"
 
 static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
 {
@@ -25,7 +21,7 @@ SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context 
 		errno = ENOMEM;
 		return NULL;
 	}
-	channel->base.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	channel->base.fd = tally_new();
 	if (channel->base.fd < 0) {
 		free(channel);
 		return NULL;
@@ -51,7 +47,6 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
 void soft_channel_raise(struct soft_cq *cq)
 {
 	struct soft_channel *channel = soft_channel(cq->base.channel);
-	uint64_t one = 1;
 
 	if (!channel)
 		return;
@@ -60,31 +55,35 @@ void soft_channel_raise(struct soft_cq *cq)
 	cq->events_raised++;
 	if (soft_list_empty(&cq->event))
 		soft_list_add_tail(&channel->ready, &cq->event);
-	/* Cannot fail before 2^64 - 1 events wait. */
-	if (write(channel->base.fd, &one, sizeof(one)) < 0)
+	if (!tally_add(channel->base.fd))
 		cq->overrun = true;
 	pthread_mutex_unlock(&channel->lock);
 }
 
+/* The queue whose event is next, or NULL. */
+static struct soft_cq *take(struct soft_channel *channel)
+{
+	struct soft_cq *cq = NULL;
+
+	pthread_mutex_lock(&channel->lock);
+	if (!soft_list_empty(&channel->ready)) {
+		cq = soft_container(channel->ready.next, struct soft_cq, event);
+		soft_list_del(&cq->event);
+		if (--cq->events_queued)
+			soft_list_add_tail(&channel->ready, &cq->event);
+		tally_take(channel->base.fd);
+	}
+	pthread_mutex_unlock(&channel->lock);
+	return cq;
+}
+
 SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **cq_out, void **cq_context)
 {
-	struct soft_channel *channel = soft_channel(base);
-	struct soft_cq *cq = NULL;
-	uint64_t one;
+	struct soft_cq *cq;
 
-	/* A queue that was destroyed took its events out of the list but may have raced for the count. */
-	while (!cq) {
-		if (read(base->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+	while (!(cq = take(soft_channel(base))))
+		if (tally_wait(base->fd) != 0)
 			return -1;
-		pthread_mutex_lock(&channel->lock);
-		if (!soft_list_empty(&channel->ready)) {
-			cq = soft_container(channel->ready.next, struct soft_cq, event);
-			soft_list_del(&cq->event);
-			if (--cq->events_queued)
-				soft_list_add_tail(&channel->ready, &cq->event);
-		}
-		pthread_mutex_unlock(&channel->lock);
-	}
 	*cq_out = &cq->base;
 	*cq_context = cq->base.cq_context;
 	return 0;
@@ -98,16 +97,6 @@ SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
 	pthread_mutex_unlock(&cq->mutex);
 }
 
-/* Take one count back, unless somebody who fetches was faster; never block. */
-static void drop_count(int fd)
-{
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	uint64_t one;
-
-	if (poll(&ready, 1, 0) == 1 && read(fd, &one, sizeof(one)) < 0)
-		return;
-}
-
 void soft_channel_forget(struct soft_cq *cq)
 {
 	struct soft_channel *channel = soft_channel(cq->base.channel);
@@ -116,7 +105,7 @@ void soft_channel_forget(struct soft_cq *cq)
 		return;
 	pthread_mutex_lock(&channel->lock);
 	for (; cq->events_queued; cq->events_queued--, cq->events_raised--)
-		drop_count(channel->base.fd);
+		tally_take(channel->base.fd);
 	soft_list_del(&cq->event);
 	pthread_mutex_unlock(&channel->lock);
 	pthread_mutex_lock(&cq->base.mutex);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Event channels and events. A channel's descriptor is an eventfd that counts unfetched events like a semaphore, so
- * that blocking reads, O_NONBLOCK and poll behave as with the kernel's.
+ * Event channels and events. A channel's descriptor counts its unfetched events.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "adversary.h"
 #include "cm.h"
+#include "tally.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
 {
@@ -32,7 +30,7 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 	channel = calloc(1, sizeof(*channel));
 	if (!channel)
 		return NULL;
-	channel->base.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	channel->base.fd = tally_new();
 	if (channel->base.fd < 0) {
 		free(channel);
 		return NULL;
@@ -64,31 +62,12 @@ struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, in
 	return event;
 }
 
-static void count(struct cm_channel *channel)
-{
-	uint64_t one = 1;
-
-	/* Cannot fail before 2^64 - 1 events wait. */
-	if (write(channel->base.fd, &one, sizeof(one)) < 0)
-		return;
-}
-
-/* Take one count back, unless somebody who fetches was faster; never block. */
-static void uncount(struct cm_channel *channel)
-{
-	struct pollfd ready = {.fd = channel->base.fd, .events = POLLIN};
-	uint64_t one;
-
-	if (poll(&ready, 1, 0) == 1 && read(channel->base.fd, &one, sizeof(one)) < 0)
-		return;
-}
-
 void cm_event_queue(struct cm_id *on, struct cm_event *event)
 {
 	struct cm_channel *channel = cm_channel(on->base.channel);
 
 	soft_list_add_tail(&channel->events, &event->list);
-	count(channel);
+	tally_add(channel->base.fd);
 }
 
 void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status)
@@ -120,6 +99,7 @@ static struct cm_event *take(struct cm_channel *channel)
 	if (!soft_list_empty(&channel->events)) {
 		event = soft_container(channel->events.next, struct cm_event, list);
 		soft_list_del(&event->list);
+		tally_take(channel->base.fd);
 		count_fetched(event);
 	}
 	pthread_mutex_unlock(&cm_lock);
@@ -175,17 +155,13 @@ static int process(struct cm_event *event)
 
 SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **out)
 {
-	struct cm_event *event = NULL;
-	uint64_t one;
+	struct cm_event *event;
 
 	if (!base || !out)
 		return cm_fail(EINVAL);
-	/* An identifier that was destroyed took its events along but may have raced for the count. */
-	while (!event) {
-		if (read(base->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+	while (!(event = take(cm_channel(base))))
+		if (tally_wait(base->fd) != 0)
 			return -1;
-		event = take(cm_channel(base));
-	}
 	*out = &event->base;
 	if (process(event) == 0)
 		return 0;
@@ -252,7 +228,7 @@ void cm_event_forget(struct cm_id *id)
 		struct rdma_cm_id *request = event->base.id;
 
 		soft_list_del(&event->list);
-		uncount(channel);
+		tally_take(channel->base.fd);
 		free(event);
 		if (request == &id->base)
 			continue;
@@ -276,9 +252,9 @@ static void move_events(struct cm_id *id, struct cm_channel *from, struct cm_cha
 	id->base.channel = &to->base;
 	while ((event = find_unfetched(from, id))) {
 		soft_list_del(&event->list);
-		uncount(from);
+		tally_take(from->base.fd);
 		soft_list_add_tail(&to->events, &event->list);
-		count(to);
+		tally_add(to->base.fd);
 	}
 }
 

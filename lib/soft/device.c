@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "adversary.h"
 #include "soft.h"
+#include "tally.h"
 
 #undef ibv_query_port
 #undef ibv_get_device_list
@@ -96,7 +96,7 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
 	context = calloc(1, sizeof(*context));
 	if (!context)
 		return NULL;
-	context->vctx.context.async_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	context->vctx.context.async_fd = tally_new();
 	if (context->vctx.context.async_fd < 0) {
 		free(context);
 		return NULL;

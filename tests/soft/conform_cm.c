@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
@@ -398,6 +399,41 @@ static enum lab_verdict cm__migrate_takes_events_along(void)
 	return LAB_PASSED;
 }
 
+/* Take events until one of an identifier with this context comes. */
+static void *fetch_until_the_last(void *arg)
+{
+	struct rdma_event_channel *channel = arg;
+	struct rdma_cm_event *event;
+	bool last = false;
+
+	while (!last && rdma_get_cm_event(channel, &event) == 0) {
+		last = event->id->context == channel;
+		rdma_ack_cm_event(event);
+	}
+	return NULL;
+}
+
+/* An identifier takes its events along, also from under the hands of a thread that waits for one. */
+static enum lab_verdict cm__destroyed_while_its_event_is_fetched(void)
+{
+	enum { ROUNDS = 3000 };
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+	struct sockaddr_in addr;
+	pthread_t thread;
+
+	if (!channel || !find_addr(&addr))
+		return LAB_UNSUPPORTED;
+	CHECK(pthread_create(&thread, NULL, fetch_until_the_last, channel) == 0);
+	for (int i = 0; i <= ROUNDS; i++) {
+		CHECK(rdma_create_id(channel, &id, i < ROUNDS ? NULL : channel, RDMA_PS_TCP) == 0);
+		CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr, EVENT_MS) == 0);
+		CHECK(i == ROUNDS || rdma_destroy_id(id) == 0);
+	}
+	CHECK(pthread_join(thread, NULL) == 0);
+	return LAB_PASSED;
+}
+
 static enum lab_verdict cm__acknowledge_timeout(void)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -426,6 +462,7 @@ static const struct lab_case cases[] = {
 	{"cm: foreign address cannot be bound", cm__foreign_address_cannot_be_bound, "rdma_bind_addr(3)"},
 	{"cm: non-blocking channel", cm__nonblocking_channel, "rdma_create_event_channel(3)"},
 	{"cm: migrate takes events along", cm__migrate_takes_events_along, "rdma_migrate_id(3)"},
+	{"cm: destroyed while its event is fetched", cm__destroyed_while_its_event_is_fetched, "rdma_destroy_id(3)"},
 	{"cm: acknowledge timeout", cm__acknowledge_timeout, "rdma_set_option(3)"},
 };
 

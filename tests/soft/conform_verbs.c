@@ -2,6 +2,7 @@
 /* Conformance of a verbs device: regions, queues, states, data. The cases follow the chapters of the specification. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -169,6 +170,56 @@ static enum lab_verdict cq__overrun_raises_cq_error(void)
 	if (lab.a.send_cq->cqe + 2 > LAB_DEPTH)
 		return LAB_UNSUPPORTED;
 	CHECK(lab_event(&lab) == IBV_EVENT_CQ_ERR);
+	return LAB_PASSED;
+}
+
+/* Take events until one of a queue with this context comes. */
+static void *fetch_until_the_last(void *arg)
+{
+	struct ibv_comp_channel *channel = arg;
+	struct ibv_cq *cq;
+	void *context;
+	bool last = false;
+
+	while (!last && ibv_get_cq_event(channel, &cq, &context) == 0) {
+		last = context == channel;
+		ibv_ack_cq_events(cq, 1);
+	}
+	return NULL;
+}
+
+/* A queue with an event: a receive that is flushed at once. */
+static struct ibv_qp *flushed_receive(struct lab *lab, struct ibv_cq *cq)
+{
+	struct lab_side side = lab->a;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	side.send_cq = side.recv_cq = cq;
+	side.qp = lab_qp(&side, &defaults);
+	if (!side.qp || lab_init(lab, side.qp, 0) != 0 || ibv_req_notify_cq(cq, 0) != 0 ||
+	    lab_recv(&side, 0, 0, 8) != 0 || ibv_modify_qp(side.qp, &attr, IBV_QP_STATE) != 0)
+		return NULL;
+	return side.qp;
+}
+
+/* A queue takes its events along, also from under the hands of a thread that waits for one. */
+static enum lab_verdict cq__destroyed_while_its_event_is_fetched(void)
+{
+	enum { ROUNDS = 3000 };
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct lab lab;
+	pthread_t thread;
+
+	lab_setup(&lab, NULL);
+	CHECK(pthread_create(&thread, NULL, fetch_until_the_last, lab.channel) == 0);
+	for (int i = 0; i <= ROUNDS; i++) {
+		cq = ibv_create_cq(lab.ctx, 16, i < ROUNDS ? NULL : lab.channel, lab.channel, 0);
+		qp = cq ? flushed_receive(&lab, cq) : NULL;
+		CHECK(qp != NULL);
+		CHECK(i == ROUNDS || (ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0));
+	}
+	CHECK(pthread_join(thread, NULL) == 0);
 	return LAB_PASSED;
 }
 
@@ -540,6 +591,7 @@ static const struct lab_case cases[] = {
 	{"cq: event when armed", cq__event_when_armed, "ibv_get_cq_event(3)"},
 	{"cq: solicited only", cq__solicited_only, "ibv_req_notify_cq(3)"},
 	{"cq: overrun raises CQ error", cq__overrun_raises_cq_error, "ibv_poll_cq(3), ibv_get_async_event(3)"},
+	{"cq: destroyed while its event is fetched", cq__destroyed_while_its_event_is_fetched, "ibv_get_cq_event(3)"},
 	{"state: only along the arrows", state__only_along_the_arrows, IBA "10.3.1, ibv_modify_qp(3)"},
 	{"state: missing attribute is invalid", state__missing_attribute_is_invalid, "ibv_modify_qp(3)"},
 	{"state: posting too early is refused", state__posting_too_early_is_refused, IBA "10.3.1.1, 10.3.1.2"},
