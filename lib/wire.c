@@ -16,6 +16,7 @@
 #define RETRIES 6 /* times the device repeats an unanswered request; 7 would mean for ever on rxe */
 #define ROOM_SPINS 1000
 
+static_assert(WIRE_INLINE_WANTED <= WIRE_BATCH_BYTES, "what the device is asked for fits the batch");
 static_assert(WIRE_COPY_MAX * 2 <= WIRE_RING_BYTES, "two transfers fit the ring wherever they start");
 
 void wire_init(struct wire *wire, struct slabs *slabs, bool self)
@@ -93,7 +94,7 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
 	lock_take(&wire->lock);
 	wire->qp = qp;
 	wire->cq = pair->cq;
-	wire->inline_max = pair->inline_max;
+	wire->inline_max = min_u32(pair->inline_max, WIRE_BATCH_BYTES);
 	wire->depth = device->send_depth;
 	wire->max_message_bytes = device->max_message_bytes;
 	wire->flag_mode = device->flag_mode;
@@ -198,6 +199,7 @@ static void ring_locked(struct wire *wire)
 	wire->wr[wire->batched - 1].next = NULL;
 	rc = ibv_post_send(wire->qp, wire->wr, &bad);
 	wire->batched = 0;
+	wire->batched_bytes = 0;
 	if (rc)
 		fail(wire, "ibv_post_send refused a work request");
 }
@@ -331,6 +333,36 @@ static int copy_failed(const struct wire *wire)
 	return wire->state == WIRE_UP ? ORIEL_ERR_MEMORY : dropped();
 }
 
+/* What takes the device longer than a doorbell does not wait for company, and tells its completion itself. */
+static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
+{
+	if (size_bytes <= WIRE_BATCH_MAX)
+		return;
+	wr->send_flags |= IBV_SEND_SIGNALED;
+	wire->signalled = wire->posted;
+	ring_locked(wire);
+}
+
+/* A request through the ring, by `copy`. */
+static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target, const struct wire_copy *copy)
+{
+	struct ibv_send_wr *wr = append(wire, opcode, target);
+
+	set_copy(wire, wr, copy);
+	leave_if_large(wire, wr, copy->size_bytes);
+}
+
+/* A request that uses the program's memory. */
+static void append_lent(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target, const void *origin,
+                        size_t size_bytes, uint32_t lkey)
+{
+	struct ibv_send_wr *wr = append(wire, opcode, target);
+
+	set_sge(wr, origin, size_bytes, lkey);
+	wire->lent = wire->posted;
+	leave_if_large(wire, wr, size_bytes);
+}
+
 /* Self: what a queue pair would do, done by the processor. */
 static void execute(struct wire *wire, void *to, const void *from, size_t size_bytes)
 {
@@ -338,19 +370,20 @@ static void execute(struct wire *wire, void *to, const void *from, size_t size_b
 	counter_store(&wire->retired, ++wire->posted);
 }
 
+/* `size_bytes`, at most what the device takes inline, into the batch. */
 static void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
-	uint32_t slot = wire->batched;
-	struct ibv_send_wr *wr = append(wire, IBV_WR_RDMA_WRITE, target);
+	uint8_t *data;
+	struct ibv_send_wr *wr;
 
-	wr->send_flags |= IBV_SEND_INLINE;
-	if (size_bytes > WIRE_BATCH_INLINE) {
-		set_sge(wr, origin, size_bytes, 0);
+	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
 		ring_locked(wire);
-		return;
-	}
-	memcpy(wire->inline_data[slot], origin, size_bytes);
-	set_sge(wr, wire->inline_data[slot], size_bytes, 0);
+	data = wire->inline_data + wire->batched_bytes;
+	wr = append(wire, IBV_WR_RDMA_WRITE, target);
+	memcpy(data, origin, size_bytes);
+	set_sge(wr, data, size_bytes, 0);
+	wr->send_flags |= IBV_SEND_INLINE;
+	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
 }
 
 static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
@@ -360,8 +393,7 @@ static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, 
 	if (!copy)
 		return copy_failed(wire);
 	memcpy(copy->landing, origin, size_bytes);
-	set_copy(wire, append(wire, IBV_WR_RDMA_WRITE, target), copy);
-	ring_locked(wire);
+	append_copy(wire, IBV_WR_RDMA_WRITE, target, copy);
 	return 0;
 }
 
@@ -379,9 +411,7 @@ static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size
 		return put_copied(wire, origin, size_bytes, target);
 	} else {
 		*copied = false;
-		set_sge(append(wire, IBV_WR_RDMA_WRITE, target), origin, size_bytes, lkey);
-		wire->lent = wire->posted;
-		ring_locked(wire);
+		append_lent(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
 	}
 	return 0;
 }
@@ -405,7 +435,7 @@ static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct
 	if (!copy)
 		return copy_failed(wire);
 	copy->origin = origin;
-	set_copy(wire, append(wire, IBV_WR_RDMA_READ, target), copy);
+	append_copy(wire, IBV_WR_RDMA_READ, target, copy);
 	return 0;
 }
 
@@ -418,8 +448,7 @@ static int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t siz
 	else if (lkey == 0)
 		return get_copied(wire, origin, size_bytes, target);
 	else
-		set_sge(append(wire, IBV_WR_RDMA_READ, target), origin, size_bytes, lkey);
-	wire->lent = wire->posted;
+		append_lent(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
 	return 0;
 }
 
@@ -443,16 +472,6 @@ static void flag_atomic(struct wire *wire, uint64_t add, struct remote target)
 	wr->wr.atomic.swap = 0;
 	wr->wr.atomic.rkey = target.rkey;
 	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
-}
-
-static void flag_write(struct wire *wire, uint64_t value, struct remote target)
-{
-	uint32_t slot = wire->batched;
-	struct ibv_send_wr *wr = append(wire, IBV_WR_RDMA_WRITE, target);
-
-	memcpy(wire->inline_data[slot], &value, sizeof(value));
-	set_sge(wr, wire->inline_data[slot], sizeof(value), 0);
-	wr->send_flags |= IBV_SEND_INLINE;
 }
 
 /* A request without data whose completion retires everything before it. */
@@ -493,7 +512,7 @@ static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struc
 	if (wire->flag_mode == FLAG_ATOMIC)
 		flag_atomic(wire, value - before, target);
 	else if (wire->inline_max >= sizeof(value))
-		flag_write(wire, value, target);
+		put_inline(wire, &value, sizeof(value), target);
 	else if (put_copied(wire, &value, sizeof(value), target))
 		return dropped();
 	if (signal)

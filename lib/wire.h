@@ -7,9 +7,10 @@
  * no object per operation is needed. Most requests are not signalled: every quarter of the queue is, and whatever
  * somebody must wait for (wire_signal).
  *
- * Small puts are copied into a *batch* of prepared requests and leave together with the next flag, the next larger
- * request, or when the batch is full: one doorbell for many. Somewhat larger ones, and gets, whose memory is not registered go through
- * a registered *ring*; a get is copied out of it when its completion is retired.
+ * Requests wait in a *batch* and leave together with the next flag or flush, or when the batch is full: one doorbell for
+ * many, and what has to be signalled is one of them, not one more. Those that take longer than a doorbell leave at once, with
+ * a completion of their own. Small puts are copied into the batch. Somewhat larger ones, and gets, whose memory is not
+ * registered go through a registered *ring*; a get is copied out of it when its completion is retired.
  *
  * Locking: wire->lock guards everything but `retired` and `state`, which may be read without. Functions named wire_* take
  * it unless their comment says that the caller holds it. While the send queue is full the lock is given up between
@@ -30,7 +31,8 @@
 #include "slab.h"
 
 #define WIRE_BATCH 16           /* requests that leave with one doorbell at the most */
-#define WIRE_BATCH_INLINE 64    /* bytes of a put that may wait in the batch */
+#define WIRE_BATCH_BYTES 1024   /* of inline data in the batch */
+#define WIRE_BATCH_MAX 4096     /* bytes; larger requests do not wait in the batch */
 #define WIRE_INLINE_WANTED 220  /* inline bytes asked of the device */
 #define WIRE_POLL_BATCH 16
 #define WIRE_COPY_MAX 8192      /* larger transfers of unregistered memory are registered instead */
@@ -89,9 +91,10 @@ struct wire {
 	uint64_t lent;              /* number of the last request that uses memory of the program's */
 	uint64_t retired;           /* number of the last request known complete; read by counter_load */
 	uint32_t batched;           /* requests appended, not yet posted */
+	uint32_t batched_bytes;     /* of inline_data that they use */
 	struct ibv_send_wr wr[WIRE_BATCH];
 	struct ibv_sge sge[WIRE_BATCH];
-	uint8_t inline_data[WIRE_BATCH][WIRE_BATCH_INLINE];
+	uint8_t inline_data[WIRE_BATCH_BYTES];
 	uint32_t slab_count;        /* of lent_slabs; written under lock, read by state_load */
 	struct lent_slab lent_slabs[WIRE_SLABS_MAX];
 	/* Copy ring; made at the first use. */

@@ -190,11 +190,56 @@ static void wire_put__a_full_batch_leaves_by_itself(void)
 	part();
 }
 
+/* What a batch has room for in bytes, and not one put more. */
+static void wire_put__a_batch_is_bounded_in_bytes(void)
+{
+	static const char big[WIRE_INLINE_WANTED] = "big";
+	size_t room = WIRE_BATCH_BYTES / ((sizeof(big) + 7) / 8 * 8);
+	uint64_t posts;
+
+	join();
+	CU_ASSERT_TRUE(room < WIRE_BATCH);
+	posts = fake_posts();
+	for (size_t i = 0; i < room; i++)
+		put(big, 0, sizeof(big), i * sizeof(big));
+	CU_ASSERT_EQUAL(fake_posts(), posts);
+	put(big, 0, sizeof(big), room * sizeof(big));
+	CU_ASSERT_EQUAL(fake_posts(), posts + 1);
+	CU_ASSERT_EQUAL(a.wire.batched, 1);
+	finish(&a);
+	for (size_t i = 0; i <= room; i++)
+		CU_ASSERT_EQUAL(memcmp(b.memory + i * sizeof(big), big, sizeof(big)), 0);
+	part();
+}
+
+/* To wait for the last request takes no other one: its completion is asked for while it is in the batch, or it was large. */
+static void wire_signal__posts_nothing_more(void)
+{
+	static const size_t sizes[] = { 8, WIRE_INLINE_WANTED, 1000, WIRE_BATCH_MAX, WIRE_BATCH_MAX + 1, 60000 };
+
+	fake_config.engine = true;
+	join();
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t size = sizes[i / 2];
+		uint64_t posts = fake_posts(), number;
+
+		if (i % 2) {
+			CU_ASSERT_EQUAL(wire_get(&a.wire, a.memory, a.mr->lkey, size, at(&b, 0), &number), 0);
+		} else {
+			CU_ASSERT_EQUAL(put(a.memory, a.mr->lkey, size, 0), 0);
+		}
+		CU_ASSERT_EQUAL(fake_posts() - posts, size > WIRE_BATCH_MAX);
+		finish(&a);
+		CU_ASSERT_EQUAL(fake_posts() - posts, 1);
+	}
+	part();
+}
+
 /* The origin may change as soon as `copied` says so. */
 static void wire_put__says_whether_the_origin_is_free(void)
 {
 	static const size_t sizes[] = {
-		1, WIRE_BATCH_INLINE, WIRE_BATCH_INLINE + 1, WIRE_INLINE_WANTED, WIRE_INLINE_WANTED + 1, WIRE_COPY_MAX,
+		1, WIRE_INLINE_WANTED, WIRE_INLINE_WANTED + 1, WIRE_BATCH_MAX, WIRE_BATCH_MAX + 1, WIRE_COPY_MAX,
 	};
 	uint64_t number;
 	bool copied;
@@ -445,6 +490,8 @@ void suite_wire(void)
 
 	CU_ADD_TEST(suite, wire_put__small_ones_leave_with_the_flag);
 	CU_ADD_TEST(suite, wire_put__a_full_batch_leaves_by_itself);
+	CU_ADD_TEST(suite, wire_put__a_batch_is_bounded_in_bytes);
+	CU_ADD_TEST(suite, wire_signal__posts_nothing_more);
 	CU_ADD_TEST(suite, wire_put__says_whether_the_origin_is_free);
 	CU_ADD_TEST(suite, wire_put__through_the_ring);
 	CU_ADD_TEST(suite, wire_get__registered_and_through_the_ring);
