@@ -95,7 +95,7 @@ bool soft_bundle_push(struct soft_qp *qp)
 	at = (uint32_t)(out->req_head % SHM_RING);
 	n = fill(qp, n, bytes, &out->shm->req[at], out->shm->req_chunk[at]);
 	if (n > 0)
-		shm_req_publish(out->shm, ++out->req_head);
+		shm_req_publish(&out->shm->req[at], ++out->req_head);
 	soft_unlock(&out->tx);
 	if (n == 0) {
 		/* Its turn to fail comes when those before it are done. */

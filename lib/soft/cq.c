@@ -213,7 +213,7 @@ void soft_cq_idle(struct soft_cq *cq)
 	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
 
 	soft_progress(soft_core);
-	shm_spin_store(soft_core->seg, shm_ticks());
+	soft_say_spinning(soft_core);
 	if (idle < IDLE_POLLS)
 		atomic_store_explicit(&cq->idle_polls, idle + 1, memory_order_relaxed);
 	else

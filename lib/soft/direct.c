@@ -208,7 +208,7 @@ enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enu
 	struct target target = target_of(op->opcode);
 	enum soft_direct result;
 
-	shm_busy_enter(qp->shm, qp->out->full_fence);
+	shm_busy_enter(qp->shm, qp->out->peer.full_fence);
 	result = act(qp, op, &target, status);
 	shm_busy_leave(qp->shm);
 	return result;

@@ -147,8 +147,9 @@ static void on_kick(void *arg)
 static void ask_for_kicks(struct soft_core *core)
 {
 	shm_attention_set(core->seg, SHM_KICK);
+	soft_heavy_barrier();
 	/* Not in vain if somebody is at it: he may have looked too early. */
-	if (shm_bell_rung(core->bell))
+	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
 
@@ -179,7 +180,7 @@ static void tick(struct soft_core *core)
 		quiet = 0;
 		ask_for_kicks(core);
 	}
-	if (shm_bell_rung(core->bell))
+	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
 

@@ -25,6 +25,7 @@ _Static_assert(offsetof(struct verbs_context, sz) + sizeof(size_t) == offsetof(s
 _Static_assert(sizeof(struct shm_qp) == 128, "two cache lines");
 _Static_assert(sizeof(struct shm_mr) == 64, "one cache line");
 _Static_assert(sizeof(struct shm_req) == 256, "four cache lines");
+_Static_assert(offsetof(struct shm_req, data) == 64, "small data begins in the second one");
 _Static_assert(sizeof(struct shm_resp) == 64, "one cache line");
 _Static_assert(offsetof(struct shm_segment, qp) == 4096, "tables begin on a page");
 _Static_assert(offsetof(struct shm_link, req_chunk) % 4096 == 0, "chunks begin on a page");

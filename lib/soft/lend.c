@@ -51,7 +51,7 @@ SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int 
 		return EOPNOTSUPP;
 	soft_lock(&qp->lock);
 	if (soft_qp_state(qp) == IBV_QPS_RTS && qp->out && !qp->out->self) {
-		shm_busy_enter(qp->shm, qp->out->full_fence);
+		shm_busy_enter(qp->shm, qp->out->peer.full_fence);
 		done = lend(qp, rkey, access, lent);
 		shm_busy_leave(qp->shm);
 	}

@@ -24,6 +24,7 @@
 enum {
 	HELLO_FDS = 4,
 	WELCOME_FDS = 3,
+	GLANCE_LINKS = 4,		/* so many each way may cost every poll a look */
 	ANSWER_MS = 3000,	/* a live engine answers in microseconds; a stopped process never */
 };
 
@@ -137,6 +138,7 @@ static int peer_map(struct soft_peer *peer, pid_t pid, const int *fds)
 		goto err_unmap;
 	peer->seg = seg;
 	peer->bell = bell;
+	peer->full_fence = soft_core->no_membarrier || peer->seg->no_membarrier;
 	peer->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	close(fds[0]);
 	close(fds[1]);
@@ -158,11 +160,21 @@ static void peer_unmap(struct soft_peer *peer)
 		close(peer->pidfd);
 }
 
+/* A number that nobody has rung with: each thread counts on from anywhere. */
+static uint64_t ring_number(void)
+{
+	static __thread uint64_t number __attribute__((tls_model("initial-exec")));
+
+	if (number == 0)
+		number = (uint64_t)soft_random() << 32 | soft_random();
+	return ++number;
+}
+
 void soft_peer_notify(const struct soft_peer *peer)
 {
 	uint64_t one = 1;
 
-	shm_bell_ring(peer->bell);
+	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
 	if (shm_attention_get(peer->seg) == SHM_KICK && shm_kick_claim(peer->bell) &&
 	    write(peer->kick_fd, &one, sizeof(one)) < 0)
 		return;
@@ -370,7 +382,6 @@ static int out_handshake(struct soft_core *core, struct soft_out *out)
 	out->self = pid == getpid();
 	out->peer_can_vm = welcome.can_vm;
 	out->can_vm = probe_vm(pid, welcome.probe);
-	out->full_fence = core->no_membarrier || out->peer.seg->no_membarrier;
 	return 0;
 
 err_unmap:
@@ -484,13 +495,19 @@ struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn)
 
 /* ---- looking into the links; core->progress is held ---- */
 
+/* Note which requests are there. No honest peer is more than a ring ahead. */
+static bool see_requests(struct soft_in *in)
+{
+	while (in->req_seen - in->req_tail < SHM_RING &&
+	       shm_req_is_there(&in->shm->req[in->req_seen % SHM_RING], in->req_seen + 1))
+		in->req_seen++;
+	return in->req_seen != in->req_tail;
+}
+
 static void drain_in(struct soft_core *core, struct soft_in *in)
 {
 	bool any = false;
 
-	/* No honest peer is more than a ring ahead. */
-	if (in->req_seen - in->req_tail > SHM_RING)
-		return;
 	for (; in->req_tail != in->req_seen; in->req_tail++) {
 		soft_respond(core, in, (uint32_t)(in->req_tail % SHM_RING));
 		any = true;
@@ -533,20 +550,15 @@ static void pump_waiting(struct soft_out *out)
 static void drain_out(struct soft_core *core, struct soft_out *out)
 {
 	uint64_t tail = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
-	uint64_t head = shm_resp_head(out->shm);
-	bool any = false;
+	uint32_t at = (uint32_t)(tail % SHM_RING), taken = 0;
 
-	if (head - tail > SHM_RING)
-		return;
-	for (; tail != head; tail++) {
-		uint32_t at = (uint32_t)(tail % SHM_RING);
-
+	for (; taken < SHM_RING && shm_resp_is_there(&out->shm->resp[at], tail + 1); at = (uint32_t)(++tail % SHM_RING)) {
 		soft_take_response(core, out, &out->shm->resp[at], out->shm->resp_chunk[at]);
 		/* From here on the slot may be used again, by any thread under out->tx. */
 		atomic_store_explicit(&out->resp_tail, tail + 1, memory_order_release);
-		any = true;
+		taken++;
 	}
-	if (any)
+	if (taken > 0)
 		pump_waiting(out);
 }
 
@@ -557,26 +569,57 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
  */
 static void look(struct soft_core *core)
 {
-	shm_bell_clear(core->bell);
 	for (uint32_t i = 0; i < core->nin; i++)
-		core->in[i]->req_seen = shm_req_head(core->in[i]->shm);
+		see_requests(core->in[i]);
 	for (uint32_t i = 0; i < core->nout; i++)
 		drain_out(core, core->out[i]);
 	for (uint32_t i = 0; i < core->nin; i++)
 		drain_in(core, core->in[i]);
 }
 
+/* Before a look: what is published after this rings again. */
+static bool listen_to_bell(struct soft_core *core)
+{
+	uint64_t last = shm_bell_last(core->bell), heard = atomic_load_explicit(&core->heard, memory_order_relaxed);
+
+	atomic_store_explicit(&core->heard, last, memory_order_relaxed);
+	return last != heard;
+}
+
+static bool has_response(struct soft_out *out)
+{
+	uint64_t tail = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
+
+	return shm_resp_is_there(&out->shm->resp[tail % SHM_RING], tail + 1);
+}
+
+/* With few links it is seen in the links themselves that there is something, one cache line before the bell is. */
+static bool glance(struct soft_core *core)
+{
+	if (core->nin > GLANCE_LINKS || core->nout > GLANCE_LINKS)
+		return false;
+	for (uint32_t i = 0; i < core->nin; i++)
+		if (see_requests(core->in[i]))
+			return true;
+	for (uint32_t i = 0; i < core->nout; i++)
+		if (has_response(core->out[i]))
+			return true;
+	return false;
+}
+
 void soft_progress(struct soft_core *core)
 {
-	if (!shm_bell_rung(core->bell) || !soft_trylock(&core->progress))
+	if (!soft_trylock(&core->progress))
 		return;
-	look(core);
+	if (glance(core) || listen_to_bell(core))
+		look(core);
 	soft_unlock(&core->progress);
 }
 
 void soft_progress_now(struct soft_core *core)
 {
 	soft_lock(&core->progress);
+	listen_to_bell(core);
 	look(core);
 	soft_unlock(&core->progress);
 }

@@ -257,7 +257,7 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	return carries_data(wqe->opcode) && qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
 }
 
-/* Fill the request for the next part; its length. */
+/* Fill the request for the next part; its length. The first cache line last and at once: the peer may be looking at it. */
 static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov,
 			     struct shm_req *req, uint8_t *chunk)
 {
@@ -265,6 +265,14 @@ static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wq
 	uint64_t left = wqe->length - qp->part_done;
 	uint32_t length = (uint32_t)(left > SHM_CHUNK && !fetch ? SHM_CHUNK : left);
 
+	if (fetch)
+		memcpy(chunk, iov, wqe->nsge * sizeof(*iov));
+	else if (carries_data(wqe->opcode))
+		soft_copy_out(length <= SHM_INLINE ? req->data : chunk, iov, wqe->nsge, qp->part_done, length);
+	req->compare_add = wqe->compare_add;
+	req->swap = wqe->swap;
+	req->total = wqe->length;
+	req->offset = qp->part_done;
 	req->opcode = wqe->opcode;
 	req->flags = part_flags(qp, wqe, length) | (fetch ? SHM_REQ_FETCH : 0);
 	req->dst_qpn = qp->attr.dest_qp_num;
@@ -274,17 +282,9 @@ static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wq
 	req->nsge = fetch ? wqe->nsge : 0;
 	req->length = length;
 	req->raddr = wqe->raddr + qp->part_done;
-	req->compare_add = wqe->compare_add;
-	req->swap = wqe->swap;
-	req->total = wqe->length;
-	req->offset = qp->part_done;
 	req->wqe = qp->sq_exec;
 	req->qp_index = qp->index;
 	req->epoch = qp->epoch;
-	if (fetch)
-		memcpy(chunk, iov, wqe->nsge * sizeof(*iov));
-	else if (carries_data(wqe->opcode))
-		soft_copy_out(length <= SHM_INLINE ? req->data : chunk, iov, wqe->nsge, qp->part_done, length);
 	return length;
 }
 
@@ -318,7 +318,7 @@ static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const stru
 	}
 	at = (uint32_t)(out->req_head % SHM_RING);
 	length = fill_request(qp, wqe, iov, &out->shm->req[at], out->shm->req_chunk[at]);
-	shm_req_publish(out->shm, ++out->req_head);
+	shm_req_publish(&out->shm->req[at], ++out->req_head);
 	soft_unlock(&out->tx);
 	soft_peer_notify(&out->peer);
 	qp->resync = false;

@@ -17,7 +17,7 @@ struct inbound {
 	struct shm_req req;		/* but for its data */
 	const uint8_t *data;
 	const uint8_t *chunk;
-	struct shm_resp *resp;
+	struct shm_resp resp;		/* what will be answered */
 	uint8_t *resp_chunk;
 	bool received;			/* a message is complete: cqe goes into the queue when the answer is out */
 	struct soft_cqe cqe;
@@ -156,9 +156,9 @@ static bool receive_start(const struct inbound *r, struct soft_qp *qp)
 	return qp->rx_active;
 }
 
-static enum shm_status rnr(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status rnr(struct inbound *r, struct soft_qp *qp)
 {
-	r->resp->rnr_timer = qp->attr.min_rnr_timer;
+	r->resp.rnr_timer = qp->attr.min_rnr_timer;
 	qp->rx_drop = true;
 	return SHM_RNR;
 }
@@ -269,7 +269,7 @@ static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, con
 	return SHM_ACK;
 }
 
-static enum shm_status do_bundle(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status do_bundle(struct inbound *r, struct soft_qp *qp)
 {
 	const uint8_t *at = r->req.length <= SHM_INLINE ? r->data : r->chunk;
 	uint32_t left = r->req.length;
@@ -279,12 +279,12 @@ static enum shm_status do_bundle(const struct inbound *r, struct soft_qp *qp)
 
 		if (status != SHM_ACK)
 			return nak(qp, status);
-		r->resp->length++;
+		r->resp.length++;
 	}
 	return SHM_ACK;
 }
 
-static enum shm_status do_read(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 {
 	struct span span = span_of(r, r->req.length);
 	enum shm_status status;
@@ -300,12 +300,12 @@ static enum shm_status do_read(const struct inbound *r, struct soft_qp *qp)
 	if (!from)
 		return nak(qp, status);
 	soft_copy(r->resp_chunk, from, r->req.length);
-	r->resp->length = r->req.length;
-	r->resp->offset = r->req.offset;
+	r->resp.length = r->req.length;
+	r->resp.offset = r->req.offset;
 	return SHM_ACK;
 }
 
-static enum shm_status do_atomic(const struct inbound *r, struct soft_qp *qp)
+static enum shm_status do_atomic(struct inbound *r, struct soft_qp *qp)
 {
 	struct span span = span_of(r, sizeof(uint64_t));
 	enum shm_status status;
@@ -318,8 +318,8 @@ static enum shm_status do_atomic(const struct inbound *r, struct soft_qp *qp)
 	}
 	if (!at)
 		return nak(qp, status);
-	r->resp->value = soft_atomic(r->req.opcode, at, r->req.compare_add, r->req.swap);
-	r->resp->length = sizeof(uint64_t);
+	r->resp.value = soft_atomic(r->req.opcode, at, r->req.compare_add, r->req.swap);
+	r->resp.length = sizeof(uint64_t);
 	return SHM_ACK;
 }
 
@@ -368,41 +368,43 @@ static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
  * The answer is out before the program can see the receive: what it then sends cannot overtake the answer, and a
  * requester sees its own completion before the reply, as on a wire. qp->lock is held for both.
  */
-static void answer(struct inbound *r, struct soft_qp *qp)
+static void answer(struct inbound *r, struct soft_qp *qp, struct shm_resp *resp)
 {
-	shm_resp_publish(r->in->shm, ++r->in->resp_head);
+	memcpy(resp, &r->resp, offsetof(struct shm_resp, turn));
+	shm_resp_publish(resp, ++r->in->resp_head);
 	if (r->received)
 		soft_recv_done(qp, &r->cqe, r->req.flags & SHM_REQ_SOLICITED);
 }
 
 void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 {
-	struct shm_resp *resp = &in->shm->resp[at];
+	const struct shm_req *req = &in->shm->req[at];
 	struct soft_qp *qp;
 	struct inbound r; /* cqe is filled when there is one */
 	int index;
 
 	r.core = core;
 	r.in = in;
-	r.data = in->shm->req[at].data;
+	r.data = req->data;
 	r.chunk = in->shm->req_chunk[at];
-	r.resp = resp;
 	r.resp_chunk = in->shm->resp_chunk[at];
 	r.received = false;
-	memcpy(&r.req, &in->shm->req[at], offsetof(struct shm_req, data));
+	memcpy(&r.req, req, offsetof(struct shm_req, turn));
+	if (!(r.req.flags & SHM_REQ_BUNDLE))
+		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));
 	index = soft_qpn_index(core->seg, r.req.dst_qpn);
 	qp = index < 0 ? NULL : core->qp[index];
-	*resp = (struct shm_resp){.status = SHM_NOT_READY,
-				  .qp_index = r.req.qp_index,
-				  .wqe = r.req.wqe,
-				  .flags = r.req.flags,
-				  .epoch = r.req.epoch};
+	r.resp = (struct shm_resp){.status = SHM_NOT_READY,
+				   .qp_index = r.req.qp_index,
+				   .wqe = r.req.wqe,
+				   .flags = r.req.flags,
+				   .epoch = r.req.epoch};
 	if (!qp) {
-		answer(&r, NULL);
+		answer(&r, NULL, &in->shm->resp[at]);
 		return;
 	}
 	soft_lock(&qp->lock);
-	resp->status = (uint32_t)carry_out(&r, qp);
-	answer(&r, qp);
+	r.resp.status = (uint32_t)carry_out(&r, qp);
+	answer(&r, qp, &in->shm->resp[at]);
 	soft_unlock(&qp->lock);
 }

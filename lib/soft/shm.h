@@ -27,7 +27,7 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 2,
+	SHM_ABI = 3,
 	SHM_QPS_PER_SLOT = 4096,	/* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOTS = 4,			/* blocks of numbers that one process may own */
@@ -35,7 +35,7 @@ enum {
 	SHM_MRS = 65536,		/* a key is index << 16 | 16 random bits */
 	SHM_RING = 64,			/* requests in flight per link */
 	SHM_CHUNK = 16384,		/* data bytes that travel with one request or response */
-	SHM_INLINE = 168,		/* of which this many sit beside the request itself */
+	SHM_INLINE = 160,		/* of which this many sit beside the request itself */
 };
 
 #define SHM_MAGIC 0x736f667476657262ULL
@@ -98,8 +98,8 @@ struct shm_segment {
 };
 
 struct shm_bell {
-	_Atomic uint32_t rung;		/* peers set it, the owner clears it before it looks */
-	uint8_t pad0[60];
+	_Atomic uint64_t rung;		/* another number for every ring; only peers write it */
+	uint8_t pad0[56];
 	_Atomic uint32_t kicked;	/* an eventfd write is on its way */
 	uint8_t pad1[60];
 };
@@ -115,6 +115,10 @@ enum shm_req_flags {
 	SHM_REQ_BUNDLE = 1 << 7,		/* small writes, one behind the other: struct shm_piece each */
 };
 
+/*
+ * A request. `turn` is written last, so that who waits for the request finds in one cache line that it is there and what it
+ * is; small data is in the next one.
+ */
 struct shm_req {
 	uint32_t opcode;		/* enum ibv_wr_opcode */
 	uint32_t flags;			/* enum shm_req_flags */
@@ -125,15 +129,17 @@ struct shm_req {
 	uint32_t nsge;			/* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_BUNDLE: pieces */
 	uint32_t length;		/* bytes in this part */
 	uint64_t raddr;
+	uint32_t wqe;			/* requester's index, for the response */
+	uint32_t qp_index;		/* requester's place in its table, for the response */
+	uint32_t epoch;			/* requester's, for the response */
+	uint8_t pad[8];
+	_Atomic uint32_t turn;		/* the low half of how many requests there have been with this one */
+	uint8_t data[SHM_INLINE];	/* length <= SHM_INLINE: the data; else it is in the chunk */
+	/* Not of bundles. */
 	uint64_t compare_add;
 	uint64_t swap;
 	uint64_t total;			/* bytes of the message, all parts */
 	uint64_t offset;		/* of this part */
-	uint32_t wqe;			/* requester's index, for the response */
-	uint32_t qp_index;		/* requester's place in its table, for the response */
-	uint32_t epoch;			/* requester's, for the response */
-	uint32_t reserved;
-	uint8_t data[SHM_INLINE];	/* length <= SHM_INLINE: the data; else it is in the chunk */
 };
 
 /* A write in a bundle; its data follows, in whole words of 8 bytes. */
@@ -164,17 +170,14 @@ struct shm_resp {
 	uint64_t value;			/* atomics: what was there before */
 	uint64_t offset;		/* of this part in its message */
 	uint32_t epoch;
-	uint8_t pad[20];
+	uint8_t pad[12];
+	_Atomic uint32_t turn;		/* as of its request; written last */
+	uint32_t reserved;
 };
 
 struct shm_link {
-	_Atomic uint64_t req_head;	/* requests ever published; written by the requester */
-	uint8_t pad0[56];
-	_Atomic uint64_t resp_head;	/* responses ever published; written by the responder */
-	uint8_t pad1[56];
 	struct shm_req req[SHM_RING];	/* written by the requester */
 	struct shm_resp resp[SHM_RING];	/* written by the responder */
-	uint8_t pad2[4096 - (128 + SHM_RING * 64) % 4096];
 	uint8_t req_chunk[SHM_RING][SHM_CHUNK];
 	uint8_t resp_chunk[SHM_RING][SHM_CHUNK];
 };
@@ -242,61 +245,61 @@ static inline uint32_t shm_mr_key(const struct shm_mr *mr)
 
 /* ---- rings of a link ---- */
 
-/* Requester; pairs with shm_req_head: the request is complete before it is counted. */
-static inline void shm_req_publish(struct shm_link *link, uint64_t head)
+/* Requester; pairs with shm_req_is_there: the rest of the request is written first. `number` counts requests from 1. */
+static inline void shm_req_publish(struct shm_req *req, uint64_t number)
 {
-	atomic_store_explicit(&link->req_head, head, memory_order_release);
+	atomic_store_explicit(&req->turn, (uint32_t)number, memory_order_release);
 }
 
 /* Responder; pairs with shm_req_publish. */
-static inline uint64_t shm_req_head(struct shm_link *link)
+static inline bool shm_req_is_there(struct shm_req *req, uint64_t number)
 {
-	return atomic_load_explicit(&link->req_head, memory_order_acquire);
+	return atomic_load_explicit(&req->turn, memory_order_acquire) == (uint32_t)number;
 }
 
-/* Responder; pairs with shm_resp_head. Also orders the responder's last look at the request before its reuse. */
-static inline void shm_resp_publish(struct shm_link *link, uint64_t head)
+/* Responder; pairs with shm_resp_is_there. Also orders the responder's last look at the request before its reuse. */
+static inline void shm_resp_publish(struct shm_resp *resp, uint64_t number)
 {
-	atomic_store_explicit(&link->resp_head, head, memory_order_release);
+	atomic_store_explicit(&resp->turn, (uint32_t)number, memory_order_release);
 }
 
 /* Requester; pairs with shm_resp_publish. */
-static inline uint64_t shm_resp_head(struct shm_link *link)
+static inline bool shm_resp_is_there(struct shm_resp *resp, uint64_t number)
 {
-	return atomic_load_explicit(&link->resp_head, memory_order_acquire);
+	return atomic_load_explicit(&resp->turn, memory_order_acquire) == (uint32_t)number;
 }
 
 /* ---- bell and attention ---- */
 
 /*
- * Peer, after it published something. The fence orders the bell before the load of attention; its partner is the
- * exchange in shm_attention_set: either the owner sees the bell or the peer sees SHM_KICK.
+ * Peer, after it published something; `ring` is a number that nobody has rung with. Then it loads attention: either it sees
+ * SHM_KICK, or the owner, who says that and then looks at the bell, sees the ring. Between the two the owner calls membarrier;
+ * only where one of the two has none (full_fence) is a fence needed here.
  */
-static inline void shm_bell_ring(struct shm_bell *bell)
+static inline void shm_bell_ring(struct shm_bell *bell, uint64_t ring, bool full_fence)
 {
-	atomic_store_explicit(&bell->rung, 1, memory_order_release);
-	atomic_thread_fence(memory_order_seq_cst);
+	atomic_store_explicit(&bell->rung, ring, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (full_fence)
+		atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Owner: did it ring? Cheap enough for every poll. Pairs with shm_bell_ring. */
-static inline bool shm_bell_rung(struct shm_bell *bell)
+/*
+ * Owner: the last ring. Cheap enough for every poll: the line is only read, and changes hands once for a ring. Pairs with
+ * shm_bell_ring: what was published before this ring is there.
+ */
+static inline uint64_t shm_bell_last(struct shm_bell *bell)
 {
-	return atomic_load_explicit(&bell->rung, memory_order_acquire) != 0;
+	return atomic_load_explicit(&bell->rung, memory_order_acquire);
 }
 
-/* Owner, before it looks into the links: what is published after this rings again. Pairs with shm_bell_ring. */
-static inline void shm_bell_clear(struct shm_bell *bell)
-{
-	atomic_exchange_explicit(&bell->rung, 0, memory_order_seq_cst);
-}
-
-/* Owner; after SHM_KICK it looks at the bell once more. Pairs with the fence in shm_bell_ring. */
+/* Owner; after SHM_KICK and a heavy barrier it looks at the bell once more. Pairs with shm_attention_get after a ring. */
 static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention attention)
 {
 	atomic_exchange_explicit(&seg->attention, (uint32_t)attention, memory_order_seq_cst);
 }
 
-/* Peer, after shm_bell_ring; pairs with shm_attention_set. The owner may use it to read back its own word. */
+/* Peer, after shm_bell_ring, which says how it pairs with shm_attention_set. The owner may use it to read back its own word. */
 static inline uint32_t shm_attention_get(const struct shm_segment *seg)
 {
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->attention, memory_order_relaxed);

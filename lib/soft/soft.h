@@ -337,10 +337,12 @@ struct soft_peer {
 	int kick_fd;
 	const struct shm_segment *seg;
 	struct shm_bell *bell;
+	bool full_fence;		/* see shm_busy_enter and shm_bell_ring */
 };
 
 enum {
 	SOFT_SPIN_TICKS = 4000,		/* a peer that polled in vain so lately still does */
+	SOFT_SAY_TICKS = 1000,		/* how often it says so: peers read the line */
 };
 
 /*
@@ -359,7 +361,6 @@ struct soft_out {
 	struct soft_peer peer;
 	uint32_t slot;			/* by which it was found */
 	bool self;
-	bool full_fence;		/* see shm_busy_enter */
 	bool can_vm;			/* process_vm_readv works on the peer */
 	bool peer_can_vm;		/* and the peer can reach us */
 	_Atomic bool dead;
@@ -392,6 +393,7 @@ struct soft_core {
 	bool no_membarrier;
 	uint64_t secret;		/* state of the generator of keys */
 	struct soft_lock progress;
+	_Atomic uint64_t heard;		/* the last ring that was looked after; written under progress */
 	struct soft_out *out[SOFT_MAX_LINKS];	/* under progress and table_lock to write, either to read */
 	uint32_t nout;
 	struct soft_in *in[SOFT_MAX_LINKS];
@@ -500,6 +502,20 @@ void soft_timer_clear(struct soft_qp *qp) SOFT_HIDDEN;
 struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn) SOFT_HIDDEN;
 void soft_out_put(struct soft_out *out) SOFT_HIDDEN;
 void soft_link_accept(void *sock) SOFT_HIDDEN;
+/* A poll has found nothing. */
+static inline void soft_say_spinning(struct soft_core *core)
+{
+	uint64_t now = shm_ticks();
+
+	if (now - shm_spin_load(core->seg) > SOFT_SAY_TICKS)
+		shm_spin_store(core->seg, now);
+}
+
+/* Is there anything new in the links? */
+static inline bool soft_bell_rung(struct soft_core *core)
+{
+	return shm_bell_last(core->bell) != atomic_load_explicit(&core->heard, memory_order_relaxed);
+}
 /* Tell whoever is on the other side that there is something in a link. */
 void soft_peer_notify(const struct soft_peer *peer) SOFT_HIDDEN;
 /* Look into all links: carry out requests, take responses. Returns at once if nothing rang or somebody else is at it. */
