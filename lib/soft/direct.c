@@ -152,16 +152,24 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
+/* A write goes by ring if the peer looks there and that is faster. A read takes no system call of the peer's either way. */
+static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
+{
+	return op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer) || soft_way_next(op->length) == SOFT_BY_CALL;
+}
+
 static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
 			       enum ibv_wc_status *status)
 {
-	uint64_t addr = mr->addr + (op->raddr - mr->iova);
+	uint64_t addr = mr->addr + (op->raddr - mr->iova), since = shm_ticks();
 	int err;
 
 	if (op->opcode == IBV_WR_RDMA_WRITE)
 		err = soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
 	else
 		err = soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
+	if (err == 0 && op->opcode == IBV_WR_RDMA_WRITE)
+		soft_way_took(SOFT_BY_CALL, op->length, shm_ticks() - since);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
 	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
@@ -194,7 +202,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
-		if (op->opcode != IBV_WR_RDMA_WRITE ? !target->atomic : !soft_peer_spins(&qp->out->peer))
+		if (!target->atomic && goes_by_call(qp->out, op))
 			return act_vm(qp->out, op, mr, status);
 		break;
 	case SOFT_REACH_NONE:

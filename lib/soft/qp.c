@@ -253,6 +253,7 @@ void soft_qp_restart(struct soft_qp *qp)
 	qp->sq_exec = qp->sq_tail = qp->sq_head;
 	qp->inflight = 0;
 	qp->part_done = 0;
+	qp->timed_since = 0;
 	qp->stall = SOFT_GO;
 	qp->give_up_ns = 0;
 	qp->resync = true;

@@ -247,8 +247,8 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 }
 
 /*
- * Large data is read by the peer from our memory, in one copy. Only while both of us have a thread at it are two copies faster, by
- * way of the ring: one fills a chunk while the other empties the one before. What has begun in parts goes on in parts.
+ * Large data is read by the peer from our memory, in one copy. But a write to a peer that looks came here because two copies are
+ * faster (way.c): one fills a chunk while the other empties the one before. What has begun in parts goes on in parts.
  */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -340,6 +340,10 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
+	}
+	if (!qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_WAY_MIN) {
+		qp->timed = qp->sq_exec;
+		qp->timed_since = shm_ticks();
 	}
 	do {
 		if (!push_part(qp, wqe, iov))
@@ -457,11 +461,12 @@ static bool known_by_ring(struct soft_qp *qp)
 
 /*
  * Writes need not wait until requests before them in the ring are answered: they come behind them there. That is slow unless the
- * peer looks.
+ * peer looks, and for large ones where a system call is faster.
  */
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer);
+	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer) &&
+	       (wqe->length < FETCH_MIN || soft_way_better(wqe->length) == SOFT_BY_RING);
 }
 
 /* The request at exec; false if the queue has to wait or has failed. */
@@ -563,8 +568,12 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 		soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return;
 	}
-	if (resp->flags & SHM_REQ_LAST)
-		send_done(qp);
+	if (!(resp->flags & SHM_REQ_LAST))
+		return;
+	if (qp->timed_since && qp->timed == resp->wqe)
+		soft_way_took(SOFT_BY_RING, wqe->length, resp->value - qp->timed_since);
+	qp->timed_since = 0;
+	send_done(qp);
 }
 
 /* Pieces of a bundle that were carried out. false: the rest of the answer says nothing. */

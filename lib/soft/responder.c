@@ -236,6 +236,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	}
 	if (imm && r->req.flags & SHM_REQ_LAST)
 		receive_done(r);
+	r->resp.value = shm_ticks();
 	return SHM_ACK;
 }
 

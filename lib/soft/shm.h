@@ -167,7 +167,7 @@ struct shm_resp {
 	uint32_t rnr_timer;
 	uint32_t length;		/* bytes of data; SHM_REQ_BUNDLE: pieces carried out */
 	uint32_t flags;			/* enum shm_req_flags of the request */
-	uint64_t value;			/* atomics: what was there before */
+	uint64_t value;			/* atomics: what was there before; writes: shm_ticks when the data was in place */
 	uint64_t offset;		/* of this part in its message */
 	uint32_t epoch;
 	uint8_t pad[12];

@@ -282,6 +282,8 @@ struct soft_qp {
 	uint32_t retries_left, rnr_left;
 	uint32_t by_ring;		/* index of a request that was found to have to go by ring, if it is at exec */
 	bool by_ring_known;
+	uint32_t timed;			/* index of the write by ring that is timed, if timed_since */
+	uint64_t timed_since;		/* ticks; 0: none is */
 	bool resync;			/* the next request starts over */
 	uint64_t deadline_ns;		/* SOFT_WAIT_TIMER */
 	uint64_t cut_ns;		/* when the connection breaks: the peer is gone, or the adversary; 0: never */
@@ -655,6 +657,21 @@ SOFT_EXPORT bool softverbs_lost(uint32_t qpn);
 bool soft_out_has_room(const struct soft_out *out) SOFT_HIDDEN;
 /* The same; if not, the queue pair waits for it. */
 bool soft_ring_room(struct soft_qp *qp) SOFT_HIDDEN;
+
+/* ---- way.c: how a polling peer's private memory is written ---- */
+enum {
+	SOFT_WAY_MIN = 512,		/* bytes; fewer always go by ring */
+};
+enum soft_way {
+	SOFT_BY_RING,
+	SOFT_BY_CALL,			/* process_vm_writev */
+};
+/* For the next write of this length; the better one, or one that is to be tried. */
+enum soft_way soft_way_next(uint64_t length) SOFT_HIDDEN;
+/* The better one, as far as is known. */
+enum soft_way soft_way_better(uint64_t length) SOFT_HIDDEN;
+/* How long a write that went this way took, in ticks. */
+void soft_way_took(enum soft_way way, uint64_t length, uint64_t ticks) SOFT_HIDDEN;
 
 /* ---- bundle.c: small writes that travel together, under qp->lock ---- */
 bool soft_bundle_may(const struct soft_qp *qp, const struct soft_wqe *wqe) SOFT_HIDDEN;

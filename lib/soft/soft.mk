@@ -8,7 +8,7 @@ SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-proto
 	-fPIC -fvisibility=hidden -fno-semantic-interposition -pthread -MMD -MP
 
 SOFT_VERBS_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, core engine link key backing procmap mr mw cq cq_ex channel async srq qp \
-	qp_state post wr requester bundle direct lend responder copy adversary device gid text compat compat_1_0 compat_private layout_check)
+	qp_state post wr requester bundle way direct lend responder copy adversary device gid text compat compat_1_0 compat_private layout_check)
 SOFT_CM_OBJS = $(patsubst %,$(BUILD)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_qp cm_compat)
 
 .PHONY: soft

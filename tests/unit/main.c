@@ -41,6 +41,7 @@ static void add_suites(void)
 	suite_mem();
 	suite_wait();
 	suite_lock();
+	suite_way();
 	suite_perf_stats();
 	suite_perf_options();
 }

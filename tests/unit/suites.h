@@ -24,6 +24,7 @@ void suite_directory(void);
 void suite_mem(void);
 void suite_wait(void);
 void suite_lock(void);
+void suite_way(void);
 
 /* Of perf/. */
 void suite_perf_stats(void);

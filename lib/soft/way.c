@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * By ring or by system call: two ways to write a polling peer's private memory, and which is faster is the machine's to say.
+ *
+ * DESIGN NOTES
+ * By ring data is copied twice, but by two processors at once; process_vm_writev copies it once, after a look into the
+ * other's page tables. Where caches are close to each other the ring is twice as fast for a megabyte, where they are
+ * far it is slower from some kilobytes on. So for each size class the ways take turns at first, then the better one is
+ * taken, and now and then the other one to see whether that is still so. What counts is the best time of each in a
+ * round: the others were disturbed, or found memory that nobody had touched yet. A write by ring is timed only when
+ * nothing was in the ring before it, and until the peer has the data, by the clock that all processors share.
+ *
+ * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
+ */
+#include "soft.h"
+
+enum {
+	CLASSES = 12,			/* SOFT_WAY_MIN bytes and up, doubling */
+	TRIALS = 16,			/* writes that begin a round, of both ways in turn */
+	TRY_EVERY = 32,			/* later, one of so many goes the worse way */
+	ROUND = 4096,			/* writes, after which all is forgotten */
+	WAYS = 2,
+};
+
+struct class {
+	_Atomic uint32_t writes;
+	_Atomic uint64_t best[WAYS];	/* ticks for SOFT_WAY_MIN bytes; 0: not known */
+};
+
+static struct class classes[CLASSES];
+
+static struct class *class_of(uint64_t length)
+{
+	uint32_t n = 0;
+
+	while (n + 1 < CLASSES && length >= 2ull * SOFT_WAY_MIN << n)
+		n++;
+	return &classes[n];
+}
+
+static uint64_t best(struct class *class, enum soft_way way)
+{
+	return atomic_load_explicit(&class->best[way], memory_order_relaxed);
+}
+
+static enum soft_way better(struct class *class)
+{
+	uint64_t ring = best(class, SOFT_BY_RING), call = best(class, SOFT_BY_CALL);
+
+	return ring && (!call || ring <= call) ? SOFT_BY_RING : SOFT_BY_CALL;
+}
+
+enum soft_way soft_way_next(uint64_t length)
+{
+	struct class *class = class_of(length);
+	uint32_t n = atomic_load_explicit(&class->writes, memory_order_relaxed);
+
+	if (length < SOFT_WAY_MIN)
+		return SOFT_BY_RING;
+	atomic_store_explicit(&class->writes, (n + 1) % ROUND, memory_order_relaxed);
+	if (n == 0)
+		for (uint32_t way = 0; way < WAYS; way++)
+			atomic_store_explicit(&class->best[way], 0, memory_order_relaxed);
+	if (n < TRIALS)
+		return n % WAYS ? SOFT_BY_CALL : SOFT_BY_RING;
+	return (better(class) == SOFT_BY_RING) == (n % TRY_EVERY != 0) ? SOFT_BY_RING : SOFT_BY_CALL;
+}
+
+enum soft_way soft_way_better(uint64_t length)
+{
+	return length < SOFT_WAY_MIN ? SOFT_BY_RING : better(class_of(length));
+}
+
+void soft_way_took(enum soft_way way, uint64_t length, uint64_t ticks)
+{
+	struct class *class = class_of(length);
+	uint64_t cost = ticks * SOFT_WAY_MIN / length + 1, before = best(class, way);
+
+	if (length >= SOFT_WAY_MIN && (!before || cost < before))
+		atomic_store_explicit(&class->best[way], cost, memory_order_relaxed);
+}
