@@ -48,13 +48,19 @@ uint64_t soft_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* From a pool: a system call for every key would be felt. */
 uint32_t soft_random(void)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static uint32_t pool[64], left;
 	uint32_t value;
 
-	/* Up to 256 bytes never come in part; before the pool is seeded, the clock has to do. */
-	if (getrandom(&value, sizeof(value), GRND_NONBLOCK) != (ssize_t)sizeof(value))
-		value = (uint32_t)(soft_now_ns() * 2654435761u);
+	pthread_mutex_lock(&lock);
+	/* Up to 256 bytes never come in part; before the kernel's pool is seeded, the clock has to do. */
+	if (left == 0 && getrandom(pool, sizeof(pool), GRND_NONBLOCK) == (ssize_t)sizeof(pool))
+		left = sizeof(pool) / sizeof(pool[0]);
+	value = left ? pool[--left] : (uint32_t)(soft_now_ns() * 2654435761u);
+	pthread_mutex_unlock(&lock);
 	return value;
 }
 

@@ -393,7 +393,6 @@ struct soft_core {
 	struct shm_bell *bell;
 	int seg_fd, bell_fd, kick_fd;
 	bool no_membarrier;
-	uint64_t secret;		/* state of the generator of keys */
 	struct soft_lock progress;
 	_Atomic uint64_t heard;		/* the last ring that was looked after; written under progress */
 	struct soft_out *out[SOFT_MAX_LINKS];	/* under progress and table_lock to write, either to read */
