@@ -179,11 +179,7 @@ static bool data_before_flag_done(struct link *link)
 	struct wire *wire = &link->peer->wire;
 	bool must = (link->marks & LINK_GOT) || ((link->marks & LINK_TOUCHED) && wire->flag_mode == FLAG_WAIT);
 
-	if (!must || wire_done(wire, link->last_number))
-		return true;
-	wire_signal(wire);
-	wire_poll(wire);
-	return wire_done(wire, link->last_number);
+	return !must || wire_drive(wire, link->last_number);
 }
 
 static int send_completed(struct link *link)
@@ -211,10 +207,7 @@ static bool origin_memory_free(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
 
-	if (!(link->marks & LINK_WAITING) || wire_done(wire, link->last_number))
-		return true;
-	wire_poll(wire);
-	return wire_done(wire, link->last_number);
+	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
 }
 
 /* One step of one link towards its end: 1 when it is there, 0 when it has to wait, or the error that ends it. */

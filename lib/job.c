@@ -1,5 +1,6 @@
 /* job.c - joining and leaving a job; see job.h. */
 #include "job.h"
+#include "lend.h"
 
 #include <sched.h>
 #include <sodium.h>
@@ -90,6 +91,7 @@ static void set_crowding(struct oriel_job *job)
 
 	job->oversubscribed = job->boot->local_size > count;
 	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
+	job->needs_hands = lend_offered();
 	job->patience = 1 + job->ranks_per_processor / PATIENCE_RANKS;
 }
 

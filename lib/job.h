@@ -33,6 +33,8 @@ struct oriel_job {
 	int size;
 	bool oversubscribed;         /* more ranks than processors on this machine: yield soon */
 	uint32_t ranks_per_processor; /* rounded up */
+	bool needs_hands;            /* the device, for private memory: lend_offered() */
+	uint64_t private_windows;    /* of memory that the device cannot lend, as far as we know; changed atomically */
 	uint32_t patience;           /* by how much limits of time are stretched, since peers wait for a processor too */
 	bool closing;                /* in finalize: disconnects are no deaths; state of the service thread */
 	int timeout_ms;              /* 0: none */

@@ -18,6 +18,13 @@ static bool device_function(const char *name, void *pointer)
 	return function;
 }
 
+bool lend_offered(void)
+{
+	lend_fn *lend;
+
+	return device_function("softverbs_lend", &lend);
+}
+
 /* The caller holds wire->lock. */
 static bool borrow(struct wire *wire, uint32_t rkey, struct lent *lent)
 {

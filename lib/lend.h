@@ -20,6 +20,9 @@
 
 #include "link.h"
 
+/* Whether the device is one that lends: it also needs this process's hands, to place what arrives in memory that it cannot lend. */
+bool lend_offered(void);
+
 /* Ask for the link's memory, once; the link is ready. The caller holds win->lock. */
 void lend_ask(struct link *link);
 

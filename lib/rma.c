@@ -550,11 +550,7 @@ static int flush_step(struct oriel_win *win, struct link *link, bool local)
 		wire_ring(wire);
 		return 1;
 	}
-	if (!wire_done(wire, link->last_number)) {
-		wire_signal(wire);
-		wire_poll(wire);
-	}
-	return wire_done(wire, link->last_number);
+	return wire_drive(wire, link->last_number);
 }
 
 struct flushing {

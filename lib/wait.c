@@ -2,6 +2,7 @@
 #include "wait.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "util.h"
 
 #define SPINS 4096                          /* turns before the first yield */
+#define SPINS_EAGER 512                     /* of these, before the first relaxed one: what is about to come is seen sooner */
 #define SPINS_OVERSUBSCRIBED 4
 #define YIELD_NS (50 * NS_PER_MS)           /* then naps */
 #define NAP_FIRST_NS (50 * 1000)
@@ -26,11 +28,13 @@
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
-	memset(wait, 0, sizeof(*wait));
+	memset(wait, 0, offsetof(struct wait, names));
+	wait->names[0] = '\0';
 	wait->job = job;
 	wait->call = call;
 	wait->win = win;
 	wait->limit_ms = job->timeout_ms;
+	wait->relaxed = job->needs_hands && counter_load(&job->private_windows) > 0;
 	wait->deaths = counter_load(&job->deaths); /* pairs with rank_died; the first look searches the dead in any case */
 }
 
@@ -106,7 +110,8 @@ int wait_pause(struct wait *wait)
 	uint64_t now;
 
 	if (++wait->turns < spins && wait->turns % TURNS_PER_CLOCK != 0) {
-		cpu_relax();
+		if (wait->relaxed || wait->turns > SPINS_EAGER)
+			cpu_relax();
 		return 0;
 	}
 	now = now_ns();

@@ -28,6 +28,7 @@ struct wait {
 	const char *call;
 	const void *win;          /* for messages; may be NULL */
 	int limit_ms;             /* 0: none; the job's unless the caller sets another after wait_begin */
+	bool relaxed;             /* every turn: peers write by way of lines that a turn looks at, and are not to be disturbed */
 	uint32_t turns;
 	uint64_t start_ns;
 	uint64_t deadline_ns;     /* 0: none */

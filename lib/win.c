@@ -176,6 +176,8 @@ static void win_release(struct oriel_win *win)
 
 	rma_release_temps(win);
 	links_free(win);
+	if (win->mr && !win->allocated)
+		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
 	if (win->mr) {
 		mem_forget(&job->mems, win->mr);
 		peers_drain_lent(job); /* operations on other windows may use this memory as their origin */
@@ -237,6 +239,8 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 	*slot_taken = rc == 0;
 	if (rc == 0 && win->size_bytes > 0)
 		rc = mem_add(&win->job->mems, win->base, win->size_bytes, &win->mr, &win->read_only);
+	if (win->mr && !win->allocated)
+		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
 	if (rc == 0)
 		publish(win);
 	return rc;

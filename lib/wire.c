@@ -554,14 +554,24 @@ uint64_t wire_signal(struct wire *wire)
 	return number;
 }
 
+bool wire_drive(struct wire *wire, uint64_t number)
+{
+	if (wire_done(wire, number))
+		return true;
+	lock_take(&wire->lock);
+	if (wire->signalled < number)
+		signal_last(wire);
+	ring_locked(wire);
+	poll_locked(wire);
+	lock_give(&wire->lock);
+	return wire_done(wire, number);
+}
+
 bool wire_wait(struct wire *wire, uint64_t number)
 {
-	if (!wire_done(wire, number))
-		wire_signal(wire);
-	while (!wire_done(wire, number)) {
+	while (!wire_drive(wire, number)) {
 		if (state_load(&wire->state) != WIRE_UP) /* pairs with fail() and wire_break() */
 			return false;
-		wire_poll(wire);
 	}
 	return true;
 }

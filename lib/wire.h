@@ -158,6 +158,9 @@ void wire_ring(struct wire *wire);
 /* Look at the completion queue. Cheap when there is nothing. */
 void wire_poll(struct wire *wire);
 
+/* One turn of a wait for request `number`: it is posted, its completion will be told, and has perhaps been. True if it has. */
+bool wire_drive(struct wire *wire, uint64_t number);
+
 /*
  * Wait until request `number` is complete. False once the wire is broken, which the device's retries bring about at the latest:
  * the wait is bounded without a clock.

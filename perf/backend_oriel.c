@@ -13,7 +13,7 @@ static oriel_group *all_others;     /* every rank but this one */
 static oriel_win *win;
 static oriel_mem *origin_mem;
 static oriel_win *agree_win;        /* one number of rank 0's; fences on it leave the epochs of `win` alone */
-static int64_t agreed;
+static int64_t *agreed;
 static enum perf_sync sync;
 
 static int fail(const char *call)
@@ -288,7 +288,7 @@ static int agree(int64_t *value)
 	if (rc || oriel_win_fence(agree_win, 0))
 		return rc ? rc : fail("oriel_win_fence");
 	if (oriel_rank(job) != 0)
-		*value = agreed;
+		*value = *agreed;
 	return barrier(); /* nobody reads the number any more */
 }
 
@@ -322,10 +322,12 @@ static int make_groups(const struct perf_place *place)
 
 static int make_windows(const struct perf_options *options, struct perf_place *place)
 {
-	void *base = place->window;
+	void *base = NULL;
 
-	if (oriel_win_create(&agreed, sizeof(agreed), 1, NULL, world, &agree_win))
-		return fail("oriel_win_create");
+	if (oriel_win_allocate(sizeof(*agreed), 1, NULL, world, &base, &agree_win))
+		return fail("oriel_win_allocate");
+	agreed = base;
+	base = place->window;
 	if (options->window == WINDOW_CREATE && oriel_win_create(base, place->window_bytes, 1, NULL, world, &win))
 		return fail("oriel_win_create");
 	if (options->window == WINDOW_ALLOCATE && oriel_win_allocate(place->window_bytes, 1, NULL, world, &base, &win))

@@ -235,6 +235,22 @@ static void wire_signal__posts_nothing_more(void)
 	part();
 }
 
+/* A request that is signalled because its turn has come waits in the batch all the same. */
+static void wire_drive__posts_what_is_signalled_already(void)
+{
+	uint64_t number = 0;
+	bool copied;
+
+	fake_config.engine = true;
+	join();
+	while (a.wire.batched == 0 || a.wire.signalled != a.wire.posted)
+		wire_put(&a.wire, "x", 0, 1, at(&b, 0), &copied, &number);
+	for (uint64_t begin = now_ns(); !wire_drive(&a.wire, number) && now_ns() - begin < 10 * NS_PER_SECOND;)
+		sched_yield();
+	CU_ASSERT_TRUE(wire_done(&a.wire, number));
+	part();
+}
+
 /* The origin may change as soon as `copied` says so. */
 static void wire_put__says_whether_the_origin_is_free(void)
 {
@@ -492,6 +508,7 @@ void suite_wire(void)
 	CU_ADD_TEST(suite, wire_put__a_full_batch_leaves_by_itself);
 	CU_ADD_TEST(suite, wire_put__a_batch_is_bounded_in_bytes);
 	CU_ADD_TEST(suite, wire_signal__posts_nothing_more);
+	CU_ADD_TEST(suite, wire_drive__posts_what_is_signalled_already);
 	CU_ADD_TEST(suite, wire_put__says_whether_the_origin_is_free);
 	CU_ADD_TEST(suite, wire_put__through_the_ring);
 	CU_ADD_TEST(suite, wire_get__registered_and_through_the_ring);
