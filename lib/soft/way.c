@@ -5,10 +5,11 @@
  * DESIGN NOTES
  * By ring data is copied twice, but by two processors at once; process_vm_writev copies it once, after a look into the
  * other's page tables. Where caches are close to each other the ring is twice as fast for a megabyte, where they are
- * far it is slower from some kilobytes on. So for each size class the ways take turns at first, then the better one is
- * taken, and now and then the other one to see whether that is still so. What counts is the best time of each in a
- * round: the others were disturbed, or found memory that nobody had touched yet. A write by ring is timed only when
- * nothing was in the ring before it, and until the peer has the data, by the clock that all processors share.
+ * far it is slower from some kilobytes on. So a round of writes of one size class begins with some by ring, then some
+ * by call, and the better way is taken for the rest of it. Some in a row, because each way leaves the memory in another
+ * processor's cache, and pays for what the other one has left. What counts is the best time: the others were disturbed, or found
+ * memory that nobody had touched yet. A write by ring is timed only when nothing was in the ring before it, and until
+ * the peer has the data, by the clock that all processors share.
  *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
@@ -16,9 +17,9 @@
 
 enum {
 	CLASSES = 12,			/* SOFT_WAY_MIN bytes and up, doubling */
-	TRIALS = 16,			/* writes that begin a round, of both ways in turn */
-	TRY_EVERY = 32,			/* later, one of so many goes the worse way */
+	TRIALS = SHM_RING + 32,		/* of each way; the first ones meet pages of the ring that nobody has touched */
 	ROUND = 4096,			/* writes, after which all is forgotten */
+	ANSWER_TICKS = 500,		/* what the answer to a request by ring costs both sides afterwards, about */
 	WAYS = 2,
 };
 
@@ -61,9 +62,9 @@ enum soft_way soft_way_next(uint64_t length)
 	if (n == 0)
 		for (uint32_t way = 0; way < WAYS; way++)
 			atomic_store_explicit(&class->best[way], 0, memory_order_relaxed);
-	if (n < TRIALS)
-		return n % WAYS ? SOFT_BY_CALL : SOFT_BY_RING;
-	return (better(class) == SOFT_BY_RING) == (n % TRY_EVERY != 0) ? SOFT_BY_RING : SOFT_BY_CALL;
+	if (n < WAYS * TRIALS)
+		return n < TRIALS ? SOFT_BY_RING : SOFT_BY_CALL;
+	return better(class);
 }
 
 enum soft_way soft_way_better(uint64_t length)
@@ -74,7 +75,8 @@ enum soft_way soft_way_better(uint64_t length)
 void soft_way_took(enum soft_way way, uint64_t length, uint64_t ticks)
 {
 	struct class *class = class_of(length);
-	uint64_t cost = ticks * SOFT_WAY_MIN / length + 1, before = best(class, way);
+	uint64_t all = way == SOFT_BY_RING ? ticks + ANSWER_TICKS : ticks;
+	uint64_t cost = all * SOFT_WAY_MIN / length + 1, before = best(class, way);
 
 	if (length >= SOFT_WAY_MIN && (!before || cost < before))
 		atomic_store_explicit(&class->best[way], cost, memory_order_relaxed);
