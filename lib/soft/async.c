@@ -39,7 +39,6 @@ static struct soft_event *take(struct soft_context *context)
 	if (!soft_list_empty(&context->events)) {
 		item = soft_container(context->events.next, struct soft_event, list);
 		soft_list_del(&item->list);
-		tally_take(context->vctx.context.async_fd);
 	}
 	pthread_mutex_unlock(&context->event_lock);
 	return item;
@@ -49,9 +48,10 @@ SOFT_EXPORT int ibv_get_async_event(struct ibv_context *base, struct ibv_async_e
 {
 	struct soft_event *item;
 
-	while (!(item = take(soft_context(base))))
+	do {
 		if (tally_wait(base->async_fd) != 0)
 			return -1;
+	} while (!(item = take(soft_context(base))));
 	*event = item->event;
 	free(item);
 	return 0;
@@ -115,7 +115,7 @@ void soft_async_forget(struct ibv_context *base, const void *element, pthread_mu
 			continue;
 		soft_list_del(i);
 		free(item);
-		tally_take(base->async_fd);
+		tally_forget(base->async_fd);
 		dropped++;
 	}
 	pthread_mutex_unlock(&context->event_lock);

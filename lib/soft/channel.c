@@ -71,7 +71,6 @@ static struct soft_cq *take(struct soft_channel *channel)
 		soft_list_del(&cq->event);
 		if (--cq->events_queued)
 			soft_list_add_tail(&channel->ready, &cq->event);
-		tally_take(channel->base.fd);
 	}
 	pthread_mutex_unlock(&channel->lock);
 	return cq;
@@ -81,9 +80,10 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **
 {
 	struct soft_cq *cq;
 
-	while (!(cq = take(soft_channel(base))))
+	do {
 		if (tally_wait(base->fd) != 0)
 			return -1;
+	} while (!(cq = take(soft_channel(base))));
 	*cq_out = &cq->base;
 	*cq_context = cq->base.cq_context;
 	return 0;
@@ -105,7 +105,7 @@ void soft_channel_forget(struct soft_cq *cq)
 		return;
 	pthread_mutex_lock(&channel->lock);
 	for (; cq->events_queued; cq->events_queued--, cq->events_raised--)
-		tally_take(channel->base.fd);
+		tally_forget(channel->base.fd);
 	soft_list_del(&cq->event);
 	pthread_mutex_unlock(&channel->lock);
 	pthread_mutex_lock(&cq->base.mutex);

@@ -99,7 +99,6 @@ static struct cm_event *take(struct cm_channel *channel)
 	if (!soft_list_empty(&channel->events)) {
 		event = soft_container(channel->events.next, struct cm_event, list);
 		soft_list_del(&event->list);
-		tally_take(channel->base.fd);
 		count_fetched(event);
 	}
 	pthread_mutex_unlock(&cm_lock);
@@ -159,9 +158,10 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_c
 
 	if (!base || !out)
 		return cm_fail(EINVAL);
-	while (!(event = take(cm_channel(base))))
+	do {
 		if (tally_wait(base->fd) != 0)
 			return -1;
+	} while (!(event = take(cm_channel(base))));
 	*out = &event->base;
 	if (process(event) == 0)
 		return 0;
@@ -228,7 +228,7 @@ void cm_event_forget(struct cm_id *id)
 		struct rdma_cm_id *request = event->base.id;
 
 		soft_list_del(&event->list);
-		tally_take(channel->base.fd);
+		tally_forget(channel->base.fd);
 		free(event);
 		if (request == &id->base)
 			continue;
@@ -252,7 +252,7 @@ static void move_events(struct cm_id *id, struct cm_channel *from, struct cm_cha
 	id->base.channel = &to->base;
 	while ((event = find_unfetched(from, id))) {
 		soft_list_del(&event->list);
-		tally_take(from->base.fd);
+		tally_forget(from->base.fd);
 		soft_list_add_tail(&to->events, &event->list);
 		tally_add(to->base.fd);
 	}

@@ -3,20 +3,19 @@
  * A descriptor that counts the entries of a list, so that programs can poll it, and set O_NONBLOCK, as with the kernel's.
  *
  * DESIGN NOTES
- * The count changes together with the list, under the list's lock: an entry that is there has its count, and taking one
- * never blocks. Whoever waits does so without the lock and without taking anything, and then looks into the list; an
- * entry that was forgotten meanwhile has taken its count along.
+ * Whoever wants an entry takes a count first, by a read that blocks, may be interrupted and may be cancelled as the kernel's
+ * own, and then an entry, under the list's lock. Whoever forgets an entry takes a count back, with the lock held and so
+ * without ever blocking: it may be in the hands of one who has just read it, who then finds the list empty and waits again,
+ * or another entry. So there are never fewer counts, those in hands included, than entries.
  */
 #ifndef SOFT_TALLY_H
 #define SOFT_TALLY_H
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* -1 and errno, or the descriptor. */
@@ -25,41 +24,35 @@ static inline int tally_new(void)
 	return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
 }
 
-/* By number, because read(2) and write(2) are places where a thread can be cancelled, with the lock. */
-static inline bool tally_syscall(long number, int fd, uint64_t *count)
-{
-	return syscall(number, fd, count, sizeof(*count)) == (long)sizeof(*count);
-}
-
-/* One entry more; under the list's lock. false only for a descriptor that the program has closed or replaced. */
+/*
+ * One entry more; under the list's lock. false only for a descriptor that the program has closed or replaced. By number, because
+ * write(2) is a place where a thread can be cancelled, with the lock.
+ */
 static inline bool tally_add(int fd)
 {
 	uint64_t one = 1;
 
-	return tally_syscall(SYS_write, fd, &one);
+	return syscall(SYS_write, fd, &one, sizeof(one)) == (long)sizeof(one);
 }
 
-/* One entry less, of those that are there; under the list's lock. */
-static inline bool tally_take(int fd)
+/* Wait for a count and take it. -1 and errno, as read(2) has it. */
+static inline int tally_wait(int fd)
 {
 	uint64_t one;
 
-	return tally_syscall(SYS_read, fd, &one);
+	return read(fd, &one, sizeof(one)) == (ssize_t)sizeof(one) ? 0 : -1;
 }
 
-/* The list was empty: wait until it need not be any more. -1 and errno if it is not to be waited, or that failed. */
-static inline int tally_wait(int fd)
+/*
+ * An entry was forgotten; under the list's lock. Before Linux 5.8, which cannot do this without blocking, its count stays: one look
+ * at the descriptor will be in vain.
+ */
+static inline void tally_forget(int fd)
 {
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	int flags = fcntl(fd, F_GETFL);
+	uint64_t one;
+	struct iovec to = {.iov_base = &one, .iov_len = sizeof(one)};
 
-	if (flags < 0)
-		return -1;
-	if (flags & O_NONBLOCK) {
-		errno = EAGAIN;
-		return -1;
-	}
-	return poll(&ready, 1, -1) == 1 ? 0 : -1;
+	(void)syscall(SYS_preadv2, fd, &to, 1, -1L, -1L, RWF_NOWAIT);
 }
 
 #endif

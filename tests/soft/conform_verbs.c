@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "lab.h"
 
@@ -173,7 +175,7 @@ static enum lab_verdict cq__overrun_raises_cq_error(void)
 	return LAB_PASSED;
 }
 
-/* Take events until one of a queue with this context comes. */
+/* Take events until one of a queue with this context comes; NULL if that failed. */
 static void *fetch_until_the_last(void *arg)
 {
 	struct ibv_comp_channel *channel = arg;
@@ -185,7 +187,7 @@ static void *fetch_until_the_last(void *arg)
 		last = context == channel;
 		ibv_ack_cq_events(cq, 1);
 	}
-	return NULL;
+	return last ? channel : NULL;
 }
 
 /* A queue with an event: a receive that is flushed at once. */
@@ -220,6 +222,33 @@ static enum lab_verdict cq__destroyed_while_its_event_is_fetched(void)
 		CHECK(i == ROUNDS || (ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0));
 	}
 	CHECK(pthread_join(thread, NULL) == 0);
+	return LAB_PASSED;
+}
+
+static void nothing(int signal_number)
+{
+	(void)signal_number;
+}
+
+/* Who waits for an event goes on waiting after a signal whose handler says so. */
+static enum lab_verdict cq__signal_restarts_the_wait(void)
+{
+	const struct timespec while_waiting = {.tv_nsec = 50000000};
+	const struct sigaction restart = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+	struct ibv_cq *cq;
+	struct lab lab;
+	pthread_t thread;
+	void *seen;
+
+	lab_setup(&lab, NULL);
+	CHECK(sigaction(SIGUSR1, &restart, NULL) == 0);
+	CHECK(pthread_create(&thread, NULL, fetch_until_the_last, lab.channel) == 0);
+	nanosleep(&while_waiting, NULL);
+	CHECK(pthread_kill(thread, SIGUSR1) == 0);
+	nanosleep(&while_waiting, NULL);
+	cq = ibv_create_cq(lab.ctx, 16, lab.channel, lab.channel, 0);
+	CHECK(cq && flushed_receive(&lab, cq));
+	CHECK(pthread_join(thread, &seen) == 0 && seen == lab.channel);
 	return LAB_PASSED;
 }
 
@@ -592,6 +621,7 @@ static const struct lab_case cases[] = {
 	{"cq: solicited only", cq__solicited_only, "ibv_req_notify_cq(3)"},
 	{"cq: overrun raises CQ error", cq__overrun_raises_cq_error, "ibv_poll_cq(3), ibv_get_async_event(3)"},
 	{"cq: destroyed while its event is fetched", cq__destroyed_while_its_event_is_fetched, "ibv_get_cq_event(3)"},
+	{"cq: signal restarts the wait", cq__signal_restarts_the_wait, "signal(7)"},
 	{"state: only along the arrows", state__only_along_the_arrows, IBA "10.3.1, ibv_modify_qp(3)"},
 	{"state: missing attribute is invalid", state__missing_attribute_is_invalid, "ibv_modify_qp(3)"},
 	{"state: posting too early is refused", state__posting_too_early_is_refused, IBA "10.3.1.1, 10.3.1.2"},
