@@ -56,8 +56,11 @@ uint32_t soft_random(void)
 	uint32_t value;
 
 	pthread_mutex_lock(&lock);
-	/* Up to 256 bytes never come in part; before the kernel's pool is seeded, the clock has to do. */
-	if (left == 0 && getrandom(pool, sizeof(pool), GRND_NONBLOCK) == (ssize_t)sizeof(pool))
+	/*
+	 * By number, because getrandom(2) is a place where a thread can be cancelled, with the lock. Up to 256 bytes never come in
+	 * part; before the kernel's pool is seeded, the clock has to do.
+	 */
+	if (left == 0 && syscall(SYS_getrandom, pool, sizeof(pool), GRND_NONBLOCK) == (long)sizeof(pool))
 		left = sizeof(pool) / sizeof(pool[0]);
 	value = left ? pool[--left] : (uint32_t)(soft_now_ns() * 2654435761u);
 	pthread_mutex_unlock(&lock);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "soft.h"
@@ -121,9 +122,8 @@ static void write_kick(int fd)
 {
 	uint64_t one = 1;
 
-	/* Fails only when 2^64 - 1 kicks are pending. */
-	if (write(fd, &one, sizeof(one)) < 0)
-		return;
+	/* Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a thread can be cancelled. */
+	(void)syscall(SYS_write, fd, &one, sizeof(one));
 }
 
 void soft_engine_wake(void)
