@@ -260,9 +260,20 @@ void soft_qp_restart(struct soft_qp *qp)
 	qp->epoch = atomic_fetch_add(&soft_core->object_serial, 1);
 }
 
+/* Out of the list of those that wait for room in the link, which may be another one, or none, next. */
+static void wait_for_room_no_more(struct soft_qp *qp)
+{
+	if (!qp->out)
+		return;
+	soft_lock(&qp->out->tx);
+	soft_list_del(&qp->waiting);
+	soft_unlock(&qp->out->tx);
+}
+
 static void reset(struct soft_qp *qp)
 {
 	set_state(qp, IBV_QPS_RESET);
+	wait_for_room_no_more(qp);
 	soft_qp_restart(qp);
 	atomic_store(&qp->sq_released, qp->sq_head);
 	qp->cut_ns = 0;
@@ -495,11 +506,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	core->qp[qp->index] = NULL;
 	pthread_mutex_unlock(&core->table_lock);
 	soft_timer_clear(qp);
-	if (qp->out) {
-		soft_lock(&qp->out->tx);
-		soft_list_del(&qp->waiting);
-		soft_unlock(&qp->out->tx);
-	}
+	wait_for_room_no_more(qp);
 	soft_unlock(&core->progress);
 
 	soft_async_forget(base->context, qp, &base->mutex, &base->cond, &base->events_completed, &qp->async_raised);
