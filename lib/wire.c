@@ -111,7 +111,7 @@ static void fail(struct wire *wire, const char *text)
 {
 	if (wire->state != WIRE_UP)
 		return;
-	wire->batched = 0;
+	wire->batched = wire->batched_bytes = 0;
 	state_store(&wire->state, WIRE_BROKEN); /* pairs with the state_load in every waiting loop */
 	wire->broken(wire->broken_arg, text);
 }
@@ -121,7 +121,7 @@ void wire_break(struct wire *wire)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	lock_take(&wire->lock);
-	wire->batched = 0;
+	wire->batched = wire->batched_bytes = 0;
 	if (wire->qp && wire->state == WIRE_UP)
 		ibv_modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
 	state_store(&wire->state, WIRE_BROKEN);
@@ -198,8 +198,7 @@ static void ring_locked(struct wire *wire)
 		wire->wr[i].next = &wire->wr[i + 1];
 	wire->wr[wire->batched - 1].next = NULL;
 	rc = ibv_post_send(wire->qp, wire->wr, &bad);
-	wire->batched = 0;
-	wire->batched_bytes = 0;
+	wire->batched = wire->batched_bytes = 0;
 	if (rc)
 		fail(wire, "ibv_post_send refused a work request");
 }

@@ -152,7 +152,7 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-/* A write goes by ring if the peer looks there and that is faster. A read takes no system call of the peer's either way. */
+/* A write goes by ring if the peer looks there and that is faster, or is to be tried. A read takes no system call of the peer's either way. */
 static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
 {
 	return op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer) || soft_way_next(op->length) == SOFT_BY_CALL;

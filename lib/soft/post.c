@@ -190,7 +190,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	int err = 0;
 
 	soft_lock(&qp->lock);
-	/* Whoever polls writes it all the time, and whether he polls decides how private memory is written. */
+	/* Whoever polls writes it often, and whether he polls decides how private memory is written. */
 	if (qp->out)
 		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
 	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails(__func__)) {

@@ -84,13 +84,13 @@ struct shm_segment {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t key_mask;		/* index of a key ^ key_mask = place in mr[] */
-	uint32_t no_membarrier;		/* owner cannot call membarrier: peers fence (see shm_busy_enter) */
+	uint32_t no_membarrier;		/* owner cannot call membarrier: peers fence (shm_busy_enter, shm_bell_ring) */
 	_Atomic uint32_t slots;		/* how many of slot[] are owned */
 	uint32_t slot[SHM_SLOTS];
 	uint8_t pad0[24];
 	_Atomic uint32_t attention;	/* enum shm_attention */
 	uint8_t pad1[60];
-	_Atomic uint64_t spin_ticks;	/* shm_ticks of the last ibv_poll_cq that found nothing */
+	_Atomic uint64_t spin_ticks;	/* shm_ticks of a late ibv_poll_cq that found nothing; see soft_say_spinning */
 	uint8_t pad2[56];
 	uint8_t pad3[4096 - 192];
 	struct shm_qp qp[SHM_QPS];

@@ -394,7 +394,7 @@ struct soft_core {
 	int seg_fd, bell_fd, kick_fd;
 	bool no_membarrier;
 	struct soft_lock progress;
-	_Atomic uint64_t heard;		/* the last ring that was looked after; written under progress */
+	_Atomic uint64_t heard;		/* the last ring that was listened to, before a look; written under progress */
 	struct soft_out *out[SOFT_MAX_LINKS];	/* under progress and table_lock to write, either to read */
 	uint32_t nout;
 	struct soft_in *in[SOFT_MAX_LINKS];
@@ -512,14 +512,14 @@ static inline void soft_say_spinning(struct soft_core *core)
 		shm_spin_store(core->seg, now);
 }
 
-/* Is there anything new in the links? */
+/* Has it rung since somebody listened? What it rang for may have been seen without. */
 static inline bool soft_bell_rung(struct soft_core *core)
 {
 	return shm_bell_last(core->bell) != atomic_load_explicit(&core->heard, memory_order_relaxed);
 }
 /* Tell whoever is on the other side that there is something in a link. */
 void soft_peer_notify(const struct soft_peer *peer) SOFT_HIDDEN;
-/* Look into all links: carry out requests, take responses. Returns at once if nothing rang or somebody else is at it. */
+/* Look into all links: carry out requests, take responses. Returns at once if there is nothing or somebody else is at it. */
 void soft_progress(struct soft_core *core) SOFT_HIDDEN;
 /* The same, but wait for whoever is at it. */
 void soft_progress_now(struct soft_core *core) SOFT_HIDDEN;

@@ -20,6 +20,7 @@ enum {
 	TRIALS = SHM_RING + 32,		/* of each way; the first ones meet pages of the ring that nobody has touched */
 	ROUND = 4096,			/* writes, after which all is forgotten */
 	ANSWER_TICKS = 500,		/* what the answer to a request by ring costs both sides afterwards, about */
+	MOST_TICKS = 1 << 30,
 	WAYS = 2,
 };
 
@@ -78,6 +79,9 @@ void soft_way_took(enum soft_way way, uint64_t length, uint64_t ticks)
 	uint64_t all = way == SOFT_BY_RING ? ticks + ANSWER_TICKS : ticks;
 	uint64_t cost = all * SOFT_WAY_MIN / length + 1, before = best(class, way);
 
+	/* Clocks that differ, or a peer that lies. */
+	if (ticks > MOST_TICKS)
+		return;
 	if (length >= SOFT_WAY_MIN && (!before || cost < before))
 		atomic_store_explicit(&class->best[way], cost, memory_order_relaxed);
 }
