@@ -240,6 +240,13 @@ static bool reserve(struct wire *wire)
 	return false;
 }
 
+/* The last request, `wr`, will tell its completion. */
+static void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
+{
+	wr->send_flags |= IBV_SEND_SIGNALED;
+	wire->signalled = wire->posted;
+}
+
 /* The next request of the batch with number, opcode and target filled in. reserve() has said that there is room. */
 static struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
 {
@@ -251,10 +258,8 @@ static struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, 
 	wr->send_flags = 0;
 	wr->wr.rdma.remote_addr = target.addr;
 	wr->wr.rdma.rkey = target.rkey;
-	if (wire->posted - wire->signalled >= wire->depth / 4) {
-		wr->send_flags = IBV_SEND_SIGNALED;
-		wire->signalled = wire->posted;
-	}
+	if (wire->posted - wire->signalled >= wire->depth / 4)
+		ask_completion(wire, wr);
 	return wr;
 }
 
@@ -318,8 +323,7 @@ static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct wir
 	if (copy->ring_end - wire->ring_signalled < WIRE_RING_BYTES / 4)
 		return;
 	wire->ring_signalled = copy->ring_end;
-	wire->signalled = wire->posted;
-	wr->send_flags |= IBV_SEND_SIGNALED;
+	ask_completion(wire, wr);
 }
 
 static int dropped(void)
@@ -337,8 +341,7 @@ static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t siz
 {
 	if (size_bytes <= WIRE_BATCH_MAX)
 		return;
-	wr->send_flags |= IBV_SEND_SIGNALED;
-	wire->signalled = wire->posted;
+	ask_completion(wire, wr);
 	ring_locked(wire);
 }
 
@@ -482,8 +485,7 @@ static void append_empty(struct wire *wire)
 		return;
 	wr = append(wire, IBV_WR_RDMA_WRITE, wire->anchor);
 	wr->num_sge = 0;
-	wr->send_flags = IBV_SEND_SIGNALED;
-	wire->signalled = wire->posted;
+	ask_completion(wire, wr);
 }
 
 /* Have the last request signalled: still in the batch, or by one more behind it. */
@@ -495,8 +497,7 @@ static void signal_last(struct wire *wire)
 		append_empty(wire);
 		return;
 	}
-	wire->wr[wire->batched - 1].send_flags |= IBV_SEND_SIGNALED;
-	wire->signalled = wire->posted;
+	ask_completion(wire, &wire->wr[wire->batched - 1]);
 }
 
 static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
