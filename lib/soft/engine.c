@@ -118,17 +118,20 @@ static void dispatch(uint64_t data)
 	pthread_mutex_unlock(&engine.lock);
 }
 
-static void write_kick(int fd)
+void soft_kick(int fd)
 {
 	uint64_t one = 1;
 
-	/* Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a thread can be cancelled. */
+	/*
+	 * Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a thread can be cancelled,
+	 * with locks and with a kick that it has claimed.
+	 */
 	(void)syscall(SYS_write, fd, &one, sizeof(one));
 }
 
 void soft_engine_wake(void)
 {
-	write_kick(soft_core->kick_fd);
+	soft_kick(soft_core->kick_fd);
 }
 
 static void on_kick(void *arg)

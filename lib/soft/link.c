@@ -172,12 +172,9 @@ static uint64_t ring_number(void)
 
 void soft_peer_notify(const struct soft_peer *peer)
 {
-	uint64_t one = 1;
-
 	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
-	/* By number, because write(2) is a place where a thread can be cancelled, with locks and with the kick that it claimed. */
 	if (shm_attention_get(peer->seg) == SHM_KICK && shm_kick_claim(peer->bell))
-		(void)syscall(SYS_write, peer->kick_fd, &one, sizeof(one));
+		soft_kick(peer->kick_fd);
 }
 
 /* ---- links that come in ---- */

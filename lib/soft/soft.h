@@ -488,6 +488,8 @@ int soft_engine_start(struct soft_core *core) SOFT_HIDDEN;
 SOFT_EXPORT int softverbs_watch(int fd, soft_engine_fn *fn, void *arg);
 /* No call is running and none will follow when this returns, unless called on the engine thread by fn itself. */
 SOFT_EXPORT void softverbs_unwatch(int fd);
+/* Wake the engine that sleeps on this eventfd, a peer's or our own. */
+void soft_kick(int fd) SOFT_HIDDEN;
 /* The engine looks at its timers again. */
 void soft_engine_wake(void) SOFT_HIDDEN;
 /* Somebody is about to sleep: peers have to kick from now on. */
