@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Makefile - everything is built below build/; what may be changed is in config.mk
 include config.mk
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # config.mk - what a user may change; the Makefile takes the rest from here
 
 VERSION = 0.1.0

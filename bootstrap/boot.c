@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * boot.c - how was this process started?
  *
- * DESIGN NOTES The worst answer to a launcher that is not understood would be to go on: a job of N ranks would become
- * N jobs of one rank, each of which computes happily. So every launcher known to start several processes is listed
- * with a variable that only its children have. Where the launcher also tells how many it started, a job of one is let
- * through: it is what the caller asked for.
+ * DESIGN NOTES The worst answer to a launcher that is not understood would be to go on: a job of N
+ * ranks would become N jobs of one rank, each of which computes happily. So every launcher known to
+ * start several processes is listed with a variable that only its children have. Where the launcher
+ * also tells how many it started, a job of one is let through: it is what the caller asked for.
  */
 #include "boot_clients.h"
 
@@ -42,7 +43,10 @@ static int is_alone(const struct foreign_launcher *launcher)
 	return size && strcmp(size, "1") == 0;
 }
 
-/* Slurm sets its variables in a batch script too, and there without a number of tasks if none was asked for. */
+/*
+ * Slurm sets its variables in a batch script too, and there without a number of tasks if none was
+ * asked for.
+ */
 static int may_be_many(const struct foreign_launcher *launcher)
 {
 	if (!getenv(launcher->rank_variable) || is_alone(launcher))

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * boot.h - what the library needs of whoever started the process
  *
- * Small on purpose, so that another process manager (PMIx, PMI-2) is one more file: rank, size, a key-value store read on
- * demand, a barrier, abort, and news of dead ranks. Everything is asynchronous and belongs to one thread at a time: oriel_init's
- * caller until the service thread runs, the service thread until it has ended, then oriel_finalize's caller. Requests are sent
- * at once; answers come as callbacks out of boot_dispatch, which is called when boot_fd is readable.
+ * Small on purpose, so that another process manager (PMIx, PMI-2) is one more file: rank, size, a
+ * key-value store read on demand, a barrier, abort, and news of dead ranks. Everything is
+ * asynchronous and belongs to one thread at a time: oriel_init's caller until the service thread
+ * runs, the service thread until it has ended, then oriel_finalize's caller. Requests are sent at
+ * once; answers come as callbacks out of boot_dispatch, which is called when boot_fd is readable.
  *
  * ERRORS: functions return 0 or a negative ORIEL_ERR_*, with err_set's text.
  */
@@ -15,7 +17,7 @@
 #include <stdint.h>
 
 #define BOOT_SECRET_BYTES 32
-#define BOOT_KEY_MAX_BYTES 63    /* without the terminating 0 */
+#define BOOT_KEY_MAX_BYTES 63 /* without the terminating 0 */
 #define BOOT_VALUE_MAX_BYTES 255
 #define BOOT_RANKS_MAX (1 << 24)
 
@@ -27,7 +29,10 @@ struct boot_events {
 	void (*value)(void *arg, int rank, const char *key, const void *value, size_t size_bytes);
 	/* Every living rank has entered the barrier. */
 	void (*released)(void *arg);
-	/* A rank ended without leaving the job in order (signal, exit before boot_leave). text says how. Told once per rank. */
+	/*
+	 * A rank ended without leaving the job in order (signal, exit before boot_leave). text says
+	 * how. Told once per rank.
+	 */
 	void (*died)(void *arg, int rank, const char *text);
 	/* The launcher is gone: no further answers will come. Told once. */
 	void (*lost)(void *arg, const char *text);
@@ -52,16 +57,17 @@ struct boot {
 	void *events_arg;
 	int rank;
 	int size;
-	int local_size;       /* ranks on this machine, for the choice between spinning and yielding */
-	char addr[64];        /* the local address the launcher chose for this rank (--addr), or "" */
-	char device[64];      /* likewise --device, or "" */
+	int local_size;                    /* ranks on this machine, for the choice between spinning and yielding */
+	char addr[64];                     /* the local address the launcher chose for this rank (--addr), or "" */
+	char device[64];                   /* likewise --device, or "" */
 	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; never leaves the process but as a keyed hash */
 };
 
 /*
- * Find out how the process was started and open that: oriel-run's environment; otherwise a job of one rank. Traces of
- * a launcher that has no client here (SLURM_PROCID with SLURM_NTASKS > 1, PMI_RANK, PMIX_RANK, OMPI_COMM_WORLD_RANK, …) are ORIEL_ERR_BOOTSTRAP.
- * Blocks, with a bound, until the launcher has accepted this rank.
+ * Find out how the process was started and open that: oriel-run's environment; otherwise a job of
+ * one rank. Traces of a launcher that has no client here (SLURM_PROCID with SLURM_NTASKS > 1,
+ * PMI_RANK, PMIX_RANK, OMPI_COMM_WORLD_RANK, …) are ORIEL_ERR_BOOTSTRAP. Blocks, with a bound,
+ * until the launcher has accepted this rank.
  */
 int boot_open(const struct boot_events *events, void *events_arg, struct boot **boot);
 

@@ -1,18 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * boot_run.c - a rank's connection to oriel-run
  *
- * DESIGN NOTES Joining is blocking with a deadline: connect, read the launcher's nonce, send a proof, check the
- * launcher's own proof. The launcher drops connections that are slow to prove themselves when strangers crowd it out,
- * so a connection that ends during this is tried again until the deadline; a REFUSED is final.
+ * DESIGN NOTES Joining is blocking with a deadline: connect, read the launcher's nonce, send a
+ * proof, check the launcher's own proof. The launcher drops connections that are slow to prove
+ * themselves when strangers crowd it out, so a connection that ends during this is tried again
+ * until the deadline; a REFUSED is final.
  *
- * Afterwards the socket never blocks. What it does not take at once waits in a bounded queue. The caller knows one
- * descriptor and only whether that is readable, so boot_fd is an epoll descriptor over the socket: while bytes wait,
- * room to write makes it readable too.
+ * Afterwards the socket never blocks. What it does not take at once waits in a bounded queue. The
+ * caller knows one descriptor and only whether that is readable, so boot_fd is an epoll descriptor
+ * over the socket: while bytes wait, room to write makes it readable too.
  *
- * The secret comes as a sealed memfd whose number is in the environment. It is read with pread, so that every program
- * of a chain of wrappers and execs reads the same bytes. The descriptor stays open, because a program started after
- * this one has left may join too; while this one is in the job it is close-on-exec, so that what the program starts
- * meanwhile does not get the secret.
+ * The secret comes as a sealed memfd whose number is in the environment. It is read with pread, so
+ * that every program of a chain of wrappers and execs reads the same bytes. The descriptor stays
+ * open, because a program started after this one has left may join too; while this one is in the
+ * job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
  */
 #include "boot_clients.h"
 #include "byteq.h"
@@ -36,8 +38,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JOIN_TIMEOUT_MS 60000   /* from the first connect to the launcher's welcome */
-#define RETRY_MIN_MS 10         /* pause before the next attempt, with jitter */
+#define JOIN_TIMEOUT_MS 60000 /* from the first connect to the launcher's welcome */
+#define RETRY_MIN_MS 10       /* pause before the next attempt, with jitter */
 #define RETRY_MAX_MS 200
 #define LEAVE_TIMEOUT_MS 2000   /* for what still waits to be sent when the connection is closed */
 #define OUT_MAX_BYTES (1 << 20) /* waiting to be sent */
@@ -46,16 +48,16 @@
 struct boot_run {
 	struct boot base;
 	struct sockaddr_in server;
-	char server_text[64];       /* ORIEL_BOOTSTRAP, for error texts */
-	int socket_fd;              /* -1 while there is none */
+	char server_text[64]; /* ORIEL_BOOTSTRAP, for error texts */
+	int socket_fd;        /* -1 while there is none */
 	int epoll_fd;
 	int secret_fd;
-	bool lost;                  /* events->lost has been told */
-	bool wants_room;            /* the epoll descriptor also waits for room to write */
+	bool lost;       /* events->lost has been told */
+	bool wants_room; /* the epoll descriptor also waits for room to write */
 	bool in_barrier;
 	bool left;
-	struct byteq out;           /* not taken by the socket yet */
-	uint8_t in[IN_BYTES];       /* received, not yet a whole message */
+	struct byteq out;     /* not taken by the socket yet */
+	uint8_t in[IN_BYTES]; /* received, not yet a whole message */
 	size_t in_size;
 };
 
@@ -79,8 +81,10 @@ static int read_number(const char *variable, long min, long max, int *out)
 	long number;
 
 	if (!text)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is set but %s is not: something between oriel-run and this program "
-		               "changed the environment. Pass all ORIEL_ variables on", BOOT_ENV_SERVER, variable);
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "%s is set but %s is not: something between oriel-run and this program "
+		               "changed the environment. Pass all ORIEL_ variables on",
+		               BOOT_ENV_SERVER, variable);
 	errno = 0;
 	number = strtol(text, &end, 10);
 	if (end == text || *end || errno || number < min || number > max)
@@ -108,8 +112,8 @@ static int read_server(struct boot_run *run)
 }
 
 /*
- * Any other file that happens to have the number is not taken for the secret: it would have to be a sealed memfd of
- * this size.
+ * Any other file that happens to have the number is not taken for the secret: it would have to be a
+ * sealed memfd of this size.
  */
 static int read_secret(struct boot_run *run)
 {
@@ -231,7 +235,10 @@ static int take_message(struct boot_run *run, struct proto_msg *msg)
 	return used;
 }
 
-/* One read of at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1 with errno. */
+/*
+ * One read of at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1
+ * with errno.
+ */
 static ssize_t receive_some(struct boot_run *run, size_t max)
 {
 	ssize_t got;
@@ -260,8 +267,8 @@ static enum attempt fail_stranger(const struct boot_run *run, const char *what)
 }
 
 /*
- * Reads not one byte beyond the message: news that the launcher sent right behind its welcome must stay in the
- * socket, where they make the epoll descriptor readable.
+ * Reads not one byte beyond the message: news that the launcher sent right behind its welcome must
+ * stay in the socket, where they make the epoll descriptor readable.
  */
 static enum attempt await_message(struct boot_run *run, enum proto_type type, int64_t deadline_ms,
                                   struct proto_msg *msg)
@@ -283,7 +290,10 @@ static enum attempt await_message(struct boot_run *run, enum proto_type type, in
 	return fail_stranger(run, "does not speak the launcher's protocol, or another version of it");
 }
 
-/* A proof is far smaller than an empty socket's buffer, so it is taken whole or the connection is broken. */
+/*
+ * A proof is far smaller than an empty socket's buffer, so it is taken whole or the connection is
+ * broken.
+ */
 static enum attempt send_proof(struct boot_run *run, const struct proof_context *context)
 {
 	struct proto_msg msg = { .type = PROTO_PROOF, .rank = context->rank };
@@ -378,7 +388,10 @@ static void watch_for_room(struct boot_run *run)
 	run->wants_room = wants_room;
 }
 
-/* Send what waits. An error of the connection is not told here: the next dispatch finds it and tells 'lost'. */
+/*
+ * Send what waits. An error of the connection is not told here: the next dispatch finds it and
+ * tells 'lost'.
+ */
 static void flush_out(struct boot_run *run)
 {
 	ssize_t sent;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * boot_single.c - a job of one rank, without a launcher
  *
- * What a launcher would do, in a few lists: values put, gets that have no answer yet, a barrier of one. Answers come
- * out of dispatch, as they do elsewhere. A get for a key that is not put waits; it is answered 'never' once the rank
- * has left.
+ * What a launcher would do, in a few lists: values put, gets that have no answer yet, a barrier of
+ * one. Answers come out of dispatch, as they do elsewhere. A get for a key that is not put waits;
+ * it is answered 'never' once the rank has left.
  */
 #include "boot_clients.h"
 #include "err.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* byteq.c - bytes that wait to be written; see byteq.h. */
 #include "byteq.h"
 

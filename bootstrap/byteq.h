@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * byteq.h - bytes that wait to be written
  *
- * A queue in one block of memory that grows when needed, up to a bound given with each append, and is given back
- * when the queue is empty. All zero is an empty queue.
+ * A queue in one block of memory that grows when needed, up to a bound given with each append, and
+ * is given back when the queue is empty. All zero is an empty queue.
  */
 #ifndef ORIEL_BYTEQ_H
 #define ORIEL_BYTEQ_H
@@ -17,7 +18,10 @@ struct byteq {
 	size_t size;     /* bytes that wait */
 };
 
-/* Add bytes at the end. Returns 0, or -1, unchanged, if more than max_bytes would wait or memory is short. */
+/*
+ * Add bytes at the end. Returns 0, or -1, unchanged, if more than max_bytes would wait or memory is
+ * short.
+ */
 int byteq_append(struct byteq *queue, const void *bytes, size_t size, size_t max_bytes);
 
 /* The first waiting byte; queue->size of them follow one another. */

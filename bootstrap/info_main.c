@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * oriel-info - what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which device it would take
+ * oriel-info - what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
+ * device it would take
  *
- * The exit status is 0 if there is a device that oriel_init would take, 1 if not, 2 for wrong usage.
+ * The exit status is 0 if there is a device that oriel_init would take, 1 if not, 2 for wrong
+ * usage.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -61,8 +64,9 @@ static void print_limits(void)
 static void print_memory(void)
 {
 	printf("memory of the library, bytes\n");
-	printf("  %-24s %zu and what the device keeps for a queue pair; +%d once unregistered memory is copied\n", "per peer",
-	       sizeof(struct peer) + sizeof(struct area) + (sizeof(struct flag_pair) << TABLE_FIRST_LOG2), (int)WIRE_RING_BYTES);
+	printf("  %-24s %zu and what the device keeps for a queue pair; +%d once unregistered memory is copied\n",
+	       "per peer", sizeof(struct peer) + sizeof(struct area) + (sizeof(struct flag_pair) << TABLE_FIRST_LOG2),
+	       (int)WIRE_RING_BYTES);
 	printf("  %-24s %zu\n", "per window", sizeof(struct oriel_win) + sizeof(struct dir_entry));
 	printf("  %-24s %zu\n", "per window and peer", sizeof(struct link) + sizeof(struct flag_pair) + 2 * sizeof(void *));
 }
@@ -101,8 +105,9 @@ static void print_device(struct ibv_device *device)
 	if (!verbs || ibv_query_device(verbs, &attr)) {
 		printf("  cannot be opened: %s\n", strerror(errno));
 	} else {
-		printf("  firmware %s, vendor 0x%x, %d queue pairs, %d memory regions, %d requests a queue, %d reads in flight\n",
-		       attr.fw_ver, attr.vendor_id, attr.max_qp, attr.max_mr, attr.max_qp_wr, attr.max_qp_rd_atom);
+		printf(
+			"  firmware %s, vendor 0x%x, %d queue pairs, %d memory regions, %d requests a queue, %d reads in flight\n",
+			attr.fw_ver, attr.vendor_id, attr.max_qp, attr.max_mr, attr.max_qp_wr, attr.max_qp_rd_atom);
 		for (uint8_t port = 1; port <= attr.phys_port_cnt; port++)
 			print_port(verbs, port);
 	}
@@ -136,17 +141,21 @@ static bool show_address(void *arg, const struct device_candidate *candidate)
 			printf("%s at %s (%s)\n", candidate->device, candidate->addr, candidate->interface);
 		return false;
 	}
-	printf("  %-24s %-10s %-10s %s\n", candidate->addr, candidate->interface, candidate->device ? candidate->device : "-",
-	       taken ? "would be taken" : candidate->why_not ? candidate->why_not : "not needed: one is taken before it");
+	printf("  %-24s %-10s %-10s %s\n", candidate->addr, candidate->interface,
+	       candidate->device ? candidate->device : "-",
+	       taken                ? "would be taken"
+	       : candidate->why_not ? candidate->why_not
+	                            : "not needed: one is taken before it");
 	return false;
 }
 
 static void print_ways_out(void)
 {
-	printf("no RDMA device that oriel_init would take. Ways out:\n"
-	       "  oriel-run --device soft ..., or oriel-soft PROGRAM ...           softverbs, a device made of shared memory\n"
-	       "  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE    SoftRoCE on a network interface\n"
-	       "  tests/vm/run -- build/bin/oriel-run ...                          SoftRoCE in a virtual machine\n");
+	printf(
+		"no RDMA device that oriel_init would take. Ways out:\n"
+		"  oriel-run --device soft ..., or oriel-soft PROGRAM ...           softverbs, a device made of shared memory\n"
+		"  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE    SoftRoCE on a network interface\n"
+		"  tests/vm/run -- build/bin/oriel-run ...                          SoftRoCE in a virtual machine\n");
 }
 
 static void scan(struct choice *choice)

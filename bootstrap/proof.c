@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* proof.c - keyed hashes over nonces; see proof.h. */
 #include "proof.h"
 
@@ -7,7 +8,7 @@
 #include <sys/random.h>
 
 static_assert(BOOT_SECRET_BYTES >= crypto_generichash_KEYBYTES_MIN &&
-                      BOOT_SECRET_BYTES <= crypto_generichash_KEYBYTES_MAX,
+                  BOOT_SECRET_BYTES <= crypto_generichash_KEYBYTES_MAX,
               "the secret is a BLAKE2b key");
 static_assert(PROTO_PROOF_BYTES >= crypto_generichash_BYTES && PROTO_PROOF_BYTES <= crypto_generichash_BYTES_MAX,
               "a proof is a BLAKE2b hash");
@@ -15,9 +16,17 @@ static_assert(PROTO_PROOF_BYTES >= crypto_generichash_BYTES && PROTO_PROOF_BYTES
 void proof_make(const uint8_t secret[BOOT_SECRET_BYTES], enum proof_role role, const struct proof_context *context,
                 uint8_t proof[PROTO_PROOF_BYTES])
 {
-	const uint8_t head[] = { 'o', 'r', 'i', 'e', 'l', PROTO_VERSION, (uint8_t)role, (uint8_t)context->rank,
-	                         (uint8_t)(context->rank >> 8), (uint8_t)(context->rank >> 16),
-	                         (uint8_t)(context->rank >> 24) };
+	const uint8_t head[] = { 'o',
+		                     'r',
+		                     'i',
+		                     'e',
+		                     'l',
+		                     PROTO_VERSION,
+		                     (uint8_t)role,
+		                     (uint8_t)context->rank,
+		                     (uint8_t)(context->rank >> 8),
+		                     (uint8_t)(context->rank >> 16),
+		                     (uint8_t)(context->rank >> 24) };
 	crypto_generichash_state state;
 
 	crypto_generichash_init(&state, secret, BOOT_SECRET_BYTES, PROTO_PROOF_BYTES);

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * proof.h - how launcher and rank show each other that they know the job's secret
  *
- * Each side sends 32 fresh random bytes and answers the other's with a keyed BLAKE2b hash over both, the rank and the
- * role of the one who answers. The secret itself never travels. The role stops an answer from being sent back to its
- * author, the nonces stop it from being used again, the rank stops it from being used for another rank.
+ * Each side sends 32 fresh random bytes and answers the other's with a keyed BLAKE2b hash over
+ * both, the rank and the role of the one who answers. The secret itself never travels. The role
+ * stops an answer from being sent back to its author, the nonces stop it from being used again, the
+ * rank stops it from being used for another rank.
  */
 #ifndef ORIEL_PROOF_H
 #define ORIEL_PROOF_H

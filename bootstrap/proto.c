@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * proto.c - encoding and decoding of the launcher's messages
  *
- * DESIGN NOTES One table says which fields a type has, in order. Decoding and encoding walk the same table, so they
- * cannot disagree, and a new message is one line. Each kind of field has one function that reads it with its checks
- * and one that writes it with the same checks: what decodes can be encoded again, to the same bytes (the fuzzer holds
- * that against both).
+ * DESIGN NOTES One table says which fields a type has, in order. Decoding and encoding walk the
+ * same table, so they cannot disagree, and a new message is one line. Each kind of field has one
+ * function that reads it with its checks and one that writes it with the same checks: what decodes
+ * can be encoded again, to the same bytes (the fuzzer holds that against both).
  */
 #include "proto.h"
 

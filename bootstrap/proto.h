@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * proto.h - the messages between oriel-run and its ranks
  *
- * A message is a header of four bytes (size of the body: 16 bits; type; version) and a body of fields in a fixed
- * order. A field is a 32-bit number, a block of fixed size, or up to 255 bytes with a length byte in front. Numbers
- * are little-endian. Nothing is optional and nothing may follow the last field, so each message has exactly one
- * encoding.
+ * A message is a header of four bytes (size of the body: 16 bits; type; version) and a body of
+ * fields in a fixed order. A field is a 32-bit number, a block of fixed size, or up to 255 bytes
+ * with a length byte in front. Numbers are little-endian. Nothing is optional and nothing may
+ * follow the last field, so each message has exactly one encoding.
  *
  *   sent by    type        fields                    meaning
  *   launcher   CHALLENGE   nonce                     first word on every connection
@@ -64,15 +65,16 @@ struct proto_msg {
 	uint32_t found;      /* 0 or 1; 0 goes with an empty value */
 	uint8_t nonce[PROTO_NONCE_BYTES];
 	uint8_t proof[PROTO_PROOF_BYTES];
-	uint8_t value_size;  /* bytes of value in use */
+	uint8_t value_size; /* bytes of value in use */
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 	char key[BOOT_KEY_MAX_BYTES + 1];    /* never empty */
 	char text[PROTO_TEXT_MAX_BYTES + 1]; /* cut to this length by proto_set_text */
 };
 
 /*
- * Take the first message out of size bytes. Returns the number of bytes it used, 0 if more bytes are needed, or -1 if
- * this can never become a message (known as soon as the header is there, whatever body size it claims).
+ * Take the first message out of size bytes. Returns the number of bytes it used, 0 if more bytes
+ * are needed, or -1 if this can never become a message (known as soon as the header is there,
+ * whatever body size it claims).
  */
 int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out);
 

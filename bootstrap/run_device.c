@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* run_device.c - see run_device.h. */
 #include "run_device.h"
 
@@ -84,7 +85,8 @@ int device_choose(const struct options *options, struct device_choice *choice)
 	}
 	if (!soft_wanted(options))
 		return 0; /* a program that needs no device runs all the same; oriel_init tells the others */
-	say("--device soft: no libibverbs.so.1 in lib/soft or lib/oriel/soft beside %s; `make soft` builds it", "oriel-run");
+	say("--device soft: no libibverbs.so.1 in lib/soft or lib/oriel/soft beside %s; `make soft` builds it",
+	    "oriel-run");
 	return -1;
 }
 

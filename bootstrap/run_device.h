@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_device.h - which device the ranks run on: one of the machine, or softverbs
  *
- * softverbs is a pair of libraries that take the place of libibverbs and librdmacm; ranks get them by LD_LIBRARY_PATH. They are
- * looked for beside oriel-run, in ../lib/soft of a build tree or ../lib/oriel/soft of an installation.
+ * softverbs is a pair of libraries that take the place of libibverbs and librdmacm; ranks get them
+ * by LD_LIBRARY_PATH. They are looked for beside oriel-run, in ../lib/soft of a build tree or
+ * ../lib/oriel/soft of an installation.
  */
 #ifndef ORIEL_RUN_DEVICE_H
 #define ORIEL_RUN_DEVICE_H
@@ -18,7 +20,8 @@ struct device_choice {
 };
 
 /*
- * --device soft: softverbs; --device NAME: the machine's; auto: the machine's if there is any, else softverbs. Says with -v which.
+ * --device soft: softverbs; --device NAME: the machine's; auto: the machine's if there is any, else
+ * softverbs. Says with -v which.
  * ERRORS: -1 after saying that softverbs is asked for and not there.
  */
 int device_choose(const struct options *options, struct device_choice *choice);

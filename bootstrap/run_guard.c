@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_guard.c - nothing stays behind, whoever dies; see run_guard.h
  *
@@ -12,8 +13,8 @@
  *     when its parent has ended, and is found and killed at the end of the job. Only this last net is gone when the
  *     launcher is killed.
  *
- * A group's number is safe to signal while a process is in the group. The launcher takes the number off the list when
- * the group is empty.
+ * A group's number is safe to signal while a process is in the group. The launcher takes the number
+ * off the list when the group is empty.
  */
 #include "run_guard.h"
 
@@ -49,7 +50,10 @@ static void close_all_above(int last)
 		close(fd);
 }
 
-/* The pipe becomes descriptor 0 and the only one: the guard must not hold the user's terminal or pipes open. */
+/*
+ * The pipe becomes descriptor 0 and the only one: the guard must not hold the user's terminal or
+ * pipes open.
+ */
 static void keep_only(int pipe_fd)
 {
 	dup2(pipe_fd, 0);
@@ -153,7 +157,10 @@ void guard_free(struct guard *guard)
 	guard->groups = NULL;
 }
 
-/* The parent of a process, or -1. /proc/PID/stat is "PID (NAME) STATE PPID ..."; the name may contain anything. */
+/*
+ * The parent of a process, or -1. /proc/PID/stat is "PID (NAME) STATE PPID ..."; the name may
+ * contain anything.
+ */
 static pid_t parent_of(const char *pid)
 {
 	char path[300];

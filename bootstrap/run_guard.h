@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_guard.h - nothing stays behind, whoever dies
  *
- * Each rank is the leader of a process group of its own, which what it starts belongs to. The guard is a small
- * process that knows these groups and kills them when the launcher is no more, however it went.
+ * Each rank is the leader of a process group of its own, which what it starts belongs to. The guard
+ * is a small process that knows these groups and kills them when the launcher is no more, however
+ * it went.
  */
 #ifndef ORIEL_RUN_GUARD_H
 #define ORIEL_RUN_GUARD_H
@@ -17,7 +19,10 @@ struct guard {
 	int size;
 };
 
-/* Start the guard, before any rank and any descriptor it should not inherit. Returns 0, or -1 having said why. */
+/*
+ * Start the guard, before any rank and any descriptor it should not inherit. Returns 0, or -1
+ * having said why.
+ */
 int guard_start(struct guard *guard, int size);
 
 /* A rank's process group exists now; or (0) none of its processes is left. */
@@ -30,8 +35,8 @@ void guard_dismiss(struct guard *guard);
 void guard_free(struct guard *guard);
 
 /*
- * SIGKILL every child of this process: orphans that left their rank's group and were adopted. The guard is none of
- * them.
+ * SIGKILL every child of this process: orphans that left their rank's group and were adopted. The
+ * guard is none of them.
  */
 void guard_kill_adopted(const struct guard *guard);
 

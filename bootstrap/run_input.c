@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_input.c - rank 0's standard input; see run_input.h
  *
- * DESIGN NOTES Reading a terminal while another job is in its foreground would stop the launcher, so it is read only
- * when its foreground process group is ours. No event tells of that change, so it is looked at again every half
- * second as long as input waits.
+ * DESIGN NOTES Reading a terminal while another job is in its foreground would stop the launcher,
+ * so it is read only when its foreground process group is ours. No event tells of that change, so
+ * it is looked at again every half second as long as input waits.
  */
 #include "run_input.h"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_input.h - rank 0's standard input
  *
- * A file, a pipe or /dev/null is handed to rank 0 as it is. A terminal cannot be: the ranks are in process groups of
- * their own, and a process outside the terminal's foreground group is stopped when it reads. So what is typed is read
- * here and passed on through a pipe.
+ * A file, a pipe or /dev/null is handed to rank 0 as it is. A terminal cannot be: the ranks are in
+ * process groups of their own, and a process outside the terminal's foreground group is stopped
+ * when it reads. So what is typed is read here and passed on through a pipe.
  */
 #ifndef ORIEL_RUN_INPUT_H
 #define ORIEL_RUN_INPUT_H
@@ -23,7 +24,7 @@ struct input {
 	ev_timer recheck; /* active while another job is in the foreground */
 	char bytes[INPUT_BYTES];
 	size_t start;
-	size_t size;      /* bytes that wait */
+	size_t size; /* bytes that wait */
 };
 
 /* Returns 0, or -1 having said why. */

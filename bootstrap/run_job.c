@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_job.c - the life of a job; see run_job.h
  *
- * DESIGN NOTES What first goes wrong decides the exit status; what goes wrong later is usually its consequence. Where
- * a wake-up finds several ended processes their true order is unknown; those killed by a signal are looked at first,
- * because a rank that was killed is more likely the cause than one that exited with an error.
+ * DESIGN NOTES What first goes wrong decides the exit status; what goes wrong later is usually its
+ * consequence. Where a wake-up finds several ended processes their true order is unknown; those
+ * killed by a signal are looked at first, because a rank that was killed is more likely the cause
+ * than one that exited with an error.
  *
- * A rank that has joined must leave before it ends, even with status 0: the others may wait for it for ever. That
- * counts as a failure, with status 1.
+ * A rank that has joined must leave before it ends, even with status 0: the others may wait for it
+ * for ever. That counts as a failure, with status 1.
  *
- * Ranks are started a few at a time from the loop, so that the first can join, write and fail while the last are
- * being started.
+ * Ranks are started a few at a time from the loop, so that the first can join, write and fail while
+ * the last are being started.
  */
 #include "run_job.h"
 
@@ -23,11 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SPAWN_BATCH 8          /* ranks started per turn of the loop */
-#define LINGER_S 1.0           /* for what ranks started and left running to finish its output */
-#define SWEEP_S 5.0            /* for killed processes to be gone */
+#define SPAWN_BATCH 8 /* ranks started per turn of the loop */
+#define LINGER_S 1.0  /* for what ranks started and left running to finish its output */
+#define SWEEP_S 5.0   /* for killed processes to be gone */
 #define EXIT_TIMEOUT 124
-#define EXIT_NOT_LEFT 1        /* a rank ended with status 0 inside the job */
+#define EXIT_NOT_LEFT 1 /* a rank ended with status 0 inside the job */
 #define RANK_NONE (-1)
 #define DEATH_TEXT_BYTES 128
 
@@ -226,7 +228,10 @@ static void forget_empty_groups(struct job *job)
 	}
 }
 
-/* Collect the ranks that have ended into job->ends, and bury adopted orphans on the way. Returns how many ranks. */
+/*
+ * Collect the ranks that have ended into job->ends, and bury adopted orphans on the way. Returns
+ * how many ranks.
+ */
 static int collect_ends(struct job *job)
 {
 	int count = 0;
@@ -322,8 +327,8 @@ static bool has_children(void)
 }
 
 /*
- * Groups first; the guard, no longer needed, ends. What had left its group becomes a child of the launcher, sooner or
- * later.
+ * Groups first; the guard, no longer needed, ends. What had left its group becomes a child of the
+ * launcher, sooner or later.
  */
 static void sweep(struct job *job)
 {
@@ -418,8 +423,9 @@ static void init_timers(struct job *job)
 int job_open(struct job *job)
 {
 	const struct options *options = job->options;
-	const struct server_config config = { .size = options->size, .secret = job->secret, .abort = on_abort,
-	                                      .abort_arg = job };
+	const struct server_config config = {
+		.size = options->size, .secret = job->secret, .abort = on_abort, .abort_arg = job
+	};
 
 	init_timers(job);
 	job->pids = calloc((size_t)options->size, sizeof(job->pids[0]));

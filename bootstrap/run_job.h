@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_job.h - the life of a job: its ranks, how it ends, and with which status
  *
@@ -43,27 +44,28 @@ struct job {
 	struct server *server;
 	struct output *output;
 	struct input input;
-	pid_t *pids;            /* of each rank; 0: not started, or has ended */
-	struct job_end *ends;   /* room for all ranks */
-	int started_count;      /* ranks 0 to started_count - 1 have been started */
-	int ended_count;        /* ranks that have ended or will never be started */
+	pid_t *pids;          /* of each rank; 0: not started, or has ended */
+	struct job_end *ends; /* room for all ranks */
+	int started_count;    /* ranks 0 to started_count - 1 have been started */
+	int ended_count;      /* ranks that have ended or will never be started */
 	enum job_phase phase;
-	bool has_status;        /* something has decided the exit status */
+	bool has_status; /* something has decided the exit status */
 	int status;
-	int interrupt_count;    /* SIGINT and SIGTERM received */
+	int interrupt_count; /* SIGINT and SIGTERM received */
 	ev_timer spawner;
-	ev_timer phase_timer;   /* when the present phase has lasted long enough */
-	ev_timer limit_timer;   /* --timeout */
+	ev_timer phase_timer; /* when the present phase has lasted long enough */
+	ev_timer limit_timer; /* --timeout */
 };
 
 /*
- * Prepares; loop, options, guard, secret and plan (but for port and stdin) are filled in. Returns 0, or -1 having
- * said why.
+ * Prepares; loop, options, guard, secret and plan (but for port and stdin) are filled in. Returns
+ * 0, or -1 having said why.
  */
 int job_open(struct job *job);
 
 /*
- * Start the ranks once the loop runs. The loop ends when the job is over; then status is the launcher's exit status.
+ * Start the ranks once the loop runs. The loop ends when the job is over; then status is the
+ * launcher's exit status.
  */
 void job_begin(struct job *job);
 
@@ -73,7 +75,8 @@ void job_close(struct job *job);
 void job_reap(struct job *job);
 
 /*
- * SIGINT or SIGTERM: passed on the first time, the second time the ranks are killed, later the launcher ends at once.
+ * SIGINT or SIGTERM: passed on the first time, the second time the ranks are killed, later the
+ * launcher ends at once.
  */
 void job_interrupt(struct job *job, int number);
 

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_kvs.c - oriel-run's key-value store; see run_kvs.h
  *
- * DESIGN NOTES One hash table for all ranks, keyed by (rank, key), that doubles when it is full, and a list of the
- * entries of each rank. An entry is made by the first put or get that names it; while it has no value it holds the
- * list of those who wait. A waiter whose rank ends is left where it is: its answer goes to nobody.
+ * DESIGN NOTES One hash table for all ranks, keyed by (rank, key), that doubles when it is full,
+ * and a list of the entries of each rank. An entry is made by the first put or get that names it;
+ * while it has no value it holds the list of those who wait. A waiter whose rank ends is left where
+ * it is: its answer goes to nobody.
  */
 #include "run_kvs.h"
 

@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_kvs.h - oriel-run's key-value store
  *
- * Each rank has keys of its own. A get for a key that is not there yet waits for it. Every call takes time that does
- * not depend on the number of ranks or keys.
+ * Each rank has keys of its own. A get for a key that is not there yet waits for it. Every call
+ * takes time that does not depend on the number of ranks or keys.
  *
- * ASSUMPTIONS: ranks are in range and keys within BOOT_KEY_MAX_BYTES; the answer function does not call back into the
- * store.
+ * ASSUMPTIONS: ranks are in range and keys within BOOT_KEY_MAX_BYTES; the answer function does not
+ * call back into the store.
  */
 #ifndef ORIEL_RUN_KVS_H
 #define ORIEL_RUN_KVS_H
 
 #include <stddef.h>
 
-#define KVS_KEYS_PER_RANK_MAX 1024  /* distinct keys, asked for or put */
+#define KVS_KEYS_PER_RANK_MAX 1024   /* distinct keys, asked for or put */
 #define KVS_WAITS_PER_RANK_MAX 65536 /* gets of one rank that wait at once */
 
 struct kvs;

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_lines.c - whole lines out of many streams into one; see run_lines.h
  *
- * DESIGN NOTES An unfinished line is held back until its end comes. It goes out unfinished when it gets too long,
- * when its source ends, or on request. The sink remembers whose line is unfinished at its end: the same source goes
- * on without a new prefix, any other source begins with a newline. So a lone rank may write gigabytes without a
- * newline and nothing is put in, and still no line of the output comes from two ranks. A source that is passed on at
- * once is the only rank there is: nothing is put in for it.
+ * DESIGN NOTES An unfinished line is held back until its end comes. It goes out unfinished when it
+ * gets too long, when its source ends, or on request. The sink remembers whose line is unfinished
+ * at its end: the same source goes on without a new prefix, any other source begins with a newline.
+ * So a lone rank may write gigabytes without a newline and nothing is put in, and still no line of
+ * the output comes from two ranks. A source that is passed on at once is the only rank there is:
+ * nothing is put in for it.
  */
 #include "run_lines.h"
 

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_lines.h - whole lines out of many streams into one
  *
- * A source is what one rank writes to its stdout or stderr; a sink is where the launcher's stdout or stderr goes.
- * Bytes of a source reach the sink in whole lines, so that lines of different ranks do not mix.
+ * A source is what one rank writes to its stdout or stderr; a sink is where the launcher's stdout
+ * or stderr goes. Bytes of a source reach the sink in whole lines, so that lines of different ranks
+ * do not mix.
  */
 #ifndef ORIEL_RUN_LINES_H
 #define ORIEL_RUN_LINES_H
@@ -12,8 +14,8 @@
 
 #include "byteq.h"
 
-#define LINES_LINE_MAX_BYTES (64 << 10)  /* of an unfinished line that is held back */
-#define LINES_QUEUE_MAX_BYTES (8 << 20)  /* in a sink, waiting to be written */
+#define LINES_LINE_MAX_BYTES (64 << 10) /* of an unfinished line that is held back */
+#define LINES_QUEUE_MAX_BYTES (8 << 20) /* in a sink, waiting to be written */
 #define LINES_PREFIX_MAX_BYTES 16
 
 struct lines_source;
@@ -25,7 +27,7 @@ struct lines_sink {
 
 struct lines_source {
 	struct lines_sink *sink;
-	bool at_once;      /* do not hold back unfinished lines */
+	bool at_once; /* do not hold back unfinished lines */
 	size_t prefix_size;
 	char prefix[LINES_PREFIX_MAX_BYTES];
 	struct byteq held; /* an unfinished line */

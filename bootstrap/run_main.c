@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_main.c - oriel-run: starts a program as the ranks of a job on this machine
  *
- * DESIGN NOTES The launcher is one process with one libev loop (run_job.c), the guard a second one that only waits
- * (run_guard.c). Who does what:
+ * DESIGN NOTES The launcher is one process with one libev loop (run_job.c), the guard a second one
+ * that only waits (run_guard.c). Who does what:
  *
  *   run_options   command line                 run_server   port, proofs, connections
  *   run_spawn     starts ranks                 run_rdv      what ranks' messages mean: joining, barrier, deaths
@@ -64,7 +65,8 @@ static int raise_descriptor_limit(struct job *job)
 	job->plan.descriptors = limit;
 	if (limit.rlim_max < needed) {
 		say("%d ranks need %llu descriptors, and the hard limit is %llu; raise it (ulimit -Hn %llu), or start fewer "
-		    "ranks", job->options->size, (unsigned long long)needed, (unsigned long long)limit.rlim_max,
+		    "ranks",
+		    job->options->size, (unsigned long long)needed, (unsigned long long)limit.rlim_max,
 		    (unsigned long long)needed);
 		return -1;
 	}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* run_options.c - oriel-run's command line; see run_options.h. */
 #include "run_options.h"
 
@@ -36,29 +37,29 @@ static const struct option long_options[] = {
 const char *options_usage(void)
 {
 	return "usage: oriel-run -n N [options] PROGRAM [ARGUMENTS]\n"
-	       "\n"
-	       "Starts PROGRAM N times on this machine, as the ranks 0 to N-1 of one job.\n"
-	       "\n"
-	       "  -n N             ranks to start, 1 to 8192\n"
-	       "  --prefix         put \"[rank] \" in front of every line of output\n"
-	       "  --timeout S      end the job after S seconds, with exit status 124\n"
-	       "  --grace S        seconds from a rank's failure until the others get SIGTERM, and\n"
-	       "                   from SIGTERM to SIGKILL (default 10)\n"
-	       "  --device NAME    the RDMA device the ranks use (ORIEL_DEVICE); soft: softverbs, a device made of\n"
-	       "                   shared memory; auto: what the machine has, else soft (default)\n"
-	       "  --addr A,B,...   the local addresses the ranks use (ORIEL_ADDR), dealt out in turn\n"
-	       "  -x VAR=VALUE     set a variable in the ranks' environment; may be repeated\n"
-	       "  -v, --verbose    tell what the launcher does\n"
-	       "  -h, --help       print this\n"
-	       "  --version        print the version\n"
-	       "\n"
-	       "Ranks' output is passed on in whole lines. Rank 0 reads standard input, the others read nothing.\n"
-	       "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks;\n"
-	       "a second SIGINT or SIGTERM kills them.\n"
-	       "\n"
-	       "Exit status: 0 if every rank succeeded; that of the first rank that failed, 128 + N for signal N;\n"
-	       "what a rank gave to oriel_abort; 124 after --timeout; 126 or 127 if PROGRAM cannot be started;\n"
-	       "2 for a wrong command line; 1 for a rank that ended without oriel_finalize, or trouble of the launcher.\n";
+		   "\n"
+		   "Starts PROGRAM N times on this machine, as the ranks 0 to N-1 of one job.\n"
+		   "\n"
+		   "  -n N             ranks to start, 1 to 8192\n"
+		   "  --prefix         put \"[rank] \" in front of every line of output\n"
+		   "  --timeout S      end the job after S seconds, with exit status 124\n"
+		   "  --grace S        seconds from a rank's failure until the others get SIGTERM, and\n"
+		   "                   from SIGTERM to SIGKILL (default 10)\n"
+		   "  --device NAME    the RDMA device the ranks use (ORIEL_DEVICE); soft: softverbs, a device made of\n"
+		   "                   shared memory; auto: what the machine has, else soft (default)\n"
+		   "  --addr A,B,...   the local addresses the ranks use (ORIEL_ADDR), dealt out in turn\n"
+		   "  -x VAR=VALUE     set a variable in the ranks' environment; may be repeated\n"
+		   "  -v, --verbose    tell what the launcher does\n"
+		   "  -h, --help       print this\n"
+		   "  --version        print the version\n"
+		   "\n"
+		   "Ranks' output is passed on in whole lines. Rank 0 reads standard input, the others read nothing.\n"
+		   "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks;\n"
+		   "a second SIGINT or SIGTERM kills them.\n"
+		   "\n"
+		   "Exit status: 0 if every rank succeeded; that of the first rank that failed, 128 + N for signal N;\n"
+		   "what a rank gave to oriel_abort; 124 after --timeout; 126 or 127 if PROGRAM cannot be started;\n"
+		   "2 for a wrong command line; 1 for a rank that ended without oriel_finalize, or trouble of the launcher.\n";
 }
 
 static enum options_verdict wrong(struct options *options, const char *format, ...)

@@ -1,17 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_output.c - the ranks' output; see run_output.h
  *
- * DESIGN NOTES The launcher's stdout and stderr must not be made non-blocking: they are shared with the shell and
- * others. Instead they are written only when poll says there is room, at most PIPE_BUF bytes at a time, which a pipe
- * then takes without blocking.
+ * DESIGN NOTES The launcher's stdout and stderr must not be made non-blocking: they are shared with
+ * the shell and others. Instead they are written only when poll says there is room, at most
+ * PIPE_BUF bytes at a time, which a pipe then takes without blocking.
  *
- * Where both lead to the same place (a terminal, 2>&1) they share one sink, or lines of one would be written into
- * those of the other.
+ * Where both lead to the same place (a terminal, 2>&1) they share one sink, or lines of one would
+ * be written into those of the other.
  *
- * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be written any more (the
- * reader of a pipe has gone) closes them, so that the ranks get SIGPIPE, as they would without a launcher.
+ * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be
+ * written any more (the reader of a pipe has gone) closes them, so that the ranks get SIGPIPE, as
+ * they would without a launcher.
  *
- * On a terminal an unfinished line that stays so for a moment is shown: it is a prompt, or a progress display.
+ * On a terminal an unfinished line that stays so for a moment is shown: it is a prompt, or a
+ * progress display.
  */
 #include "run_output.h"
 
@@ -33,24 +36,24 @@
 #define PROMPT_DELAY_S 0.2
 
 static_assert(SINK_HIGH_BYTES + READ_BYTES * (LINES_PREFIX_MAX_BYTES + 1) + LINES_LINE_MAX_BYTES <
-                      LINES_QUEUE_MAX_BYTES,
+                  LINES_QUEUE_MAX_BYTES,
               "one read, all newlines, each with a prefix, fits into a sink's queue");
 
 /* The launcher's stdout, stderr or both. */
 struct sink {
 	struct lines_sink lines;
 	struct output *output;
-	ev_io writer;      /* active while lines wait */
+	ev_io writer; /* active while lines wait */
 	bool is_terminal;
-	bool is_choked;    /* its streams are not read for now */
-	bool is_broken;    /* nothing can be written any more */
+	bool is_choked; /* its streams are not read for now */
+	bool is_broken; /* nothing can be written any more */
 };
 
 /* One rank's stdout or stderr. */
 struct stream {
 	struct lines_source source;
 	struct sink *sink;
-	ev_io reader;      /* reader.fd is -1 before the rank is started and after the end */
+	ev_io reader; /* reader.fd is -1 before the rank is started and after the end */
 	ev_timer prompt;
 };
 
@@ -58,12 +61,12 @@ struct output {
 	struct ev_loop *loop;
 	void (*drained)(void *arg);
 	void *drained_arg;
-	int stream_count;   /* two for each rank */
-	int open_count;     /* streams that are being read */
-	bool is_ending;     /* nobody is left who could write */
+	int stream_count; /* two for each rank */
+	int open_count;   /* streams that are being read */
+	bool is_ending;   /* nobody is left who could write */
 	struct sink sinks[2];
 	struct sink *out;
-	struct sink *err;   /* may be the same */
+	struct sink *err; /* may be the same */
 	char bytes[READ_BYTES];
 	struct stream streams[];
 };

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_output.h - the ranks' stdout and stderr, read from pipes and written to the launcher's own
  *
- * Never blocks: while the launcher's reader is slow, the ranks' pipes are not read, and the ranks wait as they would
- * without a launcher.
+ * Never blocks: while the launcher's reader is slow, the ranks' pipes are not read, and the ranks
+ * wait as they would without a launcher.
  */
 #ifndef ORIEL_RUN_OUTPUT_H
 #define ORIEL_RUN_OUTPUT_H
@@ -13,8 +14,8 @@
 struct output;
 
 /*
- * NULL if memory is short. drained is called whenever all streams have ended and everything is written. From here on
- * say() goes through it.
+ * NULL if memory is short. drained is called whenever all streams have ended and everything is
+ * written. From here on say() goes through it.
  */
 struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*drained)(void *arg), void *arg);
 
@@ -27,7 +28,10 @@ bool output_has_ended(const struct output *output);
 /* Every pipe has ended, and everything is written. */
 bool output_is_drained(const struct output *output);
 
-/* Nobody who could write is left: take what is in the pipes, as fast as it can be written, and close them. */
+/*
+ * Nobody who could write is left: take what is in the pipes, as fast as it can be written, and
+ * close them.
+ */
 void output_end(struct output *output);
 
 void output_close(struct output *output);

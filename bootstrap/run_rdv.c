@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_rdv.c - the rendezvous: what the ranks' messages mean; see run_rdv.h
  *
- * DESIGN NOTES A barrier waits for the ranks that are inside and for those that may still come: their processes live
- * and have not joined yet. It does not wait for ranks that left, died or ended. Both numbers are counters, so
- * entering costs the same whatever the size of the job; only the release goes through all ranks.
+ * DESIGN NOTES A barrier waits for the ranks that are inside and for those that may still come:
+ * their processes live and have not joined yet. It does not wait for ranks that left, died or
+ * ended. Both numbers are counters, so entering costs the same whatever the size of the job; only
+ * the release goes through all ranks.
  *
- * A rank may run several programs one after the other that each join and leave (sh -c 'first; second'). Keys and
- * barriers of the first must not mix with those of the second: an address put by the first is stale in the second. So
- * the job goes through rounds. A rank that left and comes back is held until no rank is inside, and none can come, in
- * the present round; then all keys are forgotten and the next round begins for all. The dead stay dead through all
- * rounds.
+ * A rank may run several programs one after the other that each join and leave (sh -c 'first;
+ * second'). Keys and barriers of the first must not mix with those of the second: an address put by
+ * the first is stale in the second. So the job goes through rounds. A rank that left and comes back
+ * is held until no rank is inside, and none can come, in the present round; then all keys are
+ * forgotten and the next round begins for all. The dead stay dead through all rounds.
  */
 #include "run_rdv.h"
 
@@ -29,9 +31,9 @@ enum rdv_state {
 
 struct rdv_rank {
 	enum rdv_state state;
-	bool in_barrier;  /* only while RDV_INSIDE */
-	bool held;        /* came back while RDV_LEFT, and waits for the next round */
-	char *death;      /* while RDV_DEAD: how it died; "" was told if memory was short */
+	bool in_barrier; /* only while RDV_INSIDE */
+	bool held;       /* came back while RDV_LEFT, and waits for the next round */
+	char *death;     /* while RDV_DEAD: how it died; "" was told if memory was short */
 };
 
 struct rdv {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_rdv.h - the rendezvous: what the ranks' messages mean
  *
- * Knows which ranks are in the job, answers puts and gets, releases barriers, tells of deaths. Knows nothing of
- * sockets or processes: the server tells it what arrived, the launcher who ended, and it says through rdv_events what
- * is to be sent.
+ * Knows which ranks are in the job, answers puts and gets, releases barriers, tells of deaths.
+ * Knows nothing of sockets or processes: the server tells it what arrived, the launcher who ended,
+ * and it says through rdv_events what is to be sent.
  *
  * ASSUMPTIONS: ranks are in range; the event functions do not call back into the rendezvous.
  */
@@ -38,7 +39,10 @@ void rdv_destroy(struct rdv *rdv);
 /* The rank has proven itself and wants to join. */
 enum rdv_answer rdv_join(struct rdv *rdv, int rank, const char **why);
 
-/* A message of a rank that has joined. -1: nothing a rank may send; its connection is not to be trusted further. */
+/*
+ * A message of a rank that has joined. -1: nothing a rank may send; its connection is not to be
+ * trusted further.
+ */
 int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg);
 
 /* Has the rank joined, and neither left nor ended? */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* run_say.c - oriel-run's own lines; see run_say.h. */
 #include "run_say.h"
 

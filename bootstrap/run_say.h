@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_say.h - what oriel-run itself has to say to its user
  *
- * Each call is one line on stderr, with "oriel-run: " in front. While ranks' output is relayed the line takes its
- * turn among their lines.
+ * Each call is one line on stderr, with "oriel-run: " in front. While ranks' output is relayed the
+ * line takes its turn among their lines.
  */
 #ifndef ORIEL_RUN_SAY_H
 #define ORIEL_RUN_SAY_H

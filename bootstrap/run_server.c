@@ -1,21 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_server.c - oriel-run's port: connections, and who is behind them; see run_server.h
  *
- * DESIGN NOTES Anybody on the machine can connect. Until a connection has proven that it knows the job's secret it
- * can do nothing but hold a descriptor: it has a few seconds, a fixed small buffer, and there is a bound on how many
- * there are; beyond it the oldest goes. A rank that is crowded out tries again (boot_run.c). After the proof a
- * connection is a rank's, one per rank. On loopback nobody but the superuser can speak in another's TCP connection,
- * so what follows carries no further proofs.
+ * DESIGN NOTES Anybody on the machine can connect. Until a connection has proven that it knows the
+ * job's secret it can do nothing but hold a descriptor: it has a few seconds, a fixed small buffer,
+ * and there is a bound on how many there are; beyond it the oldest goes. A rank that is crowded out
+ * tries again (boot_run.c). After the proof a connection is a rank's, one per rank. On loopback
+ * nobody but the superuser can speak in another's TCP connection, so what follows carries no
+ * further proofs.
  *
- * A connection that ends without a word is news of a death, but its process usually ends a moment later and tells a
- * better reason. So the connection stays on the books, cut, until the process has ended or a short delay is over.
+ * A connection that ends without a word is news of a death, but its process usually ends a moment
+ * later and tells a better reason. So the connection stays on the books, cut, until the process has
+ * ended or a short delay is over.
  *
- * Order between a rank's socket and other sources: when its process has ended, or when a second connection claims the
- * rank, everything that the first has sent is in our receive buffer already. catch_up reads it before anything is
- * decided.
+ * Order between a rank's socket and other sources: when its process has ended, or when a second
+ * connection claims the rank, everything that the first has sent is in our receive buffer already.
+ * catch_up reads it before anything is decided.
  *
- * No function that sends ever frees a connection, so lists can be walked while sending: a failed send marks the
- * connection broken and feeds an event to its own read handler, which ends it.
+ * No function that sends ever frees a connection, so lists can be walked while sending: a failed
+ * send marks the connection broken and feeds an event to its own read handler, which ends it.
  */
 #include "run_server.h"
 
@@ -35,11 +38,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTEN_BACKLOG 4096       /* the kernel cuts it to net.core.somaxconn */
+#define LISTEN_BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
 #define ACCEPTS_PER_WAKEUP 64
-#define ACCEPT_PAUSE_S 0.1        /* when the system is out of descriptors or memory */
+#define ACCEPT_PAUSE_S 0.1         /* when the system is out of descriptors or memory */
 #define OUT_HIGH_BYTES (256 << 10) /* above it no more requests of this rank are read */
-#define OUT_MAX_BYTES (32 << 20)  /* above it the connection is given up */
+#define OUT_MAX_BYTES (32 << 20)   /* above it the connection is given up */
 #define IN_BYTES (4 * PROTO_MESSAGE_MAX_BYTES)
 #define RANK_NONE (-1)
 
@@ -56,14 +59,14 @@ enum conn_state {
 struct conn {
 	struct server *server;
 	enum conn_state state;
-	bool broken;          /* a send failed; the read handler will end it */
-	int rank;             /* RANK_NONE while unproven */
-	ev_io reader;         /* reader.fd is the socket, -1 once cut */
-	ev_io writer;         /* active while out is not empty */
-	ev_timer verdict;     /* active while cut */
-	struct conn *older;   /* the list of strangers */
+	bool broken;        /* a send failed; the read handler will end it */
+	int rank;           /* RANK_NONE while unproven */
+	ev_io reader;       /* reader.fd is the socket, -1 once cut */
+	ev_io writer;       /* active while out is not empty */
+	ev_timer verdict;   /* active while cut */
+	struct conn *older; /* the list of strangers */
 	struct conn *newer;
-	ev_tstamp born;       /* loop time of the accept */
+	ev_tstamp born; /* loop time of the accept */
 	struct proof_context context;
 	struct byteq out;
 	uint8_t in[IN_BYTES];
@@ -77,8 +80,8 @@ struct server {
 	uint16_t port;
 	ev_io listener;
 	ev_timer accept_pause;
-	ev_timer prove_timer;   /* active while there are strangers: when the oldest one's time is up */
-	struct conn *oldest;    /* strangers */
+	ev_timer prove_timer; /* active while there are strangers: when the oldest one's time is up */
+	struct conn *oldest;  /* strangers */
 	struct conn *newest;
 	int stranger_count;
 	struct conn *by_rank[]; /* not CONN_UNPROVEN; NULL: none */
@@ -315,7 +318,10 @@ static void welcome(void *arg, int rank)
 
 static int catch_up(struct conn *conn);
 
-/* Make way for a new connection of the rank, if the old one's program has left. Returns 0, or -1 if it has not. */
+/*
+ * Make way for a new connection of the rank, if the old one's program has left. Returns 0, or -1 if
+ * it has not.
+ */
 static int retire_old_conn(struct server *server, int rank)
 {
 	if (server->by_rank[rank])
@@ -409,7 +415,10 @@ static int handle_received(struct conn *conn)
 	return 0;
 }
 
-/* One read and what follows from it. Returns 1 if there may be more, 0 if not now, -1 if the connection ended. */
+/*
+ * One read and what follows from it. Returns 1 if there may be more, 0 if not now, -1 if the
+ * connection ended.
+ */
 static int receive(struct conn *conn)
 {
 	ssize_t got = recv(conn->reader.fd, conn->in + conn->in_size, sizeof(conn->in) - conn->in_size, 0);

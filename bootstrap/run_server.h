@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_server.h - oriel-run's port: connections, and who is behind them
  *
- * Listens on 127.0.0.1, lets ranks prove themselves, and carries messages between them and the rendezvous, which it
- * owns.
+ * Listens on 127.0.0.1, lets ranks prove themselves, and carries messages between them and the
+ * rendezvous, which it owns.
  */
 #ifndef ORIEL_RUN_SERVER_H
 #define ORIEL_RUN_SERVER_H
@@ -13,9 +14,9 @@
 
 #include "boot.h"
 
-#define SERVER_STRANGERS_EXTRA 256  /* connections that have not proven themselves, beside one for each rank */
-#define SERVER_PROVE_TIMEOUT_S 5.0  /* for a connection to prove itself */
-#define SERVER_VERDICT_DELAY_S 0.2  /* from a connection's sudden end to telling of it, while the process lives */
+#define SERVER_STRANGERS_EXTRA 256 /* connections that have not proven themselves, beside one for each rank */
+#define SERVER_PROVE_TIMEOUT_S 5.0 /* for a connection to prove itself */
+#define SERVER_VERDICT_DELAY_S 0.2 /* from a connection's sudden end to telling of it, while the process lives */
 
 struct server;
 
@@ -39,8 +40,8 @@ uint16_t server_port(const struct server *server);
 bool server_rank_may_end(struct server *server, int rank);
 
 /*
- * The process of a rank has ended, or will never be started. failed: not with status 0, or never started. text goes
- * to the others and completes the sentence "rank R ...".
+ * The process of a rank has ended, or will never be started. failed: not with status 0, or never
+ * started. text goes to the others and completes the sentence "rank R ...".
  */
 void server_rank_ended(struct server *server, int rank, bool failed, const char *text);
 

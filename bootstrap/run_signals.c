@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_signals.c - signals the launcher gets; see run_signals.h
  *
- * DESIGN NOTES The ranks are not in the launcher's process group, so a Ctrl-C at the terminal reaches the launcher
- * only, which passes it on. A signal that was ignored when the launcher started (nohup, a background job of a script)
- * stays ignored.
+ * DESIGN NOTES The ranks are not in the launcher's process group, so a Ctrl-C at the terminal
+ * reaches the launcher only, which passes it on. A signal that was ignored when the launcher
+ * started (nohup, a background job of a script) stays ignored.
  */
 #include "run_signals.h"
 

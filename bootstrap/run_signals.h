@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* run_signals.h - signals the launcher gets: for itself, and to be passed on to the ranks. */
 #ifndef ORIEL_RUN_SIGNALS_H
 #define ORIEL_RUN_SIGNALS_H

@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * run_spawn.c - starting a rank; see run_spawn.h
  *
- * DESIGN NOTES Each rank gets a process group of its own: a signal reaches what the rank started too, and a rank's
- * own `kill 0` hits only itself. Launcher and child both call setpgid, so that the group exists whoever runs first.
+ * DESIGN NOTES Each rank gets a process group of its own: a signal reaches what the rank started
+ * too, and a rank's own `kill 0` hits only itself. Launcher and child both call setpgid, so that
+ * the group exists whoever runs first.
  *
- * The child tells over a close-on-exec pipe what went wrong before or in exec; the end of the pipe without a word is
- * the success of exec.
+ * The child tells over a close-on-exec pipe what went wrong before or in exec; the end of the pipe
+ * without a word is the success of exec.
  *
- * The secret is in a memfd: the ranks inherit the descriptor; its number, not its content, is in the environment. It
- * is sealed, so that no rank can change it for the others, and is read at an offset, so that it can be read any
- * number of times.
+ * The secret is in a memfd: the ranks inherit the descriptor; its number, not its content, is in
+ * the environment. It is sealed, so that no rank can change it for the others, and is read at an
+ * offset, so that it can be read any number of times.
  */
 #include "run_spawn.h"
 
@@ -25,7 +27,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define SECRET_FD_MIN 20        /* shells can name the descriptors 0 to 9 */
+#define SECRET_FD_MIN 20 /* shells can name the descriptors 0 to 9 */
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
 
@@ -97,8 +99,8 @@ static int set_descriptors(const struct spawn_plan *plan, int rank, const struct
 }
 
 /*
- * What was ignored before the launcher started stays ignored (nohup), but for SIGPIPE, which the launcher itself
- * ignores.
+ * What was ignored before the launcher started stays ignored (nohup), but for SIGPIPE, which the
+ * launcher itself ignores.
  */
 static void reset_signal(int number)
 {
@@ -111,8 +113,8 @@ static void reset_signal(int number)
 }
 
 /*
- * Before exec would do it: a signal that came while all were blocked must find the default, not the launcher's
- * handler.
+ * Before exec would do it: a signal that came while all were blocked must find the default, not the
+ * launcher's handler.
  */
 static void set_signals(const struct spawn_plan *plan)
 {

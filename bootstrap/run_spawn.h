@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* run_spawn.h - starting a rank: environment, descriptors, process group, exec. */
 #ifndef ORIEL_RUN_SPAWN_H
 #define ORIEL_RUN_SPAWN_H
@@ -33,8 +34,8 @@ struct spawned {
 int spawn_secret_fd(const uint8_t *secret);
 
 /*
- * Start a rank. Returns once the program runs in it: 0, or the exit status for a job that could not be started (126,
- * 127: the program; 1: the machine), having said why.
+ * Start a rank. Returns once the program runs in it: 0, or the exit status for a job that could not
+ * be started (126, 127: the program; 1: the machine), having said why.
  */
 int spawn_rank(const struct spawn_plan *plan, int rank, struct spawned *spawned);
 

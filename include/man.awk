@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # man.awk - man pages from the blocks of oriel.h: one page per call in the folder `dir`
 #
 # usage: awk -v dir=build/man/man3 -v version=0.1.0 -f include/man.awk include/oriel.h

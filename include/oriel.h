@@ -1,13 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * oriel.h - one-sided communication on InfiniBand verbs
  *
- * This header is the manual; the man pages are made from the blocks below. Each block says what a call does, the units
- * of its arguments, who owns what, when it is complete, which errors it gives, what threads may do, and its source: the
- * number of a rule (tests/multi names its tests by them) or a section of MPI-4.1.
+ * This header is the manual; the man pages are made from the blocks below. Each block says what a
+ * call does, the units of its arguments, who owns what, when it is complete, which errors it gives,
+ * what threads may do, and its source: the number of a rule (tests/multi names its tests by them)
+ * or a section of MPI-4.1.
  *
- * Every call that returns int gives 0 (or, where the block says so, a value that is not negative) on success and a
- * negative ORIEL_ERR_* otherwise; after an error nothing has changed unless the block says so. oriel_last_error() then
- * tells which call, rank, window and value were wrong. No call prints on success, and none ends the process.
+ * Every call that returns int gives 0 (or, where the block says so, a value that is not negative)
+ * on success and a negative ORIEL_ERR_* otherwise; after an error nothing has changed unless the
+ * block says so. oriel_last_error() then tells which call, rank, window and value were wrong. No
+ * call prints on success, and none ends the process.
  *
  * Unless a block says otherwise, calls may be made from several threads at once (E4).
  */
@@ -41,21 +44,24 @@ typedef struct oriel_mem oriel_mem;
 /* Error codes. None of them is -1, so that they cannot be taken for ORIEL_RANK_NONE. */
 enum oriel_error {
 	ORIEL_OK = 0,
-	ORIEL_ERR_ARG = -2,     /* an argument is wrong: a null pointer, a bad size, an unknown assertion bit */
-	ORIEL_ERR_HANDLE = -3,  /* a job, group, window or memory handle is null, freed, or of another kind */
-	ORIEL_ERR_RANK = -4,    /* a rank is out of range, or stands twice in a group */
-	ORIEL_ERR_RANGE = -5,   /* an operation would touch a byte outside the target's window */
-	ORIEL_ERR_ACCESS = -6,  /* a put to a window whose memory its owner may only read */
-	ORIEL_ERR_SYNC = -7,    /* the call is not legal in the window's present epochs */
-	ORIEL_ERR_PEER = -8,    /* a rank that the call needs has died, or cannot be reached */
-	ORIEL_ERR_TIMEOUT = -9, /* the time limit passed; the epoch is still open and the call can be repeated */
-	ORIEL_ERR_MEMORY = -10, /* no memory, or the device could not register it */
-	ORIEL_ERR_LIMIT = -11,  /* a named bound of the library was reached */
-	ORIEL_ERR_DEVICE = -12, /* no usable RDMA device, or the device failed */
+	ORIEL_ERR_ARG = -2,        /* an argument is wrong: a null pointer, a bad size, an unknown assertion bit */
+	ORIEL_ERR_HANDLE = -3,     /* a job, group, window or memory handle is null, freed, or of another kind */
+	ORIEL_ERR_RANK = -4,       /* a rank is out of range, or stands twice in a group */
+	ORIEL_ERR_RANGE = -5,      /* an operation would touch a byte outside the target's window */
+	ORIEL_ERR_ACCESS = -6,     /* a put to a window whose memory its owner may only read */
+	ORIEL_ERR_SYNC = -7,       /* the call is not legal in the window's present epochs */
+	ORIEL_ERR_PEER = -8,       /* a rank that the call needs has died, or cannot be reached */
+	ORIEL_ERR_TIMEOUT = -9,    /* the time limit passed; the epoch is still open and the call can be repeated */
+	ORIEL_ERR_MEMORY = -10,    /* no memory, or the device could not register it */
+	ORIEL_ERR_LIMIT = -11,     /* a named bound of the library was reached */
+	ORIEL_ERR_DEVICE = -12,    /* no usable RDMA device, or the device failed */
 	ORIEL_ERR_BOOTSTRAP = -13, /* the launcher could not be understood, reached, or trusted */
 };
 
-/* "Not a member": what oriel_group_rank and oriel_group_translate answer for a rank that is not in the group. */
+/*
+ * "Not a member": what oriel_group_rank and oriel_group_translate answer for a rank that is not in
+ * the group.
+ */
 #define ORIEL_RANK_NONE (-1)
 /* For oriel_win_flush and oriel_win_flush_local: every target of the epoch. */
 #define ORIEL_RANK_ALL (-2)
@@ -68,8 +74,8 @@ enum oriel_error {
 #define ORIEL_MODE_NOSUCCEED 0x10 /* fence: no operations follow, of any rank */
 
 /*
- * What a program may choose when it joins a job. A field of 0 or NULL means: take the environment variable named beside
- * it, or the default.
+ * What a program may choose when it joins a job. A field of 0 or NULL means: take the environment
+ * variable named beside it, or the default.
  */
 struct oriel_options {
 	const char *device;       /* ORIEL_DEVICE: the verbs device to use, "rxe0" */
@@ -77,7 +83,7 @@ struct oriel_options {
 	int timeout_ms;           /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
 	int watchdog_ms;          /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
 	                             default: 30 s, -1: never */
-	size_t max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split work requests above this; default: the port's largest */
+	size_t max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split work requests above this; default: none */
 };
 
 /* A hint for window creation; a list of them ends with a null key. */
@@ -88,13 +94,13 @@ struct oriel_hint {
 
 /* What oriel_win_query tells about the local part of a window. */
 struct oriel_win_info {
-	void *base;             /* first byte, exactly as given or allocated */
+	void *base; /* first byte, exactly as given or allocated */
 	size_t size_bytes;
 	size_t disp_unit_bytes;
-	oriel_group *group;     /* borrowed: lives as long as the window, must not be freed */
-	int no_locks;           /* hint no_locks: 1 if "true" was given */
-	int same_size;          /* hint same_size */
-	int same_disp_unit;     /* hint same_disp_unit */
+	oriel_group *group;           /* borrowed: lives as long as the window, must not be freed */
+	int no_locks;                 /* hint no_locks: 1 if "true" was given */
+	int same_size;                /* hint same_size */
+	int same_disp_unit;           /* hint same_disp_unit */
 	char accumulate_ordering[64]; /* hint accumulate_ordering; "rar,raw,war,waw" unless given */
 	char accumulate_ops[32];      /* hint accumulate_ops; "same_op_no_op" unless given */
 };
@@ -127,15 +133,17 @@ struct oriel_usage {
 /**
  * oriel_init - join the job this process was started in
  *
- * Finds how the process was started (oriel-run; otherwise a job of one rank), picks an RDMA device, starts the service
- * thread and makes this rank reachable. Does not connect to any other rank: connections are made on first use.
- * On success *job is a handle that oriel_finalize releases. options may be NULL.
+ * Finds how the process was started (oriel-run; otherwise a job of one rank), picks an RDMA device,
+ * starts the service thread and makes this rank reachable. Does not connect to any other rank:
+ * connections are made on first use. On success *job is a handle that oriel_finalize releases.
+ * options may be NULL.
  *
- * A process that shows traces of a launcher the library does not understand (Slurm or PMI variables, no client for
- * them) is refused, rather than becoming one of N jobs of one rank.
+ * A process that shows traces of a launcher the library does not understand (Slurm or PMI
+ * variables, no client for them) is refused, rather than becoming one of N jobs of one rank.
  *
- * Errors: ORIEL_ERR_ARG; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways out; ORIEL_ERR_BOOTSTRAP;
- * ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and remedy.
+ * Errors: ORIEL_ERR_ARG; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways
+ * out; ORIEL_ERR_BOOTSTRAP; ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and
+ * remedy.
  * Threads: one thread at a time per job.
  * Source: MPI-4.1 11.2; E1
  */
@@ -144,13 +152,15 @@ int oriel_init(const struct oriel_options *options, oriel_job **job);
 /**
  * oriel_finalize - leave the job
  *
- * Collective over the job. Every window must have been freed, and every mem deregistered, before. Waits until the work
- * requests of this rank are done and every living rank has come here, then closes connections, ends the service thread and
- * releases everything; *job becomes NULL, also when an error is returned, except for ORIEL_ERR_SYNC, ORIEL_ERR_HANDLE
- * and ORIEL_ERR_TIMEOUT, after which the job lives on. Groups of the job are invalid afterwards.
+ * Collective over the job. Every window must have been freed, and every mem deregistered, before.
+ * Waits until the work requests of this rank are done and every living rank has come here, then
+ * closes connections, ends the service thread and releases everything; *job becomes NULL, also when
+ * an error is returned, except for ORIEL_ERR_SYNC, ORIEL_ERR_HANDLE and ORIEL_ERR_TIMEOUT, after
+ * which the job lives on. Groups of the job are invalid afterwards.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: windows or registered memory are left, with their number; ORIEL_ERR_PEER: a
- * rank died, or an operation that had been copied failed and nothing has told so yet (P5); ORIEL_ERR_TIMEOUT.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: windows or registered memory are left, with their
+ * number; ORIEL_ERR_PEER: a rank died, or an operation that had been copied failed and nothing has
+ * told so yet (P5); ORIEL_ERR_TIMEOUT.
  * Threads: no other thread may be inside a call on the job.
  * Source: MPI-4.1 11.2; E1, P5
  */
@@ -179,8 +189,8 @@ int oriel_size(const oriel_job *job);
  *
  * Collective over the job. Says nothing about operations on windows.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_PEER: a rank died; ORIEL_ERR_TIMEOUT: the barrier is lost, since others may have
- * passed it.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_PEER: a rank died; ORIEL_ERR_TIMEOUT: the barrier is lost,
+ * since others may have passed it.
  * Source: MPI-4.1 6.3; E4, E6
  */
 int oriel_barrier(oriel_job *job);
@@ -188,9 +198,9 @@ int oriel_barrier(oriel_job *job);
 /**
  * oriel_abort - ask the launcher to end every rank of the job
  *
- * The launcher prints reason (may be NULL), sends every rank SIGTERM and later SIGKILL, and exits with status (1 to
- * 255; others become 1). The call itself returns at once; the process ends by the launcher's signal, not in here. In a job that
- * no launcher started it does nothing but return 0.
+ * The launcher prints reason (may be NULL), sends every rank SIGTERM and later SIGKILL, and exits
+ * with status (1 to 255; others become 1). The call itself returns at once; the process ends by the
+ * launcher's signal, not in here. In a job that no launcher started it does nothing but return 0.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_BOOTSTRAP: the launcher cannot be reached.
  * Source: MPI-4.1 9.3
@@ -208,8 +218,8 @@ const char *oriel_version(void);
 /**
  * oriel_usage - how much memory the library holds, and for what
  *
- * Fills *usage. The figures are those of this rank at this moment; they grow with the peers it talks to and the windows
- * it has, not with the ranks of the job.
+ * Fills *usage. The figures are those of this rank at this moment; they grow with the peers it
+ * talks to and the windows it has, not with the ranks of the job.
  *
  * Errors: ORIEL_ERR_HANDLE, ORIEL_ERR_ARG.
  */
@@ -228,10 +238,11 @@ int oriel_group_world(oriel_job *job, oriel_group **group);
 /**
  * oriel_group_incl - the group of some members of another, in the order given
  *
- * Member i of *newgroup is member ranks[i] of group. count may be 0: the empty group. Local. Lists that are ranges
- * with a stride are stored as such, whatever their length.
+ * Member i of *newgroup is member ranks[i] of group. count may be 0: the empty group. Local. Lists
+ * that are ranges with a stride are stored as such, whatever their length.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: a negative count, a null pointer; ORIEL_ERR_RANK: out of range or twice.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: a negative count, a null pointer; ORIEL_ERR_RANK: out of
+ * range or twice.
  * Source: MPI-4.1 7.3.2; W6, P9, E2
  */
 int oriel_group_incl(const oriel_group *group, int count, const int ranks[], oriel_group **newgroup);
@@ -249,7 +260,8 @@ int oriel_group_free(oriel_group **group);
 /**
  * oriel_group_rank - this process's rank in a group
  *
- * Returns: the rank in the group, ORIEL_RANK_NONE if the process is no member, or a negative error (never -1).
+ * Returns: the rank in the group, ORIEL_RANK_NONE if the process is no member, or a negative error
+ * (never -1).
  * Errors: ORIEL_ERR_HANDLE.
  * Source: MPI-4.1 7.3.1
  */
@@ -267,10 +279,11 @@ int oriel_group_size(const oriel_group *group);
 /**
  * oriel_group_translate - ranks of one group as ranks of another
  *
- * out[i] becomes the rank in group to of the process that is ranks[i] in group from, or ORIEL_RANK_NONE. Both arrays
- * hold count elements and may be the same array.
+ * out[i] becomes the rank in group to of the process that is ranks[i] in group from, or
+ * ORIEL_RANK_NONE. Both arrays hold count elements and may be the same array.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null pointers, a negative count, groups of different jobs; ORIEL_ERR_RANK: a rank that is not in from.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null pointers, a negative count, groups of different
+ * jobs; ORIEL_ERR_RANK: a rank that is not in from.
  * Source: MPI-4.1 7.3.1
  */
 int oriel_group_translate(const oriel_group *from, int count, const int ranks[], const oriel_group *to, int out[]);
@@ -278,20 +291,24 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
 /**
  * oriel_win_create - open memory of every member of a group to the other members
  *
- * Collective over group: every member calls it, in the same order relative to the other collective calls it makes on
- * this list of members. base, size_bytes, disp_unit_bytes and hints may all differ from rank to rank. Any memory will do (heap,
- * stack, static, mapped files that can be registered, any alignment); memory that may only be read makes a window that may
- * only be got from. size_bytes 0 is legal with any base, NULL too. The same bytes may lie in several windows. The memory stays the caller's, and must stay mapped
- * until oriel_win_free has returned. Page-aligned memory, best from oriel_win_allocate, is fastest.
+ * Collective over group: every member calls it, in the same order relative to the other collective
+ * calls it makes on this list of members. base, size_bytes, disp_unit_bytes and hints may all
+ * differ from rank to rank. Any memory will do (heap, stack, static, mapped files that can be
+ * registered, any alignment); memory that may only be read makes a window that may only be got
+ * from. size_bytes 0 is legal with any base, NULL too. The same bytes may lie in several windows.
+ * The memory stays the caller's, and must stay mapped until oriel_win_free has returned.
+ * Page-aligned memory, best from oriel_win_allocate, is fastest.
  *
- * disp_unit_bytes (1 to 2^31 - 1) is what others' displacements into this rank's memory are multiplied by.
+ * disp_unit_bytes (1 to 2^31 - 1) is what others' displacements into this rank's memory are
+ * multiplied by.
  *
- * hints may be NULL; known keys are no_locks, same_size, same_disp_unit ("true" or "false"), accumulate_ordering and
- * accumulate_ops; others are ignored.
+ * hints may be NULL; known keys are no_locks, same_size, same_disp_unit ("true" or "false"),
+ * accumulate_ordering and accumulate_ops; others are ignored.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_RANK: the caller is not a member; ORIEL_ERR_MEMORY: registration
- * failed, with need, limit and remedy; ORIEL_ERR_LIMIT; ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT. Where it fails on one
- * member after the arguments were accepted, it fails on all.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_RANK: the caller is not a member;
+ * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
+ * ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT. Where it fails on one member after the arguments were
+ * accepted, it fails on all.
  * Threads: several threads may create windows at once on different lists of members (E4).
  * Source: MPI-4.1 13.2.1; W1-W6, W9
  */
@@ -301,8 +318,8 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
 /**
  * oriel_win_allocate - as oriel_win_create, with memory that the library allocates
  *
- * *base becomes zeroed memory, aligned to a page, shared and backed by a memory file so that a device that shares
- * memory can map it (for size_bytes 0: NULL). It is released by oriel_win_free.
+ * *base becomes zeroed memory, aligned to a page, shared and backed by a memory file so that a
+ * device that shares memory can map it (for size_bytes 0: NULL). It is released by oriel_win_free.
  *
  * Errors: those of oriel_win_create.
  * Source: MPI-4.1 13.2.2; W4
@@ -313,12 +330,13 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 /**
  * oriel_win_free - close a window
  *
- * Collective over the window's group. The rank's epochs on the window must be closed; a fence epoch without operations
- * of the rank since its fence counts as closed. On return *win is NULL, no peer can reach the memory any more, and the
- * caller may unmap it. If a member has died it still releases everything, sets *win to NULL, and returns ORIEL_ERR_PEER.
+ * Collective over the window's group. The rank's epochs on the window must be closed; a fence epoch
+ * without operations of the rank since its fence counts as closed. On return *win is NULL, no peer
+ * can reach the memory any more, and the caller may unmap it. If a member has died it still
+ * releases everything, sets *win to NULL, and returns ORIEL_ERR_PEER.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: an epoch is open, the window lives on; ORIEL_ERR_PEER: *win is NULL all the
- * same; ORIEL_ERR_TIMEOUT: the window lives on and the call can be repeated.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: an epoch is open, the window lives on; ORIEL_ERR_PEER:
+ * *win is NULL all the same; ORIEL_ERR_TIMEOUT: the window lives on and the call can be repeated.
  * Threads: no other thread may be inside a call on the window.
  * Source: MPI-4.1 13.2.5; W7, P5
  */
@@ -337,10 +355,12 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info);
 /**
  * oriel_mem_register - register origin memory beforehand
  *
- * Operations whose origin buffer lies in [base, base + size_bytes) need no copy and no registration of their own. Never
- * necessary for correctness. The memory must stay mapped until oriel_mem_deregister. Local.
+ * Operations whose origin buffer lies in [base, base + size_bytes) need no copy and no registration
+ * of their own. Never necessary for correctness. The memory must stay mapped until
+ * oriel_mem_deregister. Local.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: NULL or size 0; ORIEL_ERR_MEMORY: with need, limit and remedy.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: NULL or size 0; ORIEL_ERR_MEMORY: with need, limit and
+ * remedy.
  * Source: D7
  */
 int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem **mem);
@@ -358,15 +378,18 @@ int oriel_mem_deregister(oriel_mem **mem);
 /**
  * oriel_put - copy origin memory into a target's window
  *
- * Copies size_bytes bytes from origin to displacement target_disp, counted in the target's displacement unit from the
- * target's base, in the window of rank target_rank of the window's group. Needs an access epoch that names the target. A size of
+ * Copies size_bytes bytes from origin to displacement target_disp, counted in the target's
+ * displacement unit from the target's base, in the window of rank target_rank of the window's
+ * group. Needs an access epoch that names the target. A size of
  * 0 checks epoch and rank and does nothing else. May be larger than the device's largest message.
  *
- * Completion: nonblocking. The origin buffer must not change before the call that completes the epoch, or a flush. The
- * first operation to a peer may wait for the connection and the window's description; that depends on the peer's
- * service thread only. Operations of one epoch are unordered among themselves.
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null origin; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no epoch, or one that does not
- * name the target; ORIEL_ERR_RANGE: before anything is sent; ORIEL_ERR_ACCESS; ORIEL_ERR_PEER; ORIEL_ERR_MEMORY; ORIEL_ERR_TIMEOUT.
+ * Completion: nonblocking. The origin buffer must not change before the call that completes the
+ * epoch, or a flush. The first operation to a peer may wait for the connection and the window's
+ * description; that depends on the peer's service thread only. Operations of one epoch are
+ * unordered among themselves.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null origin; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no epoch,
+ * or one that does not name the target; ORIEL_ERR_RANGE: before anything is sent; ORIEL_ERR_ACCESS;
+ * ORIEL_ERR_PEER; ORIEL_ERR_MEMORY; ORIEL_ERR_TIMEOUT.
  * Source: MPI-4.1 13.3.1; D1-D8, W3
  */
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp);
@@ -374,8 +397,8 @@ int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_
 /**
  * oriel_get - copy from a target's window into origin memory
  *
- * The mirror of oriel_put: size_bytes bytes from the target's window to origin. The origin buffer must not be read or
- * written before the call that completes the epoch, or a flush.
+ * The mirror of oriel_put: size_bytes bytes from the target's window to origin. The origin buffer
+ * must not be read or written before the call that completes the epoch, or a flush.
  *
  * Errors: those of oriel_put but ORIEL_ERR_ACCESS.
  * Source: MPI-4.1 13.3.2; D1-D8, W3
@@ -385,11 +408,13 @@ int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, 
 /**
  * oriel_putv - put a list of pieces
  *
- * The bytes of the origin_count origin pieces, one after the other, are copied to the target_count target pieces, one
- * after the other. Both lists must hold the same number of bytes; pieces of size 0 are legal. The lists themselves may
- * be changed when the call returns. Either every piece is accepted or none.
+ * The bytes of the origin_count origin pieces, one after the other, are copied to the target_count
+ * target pieces, one after the other. Both lists must hold the same number of bytes; pieces of size
+ * 0 are legal. The lists themselves may be changed when the call returns. Either every piece is
+ * accepted or none.
  *
- * Errors: those of oriel_put; ORIEL_ERR_ARG: sums that differ or overflow, a negative count, a null list.
+ * Errors: those of oriel_put; ORIEL_ERR_ARG: sums that differ or overflow, a negative count, a null
+ * list.
  * Source: MPI-4.1 13.3.1 (derived datatypes); D1-D8
  */
 int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
@@ -409,10 +434,12 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
 /**
  * oriel_win_flush - complete the operations issued so far, at origin and target
  *
- * Legal inside any access epoch; target_rank is a target of the epoch or ORIEL_RANK_ALL. On return the operations this
- * rank issued to the target are complete at both sides; the epoch stays open. In an epoch opened by start it waits for the target's post.
+ * Legal inside any access epoch; target_rank is a target of the epoch or ORIEL_RANK_ALL. On return
+ * the operations this rank issued to the target are complete at both sides; the epoch stays open.
+ * In an epoch opened by start it waits for the target's post.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC; ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: can be repeated.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC; ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: can
+ * be repeated.
  * Source: MPI-4.1 13.5.4, extended to every access epoch; P4
  */
 int oriel_win_flush(oriel_win *win, int target_rank);
@@ -420,7 +447,8 @@ int oriel_win_flush(oriel_win *win, int target_rank);
 /**
  * oriel_win_flush_local - complete the operations issued so far, at the origin
  *
- * As oriel_win_flush, but says nothing about the target: put buffers may be reused, got data may be read.
+ * As oriel_win_flush, but says nothing about the target: put buffers may be reused, got data may be
+ * read.
  *
  * Errors: those of oriel_win_flush.
  * Source: MPI-4.1 13.5.4, extended to every access epoch; P4
@@ -430,13 +458,14 @@ int oriel_win_flush_local(oriel_win *win, int target_rank);
 /**
  * oriel_win_post - open an exposure epoch: let the members of group reach the local memory
  *
- * group lists the origins, ranks of the job that are members of the window's group. Local: never waits for another
- * rank. An empty group makes it a call without effect, after which one wait or test is legal. Assertions: ORIEL_MODE_NOCHECK,
- * ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT.
+ * group lists the origins, ranks of the job that are members of the window's group. Local: never
+ * waits for another rank. An empty group makes it a call without effect, after which one wait or
+ * test is legal. Assertions: ORIEL_MODE_NOCHECK, ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: assertions; ORIEL_ERR_RANK: a member of group is not in the window's;
- * ORIEL_ERR_SYNC: an exposure epoch or a fence epoch with operations is open; ORIEL_ERR_PEER: an earlier operation
- * failed (P5; a dead origin is told by wait); ORIEL_ERR_MEMORY.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: assertions; ORIEL_ERR_RANK: a member of group is not in
+ * the window's; ORIEL_ERR_SYNC: an exposure epoch or a fence epoch with operations is open;
+ * ORIEL_ERR_PEER: an earlier operation failed (P5; a dead origin is told by wait);
+ * ORIEL_ERR_MEMORY.
  * Source: MPI-4.1 13.5.2; P1, P2, P6, P9-P14
  */
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions);
@@ -444,9 +473,10 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions);
 /**
  * oriel_win_start - open an access epoch to the members of group
  *
- * group lists the targets. Does not block: operations issued before a target's post has arrived are held back and go
- * out at a later call on the window, at the latest in complete or flush. An empty group makes it a call without effect, after which one complete is
- * legal. Assertions: ORIEL_MODE_NOCHECK, which the matching post must carry too.
+ * group lists the targets. Does not block: operations issued before a target's post has arrived are
+ * held back and go out at a later call on the window, at the latest in complete or flush. An empty
+ * group makes it a call without effect, after which one complete is legal. Assertions:
+ * ORIEL_MODE_NOCHECK, which the matching post must carry too.
  *
  * Errors: as oriel_win_post, for access epochs.
  * Source: MPI-4.1 13.5.2; P1-P4, P9-P14
@@ -456,13 +486,15 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
 /**
  * oriel_win_complete - close the access epoch
  *
- * Waits for the post of every target of the epoch. On return every operation of the epoch is complete at the origin:
- * put buffers may be reused, got data may be read. Nothing is promised about the target.
+ * Waits for the post of every target of the epoch. On return every operation of the epoch is
+ * complete at the origin: put buffers may be reused, got data may be read. Nothing is promised
+ * about the target.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died; the epoch is closed, and
- * complete for the other targets, unless one of these has still not posted half a second later: then the epoch stays
- * open, and the call is to be repeated for the living ones; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the epoch stays open and the call can be repeated.
- * An operation that was copied and fails later is reported by a later call on the window (P5).
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died; the
+ * epoch is closed, and complete for the other targets, unless one of these has still not posted
+ * half a second later: then the epoch stays open, and the call is to be repeated for the living
+ * ones; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the epoch stays open and the call can be repeated. An
+ * operation that was copied and fails later is reported by a later call on the window (P5).
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P3-P5, P11, P12, E5
  */
@@ -471,11 +503,13 @@ int oriel_win_complete(oriel_win *win);
 /**
  * oriel_win_wait - close the exposure epoch
  *
- * Waits until every origin of the group has called complete. All their operations are then complete in local memory.
+ * Waits until every origin of the group has called complete. All their operations are then complete
+ * in local memory.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no exposure epoch; ORIEL_ERR_PEER: an origin died before its complete; the
- * epoch is closed, though living origins may still be inside theirs: a post that names one of them is ORIEL_ERR_SYNC
- * until it has completed; ORIEL_ERR_TIMEOUT: the epoch stays open and the call can be repeated.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no exposure epoch; ORIEL_ERR_PEER: an origin died
+ * before its complete; the epoch is closed, though living origins may still be inside theirs: a
+ * post that names one of them is ORIEL_ERR_SYNC until it has completed; ORIEL_ERR_TIMEOUT: the
+ * epoch stays open and the call can be repeated.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P7, E5
  */
@@ -484,9 +518,9 @@ int oriel_win_wait(oriel_win *win);
 /**
  * oriel_win_test - close the exposure epoch if that needs no waiting
  *
- * *flag becomes 1 if every origin has completed: the epoch is closed as by oriel_win_wait. Otherwise *flag becomes 0 and nothing
- * visible has changed. Called again and again it becomes true without any other call. After true, a further test before
- * the next post is ORIEL_ERR_SYNC.
+ * *flag becomes 1 if every origin has completed: the epoch is closed as by oriel_win_wait.
+ * Otherwise *flag becomes 0 and nothing visible has changed. Called again and again it becomes true
+ * without any other call. After true, a further test before the next post is ORIEL_ERR_SYNC.
  *
  * Errors: those of oriel_win_wait but ORIEL_ERR_TIMEOUT; ORIEL_ERR_ARG: null flag.
  * Threads: one thread closes an epoch.
@@ -497,12 +531,13 @@ int oriel_win_test(oriel_win *win, int *flag);
 /**
  * oriel_win_fence - close the fence epoch before, open the one after
  *
- * Collective over the window's group. Operations this rank issued since the fence before are complete at origin and
- * target; operations issued afterwards reach a target only when that target has called the fence too. Assertions:
- * ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED; the last two are given by all members or none.
+ * Collective over the window's group. Operations this rank issued since the fence before are
+ * complete at origin and target; operations issued afterwards reach a target only when that target
+ * has called the fence too. Assertions: ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE,
+ * ORIEL_MODE_NOSUCCEED; the last two are given by all members or none.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_SYNC: a post or start epoch is open; ORIEL_ERR_PEER: a member died;
- * ORIEL_ERR_TIMEOUT: repeat the call to go on with the same fence.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_SYNC: a post or start epoch is open;
+ * ORIEL_ERR_PEER: a member died; ORIEL_ERR_TIMEOUT: repeat the call to go on with the same fence.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.1; F1-F4
  */
@@ -518,8 +553,8 @@ const char *oriel_strerror(int error);
 /**
  * oriel_last_error - what went wrong in this thread's last failed call
  *
- * Returns: a text that names the call, rank, window, value and limit; "" if no call of this thread has failed. It is
- * the thread's own and is overwritten by its next failing call.
+ * Returns: a text that names the call, rank, window, value and limit; "" if no call of this thread
+ * has failed. It is the thread's own and is overwritten by its next failing call.
  * Source: E1
  */
 const char *oriel_last_error(void);

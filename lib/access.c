@@ -1,19 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * access.c - start and complete
  *
  * DESIGN NOTES
  *
- * The words. At the origin, `posted` of the flag pair that the target writes; at the target, `completed` of the one that the origin
- * writes. Both hold epoch numbers of this pair of ranks on this window (P2). The n-th start that names a target waits for posted == n;
- * complete writes completed = n behind the data. The target posts n + 1 only after it has seen completed n, which it
- * gets only after we have seen posted n: a writer is never more than one ahead, and exact comparison is enough.
+ * The words. At the origin, `posted` of the flag pair that the target writes; at the target,
+ * `completed` of the one that the origin writes. Both hold epoch numbers of this pair of ranks on
+ * this window (P2). The n-th start that names a target waits for posted == n; complete writes
+ * completed = n behind the data. The target posts n + 1 only after it has seen completed n, which
+ * it gets only after we have seen posted n: a writer is never more than one ahead, and exact
+ * comparison is enough.
  *
- * A target whose post has been seen is marked LINK_GRANTED, because the word may move on to n + 1 while we are still inside
- * epoch n towards others (P12).
+ * A target whose post has been seen is marked LINK_GRANTED, because the word may move on to n + 1
+ * while we are still inside epoch n towards others (P12).
  *
- * Closing goes link by link, in whatever order the posts arrive: held-back operations go out; gets are waited for, since a
- * flag must not overtake a read; the flag leaves in the same list of requests as the small puts; operations that use the
- * caller's memory are waited for. Copied ones are not: complete returns without waiting for the network.
+ * Closing goes link by link, in whatever order the posts arrive: held-back operations go out; gets
+ * are waited for, since a flag must not overtake a read; the flag leaves in the same list of
+ * requests as the small puts; operations that use the caller's memory are waited for. Copied ones
+ * are not: complete returns without waiting for the network.
  */
 #include "access.h"
 
@@ -49,7 +53,7 @@ void access_push(struct oriel_win *win)
 
 		if (!link->held || !access_grant(win, link))
 			continue;
-		rma_issue_held(win, link); /* an error is the peer's death, which complete will tell */
+		rma_issue_held(win, link);    /* an error is the peer's death, which complete will tell */
 		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
 	}
 }
@@ -62,8 +66,8 @@ static int add_links(struct oriel_win *win, struct link **links, const struct or
 		int rc;
 
 		if (rank == ORIEL_RANK_NONE)
-			return err_set(ORIEL_ERR_RANK, "%s: window %p: rank %d of the job is in the group but not in the window's", call,
-			               (void *)win, world);
+			return err_set(ORIEL_ERR_RANK, "%s: window %p: rank %d of the job is in the group but not in the window's",
+			               call, (void *)win, world);
 		rc = link_get(win, rank, &links[i]);
 		if (rc)
 			return rc;
@@ -128,13 +132,16 @@ void epoch_close(struct epoch *epoch)
 static int start_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
-		return err_set(ORIEL_ERR_HANDLE, "oriel_win_start: window %p: the group handle %p is null, freed, or of another job",
-		               (void *)win, (const void *)group);
+		return err_set(ORIEL_ERR_HANDLE,
+		               "oriel_win_start: window %p: the group handle %p is null, freed, or of another job", (void *)win,
+		               (const void *)group);
 	if (assertions & ~ORIEL_MODE_NOCHECK)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_start: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
+		return err_set(ORIEL_ERR_ARG,
+		               "oriel_win_start: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
 		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
 	if (epoch_blocks(&win->access))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: an access epoch is open; complete it first", (void *)win);
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: an access epoch is open; complete it first",
+		               (void *)win);
 	if (group->size > 0 && (win->fence.used || win->fence.under_way || win->freeing))
 		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: %s", (void *)win,
 		               win->freeing ? "it is being freed" : "operations of a fence epoch are pending; fence first");
@@ -173,7 +180,10 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 
 /* Closing. The caller holds the lock. */
 
-/* Data that must be complete before the flag: gets always, puts where the device does not keep the order. */
+/*
+ * Data that must be complete before the flag: gets always, puts where the device does not keep the
+ * order.
+ */
 static bool data_before_flag_done(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -190,7 +200,10 @@ static int send_completed(struct link *link)
 	int rc;
 
 	words.addr += offsetof(struct flag_pair, completed);
-	/* Behind stores a store, behind requests a request. Both pair with the flag_load in exposure_step at the target. */
+	/*
+	 * Behind stores a store, behind requests a request. Both pair with the flag_load in
+	 * exposure_step at the target.
+	 */
 	if (link->lent)
 		rc = lend_flag(wire, sent, sent + 1, words, &link->last_number);
 	else
@@ -210,7 +223,10 @@ static bool origin_memory_free(struct link *link)
 	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
 }
 
-/* One step of one link towards its end: 1 when it is there, 0 when it has to wait, or the error that ends it. */
+/*
+ * One step of one link towards its end: 1 when it is there, 0 when it has to wait, or the error
+ * that ends it.
+ */
 static int close_step(struct oriel_win *win, struct link *link)
 {
 	int rc;
@@ -235,10 +251,10 @@ static int close_step(struct oriel_win *win, struct link *link)
 }
 
 struct closing {
-	int code;     /* first error of a link */
-	int rank;     /* in the window's group */
-	bool all;     /* every link is closed */
-	bool memory;  /* a held-back operation could not be copied for want of memory; the epoch stays open */
+	int code;    /* first error of a link */
+	int rank;    /* in the window's group */
+	bool all;    /* every link is closed */
+	bool memory; /* a held-back operation could not be copied for want of memory; the epoch stays open */
 };
 
 static void close_links(struct oriel_win *win, struct closing *closing)
@@ -258,8 +274,11 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			continue;
 		}
 		wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
-		/* Told now, not once more as a sticky error. The next turn finds it again, should the call be repeated. */
-		link->marks &= (uint8_t)~(LINK_TOUCHED | LINK_COPIED);
+		/*
+		 * Told now, not once more as a sticky error. The next turn finds it again, should the call
+		 * be repeated.
+		 */
+		link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_COPIED);
 		if (closing->code == 0) {
 			closing->code = step;
 			closing->rank = link->rank;
@@ -322,7 +341,8 @@ static void end_access(struct oriel_win *win)
 static int complete_begin(struct oriel_win *win)
 {
 	if (!win->access.open)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_complete: window %p: no access epoch is open; call oriel_win_start first",
+		return err_set(ORIEL_ERR_SYNC,
+		               "oriel_win_complete: window %p: no access epoch is open; call oriel_win_start first",
 		               (void *)win);
 	if (win->access.closing)
 		return err_set(ORIEL_ERR_SYNC, "oriel_win_complete: window %p: another thread is completing this epoch",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* coll.c - see coll.h. */
 #include "coll.h"
 
@@ -22,8 +23,8 @@ void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_k
 	crypto_generichash(id, 16, input, sizeof(input), NULL, 0);
 }
 
-void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16], int code,
-                int culprit)
+void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16],
+                int code, int culprit)
 {
 	memset(coll, 0, sizeof(*coll));
 	coll->job = job;
@@ -68,7 +69,10 @@ static int send_round(struct coll *coll, struct wait *wait)
 	return 0;
 }
 
-/* While waiting for `from`: it or any other member may be dead, whose mail will then never come, here or further up. */
+/*
+ * While waiting for `from`: it or any other member may be dead, whose mail will then never come,
+ * here or further up.
+ */
 static void look_for_dead(struct coll *coll, struct peer *from, struct wait *wait)
 {
 	int dead;

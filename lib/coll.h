@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * coll.h - barriers of a group, with a vote, over mails
  *
- * A dissemination barrier: in round r a rank writes to the member 2^r places after it and waits for the one 2^r places before
- * it, for log2 p rounds; whoever has done all rounds has heard, through others, from everybody. Each mail carries the worst
- * error its sender knows of, so all members end with the same verdict. A member that finds another one dead goes on sending in its remaining
+ * A dissemination barrier: in round r a rank writes to the member 2^r places after it and waits for
+ * the one 2^r places before it, for log2 p rounds; whoever has done all rounds has heard, through
+ * others, from everybody. Each mail carries the worst error its sender knows of, so all members end
+ * with the same verdict. A member that finds another one dead goes on sending in its remaining
  * rounds, with that verdict, but waits no more: nobody who depends on it is left without an answer.
  */
 #ifndef ORIEL_COLL_H
@@ -21,21 +23,27 @@ struct coll {
 	const struct oriel_group *group; /* borrowed until the end; the calling rank is a member */
 	uint8_t id[16];
 	int round;
-	bool sent;     /* this round's mail */
-	int code;      /* the verdict so far */
-	int culprit;   /* world rank it is about */
+	bool sent;   /* this round's mail */
+	int code;    /* the verdict so far */
+	int culprit; /* world rank it is about */
 };
 
 enum coll_kind { COLL_BARRIER = 1, COLL_CREATE, COLL_FREE, COLL_FREE_SURVIVORS, COLL_FENCE_FAILED };
 
-/* The 16 bytes that all members compute for the same call: from a key they share, a number, and the kind. */
+/*
+ * The 16 bytes that all members compute for the same call: from a key they share, a number, and the
+ * kind.
+ */
 void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_kind kind);
 
 /* Begin; code and culprit are this rank's vote (0: all is well). */
-void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16], int code,
-                int culprit);
+void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16],
+                int code, int culprit);
 
-/* Go through the rounds. Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective still under way: call again. */
+/*
+ * Go through the rounds. Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective still under
+ * way: call again.
+ */
 int coll_run(struct coll *coll, struct wait *wait);
 
 #endif

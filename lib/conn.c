@@ -1,21 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * conn.c - one RC connection per pair of ranks that talk, made with rdma_cm
  *
  * DESIGN NOTES
  *
- * Active side: CONN_QUEUED (too many under way) -> CONN_ADDRESS (asking the bootstrap where the peer listens) ->
- * CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT (request sent) -> up. An attempt that fails or takes
- * too long is dropped and, after CONN_BACKOFF, made again with the next attempt number, until the deadline.
+ * Active side: CONN_QUEUED (too many under way) -> CONN_ADDRESS (asking the bootstrap where the
+ * peer listens) -> CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT (request
+ * sent) -> up. An attempt that fails or takes too long is dropped and, after CONN_BACKOFF, made
+ * again with the next attempt number, until the deadline.
  *
- * Passive side: a request is checked (conn_private.h), answered, and the connection is CONN_ACCEPTED until rdma_cm says
- * ESTABLISHED, or the peer has written its attempt number into area->up, which it does as soon as its own side is
- * established: the message that tells rdma_cm can be lost, and is repeated only after seconds.
+ * Passive side: a request is checked (conn_private.h), answered, and the connection is
+ * CONN_ACCEPTED until rdma_cm says ESTABLISHED, or the peer has written its attempt number into
+ * area->up, which it does as soon as its own side is established: the message that tells rdma_cm
+ * can be lost, and is repeated only after seconds.
  *
- * Both sides at once: the lower rank's request wins. It rejects the other's while its own is under way; the higher
- * rank gives up its own when the lower's arrives, or, rejected, goes to CONN_YIELD and waits for it, within the
- * same deadline. A newer attempt of the same peer replaces a half-open one.
+ * Both sides at once: the lower rank's request wins. It rejects the other's while its own is under
+ * way; the higher rank gives up its own when the lower's arrives, or, rejected, goes to CONN_YIELD
+ * and waits for it, within the same deadline. A newer attempt of the same peer replaces a half-open
+ * one.
  *
- * Every step has a time limit; when the deadline passes the peer is dead, with address, last event and status.
+ * Every step has a time limit; when the deadline passes the peer is dead, with address, last event
+ * and status.
  */
 #include "conn.h"
 
@@ -36,9 +41,9 @@
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
 #define BACKOFF_MS 20
 #define RESOLVE_TIMEOUT_MS 1000
-#define ACK_TIMEOUT 17        /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
-#define RETRY_COUNT 6         /* 7 would mean for ever on rxe */
-#define REJECT_BUSY 1         /* private data of a reject: my own request to you is under way, wait for it */
+#define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
+#define RETRY_COUNT 6  /* 7 would mean for ever on rxe */
+#define REJECT_BUSY 1  /* private data of a reject: my own request to you is under way, wait for it */
 #define LAST_TEXT_BYTES 96
 
 enum conn_state {
@@ -53,12 +58,12 @@ enum conn_state {
 
 struct conn {
 	enum conn_state state;
-	bool counted;             /* among the job's attempts under way */
-	uint32_t attempt;         /* our last request's */
-	uint32_t peer_attempt;    /* when CONN_ACCEPTED: of the request we have answered */
+	bool counted;          /* among the job's attempts under way */
+	uint32_t attempt;      /* our last request's */
+	uint32_t peer_attempt; /* when CONN_ACCEPTED: of the request we have answered */
 	uint64_t started_ns;
-	uint64_t deadline_ns;     /* of the whole undertaking */
-	uint64_t step_ns;         /* when the present state has lasted too long */
+	uint64_t deadline_ns; /* of the whole undertaking */
+	uint64_t step_ns;     /* when the present state has lasted too long */
 	struct rdma_cm_id *id;
 	struct wire_pair pair;
 	struct sockaddr_storage addr;
@@ -431,7 +436,10 @@ static void disconnected(struct peer *peer)
 	wire_break(&peer->wire);
 }
 
-/* An event about a connection under way, or an established one. Events of dropped identifiers never arrive here. */
+/*
+ * An event about a connection under way, or an established one. Events of dropped identifiers never
+ * arrive here.
+ */
 static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct conn_private *answer,
                        bool busy)
 {
@@ -464,11 +472,11 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 		retry(peer, rdma_event_str(type), status);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-	case RDMA_CM_EVENT_ADDR_CHANGE:    /* bonding only: the device tells by an asynchronous event if it matters */
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:  /* the identifier could be reused now; we never do */
-	case RDMA_CM_EVENT_CONNECT_REQUEST: /* handled before */
+	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: the device tells by an asynchronous event if it matters */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:    /* the identifier could be reused now; we never do */
+	case RDMA_CM_EVENT_CONNECT_REQUEST:  /* handled before */
 	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* only for identifiers without a queue pair of their own */
-	case RDMA_CM_EVENT_MULTICAST_JOIN:  /* datagrams only */
+	case RDMA_CM_EVENT_MULTICAST_JOIN:   /* datagrams only */
 	case RDMA_CM_EVENT_MULTICAST_ERROR:
 		break;
 	}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * conn.h - making and ending connections; everything here belongs to the service thread
  */
@@ -20,10 +21,16 @@ void conn_address(struct peer *peer, const char *text);
 /* One event of the job's channel. The event is acknowledged here. */
 void conn_event(struct oriel_job *job, struct rdma_cm_event *event);
 
-/* What time brings: attempts that are due or late, half-open connections. Returns whether the peer still needs it. */
+/*
+ * What time brings: attempts that are due or late, half-open connections. Returns whether the peer
+ * still needs it.
+ */
 bool conn_tick(struct peer *peer, uint64_t now);
 
-/* Whether time can bring anything: not to one that waits for the address of a rank that may not have started yet. */
+/*
+ * Whether time can bring anything: not to one that waits for the address of a rank that may not
+ * have started yet.
+ */
 bool conn_is_timed(const struct peer *peer);
 
 /* The peer is dead: give up connecting, or tell it that this side has let go. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* conn_private.c - see conn_private.h. */
 #include "conn_private.h"
 
@@ -9,8 +10,8 @@
 #define SIGNED_BYTES (CONN_PRIVATE_BYTES - CONN_PROOF_BYTES)
 
 /* What the proof covers: the data before it, then receiver and direction, which are not sent. */
-static void prove(uint8_t proof[CONN_PROOF_BYTES], const uint8_t *bytes, enum conn_direction direction, uint32_t receiver,
-                  const uint8_t *secret)
+static void prove(uint8_t proof[CONN_PROOF_BYTES], const uint8_t *bytes, enum conn_direction direction,
+                  uint32_t receiver, const uint8_t *secret)
 {
 	uint8_t covered[SIGNED_BYTES + 8];
 	uint32_t tail[2] = { receiver, direction };

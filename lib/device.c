@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* device.c - finding, opening and describing the RDMA device; see device.h. */
 #include "device.h"
 
@@ -137,9 +138,9 @@ static bool choose_first(void *arg, const struct device_candidate *candidate)
 
 static int no_device(const char *wanted_device, const char *wanted_addr, const char *seen)
 {
-	return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s%s%s; asked rdma_cm about %s. %s", *wanted_device ? " named " : "",
-	               wanted_device, *wanted_addr ? " at address " : "", wanted_addr, *seen ? seen : "no address at all",
-	               no_device_ways_out);
+	return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s%s%s; asked rdma_cm about %s. %s",
+	               *wanted_device ? " named " : "", wanted_device, *wanted_addr ? " at address " : "", wanted_addr,
+	               *seen ? seen : "no address at all", no_device_ways_out);
 }
 
 static int listen_on(struct device *device)
@@ -161,7 +162,10 @@ static int listen_on(struct device *device)
 	return 0;
 }
 
-/* Devices whose RC queue pairs place a write behind all writes before it: by vendor, mlx4/mlx5 and rxe; softverbs by name. */
+/*
+ * Devices whose RC queue pairs place a write behind all writes before it: by vendor, mlx4/mlx5 and
+ * rxe; softverbs by name.
+ */
 static bool places_in_order(const struct ibv_device_attr *attr, const char *name)
 {
 	return attr->vendor_id == 0x02c9 || attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0 ||
@@ -203,7 +207,10 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 	return 0;
 }
 
-/* What may be locked at most by right; registration counts against it. Failing is found out when memory is registered. */
+/*
+ * What may be locked at most by right; registration counts against it. Failing is found out when
+ * memory is registered.
+ */
 static void raise_memlock(void)
 {
 	struct rlimit limit;
@@ -275,11 +282,12 @@ static void register_failed(struct device *device, const void *base, size_t size
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if ((error == ENOMEM || error == EAGAIN || error == EPERM) && limit.rlim_cur != RLIM_INFINITY)
-		err_set(ORIEL_ERR_MEMORY,
-		        "device %s could not register %zu bytes at %p: the locked-memory limit is %llu bytes (%s). Raise it: ulimit "
-		        "-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service",
-		        ibv_get_device_name(device->verbs->device), size_bytes, base, (unsigned long long)limit.rlim_cur,
-		        strerror(error));
+		err_set(
+			ORIEL_ERR_MEMORY,
+			"device %s could not register %zu bytes at %p: the locked-memory limit is %llu bytes (%s). Raise it: ulimit "
+			"-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service",
+			ibv_get_device_name(device->verbs->device), size_bytes, base, (unsigned long long)limit.rlim_cur,
+			strerror(error));
 	else
 		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s",
 		        ibv_get_device_name(device->verbs->device), size_bytes, base, strerror(error));

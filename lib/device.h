@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * device.h - the RDMA device of a job, and what it can do
  *
- * The device is found by asking rdma_cm which local addresses have one: an identifier that could be bound to an address has its
- * device's context. The identifier that found it becomes the job's listener.
+ * The device is found by asking rdma_cm which local addresses have one: an identifier that could be
+ * bound to an address has its device's context. The identifier that found it becomes the job's
+ * listener.
  */
 #ifndef ORIEL_DEVICE_H
 #define ORIEL_DEVICE_H
@@ -19,22 +21,22 @@ struct boot;
 #define DEVICE_BACKLOG 1024
 
 /*
- * How a flag is kept behind the data that was posted before it on the same queue pair: a property of the device.
- * FLAG_WRITE: a plain write follows, right where RC places write after write (rxe, mlx5, softverbs).
- * FLAG_ATOMIC: a fetch-and-add, which the specification orders behind writes.
+ * How a flag is kept behind the data that was posted before it on the same queue pair: a property
+ * of the device. FLAG_WRITE: a plain write follows, right where RC places write after write (rxe,
+ * mlx5, softverbs). FLAG_ATOMIC: a fetch-and-add, which the specification orders behind writes.
  * FLAG_WAIT: the data's completions first; right everywhere.
  */
 enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
 
 struct device {
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id *listener;      /* bound to addr; its port is the one others connect to */
-	struct ibv_context *verbs;        /* borrowed from librdmacm */
+	struct rdma_cm_id *listener; /* bound to addr; its port is the one others connect to */
+	struct ibv_context *verbs;   /* borrowed from librdmacm */
 	struct ibv_pd *pd;
-	struct sockaddr_storage addr;     /* with port 0: the source address of our own connections */
+	struct sockaddr_storage addr;           /* with port 0: the source address of our own connections */
 	char addr_text[DEVICE_ADDR_TEXT_BYTES]; /* "10.0.0.1 18515": what other ranks are given */
-	uint32_t send_depth;              /* work requests a send queue is made for */
-	uint8_t reads_in_flight;          /* RDMA READs and atomics outstanding on a queue pair */
+	uint32_t send_depth;                    /* work requests a send queue is made for */
+	uint8_t reads_in_flight;                /* RDMA READs and atomics outstanding on a queue pair */
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
 };
@@ -42,27 +44,32 @@ struct device {
 /* One local address as device_scan sees it. */
 struct device_candidate {
 	const char *interface;
-	const char *addr;       /* numeric */
-	const char *device;     /* verbs device, or NULL */
-	const char *why_not;    /* why it would not be taken, or NULL for the one that would */
-	struct rdma_cm_id *id;  /* bound, or NULL; the callback may keep it by returning true */
+	const char *addr;      /* numeric */
+	const char *device;    /* verbs device, or NULL */
+	const char *why_not;   /* why it would not be taken, or NULL for the one that would */
+	struct rdma_cm_id *id; /* bound, or NULL; the callback may keep it by returning true */
 };
 
 /*
- * Call `visit` for each local address in the order of preference: not loopback first. Stops when visit returns true, which
- * also means that it has kept candidate->id. wanted_device and wanted_addr may be NULL or "".
+ * Call `visit` for each local address in the order of preference: not loopback first. Stops when
+ * visit returns true, which also means that it has kept candidate->id. wanted_device and
+ * wanted_addr may be NULL or "".
  */
 void device_scan(struct rdma_event_channel *channel, const char *wanted_device, const char *wanted_addr,
                  bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg);
 
-/* Open the device for a job and start listening. ERRORS: ORIEL_ERR_DEVICE with what was looked for, ORIEL_ERR_MEMORY. */
+/*
+ * Open the device for a job and start listening. ERRORS: ORIEL_ERR_DEVICE with what was looked for,
+ * ORIEL_ERR_MEMORY.
+ */
 int device_open(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message_bytes);
 
 /* Undo device_open. All queue pairs and memory regions must be gone. */
 void device_close(struct device *device);
 
 /*
- * Register memory; NULL with the error text set (need, limit, remedy) on failure. access is as for ibv_reg_mr.
+ * Register memory; NULL with the error text set (need, limit, remedy) on failure. access is as for
+ * ibv_reg_mr.
  */
 struct ibv_mr *device_register(struct device *device, void *base, size_t size_bytes, unsigned access);
 

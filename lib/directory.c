@@ -1,16 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * directory.c - our table of windows, and looking windows up in the tables of peers
  *
  * DESIGN NOTES
  *
- * A window is identified by a hash of its group's member list and of how many windows were made on that list before: every member
- * computes the same 16 bytes without a message, they are never reused, and an entry can be published before the creation barrier
- * ends. The slot may differ from member to member. A reader first tries its own slot number, which is right in programs whose
+ * A window is identified by a hash of its group's member list and of how many windows were made on
+ * that list before: every member computes the same 16 bytes without a message, they are never
+ * reused, and an entry can be published before the creation barrier ends. The slot may differ from
+ * member to member. A reader first tries its own slot number, which is right in programs whose
  * ranks make the same windows, and otherwise reads the whole directory, 16 entries at a time.
  *
- * An entry is written while peers may be reading that slot, for the window that had it before. Its check word tells
- * whole readings from torn ones; a window's own entry does not change from the creation barrier to the free barrier, between
- * which alone its members look for it. So a reading that does not match only means "not this slot".
+ * An entry is written while peers may be reading that slot, for the window that had it before. Its
+ * check word tells whole readings from torn ones; a window's own entry does not change from the
+ * creation barrier to the free barrier, between which alone its members look for it. So a reading
+ * that does not match only means "not this slot".
  *
  * Lookups of one peer go one after the other: they share the landing zone in the peer's area.
  */
@@ -110,7 +113,10 @@ static uint32_t free_slot(const struct oriel_job *job)
 	return slot;
 }
 
-/* What the slot's window before has left in the flag words. Its free barrier is over: nobody writes them now. */
+/*
+ * What the slot's window before has left in the flag words. Its free barrier is over: nobody writes
+ * them now.
+ */
 static void clear_flags(struct oriel_job *job, uint32_t slot)
 {
 	size_t fence_bytes = 2 * (size_t)fence_rounds(job->size) * sizeof(uint64_t);
@@ -175,12 +181,12 @@ struct lookup {
 	struct link *link;
 	struct lookup *next;
 	enum lookup_step step;
-	bool scanning;       /* the own slot number was not right */
+	bool scanning; /* the own slot number was not right */
 	bool reading;
-	uint32_t slot;       /* first slot of the entries being read */
-	uint64_t number;     /* of the RDMA READ under way */
-	uint64_t read_ns;    /* when it began */
-	uint32_t scans;      /* searches through the whole directory */
+	uint32_t slot;    /* first slot of the entries being read */
+	uint64_t number;  /* of the RDMA READ under way */
+	uint64_t read_ns; /* when it began */
+	uint32_t scans;   /* searches through the whole directory */
 	struct dir_entry found;
 };
 

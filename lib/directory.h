@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * directory.h - the table of windows that peers read, and reading a peer's
  */
@@ -30,12 +31,15 @@ int directory_take(struct oriel_job *job, struct oriel_win *win, uint32_t *slot)
 /* Show the entry to peers, or (an entry of zeros) hide it. */
 void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry);
 
-/* Give the slot to a later window. Not after a free in which a member was dead: its writes might still come. */
+/*
+ * Give the slot to a later window. Not after a free in which a member was dead: its writes might
+ * still come.
+ */
 void directory_give(struct oriel_job *job, uint32_t slot);
 
 /*
- * Ask for a link's description: its peer connected, its entry read. The service thread does it and makes the link
- * LINK_READY, or leaves it when the peer is dead. ERRORS: ORIEL_ERR_MEMORY.
+ * Ask for a link's description: its peer connected, its entry read. The service thread does it and
+ * makes the link LINK_READY, or leaves it when the peer is dead. ERRORS: ORIEL_ERR_MEMORY.
  */
 int lookup_request(struct link *link, struct oriel_win *win);
 

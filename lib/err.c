@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* err.c - error codes as text, and the thread's last error; see err.h. */
 #include "err.h"
 

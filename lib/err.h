@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * err.h - the one way errors are told
  *
- * A function that finds an error calls err_set with the code and a text for the user, and returns what it returns. The text goes to a
- * thread's own buffer. Functions that only pass an error on do not touch it.
+ * A function that finds an error calls err_set with the code and a text for the user, and returns
+ * what it returns. The text goes to a thread's own buffer. Functions that only pass an error on do
+ * not touch it.
  */
 #ifndef ORIEL_ERR_H
 #define ORIEL_ERR_H
@@ -14,7 +16,10 @@
 /* Remember the text for oriel_last_error; returns code. */
 int err_set(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Put "call: " before the text of the last error: for public calls whose helper does not know the call's name. */
+/*
+ * Put "call: " before the text of the last error: for public calls whose helper does not know the
+ * call's name.
+ */
 int err_in(int code, const char *call);
 
 #endif

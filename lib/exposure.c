@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * exposure.c - post, wait and test: the target's side
  *
- * The words and why exact comparison is enough: see access.c. Origins are looked at in the order of the group; `next` is
- * the first that has not completed. Nobody can post again before wait or true test, so the words of those before it stay.
+ * The words and why exact comparison is enough: see access.c. Origins are looked at in the order of
+ * the group; `next` is the first that has not completed. Nobody can post again before wait or true
+ * test, so the words of those before it stay.
  */
 #include <stdlib.h>
 
@@ -22,8 +24,9 @@
 static int post_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
-		return err_set(ORIEL_ERR_HANDLE, "oriel_win_post: window %p: the group handle %p is null, freed, or of another job",
-		               (void *)win, (const void *)group);
+		return err_set(ORIEL_ERR_HANDLE,
+		               "oriel_win_post: window %p: the group handle %p is null, freed, or of another job", (void *)win,
+		               (const void *)group);
 	if (assertions & ~POST_ASSERTIONS)
 		return err_set(ORIEL_ERR_ARG, "oriel_win_post: window %p: assertions 0x%x, legal are bits of 0x%x", (void *)win,
 		               (unsigned)assertions, POST_ASSERTIONS);
@@ -37,8 +40,8 @@ static int post_check(struct oriel_win *win, const struct oriel_group *group, in
 }
 
 /*
- * An origin may still be inside an epoch that ended here with the death of another origin. Its next one would be
- * mixed up with that: the posted word may go on only after the origin has completed.
+ * An origin may still be inside an epoch that ended here with the death of another origin. Its next
+ * one would be mixed up with that: the posted word may go on only after the origin has completed.
  */
 static int still_inside(struct oriel_win *win)
 {
@@ -46,8 +49,10 @@ static int still_inside(struct oriel_win *win)
 		const struct link *link = win->exposure.links[i];
 
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
-			return err_set(ORIEL_ERR_SYNC, "oriel_win_post: window %p: rank %d has not completed the epoch that ended with "
-			               "another rank's death; call again later", (void *)win, link->rank);
+			return err_set(ORIEL_ERR_SYNC,
+			               "oriel_win_post: window %p: rank %d has not completed the epoch that ended with "
+			               "another rank's death; call again later",
+			               (void *)win, link->rank);
 	}
 	return 0;
 }
@@ -185,8 +190,8 @@ int oriel_win_wait(oriel_win *win)
 }
 
 /*
- * A program may do nothing but test: look for the dead when there are new ones, and send pings now and then. Returns
- * the first dead origin or ORIEL_RANK_NONE.
+ * A program may do nothing but test: look for the dead when there are new ones, and send pings now
+ * and then. Returns the first dead origin or ORIEL_RANK_NONE.
  */
 static int probe(struct oriel_win *win)
 {

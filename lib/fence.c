@@ -1,19 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * fence.c - fence: complete one's own operations, then a dissemination barrier over flag words
  *
  * DESIGN NOTES
  *
- * In round r a member writes to the one 2^r places after it and waits for a word of the one 2^r places before it. A member's
- * words are written by one partner each: word [set][r] by the partner of round r. Fence number n uses set n mod 2 and writes n: a
- * partner can be one whole fence ahead of a member that still waits in an earlier round, and writes then into the other
- * set; it cannot be two ahead, since that takes everybody's entry into the fence between. So a word goes from n - 2 to n, and the
- * reader waits for exactly n.
+ * In round r a member writes to the one 2^r places after it and waits for a word of the one 2^r
+ * places before it. A member's words are written by one partner each: word [set][r] by the partner
+ * of round r. Fence number n uses set n mod 2 and writes n: a partner can be one whole fence ahead
+ * of a member that still waits in an earlier round, and writes then into the other set; it cannot
+ * be two ahead, since that takes everybody's entry into the fence between. So a word goes from n -
+ * 2 to n, and the reader waits for exactly n.
  *
- * A target learns of others' data through its partners, so before the barrier all data is placed: the acknowledged
- * completion, which RC gives.
+ * A target learns of others' data through its partners, so before the barrier all data is placed:
+ * the acknowledged completion, which RC gives.
  *
- * A member that leaves with an error (somebody has died or cannot be reached) tells those it has not written to yet, by
- * mail, who then do the same: they could have waited for ever, if only this member saw the death.
+ * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
+ * not written to yet, by mail, who then do the same: they could have waited for ever, if only this
+ * member saw the death.
  */
 #include "fence.h"
 
@@ -59,8 +62,8 @@ void fence_learn(struct oriel_win *win, const struct link *link, struct remote w
 static int fence_check(struct oriel_win *win, int assertions)
 {
 	if (assertions & ~FENCE_ASSERTIONS)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_fence: window %p: assertions 0x%x, legal are bits of 0x%x", (void *)win,
-		               (unsigned)assertions, FENCE_ASSERTIONS);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_fence: window %p: assertions 0x%x, legal are bits of 0x%x",
+		               (void *)win, (unsigned)assertions, FENCE_ASSERTIONS);
 	if (epoch_blocks(&win->access) || epoch_blocks(&win->exposure))
 		return err_set(ORIEL_ERR_SYNC, "oriel_win_fence: window %p: %s epoch is open; close it first", (void *)win,
 		               win->access.open ? "an access" : "an exposure");

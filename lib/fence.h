@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fence.h - what other files need of fences */
 #ifndef ORIEL_FENCE_H
 #define ORIEL_FENCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* group.c - groups of ranks; see group.h. */
 #include "group.h"
 
@@ -63,7 +64,10 @@ int group_rank_of(const struct oriel_group *group, int world)
 	return ORIEL_RANK_NONE;
 }
 
-/* The longest range that starts at worlds[0]; always the same for the same list, so keys agree between ranks. */
+/*
+ * The longest range that starts at worlds[0]; always the same for the same list, so keys agree
+ * between ranks.
+ */
 static struct group_range range_first(int count, const int worlds[])
 {
 	struct group_range range = { .first = worlds[0], .count = 1 };
@@ -218,7 +222,8 @@ struct oriel_group *group_copy(const struct oriel_group *group)
 static int group_check(const struct oriel_group *group, const char *call)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
-		return err_set(ORIEL_ERR_HANDLE, "%s: the group handle %p is null, freed, or no group", call, (const void *)group);
+		return err_set(ORIEL_ERR_HANDLE, "%s: the group handle %p is null, freed, or no group", call,
+		               (const void *)group);
 	return 0;
 }
 
@@ -247,7 +252,8 @@ static int incl_check(const struct oriel_group *group, int count, const int rank
 			return err_set(ORIEL_ERR_RANK, "oriel_group_incl: ranks[%d] is %d, the group has ranks 0 to %d", i, rank,
 			               group->size - 1);
 		if (seen[rank / 8] & (1 << rank % 8))
-			return err_set(ORIEL_ERR_RANK, "oriel_group_incl: ranks[%d] is %d, which stands in the list twice", i, rank);
+			return err_set(ORIEL_ERR_RANK, "oriel_group_incl: ranks[%d] is %d, which stands in the list twice", i,
+			               rank);
 		seen[rank / 8] |= (uint8_t)(1 << rank % 8);
 		worlds[i] = group_world_rank(group, rank);
 	}
@@ -279,8 +285,8 @@ int oriel_group_incl(const oriel_group *group, int count, const int ranks[], ori
 	if (rc)
 		return rc;
 	if (count < 0 || !newgroup || (count > 0 && !ranks))
-		return err_set(ORIEL_ERR_ARG, "oriel_group_incl: count is %d, ranks %p, newgroup %p", count, (const void *)ranks,
-		               (void *)newgroup);
+		return err_set(ORIEL_ERR_ARG, "oriel_group_incl: count is %d, ranks %p, newgroup %p", count,
+		               (const void *)ranks, (void *)newgroup);
 	if (count > group->size)
 		return err_set(ORIEL_ERR_RANK, "oriel_group_incl: %d ranks of a group that has %d", count, group->size);
 	rc = incl_build(group, count, ranks, &built);
@@ -320,8 +326,8 @@ static int translate_check(const struct oriel_group *from, int count, const int 
                            const int out[])
 {
 	if (count < 0 || (count > 0 && (!ranks || !out)))
-		return err_set(ORIEL_ERR_ARG, "oriel_group_translate: count is %d, ranks %p, out %p", count, (const void *)ranks,
-		               (const void *)out);
+		return err_set(ORIEL_ERR_ARG, "oriel_group_translate: count is %d, ranks %p, out %p", count,
+		               (const void *)ranks, (const void *)out);
 	if (from->job != to->job)
 		return err_set(ORIEL_ERR_ARG, "oriel_group_translate: the groups belong to different jobs");
 	for (int i = 0; i < count; i++) {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * group.h - ordered lists of ranks, stored as ranges with a stride where they are ones
  *
- * A group is immutable. A window keeps a copy of its own, so that freeing a handle really ends it. ASSUMPTIONS: the functions
- * below trust their arguments; the public ones in group.c check.
+ * A group is immutable. A window keeps a copy of its own, so that freeing a handle really ends it.
+ * ASSUMPTIONS: the functions below trust their arguments; the public ones in group.c check.
  */
 #ifndef ORIEL_GROUP_H
 #define ORIEL_GROUP_H
@@ -15,10 +16,10 @@
 #define GROUP_LINEAR_MAX 8
 
 struct group_range {
-	int first;   /* world rank of the range's first member */
-	int stride;  /* from member to member; 0 for a range of one */
-	int count;   /* members, at least 1 */
-	int offset;  /* rank in the group of the first member */
+	int first;  /* world rank of the range's first member */
+	int stride; /* from member to member; 0 for a range of one */
+	int count;  /* members, at least 1 */
+	int offset; /* rank in the group of the first member */
 };
 
 struct group_index {
@@ -29,14 +30,14 @@ struct group_index {
 struct oriel_group {
 	struct handle handle;
 	struct oriel_job *job;
-	struct oriel_group *next;   /* the job's groups; guarded by job->lock */
-	struct oriel_group **link;  /* what points to this one there */
-	bool borrowed;              /* a window's copy: the user may look at it, not free it */
+	struct oriel_group *next;  /* the job's groups; guarded by job->lock */
+	struct oriel_group **link; /* what points to this one there */
+	bool borrowed;             /* a window's copy: the user may look at it, not free it */
 	int size;
-	int my_rank;                /* ORIEL_RANK_NONE if not a member */
+	int my_rank; /* ORIEL_RANK_NONE if not a member */
 	uint32_t range_count;
-	struct group_range *ranges; /* in order of offset; NULL for the empty group */
-	struct group_index *index;  /* sorted by world rank; NULL with few ranges */
+	struct group_range *ranges;   /* in order of offset; NULL for the empty group */
+	struct group_index *index;    /* sorted by world rank; NULL with few ranges */
 	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list: equal lists have equal keys */
 };
 

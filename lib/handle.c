@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* handle.c - see handle.h. */
 #include "handle.h"
 

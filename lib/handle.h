@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * handle.h - handles that can be checked after they were freed
  *
- * Every public object begins with a struct handle. Its memory is never given back to the allocator but kept for the
- * next object of the same kind, so that a freed handle still points to readable memory whose magic is wrong (E2). A
- * foreign pointer is told by magic and by the handle's pointer to itself.
+ * Every public object begins with a struct handle. Its memory is never given back to the allocator
+ * but kept for the next object of the same kind, so that a freed handle still points to readable
+ * memory whose magic is wrong (E2). A foreign pointer is told by magic and by the handle's pointer
+ * to itself.
  */
 #ifndef ORIEL_HANDLE_H
 #define ORIEL_HANDLE_H
@@ -19,7 +21,10 @@ struct handle {
 	const struct handle *self; /* this struct; the next free one after release */
 };
 
-/* A zeroed object of object_bytes bytes that begins with a live struct handle, or NULL when memory is out. */
+/*
+ * A zeroed object of object_bytes bytes that begins with a live struct handle, or NULL when memory
+ * is out.
+ */
 void *handle_new(enum handle_kind kind, size_t object_bytes);
 
 /* Make the handle invalid and keep its memory for the next handle_new of its kind. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* job.c - joining and leaving a job; see job.h. */
 #include "job.h"
 #include "lend.h"
@@ -71,8 +72,8 @@ static int processors_of(pid_t pid)
 }
 
 /*
- * Processors for the ranks of this machine. A rank that has been bound to some of them has fewer than its launcher, and says
- * nothing about the others.
+ * Processors for the ranks of this machine. A rank that has been bound to some of them has fewer
+ * than its launcher, and says nothing about the others.
  */
 static int processors(void)
 {
@@ -222,8 +223,9 @@ static int finalize_check(oriel_job **job)
 	mems = (*job)->mem_count;
 	pthread_mutex_unlock(&(*job)->lock);
 	if (windows || mems)
-		return err_set(ORIEL_ERR_SYNC, "oriel_finalize: %u windows are not freed, %u regions of memory not deregistered",
-		               windows, mems);
+		return err_set(ORIEL_ERR_SYNC,
+		               "oriel_finalize: %u windows are not freed, %u regions of memory not deregistered", windows,
+		               mems);
 	return 0;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * layout.h - what lies in memory that peers read and write, byte for byte
  *
@@ -5,16 +6,18 @@
  *
  * Every rank keeps, in registered slabs:
  *
- * - one *directory*: a table of entries, one per window slot, that any peer may read. Its root lies at a fixed address.
- * - one *area* per neighbour, which that neighbour alone writes into and reads from: a ring of mails, and the root of
- *   the neighbour's flag words, one struct flag_pair per window slot.
+ * - one *directory*: a table of entries, one per window slot, that any peer may read. Its root lies
+ *   at a fixed address.
+ * - one *area* per neighbour, which that neighbour alone writes into and reads from: a ring of
+ *   mails, and the root of the neighbour's flag words, one struct flag_pair per window slot.
  *
- * Tables grow by whole segments, each as large as all before it, and never move; a root lists the segments. A peer finds
- * element i by reading the root once and computing segment and offset, see table_segment.
+ * Tables grow by whole segments, each as large as all before it, and never move; a root lists the
+ * segments. A peer finds element i by reading the root once and computing segment and offset, see
+ * table_segment.
  *
- * The handshake of a connection (conn_private.h) tells each side where its area at the other lies, and where the other's
- * directory root lies. All numbers are in the byte order of the job's machines, which must be one: the version word of
- * the handshake refuses another.
+ * The handshake of a connection (conn_private.h) tells each side where its area at the other lies,
+ * and where the other's directory root lies. All numbers are in the byte order of the job's
+ * machines, which must be one: the version word of the handshake refuses another.
  */
 #ifndef ORIEL_LAYOUT_H
 #define ORIEL_LAYOUT_H
@@ -77,25 +80,29 @@ static inline uint32_t table_segment_elements(uint32_t segment)
 }
 
 /*
- * The two flag words between two neighbours on one window, at one side. `posted` counts the exposure epochs the neighbour
- * has opened for us, `completed` the access epochs to us it has closed; both are written by the neighbour alone and polled by us alone.
+ * The two flag words between two neighbours on one window, at one side. `posted` counts the
+ * exposure epochs the neighbour has opened for us, `completed` the access epochs to us it has
+ * closed; both are written by the neighbour alone and polled by us alone.
  */
 struct flag_pair {
 	uint64_t posted;
 	uint64_t completed;
 };
 
-/* One window of a rank as its peers see it. Written by its owner, read by peers; check tells a torn reading. */
+/*
+ * One window of a rank as its peers see it. Written by its owner, read by peers; check tells a torn
+ * reading.
+ */
 struct dir_entry {
 	uint8_t id[WINDOW_ID_BYTES]; /* all zero: the slot is free */
 	uint64_t base;
 	uint64_t size_bytes;
-	uint64_t fence_addr;         /* the window's fence words, see fence.c */
+	uint64_t fence_addr; /* the window's fence words, see fence.c */
 	uint32_t fence_rkey;
 	uint32_t rkey;
 	uint32_t disp_unit_bytes;
-	uint32_t flags;              /* DIR_* */
-	uint64_t check;              /* dir_entry_check of the rest */
+	uint32_t flags; /* DIR_* */
+	uint64_t check; /* dir_entry_check of the rest */
 };
 
 #define DIR_READ_ONLY 1u /* the owner's memory may not be written */
@@ -104,12 +111,12 @@ static_assert(sizeof(struct dir_entry) == 64, "a directory entry is a cache line
 
 /* A small message between two ranks, see mail.c. */
 struct mail {
-	uint8_t id[16];    /* the collective it belongs to */
+	uint8_t id[16]; /* the collective it belongs to */
 	uint32_t round;
-	int32_t code;      /* 0, or the ORIEL_ERR_* that a member brought in */
-	int32_t culprit;   /* world rank the code is about */
+	int32_t code;    /* 0, or the ORIEL_ERR_* that a member brought in */
+	int32_t culprit; /* world rank the code is about */
 	uint32_t unused[7];
-	uint64_t stamp;    /* number of the mail on its connection, from 1; written behind the rest */
+	uint64_t stamp; /* number of the mail on its connection, from 1; written behind the rest */
 };
 
 static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
@@ -122,8 +129,8 @@ struct area {
 	/* Written by us, read by the neighbour. */
 	struct table_root flags; /* the segments of its flag words at our side */
 	/* Written by the neighbour. */
-	uint64_t up;             /* attempt number: "my side of the connection is established" */
-	uint64_t mail_consumed;  /* how many of our mails it has taken, in steps of half a ring */
+	uint64_t up;            /* attempt number: "my side of the connection is established" */
+	uint64_t mail_consumed; /* how many of our mails it has taken, in steps of half a ring */
 	struct mail mail[MAIL_RING];
 	/* Where our own RDMA READs and atomics to the neighbour land. */
 	uint64_t sink;

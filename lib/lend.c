@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* lend.c - see lend.h. */
 #include "lend.h"
 

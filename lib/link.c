@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* link.c - a window's links to other members; see link.h. */
 #include "link.h"
 
@@ -87,7 +88,10 @@ int link_send_posted(struct link *link)
 	return lend_flag(&link->peer->wire, link->posted_sent - 1, link->posted_sent, words, &unused);
 }
 
-/* The link is not ready, or was not a moment ago: leave the flag to the service thread unless it has just finished. */
+/*
+ * The link is not ready, or was not a moment ago: leave the flag to the service thread unless it
+ * has just finished.
+ */
 static bool queue_post(struct link *link)
 {
 	bool queued;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* lock.c - see lock.h. */
 #include "lock.h"
 
@@ -51,7 +52,10 @@ void lock_destroy(struct lock *lock)
 	pthread_mutex_destroy(&lock->mutex);
 }
 
-/* The owner is on its way out, or will find `wanted` set; critical sections are short and wait for nothing. */
+/*
+ * The owner is on its way out, or will find `wanted` set; critical sections are short and wait for
+ * nothing.
+ */
 static void wait_idle(const struct lock *lock)
 {
 	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of lock_give */

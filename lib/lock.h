@@ -1,24 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * lock.h - a lock that costs its usual owner no atomic instruction
  *
  * DESIGN NOTES
  *
- * Nearly always one thread uses a window and the wires behind it, and a mutex would cost it more than a small put does. So the
- * first thread that takes the lock becomes its owner, and announces itself with plain stores:
+ * Nearly always one thread uses a window and the wires behind it, and a mutex would cost it more
+ * than a small put does. So the first thread that takes the lock becomes its owner, and announces
+ * itself with plain stores:
  *
  *   owner                                    another thread, holding the mutex
  *   busy = 1                                 wanted = 1
  *   (the compiler keeps the order)           membarrier: every processor has executed a full barrier since
  *   wanted? then busy = 0, and the mutex     wait until busy == 0
  *
- * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier stands for the fence that the owner saves).
- * What the owner wrote is published by the release store of busy = 0 and its partner, the acquire load in wait_idle; what the
- * others wrote, by the release store of wanted = 0 and the acquire load in lock_take.
+ * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier stands for the
+ * fence that the owner saves). What the owner wrote is published by the release store of busy = 0
+ * and its partner, the acquire load in wait_idle; what the others wrote, by the release store of
+ * wanted = 0 and the acquire load in lock_take.
  *
- * The service thread is a visitor (lock_visitor): it never becomes an owner, and its visits are not counted.
+ * The service thread is a visitor (lock_visitor): it never becomes an owner, and its visits are not
+ * counted.
  *
- * A lock that others take again and again (FOREIGN_MAX times) stays `wanted` and is then just a mutex, as it is from the start where the
- * kernel has no membarrier, and under tools that do not understand it (ThreadSanitizer, valgrind).
+ * A lock that others take again and again (FOREIGN_MAX times) stays `wanted` and is then just a
+ * mutex, as it is from the start where the kernel has no membarrier, and under tools that do not
+ * understand it (ThreadSanitizer, valgrind).
  */
 #ifndef ORIEL_LOCK_H
 #define ORIEL_LOCK_H
@@ -28,12 +33,12 @@
 #include <stdint.h>
 
 struct lock {
-	uint32_t busy;       /* the owner is inside; written by the owner only */
-	uint32_t wanted;     /* the owner has to take the mutex; written under the mutex */
-	pthread_t owner;     /* written once, under the mutex, by the thread itself; no other thread's comparison can succeed */
-	bool owned;          /* there is an owner */
-	bool by_mutex;       /* whoever is inside holds the mutex; written by him */
-	uint32_t foreign;    /* times that another thread came; under the mutex */
+	uint32_t busy;   /* the owner is inside; written by the owner only */
+	uint32_t wanted; /* the owner has to take the mutex; written under the mutex */
+	pthread_t owner; /* written once, under the mutex, by the thread itself; no other thread's comparison can succeed */
+	bool owned;      /* there is an owner */
+	bool by_mutex;   /* whoever is inside holds the mutex; written by him */
+	uint32_t foreign; /* times that another thread came; under the mutex */
 	pthread_mutex_t mutex;
 };
 

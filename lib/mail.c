@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* mail.c - see mail.h. */
 #include "mail.h"
 
@@ -42,8 +43,9 @@ static int wait_up(struct peer *peer, struct wait *wait)
 }
 
 /*
- * The word the peer writes every half ring. It may have gone on by two steps since we looked; a torn reading is none
- * of the two values we accept, since their lowest bytes differ from those of the values between.
+ * The word the peer writes every half ring. It may have gone on by two steps since we looked; a
+ * torn reading is none of the two values we accept, since their lowest bytes differ from those of
+ * the values between.
  */
 static void look_at_consumed(struct peer *peer)
 {
@@ -129,7 +131,10 @@ static bool keep_letter(struct oriel_job *job, struct letter *letter)
 	return room;
 }
 
-/* One mail from ring to list; false when there is none, or no place for it. The caller holds mail_lock of the peer. */
+/*
+ * One mail from ring to list; false when there is none, or no place for it. The caller holds
+ * mail_lock of the peer.
+ */
 static bool next_mail(struct peer *peer)
 {
 	const struct mail *mail = &peer->area->mail[peer->mail_taken % MAIL_RING];

@@ -1,15 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * mail.h - small messages between two ranks, for collectives that cannot use a window's own flags
  *
  * DESIGN NOTES
  *
- * Each side of a connection has a ring of MAIL_RING mails in its area, which the neighbour writes: contents first, then, as a
- * flag behind them, the stamp, which is the mail's number. The reader waits for exactly the stamp it expects next and takes
- * mails out of the ring in order, whenever a thread of it waits in a collective, into the job's list of letters, where they
- * stay until the thread asks for them that they are for. Every half ring it tells the writer, in the writer's area.
+ * Each side of a connection has a ring of MAIL_RING mails in its area, which the neighbour writes:
+ * contents first, then, as a flag behind them, the stamp, which is the mail's number. The reader
+ * waits for exactly the stamp it expects next and takes mails out of the ring in order, whenever a
+ * thread of it waits in a collective, into the job's list of letters, where they stay until the
+ * thread asks for them that they are for. Every half ring it tells the writer, in the writer's
+ * area.
  *
- * A rank is at most one collective ahead of another on the same list of members, so a ring is never full for long, but
- * with more collectives in different threads at once than it has places the writer waits.
+ * A rank is at most one collective ahead of another on the same list of members, so a ring is never
+ * full for long, but with more collectives in different threads at once than it has places the
+ * writer waits.
  */
 #ifndef ORIEL_MAIL_H
 #define ORIEL_MAIL_H
@@ -25,7 +29,10 @@ struct wait;
 
 #define LETTERS_MAX 65536
 
-/* Send a mail; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT (nothing sent). */
+/*
+ * Send a mail; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT
+ * (nothing sent).
+ */
 int mail_send(struct peer *peer, struct mail *mail, struct wait *wait);
 
 /* The mail of that collective and round from that peer, if it has come. Never blocks. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* mem.c - see mem.h. */
 #include "mem.h"
 
@@ -100,7 +101,10 @@ void mem_forget(struct mem_table *table, const struct ibv_mr *mr)
 	pthread_rwlock_unlock(&table->lock);
 }
 
-/* Walk down from the last region that begins at or below the address; none further away than the largest can hold it. */
+/*
+ * Walk down from the last region that begins at or below the address; none further away than the
+ * largest can hold it.
+ */
 static uint32_t find_locked(const struct mem_table *table, uintptr_t base, size_t size_bytes, bool write)
 {
 	for (uint32_t i = first_above(table, base); i-- > 0;) {

@@ -1,16 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * order.h - loads and stores of memory that other processes, the device, or other threads change
  *
- * Everything of that kind goes through one of these, and the place that calls it says which load or store on the other
- * side it pairs with. Flag words in registered memory have one writer; a reader waits for exactly the number it expects, because a
- * device may place the eight bytes of a write one by one and a torn mixture can be larger than both.
+ * Everything of that kind goes through one of these, and the place that calls it says which load or
+ * store on the other side it pairs with. Flag words in registered memory have one writer; a reader
+ * waits for exactly the number it expects, because a device may place the eight bytes of a write
+ * one by one and a torn mixture can be larger than both.
  */
 #ifndef ORIEL_ORDER_H
 #define ORIEL_ORDER_H
 
 #include <stdint.h>
 
-/* Read a flag word that a peer's RDMA write changes; what was written before the flag is visible after a match. */
+/*
+ * Read a flag word that a peer's RDMA write changes; what was written before the flag is visible
+ * after a match.
+ */
 static inline uint64_t flag_load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);

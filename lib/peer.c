@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* peer.c - peers, their areas and flag words, and the list of the dead; see peer.h. */
 #include "peer.h"
 

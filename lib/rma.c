@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * rma.c - put, get, their vector forms, and flush
  *
- * An operation goes: epoch and rank checked (op_begin, which waits for the target's description if this is the first to
- * it), range checked, then issued, or held back if the target's post has not been seen. Origin memory: small puts are
- * copied by the wire; memory of windows and oriel_mem_register is used as it is; other memory goes through the wire's ring or,
- * above WIRE_COPY_MAX, is registered until the epoch's operations are complete.
+ * An operation goes: epoch and rank checked (op_begin, which waits for the target's description if
+ * this is the first to it), range checked, then issued, or held back if the target's post has not
+ * been seen. Origin memory: small puts are copied by the wire; memory of windows and
+ * oriel_mem_register is used as it is; other memory goes through the wire's ring or, above
+ * WIRE_COPY_MAX, is registered until the epoch's operations are complete.
  */
 #include "rma.h"
 
@@ -23,7 +25,10 @@
 #include "wait.h"
 #include "win.h"
 
-/* Bytes that memcpy is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
+/*
+ * Bytes that memcpy is given at a time: of a megabyte it takes another way, which is 15 % slower
+ * between two caches.
+ */
 #define LENT_COPY_BYTES ((size_t)128 << 10)
 
 /* One contiguous transfer. */
@@ -48,7 +53,10 @@ static struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op
 	return NULL;
 }
 
-/* Wait until nothing of this window is under way. Bounded by the device's retries: requests complete, or the wire breaks. */
+/*
+ * Wait until nothing of this window is under way. Bounded by the device's retries: requests
+ * complete, or the wire breaks.
+ */
 static void settle(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
@@ -66,7 +74,10 @@ void rma_release_temps(struct oriel_win *win)
 	win->temp_fresh = 0;
 }
 
-/* The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies piece by piece. */
+/*
+ * The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies
+ * piece by piece.
+ */
 static uint32_t temp_lkey(struct oriel_win *win, const struct op *op)
 {
 	struct ibv_mr *mr = op->get ? NULL : find_temp(win, op);
@@ -117,7 +128,10 @@ static int issue_message(struct link *link, const struct op *op, uint32_t lkey, 
 	return rc;
 }
 
-/* Lent memory: the processor does it, at once; the flag behind it is a store with release semantics, or a work request. */
+/*
+ * Lent memory: the processor does it, at once; the flag behind it is a store with release
+ * semantics, or a work request.
+ */
 static void copy_lent(const struct op *op)
 {
 	uint8_t *target = (uint8_t *)(uintptr_t)op->remote_addr;
@@ -252,22 +266,27 @@ static int issue_or_hold(struct oriel_win *win, struct link *link, const struct 
 static int no_epoch(const struct oriel_win *win, int rank, const char *call)
 {
 	if (win->access.open)
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (const void *)win, rank);
-	return err_set(ORIEL_ERR_SYNC, "%s: window %p: no access epoch is open for rank %d; call oriel_win_start or "
-	               "oriel_win_fence first", call, (const void *)win, rank);
+		return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (const void *)win,
+		               rank);
+	return err_set(ORIEL_ERR_SYNC,
+	               "%s: window %p: no access epoch is open for rank %d; call oriel_win_start or "
+	               "oriel_win_fence first",
+	               call, (const void *)win, rank);
 }
 
 /* The link to a target that the open epoch names. */
 static int op_link(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
 	if (rank < 0 || rank >= win->group->size)
-		return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call, (void *)win, rank,
-		               win->group->size - 1);
+		return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call, (void *)win,
+		               rank, win->group->size - 1);
 	if (epoch_blocks(&win->access)) {
 		*link = win->access.closing ? NULL : link_find(win, rank);
 		if (*link && (*link)->marks & LINK_FLAGGED)
-			return err_set(ORIEL_ERR_SYNC, "%s: window %p: rank %d has been told by an oriel_win_complete that timed out that the "
-			               "access epoch is over", call, (void *)win, rank);
+			return err_set(ORIEL_ERR_SYNC,
+			               "%s: window %p: rank %d has been told by an oriel_win_complete that timed out that the "
+			               "access epoch is over",
+			               call, (void *)win, rank);
 		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
 	}
 	if (!win->fence.open || win->fence.closing || win->fence.under_way || win->freeing)
@@ -316,16 +335,17 @@ static inline bool in_range(const struct link *link, size_t disp, size_t size_by
 }
 
 /* The target address of size_bytes at disp. */
-static int op_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
-                    const char *call)
+static int op_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes,
+                    uint64_t *addr, const char *call)
 {
 	uint64_t offset;
 
 	if (!in_range(link, disp, size_bytes, &offset))
-		return err_set(ORIEL_ERR_RANGE,
-		               "%s: window %p: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
-		               call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
-		               (unsigned long long)link->size_bytes);
+		return err_set(
+			ORIEL_ERR_RANGE,
+			"%s: window %p: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
+			call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
+			(unsigned long long)link->size_bytes);
 	*addr = link->base + offset;
 	return 0;
 }
@@ -334,8 +354,8 @@ static int op_access(const struct oriel_win *win, const struct link *link, bool 
 {
 	if (get || !link->read_only)
 		return 0;
-	return err_set(ORIEL_ERR_ACCESS, "%s: window %p: rank %d may only read its own memory, so it cannot be put to", call,
-	               (const void *)win, link->rank);
+	return err_set(ORIEL_ERR_ACCESS, "%s: window %p: rank %d may only read its own memory, so it cannot be put to",
+	               call, (const void *)win, link->rank);
 }
 
 static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_t disp, const char *call)
@@ -361,8 +381,9 @@ static inline bool is_open(struct oriel_win *win, struct link *link)
 }
 
 /*
- * The short way, for most operations on lent memory: everything is as it should be, and the processor copies. False if anything is
- * not plain; then nothing has happened, and transfer_locked finds out. The caller holds the lock.
+ * The short way, for most operations on lent memory: everything is as it should be, and the
+ * processor copies. False if anything is not plain; then nothing has happened, and transfer_locked
+ * finds out. The caller holds the lock.
  */
 static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, size_t disp)
 {
@@ -426,22 +447,24 @@ static int vector_sums(const struct vector *v, size_t *bytes)
 {
 	size_t origin_bytes = 0, target_bytes = 0;
 
-	if (v->origin_count < 0 || v->target_count < 0 || (v->origin_count && !v->origin) || (v->target_count && !v->target))
+	if (v->origin_count < 0 || v->target_count < 0 || (v->origin_count && !v->origin) ||
+	    (v->target_count && !v->target))
 		return err_set(ORIEL_ERR_ARG, "%s: origin list %p of %d pieces, target list %p of %d", v->call,
 		               (const void *)v->origin, v->origin_count, (const void *)v->target, v->target_count);
 	for (int i = 0; i < v->origin_count; i++) {
 		if (__builtin_add_overflow(origin_bytes, v->origin[i].size_bytes, &origin_bytes))
 			return err_set(ORIEL_ERR_ARG, "%s: the origin pieces' sizes overflow at piece %d", v->call, i);
 		if (!v->origin[i].addr && v->origin[i].size_bytes)
-			return err_set(ORIEL_ERR_ARG, "%s: origin piece %d is NULL, %zu bytes", v->call, i, v->origin[i].size_bytes);
+			return err_set(ORIEL_ERR_ARG, "%s: origin piece %d is NULL, %zu bytes", v->call, i,
+			               v->origin[i].size_bytes);
 	}
 	for (int i = 0; i < v->target_count; i++) {
 		if (__builtin_add_overflow(target_bytes, v->target[i].size_bytes, &target_bytes))
 			return err_set(ORIEL_ERR_ARG, "%s: the target pieces' sizes overflow at piece %d", v->call, i);
 	}
 	if (origin_bytes != target_bytes)
-		return err_set(ORIEL_ERR_ARG, "%s: the origin pieces hold %zu bytes, the target pieces %zu", v->call, origin_bytes,
-		               target_bytes);
+		return err_set(ORIEL_ERR_ARG, "%s: the origin pieces hold %zu bytes, the target pieces %zu", v->call,
+		               origin_bytes, target_bytes);
 	*bytes = origin_bytes;
 	return 0;
 }
@@ -554,12 +577,12 @@ static int flush_step(struct oriel_win *win, struct link *link, bool local)
 }
 
 struct flushing {
-	int rank;     /* or ORIEL_RANK_ALL */
+	int rank; /* or ORIEL_RANK_ALL */
 	bool local;
-	bool watch;   /* this turn looks for the dead */
-	bool all;     /* every link is done */
+	bool watch; /* this turn looks for the dead */
+	bool all;   /* every link is done */
 	int code;
-	int failed;   /* rank of the first link that failed */
+	int failed; /* rank of the first link that failed */
 };
 
 static bool flush_concerns(const struct oriel_win *win, const struct link *link, const struct flushing *f)
@@ -592,7 +615,7 @@ static void flush_links(struct oriel_win *win, struct flushing *f, struct wait *
 		if (step == ORIEL_ERR_PEER)
 			wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
 		if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
-			link->marks &= (uint8_t)~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
+			link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 	}
 	if (f->watch)
 		wait_looked(wait);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* service.c - the service thread's loop; see service.h. */
 #include "service.h"
 
@@ -16,9 +17,10 @@
 #include "peer.h"
 #include "util.h"
 
-#define CONNECTS_MAX 32      /* attempts of this rank under way at once */
-#define TICK_SECONDS 0.002   /* while something is under way */
-#define TICK_MAX_SECONDS 0.05 /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
+#define CONNECTS_MAX 32    /* attempts of this rank under way at once */
+#define TICK_SECONDS 0.002 /* while something is under way */
+#define TICK_MAX_SECONDS \
+	0.05 /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
 #define STOP_SLICE_NS (500 * NS_PER_MS)
 
 enum stop_state { STOP_NO, STOP_WANTED, STOP_BARRIER, STOP_NOW };
@@ -39,16 +41,16 @@ struct service {
 	ev_io async_events;
 	ev_io boot;
 	ev_async wake;
-	ev_timer tick;             /* runs while a busy peer needs it, see needs_ticks */
-	struct peer **busy;        /* peers with something under way */
+	ev_timer tick;      /* runs while a busy peer needs it, see needs_ticks */
+	struct peer **busy; /* peers with something under way */
 	uint32_t busy_count;
 	uint32_t busy_capacity;
 	int connecting;
 	bool boot_lost;
-	pthread_mutex_t lock;      /* guards the rest */
+	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
 	enum stop_state stop;
-	bool left;                 /* the last barrier is over */
+	bool left; /* the last barrier is over */
 	struct abort_request *abort;
 };
 
@@ -113,8 +115,8 @@ void service_connecting(struct oriel_job *job, int change)
 }
 
 /*
- * What a busy peer waits for may come with time. A rank that waits for the addresses of ranks that are still being started
- * needs no ticks, or a thousand of them would keep those from starting.
+ * What a busy peer waits for may come with time. A rank that waits for the addresses of ranks that
+ * are still being started needs no ticks, or a thousand of them would keep those from starting.
  */
 static bool needs_ticks(struct peer *peer)
 {
@@ -176,7 +178,10 @@ static double tick_most(const struct oriel_job *job)
 	return most < TICK_MAX_SECONDS ? most : TICK_MAX_SECONDS;
 }
 
-/* What has come in is looked at before time is judged: the process may have been stopped for longer than any limit. */
+/*
+ * What has come in is looked at before time is judged: the process may have been stopped for longer
+ * than any limit.
+ */
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 {
 	struct service *service = ev_userdata(loop);
@@ -188,7 +193,10 @@ static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 		set_tick(service, watcher->repeat * 2);
 }
 
-/* Something that came in may have finished what another step waits for: look at once instead of at the next tick. */
+/*
+ * Something that came in may have finished what another step waits for: look at once instead of at
+ * the next tick.
+ */
 static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
 	struct service *service = ev_userdata(loop);
@@ -313,7 +321,10 @@ static void boot_died(void *arg, int rank, const char *text)
 		rank_died(job, rank, text);
 }
 
-/* Without the launcher the ranks that are connected go on; whoever else is needed counts as dead when asked for. */
+/*
+ * Without the launcher the ranks that are connected go on; whoever else is needed counts as dead
+ * when asked for.
+ */
 static void boot_lost(void *arg, const char *text)
 {
 	struct oriel_job *job = arg;

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * service.h - the thread that makes connections and reads peers' directories, and sleeps otherwise
  *
- * It runs a libev loop over the rdma_cm channel, the device's asynchronous events, the bootstrap's descriptor, a wake-up
- * from other threads, and a timer that is on only while something is under way. It is never on the data path: a rank that computes can
- * still be connected to, and a post flag for a peer not yet connected is sent from here.
+ * It runs a libev loop over the rdma_cm channel, the device's asynchronous events, the bootstrap's
+ * descriptor, a wake-up from other threads, and a timer that is on only while something is under
+ * way. It is never on the data path: a rank that computes can still be connected to, and a post
+ * flag for a peer not yet connected is sent from here.
  */
 #ifndef ORIEL_SERVICE_H
 #define ORIEL_SERVICE_H
@@ -19,8 +21,8 @@ struct service;
 int service_start(struct oriel_job *job);
 
 /*
- * Leave the job: enter the bootstrap's barrier, wait until it is released (or the launcher is gone, or timeout_ms
- * have passed: ORIEL_ERR_TIMEOUT, the thread lives on), disconnect, end the thread.
+ * Leave the job: enter the bootstrap's barrier, wait until it is released (or the launcher is gone,
+ * or timeout_ms have passed: ORIEL_ERR_TIMEOUT, the thread lives on), disconnect, end the thread.
  */
 int service_stop(struct oriel_job *job);
 
@@ -33,7 +35,10 @@ void service_request(struct peer *peer);
 /* Ask the launcher to end the job. Any thread; blocks until the service thread has sent it. */
 int service_abort(struct oriel_job *job, int status, const char *reason);
 
-/* Service thread: the peer has something under way; conn_tick and lookup_tick are called until both are done. */
+/*
+ * Service thread: the peer has something under way; conn_tick and lookup_tick are called until both
+ * are done.
+ */
 void service_watch(struct peer *peer);
 
 /* Service thread: connections being attempted by this rank now; bounds them. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* slab.c - see slab.h. */
 #include "slab.h"
 

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * slab.h - registered memory that peers read and write: neighbour areas, flag words, the directory, copy rings
+ * slab.h - registered memory that peers read and write: neighbour areas, flag words, the directory,
+ * copy rings
  *
- * Pieces are carved from slabs that are mapped from memory files (so that a device which shares memory can map them too), registered once,
- * never moved, and released only when the job ends: a peer's late write always finds registered memory. There is no
- * free; what comes and goes (window slots) reuses its pieces.
+ * Pieces are carved from slabs that are mapped from memory files (so that a device which shares
+ * memory can map them too), registered once, never moved, and released only when the job ends: a
+ * peer's late write always finds registered memory. There is no free; what comes and goes (window
+ * slots) reuses its pieces.
  */
 #ifndef ORIEL_SLAB_H
 #define ORIEL_SLAB_H
@@ -50,7 +53,10 @@ void slabs_close(struct slabs *slabs);
 /* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
 
-/* Map size_bytes of zeroed memory from a memory file of that name; NULL on failure. Unmap with munmap and close(*fd). */
+/*
+ * Map size_bytes of zeroed memory from a memory file of that name; NULL on failure. Unmap with
+ * munmap and close(*fd).
+ */
 void *map_memory_file(const char *name, size_t size_bytes, int *fd);
 
 #endif

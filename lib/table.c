@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* table.c - see table.h. */
 #include "table.h"
 
@@ -17,6 +18,7 @@ int table_add_segment(struct slabs *slabs, struct table_root *root, uint32_t seg
 	*base = piece.addr;
 	ref->addr = (uint64_t)(uintptr_t)piece.addr;
 	ref->rkey = piece.rkey;
-	ref->check = segment_check(ref); /* a peer that reads the root meanwhile finds a check that is wrong, and reads again */
+	ref->check =
+		segment_check(ref); /* a peer that reads the root meanwhile finds a check that is wrong, and reads again */
 	return 0;
 }

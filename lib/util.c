@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* util.c - see util.h. */
 #include "util.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* util.h - small things that have no better place: time, bounds, array growth. */
 #ifndef ORIEL_UTIL_H
 #define ORIEL_UTIL_H
@@ -40,7 +41,8 @@ static inline int log2_up(uint64_t value)
 }
 
 /*
- * Make room for at least `need` elements in *array, doubling. Returns false when memory is out; *array is then as before.
+ * Make room for at least `need` elements in *array, doubling. Returns false when memory is out;
+ * *array is then as before.
  */
 bool grow_array(void *array, uint32_t *capacity, uint32_t need, size_t element_bytes);
 

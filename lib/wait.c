@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* wait.c - see wait.h. */
 #include "wait.h"
 
@@ -13,18 +14,18 @@
 #include "service.h"
 #include "util.h"
 
-#define SPINS 4096                          /* turns before the first yield */
-#define SPINS_EAGER 512                     /* of these, before the first relaxed one: what is about to come is seen sooner */
+#define SPINS 4096      /* turns before the first yield */
+#define SPINS_EAGER 512 /* of these, before the first relaxed one: what is about to come is seen sooner */
 #define SPINS_OVERSUBSCRIBED 4
-#define YIELD_NS (50 * NS_PER_MS)           /* then naps */
+#define YIELD_NS (50 * NS_PER_MS) /* then naps */
 #define NAP_FIRST_NS (50 * 1000)
-#define NAP_PER_RANK_NS (100 * 1000)        /* the longest nap, for each rank of the processor */
+#define NAP_PER_RANK_NS (100 * 1000) /* the longest nap, for each rank of the processor */
 #define NAP_MAX_NS (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
-#define LOOK_RANKS 8                        /* a millisecond longer for so many ranks on a processor */
+#define LOOK_RANKS 8 /* a millisecond longer for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
-#define POLL_RANKS 2                        /* more on a processor are a crowd */
-#define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
+#define POLL_RANKS 2       /* more on a processor are a crowd */
+#define TURNS_PER_CLOCK 64 /* the clock is read that often while spinning */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
@@ -150,7 +151,10 @@ static void add_name(struct wait *wait, int rank)
 	snprintf(wait->names + used, sizeof(wait->names) - used, "%s%d", used ? ", " : "", rank);
 }
 
-/* Whoever waits pings, but a peer only now and then: the time is kept with the peer, since waits may be short and many. */
+/*
+ * Whoever waits pings, but a peer only now and then: the time is kept with the peer, since waits
+ * may be short and many.
+ */
 static bool ping_due(struct peer *peer)
 {
 	uint64_t now = now_ns();

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * wait.h - the one way to wait
  *
- * A waiting loop looks at its condition and calls wait_pause when it is not met. wait_pause spins, then yields,
- * then naps. Where there are more ranks than processors it yields almost at once, since whoever is awaited may need
- * this very processor, and its naps grow with the crowd: a thousand ranks that each wake every 50 us would leave
- * nothing to those who work. About once a millisecond it answers WAIT_LOOK: then the loop calls wait_watch for each
- * rank it waits for, which finds the dead, sends pings (a lost host or link would otherwise never be noticed by
+ * A waiting loop looks at its condition and calls wait_pause when it is not met. wait_pause spins,
+ * then yields, then naps. Where there are more ranks than processors it yields almost at once,
+ * since whoever is awaited may need this very processor, and its naps grow with the crowd: a
+ * thousand ranks that each wake every 50 us would leave nothing to those who work. About once a
+ * millisecond it answers WAIT_LOOK: then the loop calls wait_watch for each rank it waits for,
+ * which finds the dead, sends pings (a lost host or link would otherwise never be noticed by
  * somebody who polls his own memory), and collects names for the watchdog.
  */
 #ifndef ORIEL_WAIT_H
@@ -26,19 +28,19 @@ struct peer;
 struct wait {
 	struct oriel_job *job;
 	const char *call;
-	const void *win;          /* for messages; may be NULL */
-	int limit_ms;             /* 0: none; the job's unless the caller sets another after wait_begin */
-	bool relaxed;             /* every turn: peers write by way of lines that a turn looks at, and are not to be disturbed */
+	const void *win; /* for messages; may be NULL */
+	int limit_ms;    /* 0: none; the job's unless the caller sets another after wait_begin */
+	bool relaxed;    /* every turn: peers write by way of lines that a turn looks at, and are not to be disturbed */
 	uint32_t turns;
 	uint64_t start_ns;
-	uint64_t deadline_ns;     /* 0: none */
-	uint64_t look_ns;         /* next look */
-	uint64_t yield_ns;        /* when naps begin */
-	uint64_t nap_ns;          /* how long the next nap is */
-	uint64_t warn_ns;         /* when the watchdog barks; 0: never (again) */
-	uint64_t deaths;          /* job->deaths at the last look */
-	uint64_t failed_ns;       /* when wait_lingered was first asked; 0: not yet */
-	bool warning;             /* this look collects names */
+	uint64_t deadline_ns; /* 0: none */
+	uint64_t look_ns;     /* next look */
+	uint64_t yield_ns;    /* when naps begin */
+	uint64_t nap_ns;      /* how long the next nap is */
+	uint64_t warn_ns;     /* when the watchdog barks; 0: never (again) */
+	uint64_t deaths;      /* job->deaths at the last look */
+	uint64_t failed_ns;   /* when wait_lingered was first asked; 0: not yet */
+	bool warning;         /* this look collects names */
 	char names[WAIT_NAMES_BYTES];
 };
 
@@ -48,23 +50,29 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 int wait_pause(struct wait *wait);
 
 /*
- * The same, for something that `peer` does: its completion queue is looked at too. A device that needs this process to place what
- * arrives, as softverbs does for private memory, gets on with it.
+ * The same, for something that `peer` does: its completion queue is looked at too. A device that
+ * needs this process to place what arrives, as softverbs does for private memory, gets on with it.
  */
 int wait_for(struct wait *wait, struct peer *peer);
 
-/* Only that look. In a crowd it is left to wait_watch: who polls keeps his device awake, and whoever writes does without one that is not. */
+/*
+ * Only that look. In a crowd it is left to wait_watch: who polls keeps his device awake, and
+ * whoever writes does without one that is not.
+ */
 void wait_serve(const struct oriel_job *job, struct peer *peer);
 
-/* What was awaited has come, and the same wait goes on for the next thing: spin and yield anew before napping. */
+/*
+ * What was awaited has come, and the same wait goes on for the next thing: spin and yield anew
+ * before napping.
+ */
 void wait_moved(struct wait *wait);
 
 /* During a look: we wait for this peer. False if it is dead. */
 bool wait_watch(struct wait *wait, struct peer *peer);
 
 /*
- * During a look, once the call has failed because of one peer: whether it has gone on for LINGER_MS more for the
- * sake of the others. Then it is time to tell (E6).
+ * During a look, once the call has failed because of one peer: whether it has gone on for LINGER_MS
+ * more for the sake of the others. Then it is time to tell (E6).
  */
 bool wait_lingered(struct wait *wait);
 

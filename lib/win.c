@@ -1,16 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * win.c - making, asking and freeing windows
  *
  * DESIGN NOTES
  *
- * Making: register the memory, take a directory slot, publish the entry, then one barrier of the group with a vote. No
- * operation or flag for the window is sent before the barrier is over, so everything is in place when one arrives; a
- * member that could not register brings its error into the barrier and all fail together.
+ * Making: register the memory, take a directory slot, publish the entry, then one barrier of the
+ * group with a vote. No operation or flag for the window is sent before the barrier is over, so
+ * everything is in place when one arrives; a member that could not register brings its error into
+ * the barrier and all fail together.
  *
- * Freeing: wait for the completion of all own work requests on the window, flags included; barrier of the group; hide
- * the entry and deregister. After the barrier nobody has anything under way. If a member is dead the survivors make a barrier of their
- * own, as far as they know of the same deaths, and in any case go on after SURVIVORS_MS; the slot is then not used
- * again, because a write that is still on its way would change a later window's flags.
+ * Freeing: wait for the completion of all own work requests on the window, flags included; barrier
+ * of the group; hide the entry and deregister. After the barrier nobody has anything under way. If
+ * a member is dead the survivors make a barrier of their own, as far as they know of the same
+ * deaths, and in any case go on after SURVIVORS_MS; the slot is then not used again, because a
+ * write that is still on its way would change a later window's flags.
  */
 #include "win.h"
 
@@ -46,8 +49,8 @@ int win_peer_error(const struct oriel_win *win, int rank)
 	int world = win_world_rank(win, rank);
 
 	rank_is_dead(win->job, world, text);
-	return err_set(ORIEL_ERR_PEER, "window %p: rank %d (rank %d of the job) is dead or out of reach: %s", (const void *)win,
-	               rank, world, text);
+	return err_set(ORIEL_ERR_PEER, "window %p: rank %d (rank %d of the job) is dead or out of reach: %s",
+	               (const void *)win, rank, world, text);
 }
 
 int win_refuse(const struct oriel_win *win, const char *call)
@@ -55,7 +58,10 @@ int win_refuse(const struct oriel_win *win, const char *call)
 	return err_set(ORIEL_ERR_HANDLE, "%s: the window handle %p is null, freed, or no window", call, (const void *)win);
 }
 
-/* A copied put of a closed epoch whose target died before the completion was seen: its rank, or ORIEL_RANK_NONE. */
+/*
+ * A copied put of a closed epoch whose target died before the completion was seen: its rank, or
+ * ORIEL_RANK_NONE.
+ */
 static int find_sticky(struct oriel_win *win)
 {
 	int rank = ORIEL_RANK_NONE;
@@ -134,11 +140,14 @@ static int create_check(const void *base, size_t size_bytes, size_t disp_unit_by
                         const struct oriel_win *const *win, const char *call)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
-		return err_set(ORIEL_ERR_HANDLE, "%s: the group handle %p is null, freed, or no group", call, (const void *)group);
+		return err_set(ORIEL_ERR_HANDLE, "%s: the group handle %p is null, freed, or no group", call,
+		               (const void *)group);
 	if (!win || (!base && size_bytes > 0))
-		return err_set(ORIEL_ERR_ARG, "%s: base is %p, size_bytes %zu, win %p", call, base, size_bytes, (const void *)win);
+		return err_set(ORIEL_ERR_ARG, "%s: base is %p, size_bytes %zu, win %p", call, base, size_bytes,
+		               (const void *)win);
 	if (disp_unit_bytes < 1 || disp_unit_bytes > DISP_UNIT_MAX)
-		return err_set(ORIEL_ERR_ARG, "%s: disp_unit_bytes is %zu, must be 1 to %u", call, disp_unit_bytes, DISP_UNIT_MAX);
+		return err_set(ORIEL_ERR_ARG, "%s: disp_unit_bytes is %zu, must be 1 to %u", call, disp_unit_bytes,
+		               DISP_UNIT_MAX);
 	if ((uintptr_t)base + size_bytes < (uintptr_t)base)
 		return err_set(ORIEL_ERR_ARG, "%s: %zu bytes at %p pass the end of the address space", call, size_bytes, base);
 	if (group->my_rank == ORIEL_RANK_NONE)
@@ -378,7 +387,10 @@ static int free_check(struct oriel_win *win)
 	return why ? err_set(ORIEL_ERR_SYNC, "oriel_win_free: window %p: %s", (void *)win, why) : 0;
 }
 
-/* Whether everything this rank has sent on the window is complete, or lost with its peer; and nothing is being looked up. */
+/*
+ * Whether everything this rank has sent on the window is complete, or lost with its peer; and
+ * nothing is being looked up.
+ */
 static bool drained(struct oriel_win *win, struct wait *wait, bool watch, int *dead)
 {
 	bool all = __atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
@@ -439,7 +451,10 @@ static struct oriel_group *survivors(struct oriel_win *win)
 	return group;
 }
 
-/* A barrier of those who are left. Its outcome does not matter: everybody goes on, at the latest when the time is over. */
+/*
+ * A barrier of those who are left. Its outcome does not matter: everybody goes on, at the latest
+ * when the time is over.
+ */
 static void survivors_barrier(struct oriel_win *win)
 {
 	struct oriel_group *group = survivors(win);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* wire.c - one queue pair; design notes in wire.h. */
 #include "wire.h"
 
@@ -51,7 +52,8 @@ static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pai
 			return 0;
 		}
 	}
-	return err_set(ORIEL_ERR_DEVICE, "rdma_create_qp with %u send requests failed: %s", device->send_depth, strerror(errno));
+	return err_set(ORIEL_ERR_DEVICE, "rdma_create_qp with %u send requests failed: %s", device->send_depth,
+	               strerror(errno));
 }
 
 int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
@@ -210,7 +212,10 @@ void wire_ring(struct wire *wire)
 	lock_give(&wire->lock);
 }
 
-/* One turn of a wait for room in the send queue or the ring: the lock is given up so that others can work. */
+/*
+ * One turn of a wait for room in the send queue or the ring: the lock is given up so that others
+ * can work.
+ */
 static void wait_turn(struct wire *wire, uint32_t turn)
 {
 	lock_give(&wire->lock);
@@ -222,8 +227,9 @@ static void wait_turn(struct wire *wire, uint32_t turn)
 }
 
 /*
- * Wait until the send queue has room for one more request. Bounded: the requests in it are signalled every quarter, and the
- * device gives up on an unreachable peer after its retries, which breaks the wire.
+ * Wait until the send queue has room for one more request. Bounded: the requests in it are
+ * signalled every quarter, and the device gives up on an unreachable peer after its retries, which
+ * breaks the wire.
  */
 static bool reserve(struct wire *wire)
 {
@@ -247,7 +253,10 @@ static void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
 	wire->signalled = wire->posted;
 }
 
-/* The next request of the batch with number, opcode and target filled in. reserve() has said that there is room. */
+/*
+ * The next request of the batch with number, opcode and target filled in. reserve() has said that
+ * there is room.
+ */
 static struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
 {
 	struct ibv_send_wr *wr = &wire->wr[wire->batched++];
@@ -316,7 +325,10 @@ static struct wire_copy *reserve_copy(struct wire *wire, uint32_t size_bytes)
 	return copy;
 }
 
-/* A request that uses the ring is signalled every quarter of the ring too, so that a wait for room always ends. */
+/*
+ * A request that uses the ring is signalled every quarter of the ring too, so that a wait for room
+ * always ends.
+ */
 static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct wire_copy *copy)
 {
 	set_sge(wr, copy->landing, copy->size_bytes, wire->ring.lkey);
@@ -336,7 +348,10 @@ static int copy_failed(const struct wire *wire)
 	return wire->state == WIRE_UP ? ORIEL_ERR_MEMORY : dropped();
 }
 
-/* What takes the device longer than a doorbell does not wait for company, and tells its completion itself. */
+/*
+ * What takes the device longer than a doorbell does not wait for company, and tells its completion
+ * itself.
+ */
 static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
 {
 	if (size_bytes <= WIRE_BATCH_MAX)
@@ -346,7 +361,8 @@ static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t siz
 }
 
 /* A request through the ring, by `copy`. */
-static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target, const struct wire_copy *copy)
+static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
+                        const struct wire_copy *copy)
 {
 	struct ibv_send_wr *wr = append(wire, opcode, target);
 
@@ -418,8 +434,8 @@ static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size
 	return 0;
 }
 
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target, bool *copied,
-             uint64_t *number)
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             bool *copied, uint64_t *number)
 {
 	int rc;
 

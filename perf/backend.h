@@ -1,14 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * backend.h - what a benchmark needs of an implementation: Oriel, bare verbs, MPI
  *
- * A program is driver.c and what it calls, one file per tool (put_lat.c, …) and one backend (backend_oriel.c, …),
- * which defines `backend`. The driver reads the options, makes the memory, runs and times turns, checks bytes and
- * reports; the backend knows how to connect and how one turn of a pattern is done. Every rank runs every turn.
+ * A program is driver.c and what it calls, one file per tool (put_lat.c, …) and one backend
+ * (backend_oriel.c, …), which defines `backend`. The driver reads the options, makes the memory,
+ * runs and times turns, checks bytes and reports; the backend knows how to connect and how one turn
+ * of a pattern is done. Every rank runs every turn.
  *
- * Rank 0 is the hub, ranks 1 to `neighbours` are its neighbours; there are no others, but in PATTERN_FENCE.
+ * Rank 0 is the hub, ranks 1 to `neighbours` are its neighbours; there are no others, but in
+ * PATTERN_FENCE.
  *
- * A turn, by pattern and synchronisation. "put" is size_bytes from origin to put_disp(), "get" the other way from
- * get_disp().
+ * A turn, by pattern and synchronisation. "put" is size_bytes from origin to put_disp(), "get" the
+ * other way from get_disp().
  *
  *              pscw                              fence                       flush (in one long epoch)
  *   PUT_LAT    hub: start, put to each neighbour, hub: put to each, fence,   hub: put, flush, spin until the last
@@ -27,8 +30,9 @@
  *   FENCE      -                                 hub: put to rank 1 unless   -
  *                                                size_bytes is 0; all: fence
  *
- * "operations": `operations` times one to each neighbour; number i uses slot i % slots, at slot_at(turn, i) of origin
- * and zone. With flush the long epoch is open whenever a turn runs; barrier() may close it and open the next.
+ * "operations": `operations` times one to each neighbour; number i uses slot i % slots, at
+ * slot_at(turn, i) of origin and zone. With flush the long epoch is open whenever a turn runs;
+ * barrier() may close it and open the next.
  */
 #ifndef ORIEL_PERF_BACKEND_H
 #define ORIEL_PERF_BACKEND_H
@@ -62,24 +66,24 @@ struct perf_options {
 	/* What is measured. */
 	size_t sizes[PERF_SIZES_MAX];
 	int size_count;
-	long iterations;       /* operations of one size */
-	double duration_s;     /* instead of iterations; 0: not */
-	double margin_s;       /* of the duration, at its start and its end, that is not counted */
-	long depth;            /* bandwidth: operations to each neighbour between two synchronisations; 0: the tool's */
+	long iterations;   /* operations of one size */
+	double duration_s; /* instead of iterations; 0: not */
+	double margin_s;   /* of the duration, at its start and its end, that is not counted */
+	long depth;        /* bandwidth: operations to each neighbour between two synchronisations; 0: the tool's */
 	int neighbours;
 	enum perf_sync sync;
 	enum perf_window window;
 	enum perf_memory memory;
-	size_t align_bytes;    /* buffers begin that many bytes behind the start of a page */
+	size_t align_bytes; /* buffers begin that many bytes behind the start of a page */
 	enum perf_shape shape;
 	bool post_late;
 	bool check;
 	/* For backends. A value of -1 or NULL: not given. */
 	const char *device;
-	int port;              /* TCP port number of the first rank's listener */
-	int signal_every;      /* -Q */
-	int inline_bytes;      /* -I */
-	int post_list;         /* -l */
+	int port;         /* TCP port number of the first rank's listener */
+	int signal_every; /* -Q */
+	int inline_bytes; /* -I */
+	int post_list;    /* -l */
 	/* The report. */
 	bool gbits;
 	bool histogram;
@@ -88,19 +92,22 @@ struct perf_options {
 	const char *json_file;
 };
 
-/* Filled in by the driver before open(), and completed by open(). All memory is the same size on every rank. */
+/*
+ * Filled in by the driver before open(), and completed by open(). All memory is the same size on
+ * every rank.
+ */
 struct perf_place {
 	size_t origin_bytes;
 	size_t window_bytes;
-	uint8_t *origin;       /* page-aligned, made by the driver; MEMORY_REGISTERED: to be registered by open() */
-	uint8_t *window;       /* WINDOW_CREATE: made by the driver; WINDOW_ALLOCATE: to be set */
+	uint8_t *origin; /* page-aligned, made by the driver; MEMORY_REGISTERED: to be registered by open() */
+	uint8_t *window; /* WINDOW_CREATE: made by the driver; WINDOW_ALLOCATE: to be set */
 	int rank;
 	int size;
-	char device[64];       /* for the report; "" if not known */
+	char device[64]; /* for the report; "" if not known */
 };
 
 struct perf_turn {
-	int rank;              /* of this process */
+	int rank; /* of this process */
 	int neighbours;
 	size_t size_bytes;
 	uint8_t *origin;       /* first byte to put from, or to get to */
@@ -110,7 +117,7 @@ struct perf_turn {
 	long operations;       /* bandwidth: in this batch, to each neighbour */
 	long slots;
 	size_t stride_bytes;
-	uint8_t mark;          /* PUT_LAT with flush: last byte of this turn's data; differs from the last turn's */
+	uint8_t mark; /* PUT_LAT with flush: last byte of this turn's data; differs from the last turn's */
 };
 
 /* A zone of `at`'s window, counted from its start of the zones: the one that `from` puts to. */
@@ -155,9 +162,15 @@ struct perf_refusal {
 struct perf_backend {
 	const char *name;
 	const struct perf_refusal *refusals; /* ends with a null option */
-	/* Join, make the windows, connect. Collective. On an error it says so on stderr and returns non-zero. */
+	/*
+	 * Join, make the windows, connect. Collective. On an error it says so on stderr and returns
+	 * non-zero.
+	 */
 	int (*open)(const struct perf_options *options, struct perf_place *place);
-	/* All ranks have come here, and local stores to the window before it come before others' operations after it. */
+	/*
+	 * All ranks have come here, and local stores to the window before it come before others'
+	 * operations after it.
+	 */
 	int (*barrier)(void);
 	/* As barrier, and *value becomes rank 0's on every rank. */
 	int (*agree)(int64_t *value);
@@ -168,7 +181,10 @@ struct perf_backend {
 
 extern const struct perf_backend backend;
 
-/* Looks at memory before others are let onto the processor: few where there are more ranks than processors. */
+/*
+ * Looks at memory before others are let onto the processor: few where there are more ranks than
+ * processors.
+ */
 extern long perf_spins;
 
 #define PERF_YIELDS 20000 /* then sleeps: who is idle for that long must not take time from the device's threads */

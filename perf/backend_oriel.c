@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* backend_oriel.c - the turns of backend.h on Oriel's public calls */
 #include <infiniband/verbs.h>
 #include <oriel.h>
@@ -12,7 +13,7 @@ static oriel_group *world, *others; /* others: hub: its neighbours; neighbour: t
 static oriel_group *all_others;     /* every rank but this one */
 static oriel_win *win;
 static oriel_mem *origin_mem;
-static oriel_win *agree_win;        /* one number of rank 0's; fences on it leave the epochs of `win` alone */
+static oriel_win *agree_win; /* one number of rank 0's; fences on it leave the epochs of `win` alone */
 static int64_t *agreed;
 static enum perf_sync sync;
 
@@ -333,7 +334,8 @@ static int make_windows(const struct perf_options *options, struct perf_place *p
 	if (options->window == WINDOW_ALLOCATE && oriel_win_allocate(place->window_bytes, 1, NULL, world, &base, &win))
 		return fail("oriel_win_allocate");
 	place->window = base;
-	if (options->memory == MEMORY_REGISTERED && oriel_mem_register(job, place->origin, place->origin_bytes, &origin_mem))
+	if (options->memory == MEMORY_REGISTERED &&
+	    oriel_mem_register(job, place->origin, place->origin_bytes, &origin_mem))
 		return fail("oriel_mem_register");
 	return oriel_win_fence(agree_win, 0) ? fail("oriel_win_fence") : 0;
 }

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * backend_raw.c - the turns of backend.h on bare verbs, in the least code: post, poll, spin
  *
- * The messages are Oriel's: a post is an 8-byte write; data and the completed flag leave in one list; puts that need
- * the program's memory until they are acknowledged are waited for, small ones and, with --memory heap, ones up to
- * RAW_STAGE_MAX are copied instead.
+ * The messages are Oriel's: a post is an 8-byte write; data and the completed flag leave in one
+ * list; puts that need the program's memory until they are acknowledged are waited for, small ones
+ * and, with --memory heap, ones up to RAW_STAGE_MAX are copied instead.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "raw.h"
 
-#define LIST 16        /* work requests posted at once, unless -l is given */
+#define LIST 16 /* work requests posted at once, unless -l is given */
 #define SIGNAL_EVERY (RAW_DEPTH / 4)
 
 static struct {
@@ -55,8 +56,9 @@ static int drain(struct raw_peer *peer, uint64_t number)
 }
 
 /*
- * One look in vain at what `peer` is to write. Where windows are private memory (-w create) a device that shares memory
- * may need this side's hands to place data, and gets them when its completion queue is polled.
+ * One look in vain at what `peer` is to write. Where windows are private memory (-w create) a
+ * device that shares memory may need this side's hands to place data, and gets them when its
+ * completion queue is polled.
  */
 static int look_on(struct raw_peer *peer, long spins)
 {
@@ -155,8 +157,10 @@ static int barrier(void)
 		struct raw_peer *to = &raw.peers[(raw.rank + distance) % raw.size];
 		struct raw_peer *from = &raw.peers[(raw.rank + raw.size - distance) % raw.size];
 
-		if (write_word(to, &number, to->there.shared + offsetof(struct raw_shared, barrier) +
-		               (set * RAW_ROUNDS_MAX + (size_t)round) * sizeof(uint64_t), false) ||
+		if (write_word(to, &number,
+		               to->there.shared + offsetof(struct raw_shared, barrier) +
+		                   (set * RAW_ROUNDS_MAX + (size_t)round) * sizeof(uint64_t),
+		               false) ||
 		    await_word(from, &raw.shared->barrier[set][round], number))
 			return 1;
 	}
@@ -212,7 +216,10 @@ static void append_put(struct list *list, const struct raw_peer *peer, const str
 	       peer->there.window + put_disp(turn, to) + at, peer->there.window_rkey);
 }
 
-/* Put through the staging memory: a place for each request that the queue holds. The list will leave at once. */
+/*
+ * Put through the staging memory: a place for each request that the queue holds. The list will
+ * leave at once.
+ */
 static int append_staged(struct list *list, struct raw_peer *peer, const struct perf_turn *turn, int to)
 {
 	uint8_t *stage = peer->stage + peer->posted % RAW_DEPTH * ((turn->size_bytes + 63) & ~(size_t)63);

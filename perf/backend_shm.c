@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * backend_shm.c - the patterns on bare shared memory: the limit that the others are measured against on one machine
+ * backend_shm.c - the patterns on bare shared memory: the limit that the others are measured
+ * against on one machine
  *
- * An allocated window is memory that all ranks map; put and get are memcpy. A created window is its owner's private
- * memory, which nothing but process_vm_writev and process_vm_readv reaches. Either way an epoch's words lie in memory
- * that all map. The ranks are children of one launcher, whose process id names the memory; no library and no system
- * call but these two is in a turn.
+ * An allocated window is memory that all ranks map; put and get are memcpy. A created window is its
+ * owner's private memory, which nothing but process_vm_writev and process_vm_readv reaches. Either
+ * way an epoch's words lie in memory that all map. The ranks are children of one launcher, whose
+ * process id names the memory; no library and no system call but these two is in a turn.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,10 @@
 #define PAGE_BYTES 4096
 #define START_PATIENCE_S 20
 
-/* What `from` writes for one rank; epoch numbers that only grow. In one cache line, which travels as a whole. */
+/*
+ * What `from` writes for one rank; epoch numbers that only grow. In one cache line, which travels
+ * as a whole.
+ */
 struct words {
 	_Alignas(64) uint64_t posted;
 	uint64_t completed;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Programs that only perf/compare needs: bare shared memory, and the peers where their compilers are installed. Not part of `all`.
 perf_peers := $(foreach peer,openmpi mpich,$(if $(shell command -v mpicc.$(peer)),$(peer)))
 perf_shm_bin = $(B)/bin/shm_limit $(addprefix $(B)/bin/shm_,put_lat get_lat put_bw get_bw)

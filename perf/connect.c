@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * connect.c - oriel_connect: what first contact and making windows cost
  *
- * A connection is made when two ranks first have to do with each other. Making a window connects a rank with about 2
- * log2 p others, so first contacts are measured with those that are left: give 4 ranks or more. All times are rank
- * 0's, or rank 1's for contact with all at once.
+ * A connection is made when two ranks first have to do with each other. Making a window connects a
+ * rank with about 2 log2 p others, so first contacts are measured with those that are left: give 4
+ * ranks or more. All times are rank 0's, or rank 1's for contact with all at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +15,16 @@
 
 static const struct tool connect_tool = {
 	.name = "connect",
-	.what = "First contact with another rank (give 4 ranks or more: making a window connects with a few), connections a\n"
-	        "second when a rank reaches all others at once, and oriel_win_create against ranks and neighbours.\n"
-	        "-n: windows made for each row.",
+	.what =
+		"First contact with another rank (give 4 ranks or more: making a window connects with a few), connections a\n"
+		"second when a rank reaches all others at once, and oriel_win_create against ranks and neighbours.\n"
+		"-n: windows made for each row.",
 	.kind = TOOL_LATENCY,
 	.sync = SYNC_PSCW,
 	.size_bytes = 8,
 	.iterations = 100,
 	.refuses = "-s -a --sizes -D -f -t -l -Q -I -q --neighbours -p -H -U -S -w -m --align --shape --post "
-	           "--report_gbits -c",
+			   "--report_gbits -c",
 };
 
 static struct solo solo;
@@ -44,14 +46,16 @@ static void row(const char *what, int ranks, double samples[], size_t count)
 	if (solo.place.rank != 0 || count == 0)
 		return;
 	stats_compute(samples, count, &s);
-	printf(" %-18s %5d %10zu %11zu %11.3f    %11.3f    %13.3f    %11.3f    %13.3f\n", what, ranks, peers(),
-	       count, s.min, s.max, s.typical, s.average, s.stdev);
+	printf(" %-18s %5d %10zu %11zu %11.3f    %11.3f    %13.3f    %11.3f    %13.3f\n", what, ranks, peers(), count,
+	       s.min, s.max, s.typical, s.average, s.stdev);
 	fflush(stdout);
 	if (solo.json)
-		fprintf(solo.json, "%s\n{\"what\":\"%s\",\"ranks\":%d,\"neighbours\":%zu,\"iterations\":%zu,\"t_min_us\":%.6f,"
+		fprintf(solo.json,
+		        "%s\n{\"what\":\"%s\",\"ranks\":%d,\"neighbours\":%zu,\"iterations\":%zu,\"t_min_us\":%.6f,"
 		        "\"t_max_us\":%.6f,\"t_typical_us\":%.6f,\"t_avg_us\":%.6f,\"t_stdev_us\":%.6f,\"t_p99_us\":%.6f,"
-		        "\"t_p999_us\":%.6f}", solo.rows ? "," : "", what, ranks, peers(), count, s.min, s.max, s.typical, s.average,
-		        s.stdev, s.p99, s.p999);
+		        "\"t_p999_us\":%.6f}",
+		        solo.rows ? "," : "", what, ranks, peers(), count, s.min, s.max, s.typical, s.average, s.stdev, s.p99,
+		        s.p999);
 	solo.rows++;
 }
 
@@ -138,8 +142,8 @@ static void row_rate(const uint64_t seen[2])
 	if (solo.place.rank != 0 || seen[1] == 0)
 		return;
 	row("contact_all", solo.place.size, &us, 1);
-	printf(" %llu connections in %.0f usec: %.0f connections/s\n", (unsigned long long)seen[1],
-	       us, (double)seen[1] / us * 1e6);
+	printf(" %llu connections in %.0f usec: %.0f connections/s\n", (unsigned long long)seen[1], us,
+	       (double)seen[1] / us * 1e6);
 	if (solo.json)
 		fprintf(solo.json, ",\n{\"what\":\"connections\",\"ranks\":%d,\"connections\":%llu,\"connections_per_s\":%.3f}",
 		        solo.place.size, (unsigned long long)seen[1], (double)seen[1] / us * 1e6);
@@ -171,8 +175,9 @@ static int run(void)
 	if (!samples)
 		return fprintf(stderr, "oriel_connect: no memory for %ld samples\n", samples_max), 1;
 	if (solo.place.rank == 0)
-		printf(" what               ranks neighbours #iterations t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]"
-		       "    t_stdev[usec]\n");
+		printf(
+			" what               ranks neighbours #iterations t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]"
+			"    t_stdev[usec]\n");
 	rc = creates("first_win_create", solo.place.size, 1, samples) ||
 	     creates("win_create", solo.place.size, solo.options.iterations, samples) || contacts(samples) ||
 	     all_creates(samples);

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * driver.c - runs one tool on one backend: options, memory, turns, samples, report
  *
- * Every size is run WARM_UP turns unmeasured, so that connections are made and memory is touched, and then measured.
- * A sample is the time from one turn's end to the next one's, so nothing between turns is lost; where turns follow
- * barriers (isolated epochs, -c) it is the turn alone. No sample is dropped.
+ * Every size is run WARM_UP turns unmeasured, so that connections are made and memory is touched,
+ * and then measured. A sample is the time from one turn's end to the next one's, so nothing between
+ * turns is lost; where turns follow barriers (isolated epochs, -c) it is the turn alone. No sample
+ * is dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +23,9 @@
 
 #define WARM_UP 100 /* turns, or one batch */
 #define DEPTH 128
-#define CYCLE_BYTES ((size_t)4096)         /* operations of a batch go round in that much memory, as perftest's */
+#define CYCLE_BYTES ((size_t)4096) /* operations of a batch go round in that much memory, as perftest's */
 #define CHECKED_CYCLE_BYTES ((size_t)1 << 20)
-#define LATE_NS 100000u                    /* the others wait for the hub by then */
+#define LATE_NS 100000u /* the others wait for the hub by then */
 #define DURATION_SAMPLES ((size_t)1 << 24)
 #define CHUNK_NS 10000000u
 #define EXIT_USAGE 2
@@ -37,12 +39,12 @@ struct run {
 	struct perf_place place;
 	perf_turn_fn turn;
 	struct perf_turn t;
-	double *samples;     /* ticks; of the present size */
+	double *samples; /* ticks; of the present size */
 	size_t sample_max;
 	size_t sample_count;
-	long operations;     /* in them, to each neighbour */
+	long operations;      /* in them, to each neighbour */
 	double best_per_tick; /* operations in the best batch */
-	long left;           /* bandwidth: operations still to do, which may make the last batch shorter */
+	long left;            /* bandwidth: operations still to do, which may make the last batch shorter */
 	struct progress progress;
 };
 

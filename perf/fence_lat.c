@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fence_lat.c - latency of a fence over any number of ranks */
 #include "tool.h"
 
@@ -10,8 +11,9 @@ static int plan(const struct perf_options *options, struct tool_plan *plan)
 
 const struct tool tool = {
 	.name = "fence_lat",
-	.what = "Latency of a fence of all ranks of the job, of which there may be any number. With a size above 0, rank 0\n"
-	        "puts that much to rank 1 before each.",
+	.what =
+		"Latency of a fence of all ranks of the job, of which there may be any number. With a size above 0, rank 0\n"
+		"puts that much to rank 1 before each.",
 	.kind = TOOL_LATENCY,
 	.sync = SYNC_FENCE,
 	.size_bytes = 0,

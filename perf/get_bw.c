@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* get_bw.c - bandwidth of gets: batches of gets, each ended by the synchronisation */
 #include "tool.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* get_lat.c - latency of a get: with flush, get and flush; with epochs, half of one there and one back */
 #include "tool.h"
 
@@ -14,7 +15,7 @@ static int plan(const struct perf_options *options, struct tool_plan *plan)
 const struct tool tool = {
 	.name = "get_lat",
 	.what = "Latency of a get. With flush: a get and a flush, as ib_read_lat. With pscw and fence: half of a turn in\n"
-	        "which rank 0 gets from rank 1 in one epoch and rank 1 from rank 0 in the next, as OSU's get latency.",
+			"which rank 0 gets from rank 1 in one epoch and rank 1 from rank 0 in the next, as OSU's get latency.",
 	.kind = TOOL_LATENCY,
 	.sync = SYNC_FLUSH,
 	.size_bytes = 8,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* json.c - see json.h. */
 #include "json.h"
 

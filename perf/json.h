@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* json.h - the JSON file that a program writes: one object, which ends with a list of rows */
 #ifndef ORIEL_PERF_JSON_H
 #define ORIEL_PERF_JSON_H
@@ -7,8 +8,9 @@
 #include "backend.h"
 
 /*
- * The file, with everything up to its rows written; NULL without --out_json, or (*failed is 1) after telling why it
- * cannot be written. A row is an object; the second and further ones are preceded by a comma.
+ * The file, with everything up to its rows written; NULL without --out_json, or (*failed is 1)
+ * after telling why it cannot be written. A row is an object; the second and further ones are
+ * preceded by a comma.
  */
 FILE *json_begin(const char *tool, const char *by, const struct perf_options *options, const struct perf_place *place,
                  int *failed);

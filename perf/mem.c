@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * mem.c - oriel_mem: memory a rank needs for itself, and for each peer, window, and window and peer
  *
- * Each row is what a step added: joining, reaching every other rank, making windows, an epoch with everybody on each
- * window. "library" and "registered" are oriel_usage's; "resident" is what the kernel says of the process, the
- * device's part with it.
+ * Each row is what a step added: joining, reaching every other rank, making windows, an epoch with
+ * everybody on each window. "library" and "registered" are oriel_usage's; "resident" is what the
+ * kernel says of the process, the device's part with it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,14 @@
 
 static const struct tool mem_tool = {
 	.name = "mem",
-	.what = "Memory that a rank needs for itself, for each peer, for each window (-n of them), and for each pair of them.",
+	.what =
+		"Memory that a rank needs for itself, for each peer, for each window (-n of them), and for each pair of them.",
 	.kind = TOOL_LATENCY,
 	.sync = SYNC_PSCW,
 	.size_bytes = 8,
 	.iterations = 100,
 	.refuses = "-s -a --sizes -D -f -t -l -Q -I -q --neighbours -p -H -U -F -S -w -m --align --shape --post "
-	           "--report_gbits -c",
+			   "--report_gbits -c",
 };
 
 static struct solo solo;
@@ -74,8 +76,10 @@ static void row(const char *what, size_t count, const struct level *from, const 
 	resident = each(from->resident_bytes, to->resident_bytes, count);
 	printf(" %-8s %8zu %14.0f %17.0f %15.0f\n", what, count, library, registered, resident);
 	if (solo.json)
-		fprintf(solo.json, "%s\n{\"what\":\"%s\",\"count\":%zu,\"library_bytes\":%.1f,\"registered_bytes\":%.1f,"
-		        "\"resident_bytes\":%.1f}", solo.rows ? "," : "", what, count, library, registered, resident);
+		fprintf(solo.json,
+		        "%s\n{\"what\":\"%s\",\"count\":%zu,\"library_bytes\":%.1f,\"registered_bytes\":%.1f,"
+		        "\"resident_bytes\":%.1f}",
+		        solo.rows ? "," : "", what, count, library, registered, resident);
 	solo.rows++;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* memory.c - see memory.h. */
 #include "memory.h"
 
@@ -21,7 +22,8 @@ static void *make_huge(size_t bytes)
 	if (posix_memalign(&base, HUGE_BYTES, whole))
 		return NULL;
 	if (madvise(base, whole, MADV_HUGEPAGE) == 0) {
-		fprintf(stderr, "perf: no huge pages in the pool (sysctl vm.nr_hugepages); transparent ones have been asked for\n");
+		fprintf(stderr,
+		        "perf: no huge pages in the pool (sysctl vm.nr_hugepages); transparent ones have been asked for\n");
 		return base;
 	}
 	fprintf(stderr, "perf: no huge pages: %s; sysctl vm.nr_hugepages=%zu makes some\n", strerror(errno),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* memory.h - buffers of the kinds that --memory names, and the bytes in them */
 #ifndef ORIEL_PERF_MEMORY_H
 #define ORIEL_PERF_MEMORY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* options.c - see options.h. */
 #include "options.h"
 
@@ -191,10 +192,17 @@ static int read_seconds(const struct reading *r, const char *text, double *value
 static int shift_of(char unit)
 {
 	switch (unit) {
-	case 'K': case 'k': return 10;
-	case 'M': case 'm': return 20;
-	case 'G': case 'g': return 30;
-	default: return 0;
+	case 'K':
+	case 'k':
+		return 10;
+	case 'M':
+	case 'm':
+		return 20;
+	case 'G':
+	case 'g':
+		return 30;
+	default:
+		return 0;
 	}
 }
 
@@ -257,15 +265,32 @@ static int read_align(const struct reading *r, const char *text)
 static int read_report(struct perf_options *o, int letter, const char *text)
 {
 	switch (letter) {
-	case 'H': o->histogram = true; return 0;
-	case 'U': o->histogram = o->unsorted = true; return 0;
-	case 'F': o->no_clock_warning = true; return 0;
-	case 'c': o->check = true; return 0;
-	case OPT_GBITS: o->gbits = true; return 0;
-	case OPT_JSON: o->json_file = o->json_file ? o->json_file : "perf_out.json"; return 0;
-	case OPT_JSON_FILE: o->json_file = text; return 0;
-	case 'd': o->device = text; return 0;
-	default: return 2; /* getopt has told */
+	case 'H':
+		o->histogram = true;
+		return 0;
+	case 'U':
+		o->histogram = o->unsorted = true;
+		return 0;
+	case 'F':
+		o->no_clock_warning = true;
+		return 0;
+	case 'c':
+		o->check = true;
+		return 0;
+	case OPT_GBITS:
+		o->gbits = true;
+		return 0;
+	case OPT_JSON:
+		o->json_file = o->json_file ? o->json_file : "perf_out.json";
+		return 0;
+	case OPT_JSON_FILE:
+		o->json_file = text;
+		return 0;
+	case 'd':
+		o->device = text;
+		return 0;
+	default:
+		return 2; /* getopt has told */
 	}
 }
 
@@ -305,21 +330,36 @@ static int read_one(const struct reading *r, int letter, const char *text)
 	struct perf_options *o = r->options;
 
 	switch (letter) {
-	case 's': return read_sizes(r, text, 1);
-	case OPT_SIZES: return read_sizes(r, text, PERF_SIZES_MAX);
-	case 'a': all_sizes(o); return 0;
-	case 'n': return read_number(r, text, 1, 1000000000, &o->iterations);
-	case 'D': return read_seconds(r, text, &o->duration_s);
-	case 'f': return read_seconds(r, text, &o->margin_s);
-	case 't': return read_number(r, text, 1, 1000000000, &o->depth);
-	case 'l': return read_int(r, text, 1, 1024, &o->post_list);
-	case 'Q': return read_int(r, text, 1, 1 << 20, &o->signal_every);
-	case 'I': return read_int(r, text, 0, 4096, &o->inline_bytes);
+	case 's':
+		return read_sizes(r, text, 1);
+	case OPT_SIZES:
+		return read_sizes(r, text, PERF_SIZES_MAX);
+	case 'a':
+		all_sizes(o);
+		return 0;
+	case 'n':
+		return read_number(r, text, 1, 1000000000, &o->iterations);
+	case 'D':
+		return read_seconds(r, text, &o->duration_s);
+	case 'f':
+		return read_seconds(r, text, &o->margin_s);
+	case 't':
+		return read_number(r, text, 1, 1000000000, &o->depth);
+	case 'l':
+		return read_int(r, text, 1, 1024, &o->post_list);
+	case 'Q':
+		return read_int(r, text, 1, 1 << 20, &o->signal_every);
+	case 'I':
+		return read_int(r, text, 0, 4096, &o->inline_bytes);
 	case 'q':
-	case OPT_NEIGHBOURS: return read_int(r, text, 1, NEIGHBOURS_MAX, &o->neighbours);
-	case 'p': return read_int(r, text, 1, 65535, &o->port);
-	case OPT_ALIGN: return read_align(r, text);
-	default: return read_kind(r, letter, text);
+	case OPT_NEIGHBOURS:
+		return read_int(r, text, 1, NEIGHBOURS_MAX, &o->neighbours);
+	case 'p':
+		return read_int(r, text, 1, 65535, &o->port);
+	case OPT_ALIGN:
+		return read_align(r, text);
+	default:
+		return read_kind(r, letter, text);
 	}
 }
 
@@ -370,7 +410,8 @@ static int finish(const struct reading *r, const struct tool *which)
 
 	for (int i = 0; i < o->size_count; i++) {
 		if (o->sizes[i] == 0 && !which->empty)
-			return fprintf(stderr, "%s: an operation of 0 bytes does nothing; give a size of 1 or more\n", r->program), 2;
+			return fprintf(stderr, "%s: an operation of 0 bytes does nothing; give a size of 1 or more\n", r->program),
+			       2;
 	}
 	if (o->margin_s < 0)
 		o->margin_s = o->duration_s >= 4 * MARGIN_S ? MARGIN_S : o->duration_s / 4;
@@ -382,7 +423,7 @@ static int finish(const struct reading *r, const struct tool *which)
 }
 
 int perf_options_parse(struct perf_options *options, const struct tool *which, const struct perf_backend *by, int argc,
-                  char *argv[])
+                       char *argv[])
 {
 	char program[64], name[32] = "";
 	struct reading r = { options, program, name };
@@ -390,9 +431,18 @@ int perf_options_parse(struct perf_options *options, const struct tool *which, c
 
 	snprintf(program, sizeof(program), "%s_%s", by->name, which->name);
 	*options = (struct perf_options){
-		.sizes = { which->size_bytes }, .size_count = 1, .iterations = which->iterations, .margin_s = -1,
-		.neighbours = 1, .sync = which->sync, .window = WINDOW_ALLOCATE, .post_late = true,
-		.port = -1, .signal_every = -1, .inline_bytes = -1, .post_list = -1,
+		.sizes = { which->size_bytes },
+		.size_count = 1,
+		.iterations = which->iterations,
+		.margin_s = -1,
+		.neighbours = 1,
+		.sync = which->sync,
+		.window = WINDOW_ALLOCATE,
+		.post_late = true,
+		.port = -1,
+		.signal_every = -1,
+		.inline_bytes = -1,
+		.post_list = -1,
 	};
 	optind = 0; /* glibc: forget what an earlier list has left */
 	while (rc == 0 && (letter = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* progress.c - see progress.h. */
 #include "progress.h"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * progress.h - a line that tells how far a long run is, where somebody watches
  *
- * It goes to stderr if that is a terminal, or else to the stderr of the parent process if that is one: launchers pass
- * on whole lines only.
+ * It goes to stderr if that is a terminal, or else to the stderr of the parent process if that is
+ * one: launchers pass on whole lines only.
  */
 #ifndef ORIEL_PERF_PROGRESS_H
 #define ORIEL_PERF_PROGRESS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* put_bw.c - bandwidth of puts: batches of puts, each ended by the synchronisation */
 #include "tool.h"
 

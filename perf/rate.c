@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* rate.c - small puts a second, against how many are under way */
 #include "tool.h"
 
@@ -12,8 +13,9 @@ static const long depths[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 0 };
 
 const struct tool tool = {
 	.name = "rate",
-	.what = "Puts of 8 bytes a second, against the number between two synchronisations (1 to 256, or -t), to -q peers,\n"
-	        "with a completion every -Q (where the backend lets that be chosen).",
+	.what =
+		"Puts of 8 bytes a second, against the number between two synchronisations (1 to 256, or -t), to -q peers,\n"
+		"with a completion every -Q (where the backend lets that be chosen).",
 	.kind = TOOL_BANDWIDTH,
 	.sync = SYNC_FLUSH,
 	.size_bytes = 8,

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * raw_connect.c - bare verbs: who am I, memory, and a queue pair with every other rank
  *
- * Rank r listens at its port + r, connects to the ranks below it and is connected to by those above. Rank and number
- * of ranks are oriel-run's, the address is its --addr.
+ * Rank r listens at its port + r, connects to the ranks below it and is connected to by those
+ * above. Rank and number of ranks are oriel-run's, the address is its --addr.
  */
 #include <rdma/rdma_verbs.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 #define PORT_STEP 4
 #define PORT_JOBS 8192
 #define CONNECT_TRIES 500
-#define ACK_TIMEOUT 17 /* as Oriel's, half a second: rdma_cm's own is several, and SoftRoCE does lose a message now and then */
+#define ACK_TIMEOUT \
+	17 /* as Oriel's, half a second: rdma_cm's own is several, and SoftRoCE does lose a message now and then */
 
 struct raw raw;
 
@@ -141,10 +143,8 @@ static int keep_peer(struct rdma_cm_id *id, const struct raw_hello *there)
 
 static int shake_hands(struct rdma_cm_id *id, bool passive, const struct perf_place *place)
 {
-	struct raw_hello here = {
-		(uint64_t)(uintptr_t)place->window, (uint64_t)(uintptr_t)raw.shared, raw.window_mr->rkey,
-		raw.shared_mr->rkey, raw.rank
-	};
+	struct raw_hello here = { (uint64_t)(uintptr_t)place->window, (uint64_t)(uintptr_t)raw.shared, raw.window_mr->rkey,
+		                      raw.shared_mr->rkey, raw.rank };
 	struct rdma_conn_param param = {
 		.private_data = &here,
 		.private_data_len = sizeof(here),
@@ -203,7 +203,8 @@ static void tell_device(struct perf_place *place)
 {
 	for (int rank = 0; rank < raw.size; rank++) {
 		if (raw.peers[rank].id)
-			snprintf(place->device, sizeof(place->device), "%s", ibv_get_device_name(raw.peers[rank].id->verbs->device));
+			snprintf(place->device, sizeof(place->device), "%s",
+			         ibv_get_device_name(raw.peers[rank].id->verbs->device));
 	}
 }
 

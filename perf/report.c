@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* report.c - see report.h. */
 #include "report.h"
 
@@ -30,8 +31,8 @@ static void print_head(const struct report *report)
 		printf(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
 		       "   99%% percentile[usec]   99.9%% percentile[usec]\n");
 	else
-		printf(" #bytes     #iterations    BW peak[%s]    BW average[%s]   MsgRate[Mpps]%s\n", o->gbits ? "Gb/sec" : "MB/sec",
-		       o->gbits ? "Gb/sec" : "MB/sec", sweeps_depth(report) ? "   depth" : "");
+		printf(" #bytes     #iterations    BW peak[%s]    BW average[%s]   MsgRate[Mpps]%s\n",
+		       o->gbits ? "Gb/sec" : "MB/sec", o->gbits ? "Gb/sec" : "MB/sec", sweeps_depth(report) ? "   depth" : "");
 	fflush(stdout);
 }
 
@@ -78,8 +79,10 @@ static void json_row(const struct report *report, const struct report_row *row)
 	fprintf(f, "%s\n{\"size_bytes\":%zu,\"iterations\":%ld,", report->row_count ? "," : "", row->size_bytes,
 	        row->iterations);
 	if (report->tool->kind == TOOL_LATENCY)
-		fprintf(f, "\"t_min_us\":%.6f,\"t_max_us\":%.6f,\"t_typical_us\":%.6f,\"t_avg_us\":%.6f,\"t_stdev_us\":%.6f,"
-		        "\"t_p99_us\":%.6f,\"t_p999_us\":%.6f}", s->min, s->max, s->typical, s->average, s->stdev, s->p99, s->p999);
+		fprintf(f,
+		        "\"t_min_us\":%.6f,\"t_max_us\":%.6f,\"t_typical_us\":%.6f,\"t_avg_us\":%.6f,\"t_stdev_us\":%.6f,"
+		        "\"t_p99_us\":%.6f,\"t_p999_us\":%.6f}",
+		        s->min, s->max, s->typical, s->average, s->stdev, s->p99, s->p999);
 	else
 		fprintf(f, "\"depth\":%ld,\"bw_peak_mbps\":%.6f,\"bw_average_mbps\":%.6f,\"msg_rate_mpps\":%.9f}", row->depth,
 		        mb_per_s(row, row->peak_per_s), mb_per_s(row, row->average_per_s), row->average_per_s * 1e-6);

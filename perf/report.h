@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* report.h - tables as perftest prints them, and the same as JSON */
 #ifndef ORIEL_PERF_REPORT_H
 #define ORIEL_PERF_REPORT_H

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * scale.h - what the programs perf/scale_*.c share: times, medians, one row of figures at a time, as text and as JSON
+ * scale.h - what the programs perf/scale_*.c share: times, medians, one row of figures at a time,
+ * as text and as JSON
  *
- * A program makes rows. Each row is a list of named numbers, printed under a head of names, and goes with all
- * others into the file of --out_json. A bar is a bound on a number of the row, or on a number of the whole run: its
- * line ends with `holds` or `misses`.
+ * A program makes rows. Each row is a list of named numbers, printed under a head of names, and
+ * goes with all others into the file of --out_json. A bar is a bound on a number of the row, or on
+ * a number of the whole run: its line ends with `holds` or `misses`.
  */
 #ifndef ORIEL_PERF_SCALE_H
 #define ORIEL_PERF_SCALE_H
@@ -17,10 +19,10 @@
 
 struct scale {
 	const char *program;
-	bool prints;               /* rank 0 */
-	const char *const *names;  /* of the columns; ends with NULL */
+	bool prints;              /* rank 0 */
+	const char *const *names; /* of the columns; ends with NULL */
 	const char *out_json;
-	char *json;                /* rows so far */
+	char *json; /* rows so far */
 	size_t json_bytes;
 	int rows;
 	int bars;
@@ -36,7 +38,10 @@ void scale_row(struct scale *scale, const double numbers[]);
 /* A bar: value must not be above limit. */
 void scale_bar(struct scale *scale, const char *what, double value, double limit);
 
-/* Write the file. Returns what main returns: 1 if it cannot be written. A bar that is missed is no failure. */
+/*
+ * Write the file. Returns what main returns: 1 if it cannot be written. A bar that is missed is no
+ * failure.
+ */
 int scale_end(struct scale *scale);
 
 double scale_now_us(void);
@@ -57,8 +62,8 @@ long scale_number(const char *text, const char *what, long least, long most);
 void scale_must(int rc, const char *call);
 
 /*
- * Memory that all ranks of a job share, zeroed, whatever the library does: a file in /dev/shm named after the
- * launcher. Rank 0 unlinks it (scale_shared_unlink) once all have it.
+ * Memory that all ranks of a job share, zeroed, whatever the library does: a file in /dev/shm named
+ * after the launcher. Rank 0 unlinks it (scale_shared_unlink) once all have it.
  */
 void *scale_shared(size_t size_bytes);
 void scale_shared_unlink(void);

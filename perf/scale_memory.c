@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * scale_memory.c - a rank's memory in jobs of a thousand to a million ranks, with 64 neighbours
  *
  *   oriel-run -n 65 oriel_scale_memory [--out_json FILE]
  *
- * The library is the real one, the job's other ranks are simulated: between the library and the launcher sits a
- * bootstrap that says there are N ranks, of which the 65 real ones are spread evenly. They make a group of those, a
- * window on it, and every one of them puts to all others in a fence, and has an epoch of post, start, complete and
- * wait with all others. bytes is what rank 0 holds by oriel_usage, heap_bytes by malloc. Bar: 10^6 ranks take at
- * most a tenth more than 10^3.
+ * The library is the real one, the job's other ranks are simulated: between the library and the
+ * launcher sits a bootstrap that says there are N ranks, of which the 65 real ones are spread
+ * evenly. They make a group of those, a window on it, and every one of them puts to all others in a
+ * fence, and has an epoch of post, start, complete and wait with all others. bytes is what rank 0
+ * holds by oriel_usage, heap_bytes by malloc. Bar: 10^6 ranks take at most a tenth more than 10^3.
  */
 #include <getopt.h>
 #include <malloc.h>
@@ -103,8 +104,15 @@ static void sim_close(struct boot *boot)
 static int join(int ranks, struct oriel_job **job)
 {
 	static const struct boot_ops ops = {
-		.name = "simulated", .put = sim_put, .get = sim_get, .barrier = sim_barrier, .leave = sim_leave,
-		.abort = sim_abort, .fd = sim_fd, .dispatch = sim_dispatch, .close = sim_close,
+		.name = "simulated",
+		.put = sim_put,
+		.get = sim_get,
+		.barrier = sim_barrier,
+		.leave = sim_leave,
+		.abort = sim_abort,
+		.fd = sim_fd,
+		.dispatch = sim_dispatch,
+		.close = sim_close,
 	};
 	static const struct boot_events events = { tell_value, tell_released, tell_died, tell_lost };
 	static const struct oriel_options options;
@@ -176,8 +184,8 @@ static void measure(int ranks, double row[])
 	scale_must(oriel_usage(job, &usage), "oriel_usage");
 	row[0] = ranks;
 	row[1] = (double)usage.peers;
-	row[2] = (double)(usage.base_bytes + usage.peer_bytes + usage.window_bytes + usage.link_bytes +
-	                  usage.registered_bytes);
+	row[2] =
+		(double)(usage.base_bytes + usage.peer_bytes + usage.window_bytes + usage.link_bytes + usage.registered_bytes);
 	row[3] = (double)(heap_bytes() - heap);
 	row[4] = (double)scale_memory().private_kib;
 	scale_must(oriel_win_free(&win), "oriel_win_free");

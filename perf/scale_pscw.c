@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * scale_pscw.c - an epoch of post, start, complete and wait with k neighbours, and what each of them costs
+ * scale_pscw.c - an epoch of post, start, complete and wait with k neighbours, and what each of
+ * them costs
  *
  *   oriel-run -n 65 oriel_scale_pscw [-n ITERATIONS] [-r REPEATS] [--out_json FILE]
  *
- * Rank 0 has epochs with ranks 1 to k, for k up to the size of the job. The calls are the real ones, the flags and
- * 8-byte puts go into the real ranks' memory; the neighbours' own flags are simulated: rank 0 writes the words that
- * they would write, before it looks, so that nobody is waited for and more ranks than processors do not matter. The
- * others sleep. origin_us is start, a put to each, complete; target_us is post and wait; medians of the repeats,
- * each of ITERATIONS / k epochs. The cost per neighbour must not rise with k.
+ * Rank 0 has epochs with ranks 1 to k, for k up to the size of the job. The calls are the real
+ * ones, the flags and 8-byte puts go into the real ranks' memory; the neighbours' own flags are
+ * simulated: rank 0 writes the words that they would write, before it looks, so that nobody is
+ * waited for and more ranks than processors do not matter. The others sleep. origin_us is start, a
+ * put to each, complete; target_us is post and wait; medians of the repeats, each of ITERATIONS / k
+ * epochs. The cost per neighbour must not rise with k.
  */
 #include <getopt.h>
 #include <stdatomic.h>
@@ -72,7 +75,10 @@ static double measure(void (*epoch)(int), int count, long iterations)
 	return (scale_now_us() - started) / (double)iterations;
 }
 
-/* All k in every repeat, so that what the machine does meanwhile meets all of them. Gives how many k there are. */
+/*
+ * All k in every repeat, so that what the machine does meanwhile meets all of them. Gives how many
+ * k there are.
+ */
 static int measure_all(oriel_group *world, int size, long iterations, int repeats)
 {
 	int ranks[NEIGHBOURS_MAX], at = 0;

@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * scale_ranks.c - more ranks than processors: a fence, and a ping-pong of epochs, against processes that only yield
+ * scale_ranks.c - more ranks than processors: a fence, and a ping-pong of epochs, against processes
+ * that only yield
  *
  *   oriel-run -n P oriel_scale_ranks [-n ITERATIONS] [-r REPEATS] [--bar RATIO] [--out_json FILE]
  *
- * The yardstick runs in the same processes: ranks 2i and 2i + 1 pass a flag in shared memory to and fro, and call
- * sched_yield while it is not their turn; all pairs at once. A round is there and back. The epochs have the same
- * shape: post, start, put, complete, wait, between 2i and 2i + 1, there and back. A fence is of all ranks. The
- * figures of one repeat are taken one after the other, all ranks together; the medians of the repeats are printed,
- * in microseconds.
+ * The yardstick runs in the same processes: ranks 2i and 2i + 1 pass a flag in shared memory to and
+ * fro, and call sched_yield while it is not their turn; all pairs at once. A round is there and
+ * back. The epochs have the same shape: post, start, put, complete, wait, between 2i and 2i + 1,
+ * there and back. A fence is of all ranks. The figures of one repeat are taken one after the other,
+ * all ranks together; the medians of the repeats are printed, in microseconds.
  */
 #include <getopt.h>
 #include <sched.h>
@@ -150,10 +152,12 @@ static void measure_all(struct scale *scale, long iterations, int repeats, doubl
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "ranks", "yield_us", "epoch_us", "fence_us", "barrier_us", "epoch/yield",
-		"fence/yield", "fence/barrier", NULL };
+	static const char *const names[] = { "ranks",       "yield_us",    "epoch_us",      "fence_us", "barrier_us",
+		                                 "epoch/yield", "fence/yield", "fence/barrier", NULL };
 	static const struct option known[] = {
-		{ "out_json", required_argument, NULL, 'o' }, { "bar", required_argument, NULL, 'b' }, { NULL, 0, NULL, 0 },
+		{ "out_json", required_argument, NULL, 'o' },
+		{ "bar", required_argument, NULL, 'b' },
+		{ NULL, 0, NULL, 0 },
 	};
 	void *memory;
 	struct scale scale;

@@ -1,14 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * scale_start.c - what it takes to start a job of many ranks, to make a window and to fence
  *
  *   oriel-run -n P oriel_scale_start [-n FENCES] [--seconds S] [--private KIB] [--out_json FILE]
  *
- * Times are those of the slowest rank. start_s: from the start of the launcher until oriel_init has returned
- * everywhere; create_s: oriel_win_create, with the connections it makes; first_s: the first fence; fence_us: one of
- * those after it; end_s: from the last fence until oriel_win_free and oriel_finalize have returned on rank 0.
- * Memory is a rank's, in KiB, with the window made and fenced: what no other process shares (private), its share of
- * all (pss), the mean and the largest; usage_kib is what oriel_usage says. With --seconds and --private these are
- * bars for all of it together and for the mean rank's memory.
+ * Times are those of the slowest rank. start_s: from the start of the launcher until oriel_init has
+ * returned everywhere; create_s: oriel_win_create, with the connections it makes; first_s: the
+ * first fence; fence_us: one of those after it; end_s: from the last fence until oriel_win_free and
+ * oriel_finalize have returned on rank 0. Memory is a rank's, in KiB, with the window made and
+ * fenced: what no other process shares (private), its share of all (pss), the mean and the largest;
+ * usage_kib is what oriel_usage says. With --seconds and --private these are bars for all of it
+ * together and for the mean rank's memory.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -76,8 +78,9 @@ static void tell_memory(struct told *mine)
 	scale_must(oriel_usage(job, &usage), "oriel_usage");
 	mine->private_kib = (double)memory.private_kib;
 	mine->pss_kib = (double)memory.pss_kib;
-	mine->usage_kib = (double)(usage.base_bytes + usage.peer_bytes + usage.window_bytes + usage.link_bytes +
-	                           usage.registered_bytes) / 1024;
+	mine->usage_kib =
+		(double)(usage.base_bytes + usage.peer_bytes + usage.window_bytes + usage.link_bytes + usage.registered_bytes) /
+		1024;
 	mine->peers = (double)usage.peers;
 }
 
@@ -146,11 +149,13 @@ static void tell_all(struct scale *scale, int size, double end_s, double limit_s
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "ranks", "start_s", "create_s", "first_s", "fence_us", "end_s", "private_kib",
-		"private_max", "pss_kib", "usage_kib", "peers", NULL };
+	static const char *const names[] = { "ranks",       "start_s",     "create_s", "first_s",   "fence_us", "end_s",
+		                                 "private_kib", "private_max", "pss_kib",  "usage_kib", "peers",    NULL };
 	static const struct option known[] = {
-		{ "out_json", required_argument, NULL, 'o' }, { "seconds", required_argument, NULL, 's' },
-		{ "private", required_argument, NULL, 'p' },  { NULL, 0, NULL, 0 },
+		{ "out_json", required_argument, NULL, 'o' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "private", required_argument, NULL, 'p' },
+		{ NULL, 0, NULL, 0 },
 	};
 	double started_s = launcher_started_s(), end_s;
 	long fences = 10, limit_s = 0, limit_kib = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* scale_util.c - see scale.h. */
 #include "scale.h"
 

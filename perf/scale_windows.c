@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * scale_windows.c - what a window costs when there are many: to make, to use, in memory
  *
  *   oriel-run -n 2 oriel_scale_windows [-n ITERATIONS] [--windows MOST] [--memory] [--out_json FILE]
  *
- * Windows are made until there are 1, 10, 100, 1,000 and 10,000, and are all kept; every one is used once.
- * create_us is an oriel_win_create of the last nine tenths, first_us the first fence, put and fence on one; put_us
- * an 8-byte put and a fence with so many windows open, each time on another one, and one_us the same on the first;
- * kib is a rank's memory for each window, by /proc/self/smaps_rollup, and usage_bytes by oriel_usage. With --memory
- * times are no bars.
+ * Windows are made until there are 1, 10, 100, 1,000 and 10,000, and are all kept; every one is
+ * used once. create_us is an oriel_win_create of the last nine tenths, first_us the first fence,
+ * put and fence on one; put_us an 8-byte put and a fence with so many windows open, each time on
+ * another one, and one_us the same on the first; kib is a rank's memory for each window, by
+ * /proc/self/smaps_rollup, and usage_bytes by oriel_usage. With --memory times are no bars.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -58,7 +59,10 @@ static double use_first(long from, long to)
 	return (scale_now_us() - started) / (double)(to - from);
 }
 
-/* Windows in an order that jumps, all of them if there are enough turns; with count 1 always the first. A median. */
+/*
+ * Windows in an order that jumps, all of them if there are enough turns; with count 1 always the
+ * first. A median.
+ */
 static double use_again(long count, long iterations)
 {
 	double slice[SLICES];
@@ -118,11 +122,13 @@ static void measure_all(struct scale *scale, oriel_group *world, long most, long
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "windows", "create_us", "first_us", "put_us", "one_us", "kib",
-		"usage_bytes", NULL };
+	static const char *const names[] = { "windows", "create_us", "first_us",    "put_us",
+		                                 "one_us",  "kib",       "usage_bytes", NULL };
 	static const struct option known[] = {
-		{ "out_json", required_argument, NULL, 'o' }, { "windows", required_argument, NULL, 'w' },
-		{ "memory", no_argument, NULL, 'm' },         { NULL, 0, NULL, 0 },
+		{ "out_json", required_argument, NULL, 'o' },
+		{ "windows", required_argument, NULL, 'w' },
+		{ "memory", no_argument, NULL, 'm' },
+		{ NULL, 0, NULL, 0 },
 	};
 	long iterations = 20000, most = 10000;
 	const char *out_json = NULL;

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * shm.c - what shared memory and the kernel give without any library: limits that Oriel is measured against natively
+ * shm.c - what shared memory and the kernel give without any library: limits that Oriel is measured
+ * against natively
  *
  * usage: shm_limit [options] TEST; two processes, each pinned to a core of its own
  *   flag_lat    a cache line goes there and back; half of it
@@ -8,7 +10,8 @@
  *   store_bw    a loop of 8-byte stores into memory that both map
  *   yield_lat   two processes on one core hand a flag over with sched_yield; half of there and back
  *
- * The patterns of the other programs on bare shared memory are backend_shm.c: shm_put_lat and the rest.
+ * The patterns of the other programs on bare shared memory are backend_shm.c: shm_put_lat and the
+ * rest.
  */
 #include "shm.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* shm.h - the parts of shm_limit: tests (shm.c), options and figures (shm_report.c) */
 #ifndef ORIEL_PERF_SHM_H
 #define ORIEL_PERF_SHM_H
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define SHM_BATCH 64 /* copies a turn, where one alone would be lost in the clock's own time */
+#define SHM_BATCH 64    /* copies a turn, where one alone would be lost in the clock's own time */
 #define SHM_STORES 4096 /* stores a turn in store_bw, to places one behind the other */
 #define SHM_SIZE_MAX_BYTES ((size_t)1 << 20)
 #define SHM_SIZES_MAX 32

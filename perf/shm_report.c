@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* shm_report.c - options of shm_limit, its lines and its JSON */
 #include "shm.h"
 
@@ -11,8 +12,9 @@
 
 static int usage(const struct shm_test *tests)
 {
-	fprintf(stderr, "usage: shm_limit [-n TURNS] [-s BYTES | --sizes BYTES,...] [--cores A,B] [--out_json_file=FILE] TEST\n"
-	                "tests:");
+	fprintf(stderr,
+	        "usage: shm_limit [-n TURNS] [-s BYTES | --sizes BYTES,...] [--cores A,B] [--out_json_file=FILE] TEST\n"
+	        "tests:");
 	for (; tests->name; tests++)
 		fprintf(stderr, " %s", tests->name);
 	fprintf(stderr, "\nsizes are 1 to %zu bytes\n", SHM_SIZE_MAX_BYTES);
@@ -78,19 +80,20 @@ int shm_parse(struct shm_options *o, const struct shm_test *tests, int argc, cha
 
 static void json_start(const struct shm_options *o, FILE *json)
 {
-	fprintf(json,
-	        "{\"tool\":\"%s\",\"backend\":\"shm\",\"device\":\"memory\",\"sync\":\"none\",\"window\":\"none\",\"memory\":\"%s\","
-	        "\"ranks\":2,\"options\":{\"iterations\":%ld,\"cores\":[%d,%d]},\"rows\":[",
-	        o->test->name, strncmp(o->test->name, "vm", 2) ? "shared" : "private", o->iterations, o->cores[0], o->cores[1]);
+	fprintf(
+		json,
+		"{\"tool\":\"%s\",\"backend\":\"shm\",\"device\":\"memory\",\"sync\":\"none\",\"window\":\"none\",\"memory\":\"%s\","
+		"\"ranks\":2,\"options\":{\"iterations\":%ld,\"cores\":[%d,%d]},\"rows\":[",
+		o->test->name, strncmp(o->test->name, "vm", 2) ? "shared" : "private", o->iterations, o->cores[0], o->cores[1]);
 }
 
 static void latency(const struct shm_options *o, size_t size_bytes, const struct stats *s, FILE *json)
 {
 	double share = o->test->latency_share;
 
-	printf("%-10s %8zu %8ld %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", o->test->name, size_bytes, o->iterations,
-	       share * s->min, share * s->max, share * s->typical, share * s->average, share * s->stdev, share * s->p99,
-	       share * s->p999);
+	printf("%-10s %8zu %8ld %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", o->test->name, size_bytes,
+	       o->iterations, share * s->min, share * s->max, share * s->typical, share * s->average, share * s->stdev,
+	       share * s->p99, share * s->p999);
 	if (json)
 		fprintf(json,
 		        "{\"size_bytes\":%zu,\"iterations\":%ld,\"t_min_us\":%.6f,\"t_max_us\":%.6f,\"t_typical_us\":%.6f,"
@@ -120,9 +123,8 @@ void shm_report(const struct shm_options *o, size_t size_bytes, double *us, FILE
 
 	stats_compute(us, (size_t)o->iterations, &s);
 	if (first)
-		printf("#test        #bytes   #turns  %s\n",
-		       is_latency ? "t_min t_max t_typical t_avg t_stdev 99% 99.9% [usec]"
-		                  : "BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]");
+		printf("#test        #bytes   #turns  %s\n", is_latency ? "t_min t_max t_typical t_avg t_stdev 99% 99.9% [usec]"
+		                                                        : "BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]");
 	if (json && first)
 		json_start(o, json);
 	else if (json)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* solo.c - see solo.h. */
 #include "solo.h"
 
@@ -29,7 +30,10 @@ int solo_begin(struct solo *solo, const struct tool *which, int argc, char *argv
 		return solo_fail("oriel_init") + 1;
 	solo->place.rank = oriel_rank(solo->job);
 	solo->place.size = oriel_size(solo->job);
-	snprintf(solo->place.device, sizeof(solo->place.device), "%s", wanted.device ? wanted.device : device ? device : "");
+	snprintf(solo->place.device, sizeof(solo->place.device), "%s",
+	         wanted.device ? wanted.device
+	         : device      ? device
+	                       : "");
 	if (solo->place.rank == 0)
 		solo->json = json_begin(which->name, "oriel", &solo->options, &solo->place, &rc);
 	return rc ? rc + 1 : 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* solo.h - what the programs that only exist on Oriel share: joining, a window, an epoch with everybody */
 #ifndef ORIEL_PERF_SOLO_H
 #define ORIEL_PERF_SOLO_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* stats.c - see stats.h. */
 #include "stats.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* stats.h - what is told about a list of samples */
 #ifndef ORIEL_PERF_STATS_H
 #define ORIEL_PERF_STATS_H
@@ -9,9 +10,9 @@ struct stats {
 };
 
 /*
- * Sorts the samples (at least one). All of them count: max is the largest, typical the median (of an even number: the
- * mean of the two in the middle), stdev the sample standard deviation (0 for one sample), p99 and p999 nearest-rank
- * percentiles.
+ * Sorts the samples (at least one). All of them count: max is the largest, typical the median (of
+ * an even number: the mean of the two in the middle), stdev the sample standard deviation (0 for
+ * one sample), p99 and p999 nearest-rank percentiles.
  */
 void stats_compute(double samples[], size_t count, struct stats *stats);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* ticks.c - see ticks.h. */
 #include "ticks.h"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * ticks.h - cheap time stamps
  *
- * The processor's time stamp counter where it runs at one rate through all its states (invariant TSC), otherwise
- * CLOCK_MONOTONIC in nanoseconds. The counter's rate is measured against CLOCK_MONOTONIC over the whole run, at least
- * TICKS_BASE_NS.
+ * The processor's time stamp counter where it runs at one rate through all its states (invariant
+ * TSC), otherwise CLOCK_MONOTONIC in nanoseconds. The counter's rate is measured against
+ * CLOCK_MONOTONIC over the whole run, at least TICKS_BASE_NS.
  */
 #ifndef ORIEL_PERF_TICKS_H
 #define ORIEL_PERF_TICKS_H

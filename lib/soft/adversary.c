@@ -25,7 +25,7 @@ enum {
 	DEFAULT_PERCENT = 30,
 	DELAY_NS = 200000,
 	CUT_NS = 20000000,
-	PLACE_MAX = 256,		/* bytes placed one by one; more only cost time */
+	PLACE_MAX = 256, /* bytes placed one by one; more only cost time */
 	PAUSE_PERCENT = 5,
 };
 
@@ -52,9 +52,9 @@ static void set(const char *word)
 		const char *name;
 		uint32_t *value;
 	} settings[] = {
-		{"delay=", &soft_adversary.delay}, {"reorder=", &soft_adversary.reorder},
-		{"late=", &soft_adversary.late},   {"disorder=", &soft_adversary.disorder},
-		{"fail=", &soft_adversary.fail},   {"cut=", &soft_adversary.cut},
+		{ "delay=", &soft_adversary.delay }, { "reorder=", &soft_adversary.reorder },
+		{ "late=", &soft_adversary.late },   { "disorder=", &soft_adversary.disorder },
+		{ "fail=", &soft_adversary.fail },   { "cut=", &soft_adversary.cut },
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)

@@ -25,7 +25,7 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 
 void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type)
 {
-	struct ibv_async_event event = {.element.qp = &qp->ex.qp_base, .event_type = type};
+	struct ibv_async_event event = { .element.qp = &qp->ex.qp_base, .event_type = type };
 
 	qp->async_raised++;
 	soft_async_raise(qp->ex.qp_base.context, &event);
@@ -69,8 +69,7 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	switch (event->event_type) {
 	case IBV_EVENT_CQ_ERR:
-		acknowledge(&event->element.cq->mutex, &event->element.cq->cond,
-			    &event->element.cq->async_events_completed);
+		acknowledge(&event->element.cq->mutex, &event->element.cq->cond, &event->element.cq->async_events_completed);
 		break;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
@@ -80,13 +79,11 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 	case IBV_EVENT_PATH_MIG:
 	case IBV_EVENT_PATH_MIG_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		acknowledge(&event->element.qp->mutex, &event->element.qp->cond,
-			    &event->element.qp->events_completed);
+		acknowledge(&event->element.qp->mutex, &event->element.qp->cond, &event->element.qp->events_completed);
 		break;
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		acknowledge(&event->element.srq->mutex, &event->element.srq->cond,
-			    &event->element.srq->events_completed);
+		acknowledge(&event->element.srq->mutex, &event->element.srq->cond, &event->element.srq->events_completed);
 		break;
 	default:
 		/* Events about the device or its port belong to no object that could go away. */
@@ -101,7 +98,7 @@ static bool concerns(const struct soft_event *item, const void *element)
 }
 
 void soft_async_forget(struct ibv_context *base, const void *element, pthread_mutex_t *mutex, pthread_cond_t *cond,
-		       const uint32_t *completed, const uint32_t *raised)
+                       const uint32_t *completed, const uint32_t *raised)
 {
 	struct soft_context *context = soft_context(base);
 	uint32_t dropped = 0;

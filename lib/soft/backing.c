@@ -2,11 +2,11 @@
 /*
  * What lies under an address range: may it be registered, and is it a file that peers can map too?
  *
- * DESIGN NOTES
- * The kernel says which file lies under a shared mapping (device and inode) but not through which descriptor it
- * came. The file is found again by its path or among the open descriptors, and taken only if device and inode agree;
- * then one descriptor per file is kept for as long as a region needs it, and peers open it through /proc. Where that
- * fails nothing is lost but speed.
+ * DESIGN NOTES The kernel says which file lies under a shared mapping (device and inode) but not
+ * through which descriptor it came. The file is found again by its path or among the open
+ * descriptors, and taken only if device and inode agree; then one descriptor per file is kept for
+ * as long as a region needs it, and peers open it through /proc. Where that fails nothing is lost
+ * but speed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,12 +39,12 @@ static bool continues(const struct soft_vma *vma, const struct soft_vma *next)
 }
 
 /*
- * Walk the mappings under [start, end). 0 if they cover it with the rights asked for; *first is the first one, and its
- * inode is 0 unless all of them are one stretch of one shared file.
+ * Walk the mappings under [start, end). 0 if they cover it with the rights asked for; *first is the
+ * first one, and its inode is 0 unless all of them are one stretch of one shared file.
  */
 static int walk(uint64_t start, uint64_t end, bool writable, struct soft_vma *first)
 {
-	struct soft_vma last = {0}, vma;
+	struct soft_vma last = { 0 }, vma;
 
 	for (uint64_t covered = start; covered < end; covered = vma.end) {
 		int err = soft_procmap(covered, &vma);
@@ -169,7 +169,7 @@ void soft_backing_put(int fd)
 int soft_backing_find(const void *addr, size_t length, unsigned int access, int *fd, uint64_t *offset)
 {
 	uint64_t start = (uintptr_t)addr;
-	struct soft_vma first = {0};
+	struct soft_vma first = { 0 };
 	int err;
 
 	*fd = -1;

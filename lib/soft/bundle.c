@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Small writes that travel together: several work requests in one request of the ring, answered once.
+ * Small writes that travel together: several work requests in one request of the ring, answered
+ * once.
  *
- * DESIGN NOTES
- * A peer whose thread sits in ibv_poll_cq places a few bytes in its private memory sooner than a system call of ours
- * would. What costs then is the ring: cache lines that change hands for a request and its answer. So writes that wait in the send
- * queue one behind the other share them, as a NIC's writes share a doorbell: mostly a put and the flag behind it.
+ * DESIGN NOTES A peer whose thread sits in ibv_poll_cq places a few bytes in its private memory
+ * sooner than a system call of ours would. What costs then is the ring: cache lines that change
+ * hands for a request and its answer. So writes that wait in the send queue one behind the other
+ * share them, as a NIC's writes share a doorbell: mostly a put and the flag behind it.
  *
- * The responder carries the pieces out in order and says in its answer how many. When one is refused, those before it are done,
- * and the refusal is that one's, exactly as if each had come alone.
+ * The responder carries the pieces out in order and says in its answer how many. When one is
+ * refused, those before it are done, and the refusal is that one's, exactly as if each had come
+ * alone.
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -48,7 +50,7 @@ static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
 /* One piece at `at`; the next one's place, or NULL if its local memory is not ours to read. */
 static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe, uint8_t *at)
 {
-	struct shm_piece piece = {.raddr = wqe->raddr, .rkey = wqe->rkey, .length = (uint32_t)wqe->length};
+	struct shm_piece piece = { .raddr = wqe->raddr, .rkey = wqe->rkey, .length = (uint32_t)wqe->length };
 	struct iovec iov[SOFT_MAX_SGE];
 
 	if (!soft_gather(qp, wqe, 0, iov))

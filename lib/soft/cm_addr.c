@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Addresses and ports. A port is an abstract socket name made of port space, port and address, so that two processes
- * cannot have the same and a killed one frees it.
+ * Addresses and ports. A port is an abstract socket name made of port space, port and address, so
+ * that two processes cannot have the same and a killed one frees it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 enum {
 	FIRST_EPHEMERAL = 32768,
-	EPHEMERAL = 28232,		/* ports from there on, as in Linux */
+	EPHEMERAL = 28232, /* ports from there on, as in Linux */
 	WHERE = 64,
 };
 
@@ -161,7 +161,10 @@ static bool conflicts(enum rdma_port_space ps, uint16_t port, const struct socka
 	return found;
 }
 
-/* A free ephemeral port; the search starts at random so that processes do not run into each other. 0 or errno. */
+/*
+ * A free ephemeral port; the search starts at random so that processes do not run into each other.
+ * 0 or errno.
+ */
 static int bind_ephemeral(int sock, enum rdma_port_space ps, struct sockaddr *addr, const char *where)
 {
 	static _Atomic uint32_t next;
@@ -267,10 +270,9 @@ static void fill_kind(struct rdma_addrinfo *rai, const struct rdma_addrinfo *hin
 		rai->ai_qp_type = (int)type_of_space(rai->ai_port_space);
 }
 
-static int resolve(const char *node, const char *service, const struct rdma_addrinfo *hints,
-		   struct rdma_addrinfo *rai)
+static int resolve(const char *node, const char *service, const struct rdma_addrinfo *hints, struct rdma_addrinfo *rai)
 {
-	struct addrinfo *ai, ask = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *ai, ask = { .ai_socktype = SOCK_STREAM };
 	bool passive = rai->ai_flags & RAI_PASSIVE;
 	struct sockaddr *addr;
 	int err;
@@ -336,7 +338,7 @@ SOFT_EXPORT void rdma_freeaddrinfo(struct rdma_addrinfo *rai)
 }
 
 SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
-				 struct rdma_addrinfo **res)
+                                 struct rdma_addrinfo **res)
 {
 	struct rdma_addrinfo *rai;
 	int err = 0;

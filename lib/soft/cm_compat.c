@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Multicast (datagrams only), enhanced connections (no vendor options here) and rsockets, which are not offered. */
+/*
+ * Multicast (datagrams only), enhanced connections (no vendor options here) and rsockets, which are
+ * not offered.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -48,8 +51,8 @@ SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
 }
 
 /*
- * Sockets over RDMA. Their prototypes differ but all of them return an integer that is -1 on failure; a wide one is
- * right for ssize_t, off_t and int alike.
+ * Sockets over RDMA. Their prototypes differ but all of them return an integer that is -1 on
+ * failure; a wide one is right for ssize_t, off_t and int alike.
  */
 long softverbs_no_socket(void) SOFT_HIDDEN;
 

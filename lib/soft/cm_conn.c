@@ -111,13 +111,14 @@ static void on_retry(void *arg)
 }
 
 /*
- * A program that is told by its peer to connect may be faster than the peer's call of rdma_listen: address resolution,
- * which takes a network its milliseconds, takes none here. So a request looks for its listener for a moment.
+ * A program that is told by its peer to connect may be faster than the peer's call of rdma_listen:
+ * address resolution, which takes a network its milliseconds, takes none here. So a request looks
+ * for its listener for a moment.
  */
 static int retry_later(struct cm_id *id)
 {
-	const struct timespec period = {.tv_nsec = CM_RETRY_MS * 1000000L};
-	const struct itimerspec timer = {.it_interval = period, .it_value = period};
+	const struct timespec period = { .tv_nsec = CM_RETRY_MS * 1000000L };
+	const struct itimerspec timer = { .it_interval = period, .it_value = period };
 
 	id->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (id->retry_fd < 0)
@@ -183,7 +184,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *as
 SOFT_EXPORT int rdma_establish(struct rdma_cm_id *base)
 {
 	struct cm_id *id = cm_id(base);
-	struct cm_msg msg = {0};
+	struct cm_msg msg = { 0 };
 	int err = EINVAL;
 
 	if (softverbs_adversary_fails(__func__))
@@ -218,7 +219,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 {
 	struct cm_id *id = cm_id(base);
 	struct rdma_conn_param param = asked ? *asked : default_param();
-	struct cm_msg msg = {0};
+	struct cm_msg msg = { 0 };
 	int err;
 
 	if (softverbs_adversary_fails(__func__))
@@ -252,7 +253,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 SOFT_EXPORT int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t private_data_len)
 {
 	struct cm_id *id = cm_id(base);
-	struct cm_msg msg = {.reason = CM_REJ_CONSUMER, .private_len = private_data_len};
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER, .private_len = private_data_len };
 	int err = EINVAL;
 
 	if (softverbs_adversary_fails(__func__))
@@ -297,7 +298,7 @@ static void on_end(void *arg);
 
 static void end_after(struct cm_id *id, long ms)
 {
-	const struct itimerspec timer = {.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+	const struct itimerspec timer = { .it_value = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 } };
 
 	if (id->end_fd < 0) {
 		id->end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -348,7 +349,7 @@ static void on_end(void *arg)
 SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 {
 	struct cm_id *id = cm_id(base);
-	struct cm_msg msg = {0};
+	struct cm_msg msg = { 0 };
 	int err = 0;
 
 	if (softverbs_adversary_fails(__func__))

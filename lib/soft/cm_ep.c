@@ -36,15 +36,14 @@ static int keep_connect_data(struct cm_id *id, const struct rdma_addrinfo *res)
 }
 
 static int prepare_passive(struct cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd,
-			   struct ibv_qp_init_attr *attr)
+                           struct ibv_qp_init_attr *attr)
 {
 	if (rdma_bind_addr(&id->base, res->ai_src_addr) != 0)
 		return errno;
 	return keep_attr(id, pd, attr);
 }
 
-static int prepare_active(struct cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd,
-			  struct ibv_qp_init_attr *attr)
+static int prepare_active(struct cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	if (rdma_resolve_addr(&id->base, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS) != 0 ||
 	    rdma_resolve_route(&id->base, RESOLVE_MS) != 0)
@@ -55,7 +54,7 @@ static int prepare_active(struct cm_id *id, struct rdma_addrinfo *res, struct ib
 }
 
 SOFT_EXPORT int rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd *pd,
-			       struct ibv_qp_init_attr *attr)
+                               struct ibv_qp_init_attr *attr)
 {
 	struct rdma_cm_id *base;
 	int err;

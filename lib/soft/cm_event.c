@@ -105,11 +105,14 @@ static struct cm_event *take(struct cm_channel *channel)
 	return event;
 }
 
-/* The peer accepted. With a queue pair of ours the library finishes the handshake; without, the program does. */
+/*
+ * The peer accepted. With a queue pair of ours the library finishes the handshake; without, the
+ * program does.
+ */
 static void respond(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
-	struct cm_msg msg = {.reason = CM_REJ_CONSUMER};
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
 	int err;
 
 	if (!id->base.qp)

@@ -52,7 +52,7 @@ SOFT_EXPORT void rdma_free_devices(struct ibv_context **list)
 /* ---- life ---- */
 
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
-			enum ibv_qp_type type)
+                        enum ibv_qp_type type)
 {
 	struct cm_id *id = calloc(1, sizeof(*id));
 
@@ -77,7 +77,7 @@ struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum 
 }
 
 SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
-			       enum rdma_port_space ps)
+                               enum rdma_port_space ps)
 {
 	struct cm_id *priv;
 
@@ -100,7 +100,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 /* Tell the other side, as far as it still cares. */
 static void say_goodbye(struct cm_id *id)
 {
-	struct cm_msg msg = {.reason = CM_REJ_CONSUMER};
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
 
 	switch (id->state) {
 	case CM_REQUESTED:
@@ -185,7 +185,7 @@ SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *addr)
 SOFT_EXPORT int rdma_listen(struct rdma_cm_id *base, int backlog)
 {
 	struct cm_id *id = cm_id(base);
-	struct sockaddr_in any = {.sin_family = AF_INET};
+	struct sockaddr_in any = { .sin_family = AF_INET };
 	int err;
 
 	if (softverbs_adversary_fails(__func__))
@@ -221,7 +221,7 @@ static void post_locked(struct cm_id *id, enum rdma_cm_event_type type, int stat
 static int choose_source(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	struct rdma_addr *addr = &id->base.route.addr;
-	struct sockaddr_storage chosen = {0};
+	struct sockaddr_storage chosen = { 0 };
 	const struct sockaddr *from = src && cm_addr_len(src) && !cm_addr_any(src) ? src : dst;
 
 	if (id->sock >= 0) {
@@ -278,7 +278,7 @@ static int make_path(struct rdma_cm_id *id)
 	path->sgid = id->route.addr.addr.ibaddr.sgid;
 	path->dlid = path->slid = htons(1);
 	path->pkey = 0xffff;
-	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = 2;	/* "exactly" */
+	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = 2; /* "exactly" */
 	path->mtu = IBV_MTU_4096;
 	path->rate = IBV_RATE_100_GBPS;
 	path->reversible = path->numb_path = 1;

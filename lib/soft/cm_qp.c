@@ -22,7 +22,7 @@ static void init_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mas
 static void rtr_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->ah_attr = (struct ibv_ah_attr){
-		.grh = {.dgid = id->base.route.addr.addr.ibaddr.dgid, .hop_limit = 64},
+		.grh = { .dgid = id->base.route.addr.addr.ibaddr.dgid, .hop_limit = 64 },
 		.dlid = 1,
 		.is_global = 1,
 		.port_num = id->base.port_num,
@@ -32,8 +32,8 @@ static void rtr_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 	attr->rq_psn = id->remote_psn;
 	attr->max_dest_rd_atomic = id->responder_resources;
 	attr->min_rnr_timer = CM_MIN_RNR_TIMER;
-	*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+	        IBV_QP_MIN_RNR_TIMER;
 }
 
 static void rts_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
@@ -43,8 +43,8 @@ static void rts_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 	attr->rnr_retry = id->rnr_retry_count;
 	attr->sq_psn = id->psn;
 	attr->max_rd_atomic = id->initiator_depth;
-	*mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-		IBV_QP_MAX_QP_RD_ATOMIC;
+	*mask =
+		IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
 SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *base, struct ibv_qp_attr *attr, int *mask)
@@ -72,7 +72,7 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *base, struct ibv_qp_attr *a
 
 static int move_to(struct cm_id *id, enum ibv_qp_state state)
 {
-	struct ibv_qp_attr attr = {.qp_state = state};
+	struct ibv_qp_attr attr = { .qp_state = state };
 	int mask;
 
 	if (rdma_init_qp_attr(&id->base, &attr, &mask) != 0)
@@ -94,7 +94,7 @@ int cm_qp_ready(struct cm_id *id)
 
 int cm_qp_error(struct cm_id *id)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	return id->base.qp ? ibv_modify_qp(id->base.qp, &attr, IBV_QP_STATE) : 0;
 }
@@ -203,7 +203,7 @@ err_cqs:
 
 SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *base, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp_init_attr_ex ex = {0};
+	struct ibv_qp_init_attr_ex ex = { 0 };
 
 	/* The short structure's padding lies where the long one has its mask, so that comes after the copy. */
 	memcpy(&ex, attr, sizeof(*attr));
@@ -249,7 +249,7 @@ SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_at
 
 SOFT_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-	struct ibv_srq_init_attr_ex ex = {0};
+	struct ibv_srq_init_attr_ex ex = { 0 };
 
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_SRQ_INIT_ATTR_PD;

@@ -14,7 +14,7 @@
 /* An accepted connection that has not sent its request yet. */
 struct pending {
 	struct soft_list list;
-	struct cm_id *listener;		/* NULL: destroyed meanwhile */
+	struct cm_id *listener; /* NULL: destroyed meanwhile */
 	int sock;
 };
 
@@ -147,14 +147,14 @@ static bool take_request(struct cm_id *listener, const struct cm_msg *msg, int s
 
 static void refuse(int sock)
 {
-	struct cm_id speaker = {.sock = sock};
-	struct cm_msg msg = {.reason = CM_REJ_CONSUMER};
+	struct cm_id speaker = { .sock = sock };
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
 
 	cm_send(&speaker, &msg, CM_REJ);
 	close(sock);
 }
 
-static struct soft_list pendings = {&pendings, &pendings};
+static struct soft_list pendings = { &pendings, &pendings };
 
 /* First message on an accepted socket. */
 static void on_request(void *arg)
@@ -238,7 +238,10 @@ static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 	if (!told && id->state != CM_REQUESTED)
 		return;
 	id->state = CM_DISCONNECTED;
-	/* A request that is withdrawn before it was accepted makes rdma_accept fail; there is no event for it. */
+	/*
+	 * A request that is withdrawn before it was accepted makes rdma_accept fail; there is no event
+	 * for it.
+	 */
 	if (!told)
 		return;
 	event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, (int)msg->reason);
@@ -287,7 +290,7 @@ static void on_gone(struct cm_id *id)
 
 static void handle(struct cm_id *id, const struct cm_msg *msg)
 {
-	struct cm_msg answer = {0};
+	struct cm_msg answer = { 0 };
 
 	switch ((enum cm_type)msg->type) {
 	case CM_REP:
@@ -315,7 +318,7 @@ static void handle(struct cm_id *id, const struct cm_msg *msg)
 void cm_on_message(void *arg)
 {
 	struct cm_id *id = arg;
-	struct cm_msg msg = {0};
+	struct cm_msg msg = { 0 };
 	int got = receive(id->sock, &msg);
 
 	if (got == 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Public symbols without a meaning here, or with a trivial one: fork support (nothing is pinned), sysfs (nothing is
- * there), address handles and multicast (reliable connections only), import of kernel objects, conversions of kernel
- * structures.
+ * Public symbols without a meaning here, or with a trivial one: fork support (nothing is pinned),
+ * sysfs (nothing is there), address handles and multicast (reliable connections only), import of
+ * kernel objects, conversions of kernel structures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +107,7 @@ SOFT_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *
 }
 
 SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc, struct ibv_grh *grh,
-				    struct ibv_ah_attr *attr)
+                                    struct ibv_ah_attr *attr)
 {
 	(void)context;
 	(void)port;
@@ -119,7 +119,7 @@ SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, s
 }
 
 SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
-						 uint8_t port)
+                                                 uint8_t port)
 {
 	(void)pd;
 	(void)wc;
@@ -151,7 +151,7 @@ SOFT_EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, ui
 }
 
 SOFT_EXPORT int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
-					    uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)
+                                            uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)
 {
 	(void)context;
 	(void)attr;
@@ -206,7 +206,7 @@ SOFT_EXPORT void ibv_unimport_dm(struct ibv_dm *dm)
 }
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
-					     int access)
+                                             int access)
 {
 	(void)pd;
 	(void)offset;

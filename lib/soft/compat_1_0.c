@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The IBVERBS_1.0 forms of symbols that changed in 1.1. No program of the last fifteen years asks for them, and their
- * structures are not those of today's headers; they refuse instead of misreading them.
+ * The IBVERBS_1.0 forms of symbols that changed in 1.1. No program of the last fifteen years asks
+ * for them, and their structures are not those of today's headers; they refuse instead of
+ * misreading them.
  */
 #include <errno.h>
 #include <stddef.h>
 
 #include "soft.h"
 
-/* The prototypes differ; callers only need a result they take for failure. Exported, but only under the old names. */
+/*
+ * The prototypes differ; callers only need a result they take for failure. Exported, but only under
+ * the old names.
+ */
 void *softverbs_refuse_pointer(void);
 int softverbs_refuse_int(void);
 
@@ -25,10 +29,11 @@ SOFT_EXPORT int softverbs_refuse_int(void)
 }
 
 /* The assembler binds one version to one name, so each old symbol is a name of its own. */
-#define OLD(symbol, refusal, version) \
+#define OLD(symbol, refusal, version)                                      \
 	__asm__(".globl old_" #symbol "\n.set old_" #symbol ", " #refusal "\n" \
-		".symver old_" #symbol ", " #symbol "@" #version)
+	        ".symver old_" #symbol ", " #symbol "@" #version)
 
+// clang-format off
 OLD(ibv_ack_async_event, softverbs_refuse_int, IBVERBS_1.0);
 OLD(ibv_ack_cq_events, softverbs_refuse_int, IBVERBS_1.0);
 OLD(ibv_alloc_pd, softverbs_refuse_pointer, IBVERBS_1.0);
@@ -63,3 +68,4 @@ OLD(ibv_query_srq, softverbs_refuse_int, IBVERBS_1.0);
 OLD(ibv_reg_mr, softverbs_refuse_pointer, IBVERBS_1.0);
 OLD(ibv_register_driver, softverbs_refuse_int, IBVERBS_1.1);
 OLD(ibv_resize_cq, softverbs_refuse_int, IBVERBS_1.0);
+// clang-format on

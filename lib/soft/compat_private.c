@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What libibverbs offers to hardware drivers (IBVERBS_PRIVATE_34). libmlx5 and libefa, which perftest links, ask for
- * these symbols and register themselves when they are loaded; there is no kernel device for them to drive, so
- * registering has no effect and every command is refused.
+ * What libibverbs offers to hardware drivers (IBVERBS_PRIVATE_34). libmlx5 and libefa, which
+ * perftest links, ask for these symbols and register themselves when they are loaded; there is no
+ * kernel device for them to drive, so registering has no effect and every command is refused.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,10 @@
 
 #include "soft.h"
 
-/* Their prototypes are in rdma-core's private headers; nobody but drivers calls them, and drivers never get that far. */
+/*
+ * Their prototypes are in rdma-core's private headers; nobody but drivers calls them, and drivers
+ * never get that far.
+ */
 int softverbs_no_command(void) SOFT_HIDDEN;
 void *softverbs_no_context(void) SOFT_HIDDEN;
 void softverbs_nothing(void) SOFT_HIDDEN;

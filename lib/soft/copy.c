@@ -17,8 +17,7 @@ bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n
 		iov[i].iov_base = NULL;
 		if (sge[i].length == 0)
 			continue;
-		iov[i].iov_base =
-			soft_key_local(sge[i].lkey, qp->ex.qp_base.pd->handle, sge[i].addr, sge[i].length, access);
+		iov[i].iov_base = soft_key_local(sge[i].lkey, qp->ex.qp_base.pd->handle, sge[i].addr, sge[i].length, access);
 		if (!iov[i].iov_base)
 			return false;
 	}
@@ -78,7 +77,7 @@ void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_
 }
 
 typedef ssize_t vm_fn(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
-		      unsigned long nthere, unsigned long flags);
+                      unsigned long nthere, unsigned long flags);
 
 /* Drop `done` bytes from the front of the ranges. */
 static void advance(struct iovec **iov, uint32_t *n, size_t done)
@@ -101,7 +100,7 @@ static int vm_move(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *iov
 
 	memcpy(ranges, iov, n * sizeof(*iov));
 	while (length > 0 && n > 0) {
-		struct iovec there = {.iov_base = (void *)(uintptr_t)raddr, .iov_len = length};
+		struct iovec there = { .iov_base = (void *)(uintptr_t)raddr, .iov_len = length };
 		ssize_t moved = fn(pid, here, n, &there, 1, 0);
 
 		if (moved < 0)
@@ -149,7 +148,7 @@ static uint32_t slice(const struct iovec *iov, uint32_t n, uint64_t skip, uint64
 }
 
 int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
-		  uint64_t skip)
+                  uint64_t skip)
 {
 	for (uint32_t i = 0; i < nthere; i++) {
 		struct iovec part[VM_RANGES];

@@ -2,10 +2,10 @@
 /*
  * The process's core: segment, bell, numbers of queue pairs, clock and randomness.
  *
- * DESIGN NOTES
- * A queue pair number has to lead a peer to the process that owns it, without a daemon and without a directory that
- * a killed process leaves behind. So numbers are owned in blocks of 4096 ("slots"), and owning a slot means listening
- * on the abstract socket that bears its number: the kernel hands it out once and takes it back when the process dies.
+ * DESIGN NOTES A queue pair number has to lead a peer to the process that owns it, without a daemon
+ * and without a directory that a killed process leaves behind. So numbers are owned in blocks of
+ * 4096 ("slots"), and owning a slot means listening on the abstract socket that bears its number:
+ * the kernel hands it out once and takes it back when the process dies.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -57,8 +57,8 @@ uint32_t soft_random(void)
 
 	pthread_mutex_lock(&lock);
 	/*
-	 * By number, because getrandom(2) is a place where a thread can be cancelled, with the lock. Up to 256 bytes never come in
-	 * part; before the kernel's pool is seeded, the clock has to do.
+	 * By number, because getrandom(2) is a place where a thread can be cancelled, with the lock. Up
+	 * to 256 bytes never come in part; before the kernel's pool is seeded, the clock has to do.
 	 */
 	if (left == 0 && syscall(SYS_getrandom, pool, sizeof(pool), GRND_NONBLOCK) == (long)sizeof(pool))
 		left = sizeof(pool) / sizeof(pool[0]);
@@ -144,7 +144,10 @@ err_close:
 	return NULL;
 }
 
-/* Under Yama's restricted mode a peer may reach our memory only if we say so; any process of this user may be one. */
+/*
+ * Under Yama's restricted mode a peer may reach our memory only if we say so; any process of this
+ * user may be one.
+ */
 static void allow_peers(void)
 {
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -169,7 +172,7 @@ static struct soft_core *core_new(void)
 	pthread_mutex_init(&core->table_lock, NULL);
 	soft_list_init(&core->timers);
 	core->mr_free = mmap(NULL, SHM_MRS * sizeof(*core->mr_free), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (core->mr_free == MAP_FAILED)
 		goto err_free;
 	core->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Completion queues. Only threads of the owner's process write them: operations that need a completion at the other
- * side travel by ring and are carried out there.
+ * Completion queues. Only threads of the owner's process write them: operations that need a
+ * completion at the other side travel by ring and are carried out there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum {
 };
 
 struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
-			    struct ibv_comp_channel *channel, uint32_t vector)
+                            struct ibv_comp_channel *channel, uint32_t vector)
 {
 	struct soft_cq *cq;
 
@@ -52,7 +52,7 @@ struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_
 }
 
 SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-					 struct ibv_comp_channel *channel, int comp_vector)
+                                         struct ibv_comp_channel *channel, int comp_vector)
 {
 	struct soft_cq *cq;
 
@@ -71,8 +71,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
 	if (atomic_load(&cq->users) != 0)
 		return EBUSY;
 	soft_channel_forget(cq);
-	soft_async_forget(base->context, cq, &base->mutex, &base->cond, &base->async_events_completed,
-			  &cq->async_raised);
+	soft_async_forget(base->context, cq, &base->mutex, &base->cond, &base->async_events_completed, &cq->async_raised);
 	if (base->channel)
 		__atomic_fetch_sub(&base->channel->refcnt, 1, __ATOMIC_RELAXED);
 	pthread_mutex_destroy(&base->mutex);
@@ -121,10 +120,13 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 	return 0;
 }
 
-/* An entry is lost: the caller of the verbs learns it from an event, once; the queue is of no use any more. */
+/*
+ * An entry is lost: the caller of the verbs learns it from an event, once; the queue is of no use
+ * any more.
+ */
 static void raise_overrun(struct soft_cq *cq)
 {
-	struct ibv_async_event event = {.element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR};
+	struct ibv_async_event event = { .element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR };
 
 	cq->async_raised++;
 	soft_async_raise(cq->base.context, &event);
@@ -245,8 +247,7 @@ int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
 	/* "Any" includes "solicited": asking for less later does not take it back. */
 	armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
 	if (armed != SOFT_ARM_ANY)
-		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY,
-				      memory_order_relaxed);
+		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY, memory_order_relaxed);
 	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
 	soft_unlock(&cq->lock);
 	/* Whoever asks is about to sleep. */

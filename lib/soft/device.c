@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The device: listed, opened, described. There is one, with one port, and every address of the host is on it. */
+/*
+ * The device: listed, opened, described. There is one, with one port, and every address of the host
+ * is on it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,8 +141,8 @@ static void describe(struct ibv_device_attr *attr)
 	attr->max_qp = SHM_QPS;
 	attr->max_qp_wr = SOFT_MAX_WR;
 	attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
-				 IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
-				 IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	                         IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+	                         IBV_DEVICE_MEM_MGT_EXTENSIONS;
 	attr->max_sge = attr->max_sge_rd = attr->max_srq_sge = SOFT_MAX_SGE;
 	attr->max_cq = attr->max_pd = attr->max_srq = SHM_MRS;
 	attr->max_cqe = SOFT_MAX_CQE;
@@ -163,7 +166,7 @@ SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_
 }
 
 int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
-			 struct ibv_device_attr_ex *attr, size_t size)
+                         struct ibv_device_attr_ex *attr, size_t size)
 {
 	struct ibv_device_attr_ex full;
 
@@ -201,9 +204,9 @@ int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_por
 	/* Every process is on the same host, so one LID does for all. */
 	full.lid = full.sm_lid = 1;
 	full.max_vl_num = 1;
-	full.active_width = 2;		/* 4x */
-	full.active_speed = 32;		/* EDR: a word for "fast" */
-	full.phys_state = 5;		/* link up */
+	full.active_width = 2;  /* 4x */
+	full.active_speed = 32; /* EDR: a word for "fast" */
+	full.phys_state = 5;    /* link up */
 	full.link_layer = IBV_LINK_LAYER_INFINIBAND;
 	memset(attr, 0, size);
 	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
@@ -214,5 +217,5 @@ int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_por
 SOFT_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	return soft_query_port_ex(context, port, (struct ibv_port_attr *)(void *)attr,
-				  offsetof(struct ibv_port_attr, port_cap_flags2));
+	                          offsetof(struct ibv_port_attr, port_cap_flags2));
 }

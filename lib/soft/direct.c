@@ -2,10 +2,10 @@
 /*
  * RDMA carried out by the thread that posts it, on the peer's memory.
  *
- * DESIGN NOTES
- * The caller says "busy" in its own queue pair's shared word, reads the peer's gate and key, acts, and says "idle". The
- * peer that closes its gate or withdraws a key waits for that (key.c). Everything that does not pass the checks goes
- * by ring: there the peer judges again, answers, and goes into the error state itself, as a responder has to.
+ * DESIGN NOTES The caller says "busy" in its own queue pair's shared word, reads the peer's gate
+ * and key, acts, and says "idle". The peer that closes its gate or withdraws a key waits for that
+ * (key.c). Everything that does not pass the checks goes by ring: there the peer judges again,
+ * answers, and goes into the error state itself, as a responder has to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "soft.h"
 
 struct target {
-	uint32_t gate;		/* bits that the gate must have */
-	uint32_t access;	/* rights that the key must grant */
+	uint32_t gate;   /* bits that the gate must have */
+	uint32_t access; /* rights that the key must grant */
 	bool atomic;
 };
 
@@ -27,11 +27,11 @@ static struct target target_of(uint32_t opcode)
 {
 	switch (opcode) {
 	case IBV_WR_RDMA_WRITE:
-		return (struct target){SHM_GATE_WRITE, IBV_ACCESS_REMOTE_WRITE, false};
+		return (struct target){ SHM_GATE_WRITE, IBV_ACCESS_REMOTE_WRITE, false };
 	case IBV_WR_RDMA_READ:
-		return (struct target){SHM_GATE_READ | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_READ, false};
+		return (struct target){ SHM_GATE_READ | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_READ, false };
 	default:
-		return (struct target){SHM_GATE_ATOMIC | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_ATOMIC, true};
+		return (struct target){ SHM_GATE_ATOMIC | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_ATOMIC, true };
 	}
 }
 
@@ -82,7 +82,10 @@ static void map_region(const struct soft_out *out, const struct shm_mr *mr, stru
 	rmap->reach = rmap->base ? SOFT_REACH_MAPPED : SOFT_REACH_VM;
 }
 
-/* First use of a region, or of a place in the table whose earlier region is gone; we are busy, so it stays. */
+/*
+ * First use of a region, or of a place in the table whose earlier region is gone; we are busy, so
+ * it stays.
+ */
 static void remap(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
 {
 	struct soft_rmap *rmap = &out->rmap[place];
@@ -152,14 +155,17 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-/* A write goes by ring if the peer looks there and that is faster, or is to be tried. A read takes no system call of the peer's either way. */
+/*
+ * A write goes by ring if the peer looks there and that is faster, or is to be tried. A read takes
+ * no system call of the peer's either way.
+ */
 static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
 {
 	return op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer) || soft_way_next(op->length) == SOFT_BY_CALL;
 }
 
 static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
-			       enum ibv_wc_status *status)
+                               enum ibv_wc_status *status)
 {
 	uint64_t addr = mr->addr + (op->raddr - mr->iova), since = shm_ticks();
 	int err;
@@ -181,7 +187,7 @@ static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdm
 
 /* We are busy. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
-			    enum ibv_wc_status *status)
+                            enum ibv_wc_status *status)
 {
 	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
 	uint32_t gate = shm_gate_load(qp->peer);
@@ -194,7 +200,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
 	mr = soft_key_find(qp->out->peer.seg, op->rkey, qp->peer->pd, qp->attr.dest_qp_num, op->raddr, op->length,
-			   target->access);
+	                   target->access);
 	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
 	switch (reach_of(qp->out, mr, op->raddr, &at)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine: the one thread that softverbs adds to a process. It accepts links, notices deaths, runs timers, and
- * carries out peers' requests while nobody calls ibv_poll_cq. It also serves librdmacm's sockets.
+ * The engine: the one thread that softverbs adds to a process. It accepts links, notices deaths,
+ * runs timers, and carries out peers' requests while nobody calls ibv_poll_cq. It also serves
+ * librdmacm's sockets.
  *
  * DESIGN NOTES
  * A peer that leaves a request must know whether somebody will see it. segment->attention says so:
@@ -24,13 +25,13 @@
 enum {
 	TICK_NS = 1000000,
 	QUIET_TICKS = 2,
-	ROUND_MAX_NS = 1000000000,	/* longest wait where the clock of epoll_wait is all there is */
+	ROUND_MAX_NS = 1000000000, /* longest wait where the clock of epoll_wait is all there is */
 };
 
 struct watch {
 	soft_engine_fn *fn;
 	void *arg;
-	uint32_t generation;	/* tells a reused descriptor from the one an old event was about */
+	uint32_t generation; /* tells a reused descriptor from the one an old event was about */
 	bool running;
 };
 
@@ -38,10 +39,10 @@ static struct {
 	pthread_t thread;
 	int epoll_fd;
 	pthread_mutex_t lock;
-	pthread_cond_t idle;	/* a callback returned */
-	struct watch *watch;	/* by descriptor */
+	pthread_cond_t idle; /* a callback returned */
+	struct watch *watch; /* by descriptor */
 	int nwatch;
-} engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER, .epoll_fd = -1};
+} engine = { .lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER, .epoll_fd = -1 };
 
 /* Set by threads that poll in vain, cleared by the engine at each tick. */
 static _Atomic uint32_t polls_seen;
@@ -67,7 +68,7 @@ static int watch_reserve(int fd)
 
 SOFT_EXPORT int softverbs_watch(int fd, soft_engine_fn *fn, void *arg)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = { .events = EPOLLIN };
 	int err;
 
 	pthread_mutex_lock(&engine.lock);
@@ -94,7 +95,10 @@ SOFT_EXPORT void softverbs_unwatch(int fd)
 		epoll_ctl(engine.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		engine.watch[fd].fn = NULL;
 	}
-	/* Also where the callback has unwatched itself: it may not be done with what the caller is about to free. */
+	/*
+	 * Also where the callback has unwatched itself: it may not be done with what the caller is
+	 * about to free.
+	 */
 	while (fd < engine.nwatch && engine.watch[fd].running && !pthread_equal(pthread_self(), engine.thread))
 		pthread_cond_wait(&engine.idle, &engine.lock);
 	pthread_mutex_unlock(&engine.lock);
@@ -123,8 +127,8 @@ void soft_kick(int fd)
 	uint64_t one = 1;
 
 	/*
-	 * Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a thread can be cancelled,
-	 * with locks and with a kick that it has claimed.
+	 * Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a
+	 * thread can be cancelled, with locks and with a kick that it has claimed.
 	 */
 	(void)syscall(SYS_write, fd, &one, sizeof(one));
 }
@@ -227,7 +231,10 @@ static struct soft_qp *timer_take(struct soft_core *core, uint64_t now, uint64_t
 	return due;
 }
 
-/* Fire what is due; when the next one is due. A queue pair is not destroyed while core->progress is held. */
+/*
+ * Fire what is due; when the next one is due. A queue pair is not destroyed while core->progress is
+ * held.
+ */
 static uint64_t run_timers(struct soft_core *core, uint64_t now)
 {
 	struct soft_qp *qp;

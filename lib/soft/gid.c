@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The port's addresses: a link-local GID made from the node's GUID, then one per address of the host, IPv4 as
- * ::ffff:a.b.c.d, the way RoCE has it. They say which host this is; processes find each other by queue pair number.
+ * The port's addresses: a link-local GID made from the node's GUID, then one per address of the
+ * host, IPv4 as ::ffff:a.b.c.d, the way RoCE has it. They say which host this is; processes find
+ * each other by queue pair number.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -116,7 +117,7 @@ static void fill_entry(struct ibv_gid_entry *entry, const union ibv_gid *gid, ui
 }
 
 SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
-				  struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+                                  struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
 	union ibv_gid gids[SOFT_MAX_GIDS];
 	struct ibv_gid_entry full;
@@ -138,7 +139,7 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, ui
 }
 
 SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
-					 uint32_t flags, size_t entry_size)
+                                         uint32_t flags, size_t entry_size)
 {
 	union ibv_gid gids[SOFT_MAX_GIDS];
 	size_t n = (size_t)soft_gids(gids, SOFT_MAX_GIDS);
@@ -159,7 +160,10 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 	return (ssize_t)n;
 }
 
-/* ibv_devinfo asks for this one; the type comes as rdma-core's private enumeration, where 0 is "IB or RoCE v1". */
+/*
+ * ibv_devinfo asks for this one; the type comes as rdma-core's private enumeration, where 0 is "IB
+ * or RoCE v1".
+ */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type);
 
 SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type)

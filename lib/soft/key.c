@@ -2,14 +2,15 @@
 /*
  * Memory keys: the table in the segment that own and foreign requests are checked against.
  *
- * DESIGN NOTES
- * An entry is published by writing its key last and withdrawn by writing 0. A peer that acts on our memory says so in
- * its queue pair's `busy` word before it reads the key. So whoever withdraws a key makes the withdrawal visible
- * everywhere (soft_heavy_barrier) and then waits until each connected peer has been seen idle once: after that nobody
- * acts under the old key, and the memory may be freed. A peer that dies while busy ends the wait.
+ * DESIGN NOTES An entry is published by writing its key last and withdrawn by writing 0. A peer
+ * that acts on our memory says so in its queue pair's `busy` word before it reads the key. So
+ * whoever withdraws a key makes the withdrawal visible everywhere (soft_heavy_barrier) and then
+ * waits until each connected peer has been seen idle once: after that nobody acts under the old
+ * key, and the memory may be freed. A peer that dies while busy ends the wait.
  *
- * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and 16 random bits. The low
- * eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey has it.
+ * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and 16
+ * random bits. The low eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey
+ * has it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +19,7 @@
 #include "soft.h"
 
 enum {
-	YIELDS_PER_LOOK = 256,		/* while waiting for a peer: between looks whether it is alive */
+	YIELDS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
 };
 
 int soft_key_alloc(struct soft_core *core)
@@ -74,7 +75,7 @@ void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length,
 
 static bool peer_gone(const struct soft_out *out)
 {
-	struct pollfd exited = {.fd = out->peer.pidfd, .events = POLLIN};
+	struct pollfd exited = { .fd = out->peer.pidfd, .events = POLLIN };
 
 	return atomic_load(&out->dead) || (exited.fd >= 0 && poll(&exited, 1, 0) == 1);
 }

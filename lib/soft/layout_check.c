@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the rest takes for granted about layouts: the headers' (so that a change in a newer rdma-core stops the build
- * instead of the program) and our own shared ones.
+ * What the rest takes for granted about layouts: the headers' (so that a change in a newer
+ * rdma-core stops the build instead of the program) and our own shared ones.
  */
 #include "soft.h"
 
@@ -13,14 +13,14 @@ _Static_assert(offsetof(struct soft_pd, base) == 0, "domain begins with ibv_pd")
 
 /* ibv_cq and ibv_cq_ex share their first fields; programs cast one to the other. */
 _Static_assert(offsetof(struct ibv_cq, async_events_completed) == offsetof(struct ibv_cq_ex, async_events_completed),
-	       "ibv_cq_ex extends ibv_cq");
+               "ibv_cq_ex extends ibv_cq");
 /* ibv_create_qp and ibv_create_srq hand the short structure on as the beginning of the long one. */
 _Static_assert(offsetof(struct ibv_qp_init_attr_ex, sq_sig_all) == offsetof(struct ibv_qp_init_attr, sq_sig_all),
-	       "ibv_qp_init_attr_ex extends ibv_qp_init_attr");
+               "ibv_qp_init_attr_ex extends ibv_qp_init_attr");
 _Static_assert(offsetof(struct verbs_context, context) + sizeof(struct ibv_context) == sizeof(struct verbs_context),
-	       "ibv_context is the last field of verbs_context");
+               "ibv_context is the last field of verbs_context");
 _Static_assert(offsetof(struct verbs_context, sz) + sizeof(size_t) == offsetof(struct verbs_context, context),
-	       "sz stands before ibv_context");
+               "sz stands before ibv_context");
 
 _Static_assert(sizeof(struct shm_qp) == 128, "two cache lines");
 _Static_assert(sizeof(struct shm_mr) == 64, "one cache line");

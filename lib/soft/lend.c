@@ -2,11 +2,11 @@
 /*
  * softverbs_lend: a peer's registered memory, mapped for the program to load and store itself.
  *
- * DESIGN NOTES
- * What a NIC cannot do: where the region lies in memory that peers can map, a transfer need not be a work request at all. The
- * queue pair, the key and the rights are checked once, as a work request's would be. From then on nobody checks: the mapping is
- * the caller's, stays until softverbs_give_back, and outlives region, queue pair and peer; who lends and who borrows have to agree
- * on when it is over, as they have to on when a region is deregistered.
+ * DESIGN NOTES What a NIC cannot do: where the region lies in memory that peers can map, a transfer
+ * need not be a work request at all. The queue pair, the key and the rights are checked once, as a
+ * work request's would be. From then on nobody checks: the mapping is the caller's, stays until
+ * softverbs_give_back, and outlives region, queue pair and peer; who lends and who borrows have to
+ * agree on when it is over, as they have to on when a region is deregistered.
  *
  * In adversary mode nothing is lent, so that everything goes the ways it upsets.
  */

@@ -2,11 +2,11 @@
 /*
  * Links: how two processes find each other, share memory, and notice each other's death.
  *
- * DESIGN NOTES
- * The requester connects to the abstract socket of the slot that the peer's queue pair number names, and sends a hello
- * with four descriptors: its segment, its bell, its eventfd and the link's memory. The responder's engine maps them and
- * answers with its own first three. Links are one-way (requests), so two processes that turn to each other at the same
- * moment simply make two. The socket stays open: its end of file, or the process descriptor, tells of a death.
+ * DESIGN NOTES The requester connects to the abstract socket of the slot that the peer's queue pair
+ * number names, and sends a hello with four descriptors: its segment, its bell, its eventfd and the
+ * link's memory. The responder's engine maps them and answers with its own first three. Links are
+ * one-way (requests), so two processes that turn to each other at the same moment simply make two.
+ * The socket stays open: its end of file, or the process descriptor, tells of a death.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,22 +24,22 @@
 enum {
 	HELLO_FDS = 4,
 	WELCOME_FDS = 3,
-	GLANCE_LINKS = 4,		/* so many each way may cost every poll a look */
-	ANSWER_MS = 3000,	/* a live engine answers in microseconds; a stopped process never */
+	GLANCE_LINKS = 4, /* so many each way may cost every poll a look */
+	ANSWER_MS = 3000, /* a live engine answers in microseconds; a stopped process never */
 };
 
 struct hello {
 	uint64_t magic;
 	uint32_t abi;
-	uint32_t can_vm;	/* in the answer: the responder reaches the requester's memory */
-	uint64_t probe;		/* address of the sender's segment->magic, to try process_vm_readv on */
+	uint32_t can_vm; /* in the answer: the responder reaches the requester's memory */
+	uint64_t probe;  /* address of the sender's segment->magic, to try process_vm_readv on */
 };
 
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct hello make_hello(const struct soft_core *core)
 {
-	return (struct hello){.magic = SHM_MAGIC, .abi = SHM_ABI, .probe = (uintptr_t)&core->seg->magic};
+	return (struct hello){ .magic = SHM_MAGIC, .abi = SHM_ABI, .probe = (uintptr_t)&core->seg->magic };
 }
 
 static int send_hello(int sock, const struct hello *hello, const int *fds, size_t nfds)
@@ -47,12 +47,11 @@ static int send_hello(int sock, const struct hello *hello, const int *fds, size_
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(HELLO_FDS * sizeof(int))];
-	} control = {0};
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)hello, .iov_len = sizeof(*hello)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.space,
-			     .msg_controllen = CMSG_SPACE(nfds * sizeof(int))};
+	} control = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)hello, .iov_len = sizeof(*hello) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_SPACE(nfds * sizeof(int))
+	};
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 
 	cmsg->cmsg_level = SOL_SOCKET;
@@ -75,9 +74,10 @@ static int recv_hello(int sock, struct hello *hello, int *fds, size_t nfds)
 		struct cmsghdr align;
 		char space[CMSG_SPACE(HELLO_FDS * sizeof(int))];
 	} control;
-	struct iovec iov = {.iov_base = hello, .iov_len = sizeof(*hello)};
+	struct iovec iov = { .iov_base = hello, .iov_len = sizeof(*hello) };
 	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control)};
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control)
+	};
 	ssize_t n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	struct cmsghdr *cmsg = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
 	size_t got;
@@ -104,15 +104,17 @@ static int peer_pid(int sock, pid_t *pid)
 	return 0;
 }
 
-/* Can this process read the other one's memory? If so it can write it: the kernel asks for the same right. */
+/*
+ * Can this process read the other one's memory? If so it can write it: the kernel asks for the same
+ * right.
+ */
 static bool probe_vm(pid_t pid, uint64_t addr)
 {
 	uint64_t magic = 0;
-	struct iovec here = {.iov_base = &magic, .iov_len = sizeof(magic)};
-	struct iovec there = {.iov_base = (void *)(uintptr_t)addr, .iov_len = sizeof(magic)};
+	struct iovec here = { .iov_base = &magic, .iov_len = sizeof(magic) };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)addr, .iov_len = sizeof(magic) };
 
-	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) &&
-	       magic == SHM_MAGIC;
+	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
 }
 
 /* A peer may have made its descriptor smaller than we are about to map, which would end in SIGBUS. */
@@ -213,7 +215,7 @@ static void on_in_death(void *arg)
 
 static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, const struct hello *hello)
 {
-	int own[WELCOME_FDS] = {core->seg_fd, core->bell_fd, core->kick_fd};
+	int own[WELCOME_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd };
 	struct hello welcome = make_hello(core);
 	void *map = MAP_FAILED;
 
@@ -335,7 +337,7 @@ static struct soft_out *out_alloc(uint32_t slot)
 		return NULL;
 	out->slot = slot;
 	out->rmap = mmap(NULL, SHM_MRS * sizeof(*out->rmap), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (out->rmap == MAP_FAILED) {
 		free(out);
 		return NULL;
@@ -357,9 +359,9 @@ static void out_free_alloc(struct soft_out *out)
 /* The handshake; on success the link's memory and the peer's are mapped. */
 static int out_handshake(struct soft_core *core, struct soft_out *out)
 {
-	int own[HELLO_FDS] = {core->seg_fd, core->bell_fd, core->kick_fd, -1};
+	int own[HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, -1 };
 	struct hello hello = make_hello(core), welcome;
-	struct pollfd wait = {.fd = out->sock, .events = POLLIN};
+	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
 	int fds[WELCOME_FDS];
 	pid_t pid;
 	int sent;
@@ -371,8 +373,7 @@ static int out_handshake(struct soft_core *core, struct soft_out *out)
 		return -1;
 	sent = send_hello(out->sock, &hello, own, HELLO_FDS);
 	close(own[3]);
-	if (sent != 0 || poll(&wait, 1, ANSWER_MS) != 1 ||
-	    recv_hello(out->sock, &welcome, fds, WELCOME_FDS) != 0)
+	if (sent != 0 || poll(&wait, 1, ANSWER_MS) != 1 || recv_hello(out->sock, &welcome, fds, WELCOME_FDS) != 0)
 		goto err_unmap;
 	if (peer_map(&out->peer, pid, fds) != 0)
 		goto err_unmap;
@@ -528,8 +529,9 @@ static struct soft_qp *take_waiting(struct soft_out *out)
 }
 
 /*
- * Queue pairs that found the link full go on, in turn, until it is full again: who comes back to the list has seen that, and no
- * response is taken meanwhile, so this ends. core->progress keeps them from being destroyed.
+ * Queue pairs that found the link full go on, in turn, until it is full again: who comes back to
+ * the list has seen that, and no response is taken meanwhile, so this ends. core->progress keeps
+ * them from being destroyed.
  */
 static void pump_waiting(struct soft_out *out)
 {
@@ -560,9 +562,10 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
 }
 
 /*
- * Responses before requests, as they would come over a wire: a peer answers our send before it sends its reply. So
- * first it is noted which requests are there, then the responses are taken, then those requests carried out; a response
- * that was published before one of them is there by then.
+ * Responses before requests, as they would come over a wire: a peer answers our send before it
+ * sends its reply. So first it is noted which requests are there, then the responses are taken,
+ * then those requests carried out; a response that was published before one of them is there by
+ * then.
  */
 static void look(struct soft_core *core)
 {
@@ -590,7 +593,10 @@ static bool has_response(struct soft_out *out)
 	return shm_resp_is_there(&out->shm->resp[tail % SHM_RING], tail + 1);
 }
 
-/* With few links it is seen in the links themselves that there is something, one cache line before the bell is. */
+/*
+ * With few links it is seen in the links themselves that there is something, one cache line before
+ * the bell is.
+ */
 static bool glance(struct soft_core *core)
 {
 	if (core->nin > GLANCE_LINKS || core->nout > GLANCE_LINKS)

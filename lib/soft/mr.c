@@ -12,7 +12,7 @@
 enum {
 	REMOTE_CHANGES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 	ACCESS_KNOWN = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-		       IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB,
+	               IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB,
 };
 
 SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
@@ -62,7 +62,7 @@ static void publish(struct soft_mr *mr, uint64_t iova, uint32_t key)
 }
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
-					    unsigned int access)
+                                            unsigned int access)
 {
 	struct soft_mr *mr;
 	int place, err;
@@ -119,7 +119,10 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
-/* Nobody acts under the key any more: no peer, and no thread of ours that carries out what one has asked for by ring. */
+/*
+ * Nobody acts under the key any more: no peer, and no thread of ours that carries out what one has
+ * asked for by ring.
+ */
 static void withdraw(struct shm_mr *entry)
 {
 	soft_key_withdraw(soft_core, entry);

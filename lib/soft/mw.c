@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory windows, types 1 and 2B: keys that grant part of a region and can be given and taken by work requests.
+ * Memory windows, types 1 and 2B: keys that grant part of a region and can be given and taken by
+ * work requests.
  *
- * A window has a place of its own in the table of keys. Bound, its entry holds what the region's entry holds for the
- * same addresses, so that peers need not know the difference.
+ * A window has a place of its own in the table of keys. Bound, its entry holds what the region's
+ * entry holds for the same addresses, so that peers need not know the difference.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +69,10 @@ int soft_dealloc_mw(struct ibv_mw *base)
 	return 0;
 }
 
-/* Whether the region allows the window: bind right, range, and local write for windows that change memory. */
+/*
+ * Whether the region allows the window: bind right, range, and local write for windows that change
+ * memory.
+ */
 static bool may_bind(const struct soft_mw *mw, const struct ibv_mw_bind_info *info)
 {
 	const struct soft_mr *mr = (const struct soft_mr *)info->mr;
@@ -132,7 +136,7 @@ int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bin
 		.wr_id = bind->wr_id,
 		.opcode = IBV_WR_BIND_MW,
 		.send_flags = bind->send_flags,
-		.bind_mw = {.mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info},
+		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info },
 	};
 	int err = soft_post_send(base, &wr, &bad);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* ibv_post_send and ibv_post_recv: work requests are checked, copied into the queue, and the queue is set going. */
+/*
+ * ibv_post_send and ibv_post_recv: work requests are checked, copied into the queue, and the queue
+ * is set going.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -128,9 +131,8 @@ static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
 static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
-	       soft_qp_state(qp) == IBV_QPS_RTS && wr->num_sge >= 0 &&
-	       (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge && direct_kind(qp, wr) &&
-	       soft_sq_room(qp, qp->sq_head);
+	       soft_qp_state(qp) == IBV_QPS_RTS && wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
+	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
 }
 
 /* Ranges of a work request that is being posted: inline data is where the caller has it. */
@@ -144,18 +146,18 @@ static bool ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint6
 		return length <= qp->attr.cap.max_inline_data;
 	}
 	return soft_ranges(qp, wr->sg_list, (uint32_t)wr->num_sge,
-			   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
+	                   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
 }
 
 /* The hot path: a write or read on an idle queue never becomes an element of it. false: it has to. */
 static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct iovec iov[SOFT_MAX_SGE];
-	struct soft_rdma op = {.opcode = wr->opcode,
-			       .nsge = (uint32_t)wr->num_sge,
-			       .rkey = wr->wr.rdma.rkey,
-			       .raddr = wr->wr.rdma.remote_addr,
-			       .iov = iov};
+	struct soft_rdma op = { .opcode = wr->opcode,
+		                    .nsge = (uint32_t)wr->num_sge,
+		                    .rkey = wr->wr.rdma.rkey,
+		                    .raddr = wr->wr.rdma.remote_addr,
+		                    .iov = iov };
 	enum ibv_wc_status status;
 
 	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {

@@ -2,10 +2,11 @@
 /*
  * Which mapping lies at an address.
  *
- * DESIGN NOTES
- * Since Linux 6.11 an ioctl on /proc/self/maps answers that for one address, in a fraction of a microsecond; before, the whole text
- * has to be read up to the address, which takes as long as a transfer of a megabyte. Memory that is registered for one operation
- * is what this is for. The descriptor stands for the address space of the process that opened it, so a child opens its own.
+ * DESIGN NOTES Since Linux 6.11 an ioctl on /proc/self/maps answers that for one address, in a
+ * fraction of a microsecond; before, the whole text has to be read up to the address, which takes
+ * as long as a transfer of a megabyte. Memory that is registered for one operation is what this is
+ * for. The descriptor stands for the address space of the process that opened it, so a child opens
+ * its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 
 /* As in linux/fs.h since Linux 6.11; older headers lack it. */
 struct query {
-	uint64_t size;			/* of this structure */
+	uint64_t size; /* of this structure */
 	uint64_t flags;
 	uint64_t addr;
 	uint64_t vma_start, vma_end;
@@ -29,7 +30,7 @@ struct query {
 	uint64_t vma_offset;
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint32_t name_size;		/* in: room for the name, out: its size with the final 0 */
+	uint32_t name_size; /* in: room for the name, out: its size with the final 0 */
 	uint32_t build_id_size;
 	uint64_t name_addr;
 	uint64_t build_id_addr;
@@ -67,10 +68,9 @@ static int query_open(void)
 /* 0, ENOENT: nothing is mapped there, or another errno value: ask the text. */
 static int by_query(uint64_t addr, struct soft_vma *vma)
 {
-	struct query query = {.size = sizeof(query),
-			      .addr = addr,
-			      .name_size = sizeof(vma->path),
-			      .name_addr = (uintptr_t)vma->path};
+	struct query query = {
+		.size = sizeof(query), .addr = addr, .name_size = sizeof(vma->path), .name_addr = (uintptr_t)vma->path
+	};
 	int fd = query_open();
 
 	vma->path[0] = '\0';
@@ -93,8 +93,8 @@ static bool parse(const char *line, struct soft_vma *vma)
 {
 	unsigned int major, minor;
 	char perms[5];
-	int n = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %255[^\n]", &vma->start,
-		       &vma->end, perms, &vma->offset, &major, &minor, &vma->inode, vma->path);
+	int n = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %255[^\n]", &vma->start, &vma->end,
+	               perms, &vma->offset, &major, &minor, &vma->inode, vma->path);
 
 	if (n < 7)
 		return false;

@@ -9,9 +9,9 @@
 
 struct soft_vma {
 	uint64_t start, end;
-	uint64_t offset;		/* of start in its file */
+	uint64_t offset; /* of start in its file */
 	dev_t dev;
-	uint64_t inode;			/* 0: no file */
+	uint64_t inode; /* 0: no file */
 	bool readable, writable, shared;
 	char path[256];
 };

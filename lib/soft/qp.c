@@ -8,13 +8,13 @@
 #include "soft.h"
 
 enum {
-	MAX_5BIT = 31,		/* timers */
-	MAX_3BIT = 7,		/* retry counters */
+	MAX_5BIT = 31, /* timers */
+	MAX_3BIT = 7,  /* retry counters */
 	KNOWN_ATTRS = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS,
 	SEND_OPS = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
-		   IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-		   IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
-		   IBV_QP_EX_WITH_SEND_WITH_INV,
+	           IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+	           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
+	           IBV_QP_EX_WITH_SEND_WITH_INV,
 };
 
 /* ---- making ---- */
@@ -33,8 +33,7 @@ static int check_init(const struct ibv_qp_init_attr_ex *attr)
 		return EOPNOTSUPP;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || !attr->send_cq || !attr->recv_cq)
 		return EINVAL;
-	if (cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE ||
-	    cap->max_inline_data > SOFT_MAX_INLINE)
+	if (cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE || cap->max_inline_data > SOFT_MAX_INLINE)
 		return EINVAL;
 	if (!attr->srq && (cap->max_recv_wr > SOFT_MAX_WR || cap->max_recv_sge > SOFT_MAX_SGE))
 		return EINVAL;
@@ -54,7 +53,10 @@ static int sq_init(struct soft_qp *qp, const struct ibv_qp_cap *cap)
 	return qp->sq ? 0 : ENOMEM;
 }
 
-/* A free place in the segment's table, and a block of numbers for it if there is none; table_lock is held. */
+/*
+ * A free place in the segment's table, and a block of numbers for it if there is none; table_lock
+ * is held.
+ */
 static int find_index(struct soft_core *core, uint32_t *index)
 {
 	uint32_t owned = atomic_load(&core->seg->slots) * SHM_QPS_PER_SLOT;
@@ -167,7 +169,7 @@ struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init
 
 SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp_init_attr_ex ex = {0};
+	struct ibv_qp_init_attr_ex ex = { 0 };
 	struct ibv_qp *qp;
 
 	/* The short structure's padding lies where the long one has its mask, so that comes after the copy. */
@@ -226,7 +228,7 @@ void soft_recv_done(struct soft_qp *qp, struct soft_cqe *cqe, bool solicited)
 
 static void flush_recv(struct soft_qp *qp)
 {
-	struct soft_cqe cqe = {.wc = {.status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV}};
+	struct soft_cqe cqe = { .wc = { .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV } };
 
 	if (qp->rx_active)
 		soft_recv_done(qp, &cqe, false);
@@ -300,7 +302,7 @@ static void wait_peer(struct soft_qp *qp)
 static int check_values(const struct ibv_qp_attr *attr, int mask)
 {
 	unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+	                      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 
 	if ((mask & IBV_QP_PORT && attr->port_num != SOFT_PORT) || (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0))
 		return EINVAL;
@@ -318,7 +320,7 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 	    (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SOFT_MAX_RD_ATOMIC))
 		return EINVAL;
 	if (mask & IBV_QP_AV && (attr->ah_attr.port_num != SOFT_PORT ||
-				 (attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SOFT_MAX_GIDS)))
+	                         (attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SOFT_MAX_GIDS)))
 		return EINVAL;
 	return mask & IBV_QP_DEST_QPN && attr->dest_qp_num > SHM_GATE_QPN ? EINVAL : 0;
 }
@@ -464,7 +466,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 }
 
 SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask,
-			     struct ibv_qp_init_attr *init_attr)
+                             struct ibv_qp_init_attr *init_attr)
 {
 	struct soft_qp *qp = soft_qp(base);
 
@@ -500,7 +502,10 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	wait_peer(qp);
 	soft_unlock(&qp->lock);
 
-	/* Whoever looks into the links or runs timers holds this, and finds queue pairs only through the table. */
+	/*
+	 * Whoever looks into the links or runs timers holds this, and finds queue pairs only through
+	 * the table.
+	 */
 	soft_lock(&core->progress);
 	pthread_mutex_lock(&core->table_lock);
 	core->qp[qp->index] = NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The queue pair state machine: which change is allowed, with which attributes. From the InfiniBand specification,
- * volume 1, table "QP State Transition Properties" for reliable connection, as the man page of ibv_modify_qp has it.
+ * The queue pair state machine: which change is allowed, with which attributes. From the InfiniBand
+ * specification, volume 1, table "QP State Transition Properties" for reliable connection, as the
+ * man page of ibv_modify_qp has it.
  */
 #include <errno.h>
 
@@ -18,20 +19,19 @@ enum {
 };
 
 static const struct transition transitions[] = {
-	{IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
-	{IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
-	{IBV_QPS_INIT, IBV_QPS_RTR,
-	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-		 IBV_QP_MIN_RNR_TIMER,
-	 ON_CONNECT | IBV_QP_PKEY_INDEX},
-	{IBV_QPS_RTR, IBV_QPS_RTS,
-	 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, ON_READY},
-	{IBV_QPS_RTS, IBV_QPS_RTS, 0, ON_READY},
-	{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-	{IBV_QPS_SQD, IBV_QPS_RTS, 0, ON_READY},
-	{IBV_QPS_SQD, IBV_QPS_SQD, 0,
-	 ON_READY | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC},
+	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS },
+	{ IBV_QPS_INIT, IBV_QPS_RTR,
+	  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+	  ON_CONNECT | IBV_QP_PKEY_INDEX },
+	{ IBV_QPS_RTR, IBV_QPS_RTS,
+	  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, ON_READY },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, ON_READY },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, ON_READY },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0,
+	  ON_READY | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	      IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC },
 };
 
 int soft_qp_check_modify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The send queue moves: what is at its head is carried out directly or put into the link, responses come back, refused
- * requests are sent again, and whatever ends is completed in order.
+ * The send queue moves: what is at its head is carried out directly or put into the link, responses
+ * come back, refused requests are sent again, and whatever ends is completed in order.
  *
- * DESIGN NOTES
- * tail <= exec <= head. Requests in [tail, exec) are in the link and unanswered; [exec, head) wait. A direct operation
- * runs only when tail == exec, so it is after everything before it. The responder answers in order. When it refuses a
- * request (no receive posted, or not listening) it drops the queue pair's later ones too; the requester waits until all
- * of them are answered, takes exec back to tail and starts over with a marked request, as a NIC does after a NAK.
- * A message that travels in parts is one work request; only the answer to its last part completes it.
+ * DESIGN NOTES tail <= exec <= head. Requests in [tail, exec) are in the link and unanswered;
+ * [exec, head) wait. A direct operation runs only when tail == exec, so it is after everything
+ * before it. The responder answers in order. When it refuses a request (no receive posted, or not
+ * listening) it drops the queue pair's later ones too; the requester waits until all of them are
+ * answered, takes exec back to tail and starts over with a marked request, as a NIC does after a
+ * NAK. A message that travels in parts is one work request; only the answer to its last part
+ * completes it.
  *
- * When the peer's process ends, what it did before counts, and a NIC would notice nothing until a request of ours stays
- * unanswered. So requests fail as unanswered, at once, and a queue pair without any goes into the error state, which
- * flushes its receives, only after half a second: time enough for a program that was about to take its last completion.
+ * When the peer's process ends, what it did before counts, and a NIC would notice nothing until a
+ * request of ours stays unanswered. So requests fail as unanswered, at once, and a queue pair
+ * without any goes into the error state, which flushes its receives, only after half a second: time
+ * enough for a program that was about to take its last completion.
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -21,17 +23,17 @@
 #include "soft.h"
 
 enum {
-	FETCH_MIN = 8192,		/* bytes: from here on the peer copies from our memory itself */
-	GONE_NS = 500000000,		/* a queue pair to a dead process is left alone for so long, if it asks nothing */
-	RETRY_NS = 1000000,		/* between attempts to reach a queue pair that does not listen */
+	FETCH_MIN = 8192,    /* bytes: from here on the peer copies from our memory itself */
+	GONE_NS = 500000000, /* a queue pair to a dead process is left alone for so long, if it asks nothing */
+	RETRY_NS = 1000000,  /* between attempts to reach a queue pair that does not listen */
 	RNR_INFINITE = 7,
-	DISORDER_WINDOW = 16,		/* requests that the adversary chooses from */
+	DISORDER_WINDOW = 16, /* requests that the adversary chooses from */
 };
 
 /* min_rnr_timer, in units of 10 us. */
-static const uint32_t rnr_wait[32] = {65536, 1,	  2,	3,    4,    6,	  8,	12,   16,    24,    32,
-				      48,    64,  96,	128,  192,  256,  384,	512,  768,   1024,  1536,
-				      2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+static const uint32_t rnr_wait[32] = { 65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+	                                   48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+	                                   2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152 };
 
 /* ---- completions ---- */
 
@@ -58,7 +60,7 @@ static enum ibv_wc_opcode wc_opcode(uint32_t opcode)
 
 /* A completion for the request before sq_tail, if there is to be one. false: it was lost. */
 static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length,
-		       enum ibv_wc_status status)
+                       enum ibv_wc_status status)
 {
 	struct soft_cqe cqe;
 
@@ -165,7 +167,10 @@ static void refused_silence(struct soft_qp *qp)
 	start_over(qp, RETRY_NS);
 }
 
-/* Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it does not notice. */
+/*
+ * Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it
+ * does not notice.
+ */
 static void unanswered(struct soft_qp *qp)
 {
 	if (qp->sq_tail != qp->sq_head)
@@ -174,7 +179,10 @@ static void unanswered(struct soft_qp *qp)
 		qp->stall = SOFT_PEER_GONE;
 }
 
-/* The peer died a while ago, or the adversary takes the path away, on which then nothing comes in either. */
+/*
+ * The peer died a while ago, or the adversary takes the path away, on which then nothing comes in
+ * either.
+ */
 static void cut(struct soft_qp *qp)
 {
 	qp->cut_ns = 0;
@@ -225,8 +233,7 @@ void soft_timer_fired(struct soft_qp *qp)
 
 static bool carries_data(uint32_t opcode)
 {
-	return opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_CMP_AND_SWP &&
-	       opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
+	return opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_CMP_AND_SWP && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t length)
@@ -247,8 +254,9 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 }
 
 /*
- * Large data is read by the peer from our memory, in one copy. But a write to a peer that looks came here because two copies are
- * faster (way.c): one fills a chunk while the other empties the one before. What has begun in parts goes on in parts.
+ * Large data is read by the peer from our memory, in one copy. But a write to a peer that looks
+ * came here because two copies are faster (way.c): one fills a chunk while the other empties the
+ * one before. What has begun in parts goes on in parts.
  */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -257,9 +265,12 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	return carries_data(wqe->opcode) && qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
 }
 
-/* Fill the request for the next part; its length. The first cache line last and at once: the peer may be looking at it. */
+/*
+ * Fill the request for the next part; its length. The first cache line last and at once: the peer
+ * may be looking at it.
+ */
 static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov,
-			     struct shm_req *req, uint8_t *chunk)
+                             struct shm_req *req, uint8_t *chunk)
 {
 	bool fetch = by_fetch(qp, wqe);
 	uint64_t left = wqe->length - qp->part_done;
@@ -389,14 +400,14 @@ static void do_local(struct soft_qp *qp, const struct soft_wqe *wqe)
 static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, enum ibv_wc_status *status)
 {
 	struct iovec iov[SOFT_MAX_SGE];
-	struct soft_rdma op = {.opcode = wqe->opcode,
-			       .nsge = wqe->nsge,
-			       .rkey = wqe->rkey,
-			       .raddr = wqe->raddr,
-			       .length = wqe->length,
-			       .compare_add = wqe->compare_add,
-			       .swap = wqe->swap,
-			       .iov = iov};
+	struct soft_rdma op = { .opcode = wqe->opcode,
+		                    .nsge = wqe->nsge,
+		                    .rkey = wqe->rkey,
+		                    .raddr = wqe->raddr,
+		                    .length = wqe->length,
+		                    .compare_add = wqe->compare_add,
+		                    .swap = wqe->swap,
+		                    .iov = iov };
 
 	if (soft_gather(qp, wqe, wqe->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov))
 		return soft_direct(qp, &op, status);
@@ -405,9 +416,10 @@ static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, e
 }
 
 /*
- * May `late` be carried out while `early`, which was posted before it, is not? A write may overtake writes, where a
- * device gives no promise about them, and, without the fence bit, reads and atomics. Reads and atomics themselves find
- * all earlier writes in place, and other requests keep their order.
+ * May `late` be carried out while `early`, which was posted before it, is not? A write may overtake
+ * writes, where a device gives no promise about them, and, without the fence bit, reads and
+ * atomics. Reads and atomics themselves find all earlier writes in place, and other requests keep
+ * their order.
  */
 static bool may_overtake(const struct soft_wqe *late, const struct soft_wqe *early)
 {
@@ -460,8 +472,8 @@ static bool known_by_ring(struct soft_qp *qp)
 }
 
 /*
- * Writes need not wait until requests before them in the ring are answered: they come behind them there. That is slow unless the
- * peer looks, and for large ones where a system call is faster.
+ * Writes need not wait until requests before them in the ring are answered: they come behind them
+ * there. That is slow unless the peer looks, and for large ones where a system call is faster.
  */
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -632,7 +644,7 @@ static void drained(struct soft_qp *qp)
 }
 
 void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *shared,
-			const uint8_t *chunk)
+                        const uint8_t *chunk)
 {
 	struct shm_resp resp = *shared;
 	struct soft_qp *qp = resp.qp_index < SHM_QPS ? core->qp[resp.qp_index] : NULL;

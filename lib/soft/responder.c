@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a peer asked for by ring, carried out here. Runs under core->progress, on whichever thread looks.
+ * What a peer asked for by ring, carried out here. Runs under core->progress, on whichever thread
+ * looks.
  *
- * A request comes from memory that the peer can still write, so it is copied before it is looked at, and nothing in it
- * is believed: sizes are bounded and keys checked as if it came over a wire.
+ * A request comes from memory that the peer can still write, so it is copied before it is looked
+ * at, and nothing in it is believed: sizes are bounded and keys checked as if it came over a wire.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,25 +15,25 @@
 struct inbound {
 	struct soft_core *core;
 	struct soft_in *in;
-	struct shm_req req;		/* but for its data */
+	struct shm_req req; /* but for its data */
 	const uint8_t *data;
 	const uint8_t *chunk;
-	struct shm_resp resp;		/* what will be answered */
+	struct shm_resp resp; /* what will be answered */
 	uint8_t *resp_chunk;
-	bool received;			/* a message is complete: cqe goes into the queue when the answer is out */
+	bool received; /* a message is complete: cqe goes into the queue when the answer is out */
 	struct soft_cqe cqe;
 };
 
 /* Memory of ours that a request names. */
 struct span {
 	uint64_t raddr;
-	uint64_t length;		/* bytes */
+	uint64_t length; /* bytes */
 	uint32_t rkey;
 };
 
 static struct span span_of(const struct inbound *r, uint64_t length)
 {
-	return (struct span){r->req.raddr, length, r->req.rkey};
+	return (struct span){ r->req.raddr, length, r->req.rkey };
 }
 
 static bool listens(enum ibv_qp_state state)
@@ -54,8 +55,8 @@ static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
 }
 
 /*
- * After data was fetched from the requester's memory: was the request still wanted when it was read? The requester
- * closes its gate before it gives the memory back to its program.
+ * After data was fetched from the requester's memory: was the request still wanted when it was
+ * read? The requester closes its gate before it gives the memory back to its program.
  */
 static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 {
@@ -67,9 +68,12 @@ static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
 }
 
-/* The part's data to our ranges, `skip` bytes in. false: not brought; *lost: the requester has gone or given it up. */
-static bool bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n,
-		  uint64_t skip, bool *lost)
+/*
+ * The part's data to our ranges, `skip` bytes in. false: not brought; *lost: the requester has gone
+ * or given it up.
+ */
+static bool bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n, uint64_t skip,
+                  bool *lost)
 {
 	struct iovec there[SOFT_MAX_SGE];
 	uint64_t total = 0;
@@ -90,7 +94,10 @@ static bool bring(const struct inbound *r, const struct soft_qp *qp, const struc
 	return err == 0 && !*lost;
 }
 
-/* The message broke off, as on a wire: its receive stays taken, and whoever asked is not there for an answer. */
+/*
+ * The message broke off, as on a wire: its receive stays taken, and whoever asked is not there for
+ * an answer.
+ */
 static enum shm_status broke_off(struct soft_qp *qp)
 {
 	qp->rx_drop = true;
@@ -99,7 +106,10 @@ static enum shm_status broke_off(struct soft_qp *qp)
 
 /* ---- receives ---- */
 
-/* Ranges of the receive in qp->rx; the sum of their lengths, or UINT64_MAX if one of them is not ours to write. */
+/*
+ * Ranges of the receive in qp->rx; the sum of their lengths, or UINT64_MAX if one of them is not
+ * ours to write.
+ */
 static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
 {
 	struct ibv_pd *pd = qp->ex.qp_base.srq ? qp->ex.qp_base.srq->pd : qp->ex.qp_base.pd;
@@ -113,8 +123,7 @@ static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
 		sum += sge->length;
 		if (sge->length == 0)
 			continue;
-		iov[i].iov_base =
-			soft_key_local(sge->lkey, pd->handle, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
+		iov[i].iov_base = soft_key_local(sge->lkey, pd->handle, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
 		if (!iov[i].iov_base)
 			return UINT64_MAX;
 	}
@@ -123,7 +132,7 @@ static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
 
 static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status status, enum shm_status answer)
 {
-	struct soft_cqe cqe = {.wc = {.status = status, .opcode = IBV_WC_RECV}};
+	struct soft_cqe cqe = { .wc = { .status = status, .opcode = IBV_WC_RECV } };
 
 	soft_recv_done(qp, &cqe, true);
 	return nak(qp, answer);
@@ -133,7 +142,7 @@ static void receive_done(struct inbound *r)
 {
 	struct ibv_wc *wc = &r->cqe.wc;
 
-	*wc = (struct ibv_wc){.status = IBV_WC_SUCCESS, .byte_len = (uint32_t)r->req.total};
+	*wc = (struct ibv_wc){ .status = IBV_WC_SUCCESS, .byte_len = (uint32_t)r->req.total };
 	wc->opcode = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
 	if (r->req.flags & SHM_REQ_IMM) {
 		wc->wc_flags = IBV_WC_WITH_IMM;
@@ -191,7 +200,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 
 /* Our address for a request that this queue pair and key grant; NULL: refused with *status. */
 static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, const struct span *span,
-			 enum shm_status *status)
+                         enum shm_status *status)
 {
 	const struct shm_mr *mr;
 
@@ -202,7 +211,7 @@ static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t a
 		return NULL;
 	*status = SHM_NAK_ACCESS;
 	mr = soft_key_find(r->core->seg, span->rkey, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, span->raddr,
-			   span->length, access);
+	                   span->length, access);
 	if (!mr)
 		return NULL;
 	return (void *)(uintptr_t)(mr->addr + (span->raddr - mr->iova));
@@ -213,7 +222,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	bool imm = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	uint64_t rest = r->req.total - r->req.offset;
 	struct span span = span_of(r, rest);
-	struct iovec iov = {.iov_len = r->req.length};
+	struct iovec iov = { .iov_len = r->req.length };
 	enum shm_status status;
 	bool lost;
 
@@ -255,7 +264,7 @@ static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, con
 	*left -= (uint32_t)sizeof(piece);
 	if (piece.length > *left)
 		return SHM_NAK_INV_REQ;
-	span = (struct span){piece.raddr, piece.length, piece.rkey};
+	span = (struct span){ piece.raddr, piece.length, piece.rkey };
 	to = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
 	if (!to)
 		return status;
@@ -294,9 +303,9 @@ static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 	if (r->req.length > SHM_CHUNK)
 		return nak(qp, SHM_NAK_INV_REQ);
 	if (r->req.length == 0)
-		return qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ && qp->attr.max_dest_rd_atomic ?
-			       SHM_ACK :
-			       nak(qp, SHM_NAK_INV_REQ);
+		return qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ && qp->attr.max_dest_rd_atomic
+		           ? SHM_ACK
+		           : nak(qp, SHM_NAK_INV_REQ);
 	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, &span, &status);
 	if (!from)
 		return nak(qp, status);
@@ -366,8 +375,9 @@ static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 }
 
 /*
- * The answer is out before the program can see the receive: what it then sends cannot overtake the answer, and a
- * requester sees its own completion before the reply, as on a wire. qp->lock is held for both.
+ * The answer is out before the program can see the receive: what it then sends cannot overtake the
+ * answer, and a requester sees its own completion before the reply, as on a wire. qp->lock is held
+ * for both.
  */
 static void answer(struct inbound *r, struct soft_qp *qp, struct shm_resp *resp)
 {
@@ -395,11 +405,11 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));
 	index = soft_qpn_index(core->seg, r.req.dst_qpn);
 	qp = index < 0 ? NULL : core->qp[index];
-	r.resp = (struct shm_resp){.status = SHM_NOT_READY,
-				   .qp_index = r.req.qp_index,
-				   .wqe = r.req.wqe,
-				   .flags = r.req.flags,
-				   .epoch = r.req.epoch};
+	r.resp = (struct shm_resp){ .status = SHM_NOT_READY,
+		                        .qp_index = r.req.qp_index,
+		                        .wqe = r.req.wqe,
+		                        .flags = r.req.flags,
+		                        .epoch = r.req.epoch };
 	if (!qp) {
 		answer(&r, NULL, &in->shm->resp[at]);
 		return;

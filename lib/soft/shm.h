@@ -13,8 +13,8 @@
  *            the other. Every request gets exactly one response and at most SHM_RING requests are
  *            unanswered, so the ring of responses can never be full and neither side ever waits for the other.
  *
- * Nobody ever waits on a lock that another process holds: every word has one writer at a time, and where a
- * process must wait for another one (shm_busy_*), the wait ends when that process dies.
+ * Nobody ever waits on a lock that another process holds: every word has one writer at a time, and
+ * where a process must wait for another one (shm_busy_*), the wait ends when that process dies.
  *
  * Each helper below names the store or load on the other side that it pairs with.
  */
@@ -28,69 +28,69 @@
 
 enum {
 	SHM_ABI = 3,
-	SHM_QPS_PER_SLOT = 4096,	/* a queue pair number is slot << 12 | index */
+	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
-	SHM_SLOTS = 4,			/* blocks of numbers that one process may own */
+	SHM_SLOTS = 4, /* blocks of numbers that one process may own */
 	SHM_QPS = SHM_SLOTS * SHM_QPS_PER_SLOT,
-	SHM_MRS = 65536,		/* a key is index << 16 | 16 random bits */
-	SHM_RING = 64,			/* requests in flight per link */
-	SHM_CHUNK = 16384,		/* data bytes that travel with one request or response */
-	SHM_INLINE = 160,		/* of which this many sit beside the request itself */
+	SHM_MRS = 65536,   /* a key is index << 16 | 16 random bits */
+	SHM_RING = 64,     /* requests in flight per link */
+	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
+	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
 };
 
 #define SHM_MAGIC 0x736f667476657262ULL
 
 /* shm_qp.gate: one word says whether a peer may use the queue pair, and who the peer is. */
-#define SHM_GATE_QPN	0x00ffffffu	/* number of the one queue pair it is connected to */
-#define SHM_GATE_WRITE	0x01000000u	/* remote writes are enabled */
-#define SHM_GATE_READ	0x02000000u
-#define SHM_GATE_ATOMIC	0x04000000u
-#define SHM_GATE_RD_RES	0x08000000u	/* has responder resources for reads and atomics */
-#define SHM_GATE_OPEN	0x80000000u	/* in RTR, RTS or SQD */
+#define SHM_GATE_QPN 0x00ffffffu   /* number of the one queue pair it is connected to */
+#define SHM_GATE_WRITE 0x01000000u /* remote writes are enabled */
+#define SHM_GATE_READ 0x02000000u
+#define SHM_GATE_ATOMIC 0x04000000u
+#define SHM_GATE_RD_RES 0x08000000u /* has responder resources for reads and atomics */
+#define SHM_GATE_OPEN 0x80000000u   /* in RTR, RTS or SQD */
 
 struct shm_qp {
 	/* Written by the owner, under the queue pair's lock. */
 	_Atomic uint32_t gate;
-	uint32_t pd;			/* constant while the gate is open */
+	uint32_t pd; /* constant while the gate is open */
 	uint8_t pad0[56];
 	/* Written by the owner while it acts on its peer's memory; on a line of its own. */
 	_Atomic uint32_t busy;
 	uint8_t pad1[60];
 };
 
-#define SHM_ACCESS_WINDOW 0x80000000u	/* a memory window: its key is no lkey */
+#define SHM_ACCESS_WINDOW 0x80000000u /* a memory window: its key is no lkey */
 
 struct shm_mr {
-	_Atomic uint32_t key;		/* 0: nothing here */
+	_Atomic uint32_t key; /* 0: nothing here */
 	uint32_t pd;
-	uint32_t access;		/* IBV_ACCESS_*, SHM_ACCESS_WINDOW */
-	uint32_t qpn;			/* memory window type 2: the queue pair it is bound to, else 0 */
+	uint32_t access; /* IBV_ACCESS_*, SHM_ACCESS_WINDOW */
+	uint32_t qpn;    /* memory window type 2: the queue pair it is bound to, else 0 */
 	uint64_t iova;
-	uint64_t length;		/* bytes */
-	uint64_t addr;			/* the owner's virtual address of iova */
-	uint64_t file_offset;		/* of addr in the file, when file_fd is not -1 */
-	int32_t file_fd;		/* the owner's descriptor of the file that backs the memory, or -1 */
-	uint32_t serial;		/* never the same twice in one segment; peers cache mappings under it */
+	uint64_t length;      /* bytes */
+	uint64_t addr;        /* the owner's virtual address of iova */
+	uint64_t file_offset; /* of addr in the file, when file_fd is not -1 */
+	int32_t file_fd;      /* the owner's descriptor of the file that backs the memory, or -1 */
+	uint32_t serial;      /* never the same twice in one segment; peers cache mappings under it */
 	uint8_t pad[8];
 };
 
 /* shm_segment.attention: who notices a bell? Written by the owner's engine and its callers. */
 enum shm_attention {
-	SHM_POLLED,			/* somebody calls ibv_poll_cq, and the engine looks every millisecond */
-	SHM_KICK,			/* everybody sleeps: write to the owner's eventfd */
+	SHM_POLLED, /* somebody calls ibv_poll_cq, and the engine looks every millisecond */
+	SHM_KICK,   /* everybody sleeps: write to the owner's eventfd */
 };
 
 struct shm_segment {
 	uint64_t magic;
 	uint32_t abi;
-	uint32_t key_mask;		/* index of a key ^ key_mask = place in mr[] */
-	uint32_t no_membarrier;		/* owner cannot call membarrier: peers fence (shm_busy_enter, shm_bell_ring) */
-	_Atomic uint32_t slots;		/* how many of slot[] are owned */
+	uint32_t key_mask;      /* index of a key ^ key_mask = place in mr[] */
+	uint32_t no_membarrier; /* owner cannot call membarrier: peers fence (shm_busy_enter, shm_bell_ring) */
+	_Atomic uint32_t slots; /* how many of slot[] are owned */
 	uint32_t slot[SHM_SLOTS];
 	uint8_t pad0[24];
-	_Atomic uint32_t attention;	/* enum shm_attention */
+	_Atomic uint32_t attention; /* enum shm_attention */
 	uint8_t pad1[60];
-	_Atomic uint64_t spin_ticks;	/* shm_ticks of a late ibv_poll_cq that found nothing; see soft_say_spinning */
+	_Atomic uint64_t spin_ticks; /* shm_ticks of a late ibv_poll_cq that found nothing; see soft_say_spinning */
 	uint8_t pad2[56];
 	uint8_t pad3[4096 - 192];
 	struct shm_qp qp[SHM_QPS];
@@ -98,86 +98,86 @@ struct shm_segment {
 };
 
 struct shm_bell {
-	_Atomic uint64_t rung;		/* another number for every ring; only peers write it */
+	_Atomic uint64_t rung; /* another number for every ring; only peers write it */
 	uint8_t pad0[56];
-	_Atomic uint32_t kicked;	/* an eventfd write is on its way */
+	_Atomic uint32_t kicked; /* an eventfd write is on its way */
 	uint8_t pad1[60];
 };
 
 enum shm_req_flags {
-	SHM_REQ_FIRST = 1 << 0,		/* first part of a message */
-	SHM_REQ_LAST = 1 << 1,		/* last part */
-	SHM_REQ_RESYNC = 1 << 2,	/* requester starts over after a refusal */
+	SHM_REQ_FIRST = 1 << 0,  /* first part of a message */
+	SHM_REQ_LAST = 1 << 1,   /* last part */
+	SHM_REQ_RESYNC = 1 << 2, /* requester starts over after a refusal */
 	SHM_REQ_SOLICITED = 1 << 3,
 	SHM_REQ_IMM = 1 << 4,
 	SHM_REQ_INV = 1 << 5,
-	SHM_REQ_FETCH = 1 << 6,		/* the responder reads the data from the requester's memory */
-	SHM_REQ_BUNDLE = 1 << 7,		/* small writes, one behind the other: struct shm_piece each */
+	SHM_REQ_FETCH = 1 << 6,  /* the responder reads the data from the requester's memory */
+	SHM_REQ_BUNDLE = 1 << 7, /* small writes, one behind the other: struct shm_piece each */
 };
 
 /*
- * A request. `turn` is written last, so that who waits for the request finds in one cache line that it is there and what it
- * is; small data is in the next one.
+ * A request. `turn` is written last, so that who waits for the request finds in one cache line that
+ * it is there and what it is; small data is in the next one.
  */
 struct shm_req {
-	uint32_t opcode;		/* enum ibv_wr_opcode */
-	uint32_t flags;			/* enum shm_req_flags */
+	uint32_t opcode; /* enum ibv_wr_opcode */
+	uint32_t flags;  /* enum shm_req_flags */
 	uint32_t dst_qpn;
 	uint32_t src_qpn;
-	uint32_t imm;			/* or the key to invalidate */
+	uint32_t imm; /* or the key to invalidate */
 	uint32_t rkey;
-	uint32_t nsge;			/* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_BUNDLE: pieces */
-	uint32_t length;		/* bytes in this part */
+	uint32_t nsge;   /* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_BUNDLE: pieces */
+	uint32_t length; /* bytes in this part */
 	uint64_t raddr;
-	uint32_t wqe;			/* requester's index, for the response */
-	uint32_t qp_index;		/* requester's place in its table, for the response */
-	uint32_t epoch;			/* requester's, for the response */
+	uint32_t wqe;      /* requester's index, for the response */
+	uint32_t qp_index; /* requester's place in its table, for the response */
+	uint32_t epoch;    /* requester's, for the response */
 	uint8_t pad[8];
-	_Atomic uint32_t turn;		/* the low half of how many requests there have been with this one */
-	uint8_t data[SHM_INLINE];	/* length <= SHM_INLINE: the data; else it is in the chunk */
+	_Atomic uint32_t turn;    /* the low half of how many requests there have been with this one */
+	uint8_t data[SHM_INLINE]; /* length <= SHM_INLINE: the data; else it is in the chunk */
 	/* Not of bundles. */
 	uint64_t compare_add;
 	uint64_t swap;
-	uint64_t total;			/* bytes of the message, all parts */
-	uint64_t offset;		/* of this part */
+	uint64_t total;  /* bytes of the message, all parts */
+	uint64_t offset; /* of this part */
 };
 
 /* A write in a bundle; its data follows, in whole words of 8 bytes. */
 struct shm_piece {
 	uint64_t raddr;
 	uint32_t rkey;
-	uint32_t length;		/* bytes */
+	uint32_t length; /* bytes */
 };
 
 /* What became of a request. */
 enum shm_status {
 	SHM_ACK,
-	SHM_RNR,		/* no receive posted */
-	SHM_DROPPED,		/* an earlier request was refused and this one is not the retry */
-	SHM_NOT_READY,		/* the queue pair does not listen: a NIC would stay silent */
+	SHM_RNR,       /* no receive posted */
+	SHM_DROPPED,   /* an earlier request was refused and this one is not the retry */
+	SHM_NOT_READY, /* the queue pair does not listen: a NIC would stay silent */
 	SHM_NAK_INV_REQ,
 	SHM_NAK_ACCESS,
 	SHM_NAK_OP,
 };
 
 struct shm_resp {
-	uint32_t status;		/* enum shm_status */
+	uint32_t status; /* enum shm_status */
 	uint32_t qp_index;
 	uint32_t wqe;
 	uint32_t rnr_timer;
-	uint32_t length;		/* bytes of data; SHM_REQ_BUNDLE: pieces carried out */
-	uint32_t flags;			/* enum shm_req_flags of the request */
-	uint64_t value;			/* atomics: what was there before; writes: shm_ticks when the data was in place */
-	uint64_t offset;		/* of this part in its message */
+	uint32_t length; /* bytes of data; SHM_REQ_BUNDLE: pieces carried out */
+	uint32_t flags;  /* enum shm_req_flags of the request */
+	uint64_t value;  /* atomics: what was there before; writes: shm_ticks when the data was in place */
+	uint64_t offset; /* of this part in its message */
 	uint32_t epoch;
 	uint8_t pad[12];
-	_Atomic uint32_t turn;		/* as of its request; written last */
+	_Atomic uint32_t turn; /* as of its request; written last */
 	uint32_t reserved;
 };
 
 struct shm_link {
-	struct shm_req req[SHM_RING];	/* written by the requester */
-	struct shm_resp resp[SHM_RING];	/* written by the responder */
+	struct shm_req req[SHM_RING];   /* written by the requester */
+	struct shm_resp resp[SHM_RING]; /* written by the responder */
 	uint8_t req_chunk[SHM_RING][SHM_CHUNK];
 	uint8_t resp_chunk[SHM_RING][SHM_CHUNK];
 };
@@ -196,12 +196,15 @@ static inline uint32_t shm_gate_load(const struct shm_qp *qp)
 	return atomic_load_explicit(&((struct shm_qp *)(uintptr_t)qp)->gate, memory_order_acquire);
 }
 
-/* ---- busy: "I act on my peer's memory". The peer withdraws a key or closes its gate and then waits for it ---- */
+/*
+ * ---- busy: "I act on my peer's memory". The peer withdraws a key or closes its gate and then
+ * waits for it ----
+ */
 
 /*
- * Requester, own queue pair. Must be globally visible before the gate and the key are read. The peer's
- * shm_busy_load runs after a membarrier system call that makes it so; only where one of the two has no membarrier
- * (full_fence) is a fence needed here.
+ * Requester, own queue pair. Must be globally visible before the gate and the key are read. The
+ * peer's shm_busy_load runs after a membarrier system call that makes it so; only where one of the
+ * two has no membarrier (full_fence) is a fence needed here.
  */
 static inline void shm_busy_enter(struct shm_qp *own, bool full_fence)
 {
@@ -245,7 +248,10 @@ static inline uint32_t shm_mr_key(const struct shm_mr *mr)
 
 /* ---- rings of a link ---- */
 
-/* Requester; pairs with shm_req_is_there: the rest of the request is written first. `number` counts requests from 1. */
+/*
+ * Requester; pairs with shm_req_is_there: the rest of the request is written first. `number` counts
+ * requests from 1.
+ */
 static inline void shm_req_publish(struct shm_req *req, uint64_t number)
 {
 	atomic_store_explicit(&req->turn, (uint32_t)number, memory_order_release);
@@ -257,7 +263,10 @@ static inline bool shm_req_is_there(struct shm_req *req, uint64_t number)
 	return atomic_load_explicit(&req->turn, memory_order_acquire) == (uint32_t)number;
 }
 
-/* Responder; pairs with shm_resp_is_there. Also orders the responder's last look at the request before its reuse. */
+/*
+ * Responder; pairs with shm_resp_is_there. Also orders the responder's last look at the request
+ * before its reuse.
+ */
 static inline void shm_resp_publish(struct shm_resp *resp, uint64_t number)
 {
 	atomic_store_explicit(&resp->turn, (uint32_t)number, memory_order_release);
@@ -272,9 +281,10 @@ static inline bool shm_resp_is_there(struct shm_resp *resp, uint64_t number)
 /* ---- bell and attention ---- */
 
 /*
- * Peer, after it published something; `ring` is a number that nobody has rung with. Then it loads attention: either it sees
- * SHM_KICK, or the owner, who says that and then looks at the bell, sees the ring. Between the two the owner calls membarrier;
- * only where one of the two has none (full_fence) is a fence needed here.
+ * Peer, after it published something; `ring` is a number that nobody has rung with. Then it loads
+ * attention: either it sees SHM_KICK, or the owner, who says that and then looks at the bell, sees
+ * the ring. Between the two the owner calls membarrier; only where one of the two has none
+ * (full_fence) is a fence needed here.
  */
 static inline void shm_bell_ring(struct shm_bell *bell, uint64_t ring, bool full_fence)
 {
@@ -285,21 +295,27 @@ static inline void shm_bell_ring(struct shm_bell *bell, uint64_t ring, bool full
 }
 
 /*
- * Owner: the last ring. Cheap enough for every poll: the line is only read, and changes hands once for a ring. Pairs with
- * shm_bell_ring: what was published before this ring is there.
+ * Owner: the last ring. Cheap enough for every poll: the line is only read, and changes hands once
+ * for a ring. Pairs with shm_bell_ring: what was published before this ring is there.
  */
 static inline uint64_t shm_bell_last(struct shm_bell *bell)
 {
 	return atomic_load_explicit(&bell->rung, memory_order_acquire);
 }
 
-/* Owner; after SHM_KICK and a heavy barrier it looks at the bell once more. Pairs with shm_attention_get after a ring. */
+/*
+ * Owner; after SHM_KICK and a heavy barrier it looks at the bell once more. Pairs with
+ * shm_attention_get after a ring.
+ */
 static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention attention)
 {
 	atomic_exchange_explicit(&seg->attention, (uint32_t)attention, memory_order_seq_cst);
 }
 
-/* Peer, after shm_bell_ring, which says how it pairs with shm_attention_set. The owner may use it to read back its own word. */
+/*
+ * Peer, after shm_bell_ring, which says how it pairs with shm_attention_set. The owner may use it
+ * to read back its own word.
+ */
 static inline uint32_t shm_attention_get(const struct shm_segment *seg)
 {
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->attention, memory_order_relaxed);
@@ -336,7 +352,10 @@ static inline bool shm_kick_claim(struct shm_bell *bell)
 	return atomic_exchange_explicit(&bell->kicked, 1, memory_order_seq_cst) == 0;
 }
 
-/* Owner's engine, before it looks at the bell; also when a peer died, which may have claimed and never written. */
+/*
+ * Owner's engine, before it looks at the bell; also when a peer died, which may have claimed and
+ * never written.
+ */
 static inline void shm_kick_reset(struct shm_bell *bell)
 {
 	atomic_exchange_explicit(&bell->kicked, 0, memory_order_seq_cst);

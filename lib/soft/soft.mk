@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # softverbs: a verbs device made of shared memory. Works alone (make -f lib/soft/soft.mk) and when included.
 # Compiled and tested with the headers of rdma-core 44.0 and 56.1; lib/soft/layout_check.c stops the build where others
 # differ in what is relied on. With headers that are not installed: CFLAGS="-O2 -g -isystem DIRECTORY".

@@ -108,8 +108,7 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *base)
 
 	if (atomic_load(&srq->users) != 0)
 		return EBUSY;
-	soft_async_forget(base->context, srq, &base->mutex, &base->cond, &base->events_completed,
-			  &srq->async_raised);
+	soft_async_forget(base->context, srq, &base->mutex, &base->cond, &base->events_completed, &srq->async_raised);
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
 	pthread_mutex_destroy(&base->mutex);
 	pthread_cond_destroy(&base->cond);
@@ -174,7 +173,7 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
 
 void soft_srq_check_limit(struct soft_srq *srq)
 {
-	struct ibv_async_event event = {.element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED};
+	struct ibv_async_event event = { .element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED };
 
 	if (srq->limit_event == 0 || srq->rq.head - srq->rq.tail >= srq->limit_event)
 		return;

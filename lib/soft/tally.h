@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A descriptor that counts the entries of a list, so that programs can poll it, and set O_NONBLOCK, as with the kernel's.
+ * A descriptor that counts the entries of a list, so that programs can poll it, and set O_NONBLOCK,
+ * as with the kernel's.
  *
- * DESIGN NOTES
- * Whoever wants an entry takes a count first, by a read that blocks, may be interrupted and may be cancelled as the kernel's
- * own, and then an entry, under the list's lock. Whoever forgets an entry takes a count back, with the lock held and so
- * without ever blocking: it may be in the hands of one who has just read it, who then finds the list empty and waits again,
+ * DESIGN NOTES Whoever wants an entry takes a count first, by a read that blocks, may be
+ * interrupted and may be cancelled as the kernel's own, and then an entry, under the list's lock.
+ * Whoever forgets an entry takes a count back, with the lock held and so without ever blocking: it
+ * may be in the hands of one who has just read it, who then finds the list empty and waits again,
  * or another entry. So there are never fewer counts, those in hands included, than entries.
  */
 #ifndef SOFT_TALLY_H
@@ -25,8 +26,8 @@ static inline int tally_new(void)
 }
 
 /*
- * One entry more; under the list's lock. false only for a descriptor that the program has closed or replaced. By number, because
- * write(2) is a place where a thread can be cancelled, with the lock.
+ * One entry more; under the list's lock. false only for a descriptor that the program has closed or
+ * replaced. By number, because write(2) is a place where a thread can be cancelled, with the lock.
  */
 static inline bool tally_add(int fd)
 {
@@ -44,13 +45,13 @@ static inline int tally_wait(int fd)
 }
 
 /*
- * An entry was forgotten; under the list's lock. Before Linux 5.8, which cannot do this without blocking, its count stays: one look
- * at the descriptor will be in vain.
+ * An entry was forgotten; under the list's lock. Before Linux 5.8, which cannot do this without
+ * blocking, its count stays: one look at the descriptor will be in vain.
  */
 static inline void tally_forget(int fd)
 {
 	uint64_t one;
-	struct iovec to = {.iov_base = &one, .iov_len = sizeof(one)};
+	struct iovec to = { .iov_base = &one, .iov_len = sizeof(one) };
 
 	(void)syscall(SYS_preadv2, fd, &to, 1, -1L, -1L, RWF_NOWAIT);
 }

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * By ring or by system call: two ways to write a polling peer's private memory, and which is faster is the machine's to say.
+ * By ring or by system call: two ways to write a polling peer's private memory, and which is faster
+ * is the machine's to say.
  *
- * DESIGN NOTES
- * By ring data is copied twice, but by two processors at once; process_vm_writev copies it once, after a look into the
- * other's page tables. Where caches are close to each other the ring is twice as fast for a megabyte, where they are
- * far it is slower from some kilobytes on. So a round of writes of one size class begins with some by ring, then some
- * by call, and the better way is taken for the rest of it. Some in a row, because each way leaves the memory in another
- * processor's cache, and pays for what the other one has left. What counts is the best time: the others were disturbed, or found
- * memory that nobody had touched yet. A write by ring is timed only when nothing was in the ring before it, and until
- * the peer has the data, by the clock that all processors share.
+ * DESIGN NOTES By ring data is copied twice, but by two processors at once; process_vm_writev
+ * copies it once, after a look into the other's page tables. Where caches are close to each other
+ * the ring is twice as fast for a megabyte, where they are far it is slower from some kilobytes on.
+ * So a round of writes of one size class begins with some by ring, then some by call, and the
+ * better way is taken for the rest of it. Some in a row, because each way leaves the memory in
+ * another processor's cache, and pays for what the other one has left. What counts is the best
+ * time: the others were disturbed, or found memory that nobody had touched yet. A write by ring is
+ * timed only when nothing was in the ring before it, and until the peer has the data, by the clock
+ * that all processors share.
  *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
 #include "soft.h"
 
 enum {
-	CLASSES = 12,			/* SOFT_WAY_MIN bytes and up, doubling */
-	TRIALS = SHM_RING + 32,		/* of each way; the first ones meet pages of the ring that nobody has touched */
-	ROUND = 4096,			/* writes, after which all is forgotten */
-	ANSWER_TICKS = 500,		/* what the answer to a request by ring costs both sides afterwards, about */
+	CLASSES = 12,           /* SOFT_WAY_MIN bytes and up, doubling */
+	TRIALS = SHM_RING + 32, /* of each way; the first ones meet pages of the ring that nobody has touched */
+	ROUND = 4096,           /* writes, after which all is forgotten */
+	ANSWER_TICKS = 500,     /* what the answer to a request by ring costs both sides afterwards, about */
 	MOST_TICKS = 1 << 30,
 	WAYS = 2,
 };
 
-struct class {
+struct class
+{
 	_Atomic uint32_t writes;
-	_Atomic uint64_t best[WAYS];	/* ticks for SOFT_WAY_MIN bytes; 0: not known */
+	_Atomic uint64_t best[WAYS]; /* ticks for SOFT_WAY_MIN bytes; 0: not known */
 };
 
 static struct class classes[CLASSES];

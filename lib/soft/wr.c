@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ibv_wr_*: work requests built in place. wr_start takes the queue pair's lock, each builder fills the next element
- * of the send queue, the setters add its data, and wr_complete hands all of them over at once.
+ * ibv_wr_*: work requests built in place. wr_start takes the queue pair's lock, each builder fills
+ * the next element of the send queue, the setters add its data, and wr_complete hands all of them
+ * over at once.
  */
 #include <errno.h>
 #include <string.h>
@@ -157,7 +158,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge
 
 static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
 {
-	struct ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+	struct ibv_sge sge = { .addr = addr, .length = length, .lkey = lkey };
 
 	wr_set_sge_list(ex, 1, &sge);
 }
@@ -188,7 +189,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct
 
 static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 {
-	struct ibv_data_buf buf = {.addr = addr, .length = length};
+	struct ibv_data_buf buf = { .addr = addr, .length = length };
 
 	wr_set_inline_data_list(ex, 1, &buf);
 }

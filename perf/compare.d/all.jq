@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # all.jq - compare.json: the machine, the rows of the table, those of the scaling programs, and what all of it comes from
 def scaling_row: {
   figure: "scaling, \(.program): bars that hold", side: "oriel", value: (.bars - .missed), against: "bars", other: .bars,

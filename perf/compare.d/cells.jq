@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # cells.jq - the runs, a list of them, become cells: one for each figure of each side, with its value in every round
 
 def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;

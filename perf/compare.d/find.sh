@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # find.sh - what this machine has: the device, the peers, stock perftest; sets kind, device, and the function sides_of
 
 # The peers. Open MPI takes its component by --mca osc; those that cannot make a window of one kind fail in the first round

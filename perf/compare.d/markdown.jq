@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # markdown.jq - compare.json as README's tables ($part "short") or as every row of the comparison ($part "all")
 
 def number:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # pictures.sh - draw what compare.json says, as SVG and PNG, where gnuplot is there
 
 # The cells of one id as a file for gnuplot: a block a side, "size median low high", with the side as its title.

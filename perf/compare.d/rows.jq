@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # rows.jq - the rows of the table: each line of a bars file, a figure beside what it is measured against
 #
 # Input: the text of the file; $cells: what cells.jq made. A ratio is taken within each round, of figures that were taken

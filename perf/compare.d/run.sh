@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # run.sh - run one side of one line of the plan, and keep what it measured: a line of JSON in $log
 
 # What did not work is told, and not tried again in later rounds. Peers' components differ in what they can do, so they may fail.

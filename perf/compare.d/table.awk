@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # table.awk - the table for people, of what table.jq says
 $1 == "head" { print $2; next }
 $1 == "tail" { print ""; print $2; next }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # table.jq - compare.json as lines for table.awk: kind, then fields, separated by tabs
 def number:
   if . == null then "" elif . < 10 then (. * 1000 | round / 1000) elif . < 100 then (. * 100 | round / 100)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * backend_mpi.c - the patterns on MPI's one-sided calls, for the peers: Open MPI and MPICH
  *
- * Linked with the same driver as Oriel's programs by perf/mpi/mpi.mk. Each of the two libraries has its own header, so this is
- * compiled once with each mpicc.
+ * Linked with the same driver as Oriel's programs by perf/mpi/mpi.mk. Each of the two libraries has
+ * its own header, so this is compiled once with each mpicc.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,19 +27,23 @@ static MPI_Group all = MPI_GROUP_NULL, partners = MPI_GROUP_NULL;
 static enum perf_sync sync;
 static int rank;
 
-/* Errors abort the job with the library's own message: MPI_ERRORS_ARE_FATAL is what windows and communicators begin with. */
+/*
+ * Errors abort the job with the library's own message: MPI_ERRORS_ARE_FATAL is what windows and
+ * communicators begin with.
+ */
 
 /* ---- operations ---- */
 
 static int put(const struct perf_turn *t, int to, size_t at)
 {
-	return MPI_Put(t->origin + at, (int)t->size_bytes, MPI_BYTE, to, (MPI_Aint)(put_disp(t, to) + at), (int)t->size_bytes,
-	               MPI_BYTE, win);
+	return MPI_Put(t->origin + at, (int)t->size_bytes, MPI_BYTE, to, (MPI_Aint)(put_disp(t, to) + at),
+	               (int)t->size_bytes, MPI_BYTE, win);
 }
 
 static int get(const struct perf_turn *t, int from, uint8_t *to, size_t at)
 {
-	return MPI_Get(to, (int)t->size_bytes, MPI_BYTE, from, (MPI_Aint)(get_disp(t) + at), (int)t->size_bytes, MPI_BYTE, win);
+	return MPI_Get(to, (int)t->size_bytes, MPI_BYTE, from, (MPI_Aint)(get_disp(t) + at), (int)t->size_bytes, MPI_BYTE,
+	               win);
 }
 
 /* With each neighbour or, at a neighbour, with the hub. */

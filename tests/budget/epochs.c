@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * epochs.c - the same epoch again and again, for counting instructions
  *
- * Rank 1 posts, rank 0 starts, puts 8 bytes and completes, rank 1 waits; between these steps both meet in a barrier, so that no
- * call has to wait for the other side, and each takes the same instructions every time.
+ * Rank 1 posts, rank 0 starts, puts 8 bytes and completes, rank 1 waits; between these steps both
+ * meet in a barrier, so that no call has to wait for the other side, and each takes the same
+ * instructions every time.
  *
  * usage: oriel-run -n 2 budget-epochs TURNS
  */
@@ -22,7 +24,8 @@ static int warm(oriel_win *win, int peer)
 {
 	uint64_t value;
 
-	if (oriel_win_fence(win, 0) || oriel_get(win, &value, sizeof(value), peer, 0) || oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
+	if (oriel_win_fence(win, 0) || oriel_get(win, &value, sizeof(value), peer, 0) ||
+	    oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
 		return fail("warm-up");
 	return 0;
 }
@@ -36,7 +39,8 @@ static int turn(oriel_job *job, oriel_win *win, oriel_group *other)
 		return fail("oriel_win_post");
 	if (oriel_barrier(job))
 		return fail("oriel_barrier");
-	if (rank == 0 && (oriel_win_start(win, other, 0) || oriel_put(win, &value, sizeof(value), 1, 0) || oriel_win_complete(win)))
+	if (rank == 0 &&
+	    (oriel_win_start(win, other, 0) || oriel_put(win, &value, sizeof(value), 1, 0) || oriel_win_complete(win)))
 		return fail("access epoch");
 	if (oriel_barrier(job))
 		return fail("oriel_barrier");

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * heat2d.c - a 2-D heat equation with halo exchange by post, start, complete, wait
  *
- * The square of N x N points is cut into px x py blocks, one a rank. A block keeps two copies of its points, each with a
- * frame of halo points, in one window. Before each step every rank puts its outermost points into the halos of its neighbours: rows
- * with oriel_put, columns with oriel_putv. At the end rank 0 gets all blocks and compares them with a serial run,
- * to the last bit.
+ * The square of N x N points is cut into px x py blocks, one a rank. A block keeps two copies of
+ * its points, each with a frame of halo points, in one window. Before each step every rank puts its
+ * outermost points into the halos of its neighbours: rows with oriel_put, columns with oriel_putv.
+ * At the end rank 0 gets all blocks and compares them with a serial run, to the last bit.
  *
  * usage: oriel-run -n P heat2d [N [STEPS]]
  */
@@ -127,7 +128,8 @@ static int put_column(const struct heat *h, int copy, int dx, struct oriel_origi
 	return 0;
 }
 
-static int exchange(const struct heat *h, int copy, struct oriel_origin_piece *origin, struct oriel_target_piece *target)
+static int exchange(const struct heat *h, int copy, struct oriel_origin_piece *origin,
+                    struct oriel_target_piece *target)
 {
 	if (oriel_win_post(h->win, h->neighbours, 0))
 		return fail("oriel_win_post");
@@ -148,8 +150,9 @@ static void compute(const struct block *b, double *p, int from)
 {
 	for (int y = 0; y < b->ny; y++) {
 		for (int x = 0; x < b->nx; x++)
-			p[at(b, 1 - from, x, y)] = step_point(p[at(b, from, x, y)], p[at(b, from, x - 1, y)], p[at(b, from, x + 1, y)],
-			                                      p[at(b, from, x, y - 1)], p[at(b, from, x, y + 1)]);
+			p[at(b, 1 - from, x, y)] =
+				step_point(p[at(b, from, x, y)], p[at(b, from, x - 1, y)], p[at(b, from, x + 1, y)],
+			               p[at(b, from, x, y - 1)], p[at(b, from, x, y + 1)]);
 	}
 }
 
@@ -223,8 +226,8 @@ static int check(const struct heat *h, double seconds)
 	if (oriel_win_fence(h->win, ORIEL_MODE_NOSUCCEED))
 		return fail("oriel_win_fence");
 	if (h->rank == 0 && wrong == 0)
-		printf("heat2d: %d x %d points, %d steps on %d x %d ranks in %.3f s; equal to the serial run to the last bit\n", h->n,
-		       h->n, h->steps, h->px, h->py, seconds);
+		printf("heat2d: %d x %d points, %d steps on %d x %d ranks in %.3f s; equal to the serial run to the last bit\n",
+		       h->n, h->n, h->steps, h->px, h->py, seconds);
 	if (wrong)
 		fprintf(stderr, "heat2d: %ld rows differ from the serial run\n", wrong);
 	free(serial);

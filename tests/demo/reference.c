@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * reference.c - the smallest program that uses everything post, start, complete and test have
  *
- * Rank 1 shows 20 ints, B[i] = -4 * i. Rank 0 shows nothing; it puts its ints 0 to 9 one by one, gets the ints at 10
- * to 19 one by one, and completes. It must then hold -4 * (i + 10); rank 1 spins on test and must then find B[i] == i for i < 10.
+ * Rank 1 shows 20 ints, B[i] = -4 * i. Rank 0 shows nothing; it puts its ints 0 to 9 one by one,
+ * gets the ints at 10 to 19 one by one, and completes. It must then hold -4 * (i + 10); rank 1
+ * spins on test and must then find B[i] == i for i < 10.
  */
 #include <oriel.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* claims.c - see claims.h. */
 #include "claims.h"
 

@@ -1,16 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * claims.h - who may touch which bytes of whose memory
  *
  * DESIGN NOTES
  *
- * The plan is one list of events, but ranks run apart: what stands later in the list may happen earlier. A *claim* says
- * that bytes of a rank's memory are being read or written from its event on until an event of the memory's owner that
- * puts an end to it: complete, fence or flush for memory of the origin, wait or fence for the target. Writing takes
- * that nobody claims the bytes, reading that nobody claims them for writing. So the outcome does not depend on when
- * things happen, and the model may carry out every event at once.
+ * The plan is one list of events, but ranks run apart: what stands later in the list may happen
+ * earlier. A *claim* says that bytes of a rank's memory are being read or written from its event on
+ * until an event of the memory's owner that puts an end to it: complete, fence or flush for memory
+ * of the origin, wait or fence for the target. Writing takes that nobody claims the bytes, reading
+ * that nobody claims them for writing. So the outcome does not depend on when things happen, and
+ * the model may carry out every event at once.
  *
- * Memory that is exposed, through whatever window, may be reached by ranks that are ahead of the list. A claim on it
- * therefore outlives its end until no exposure epoch covers the bytes; so do the owner's own stores.
+ * Memory that is exposed, through whatever window, may be reached by ranks that are ahead of the
+ * list. A claim on it therefore outlives its end until no exposure epoch covers the bytes; so do
+ * the owner's own stores.
  */
 #ifndef ORIEL_TESTS_EPOCHS_CLAIMS_H
 #define ORIEL_TESTS_EPOCHS_CLAIMS_H

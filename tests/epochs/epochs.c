@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * epochs.c - see epochs.h
  *
- * Every rank makes the whole plan and runs the whole model, and carries out its own events in between. A difference is
- * printed and does not change what the rank does next, so that nobody hangs because of it.
+ * Every rank makes the whole plan and runs the whole model, and carries out its own events in
+ * between. A difference is printed and does not change what the rank does next, so that nobody
+ * hangs because of it.
  */
 #include "epochs.h"
 
@@ -26,8 +28,8 @@
 struct memory {
 	uint32_t serial;
 	enum region_kind kind;
-	uint8_t *base;      /* first byte of the region */
-	void *mapped;       /* what to give back */
+	uint8_t *base; /* first byte of the region */
+	void *mapped;  /* what to give back */
 	size_t mapped_bytes;
 };
 
@@ -41,7 +43,7 @@ struct run {
 	struct memory memory[PLAN_REGIONS_MAX];
 	uint8_t *bytes[PLAN_REGIONS_MAX]; /* memory[].base */
 	oriel_win *win[PLAN_WINDOWS_MAX];
-	bool closed[PLAN_WINDOWS_MAX];    /* a test was true: the exposure epoch is over, wait has nothing to do */
+	bool closed[PLAN_WINDOWS_MAX]; /* a test was true: the exposure epoch is over, wait has nothing to do */
 	oriel_mem *mem[PLAN_MEMS_MAX];
 	int differences;
 };
@@ -426,8 +428,10 @@ static void register_memory(struct run *run)
 	const struct event *event = &run->event;
 	const struct range *range = &run->plan.mem[event->rank][event->mem].range;
 
-	must(run, oriel_mem_register(run->job->handle, run->bytes[range->region] + range->offset, range->size_bytes,
-	                             &run->mem[event->mem]), "oriel_mem_register");
+	must(run,
+	     oriel_mem_register(run->job->handle, run->bytes[range->region] + range->offset, range->size_bytes,
+	                        &run->mem[event->mem]),
+	     "oriel_mem_register");
 }
 
 static void carry_out(struct run *run)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* epochs.h - carries a plan out over Oriel and compares with the model */
 #ifndef ORIEL_TESTS_EPOCHS_EPOCHS_H
 #define ORIEL_TESTS_EPOCHS_EPOCHS_H
@@ -13,10 +14,10 @@ struct fixed {
 };
 
 struct settings {
-	uint64_t first;   /* seed */
+	uint64_t first; /* seed */
 	uint64_t seeds;
-	int steps;        /* 0: as the seed says */
-	bool verbose;     /* print every event */
+	int steps;    /* 0: as the seed says */
+	bool verbose; /* print every event */
 };
 
 struct job {
@@ -28,8 +29,8 @@ struct job {
 };
 
 /*
- * Run one seed. Gives the number of differences found. A call that fails where it must not ends the program, since the
- * others can only wait for this rank from then on.
+ * Run one seed. Gives the number of differences found. A call that fails where it must not ends the
+ * program, since the others can only wait for this rank from then on.
  */
 int epochs_run(struct job *job, const struct settings *settings, uint64_t seed);
 

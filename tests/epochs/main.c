@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * main.c - random epochs against a model
  *
@@ -110,8 +111,10 @@ static int run_job(const struct settings *settings)
 int main(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{ "seed", required_argument, NULL, 's' },  { "seeds", required_argument, NULL, 'c' },
-		{ "steps", required_argument, NULL, 'n' }, { "list", required_argument, NULL, 'l' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "seeds", required_argument, NULL, 'c' },
+		{ "steps", required_argument, NULL, 'n' },
+		{ "list", required_argument, NULL, 'l' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct settings settings = { .first = 1, .seeds = 1 };

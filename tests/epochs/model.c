@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* model.c - see model.h. */
 #include "model.h"
 

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * model.h - what the memory of all ranks must hold: every event is carried out at once, in the order of the list
+ * model.h - what the memory of all ranks must hold: every event is carried out at once, in the
+ * order of the list
  *
  * Why that is right although the ranks run apart: claims.h.
  */

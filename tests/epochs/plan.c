@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* plan.c - which event comes next; see plan.h. */
 #include "plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* plan_end.c - what complete, fence and flush put an end to. */
 #include "plan_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* plan_op.c - operations and the memory they touch; see claims.h. */
 #include <string.h>
 
@@ -109,8 +110,8 @@ void plan_unstable(const struct plan *plan, const struct range *range, struct un
 static size_t edge_size(struct rng *rng)
 {
 	/* Around words, the inline limits, packets, the copy limit. */
-	static const size_t edges[] = { 1, 7, 8, 9, 63, 64, 65, 219, 220, 221, 999, 1000, 1001, 1023, 1024, 1025, 2000,
-		4095, 4096, 4097, 8191, 8192, 8193 };
+	static const size_t edges[] = { 1,    7,    8,    9,    63,   64,   65,   219,  220,  221,  999, 1000,
+		                            1001, 1023, 1024, 1025, 2000, 4095, 4096, 4097, 8191, 8192, 8193 };
 
 	return edges[rng_below(rng, sizeof(edges) / sizeof(edges[0]))];
 }
@@ -177,8 +178,12 @@ static bool kept(const struct plan_part *part, const struct range *range)
 static bool place_targets(struct plan *plan, struct plan_op *op, const size_t pieces[])
 {
 	const struct plan_part *part = &plan->win[op->win].part[op->target];
-	struct claim claim = { .side = CLAIM_TARGET, .write = !op->get, .win = op->win, .round = op->round,
-		.origin = op->origin, .target = op->target };
+	struct claim claim = { .side = CLAIM_TARGET,
+		                   .write = !op->get,
+		                   .win = op->win,
+		                   .round = op->round,
+		                   .origin = op->origin,
+		                   .target = op->target };
 
 	for (int i = 0; i < op->target_count; i++) {
 		if (!place(plan, &part->range, part->unit, pieces[i], &claim))
@@ -217,8 +222,12 @@ static struct range pick_origin(struct plan *plan, int rank)
 
 static bool place_origins(struct plan *plan, struct plan_op *op, const size_t pieces[])
 {
-	struct claim claim = { .side = CLAIM_ORIGIN, .write = op->get, .win = op->win, .round = op->round,
-		.origin = op->origin, .target = op->target };
+	struct claim claim = { .side = CLAIM_ORIGIN,
+		                   .write = op->get,
+		                   .win = op->win,
+		                   .round = op->round,
+		                   .origin = op->origin,
+		                   .target = op->target };
 
 	for (int i = 0; i < op->origin_count; i++) {
 		struct range within = pick_origin(plan, op->origin);
@@ -233,8 +242,8 @@ static bool place_origins(struct plan *plan, struct plan_op *op, const size_t pi
 }
 
 /*
- * New bytes for a put, where others' claims allow it: all pieces or none. The store comes before the put, so the
- * put's claims are left out of account for the moment.
+ * New bytes for a put, where others' claims allow it: all pieces or none. The store comes before
+ * the put, so the put's claims are left out of account for the moment.
  */
 static bool may_fill(struct plan *plan, const struct plan_op *op, int first_claim)
 {
@@ -253,7 +262,10 @@ static bool may_fill(struct plan *plan, const struct plan_op *op, int first_clai
 	return may;
 }
 
-/* Pieces of a put may share origin bytes; then filling piece after piece would change what an earlier one had. */
+/*
+ * Pieces of a put may share origin bytes; then filling piece after piece would change what an
+ * earlier one had.
+ */
 static bool origins_apart(const struct plan_op *op)
 {
 	for (int i = 0; i < op->origin_count; i++) {

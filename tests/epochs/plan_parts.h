@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * plan_parts.h - inside the generator
  *
- * An act_ function makes an event if it can: it gives false where the dice ask for something that is not possible now.
+ * An act_ function makes an event if it can: it gives false where the dice ask for something that
+ * is not possible now.
  */
 #ifndef ORIEL_TESTS_EPOCHS_PLAN_PARTS_H
 #define ORIEL_TESTS_EPOCHS_PLAN_PARTS_H
@@ -33,7 +35,10 @@ bool plan_may_store(struct plan *plan, const struct range *range);
 /* Let go of claims that are over. */
 void plan_sweep(struct plan *plan);
 
-/* plan_end.c: for the epoch that event->win and event->round name; of one origin or all, to one target or all (-1). */
+/*
+ * plan_end.c: for the epoch that event->win and event->round name; of one origin or all, to one
+ * target or all (-1).
+ */
 
 /* Operations are complete at their origins: into event->done. */
 void plan_finish_ops(struct plan *plan, struct event *event, int origin, int target);
@@ -75,7 +80,10 @@ bool act_round(struct plan *plan, struct event *event);
 bool act_new_round(struct plan *plan, struct event *event);
 bool plan_has_rounds(const struct plan *plan, int w);
 
-/* Make the next event of a rank in a round, if one is possible; the round's place becomes free with its last. */
+/*
+ * Make the next event of a rank in a round, if one is possible; the round's place becomes free with
+ * its last.
+ */
 bool plan_advance(struct plan *plan, struct event *event, struct plan_round *round, int rank);
 
 #endif

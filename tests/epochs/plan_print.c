@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* plan_print.c - events as text */
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,10 +26,11 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 }
 
 static const char *const names[EVENT_KINDS] = {
-	[EVENT_CREATE] = "create", [EVENT_FREE] = "free", [EVENT_FENCE] = "fence", [EVENT_BARRIER] = "barrier",
-	[EVENT_POST] = "post", [EVENT_START] = "start", [EVENT_OP] = "op", [EVENT_FLUSH] = "flush",
-	[EVENT_COMPLETE] = "complete", [EVENT_TEST] = "test", [EVENT_WAIT] = "wait", [EVENT_STORE] = "store",
-	[EVENT_DELAY] = "delay", [EVENT_REGISTER] = "register", [EVENT_DEREGISTER] = "deregister",
+	[EVENT_CREATE] = "create",   [EVENT_FREE] = "free",         [EVENT_FENCE] = "fence",
+	[EVENT_BARRIER] = "barrier", [EVENT_POST] = "post",         [EVENT_START] = "start",
+	[EVENT_OP] = "op",           [EVENT_FLUSH] = "flush",       [EVENT_COMPLETE] = "complete",
+	[EVENT_TEST] = "test",       [EVENT_WAIT] = "wait",         [EVENT_STORE] = "store",
+	[EVENT_DELAY] = "delay",     [EVENT_REGISTER] = "register", [EVENT_DEREGISTER] = "deregister",
 };
 
 static void add_range(struct text *text, const struct range *range)
@@ -47,8 +49,11 @@ static void add_assertions(struct text *text, int assertions)
 	static const struct {
 		int bit;
 		const char *name;
-	} bits[] = { { ORIEL_MODE_NOCHECK, "nocheck" }, { ORIEL_MODE_NOSTORE, "nostore" }, { ORIEL_MODE_NOPUT, "noput" },
-		{ ORIEL_MODE_NOPRECEDE, "noprecede" }, { ORIEL_MODE_NOSUCCEED, "nosucceed" } };
+	} bits[] = { { ORIEL_MODE_NOCHECK, "nocheck" },
+		         { ORIEL_MODE_NOSTORE, "nostore" },
+		         { ORIEL_MODE_NOPUT, "noput" },
+		         { ORIEL_MODE_NOPRECEDE, "noprecede" },
+		         { ORIEL_MODE_NOSUCCEED, "nosucceed" } };
 
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
 		if (assertions & bits[i].bit)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* plan_round.c - rounds of post, start, complete and wait; see plan.h. */
 #include <string.h>
 
@@ -126,7 +127,10 @@ bool plan_has_rounds(const struct plan *plan, int w)
 	return false;
 }
 
-/* Whether the rank has an epoch of this kind in an older round on the window that is not over: that one comes first. */
+/*
+ * Whether the rank has an epoch of this kind in an older round on the window that is not over: that
+ * one comes first.
+ */
 static bool is_behind(const struct plan *plan, const struct plan_round *round, int rank, bool access)
 {
 	for (int i = 0; i < PLAN_ROUNDS_MAX; i++) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* plan_win.c - windows and fences. */
 #include <assert.h>
 #include <string.h>
@@ -81,7 +82,10 @@ static int make_region(struct plan *plan, int rank, size_t size_bytes, bool allo
 	return at;
 }
 
-/* Memory that is there already: a fixed region, or one of another window (W5). The first holds any window. */
+/*
+ * Memory that is there already: a fixed region, or one of another window (W5). The first holds any
+ * window.
+ */
 static int old_region(struct plan *plan, int rank, size_t size_bytes)
 {
 	int region = (int)rng_below(&plan->rng, PLAN_REGIONS_MAX);
@@ -271,7 +275,10 @@ bool act_fence(struct plan *plan, struct event *event)
 	return true;
 }
 
-/* A window with an open fence epoch and two of its members, perhaps the same; -1 if the window drawn has none. */
+/*
+ * A window with an open fence epoch and two of its members, perhaps the same; -1 if the window
+ * drawn has none.
+ */
 static int some_fence_pair(struct plan *plan, int *origin, int *target)
 {
 	int w = plan_some_window(plan);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* random.c - see random.h. */
 #include "random.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* random.h - the test's own numbers (splitmix64), so that a seed means the same on every machine. */
 #ifndef ORIEL_TESTS_EPOCHS_RANDOM_H
 #define ORIEL_TESTS_EPOCHS_RANDOM_H

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * fuzz_conn_private.c - private data of a connection request: what has no proof is not taken, what has one is not lost
+ * fuzz_conn_private.c - private data of a connection request: what has no proof is not taken, what
+ * has one is not lost
  *
- * The first byte chooses what is done with the rest: taken as it is; or given a right proof first, so that the fuzzer
- * reaches what lies behind it; or a right request changed in one place.
+ * The first byte chooses what is done with the rest: taken as it is; or given a right proof first,
+ * so that the fuzzer reaches what lies behind it; or a right request changed in one place.
  */
 #include "conn_private.c"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * fuzz_dir_entry.c - readings of directory entries and segment places: what is taken is whole
  *
- * The first byte chooses: a reading as it is; a reading with a right check; a whole entry with some bytes of an older
- * one over it, as a torn reading has.
+ * The first byte chooses: a reading as it is; a reading with a right check; a whole entry with some
+ * bytes of an older one over it, as a torn reading has.
  */
 /* The rest of the library is not needed for what is fuzzed here. */
 #pragma weak err_set

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * fuzz_proto.c - proto_decode against any bytes
  *
- * What decodes must encode to exactly the bytes it came from, and no beginning of it may be taken for a message.
+ * What decodes must encode to exactly the bytes it came from, and no beginning of it may be taken
+ * for a message.
  */
 #include "../../bootstrap/proto.c"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * attack.c - strangers at the launcher's port, for the tests of oriel-run
  *
@@ -57,7 +58,10 @@ static int open_connection(void)
 	return fd;
 }
 
-/* Read until the launcher closes. Anything but a challenge and a refusal would be a success of the attack. */
+/*
+ * Read until the launcher closes. Anything but a challenge and a refusal would be a success of the
+ * attack.
+ */
 static void expect_to_be_dropped(int fd)
 {
 	uint8_t bytes[4096];
@@ -152,8 +156,8 @@ static void attack_with_huge_header(void)
 
 static void attack_early(void)
 {
-	static const enum proto_type types[] = { PROTO_PUT, PROTO_GET, PROTO_BARRIER, PROTO_LEAVE, PROTO_ABORT, PROTO_DIED,
-	                                         PROTO_WELCOME };
+	static const enum proto_type types[] = { PROTO_PUT,   PROTO_GET,  PROTO_BARRIER, PROTO_LEAVE,
+		                                     PROTO_ABORT, PROTO_DIED, PROTO_WELCOME };
 	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
 	size_t i;
 

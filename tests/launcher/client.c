@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * client.c - a rank that does what its arguments say, for the tests of oriel-run
  *
  *   launcher-client STEP...
  *
- * Steps are done in order; a step "R=STEP" is for rank R only, "R!STEP" for all ranks but R. What a step needs from
- * others it waits for; everything together has HANG_S seconds, then SIGALRM ends the program.
+ * Steps are done in order; a step "R=STEP" is for rank R only, "R!STEP" for all ranks but R. What a
+ * step needs from others it waits for; everything together has HANG_S seconds, then SIGALRM ends
+ * the program.
  *
  *   join                  boot_open                      say:TEXT      a line on stdout
  *   put:KEY:VALUE         boot put                       err:TEXT      a line on stderr
@@ -216,7 +218,7 @@ static void print_signal(int number)
 	printed = 1;
 }
 
-static void catch(int number)
+static void catch (int number)
 {
 	struct sigaction action = { .sa_handler = print_signal, .sa_flags = SA_RESTART };
 
@@ -373,7 +375,7 @@ static bool do_process_step(const struct step *step)
 	else if (is(step, "ignore"))
 		signal(atoi(step->part[1]), SIG_IGN);
 	else if (is(step, "print"))
-		catch(atoi(step->part[1]));
+		catch (atoi(step->part[1]));
 	else
 		return false;
 	return true;

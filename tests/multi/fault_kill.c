@@ -1,12 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault_kill.c - rule E6, and W7 with a dead member: a rank is killed inside a call, and all others are told
+ * fault_kill.c - rule E6, and W7 with a dead member: a rank is killed inside a call, and all others
+ * are told
  *
  *   oriel-run -n 4 fault_kill WHERE     WHERE is a name of the table below; fault_kill --list
  *
- * Rank 1 is the victim. It goes into the call, and a second thread of it waits until it is there (which it sees inside
- * the library), notes the time on the board and kills the process. The others wait for it, each mode in another call,
- * and must get ORIEL_ERR_PEER that names it within 5 s. Then they must still be able to work with each other, to free
- * the windows they had with the victim, and to leave. Each survivor prints "told RANK MILLISECONDS".
+ * Rank 1 is the victim. It goes into the call, and a second thread of it waits until it is there
+ * (which it sees inside the library), notes the time on the board and kills the process. The others
+ * wait for it, each mode in another call, and must get ORIEL_ERR_PEER that names it within 5 s.
+ * Then they must still be able to work with each other, to free the windows they had with the
+ * victim, and to leave. Each survivor prints "told RANK MILLISECONDS".
  */
 #include "multi.h"
 
@@ -24,7 +27,7 @@
 #include "win.h"
 
 #define VICTIM 1
-#define LATE 0          /* whom the victim waits for in the first round of a collective call */
+#define LATE 0 /* whom the victim waits for in the first round of a collective call */
 #define RANKS 4
 #define TOLD_MS 5000
 #define LIMIT_S 40
@@ -37,9 +40,9 @@ struct fault {
 	struct multi m;
 	struct multi_window w;
 	oriel_group *victim;
-	oriel_group *others;  /* all but the victim */
+	oriel_group *others; /* all but the victim */
 	oriel_group *none;
-	uint64_t calls;       /* that the victim has made; counter_load */
+	uint64_t calls; /* that the victim has made; counter_load */
 	bool (*is_there)(struct fault *fault);
 };
 
@@ -74,7 +77,8 @@ static void die_in_put(struct fault *fault)
 }
 
 /*
- * A lock that is taken now and then by the thread that waits; the flags it guards change only when it begins and ends.
+ * A lock that is taken now and then by the thread that waits; the flags it guards change only when
+ * it begins and ends.
  */
 static bool locked_flag(struct fault *fault, const bool *flag)
 {

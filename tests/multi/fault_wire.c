@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault_wire.c - what ranks do when the wire between them is bad, silent for a while, or cut: rules E6 and P5
+ * fault_wire.c - what ranks do when the wire between them is bad, silent for a while, or cut: rules
+ * E6 and P5
  *
  *   oriel-run -n N --addr A,B fault_wire WHERE FILE    on the wire of tests/vm/wire; fault_wire --list
  *
- * Ranks with even numbers are at one end of the wire, the others at the other. The program says "ready" when it is
- * where it shall be disturbed; whoever runs it then spoils the wire and makes FILE, with the time of the cut in it
- * (milliseconds since start-up).
+ * Ranks with even numbers are at one end of the wire, the others at the other. The program says
+ * "ready" when it is where it shall be disturbed; whoever runs it then spoils the wire and makes
+ * FILE, with the time of the cut in it (milliseconds since start-up).
  *
  * lossy       epochs of both kinds, and each buffer is overwritten as soon as complete has given it back: what is
  *             repeated must come from elsewhere, or must have been waited for
@@ -36,11 +38,11 @@ struct fault {
 	struct multi_window w;
 	const char *name;
 	const char *file;
-	int next;             /* the rank after this one, and the one before: both at the other end */
+	int next; /* the rank after this one, and the one before: both at the other end */
 	int before;
 	oriel_group *to;
 	oriel_group *from;
-	uint64_t waits_ms;    /* since when this rank waits in the call that tells it; 0: since before the cut */
+	uint64_t waits_ms; /* since when this rank waits in the call that tells it; 0: since before the cut */
 };
 
 enum { LAST };
@@ -115,7 +117,10 @@ static void lossy(struct fault *fault)
 	}
 }
 
-/* Rounds until the outage is over, and some more. Ranks must make the same number, so rank 0 tells the last one. */
+/*
+ * Rounds until the outage is over, and some more. Ranks must make the same number, so rank 0 tells
+ * the last one.
+ */
 static void outage(struct fault *fault)
 {
 	struct multi *m = &fault->m;
@@ -223,8 +228,9 @@ static int in_barrier(struct fault *fault)
 }
 
 /*
- * P5: the put is copied, so complete has nothing to wait for. That it never arrived is told, once, by the next call on
- * the window after it is known, whatever that call does; the barrier makes it known.
+ * P5: the put is copied, so complete has nothing to wait for. That it never arrived is told, once,
+ * by the next call on the window after it is known, whatever that call does; the barrier makes it
+ * known.
  */
 static int copied_put(struct fault *fault)
 {
@@ -296,7 +302,10 @@ static void be_told(struct fault *fault, const struct mode *mode, uint64_t *ms)
 	int rc = mode->told(fault);
 	uint64_t told, cut;
 
-	/* A member that had got all that it needs from the other end may leave a collective call; the next one tells it. */
+	/*
+	 * A member that had got all that it needs from the other end may leave a collective call; the
+	 * next one tells it.
+	 */
 	if (rc == 0 && mode->collective) {
 		fault->waits_ms = boot_ms();
 		rc = oriel_barrier(m->job);

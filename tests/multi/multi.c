@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* multi.c - see multi.h. */
 #include "multi.h"
 
@@ -37,16 +38,16 @@ struct result {
 };
 
 struct board {
-	uint32_t ready;       /* the lock can be used; by rank 0 */
+	uint32_t ready; /* the lock can be used; by rank 0 */
 	int attached;
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
-	struct meeting all;   /* of the job */
-	struct meeting some;  /* of the case */
+	struct meeting all;  /* of the job */
+	struct meeting some; /* of the case */
 	uint64_t word[MULTI_WORDS];
 	uint64_t seed;
-	int stuck;            /* a rank has told that the case does not end */
-	int failures;         /* cases that have failed, by rank 0 */
+	int stuck;    /* a rank has told that the case does not end */
+	int failures; /* cases that have failed, by rank 0 */
 	struct result result[MULTI_RANKS_MAX];
 };
 

@@ -1,19 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * multi.h - what the programs in tests/multi are made of
  *
  * DESIGN NOTES
  *
- * A program is a table of cases. Every rank of the job runs the same cases in the same order; a case fails if it fails
- * on any rank. Results, and whatever ranks must tell each other without the library, go over the *board*: a file in
- * /dev/shm that all ranks of the job map, named after the process that started them. Nothing on the board depends on
- * what is tested.
+ * A program is a table of cases. Every rank of the job runs the same cases in the same order; a
+ * case fails if it fails on any rank. Results, and whatever ranks must tell each other without the
+ * library, go over the *board*: a file in /dev/shm that all ranks of the job map, named after the
+ * process that started them. Nothing on the board depends on what is tested.
  *
- * A check that fails is remembered and the case goes on, because a rank that left in the middle would hang the others.
- * A case that does not end is ended by an alarm, and the program with it.
+ * A check that fails is remembered and the case goes on, because a rank that left in the middle
+ * would hang the others. A case that does not end is ended by an alarm, and the program with it.
  *
- * Ranks wait for each other by multi_sync, or by words of the board that one raises and another awaits. What must *not*
- * happen (an operation that arrives too early) is tested by multi_drain, after which everything the rank has posted is
- * in the memory of its targets, rightly or wrongly.
+ * Ranks wait for each other by multi_sync, or by words of the board that one raises and another
+ * awaits. What must *not* happen (an operation that arrives too early) is tested by multi_drain,
+ * after which everything the rank has posted is in the memory of its targets, rightly or wrongly.
  */
 #ifndef ORIEL_TESTS_MULTI_H
 #define ORIEL_TESTS_MULTI_H
@@ -40,7 +41,7 @@ typedef void multi_case_fn(struct multi *m);
 
 struct multi_case {
 	const char *name;
-	int ranks;          /* that take part; others only wait for the end. 0: all of the job */
+	int ranks; /* that take part; others only wait for the end. 0: all of the job */
 	multi_case_fn *run;
 };
 
@@ -49,16 +50,17 @@ struct multi_program {
 	const struct multi_case *cases;
 	size_t case_count;
 	struct oriel_options options;
-	int limit_s;        /* of one case; 0: MULTI_LIMIT_S */
+	int limit_s; /* of one case; 0: MULTI_LIMIT_S */
 };
 
 /* The whole of main: join the job, run the cases named on the command line or all, print results, leave. */
 int multi_main(int argc, char **argv, const struct multi_program *program);
 
 /*
- * For programs that lose ranks on purpose, in place of multi_main: join job and board as a case of that name, with all
- * ranks; an alarm ends it after limit_s seconds. False when the job cannot be joined. Nobody collects results:
- * multi_tell prints this rank's, "not ok NAME: ..." if a check has failed, and gives what main returns.
+ * For programs that lose ranks on purpose, in place of multi_main: join job and board as a case of
+ * that name, with all ranks; an alarm ends it after limit_s seconds. False when the job cannot be
+ * joined. Nobody collects results: multi_tell prints this rank's, "not ok NAME: ..." if a check has
+ * failed, and gives what main returns.
  */
 bool multi_enter(struct multi *m, const char *name, int limit_s);
 int multi_tell(struct multi *m);
@@ -93,7 +95,10 @@ uint64_t multi_word(struct multi *m, int word);
 /* The process of a rank. */
 pid_t multi_pid(const struct multi *m, int rank);
 
-/* The same number on every rank, printed by rank 0; from MULTI_SEED or the clock. Every rank calls it, once a case. */
+/*
+ * The same number on every rank, printed by rank 0; from MULTI_SEED or the clock. Every rank calls
+ * it, once a case.
+ */
 uint64_t multi_seed(struct multi *m);
 uint64_t multi_random(uint64_t *state);
 
@@ -130,7 +135,8 @@ bool multi_window_open(struct multi *m, struct multi_window *w, size_t size_byte
 void multi_window_close(struct multi *m, struct multi_window *w);
 
 /*
- * One epoch from every rank to every other and itself, without operations: connections and descriptions are in place.
+ * One epoch from every rank to every other and itself, without operations: connections and
+ * descriptions are in place.
  */
 void multi_warm(struct multi *m, oriel_win *win);
 

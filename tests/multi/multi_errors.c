@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* multi_errors.c - rules E1 to E3: every public call with each argument wrong in turn, and wrong order. */
 #include "multi.h"
 
@@ -10,7 +11,10 @@
 
 #define LARGE ((int)1 << 20)
 
-/* Handles that are none: null, of other kinds, memory of the program's, and what the case adds: freed ones. */
+/*
+ * Handles that are none: null, of other kinds, memory of the program's, and what the case adds:
+ * freed ones.
+ */
 #define WRONG_MAX 8
 
 struct wrong {
@@ -73,8 +77,8 @@ static void job_handles(struct multi *m)
 }
 
 /*
- * E2: oriel_init, usage, memory: what is no handle. A second job of this process is not asked for: it would join as the
- * same rank.
+ * E2: oriel_init, usage, memory: what is no handle. A second job of this process is not asked for:
+ * it would join as the same rank.
  */
 static void other_job_arguments(struct multi *m)
 {
@@ -185,7 +189,10 @@ static void window_creation(struct multi *m)
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_allocate(64, 1, NULL, m->group, &base, NULL));
 	CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_allocate(64, 1, NULL, other, &base, &win));
 	CHECK(m, win == NULL && base == NULL);
-	/* Memory that is not there, at one rank: found out together, so it fails at both, and nothing is left. */
+	/*
+	 * Memory that is not there, at one rank: found out together, so it fails at both, and nothing
+	 * is left.
+	 */
 	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_create(m->rank ? memory : (void *)4096, 64, 1, NULL, m->group, &win));
 	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_allocate(m->rank ? 64 : SIZE_MAX / 2, 1, NULL, m->group, &base, &win));
 	CHECK(m, win == NULL && base == NULL);
@@ -247,8 +254,15 @@ static void window_handles(struct multi *m)
 /* E2: assertions that do not exist, and those of other calls. */
 static void assertion_bits(struct multi *m)
 {
-	static const int on_start[] = { ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED,
-		0x20, 0x21, 1 << 30, INT_MIN, -1 };
+	static const int on_start[] = { ORIEL_MODE_NOSTORE,
+		                            ORIEL_MODE_NOPUT,
+		                            ORIEL_MODE_NOPRECEDE,
+		                            ORIEL_MODE_NOSUCCEED,
+		                            0x20,
+		                            0x21,
+		                            1 << 30,
+		                            INT_MIN,
+		                            -1 };
 	static const int on_post[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED, 0x20, 0x27, 1 << 30, INT_MIN, -1 };
 	static const int on_fence[] = { ORIEL_MODE_NOCHECK, 0x20, 0x3e, 1 << 30, INT_MIN, -1 };
 	struct multi_window w;

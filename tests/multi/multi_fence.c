@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* multi_fence.c - fences: rules F1 to F4. */
 #include "multi.h"
 
@@ -13,7 +14,10 @@ enum { ENTERED, ISSUED, FENCED };
 
 #define PART 3000
 
-/* Everybody puts its part to everybody and gets everybody's; sizes differ, so that all ways of sending are taken. */
+/*
+ * Everybody puts its part to everybody and gets everybody's; sizes differ, so that all ways of
+ * sending are taken.
+ */
 static void all_to_all(struct multi *m, const struct multi_window *w, uint64_t round, int before, int after)
 {
 	uint8_t *data = multi_alloc(PART), *back = multi_alloc((size_t)m->size * PART);
@@ -48,7 +52,8 @@ static void data_is_complete_after_fence(struct multi *m)
 }
 
 /*
- * F1: one fence a round and nothing between rounds, so fast ranks run one fence ahead; parity keeps their data apart.
+ * F1: one fence a round and nothing between rounds, so fast ranks run one fence ahead; parity keeps
+ * their data apart.
  */
 static void fences_in_close_order(struct multi *m)
 {
@@ -125,7 +130,10 @@ static void wait_for_target(struct multi *m, int assertions)
 	multi_sync(m);
 	if (m->rank == 1) {
 		multi_await(m, ENTERED, 1);
-		/* Room for an operation that does not wait to arrive; one that waits never does, however long this is. */
+		/*
+		 * Room for an operation that does not wait to arrive; one that waits never does, however
+		 * long this is.
+		 */
 		for (int i = 0; i < 3000 && multi_word(m, ISSUED) == 0; i++)
 			sched_yield();
 		CHECK(m, multi_word(m, ISSUED) == 0);
@@ -182,7 +190,10 @@ static void epoch_kinds_alternate(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* F3: after a fence without operations of its own a rank may start, post, free; with operations it may not. */
+/*
+ * F3: after a fence without operations of its own a rank may start, post, free; with operations it
+ * may not.
+ */
 static void quiet_fence_epoch_is_no_epoch(struct multi *m)
 {
 	struct multi_window w;
@@ -206,7 +217,10 @@ static void quiet_fence_epoch_is_no_epoch(struct multi *m)
 	multi_group_drop(m, other);
 }
 
-/* D8: a put of nothing leaves the fence epoch as quiet as it was, also where a device lends allocated memory. */
+/*
+ * D8: a put of nothing leaves the fence epoch as quiet as it was, also where a device lends
+ * allocated memory.
+ */
 static void no_bytes_are_no_operation(struct multi *m)
 {
 	struct multi_window w = { .size_bytes = 64 };
@@ -226,10 +240,10 @@ static void no_bytes_are_no_operation(struct multi *m)
 /* F4: true assertions, alone and together; data is right with all of them. */
 static void assertions(struct multi *m)
 {
-	static const int first[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSTORE,
-		ORIEL_MODE_NOSTORE, 0 };
+	static const int first[] = { ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSTORE, ORIEL_MODE_NOSTORE,
+		                         0 };
 	static const int last[] = { ORIEL_MODE_NOSUCCEED, ORIEL_MODE_NOSUCCEED | ORIEL_MODE_NOPUT, ORIEL_MODE_NOPUT,
-		ORIEL_MODE_NOSUCCEED | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT };
+		                        ORIEL_MODE_NOSUCCEED | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT };
 	struct multi_window w;
 	uint8_t value = 1;
 
@@ -242,7 +256,10 @@ static void assertions(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* F4: with NOPRECEDE and NOSUCCEED nothing is sent, and no epoch is open afterwards; others go on as before. */
+/*
+ * F4: with NOPRECEDE and NOSUCCEED nothing is sent, and no epoch is open afterwards; others go on
+ * as before.
+ */
 static void noprecede_nosucceed_does_nothing(struct multi *m)
 {
 	struct multi_window w;

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * multi_memory.c - what windows and peers cost: rule W8, and the promises of oriel_usage
  *
- * Figures of oriel_usage are checked against the process itself: its heap, its resident pages, its descriptors.
+ * Figures of oriel_usage are checked against the process itself: its heap, its resident pages, its
+ * descriptors.
  */
 #include "multi.h"
 
@@ -14,10 +16,10 @@
 
 #include "job.h"
 
-#define NEIGHBOUR_BYTES 128  /* an extra window costs at most so much per neighbour */
-#define WINDOW_BYTES 4096    /* and so much besides */
-#define PEER_BYTES 262144    /* a peer, with area, copy ring and flag words of the first windows */
-#define JOB_BYTES 262144     /* a job without peers and windows */
+#define NEIGHBOUR_BYTES 128 /* an extra window costs at most so much per neighbour */
+#define WINDOW_BYTES 4096   /* and so much besides */
+#define PEER_BYTES 262144   /* a peer, with area, copy ring and flag words of the first windows */
+#define JOB_BYTES 262144    /* a job without peers and windows */
 
 static size_t descriptors(void)
 {
@@ -31,7 +33,10 @@ static size_t descriptors(void)
 	return count;
 }
 
-/* Pages of our own: what is shared with peers, a device's rings for instance, is touched little by little. */
+/*
+ * Pages of our own: what is shared with peers, a device's rings for instance, is touched little by
+ * little.
+ */
 static size_t private_pages(void)
 {
 	unsigned long size = 0, resident = 0, shared = 0;
@@ -129,15 +134,17 @@ static void cost_of_an_extra_window(struct multi *m)
 		fprintf(stderr, "# %zu bytes a window by the heap\n", heap / (EXTRA - 1));
 	if (m->rank == 0)
 		printf("# an extra window, %zu neighbours: %zu bytes, of them %zu in links and %zu registered; heap %zu\n",
-		       neighbours, (total(&after) - total(&before)) / (EXTRA - 1), (after.link_bytes - before.link_bytes) / (EXTRA - 1),
+		       neighbours, (total(&after) - total(&before)) / (EXTRA - 1),
+		       (after.link_bytes - before.link_bytes) / (EXTRA - 1),
 		       (after.registered_bytes - before.registered_bytes) / (EXTRA - 1), heap / (EXTRA - 1));
 	for (int i = 0; i < EXTRA; i++)
 		CHECK_OK(m, oriel_win_free(&win[i]));
 }
 
 /*
- * Pairs that talk to each other only. Whatever the size of the job, a rank has one peer, and the same bounds hold; the
- * suite runs this with few ranks and with many. Must be the first case: nobody has talked to anybody.
+ * Pairs that talk to each other only. Whatever the size of the job, a rank has one peer, and the
+ * same bounds hold; the suite runs this with few ranks and with many. Must be the first case:
+ * nobody has talked to anybody.
  */
 static void grows_with_peers_not_ranks(struct multi *m)
 {

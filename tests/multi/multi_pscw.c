@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_pscw.c - post, start, complete, wait, test: rules P1 to P14 (P5's errors: fault_wire; waiting in vain:
- * multi_timeout).
+ * multi_pscw.c - post, start, complete, wait, test: rules P1 to P14 (P5's errors: fault_wire;
+ * waiting in vain: multi_timeout).
  */
 #include "multi.h"
 
@@ -66,7 +67,10 @@ static void start_and_post_name_their_ranks(struct multi *m)
 	multi_group_drop(m, one);
 }
 
-/* P2: rank 2's post is there, rank 1's is not: an epoch towards rank 1 must not take the one for the other. */
+/*
+ * P2: rank 2's post is there, rank 1's is not: an epoch towards rank 1 must not take the one for
+ * the other.
+ */
 static void post_names_its_poster(struct multi *m)
 {
 	struct multi_window w;
@@ -148,7 +152,8 @@ static void matching_in_order_per_pair(struct multi *m)
 }
 
 /*
- * Sizes that go different ways: in the request itself, through the ring, with memory of their own, in several messages.
+ * Sizes that go different ways: in the request itself, through the ring, with memory of their own,
+ * in several messages.
  */
 static const size_t sizes[] = { 1, 7, 64, 65, 220, 221, 1000, 8192, 8193, 70001 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
@@ -243,8 +248,8 @@ static void start_does_not_block(struct multi *m)
 }
 
 /*
- * Rank 0 issues, rank 1 posts, rank 0 makes one call and none after it: everything must arrive. Operation `large` may
- * be missing.
+ * Rank 0 issues, rank 1 posts, rank 0 makes one call and none after it: everything must arrive.
+ * Operation `large` may be missing.
  */
 static void held_back_round(struct multi *m, const struct multi_window *w, const oriel_group *other, uint8_t tag,
                             bool large)
@@ -291,7 +296,10 @@ static void held_back_goes_out_at_the_next_call(struct multi *m)
 	multi_group_drop(m, other);
 }
 
-/* P4: flush waits for the post and puts the data there; flush_local gives the buffers back. The epoch stays open. */
+/*
+ * P4: flush waits for the post and puts the data there; flush_local gives the buffers back. The
+ * epoch stays open.
+ */
 static void flush_waits_for_the_post(struct multi *m)
 {
 	struct multi_window w;
@@ -332,7 +340,10 @@ static void flush_waits_for_the_post(struct multi *m)
 
 #define MANY_HELD (HELD_MAX + 500)
 
-/* P4: more operations than can be held back: the put beyond the bound waits for the post, and none is lost. */
+/*
+ * P4: more operations than can be held back: the put beyond the bound waits for the post, and none
+ * is lost.
+ */
 static void more_held_back_than_the_bound(struct multi *m)
 {
 	struct multi_window w;
@@ -386,7 +397,8 @@ static void buffers_are_free_after_complete(struct multi *m)
 			if (round % 3 != 1)
 				put_sizes(m, &w, 1, buffers, round);
 			/*
-			 * Large puts alone, gets alone, and both: a wait for the ones would hide that nobody waits for the others.
+			 * Large puts alone, gets alone, and both: a wait for the ones would hide that nobody
+			 * waits for the others.
 			 */
 			if (round % 3 != 1)
 				CHECK_OK(m, oriel_put(w.win, large, LARGE_BYTES, 1, SIZES_BYTES + LARGE_BYTES));
@@ -476,8 +488,8 @@ static void post_never_waits(struct multi *m)
 }
 
 /*
- * P6: nor for the connection to it. Making a window connects ranks 1, 2, 4 places apart, so of six ranks 0 and 3 do not
- * know each other.
+ * P6: nor for the connection to it. Making a window connects ranks 1, 2, 4 places apart, so of six
+ * ranks 0 and 3 do not know each other.
  */
 static void post_never_waits_at_first_contact(struct multi *m)
 {
@@ -526,7 +538,10 @@ static void wait_means_all_data_of_all(struct multi *m)
 	free(data);
 }
 
-/* P8: false as long as one origin is missing, and changes nothing; then true, with the data there; then no more. */
+/*
+ * P8: false as long as one origin is missing, and changes nothing; then true, with the data there;
+ * then no more.
+ */
 static void test_tells_and_changes_nothing(struct multi *m)
 {
 	struct multi_window w;
@@ -655,8 +670,8 @@ static void every_rank_its_own_group(struct multi *m)
 }
 
 /*
- * One round of post(in), start(out), operations, complete, wait over the graph: bit t of edges[o] says that o accesses
- * t.
+ * One round of post(in), start(out), operations, complete, wait over the graph: bit t of edges[o]
+ * says that o accesses t.
  */
 static void graph_round(struct multi *m, const struct multi_window *w, const unsigned edges[], int round)
 {
@@ -715,7 +730,8 @@ static void any_directed_graph(struct multi *m)
 }
 
 /*
- * P11: the target makes no call after post until the origin has completed. First contact, and again when all is known.
+ * P11: the target makes no call after post until the origin has completed. First contact, and again
+ * when all is known.
  */
 static void target_computes_meanwhile(struct multi *m)
 {
@@ -755,8 +771,9 @@ static void *complete_thread(void *win)
 }
 
 /*
- * P12: rank 0 is inside complete for ranks 1 and 2, and rank 2 has not posted. Rank 1 has been completed, waits, and
- * posts again, before rank 2 lets rank 0 go. Without holding a post fast, rank 0 would miss the first or the second.
+ * P12: rank 0 is inside complete for ranks 1 and 2, and rank 2 has not posted. Rank 1 has been
+ * completed, waits, and posts again, before rank 2 lets rank 0 go. Without holding a post fast,
+ * rank 0 would miss the first or the second.
  */
 static void post_runs_ahead(struct multi *m)
 {
@@ -811,8 +828,8 @@ static void post_runs_ahead(struct multi *m)
 }
 
 /*
- * Set all epoch counters between this rank and another as if `number` epochs had been, each way. All ranks do it
- * between two syncs.
+ * Set all epoch counters between this rank and another as if `number` epochs had been, each way.
+ * All ranks do it between two syncs.
  */
 static void set_counters(struct multi *m, oriel_win *win, int rank, uint64_t number)
 {
@@ -829,7 +846,8 @@ static void set_counters(struct multi *m, oriel_win *win, int rank, uint64_t num
 }
 
 /*
- * P13: epochs across 2^32, and across the last number of 48 bits; with the words as they would be after so many epochs.
+ * P13: epochs across 2^32, and across the last number of 48 bits; with the words as they would be
+ * after so many epochs.
  */
 static void counters_across_2_32(struct multi *m)
 {
@@ -862,8 +880,8 @@ static uint64_t link_posts(oriel_win *win, int rank)
 }
 
 /*
- * P14: with NOCHECK on both sides no handshake is sent: nothing leaves the target. Epochs with and without may
- * alternate.
+ * P14: with NOCHECK on both sides no handshake is sent: nothing leaves the target. Epochs with and
+ * without may alternate.
  */
 static void nocheck_sends_no_handshake(struct multi *m)
 {
@@ -902,7 +920,7 @@ static void nocheck_sends_no_handshake(struct multi *m)
 static void nostore_and_noput(struct multi *m)
 {
 	static const int assertions[] = { ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT,
-		ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOCHECK };
+		                              ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOCHECK };
 	struct multi_window w;
 	oriel_group *other = multi_group_one(m, 1 - m->rank);
 

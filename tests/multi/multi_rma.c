@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* multi_rma.c - put and get: rules D1 to D8. */
 #include "multi.h"
 
@@ -14,11 +15,14 @@ enum { ISSUED, POSTED, DONE };
 
 #define NONE_LEFT 0xa5
 
-/* D1: sizes that go every way there is, from and to places without alignment; the bytes beside them are untouched. */
+/*
+ * D1: sizes that go every way there is, from and to places without alignment; the bytes beside them
+ * are untouched.
+ */
 static void put_and_get_copy(struct multi *m)
 {
-	static const size_t sizes[] = { 0, 1, 2, 7, 8, 63, 64, 65, 127, 219, 220, 221, 1000, 4096, 8191, 8192, 8193, 65536,
-		300001 };
+	static const size_t sizes[] = { 0,   1,   2,    7,    8,    63,   64,   65,    127,   219,
+		                            220, 221, 1000, 4096, 8191, 8192, 8193, 65536, 300001 };
 	const size_t largest = 300001;
 	struct multi_window w;
 	uint8_t *data = multi_alloc(largest + 16), *back = multi_alloc(largest + 16);
@@ -93,8 +97,8 @@ static void make_vector(struct vector *v, uint64_t *seed, size_t bytes, uint8_t 
 }
 
 /* Copy pieces of one memory to pieces of another, byte by byte: the model. */
-static void model(uint8_t *to, const size_t to_at[], const size_t to_sizes[], const uint8_t *from, const size_t from_at[],
-                  const size_t from_sizes[])
+static void model(uint8_t *to, const size_t to_at[], const size_t to_sizes[], const uint8_t *from,
+                  const size_t from_at[], const size_t from_sizes[])
 {
 	int f = 0;
 	size_t done = 0;
@@ -154,7 +158,10 @@ static void vectors(struct multi *m)
 	free(theirs);
 }
 
-/* D2: puts and gets of all sizes return although the target has not posted; flush_local then gives the buffers back. */
+/*
+ * D2: puts and gets of all sizes return although the target has not posted; flush_local then gives
+ * the buffers back.
+ */
 static void both_are_nonblocking(struct multi *m)
 {
 	static const size_t sizes[] = { 1, 100, 1000, 9000, 200000 };
@@ -210,7 +217,10 @@ static void refused(struct multi *m, oriel_win *win, int target)
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_flush_local(win, target));
 }
 
-/* D3: before any epoch, in one that names somebody else, in an exposure epoch, after complete, after the last fence. */
+/*
+ * D3: before any epoch, in one that names somebody else, in an exposure epoch, after complete,
+ * after the last fence.
+ */
 static void outside_epochs_refused(struct multi *m)
 {
 	struct multi_window w;
@@ -239,18 +249,33 @@ static void outside_epochs_refused(struct multi *m)
 }
 
 /*
- * D4: places outside, also where size and displacement overflow; the unit is 24, so are products that wrap to something
- * small.
+ * D4: places outside, also where size and displacement overflow; the unit is 24, so are products
+ * that wrap to something small.
  */
 static void overflowing_displacement(struct multi *m)
 {
 	const size_t unit = 24, size = 240, wrap = SIZE_MAX / 24 + 1;
 	const struct {
 		size_t disp, size_bytes;
-	} bad[] = { { 0, 241 }, { 9, 25 }, { 10, 1 }, { 11, 1 }, { SIZE_MAX, 1 }, { SIZE_MAX / 24, 24 }, { wrap, 1 },
-		{ wrap, 24 }, { wrap + 1, 8 }, { SIZE_MAX / 2, 2 }, { SIZE_MAX - 9, 10 }, { (size_t)1 << 63, 1 },
-		{ (size_t)1 << 61, 8 }, { 1, SIZE_MAX }, { 1, SIZE_MAX - 23 }, { 0, SIZE_MAX }, { 9, SIZE_MAX - 215 },
-		{ (size_t)1 << 32, 1 }, { 3, ((size_t)1 << 32) + 8 } };
+	} bad[] = { { 0, 241 },
+		        { 9, 25 },
+		        { 10, 1 },
+		        { 11, 1 },
+		        { SIZE_MAX, 1 },
+		        { SIZE_MAX / 24, 24 },
+		        { wrap, 1 },
+		        { wrap, 24 },
+		        { wrap + 1, 8 },
+		        { SIZE_MAX / 2, 2 },
+		        { SIZE_MAX - 9, 10 },
+		        { (size_t)1 << 63, 1 },
+		        { (size_t)1 << 61, 8 },
+		        { 1, SIZE_MAX },
+		        { 1, SIZE_MAX - 23 },
+		        { 0, SIZE_MAX },
+		        { 9, SIZE_MAX - 215 },
+		        { (size_t)1 << 32, 1 },
+		        { 3, ((size_t)1 << 32) + 8 } };
 	uint8_t *memory = multi_alloc(size + 128), byte[48] = { 1 };
 	int other = 1 - m->rank;
 	oriel_win *win;
@@ -310,13 +335,17 @@ static void first_operation_needs_no_call(struct multi *m)
 	multi_group_drop(m, to);
 }
 
-/* D5: operations of more than one message: sizes around multiples of the largest one, whatever it has been set to. */
+/*
+ * D5: operations of more than one message: sizes around multiples of the largest one, whatever it
+ * has been set to.
+ */
 static void more_than_the_largest_message(struct multi *m)
 {
 	const char *set = getenv("ORIEL_MAX_MESSAGE");
 	size_t largest = set ? strtoull(set, NULL, 10) : 65536;
-	const size_t sizes[] = { largest - 1, largest, largest + 1, 2 * largest, 3 * largest - 1, 20 * largest + 17,
-		1500001 };
+	const size_t sizes[] = {
+		largest - 1, largest, largest + 1, 2 * largest, 3 * largest - 1, 20 * largest + 17, 1500001
+	};
 	const size_t most = 1500001 > 20 * largest + 17 ? 1500001 : 20 * largest + 17;
 	struct multi_window w;
 	uint8_t *data = multi_alloc(most), *back = multi_alloc(most);
@@ -518,7 +547,10 @@ static void read_only_origin(struct multi *m)
 	munmap(memory, bytes);
 }
 
-/* D7: a window of read-only memory: it can be got from and be the origin of puts to others, and is not written. */
+/*
+ * D7: a window of read-only memory: it can be got from and be the origin of puts to others, and is
+ * not written.
+ */
 static void read_only_window(struct multi *m)
 {
 	const size_t bytes = 65536;
@@ -550,7 +582,10 @@ static void read_only_window(struct multi *m)
 	free(back);
 }
 
-/* D7: registered memory, window memory and neither, also where they overlap; never necessary, always right. */
+/*
+ * D7: registered memory, window memory and neither, also where they overlap; never necessary,
+ * always right.
+ */
 static void registered_origin(struct multi *m)
 {
 	const size_t bytes = 200000;
@@ -611,7 +646,10 @@ static void zero_bytes(struct multi *m)
 	multi_window_close(m, &w); /* they are no operations: the fence epoch is quiet */
 }
 
-/* D8: three ranks write the same bytes at once; every byte there is somebody's, and no other byte is touched. */
+/*
+ * D8: three ranks write the same bytes at once; every byte there is somebody's, and no other byte
+ * is touched.
+ */
 static void overlap_harms_nothing_else(struct multi *m)
 {
 	const size_t bytes = 20000;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* multi_threads.c - rule E4: several threads of a rank at once. */
 #include "multi.h"
 

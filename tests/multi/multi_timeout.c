@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_timeout.c - calls that wait in vain: rule E5, and what P5, P7, F2 and W7 promise to wait for
+ * multi_timeout.c - calls that wait in vain: rule E5, and what P5, P7, F2 and W7 promise to wait
+ * for
  *
- * The job has a time limit, so a call that must wait for a rank gives ORIEL_ERR_TIMEOUT as long as that rank does
- * not come, and it comes only when it has been told that the call has timed out. No clock is read.
+ * The job has a time limit, so a call that must wait for a rank gives ORIEL_ERR_TIMEOUT as long as
+ * that rank does not come, and it comes only when it has been told that the call has timed out. No
+ * clock is read.
  */
 #include "multi.h"
 
@@ -29,7 +32,10 @@ static void close_together(struct multi *m, struct multi_window *w)
 	multi_window_close(m, w);
 }
 
-/* P5, E5: one of two targets has not posted; complete waits for it although nothing was put there. Then it goes on. */
+/*
+ * P5, E5: one of two targets has not posted; complete waits for it although nothing was put there.
+ * Then it goes on.
+ */
 static void complete_waits_for_every_post(struct multi *m)
 {
 	struct multi_window w;
@@ -138,8 +144,8 @@ static void flush_can_be_repeated(struct multi *m)
 }
 
 /*
- * F2, E5: nobody leaves the fence before the last one has come to it; the same fence goes on, and those after it are in
- * step.
+ * F2, E5: nobody leaves the fence before the last one has come to it; the same fence goes on, and
+ * those after it are in step.
  */
 static void fence_waits_for_everybody(struct multi *m)
 {

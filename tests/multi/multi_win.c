@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* multi_win.c - windows: rules W1 to W7 and W9 (W8: multi_memory). */
 #include "multi.h"
 
@@ -14,8 +15,8 @@ enum { FREED, LIVES };
 #define GUARD_BYTE 0xa5
 
 /*
- * Every rank puts one byte into every rank's window at a displacement of its own, between two fences, and reads it
- * back.
+ * Every rank puts one byte into every rank's window at a displacement of its own, between two
+ * fences, and reads it back.
  */
 static void exchange_bytes(struct multi *m, oriel_win *win, const size_t first_disp[], uint8_t tag)
 {
@@ -89,7 +90,10 @@ static void size_zero(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
-/* W3: units and bases without any alignment; one byte at the first and the last place, and none beside it. */
+/*
+ * W3: units and bases without any alignment; one byte at the first and the last place, and none
+ * beside it.
+ */
 static void displacements_are_exact(struct multi *m)
 {
 	static const size_t units[] = { 1, 3, 8, 4097 }, shifts[] = { 0, 1, 3, 7, 63 };
@@ -229,8 +233,9 @@ static void same_bytes_in_several_windows(struct multi *m)
 /* W6: subsets in any order; ranks are those of the group, in put and in what post and start name. */
 static void any_subset_in_any_order(struct multi *m)
 {
-	static const int lists[][4] = { { 3, 1, 2, -1 }, { 2, 0, -1, -1 }, { 1, 3, 0, 2 }, { 3, 2, 1, 0 },
-		{ 0, 2, 3, -1 } };
+	static const int lists[][4] = {
+		{ 3, 1, 2, -1 }, { 2, 0, -1, -1 }, { 1, 3, 0, 2 }, { 3, 2, 1, 0 }, { 0, 2, 3, -1 }
+	};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		int count = 0, mine;
@@ -302,8 +307,8 @@ static void free_needs_closed_epochs(struct multi *m)
 }
 
 /*
- * W7: small puts are copied, so complete returns while they are under way; free waits for them. Afterwards the memory
- * goes away, and what is mapped in its place stays untouched.
+ * W7: small puts are copied, so complete returns while they are under way; free waits for them.
+ * Afterwards the memory goes away, and what is mapped in its place stays untouched.
  */
 static void memory_may_go_after_free(struct multi *m)
 {
@@ -362,9 +367,15 @@ static void free_is_collective(struct multi *m)
 /* W9: the known hints are kept, unknown and empty ones ignored. */
 static void hints(struct multi *m)
 {
-	const struct oriel_hint some[] = { { "no_locks", "true" }, { "same_size", "false" }, { "same_disp_unit", "true" },
-		{ "accumulate_ordering", "none" }, { "accumulate_ops", "same_op" }, { "colour", "blue" },
-		{ "no_locks_at_all", "false" }, { "same_size", NULL }, { NULL, NULL } };
+	const struct oriel_hint some[] = { { "no_locks", "true" },
+		                               { "same_size", "false" },
+		                               { "same_disp_unit", "true" },
+		                               { "accumulate_ordering", "none" },
+		                               { "accumulate_ops", "same_op" },
+		                               { "colour", "blue" },
+		                               { "no_locks_at_all", "false" },
+		                               { "same_size", NULL },
+		                               { NULL, NULL } };
 	const struct oriel_hint empty[] = { { NULL, NULL } };
 	struct oriel_win_info info;
 	uint8_t memory[8];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Run a program whose processes may not touch each other's memory, as in many containers: process_vm_readv and
- * process_vm_writev are refused. Everything that is not in shared memory then travels in parts. Usage: apart PROGRAM...
+ * Run a program whose processes may not touch each other's memory, as in many containers:
+ * process_vm_readv and process_vm_writev are refused. Everything that is not in shared memory then
+ * travels in parts. Usage: apart PROGRAM...
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = {.len = sizeof(rules) / sizeof(rules[0]), .filter = rules};
+	struct sock_fprog filter = { .len = sizeof(rules) / sizeof(rules[0]), .filter = rules };
 
 	if (argc < 2)
 		return 2;

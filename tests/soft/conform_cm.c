@@ -24,14 +24,14 @@ struct two {
 enum {
 	EVENT_MS = 2000,
 	TIMEWAIT_MS = 15000,
-	REASON_NO_LISTENER = 8,		/* "invalid service ID" */
+	REASON_NO_LISTENER = 8, /* "invalid service ID" */
 	REASON_CONSUMER = 28,
 };
 
 /* The next event of a channel within some time; NULL: none. */
 static struct rdma_cm_event *get_within(struct rdma_event_channel *channel, int ms)
 {
-	struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
+	struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
 	if (poll(&ready, 1, ms) != 1 || rdma_get_cm_event(channel, &event) != 0)
@@ -66,8 +66,7 @@ static bool find_addr(struct sockaddr_in *addr)
 	for (struct ifaddrs *i = list; i && !found; i = i->ifa_next) {
 		struct rdma_cm_id *id;
 
-		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
-		    rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) != 0)
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) != 0)
 			continue;
 		memcpy(addr, i->ifa_addr, sizeof(*addr));
 		addr->sin_port = 0;
@@ -95,9 +94,9 @@ static enum lab_verdict open_two(struct two *t, int backlog)
 
 static enum lab_verdict add_qp(struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
-						.max_recv_sge = 1},
-					.qp_type = IBV_QPT_RC};
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 }, .qp_type = IBV_QPT_RC
+	};
 
 	CHECK(rdma_create_qp(id, NULL, &init) == 0);
 	CHECK(id->qp && id->pd && id->send_cq && id->recv_cq);
@@ -116,8 +115,12 @@ static enum lab_verdict route_client(struct two *t, struct rdma_cm_id **id)
 
 static struct rdma_conn_param parameters(const void *data, uint8_t length)
 {
-	return (struct rdma_conn_param){.private_data = data, .private_data_len = length, .responder_resources = 2,
-					.initiator_depth = 3, .retry_count = 3, .rnr_retry_count = 3};
+	return (struct rdma_conn_param){ .private_data = data,
+		                             .private_data_len = length,
+		                             .responder_resources = 2,
+		                             .initiator_depth = 3,
+		                             .retry_count = 3,
+		                             .rnr_retry_count = 3 };
 }
 
 static enum lab_verdict request(struct two *t)
@@ -131,8 +134,7 @@ static enum lab_verdict request(struct two *t)
 	CHECK(rdma_connect(t->client, &param) == 0);
 	event = get(t->passive);
 	CHECK(event && event->event == RDMA_CM_EVENT_CONNECT_REQUEST && event->listen_id == t->listener);
-	CHECK(event->param.conn.private_data_len >= 9 &&
-	      memcmp(event->param.conn.private_data, "question", 9) == 0);
+	CHECK(event->param.conn.private_data_len >= 9 && memcmp(event->param.conn.private_data, "question", 9) == 0);
 	/* What one side may start the other side needs resources for. */
 	CHECK(event->param.conn.responder_resources == 3 && event->param.conn.initiator_depth == 2);
 	t->server = event->id;
@@ -223,13 +225,13 @@ static enum lab_verdict cm__timewait_ends(void)
 }
 
 /*
- * A path that breaks is no event. Who asks something learns that nobody answers, and who disconnects has to give up
- * waiting for the other side. Only softverbs can be told to break one.
+ * A path that breaks is no event. Who asks something learns that nobody answers, and who
+ * disconnects has to give up waiting for the other side. Only softverbs can be told to break one.
  */
 static enum lab_verdict cm__lost_path_is_silent(void)
 {
 	static uint64_t word;
-	struct timespec until_cut = {.tv_nsec = 30000000};
+	struct timespec until_cut = { .tv_nsec = 30000000 };
 	struct two t;
 	struct rdma_cm_event *event;
 	struct ibv_mr *mr;
@@ -361,7 +363,7 @@ static enum lab_verdict cm__port_is_taken_once(void)
 
 static enum lab_verdict cm__foreign_address_cannot_be_bound(void)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc6336401)};
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc6336401) };
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_id *id;
 
@@ -449,21 +451,21 @@ static enum lab_verdict cm__acknowledge_timeout(void)
 }
 
 static const struct lab_case cases[] = {
-	{"cm: connect, and data", cm__connect_and_data, "rdma_cm(7)"},
-	{"cm: disconnect reaches both", cm__disconnect_reaches_both, "rdma_disconnect(3)"},
-	{"cm: timewait ends", cm__timewait_ends, "rdma_get_cm_event(3)"},
-	{"cm: lost path is silent", cm__lost_path_is_silent, "rdma_get_cm_event(3)"},
-	{"cm: destroyed identifier disconnects", cm__destroyed_identifier_disconnects, "rdma_destroy_id(3)"},
-	{"cm: reject carries data", cm__reject_carries_data, "rdma_reject(3)"},
-	{"cm: nobody listens", cm__nobody_listens, "rdma_get_cm_event(3)"},
-	{"cm: nobody listens, synchronously", cm__nobody_listens_synchronously, "rdma_get_cm_event(3)"},
-	{"cm: private data is bounded", cm__private_data_is_bounded, "rdma_connect(3)"},
-	{"cm: port is taken once", cm__port_is_taken_once, "rdma_bind_addr(3)"},
-	{"cm: foreign address cannot be bound", cm__foreign_address_cannot_be_bound, "rdma_bind_addr(3)"},
-	{"cm: non-blocking channel", cm__nonblocking_channel, "rdma_create_event_channel(3)"},
-	{"cm: migrate takes events along", cm__migrate_takes_events_along, "rdma_migrate_id(3)"},
-	{"cm: destroyed while its event is fetched", cm__destroyed_while_its_event_is_fetched, "rdma_destroy_id(3)"},
-	{"cm: acknowledge timeout", cm__acknowledge_timeout, "rdma_set_option(3)"},
+	{ "cm: connect, and data", cm__connect_and_data, "rdma_cm(7)" },
+	{ "cm: disconnect reaches both", cm__disconnect_reaches_both, "rdma_disconnect(3)" },
+	{ "cm: timewait ends", cm__timewait_ends, "rdma_get_cm_event(3)" },
+	{ "cm: lost path is silent", cm__lost_path_is_silent, "rdma_get_cm_event(3)" },
+	{ "cm: destroyed identifier disconnects", cm__destroyed_identifier_disconnects, "rdma_destroy_id(3)" },
+	{ "cm: reject carries data", cm__reject_carries_data, "rdma_reject(3)" },
+	{ "cm: nobody listens", cm__nobody_listens, "rdma_get_cm_event(3)" },
+	{ "cm: nobody listens, synchronously", cm__nobody_listens_synchronously, "rdma_get_cm_event(3)" },
+	{ "cm: private data is bounded", cm__private_data_is_bounded, "rdma_connect(3)" },
+	{ "cm: port is taken once", cm__port_is_taken_once, "rdma_bind_addr(3)" },
+	{ "cm: foreign address cannot be bound", cm__foreign_address_cannot_be_bound, "rdma_bind_addr(3)" },
+	{ "cm: non-blocking channel", cm__nonblocking_channel, "rdma_create_event_channel(3)" },
+	{ "cm: migrate takes events along", cm__migrate_takes_events_along, "rdma_migrate_id(3)" },
+	{ "cm: destroyed while its event is fetched", cm__destroyed_while_its_event_is_fetched, "rdma_destroy_id(3)" },
+	{ "cm: acknowledge timeout", cm__acknowledge_timeout, "rdma_set_option(3)" },
 };
 
 int main(int argc, char **argv)

@@ -31,12 +31,13 @@ static enum lab_verdict error__bad_lkey(void)
 {
 	struct lab lab;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 	int err;
 
 	lab_setup(&lab, NULL);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey ^ 0x5500};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey ^ 0x5500 };
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
 	wr.wr.rdma.rkey = lab.b.mr->rkey;
 	err = lab_post(lab.a.qp, &wr);
@@ -50,11 +51,12 @@ static enum lab_verdict error__bad_rkey_and_flush(void)
 {
 	struct lab lab;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 
 	lab_setup(&lab, NULL);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
 	wr.wr.rdma.rkey = lab.b.mr->rkey ^ 0x5500;
 	CHECK(lab_post(lab.a.qp, &wr) == 0);
@@ -71,7 +73,7 @@ static enum lab_verdict error__bad_rkey_and_flush(void)
 }
 
 static enum lab_verdict fails_with(const struct lab_options *options, enum ibv_wr_opcode op, uint64_t remote_at,
-				   uint32_t length, enum ibv_wc_status expected)
+                                   uint32_t length, enum ibv_wc_status expected)
 {
 	struct lab lab;
 
@@ -89,36 +91,36 @@ static enum lab_verdict error__beyond_the_region(void)
 
 static enum lab_verdict error__region_without_remote_write(void)
 {
-	struct lab_options options = {.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ};
+	struct lab_options options = { .mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ };
 
 	return fails_with(&options, IBV_WR_RDMA_WRITE, 0, 8, IBV_WC_REM_ACCESS_ERR);
 }
 
 static enum lab_verdict error__region_without_remote_read(void)
 {
-	struct lab_options options = {.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE};
+	struct lab_options options = { .mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE };
 
 	return fails_with(&options, IBV_WR_RDMA_READ, 0, 8, IBV_WC_REM_ACCESS_ERR);
 }
 
 static enum lab_verdict error__region_without_atomics(void)
 {
-	struct lab_options options = {.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-						   IBV_ACCESS_REMOTE_READ};
+	struct lab_options options = { .mr_access =
+		                               IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
 
 	return fails_with(&options, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, IBV_WC_REM_ACCESS_ERR);
 }
 
 static enum lab_verdict error__region_of_another_domain(void)
 {
-	struct lab_options options = {.own_pds = true};
+	struct lab_options options = { .own_pds = true };
 
 	return fails_with(&options, IBV_WR_RDMA_WRITE, 0, 8, IBV_WC_REM_ACCESS_ERR);
 }
 
 static enum lab_verdict error__queue_pair_without_remote_write(void)
 {
-	struct lab_options options = {.qp_access = IBV_ACCESS_REMOTE_READ};
+	struct lab_options options = { .qp_access = IBV_ACCESS_REMOTE_READ };
 
 	return fails_with(&options, IBV_WR_RDMA_WRITE, 0, 8, IBV_WC_REM_INV_REQ_ERR);
 }
@@ -138,14 +140,14 @@ static enum lab_verdict error__unaligned_atomic(void)
 
 static enum lab_verdict error__no_receive_posted(void)
 {
-	struct lab_options options = {.rnr_retry = 0, .min_rnr_timer = 1};
+	struct lab_options options = { .rnr_retry = 0, .min_rnr_timer = 1 };
 
 	return fails_with(&options, IBV_WR_SEND, 0, 8, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
 static enum lab_verdict error__silent_peer(void)
 {
-	struct lab_options options = {.retry_cnt = 1};
+	struct lab_options options = { .retry_cnt = 1 };
 	struct lab lab;
 
 	lab_setup(&lab, &options);
@@ -157,8 +159,8 @@ static enum lab_verdict error__silent_peer(void)
 
 static enum lab_verdict error__receive_comes_in_time(void)
 {
-	struct lab_options options = {.rnr_retry = 7, .min_rnr_timer = 14};
-	struct timespec pause = {.tv_nsec = 20000000};
+	struct lab_options options = { .rnr_retry = 7, .min_rnr_timer = 14 };
+	struct timespec pause = { .tv_nsec = 20000000 };
 	struct lab lab;
 
 	lab_setup(&lab, &options);
@@ -185,10 +187,12 @@ static void *look(void *cq)
 
 static enum lab_verdict error__writes_behind_a_refused_send(void)
 {
-	struct lab_options options = {.rnr_retry = 7, .min_rnr_timer = 14};
+	struct lab_options options = { .rnr_retry = 7, .min_rnr_timer = 14 };
 	struct ibv_sge sge[3];
-	struct ibv_send_wr wr[3] = {{.opcode = IBV_WR_SEND}, {.opcode = IBV_WR_RDMA_WRITE}, {.opcode = IBV_WR_RDMA_WRITE}};
-	struct timespec pause = {.tv_nsec = 2000000};
+	struct ibv_send_wr wr[3] = { { .opcode = IBV_WR_SEND },
+		                         { .opcode = IBV_WR_RDMA_WRITE },
+		                         { .opcode = IBV_WR_RDMA_WRITE } };
+	struct timespec pause = { .tv_nsec = 2000000 };
 	pthread_t looker;
 	struct lab lab;
 
@@ -196,7 +200,7 @@ static enum lab_verdict error__writes_behind_a_refused_send(void)
 	CHECK(pthread_create(&looker, NULL, look, ibv_create_cq(lab.ctx, 1, NULL, NULL, 0)) == 0);
 	nanosleep(&pause, NULL);
 	for (int i = 0; i < 3; i++) {
-		sge[i] = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+		sge[i] = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey };
 		wr[i].sg_list = &sge[i];
 		wr[i].num_sge = 1;
 		wr[i].next = i < 2 ? &wr[i + 1] : NULL;
@@ -221,7 +225,7 @@ static enum lab_verdict error__writes_behind_a_refused_send(void)
 /* A program that looks once and then computes is still served. */
 static enum lab_verdict progress__without_polls(void)
 {
-	struct timespec pause = {.tv_nsec = 1000000};
+	struct timespec pause = { .tv_nsec = 1000000 };
 	const volatile uint8_t *byte;
 	struct ibv_wc wc;
 	struct lab lab;
@@ -247,8 +251,8 @@ static enum lab_verdict progress__without_polls(void)
 static enum lab_verdict post__too_many_ranges(void)
 {
 	struct lab lab;
-	struct ibv_sge sge[64] = {{0}};
-	struct ibv_send_wr wr = {.sg_list = sge, .num_sge = 64, .opcode = IBV_WR_SEND};
+	struct ibv_sge sge[64] = { { 0 } };
+	struct ibv_send_wr wr = { .sg_list = sge, .num_sge = 64, .opcode = IBV_WR_SEND };
 
 	lab_setup(&lab, NULL);
 	CHECK(lab_post(lab.a.qp, &wr) != 0);
@@ -263,22 +267,26 @@ static enum lab_verdict post__too_much_inline(void)
 
 	lab_setup(&lab, NULL);
 	CHECK(ibv_query_qp(lab.a.qp, &attr, IBV_QP_CAP, &init) == 0);
-	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, init.cap.max_inline_data + 1,
-		       IBV_SEND_INLINE | IBV_SEND_SIGNALED) != 0);
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, init.cap.max_inline_data + 1, IBV_SEND_INLINE | IBV_SEND_SIGNALED) !=
+	      0);
 	return LAB_PASSED;
 }
 
 static enum lab_verdict post__bad_wr_names_the_first_not_posted(void)
 {
 	struct lab lab;
-	struct ibv_sge sge, many[64] = {{0}};
+	struct ibv_sge sge, many[64] = { { 0 } };
 	struct ibv_send_wr *bad = NULL;
-	struct ibv_send_wr second = {.wr_id = 2, .sg_list = many, .num_sge = 64, .opcode = IBV_WR_RDMA_WRITE};
-	struct ibv_send_wr first = {.wr_id = 1, .next = &second, .sg_list = &sge, .num_sge = 1,
-				    .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr second = { .wr_id = 2, .sg_list = many, .num_sge = 64, .opcode = IBV_WR_RDMA_WRITE };
+	struct ibv_send_wr first = { .wr_id = 1,
+		                         .next = &second,
+		                         .sg_list = &sge,
+		                         .num_sge = 1,
+		                         .opcode = IBV_WR_RDMA_WRITE,
+		                         .send_flags = IBV_SEND_SIGNALED };
 
 	lab_setup(&lab, NULL);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey };
 	first.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
 	first.wr.rdma.rkey = lab.b.mr->rkey;
 	CHECK(ibv_post_send(lab.a.qp, &first, &bad) != 0 && bad == &second);
@@ -326,8 +334,8 @@ static enum lab_verdict event__communication_established(void)
 
 static enum lab_verdict event__shared_queue_limit(void)
 {
-	struct lab_options options = {.srq = true};
-	struct ibv_srq_attr attr = {.srq_limit = 2};
+	struct lab_options options = { .srq = true };
+	struct ibv_srq_attr attr = { .srq_limit = 2 };
 	struct lab lab;
 
 	lab_setup(&lab, &options);
@@ -345,8 +353,8 @@ static enum lab_verdict event__shared_queue_limit(void)
 
 static enum lab_verdict event__last_wqe_reached(void)
 {
-	struct lab_options options = {.srq = true};
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct lab_options options = { .srq = true };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct lab lab;
 
 	lab_setup(&lab, &options);
@@ -360,14 +368,16 @@ static enum lab_verdict event__last_wqe_reached(void)
 static struct ibv_mw_bind_info half(const struct lab *lab, unsigned int access)
 {
 	return (struct ibv_mw_bind_info){
-		.mr = lab->b.mr, .addr = (uintptr_t)lab->b.buffer, .length = LAB_BUFFER / 2, .mw_access_flags = access};
+		.mr = lab->b.mr, .addr = (uintptr_t)lab->b.buffer, .length = LAB_BUFFER / 2, .mw_access_flags = access
+	};
 }
 
 static int write_under(struct lab *lab, uint32_t rkey, uint64_t remote_at)
 {
-	struct ibv_sge sge = {(uintptr_t)lab->a.buffer, 8, lab->a.mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_sge sge = { (uintptr_t)lab->a.buffer, 8, lab->a.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 
 	wr.wr.rdma.remote_addr = (uintptr_t)lab->b.buffer + remote_at;
 	wr.wr.rdma.rkey = rkey;
@@ -378,7 +388,7 @@ static enum lab_verdict window__type_1(void)
 {
 	struct lab lab;
 	struct ibv_mw *mw;
-	struct ibv_mw_bind bind = {.send_flags = IBV_SEND_SIGNALED};
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
 
 	lab_setup(&lab, NULL);
 	mw = ibv_alloc_mw(lab.b.pd, IBV_MW_TYPE_1);
@@ -397,7 +407,7 @@ static enum lab_verdict window__type_2_and_local_invalidate(void)
 {
 	struct lab lab;
 	struct ibv_mw *mw;
-	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED };
 
 	lab_setup(&lab, NULL);
 	mw = ibv_alloc_mw(lab.b.pd, IBV_MW_TYPE_2);
@@ -409,8 +419,9 @@ static enum lab_verdict window__type_2_and_local_invalidate(void)
 	CHECK(lab_post(lab.b.qp, &wr) == 0);
 	CHECK(lab_wait(lab.b.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(write_under(&lab, wr.bind_mw.rkey, 0) == IBV_WC_SUCCESS);
-	wr = (struct ibv_send_wr){.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED,
-				  .invalidate_rkey = wr.bind_mw.rkey};
+	wr = (struct ibv_send_wr){ .opcode = IBV_WR_LOCAL_INV,
+		                       .send_flags = IBV_SEND_SIGNALED,
+		                       .invalidate_rkey = wr.bind_mw.rkey };
 	CHECK(lab_post(lab.b.qp, &wr) == 0);
 	CHECK(lab_wait(lab.b.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(write_under(&lab, wr.invalidate_rkey, 0) == IBV_WC_REM_ACCESS_ERR);
@@ -421,7 +432,7 @@ static enum lab_verdict window__type_2_and_local_invalidate(void)
 
 static enum lab_verdict extended__work_requests(void)
 {
-	struct lab_options options = {.send_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND};
+	struct lab_options options = { .send_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND };
 	struct lab lab;
 	struct ibv_qp_ex *ex;
 
@@ -437,7 +448,7 @@ static enum lab_verdict extended__work_requests(void)
 	ex->wr_id = 2;
 	ex->wr_flags = IBV_SEND_SIGNALED;
 	ibv_wr_send(ex);
-	ibv_wr_set_inline_data(ex, (void *)(uintptr_t)"inline", 6);
+	ibv_wr_set_inline_data(ex, (void *)(uintptr_t) "inline", 6);
 	CHECK(ibv_wr_complete(ex) == 0);
 	CHECK(lab_wait(lab.a.send_cq).wr_id == 2);
 	CHECK(lab_wait(lab.b.recv_cq).byte_len == 6);
@@ -447,7 +458,7 @@ static enum lab_verdict extended__work_requests(void)
 
 static enum lab_verdict extended__abort_posts_nothing(void)
 {
-	struct lab_options options = {.send_ops = IBV_QP_EX_WITH_RDMA_WRITE};
+	struct lab_options options = { .send_ops = IBV_QP_EX_WITH_RDMA_WRITE };
 	struct lab lab;
 	struct ibv_qp_ex *ex;
 
@@ -465,32 +476,32 @@ static enum lab_verdict extended__abort_posts_nothing(void)
 }
 
 static const struct lab_case cases[] = {
-	{"error: receive too short", error__receive_too_short, IBA "9.9.3.1.4, 11.6.2"},
-	{"error: bad lkey", error__bad_lkey, IBA "11.6.2"},
-	{"error: bad rkey, and flush", error__bad_rkey_and_flush, IBA "11.6.2, 10.3.1.7"},
-	{"error: beyond the region", error__beyond_the_region, IBA "9.7.4.1.5"},
-	{"error: region without remote write", error__region_without_remote_write, IBA "9.7.4.1.5"},
-	{"error: region without remote read", error__region_without_remote_read, IBA "9.7.4.1.5"},
-	{"error: region without atomics", error__region_without_atomics, IBA "9.7.4.1.5"},
-	{"error: region of another domain", error__region_of_another_domain, IBA "10.6.3.5"},
-	{"error: queue pair without remote write", error__queue_pair_without_remote_write, IBA "9.7.4.1.2"},
-	{"error: unaligned atomic", error__unaligned_atomic, IBA "9.4.5"},
-	{"error: no receive posted", error__no_receive_posted, IBA "9.7.5.2.8"},
-	{"error: silent peer", error__silent_peer, IBA "9.9.2.1.1"},
-	{"error: receive comes in time", error__receive_comes_in_time, IBA "9.7.5.2.8"},
-	{"error: writes behind a refused send", error__writes_behind_a_refused_send, IBA "9.7.5.2.8"},
-	{"progress: without polls", progress__without_polls, IBA "9.2, 10.8.2"},
-	{"post: too many ranges", post__too_many_ranges, "ibv_post_send(3)"},
-	{"post: too much inline", post__too_much_inline, "ibv_post_send(3)"},
-	{"post: bad_wr names the first not posted", post__bad_wr_names_the_first_not_posted, "ibv_post_send(3)"},
-	{"post: receive queue is full", post__receive_queue_is_full, "ibv_post_recv(3)"},
-	{"event: communication established", event__communication_established, IBA "11.6.3.1"},
-	{"event: shared queue limit", event__shared_queue_limit, "ibv_modify_srq(3)"},
-	{"event: last WQE reached", event__last_wqe_reached, IBA "11.6.3.1"},
-	{"window: type 1", window__type_1, "ibv_bind_mw(3)"},
-	{"window: type 2 and local invalidate", window__type_2_and_local_invalidate, IBA "10.6.7.2"},
-	{"extended: work requests", extended__work_requests, "ibv_wr_post(3)"},
-	{"extended: abort posts nothing", extended__abort_posts_nothing, "ibv_wr_post(3)"},
+	{ "error: receive too short", error__receive_too_short, IBA "9.9.3.1.4, 11.6.2" },
+	{ "error: bad lkey", error__bad_lkey, IBA "11.6.2" },
+	{ "error: bad rkey, and flush", error__bad_rkey_and_flush, IBA "11.6.2, 10.3.1.7" },
+	{ "error: beyond the region", error__beyond_the_region, IBA "9.7.4.1.5" },
+	{ "error: region without remote write", error__region_without_remote_write, IBA "9.7.4.1.5" },
+	{ "error: region without remote read", error__region_without_remote_read, IBA "9.7.4.1.5" },
+	{ "error: region without atomics", error__region_without_atomics, IBA "9.7.4.1.5" },
+	{ "error: region of another domain", error__region_of_another_domain, IBA "10.6.3.5" },
+	{ "error: queue pair without remote write", error__queue_pair_without_remote_write, IBA "9.7.4.1.2" },
+	{ "error: unaligned atomic", error__unaligned_atomic, IBA "9.4.5" },
+	{ "error: no receive posted", error__no_receive_posted, IBA "9.7.5.2.8" },
+	{ "error: silent peer", error__silent_peer, IBA "9.9.2.1.1" },
+	{ "error: receive comes in time", error__receive_comes_in_time, IBA "9.7.5.2.8" },
+	{ "error: writes behind a refused send", error__writes_behind_a_refused_send, IBA "9.7.5.2.8" },
+	{ "progress: without polls", progress__without_polls, IBA "9.2, 10.8.2" },
+	{ "post: too many ranges", post__too_many_ranges, "ibv_post_send(3)" },
+	{ "post: too much inline", post__too_much_inline, "ibv_post_send(3)" },
+	{ "post: bad_wr names the first not posted", post__bad_wr_names_the_first_not_posted, "ibv_post_send(3)" },
+	{ "post: receive queue is full", post__receive_queue_is_full, "ibv_post_recv(3)" },
+	{ "event: communication established", event__communication_established, IBA "11.6.3.1" },
+	{ "event: shared queue limit", event__shared_queue_limit, "ibv_modify_srq(3)" },
+	{ "event: last WQE reached", event__last_wqe_reached, IBA "11.6.3.1" },
+	{ "window: type 1", window__type_1, "ibv_bind_mw(3)" },
+	{ "window: type 2 and local invalidate", window__type_2_and_local_invalidate, IBA "10.6.7.2" },
+	{ "extended: work requests", extended__work_requests, "ibv_wr_post(3)" },
+	{ "extended: abort posts nothing", extended__abort_posts_nothing, "ibv_wr_post(3)" },
 };
 
 int main(int argc, char **argv)

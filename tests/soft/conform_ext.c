@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Conformance of a verbs device: extended interfaces, invalidation from afar, a large immediate without a receive. */
+/*
+ * Conformance of a verbs device: extended interfaces, invalidation from afar, a large immediate
+ * without a receive.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 #include "lab.h"
 
 enum {
-	LARGE = 60000,			/* bytes: travels in many packets */
+	LARGE = 60000, /* bytes: travels in many packets */
 	IMMEDIATE = 0x12345678,
 	ACCESS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 };
@@ -19,18 +22,19 @@ static const struct lab_options defaults;
 
 static enum lab_verdict immediate__large_write_waits_for_its_receive(void)
 {
-	struct lab_options options = {.rnr_retry = 7, .min_rnr_timer = 14};
-	struct timespec pause = {.tv_nsec = 30000000};
+	struct lab_options options = { .rnr_retry = 7, .min_rnr_timer = 14 };
+	struct timespec pause = { .tv_nsec = 30000000 };
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .send_flags = IBV_SEND_SIGNALED
+	};
 	struct lab lab;
 	struct ibv_wc wc;
 
 	lab_setup(&lab, &options);
 	for (int i = 0; i < LARGE; i++)
 		lab.a.buffer[i] = (uint8_t)(i % 251);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, LARGE, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, LARGE, lab.a.mr->lkey };
 	wr.imm_data = IMMEDIATE;
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
 	wr.wr.rdma.rkey = lab.b.mr->rkey;
@@ -53,16 +57,17 @@ static enum lab_verdict immediate__large_write_waits_for_its_receive(void)
 /* A window of type 2 on the first half of b's buffer; its key, or 0. */
 static uint32_t bind_window(struct lab *lab)
 {
-	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED };
 	struct ibv_mw *mw = ibv_alloc_mw(lab->b.pd, IBV_MW_TYPE_2);
 
 	if (!mw)
 		return 0;
 	wr.bind_mw.mw = mw;
 	wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
-	wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
-		.mr = lab->b.mr, .addr = (uintptr_t)lab->b.buffer, .length = LAB_BUFFER / 2,
-		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	wr.bind_mw.bind_info = (struct ibv_mw_bind_info){ .mr = lab->b.mr,
+		                                              .addr = (uintptr_t)lab->b.buffer,
+		                                              .length = LAB_BUFFER / 2,
+		                                              .mw_access_flags = IBV_ACCESS_REMOTE_WRITE };
 	if (lab_post(lab->b.qp, &wr) != 0 || lab_wait(lab->b.send_cq).status != IBV_WC_SUCCESS)
 		return 0;
 	return wr.bind_mw.rkey;
@@ -70,9 +75,10 @@ static uint32_t bind_window(struct lab *lab)
 
 static int write_under(struct lab *lab, uint32_t rkey)
 {
-	struct ibv_sge sge = {(uintptr_t)lab->a.buffer, 8, lab->a.mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_sge sge = { (uintptr_t)lab->a.buffer, 8, lab->a.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 
 	wr.wr.rdma.remote_addr = (uintptr_t)lab->b.buffer;
 	wr.wr.rdma.rkey = rkey;
@@ -83,8 +89,9 @@ static enum lab_verdict invalidate__by_a_send(void)
 {
 	struct lab lab;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_INV,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED
+	};
 	struct ibv_wc wc;
 	uint32_t rkey;
 
@@ -93,7 +100,7 @@ static enum lab_verdict invalidate__by_a_send(void)
 	if (!rkey)
 		return LAB_UNSUPPORTED;
 	CHECK(write_under(&lab, rkey) == IBV_WC_SUCCESS);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 16, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 16, lab.a.mr->lkey };
 	wr.invalidate_rkey = rkey;
 	CHECK(lab_recv(&lab.b, 4, 1024, 64) == 0 && lab_post(lab.a.qp, &wr) == 0);
 	wc = lab_wait(lab.b.recv_cq);
@@ -119,7 +126,7 @@ static bool connect_anew(struct lab *lab)
 
 static struct ibv_cq_ex *extended_cq(struct lab *lab, uint64_t wc_flags)
 {
-	struct ibv_cq_init_attr_ex attr = {.cqe = 32, .wc_flags = wc_flags};
+	struct ibv_cq_init_attr_ex attr = { .cqe = 32, .wc_flags = wc_flags };
 
 	return ibv_create_cq_ex(lab->ctx, &attr);
 }
@@ -127,8 +134,8 @@ static struct ibv_cq_ex *extended_cq(struct lab *lab, uint64_t wc_flags)
 /* start_poll until something is there, two seconds at most. */
 static int start(struct ibv_cq_ex *cq)
 {
-	struct ibv_poll_cq_attr attr = {0};
-	struct timespec pause = {.tv_nsec = 1000000};
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct timespec pause = { .tv_nsec = 1000000 };
 	int err = ENOENT;
 
 	for (int i = 0; i < 2000 && err == ENOENT; i++) {
@@ -141,7 +148,7 @@ static int start(struct ibv_cq_ex *cq)
 
 static enum lab_verdict extended_queue__empty(void)
 {
-	struct ibv_poll_cq_attr attr = {0};
+	struct ibv_poll_cq_attr attr = { 0 };
 	struct lab lab;
 	struct ibv_cq_ex *cq;
 
@@ -168,7 +175,7 @@ static enum lab_verdict extended_queue__start_next_end(void)
 	for (uint64_t i = 0; i < 3; i++)
 		CHECK(lab_rdma(&lab, i == 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, i * 8, 0, 8, IBV_SEND_SIGNALED) == 0);
 	/* All three are there before the first is looked at. */
-	while (lab.b.buffer[0] != 'a' || nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL) != 0)
+	while (lab.b.buffer[0] != 'a' || nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL) != 0)
 		;
 	CHECK(start(cq) == 0);
 	for (uint64_t i = 0; i < 3; i++) {
@@ -190,8 +197,11 @@ static enum lab_verdict extended_queue__receive_fields(void)
 	struct lab lab;
 	struct ibv_cq_ex *cq;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_IMM,
-				 .send_flags = IBV_SEND_SIGNALED, .imm_data = IMMEDIATE};
+	struct ibv_send_wr wr = { .sg_list = &sge,
+		                      .num_sge = 1,
+		                      .opcode = IBV_WR_SEND_WITH_IMM,
+		                      .send_flags = IBV_SEND_SIGNALED,
+		                      .imm_data = IMMEDIATE };
 
 	lab_setup(&lab, NULL);
 	cq = extended_cq(&lab, IBV_WC_STANDARD_FLAGS);
@@ -199,7 +209,7 @@ static enum lab_verdict extended_queue__receive_fields(void)
 		return LAB_UNSUPPORTED;
 	lab.b.recv_cq = ibv_cq_ex_to_cq(cq);
 	CHECK(connect_anew(&lab));
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 24, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 24, lab.a.mr->lkey };
 	CHECK(lab_recv(&lab.b, 6, 0, 64) == 0 && lab_post(lab.a.qp, &wr) == 0);
 	CHECK(start(cq) == 0 && cq->status == IBV_WC_SUCCESS && cq->wr_id == 6);
 	CHECK(ibv_wc_read_opcode(cq) == IBV_WC_RECV && ibv_wc_read_byte_len(cq) == 24);
@@ -263,7 +273,7 @@ static enum lab_verdict extended_queue__unknown_flag_is_refused(void)
 
 static struct ibv_qp_ex *builder(struct lab *lab, uint64_t ops)
 {
-	struct lab_options options = {.send_ops = ops};
+	struct lab_options options = { .send_ops = ops };
 
 	lab_setup(lab, &options);
 	return ibv_qp_to_qp_ex(lab->a.qp);
@@ -331,8 +341,8 @@ static enum lab_verdict build__send_with_immediate_from_a_list(void)
 
 	CHECK(ex && lab_recv(&lab.b, 2, 0, 64) == 0);
 	memcpy(lab.a.buffer, "0123456789", 10);
-	list[0] = (struct ibv_sge){(uintptr_t)lab.a.buffer + 5, 5, lab.a.mr->lkey};
-	list[1] = (struct ibv_sge){(uintptr_t)lab.a.buffer, 5, lab.a.mr->lkey};
+	list[0] = (struct ibv_sge){ (uintptr_t)lab.a.buffer + 5, 5, lab.a.mr->lkey };
+	list[1] = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 5, lab.a.mr->lkey };
 	begin(ex, 13);
 	ibv_wr_send_imm(ex, IMMEDIATE);
 	ibv_wr_set_sge_list(ex, 2, list);
@@ -347,7 +357,7 @@ static enum lab_verdict build__inline_list(void)
 	struct lab lab;
 	struct ibv_qp_ex *ex = builder(&lab, IBV_QP_EX_WITH_RDMA_WRITE);
 	char one[4] = "one", two[4] = "two";
-	struct ibv_data_buf list[2] = {{one, 3}, {two, 3}};
+	struct ibv_data_buf list[2] = { { one, 3 }, { two, 3 } };
 
 	CHECK(ex != NULL);
 	begin(ex, 14);
@@ -383,7 +393,8 @@ static enum lab_verdict build__atomics(void)
 static enum lab_verdict build__window_and_invalidations(void)
 {
 	struct lab lab;
-	struct ibv_qp_ex *ex = builder(&lab, IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV);
+	struct ibv_qp_ex *ex =
+		builder(&lab, IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV);
 	struct ibv_mw_bind_info info;
 	struct ibv_mw *mw;
 	struct ibv_wc wc;
@@ -394,8 +405,9 @@ static enum lab_verdict build__window_and_invalidations(void)
 	theirs = bind_window(&lab);
 	if (!mw || !theirs)
 		return LAB_UNSUPPORTED;
-	info = (struct ibv_mw_bind_info){.mr = lab.a.mr, .addr = (uintptr_t)lab.a.buffer, .length = 4096,
-					 .mw_access_flags = IBV_ACCESS_REMOTE_READ};
+	info = (struct ibv_mw_bind_info){
+		.mr = lab.a.mr, .addr = (uintptr_t)lab.a.buffer, .length = 4096, .mw_access_flags = IBV_ACCESS_REMOTE_READ
+	};
 	ours = ibv_inc_rkey(mw->rkey);
 	begin(ex, 17);
 	ibv_wr_bind_mw(ex, mw, ours, &info);
@@ -445,22 +457,22 @@ static enum lab_verdict order__of_bytes_is_told(void)
 }
 
 static const struct lab_case cases[] = {
-	{"immediate: large write waits", immediate__large_write_waits_for_its_receive, "ibv_modify_qp(3), rnr_retry"},
-	{"invalidate: by a send", invalidate__by_a_send, "ibv_post_send(3), ibv_poll_cq(3)"},
-	{"extended queue: empty", extended_queue__empty, "ibv_create_cq_ex(3)"},
-	{"extended queue: start, next, end", extended_queue__start_next_end, "ibv_create_cq_ex(3)"},
-	{"extended queue: receive fields", extended_queue__receive_fields, "ibv_create_cq_ex(3)"},
-	{"extended queue: error is read", extended_queue__error_is_read, "ibv_create_cq_ex(3)"},
-	{"extended queue: timestamps", extended_queue__timestamps, "ibv_create_cq_ex(3)"},
-	{"extended queue: unknown flag is refused", extended_queue__unknown_flag_is_refused, "ibv_create_cq_ex(3)"},
-	{"build: write with immediate", build__write_with_immediate, "ibv_wr_post(3)"},
-	{"build: read", build__read, "ibv_wr_post(3)"},
-	{"build: send with immediate from a list", build__send_with_immediate_from_a_list, "ibv_wr_post(3)"},
-	{"build: inline list", build__inline_list, "ibv_wr_post(3)"},
-	{"build: atomics", build__atomics, "ibv_wr_post(3)"},
-	{"build: window and invalidations", build__window_and_invalidations, "ibv_wr_post(3)"},
-	{"build: too much inline fails the batch", build__too_much_inline_fails_the_batch, "ibv_wr_post(3)"},
-	{"order: of bytes is told", order__of_bytes_is_told, "ibv_query_qp_data_in_order(3)"},
+	{ "immediate: large write waits", immediate__large_write_waits_for_its_receive, "ibv_modify_qp(3), rnr_retry" },
+	{ "invalidate: by a send", invalidate__by_a_send, "ibv_post_send(3), ibv_poll_cq(3)" },
+	{ "extended queue: empty", extended_queue__empty, "ibv_create_cq_ex(3)" },
+	{ "extended queue: start, next, end", extended_queue__start_next_end, "ibv_create_cq_ex(3)" },
+	{ "extended queue: receive fields", extended_queue__receive_fields, "ibv_create_cq_ex(3)" },
+	{ "extended queue: error is read", extended_queue__error_is_read, "ibv_create_cq_ex(3)" },
+	{ "extended queue: timestamps", extended_queue__timestamps, "ibv_create_cq_ex(3)" },
+	{ "extended queue: unknown flag is refused", extended_queue__unknown_flag_is_refused, "ibv_create_cq_ex(3)" },
+	{ "build: write with immediate", build__write_with_immediate, "ibv_wr_post(3)" },
+	{ "build: read", build__read, "ibv_wr_post(3)" },
+	{ "build: send with immediate from a list", build__send_with_immediate_from_a_list, "ibv_wr_post(3)" },
+	{ "build: inline list", build__inline_list, "ibv_wr_post(3)" },
+	{ "build: atomics", build__atomics, "ibv_wr_post(3)" },
+	{ "build: window and invalidations", build__window_and_invalidations, "ibv_wr_post(3)" },
+	{ "build: too much inline fails the batch", build__too_much_inline_fails_the_batch, "ibv_wr_post(3)" },
+	{ "order: of bytes is told", order__of_bytes_is_told, "ibv_query_qp_data_in_order(3)" },
 };
 
 int main(int argc, char **argv)

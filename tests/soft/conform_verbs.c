@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Conformance of a verbs device: regions, queues, states, data. The cases follow the chapters of the specification. */
+/*
+ * Conformance of a verbs device: regions, queues, states, data. The cases follow the chapters of
+ * the specification.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -55,13 +58,14 @@ static enum lab_verdict mr__deregistered_key_is_dead(void)
 	struct lab lab;
 	uint32_t rkey;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 
 	lab_setup(&lab, NULL);
 	rkey = lab.b.mr->rkey;
 	CHECK(ibv_dereg_mr(lab.b.mr) == 0);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
 	wr.wr.rdma.rkey = rkey;
 	CHECK(lab_post(lab.a.qp, &wr) == 0);
@@ -75,14 +79,15 @@ static enum lab_verdict mr__rereg_moves_the_region(void)
 	struct lab lab;
 	uint8_t *other = aligned_alloc(4096, 4096);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 
 	lab_setup(&lab, NULL);
 	memset(other, 'o', 4096);
 	if (ibv_rereg_mr(lab.b.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, other, 4096, 0) != 0)
 		return LAB_UNSUPPORTED;
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)other;
 	wr.wr.rdma.rkey = lab.b.mr->rkey;
 	CHECK(lab_post(lab.a.qp, &wr) == 0);
@@ -96,13 +101,14 @@ static enum lab_verdict mr__iova_is_the_remote_address(void)
 	struct lab lab;
 	struct ibv_mr *mr;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
+	};
 
 	lab_setup(&lab, NULL);
 	mr = ibv_reg_mr_iova(lab.b.pd, lab.b.buffer, 8192, 0x10000, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	CHECK(mr != NULL);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 8, lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = 0x10000 + 100;
 	wr.wr.rdma.rkey = mr->rkey;
 	CHECK(lab_post(lab.a.qp, &wr) == 0);
@@ -130,7 +136,7 @@ static enum lab_verdict cq__event_when_armed(void)
 	void *context;
 
 	lab_setup(&lab, NULL);
-	ready = (struct pollfd){.fd = lab.channel->fd, .events = POLLIN};
+	ready = (struct pollfd){ .fd = lab.channel->fd, .events = POLLIN };
 	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
 	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(poll(&ready, 1, 50) == 0);
@@ -149,7 +155,7 @@ static enum lab_verdict cq__solicited_only(void)
 	struct pollfd ready;
 
 	lab_setup(&lab, NULL);
-	ready = (struct pollfd){.fd = lab.channel->fd, .events = POLLIN};
+	ready = (struct pollfd){ .fd = lab.channel->fd, .events = POLLIN };
 	CHECK(lab_recv(&lab.b, 1, 0, 64) == 0 && lab_recv(&lab.b, 2, 64, 64) == 0);
 	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 1) == 0);
 	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
@@ -162,7 +168,7 @@ static enum lab_verdict cq__solicited_only(void)
 
 static enum lab_verdict cq__overrun_raises_cq_error(void)
 {
-	struct lab_options options = {.cqe = 1};
+	struct lab_options options = { .cqe = 1 };
 	struct lab lab;
 
 	lab_setup(&lab, &options);
@@ -194,12 +200,12 @@ static void *fetch_until_the_last(void *arg)
 static struct ibv_qp *flushed_receive(struct lab *lab, struct ibv_cq *cq)
 {
 	struct lab_side side = lab->a;
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	side.send_cq = side.recv_cq = cq;
 	side.qp = lab_qp(&side, &defaults);
-	if (!side.qp || lab_init(lab, side.qp, 0) != 0 || ibv_req_notify_cq(cq, 0) != 0 ||
-	    lab_recv(&side, 0, 0, 8) != 0 || ibv_modify_qp(side.qp, &attr, IBV_QP_STATE) != 0)
+	if (!side.qp || lab_init(lab, side.qp, 0) != 0 || ibv_req_notify_cq(cq, 0) != 0 || lab_recv(&side, 0, 0, 8) != 0 ||
+	    ibv_modify_qp(side.qp, &attr, IBV_QP_STATE) != 0)
 		return NULL;
 	return side.qp;
 }
@@ -233,8 +239,8 @@ static void nothing(int signal_number)
 /* Who waits for an event goes on waiting after a signal whose handler says so. */
 static enum lab_verdict cq__signal_restarts_the_wait(void)
 {
-	const struct timespec while_waiting = {.tv_nsec = 50000000};
-	const struct sigaction restart = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+	const struct timespec while_waiting = { .tv_nsec = 50000000 };
+	const struct sigaction restart = { .sa_handler = nothing, .sa_flags = SA_RESTART };
 	struct ibv_cq *cq;
 	struct lab lab;
 	pthread_t thread;
@@ -275,7 +281,7 @@ static enum lab_verdict state__only_along_the_arrows(void)
 
 static enum lab_verdict state__missing_attribute_is_invalid(void)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	struct lab lab;
 	struct ibv_qp *qp;
 
@@ -284,7 +290,7 @@ static enum lab_verdict state__missing_attribute_is_invalid(void)
 	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT) == EINVAL);
 	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX) == EINVAL);
 	CHECK(ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT) ==
+	                    IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT) ==
 	      EINVAL);
 	CHECK(lab_state(qp) == IBV_QPS_RESET);
 	return LAB_PASSED;
@@ -305,7 +311,7 @@ static enum lab_verdict state__posting_too_early_is_refused(void)
 
 static enum lab_verdict state__error_flushes_in_order(void)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct lab lab;
 
 	lab_setup(&lab, NULL);
@@ -326,7 +332,7 @@ static enum lab_verdict state__error_flushes_in_order(void)
 
 static enum lab_verdict state__reset_and_again(void)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	struct lab lab;
 
 	lab_setup(&lab, NULL);
@@ -342,7 +348,7 @@ static enum lab_verdict state__reset_and_again(void)
 
 static enum lab_verdict state__sqd_holds_requests_back(void)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
 	struct ibv_wc wc;
 	struct lab lab;
 
@@ -367,8 +373,7 @@ static enum lab_verdict data__write(void)
 	lab_setup(&lab, NULL);
 	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 1, 10000, IBV_SEND_SIGNALED) == 0);
 	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
-	CHECK(lab.b.buffer[0] == 'b' && lab.b.buffer[1] == 'a' && lab.b.buffer[10000] == 'a' &&
-	      lab.b.buffer[10001] == 'b');
+	CHECK(lab.b.buffer[0] == 'b' && lab.b.buffer[1] == 'a' && lab.b.buffer[10000] == 'a' && lab.b.buffer[10001] == 'b');
 	return LAB_PASSED;
 }
 
@@ -387,7 +392,7 @@ static enum lab_verdict data__inline_is_copied_at_once(void)
 static enum lab_verdict data__zero_length_needs_no_key(void)
 {
 	struct lab lab;
-	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
 
 	lab_setup(&lab, NULL);
 	CHECK(lab_post(lab.a.qp, &wr) == 0);
@@ -448,11 +453,11 @@ static enum lab_verdict with_immediate(enum ibv_wr_opcode op, enum ibv_wc_opcode
 {
 	struct lab lab;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
 	struct ibv_wc wc;
 
 	lab_setup(&lab, NULL);
-	sge = (struct ibv_sge){(uintptr_t)lab.a.buffer, 64, lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 64, lab.a.mr->lkey };
 	wr.imm_data = 0x12345678;
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
 	wr.wr.rdma.rkey = lab.b.mr->rkey;
@@ -511,16 +516,16 @@ static enum lab_verdict data__gather_and_scatter(void)
 {
 	struct lab lab;
 	struct ibv_sge from[3], to[2];
-	struct ibv_send_wr wr = {.sg_list = from, .num_sge = 3, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_recv_wr *bad, recv = {.sg_list = to, .num_sge = 2};
+	struct ibv_send_wr wr = { .sg_list = from, .num_sge = 3, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_recv_wr *bad, recv = { .sg_list = to, .num_sge = 2 };
 
 	lab_setup(&lab, NULL);
 	memcpy(lab.a.buffer, "0123456789", 10);
-	from[0] = (struct ibv_sge){(uintptr_t)lab.a.buffer, 3, lab.a.mr->lkey};
-	from[1] = (struct ibv_sge){(uintptr_t)lab.a.buffer + 8, 2, lab.a.mr->lkey};
-	from[2] = (struct ibv_sge){(uintptr_t)lab.a.buffer + 4, 1, lab.a.mr->lkey};
-	to[0] = (struct ibv_sge){(uintptr_t)lab.b.buffer, 4, lab.b.mr->lkey};
-	to[1] = (struct ibv_sge){(uintptr_t)lab.b.buffer + 100, 4, lab.b.mr->lkey};
+	from[0] = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 3, lab.a.mr->lkey };
+	from[1] = (struct ibv_sge){ (uintptr_t)lab.a.buffer + 8, 2, lab.a.mr->lkey };
+	from[2] = (struct ibv_sge){ (uintptr_t)lab.a.buffer + 4, 1, lab.a.mr->lkey };
+	to[0] = (struct ibv_sge){ (uintptr_t)lab.b.buffer, 4, lab.b.mr->lkey };
+	to[1] = (struct ibv_sge){ (uintptr_t)lab.b.buffer + 100, 4, lab.b.mr->lkey };
 	CHECK(ibv_post_recv(lab.b.qp, &recv, &bad) == 0);
 	CHECK(lab_post(lab.a.qp, &wr) == 0);
 	CHECK(lab_wait(lab.b.recv_cq).byte_len == 6);
@@ -531,7 +536,7 @@ static enum lab_verdict data__gather_and_scatter(void)
 static enum lab_verdict data__completions_in_order(void)
 {
 	struct lab lab;
-	enum ibv_wr_opcode ops[4] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND};
+	enum ibv_wr_opcode ops[4] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND };
 
 	lab_setup(&lab, NULL);
 	for (uint64_t i = 0; i < 4; i++)
@@ -576,10 +581,10 @@ static struct ibv_qp *more_queue_pairs(struct lab *lab, struct ibv_qp **from)
 /* All queues full at once: whatever the pairs share on the way has to go round. */
 static enum lab_verdict full_queues(struct lab *lab, struct ibv_qp *const *from, struct ibv_qp *const *to, int pairs)
 {
-	struct ibv_sge in = {(uintptr_t)lab->b.buffer, 100, lab->b.mr->lkey};
-	struct ibv_sge out = {(uintptr_t)lab->a.buffer, 100, lab->a.mr->lkey};
-	struct ibv_recv_wr *bad, recv = {.sg_list = &in, .num_sge = 1};
-	struct ibv_send_wr send = {.sg_list = &out, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_sge in = { (uintptr_t)lab->b.buffer, 100, lab->b.mr->lkey };
+	struct ibv_sge out = { (uintptr_t)lab->a.buffer, 100, lab->a.mr->lkey };
+	struct ibv_recv_wr *bad, recv = { .sg_list = &in, .num_sge = 1 };
+	struct ibv_send_wr send = { .sg_list = &out, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
 
 	for (int i = 0; i < pairs * LAB_DEPTH; i++)
 		CHECK(ibv_post_recv(to[i / LAB_DEPTH], &recv, &bad) == 0);
@@ -610,40 +615,40 @@ static enum lab_verdict data__many_full_queues(void)
 }
 
 static const struct lab_case cases[] = {
-	{"mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)"},
-	{"mr: inaccessible memory is refused", mr__inaccessible_memory_is_refused, "ibv_reg_mr(3)"},
-	{"mr: domain in use is busy", mr__pd_in_use_is_busy, "ibv_alloc_pd(3)"},
-	{"mr: deregistered key is dead", mr__deregistered_key_is_dead, IBA "10.6.7.3"},
-	{"mr: rereg moves the region", mr__rereg_moves_the_region, "ibv_rereg_mr(3)"},
-	{"mr: iova is the remote address", mr__iova_is_the_remote_address, "ibv_reg_mr(3)"},
-	{"cq: busy while in use", cq__busy_while_in_use, "ibv_create_cq(3)"},
-	{"cq: event when armed", cq__event_when_armed, "ibv_get_cq_event(3)"},
-	{"cq: solicited only", cq__solicited_only, "ibv_req_notify_cq(3)"},
-	{"cq: overrun raises CQ error", cq__overrun_raises_cq_error, "ibv_poll_cq(3), ibv_get_async_event(3)"},
-	{"cq: destroyed while its event is fetched", cq__destroyed_while_its_event_is_fetched, "ibv_get_cq_event(3)"},
-	{"cq: signal restarts the wait", cq__signal_restarts_the_wait, "signal(7)"},
-	{"state: only along the arrows", state__only_along_the_arrows, IBA "10.3.1, ibv_modify_qp(3)"},
-	{"state: missing attribute is invalid", state__missing_attribute_is_invalid, "ibv_modify_qp(3)"},
-	{"state: posting too early is refused", state__posting_too_early_is_refused, IBA "10.3.1.1, 10.3.1.2"},
-	{"state: error flushes in order", state__error_flushes_in_order, IBA "10.3.1.7, 10.8.3.1"},
-	{"state: reset and again", state__reset_and_again, IBA "10.3.1.1"},
-	{"state: SQD holds requests back", state__sqd_holds_requests_back, IBA "10.3.1.5"},
-	{"data: write", data__write, IBA "9.4.3"},
-	{"data: inline is copied at once", data__inline_is_copied_at_once, "ibv_post_send(3)"},
-	{"data: zero length needs no key", data__zero_length_needs_no_key, IBA "9.7.4.1.1"},
-	{"data: read", data__read, IBA "9.4.4"},
-	{"data: send nothing", data__send_nothing, IBA "9.4.1"},
-	{"data: send small", data__send_small, IBA "9.4.1"},
-	{"data: send medium", data__send_medium, IBA "9.4.1"},
-	{"data: send large", data__send_large, IBA "9.4.1"},
-	{"data: send with immediate", data__send_with_immediate, IBA "9.4.1"},
-	{"data: write with immediate", data__write_with_immediate, IBA "9.4.3"},
-	{"data: fetch and add", data__fetch_and_add, IBA "9.4.5"},
-	{"data: compare and swap", data__compare_and_swap, IBA "9.4.5"},
-	{"data: gather and scatter", data__gather_and_scatter, IBA "10.7.2"},
-	{"data: completions in order", data__completions_in_order, IBA "10.8.3.3"},
-	{"data: unsignalled make no completion", data__unsignalled_make_no_completion, IBA "10.7.3.1"},
-	{"data: many full queues", data__many_full_queues, "ibv_post_send(3)"},
+	{ "mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)" },
+	{ "mr: inaccessible memory is refused", mr__inaccessible_memory_is_refused, "ibv_reg_mr(3)" },
+	{ "mr: domain in use is busy", mr__pd_in_use_is_busy, "ibv_alloc_pd(3)" },
+	{ "mr: deregistered key is dead", mr__deregistered_key_is_dead, IBA "10.6.7.3" },
+	{ "mr: rereg moves the region", mr__rereg_moves_the_region, "ibv_rereg_mr(3)" },
+	{ "mr: iova is the remote address", mr__iova_is_the_remote_address, "ibv_reg_mr(3)" },
+	{ "cq: busy while in use", cq__busy_while_in_use, "ibv_create_cq(3)" },
+	{ "cq: event when armed", cq__event_when_armed, "ibv_get_cq_event(3)" },
+	{ "cq: solicited only", cq__solicited_only, "ibv_req_notify_cq(3)" },
+	{ "cq: overrun raises CQ error", cq__overrun_raises_cq_error, "ibv_poll_cq(3), ibv_get_async_event(3)" },
+	{ "cq: destroyed while its event is fetched", cq__destroyed_while_its_event_is_fetched, "ibv_get_cq_event(3)" },
+	{ "cq: signal restarts the wait", cq__signal_restarts_the_wait, "signal(7)" },
+	{ "state: only along the arrows", state__only_along_the_arrows, IBA "10.3.1, ibv_modify_qp(3)" },
+	{ "state: missing attribute is invalid", state__missing_attribute_is_invalid, "ibv_modify_qp(3)" },
+	{ "state: posting too early is refused", state__posting_too_early_is_refused, IBA "10.3.1.1, 10.3.1.2" },
+	{ "state: error flushes in order", state__error_flushes_in_order, IBA "10.3.1.7, 10.8.3.1" },
+	{ "state: reset and again", state__reset_and_again, IBA "10.3.1.1" },
+	{ "state: SQD holds requests back", state__sqd_holds_requests_back, IBA "10.3.1.5" },
+	{ "data: write", data__write, IBA "9.4.3" },
+	{ "data: inline is copied at once", data__inline_is_copied_at_once, "ibv_post_send(3)" },
+	{ "data: zero length needs no key", data__zero_length_needs_no_key, IBA "9.7.4.1.1" },
+	{ "data: read", data__read, IBA "9.4.4" },
+	{ "data: send nothing", data__send_nothing, IBA "9.4.1" },
+	{ "data: send small", data__send_small, IBA "9.4.1" },
+	{ "data: send medium", data__send_medium, IBA "9.4.1" },
+	{ "data: send large", data__send_large, IBA "9.4.1" },
+	{ "data: send with immediate", data__send_with_immediate, IBA "9.4.1" },
+	{ "data: write with immediate", data__write_with_immediate, IBA "9.4.3" },
+	{ "data: fetch and add", data__fetch_and_add, IBA "9.4.5" },
+	{ "data: compare and swap", data__compare_and_swap, IBA "9.4.5" },
+	{ "data: gather and scatter", data__gather_and_scatter, IBA "10.7.2" },
+	{ "data: completions in order", data__completions_in_order, IBA "10.8.3.3" },
+	{ "data: unsignalled make no completion", data__unsignalled_make_no_completion, IBA "10.7.3.1" },
+	{ "data: many full queues", data__many_full_queues, "ibv_post_send(3)" },
 };
 
 int main(int argc, char **argv)

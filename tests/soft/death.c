@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a process sees of a peer that ends. A network device tells nobody of it: what had arrived stays, posted receives
- * stay posted, and a send fails when nobody answers. Softverbs adds that the queue pair is in error within a second.
+ * What a process sees of a peer that ends. A network device tells nobody of it: what had arrived
+ * stays, posted receives stay posted, and a send fails when nobody answers. Softverbs adds that the
+ * queue pair is in error within a second.
  */
 #include "lab.h"
 
@@ -14,10 +15,10 @@
 #include <unistd.h>
 
 enum {
-	QUIET_MS = 150,			/* for so long nothing may happen to the receives of the one who is left */
+	QUIET_MS = 150, /* for so long nothing may happen to the receives of the one who is left */
 	ERROR_MS = 1000,
 	AT_ONCE_MS = 250,
-	LARGE = 30000,			/* bytes: such a send is fetched from the sender's memory */
+	LARGE = 30000, /* bytes: such a send is fetched from the sender's memory */
 };
 
 /* The peer: sends this many messages of this length and ends, or is killed without having sent. */
@@ -51,7 +52,7 @@ struct card {
 
 static bool connect_to(struct lab *lab, struct ibv_qp *qp, int in, int out, struct card *theirs)
 {
-	struct card mine = {qp->qp_num, lab->a.mr->rkey, (uintptr_t)lab->a.buffer};
+	struct card mine = { qp->qp_num, lab->a.mr->rkey, (uintptr_t)lab->a.buffer };
 	char ready;
 
 	return write(out, &mine, sizeof(mine)) == sizeof(mine) && read(in, theirs, sizeof(*theirs)) == sizeof(*theirs) &&
@@ -103,7 +104,7 @@ static enum lab_verdict survive(struct survivor *s, struct card *theirs, const s
 
 static enum lab_verdict what_arrived_stays(const struct deed *deed)
 {
-	struct timespec quiet = {.tv_nsec = QUIET_MS * 1000000L};
+	struct timespec quiet = { .tv_nsec = QUIET_MS * 1000000L };
 	struct survivor s;
 	struct card theirs;
 	struct ibv_wc wc;
@@ -125,32 +126,35 @@ static enum lab_verdict what_arrived_stays(const struct deed *deed)
 
 static enum lab_verdict death__what_arrived_stays(void)
 {
-	return what_arrived_stays(&(struct deed){.messages = 5, .length = 64});
+	return what_arrived_stays(&(struct deed){ .messages = 5, .length = 64 });
 }
 
 static enum lab_verdict death__what_was_fetched_stays(void)
 {
-	return what_arrived_stays(&(struct deed){.messages = 3, .length = LARGE});
+	return what_arrived_stays(&(struct deed){ .messages = 3, .length = LARGE });
 }
 
 static enum lab_verdict death__killed_peer_is_in_error_within_a_second(void)
 {
-	return what_arrived_stays(&(struct deed){.killed = true});
+	return what_arrived_stays(&(struct deed){ .killed = true });
 }
 
-/* A request that is posted after the death: nobody answers, and nothing is placed in what is left of the peer. */
+/*
+ * A request that is posted after the death: nobody answers, and nothing is placed in what is left
+ * of the peer.
+ */
 static enum lab_verdict new_request(enum ibv_wr_opcode op, unsigned int flags)
 {
 	struct survivor s;
 	struct card theirs;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.wr_id = 3, .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = flags};
+	struct ibv_send_wr wr = { .wr_id = 3, .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = flags };
 	struct ibv_wc wc;
-	enum lab_verdict verdict = survive(&s, &theirs, &(struct deed){.killed = true}, 1);
+	enum lab_verdict verdict = survive(&s, &theirs, &(struct deed){ .killed = true }, 1);
 
 	if (verdict != LAB_PASSED)
 		return verdict;
-	sge = (struct ibv_sge){(uintptr_t)s.lab.a.buffer, 8, s.lab.a.mr->lkey};
+	sge = (struct ibv_sge){ (uintptr_t)s.lab.a.buffer, 8, s.lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = theirs.addr;
 	wr.wr.rdma.rkey = theirs.rkey;
 	CHECK(lab_post(s.qp, &wr) == 0);
@@ -172,11 +176,11 @@ static enum lab_verdict death__new_write_fails(void)
 }
 
 static const struct lab_case cases[] = {
-	{"death: what arrived stays", death__what_arrived_stays, "IBA vol. 1 10.3.1"},
-	{"death: what was fetched stays", death__what_was_fetched_stays, "IBA vol. 1 10.3.1"},
-	{"death: in error within a second", death__killed_peer_is_in_error_within_a_second, "lib/soft/link.c"},
-	{"death: new send fails", death__new_send_fails, "ibv_poll_cq(3)"},
-	{"death: new write fails", death__new_write_fails, "ibv_poll_cq(3)"},
+	{ "death: what arrived stays", death__what_arrived_stays, "IBA vol. 1 10.3.1" },
+	{ "death: what was fetched stays", death__what_was_fetched_stays, "IBA vol. 1 10.3.1" },
+	{ "death: in error within a second", death__killed_peer_is_in_error_within_a_second, "lib/soft/link.c" },
+	{ "death: new send fails", death__new_send_fails, "ibv_poll_cq(3)" },
+	{ "death: new write fails", death__new_write_fails, "ibv_poll_cq(3)" },
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The adversary's disorder: which requests of one queue pair change places, and which never do. Runs on softverbs only:
- * it sets SOFTVERBS_ADVERSARY itself.
+ * The adversary's disorder: which requests of one queue pair change places, and which never do.
+ * Runs on softverbs only: it sets SOFTVERBS_ADVERSARY itself.
  */
 #include "lab.h"
 
@@ -11,8 +11,8 @@
 enum {
 	ROUNDS = 300,
 	OLD = 1,
-	NEW = 5,			/* what lab_rdma adds, too */
-	HERE = 256,			/* the word at b */
+	NEW = 5,    /* what lab_rdma adds, too */
+	HERE = 256, /* the word at b */
 };
 
 static uint64_t word(const uint8_t *at)
@@ -36,10 +36,11 @@ struct step {
 
 static struct ibv_send_wr work(const struct lab *lab, const struct step *step, uint64_t id, struct ibv_sge *sge)
 {
-	struct ibv_send_wr wr = {.wr_id = id, .sg_list = sge, .num_sge = 1, .opcode = step->op,
-				 .send_flags = step->flags | IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = {
+		.wr_id = id, .sg_list = sge, .num_sge = 1, .opcode = step->op, .send_flags = step->flags | IBV_SEND_SIGNALED
+	};
 
-	*sge = (struct ibv_sge){(uintptr_t)lab->a.buffer + id * 8, 8, lab->a.mr->lkey};
+	*sge = (struct ibv_sge){ (uintptr_t)lab->a.buffer + id * 8, 8, lab->a.mr->lkey };
 	if (step->op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		wr.wr.atomic.remote_addr = (uintptr_t)lab->b.buffer + HERE;
 		wr.wr.atomic.rkey = lab->b.mr->rkey;
@@ -55,7 +56,7 @@ static struct ibv_send_wr work(const struct lab *lab, const struct step *step, u
 static bool two(struct lab *lab, const struct step *first, const struct step *second)
 {
 	struct ibv_sge sges[2];
-	struct ibv_send_wr wrs[2] = {work(lab, first, 0, &sges[0]), work(lab, second, 1, &sges[1])};
+	struct ibv_send_wr wrs[2] = { work(lab, first, 0, &sges[0]), work(lab, second, 1, &sges[1]) };
 
 	set(lab->a.buffer, NEW);
 	set(lab->a.buffer + 8, NEW + 1);
@@ -77,7 +78,10 @@ static void disorder(void)
 	setenv("SOFTVERBS_ADVERSARY", "1,delay=0,late=0,reorder=0,disorder=50", 1);
 }
 
-/* In how many rounds was the first carried out after the second? -1: something failed. `seen` tells by the words. */
+/*
+ * In how many rounds was the first carried out after the second? -1: something failed. `seen` tells
+ * by the words.
+ */
 static int swapped(const struct step *first, const struct step *second, bool (*seen)(const struct lab *lab))
 {
 	struct lab lab;
@@ -93,8 +97,8 @@ static int swapped(const struct step *first, const struct step *second, bool (*s
 	return count;
 }
 
-static const struct step write_it = {IBV_WR_RDMA_WRITE, 0}, fenced_write = {IBV_WR_RDMA_WRITE, IBV_SEND_FENCE};
-static const struct step read_it = {IBV_WR_RDMA_READ, 0}, add = {IBV_WR_ATOMIC_FETCH_AND_ADD, 0};
+static const struct step write_it = { IBV_WR_RDMA_WRITE, 0 }, fenced_write = { IBV_WR_RDMA_WRITE, IBV_SEND_FENCE };
+static const struct step read_it = { IBV_WR_RDMA_READ, 0 }, add = { IBV_WR_ATOMIC_FETCH_AND_ADD, 0 };
 
 static bool first_write_was_last(const struct lab *lab)
 {
@@ -146,14 +150,14 @@ static enum lab_verdict disorder__fenced_write_does_not(void)
 
 static enum lab_verdict disorder__send_keeps_its_place(void)
 {
-	static const struct step send_it = {IBV_WR_SEND, 0};
+	static const struct step send_it = { IBV_WR_SEND, 0 };
 	struct ibv_sge sges[2];
 	struct lab lab;
 
 	disorder();
 	lab_setup(&lab, NULL);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct ibv_send_wr wrs[2] = {work(&lab, &write_it, 0, &sges[0]), work(&lab, &send_it, 1, &sges[1])};
+		struct ibv_send_wr wrs[2] = { work(&lab, &write_it, 0, &sges[0]), work(&lab, &send_it, 1, &sges[1]) };
 
 		set(lab.a.buffer, NEW);
 		set(lab.b.buffer + HERE, OLD);
@@ -166,12 +170,12 @@ static enum lab_verdict disorder__send_keeps_its_place(void)
 }
 
 static const struct lab_case cases[] = {
-	{"disorder: writes change places", disorder__writes_change_places, "lib/soft/requester.c"},
-	{"disorder: atomic finds the write", disorder__atomic_finds_the_write, "lib/soft/requester.c"},
-	{"disorder: read finds the write", disorder__read_finds_the_write, "lib/soft/requester.c"},
-	{"disorder: write overtakes a read", disorder__write_overtakes_a_read, "lib/soft/requester.c"},
-	{"disorder: fenced write does not", disorder__fenced_write_does_not, "ibv_post_send(3)"},
-	{"disorder: send keeps its place", disorder__send_keeps_its_place, "lib/soft/requester.c"},
+	{ "disorder: writes change places", disorder__writes_change_places, "lib/soft/requester.c" },
+	{ "disorder: atomic finds the write", disorder__atomic_finds_the_write, "lib/soft/requester.c" },
+	{ "disorder: read finds the write", disorder__read_finds_the_write, "lib/soft/requester.c" },
+	{ "disorder: write overtakes a read", disorder__write_overtakes_a_read, "lib/soft/requester.c" },
+	{ "disorder: fenced write does not", disorder__fenced_write_does_not, "ibv_post_send(3)" },
+	{ "disorder: send keeps its place", disorder__send_keeps_its_place, "lib/soft/requester.c" },
 };
 
 int main(int argc, char **argv)

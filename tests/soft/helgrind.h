@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Helgrind knows mutexes and not C11 atomics. In the build that it watches every atomic word has a mutex, under which
- * it is accessed, so that helgrind sees the order that the word makes. That hides wrong memory orders, and data whose
- * accesses happen to have an atomic one between them; both are ThreadSanitizer's to find. What helgrind adds is the
- * order of locks, and tables without theirs. Included before each file: CFLAGS="-include tests/soft/helgrind.h".
+ * Helgrind knows mutexes and not C11 atomics. In the build that it watches every atomic word has a
+ * mutex, under which it is accessed, so that helgrind sees the order that the word makes. That
+ * hides wrong memory orders, and data whose accesses happen to have an atomic one between them;
+ * both are ThreadSanitizer's to find. What helgrind adds is the order of locks, and tables without
+ * theirs. Included before each file: CFLAGS="-include tests/soft/helgrind.h".
  */
 #ifndef SOFT_HELGRIND_H
 #define SOFT_HELGRIND_H
@@ -21,42 +22,42 @@ static inline pthread_mutex_t *helgrind_of(const volatile void *word)
 	return &helgrind_order[(unsigned int)((unsigned long)word / 4 * 2654435761u >> 8) % ORDERED_WORDS];
 }
 
-#define ORDERED_ADD(to, by, what) \
-	__extension__({ \
-		__auto_type ordered_to = (to); \
-		pthread_mutex_lock(helgrind_of(ordered_to)); \
+#define ORDERED_ADD(to, by, what)                                           \
+	__extension__({                                                         \
+		__auto_type ordered_to = (to);                                      \
+		pthread_mutex_lock(helgrind_of(ordered_to));                        \
 		__auto_type ordered_value = what(ordered_to, by, __ATOMIC_SEQ_CST); \
-		pthread_mutex_unlock(helgrind_of(ordered_to)); \
-		ordered_value; \
+		pthread_mutex_unlock(helgrind_of(ordered_to));                      \
+		ordered_value;                                                      \
 	})
 
-#define ORDERED_STORE(to, what) \
-	__extension__({ \
-		__auto_type ordered_to = (to); \
-		__typeof__((void)0, *ordered_to) ordered_value = (what); \
-		pthread_mutex_lock(helgrind_of(ordered_to)); \
+#define ORDERED_STORE(to, what)                                       \
+	__extension__({                                                   \
+		__auto_type ordered_to = (to);                                \
+		__typeof__((void)0, *ordered_to) ordered_value = (what);      \
+		pthread_mutex_lock(helgrind_of(ordered_to));                  \
 		__atomic_store(ordered_to, &ordered_value, __ATOMIC_SEQ_CST); \
-		pthread_mutex_unlock(helgrind_of(ordered_to)); \
+		pthread_mutex_unlock(helgrind_of(ordered_to));                \
 	})
 
-#define ORDERED_LOAD(from) \
-	__extension__({ \
-		__auto_type ordered_from = (from); \
-		__typeof__((void)0, *ordered_from) ordered_value; \
-		pthread_mutex_lock(helgrind_of(ordered_from)); \
+#define ORDERED_LOAD(from)                                             \
+	__extension__({                                                    \
+		__auto_type ordered_from = (from);                             \
+		__typeof__((void)0, *ordered_from) ordered_value;              \
+		pthread_mutex_lock(helgrind_of(ordered_from));                 \
 		__atomic_load(ordered_from, &ordered_value, __ATOMIC_SEQ_CST); \
-		pthread_mutex_unlock(helgrind_of(ordered_from)); \
-		ordered_value; \
+		pthread_mutex_unlock(helgrind_of(ordered_from));               \
+		ordered_value;                                                 \
 	})
 
-#define ORDERED_EXCHANGE(to, what) \
-	__extension__({ \
-		__auto_type ordered_to = (to); \
-		__typeof__((void)0, *ordered_to) ordered_new = (what), ordered_old; \
-		pthread_mutex_lock(helgrind_of(ordered_to)); \
+#define ORDERED_EXCHANGE(to, what)                                                   \
+	__extension__({                                                                  \
+		__auto_type ordered_to = (to);                                               \
+		__typeof__((void)0, *ordered_to) ordered_new = (what), ordered_old;          \
+		pthread_mutex_lock(helgrind_of(ordered_to));                                 \
 		__atomic_exchange(ordered_to, &ordered_new, &ordered_old, __ATOMIC_SEQ_CST); \
-		pthread_mutex_unlock(helgrind_of(ordered_to)); \
-		ordered_old; \
+		pthread_mutex_unlock(helgrind_of(ordered_to));                               \
+		ordered_old;                                                                 \
 	})
 
 #undef atomic_load

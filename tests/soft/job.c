@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A small job of Oriel: a window, puts and gets, fences, post-start-complete-wait. What it is for is what happens when
- * the device misbehaves. Usage: oriel-run -n 2 job RANK ADVERSARY [EPOCHS]: that rank runs on
- * SOFTVERBS_ADVERSARY=ADVERSARY, and there are so many epochs of post, start, complete and wait.
- * Exit status: 0 all is done and the data is right, 1 a call failed and said why, 2 anything else.
+ * A small job of Oriel: a window, puts and gets, fences, post-start-complete-wait. What it is for
+ * is what happens when the device misbehaves. Usage: oriel-run -n 2 job RANK ADVERSARY [EPOCHS]:
+ * that rank runs on SOFTVERBS_ADVERSARY=ADVERSARY, and there are so many epochs of post, start,
+ * complete and wait. Exit status: 0 all is done and the data is right, 1 a call failed and said
+ * why, 2 anything else.
  */
 #include <oriel.h>
 #include <stdio.h>
@@ -27,10 +28,10 @@ static int told(const char *call, int code)
 	return code < 0 && text && text[0] ? TOLD : WRONG;
 }
 
-#define TRY(call) \
-	do { \
-		int code = (call); \
-		if (code != 0) \
+#define TRY(call)                     \
+	do {                              \
+		int code = (call);            \
+		if (code != 0)                \
 			return told(#call, code); \
 	} while (0)
 
@@ -79,7 +80,7 @@ static int epochs(oriel_win *win, oriel_group *other_group, const long *mine, in
 static int all(long count)
 {
 	static long memory[WORDS];
-	struct oriel_options options = {.timeout_ms = LIMIT_MS};
+	struct oriel_options options = { .timeout_ms = LIMIT_MS };
 	oriel_group *world, *other_group;
 	oriel_job *job;
 	oriel_win *win;

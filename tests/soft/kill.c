@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer is killed at a random moment, again and again, while both sides write, send and add. The survivor has to
- * learn of it within a second, from the connection manager and from its queue pair, has to be able to take everything
- * down, and nothing may be left in /dev/shm. Usage: kill [times [seed]]
+ * A peer is killed at a random moment, again and again, while both sides write, send and add. The
+ * survivor has to learn of it within a second, from the connection manager and from its queue pair,
+ * has to be able to take everything down, and nothing may be left in /dev/shm. Usage: kill [times
+ * [seed]]
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,7 @@
 enum {
 	MEMORY = 1 << 20,
 	DEPTH = 64,
-	LIFE_US = 20000,		/* the victim lives this long at most */
+	LIFE_US = 20000, /* the victim lives this long at most */
 	NOTICE_MS = 1000,
 };
 
@@ -74,7 +75,7 @@ static int files_in_dev_shm(void)
 /* Next event within a second; -1: none. */
 static int next_event(struct end *end, struct rdma_cm_id **id, void *data, size_t size)
 {
-	struct pollfd ready = {.fd = end->channel->fd, .events = POLLIN};
+	struct pollfd ready = { .fd = end->channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 	int type;
 
@@ -92,29 +93,29 @@ static int next_event(struct end *end, struct rdma_cm_id **id, void *data, size_
 
 static void post_recv(struct end *end)
 {
-	struct ibv_sge sge = {(uintptr_t)end->buffer, 4096, end->mr->lkey};
-	struct ibv_recv_wr *bad, wr = {.sg_list = &sge, .num_sge = 1};
+	struct ibv_sge sge = { (uintptr_t)end->buffer, 4096, end->mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
 
 	ibv_post_recv(end->id->qp, &wr, &bad);
 }
 
 static void prepare(struct end *end, bool shared)
 {
-	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1,
-						.max_recv_sge = 1},
-					.qp_type = IBV_QPT_RC,
-					.sq_sig_all = 1};
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1
+	};
 	int fd = shared ? memfd_create("victim", MFD_CLOEXEC) : -1;
 
 	must(!shared || (fd >= 0 && ftruncate(fd, MEMORY) == 0), "memfd");
-	end->buffer = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd,
-			   0);
+	end->buffer = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
 	must(end->buffer != MAP_FAILED, "mmap");
 	end->pd = ibv_alloc_pd(end->id->verbs);
 	end->cq = ibv_create_cq(end->id->verbs, 4 * DEPTH, NULL, NULL, 0);
 	end->mr = ibv_reg_mr(end->pd, end->buffer, MEMORY,
-			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				     IBV_ACCESS_REMOTE_ATOMIC);
+	                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	                         IBV_ACCESS_REMOTE_ATOMIC);
 	must(end->pd && end->cq && end->mr, "objects");
 	if (fd >= 0)
 		close(fd);
@@ -127,12 +128,12 @@ static void prepare(struct end *end, bool shared)
 /* One operation of each kind in turn; what fails, fails. */
 static void act(struct end *end)
 {
-	static const enum ibv_wr_opcode ops[] = {IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_ATOMIC_FETCH_AND_ADD,
-						 IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE_WITH_IMM};
+	static const enum ibv_wr_opcode ops[] = { IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_ATOMIC_FETCH_AND_ADD,
+		                                      IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE_WITH_IMM };
 	uint32_t n = end->next++;
 	enum ibv_wr_opcode op = ops[n % 5];
-	struct ibv_sge sge = {(uintptr_t)end->buffer + 8192, 8, end->mr->lkey};
-	struct ibv_send_wr *bad, wr = {.sg_list = &sge, .num_sge = 1, .opcode = op};
+	struct ibv_sge sge = { (uintptr_t)end->buffer + 8192, 8, end->mr->lkey };
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .opcode = op };
 	struct ibv_wc wc[16];
 	int got;
 
@@ -152,19 +153,23 @@ static void act(struct end *end)
 
 static void victim(__be16 port, bool shared)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct end end = {.channel = rdma_create_event_channel()};
-	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4, .rnr_retry_count = 7,
-					.retry_count = 7, .private_data_len = sizeof(struct memory)};
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct end end = { .channel = rdma_create_event_channel() };
+	struct rdma_conn_param param = { .responder_resources = 4,
+		                             .initiator_depth = 4,
+		                             .rnr_retry_count = 7,
+		                             .retry_count = 7,
+		                             .private_data_len = sizeof(struct memory) };
 	struct memory mine;
 
 	must(rdma_create_id(end.channel, &end.id, NULL, RDMA_PS_TCP) == 0, "rdma_create_id");
 	must(rdma_resolve_addr(end.id, NULL, (struct sockaddr *)&addr, 1000) == 0 &&
-		     next_event(&end, NULL, NULL, 0) == RDMA_CM_EVENT_ADDR_RESOLVED, "address");
-	must(rdma_resolve_route(end.id, 1000) == 0 &&
-		     next_event(&end, NULL, NULL, 0) == RDMA_CM_EVENT_ROUTE_RESOLVED, "route");
+	         next_event(&end, NULL, NULL, 0) == RDMA_CM_EVENT_ADDR_RESOLVED,
+	     "address");
+	must(rdma_resolve_route(end.id, 1000) == 0 && next_event(&end, NULL, NULL, 0) == RDMA_CM_EVENT_ROUTE_RESOLVED,
+	     "route");
 	prepare(&end, shared);
-	mine = (struct memory){(uintptr_t)end.buffer, end.mr->rkey};
+	mine = (struct memory){ (uintptr_t)end.buffer, end.mr->rkey };
 	param.private_data = &mine;
 	must(rdma_connect(end.id, &param) == 0, "rdma_connect");
 	if (next_event(&end, NULL, &end.theirs, sizeof(end.theirs)) != RDMA_CM_EVENT_ESTABLISHED)
@@ -185,14 +190,15 @@ static void take_down(struct end *end)
 
 static bool accept_one(struct end *end, bool shared)
 {
-	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4, .rnr_retry_count = 7,
-					.private_data_len = sizeof(struct memory)};
+	struct rdma_conn_param param = {
+		.responder_resources = 4, .initiator_depth = 4, .rnr_retry_count = 7, .private_data_len = sizeof(struct memory)
+	};
 	struct memory mine;
 
 	if (next_event(end, &end->id, &end->theirs, sizeof(end->theirs)) != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return false;
 	prepare(end, shared);
-	mine = (struct memory){(uintptr_t)end->buffer, end->mr->rkey};
+	mine = (struct memory){ (uintptr_t)end->buffer, end->mr->rkey };
 	param.private_data = &mine;
 	return rdma_accept(end->id, &param) == 0;
 }
@@ -201,7 +207,7 @@ static bool accept_one(struct end *end, bool shared)
 static int64_t notice(struct end *end)
 {
 	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr = {0};
+	struct ibv_qp_attr attr = { 0 };
 	int64_t start = now_ms();
 	int type;
 
@@ -221,9 +227,9 @@ static int64_t notice(struct end *end)
 int main(int argc, char **argv)
 {
 	int times = argc > 1 ? atoi(argv[1]) : 100, connected = 0, left;
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct rdma_cm_id *listener = NULL;
-	struct end end = {0};
+	struct end end = { 0 };
 	int64_t worst = 0;
 	__be16 port;
 
@@ -235,7 +241,7 @@ int main(int argc, char **argv)
 	must(rdma_bind_addr(listener, (struct sockaddr *)&addr) == 0 && rdma_listen(listener, 0) == 0, "rdma_listen");
 	port = rdma_get_src_port(listener);
 	for (int i = 0; i < times; i++) {
-		char number[16], how[2] = {(char)('0' + i % 2), 0};
+		char number[16], how[2] = { (char)('0' + i % 2), 0 };
 		int64_t took, until;
 		pid_t child = fork();
 

@@ -14,8 +14,7 @@
 enum {
 	CASE_SECONDS = 20,
 	WAIT_MS = 2000,
-	ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-		     IBV_ACCESS_REMOTE_ATOMIC,
+	ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 	DEPTH_RD = 4,
 };
 
@@ -26,8 +25,8 @@ static struct ibv_wc last;
 
 enum lab_verdict lab_failed(const char *file, int line, const char *what)
 {
-	fprintf(stderr, "        %s:%d: not true: %s (errno %d; last completion: status %d, opcode %d)\n", file, line,
-		what, errno, (int)last.status, (int)last.opcode);
+	fprintf(stderr, "        %s:%d: not true: %s (errno %d; last completion: status %d, opcode %d)\n", file, line, what,
+	        errno, (int)last.status, (int)last.opcode);
 	return LAB_FAILED;
 }
 
@@ -53,8 +52,8 @@ static enum lab_verdict run_case(const struct lab_case *c)
 
 int lab_main(int argc, char **argv, const struct lab_case *cases, int n)
 {
-	static const char *const names[] = {"passed", "failed", "unsupported"};
-	int count[3] = {0};
+	static const char *const names[] = { "passed", "failed", "unsupported" };
+	int count[3] = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		enum lab_verdict verdict;
@@ -97,7 +96,7 @@ struct ibv_context *lab_open(void)
 /* Ethernet needs a GID; the one made of an IPv4 address is there on every such port. */
 static void find_address(struct lab *lab)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	struct ibv_port_attr port;
 
 	must(ibv_query_port(lab->ctx, 1, &port) == 0, "ibv_query_port");
@@ -121,8 +120,11 @@ struct ibv_qp *lab_qp(struct lab_side *side, const struct lab_options *options)
 		.send_cq = side->send_cq,
 		.recv_cq = side->recv_cq,
 		.srq = side->srq,
-		.cap = {.max_send_wr = LAB_DEPTH, .max_recv_wr = LAB_DEPTH, .max_send_sge = 4, .max_recv_sge = 4,
-			.max_inline_data = LAB_INLINE},
+		.cap = { .max_send_wr = LAB_DEPTH,
+		         .max_recv_wr = LAB_DEPTH,
+		         .max_send_sge = 4,
+		         .max_recv_sge = 4,
+		         .max_inline_data = LAB_INLINE },
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = options->sig_all,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
@@ -139,7 +141,7 @@ struct ibv_qp *lab_qp(struct lab_side *side, const struct lab_options *options)
 static void setup_side(struct lab *lab, struct lab_side *side, const struct lab_options *options, bool is_b)
 {
 	unsigned int access = is_b && options->mr_access ? options->mr_access : ALL_ACCESS | IBV_ACCESS_MW_BIND;
-	struct ibv_srq_init_attr srq = {.attr = {.max_wr = LAB_DEPTH, .max_sge = 4}};
+	struct ibv_srq_init_attr srq = { .attr = { .max_wr = LAB_DEPTH, .max_sge = 4 } };
 	struct ibv_pd *mr_pd;
 
 	side->pd = ibv_alloc_pd(lab->ctx);
@@ -160,7 +162,7 @@ static void setup_side(struct lab *lab, struct lab_side *side, const struct lab_
 
 int lab_init(struct lab *lab, struct ibv_qp *qp, unsigned int access)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access };
 
 	(void)lab;
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -174,7 +176,7 @@ int lab_rtr(struct lab *lab, struct ibv_qp *qp, uint32_t peer, const struct lab_
 		.dest_qp_num = peer,
 		.max_dest_rd_atomic = options->no_depth ? 0 : DEPTH_RD,
 		.min_rnr_timer = options->min_rnr_timer ? options->min_rnr_timer : 1,
-		.ah_attr = {.dlid = lab->lid, .port_num = 1},
+		.ah_attr = { .dlid = lab->lid, .port_num = 1 },
 	};
 
 	if (lab->gid_index >= 0) {
@@ -184,8 +186,8 @@ int lab_rtr(struct lab *lab, struct ibv_qp *qp, uint32_t peer, const struct lab_
 		attr.ah_attr.grh.hop_limit = 1;
 	}
 	return ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
 int lab_rts(struct ibv_qp *qp, const struct lab_options *options)
@@ -199,8 +201,8 @@ int lab_rts(struct ibv_qp *qp, const struct lab_options *options)
 	};
 
 	return ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				     IBV_QP_MAX_QP_RD_ATOMIC);
+	                     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	                         IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
 void lab_setup(struct lab *lab, const struct lab_options *options)
@@ -241,10 +243,10 @@ int lab_post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 }
 
 int lab_rdma(struct lab *lab, enum ibv_wr_opcode op, uint64_t at, uint64_t remote_at, uint32_t length,
-	     unsigned int flags)
+             unsigned int flags)
 {
-	struct ibv_sge sge = {(uintptr_t)lab->a.buffer + at, length, lab->a.mr->lkey};
-	struct ibv_send_wr wr = {.wr_id = at, .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = flags};
+	struct ibv_sge sge = { (uintptr_t)lab->a.buffer + at, length, lab->a.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = at, .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = flags };
 
 	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD || op == IBV_WR_ATOMIC_CMP_AND_SWP) {
 		wr.wr.atomic.remote_addr = (uintptr_t)lab->b.buffer + remote_at;
@@ -260,8 +262,8 @@ int lab_rdma(struct lab *lab, enum ibv_wr_opcode op, uint64_t at, uint64_t remot
 
 int lab_recv(struct lab_side *side, uint64_t wr_id, uint64_t at, uint32_t length)
 {
-	struct ibv_sge sge = {(uintptr_t)side->buffer + at, length, side->mr->lkey};
-	struct ibv_recv_wr *bad, wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1};
+	struct ibv_sge sge = { (uintptr_t)side->buffer + at, length, side->mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
 
 	return side->srq ? ibv_post_srq_recv(side->srq, &wr, &bad) : ibv_post_recv(side->qp, &wr, &bad);
 }
@@ -276,12 +278,12 @@ static int64_t now_ms(void)
 
 struct ibv_wc lab_wait(struct ibv_cq *cq)
 {
-	struct ibv_wc wc = {.status = (enum ibv_wc_status)-1};
+	struct ibv_wc wc = { .status = (enum ibv_wc_status) - 1 };
 	int64_t until = now_ms() + WAIT_MS;
 
 	while (ibv_poll_cq(cq, 1, &wc) == 0) {
 		if (now_ms() > until) {
-			wc.status = (enum ibv_wc_status)-1;
+			wc.status = (enum ibv_wc_status) - 1;
 			break;
 		}
 	}
@@ -291,7 +293,7 @@ struct ibv_wc lab_wait(struct ibv_cq *cq)
 
 int lab_event(struct lab *lab)
 {
-	struct pollfd ready = {.fd = lab->ctx->async_fd, .events = POLLIN};
+	struct pollfd ready = { .fd = lab->ctx->async_fd, .events = POLLIN };
 	struct ibv_async_event event;
 
 	if (poll(&ready, 1, WAIT_MS) != 1 || ibv_get_async_event(lab->ctx, &event) != 0)

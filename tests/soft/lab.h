@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The bench of the conformance suite: two connected queue pairs in one process, and a runner that gives every case a
- * process of its own. Written against the InfiniBand specification and the man pages only; runs on any RC device.
+ * The bench of the conformance suite: two connected queue pairs in one process, and a runner that
+ * gives every case a process of its own. Written against the InfiniBand specification and the man
+ * pages only; runs on any RC device.
  */
 #ifndef SOFT_LAB_H
 #define SOFT_LAB_H
@@ -19,7 +20,7 @@ enum lab_verdict {
 struct lab_case {
 	const char *name;
 	enum lab_verdict (*run)(void);
-	const char *source;		/* what decides: specification or man page */
+	const char *source; /* what decides: specification or man page */
 };
 
 /* Run the cases whose names contain argv[1]; exit status: 1 if one failed. */
@@ -27,9 +28,9 @@ int lab_main(int argc, char **argv, const struct lab_case *cases, int n);
 
 /* Say why and fail the case. */
 enum lab_verdict lab_failed(const char *file, int line, const char *what);
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
+#define CHECK(condition)                                       \
+	do {                                                       \
+		if (!(condition))                                      \
 			return lab_failed(__FILE__, __LINE__, #condition); \
 	} while (0)
 
@@ -52,7 +53,7 @@ struct lab_side {
 struct lab {
 	struct ibv_context *ctx;
 	struct ibv_comp_channel *channel;
-	int gid_index;			/* -1: none needed */
+	int gid_index; /* -1: none needed */
 	union ibv_gid gid;
 	uint16_t lid;
 	struct lab_side a, b;
@@ -60,14 +61,14 @@ struct lab {
 
 /* What a case wants to be different. */
 struct lab_options {
-	unsigned int qp_access, mr_access;	/* of side b; 0: everything */
-	bool srq;				/* side b receives from a shared queue */
+	unsigned int qp_access, mr_access; /* of side b; 0: everything */
+	bool srq;                          /* side b receives from a shared queue */
 	bool sig_all;
 	uint8_t rnr_retry, retry_cnt, min_rnr_timer;
-	uint8_t no_depth;			/* no read and atomic resources at b */
-	int cqe;				/* of side a's send queue; 0: plenty */
-	bool own_pds;				/* b's region on another domain than its queue pair */
-	uint64_t send_ops;			/* side a: ibv_wr_* */
+	uint8_t no_depth;  /* no read and atomic resources at b */
+	int cqe;           /* of side a's send queue; 0: plenty */
+	bool own_pds;      /* b's region on another domain than its queue pair */
+	uint64_t send_ops; /* side a: ibv_wr_* */
 };
 
 /* Exits with LAB_UNSUPPORTED where there is no device. */
@@ -81,7 +82,7 @@ struct ibv_qp *lab_qp(struct lab_side *side, const struct lab_options *options);
 
 /* a posts an operation on b's buffer. 0 or an errno value. */
 int lab_rdma(struct lab *lab, enum ibv_wr_opcode op, uint64_t at, uint64_t remote_at, uint32_t length,
-	     unsigned int flags);
+             unsigned int flags);
 int lab_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 int lab_recv(struct lab_side *side, uint64_t wr_id, uint64_t at, uint32_t length);
 /* Poll for one completion, two seconds at most; status -1 if none came. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Many of everything: connections per second by rdma_cm, thousands of queue pairs in one process, and what an idle one
- * costs. Usage: many [connections [queue pairs]]
+ * Many of everything: connections per second by rdma_cm, thousands of queue pairs in one process,
+ * and what an idle one costs. Usage: many [connections [queue pairs]]
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -47,11 +47,12 @@ static struct rdma_cm_id *expect(struct rdma_event_channel *channel, enum rdma_c
 
 static void make_qp(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_pd *pd)
 {
-	struct ibv_qp_init_attr init = {.send_cq = cq,
-					.recv_cq = cq,
-					.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1,
-						.max_recv_sge = 1},
-					.qp_type = IBV_QPT_RC};
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC
+	};
 
 	must(rdma_create_qp(id, pd, &init) == 0, "rdma_create_qp");
 }
@@ -59,7 +60,7 @@ static void make_qp(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_pd *pd)
 static void serve(int port_pipe, int n)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct rdma_cm_id *listener = NULL, *id = NULL;
 	struct ibv_pd *pd = NULL;
 	struct ibv_cq *cq = NULL;
@@ -88,7 +89,7 @@ static void serve(int port_pipe, int n)
 static void connect_many(__be16 port, int n)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct ibv_pd *pd = NULL;
 	struct ibv_cq *cq = NULL;
 	double start = now_s();
@@ -132,11 +133,12 @@ static void queue_pairs(int n)
 	struct ibv_context *ctx = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	struct ibv_pd *pd = ctx ? ibv_alloc_pd(ctx) : NULL;
 	struct ibv_cq *cq = ctx ? ibv_create_cq(ctx, 16, NULL, NULL, 0) : NULL;
-	struct ibv_qp_init_attr init = {.send_cq = cq,
-					.recv_cq = cq,
-					.cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
-						.max_recv_sge = 1},
-					.qp_type = IBV_QPT_RC};
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC
+	};
 	long before = resident_kib();
 	double start = now_s();
 

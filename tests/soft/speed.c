@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How fast is softverbs, as ratios to what plain shared memory and system calls give in the same run?
- * Two processes on two cores; the first one measures. Prints one line per figure; status 1 if a bound is missed.
+ * How fast is softverbs, as ratios to what plain shared memory and system calls give in the same
+ * run? Two processes on two cores; the first one measures. Prints one line per figure; status 1 if
+ * a bound is missed.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -21,7 +22,7 @@
 
 enum {
 	ROUNDS = 200000,
-	WINDOW = 64u << 20,		/* bytes of shared memory each */
+	WINDOW = 64u << 20, /* bytes of shared memory each */
 	PRIVATE = 16 << 20,
 	DEPTH = 256,
 	WR_BATCH = 64,
@@ -83,11 +84,10 @@ static void pin(int core)
 static void open_side(struct side *s, int fd)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	unsigned int all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			   IBV_ACCESS_REMOTE_ATOMIC;
+	unsigned int all =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 	struct ibv_qp_init_attr init = {
-		.cap = {.max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1,
-			.max_inline_data = 64},
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 64 },
 		.qp_type = IBV_QPT_RC,
 	};
 
@@ -120,16 +120,16 @@ static void barrier(struct side *s)
 
 static void connect_side(struct side *s)
 {
-	struct info mine = {.qpn = s->qp->qp_num,
-			    .shared_key = s->shared_mr->rkey,
-			    .private_key = s->private_mr->rkey,
-			    .shared = (uintptr_t)s->shared,
-			    .private = (uintptr_t)s->private,
-			    .pid = getpid()};
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
-				   .port_num = 1,
-				   .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-						      IBV_ACCESS_REMOTE_ATOMIC};
+	struct info mine = { .qpn = s->qp->qp_num,
+		                 .shared_key = s->shared_mr->rkey,
+		                 .private_key = s->private_mr->rkey,
+		                 .shared = (uintptr_t)s->shared,
+		                 .private = (uintptr_t)s->private,
+		                 .pid = getpid() };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+		                        .port_num = 1,
+		                        .qp_access_flags =
+		                            IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
 
 	must(write(s->sock, &mine, sizeof(mine)) == sizeof(mine), "send info");
 	must(read(s->sock, &peer, sizeof(peer)) == sizeof(peer), "receive info");
@@ -142,16 +142,16 @@ static void connect_side(struct side *s)
 	attr.ah_attr.port_num = 1;
 	attr.ah_attr.dlid = 1;
 	must(ibv_modify_qp(s->qp, &attr,
-			   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0,
+	                   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	                       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0,
 	     "rtr");
 	attr.qp_state = IBV_QPS_RTS;
 	attr.timeout = 14;
 	attr.retry_cnt = attr.rnr_retry = 7;
 	attr.max_rd_atomic = 16;
 	must(ibv_modify_qp(s->qp, &attr,
-			   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				   IBV_QP_MAX_QP_RD_ATOMIC) == 0,
+	                   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	                       IBV_QP_MAX_QP_RD_ATOMIC) == 0,
 	     "rts");
 	barrier(s);
 }
@@ -171,10 +171,10 @@ static void drain(struct side *s, int n)
 }
 
 static void post(struct side *s, enum ibv_wr_opcode op, void *local, uint32_t lkey, uint32_t length, uint64_t raddr,
-		 uint32_t rkey, unsigned int flags)
+                 uint32_t rkey, unsigned int flags)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)local, .length = length, .lkey = lkey};
-	struct ibv_send_wr *bad, wr = {.sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = flags};
+	struct ibv_sge sge = { .addr = (uintptr_t)local, .length = length, .lkey = lkey };
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = flags };
 
 	wr.wr.rdma.remote_addr = raddr;
 	wr.wr.rdma.rkey = rkey;
@@ -247,7 +247,7 @@ static double post_cost(struct side *s, int per_completion)
 }
 
 static double bandwidth(struct side *s, enum ibv_wr_opcode op, uint8_t *local, uint32_t lkey, uint64_t raddr,
-			uint32_t rkey, uint32_t length, int n)
+                        uint32_t rkey, uint32_t length, int n)
 {
 	double start = now_ns();
 
@@ -271,7 +271,7 @@ static double memcpy_bandwidth(uint8_t *to, const uint8_t *from, size_t length, 
 
 static double vm_cost(pid_t pid, void *local, uint64_t raddr, size_t length, int n)
 {
-	struct iovec here = {local, length}, there = {(void *)(uintptr_t)raddr, length};
+	struct iovec here = { local, length }, there = { (void *)(uintptr_t)raddr, length };
 	double start = now_ns();
 
 	for (int i = 0; i < n; i++)
@@ -288,16 +288,19 @@ static void measure_copies(struct side *s, uint8_t *peer_memory)
 	bandwidth(s, IBV_WR_RDMA_WRITE, s->shared, s->shared_mr->lkey, peer.shared, peer.shared_key, big, 20);
 	copy = memcpy_bandwidth(peer_memory, s->shared, big, 200);
 	verdict("4 MiB write, shared, to memcpy",
-		bandwidth(s, IBV_WR_RDMA_WRITE, s->shared, s->shared_mr->lkey, peer.shared, peer.shared_key, big, 200) /
-			copy, "x", 0.9, false);
+	        bandwidth(s, IBV_WR_RDMA_WRITE, s->shared, s->shared_mr->lkey, peer.shared, peer.shared_key, big, 200) /
+	            copy,
+	        "x", 0.9, false);
 	copy = memcpy_bandwidth(s->shared, peer_memory, big, 200);
 	verdict("4 MiB read, shared, to memcpy",
-		bandwidth(s, IBV_WR_RDMA_READ, s->shared, s->shared_mr->lkey, peer.shared, peer.shared_key, big, 200) /
-			copy, "x", 0.9, false);
+	        bandwidth(s, IBV_WR_RDMA_READ, s->shared, s->shared_mr->lkey, peer.shared, peer.shared_key, big, 200) /
+	            copy,
+	        "x", 0.9, false);
 	vm = big / vm_cost(peer.pid, s->private, peer.private, big, 100);
 	verdict("4 MiB write, private, to process_vm_writev",
-		bandwidth(s, IBV_WR_RDMA_WRITE, s->private, s->private_mr->lkey, peer.private, peer.private_key, big,
-			  100) / vm, "x", 0.9, false);
+	        bandwidth(s, IBV_WR_RDMA_WRITE, s->private, s->private_mr->lkey, peer.private, peer.private_key, big, 100) /
+	            vm,
+	        "x", 0.9, false);
 }
 
 static void measure_atomics(struct side *s, uint8_t *peer_memory, double post_ns)
@@ -375,7 +378,7 @@ static void run(struct side *s, bool first, uint8_t *peer_memory)
 
 int main(void)
 {
-	int fds[2] = {memfd_create("first", 0), memfd_create("second", 0)}, pair[2], status = 0;
+	int fds[2] = { memfd_create("first", 0), memfd_create("second", 0) }, pair[2], status = 0;
 	bool first;
 	struct side side;
 	uint8_t *peer_memory;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two processes of two threads each, all at work at once: one queue pair per thread, completion queues and a protection
- * domain for both, operations of every kind, regions and queue pairs that come and go. It is for tools that watch
- * threads: built with -fsanitize=thread, or run under helgrind. Usage: threads [rounds]
+ * Two processes of two threads each, all at work at once: one queue pair per thread, completion
+ * queues and a protection domain for both, operations of every kind, regions and queue pairs that
+ * come and go. It is for tools that watch threads: built with -fsanitize=thread, or run under
+ * helgrind. Usage: threads [rounds]
  */
 #include "lab.h"
 
@@ -18,7 +19,7 @@ enum {
 	THREADS = 2,
 	ROUNDS = 200,
 	WORD = 8,
-	SIZE = 4096,			/* bytes of a thread's part of the buffer */
+	SIZE = 4096, /* bytes of a thread's part of the buffer */
 	KINDS = 4,
 	POLLS_MAX = 50000000,
 	RECV_ID = 1 << 16,
@@ -73,8 +74,8 @@ static bool wait_for(uint32_t thread, uint32_t sends, uint32_t receives)
 
 static int post_recv(uint32_t thread)
 {
-	struct ibv_sge sge = {(uintptr_t)lab.a.buffer + thread * SIZE, WORD, lab.a.mr->lkey};
-	struct ibv_recv_wr *bad, wr = {.wr_id = RECV_ID + thread, .sg_list = &sge, .num_sge = 1};
+	struct ibv_sge sge = { (uintptr_t)lab.a.buffer + thread * SIZE, WORD, lab.a.mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .wr_id = RECV_ID + thread, .sg_list = &sge, .num_sge = 1 };
 
 	return ibv_post_recv(qps[thread], &wr, &bad);
 }
@@ -82,12 +83,13 @@ static int post_recv(uint32_t thread)
 /* Each kind uses words of its own, here and there. */
 static int post(uint32_t thread, uint32_t kind)
 {
-	static const enum ibv_wr_opcode ops[KINDS] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD,
-						      IBV_WR_SEND};
+	static const enum ibv_wr_opcode ops[KINDS] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD,
+		                                           IBV_WR_SEND };
 	uint64_t at = thread * SIZE + (kind + 1) * 64;
-	struct ibv_sge sge = {(uintptr_t)lab.a.buffer + at + THREADS * SIZE, WORD, lab.a.mr->lkey};
-	struct ibv_send_wr wr = {.wr_id = thread, .sg_list = &sge, .num_sge = 1, .opcode = ops[kind],
-				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_sge sge = { (uintptr_t)lab.a.buffer + at + THREADS * SIZE, WORD, lab.a.mr->lkey };
+	struct ibv_send_wr wr = {
+		.wr_id = thread, .sg_list = &sge, .num_sge = 1, .opcode = ops[kind], .send_flags = IBV_SEND_SIGNALED
+	};
 
 	if (ops[kind] == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		wr.wr.atomic.remote_addr = theirs.addr + at;
@@ -105,7 +107,7 @@ static bool come_and_go(void)
 {
 	uint8_t *memory = aligned_alloc(4096, 4096);
 	struct ibv_mr *mr = ibv_reg_mr(lab.a.pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	struct ibv_qp *qp = lab_qp(&lab.a, &(struct lab_options){0});
+	struct ibv_qp *qp = lab_qp(&lab.a, &(struct lab_options){ 0 });
 	bool ok = mr && qp && ibv_destroy_qp(qp) == 0 && ibv_dereg_mr(mr) == 0;
 
 	free(memory);
@@ -137,8 +139,8 @@ static bool exchange(int in, int out, const void *mine, void *other, size_t size
 
 static bool connect_all(int in, int out)
 {
-	static const struct lab_options options = {.rnr_retry = 7};
-	struct card mine = {.rkey = lab.a.mr->rkey, .addr = (uintptr_t)lab.a.buffer};
+	static const struct lab_options options = { .rnr_retry = 7 };
+	struct card mine = { .rkey = lab.a.mr->rkey, .addr = (uintptr_t)lab.a.buffer };
 	char here = 'r', there;
 
 	for (int i = 0; i < THREADS; i++) {
@@ -151,8 +153,7 @@ static bool connect_all(int in, int out)
 		return false;
 	for (uint32_t i = 0; i < THREADS; i++)
 		if (lab_init(&lab, qps[i], IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC) ||
-		    post_recv(i) || post_recv(i) || lab_rtr(&lab, qps[i], theirs.qpn[i], &options) ||
-		    lab_rts(qps[i], &options))
+		    post_recv(i) || post_recv(i) || lab_rtr(&lab, qps[i], theirs.qpn[i], &options) || lab_rts(qps[i], &options))
 			return false;
 	return exchange(in, out, &here, &there, 1);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* boot_events.c - see boot_events.h. */
 #include "boot_events.h"
 
@@ -58,11 +59,32 @@ void boot_events_expect(const char *expected)
 void boot_events_clear_environment(void)
 {
 	static const char *const variables[] = {
-		"ORIEL_BOOTSTRAP", "ORIEL_RANK", "ORIEL_SIZE", "ORIEL_LOCAL_SIZE", "ORIEL_SECRET_FD", "ORIEL_ADDR",
-		"ORIEL_DEVICE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-		"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMI_ID", "PMI_FD", "PMIX_RANK",
-		"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "PALS_RANKID", "ALPS_APP_PE", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE",
-		"SLURM_PROCID", "SLURM_NTASKS",
+		"ORIEL_BOOTSTRAP",
+		"ORIEL_RANK",
+		"ORIEL_SIZE",
+		"ORIEL_LOCAL_SIZE",
+		"ORIEL_SECRET_FD",
+		"ORIEL_ADDR",
+		"ORIEL_DEVICE",
+		"OMPI_COMM_WORLD_RANK",
+		"OMPI_COMM_WORLD_SIZE",
+		"MPI_LOCALRANKID",
+		"MPI_LOCALNRANKS",
+		"MV2_COMM_WORLD_RANK",
+		"MV2_COMM_WORLD_SIZE",
+		"PMI_RANK",
+		"PMI_SIZE",
+		"PMI_ID",
+		"PMI_FD",
+		"PMIX_RANK",
+		"FLUX_TASK_RANK",
+		"FLUX_JOB_SIZE",
+		"PALS_RANKID",
+		"ALPS_APP_PE",
+		"JSM_NAMESPACE_RANK",
+		"JSM_NAMESPACE_SIZE",
+		"SLURM_PROCID",
+		"SLURM_NTASKS",
 	};
 	size_t i;
 

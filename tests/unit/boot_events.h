@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* boot_events.h - records what a bootstrap client tells, for the tests of bootstrap/boot*.c. */
 #ifndef ORIEL_TESTS_BOOT_EVENTS_H
 #define ORIEL_TESTS_BOOT_EVENTS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fake_boot.c - see fake_boot.h; and the one part of the fake device that a race detector shall see. */
 #include "fake_boot.h"
 

@@ -1,4 +1,8 @@
-/* fake_boot.h - a launcher inside the test program: several ranks of one process, each with its own struct boot. */
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fake_boot.h - a launcher inside the test program: several ranks of one process, each with its own
+ * struct boot.
+ */
 #ifndef ORIEL_TESTS_FAKE_BOOT_H
 #define ORIEL_TESTS_FAKE_BOOT_H
 

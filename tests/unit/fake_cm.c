@@ -1,4 +1,8 @@
-/* fake_cm.c - the rdma_ part of the fake device: identifiers, connection events, addresses; see fake_verbs.h. */
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fake_cm.c - the rdma_ part of the fake device: identifiers, connection events, addresses; see
+ * fake_verbs.h.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -22,8 +26,8 @@ static struct fake_event *held; /* connection requests */
 static uint16_t next_port = 20000;
 
 /*
- * A kernel stands between the two ends of a connection: what one has done before it connects is seen by the other. So a
- * race detector shall see this lock; the one of the data path it shall not.
+ * A kernel stands between the two ends of a connection: what one has done before it connects is
+ * seen by the other. So a race detector shall see this lock; the one of the data path it shall not.
  */
 static pthread_mutex_t kernel = PTHREAD_MUTEX_INITIALIZER;
 
@@ -143,9 +147,9 @@ static void forget_id(struct fake_id *id)
 const char *rdma_event_str(enum rdma_cm_event_type type)
 {
 	static const char *const names[] = {
-		"ADDR_RESOLVED", "ADDR_ERROR", "ROUTE_RESOLVED", "ROUTE_ERROR", "CONNECT_REQUEST", "CONNECT_RESPONSE",
-		"CONNECT_ERROR", "UNREACHABLE", "REJECTED", "ESTABLISHED", "DISCONNECTED", "DEVICE_REMOVAL", "MULTICAST_JOIN",
-		"MULTICAST_ERROR", "ADDR_CHANGE", "TIMEWAIT_EXIT",
+		"ADDR_RESOLVED",  "ADDR_ERROR",      "ROUTE_RESOLVED", "ROUTE_ERROR",   "CONNECT_REQUEST", "CONNECT_RESPONSE",
+		"CONNECT_ERROR",  "UNREACHABLE",     "REJECTED",       "ESTABLISHED",   "DISCONNECTED",    "DEVICE_REMOVAL",
+		"MULTICAST_JOIN", "MULTICAST_ERROR", "ADDR_CHANGE",    "TIMEWAIT_EXIT",
 	};
 
 	return (unsigned)type < sizeof(names) / sizeof(names[0]) ? names[type] : "?";
@@ -186,7 +190,10 @@ void rdma_destroy_event_channel(struct rdma_event_channel *ibv)
 	free(channel);
 }
 
-/* The active side's queue pair is made ready by its library when the answer comes; then the passive side is told. */
+/*
+ * The active side's queue pair is made ready by its library when the answer comes; then the passive
+ * side is told.
+ */
 static void take_answer(struct fake_id *id, struct fake_event *event)
 {
 	event->event.event = RDMA_CM_EVENT_ESTABLISHED;

@@ -1,4 +1,8 @@
-/* fake_internal.h - what the files of the fake device share. The lock is fake_lock unless a comment says otherwise. */
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fake_internal.h - what the files of the fake device share. The lock is fake_lock unless a comment
+ * says otherwise.
+ */
 #ifndef ORIEL_TESTS_FAKE_INTERNAL_H
 #define ORIEL_TESTS_FAKE_INTERNAL_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fake_job.c - see fake_job.h. */
 #include "fake_job.h"
 

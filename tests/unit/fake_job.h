@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * fake_job.h - ranks of a job as threads of the test program, over the fake device and the fake launcher
+ * fake_job.h - ranks of a job as threads of the test program, over the fake device and the fake
+ * launcher
  *
- * A rank whose function returns without having finalized counts as ended by the launcher's word. A watchdog ends the
- * program with a report if a run takes too long: nothing in the library may hang.
+ * A rank whose function returns without having finalized counts as ended by the launcher's word. A
+ * watchdog ends the program with a report if a run takes too long: nothing in the library may hang.
  */
 #ifndef ORIEL_TESTS_FAKE_JOB_H
 #define ORIEL_TESTS_FAKE_JOB_H
@@ -18,14 +20,14 @@ struct rank {
 	int rank;
 	int size;
 	oriel_job *job;
-	int first_error;        /* of the first call that failed; 0: none */
+	int first_error; /* of the first call that failed; 0: none */
 	char first_text[512];
 	const char *first_call;
 	int errors;
-	int retried;            /* calls that were out of memory and have been repeated */
-	int last;               /* result of the last call */
-	int wrong;              /* data that is not what it should be, without an error having been told */
-	const char *step;       /* where the rank is, for the watchdog */
+	int retried;      /* calls that were out of memory and have been repeated */
+	int last;         /* result of the last call */
+	int wrong;        /* data that is not what it should be, without an error having been told */
+	const char *step; /* where the rank is, for the watchdog */
 	void *arg;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fake_scenario.c - see fake_scenario.h. */
 #include "fake_scenario.h"
 
@@ -7,8 +8,8 @@
 #include "fake_malloc.h"
 
 #define SMALL_BYTES 24
-#define COPIED_BYTES 3000       /* through the copy ring */
-#define LARGE_BYTES 20000       /* registered for the epoch */
+#define COPIED_BYTES 3000 /* through the copy ring */
+#define LARGE_BYTES 20000 /* registered for the epoch */
 #define PIECE_BYTES 40
 #define PIECES 3
 

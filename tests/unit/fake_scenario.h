@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fake_scenario.h - a little of everything a job does, for runs under faults and under odd devices. */
 #ifndef ORIEL_TESTS_FAKE_SCENARIO_H
 #define ORIEL_TESTS_FAKE_SCENARIO_H
@@ -5,10 +6,11 @@
 #include "fake_job.h"
 
 /*
- * Join; window; on every two neighbours in a ring of ranks post, start, small, larger and vector puts, gets,
- * complete, wait; fence with puts; memory registered and used; window freed; finalize. A call that is out of memory is
- * made again, one that fails otherwise is noted and the rank goes on with the next; without a window it exits. Data is
- * checked where no call has failed. arg may be a struct oriel_options.
+ * Join; window; on every two neighbours in a ring of ranks post, start, small, larger and vector
+ * puts, gets, complete, wait; fence with puts; memory registered and used; window freed; finalize.
+ * A call that is out of memory is made again, one that fails otherwise is noted and the rank goes
+ * on with the next; without a window it exits. Data is checked where no call has failed. arg may be
+ * a struct oriel_options.
  */
 void scenario(struct rank *rank);
 

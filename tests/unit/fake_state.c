@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fake_state.c - faults, counters and misuse of the fake device; see fake_verbs.h. */
 #include <sched.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ static char first_misuse[128];
 static char report[512];
 
 static const char *const kind_names[FAKE_KINDS] = {
-	"event channels", "identifiers", "protection domains", "memory regions", "completion queues", "queue pairs",
-	"unacknowledged events",
+	"event channels",    "identifiers", "protection domains",    "memory regions",
+	"completion queues", "queue pairs", "unacknowledged events",
 };
 
 void fake_lock(void)

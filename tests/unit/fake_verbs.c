@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* fake_verbs.c - the ibv_ part of the fake device: memory, queues, work requests; see fake_verbs.h. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,22 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * fake_verbs.h - an RDMA device inside the test program
  *
  * DESIGN NOTES
  *
- * fake_verbs.c, fake_cm.c and fake_state.c define the ibv_ and rdma_ symbols that the library uses, and are linked in
- * place of libibverbs and librdmacm. Several jobs of one process are the ranks; RDMA is a copy from memory to memory,
- * done by the poster at once, or by an engine thread (fake_config.engine). Each event channel has a context of its own,
- * as if its job were a process.
+ * fake_verbs.c, fake_cm.c and fake_state.c define the ibv_ and rdma_ symbols that the library uses,
+ * and are linked in place of libibverbs and librdmacm. Several jobs of one process are the ranks;
+ * RDMA is a copy from memory to memory, done by the poster at once, or by an engine thread
+ * (fake_config.engine). Each event channel has a context of its own, as if its job were a process.
  *
- * It is strict where a device is: keys, ranges, access rights, protection domains, queue depths, inline limits, states.
- * What no program may do (destroy a queue that is in use, wait for an event never acknowledged, overflow a completion
- * queue) is counted as misuse. Every object is counted, so that a test can see that nothing is left.
+ * It is strict where a device is: keys, ranges, access rights, protection domains, queue depths,
+ * inline limits, states. What no program may do (destroy a queue that is in use, wait for an event
+ * never acknowledged, overflow a completion queue) is counted as misuse. Every object is counted,
+ * so that a test can see that nothing is left.
  *
- * Faults: the n-th call that can fail fails; the n-th work request ends in error; the n-th connection event is lost.
- * Releasing calls do not fail here: what the caller could do then is nothing.
+ * Faults: the n-th call that can fail fails; the n-th work request ends in error; the n-th
+ * connection event is lost. Releasing calls do not fail here: what the caller could do then is
+ * nothing.
  *
- * Locking: one spin lock that a race detector does not see, so that it does not hide races of the library. For the same
- * reason fake_verbs.c, fake_cm.c and fake_state.c are to be compiled without -fsanitize=thread.
+ * Locking: one spin lock that a race detector does not see, so that it does not hide races of the
+ * library. For the same reason fake_verbs.c, fake_cm.c and fake_state.c are to be compiled without
+ * -fsanitize=thread.
  */
 #ifndef ORIEL_TESTS_FAKE_VERBS_H
 #define ORIEL_TESTS_FAKE_VERBS_H
@@ -30,18 +34,18 @@
 
 /* What the device can do; to be changed between jobs only. fake_reset sets the values in brackets. */
 struct fake_config {
-	const char *name;          /* ["fake0"] */
-	uint32_t vendor_id;        /* [0x02c9]: writes are placed in order */
-	uint32_t max_qp_wr;        /* [16384] */
-	uint32_t max_inline;       /* [220] more inline bytes are refused */
-	uint8_t reads_in_flight;   /* [16] */
-	uint32_t max_message_bytes;/* [2^30] */
-	bool engine;               /* [false] requests are carried out by another thread, later */
-	bool engine_rests;         /* [false] the engine begins nothing for now */
-	uint32_t late_polls;       /* [0] a completion is seen only at the poll after that many */
-	bool hold_requests;        /* [false] connection requests wait for fake_release_requests */
-	bool no_device;            /* [false] no address has a device */
-	const void *read_only;     /* [NULL] memory that cannot be registered for writing */
+	const char *name;           /* ["fake0"] */
+	uint32_t vendor_id;         /* [0x02c9]: writes are placed in order */
+	uint32_t max_qp_wr;         /* [16384] */
+	uint32_t max_inline;        /* [220] more inline bytes are refused */
+	uint8_t reads_in_flight;    /* [16] */
+	uint32_t max_message_bytes; /* [2^30] */
+	bool engine;                /* [false] requests are carried out by another thread, later */
+	bool engine_rests;          /* [false] the engine begins nothing for now */
+	uint32_t late_polls;        /* [0] a completion is seen only at the poll after that many */
+	bool hold_requests;         /* [false] connection requests wait for fake_release_requests */
+	bool no_device;             /* [false] no address has a device */
+	const void *read_only;      /* [NULL] memory that cannot be registered for writing */
 	size_t read_only_bytes;
 };
 
@@ -77,7 +81,10 @@ int fake_alive(void);
 int fake_misuses(void);
 const char *fake_report(void);
 
-/* Store an aligned word so that a race detector sees it: a flag. In fake_boot.c, compiled like any other file. */
+/*
+ * Store an aligned word so that a race detector sees it: a flag. In fake_boot.c, compiled like any
+ * other file.
+ */
 void fake_place_word(void *to, uint64_t value);
 
 /* One thread hands work to another: seen by a race detector too. In fake_boot.c. */

@@ -1,4 +1,8 @@
-/* main.c - runs all unit tests, and prints one line at the end: how many passed, failed and were skipped. */
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * main.c - runs all unit tests, and prints one line at the end: how many passed, failed and were
+ * skipped.
+ */
 #include "suites.h"
 
 #include <CUnit/Basic.h>

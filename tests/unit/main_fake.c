@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* main_fake.c - runs the suites over the fake device; `unit_fake SUITE` runs one. */
 #include <CUnit/Basic.h>
 #include <sodium.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* suites.h - one suite of unit tests for each source file under test; main.c runs them all. */
 #ifndef ORIEL_TESTS_SUITES_H
 #define ORIEL_TESTS_SUITES_H

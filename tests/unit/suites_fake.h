@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* suites_fake.h - suites that run over the fake device; main_fake.c runs them all. */
 #ifndef ORIEL_TESTS_SUITES_FAKE_H
 #define ORIEL_TESTS_SUITES_FAKE_H

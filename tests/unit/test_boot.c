@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_boot.c - bootstrap/boot.c */
 #include "boot_clients.h"
 #include "boot_events.h"
@@ -37,8 +38,17 @@ static void open__alone(void)
 static void open__refuses_foreign_launchers(void)
 {
 	static const char *const variables[] = {
-		"OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK", "PMI_RANK", "PMI_ID", "PMI_FD", "PMIX_RANK",
-		"FLUX_TASK_RANK", "PALS_RANKID", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+		"OMPI_COMM_WORLD_RANK",
+		"MPI_LOCALRANKID",
+		"MV2_COMM_WORLD_RANK",
+		"PMI_RANK",
+		"PMI_ID",
+		"PMI_FD",
+		"PMIX_RANK",
+		"FLUX_TASK_RANK",
+		"PALS_RANKID",
+		"ALPS_APP_PE",
+		"JSM_NAMESPACE_RANK",
 	};
 	size_t i;
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * test_boot_run.c - bootstrap/boot_run.c against a launcher made of a thread
  *
- * The thread accepts connections and does what the test's script says: each step is a function. The job is that of
- * rank 2 of 5.
+ * The thread accepts connections and does what the test's script says: each step is a function. The
+ * job is that of rank 2 of 5.
  */
 #include "boot_events.h"
 #include "oriel.h"
@@ -33,11 +34,11 @@ struct launcher {
 	pthread_t thread;
 	void (*script)(struct launcher *launcher);
 	int listener;
-	int fd;                       /* the present connection */
+	int fd; /* the present connection */
 	int secret_fd;
 	struct proof_context context;
-	bool saw_wrong;               /* the rank did not send what the script expects */
-	sem_t go;                     /* the test lets the script go on */
+	bool saw_wrong; /* the rank did not send what the script expects */
+	sem_t go;       /* the test lets the script go on */
 };
 
 /* ---- steps of scripts ---- */
@@ -575,8 +576,8 @@ static void script_slow(struct launcher *launcher)
 }
 
 /*
- * The socket is full, then the queue; when the launcher reads again, the descriptor becomes readable until all is
- * sent.
+ * The socket is full, then the queue; when the launcher reads again, the descriptor becomes
+ * readable until all is sent.
  */
 static void requests__wait_for_a_slow_launcher(void)
 {
@@ -609,8 +610,9 @@ static void requests__wait_for_a_slow_launcher(void)
 
 static void script_answers(struct launcher *launcher)
 {
-	const struct proto_msg found = { .type = PROTO_VALUE, .rank = 0, .key = "a", .found = 1, .value = "xyz",
-	                                 .value_size = 3 };
+	const struct proto_msg found = {
+		.type = PROTO_VALUE, .rank = 0, .key = "a", .found = 1, .value = "xyz", .value_size = 3
+	};
 	const struct proto_msg empty = { .type = PROTO_VALUE, .rank = 1, .key = "b", .found = 1 };
 	const struct proto_msg never = { .type = PROTO_VALUE, .rank = 4, .key = "c" };
 	const struct proto_msg died = { .type = PROTO_DIED, .rank = 3, .text = "exited" };
@@ -719,7 +721,7 @@ static void script_nonsense(struct launcher *launcher)
 
 static void dispatch__gives_up_on_nonsense(void)
 {
-	void (*const scripts[])(struct launcher *launcher) = { script_rank_out_of_range, script_nonsense };
+	void (*const scripts[])(struct launcher * launcher) = { script_rank_out_of_range, script_nonsense };
 	struct launcher launcher;
 	struct boot *boot;
 	size_t i;

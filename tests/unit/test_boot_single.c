@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_boot_single.c - bootstrap/boot_single.c */
 #include "boot_clients.h"
 #include "boot_events.h"

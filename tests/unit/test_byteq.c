@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_byteq.c - bootstrap/byteq.c */
 #include "byteq.h"
 #include "suites.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_conn_private.c - conn_private.c: what a connection request or answer says, and its proof. */
 #include "conn_private.c"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_directory.c - directory.c: the check of an entry that is read while its owner writes it. */
 #include "directory.c"
 
@@ -93,8 +94,8 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /*
- * Byte i of a mixture is of the new entry where bit i of the mask is set. All stretches of bytes, all sets of words,
- * and a million masks at random stand for all 2^64.
+ * Byte i of a mixture is of the new entry where bit i of the mask is set. All stretches of bytes,
+ * all sets of words, and a million masks at random stand for all 2^64.
  */
 static void check_torn(const struct dir_entry *a, const struct dir_entry *b)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_err.c - err.c: codes as text, and the thread's last error. */
 #include "err.c"
 

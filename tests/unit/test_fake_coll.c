@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_fake_coll.c - coll.c and mail.c: barriers with a vote, mails out of order, full rings. */
 #include <CUnit/CUnit.h>
 #include <stdio.h>

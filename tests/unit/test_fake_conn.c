@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_conn.c - conn.c: both sides at once, half-open connections, bad proofs, peers that are late or never come
+ * test_fake_conn.c - conn.c: both sides at once, half-open connections, bad proofs, peers that are
+ * late or never come
  *
  * Where the order of things matters, one rank is played by the test itself with bare rdma_cm calls.
  */
@@ -25,7 +27,10 @@ static void begin(const char *what)
 	ranks_limit(30, "%s", what);
 }
 
-/* The next event of the stranger's channel within five seconds; -1 if none. *first: first byte of its private data. */
+/*
+ * The next event of the stranger's channel within five seconds; -1 if none. *first: first byte of
+ * its private data.
+ */
 static int next_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, uint8_t *first)
 {
 	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
@@ -131,7 +136,10 @@ static void conn__both_at_once_leaves_one_connection(void)
 	}
 }
 
-/* A lost answer leaves the other side half-open; the next attempt, with a higher number, takes its place. */
+/*
+ * A lost answer leaves the other side half-open; the next attempt, with a higher number, takes its
+ * place.
+ */
 static void conn__newer_attempt_replaces_a_half_open_one(void)
 {
 	static const char *const events[] = { "CONNECT_REQUEST", "CONNECT_RESPONSE", "ESTABLISHED" };
@@ -340,7 +348,13 @@ static void conn__peer_that_is_late(void)
 static void conn__address_that_leads_nowhere(void)
 {
 	static const char *const texts[] = {
-		"", "10.9.0.1", "10.9.0.1 1", "nonsense 77", "1.2.3.4.5 6", ":: 9", "10.9.0.1 99999999999999999999",
+		"",
+		"10.9.0.1",
+		"10.9.0.1 1",
+		"nonsense 77",
+		"1.2.3.4.5 6",
+		":: 9",
+		"10.9.0.1 99999999999999999999",
 		"a-host-name-that-is-much-longer-than-any-numeric-address-can-ever-be-and-than-the-buffer-for-it 1",
 	};
 	struct rank ranks[2];

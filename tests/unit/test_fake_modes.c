@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_fake_modes.c - the same job on devices of every kind, and with more work than their queues hold. */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -210,7 +211,10 @@ static void scenario__everything_small_and_late(void)
 	unsetenv("ORIEL_FLAGS");
 }
 
-/* A copied put of an epoch before has failed (P5): wait tells it, and its own epoch is closed all the same. */
+/*
+ * A copied put of an epoch before has failed (P5): wait tells it, and its own epoch is closed all
+ * the same.
+ */
 static void suffer_late(oriel_win *win, oriel_group *other)
 {
 	char byte = 1;

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_sweep.c - the n-th call to the device, work request, or connection event goes wrong, for every n
+ * test_fake_sweep.c - the n-th call to the device, work request, or connection event goes wrong,
+ * for every n
  *
- * Whatever goes wrong: no hang, no crash, nothing left, no misuse of the device, and either an error on some rank or
- * the right data on all. Where an error is told, its code is one that fits.
+ * Whatever goes wrong: no hang, no crash, nothing left, no misuse of the device, and either an
+ * error on some rank or the right data on all. Where an error is told, its code is one that fits.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>

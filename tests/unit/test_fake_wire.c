@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * test_fake_wire.c - wire.c: two wires joined over the fake device, without a job around them
  *
- * The requests of one end are looked at before and after they are posted: what is batched, when the doorbell rings, how
- * the ring and the send queue are used, what a broken queue pair does.
+ * The requests of one end are looked at before and after they are posted: what is batched, when the
+ * doorbell rings, how the ring and the send queue are used, what a broken queue pair does.
  */
 #include <CUnit/CUnit.h>
 #include <poll.h>
@@ -212,7 +213,10 @@ static void wire_put__a_batch_is_bounded_in_bytes(void)
 	part();
 }
 
-/* To wait for the last request takes no other one: its completion is asked for while it is in the batch, or it was large. */
+/*
+ * To wait for the last request takes no other one: its completion is asked for while it is in the
+ * batch, or it was large.
+ */
 static void wire_signal__posts_nothing_more(void)
 {
 	static const size_t sizes[] = { 8, WIRE_INLINE_WANTED, 1000, WIRE_BATCH_MAX, WIRE_BATCH_MAX + 1, 60000 };

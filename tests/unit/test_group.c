@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_group.c - group.c: lists of ranks, stored as ranges with a stride where they are ones. */
 #include "group.c"
 
@@ -99,7 +100,10 @@ static void group_new__irregular_list(void)
 	}
 }
 
-/* Two ranges that interleave: 0 2 4 … and 1 3 5 …: the world ranks of one lie between those of the other. */
+/*
+ * Two ranges that interleave: 0 2 4 … and 1 3 5 …: the world ranks of one lie between those of the
+ * other.
+ */
 static void group_new__interleaved_ranges(void)
 {
 	int list[1000];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_handle.c - handle.c: handles that can be checked after they were freed (E2). */
 #include "handle.c"
 
@@ -5,7 +6,10 @@
 
 #include "suites.h"
 
-/* All objects of one kind have one size; other suites make groups and jobs, so this one uses windows and memory. */
+/*
+ * All objects of one kind have one size; other suites make groups and jobs, so this one uses
+ * windows and memory.
+ */
 struct thing {
 	struct handle handle;
 	char rest[3000];

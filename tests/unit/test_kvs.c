@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_kvs.c - bootstrap/run_kvs.c */
 #include "run_kvs.h"
 #include "suites.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_lines.c - bootstrap/run_lines.c */
 #include "run_lines.h"
 #include "suites.h"

@@ -1,4 +1,8 @@
-/* test_lock.c - lock.c: nobody is inside together with another, whoever owns the lock and however often others come. */
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_lock.c - lock.c: nobody is inside together with another, whoever owns the lock and however
+ * often others come.
+ */
 #include "lock.c"
 
 #include <CUnit/CUnit.h>

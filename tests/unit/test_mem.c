@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_mem.c - mem.c: looking up registered memory. Regions are entered without a device. */
 #include "mem.c"
 

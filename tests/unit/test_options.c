@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_options.c - bootstrap/run_options.c */
 #include "run_options.h"
 #include "suites.h"
@@ -10,7 +11,7 @@
 #define ARGS_MAX 32
 
 static struct options options;
-static char line[4096];        /* argv points into it until the next parse */
+static char line[4096]; /* argv points into it until the next parse */
 static char *argv[ARGS_MAX];
 
 /* Parse a command line whose words are separated by blanks. */
@@ -51,7 +52,8 @@ static void parse__least(void)
 static void parse__most(void)
 {
 	CU_ASSERT_EQUAL(parse("-v -n8192 --prefix --timeout 1.5 --grace=0 --device rxe0 --addr 1.1.1.1,2.2.2.2 "
-	                      "-x A=1 -x B= -- prog"), OPTIONS_RUN);
+	                      "-x A=1 -x B= -- prog"),
+	                OPTIONS_RUN);
 	CU_ASSERT_EQUAL(options.size, RUN_RANKS_MAX);
 	CU_ASSERT_TRUE(options.prefix);
 	CU_ASSERT_TRUE(options.verbose);
@@ -122,9 +124,11 @@ static void parse__wrong_lists(void)
 	expect_wrong("-n 2 --addr a,,b prog", "no address");
 	expect_wrong("-n 2 --addr , prog", "no address");
 	expect_wrong("-n 2 --addr "
-	             "0123456789012345678901234567890123456789012345678901234567890123 prog", "1 to 63");
+	             "0123456789012345678901234567890123456789012345678901234567890123 prog",
+	             "1 to 63");
 	expect_wrong("-n 2 --device "
-	             "0123456789012345678901234567890123456789012345678901234567890123 prog", "1 to 63");
+	             "0123456789012345678901234567890123456789012345678901234567890123 prog",
+	             "1 to 63");
 	expect_wrong("-n 2 -x A prog", "VAR=VALUE");
 	expect_wrong("-n 2 -x =1 prog", "VAR=VALUE");
 	for (i = 0; i <= RUN_ADDRS_MAX; i++)

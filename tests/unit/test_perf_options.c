@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_perf_options.c - unit tests of perf/options.c. What it tells on stderr is thrown away. */
 #include "../../perf/options.c"
 
@@ -12,7 +13,12 @@
 static const struct perf_refusal refusals[] = { { "-Q", "it decides itself" }, { NULL, NULL } };
 static const struct perf_backend by = { .name = "test", .refusals = refusals };
 static const struct tool latency = {
-	.name = "lat", .what = "", .sync = SYNC_FENCE, .size_bytes = 8, .iterations = 1000, .refuses = "-t --shape",
+	.name = "lat",
+	.what = "",
+	.sync = SYNC_FENCE,
+	.size_bytes = 8,
+	.iterations = 1000,
+	.refuses = "-t --shape",
 };
 
 static const struct tool with_empty = { .name = "e", .what = "", .iterations = 1, .refuses = "", .empty = true };
@@ -23,7 +29,7 @@ static struct perf_options parsed;
 static int parse_with(const struct tool *which, const char *line)
 {
 	static char text[256]; /* names are kept as pointers */
-	char *args[ARGS_MAX] = { (char *)(uintptr_t)"test_lat" }, *rest = text;
+	char *args[ARGS_MAX] = { (char *)(uintptr_t) "test_lat" }, *rest = text;
 	int count = 1, rc, old = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
 
 	snprintf(text, sizeof(text), "%s", line);
@@ -105,10 +111,10 @@ static void options__sizes(void)
 static void options__wrong_values_are_told(void)
 {
 	const char *wrong_ones[] = {
-		"-s x", "-s -1", "-s 8,16", "-s 8x", "-s 2G", "-s 17179869184", "--sizes 8,,9", "--sizes 8,", "-n 0", "-n x",
-		"-n 1e3",
-		"-D x", "-D -1", "-S push", "-w shared", "-m stack", "--align 4096", "-q 0", "-p 70000", "--post soon", "-x", "word",
-		"--nonsense", "-I -1", "-s", "-f 1",
+		"-s x",       "-s -1",      "-s 8,16",      "-s 8x",  "-s 2G",    "-s 17179869184", "--sizes 8,,9",
+		"--sizes 8,", "-n 0",       "-n x",         "-n 1e3", "-D x",     "-D -1",          "-S push",
+		"-w shared",  "-m stack",   "--align 4096", "-q 0",   "-p 70000", "--post soon",    "-x",
+		"word",       "--nonsense", "-I -1",        "-s",     "-f 1",
 	};
 
 	for (size_t i = 0; i < sizeof(wrong_ones) / sizeof(wrong_ones[0]); i++)

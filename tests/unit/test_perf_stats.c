@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_perf_stats.c - unit tests of perf/stats.c and perf/memory.h's bytes */
 #include "../../perf/stats.c"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_proof.c - bootstrap/proof.c */
 #include "proof.h"
 #include "suites.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_proto.c - bootstrap/proto.c */
 #include "proto.h"
 #include "suites.h"
@@ -8,8 +9,13 @@
 /* One of each, with every field at its longest or largest. */
 static struct proto_msg longest(enum proto_type type)
 {
-	struct proto_msg msg = { .type = type, .rank = BOOT_RANKS_MAX - 1, .size = BOOT_RANKS_MAX, .local_size = 1,
-	                         .status = 255, .found = 1, .value_size = BOOT_VALUE_MAX_BYTES };
+	struct proto_msg msg = { .type = type,
+		                     .rank = BOOT_RANKS_MAX - 1,
+		                     .size = BOOT_RANKS_MAX,
+		                     .local_size = 1,
+		                     .status = 255,
+		                     .found = 1,
+		                     .value_size = BOOT_VALUE_MAX_BYTES };
 
 	memset(msg.nonce, 0xa5, sizeof(msg.nonce));
 	memset(msg.proof, 0x5a, sizeof(msg.proof));
@@ -46,10 +52,11 @@ static void decode__gives_back_what_was_encoded(void)
 
 static void decode__fills_in_the_fields(void)
 {
-	struct proto_msg in = { .type = PROTO_VALUE, .rank = 0x010203, .found = 1, .key = "addr", .value = "1.2",
-	                        .value_size = 3 };
-	const uint8_t expected[] = { 14, 0, PROTO_VALUE, PROTO_VERSION, 3, 2, 1, 0, 4, 'a', 'd', 'd', 'r', 1,
-	                             3, '1', '.', '2' };
+	struct proto_msg in = {
+		.type = PROTO_VALUE, .rank = 0x010203, .found = 1, .key = "addr", .value = "1.2", .value_size = 3
+	};
+	const uint8_t expected[] = { 14,  0,   PROTO_VALUE, PROTO_VERSION, 3, 2, 1,   0,   4,
+		                         'a', 'd', 'd',         'r',           1, 3, '1', '.', '2' };
 	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
 	struct proto_msg out;
 
@@ -99,7 +106,7 @@ static void expect_malformed(const uint8_t *bytes, size_t size)
 static void decode__refuses_wrong_headers_at_once(void)
 {
 	const uint8_t too_long[] = { (PROTO_BODY_MAX_BYTES + 1) & 0xff, (PROTO_BODY_MAX_BYTES + 1) >> 8, PROTO_PUT,
-	                             PROTO_VERSION };
+		                         PROTO_VERSION };
 	const uint8_t no_type[] = { 0, 0, 0, PROTO_VERSION };
 	const uint8_t beyond_types[] = { 0, 0, PROTO_TYPES, PROTO_VERSION };
 	const uint8_t other_version[] = { 0, 0, PROTO_BARRIER, PROTO_VERSION + 1 };

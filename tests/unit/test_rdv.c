@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_rdv.c - bootstrap/run_rdv.c */
 #include "run_rdv.h"
 #include "suites.h"
@@ -9,8 +10,8 @@
 #define SIZE 3
 
 /*
- * What the rendezvous did so far: "R+;" admitted, "R!;" released, "R:D text;" told of D's death, "R.k=v;" answered,
- * "R abort;"
+ * What the rendezvous did so far: "R+;" admitted, "R!;" released, "R:D text;" told of D's death,
+ * "R.k=v;" answered, "R abort;"
  */
 static char log_text[4096];
 static struct rdv *rdv;

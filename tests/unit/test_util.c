@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_util.c - util.c and the inline functions of util.h. */
 #include "util.c"
 

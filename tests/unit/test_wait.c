@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_wait.c - wait.c: spinning, looks, the time limit, pings, the watchdog. */
 #include "wait.c"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* test_way.c - by ring or by system call: lib/soft/way.c */
 #include <CUnit/CUnit.h>
 
@@ -6,7 +7,10 @@
 
 static const uint64_t took[][WAYS] = { { 5000, 9000 }, { 9000, 5000 } };
 
-/* A round of writes of this length, of which each takes what it takes its way; how often the call was taken. */
+/*
+ * A round of writes of this length, of which each takes what it takes its way; how often the call
+ * was taken.
+ */
 static int round_of(uint64_t length, const uint64_t *ticks)
 {
 	int calls = 0;
