@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "adversary.h"
+#include "extension.h"
 #include "soft.h"
 
 /* The region, if the queue pair may be used this way. We are busy. */
@@ -37,7 +38,7 @@ static bool lend(const struct soft_qp *qp, uint32_t rkey, uint32_t access, struc
 	if (!mr || mr->length == 0)
 		return false;
 	lent->addr = mr->iova;
-	lent->length = mr->length;
+	lent->size_bytes = mr->length;
 	lent->here = soft_map_peer(qp->out, mr, 0, mr->length);
 	return lent->here;
 }
@@ -61,5 +62,5 @@ SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int 
 
 SOFT_EXPORT void softverbs_give_back(const struct softverbs_lent *lent)
 {
-	soft_unmap_peer(lent->here, lent->length);
+	soft_unmap_peer(lent->here, lent->size_bytes);
 }

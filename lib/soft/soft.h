@@ -781,22 +781,6 @@ int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length) SOFT_HIDDEN;
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap) SOFT_HIDDEN;
 
-/* ---- lend.c: for programs that look for these by name ---- */
-
-/* A peer's region: its bytes [addr, addr + length), as keys name them, are at `here` in this process. */
-struct softverbs_lent {
-	uint64_t addr;
-	size_t length;
-	void *here;
-};
-
-/*
- * The region behind a key that grants `access` (IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ) to
- * this queue pair. 0, or an errno value where that cannot be.
- */
-SOFT_EXPORT int softverbs_lend(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_lent *lent);
-SOFT_EXPORT void softverbs_give_back(const struct softverbs_lent *lent);
-
 /* ---- responder.c ---- */
 /* Carry out the request in a place of the ring, and answer. */
 void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at) SOFT_HIDDEN;
