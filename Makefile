@@ -9,7 +9,7 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvi
 LIBS = -libverbs -lrdmacm -lev -lsodium -lpthread
 
 wire_src = bootstrap/proto.c bootstrap/proof.c bootstrap/byteq.c
-lib_src = $(wildcard lib/*.c) $(wildcard bootstrap/boot*.c) $(wire_src)
+lib_src = $(wildcard lib/base/*.c lib/verbs/*.c lib/job/*.c lib/win/*.c lib/op/*.c lib/epoch/*.c bootstrap/boot*.c) $(wire_src)
 run_src = $(wildcard bootstrap/run_*.c) $(wire_src)
 demo_src = $(wildcard tests/demo/*.c)
 multi_src = $(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c))

@@ -9,7 +9,7 @@
  */
 #include "boot_clients.h"
 
-#include "err.h"
+#include "base/err.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  */
 #include "boot_clients.h"
 #include "byteq.h"
-#include "err.h"
+#include "base/err.h"
 #include "proof.h"
 
 #include <arpa/inet.h>

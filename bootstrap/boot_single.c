@@ -7,7 +7,7 @@
  * it is answered 'never' once the rank has left.
  */
 #include "boot_clients.h"
-#include "err.h"
+#include "base/err.h"
 #include "proof.h"
 
 #include <errno.h>

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "device.h"
-#include "err.h"
-#include "job.h"
-#include "layout.h"
+#include "verbs/device.h"
+#include "base/err.h"
+#include "job/job.h"
+#include "verbs/layout.h"
 #include "oriel.h"
-#include "win.h"
+#include "win/win.h"
 
 #define GIDS_SHOWN 8
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "boot.h"
-#include "job.h"
+#include "job/job.h"
 #include "oriel.h"
 #include "scale.h"
 

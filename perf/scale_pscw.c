@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "job.h"
-#include "link.h"
+#include "job/job.h"
+#include "win/link.h"
 #include "oriel.h"
-#include "order.h"
+#include "base/order.h"
 #include "scale.h"
-#include "win.h"
+#include "win/win.h"
 
 #define NEIGHBOURS_MAX 64
 #define COUNTS 7 /* 1, 2, 4, ... NEIGHBOURS_MAX */

@@ -30,7 +30,7 @@
 /* What a rank has in the memory that all share. */
 struct turn {
 	_Alignas(LINE_BYTES) _Atomic uint64_t number; /* of the ping-pong */
-	_Atomic uint64_t barrier[2][ROUNDS_MAX];      /* of the barrier, as in lib/fence.c */
+	_Atomic uint64_t barrier[2][ROUNDS_MAX];      /* of the barrier, as in lib/epoch/fence.c */
 	double us;                                    /* how long the last measurement took here */
 };
 

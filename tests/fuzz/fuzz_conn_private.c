@@ -6,7 +6,7 @@
  * The first byte chooses what is done with the rest: taken as it is; or given a right proof first,
  * so that the fuzzer reaches what lies behind it; or a right request changed in one place.
  */
-#include "conn_private.c"
+#include "verbs/conn_private.c"
 
 #include <stdlib.h>
 

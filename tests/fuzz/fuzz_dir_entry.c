@@ -21,7 +21,7 @@
 #pragma weak wire_poll
 #pragma weak wire_signal
 
-#include "directory.c"
+#include "job/directory.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

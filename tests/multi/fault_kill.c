@@ -21,10 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job.h"
-#include "order.h"
-#include "util.h"
-#include "win.h"
+#include "job/job.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "win/win.h"
 
 #define VICTIM 1
 #define LATE 0 /* whom the victim waits for in the first round of a collective call */

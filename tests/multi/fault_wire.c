@@ -25,8 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "job.h"
-#include "util.h"
+#include "job/job.h"
+#include "base/util.h"
 
 #define TOLD_MS 5000
 #define LIMIT_S 60

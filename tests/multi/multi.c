@@ -14,11 +14,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "job.h"
-#include "order.h"
-#include "peer.h"
-#include "util.h"
-#include "wire.h"
+#include "job/job.h"
+#include "base/order.h"
+#include "job/peer.h"
+#include "base/util.h"
+#include "verbs/wire.h"
 
 #define MULTI_LIMIT_S 90
 #define TEXT_BYTES 400

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
-#include "win.h"
+#include "job/job.h"
+#include "win/win.h"
 
 enum { ENTERED, ISSUED, FENCED };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job.h"
+#include "job/job.h"
 
 #define NEIGHBOUR_BYTES 128 /* an extra window costs at most so much per neighbour */
 #define WINDOW_BYTES 4096   /* and so much besides */

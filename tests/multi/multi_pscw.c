@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
-#include "order.h"
-#include "win.h"
+#include "job/job.h"
+#include "base/order.h"
+#include "win/win.h"
 
 /* Words of the board. */
 enum { STARTED, ISSUED, POSTED, SEEN, DONE, ROUND };

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "job.h"
-#include "util.h"
+#include "job/job.h"
+#include "base/util.h"
 
 enum { ISSUED, POSTED, DONE };
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "fake_verbs.h"
-#include "handle.h"
-#include "job.h"
+#include "base/handle.h"
+#include "job/job.h"
 
 struct run {
 	rank_function *function;

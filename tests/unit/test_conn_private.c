@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_conn_private.c - conn_private.c: what a connection request or answer says, and its proof. */
-#include "conn_private.c"
+#include "verbs/conn_private.c"
 
 #include <CUnit/CUnit.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_err.c - err.c: codes as text, and the thread's last error. */
-#include "err.c"
+#include "base/err.c"
 
 #include <CUnit/CUnit.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coll.c"
+#include "job/coll.c"
 
 #include "fake_job.h"
 #include "fake_verbs.h"

@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conn_private.h"
+#include "verbs/conn_private.h"
 #include "fake_job.h"
 #include "fake_verbs.h"
-#include "job.h"
-#include "order.h"
+#include "job/job.h"
+#include "base/order.h"
 #include "suites_fake.h"
-#include "util.h"
+#include "base/util.h"
 
 static void begin(const char *what)
 {

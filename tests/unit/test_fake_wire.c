@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wire.c"
+#include "verbs/wire.c"
 
 #include "fake_verbs.h"
 #include "suites_fake.h"

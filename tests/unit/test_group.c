@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_group.c - group.c: lists of ranks, stored as ranges with a stride where they are ones. */
-#include "group.c"
+#include "job/group.c"
 
 #include <CUnit/CUnit.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_handle.c - handle.c: handles that can be checked after they were freed (E2). */
-#include "handle.c"
+#include "base/handle.c"
 
 #include <CUnit/CUnit.h>
 

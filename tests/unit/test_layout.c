@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_layout.c - layout.h: tables that grow by segments, and the check word of a segment's place. */
-#include "layout.h"
+#include "verbs/layout.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

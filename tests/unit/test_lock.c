@@ -3,7 +3,7 @@
  * test_lock.c - lock.c: nobody is inside together with another, whoever owns the lock and however
  * often others come.
  */
-#include "lock.c"
+#include "base/lock.c"
 
 #include <CUnit/CUnit.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_util.c - util.c and the inline functions of util.h. */
-#include "util.c"
+#include "base/util.c"
 
 #include <CUnit/CUnit.h>
 

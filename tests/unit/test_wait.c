@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_wait.c - wait.c: spinning, looks, the time limit, pings, the watchdog. */
-#include "wait.c"
+#include "job/wait.c"
 
 #include <CUnit/CUnit.h>
 #include <unistd.h>
 
-#include "peer.h"
+#include "job/peer.h"
 #include "suites.h"
 
 static struct oriel_job job;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* handle.c - see handle.h. */
+#include "base/handle.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Free lists, one a kind: memory only, no state of any job. All objects of a kind have one size. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle *free_list[HANDLE_KINDS];
+
+static struct handle *take_free(enum handle_kind kind)
+{
+	struct handle *h;
+
+	pthread_mutex_lock(&lock);
+	h = free_list[kind];
+	if (h)
+		memcpy(&free_list[kind], &h->self, sizeof(h));
+	pthread_mutex_unlock(&lock);
+	return h;
+}
+
+void *handle_new(enum handle_kind kind, size_t object_bytes)
+{
+	struct handle *h = take_free(kind);
+
+	if (!h)
+		h = malloc(object_bytes);
+	if (!h)
+		return NULL;
+	memset(h, 0, object_bytes);
+	h->self = h;
+	h->magic = handle_magic(kind);
+	return h;
+}
+
+void handle_release(enum handle_kind kind, void *object)
+{
+	struct handle *h = object;
+
+	pthread_mutex_lock(&lock);
+	h->magic = 0;
+	h->self = free_list[kind];
+	free_list[kind] = h;
+	pthread_mutex_unlock(&lock);
+}

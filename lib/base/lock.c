@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* lock.c - see lock.h. */
+#include "base/lock.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FOREIGN_MAX 256
+
+#if defined(__SANITIZE_THREAD__)
+#define TOOL_KNOWS_MUTEXES_ONLY 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TOOL_KNOWS_MUTEXES_ONLY 1
+#endif
+#endif
+#ifndef TOOL_KNOWS_MUTEXES_ONLY
+#define TOOL_KNOWS_MUTEXES_ONLY 0
+#endif
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool barrier_works;
+static _Thread_local bool visitor;
+
+static long membarrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0);
+}
+
+static void try_barrier(void)
+{
+	barrier_works = !TOOL_KNOWS_MUTEXES_ONLY && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+	                membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+}
+
+void lock_visitor(void)
+{
+	visitor = true;
+}
+
+void lock_init(struct lock *lock)
+{
+	pthread_once(&once, try_barrier);
+	*lock = (struct lock){ .wanted = !barrier_works };
+	pthread_mutex_init(&lock->mutex, NULL);
+}
+
+void lock_destroy(struct lock *lock)
+{
+	pthread_mutex_destroy(&lock->mutex);
+}
+
+/*
+ * The owner is on its way out, or will find `wanted` set; critical sections are short and wait for
+ * nothing.
+ */
+static void wait_idle(const struct lock *lock)
+{
+	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of lock_give */
+		sched_yield();
+}
+
+/* The caller holds the mutex. */
+static void keep_owner_out(struct lock *lock)
+{
+	if (lock->wanted)
+		return;
+	__atomic_store_n(&lock->wanted, 1, __ATOMIC_RELAXED);
+	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	wait_idle(lock);
+	lock->foreign += !visitor;
+}
+
+void lock_take_mutex(struct lock *lock)
+{
+	pthread_mutex_lock(&lock->mutex);
+	if (!lock->owned && barrier_works && !visitor) {
+		lock->owned = true;
+		__atomic_store_n(&lock->owner, pthread_self(), __ATOMIC_RELAXED);
+	} else if (lock->owner != pthread_self()) {
+		keep_owner_out(lock);
+	}
+	lock->by_mutex = true;
+}
+
+void lock_give_mutex(struct lock *lock)
+{
+	lock->by_mutex = false;
+	if (barrier_works && lock->foreign < FOREIGN_MAX)
+		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs with the load in lock_take */
+	pthread_mutex_unlock(&lock->mutex);
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * access.c - start and complete
+ *
+ * DESIGN NOTES
+ *
+ * The words. At the origin, `posted` of the flag pair that the target writes; at the target,
+ * `completed` of the one that the origin writes. Both hold epoch numbers of this pair of ranks on
+ * this window (P2). The n-th start that names a target waits for posted == n; complete writes
+ * completed = n behind the data. The target posts n + 1 only after it has seen completed n, which
+ * it gets only after we have seen posted n: a writer is never more than one ahead, and exact
+ * comparison is enough.
+ *
+ * A target whose post has been seen is marked LINK_GRANTED, because the word may move on to n + 1
+ * while we are still inside epoch n towards others (P12).
+ *
+ * Closing goes link by link, in whatever order the posts arrive: held-back operations go out; gets
+ * are waited for, since a flag must not overtake a read; the flag leaves in the same list of
+ * requests as the small puts; operations that use the caller's memory are waited for. Copied ones
+ * are not: complete returns without waiting for the network.
+ */
+#include "epoch/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "verbs/lend.h"
+#include "win/link.h"
+#include "base/order.h"
+#include "op/rma.h"
+#include "job/wait.h"
+#include "win/win.h"
+
+#define ACCESS_MARKS (LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED)
+
+bool access_grant(struct oriel_win *win, struct link *link)
+{
+	if (link->marks & LINK_GRANTED)
+		return true;
+	if (link_state(link) != LINK_READY || flag_load(&link_flags(win, link)->posted) != link->posted_expected)
+		return false; /* the flag_load pairs with link_send_posted at the target */
+	link->marks |= LINK_GRANTED;
+	return true;
+}
+
+void access_push(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->access.count; i++) {
+		struct link *link = win->access.links[i];
+
+		if (!link->held || !access_grant(win, link))
+			continue;
+		rma_issue_held(win, link);    /* an error is the peer's death, which complete will tell */
+		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
+	}
+}
+
+static int add_links(struct oriel_win *win, struct link **links, const struct oriel_group *group, const char *call)
+{
+	for (int i = 0; i < group->size; i++) {
+		int world = group_world_rank(group, i);
+		int rank = group_rank_of(win->group, world);
+		int rc;
+
+		if (rank == ORIEL_RANK_NONE)
+			return err_set(ORIEL_ERR_RANK, "%s: window %p: rank %d of the job is in the group but not in the window's",
+			               call, (void *)win, world);
+		rc = link_get(win, rank, &links[i]);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static bool reserve_links(struct epoch *epoch, uint32_t count)
+{
+	struct link **bigger;
+
+	if (count <= epoch->capacity)
+		return true;
+	bigger = realloc(epoch->links, count * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	epoch->links = bigger;
+	epoch->capacity = count;
+	return true;
+}
+
+/* The links of a group that is not the one before: they stay until another comes. */
+static int epoch_prepare(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
+{
+	int rc;
+
+	epoch->prepared = false;
+	if (!reserve_links(epoch, (uint32_t)group->size))
+		return err_set(ORIEL_ERR_MEMORY, "%s: window %p: out of memory for %d ranks", call, (void *)win, group->size);
+	rc = add_links(win, epoch->links, group, call);
+	for (int i = 0; rc == 0 && i < group->size; i++)
+		rc = link_prefetch(win, epoch->links[i]);
+	if (rc)
+		return rc;
+	memcpy(epoch->key, group->key, sizeof(epoch->key));
+	epoch->prepared = true;
+	return 0;
+}
+
+int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
+{
+	if (!epoch->prepared || memcmp(epoch->key, group->key, sizeof(epoch->key)) != 0) {
+		int rc = epoch_prepare(win, epoch, group, call);
+
+		if (rc)
+			return rc;
+	}
+	epoch->count = (uint32_t)group->size;
+	epoch->next = 0;
+	epoch->nocheck = false;
+	epoch->open = true;
+	return 0;
+}
+
+void epoch_close(struct epoch *epoch)
+{
+	epoch->open = false;
+	epoch->closing = false;
+	epoch->count = 0;
+}
+
+static int start_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
+{
+	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
+		return err_set(ORIEL_ERR_HANDLE,
+		               "oriel_win_start: window %p: the group handle %p is null, freed, or of another job", (void *)win,
+		               (const void *)group);
+	if (assertions & ~ORIEL_MODE_NOCHECK)
+		return err_set(ORIEL_ERR_ARG,
+		               "oriel_win_start: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
+		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
+	if (epoch_blocks(&win->access))
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: an access epoch is open; complete it first",
+		               (void *)win);
+	if (group->size > 0 && (win->fence.used || win->fence.under_way || win->freeing))
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: %s", (void *)win,
+		               win->freeing ? "it is being freed" : "operations of a fence epoch are pending; fence first");
+	return 0;
+}
+
+static void start_links(struct oriel_win *win, bool nocheck)
+{
+	for (uint32_t i = 0; i < win->access.count; i++) {
+		struct link *link = win->access.links[i];
+
+		link->marks = (uint8_t)((link->marks & LINK_COPIED) | LINK_ACCESS);
+		if (nocheck)
+			link->marks |= LINK_GRANTED;
+		else
+			link->posted_expected++;
+	}
+	if (win->access.count > 0)
+		win->fence.open = false;
+}
+
+int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
+{
+	int rc = win_enter(win, "oriel_win_start");
+
+	if (rc)
+		return rc;
+	rc = start_check(win, group, assertions);
+	if (rc == 0)
+		rc = epoch_open(win, &win->access, group, "oriel_win_start");
+	if (rc == 0)
+		start_links(win, assertions & ORIEL_MODE_NOCHECK);
+	win_leave(win);
+	return rc;
+}
+
+/* Closing. The caller holds the lock. */
+
+/*
+ * Data that must be complete before the flag: gets always, puts where the device does not keep the
+ * order.
+ */
+static bool data_before_flag_done(struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+	bool must = (link->marks & LINK_GOT) || ((link->marks & LINK_TOUCHED) && wire->flag_mode == FLAG_WAIT);
+
+	return !must || wire_drive(wire, link->last_number);
+}
+
+static int send_completed(struct link *link)
+{
+	struct remote words = link_remote_flags(link);
+	struct wire *wire = &link->peer->wire;
+	uint64_t sent = link->completed_sent;
+	int rc;
+
+	words.addr += offsetof(struct flag_pair, completed);
+	/*
+	 * Behind stores a store, behind requests a request. Both pair with the flag_load in
+	 * exposure_step at the target.
+	 */
+	if (link->lent)
+		rc = lend_flag(wire, sent, sent + 1, words, &link->last_number);
+	else
+		rc = wire_flag(wire, sent, sent + 1, words, link->marks & LINK_WAITING, &link->last_number);
+	if (rc)
+		return rc;
+	link->completed_sent++;
+	link->marks |= LINK_FLAGGED;
+	return 0;
+}
+
+/* Operations that use the caller's memory have ended. */
+static bool origin_memory_free(struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+
+	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
+}
+
+/*
+ * One step of one link towards its end: 1 when it is there, 0 when it has to wait, or the error
+ * that ends it.
+ */
+static int close_step(struct oriel_win *win, struct link *link)
+{
+	int rc;
+
+	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
+		return ORIEL_ERR_PEER;
+	if (!(link->marks & LINK_FLAGGED)) {
+		if (link_state(link) != LINK_READY || !access_grant(win, link)) {
+			wait_serve(win->job, link->peer);
+			return 0;
+		}
+		rc = rma_issue_held(win, link);
+		if (rc)
+			return rc;
+		if (!data_before_flag_done(link))
+			return 0;
+		rc = send_completed(link);
+		if (rc)
+			return rc;
+	}
+	return origin_memory_free(link);
+}
+
+struct closing {
+	int code;    /* first error of a link */
+	int rank;    /* in the window's group */
+	bool all;    /* every link is closed */
+	bool memory; /* a held-back operation could not be copied for want of memory; the epoch stays open */
+};
+
+static void close_links(struct oriel_win *win, struct closing *closing)
+{
+	closing->all = true;
+	for (uint32_t i = 0; i < win->access.count; i++) {
+		struct link *link = win->access.links[i];
+		int step = link->marks & LINK_CLOSED ? 1 : close_step(win, link);
+
+		if (step == 0 || step == ORIEL_ERR_MEMORY) {
+			closing->all = false;
+			closing->memory |= step == ORIEL_ERR_MEMORY;
+			continue;
+		}
+		if (step > 0) {
+			link->marks |= LINK_CLOSED;
+			continue;
+		}
+		wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
+		/*
+		 * Told now, not once more as a sticky error. The next turn finds it again, should the call
+		 * be repeated.
+		 */
+		link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_COPIED);
+		if (closing->code == 0) {
+			closing->code = step;
+			closing->rank = link->rank;
+		}
+	}
+}
+
+static void watch_open_links(struct oriel_win *win, struct wait *wait)
+{
+	for (uint32_t i = 0; i < win->access.count; i++) {
+		if (!(win->access.links[i]->marks & LINK_CLOSED))
+			wait_watch(wait, win->access.links[i]->peer);
+	}
+	wait_looked(wait);
+}
+
+static int close_all(struct oriel_win *win, struct closing *closing)
+{
+	struct wait wait;
+
+	wait_begin(&wait, win->job, "oriel_win_complete", win);
+	while (!closing->all && !closing->memory) {
+		int rc = wait_pause(&wait);
+
+		if (rc < 0)
+			return rc;
+		if (rc == WAIT_LOOK)
+			watch_open_links(win, &wait);
+		if (rc == WAIT_LOOK && closing->code && wait_lingered(&wait))
+			return 0;
+		lock_take(&win->lock);
+		close_links(win, closing);
+		lock_give(&win->lock);
+	}
+	return closing->memory ? ORIEL_ERR_MEMORY : 0;
+}
+
+/* The epoch has ended: what stays is which copied puts may still fail. */
+static void end_access(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->access.count; i++) {
+		struct link *link = win->access.links[i];
+
+		if ((link->marks & LINK_TOUCHED) && !wire_done(&link->peer->wire, link->last_number)) {
+			link->marks |= LINK_COPIED;
+			/* Its death may have been looked at before there was this mark; pairs with rank_died. */
+			if (state_load(&link->peer->state) == PEER_DEAD)
+				counter_store(&win->deaths_seen, UINT64_MAX);
+		}
+		link->marks &= (uint8_t)~ACCESS_MARKS;
+		link->held = 0;
+	}
+	win->held_count = 0;
+	win->held_free = 0;
+	rma_release_temps(win);
+	epoch_close(&win->access);
+}
+
+/* Take the right to close an epoch. The caller holds the lock. */
+static int complete_begin(struct oriel_win *win)
+{
+	if (!win->access.open)
+		return err_set(ORIEL_ERR_SYNC,
+		               "oriel_win_complete: window %p: no access epoch is open; call oriel_win_start first",
+		               (void *)win);
+	if (win->access.closing)
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_complete: window %p: another thread is completing this epoch",
+		               (void *)win);
+	win->access.closing = true;
+	return 0;
+}
+
+int oriel_win_complete(oriel_win *win)
+{
+	struct closing closing = { .code = 0 };
+	int rc = win_enter_closing(win, "oriel_win_complete");
+
+	if (rc)
+		return rc;
+	rc = complete_begin(win);
+	if (rc == 0)
+		close_links(win, &closing);
+	if (rc == 0 && !closing.all) {
+		lock_give(&win->lock);
+		rc = close_all(win, &closing);
+		lock_take(&win->lock);
+	} else if (rc) {
+		lock_give(&win->lock);
+		return rc;
+	}
+	win->access.closing = false;
+	if (rc == 0 && closing.all)
+		end_access(win);
+	lock_give(&win->lock);
+	if (rc)
+		return rc;
+	if (closing.code == ORIEL_ERR_PEER)
+		return err_in(win_peer_error(win, closing.rank), "oriel_win_complete");
+	return closing.code ? closing.code : win_tell_sticky(win, "oriel_win_complete");
+}

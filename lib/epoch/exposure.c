@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * exposure.c - post, wait and test: the target's side
+ *
+ * The words and why exact comparison is enough: see access.c. Origins are looked at in the order of
+ * the group; `next` is the first that has not completed. Nobody can post again before wait or true
+ * test, so the words of those before it stay.
+ */
+#include <stdlib.h>
+
+#include "epoch/access.h"
+#include "base/err.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "win/link.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "job/wait.h"
+#include "win/win.h"
+
+#define POST_ASSERTIONS (ORIEL_MODE_NOCHECK | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT)
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_win_test: how often awaited peers are pinged */
+
+static int post_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
+{
+	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
+		return err_set(ORIEL_ERR_HANDLE,
+		               "oriel_win_post: window %p: the group handle %p is null, freed, or of another job", (void *)win,
+		               (const void *)group);
+	if (assertions & ~POST_ASSERTIONS)
+		return err_set(ORIEL_ERR_ARG, "oriel_win_post: window %p: assertions 0x%x, legal are bits of 0x%x", (void *)win,
+		               (unsigned)assertions, POST_ASSERTIONS);
+	if (epoch_blocks(&win->exposure))
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_post: window %p: an exposure epoch is open; wait for it first",
+		               (void *)win);
+	if (group->size > 0 && (win->fence.used || win->fence.under_way || win->freeing))
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_post: window %p: %s", (void *)win,
+		               win->freeing ? "it is being freed" : "operations of a fence epoch are pending; fence first");
+	return 0;
+}
+
+/*
+ * An origin may still be inside an epoch that ended here with the death of another origin. Its next
+ * one would be mixed up with that: the posted word may go on only after the origin has completed.
+ */
+static int still_inside(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->exposure.count; i++) {
+		const struct link *link = win->exposure.links[i];
+
+		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
+			return err_set(ORIEL_ERR_SYNC,
+			               "oriel_win_post: window %p: rank %d has not completed the epoch that ended with "
+			               "another rank's death; call again later",
+			               (void *)win, link->rank);
+	}
+	return 0;
+}
+
+/* A flag that cannot be sent belongs to a dead origin, which wait will tell. */
+static int post_links(struct oriel_win *win, bool nocheck)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < win->exposure.count; i++) {
+		struct link *link = win->exposure.links[i];
+
+		link->completed_expected++;
+		if (nocheck)
+			continue;
+		link->posted_sent++;
+		if (link_post(win, link) == ORIEL_ERR_MEMORY)
+			rc = ORIEL_ERR_MEMORY;
+	}
+	if (win->exposure.count > 0)
+		win->fence.open = false;
+	win->probe_ns = 0;
+	return rc;
+}
+
+int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+{
+	int rc = win_enter(win, "oriel_win_post");
+
+	if (rc)
+		return rc;
+	rc = post_check(win, group, assertions);
+	if (rc == 0)
+		rc = epoch_open(win, &win->exposure, group, "oriel_win_post");
+	if (rc == 0) {
+		rc = still_inside(win);
+		if (rc)
+			epoch_close(&win->exposure);
+	}
+	if (rc == 0)
+		rc = post_links(win, assertions & ORIEL_MODE_NOCHECK);
+	win_leave(win);
+	return rc;
+}
+
+/* Take the right to close the epoch. The caller holds the lock. */
+static int exposure_begin(struct oriel_win *win, const char *call)
+{
+	if (!win->exposure.open)
+		return err_set(ORIEL_ERR_SYNC, "%s: window %p: no exposure epoch is open; call oriel_win_post first", call,
+		               (void *)win);
+	if (win->exposure.closing)
+		return err_set(ORIEL_ERR_SYNC, "%s: window %p: another thread is waiting for this epoch", call, (void *)win);
+	win->exposure.closing = true;
+	return 0;
+}
+
+/* Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is needed. */
+static bool exposure_step(struct oriel_win *win)
+{
+	struct epoch *epoch = &win->exposure;
+
+	while (epoch->next < epoch->count) {
+		struct link *link = epoch->links[epoch->next];
+
+		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
+			return false; /* pairs with send_completed at the origin */
+		epoch->next++;
+	}
+	return true;
+}
+
+/* During a look: the first origin that died before its complete, or ORIEL_RANK_NONE. */
+static int watch_origins(struct oriel_win *win, struct wait *wait)
+{
+	int dead = ORIEL_RANK_NONE;
+
+	for (uint32_t i = win->exposure.next; i < win->exposure.count; i++) {
+		struct link *link = win->exposure.links[i];
+
+		if (flag_load(&link_flags(win, link)->completed) == link->completed_expected)
+			continue; /* pairs with send_completed */
+		if (!wait_watch(wait, link->peer) && dead == ORIEL_RANK_NONE &&
+		    flag_load(&link_flags(win, link)->completed) != link->completed_expected)
+			dead = link->rank;
+	}
+	wait_looked(wait);
+	return dead;
+}
+
+static int wait_all(struct oriel_win *win)
+{
+	struct wait wait;
+
+	wait_begin(&wait, win->job, "oriel_win_wait", win);
+	while (!exposure_step(win)) {
+		int dead, rc = wait_for(&wait, win->exposure.links[win->exposure.next]->peer);
+
+		if (rc < 0)
+			return rc;
+		dead = rc == WAIT_LOOK ? watch_origins(win, &wait) : ORIEL_RANK_NONE;
+		if (dead != ORIEL_RANK_NONE)
+			return err_in(win_peer_error(win, dead), "oriel_win_wait");
+	}
+	return 0;
+}
+
+/* The caller holds the lock. */
+static void exposure_end(struct oriel_win *win, bool over)
+{
+	win->exposure.closing = false;
+	if (over)
+		epoch_close(&win->exposure);
+}
+
+int oriel_win_wait(oriel_win *win)
+{
+	int rc = win_enter_closing(win, "oriel_win_wait");
+
+	if (rc)
+		return rc;
+	rc = exposure_begin(win, "oriel_win_wait");
+	if (rc) {
+		win_leave(win);
+		return rc;
+	}
+	if (!exposure_step(win)) {
+		win_leave(win);
+		rc = wait_all(win);
+		lock_take(&win->lock);
+	}
+	exposure_end(win, rc != ORIEL_ERR_TIMEOUT);
+	win_leave(win);
+	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
+}
+
+/*
+ * A program may do nothing but test: look for the dead when there are new ones, and send pings now
+ * and then. Returns the first dead origin or ORIEL_RANK_NONE.
+ */
+static int probe(struct oriel_win *win)
+{
+	uint64_t now = now_ns();
+	struct wait wait;
+
+	if (win->probe_ns == 0)
+		win->probe_ns = now;
+	wait_begin(&wait, win->job, "oriel_win_test", win);
+	if (now - win->probe_ns < PROBE_NS && wait.deaths == 0)
+		return ORIEL_RANK_NONE;
+	win->probe_ns = now;
+	return watch_origins(win, &wait);
+}
+
+int oriel_win_test(oriel_win *win, int *flag)
+{
+	int dead, rc;
+	bool done;
+
+	rc = win_enter_closing(win, "oriel_win_test");
+	if (rc)
+		return rc;
+	rc = flag ? exposure_begin(win, "oriel_win_test") : err_set(ORIEL_ERR_ARG, "oriel_win_test: flag is NULL");
+	win_leave(win);
+	if (rc)
+		return rc;
+	done = exposure_step(win);
+	if (!done)
+		wire_poll(&win->exposure.links[win->exposure.next]->peer->wire);
+	dead = done ? ORIEL_RANK_NONE : probe(win);
+	lock_take(&win->lock);
+	exposure_end(win, done || dead != ORIEL_RANK_NONE);
+	win_leave(win);
+	if (dead != ORIEL_RANK_NONE)
+		return err_in(win_peer_error(win, dead), "oriel_win_test");
+	rc = done ? win_tell_sticky(win, "oriel_win_test") : 0;
+	if (rc == 0)
+		*flag = done;
+	return rc;
+}

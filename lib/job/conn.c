@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * conn.c - one RC connection per pair of ranks that talk, made with rdma_cm
+ *
+ * DESIGN NOTES
+ *
+ * Active side: CONN_QUEUED (too many under way) -> CONN_ADDRESS (asking the bootstrap where the
+ * peer listens) -> CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT (request
+ * sent) -> up. An attempt that fails or takes too long is dropped and, after CONN_BACKOFF, made
+ * again with the next attempt number, until the deadline.
+ *
+ * Passive side: a request is checked (conn_private.h), answered, and the connection is
+ * CONN_ACCEPTED until rdma_cm says ESTABLISHED, or the peer has written its attempt number into
+ * area->up, which it does as soon as its own side is established: the message that tells rdma_cm
+ * can be lost, and is repeated only after seconds.
+ *
+ * Both sides at once: the lower rank's request wins. It rejects the other's while its own is under
+ * way; the higher rank gives up its own when the lower's arrives, or, rejected, goes to CONN_YIELD
+ * and waits for it, within the same deadline. A newer attempt of the same peer replaces a half-open
+ * one.
+ *
+ * Every step has a time limit; when the deadline passes the peer is dead, with address, last event
+ * and status.
+ */
+#include "job/conn.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/conn_private.h"
+#include "base/err.h"
+#include "job/job.h"
+#include "base/order.h"
+#include "job/peer.h"
+#include "job/service.h"
+#include "base/util.h"
+
+#define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
+#define BACKOFF_MS 20
+#define RESOLVE_TIMEOUT_MS 1000
+#define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
+#define RETRY_COUNT 6  /* 7 would mean for ever on rxe */
+#define REJECT_BUSY 1  /* private data of a reject: my own request to you is under way, wait for it */
+#define LAST_TEXT_BYTES 96
+
+enum conn_state {
+	CONN_QUEUED,
+	CONN_ADDRESS,
+	CONN_RESOLVE,
+	CONN_CONNECT,
+	CONN_ACCEPTED,
+	CONN_YIELD,
+	CONN_BACKOFF,
+};
+
+struct conn {
+	enum conn_state state;
+	bool counted;          /* among the job's attempts under way */
+	uint32_t attempt;      /* our last request's */
+	uint32_t peer_attempt; /* when CONN_ACCEPTED: of the request we have answered */
+	uint64_t started_ns;
+	uint64_t deadline_ns; /* of the whole undertaking */
+	uint64_t step_ns;     /* when the present state has lasted too long */
+	struct rdma_cm_id *id;
+	struct wire_pair pair;
+	struct sockaddr_storage addr;
+	bool addr_known;
+	char addr_text[DEVICE_ADDR_TEXT_BYTES];
+	char last[LAST_TEXT_BYTES]; /* what the last attempt ended with */
+};
+
+static void count_attempt(struct peer *peer, bool on)
+{
+	if (peer->conn->counted == on)
+		return;
+	peer->conn->counted = on;
+	service_connecting(peer->job, on ? 1 : -1);
+}
+
+/* Give up the present identifier, whichever side made it. */
+static void drop_id(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+
+	count_attempt(peer, false);
+	if (!conn->id)
+		return;
+	wire_drop_pair(conn->id, &conn->pair);
+	rdma_destroy_id(conn->id);
+	conn->id = NULL;
+}
+
+static void free_conn(struct peer *peer)
+{
+	drop_id(peer);
+	free(peer->conn);
+	peer->conn = NULL;
+}
+
+static void give_up(struct peer *peer, uint64_t now)
+{
+	struct conn *conn = peer->conn;
+	unsigned tried_ms = (unsigned)((now - conn->started_ns) / NS_PER_MS);
+	char text[DEATH_TEXT_BYTES];
+
+	snprintf(text, sizeof(text), "cannot be reached at %.48s: %.80s; %u attempts in %u ms",
+	         conn->addr_known ? conn->addr_text : "(address unknown)", *conn->last ? conn->last : "no answer",
+	         conn->attempt, tried_ms);
+	rank_died(peer->job, peer->rank, text);
+	free_conn(peer);
+}
+
+static void enter(struct peer *peer, enum conn_state state, uint64_t limit_ms)
+{
+	peer->conn->state = state;
+	peer->conn->step_ns = now_ns() + limit_ms * NS_PER_MS;
+}
+
+/* The attempt has failed: again after a moment, with some jitter so that two sides do not meet for ever. */
+static void retry(struct peer *peer, const char *what, int status)
+{
+	struct conn *conn = peer->conn;
+
+	snprintf(conn->last, sizeof(conn->last), "%s, status %d", what, status);
+	drop_id(peer);
+	enter(peer, CONN_BACKOFF, BACKOFF_MS + now_ns() / 1000 % BACKOFF_MS);
+}
+
+static bool parse_addr(struct conn *conn, const char *text)
+{
+	char host[DEVICE_ADDR_TEXT_BYTES];
+	struct sockaddr_in *in = (struct sockaddr_in *)&conn->addr;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&conn->addr;
+	uint16_t port;
+
+	if (sscanf(text, "%63s %hu", host, &port) != 2)
+		return false;
+	memset(&conn->addr, 0, sizeof(conn->addr));
+	if (inet_pton(AF_INET, host, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+		return true;
+	}
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = htons(port);
+	return inet_pton(AF_INET6, host, &in6->sin6_addr) == 1;
+}
+
+static uint64_t attempt_limit_ms(const struct peer *peer)
+{
+	uint64_t limit = (uint64_t)ATTEMPT_FIRST_MS * peer->job->patience;
+
+	for (uint32_t i = 1; i < peer->conn->attempt && i < 8; i++)
+		limit += limit / 2;
+	return limit;
+}
+
+static void resolve(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+	struct device *device = &peer->job->device;
+
+	enter(peer, CONN_RESOLVE, attempt_limit_ms(peer));
+	if (rdma_create_id(device->channel, &conn->id, peer, RDMA_PS_TCP)) {
+		conn->id = NULL;
+		retry(peer, "rdma_create_id", errno);
+	} else if (rdma_resolve_addr(conn->id, (struct sockaddr *)&device->addr, (struct sockaddr *)&conn->addr,
+	                             RESOLVE_TIMEOUT_MS * (int)peer->job->patience)) {
+		retry(peer, "rdma_resolve_addr", errno);
+	}
+}
+
+static void set_deadline(struct peer *peer)
+{
+	peer->conn->deadline_ns = now_ns() + (uint64_t)peer->job->connect_timeout_ms * NS_PER_MS;
+}
+
+/* The address is known: make a request, or queue for one. Time begins with the first. */
+static void begin_request(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+
+	if (!service_may_connect(peer->job)) {
+		enter(peer, CONN_QUEUED, 0);
+		return;
+	}
+	if (conn->state == CONN_QUEUED || conn->state == CONN_ADDRESS)
+		set_deadline(peer);
+	count_attempt(peer, true);
+	conn->attempt++;
+	resolve(peer);
+}
+
+static void begin_attempt(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+
+	if (conn->addr_known) {
+		begin_request(peer);
+		return;
+	}
+	conn->state = CONN_ADDRESS; /* for as long as it takes: the rank may still be starting */
+	if (peer->job->boot->ops->get(peer->job->boot, peer->rank, "addr"))
+		retry(peer, oriel_last_error(), 0);
+}
+
+static bool make_conn(struct peer *peer)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn) {
+		rank_died(peer->job, peer->rank, "out of memory while connecting");
+		return false;
+	}
+	peer->conn = conn;
+	conn->started_ns = now_ns();
+	set_deadline(peer);
+	peer_set_state(peer, PEER_CONNECTING);
+	service_watch(peer);
+	return true;
+}
+
+void conn_want(struct peer *peer)
+{
+	if (state_load(&peer->state) == PEER_NEW && make_conn(peer))
+		begin_attempt(peer);
+}
+
+void conn_address(struct peer *peer, const char *text)
+{
+	struct conn *conn = peer->conn;
+
+	if (!conn || conn->state != CONN_ADDRESS)
+		return;
+	if (!text) {
+		rank_died(peer->job, peer->rank, "ended before it could be connected to");
+		free_conn(peer);
+		return;
+	}
+	snprintf(conn->addr_text, sizeof(conn->addr_text), "%s", text);
+	conn->addr_known = parse_addr(conn, text);
+	if (conn->addr_known) {
+		begin_request(peer);
+		return;
+	}
+	retry(peer, "its address is malformed", 0); /* until the deadline, which is not put off for this */
+}
+
+/* What this side tells the other in a request or an answer. */
+static void fill_private(const struct peer *peer, uint32_t attempt, enum conn_direction direction,
+                         uint8_t bytes[CONN_PRIVATE_BYTES])
+{
+	struct oriel_job *job = peer->job;
+	struct conn_private data = {
+		.rank = (uint32_t)job->rank,
+		.attempt = attempt,
+		.area_addr = (uint64_t)(uintptr_t)peer->area,
+		.area_rkey = peer->area_piece.rkey,
+		.directory_addr = (uint64_t)(uintptr_t)job->directory,
+		.directory_rkey = job->directory_piece.rkey,
+	};
+
+	conn_private_encode(bytes, &data, direction, (uint32_t)peer->rank, job->boot->secret);
+}
+
+static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t bytes[CONN_PRIVATE_BYTES])
+{
+	return (struct rdma_conn_param){
+		.private_data = bytes,
+		.private_data_len = CONN_PRIVATE_BYTES,
+		.responder_resources = peer->job->device.reads_in_flight,
+		.initiator_depth = peer->job->device.reads_in_flight,
+		.retry_count = RETRY_COUNT,
+		.rnr_retry_count = RETRY_COUNT,
+	};
+}
+
+/* Not every kernel knows the option; without it the device's own timeout holds, which is about as long. */
+static void set_ack_timeout(struct rdma_cm_id *id)
+{
+	uint8_t timeout = ACK_TIMEOUT;
+
+	rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
+}
+
+static void connect_request(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+	uint8_t bytes[CONN_PRIVATE_BYTES];
+	struct rdma_conn_param param = conn_param(peer, bytes);
+
+	set_ack_timeout(conn->id);
+	if (wire_make_pair(&peer->job->device, conn->id, &conn->pair)) {
+		retry(peer, oriel_last_error(), 0);
+		return;
+	}
+	fill_private(peer, conn->attempt, CONN_REQUEST, bytes);
+	conn->state = CONN_CONNECT;
+	if (rdma_connect(conn->id, &param))
+		retry(peer, "rdma_connect", errno);
+}
+
+static void remember_remote(struct peer *peer, const struct conn_private *data)
+{
+	peer->remote_area = (struct remote){ data->area_addr, data->area_rkey };
+	peer->remote_directory = (struct remote){ data->directory_addr, data->directory_rkey };
+}
+
+static void tell_up(struct peer *peer, uint32_t attempt)
+{
+	struct remote up = { peer->remote_area.addr + offsetof(struct area, up), peer->remote_area.rkey };
+	uint64_t number;
+
+	wire_flag(&peer->wire, 0, attempt, up, false, &number); /* pairs with the flag_load in tick_accepted */
+}
+
+/* Both sides are established: hand the queue pair over to the data path. */
+static void established(struct peer *peer)
+{
+	struct conn *conn = peer->conn;
+	bool active = conn->state == CONN_CONNECT;
+	uint32_t attempt = conn->attempt;
+
+	peer->id = conn->id;
+	peer->pair = conn->pair;
+	conn->id = NULL;
+	conn->pair.cq = NULL;
+	free_conn(peer);
+	wire_attach(&peer->wire, &peer->job->device, peer->id->qp, &peer->pair, peer->remote_area, &peer->area->sink,
+	            peer->area_piece.lkey);
+	if (active)
+		tell_up(peer, attempt);
+	peer_set_state(peer, PEER_UP);
+	service_watch(peer);
+}
+
+static void answered(struct peer *peer, const struct conn_private *data)
+{
+	if (!data) {
+		retry(peer, "the answer does not prove the job's secret", 0);
+		return;
+	}
+	remember_remote(peer, data);
+	established(peer);
+}
+
+/* Requests of others. */
+
+static void reject(struct rdma_cm_id *id, uint8_t reason)
+{
+	rdma_reject(id, &reason, sizeof(reason));
+	rdma_destroy_id(id);
+}
+
+/* Whether the peer's request is to be taken although this side has something under way. */
+static bool request_wins(const struct peer *peer)
+{
+	const struct conn *conn = peer->conn;
+
+	if (!conn)
+		return state_load(&peer->state) == PEER_NEW;
+	switch (conn->state) {
+	case CONN_RESOLVE:
+	case CONN_CONNECT:
+		return peer->rank < peer->job->rank;
+	case CONN_ACCEPTED: /* the peer makes one request at a time: it has given up the one before */
+	case CONN_QUEUED:
+	case CONN_ADDRESS:
+	case CONN_YIELD:
+	case CONN_BACKOFF:
+		return true;
+	}
+	return false;
+}
+
+static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struct conn_private *data)
+{
+	struct conn *conn = peer->conn;
+	uint8_t bytes[CONN_PRIVATE_BYTES];
+	struct rdma_conn_param param = conn_param(peer, bytes);
+
+	drop_id(peer);
+	conn->id = id;
+	conn->peer_attempt = data->attempt;
+	set_deadline(peer);
+	id->context = peer;
+	remember_remote(peer, data);
+	flag_store(&peer->area->up, 0); /* before the answer that lets the peer write it */
+	set_ack_timeout(id);
+	fill_private(peer, data->attempt, CONN_ANSWER, bytes);
+	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
+	if (wire_make_pair(&peer->job->device, id, &conn->pair))
+		retry(peer, oriel_last_error(), 0);
+	else if (rdma_accept(id, &param))
+		retry(peer, "rdma_accept", errno);
+}
+
+static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct conn_private *data)
+{
+	struct peer *peer;
+
+	if (!data || data->rank >= (uint32_t)job->size || data->rank == (uint32_t)job->rank ||
+	    peer_get(job, (int)data->rank, &peer)) {
+		reject(id, 0);
+		return;
+	}
+	if (!request_wins(peer) || (!peer->conn && !make_conn(peer))) {
+		reject(id, REJECT_BUSY);
+		return;
+	}
+	accept_request(peer, id, data);
+}
+
+static void rejected(struct peer *peer, int status, bool busy)
+{
+	if (!busy) {
+		retry(peer, "rejected by the peer", status);
+		return;
+	}
+	drop_id(peer);
+	enter(peer, CONN_YIELD, (uint64_t)peer->job->connect_timeout_ms);
+}
+
+static void disconnected(struct peer *peer)
+{
+	if (peer->disconnected)
+		return;
+	peer->disconnected = true;
+	rdma_disconnect(peer->id);
+	if (peer->job->closing)
+		return;
+	rank_died(peer->job, peer->rank, "the connection was closed from its side, or by the network");
+	wire_break(&peer->wire);
+}
+
+/*
+ * An event about a connection under way, or an established one. Events of dropped identifiers never
+ * arrive here.
+ */
+static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct conn_private *answer,
+                       bool busy)
+{
+	struct conn *conn = peer->conn;
+
+	switch (type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)peer->job->patience))
+			retry(peer, "rdma_resolve_route", errno);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		connect_request(peer);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (conn->state == CONN_CONNECT)
+			answered(peer, answer);
+		else
+			established(peer);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		retry(peer, rdma_event_str(type), status);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rejected(peer, status, busy);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		retry(peer, rdma_event_str(type), status);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: the device tells by an asynchronous event if it matters */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:    /* the identifier could be reused now; we never do */
+	case RDMA_CM_EVENT_CONNECT_REQUEST:  /* handled before */
+	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* only for identifiers without a queue pair of their own */
+	case RDMA_CM_EVENT_MULTICAST_JOIN:   /* datagrams only */
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+		break;
+	}
+}
+
+static void dispatch(struct oriel_job *job, struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
+                     const struct conn_private *data, bool busy)
+{
+	struct peer *peer = id->context;
+
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		requested(job, id, data);
+	else if (peer && peer->conn && peer->conn->id == id)
+		peer_event(peer, type, status, data, busy);
+	else if (peer && peer->id == id && type == RDMA_CM_EVENT_DISCONNECTED)
+		disconnected(peer);
+}
+
+void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
+{
+	enum conn_direction direction = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? CONN_REQUEST : CONN_ANSWER;
+	const uint8_t *bytes = event->param.conn.private_data;
+	size_t size = event->param.conn.private_data_len;
+	enum rdma_cm_event_type type = event->event;
+	struct rdma_cm_id *id = event->id;
+	int status = event->status;
+	struct conn_private data;
+	bool proven = conn_private_decode(&data, bytes, size, direction, (uint32_t)job->rank, job->boot->secret);
+	bool busy = type == RDMA_CM_EVENT_REJECTED && bytes && size > 0 && bytes[0] == REJECT_BUSY;
+
+	rdma_ack_cm_event(event); /* first: destroying an identifier waits for it */
+	dispatch(job, id, type, status, proven ? &data : NULL, busy);
+}
+
+/* Time. */
+
+static void tick_accepted(struct peer *peer, uint64_t now)
+{
+	struct conn *conn = peer->conn;
+
+	if (now >= conn->step_ns)
+		retry(peer, "the peer did not finish its request", 0);
+}
+
+static void tick_state(struct peer *peer, uint64_t now)
+{
+	struct conn *conn = peer->conn;
+
+	switch (conn->state) {
+	case CONN_QUEUED:
+		begin_attempt(peer);
+		break;
+	case CONN_ACCEPTED:
+		tick_accepted(peer, now);
+		break;
+	case CONN_BACKOFF:
+	case CONN_YIELD:
+		if (now >= conn->step_ns)
+			begin_attempt(peer);
+		break;
+	case CONN_RESOLVE:
+	case CONN_CONNECT:
+		if (now >= conn->step_ns)
+			retry(peer, "no answer in time", 0);
+		break;
+	case CONN_ADDRESS:
+		break;
+	}
+}
+
+/* The peer has told that its side is established. Pairs with tell_up. */
+static bool told_up(const struct peer *peer)
+{
+	return peer->conn->state == CONN_ACCEPTED && flag_load(&peer->area->up) == peer->conn->peer_attempt;
+}
+
+/* While queued, or waiting for a rank that is still starting, no time is up. */
+static bool too_late(const struct conn *conn, uint64_t now)
+{
+	return now >= conn->deadline_ns && conn->state != CONN_ADDRESS && conn->state != CONN_QUEUED;
+}
+
+bool conn_is_timed(const struct peer *peer)
+{
+	return peer->conn && peer->conn->state != CONN_ADDRESS;
+}
+
+bool conn_tick(struct peer *peer, uint64_t now)
+{
+	if (!peer->conn)
+		return false;
+	if (told_up(peer))
+		established(peer);
+	else if (too_late(peer->conn, now))
+		give_up(peer, now);
+	else
+		tick_state(peer, now);
+	return peer->conn;
+}
+
+void conn_drop(struct peer *peer)
+{
+	if (peer->conn)
+		free_conn(peer);
+	wire_break(&peer->wire);
+	if (peer->id && !peer->disconnected)
+		rdma_disconnect(peer->id);
+	peer->disconnected = true;
+}
+
+void conn_disconnect(struct peer *peer)
+{
+	if (peer->conn)
+		free_conn(peer);
+	if (peer->id && !peer->disconnected)
+		rdma_disconnect(peer->id);
+	peer->disconnected = true;
+}
+
+void conn_release(struct peer *peer)
+{
+	if (peer->conn)
+		free_conn(peer);
+	if (!peer->id)
+		return;
+	wire_drop_pair(peer->id, &peer->pair);
+	rdma_destroy_id(peer->id);
+	peer->id = NULL;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * directory.h - the table of windows that peers read, and reading a peer's
+ */
+#ifndef ORIEL_DIRECTORY_H
+#define ORIEL_DIRECTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verbs/layout.h"
+
+struct oriel_job;
+struct oriel_win;
+struct peer;
+struct link;
+
+/* The check word of an entry: a hash over everything before it. Never 0. */
+uint64_t dir_entry_check(const struct dir_entry *entry);
+
+/* Whether a reading of an entry is whole and describes window `id`. Pure. */
+bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID_BYTES]);
+
+/* Make the root. ERRORS: ORIEL_ERR_MEMORY. */
+int directory_open(struct oriel_job *job);
+void directory_close(struct oriel_job *job);
+
+/* A free slot for the window, with flag words at every peer. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY. */
+int directory_take(struct oriel_job *job, struct oriel_win *win, uint32_t *slot);
+
+/* Show the entry to peers, or (an entry of zeros) hide it. */
+void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry);
+
+/*
+ * Give the slot to a later window. Not after a free in which a member was dead: its writes might
+ * still come.
+ */
+void directory_give(struct oriel_job *job, uint32_t slot);
+
+/*
+ * Ask for a link's description: its peer connected, its entry read. The service thread does it and
+ * makes the link LINK_READY, or leaves it when the peer is dead. ERRORS: ORIEL_ERR_MEMORY.
+ */
+int lookup_request(struct link *link, struct oriel_win *win);
+
+/* Service thread: go on with a peer's lookups. Whether some are left. */
+bool lookups_tick(struct peer *peer);
+
+/* Service thread: the peer is dead. */
+void lookups_fail(struct peer *peer);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * group.h - ordered lists of ranks, stored as ranges with a stride where they are ones
+ *
+ * A group is immutable. A window keeps a copy of its own, so that freeing a handle really ends it.
+ * ASSUMPTIONS: the functions below trust their arguments; the public ones in group.c check.
+ */
+#ifndef ORIEL_GROUP_H
+#define ORIEL_GROUP_H
+
+#include "base/handle.h"
+#include "oriel.h"
+
+#define GROUP_KEY_BYTES 16
+/* With at most this many ranges a look-up by rank walks them; above, a sorted index is kept. */
+#define GROUP_LINEAR_MAX 8
+
+struct group_range {
+	int first;  /* world rank of the range's first member */
+	int stride; /* from member to member; 0 for a range of one */
+	int count;  /* members, at least 1 */
+	int offset; /* rank in the group of the first member */
+};
+
+struct group_index {
+	int world;
+	int rank;
+};
+
+struct oriel_group {
+	struct handle handle;
+	struct oriel_job *job;
+	struct oriel_group *next;  /* the job's groups; guarded by job->lock */
+	struct oriel_group **link; /* what points to this one there */
+	bool borrowed;             /* a window's copy: the user may look at it, not free it */
+	int size;
+	int my_rank; /* ORIEL_RANK_NONE if not a member */
+	uint32_t range_count;
+	struct group_range *ranges;   /* in order of offset; NULL for the empty group */
+	struct group_index *index;    /* sorted by world rank; NULL with few ranges */
+	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list: equal lists have equal keys */
+};
+
+/* World rank of member `rank`. */
+int group_world_rank(const struct oriel_group *group, int rank);
+
+/* Rank in the group of a world rank, or ORIEL_RANK_NONE. */
+int group_rank_of(const struct oriel_group *group, int world);
+
+/* A new group of the listed world ranks (no rank twice), or of all ranks; NULL when memory is out. */
+struct oriel_group *group_new(struct oriel_job *job, int count, const int worlds[]);
+struct oriel_group *group_new_world(struct oriel_job *job);
+
+/* A borrowed copy, or NULL when memory is out. */
+struct oriel_group *group_copy(const struct oriel_group *group);
+
+void group_release(struct oriel_group *group);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* mail.c - see mail.h. */
+#include "job/mail.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "job/job.h"
+#include "base/order.h"
+#include "job/peer.h"
+#include "job/service.h"
+#include "job/wait.h"
+
+#define HALF_RING (MAIL_RING / 2)
+
+struct letter {
+	struct letter *next;
+	int from;
+	struct mail mail;
+};
+
+/* Wait until the peer can be written to. */
+static int wait_up(struct peer *peer, struct wait *wait)
+{
+	uint32_t state = state_load(&peer->state); /* pairs with peer_set_state */
+
+	if (state == PEER_NEW)
+		service_request(peer);
+	while ((state = state_load(&peer->state)) != PEER_UP && state != PEER_DEAD) {
+		int rc = wait_pause(wait);
+
+		if (rc < 0)
+			return rc;
+		if (rc == WAIT_LOOK) {
+			wait_watch(wait, peer);
+			mail_drain_all(peer->job);
+			wait_looked(wait);
+		}
+	}
+	return state == PEER_DEAD ? peer_error(peer->job, peer->rank) : 0;
+}
+
+/*
+ * The word the peer writes every half ring. It may have gone on by two steps since we looked; a
+ * torn reading is none of the two values we accept, since their lowest bytes differ from those of
+ * the values between.
+ */
+static void look_at_consumed(struct peer *peer)
+{
+	uint64_t consumed = flag_load(&peer->area->mail_consumed); /* pairs with acknowledge at the peer */
+
+	if (consumed == peer->mail_acked + HALF_RING || consumed == peer->mail_acked + MAIL_RING)
+		peer->mail_acked = consumed;
+}
+
+/* The number of a mail that there is room for, or 0. */
+static uint64_t claim(struct peer *peer)
+{
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&peer->mail_lock);
+	look_at_consumed(peer);
+	if (peer->mail_sent - peer->mail_acked < MAIL_RING)
+		number = ++peer->mail_sent;
+	pthread_mutex_unlock(&peer->mail_lock);
+	return number;
+}
+
+static int write_mail(struct peer *peer, const struct mail *mail, uint64_t number)
+{
+	uint64_t at = peer->remote_area.addr + offsetof(struct area, mail) + (number - 1) % MAIL_RING * sizeof(*mail);
+	struct remote contents = { at, peer->remote_area.rkey };
+	struct remote stamp = { at + offsetof(struct mail, stamp), peer->remote_area.rkey };
+	uint64_t unused;
+	bool copied;
+	int rc = wire_put(&peer->wire, mail, 0, offsetof(struct mail, stamp), contents, &copied, &unused);
+
+	if (rc == 0 && peer->wire.flag_mode == FLAG_WAIT && !wire_wait(&peer->wire, wire_signal(&peer->wire)))
+		rc = peer_error(peer->job, peer->rank);
+	if (rc)
+		return rc;
+	/* Pairs with the flag_load in next_mail at the peer. */
+	return wire_flag(&peer->wire, number > MAIL_RING ? number - MAIL_RING : 0, number, stamp, false, &unused);
+}
+
+int mail_send(struct peer *peer, struct mail *mail, struct wait *wait)
+{
+	uint64_t number;
+	int rc = wait_up(peer, wait);
+
+	while (rc == 0 && (number = claim(peer)) == 0) {
+		rc = wait_pause(wait);
+		if (rc == WAIT_LOOK) {
+			rc = wait_watch(wait, peer) ? 0 : peer_error(peer->job, peer->rank);
+			mail_drain_all(peer->job);
+			wait_looked(wait);
+		}
+	}
+	return rc ? rc : write_mail(peer, mail, number);
+}
+
+/* Tell the writer what is free, half a ring at a time. The caller holds mail_lock. */
+static void acknowledge(struct peer *peer)
+{
+	uint64_t unused;
+
+	while (peer->mail_taken - peer->mail_told >= HALF_RING && state_load(&peer->state) == PEER_UP) {
+		/* Known only now that the peer is up. */
+		struct remote word = { peer->remote_area.addr + offsetof(struct area, mail_consumed), peer->remote_area.rkey };
+
+		/* Pairs with look_at_consumed at the peer. */
+		wire_flag(&peer->wire, peer->mail_told, peer->mail_told + HALF_RING, word, false, &unused);
+		peer->mail_told += HALF_RING;
+	}
+}
+
+static bool keep_letter(struct oriel_job *job, struct letter *letter)
+{
+	bool room;
+
+	pthread_mutex_lock(&job->mail_lock);
+	room = job->letter_count < LETTERS_MAX;
+	if (room) {
+		letter->next = job->letters;
+		job->letters = letter;
+		job->letter_count++;
+	}
+	pthread_mutex_unlock(&job->mail_lock);
+	return room;
+}
+
+/*
+ * One mail from ring to list; false when there is none, or no place for it. The caller holds
+ * mail_lock of the peer.
+ */
+static bool next_mail(struct peer *peer)
+{
+	const struct mail *mail = &peer->area->mail[peer->mail_taken % MAIL_RING];
+	struct letter *letter;
+
+	if (flag_load(&mail->stamp) != peer->mail_taken + 1) /* pairs with write_mail's flag */
+		return false;
+	letter = malloc(sizeof(*letter));
+	if (!letter)
+		return false;
+	letter->from = peer->rank;
+	letter->mail = *mail;
+	if (!keep_letter(peer->job, letter)) {
+		free(letter);
+		return false;
+	}
+	peer->mail_taken++;
+	return true;
+}
+
+static void drain(struct peer *peer)
+{
+	pthread_mutex_lock(&peer->mail_lock);
+	while (next_mail(peer))
+		;
+	acknowledge(peer);
+	pthread_mutex_unlock(&peer->mail_lock);
+}
+
+void mail_drain_all(struct oriel_job *job)
+{
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		drain(peer);
+}
+
+static struct letter *unlink_letter(struct oriel_job *job, int from, const uint8_t id[16], uint32_t round)
+{
+	for (struct letter **at = &job->letters; *at; at = &(*at)->next) {
+		struct letter *letter = *at;
+
+		if (letter->from != from || letter->mail.round != round || memcmp(letter->mail.id, id, 16) != 0)
+			continue;
+		*at = letter->next;
+		job->letter_count--;
+		return letter;
+	}
+	return NULL;
+}
+
+bool mail_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct mail *mail)
+{
+	struct letter *letter;
+
+	drain(peer);
+	pthread_mutex_lock(&peer->job->mail_lock);
+	letter = unlink_letter(peer->job, peer->rank, id, round);
+	pthread_mutex_unlock(&peer->job->mail_lock);
+	if (!letter)
+		return false;
+	*mail = letter->mail;
+	free(letter);
+	return true;
+}
+
+void letters_drop(struct oriel_job *job, const uint8_t id[16])
+{
+	struct letter **at = &job->letters;
+
+	pthread_mutex_lock(&job->mail_lock);
+	while (*at) {
+		struct letter *letter = *at;
+
+		if (id && memcmp(letter->mail.id, id, 16) != 0) {
+			at = &letter->next;
+			continue;
+		}
+		*at = letter->next;
+		job->letter_count--;
+		free(letter);
+	}
+	pthread_mutex_unlock(&job->mail_lock);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mail.h - small messages between two ranks, for collectives that cannot use a window's own flags
+ *
+ * DESIGN NOTES
+ *
+ * Each side of a connection has a ring of MAIL_RING mails in its area, which the neighbour writes:
+ * contents first, then, as a flag behind them, the stamp, which is the mail's number. The reader
+ * waits for exactly the stamp it expects next and takes mails out of the ring in order, whenever a
+ * thread of it waits in a collective, into the job's list of letters, where they stay until the
+ * thread asks for them that they are for. Every half ring it tells the writer, in the writer's
+ * area.
+ *
+ * A rank is at most one collective ahead of another on the same list of members, so a ring is never
+ * full for long, but with more collectives in different threads at once than it has places the
+ * writer waits.
+ */
+#ifndef ORIEL_MAIL_H
+#define ORIEL_MAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verbs/layout.h"
+
+struct oriel_job;
+struct peer;
+struct wait;
+
+#define LETTERS_MAX 65536
+
+/*
+ * Send a mail; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT
+ * (nothing sent).
+ */
+int mail_send(struct peer *peer, struct mail *mail, struct wait *wait);
+
+/* The mail of that collective and round from that peer, if it has come. Never blocks. */
+bool mail_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct mail *mail);
+
+/* Take mails out of the rings of all peers, so that none of them waits for us. */
+void mail_drain_all(struct oriel_job *job);
+
+/* Forget the letters of a collective that has failed, or (NULL) all. */
+void letters_drop(struct oriel_job *job, const uint8_t id[16]);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mem.h - which local memory is registered, and under which key
+ *
+ * Windows and oriel_mem_register enter their memory here; put and get look origin buffers up. The
+ * table is sorted by address; regions may overlap (the same bytes in several windows).
+ */
+#ifndef ORIEL_MEM_H
+#define ORIEL_MEM_H
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/handle.h"
+
+struct device;
+
+/* One registered region. */
+struct mem_region {
+	uintptr_t base;
+	size_t size_bytes;
+	struct ibv_mr *mr;
+	bool read_only; /* no local write access: cannot be the origin of a get */
+};
+
+struct mem_table {
+	struct device *device;
+	pthread_rwlock_t lock; /* guards the rest */
+	struct mem_region *regions;
+	uint32_t count;
+	uint32_t capacity;
+	size_t largest_bytes; /* of any region ever entered: bounds the search */
+};
+
+struct oriel_mem {
+	struct handle handle;
+	struct oriel_job *job;
+	struct ibv_mr *mr;
+};
+
+void mem_table_init(struct mem_table *table, struct device *device);
+void mem_table_close(struct mem_table *table);
+
+/*
+ * Register memory for peers (and local use) and enter it. Memory that may not be written is
+ * registered for reading.
+ * ERRORS: ORIEL_ERR_MEMORY.
+ */
+int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_mr **mr, bool *read_only);
+
+/* Take the region out of the table; the caller deregisters it. */
+void mem_forget(struct mem_table *table, const struct ibv_mr *mr);
+
+/*
+ * The key of registered memory that holds all of [base, base + size_bytes) and may be written if
+ * `write`; else 0.
+ */
+uint32_t mem_find(struct mem_table *table, const void *base, size_t size_bytes, bool write);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * peer.h - the ranks this one talks to, or has been talked to by
+ *
+ * A peer is made when it is first needed, by whichever side, and lives until the job ends. States
+ * go one way:
+ *
+ *   PEER_NEW         known, nobody has asked for a connection yet
+ *   PEER_CONNECTING  the service thread is at it, see conn.c
+ *   PEER_UP          the wire can be used
+ *   PEER_DEAD        died, left in error, or out of reach; every call that needs it gets ORIEL_ERR_PEER
+ *
+ * Deaths are kept in one list of the job, for ranks that are no peers too. job->deaths counts them;
+ * a waiting loop looks at that counter only and searches the list when it has changed.
+ */
+#ifndef ORIEL_PEER_H
+#define ORIEL_PEER_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "verbs/layout.h"
+#include "verbs/wire.h"
+
+struct oriel_job;
+struct conn;
+struct lookup;
+
+#define DEATH_TEXT_BYTES 192
+#define PEERS_MAX (1u << 20)
+
+enum peer_state { PEER_NEW, PEER_CONNECTING, PEER_UP, PEER_DEAD };
+
+struct peer {
+	int rank;       /* in the job */
+	uint32_t state; /* enum peer_state; by the service thread, PEER_DEAD by any; state_load */
+	struct oriel_job *job;
+	struct wire wire;
+	struct area *area; /* ours, which the peer reads and writes */
+	struct piece area_piece;
+	void *flags
+		[TABLE_SEGMENTS]; /* struct flag_pair: the peer's flag words at our side, by segment; grown under job->lock */
+	struct remote remote_area; /* its area for us; set before PEER_UP, as the next one */
+	struct remote remote_directory;
+	struct table_root remote_flags;    /* cached: our flag words at its side; by the service thread, see directory.c */
+	struct table_root remote_dir_root; /* cached root of its directory; service thread only */
+	pthread_mutex_t lock;              /* guards lookups, and the change of a link to described */
+	struct lookup *lookups;            /* links of this peer that wait for their window's description */
+	uint64_t ping_ns;                  /* when a waiting thread last pinged it; any thread, counter_load */
+	/* Service thread only. */
+	struct conn *conn;     /* while connecting */
+	struct rdma_cm_id *id; /* of the established connection */
+	struct wire_pair pair;
+	bool busy; /* in the service thread's list */
+	bool disconnected;
+	/* Requests to the service thread; guarded by job->lock. */
+	bool requested;
+	struct peer *next_request;
+	/* Mails, see mail.c. */
+	pthread_mutex_t mail_lock; /* guards the rest */
+	uint64_t mail_sent;
+	uint64_t mail_acked; /* how many of mail_sent the peer has taken, as far as seen */
+	uint64_t mail_taken;
+	uint64_t mail_told; /* how many of mail_taken we have acknowledged */
+};
+
+/* One dead rank. */
+struct death {
+	int rank;
+	char text[DEATH_TEXT_BYTES];
+};
+
+/* The peer of that rank, made if need be. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+int peer_get(struct oriel_job *job, int rank, struct peer **peer);
+
+/* The peer of that rank, or NULL. */
+struct peer *peer_find(struct oriel_job *job, int rank);
+
+/* A new state, unless the peer is dead already. */
+void peer_set_state(struct peer *peer, enum peer_state state);
+
+/*
+ * The peers one after the other, in no order; *at begins as 0. NULL at the end. Peers made
+ * meanwhile may be left out.
+ */
+struct peer *peer_next(struct oriel_job *job, uint32_t *at);
+
+/*
+ * Wait until no work request of this rank is under way. Bounded by the device's retries, which
+ * break a wire.
+ */
+void peers_drain(struct oriel_job *job);
+
+/*
+ * The same for those requests only that use memory of the program's, which may then be
+ * deregistered: what else is under way to a peer out of reach need not be waited for, or whoever
+ * frees a window would be told too late (E6).
+ */
+void peers_drain_lent(struct oriel_job *job);
+
+/* Release all; the service thread has ended. */
+void peers_close(struct oriel_job *job);
+
+/* Flag words for window slot `slot` at every peer, now and to come. The caller holds job->lock. */
+int peers_cover_slot(struct oriel_job *job, uint32_t slot);
+
+/* Our side's flag words of peer for a window slot that peers_cover_slot has covered. */
+static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slot)
+{
+	uint32_t offset, segment = table_segment(slot, &offset);
+
+	return (struct flag_pair *)peer->flags[segment] + offset;
+}
+
+/* Mark a rank dead, once, and tell every waiting loop. text says what happened. */
+void rank_died(struct oriel_job *job, int rank, const char *text);
+
+/* Whether that rank is in the list of deaths; text (may be NULL) becomes the story. */
+bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
+
+/* ORIEL_ERR_PEER with the story of a rank. */
+int peer_error(struct oriel_job *job, int rank);
+
+#endif

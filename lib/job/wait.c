@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* wait.c - see wait.h. */
+#include "job/wait.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "job/job.h"
+#include "base/order.h"
+#include "job/service.h"
+#include "base/util.h"
+
+#define SPINS 4096      /* turns before the first yield */
+#define SPINS_EAGER 512 /* of these, before the first relaxed one: what is about to come is seen sooner */
+#define SPINS_OVERSUBSCRIBED 4
+#define YIELD_NS (50 * NS_PER_MS) /* then naps */
+#define NAP_FIRST_NS (50 * 1000)
+#define NAP_PER_RANK_NS (100 * 1000) /* the longest nap, for each rank of the processor */
+#define NAP_MAX_NS (100 * NS_PER_MS)
+#define LOOK_NS NS_PER_MS
+#define LOOK_RANKS 8 /* a millisecond longer for so many ranks on a processor */
+#define PING_NS (NS_PER_SECOND / 4)
+#define POLL_RANKS 2       /* more on a processor are a crowd */
+#define TURNS_PER_CLOCK 64 /* the clock is read that often while spinning */
+
+void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
+{
+	memset(wait, 0, offsetof(struct wait, names));
+	wait->names[0] = '\0';
+	wait->job = job;
+	wait->call = call;
+	wait->win = win;
+	wait->limit_ms = job->timeout_ms;
+	wait->relaxed = job->needs_hands && counter_load(&job->private_windows) > 0;
+	wait->deaths = counter_load(&job->deaths); /* pairs with rank_died; the first look searches the dead in any case */
+}
+
+/* A look costs more than a turn, in the device too. */
+static uint64_t look_every(const struct oriel_job *job)
+{
+	return LOOK_NS * (1 + job->ranks_per_processor / LOOK_RANKS);
+}
+
+/* The clock is not read before the first turns are spun: most waits end there. */
+static void start_clock(struct wait *wait, uint64_t now)
+{
+	const struct oriel_job *job = wait->job;
+
+	wait->start_ns = now;
+	wait->yield_ns = now + YIELD_NS;
+	wait->look_ns = now; /* somebody may be dead already */
+	if (job->oversubscribed && wait->deaths == 0)
+		wait->look_ns += look_every(job);
+	wait->nap_ns = NAP_FIRST_NS;
+	wait->deadline_ns = wait->limit_ms ? now + (uint64_t)wait->limit_ms * NS_PER_MS : 0;
+	wait->warn_ns = job->watchdog_ms ? now + (uint64_t)job->watchdog_ms * NS_PER_MS : 0;
+}
+
+/* So long a nap at most that all who nap on one processor leave it to those who work. */
+static uint64_t nap_max(const struct oriel_job *job)
+{
+	uint64_t most = (uint64_t)job->ranks_per_processor * NAP_PER_RANK_NS;
+
+	if (!job->oversubscribed)
+		return NAP_FIRST_NS;
+	return most < NAP_MAX_NS ? most : NAP_MAX_NS;
+}
+
+static void nap(struct wait *wait)
+{
+	struct timespec t = { 0, (long)wait->nap_ns };
+
+	nanosleep(&t, NULL);
+	if (wait->nap_ns * 2 <= nap_max(wait->job))
+		wait->nap_ns *= 2;
+}
+
+static void give_way(struct wait *wait, uint64_t now)
+{
+	if (now < wait->yield_ns)
+		sched_yield();
+	else
+		nap(wait);
+}
+
+static int timed_out(const struct wait *wait)
+{
+	return err_set(ORIEL_ERR_TIMEOUT, "%s: window %p: not done after %d ms (ORIEL_TIMEOUT); the call can be repeated",
+	               wait->call, wait->win, wait->limit_ms);
+}
+
+static int look(struct wait *wait, uint64_t now)
+{
+	if (wait->deadline_ns && now >= wait->deadline_ns)
+		return timed_out(wait);
+	if (now < wait->look_ns && wait->deaths == counter_load(&wait->job->deaths)) /* pairs with rank_died */
+		return 0;
+	wait->deaths = counter_load(&wait->job->deaths);
+	wait->look_ns = now + look_every(wait->job);
+	wait->warning = wait->warn_ns && now >= wait->warn_ns;
+	return WAIT_LOOK;
+}
+
+int wait_pause(struct wait *wait)
+{
+	uint32_t spins = wait->job->oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS;
+	uint64_t now;
+
+	if (++wait->turns < spins && wait->turns % TURNS_PER_CLOCK != 0) {
+		if (wait->relaxed || wait->turns > SPINS_EAGER)
+			cpu_relax();
+		return 0;
+	}
+	now = now_ns();
+	if (wait->start_ns == 0)
+		start_clock(wait, now);
+	if (wait->turns >= spins)
+		give_way(wait, now);
+	return look(wait, now);
+}
+
+void wait_serve(const struct oriel_job *job, struct peer *peer)
+{
+	if (job->ranks_per_processor <= POLL_RANKS)
+		wire_poll(&peer->wire);
+}
+
+int wait_for(struct wait *wait, struct peer *peer)
+{
+	wait_serve(wait->job, peer);
+	return wait_pause(wait);
+}
+
+void wait_moved(struct wait *wait)
+{
+	wait->turns = 0;
+	if (wait->start_ns == 0)
+		return;
+	wait->yield_ns = now_ns() + YIELD_NS;
+	wait->nap_ns = NAP_FIRST_NS;
+}
+
+static void add_name(struct wait *wait, int rank)
+{
+	size_t used = strlen(wait->names);
+
+	snprintf(wait->names + used, sizeof(wait->names) - used, "%s%d", used ? ", " : "", rank);
+}
+
+/*
+ * Whoever waits pings, but a peer only now and then: the time is kept with the peer, since waits
+ * may be short and many.
+ */
+static bool ping_due(struct peer *peer)
+{
+	uint64_t now = now_ns();
+
+	if (now - counter_load(&peer->ping_ns) < PING_NS)
+		return false;
+	counter_store(&peer->ping_ns, now); /* pairs with the counter_load above; two threads may both ping */
+	return true;
+}
+
+bool wait_watch(struct wait *wait, struct peer *peer)
+{
+	if (wait->warning)
+		add_name(wait, peer->rank);
+	if (!ping_due(peer))
+		wire_poll(&peer->wire);
+	else if (state_load(&peer->state) == PEER_NEW)
+		service_request(peer); /* never talked to: connecting finds out whether it can be reached */
+	else
+		wire_ping(&peer->wire);
+	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
+}
+
+bool wait_lingered(struct wait *wait)
+{
+	uint64_t now = now_ns();
+
+	if (wait->failed_ns == 0)
+		wait->failed_ns = now;
+	return now - wait->failed_ns > LINGER_MS * NS_PER_MS;
+}
+
+void wait_looked(struct wait *wait)
+{
+	if (!wait->warning)
+		return;
+	fprintf(stderr, "oriel: rank %d has been waiting in %s on window %p for %d s, for rank(s) %s\n", wait->job->rank,
+	        wait->call, wait->win, wait->job->watchdog_ms / 1000, *wait->names ? wait->names : "(none)");
+	wait->warning = false;
+	wait->warn_ns = 0;
+	wait->names[0] = '\0';
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* device.c - finding, opening and describing the RDMA device; see device.h. */
+#include "verbs/device.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "base/util.h"
+
+#define SEND_DEPTH 256
+#define READS_IN_FLIGHT_MAX 16
+#define SCAN_TEXT_BYTES 320
+
+static const char no_device_ways_out[] =
+	"Ways out: softverbs, a device made of shared memory (oriel-run --device soft, or oriel-soft PROGRAM, or its folder in "
+	"LD_LIBRARY_PATH); SoftRoCE (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE), or in a virtual machine "
+	"(tests/vm/run -- build/bin/oriel-run ...)";
+
+static socklen_t addr_size(const struct sockaddr *addr)
+{
+	return addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+static bool addr_is_loopback(const struct sockaddr *addr)
+{
+	if (addr->sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr);
+	return (ntohl(((const struct sockaddr_in *)(const void *)addr)->sin_addr.s_addr) >> 24) == 127;
+}
+
+/* Link-local IPv6 addresses need a scope that means nothing to a peer. */
+static bool addr_usable(const struct ifaddrs *entry)
+{
+	if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP))
+		return false;
+	if (entry->ifa_addr->sa_family == AF_INET)
+		return true;
+	return entry->ifa_addr->sa_family == AF_INET6 &&
+	       !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)(void *)entry->ifa_addr)->sin6_addr);
+}
+
+static struct rdma_cm_id *bind_addr(struct rdma_event_channel *channel, struct sockaddr *addr)
+{
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		return NULL;
+	if (rdma_bind_addr(id, addr) || !id->verbs) {
+		rdma_destroy_id(id);
+		return NULL;
+	}
+	return id;
+}
+
+static const char *reject_reason(const struct device_candidate *c, const char *wanted_device, const char *wanted_addr)
+{
+	if (!c->id)
+		return "no RDMA device";
+	if (wanted_addr && *wanted_addr && strcmp(wanted_addr, c->addr) != 0)
+		return "not the address asked for";
+	if (wanted_device && *wanted_device && strcmp(wanted_device, c->device) != 0)
+		return "not the device asked for";
+	return NULL;
+}
+
+struct scan {
+	struct rdma_event_channel *channel;
+	const char *wanted_device;
+	const char *wanted_addr;
+	bool (*visit)(void *arg, const struct device_candidate *candidate);
+	void *arg;
+};
+
+static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
+{
+	char text[NI_MAXHOST] = "?";
+	struct device_candidate candidate = { .interface = entry->ifa_name, .addr = text };
+	struct sockaddr_storage addr;
+
+	memset(&addr, 0, sizeof(addr));
+	memcpy(&addr, entry->ifa_addr, addr_size(entry->ifa_addr));
+	getnameinfo(entry->ifa_addr, addr_size(entry->ifa_addr), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
+	candidate.id = bind_addr(scan->channel, (struct sockaddr *)&addr);
+	candidate.device = candidate.id ? ibv_get_device_name(candidate.id->verbs->device) : NULL;
+	candidate.why_not = reject_reason(&candidate, scan->wanted_device, scan->wanted_addr);
+	if (scan->visit(scan->arg, &candidate))
+		return true;
+	if (candidate.id)
+		rdma_destroy_id(candidate.id);
+	return false;
+}
+
+void device_scan(struct rdma_event_channel *channel, const char *wanted_device, const char *wanted_addr,
+                 bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg)
+{
+	struct scan scan = { channel, wanted_device, wanted_addr, visit, arg };
+	struct ifaddrs *list;
+	bool taken = false;
+
+	if (getifaddrs(&list))
+		return;
+	for (int loopback = 0; loopback <= 1 && !taken; loopback++) {
+		for (struct ifaddrs *entry = list; entry && !taken; entry = entry->ifa_next) {
+			if (addr_usable(entry) && addr_is_loopback(entry->ifa_addr) == loopback)
+				taken = scan_one(&scan, entry);
+		}
+	}
+	freeifaddrs(list);
+}
+
+struct choice {
+	struct rdma_cm_id *id;
+	char seen[SCAN_TEXT_BYTES];
+};
+
+static bool choose_first(void *arg, const struct device_candidate *candidate)
+{
+	struct choice *choice = arg;
+	size_t used = strlen(choice->seen);
+
+	if (!candidate->why_not) {
+		choice->id = candidate->id;
+		return true;
+	}
+	snprintf(choice->seen + used, sizeof(choice->seen) - used, "%s%s (%s: %s)", used ? ", " : "", candidate->addr,
+	         candidate->interface, candidate->why_not);
+	return false;
+}
+
+static int no_device(const char *wanted_device, const char *wanted_addr, const char *seen)
+{
+	return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s%s%s; asked rdma_cm about %s. %s",
+	               *wanted_device ? " named " : "", wanted_device, *wanted_addr ? " at address " : "", wanted_addr,
+	               *seen ? seen : "no address at all", no_device_ways_out);
+}
+
+static int listen_on(struct device *device)
+{
+	struct sockaddr *addr = rdma_get_local_addr(device->listener);
+	char host[INET6_ADDRSTRLEN];
+
+	if (rdma_listen(device->listener, DEVICE_BACKLOG))
+		return err_set(ORIEL_ERR_DEVICE, "rdma_listen failed: %s", strerror(errno));
+	memset(&device->addr, 0, sizeof(device->addr));
+	memcpy(&device->addr, addr, addr_size(addr));
+	if (addr->sa_family == AF_INET6)
+		((struct sockaddr_in6 *)&device->addr)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)&device->addr)->sin_port = 0;
+	if (getnameinfo(addr, addr_size(addr), host, sizeof(host), NULL, 0, NI_NUMERICHOST))
+		return err_set(ORIEL_ERR_DEVICE, "the listener's address cannot be written as text");
+	snprintf(device->addr_text, sizeof(device->addr_text), "%s %hu", host, ntohs(rdma_get_src_port(device->listener)));
+	return 0;
+}
+
+/*
+ * Devices whose RC queue pairs place a write behind all writes before it: by vendor, mlx4/mlx5 and
+ * rxe; softverbs by name.
+ */
+static bool places_in_order(const struct ibv_device_attr *attr, const char *name)
+{
+	return attr->vendor_id == 0x02c9 || attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0 ||
+	       strncmp(name, "soft", 4) == 0;
+}
+
+static enum flag_mode choose_flag_mode(const struct ibv_device_attr *attr, const char *name)
+{
+	const char *wanted = getenv("ORIEL_FLAGS");
+
+	if (wanted && strcmp(wanted, "write") == 0)
+		return FLAG_WRITE;
+	if (wanted && strcmp(wanted, "atomic") == 0)
+		return FLAG_ATOMIC;
+	if (wanted && strcmp(wanted, "wait") == 0)
+		return FLAG_WAIT;
+	return places_in_order(attr, name) ? FLAG_WRITE : FLAG_WAIT;
+}
+
+static int query_limits(struct device *device, size_t max_message_bytes)
+{
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+
+	int code = ibv_query_device(device->verbs, &attr);
+
+	if (code == 0)
+		code = ibv_query_port(device->verbs, device->listener->port_num, &port);
+	if (code)
+		return err_set(ORIEL_ERR_DEVICE, "the limits of device %s cannot be read: %s",
+		               ibv_get_device_name(device->verbs->device), strerror(code > 0 ? code : errno));
+	device->send_depth = min_u32(SEND_DEPTH, (uint32_t)attr.max_qp_wr);
+	device->reads_in_flight = (uint8_t)min_u32(READS_IN_FLIGHT_MAX, min_u32((uint32_t)attr.max_qp_rd_atom,
+	                                                                        (uint32_t)attr.max_qp_init_rd_atom));
+	device->max_message_bytes = port.max_msg_sz;
+	if (max_message_bytes && max_message_bytes < device->max_message_bytes)
+		device->max_message_bytes = max_message_bytes;
+	device->flag_mode = choose_flag_mode(&attr, ibv_get_device_name(device->verbs->device));
+	return 0;
+}
+
+/*
+ * What may be locked at most by right; registration counts against it. Failing is found out when
+ * memory is registered.
+ */
+static void raise_memlock(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	}
+}
+
+static int device_start(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message)
+{
+	struct choice choice = { .id = NULL };
+	int rc;
+
+	device_scan(device->channel, wanted_device, wanted_addr, choose_first, &choice);
+	if (!choice.id)
+		return no_device(wanted_device, wanted_addr, choice.seen);
+	device->listener = choice.id;
+	device->verbs = choice.id->verbs;
+	rc = query_limits(device, max_message);
+	if (rc)
+		return rc;
+	device->pd = ibv_alloc_pd(device->verbs);
+	if (!device->pd)
+		return err_set(ORIEL_ERR_DEVICE, "ibv_alloc_pd failed: %s", strerror(errno));
+	return listen_on(device);
+}
+
+static int set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+int device_open(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message_bytes)
+{
+	int rc;
+
+	memset(device, 0, sizeof(*device));
+	raise_memlock();
+	device->channel = rdma_create_event_channel();
+	if (!device->channel)
+		return err_set(ORIEL_ERR_DEVICE, "no RDMA device: rdma_create_event_channel failed: %s. %s", strerror(errno),
+		               no_device_ways_out);
+	rc = device_start(device, wanted_device ? wanted_device : "", wanted_addr ? wanted_addr : "", max_message_bytes);
+	if (rc == 0 && (set_nonblocking(device->channel->fd) || set_nonblocking(device->verbs->async_fd)))
+		rc = err_set(ORIEL_ERR_DEVICE, "fcntl on the device's descriptors failed: %s", strerror(errno));
+	if (rc)
+		device_close(device);
+	return rc;
+}
+
+void device_close(struct device *device)
+{
+	if (device->pd)
+		ibv_dealloc_pd(device->pd);
+	if (device->listener)
+		rdma_destroy_id(device->listener);
+	if (device->channel)
+		rdma_destroy_event_channel(device->channel);
+	memset(device, 0, sizeof(*device));
+}
+
+static void register_failed(struct device *device, const void *base, size_t size_bytes, int error)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if ((error == ENOMEM || error == EAGAIN || error == EPERM) && limit.rlim_cur != RLIM_INFINITY)
+		err_set(
+			ORIEL_ERR_MEMORY,
+			"device %s could not register %zu bytes at %p: the locked-memory limit is %llu bytes (%s). Raise it: ulimit "
+			"-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service",
+			ibv_get_device_name(device->verbs->device), size_bytes, base, (unsigned long long)limit.rlim_cur,
+			strerror(error));
+	else
+		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s",
+		        ibv_get_device_name(device->verbs->device), size_bytes, base, strerror(error));
+}
+
+struct ibv_mr *device_register(struct device *device, void *base, size_t size_bytes, unsigned access)
+{
+	struct ibv_mr *mr = (ibv_reg_mr)(device->pd, base, size_bytes, (int)access); /* the function, not the macro */
+
+	if (!mr)
+		register_failed(device, base, size_bytes, errno);
+	return mr;
+}

@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* wire.c - one queue pair; design notes in wire.h. */
+#include "verbs/wire.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "oriel.h"
+#include "base/order.h"
+#include "base/util.h"
+
+#define RETRIES 6 /* times the device repeats an unanswered request; 7 would mean for ever on rxe */
+#define ROOM_SPINS 1000
+
+static_assert(WIRE_INLINE_WANTED <= WIRE_BATCH_BYTES, "what the device is asked for fits the batch");
+static_assert(WIRE_COPY_MAX * 2 <= WIRE_RING_BYTES, "two transfers fit the ring wherever they start");
+
+void wire_init(struct wire *wire, struct slabs *slabs, bool self)
+{
+	lock_init(&wire->lock);
+	wire->slabs = slabs;
+	wire->self = self;
+	wire->state = self ? WIRE_UP : WIRE_DOWN;
+	wire->max_message_bytes = UINT64_MAX;
+}
+
+void wire_destroy(struct wire *wire)
+{
+	free(wire->copies);
+	lock_destroy(&wire->lock);
+}
+
+static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
+{
+	static const uint32_t inline_sizes[] = { WIRE_INLINE_WANTED, 128, 64, 0 };
+
+	for (size_t i = 0; i < sizeof(inline_sizes) / sizeof(inline_sizes[0]); i++) {
+		struct ibv_qp_init_attr attr = {
+			.send_cq = pair->cq,
+			.recv_cq = pair->cq,
+			.qp_type = IBV_QPT_RC,
+			.cap = { device->send_depth, 1, 1, 1, inline_sizes[i] },
+		};
+
+		if (rdma_create_qp(id, device->pd, &attr) == 0) {
+			pair->inline_max = attr.cap.max_inline_data;
+			return 0;
+		}
+	}
+	return err_set(ORIEL_ERR_DEVICE, "rdma_create_qp with %u send requests failed: %s", device->send_depth,
+	               strerror(errno));
+}
+
+int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
+{
+	int rc;
+
+	pair->cq = ibv_create_cq(device->verbs, (int)device->send_depth + 1, NULL, NULL, 0);
+	if (!pair->cq)
+		return err_set(ORIEL_ERR_DEVICE, "ibv_create_cq with %u entries failed: %s", device->send_depth + 1,
+		               strerror(errno));
+	rc = make_qp(device, id, pair);
+	if (rc) {
+		ibv_destroy_cq(pair->cq);
+		pair->cq = NULL;
+	}
+	return rc;
+}
+
+void wire_drop_pair(struct rdma_cm_id *id, struct wire_pair *pair)
+{
+	if (!pair->cq)
+		return;
+	rdma_destroy_qp(id);
+	ibv_destroy_cq(pair->cq);
+	pair->cq = NULL;
+}
+
+/* The parts of a work request that never change. */
+static void fill_templates(struct wire *wire)
+{
+	for (uint32_t i = 0; i < WIRE_BATCH; i++) {
+		memset(&wire->wr[i], 0, sizeof(wire->wr[i]));
+		wire->wr[i].sg_list = &wire->sge[i];
+	}
+}
+
+void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
+                 struct remote anchor, uint64_t *sink, uint32_t sink_lkey)
+{
+	lock_take(&wire->lock);
+	wire->qp = qp;
+	wire->cq = pair->cq;
+	wire->inline_max = min_u32(pair->inline_max, WIRE_BATCH_BYTES);
+	wire->depth = device->send_depth;
+	wire->max_message_bytes = device->max_message_bytes;
+	wire->flag_mode = device->flag_mode;
+	wire->anchor = anchor;
+	wire->sink = sink;
+	wire->sink_lkey = sink_lkey;
+	fill_templates(wire);
+	state_store(&wire->state, WIRE_UP); /* pairs with the state_load of threads that wait for the connection */
+	lock_give(&wire->lock);
+}
+
+/* The caller holds the lock. */
+static void fail(struct wire *wire, const char *text)
+{
+	if (wire->state != WIRE_UP)
+		return;
+	wire->batched = wire->batched_bytes = 0;
+	state_store(&wire->state, WIRE_BROKEN); /* pairs with the state_load in every waiting loop */
+	wire->broken(wire->broken_arg, text);
+}
+
+void wire_break(struct wire *wire)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	lock_take(&wire->lock);
+	wire->batched = wire->batched_bytes = 0;
+	if (wire->qp && wire->state == WIRE_UP)
+		ibv_modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
+	state_store(&wire->state, WIRE_BROKEN);
+	lock_give(&wire->lock);
+}
+
+/* Retiring. The caller holds the lock. */
+
+static void finish_copy(struct wire *wire, const struct wire_copy *copy)
+{
+	if (copy->origin)
+		memcpy(copy->origin, copy->landing, copy->size_bytes);
+	wire->ring_tail = copy->ring_end;
+}
+
+static void retire(struct wire *wire, uint64_t number)
+{
+	while (wire->copy_tail != wire->copy_head && wire->copies[wire->copy_tail % wire->depth].number <= number) {
+		finish_copy(wire, &wire->copies[wire->copy_tail % wire->depth]);
+		wire->copy_tail++;
+	}
+	counter_store(&wire->retired, number); /* pairs with the counter_load of wire_done: got data is in place */
+}
+
+static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)", ibv_wc_status_str(wc->status),
+	         wc->vendor_err);
+	fail(wire, text);
+}
+
+static void poll_locked(struct wire *wire)
+{
+	struct ibv_wc wc[WIRE_POLL_BATCH];
+	int count;
+
+	do {
+		count = wire->state == WIRE_UP && wire->qp ? ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc) : 0;
+		if (count < 0)
+			fail(wire, "the completion queue cannot be polled");
+		for (int i = 0; i < count && wire->state == WIRE_UP; i++) {
+			if (wc[i].status == IBV_WC_SUCCESS)
+				retire(wire, wc[i].wr_id);
+			else
+				fail_completion(wire, &wc[i]);
+		}
+	} while (count == WIRE_POLL_BATCH);
+}
+
+void wire_poll(struct wire *wire)
+{
+	lock_take(&wire->lock);
+	poll_locked(wire);
+	lock_give(&wire->lock);
+}
+
+bool wire_done(const struct wire *wire, uint64_t number)
+{
+	return counter_load(&wire->retired) >= number; /* pairs with the counter_store of retire */
+}
+
+/* Posting. The caller holds the lock. */
+
+static void ring_locked(struct wire *wire)
+{
+	struct ibv_send_wr *bad;
+	int rc;
+
+	if (wire->batched == 0 || wire->state != WIRE_UP)
+		return;
+	for (uint32_t i = 0; i + 1 < wire->batched; i++)
+		wire->wr[i].next = &wire->wr[i + 1];
+	wire->wr[wire->batched - 1].next = NULL;
+	rc = ibv_post_send(wire->qp, wire->wr, &bad);
+	wire->batched = wire->batched_bytes = 0;
+	if (rc)
+		fail(wire, "ibv_post_send refused a work request");
+}
+
+void wire_ring(struct wire *wire)
+{
+	lock_take(&wire->lock);
+	ring_locked(wire);
+	lock_give(&wire->lock);
+}
+
+/*
+ * One turn of a wait for room in the send queue or the ring: the lock is given up so that others
+ * can work.
+ */
+static void wait_turn(struct wire *wire, uint32_t turn)
+{
+	lock_give(&wire->lock);
+	if (turn < ROOM_SPINS)
+		cpu_relax();
+	else
+		sched_yield();
+	lock_take(&wire->lock);
+}
+
+/*
+ * Wait until the send queue has room for one more request. Bounded: the requests in it are
+ * signalled every quarter, and the device gives up on an unreachable peer after its retries, which
+ * breaks the wire.
+ */
+static bool reserve(struct wire *wire)
+{
+	for (uint32_t turn = 0; wire->state == WIRE_UP; turn++) {
+		if (wire->batched == WIRE_BATCH)
+			ring_locked(wire);
+		if (wire->self || wire->posted - wire->retired < wire->depth)
+			return wire->state == WIRE_UP;
+		ring_locked(wire);
+		poll_locked(wire);
+		if (wire->posted - wire->retired >= wire->depth)
+			wait_turn(wire, turn);
+	}
+	return false;
+}
+
+/* The last request, `wr`, will tell its completion. */
+static void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
+{
+	wr->send_flags |= IBV_SEND_SIGNALED;
+	wire->signalled = wire->posted;
+}
+
+/*
+ * The next request of the batch with number, opcode and target filled in. reserve() has said that
+ * there is room.
+ */
+static struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
+{
+	struct ibv_send_wr *wr = &wire->wr[wire->batched++];
+
+	wr->wr_id = ++wire->posted;
+	wr->opcode = opcode;
+	wr->num_sge = 1;
+	wr->send_flags = 0;
+	wr->wr.rdma.remote_addr = target.addr;
+	wr->wr.rdma.rkey = target.rkey;
+	if (wire->posted - wire->signalled >= wire->depth / 4)
+		ask_completion(wire, wr);
+	return wr;
+}
+
+static void set_sge(struct ibv_send_wr *wr, const void *addr, size_t size_bytes, uint32_t lkey)
+{
+	wr->sg_list->addr = (uint64_t)(uintptr_t)addr;
+	wr->sg_list->length = (uint32_t)size_bytes;
+	wr->sg_list->lkey = lkey;
+}
+
+/* Ring: contiguous space, without wrap; positions count on for ever and are taken modulo the ring. */
+
+static bool ring_exists(struct wire *wire)
+{
+	if (wire->copies)
+		return true;
+	if (slab_alloc(wire->slabs, WIRE_RING_BYTES, &wire->ring))
+		return false;
+	wire->copies = calloc(wire->depth, sizeof(*wire->copies));
+	return wire->copies;
+}
+
+/* The position at which size_bytes fit without wrapping. */
+static uint32_t ring_start(const struct wire *wire, uint32_t size_bytes)
+{
+	uint32_t left = WIRE_RING_BYTES - wire->ring_head % WIRE_RING_BYTES;
+
+	return left < size_bytes ? wire->ring_head + left : wire->ring_head;
+}
+
+/* Room in queue and ring for a copied transfer; NULL once the wire is broken or memory is out. */
+static struct wire_copy *reserve_copy(struct wire *wire, uint32_t size_bytes)
+{
+	struct wire_copy *copy;
+	uint32_t start;
+
+	for (uint32_t turn = 0;; turn++) {
+		if (!reserve(wire) || !ring_exists(wire))
+			return NULL;
+		start = ring_start(wire, size_bytes);
+		if (start + size_bytes - wire->ring_tail <= WIRE_RING_BYTES)
+			break;
+		ring_locked(wire);
+		poll_locked(wire);
+		wait_turn(wire, turn);
+	}
+	copy = &wire->copies[wire->copy_head++ % wire->depth];
+	wire->ring_head = start + size_bytes;
+	copy->number = wire->posted + 1;
+	copy->ring_end = wire->ring_head;
+	copy->size_bytes = size_bytes;
+	copy->landing = (uint8_t *)wire->ring.addr + start % WIRE_RING_BYTES;
+	copy->origin = NULL;
+	return copy;
+}
+
+/*
+ * A request that uses the ring is signalled every quarter of the ring too, so that a wait for room
+ * always ends.
+ */
+static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct wire_copy *copy)
+{
+	set_sge(wr, copy->landing, copy->size_bytes, wire->ring.lkey);
+	if (copy->ring_end - wire->ring_signalled < WIRE_RING_BYTES / 4)
+		return;
+	wire->ring_signalled = copy->ring_end;
+	ask_completion(wire, wr);
+}
+
+static int dropped(void)
+{
+	return err_set(ORIEL_ERR_PEER, "the connection is broken");
+}
+
+static int copy_failed(const struct wire *wire)
+{
+	return wire->state == WIRE_UP ? ORIEL_ERR_MEMORY : dropped();
+}
+
+/*
+ * What takes the device longer than a doorbell does not wait for company, and tells its completion
+ * itself.
+ */
+static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
+{
+	if (size_bytes <= WIRE_BATCH_MAX)
+		return;
+	ask_completion(wire, wr);
+	ring_locked(wire);
+}
+
+/* A request through the ring, by `copy`. */
+static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
+                        const struct wire_copy *copy)
+{
+	struct ibv_send_wr *wr = append(wire, opcode, target);
+
+	set_copy(wire, wr, copy);
+	leave_if_large(wire, wr, copy->size_bytes);
+}
+
+/* A request that uses the program's memory. */
+static void append_lent(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target, const void *origin,
+                        size_t size_bytes, uint32_t lkey)
+{
+	struct ibv_send_wr *wr = append(wire, opcode, target);
+
+	set_sge(wr, origin, size_bytes, lkey);
+	wire->lent = wire->posted;
+	leave_if_large(wire, wr, size_bytes);
+}
+
+/* Self: what a queue pair would do, done by the processor. */
+static void execute(struct wire *wire, void *to, const void *from, size_t size_bytes)
+{
+	memmove(to, from, size_bytes);
+	counter_store(&wire->retired, ++wire->posted);
+}
+
+/* `size_bytes`, at most what the device takes inline, into the batch. */
+static void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	uint8_t *data;
+	struct ibv_send_wr *wr;
+
+	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
+		ring_locked(wire);
+	data = wire->inline_data + wire->batched_bytes;
+	wr = append(wire, IBV_WR_RDMA_WRITE, target);
+	memcpy(data, origin, size_bytes);
+	set_sge(wr, data, size_bytes, 0);
+	wr->send_flags |= IBV_SEND_INLINE;
+	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
+}
+
+static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	struct wire_copy *copy = reserve_copy(wire, (uint32_t)size_bytes);
+
+	if (!copy)
+		return copy_failed(wire);
+	memcpy(copy->landing, origin, size_bytes);
+	append_copy(wire, IBV_WR_RDMA_WRITE, target, copy);
+	return 0;
+}
+
+static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+                      bool *copied)
+{
+	*copied = true;
+	if (!reserve(wire))
+		return dropped();
+	if (wire->self) {
+		execute(wire, (void *)(uintptr_t)target.addr, origin, size_bytes);
+	} else if (size_bytes <= wire->inline_max) {
+		put_inline(wire, origin, size_bytes, target);
+	} else if (lkey == 0) {
+		return put_copied(wire, origin, size_bytes, target);
+	} else {
+		*copied = false;
+		append_lent(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+	}
+	return 0;
+}
+
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             bool *copied, uint64_t *number)
+{
+	int rc;
+
+	lock_take(&wire->lock);
+	rc = put_locked(wire, origin, lkey, size_bytes, target, copied);
+	*number = wire->posted;
+	lock_give(&wire->lock);
+	return rc;
+}
+
+static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct remote target)
+{
+	struct wire_copy *copy = reserve_copy(wire, (uint32_t)size_bytes);
+
+	if (!copy)
+		return copy_failed(wire);
+	copy->origin = origin;
+	append_copy(wire, IBV_WR_RDMA_READ, target, copy);
+	return 0;
+}
+
+static int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
+{
+	if (!reserve(wire))
+		return dropped();
+	if (wire->self)
+		execute(wire, origin, (const void *)(uintptr_t)target.addr, size_bytes);
+	else if (lkey == 0)
+		return get_copied(wire, origin, size_bytes, target);
+	else
+		append_lent(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+	return 0;
+}
+
+int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number)
+{
+	int rc;
+
+	lock_take(&wire->lock);
+	rc = get_locked(wire, origin, lkey, size_bytes, target);
+	*number = wire->posted;
+	lock_give(&wire->lock);
+	return rc;
+}
+
+static void flag_atomic(struct wire *wire, uint64_t add, struct remote target)
+{
+	struct ibv_send_wr *wr = append(wire, IBV_WR_ATOMIC_FETCH_AND_ADD, target);
+
+	wr->wr.atomic.remote_addr = target.addr;
+	wr->wr.atomic.compare_add = add;
+	wr->wr.atomic.swap = 0;
+	wr->wr.atomic.rkey = target.rkey;
+	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
+}
+
+/* A request without data whose completion retires everything before it. */
+static void append_empty(struct wire *wire)
+{
+	struct ibv_send_wr *wr;
+
+	if (!reserve(wire))
+		return;
+	wr = append(wire, IBV_WR_RDMA_WRITE, wire->anchor);
+	wr->num_sge = 0;
+	ask_completion(wire, wr);
+}
+
+/* Have the last request signalled: still in the batch, or by one more behind it. */
+static void signal_last(struct wire *wire)
+{
+	if (wire->self || wire->signalled == wire->posted)
+		return;
+	if (wire->batched == 0) {
+		append_empty(wire);
+		return;
+	}
+	ask_completion(wire, &wire->wr[wire->batched - 1]);
+}
+
+static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
+{
+	if (!reserve(wire))
+		return dropped();
+	if (wire->self) {
+		flag_store((uint64_t *)(uintptr_t)target.addr, value); /* pairs with the flag_load of the waiting side */
+		counter_store(&wire->retired, ++wire->posted);
+		return 0;
+	}
+	if (wire->flag_mode == FLAG_ATOMIC)
+		flag_atomic(wire, value - before, target);
+	else if (wire->inline_max >= sizeof(value))
+		put_inline(wire, &value, sizeof(value), target);
+	else if (put_copied(wire, &value, sizeof(value), target))
+		return dropped();
+	if (signal)
+		signal_last(wire);
+	ring_locked(wire);
+	return 0;
+}
+
+int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal, uint64_t *number)
+{
+	int rc;
+
+	lock_take(&wire->lock);
+	rc = flag_locked(wire, before, value, target, signal);
+	*number = wire->posted;
+	lock_give(&wire->lock);
+	return rc;
+}
+
+uint64_t wire_lent(struct wire *wire)
+{
+	uint64_t number;
+
+	lock_take(&wire->lock);
+	number = wire->lent;
+	lock_give(&wire->lock);
+	return number;
+}
+
+uint64_t wire_signal(struct wire *wire)
+{
+	uint64_t number;
+
+	lock_take(&wire->lock);
+	number = wire->posted;
+	signal_last(wire);
+	ring_locked(wire);
+	lock_give(&wire->lock);
+	return number;
+}
+
+bool wire_drive(struct wire *wire, uint64_t number)
+{
+	if (wire_done(wire, number))
+		return true;
+	lock_take(&wire->lock);
+	if (wire->signalled < number)
+		signal_last(wire);
+	ring_locked(wire);
+	poll_locked(wire);
+	lock_give(&wire->lock);
+	return wire_done(wire, number);
+}
+
+bool wire_wait(struct wire *wire, uint64_t number)
+{
+	while (!wire_drive(wire, number)) {
+		if (state_load(&wire->state) != WIRE_UP) /* pairs with fail() and wire_break() */
+			return false;
+	}
+	return true;
+}
+
+void wire_ping(struct wire *wire)
+{
+	lock_take(&wire->lock);
+	if (wire->state == WIRE_UP && !wire->self) {
+		poll_locked(wire);
+		if (wire->signalled <= wire->retired)
+			append_empty(wire);
+		ring_locked(wire);
+	}
+	lock_give(&wire->lock);
+}

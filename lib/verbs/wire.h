@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * wire.h - one queue pair: the only place that fills, posts and retires work requests
+ *
+ * DESIGN NOTES
+ *
+ * Work requests on a queue pair are numbered from 1. wr_id is the number, so one completion retires
+ * all before it and no object per operation is needed. Most requests are not signalled: every
+ * quarter of the queue is, and whatever somebody must wait for (wire_signal).
+ *
+ * Requests wait in a *batch* and leave together with the next flag or flush, or when the batch is
+ * full: one doorbell for many, and what has to be signalled is one of them, not one more. Those
+ * that take longer than a doorbell leave at once, with a completion of their own. Small puts are
+ * copied into the batch. Somewhat larger ones, and gets, whose memory is not registered go through
+ * a registered *ring*; a get is copied out of it when its completion is retired.
+ *
+ * Locking: wire->lock guards everything but `retired` and `state`, which may be read without.
+ * Functions named wire_* take it unless their comment says that the caller holds it. While the send
+ * queue is full the lock is given up between looks at the completion queue; that ends with the
+ * device's own retry limit (a few seconds) at the latest.
+ *
+ * A rank that talks to itself has a wire without a queue pair: a request is carried out by the
+ * processor when it is appended, and counts as retired at once.
+ */
+#ifndef ORIEL_WIRE_H
+#define ORIEL_WIRE_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verbs/device.h"
+#include "base/lock.h"
+#include "verbs/slab.h"
+
+#define WIRE_BATCH 16          /* requests that leave with one doorbell at the most */
+#define WIRE_BATCH_BYTES 1024  /* of inline data in the batch */
+#define WIRE_BATCH_MAX 4096    /* bytes; larger requests do not wait in the batch */
+#define WIRE_INLINE_WANTED 220 /* inline bytes asked of the device */
+#define WIRE_POLL_BATCH 16
+#define WIRE_COPY_MAX 8192 /* larger transfers of unregistered memory are registered instead */
+#define WIRE_RING_BYTES (64u << 10)
+#define WIRE_SLABS_MAX 8 /* slabs of a peer that are asked for */
+
+enum wire_state {
+	WIRE_DOWN,   /* no queue pair yet */
+	WIRE_UP,     /* requests may be posted */
+	WIRE_BROKEN, /* the queue pair is in error; every request is dropped */
+};
+
+/* A transfer through the copy ring that is not retired yet. */
+struct wire_copy {
+	uint64_t number;   /* of its work request */
+	uint32_t ring_end; /* ring position to free up to, counted without wrap */
+	uint32_t size_bytes;
+	void *landing; /* gets: where in the ring the data arrives */
+	void *origin;  /* gets: where it is copied to; NULL for puts */
+};
+
+/* Memory at the target. */
+struct remote {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+/* A region of the peer's as memory of ours; what softverbs_lend fills. */
+struct lent {
+	uint64_t addr; /* there */
+	size_t size_bytes;
+	void *here; /* NULL: it is not lent */
+};
+
+/* A slab of the peer's, asked for once; see lend.h. */
+struct lent_slab {
+	uint32_t rkey;
+	struct lent lent;
+};
+
+struct wire {
+	struct lock lock;
+	uint32_t state; /* enum wire_state; written under lock, read by state_load */
+	bool self;      /* no queue pair: the target is this process */
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+	uint32_t depth;      /* requests the send queue holds */
+	uint32_t inline_max; /* inline bytes the device returned */
+	uint64_t max_message_bytes;
+	enum flag_mode flag_mode;
+	struct remote anchor; /* valid memory of the peer, for requests without data */
+	uint32_t sink_lkey;
+	uint64_t *sink;         /* result of fetch-and-adds; nobody reads it */
+	uint64_t posted;        /* number of the last request appended */
+	uint64_t signalled;     /* number of the last request that asks for a completion */
+	uint64_t lent;          /* number of the last request that uses memory of the program's */
+	uint64_t retired;       /* number of the last request known complete; read by counter_load */
+	uint32_t batched;       /* requests appended, not yet posted */
+	uint32_t batched_bytes; /* of inline_data that they use */
+	struct ibv_send_wr wr[WIRE_BATCH];
+	struct ibv_sge sge[WIRE_BATCH];
+	uint8_t inline_data[WIRE_BATCH_BYTES];
+	uint32_t slab_count; /* of lent_slabs; written under lock, read by state_load */
+	struct lent_slab lent_slabs[WIRE_SLABS_MAX];
+	/* Copy ring; made at the first use. */
+	struct slabs *slabs;
+	struct piece ring;
+	uint32_t ring_head;       /* bytes ever taken */
+	uint32_t ring_tail;       /* bytes ever freed */
+	uint32_t ring_signalled;  /* ring_head at the last request that was signalled for the ring's sake */
+	struct wire_copy *copies; /* circular, depth elements */
+	uint64_t copy_head;
+	uint64_t copy_tail;
+	/* Told once when the queue pair fails, with the lock held. */
+	void (*broken)(void *arg, const char *text);
+	void *broken_arg;
+};
+
+void wire_init(struct wire *wire, struct slabs *slabs, bool self);
+void wire_destroy(struct wire *wire);
+
+/*
+ * Make the completion queue and the queue pair of a cm_id. On success the id owns the queue pair.
+ * ERRORS: ORIEL_ERR_DEVICE.
+ */
+struct wire_pair {
+	struct ibv_cq *cq;
+	uint32_t inline_max;
+};
+int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
+void wire_drop_pair(struct rdma_cm_id *id, struct wire_pair *pair);
+
+/*
+ * Take over an established queue pair. anchor: memory of the peer that requests without data name;
+ * sink: 8 registered bytes.
+ */
+void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
+                 struct remote anchor, uint64_t *sink, uint32_t sink_lkey);
+
+/* Nothing is posted any more; what is outstanding counts as lost. The caller holds no lock. */
+void wire_break(struct wire *wire);
+
+/*
+ * The requests. Each returns 0 or ORIEL_ERR_PEER once the wire is broken; the caller need not hold
+ * the lock.
+ *
+ * wire_put, wire_get: size_bytes > 0. lkey 0 means that the memory is not registered; size_bytes is
+ * then at most WIRE_COPY_MAX. *copied tells whether the origin memory is free again already;
+ * *number becomes the request's.
+ */
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             bool *copied, uint64_t *number);
+int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number);
+
+/*
+ * Write a flag word behind everything posted before, and ring the doorbell. `before` is the value
+ * the word has had (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data. With
+ * `signal` its completion will be told. *number becomes the request's.
+ */
+int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal, uint64_t *number);
+
+/*
+ * See to it that requests up to the present one are posted and that their completion will be told.
+ * Returns the number.
+ */
+uint64_t wire_signal(struct wire *wire);
+
+/* The number of the last request that uses memory of the program's. */
+uint64_t wire_lent(struct wire *wire);
+
+/* Post what waits in the batch. */
+void wire_ring(struct wire *wire);
+
+/* Look at the completion queue. Cheap when there is nothing. */
+void wire_poll(struct wire *wire);
+
+/*
+ * One turn of a wait for request `number`: it is posted, its completion will be told, and has
+ * perhaps been. True if it has.
+ */
+bool wire_drive(struct wire *wire, uint64_t number);
+
+/*
+ * Wait until request `number` is complete. False once the wire is broken, which the device's
+ * retries bring about at the latest: the wait is bounded without a clock.
+ */
+bool wire_wait(struct wire *wire, uint64_t number);
+
+/* Whether request `number` is complete, as far as wire_poll has seen. */
+bool wire_done(const struct wire *wire, uint64_t number);
+
+/* See to it that a signalled request is outstanding: an unreachable peer then breaks the wire. */
+void wire_ping(struct wire *wire);
+
+#endif

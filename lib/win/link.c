@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* link.c - a window's links to other members; see link.h. */
+#include "win/link.h"
+
+#include <stdlib.h>
+
+#include "job/directory.h"
+#include "base/err.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "verbs/lend.h"
+#include "win/win.h"
+
+static void count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes)
+{
+	pthread_mutex_lock(&job->lock);
+	job->link_count += (uint32_t)links;
+	job->link_bytes += (size_t)bytes;
+	pthread_mutex_unlock(&job->lock);
+}
+
+/* At most seven eighths full: few bytes, short searches. */
+static bool grow_table(struct oriel_win *win)
+{
+	struct link **old = win->links;
+	uint32_t old_capacity = win->link_capacity;
+	uint32_t capacity = old_capacity ? old_capacity * 2 : 2;
+	struct link **bigger;
+
+	if (old_capacity && (win->link_count + 1) * 8 <= old_capacity * 7)
+		return true;
+	bigger = calloc(capacity, sizeof(struct link *));
+	if (!bigger)
+		return false;
+	win->links = bigger;
+	win->link_capacity = capacity;
+	for (uint32_t i = 0; i < old_capacity; i++) {
+		if (old[i])
+			bigger[link_slot(win, old[i]->rank)] = old[i];
+	}
+	free(old);
+	count_bytes(win->job, 0, (ptrdiff_t)((capacity - old_capacity) * sizeof(struct link *)));
+	return true;
+}
+
+int link_get(struct oriel_win *win, int rank, struct link **link)
+{
+	struct link *made;
+	int rc;
+
+	*link = link_find(win, rank);
+	if (*link)
+		return 0;
+	made = grow_table(win) ? calloc(1, sizeof(*made)) : NULL;
+	if (!made)
+		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, rank);
+	rc = peer_get(win->job, win_world_rank(win, rank), &made->peer);
+	if (rc) {
+		free(made);
+		return rc;
+	}
+	made->rank = rank;
+	win->links[link_slot(win, rank)] = made;
+	win->link_count++;
+	count_bytes(win->job, 1, sizeof(*made));
+	*link = made;
+	return 0;
+}
+
+int link_prefetch(struct oriel_win *win, struct link *link)
+{
+	if (link_state(link) != LINK_NEW)
+		return 0;
+	link->state = LINK_ASKED; /* under win->lock; the service thread's LINK_READY comes later */
+	if (lookup_request(link, win) == 0)
+		return 0;
+	link->state = LINK_NEW;
+	return ORIEL_ERR_MEMORY;
+}
+
+int link_send_posted(struct link *link)
+{
+	struct remote words = link_remote_flags(link);
+	uint64_t unused;
+
+	words.addr += offsetof(struct flag_pair, posted);
+	/* Pairs with the flag_load in access_grant at the origin. */
+	return lend_flag(&link->peer->wire, link->posted_sent - 1, link->posted_sent, words, &unused);
+}
+
+/*
+ * The link is not ready, or was not a moment ago: leave the flag to the service thread unless it
+ * has just finished.
+ */
+static bool queue_post(struct link *link)
+{
+	bool queued;
+
+	pthread_mutex_lock(&link->peer->lock);
+	queued = link_state(link) != LINK_READY;
+	link->post_queued = queued;
+	pthread_mutex_unlock(&link->peer->lock);
+	return queued;
+}
+
+int link_post(struct oriel_win *win, struct link *link)
+{
+	int rc = link_prefetch(win, link);
+
+	if (rc)
+		return rc;
+	if (link_state(link) != LINK_READY && queue_post(link))
+		return 0;
+	return link_send_posted(link);
+}
+
+void links_free(struct oriel_win *win)
+{
+	size_t bytes = win->link_capacity * sizeof(struct link *) + win->link_count * sizeof(struct link);
+
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i])
+			lend_return(win->links[i]);
+		free(win->links[i]);
+	}
+	count_bytes(win->job, -(int)win->link_count, -(ptrdiff_t)bytes);
+	free(win->links);
+	win->links = NULL;
+	win->link_count = 0;
+	win->link_capacity = 0;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * win.h - a window as its owner sees it
+ *
+ * win->lock guards everything that changes after creation. It is never held while waiting: a call
+ * that closes an epoch sets `closing`, so that no other thread closes it, and looks again and again
+ * under the lock. Lock order: win->lock, peer->lock or wire->lock, job->lock.
+ */
+#ifndef ORIEL_WIN_H
+#define ORIEL_WIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "epoch/access.h"
+#include "job/coll.h"
+#include "job/group.h"
+#include "base/handle.h"
+#include "verbs/layout.h"
+#include "win/link.h"
+#include "base/lock.h"
+#include "base/order.h"
+#include "oriel.h"
+
+#define HELD_MAX 65536      /* operations held back before put and get wait for the post */
+#define TEMP_MRS_MAX 1024   /* memory registered for one epoch before its operations are completed early */
+#define FENCE_ROUNDS_MAX 24 /* log2 of the largest job */
+
+/* An operation issued before the target's post arrived. */
+struct held {
+	void *origin;
+	size_t size_bytes;
+	uint64_t remote_addr;
+	uint32_t next; /* index + 1 of the link's next one; 0: none */
+	bool get;
+};
+
+/* An access or exposure epoch of post, start, complete, wait. */
+struct epoch {
+	bool open;
+	bool closing; /* a thread is inside the call that closes it */
+	bool nocheck;
+	uint32_t count;
+	uint32_t capacity;
+	bool prepared; /* links are those of the group with this key */
+	uint8_t key[GROUP_KEY_BYTES];
+	uint32_t next; /* exposure: origins before this one have completed */
+	struct link **links;
+};
+
+/* One partner of the fence's barrier that we write to. */
+struct fence_partner {
+	struct link *link;
+	struct remote words; /* its fence words; addr 0 until the link is ready */
+};
+
+struct fence {
+	bool open;      /* a fence epoch is open: any member may be accessed */
+	bool used;      /* operations of this rank since the fence */
+	bool under_way; /* a fence is in progress, or has timed out and waits for the call to be repeated */
+	bool closing;   /* a thread is inside oriel_win_fence */
+	bool sent;      /* this round's word has been written */
+	int rounds;
+	int round;
+	uint64_t number; /* fences with a barrier so far, this one included */
+	uint64_t *words; /* ours, registered: [set][round], written by the partner of the round */
+	struct fence_partner partner[FENCE_ROUNDS_MAX];
+};
+
+struct oriel_win {
+	struct handle handle;
+	struct oriel_job *job;
+	struct oriel_group *group;
+	uint8_t id[WINDOW_ID_BYTES];
+	uint32_t slot;
+	struct piece fence_piece; /* the slot's fence words */
+	uint8_t *base;
+	size_t size_bytes;
+	size_t disp_unit_bytes;
+	struct ibv_mr *mr; /* NULL for a window of no bytes */
+	bool read_only;
+	bool allocated; /* the memory is ours: base, mapped_bytes, fd */
+	int fd;
+	size_t mapped_bytes;
+	struct oriel_win_info info;
+	uint32_t lookups; /* descriptions being read; atomic, by the service thread downwards */
+	int sticky_rank;  /* a copied put to this rank failed, nothing has told so yet; or ORIEL_RANK_NONE */
+
+	struct lock lock;    /* guards the rest */
+	struct link **links; /* open addressing by rank */
+	uint32_t link_count;
+	uint32_t link_capacity;
+	struct epoch access;
+	struct epoch exposure;
+	struct fence fence;
+	struct held *held;
+	uint32_t held_count; /* entries of held ever used in this epoch */
+	uint32_t held_capacity;
+	uint32_t held_free;    /* first entry to use again, as index + 1; 0: none */
+	struct ibv_mr **temps; /* registered for operations under way */
+	uint32_t temp_count;
+	uint32_t temp_capacity;
+	uint32_t temp_fresh;    /* those before it were registered before a flush: kept for what is under way only */
+	const uint64_t *deaths; /* the job's */
+	uint64_t deaths_seen;   /* of them when sticky errors were last looked for; counter_load */
+	uint64_t probe_ns;      /* oriel_win_test: when awaited peers were last probed */
+	bool freeing;           /* a free has timed out half-way */
+	struct coll free_coll;
+};
+
+/* Check the handle, take the lock, and tell a sticky error (P5). On success the lock is held. */
+
+/*
+ * For calls that close an epoch: the same without the sticky error, since that must not keep the
+ * epoch open. win_tell_sticky tells it once the epoch is closed; without the lock. ERRORS:
+ * ORIEL_ERR_PEER.
+ */
+static inline int win_enter_closing(struct oriel_win *win, const char *call);
+int win_tell_sticky(struct oriel_win *win, const char *call);
+static inline void win_leave(struct oriel_win *win);
+
+/*
+ * The parts of these that are rarely needed: the error for a bad handle; a look for sticky errors
+ * under the lock.
+ */
+int win_refuse(const struct oriel_win *win, const char *call);
+int win_find_sticky(struct oriel_win *win, const char *call);
+
+/* The world rank of a member. */
+int win_world_rank(const struct oriel_win *win, int rank);
+
+/* Our flag words for a link, which the member writes. */
+static inline struct flag_pair *link_flags(const struct oriel_win *win, const struct link *link)
+{
+	return peer_flags(link->peer, win->slot);
+}
+
+/* ORIEL_ERR_PEER for a member, naming window, rank and why. */
+int win_peer_error(const struct oriel_win *win, int rank);
+
+/*
+ * Work requests of this window, flags included, that are not complete: wait for them. ERRORS:
+ * ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
+ */
+int win_drain(struct oriel_win *win, const char *call);
+
+/*
+ * Place of a member in the window's table of links: its link is there, or nothing. Not with an
+ * empty table.
+ */
+static inline uint32_t link_slot(const struct oriel_win *win, int rank)
+{
+	uint32_t slot = (uint32_t)rank & (win->link_capacity - 1);
+
+	while (win->links[slot] && win->links[slot]->rank != rank)
+		slot = (slot + 1) & (win->link_capacity - 1);
+	return slot;
+}
+
+/* The link, or NULL. The caller holds win->lock. */
+static inline struct link *link_find(const struct oriel_win *win, int rank)
+{
+	return win->link_capacity ? win->links[link_slot(win, rank)] : NULL;
+}
+
+/*
+ * Whether the epoch stands in the way of another synchronisation; one with an empty group does not,
+ * and is discarded (P9).
+ */
+static inline bool epoch_blocks(struct epoch *epoch)
+{
+	if (epoch->open && epoch->count == 0 && !epoch->closing)
+		epoch->open = false;
+	return epoch->open;
+}
+
+/* A call on the way of every put and epoch: tests/budget keeps count of its instructions. */
+
+static inline int win_check(const struct oriel_win *win, const char *call)
+{
+	return handle_valid(HANDLE_WIN, win) ? 0 : win_refuse(win, call);
+}
+
+/* Somebody has died since sticky errors were last looked for. */
+static inline bool win_has_news(const struct oriel_win *win)
+{
+	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died */
+}
+
+static inline int win_enter_closing(struct oriel_win *win, const char *call)
+{
+	int rc = win_check(win, call);
+
+	if (rc)
+		return rc;
+	lock_take(&win->lock);
+	if (win->held_count > 0 && win->access.open && !win->access.closing)
+		access_push(win);
+	return 0;
+}
+
+static inline int win_enter(struct oriel_win *win, const char *call)
+{
+	int rc = win_enter_closing(win, call);
+
+	if (rc || !win_has_news(win))
+		return rc;
+	rc = win_find_sticky(win, call);
+	if (rc)
+		lock_give(&win->lock);
+	return rc;
+}
+
+static inline void win_leave(struct oriel_win *win)
+{
+	lock_give(&win->lock);
+}
+
+#endif
