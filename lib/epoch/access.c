@@ -117,7 +117,6 @@ int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_gr
 	}
 	epoch->count = (uint32_t)group->size;
 	epoch->next = 0;
-	epoch->nocheck = false;
 	epoch->open = true;
 	return 0;
 }
@@ -309,9 +308,9 @@ static int close_all(struct oriel_win *win, struct closing *closing)
 			watch_open_links(win, &wait);
 		if (rc == WAIT_LOOK && closing->code && wait_lingered(&wait))
 			return 0;
-		lock_take(&win->lock);
+		owned_lock_take(&win->lock);
 		close_links(win, closing);
-		lock_give(&win->lock);
+		owned_lock_give(&win->lock);
 	}
 	return closing->memory ? ORIEL_ERR_MEMORY : 0;
 }
@@ -333,7 +332,7 @@ static void end_access(struct oriel_win *win)
 	}
 	win->held_count = 0;
 	win->held_free = 0;
-	rma_release_temps(win);
+	release_epoch_mrs(win);
 	epoch_close(&win->access);
 }
 
@@ -362,17 +361,17 @@ int oriel_win_complete(oriel_win *win)
 	if (rc == 0)
 		close_links(win, &closing);
 	if (rc == 0 && !closing.all) {
-		lock_give(&win->lock);
+		owned_lock_give(&win->lock);
 		rc = close_all(win, &closing);
-		lock_take(&win->lock);
+		owned_lock_take(&win->lock);
 	} else if (rc) {
-		lock_give(&win->lock);
+		owned_lock_give(&win->lock);
 		return rc;
 	}
 	win->access.closing = false;
 	if (rc == 0 && closing.all)
 		end_access(win);
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 	if (rc)
 		return rc;
 	if (closing.code == ORIEL_ERR_PEER)

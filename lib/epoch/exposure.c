@@ -182,7 +182,7 @@ int oriel_win_wait(oriel_win *win)
 	if (!exposure_step(win)) {
 		win_leave(win);
 		rc = wait_all(win);
-		lock_take(&win->lock);
+		owned_lock_take(&win->lock);
 	}
 	exposure_end(win, rc != ORIEL_ERR_TIMEOUT);
 	win_leave(win);
@@ -223,7 +223,7 @@ int oriel_win_test(oriel_win *win, int *flag)
 	if (!done)
 		wire_poll(&win->exposure.links[win->exposure.next]->peer->wire);
 	dead = done ? ORIEL_RANK_NONE : probe(win);
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	exposure_end(win, done || dead != ORIEL_RANK_NONE);
 	win_leave(win);
 	if (dead != ORIEL_RANK_NONE)

@@ -80,11 +80,11 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 
 	if (partner->link)
 		return 0;
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	rc = link_get(win, partner_rank(win, win->fence.round, 1), &partner->link);
 	if (rc == 0)
 		rc = link_prefetch(win, partner->link);
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 	return rc;
 }
 
@@ -98,7 +98,7 @@ void fence_forget(struct oriel_win *win)
 	uint8_t id[16];
 
 	fence_mail_id(win, id);
-	letters_drop(win->job, id);
+	kept_mails_drop(win->job, id);
 }
 
 /* A member we depend on has left the fence in error: who is the cause, as world rank? */
@@ -257,15 +257,15 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 {
 	struct fence *fence = &win->fence;
 
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	fence->closing = false;
 	if (rc != ORIEL_ERR_TIMEOUT && rc != ORIEL_ERR_MEMORY) {
 		fence->under_way = false;
 		fence->used = false;
 		fence->open = rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED);
-		rma_release_temps(win);
+		release_epoch_mrs(win);
 	}
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 }
 
 int oriel_win_fence(oriel_win *win, int assertions)

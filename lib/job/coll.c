@@ -130,6 +130,6 @@ int coll_run(struct coll *coll, struct wait *wait)
 		if (rc)
 			return rc;
 	}
-	letters_drop(coll->job, coll->id);
+	kept_mails_drop(coll->job, coll->id);
 	return verdict(coll);
 }

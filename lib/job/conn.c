@@ -9,7 +9,7 @@
  * sent) -> up. An attempt that fails or takes too long is dropped and, after CONN_BACKOFF, made
  * again with the next attempt number, until the deadline.
  *
- * Passive side: a request is checked (conn_private.h), answered, and the connection is
+ * Passive side: a request is checked (handshake.h), answered, and the connection is
  * CONN_ACCEPTED until rdma_cm says ESTABLISHED, or the peer has written its attempt number into
  * area->up, which it does as soon as its own side is established: the message that tells rdma_cm
  * can be lost, and is repeated only after seconds.
@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/conn_private.h"
+#include "verbs/handshake.h"
 #include "base/err.h"
 #include "job/job.h"
 #include "base/order.h"
@@ -151,7 +151,7 @@ static bool parse_addr(struct conn *conn, const char *text)
 
 static uint64_t attempt_limit_ms(const struct peer *peer)
 {
-	uint64_t limit = (uint64_t)ATTEMPT_FIRST_MS * peer->job->patience;
+	uint64_t limit = (uint64_t)ATTEMPT_FIRST_MS * job_patience(peer->job);
 
 	for (uint32_t i = 1; i < peer->conn->attempt && i < 8; i++)
 		limit += limit / 2;
@@ -168,7 +168,7 @@ static void resolve(struct peer *peer)
 		conn->id = NULL;
 		retry(peer, "rdma_create_id", errno);
 	} else if (rdma_resolve_addr(conn->id, (struct sockaddr *)&device->addr, (struct sockaddr *)&conn->addr,
-	                             RESOLVE_TIMEOUT_MS * (int)peer->job->patience)) {
+	                             RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job))) {
 		retry(peer, "rdma_resolve_addr", errno);
 	}
 }
@@ -250,11 +250,11 @@ void conn_address(struct peer *peer, const char *text)
 }
 
 /* What this side tells the other in a request or an answer. */
-static void fill_private(const struct peer *peer, uint32_t attempt, enum conn_direction direction,
-                         uint8_t bytes[CONN_PRIVATE_BYTES])
+static void fill_private(const struct peer *peer, uint32_t attempt, enum handshake_direction direction,
+                         uint8_t bytes[HANDSHAKE_BYTES])
 {
 	struct oriel_job *job = peer->job;
-	struct conn_private data = {
+	struct handshake data = {
 		.rank = (uint32_t)job->rank,
 		.attempt = attempt,
 		.area_addr = (uint64_t)(uintptr_t)peer->area,
@@ -263,14 +263,14 @@ static void fill_private(const struct peer *peer, uint32_t attempt, enum conn_di
 		.directory_rkey = job->directory_piece.rkey,
 	};
 
-	conn_private_encode(bytes, &data, direction, (uint32_t)peer->rank, job->boot->secret);
+	handshake_encode(bytes, &data, direction, (uint32_t)peer->rank, job->boot->secret);
 }
 
-static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t bytes[CONN_PRIVATE_BYTES])
+static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t bytes[HANDSHAKE_BYTES])
 {
 	return (struct rdma_conn_param){
 		.private_data = bytes,
-		.private_data_len = CONN_PRIVATE_BYTES,
+		.private_data_len = HANDSHAKE_BYTES,
 		.responder_resources = peer->job->device.reads_in_flight,
 		.initiator_depth = peer->job->device.reads_in_flight,
 		.retry_count = RETRY_COUNT,
@@ -289,7 +289,7 @@ static void set_ack_timeout(struct rdma_cm_id *id)
 static void connect_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
-	uint8_t bytes[CONN_PRIVATE_BYTES];
+	uint8_t bytes[HANDSHAKE_BYTES];
 	struct rdma_conn_param param = conn_param(peer, bytes);
 
 	set_ack_timeout(conn->id);
@@ -297,13 +297,13 @@ static void connect_request(struct peer *peer)
 		retry(peer, oriel_last_error(), 0);
 		return;
 	}
-	fill_private(peer, conn->attempt, CONN_REQUEST, bytes);
+	fill_private(peer, conn->attempt, HANDSHAKE_REQUEST, bytes);
 	conn->state = CONN_CONNECT;
 	if (rdma_connect(conn->id, &param))
 		retry(peer, "rdma_connect", errno);
 }
 
-static void remember_remote(struct peer *peer, const struct conn_private *data)
+static void remember_remote(struct peer *peer, const struct handshake *data)
 {
 	peer->remote_area = (struct remote){ data->area_addr, data->area_rkey };
 	peer->remote_directory = (struct remote){ data->directory_addr, data->directory_rkey };
@@ -314,7 +314,7 @@ static void tell_up(struct peer *peer, uint32_t attempt)
 	struct remote up = { peer->remote_area.addr + offsetof(struct area, up), peer->remote_area.rkey };
 	uint64_t number;
 
-	wire_flag(&peer->wire, 0, attempt, up, false, &number); /* pairs with the flag_load in tick_accepted */
+	wire_flag(&peer->wire, 0, attempt, up, false, &number); /* pairs with the flag_load in peer_told_up */
 }
 
 /* Both sides are established: hand the queue pair over to the data path. */
@@ -337,7 +337,7 @@ static void established(struct peer *peer)
 	service_watch(peer);
 }
 
-static void answered(struct peer *peer, const struct conn_private *data)
+static void answered(struct peer *peer, const struct handshake *data)
 {
 	if (!data) {
 		retry(peer, "the answer does not prove the job's secret", 0);
@@ -376,10 +376,10 @@ static bool request_wins(const struct peer *peer)
 	return false;
 }
 
-static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struct conn_private *data)
+static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struct handshake *data)
 {
 	struct conn *conn = peer->conn;
-	uint8_t bytes[CONN_PRIVATE_BYTES];
+	uint8_t bytes[HANDSHAKE_BYTES];
 	struct rdma_conn_param param = conn_param(peer, bytes);
 
 	drop_id(peer);
@@ -390,7 +390,7 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 	remember_remote(peer, data);
 	flag_store(&peer->area->up, 0); /* before the answer that lets the peer write it */
 	set_ack_timeout(id);
-	fill_private(peer, data->attempt, CONN_ANSWER, bytes);
+	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
 	if (wire_make_pair(&peer->job->device, id, &conn->pair))
 		retry(peer, oriel_last_error(), 0);
@@ -398,7 +398,7 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 		retry(peer, "rdma_accept", errno);
 }
 
-static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct conn_private *data)
+static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct handshake *data)
 {
 	struct peer *peer;
 
@@ -440,14 +440,14 @@ static void disconnected(struct peer *peer)
  * An event about a connection under way, or an established one. Events of dropped identifiers never
  * arrive here.
  */
-static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct conn_private *answer,
+static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct handshake *answer,
                        bool busy)
 {
 	struct conn *conn = peer->conn;
 
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)peer->job->patience))
+		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job)))
 			retry(peer, "rdma_resolve_route", errno);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
@@ -483,7 +483,7 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 }
 
 static void dispatch(struct oriel_job *job, struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
-                     const struct conn_private *data, bool busy)
+                     const struct handshake *data, bool busy)
 {
 	struct peer *peer = id->context;
 
@@ -497,14 +497,15 @@ static void dispatch(struct oriel_job *job, struct rdma_cm_id *id, enum rdma_cm_
 
 void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
 {
-	enum conn_direction direction = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? CONN_REQUEST : CONN_ANSWER;
+	enum handshake_direction direction =
+		event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? HANDSHAKE_REQUEST : HANDSHAKE_ANSWER;
 	const uint8_t *bytes = event->param.conn.private_data;
 	size_t size = event->param.conn.private_data_len;
 	enum rdma_cm_event_type type = event->event;
 	struct rdma_cm_id *id = event->id;
 	int status = event->status;
-	struct conn_private data;
-	bool proven = conn_private_decode(&data, bytes, size, direction, (uint32_t)job->rank, job->boot->secret);
+	struct handshake data;
+	bool proven = handshake_decode(&data, bytes, size, direction, (uint32_t)job->rank, job->boot->secret);
 	bool busy = type == RDMA_CM_EVENT_REJECTED && bytes && size > 0 && bytes[0] == REJECT_BUSY;
 
 	rdma_ack_cm_event(event); /* first: destroying an identifier waits for it */
@@ -548,7 +549,7 @@ static void tick_state(struct peer *peer, uint64_t now)
 }
 
 /* The peer has told that its side is established. Pairs with tell_up. */
-static bool told_up(const struct peer *peer)
+static bool peer_told_up(const struct peer *peer)
 {
 	return peer->conn->state == CONN_ACCEPTED && flag_load(&peer->area->up) == peer->conn->peer_attempt;
 }
@@ -568,7 +569,7 @@ bool conn_tick(struct peer *peer, uint64_t now)
 {
 	if (!peer->conn)
 		return false;
-	if (told_up(peer))
+	if (peer_told_up(peer))
 		established(peer);
 	else if (too_late(peer->conn, now))
 		give_up(peer, now);

@@ -21,7 +21,6 @@
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
-#define PATIENCE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
@@ -90,10 +89,8 @@ static void set_crowding(struct oriel_job *job)
 {
 	int count = processors();
 
-	job->oversubscribed = job->boot->local_size > count;
 	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
-	job->needs_hands = lend_offered();
-	job->patience = 1 + job->ranks_per_processor / PATIENCE_RANKS;
+	job->needs_progress = lend_offered();
 }
 
 static void set_limits(struct oriel_job *job, const struct oriel_options *options)
@@ -103,7 +100,7 @@ static void set_limits(struct oriel_job *job, const struct oriel_options *option
 	if (job->watchdog_ms < 0)
 		job->watchdog_ms = 0;
 	set_crowding(job);
-	job->connect_timeout_ms = env_ms("ORIEL_CONNECT_TIMEOUT", CONNECT_TIMEOUT_DEFAULT_MS * (int)job->patience);
+	job->connect_timeout_ms = env_ms("ORIEL_CONNECT_TIMEOUT", CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job));
 }
 
 static void init_locks(struct oriel_job *job)
@@ -116,7 +113,7 @@ static void init_locks(struct oriel_job *job)
 static void job_release(struct oriel_job *job)
 {
 	peers_close(job);
-	letters_drop(job, NULL);
+	kept_mails_drop(job, NULL);
 	directory_close(job);
 	while (job->groups)
 		group_release(job->groups);

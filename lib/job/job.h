@@ -19,8 +19,10 @@
 #include "job/peer.h"
 #include "verbs/slab.h"
 
+#define PATIENCE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
+
 struct service;
-struct letter;
+struct kept_mail;
 
 /* How many collective calls have been made on one list of members. */
 struct group_count {
@@ -32,11 +34,9 @@ struct oriel_job {
 	struct handle handle;
 	int rank;
 	int size;
-	bool oversubscribed;          /* more ranks than processors on this machine: yield soon */
-	uint32_t ranks_per_processor; /* rounded up */
-	bool needs_hands;             /* the device, for private memory: lend_offered() */
+	uint32_t ranks_per_processor; /* of this machine, rounded up */
+	bool needs_progress;          /* the device, for private memory: lend_offered() */
 	uint64_t private_windows;     /* of memory that the device cannot lend, as far as we know; changed atomically */
-	uint32_t patience;            /* by how much limits of time are stretched, since peers wait for a processor too */
 	bool closing;                 /* in finalize: disconnects are no deaths; state of the service thread */
 	int timeout_ms;               /* 0: none */
 	int watchdog_ms;              /* 0: none */
@@ -74,11 +74,23 @@ struct oriel_job {
 	uint32_t link_count;
 	size_t link_bytes;
 
-	pthread_mutex_t mail_lock; /* guards the letters */
-	struct letter *letters;    /* mails taken from the rings that nobody has asked for yet */
-	uint32_t letter_count;
+	pthread_mutex_t mail_lock;    /* guards the kept mails */
+	struct kept_mail *kept_mails; /* mails taken from the rings that nobody has asked for yet */
+	uint32_t kept_mail_count;
 	uint32_t mem_count; /* guarded by lock: oriel_mem handles alive */
 };
+
+/* More ranks than processors on this machine: whoever is awaited may need this very one. */
+static inline bool job_oversubscribed(const struct oriel_job *job)
+{
+	return job->ranks_per_processor > 1;
+}
+
+/* By how much limits of time are stretched, since peers wait for a processor too. */
+static inline uint32_t job_patience(const struct oriel_job *job)
+{
+	return 1 + job->ranks_per_processor / PATIENCE_RANKS;
+}
 
 /* The one check of a job handle; names the call. */
 int job_check(const struct oriel_job *job, const char *call);

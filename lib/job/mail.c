@@ -15,8 +15,8 @@
 
 #define HALF_RING (MAIL_RING / 2)
 
-struct letter {
-	struct letter *next;
+struct kept_mail {
+	struct kept_mail *next;
 	int from;
 	struct mail mail;
 };
@@ -116,16 +116,16 @@ static void acknowledge(struct peer *peer)
 	}
 }
 
-static bool keep_letter(struct oriel_job *job, struct letter *letter)
+static bool keep_mail(struct oriel_job *job, struct kept_mail *kept)
 {
 	bool room;
 
 	pthread_mutex_lock(&job->mail_lock);
-	room = job->letter_count < LETTERS_MAX;
+	room = job->kept_mail_count < KEPT_MAILS_MAX;
 	if (room) {
-		letter->next = job->letters;
-		job->letters = letter;
-		job->letter_count++;
+		kept->next = job->kept_mails;
+		job->kept_mails = kept;
+		job->kept_mail_count++;
 	}
 	pthread_mutex_unlock(&job->mail_lock);
 	return room;
@@ -138,17 +138,17 @@ static bool keep_letter(struct oriel_job *job, struct letter *letter)
 static bool next_mail(struct peer *peer)
 {
 	const struct mail *mail = &peer->area->mail[peer->mail_taken % MAIL_RING];
-	struct letter *letter;
+	struct kept_mail *kept;
 
 	if (flag_load(&mail->stamp) != peer->mail_taken + 1) /* pairs with write_mail's flag */
 		return false;
-	letter = malloc(sizeof(*letter));
-	if (!letter)
+	kept = malloc(sizeof(*kept));
+	if (!kept)
 		return false;
-	letter->from = peer->rank;
-	letter->mail = *mail;
-	if (!keep_letter(peer->job, letter)) {
-		free(letter);
+	kept->from = peer->rank;
+	kept->mail = *mail;
+	if (!keep_mail(peer->job, kept)) {
+		free(kept);
 		return false;
 	}
 	peer->mail_taken++;
@@ -172,50 +172,50 @@ void mail_drain_all(struct oriel_job *job)
 		drain(peer);
 }
 
-static struct letter *unlink_letter(struct oriel_job *job, int from, const uint8_t id[16], uint32_t round)
+static struct kept_mail *unlink_kept(struct oriel_job *job, int from, const uint8_t id[16], uint32_t round)
 {
-	for (struct letter **at = &job->letters; *at; at = &(*at)->next) {
-		struct letter *letter = *at;
+	for (struct kept_mail **at = &job->kept_mails; *at; at = &(*at)->next) {
+		struct kept_mail *kept = *at;
 
-		if (letter->from != from || letter->mail.round != round || memcmp(letter->mail.id, id, 16) != 0)
+		if (kept->from != from || kept->mail.round != round || memcmp(kept->mail.id, id, 16) != 0)
 			continue;
-		*at = letter->next;
-		job->letter_count--;
-		return letter;
+		*at = kept->next;
+		job->kept_mail_count--;
+		return kept;
 	}
 	return NULL;
 }
 
 bool mail_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct mail *mail)
 {
-	struct letter *letter;
+	struct kept_mail *kept;
 
 	drain(peer);
 	pthread_mutex_lock(&peer->job->mail_lock);
-	letter = unlink_letter(peer->job, peer->rank, id, round);
+	kept = unlink_kept(peer->job, peer->rank, id, round);
 	pthread_mutex_unlock(&peer->job->mail_lock);
-	if (!letter)
+	if (!kept)
 		return false;
-	*mail = letter->mail;
-	free(letter);
+	*mail = kept->mail;
+	free(kept);
 	return true;
 }
 
-void letters_drop(struct oriel_job *job, const uint8_t id[16])
+void kept_mails_drop(struct oriel_job *job, const uint8_t id[16])
 {
-	struct letter **at = &job->letters;
+	struct kept_mail **at = &job->kept_mails;
 
 	pthread_mutex_lock(&job->mail_lock);
 	while (*at) {
-		struct letter *letter = *at;
+		struct kept_mail *kept = *at;
 
-		if (id && memcmp(letter->mail.id, id, 16) != 0) {
-			at = &letter->next;
+		if (id && memcmp(kept->mail.id, id, 16) != 0) {
+			at = &kept->next;
 			continue;
 		}
-		*at = letter->next;
-		job->letter_count--;
-		free(letter);
+		*at = kept->next;
+		job->kept_mail_count--;
+		free(kept);
 	}
 	pthread_mutex_unlock(&job->mail_lock);
 }

@@ -7,7 +7,7 @@
  * Each side of a connection has a ring of MAIL_RING mails in its area, which the neighbour writes:
  * contents first, then, as a flag behind them, the stamp, which is the mail's number. The reader
  * waits for exactly the stamp it expects next and takes mails out of the ring in order, whenever a
- * thread of it waits in a collective, into the job's list of letters, where they stay until the
+ * thread of it waits in a collective, into the job's list of kept mails, where they stay until the
  * thread asks for them that they are for. Every half ring it tells the writer, in the writer's
  * area.
  *
@@ -27,7 +27,7 @@ struct oriel_job;
 struct peer;
 struct wait;
 
-#define LETTERS_MAX 65536
+#define KEPT_MAILS_MAX 65536
 
 /*
  * Send a mail; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT
@@ -41,7 +41,7 @@ bool mail_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct m
 /* Take mails out of the rings of all peers, so that none of them waits for us. */
 void mail_drain_all(struct oriel_job *job);
 
-/* Forget the letters of a collective that has failed, or (NULL) all. */
-void letters_drop(struct oriel_job *job, const uint8_t id[16]);
+/* Forget the kept mails of a collective that has failed, or (NULL) all. */
+void kept_mails_drop(struct oriel_job *job, const uint8_t id[16]);
 
 #endif

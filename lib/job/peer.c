@@ -199,12 +199,12 @@ void peers_drain(struct oriel_job *job)
 		wire_wait(&peer->wire, wire_signal(&peer->wire));
 }
 
-void peers_drain_lent(struct oriel_job *job)
+void peers_drain_zero_copy(struct oriel_job *job)
 {
 	uint32_t at = 0;
 
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
-		wire_wait(&peer->wire, wire_lent(&peer->wire));
+		wire_wait(&peer->wire, wire_last_zero_copy(&peer->wire));
 }
 
 void peers_close(struct oriel_job *job)

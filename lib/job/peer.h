@@ -96,7 +96,7 @@ void peers_drain(struct oriel_job *job);
  * deregistered: what else is under way to a peer out of reach need not be waited for, or whoever
  * frees a window would be told too late (E6).
  */
-void peers_drain_lent(struct oriel_job *job);
+void peers_drain_zero_copy(struct oriel_job *job);
 
 /* Release all; the service thread has ended. */
 void peers_close(struct oriel_job *job);

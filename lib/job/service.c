@@ -12,7 +12,7 @@
 #include "job/directory.h"
 #include "base/err.h"
 #include "job/job.h"
-#include "base/lock.h"
+#include "base/owned_lock.h"
 #include "base/order.h"
 #include "job/peer.h"
 #include "base/util.h"
@@ -412,7 +412,7 @@ static void *run(void *arg)
 {
 	struct service *service = arg;
 
-	lock_visitor();
+	owned_lock_never_own();
 	ev_run(service->loop, 0);
 	return NULL;
 }

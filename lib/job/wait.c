@@ -35,7 +35,7 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 	wait->call = call;
 	wait->win = win;
 	wait->limit_ms = job->timeout_ms;
-	wait->relaxed = job->needs_hands && counter_load(&job->private_windows) > 0;
+	wait->relaxed = job->needs_progress && counter_load(&job->private_windows) > 0;
 	wait->deaths = counter_load(&job->deaths); /* pairs with rank_died; the first look searches the dead in any case */
 }
 
@@ -53,7 +53,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 	wait->start_ns = now;
 	wait->yield_ns = now + YIELD_NS;
 	wait->look_ns = now; /* somebody may be dead already */
-	if (job->oversubscribed && wait->deaths == 0)
+	if (job_oversubscribed(job) && wait->deaths == 0)
 		wait->look_ns += look_every(job);
 	wait->nap_ns = NAP_FIRST_NS;
 	wait->deadline_ns = wait->limit_ms ? now + (uint64_t)wait->limit_ms * NS_PER_MS : 0;
@@ -65,7 +65,7 @@ static uint64_t nap_max(const struct oriel_job *job)
 {
 	uint64_t most = (uint64_t)job->ranks_per_processor * NAP_PER_RANK_NS;
 
-	if (!job->oversubscribed)
+	if (!job_oversubscribed(job))
 		return NAP_FIRST_NS;
 	return most < NAP_MAX_NS ? most : NAP_MAX_NS;
 }
@@ -107,7 +107,7 @@ static int look(struct wait *wait, uint64_t now)
 
 int wait_pause(struct wait *wait)
 {
-	uint32_t spins = wait->job->oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS;
+	uint32_t spins = job_oversubscribed(wait->job) ? SPINS_OVERSUBSCRIBED : SPINS;
 	uint64_t now;
 
 	if (++wait->turns < spins && wait->turns % TURNS_PER_CLOCK != 0) {

@@ -41,10 +41,10 @@ struct op {
 
 /* Origin memory. */
 
-static struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op)
+static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct op *op)
 {
-	for (uint32_t i = win->temp_fresh; i < win->temp_count; i++) {
-		struct ibv_mr *mr = win->temps[i];
+	for (uint32_t i = win->epoch_mrs_reusable; i < win->epoch_mr_count; i++) {
+		struct ibv_mr *mr = win->epoch_mrs[i];
 		size_t offset = (uintptr_t)op->origin - (uintptr_t)mr->addr;
 
 		if (offset < mr->length && mr->length - offset >= op->size_bytes)
@@ -57,7 +57,7 @@ static struct ibv_mr *find_temp(const struct oriel_win *win, const struct op *op
  * Wait until nothing of this window is under way. Bounded by the device's retries: requests
  * complete, or the wire breaks.
  */
-static void settle(struct oriel_win *win)
+static void wait_for_all_links(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
 		struct link *link = win->links[i];
@@ -67,33 +67,33 @@ static void settle(struct oriel_win *win)
 	}
 }
 
-void rma_release_temps(struct oriel_win *win)
+void release_epoch_mrs(struct oriel_win *win)
 {
-	while (win->temp_count > 0)
-		ibv_dereg_mr(win->temps[--win->temp_count]);
-	win->temp_fresh = 0;
+	while (win->epoch_mr_count > 0)
+		ibv_dereg_mr(win->epoch_mrs[--win->epoch_mr_count]);
+	win->epoch_mrs_reusable = 0;
 }
 
 /*
  * The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies
  * piece by piece.
  */
-static uint32_t temp_lkey(struct oriel_win *win, const struct op *op)
+static uint32_t epoch_lkey(struct oriel_win *win, const struct op *op)
 {
-	struct ibv_mr *mr = op->get ? NULL : find_temp(win, op);
+	struct ibv_mr *mr = op->get ? NULL : find_epoch_mr(win, op);
 
 	if (mr)
 		return mr->lkey;
-	if (win->temp_count == TEMP_MRS_MAX) {
-		settle(win);
-		rma_release_temps(win);
+	if (win->epoch_mr_count == EPOCH_MRS_MAX) {
+		wait_for_all_links(win);
+		release_epoch_mrs(win);
 	}
-	if (!grow_array(&win->temps, &win->temp_capacity, win->temp_count + 1, sizeof(*win->temps)))
+	if (!grow_array(&win->epoch_mrs, &win->epoch_mr_capacity, win->epoch_mr_count + 1, sizeof(*win->epoch_mrs)))
 		return 0;
 	mr = device_register(&win->job->device, op->origin, op->size_bytes, op->get ? IBV_ACCESS_LOCAL_WRITE : 0);
 	if (!mr)
 		return 0;
-	win->temps[win->temp_count++] = mr;
+	win->epoch_mrs[win->epoch_mr_count++] = mr;
 	return mr->lkey;
 }
 
@@ -107,7 +107,7 @@ static uint32_t origin_lkey(struct oriel_win *win, const struct link *link, cons
 	lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->get);
 	if (lkey || op->size_bytes <= WIRE_COPY_MAX)
 		return lkey;
-	return temp_lkey(win, op);
+	return epoch_lkey(win, op);
 }
 
 /* Issuing. */
@@ -223,13 +223,13 @@ static int wait_turn(struct oriel_win *win, struct link *link, struct wait *wait
 {
 	int rc;
 
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 	rc = wait_for(wait, link->peer);
 	if (rc == WAIT_LOOK) {
 		rc = wait_watch(wait, link->peer) ? 0 : win_peer_error(win, link->rank);
 		wait_looked(wait);
 	}
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	return rc;
 }
 
@@ -631,13 +631,14 @@ int rma_flush(struct oriel_win *win, int rank, bool local, const char *call)
 	for (;;) {
 		int rc;
 
-		lock_take(&win->lock);
+		owned_lock_take(&win->lock);
 		flush_links(win, &f, &wait);
 		if (f.all && !local && rank == ORIEL_RANK_ALL)
-			rma_release_temps(win);
+			release_epoch_mrs(win);
 		if (f.all)
-			win->temp_fresh = win->temp_count; /* the memory is the caller's again, and may be mapped anew */
-		lock_give(&win->lock);
+			win->epoch_mrs_reusable =
+				win->epoch_mr_count; /* the memory is the caller's again, and may be mapped anew */
+		owned_lock_give(&win->lock);
 		if (f.all)
 			break;
 		rc = wait_pause(&wait);

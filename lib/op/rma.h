@@ -21,7 +21,7 @@ struct link;
 int rma_issue_held(struct oriel_win *win, struct link *link);
 
 /* Deregister what was registered for operations that are now complete, or lost with their peer. */
-void rma_release_temps(struct oriel_win *win);
+void release_epoch_mrs(struct oriel_win *win);
 
 /*
  * Wait until the operations issued so far to `rank`, or to all touched links, are complete at both

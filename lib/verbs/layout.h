@@ -15,7 +15,7 @@
  * segments. A peer finds element i by reading the root once and computing segment and offset, see
  * table_segment.
  *
- * The handshake of a connection (conn_private.h) tells each side where its area at the other lies,
+ * The handshake of a connection (handshake.h) tells each side where its area at the other lies,
  * and where the other's directory root lies. All numbers are in the byte order of the job's
  * machines, which must be one: the version word of the handshake refuses another.
  */

@@ -52,9 +52,9 @@ void lend_ask(struct link *link)
 	link->lend_asked = true;
 	if (link->read_only)
 		return;
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	lends = borrow(wire, link->rkey, &lent);
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	if (!lends)
 		return;
 	if (lent.addr != link->base || lent.size_bytes != link->size_bytes) {
@@ -99,7 +99,7 @@ static uint64_t *ask_word(struct wire *wire, struct remote word)
 	const struct lent_slab *known;
 	uint64_t *found = NULL;
 
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	known = find_slab(wire, word.rkey, wire->slab_count);
 	if (known) {
 		found = word_in(known, word.addr);
@@ -112,7 +112,7 @@ static uint64_t *ask_word(struct wire *wire, struct remote word)
 		found = word_in(slab, word.addr);
 		state_store(&wire->slab_count, wire->slab_count + 1); /* pairs with the state_load of lend_word */
 	}
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	return found;
 }
 

@@ -22,7 +22,7 @@ static_assert(WIRE_COPY_MAX * 2 <= WIRE_RING_BYTES, "two transfers fit the ring 
 
 void wire_init(struct wire *wire, struct slabs *slabs, bool self)
 {
-	lock_init(&wire->lock);
+	owned_lock_init(&wire->lock);
 	wire->slabs = slabs;
 	wire->self = self;
 	wire->state = self ? WIRE_UP : WIRE_DOWN;
@@ -32,7 +32,7 @@ void wire_init(struct wire *wire, struct slabs *slabs, bool self)
 void wire_destroy(struct wire *wire)
 {
 	free(wire->copies);
-	lock_destroy(&wire->lock);
+	owned_lock_destroy(&wire->lock);
 }
 
 static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
@@ -93,7 +93,7 @@ static void fill_templates(struct wire *wire)
 void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
                  struct remote anchor, uint64_t *sink, uint32_t sink_lkey)
 {
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	wire->qp = qp;
 	wire->cq = pair->cq;
 	wire->inline_max = min_u32(pair->inline_max, WIRE_BATCH_BYTES);
@@ -105,7 +105,7 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
 	wire->sink_lkey = sink_lkey;
 	fill_templates(wire);
 	state_store(&wire->state, WIRE_UP); /* pairs with the state_load of threads that wait for the connection */
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 }
 
 /* The caller holds the lock. */
@@ -122,12 +122,12 @@ void wire_break(struct wire *wire)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	wire->batched = wire->batched_bytes = 0;
 	if (wire->qp && wire->state == WIRE_UP)
 		ibv_modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
 	state_store(&wire->state, WIRE_BROKEN);
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 }
 
 /* Retiring. The caller holds the lock. */
@@ -177,9 +177,9 @@ static void poll_locked(struct wire *wire)
 
 void wire_poll(struct wire *wire)
 {
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	poll_locked(wire);
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 }
 
 bool wire_done(const struct wire *wire, uint64_t number)
@@ -207,9 +207,9 @@ static void ring_locked(struct wire *wire)
 
 void wire_ring(struct wire *wire)
 {
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	ring_locked(wire);
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 }
 
 /*
@@ -218,12 +218,12 @@ void wire_ring(struct wire *wire)
  */
 static void wait_turn(struct wire *wire, uint32_t turn)
 {
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	if (turn < ROOM_SPINS)
 		cpu_relax();
 	else
 		sched_yield();
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 }
 
 /*
@@ -338,14 +338,14 @@ static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct wir
 	ask_completion(wire, wr);
 }
 
-static int dropped(void)
+static int lost_connection(void)
 {
 	return err_set(ORIEL_ERR_PEER, "the connection is broken");
 }
 
 static int copy_failed(const struct wire *wire)
 {
-	return wire->state == WIRE_UP ? ORIEL_ERR_MEMORY : dropped();
+	return wire->state == WIRE_UP ? ORIEL_ERR_MEMORY : lost_connection();
 }
 
 /*
@@ -371,13 +371,13 @@ static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct rem
 }
 
 /* A request that uses the program's memory. */
-static void append_lent(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target, const void *origin,
-                        size_t size_bytes, uint32_t lkey)
+static void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target, const void *origin,
+                             size_t size_bytes, uint32_t lkey)
 {
 	struct ibv_send_wr *wr = append(wire, opcode, target);
 
 	set_sge(wr, origin, size_bytes, lkey);
-	wire->lent = wire->posted;
+	wire->zero_copy = wire->posted;
 	leave_if_large(wire, wr, size_bytes);
 }
 
@@ -420,7 +420,7 @@ static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size
 {
 	*copied = true;
 	if (!reserve(wire))
-		return dropped();
+		return lost_connection();
 	if (wire->self) {
 		execute(wire, (void *)(uintptr_t)target.addr, origin, size_bytes);
 	} else if (size_bytes <= wire->inline_max) {
@@ -429,7 +429,7 @@ static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size
 		return put_copied(wire, origin, size_bytes, target);
 	} else {
 		*copied = false;
-		append_lent(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
 	}
 	return 0;
 }
@@ -439,10 +439,10 @@ int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_b
 {
 	int rc;
 
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	rc = put_locked(wire, origin, lkey, size_bytes, target, copied);
 	*number = wire->posted;
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	return rc;
 }
 
@@ -460,13 +460,13 @@ static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct
 static int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
 {
 	if (!reserve(wire))
-		return dropped();
+		return lost_connection();
 	if (wire->self)
 		execute(wire, origin, (const void *)(uintptr_t)target.addr, size_bytes);
 	else if (lkey == 0)
 		return get_copied(wire, origin, size_bytes, target);
 	else
-		append_lent(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+		append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
 	return 0;
 }
 
@@ -474,10 +474,10 @@ int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, 
 {
 	int rc;
 
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	rc = get_locked(wire, origin, lkey, size_bytes, target);
 	*number = wire->posted;
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	return rc;
 }
 
@@ -519,7 +519,7 @@ static void signal_last(struct wire *wire)
 static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
 {
 	if (!reserve(wire))
-		return dropped();
+		return lost_connection();
 	if (wire->self) {
 		flag_store((uint64_t *)(uintptr_t)target.addr, value); /* pairs with the flag_load of the waiting side */
 		counter_store(&wire->retired, ++wire->posted);
@@ -530,7 +530,7 @@ static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struc
 	else if (wire->inline_max >= sizeof(value))
 		put_inline(wire, &value, sizeof(value), target);
 	else if (put_copied(wire, &value, sizeof(value), target))
-		return dropped();
+		return lost_connection();
 	if (signal)
 		signal_last(wire);
 	ring_locked(wire);
@@ -541,20 +541,20 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
 {
 	int rc;
 
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	rc = flag_locked(wire, before, value, target, signal);
 	*number = wire->posted;
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	return rc;
 }
 
-uint64_t wire_lent(struct wire *wire)
+uint64_t wire_last_zero_copy(struct wire *wire)
 {
 	uint64_t number;
 
-	lock_take(&wire->lock);
-	number = wire->lent;
-	lock_give(&wire->lock);
+	owned_lock_take(&wire->lock);
+	number = wire->zero_copy;
+	owned_lock_give(&wire->lock);
 	return number;
 }
 
@@ -562,11 +562,11 @@ uint64_t wire_signal(struct wire *wire)
 {
 	uint64_t number;
 
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	number = wire->posted;
 	signal_last(wire);
 	ring_locked(wire);
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	return number;
 }
 
@@ -574,12 +574,12 @@ bool wire_drive(struct wire *wire, uint64_t number)
 {
 	if (wire_done(wire, number))
 		return true;
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	if (wire->signalled < number)
 		signal_last(wire);
 	ring_locked(wire);
 	poll_locked(wire);
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 	return wire_done(wire, number);
 }
 
@@ -594,12 +594,12 @@ bool wire_wait(struct wire *wire, uint64_t number)
 
 void wire_ping(struct wire *wire)
 {
-	lock_take(&wire->lock);
+	owned_lock_take(&wire->lock);
 	if (wire->state == WIRE_UP && !wire->self) {
 		poll_locked(wire);
 		if (wire->signalled <= wire->retired)
 			append_empty(wire);
 		ring_locked(wire);
 	}
-	lock_give(&wire->lock);
+	owned_lock_give(&wire->lock);
 }

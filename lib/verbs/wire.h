@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "verbs/device.h"
-#include "base/lock.h"
+#include "base/owned_lock.h"
 #include "verbs/slab.h"
 
 #define WIRE_BATCH 16          /* requests that leave with one doorbell at the most */
@@ -77,7 +77,7 @@ struct lent_slab {
 };
 
 struct wire {
-	struct lock lock;
+	struct owned_lock lock;
 	uint32_t state; /* enum wire_state; written under lock, read by state_load */
 	bool self;      /* no queue pair: the target is this process */
 	struct ibv_qp *qp;
@@ -91,7 +91,7 @@ struct wire {
 	uint64_t *sink;         /* result of fetch-and-adds; nobody reads it */
 	uint64_t posted;        /* number of the last request appended */
 	uint64_t signalled;     /* number of the last request that asks for a completion */
-	uint64_t lent;          /* number of the last request that uses memory of the program's */
+	uint64_t zero_copy;     /* number of the last request that uses memory of the program's */
 	uint64_t retired;       /* number of the last request known complete; read by counter_load */
 	uint32_t batched;       /* requests appended, not yet posted */
 	uint32_t batched_bytes; /* of inline_data that they use */
@@ -164,7 +164,7 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
 uint64_t wire_signal(struct wire *wire);
 
 /* The number of the last request that uses memory of the program's. */
-uint64_t wire_lent(struct wire *wire);
+uint64_t wire_last_zero_copy(struct wire *wire);
 
 /* Post what waits in the batch. */
 void wire_ring(struct wire *wire);

@@ -92,9 +92,9 @@ int win_tell_sticky(struct oriel_win *win, const char *call)
 
 	if (!win_has_news(win))
 		return 0;
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	rc = win_find_sticky(win, call);
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 	return rc;
 }
 
@@ -173,7 +173,7 @@ static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, s
 	}
 	win->fence.rounds = fence_rounds(group->size);
 	win->deaths = &group->job->deaths;
-	lock_init(&win->lock);
+	owned_lock_init(&win->lock);
 	take_hints(&win->info, hints);
 	return win;
 }
@@ -183,13 +183,13 @@ static void win_release(struct oriel_win *win)
 {
 	struct oriel_job *job = win->job;
 
-	rma_release_temps(win);
+	release_epoch_mrs(win);
 	links_free(win);
 	if (win->mr && !win->allocated)
 		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
 	if (win->mr) {
 		mem_forget(&job->mems, win->mr);
-		peers_drain_lent(job); /* operations on other windows may use this memory as their origin */
+		peers_drain_zero_copy(job); /* operations on other windows may use this memory as their origin */
 		ibv_dereg_mr(win->mr);
 	}
 	if (win->allocated && win->base) {
@@ -197,11 +197,11 @@ static void win_release(struct oriel_win *win)
 		close(win->fd);
 	}
 	free(win->held);
-	free(win->temps);
+	free(win->epoch_mrs);
 	free(win->access.links);
 	free(win->exposure.links);
 	group_release(win->group);
-	lock_destroy(&win->lock);
+	owned_lock_destroy(&win->lock);
 	handle_release(HANDLE_WIN, win);
 }
 
@@ -391,7 +391,7 @@ static int free_check(struct oriel_win *win)
  * Whether everything this rank has sent on the window is complete, or lost with its peer; and
  * nothing is being looked up.
  */
-static bool drained(struct oriel_win *win, struct wait *wait, bool watch, int *dead)
+static bool drained(struct oriel_win *win, struct wait *wait, int *dead)
 {
 	bool all = __atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
 
@@ -406,27 +406,23 @@ static bool drained(struct oriel_win *win, struct wait *wait, bool watch, int *d
 		}
 		all = false;
 		wire_signal(&link->peer->wire);
-		if (watch)
-			wait_watch(wait, link->peer);
+		wait_watch(wait, link->peer);
 	}
-	if (watch)
-		wait_looked(wait);
+	wait_looked(wait);
 	return all;
 }
 
 int win_drain(struct oriel_win *win, const char *call)
 {
 	struct wait wait;
-	bool watch = true;
 	int dead = ORIEL_RANK_NONE;
 
 	wait_begin(&wait, win->job, call, win);
-	while (!drained(win, &wait, watch, &dead)) {
+	while (!drained(win, &wait, &dead)) {
 		int rc = wait_pause(&wait);
 
 		if (rc < 0)
 			return rc;
-		watch = true;
 	}
 	return dead == ORIEL_RANK_NONE ? 0 : win_peer_error(win, dead);
 }
@@ -471,7 +467,7 @@ static void survivors_barrier(struct oriel_win *win)
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = SURVIVORS_MS;
 	coll_run(&coll, &wait);
-	letters_drop(win->job, id);
+	kept_mails_drop(win->job, id);
 	group_release(group);
 }
 
@@ -514,11 +510,11 @@ int oriel_win_free(oriel_win **win)
 		return rc;
 	job = (*win)->job;
 	slot = (*win)->slot;
-	lock_take(&(*win)->lock);
+	owned_lock_take(&(*win)->lock);
 	rc = free_check(*win);
 	if (rc == 0)
 		(*win)->freeing = true;
-	lock_give(&(*win)->lock);
+	owned_lock_give(&(*win)->lock);
 	if (rc == 0)
 		rc = free_together(*win);
 	if (rc == ORIEL_ERR_SYNC || rc == ORIEL_ERR_TIMEOUT)

@@ -19,12 +19,12 @@
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "win/link.h"
-#include "base/lock.h"
+#include "base/owned_lock.h"
 #include "base/order.h"
 #include "oriel.h"
 
 #define HELD_MAX 65536      /* operations held back before put and get wait for the post */
-#define TEMP_MRS_MAX 1024   /* memory registered for one epoch before its operations are completed early */
+#define EPOCH_MRS_MAX 1024  /* memory registered for one epoch before its operations are completed early */
 #define FENCE_ROUNDS_MAX 24 /* log2 of the largest job */
 
 /* An operation issued before the target's post arrived. */
@@ -40,7 +40,6 @@ struct held {
 struct epoch {
 	bool open;
 	bool closing; /* a thread is inside the call that closes it */
-	bool nocheck;
 	uint32_t count;
 	uint32_t capacity;
 	bool prepared; /* links are those of the group with this key */
@@ -87,8 +86,8 @@ struct oriel_win {
 	uint32_t lookups; /* descriptions being read; atomic, by the service thread downwards */
 	int sticky_rank;  /* a copied put to this rank failed, nothing has told so yet; or ORIEL_RANK_NONE */
 
-	struct lock lock;    /* guards the rest */
-	struct link **links; /* open addressing by rank */
+	struct owned_lock lock; /* guards the rest */
+	struct link **links;    /* open addressing by rank */
 	uint32_t link_count;
 	uint32_t link_capacity;
 	struct epoch access;
@@ -97,19 +96,17 @@ struct oriel_win {
 	struct held *held;
 	uint32_t held_count; /* entries of held ever used in this epoch */
 	uint32_t held_capacity;
-	uint32_t held_free;    /* first entry to use again, as index + 1; 0: none */
-	struct ibv_mr **temps; /* registered for operations under way */
-	uint32_t temp_count;
-	uint32_t temp_capacity;
-	uint32_t temp_fresh;    /* those before it were registered before a flush: kept for what is under way only */
-	const uint64_t *deaths; /* the job's */
-	uint64_t deaths_seen;   /* of them when sticky errors were last looked for; counter_load */
-	uint64_t probe_ns;      /* oriel_win_test: when awaited peers were last probed */
-	bool freeing;           /* a free has timed out half-way */
+	uint32_t held_free;        /* first entry to use again, as index + 1; 0: none */
+	struct ibv_mr **epoch_mrs; /* registered for operations under way */
+	uint32_t epoch_mr_count;
+	uint32_t epoch_mr_capacity;
+	uint32_t epoch_mrs_reusable; /* those before it were registered before a flush: kept for what is under way only */
+	const uint64_t *deaths;      /* the job's */
+	uint64_t deaths_seen;        /* of them when sticky errors were last looked for; counter_load */
+	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
+	bool freeing;                /* a free has timed out half-way */
 	struct coll free_coll;
 };
-
-/* Check the handle, take the lock, and tell a sticky error (P5). On success the lock is held. */
 
 /*
  * For calls that close an epoch: the same without the sticky error, since that must not keep the
@@ -194,7 +191,7 @@ static inline int win_enter_closing(struct oriel_win *win, const char *call)
 
 	if (rc)
 		return rc;
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	if (win->held_count > 0 && win->access.open && !win->access.closing)
 		access_push(win);
 	return 0;
@@ -208,13 +205,13 @@ static inline int win_enter(struct oriel_win *win, const char *call)
 		return rc;
 	rc = win_find_sticky(win, call);
 	if (rc)
-		lock_give(&win->lock);
+		owned_lock_give(&win->lock);
 	return rc;
 }
 
 static inline void win_leave(struct oriel_win *win)
 {
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 }
 
 #endif

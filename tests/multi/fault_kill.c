@@ -84,9 +84,9 @@ static bool locked_flag(struct fault *fault, const bool *flag)
 {
 	bool set;
 
-	lock_take(&fault->w.win->lock);
+	owned_lock_take(&fault->w.win->lock);
 	set = *flag;
-	lock_give(&fault->w.win->lock);
+	owned_lock_give(&fault->w.win->lock);
 	return set;
 }
 

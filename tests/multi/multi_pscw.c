@@ -835,14 +835,14 @@ static void set_counters(struct multi *m, oriel_win *win, int rank, uint64_t num
 {
 	struct link *link;
 
-	lock_take(&win->lock);
+	owned_lock_take(&win->lock);
 	link = link_find(win, rank);
 	if (CHECK(m, link && link_state(link) == LINK_READY)) {
 		link->posted_expected = link->completed_sent = number;
 		link->posted_sent = link->completed_expected = number;
 		*link_flags(win, link) = (struct flag_pair){ number, number };
 	}
-	lock_give(&win->lock);
+	owned_lock_give(&win->lock);
 }
 
 /*

@@ -40,7 +40,7 @@ static void add_suites(void)
 	suite_handle();
 	suite_group();
 	suite_layout();
-	suite_conn_private();
+	suite_handshake();
 	suite_directory();
 	suite_mem();
 	suite_wait();

@@ -20,7 +20,7 @@ void suite_util(void);
 void suite_handle(void);
 void suite_group(void);
 void suite_layout(void);
-void suite_conn_private(void);
+void suite_handshake(void);
 void suite_directory(void);
 void suite_mem(void);
 void suite_wait(void);

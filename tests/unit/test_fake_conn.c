@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/conn_private.h"
+#include "verbs/handshake.h"
 #include "fake_job.h"
 #include "fake_verbs.h"
 #include "job/job.h"
@@ -72,10 +72,10 @@ static struct rdma_cm_id *request(struct rdma_event_channel *channel, const char
 static struct rdma_cm_id *proper_request(struct rdma_event_channel *channel, const struct oriel_job *to, uint32_t rank,
                                          uint32_t attempt)
 {
-	struct conn_private data = { .rank = rank, .attempt = attempt };
-	uint8_t bytes[CONN_PRIVATE_BYTES];
+	struct handshake data = { .rank = rank, .attempt = attempt };
+	uint8_t bytes[HANDSHAKE_BYTES];
 
-	conn_private_encode(bytes, &data, CONN_REQUEST, (uint32_t)to->rank, to->boot->secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, (uint32_t)to->rank, to->boot->secret);
 	return request(channel, to->device.addr_text, bytes, sizeof(bytes));
 }
 
@@ -241,27 +241,27 @@ static void refused(struct rank *rank, struct rdma_event_channel *channel, const
 
 static void meet_bad_proofs(struct rank *rank, struct rdma_event_channel *channel)
 {
-	struct conn_private data = { .rank = 1, .attempt = 1 };
+	struct handshake data = { .rank = 1, .attempt = 1 };
 	const uint8_t *secret = rank->job->boot->secret;
-	uint8_t bytes[CONN_PRIVATE_BYTES], other[BOOT_SECRET_BYTES] = { 0 }, noise[56];
+	uint8_t bytes[HANDSHAKE_BYTES], other[BOOT_SECRET_BYTES] = { 0 }, noise[56];
 
 	memset(noise, 0xa5, sizeof(noise));
 	refused(rank, channel, NULL, 0);
 	refused(rank, channel, noise, sizeof(noise));
-	conn_private_encode(bytes, &data, CONN_REQUEST, 0, other);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, other);
 	refused(rank, channel, bytes, sizeof(bytes));
-	conn_private_encode(bytes, &data, CONN_REQUEST, 1, secret); /* made for rank 1 */
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 1, secret); /* made for rank 1 */
 	refused(rank, channel, bytes, sizeof(bytes));
-	conn_private_encode(bytes, &data, CONN_ANSWER, 0, secret); /* an answer is no request */
+	handshake_encode(bytes, &data, HANDSHAKE_ANSWER, 0, secret); /* an answer is no request */
 	refused(rank, channel, bytes, sizeof(bytes));
 	data.rank = 0; /* its own rank */
-	conn_private_encode(bytes, &data, CONN_REQUEST, 0, secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, secret);
 	refused(rank, channel, bytes, sizeof(bytes));
 	data.rank = 3; /* no rank of the job */
-	conn_private_encode(bytes, &data, CONN_REQUEST, 0, secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, secret);
 	refused(rank, channel, bytes, sizeof(bytes));
 	data.rank = UINT32_MAX;
-	conn_private_encode(bytes, &data, CONN_REQUEST, 0, secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, secret);
 	refused(rank, channel, bytes, sizeof(bytes));
 }
 

@@ -85,19 +85,19 @@ static void wait_pause__gives_way_early_where_ranks_exceed_processors(void)
 {
 	struct wait wait;
 
-	job.oversubscribed = true;
+	job.ranks_per_processor = 2;
 	wait_begin(&wait, &job, "test", NULL);
 	for (int i = 0; i < SPINS_OVERSUBSCRIBED && wait.start_ns == 0; i++)
 		wait_pause(&wait);
 	CU_ASSERT_NOT_EQUAL(wait.start_ns, 0);
-	job.oversubscribed = false;
+	job.ranks_per_processor = 1;
 }
 
 static void wait_pause__looks_late_where_ranks_exceed_processors(void)
 {
 	struct wait wait;
 
-	job.oversubscribed = true;
+	job.ranks_per_processor = 2;
 	wait_begin(&wait, &job, "test", NULL);
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
 	CU_ASSERT(now_ns() >= wait.start_ns + LOOK_NS);
@@ -108,7 +108,7 @@ static void wait_pause__looks_late_where_ranks_exceed_processors(void)
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
 	CU_ASSERT(wait.look_ns == wait.start_ns + LOOK_NS);
 	job.deaths = 0;
-	job.oversubscribed = false;
+	job.ranks_per_processor = 1;
 }
 
 static void wait_pause__naps_grow_with_the_crowd(void)
@@ -120,7 +120,6 @@ static void wait_pause__naps_grow_with_the_crowd(void)
 		struct wait wait;
 
 		job.ranks_per_processor = crowds[i];
-		job.oversubscribed = crowds[i] > 1;
 		wait_begin(&wait, &job, "test", NULL);
 		while (wait.start_ns == 0)
 			wait_pause(&wait);
@@ -131,8 +130,7 @@ static void wait_pause__naps_grow_with_the_crowd(void)
 		wait_moved(&wait);
 		CU_ASSERT_EQUAL(wait.nap_ns, NAP_FIRST_NS);
 	}
-	job.ranks_per_processor = 0;
-	job.oversubscribed = false;
+	job.ranks_per_processor = 1;
 }
 
 static void wait_watch__pings_now_and_then(void)

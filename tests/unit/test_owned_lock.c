@@ -3,7 +3,7 @@
  * test_lock.c - lock.c: nobody is inside together with another, whoever owns the lock and however
  * often others come.
  */
-#include "base/lock.c"
+#include "base/owned_lock.c"
 
 #include <CUnit/CUnit.h>
 
@@ -14,7 +14,7 @@
 #define VISITS 100
 
 struct shared {
-	struct lock lock;
+	struct owned_lock lock;
 	uint64_t counted; /* without atomics: what is lost shows */
 	int visits;
 	bool as_visitor;
@@ -22,9 +22,9 @@ struct shared {
 
 static void count(struct shared *shared)
 {
-	lock_take(&shared->lock);
+	owned_lock_take(&shared->lock);
 	shared->counted++;
-	lock_give(&shared->lock);
+	owned_lock_give(&shared->lock);
 }
 
 static void *visit(void *arg)
@@ -32,7 +32,7 @@ static void *visit(void *arg)
 	struct shared *shared = arg;
 
 	if (shared->as_visitor)
-		lock_visitor();
+		owned_lock_never_own();
 	for (int i = 0; i < shared->visits; i++)
 		count(shared);
 	return NULL;
@@ -41,7 +41,7 @@ static void *visit(void *arg)
 static void shared_init(struct shared *shared, int visits, bool as_visitor)
 {
 	*shared = (struct shared){ .visits = visits, .as_visitor = as_visitor };
-	lock_init(&shared->lock);
+	owned_lock_init(&shared->lock);
 	count(shared); /* this thread owns it */
 }
 
@@ -68,7 +68,7 @@ static void lock__keeps_owner_and_others_apart(void)
 	CU_ASSERT(nothing_is_lost(&shared));
 	CU_ASSERT(shared.lock.foreign < FOREIGN_MAX);
 	CU_ASSERT(nothing_is_lost(&shared));
-	lock_destroy(&shared.lock);
+	owned_lock_destroy(&shared.lock);
 }
 
 static void lock__that_many_use_becomes_a_mutex(void)
@@ -79,7 +79,7 @@ static void lock__that_many_use_becomes_a_mutex(void)
 	CU_ASSERT(nothing_is_lost(&shared));
 	CU_ASSERT_EQUAL(shared.lock.wanted, 1);
 	CU_ASSERT(nothing_is_lost(&shared));
-	lock_destroy(&shared.lock);
+	owned_lock_destroy(&shared.lock);
 }
 
 static void lock__does_not_count_visitors(void)
@@ -90,7 +90,7 @@ static void lock__does_not_count_visitors(void)
 	CU_ASSERT(nothing_is_lost(&shared));
 	CU_ASSERT_EQUAL(shared.lock.foreign, 0);
 	CU_ASSERT_EQUAL(shared.lock.wanted, !barrier_works);
-	lock_destroy(&shared.lock);
+	owned_lock_destroy(&shared.lock);
 }
 
 static void *look_who_owns(void *arg)
@@ -98,9 +98,9 @@ static void *look_who_owns(void *arg)
 	struct shared *shared = arg;
 
 	shared_init(shared, 0, false);
-	lock_visitor();
-	lock_destroy(&shared->lock);
-	lock_init(&shared->lock);
+	owned_lock_never_own();
+	owned_lock_destroy(&shared->lock);
+	owned_lock_init(&shared->lock);
 	count(shared);
 	return NULL;
 }
@@ -115,7 +115,7 @@ static void lock__is_not_owned_by_a_visitor(void)
 	CU_ASSERT_FALSE(shared.lock.owned);
 	count(&shared);
 	CU_ASSERT_EQUAL(shared.lock.owned, barrier_works);
-	lock_destroy(&shared.lock);
+	owned_lock_destroy(&shared.lock);
 }
 
 void suite_lock(void)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fuzz_conn_private.c - private data of a connection request: what has no proof is not taken, what
+ * fuzz_handshake.c - private data of a connection request: what has no proof is not taken, what
  * has one is not lost
  *
  * The first byte chooses what is done with the rest: taken as it is; or given a right proof first,
  * so that the fuzzer reaches what lies behind it; or a right request changed in one place.
  */
-#include "verbs/conn_private.c"
+#include "verbs/handshake.c"
 
 #include <stdlib.h>
 
@@ -25,22 +25,22 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* What was decoded encodes to the same bytes: no bit of the input has been made up or dropped. */
-static void check_taken(const struct conn_private *taken, const uint8_t *data)
+static void check_taken(const struct handshake *taken, const uint8_t *data)
 {
-	uint8_t again[CONN_PRIVATE_BYTES];
+	uint8_t again[HANDSHAKE_BYTES];
 
-	conn_private_encode(again, taken, CONN_REQUEST, RECEIVER, secret);
+	handshake_encode(again, taken, HANDSHAKE_REQUEST, RECEIVER, secret);
 	if (memcmp(again, data, sizeof(again)) != 0)
 		abort();
 }
 
 static void try_bytes(const uint8_t *data, size_t size, bool must_fail)
 {
-	struct conn_private untouched, taken;
+	struct handshake untouched, taken;
 
 	memset(&untouched, 0xa5, sizeof(untouched));
 	taken = untouched;
-	if (conn_private_decode(&taken, data, size, CONN_REQUEST, RECEIVER, secret)) {
+	if (handshake_decode(&taken, data, size, HANDSHAKE_REQUEST, RECEIVER, secret)) {
 		if (must_fail)
 			abort();
 		check_taken(&taken, data);
@@ -52,14 +52,14 @@ static void try_bytes(const uint8_t *data, size_t size, bool must_fail)
 /* The input as fields, proven, and then spoiled where its last two bytes say. */
 static void try_proven(const uint8_t *data, size_t size, bool spoil)
 {
-	uint8_t bytes[CONN_PRIVATE_BYTES + 4] = { 0 };
+	uint8_t bytes[HANDSHAKE_BYTES + 4] = { 0 };
 
 	memcpy(bytes, data, size < SIGNED_BYTES ? size : SIGNED_BYTES);
-	prove(bytes + SIGNED_BYTES, bytes, CONN_REQUEST, RECEIVER, secret);
+	prove(bytes + SIGNED_BYTES, bytes, HANDSHAKE_REQUEST, RECEIVER, secret);
 	if (spoil && size >= 2)
-		bytes[data[size - 1] % CONN_PRIVATE_BYTES] ^= (uint8_t)(data[size - 2] | 1);
+		bytes[data[size - 1] % HANDSHAKE_BYTES] ^= (uint8_t)(data[size - 2] | 1);
 	try_bytes(bytes, sizeof(bytes), spoil && size >= 2);
-	try_bytes(bytes, CONN_PRIVATE_BYTES - 1, true);
+	try_bytes(bytes, HANDSHAKE_BYTES - 1, true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -79,7 +79,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-	uint32_t version = CONN_VERSION;
+	uint32_t version = HANDSHAKE_VERSION;
 
 	size = LLVMFuzzerMutate(data, size, max_size);
 	if ((seed & 1) && size >= 5)

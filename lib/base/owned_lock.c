@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* lock.c - see lock.h. */
-#include "base/lock.h"
+/* owned_lock.c - see owned_lock.h. */
+#include "base/owned_lock.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -22,7 +22,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
-static _Thread_local bool visitor;
+static _Thread_local bool never_owns;
 
 static long membarrier(int command)
 {
@@ -35,19 +35,19 @@ static void try_barrier(void)
 	                membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
 
-void lock_visitor(void)
+void owned_lock_never_own(void)
 {
-	visitor = true;
+	never_owns = true;
 }
 
-void lock_init(struct lock *lock)
+void owned_lock_init(struct owned_lock *lock)
 {
 	pthread_once(&once, try_barrier);
-	*lock = (struct lock){ .wanted = !barrier_works };
+	*lock = (struct owned_lock){ .wanted = !barrier_works };
 	pthread_mutex_init(&lock->mutex, NULL);
 }
 
-void lock_destroy(struct lock *lock)
+void owned_lock_destroy(struct owned_lock *lock)
 {
 	pthread_mutex_destroy(&lock->mutex);
 }
@@ -56,27 +56,27 @@ void lock_destroy(struct lock *lock)
  * The owner is on its way out, or will find `wanted` set; critical sections are short and wait for
  * nothing.
  */
-static void wait_idle(const struct lock *lock)
+static void wait_idle(const struct owned_lock *lock)
 {
-	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of lock_give */
+	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of owned_lock_give */
 		sched_yield();
 }
 
 /* The caller holds the mutex. */
-static void keep_owner_out(struct lock *lock)
+static void keep_owner_out(struct owned_lock *lock)
 {
 	if (lock->wanted)
 		return;
 	__atomic_store_n(&lock->wanted, 1, __ATOMIC_RELAXED);
 	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 	wait_idle(lock);
-	lock->foreign += !visitor;
+	lock->foreign += !never_owns;
 }
 
-void lock_take_mutex(struct lock *lock)
+void owned_lock_take_mutex(struct owned_lock *lock)
 {
 	pthread_mutex_lock(&lock->mutex);
-	if (!lock->owned && barrier_works && !visitor) {
+	if (!lock->owned && barrier_works && !never_owns) {
 		lock->owned = true;
 		__atomic_store_n(&lock->owner, pthread_self(), __ATOMIC_RELAXED);
 	} else if (lock->owner != pthread_self()) {
@@ -85,10 +85,10 @@ void lock_take_mutex(struct lock *lock)
 	lock->by_mutex = true;
 }
 
-void lock_give_mutex(struct lock *lock)
+void owned_lock_give_mutex(struct owned_lock *lock)
 {
 	lock->by_mutex = false;
 	if (barrier_works && lock->foreign < FOREIGN_MAX)
-		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs with the load in lock_take */
+		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs with the load in owned_lock_take */
 	pthread_mutex_unlock(&lock->mutex);
 }

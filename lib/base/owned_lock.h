@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lock.h - a lock that costs its usual owner no atomic instruction
+ * owned_lock.h - a lock that costs its usual owner no atomic instruction
  *
  * DESIGN NOTES
  *
@@ -16,23 +16,23 @@
  * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier stands for the
  * fence that the owner saves). What the owner wrote is published by the release store of busy = 0
  * and its partner, the acquire load in wait_idle; what the others wrote, by the release store of
- * wanted = 0 and the acquire load in lock_take.
+ * wanted = 0 and the acquire load in owned_lock_take.
  *
- * The service thread is a visitor (lock_visitor): it never becomes an owner, and its visits are not
+ * The service thread never becomes an owner (owned_lock_never_own), and its visits are not
  * counted.
  *
  * A lock that others take again and again (FOREIGN_MAX times) stays `wanted` and is then just a
  * mutex, as it is from the start where the kernel has no membarrier, and under tools that do not
  * understand it (ThreadSanitizer, valgrind).
  */
-#ifndef ORIEL_LOCK_H
-#define ORIEL_LOCK_H
+#ifndef ORIEL_OWNED_LOCK_H
+#define ORIEL_OWNED_LOCK_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lock {
+struct owned_lock {
 	uint32_t busy;   /* the owner is inside; written by the owner only */
 	uint32_t wanted; /* the owner has to take the mutex; written under the mutex */
 	pthread_t owner; /* written once, under the mutex, by the thread itself; no other thread's comparison can succeed */
@@ -43,30 +43,30 @@ struct lock {
 };
 
 /* The calling thread never owns a lock. */
-void lock_visitor(void);
+void owned_lock_never_own(void);
 
-void lock_init(struct lock *lock);
-void lock_destroy(struct lock *lock);
+void owned_lock_init(struct owned_lock *lock);
+void owned_lock_destroy(struct owned_lock *lock);
 
-void lock_take_mutex(struct lock *lock);
-void lock_give_mutex(struct lock *lock);
+void owned_lock_take_mutex(struct owned_lock *lock);
+void owned_lock_give_mutex(struct owned_lock *lock);
 
-static inline void lock_take(struct lock *lock)
+static inline void owned_lock_take(struct owned_lock *lock)
 {
 	if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == pthread_self()) {
 		__atomic_store_n(&lock->busy, 1, __ATOMIC_RELAXED);
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the membarrier in lock_take_mutex does the rest */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the membarrier in owned_lock_take_mutex does the rest */
 		if (__builtin_expect(__atomic_load_n(&lock->wanted, __ATOMIC_ACQUIRE) == 0, 1))
-			return; /* the load pairs with the store of wanted = 0 in lock_give_mutex */
+			return; /* the load pairs with the store of wanted = 0 in owned_lock_give_mutex */
 		__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE);
 	}
-	lock_take_mutex(lock);
+	owned_lock_take_mutex(lock);
 }
 
-static inline void lock_give(struct lock *lock)
+static inline void owned_lock_give(struct owned_lock *lock)
 {
 	if (lock->by_mutex)
-		lock_give_mutex(lock);
+		owned_lock_give_mutex(lock);
 	else
 		__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE); /* pairs with the load in wait_idle */
 }

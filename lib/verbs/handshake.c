@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* conn_private.c - see conn_private.h. */
-#include "verbs/conn_private.h"
+/* handshake.c - see handshake.h. */
+#include "verbs/handshake.h"
 
 #include <sodium.h>
 #include <string.h>
 
 #include "boot.h"
 
-#define SIGNED_BYTES (CONN_PRIVATE_BYTES - CONN_PROOF_BYTES)
+#define SIGNED_BYTES (HANDSHAKE_BYTES - HANDSHAKE_PROOF_BYTES)
 
 /* What the proof covers: the data before it, then receiver and direction, which are not sent. */
-static void prove(uint8_t proof[CONN_PROOF_BYTES], const uint8_t *bytes, enum conn_direction direction,
+static void prove(uint8_t proof[HANDSHAKE_PROOF_BYTES], const uint8_t *bytes, enum handshake_direction direction,
                   uint32_t receiver, const uint8_t *secret)
 {
 	uint8_t covered[SIGNED_BYTES + 8];
@@ -18,13 +18,13 @@ static void prove(uint8_t proof[CONN_PROOF_BYTES], const uint8_t *bytes, enum co
 
 	memcpy(covered, bytes, SIGNED_BYTES);
 	memcpy(covered + SIGNED_BYTES, tail, sizeof(tail));
-	crypto_generichash(proof, CONN_PROOF_BYTES, covered, sizeof(covered), secret, BOOT_SECRET_BYTES);
+	crypto_generichash(proof, HANDSHAKE_PROOF_BYTES, covered, sizeof(covered), secret, BOOT_SECRET_BYTES);
 }
 
-void conn_private_encode(uint8_t out[CONN_PRIVATE_BYTES], const struct conn_private *in, enum conn_direction direction,
-                         uint32_t receiver, const uint8_t *secret)
+void handshake_encode(uint8_t out[HANDSHAKE_BYTES], const struct handshake *in, enum handshake_direction direction,
+                      uint32_t receiver, const uint8_t *secret)
 {
-	uint32_t version = CONN_VERSION;
+	uint32_t version = HANDSHAKE_VERSION;
 
 	memcpy(out, &version, 4);
 	memcpy(out + 4, &in->rank, 4);
@@ -36,18 +36,18 @@ void conn_private_encode(uint8_t out[CONN_PRIVATE_BYTES], const struct conn_priv
 	prove(out + SIGNED_BYTES, out, direction, receiver, secret);
 }
 
-bool conn_private_decode(struct conn_private *out, const void *bytes, size_t size_bytes, enum conn_direction direction,
-                         uint32_t receiver, const uint8_t *secret)
+bool handshake_decode(struct handshake *out, const void *bytes, size_t size_bytes, enum handshake_direction direction,
+                      uint32_t receiver, const uint8_t *secret)
 {
 	const uint8_t *in = bytes;
-	uint8_t proof[CONN_PROOF_BYTES];
+	uint8_t proof[HANDSHAKE_PROOF_BYTES];
 	uint32_t version;
 
-	if (!in || size_bytes < CONN_PRIVATE_BYTES)
+	if (!in || size_bytes < HANDSHAKE_BYTES)
 		return false;
 	memcpy(&version, in, 4);
 	prove(proof, in, direction, receiver, secret);
-	if (version != CONN_VERSION || sodium_memcmp(proof, in + SIGNED_BYTES, CONN_PROOF_BYTES) != 0)
+	if (version != HANDSHAKE_VERSION || sodium_memcmp(proof, in + SIGNED_BYTES, HANDSHAKE_PROOF_BYTES) != 0)
 		return false;
 	memcpy(&out->rank, in + 4, 4);
 	memcpy(&out->attempt, in + 8, 4);
