@@ -44,18 +44,18 @@ typedef struct oriel_mem oriel_mem;
 /* Error codes. None of them is -1, so that they cannot be taken for ORIEL_RANK_NONE. */
 enum oriel_error {
 	ORIEL_OK = 0,
-	ORIEL_ERR_ARG = -2,        /* an argument is wrong: a null pointer, a bad size, an unknown assertion bit */
-	ORIEL_ERR_HANDLE = -3,     /* a job, group, window or memory handle is null, freed, or of another kind */
-	ORIEL_ERR_RANK = -4,       /* a rank is out of range, or stands twice in a group */
-	ORIEL_ERR_RANGE = -5,      /* an operation would touch a byte outside the target's window */
-	ORIEL_ERR_ACCESS = -6,     /* a put to a window whose memory its owner may only read */
-	ORIEL_ERR_SYNC = -7,       /* the call is not legal in the window's present epochs */
-	ORIEL_ERR_PEER = -8,       /* a rank that the call needs has died, or cannot be reached */
-	ORIEL_ERR_TIMEOUT = -9,    /* the time limit passed; the epoch is still open and the call can be repeated */
-	ORIEL_ERR_MEMORY = -10,    /* no memory, or the device could not register it */
-	ORIEL_ERR_LIMIT = -11,     /* a named bound of the library was reached */
-	ORIEL_ERR_DEVICE = -12,    /* no usable RDMA device, or the device failed */
-	ORIEL_ERR_BOOTSTRAP = -13, /* the launcher could not be understood, reached, or trusted */
+	ORIEL_ERR_ARG = -2,       /* an argument is wrong: a null pointer, a bad size, an unknown assertion bit */
+	ORIEL_ERR_HANDLE = -3,    /* a job, group, window or memory handle is null, freed, or of another kind */
+	ORIEL_ERR_RANK = -4,      /* a rank is out of range, or stands twice in a group */
+	ORIEL_ERR_RANGE = -5,     /* an operation would touch a byte outside the target's window */
+	ORIEL_ERR_ACCESS = -6,    /* a put to a window whose memory its owner may only read */
+	ORIEL_ERR_SYNC = -7,      /* the call is not legal in the window's present epochs */
+	ORIEL_ERR_PEER = -8,      /* a rank that the call needs has died, or cannot be reached */
+	ORIEL_ERR_TIMEOUT = -9,   /* the time limit passed; the epoch is still open and the call can be repeated */
+	ORIEL_ERR_MEMORY = -10,   /* no memory, or the device could not register it */
+	ORIEL_ERR_LIMIT = -11,    /* a named bound of the library was reached */
+	ORIEL_ERR_DEVICE = -12,   /* no usable RDMA device, or the device failed */
+	ORIEL_ERR_BOOTSTRAP = -13 /* the launcher could not be understood, reached, or trusted */
 };
 
 /*
@@ -297,7 +297,10 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * registered, any alignment); memory that may only be read makes a window that may only be got
  * from. size_bytes 0 is legal with any base, NULL too. The same bytes may lie in several windows.
  * The memory stays the caller's, and must stay mapped until oriel_win_free has returned.
- * Page-aligned memory, best from oriel_win_allocate, is fastest.
+ * Page-aligned memory, best from oriel_win_allocate, is fastest. A device that pins memory (every
+ * NIC) goes on using the pages that were there when the window was made: after madvise(2) with
+ * MADV_DONTNEED or MADV_FREE, a new mapping over the old one, mremap(2), or a hole punched into a
+ * mapped file, the rank sees other pages than its peers, and nobody is told.
  *
  * disp_unit_bytes (1 to 2^31 - 1) is what others' displacements into this rank's memory are
  * multiplied by.
