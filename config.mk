@@ -11,6 +11,11 @@ INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man
 PKGCONFIGDIR = $(LIBDIR)/pkgconfig
 
+# Everything is built below B. A command is shown as one word and the file it makes, with `make V=1` in full.
+B = build
+V =
+quiet = @mkdir -p $(@D); $(if $(V),set -x,echo "$(1) $@");
+
 CC = gcc
 AR = ar
 CFLAGS = -O2 -g

@@ -5,31 +5,29 @@ SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-
 	-pthread -MMD -MP
 
 .PHONY: soft-tests soft-test soft-speed
-soft-tests: $(patsubst %,$(BUILD)/tests/soft/%,$(SOFT_TESTS))
+soft-tests: $(patsubst %,$(B)/tests/soft/%,$(SOFT_TESTS))
 
-$(BUILD)/tests/soft/%.o: tests/soft/%.c tests/soft/soft-tests.mk
-	@mkdir -p $(@D)
-	$(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) -c -o $@ $<
+$(B)/tests/soft/%.o: tests/soft/%.c tests/soft/soft-tests.mk config.mk
+	$(call quiet,cc) $(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # Linked against the system's libraries, so that the same binaries run on a real device.
-$(BUILD)/tests/soft/%: $(BUILD)/tests/soft/%.o $(BUILD)/tests/soft/lab.o
-	$(CC) $(CFLAGS) -pthread -o $@ $^ -lrdmacm -libverbs
+$(B)/tests/soft/%: $(B)/tests/soft/%.o $(B)/tests/soft/lab.o
+	$(call quiet,link) $(CC) $(CFLAGS) -pthread -o $@ $^ -lrdmacm -libverbs
 
 # Jobs of Oriel, for what happens to them when the device misbehaves. They need the library, so only the Makefile makes them.
-$(BUILD)/tests/soft/job: tests/soft/job.c $(BUILD)/lib/liboriel.a
-	@mkdir -p $(@D)
-	$(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $^ $(LIBS)
+$(B)/tests/soft/job: tests/soft/job.c $(B)/lib/liboriel.a
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $^ $(LIBS)
 
 soft-test: soft soft-tests
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_verbs
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_errors
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 300 $(BUILD)/tests/soft/conform_cm
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $(BUILD)/tests/soft/many
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $(BUILD)/tests/soft/kill 200
-	timeout 600 tests/soft/stock.sh $(abspath $(BUILD))/lib/soft
+	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_verbs
+	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_errors
+	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_cm
+	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/many
+	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/kill 200
+	timeout 600 tests/soft/stock.sh $(abspath $(B))/lib/soft
 
 soft-speed: soft soft-tests
-	LD_LIBRARY_PATH=$(BUILD)/lib/soft timeout 120 $(BUILD)/tests/soft/speed
+	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/speed
 
 .SECONDARY:
--include $(wildcard $(BUILD)/tests/soft/*.d)
+-include $(wildcard $(B)/tests/soft/*.d)

@@ -11,7 +11,7 @@ trap 'rm -rf "$out"' EXIT
 
 build() { # directory, flags
 	make --no-print-directory -j"$(nproc)" -f lib/soft/soft.mk soft "$1/tests/soft/threads" \
-		"$1/tests/soft/conform_cm" BUILD="$1" CFLAGS="$2" >"$out/log" 2>&1 && return
+		"$1/tests/soft/conform_cm" B="$1" CFLAGS="$2" >"$out/log" 2>&1 && return
 	tail -n 5 "$out/log"
 	failed=1
 	return 1

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The library, with the bootstrap's clients in it.
+lib_folders = base verbs job win op epoch
+lib_src = $(wildcard $(lib_folders:%=lib/%/*.c)) $(boot_src)
+lib_obj = $(call objects,$(lib_src))
+lib_so = $(B)/lib/liboriel.so.$(VERSION)
+
+.PHONY: lib
+lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
+
+$(B)/lib/liboriel.a: $(lib_obj)
+	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
+
+$(lib_so): $(lib_obj) lib/oriel.map
+	$(link) -shared -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs $(lib_obj) $(LIBS)
+
+$(B)/lib/liboriel.so: $(lib_so)
+	$(call quiet,link) ln -sf $(<F) $(B)/lib/liboriel.so.$(SOVERSION) && ln -sf $(<F) $@
+
+$(B)/lib/oriel.pc: lib/oriel.pc.in config.mk
+	$(call quiet,sed) sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< > $@

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the peers, where their
+# compilers are installed, are only for perf/compare.
+perf_tools = put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat
+perf_solo = connect mem
+perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
+perf_bin = $(perf_installed) $(perf_tools:%=$(B)/bin/raw_%)
+perf_obj = $(call objects,$(addprefix perf/,driver.c json.c memory.c options.c progress.c report.c stats.c ticks.c))
+perf_solo_obj = $(call objects,$(addprefix perf/,solo.c json.c options.c stats.c ticks.c))
+perf_scale_src = $(filter-out perf/scale_util.c,$(wildcard perf/scale_*.c))
+perf_scale_bin = $(perf_scale_src:perf/%.c=$(B)/bin/oriel_%)
+perf_peers := $(foreach peer,openmpi mpich,$(if $(shell command -v mpicc.$(peer)),$(peer)))
+perf_compared = put_lat get_lat put_bw get_bw
+perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%)
+perf_mpi_bin = $(foreach peer,$(perf_peers),$(perf_compared:%=$(B)/bin/$(peer)_%))
+
+$(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/backend_oriel.o $(perf_obj) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
+
+$(perf_tools:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/%.o $(call objects,perf/backend_raw.c perf/raw_connect.c) $(perf_obj)
+	$(link) $^ -libverbs -lrdmacm -lm
+
+$(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(perf_solo_obj) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
+
+$(perf_scale_bin): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/scale_util.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+$(B)/bin/shm_limit: $(call objects,perf/shm.c perf/shm_report.c perf/stats.c perf/ticks.c)
+	$(link) $^ -lm
+
+$(B)/bin/shm_%: $(B)/obj/perf/%.o $(B)/obj/perf/backend_shm.o $(perf_obj)
+	$(link) $^ -lm
+
+# Each peer's own compiler knows where its header and library are.
+$(B)/obj/perf/mpi/%.o: perf/mpi/backend_mpi.c config.mk
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) \
+		-MMD -MP -c -o $@ $<
+
+define perf_peer
+$(B)/bin/$(1)_%: $(B)/obj/perf/%.o $(B)/obj/perf/mpi/$(1).o $(perf_obj)
+	$$(call quiet,link) mpicc.$(1) $(CFLAGS) -o $$@ $$^ -lm
+endef
+$(foreach peer,$(perf_peers),$(eval $(call perf_peer,$(peer))))
+
+# Measuring.
+
+.PHONY: perf perf-rxe perf-readme perf-programs
+perf-programs: all soft-tests $(perf_shm_bin) $(perf_mpi_bin)
+
+perf:
+	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
+	@[ ! -x perf/scale ] || perf/scale
+	@perf/compare
+perf-rxe:
+	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
+	@tests/vm/run --timeout 900 --setup perf/compare.d/guest -- perf/compare --measure --out build/perf/rxe
+	@perf/compare --tell --out build/perf/rxe
+
+perf-readme: ; @perf/readme

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs that tests run; what runs them is tests/all. Those of softverbs are in tests/soft/soft-tests.mk.
+demo_bin = $(patsubst tests/demo/%.c,$(B)/bin/%,$(wildcard tests/demo/*.c))
+multi_bin = $(patsubst tests/multi/%.c,$(B)/bin/%,$(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c)))
+epochs_src = $(wildcard tests/epochs/*.c)
+
+fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/main_fake.c
+unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
+unit_src += $(addprefix bootstrap/,run_kvs.c run_rdv.c run_lines.c run_options.c)
+
+.PHONY: tests unit launcher-tests
+tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
+unit: $(B)/bin/unit $(B)/bin/unit_fake
+launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
+
+$(demo_bin): $(B)/bin/%: $(B)/obj/tests/demo/%.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
+
+$(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS) -lm
+
+$(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+$(B)/tests/budget-epochs: $(B)/obj/tests/budget/epochs.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+$(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(B)/lib/liboriel.a
+	$(link) $^ -lsodium
+
+# Unit tests include sources under test, or link fakes in place of librdmacm and libibverbs.
+
+$(B)/bin/unit: $(call objects,$(unit_src)) $(B)/lib/liboriel.a
+	$(link) $^ -lcunit $(LIBS) -lm
+
+$(B)/bin/unit_fake: $(call objects,$(fake_src)) $(B)/lib/liboriel.a
+	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lev -lsodium -lpthread
