@@ -322,9 +322,11 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
  * oriel_win_allocate - as oriel_win_create, with memory that the library allocates
  *
  * *base becomes zeroed memory, aligned to a page, shared and backed by a memory file so that a
- * device that shares memory can map it (for size_bytes 0: NULL). It is released by oriel_win_free.
+ * device that shares memory can map it (for size_bytes 0: NULL). All of it is allocated at once. It
+ * is released by oriel_win_free.
  *
- * Errors: those of oriel_win_create.
+ * Errors: those of oriel_win_create; ORIEL_ERR_MEMORY also where the machine, or a control group,
+ * has not so much left, with need, limit and remedy.
  * Source: MPI-4.1 13.2.2; W4
  */
 int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[], oriel_group *group,

@@ -2,7 +2,6 @@
 /* slab.c - see slab.h. */
 #include "verbs/slab.h"
 
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "verbs/device.h"
 #include "base/err.h"
+#include "base/memory_file.h"
 #include "base/util.h"
 
 void slabs_init(struct slabs *slabs, struct device *device)
@@ -31,29 +31,13 @@ void slabs_close(struct slabs *slabs)
 	pthread_mutex_destroy(&slabs->lock);
 }
 
-void *map_memory_file(const char *name, size_t size_bytes, int *fd)
-{
-	void *base;
-
-	*fd = memfd_create(name, MFD_CLOEXEC);
-	if (*fd < 0)
-		return NULL;
-	base = MAP_FAILED;
-	if (ftruncate(*fd, (off_t)size_bytes) == 0)
-		base = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-	if (base != MAP_FAILED)
-		return base;
-	close(*fd);
-	return NULL;
-}
-
 static int slab_map(struct slabs *slabs, struct slab *slab, size_t size_bytes)
 {
 	slab->size_bytes = size_bytes;
 	slab->used_bytes = 0;
 	slab->base = map_memory_file("oriel-slab", size_bytes, &slab->fd);
 	if (!slab->base)
-		return err_set(ORIEL_ERR_MEMORY, "a memory file of %zu bytes cannot be made: %s", size_bytes, strerror(errno));
+		return ORIEL_ERR_MEMORY;
 	slab->mr = device_register(slabs->device, slab->base, size_bytes,
 	                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 	                               IBV_ACCESS_REMOTE_ATOMIC);

@@ -53,10 +53,4 @@ void slabs_close(struct slabs *slabs);
 /* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
 
-/*
- * Map size_bytes of zeroed memory from a memory file of that name; NULL on failure. Unmap with
- * munmap and close(*fd).
- */
-void *map_memory_file(const char *name, size_t size_bytes, int *fd);
-
 #endif

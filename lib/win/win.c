@@ -26,6 +26,7 @@
 #include "job/coll.h"
 #include "job/directory.h"
 #include "base/err.h"
+#include "base/memory_file.h"
 #include "epoch/fence.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -216,9 +217,7 @@ static int allocate_memory(struct oriel_win *win)
 		return err_set(ORIEL_ERR_MEMORY, "%zu bytes cannot be allocated", win->size_bytes);
 	win->mapped_bytes = round_up(win->size_bytes, page);
 	win->base = map_memory_file("oriel-window", win->mapped_bytes, &win->fd);
-	if (!win->base)
-		return err_set(ORIEL_ERR_MEMORY, "%zu bytes of shared memory cannot be allocated", win->mapped_bytes);
-	return 0;
+	return win->base ? 0 : ORIEL_ERR_MEMORY;
 }
 
 static void publish(struct oriel_win *win)

@@ -198,6 +198,21 @@ static void allocated_memory(struct multi *m)
 	}
 }
 
+/* W4: what one rank cannot have is told to all, with the reason to that rank; and not when it is touched. */
+static void allocated_memory_that_is_not_there(struct multi *m)
+{
+	void *base = &base;
+	oriel_win *win = NULL;
+
+	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_allocate(m->rank ? (size_t)1 << 46 : 64, 1, NULL, m->group, &base, &win));
+	CHECK(m, base == &base && win == NULL);
+	if (m->rank == 1) {
+		CHECK_TEXT(m, "oriel_win_allocate");
+		CHECK_TEXT(m, "70368744177664 bytes");
+		CHECK_TEXT(m, "raise that limit");
+	}
+}
+
 /* W5: the same bytes through three windows, of two groups, one of them over a part. */
 static void same_bytes_in_several_windows(struct multi *m)
 {
@@ -400,6 +415,7 @@ static const struct multi_case cases[] = {
 	{ "W3_displacements_are_exact", 2, displacements_are_exact },
 	{ "W4_any_memory", 2, any_memory },
 	{ "W4_allocated_memory", 2, allocated_memory },
+	{ "W4_allocated_memory_that_is_not_there", 2, allocated_memory_that_is_not_there },
 	{ "W5_same_bytes_in_several_windows", 2, same_bytes_in_several_windows },
 	{ "W6_any_subset_in_any_order", 4, any_subset_in_any_order },
 	{ "W7_free_needs_closed_epochs", 2, free_needs_closed_epochs },

@@ -43,6 +43,7 @@ static void add_suites(void)
 	suite_handshake();
 	suite_directory();
 	suite_mem();
+	suite_memory_file();
 	suite_wait();
 	suite_lock();
 	suite_way();

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* memory_file.c - see memory_file.h. */
+#include "base/memory_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/memory_room.h"
+#include "base/util.h"
+
+#define PIECE_BYTES ((size_t)4 << 20)  /* at once, without a look for room: a signal undoes what has been done of it */
+#define SPARE_BYTES ((size_t)16 << 20) /* left for everything else, and pieces of other ranks */
+
+static int failed(const char *name, size_t size_bytes, const char *what, int error)
+{
+	return err_set(ORIEL_ERR_MEMORY, "a memory file (%s) of %zu bytes cannot be made: %s: %s", name, size_bytes, what,
+	               strerror(error));
+}
+
+static int no_room(const char *name, size_t size_bytes, size_t done, const struct memory_room *room)
+{
+	return err_set(
+		ORIEL_ERR_MEMORY,
+		"a memory file (%s) of %zu bytes cannot be made: %zu bytes are to be allocated yet and %llu can be had "
+		"of the %llu that are %s. Allocate less, run fewer ranks on this machine, or raise that limit",
+		name, size_bytes, size_bytes - done, (unsigned long long)room->bytes, (unsigned long long)room->limit_bytes,
+		room->limit);
+}
+
+static int look_for_room(const char *name, size_t size_bytes, size_t done)
+{
+	size_t wanted = size_bytes - done + SPARE_BYTES;
+	struct memory_room room;
+
+	memory_room("", &room);
+	if (room.bytes >= wanted && room.limit_bytes >= size_bytes)
+		return 0;
+	return no_room(name, size_bytes, done, &room);
+}
+
+/* EOPNOTSUPP: a system that allocates memory files at their first touch only. */
+static int allocate_piece(const char *name, int fd, size_t size_bytes, size_t done)
+{
+	size_t piece = min_size(size_bytes - done, PIECE_BYTES);
+	struct memory_room room;
+	int error;
+
+	do
+		error = fallocate(fd, 0, (off_t)done, (off_t)piece) ? errno : 0;
+	while (error == EINTR);
+	if (error == 0 || error == EOPNOTSUPP || error == ENOSYS)
+		return 0;
+	if (error != ENOMEM && error != ENOSPC)
+		return failed(name, size_bytes, "fallocate", error);
+	memory_room("", &room);
+	return no_room(name, size_bytes, done, &room);
+}
+
+static int allocate(const char *name, int fd, size_t size_bytes)
+{
+	int rc = 0;
+
+	if (size_bytes > (size_t)INT64_MAX || ftruncate(fd, (off_t)size_bytes))
+		return failed(name, size_bytes, "ftruncate", size_bytes > (size_t)INT64_MAX ? EFBIG : errno);
+	for (size_t done = 0; rc == 0 && done < size_bytes; done += PIECE_BYTES) {
+		if (size_bytes > PIECE_BYTES)
+			rc = look_for_room(name, size_bytes, done);
+		if (rc == 0)
+			rc = allocate_piece(name, fd, size_bytes, done);
+	}
+	return rc;
+}
+
+/* A file that cannot be sealed is as good for ourselves; peers who mind do not map it. */
+static void seal(int fd)
+{
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
+}
+
+static int make_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
+}
+
+static void *map(const char *name, int fd, size_t size_bytes)
+{
+	void *base = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (base != MAP_FAILED)
+		return base;
+	failed(name, size_bytes, "mmap", errno);
+	return NULL;
+}
+
+void *map_memory_file(const char *name, size_t size_bytes, int *fd)
+{
+	void *base = NULL;
+
+	*fd = make_file(name);
+	if (*fd < 0) {
+		failed(name, size_bytes, "memfd_create", errno);
+		return NULL;
+	}
+	if (allocate(name, *fd, size_bytes) == 0) {
+		seal(*fd);
+		base = map(name, *fd, size_bytes);
+	}
+	if (!base)
+		close(*fd);
+	return base;
+}
