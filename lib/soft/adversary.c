@@ -14,12 +14,17 @@
  *   cut      the n-th connection is lost within 20 ms of being ready: requests of either side are not answered, and the
  *            connection manager's messages do not arrive
  */
-#include "adversary.h"
-
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "adversary.h"
+#include "export.h"
 
 enum {
 	DEFAULT_PERCENT = 30,

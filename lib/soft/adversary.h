@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft.h"
+#include "export.h"
 
 struct soft_adversary {
 	bool on;
@@ -25,20 +25,20 @@ struct soft_adversary {
 extern struct soft_adversary soft_adversary SOFT_HIDDEN;
 
 /* Read the environment, the first time. */
-void soft_adversary_init(void) SOFT_HIDDEN;
+void soft_adversary_init(void);
 
 /* For how long a request has to wait before it is carried out, in ns; 0: not at all. */
-uint64_t soft_adversary_delay(void) SOFT_HIDDEN;
+uint64_t soft_adversary_delay(void);
 /* This request shall be carried out before an earlier one. */
-bool soft_adversary_overtakes(void) SOFT_HIDDEN;
+bool soft_adversary_overtakes(void);
 /* This poll shall find nothing although there is something. */
-bool soft_adversary_late(void) SOFT_HIDDEN;
+bool soft_adversary_late(void);
 /* Place bytes in any order. false: this time they shall be placed as usual. */
-bool soft_adversary_place(void *to, const void *from, size_t length) SOFT_HIDDEN;
+bool soft_adversary_place(void *to, const void *from, size_t length);
 /* After how long this connection is cut, in ns; 0: never. */
-uint64_t soft_adversary_cut(void) SOFT_HIDDEN;
+uint64_t soft_adversary_cut(void);
 /* It is now. */
-void soft_adversary_tell_cut(void) SOFT_HIDDEN;
+void soft_adversary_tell_cut(void);
 /* Is this the call that fails? Exported for librdmacm, whose calls count too. */
 SOFT_EXPORT bool softverbs_adversary_fails(const char *call);
 

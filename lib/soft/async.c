@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Asynchronous events: a list per context; async_fd counts its entries like a semaphore. */
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
-#include "soft.h"
+#include "async.h"
+#include "context.h"
+#include "export.h"
+#include "list.h"
+#include "qp.h"
 #include "tally.h"
 
 void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *event)

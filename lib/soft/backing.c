@@ -11,14 +11,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backing.h"
+#include "limits.h"
 #include "procmap.h"
-#include "soft.h"
 
 struct file {
 	struct file *next;

@@ -12,11 +12,20 @@
  * refused, those before it are done, and the refusal is that one's, exactly as if each had come
  * alone.
  */
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "bundle.h"
+#include "copy.h"
+#include "limits.h"
+#include "link.h"
+#include "qp.h"
+#include "retire.h"
+#include "shm.h"
 
 /* Bytes of a piece in the ring: its head, and its data in whole words. */
 static uint32_t piece_bytes(uint64_t length)
@@ -60,7 +69,7 @@ static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe,
 	return at + piece_bytes(wqe->length);
 }
 
-/* Under out->tx: the request at its place in the ring; how many pieces it holds. */
+/* The request at its place in the ring; how many pieces it holds. */
 static uint32_t fill(const struct soft_qp *qp, uint32_t n, uint32_t bytes, struct shm_req *req, uint8_t *chunk)
 {
 	uint8_t *at = bytes <= SHM_INLINE ? req->data : chunk;
@@ -74,40 +83,28 @@ static uint32_t fill(const struct soft_qp *qp, uint32_t n, uint32_t bytes, struc
 	}
 	req->opcode = IBV_WR_RDMA_WRITE;
 	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE | (qp->resync ? SHM_REQ_RESYNC : 0);
-	req->dst_qpn = qp->attr.dest_qp_num;
-	req->src_qpn = qp->ex.qp_base.qp_num;
 	req->nsge = filled;
 	req->length = bytes;
-	req->wqe = qp->sq_exec;
-	req->qp_index = qp->index;
-	req->epoch = qp->epoch;
 	return filled;
 }
 
 bool soft_bundle_push(struct soft_qp *qp)
 {
-	struct soft_out *out = qp->out;
-	uint32_t bytes, n = measure(qp, &bytes), at;
+	uint32_t bytes, n = measure(qp, &bytes);
+	uint8_t *chunk;
+	struct shm_req *req = soft_link_begin(qp, &chunk);
 
-	soft_lock(&out->tx);
-	if (!soft_ring_room(qp)) {
-		soft_unlock(&out->tx);
+	if (!req)
 		return false;
-	}
-	at = (uint32_t)(out->req_head % SHM_RING);
-	n = fill(qp, n, bytes, &out->shm->req[at], out->shm->req_chunk[at]);
-	if (n > 0)
-		shm_req_publish(&out->shm->req[at], ++out->req_head);
-	soft_unlock(&out->tx);
+	n = fill(qp, n, bytes, req, chunk);
 	if (n == 0) {
+		soft_link_cancel(qp);
 		/* Its turn to fail comes when those before it are done. */
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
 	}
-	soft_peer_notify(&out->peer);
-	qp->resync = false;
-	qp->inflight++;
+	soft_link_commit(qp, req);
 	qp->sq_exec += n;
 	return true;
 }

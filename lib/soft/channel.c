@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Completion channels: queues with events that wait, and a descriptor that counts the events. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "channel.h"
+#include "cq.h"
+#include "export.h"
+#include "list.h"
 #include "tally.h"
 
 static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)

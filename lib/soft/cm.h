@@ -25,7 +25,10 @@
 #include <stdint.h>
 #include <sys/un.h>
 
-#include "soft.h"
+#include "export.h"
+#include "limits.h"
+#include "list.h"
+#include "loop.h"
 
 enum {
 	CM_REQ_PRIVATE = 56, /* bytes, for port space TCP */
@@ -140,61 +143,61 @@ static inline int cm_fail(int err)
 }
 
 /* ---- cm_addr.c ---- */
-socklen_t cm_addr_len(const struct sockaddr *addr) SOFT_HIDDEN;
-bool cm_addr_any(const struct sockaddr *addr) SOFT_HIDDEN;
+socklen_t cm_addr_len(const struct sockaddr *addr);
+bool cm_addr_any(const struct sockaddr *addr);
 /* Is it an address of this host? */
-bool cm_addr_local(const struct sockaddr *addr) SOFT_HIDDEN;
-uint16_t cm_addr_port(const struct sockaddr *addr) SOFT_HIDDEN;
-void cm_addr_set_port(struct sockaddr *addr, uint16_t port) SOFT_HIDDEN;
-void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid) SOFT_HIDDEN;
+bool cm_addr_local(const struct sockaddr *addr);
+uint16_t cm_addr_port(const struct sockaddr *addr);
+void cm_addr_set_port(struct sockaddr *addr, uint16_t port);
+void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid);
 /* A socket that owns the port of *addr, which is chosen if it is 0; -1 with errno. */
-int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr) SOFT_HIDDEN;
+int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr);
 /*
  * Connect to whoever listens on an address. 0 or an errno value: ECONNREFUSED if nobody does,
  * EAGAIN if it is busy.
  */
-int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr) SOFT_HIDDEN;
+int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr);
 
 /* ---- cm_id.c ---- */
 /* The one device, opened on first use and never closed; NULL with errno. */
-struct ibv_context *cm_verbs(void) SOFT_HIDDEN;
+struct ibv_context *cm_verbs(void);
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
-                        enum ibv_qp_type type) SOFT_HIDDEN;
-int cm_id_bind_device(struct cm_id *id) SOFT_HIDDEN;
+                        enum ibv_qp_type type);
+int cm_id_bind_device(struct cm_id *id);
 
 /* ---- cm_event.c; the first three under cm_lock ---- */
 /* An event without details; NULL if there is no memory, and then it is lost. */
-struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status) SOFT_HIDDEN;
-void cm_event_queue(struct cm_id *on, struct cm_event *event) SOFT_HIDDEN;
-void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status) SOFT_HIDDEN;
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
+void cm_event_queue(struct cm_id *on, struct cm_event *event);
+void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status);
 /* Wait for the outcome of a call on a synchronous identifier; 0 at once for others. */
-int cm_complete(struct cm_id *id) SOFT_HIDDEN;
+int cm_complete(struct cm_id *id);
 /*
  * Unfetched events of an identifier, and the requests that only they knew of, go away with it.
  * Takes the lock.
  */
-void cm_event_forget(struct cm_id *id) SOFT_HIDDEN;
+void cm_event_forget(struct cm_id *id);
 
 /* ---- cm_wire.c ---- */
 /* 0 or an errno value. */
-int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type) SOFT_HIDDEN;
-void cm_on_listen(void *listener) SOFT_HIDDEN;
-void cm_on_message(void *id) SOFT_HIDDEN;
+int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type);
+void cm_on_listen(void *listener);
+void cm_on_message(void *id);
 /* Under cm_lock: connections to a listener that have not said anything yet lose it. */
-void cm_orphan(struct cm_id *listener) SOFT_HIDDEN;
+void cm_orphan(struct cm_id *listener);
 
 /* ---- cm_conn.c ---- */
 /*
  * Under cm_lock: the connection is over; say so, and some time later that its queue pair may be
  * used again.
  */
-void cm_ended(struct cm_id *id, int status) SOFT_HIDDEN;
+void cm_ended(struct cm_id *id, int status);
 /* Neither look for a listener any more nor wait for the end. */
-void cm_stop_timers(struct cm_id *id) SOFT_HIDDEN;
+void cm_stop_timers(struct cm_id *id);
 
 /* ---- cm_qp.c ---- */
 /* 0 or an errno value. */
-int cm_qp_ready(struct cm_id *id) SOFT_HIDDEN; /* to RTR and RTS, with what was agreed */
-int cm_qp_error(struct cm_id *id) SOFT_HIDDEN;
+int cm_qp_ready(struct cm_id *id); /* to RTR and RTS, with what was agreed */
+int cm_qp_error(struct cm_id *id);
 
 #endif

@@ -6,7 +6,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <infiniband/verbs.h>
 #include <netdb.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +18,7 @@
 
 #include "adversary.h"
 #include "cm.h"
+#include "export.h"
 #include "names.h"
 
 enum {

@@ -4,9 +4,12 @@
  * not offered.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "cm.h"
+#include "export.h"
 
 SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
 {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Connections: asked for, accepted, refused, ended. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,6 +14,9 @@
 
 #include "adversary.h"
 #include "cm.h"
+#include "export.h"
+#include "limits.h"
+#include "loop.h"
 
 enum {
 	MAX_RETRY = 7,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Endpoints: identifiers that work synchronously, made from what rdma_getaddrinfo found. */
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cm.h"
+#include "export.h"
 
 enum {
 	RESOLVE_MS = 2000,

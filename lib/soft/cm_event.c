@@ -3,12 +3,15 @@
  * Event channels and events. A channel's descriptor counts its unfetched events.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "adversary.h"
 #include "cm.h"
+#include "export.h"
+#include "list.h"
 #include "tally.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Identifiers: made, bound, resolved, set to listen, destroyed. */
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,6 +13,9 @@
 
 #include "adversary.h"
 #include "cm.h"
+#include "export.h"
+#include "limits.h"
+#include "loop.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;

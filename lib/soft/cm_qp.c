@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Queue pairs of an identifier, and the objects that are made for it when the caller brings none. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adversary.h"
 #include "cm.h"
+#include "export.h"
 
 /* ---- attributes ---- */
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Messages between connection managers: sent, received, and what they do to an identifier. */
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cm.h"
+#include "gone.h"
+#include "list.h"
+#include "loop.h"
 
 #define CM_MAGIC 0x73766363006d0001ULL
 

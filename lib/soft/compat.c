@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/sa.h>
+#include <infiniband/verbs.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "soft.h"
+#include "export.h"
 
 /* Not declared in public headers. */
 struct ib_uverbs_ah_attr;

@@ -5,9 +5,10 @@
  * misreading them.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <stddef.h>
 
-#include "soft.h"
+#include "export.h"
 
 /*
  * The prototypes differ; callers only need a result they take for failure. Exported, but only under

@@ -5,11 +5,12 @@
  * kernel device for them to drive, so registering has no effect and every command is refused.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft.h"
+#include "export.h"
 
 /*
  * Their prototypes are in rdma-core's private headers; nobody but drivers calls them, and drivers

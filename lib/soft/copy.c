@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Moving bytes: within this process's mappings, and into or out of another process. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
-#include "soft.h"
+#include "copy.h"
+#include "key.h"
+#include "limits.h"
+#include "qp.h"
 
 enum {
 	VM_RANGES = SOFT_MAX_SGE,
@@ -34,46 +40,54 @@ bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t 
 	return soft_ranges(qp, wqe->sge, wqe->nsge, access, iov);
 }
 
-void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length)
+/*
+ * How much of a range lies `skip` bytes into all that are still to come, at most `left`. What is
+ * skipped of it comes off *skip.
+ */
+static size_t part_of(const struct iovec *range, uint64_t *skip, size_t left)
 {
-	uint8_t *at = to;
+	size_t part;
 
+	if (*skip >= range->iov_len) {
+		*skip -= range->iov_len;
+		return 0;
+	}
+	part = range->iov_len - (size_t)*skip;
+	return part < left ? part : left;
+}
+
+enum direction {
+	FROM_RANGES,
+	TO_RANGES,
+};
+
+static inline void copy(const struct iovec *iov, uint32_t n, uint64_t skip, uint8_t *at, size_t length,
+                        enum direction direction)
+{
 	for (uint32_t i = 0; i < n && length > 0; i++) {
-		size_t part;
+		size_t part = part_of(&iov[i], &skip, length);
+		uint8_t *range = (uint8_t *)iov[i].iov_base + skip;
 
-		if (skip >= iov[i].iov_len) {
-			skip -= iov[i].iov_len;
+		if (part == 0)
 			continue;
-		}
-		part = iov[i].iov_len - (size_t)skip;
-		if (part > length)
-			part = length;
-		soft_copy(at, (const uint8_t *)iov[i].iov_base + skip, part);
+		if (direction == TO_RANGES)
+			soft_copy(range, at, part);
+		else
+			soft_copy(at, range, part);
 		at += part;
 		length -= part;
 		skip = 0;
 	}
 }
 
+void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length)
+{
+	copy(iov, n, skip, to, length, FROM_RANGES);
+}
+
 void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length)
 {
-	const uint8_t *at = from;
-
-	for (uint32_t i = 0; i < n && length > 0; i++) {
-		size_t part;
-
-		if (skip >= iov[i].iov_len) {
-			skip -= iov[i].iov_len;
-			continue;
-		}
-		part = iov[i].iov_len - (size_t)skip;
-		if (part > length)
-			part = length;
-		soft_copy((uint8_t *)iov[i].iov_base + skip, at, part);
-		at += part;
-		length -= part;
-		skip = 0;
-	}
+	copy(iov, n, skip, (uint8_t *)(uintptr_t)from, length, TO_RANGES);
 }
 
 typedef ssize_t vm_fn(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
@@ -130,15 +144,10 @@ static uint32_t slice(const struct iovec *iov, uint32_t n, uint64_t skip, uint64
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < n && length > 0; i++) {
-		size_t part;
+		size_t part = part_of(&iov[i], &skip, (size_t)length);
 
-		if (skip >= iov[i].iov_len) {
-			skip -= iov[i].iov_len;
+		if (part == 0)
 			continue;
-		}
-		part = iov[i].iov_len - (size_t)skip;
-		if (part > length)
-			part = (size_t)length;
 		out[count].iov_base = (uint8_t *)iov[i].iov_base + skip;
 		out[count++].iov_len = part;
 		length -= part;

@@ -4,16 +4,25 @@
  * completion at the other side travel by ring and are carried out there.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adversary.h"
-#include "soft.h"
-
-enum {
-	/* Polls in vain before peers are told that they need not kick. */
-	IDLE_POLLS = 64,
-};
+#include "async.h"
+#include "base.h"
+#include "channel.h"
+#include "core.h"
+#include "cq.h"
+#include "export.h"
+#include "limits.h"
+#include "list.h"
+#include "lock.h"
+#include "qp.h"
 
 struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
                             struct ibv_comp_channel *channel, uint32_t vector)
@@ -81,12 +90,6 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
 	return 0;
 }
 
-static uint32_t entries(const struct soft_cq *cq)
-{
-	return atomic_load_explicit(&cq->head, memory_order_acquire) -
-	       atomic_load_explicit(&cq->tail, memory_order_relaxed);
-}
-
 SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 {
 	struct soft_cq *cq = soft_cq(base);
@@ -102,7 +105,7 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 	if (!ring)
 		return ENOMEM;
 	soft_lock(&cq->lock);
-	n = entries(cq);
+	n = soft_cq_entries(cq);
 	if (n > (uint32_t)cqe) {
 		soft_unlock(&cq->lock);
 		free(ring);
@@ -147,7 +150,7 @@ bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited
 	bool wake = false, first_loss = false, full;
 
 	soft_lock(&cq->lock);
-	full = entries(cq) >= cq->limit;
+	full = soft_cq_entries(cq) >= cq->limit;
 	if (full && !cq->ignore_overrun) {
 		first_loss = !cq->overrun;
 		cq->overrun = true;
@@ -167,92 +170,21 @@ bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited
 	return !full || cq->ignore_overrun;
 }
 
-/* Under cq->lock: the send queue gets the room of this work request and of all before it back. */
-static void release_room(const struct soft_cqe *cqe)
-{
-	if (cqe->is_send)
-		atomic_store_explicit(&cqe->qp->sq_released, cqe->sq_end, memory_order_release);
-}
-
 bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe)
 {
 	bool found;
 
-	if (entries(cq) == 0)
+	if (soft_cq_entries(cq) == 0)
 		return false;
 	soft_lock(&cq->lock);
-	found = entries(cq) != 0;
+	found = soft_cq_entries(cq) != 0;
 	if (found) {
 		*cqe = cq->ring[cq->tail & (cq->size - 1)];
-		release_room(cqe);
+		soft_cq_release_room(cqe);
 		atomic_store_explicit(&cq->tail, cq->tail + 1, memory_order_relaxed);
 	}
 	soft_unlock(&cq->lock);
 	return found;
-}
-
-static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
-{
-	int n = 0;
-
-	if (soft_adversary.on && soft_adversary_late())
-		return 0;
-	soft_lock(&cq->lock);
-	while (n < num_entries && entries(cq) != 0) {
-		const struct soft_cqe *cqe = &cq->ring[cq->tail & (cq->size - 1)];
-
-		wc[n++] = cqe->wc;
-		release_room(cqe);
-		atomic_store_explicit(&cq->tail, cq->tail + 1, memory_order_relaxed);
-	}
-	soft_unlock(&cq->lock);
-	return n;
-}
-
-/* Nothing there: carry out what peers asked for, and let them know that somebody looks. */
-void soft_cq_idle(struct soft_cq *cq)
-{
-	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
-
-	soft_progress(soft_core);
-	soft_say_spinning(soft_core);
-	if (idle < IDLE_POLLS)
-		atomic_store_explicit(&cq->idle_polls, idle + 1, memory_order_relaxed);
-	else
-		soft_attention_polled(soft_core);
-}
-
-int soft_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
-{
-	struct soft_cq *cq = soft_cq(base);
-
-	if (num_entries < 0 || cq->overrun)
-		return cq->overrun && entries(cq) ? take(cq, num_entries, wc) : -1;
-	if (entries(cq) == 0) {
-		soft_cq_idle(cq);
-		if (entries(cq) == 0)
-			return 0;
-	}
-	return take(cq, num_entries, wc);
-}
-
-int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
-{
-	struct soft_cq *cq = soft_cq(base);
-	uint32_t armed;
-
-	if (soft_call_fails(__func__))
-		return ENOMEM;
-	soft_lock(&cq->lock);
-	/* "Any" includes "solicited": asking for less later does not take it back. */
-	armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
-	if (armed != SOFT_ARM_ANY)
-		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY, memory_order_relaxed);
-	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
-	soft_unlock(&cq->lock);
-	/* Whoever asks is about to sleep. */
-	soft_attention_kick(soft_core);
-	return 0;
 }
 
 void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The extended completion queue: entries are read one by one through functions. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdint.h>
 #include <time.h>
 
-#include "soft.h"
+#include "cq.h"
+#include "cq_ex.h"
+#include "list.h"
+#include "poll.h"
 
 enum {
 	WC_FLAGS = IBV_WC_STANDARD_FLAGS,

@@ -4,13 +4,32 @@
  * is on it.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "async.h"
+#include "context.h"
+#include "cq_ex.h"
+#include "device.h"
+#include "export.h"
+#include "gid.h"
+#include "limits.h"
+#include "list.h"
+#include "mw.h"
+#include "poll.h"
+#include "post.h"
+#include "qp.h"
+#include "shm.h"
+#include "srq.h"
+#include "start.h"
 #include "tally.h"
 
 #undef ibv_query_port

@@ -8,14 +8,22 @@
  * answers, and goes into the error state itself, as a responder has to.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "copy.h"
+#include "direct.h"
+#include "key.h"
+#include "link.h"
+#include "peer.h"
+#include "qp.h"
+#include "reach.h"
+#include "shm.h"
+#include "way.h"
 
 struct target {
 	uint32_t gate;   /* bits that the gate must have */
@@ -34,96 +42,6 @@ static struct target target_of(uint32_t opcode)
 		return (struct target){ SHM_GATE_ATOMIC | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_ATOMIC, true };
 	}
 }
-
-/* ---- mapping the peer's files ---- */
-
-/* A peer's file may have shrunk since it was registered; touching what is gone would end in SIGBUS. */
-static void *map_file(int fd, uint64_t from, size_t size)
-{
-	void *map = MAP_FAILED;
-
-	if (lseek(fd, 0, SEEK_END) >= (off_t)(from + size))
-		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
-	return map == MAP_FAILED ? NULL : map;
-}
-
-void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = mr->file_offset + skip;
-	uint64_t from = at / page * page;
-	size_t lead = (size_t)(at - from);
-	uint8_t *map;
-	char path[64];
-	int fd;
-
-	if (mr->file_fd < 0)
-		return NULL;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	/* The last page is there as a whole, whatever the file's size says. */
-	map = map_file(fd, from, lead + length);
-	close(fd);
-	return map ? map + lead : NULL;
-}
-
-void soft_unmap_peer(void *at, uint64_t length)
-{
-	size_t lead = (uintptr_t)at % (size_t)sysconf(_SC_PAGESIZE);
-
-	munmap((uint8_t *)at - lead, lead + length);
-}
-
-static void map_region(const struct soft_out *out, const struct shm_mr *mr, struct soft_rmap *rmap)
-{
-	rmap->base = soft_map_peer(out, mr, 0, mr->length);
-	rmap->length = mr->length;
-	rmap->reach = rmap->base ? SOFT_REACH_MAPPED : SOFT_REACH_VM;
-}
-
-/*
- * First use of a region, or of a place in the table whose earlier region is gone; we are busy, so
- * it stays.
- */
-static void remap(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
-{
-	struct soft_rmap *rmap = &out->rmap[place];
-
-	pthread_mutex_lock(&out->map_lock);
-	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
-		/* Nobody uses the old mapping: its key was withdrawn, which waited for that. */
-		if (rmap->reach == SOFT_REACH_MAPPED)
-			soft_unmap_peer(rmap->base, rmap->length);
-		map_region(out, mr, rmap);
-		if (out->rmap_top <= place)
-			out->rmap_top = place + 1;
-		/* Pairs with the load in reach_of: base and reach are written. */
-		atomic_store_explicit(&rmap->serial, mr->serial, memory_order_release);
-	}
-	pthread_mutex_unlock(&out->map_lock);
-}
-
-/* How the region is reached, and where `raddr` is in this process if it is mapped. */
-static enum soft_reach reach_of(struct soft_out *out, const struct shm_mr *mr, uint64_t raddr, void **at)
-{
-	uint32_t place = (uint32_t)(mr - out->peer.seg->mr);
-	struct soft_rmap *rmap = &out->rmap[place];
-
-	if (out->self) {
-		*at = (void *)(uintptr_t)(mr->addr + (raddr - mr->iova));
-		return SOFT_REACH_MAPPED;
-	}
-	if (atomic_load_explicit(&rmap->serial, memory_order_acquire) != mr->serial)
-		remap(out, mr, place);
-	if (rmap->reach == SOFT_REACH_MAPPED) {
-		*at = rmap->base + (raddr - mr->iova);
-		return SOFT_REACH_MAPPED;
-	}
-	return out->can_vm ? SOFT_REACH_VM : SOFT_REACH_NONE;
-}
-
-/* ---- acting ---- */
 
 static void write_mapped(const struct soft_rdma *op, void *at)
 {
@@ -203,7 +121,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	                   target->access);
 	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
-	switch (reach_of(qp->out, mr, op->raddr, &at)) {
+	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
 	case SOFT_REACH_MAPPED:
 		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;

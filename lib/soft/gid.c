@@ -6,13 +6,18 @@
  */
 #include <errno.h>
 #include <ifaddrs.h>
+#include <infiniband/verbs.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <net/if.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "export.h"
+#include "gid.h"
+#include "limits.h"
 
 /* Stable on one host, different between hosts: from the machine's id, or its name where it has none. */
 __be64 soft_guid(void)

@@ -14,9 +14,17 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "soft.h"
+#include "base.h"
+#include "core.h"
+#include "key.h"
+#include "link.h"
+#include "shm.h"
 
 enum {
 	YIELDS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
@@ -91,7 +99,8 @@ void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer)
 	}
 }
 
-void soft_wait_idle(struct soft_core *core)
+/* Wait until no peer acts on this process's memory. */
+static void wait_idle(struct soft_core *core)
 {
 	soft_heavy_barrier();
 	pthread_mutex_lock(&core->table_lock);
@@ -104,17 +113,5 @@ void soft_wait_idle(struct soft_core *core)
 void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr)
 {
 	shm_mr_withdraw(mr);
-	soft_wait_idle(core);
-}
-
-bool soft_key_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint32_t qpn)
-{
-	struct shm_mr *mr = &core->seg->mr[soft_key_place(core->seg, key)];
-
-	/* Only windows that are bound through this queue pair can be invalidated; plain regions never. */
-	if (shm_mr_key(mr) != key || !(mr->access & SHM_ACCESS_WINDOW) || mr->qpn != qpn || mr->pd != pd)
-		return false;
-	soft_key_withdraw(core, mr);
-	soft_mw_invalidated(core->window[soft_key_place(core->seg, key)]);
-	return true;
+	wait_idle(core);
 }

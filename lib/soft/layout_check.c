@@ -3,7 +3,14 @@
  * What the rest takes for granted about layouts: the headers' (so that a change in a newer
  * rdma-core stops the build instead of the program) and our own shared ones.
  */
-#include "soft.h"
+#include <infiniband/verbs.h>
+#include <stddef.h>
+
+#include "cq.h"
+#include "limits.h"
+#include "mr.h"
+#include "qp.h"
+#include "shm.h"
 
 /* Callers hold pointers to the base object and we cast them. */
 _Static_assert(offsetof(struct soft_qp, ex.qp_base) == 0, "queue pair begins with ibv_qp");

@@ -11,10 +11,18 @@
  * In adversary mode nothing is lent, so that everything goes the ways it upsets.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "adversary.h"
+#include "export.h"
 #include "extension.h"
-#include "soft.h"
+#include "key.h"
+#include "lock.h"
+#include "qp.h"
+#include "reach.h"
+#include "shm.h"
 
 /* The region, if the queue pair may be used this way. We are busy. */
 static const struct shm_mr *find_region(const struct soft_qp *qp, uint32_t rkey, uint32_t access)

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Protection domains and memory regions. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "backing.h"
+#include "core.h"
+#include "export.h"
+#include "key.h"
+#include "limits.h"
+#include "lock.h"
+#include "mr.h"
+#include "shm.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova

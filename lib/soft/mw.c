@@ -7,10 +7,19 @@
  * entry holds for the same addresses, so that peers need not know the difference.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "core.h"
+#include "key.h"
+#include "mr.h"
+#include "mw.h"
+#include "qp.h"
+#include "shm.h"
 
 struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
@@ -44,7 +53,8 @@ struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	return &mw->base;
 }
 
-void soft_mw_invalidated(struct soft_mw *mw)
+/* Its key was withdrawn. */
+static void invalidated(struct soft_mw *mw)
 {
 	if (mw->mr)
 		atomic_fetch_sub(&mw->mr->windows, 1);
@@ -54,7 +64,7 @@ void soft_mw_invalidated(struct soft_mw *mw)
 static void unbind(struct soft_mw *mw)
 {
 	soft_key_withdraw(soft_core, &soft_core->seg->mr[mw->place]);
-	soft_mw_invalidated(mw);
+	invalidated(mw);
 }
 
 int soft_dealloc_mw(struct ibv_mw *base)
@@ -130,20 +140,14 @@ int soft_mw_bind(struct soft_qp *qp, struct ibv_mw *base, uint32_t rkey, const s
 	return 0;
 }
 
-int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+bool soft_mw_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint32_t qpn)
 {
-	struct ibv_send_wr *bad, wr = {
-		.wr_id = bind->wr_id,
-		.opcode = IBV_WR_BIND_MW,
-		.send_flags = bind->send_flags,
-		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info },
-	};
-	int err = soft_post_send(base, &wr, &bad);
+	struct shm_mr *mr = &core->seg->mr[soft_key_place(core->seg, key)];
 
-	if (soft_call_fails(__func__))
-		return ENOMEM;
-	/* The caller may hand out the new key as soon as the bind is posted. */
-	if (!err && mw->type == IBV_MW_TYPE_1)
-		mw->rkey = wr.bind_mw.rkey;
-	return err;
+	/* Only windows that are bound through this queue pair can be invalidated; plain regions never. */
+	if (shm_mr_key(mr) != key || !(mr->access & SHM_ACCESS_WINDOW) || mr->qpn != qpn || mr->pd != pd)
+		return false;
+	soft_key_withdraw(core, mr);
+	invalidated(core->window[soft_key_place(core->seg, key)]);
+	return true;
 }

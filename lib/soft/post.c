@@ -4,11 +4,24 @@
  * is set going.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "copy.h"
+#include "direct.h"
+#include "limits.h"
+#include "link.h"
+#include "lock.h"
+#include "post.h"
+#include "qp.h"
+#include "requester.h"
+#include "retire.h"
+#include "rq.h"
 
 bool soft_sq_room(struct soft_qp *qp, uint32_t head)
 {
@@ -248,5 +261,23 @@ int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_
 		soft_qp_fail(qp);
 out:
 	soft_unlock(&qp->lock);
+	return err;
+}
+
+int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = bind->wr_id,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = bind->send_flags,
+		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info },
+	};
+	int err = soft_post_send(base, &wr, &bad);
+
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	/* The caller may hand out the new key as soon as the bind is posted. */
+	if (!err && mw->type == IBV_MW_TYPE_1)
+		mw->rkey = wr.bind_mw.rkey;
 	return err;
 }

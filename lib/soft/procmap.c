@@ -11,13 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "procmap.h"
-#include "soft.h"
 
 /* As in linux/fs.h since Linux 6.11; older headers lack it. */
 struct query {

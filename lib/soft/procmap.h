@@ -17,6 +17,6 @@ struct soft_vma {
 };
 
 /* The mapping that `addr` lies in: 0, ENOENT where nothing is mapped, or another errno value. */
-int soft_procmap(uint64_t addr, struct soft_vma *vma) __attribute__((visibility("hidden")));
+int soft_procmap(uint64_t addr, struct soft_vma *vma);
 
 #endif

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Queue pairs: made, changed, asked, destroyed. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "async.h"
+#include "base.h"
+#include "core.h"
+#include "cq.h"
+#include "export.h"
+#include "key.h"
+#include "limits.h"
+#include "link.h"
+#include "link_out.h"
+#include "list.h"
+#include "lock.h"
+#include "mr.h"
+#include "qp.h"
+#include "qp_state.h"
+#include "requester.h"
+#include "retire.h"
+#include "rq.h"
+#include "shm.h"
+#include "srq.h"
+#include "start.h"
+#include "timer.h"
+#include "wr.h"
 
 enum {
 	MAX_5BIT = 31, /* timers */
@@ -84,7 +109,7 @@ static int qp_insert(struct soft_core *core, struct soft_qp *qp)
 		qp->shm->pd = qp->ex.qp_base.pd->handle;
 		shm_busy_leave(qp->shm);
 		shm_gate_store(qp->shm, 0);
-		qp->ex.qp_base.qp_num = soft_qpn(core->seg, qp->index);
+		qp->ex.qp_base.qp_num = shm_qpn(core->seg, qp->index);
 		core->qp[qp->index] = qp;
 	}
 	pthread_mutex_unlock(&core->table_lock);
@@ -191,77 +216,6 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 
 /* ---- state ---- */
 
-void soft_qp_publish(struct soft_qp *qp)
-{
-	enum ibv_qp_state state = soft_qp_state(qp);
-	unsigned int access = qp->attr.qp_access_flags;
-	uint32_t gate = 0;
-
-	/* Without a link to the peer nobody could wait for it to become idle: the gate stays closed. */
-	if (qp->peer && !qp->lost && (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD)) {
-		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
-		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;
-		gate |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ : 0;
-		gate |= access & IBV_ACCESS_REMOTE_ATOMIC ? SHM_GATE_ATOMIC : 0;
-		gate |= qp->attr.max_dest_rd_atomic ? SHM_GATE_RD_RES : 0;
-	}
-	shm_gate_store(qp->shm, gate);
-}
-
-static void set_state(struct soft_qp *qp, enum ibv_qp_state state)
-{
-	atomic_store_explicit(&qp->state, (uint32_t)state, memory_order_relaxed);
-	qp->ex.qp_base.state = state;
-	soft_qp_publish(qp);
-}
-
-void soft_recv_done(struct soft_qp *qp, struct soft_cqe *cqe, bool solicited)
-{
-	cqe->qp = qp;
-	cqe->is_send = 0;
-	cqe->wc.wr_id = qp->rx.wr_id;
-	cqe->wc.qp_num = qp->ex.qp_base.qp_num;
-	cqe->wc.src_qp = qp->attr.dest_qp_num;
-	qp->rx_active = false;
-	soft_cq_push(soft_cq(qp->ex.qp_base.recv_cq), cqe, solicited);
-}
-
-static void flush_recv(struct soft_qp *qp)
-{
-	struct soft_cqe cqe = { .wc = { .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV } };
-
-	if (qp->rx_active)
-		soft_recv_done(qp, &cqe, false);
-	if (qp->ex.qp_base.srq) {
-		/* What waits in the shared queue is for the others; this one takes no more of it. */
-		if (!qp->last_wqe)
-			soft_async_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
-		qp->last_wqe = true;
-		return;
-	}
-	while (soft_rq_take(qp))
-		soft_recv_done(qp, &cqe, false);
-}
-
-void soft_qp_fail(struct soft_qp *qp)
-{
-	set_state(qp, IBV_QPS_ERR);
-	soft_send_flush(qp);
-	flush_recv(qp);
-}
-
-void soft_qp_restart(struct soft_qp *qp)
-{
-	qp->sq_exec = qp->sq_tail = qp->sq_head;
-	qp->inflight = 0;
-	qp->part_done = 0;
-	qp->timed_since = 0;
-	qp->stall = SOFT_GO;
-	qp->give_up_ns = 0;
-	qp->resync = true;
-	qp->epoch = atomic_fetch_add(&soft_core->object_serial, 1);
-}
-
 /* Out of the list of those that wait for room in the link, which may be another one, or none, next. */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
@@ -274,7 +228,7 @@ static void wait_for_room_no_more(struct soft_qp *qp)
 
 static void reset(struct soft_qp *qp)
 {
-	set_state(qp, IBV_QPS_RESET);
+	soft_qp_set_state(qp, IBV_QPS_RESET);
 	wait_for_room_no_more(qp);
 	soft_qp_restart(qp);
 	atomic_store(&qp->sq_released, qp->sq_head);
@@ -371,9 +325,9 @@ static void take_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr,
 static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 {
 	struct soft_out *old = qp->out;
-	int index = *out ? soft_qpn_index((*out)->peer.seg, qp->attr.dest_qp_num) : -1;
+	int index = *out ? shm_qpn_index((*out)->peer.seg, qp->attr.dest_qp_num) : -1;
 
-	/* soft_wait_idle goes through all queue pairs, whatever their own threads do. */
+	/* A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads do. */
 	pthread_mutex_lock(&soft_core->table_lock);
 	qp->out = index < 0 ? NULL : *out;
 	qp->peer = index < 0 ? NULL : &qp->out->peer.seg->qp[index];
@@ -410,18 +364,18 @@ static void enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state 
 		break;
 	case IBV_QPS_RTR:
 		connect_peer(qp, out);
-		set_state(qp, to);
+		soft_qp_set_state(qp, to);
 		break;
 	case IBV_QPS_RTS:
 		qp->retries_left = qp->attr.retry_cnt;
 		qp->rnr_left = qp->attr.rnr_retry;
-		set_state(qp, to);
+		soft_qp_set_state(qp, to);
 		if (from == IBV_QPS_RTR && soft_adversary.on)
 			plan_cut(qp);
 		soft_pump(qp);
 		break;
 	default:
-		set_state(qp, to);
+		soft_qp_set_state(qp, to);
 		if (to == IBV_QPS_SQD && qp->attr.en_sqd_async_notify && qp->inflight == 0)
 			soft_async_qp(qp, IBV_EVENT_SQ_DRAINED);
 	}

@@ -5,8 +5,13 @@
  * man page of ibv_modify_qp has it.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdint.h>
 
-#include "soft.h"
+#include "qp.h"
+#include "qp_state.h"
+#include "shm.h"
 
 struct transition {
 	enum ibv_qp_state from, to;
@@ -50,4 +55,28 @@ int soft_qp_check_modify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 		return mask & ~(t->required | t->optional) ? EINVAL : 0;
 	}
 	return EINVAL;
+}
+
+void soft_qp_publish(struct soft_qp *qp)
+{
+	enum ibv_qp_state state = soft_qp_state(qp);
+	unsigned int access = qp->attr.qp_access_flags;
+	uint32_t gate = 0;
+
+	/* Without a link to the peer nobody could wait for it to become idle: the gate stays closed. */
+	if (qp->peer && !qp->lost && soft_qp_connected(state)) {
+		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
+		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;
+		gate |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ : 0;
+		gate |= access & IBV_ACCESS_REMOTE_ATOMIC ? SHM_GATE_ATOMIC : 0;
+		gate |= qp->attr.max_dest_rd_atomic ? SHM_GATE_RD_RES : 0;
+	}
+	shm_gate_store(qp->shm, gate);
+}
+
+void soft_qp_set_state(struct soft_qp *qp, enum ibv_qp_state state)
+{
+	atomic_store_explicit(&qp->state, (uint32_t)state, memory_order_relaxed);
+	qp->ex.qp_base.state = state;
+	soft_qp_publish(qp);
 }

@@ -7,10 +7,28 @@
  * at, and nothing in it is believed: sizes are bounded and keys checked as if it came over a wire.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
-#include "soft.h"
+#include "async.h"
+#include "copy.h"
+#include "core.h"
+#include "cq.h"
+#include "key.h"
+#include "limits.h"
+#include "link.h"
+#include "lock.h"
+#include "mw.h"
+#include "qp.h"
+#include "responder.h"
+#include "retire.h"
+#include "shm.h"
+#include "srq.h"
 
 struct inbound {
 	struct soft_core *core;
@@ -36,11 +54,6 @@ static struct span span_of(const struct inbound *r, uint64_t length)
 	return (struct span){ r->req.raddr, length, r->req.rkey };
 }
 
-static bool listens(enum ibv_qp_state state)
-{
-	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
-}
-
 static bool is_send(uint32_t opcode)
 {
 	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
@@ -60,7 +73,7 @@ static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
  */
 static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 {
-	int index = soft_qpn_index(r->in->peer.seg, r->req.src_qpn);
+	int index = shm_qpn_index(r->in->peer.seg, r->req.src_qpn);
 	uint32_t gate;
 
 	atomic_thread_fence(memory_order_seq_cst);
@@ -190,7 +203,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 	if (!(r->req.flags & SHM_REQ_LAST))
 		return SHM_ACK;
 	if (r->req.flags & SHM_REQ_INV &&
-	    !soft_key_invalidate(r->core, r->req.imm, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num))
+	    !soft_mw_invalidate(r->core, r->req.imm, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num))
 		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_ACCESS);
 	receive_done(r);
 	return SHM_ACK;
@@ -344,8 +357,8 @@ static bool well_formed(const struct shm_req *req)
 
 static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 {
-	if (!listens(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != r->req.src_qpn ||
-	    soft_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
+	if (!soft_qp_connected(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != r->req.src_qpn ||
+	    shm_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
 		return SHM_NOT_READY;
 	if (qp->rx_drop && !(r->req.flags & SHM_REQ_RESYNC))
 		return SHM_DROPPED;
@@ -403,7 +416,7 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 	memcpy(&r.req, req, offsetof(struct shm_req, turn));
 	if (!(r.req.flags & SHM_REQ_BUNDLE))
 		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));
-	index = soft_qpn_index(core->seg, r.req.dst_qpn);
+	index = shm_qpn_index(core->seg, r.req.dst_qpn);
 	qp = index < 0 ? NULL : core->qp[index];
 	r.resp = (struct shm_resp){ .status = SHM_NOT_READY,
 		                        .qp_index = r.req.qp_index,

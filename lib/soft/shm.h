@@ -182,6 +182,31 @@ struct shm_link {
 	uint8_t resp_chunk[SHM_RING][SHM_CHUNK];
 };
 
+/* ---- numbers of queue pairs ---- */
+
+/* Number of the queue pair at an index of the segment's table. */
+static inline uint32_t shm_qpn(const struct shm_segment *seg, uint32_t index)
+{
+	return seg->slot[index / SHM_QPS_PER_SLOT] << SHM_SLOT_BITS | index % SHM_QPS_PER_SLOT;
+}
+
+/* Owner; pairs with shm_qpn_index: the slot's number is written first. */
+static inline void shm_slots_store(struct shm_segment *seg, uint32_t slots)
+{
+	atomic_store_explicit(&seg->slots, slots, memory_order_release);
+}
+
+/* Index of a number in the segment's table, or -1: not its owner's. Pairs with shm_slots_store. */
+static inline int shm_qpn_index(const struct shm_segment *seg, uint32_t qpn)
+{
+	uint32_t slots = atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->slots, memory_order_acquire);
+
+	for (uint32_t i = 0; i < slots && i < SHM_SLOTS; i++)
+		if (seg->slot[i] == qpn >> SHM_SLOT_BITS)
+			return (int)(i * SHM_QPS_PER_SLOT + qpn % SHM_QPS_PER_SLOT);
+	return -1;
+}
+
 /* ---- gate of a queue pair ---- */
 
 /* Owner; pairs with shm_gate_load in the peer: pd is written before the gate opens. */

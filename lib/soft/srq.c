@@ -1,59 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Receive queues, of a queue pair or shared. */
+/* Shared receive queues, and where a queue pair takes its receives from. */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "async.h"
+#include "core.h"
+#include "export.h"
+#include "limits.h"
+#include "lock.h"
+#include "mr.h"
+#include "qp.h"
+#include "rq.h"
+#include "srq.h"
 
-int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge)
+/* Raise SRQ_LIMIT_REACHED if it is due; srq->lock is held. */
+static void check_limit(struct soft_srq *srq)
 {
-	memset(rq, 0, sizeof(*rq));
-	rq->limit = wr;
-	rq->max_sge = sge;
-	if (wr == 0)
-		return 0;
-	rq->size = soft_pow2(wr);
-	rq->stride = sizeof(struct soft_rwqe) + sge * sizeof(struct ibv_sge);
-	rq->ring = calloc(rq->size, rq->stride);
-	return rq->ring ? 0 : ENOMEM;
-}
+	struct ibv_async_event event = { .element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED };
 
-void soft_rq_fini(struct soft_rq *rq)
-{
-	free(rq->ring);
-	rq->ring = NULL;
-}
-
-int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr)
-{
-	struct soft_rwqe *rwqe;
-
-	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > rq->max_sge)
-		return EINVAL;
-	if (rq->head - rq->tail >= rq->limit)
-		return ENOMEM;
-	rwqe = soft_rwqe(rq, rq->head);
-	rwqe->wr_id = wr->wr_id;
-	rwqe->nsge = (uint32_t)wr->num_sge;
-	for (uint32_t i = 0; i < rwqe->nsge; i++)
-		rwqe->sge[i] = wr->sg_list[i];
-	rq->head++;
-	return 0;
-}
-
-static bool take(struct soft_rq *rq, struct soft_qp *qp)
-{
-	const struct soft_rwqe *rwqe;
-
-	if (rq->head == rq->tail)
-		return false;
-	rwqe = soft_rwqe(rq, rq->tail++);
-	qp->rx.wr_id = rwqe->wr_id;
-	qp->rx.nsge = rwqe->nsge;
-	memcpy(qp->rx.sge, rwqe->sge, rwqe->nsge * sizeof(rwqe->sge[0]));
-	return true;
+	if (srq->limit_event == 0 || srq->rq.head - srq->rq.tail >= srq->limit_event)
+		return;
+	/* One event per arming. */
+	srq->limit_event = 0;
+	srq->async_raised++;
+	soft_async_raise(srq->base.context, &event);
 }
 
 bool soft_rq_take(struct soft_qp *qp)
@@ -62,12 +39,12 @@ bool soft_rq_take(struct soft_qp *qp)
 	bool found;
 
 	if (!qp->ex.qp_base.srq)
-		return take(&qp->rq, qp);
+		return soft_rq_pop(&qp->rq, &qp->rx);
 	srq = soft_srq(qp->ex.qp_base.srq);
 	soft_lock(&srq->lock);
-	found = take(&srq->rq, qp);
+	found = soft_rq_pop(&srq->rq, &qp->rx);
 	if (found)
-		soft_srq_check_limit(srq);
+		check_limit(srq);
 	soft_unlock(&srq->lock);
 	return found;
 }
@@ -151,7 +128,7 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, 
 		err = resize(&srq->rq, attr->max_wr);
 	if (!err && mask & IBV_SRQ_LIMIT) {
 		srq->limit_event = attr->srq_limit;
-		soft_srq_check_limit(srq);
+		check_limit(srq);
 	}
 	soft_unlock(&srq->lock);
 	return err;
@@ -169,18 +146,6 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
 	attr->srq_limit = srq->limit_event;
 	soft_unlock(&srq->lock);
 	return 0;
-}
-
-void soft_srq_check_limit(struct soft_srq *srq)
-{
-	struct ibv_async_event event = { .element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED };
-
-	if (srq->limit_event == 0 || srq->rq.head - srq->rq.tail >= srq->limit_event)
-		return;
-	/* One event per arming. */
-	srq->limit_event = 0;
-	srq->async_raised++;
-	soft_async_raise(srq->base.context, &event);
 }
 
 int soft_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)

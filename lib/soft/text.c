@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Names and rates: enumerations turned into words and numbers. */
-#include "soft.h"
+#include <infiniband/verbs.h>
+
+#include "export.h"
 
 #define NAME_OF(table, value) \
 	((size_t)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : "unknown")

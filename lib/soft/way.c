@@ -15,7 +15,11 @@
  *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
-#include "soft.h"
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "shm.h"
+#include "way.h"
 
 enum {
 	CLASSES = 12,           /* SOFT_WAY_MIN bytes and up, doubling */

@@ -5,10 +5,19 @@
  * over at once.
  */
 #include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "adversary.h"
-#include "soft.h"
+#include "copy.h"
+#include "list.h"
+#include "lock.h"
+#include "post.h"
+#include "qp.h"
+#include "requester.h"
+#include "wr.h"
 
 static struct soft_qp *self(struct ibv_qp_ex *ex)
 {

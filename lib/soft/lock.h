@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A lock that is held for nanoseconds, or by somebody who copies. */
+#ifndef SOFT_LOCK_H
+#define SOFT_LOCK_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct soft_lock {
+	_Atomic uint32_t held;
+};
+
+/* Tells the processor that its thread only waits. */
+static inline void soft_cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* Pairs with soft_unlock: what the last holder wrote is seen. */
+static inline bool soft_trylock(struct soft_lock *lock)
+{
+	return atomic_exchange_explicit(&lock->held, 1, memory_order_acquire) == 0;
+}
+
+/*
+ * Only threads of this process wait here; the holder may have lost its core, so give it ours after
+ * a while.
+ */
+static inline void soft_lock(struct soft_lock *lock)
+{
+	unsigned int spins = 0;
+
+	while (!soft_trylock(lock)) {
+		if (++spins % 64 == 0)
+			sched_yield();
+		else
+			soft_cpu_relax();
+	}
+}
+
+/* Pairs with soft_trylock. */
+static inline void soft_unlock(struct soft_lock *lock)
+{
+	atomic_store_explicit(&lock->held, 0, memory_order_release);
+}
+
+#endif
