@@ -16,7 +16,9 @@
 #include <stdlib.h>
 
 #include "boot.h"
+#include "job/init.h"
 #include "job/job.h"
+#include "job/service.h"
 #include "oriel.h"
 #include "scale.h"
 

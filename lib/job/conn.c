@@ -35,7 +35,7 @@
 #include "job/job.h"
 #include "base/order.h"
 #include "job/peer.h"
-#include "job/service.h"
+#include "job/agenda.h"
 #include "base/util.h"
 
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
@@ -77,7 +77,7 @@ static void count_attempt(struct peer *peer, bool on)
 	if (peer->conn->counted == on)
 		return;
 	peer->conn->counted = on;
-	service_connecting(peer->job, on ? 1 : -1);
+	agenda_connecting(peer->job, on ? 1 : -1);
 }
 
 /* Give up the present identifier, whichever side made it. */
@@ -175,7 +175,7 @@ static void resolve(struct peer *peer)
 
 static void set_deadline(struct peer *peer)
 {
-	peer->conn->deadline_ns = now_ns() + (uint64_t)peer->job->connect_timeout_ms * NS_PER_MS;
+	peer->conn->deadline_ns = now_ns() + (uint64_t)peer->job->limits.connect_timeout_ms * NS_PER_MS;
 }
 
 /* The address is known: make a request, or queue for one. Time begins with the first. */
@@ -183,7 +183,7 @@ static void begin_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
 
-	if (!service_may_connect(peer->job)) {
+	if (!agenda_may_connect(peer->job)) {
 		enter(peer, CONN_QUEUED, 0);
 		return;
 	}
@@ -219,7 +219,7 @@ static bool make_conn(struct peer *peer)
 	conn->started_ns = now_ns();
 	set_deadline(peer);
 	peer_set_state(peer, PEER_CONNECTING);
-	service_watch(peer);
+	agenda_watch(peer);
 	return true;
 }
 
@@ -259,8 +259,8 @@ static void fill_private(const struct peer *peer, uint32_t attempt, enum handsha
 		.attempt = attempt,
 		.area_addr = (uint64_t)(uintptr_t)peer->area,
 		.area_rkey = peer->area_piece.rkey,
-		.directory_addr = (uint64_t)(uintptr_t)job->directory,
-		.directory_rkey = job->directory_piece.rkey,
+		.directory_addr = (uint64_t)(uintptr_t)job->directory.root,
+		.directory_rkey = job->directory.piece.rkey,
 	};
 
 	handshake_encode(bytes, &data, direction, (uint32_t)peer->rank, job->boot->secret);
@@ -334,7 +334,7 @@ static void established(struct peer *peer)
 	if (active)
 		tell_up(peer, attempt);
 	peer_set_state(peer, PEER_UP);
-	service_watch(peer);
+	agenda_watch(peer);
 }
 
 static void answered(struct peer *peer, const struct handshake *data)
@@ -421,7 +421,7 @@ static void rejected(struct peer *peer, int status, bool busy)
 		return;
 	}
 	drop_id(peer);
-	enter(peer, CONN_YIELD, (uint64_t)peer->job->connect_timeout_ms);
+	enter(peer, CONN_YIELD, (uint64_t)peer->job->limits.connect_timeout_ms);
 }
 
 static void disconnected(struct peer *peer)
@@ -578,26 +578,31 @@ bool conn_tick(struct peer *peer, uint64_t now)
 	return peer->conn;
 }
 
+/* Give up connecting, and tell a connected peer that this side has let go. */
+static void let_go(struct peer *peer)
+{
+	if (peer->conn)
+		free_conn(peer);
+	if (peer->id && !peer->disconnected)
+		rdma_disconnect(peer->id);
+	peer->disconnected = true;
+}
+
 void conn_drop(struct peer *peer)
 {
-	if (peer->conn)
-		free_conn(peer);
 	wire_break(&peer->wire);
-	if (peer->id && !peer->disconnected)
-		rdma_disconnect(peer->id);
-	peer->disconnected = true;
+	let_go(peer);
 }
 
-void conn_disconnect(struct peer *peer)
+void connections_close(struct oriel_job *job)
 {
-	if (peer->conn)
-		free_conn(peer);
-	if (peer->id && !peer->disconnected)
-		rdma_disconnect(peer->id);
-	peer->disconnected = true;
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		let_go(peer);
 }
 
-void conn_release(struct peer *peer)
+static void release(struct peer *peer)
 {
 	if (peer->conn)
 		free_conn(peer);
@@ -606,4 +611,12 @@ void conn_release(struct peer *peer)
 	wire_drop_pair(peer->id, &peer->pair);
 	rdma_destroy_id(peer->id);
 	peer->id = NULL;
+}
+
+void connections_release(struct oriel_job *job)
+{
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		release(peer);
 }

@@ -36,10 +36,10 @@ bool conn_is_timed(const struct peer *peer);
 /* The peer is dead: give up connecting, or tell it that this side has let go. */
 void conn_drop(struct peer *peer);
 
-/* Close in order at the end of the job. */
-void conn_disconnect(struct peer *peer);
+/* Close all connections in order at the end of the job. */
+void connections_close(struct oriel_job *job);
 
-/* Release identifier and queue pair; the service thread has ended. */
-void conn_release(struct peer *peer);
+/* Release all identifiers and queue pairs; the service thread has ended. */
+void connections_release(struct oriel_job *job);
 
 #endif

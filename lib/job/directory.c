@@ -27,7 +27,7 @@
 #include "job/job.h"
 #include "win/link.h"
 #include "base/order.h"
-#include "job/service.h"
+#include "job/agenda.h"
 #include "verbs/table.h"
 #include "base/util.h"
 #include "win/win.h"
@@ -59,17 +59,17 @@ bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID
 
 int directory_open(struct oriel_job *job)
 {
-	int rc = slab_alloc(&job->slabs, sizeof(struct table_root), &job->directory_piece);
+	int rc = slab_alloc(&job->slabs, sizeof(struct table_root), &job->directory.piece);
 
 	if (rc == 0)
-		job->directory = job->directory_piece.addr;
+		job->directory.root = job->directory.piece.addr;
 	return rc;
 }
 
 void directory_close(struct oriel_job *job)
 {
-	free(job->slots);
-	free(job->fence_words);
+	free(job->directory.used);
+	free(job->directory.fence_words);
 }
 
 /* The caller holds job->lock, as for the next ones. */
@@ -77,30 +77,32 @@ static int add_fence_words(struct oriel_job *job, uint32_t slot)
 {
 	size_t bytes = 2 * (size_t)fence_rounds(job->size) * sizeof(uint64_t);
 
-	if (!grow_array(&job->fence_words, &job->fence_capacity, slot + 1, sizeof(*job->fence_words)))
+	if (!grow_array(&job->directory.fence_words, &job->directory.fence_capacity, slot + 1,
+	                sizeof(*job->directory.fence_words)))
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for window slot %u", slot);
-	memset(&job->fence_words[slot], 0, sizeof(job->fence_words[slot]));
-	return bytes ? slab_alloc(&job->slabs, bytes, &job->fence_words[slot]) : 0;
+	memset(&job->directory.fence_words[slot], 0, sizeof(job->directory.fence_words[slot]));
+	return bytes ? slab_alloc(&job->slabs, bytes, &job->directory.fence_words[slot]) : 0;
 }
 
 /* One more slot than ever before, ready in every respect. */
 static int add_slot(struct oriel_job *job)
 {
-	uint32_t offset, segment, slot = job->slot_count;
+	uint32_t offset, segment, slot = job->directory.slot_count;
 	int rc;
 
 	if (slot == WINDOWS_MAX)
 		return err_set(ORIEL_ERR_LIMIT, "more than %d windows at once", WINDOWS_MAX);
-	if (!grow_array(&job->slots, &job->slot_capacity, slot + 1, sizeof(*job->slots)))
+	if (!grow_array(&job->directory.used, &job->directory.slot_capacity, slot + 1, sizeof(*job->directory.used)))
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for window slot %u", slot);
 	segment = table_segment(slot, &offset);
-	rc = table_add_segment(&job->slabs, job->directory, segment, sizeof(struct dir_entry), &job->dir_segments[segment]);
+	rc = table_add_segment(&job->slabs, job->directory.root, segment, sizeof(struct dir_entry),
+	                       &job->directory.segments[segment]);
 	if (rc == 0)
 		rc = add_fence_words(job, slot);
 	if (rc == 0)
 		rc = peers_cover_slot(job, slot);
 	if (rc == 0)
-		job->slots[job->slot_count++] = NULL;
+		job->directory.used[job->directory.slot_count++] = false;
 	return rc;
 }
 
@@ -108,7 +110,7 @@ static uint32_t free_slot(const struct oriel_job *job)
 {
 	uint32_t slot = 0;
 
-	while (slot < job->slot_count && job->slots[slot])
+	while (slot < job->directory.slot_count && job->directory.used[slot])
 		slot++;
 	return slot;
 }
@@ -121,27 +123,26 @@ static void clear_flags(struct oriel_job *job, uint32_t slot)
 {
 	size_t fence_bytes = 2 * (size_t)fence_rounds(job->size) * sizeof(uint64_t);
 
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		if (job->peers[i])
-			memset(peer_flags(job->peers[i], slot), 0, sizeof(struct flag_pair));
+	for (uint32_t i = 0; i < job->peers.capacity; i++) {
+		if (job->peers.table[i])
+			memset(peer_flags(job->peers.table[i], slot), 0, sizeof(struct flag_pair));
 	}
 	if (fence_bytes)
-		memset(job->fence_words[slot].addr, 0, fence_bytes);
+		memset(job->directory.fence_words[slot].addr, 0, fence_bytes);
 }
 
-int directory_take(struct oriel_job *job, struct oriel_win *win, uint32_t *slot)
+int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_words)
 {
 	int rc = 0;
 
 	pthread_mutex_lock(&job->lock);
 	*slot = free_slot(job);
-	if (*slot == job->slot_count)
+	if (*slot == job->directory.slot_count)
 		rc = add_slot(job);
 	if (rc == 0) {
 		clear_flags(job, *slot);
-		win->fence_piece = job->fence_words[*slot];
-		job->slots[*slot] = win;
-		job->window_count++;
+		*fence_words = job->directory.fence_words[*slot];
+		job->directory.used[*slot] = true;
 	}
 	pthread_mutex_unlock(&job->lock);
 	return rc;
@@ -151,7 +152,7 @@ static struct dir_entry *own_entry(struct oriel_job *job, uint32_t slot)
 {
 	uint32_t offset, segment = table_segment(slot, &offset);
 
-	return (struct dir_entry *)job->dir_segments[segment] + offset;
+	return (struct dir_entry *)job->directory.segments[segment] + offset;
 }
 
 void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry)
@@ -168,7 +169,7 @@ void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_en
 void directory_give(struct oriel_job *job, uint32_t slot)
 {
 	pthread_mutex_lock(&job->lock);
-	job->slots[slot] = NULL;
+	job->directory.used[slot] = false;
 	pthread_mutex_unlock(&job->lock);
 }
 
@@ -220,7 +221,7 @@ int lookup_request(struct link *link, struct oriel_win *win)
 		at = &(*at)->next;
 	*at = lookup;
 	pthread_mutex_unlock(&peer->lock);
-	service_request(peer);
+	agenda_request(peer);
 	return 0;
 }
 

@@ -9,11 +9,24 @@
 #include <stdint.h>
 
 #include "verbs/layout.h"
+#include "verbs/slab.h"
 
 struct oriel_job;
 struct oriel_win;
 struct peer;
 struct link;
+
+/* Our table of windows; guarded by job->lock. */
+struct directory {
+	struct table_root *root;        /* registered; peers read it */
+	struct piece piece;             /* where it lies */
+	void *segments[TABLE_SEGMENTS]; /* struct dir_entry */
+	bool *used;                     /* by slot */
+	uint32_t slot_count;            /* slots ever used */
+	uint32_t slot_capacity;
+	struct piece *fence_words; /* by slot: registered words of fence.c; kept for the slot's next window */
+	uint32_t fence_capacity;
+};
 
 /* The check word of an entry: a hash over everything before it. Never 0. */
 uint64_t dir_entry_check(const struct dir_entry *entry);
@@ -25,8 +38,11 @@ bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID
 int directory_open(struct oriel_job *job);
 void directory_close(struct oriel_job *job);
 
-/* A free slot for the window, with flag words at every peer. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY. */
-int directory_take(struct oriel_job *job, struct oriel_win *win, uint32_t *slot);
+/*
+ * A free slot for a window, with flag words at every peer and fence words of its own. ERRORS:
+ * ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY.
+ */
+int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_words);
 
 /* Show the entry to peers, or (an entry of zeros) hide it. */
 void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry);

@@ -120,11 +120,11 @@ static void join_list(struct oriel_group *group)
 	struct oriel_job *job = group->job;
 
 	pthread_mutex_lock(&job->lock);
-	group->next = job->groups;
-	group->link = &job->groups;
+	group->next = job->groups.alive;
+	group->link = &job->groups.alive;
 	if (group->next)
 		group->next->link = &group->next;
-	job->groups = group;
+	job->groups.alive = group;
 	pthread_mutex_unlock(&job->lock);
 }
 

@@ -41,6 +41,11 @@ struct oriel_group {
 	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list: equal lists have equal keys */
 };
 
+/* The job's groups that are alive: those the program has not freed go with the job. Guarded by job->lock. */
+struct groups {
+	struct oriel_group *alive;
+};
+
 /* World rank of member `rank`. */
 int group_world_rank(const struct oriel_group *group, int rank);
 

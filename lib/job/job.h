@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * job.h - everything that belongs to one job of this process; there is no other state
+ * job.h - everything that belongs to one job of this process, part by part; there is no other state
  */
 #ifndef ORIEL_JOB_H
 #define ORIEL_JOB_H
@@ -11,7 +11,11 @@
 
 #include "boot.h"
 #include "verbs/device.h"
+#include "job/agenda.h"
+#include "job/death.h"
+#include "job/directory.h"
 #include "job/group.h"
+#include "job/mail.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "job/mem.h"
@@ -22,12 +26,33 @@
 #define PATIENCE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
 
 struct service;
-struct kept_mail;
 
 /* How many collective calls have been made on one list of members. */
 struct group_count {
 	uint8_t key[GROUP_KEY_BYTES];
 	uint64_t count;
+};
+
+struct group_counts {
+	struct group_count *list;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* Limits of time, as the program or the environment chose them. */
+struct limits {
+	int timeout_ms;  /* 0: none */
+	int watchdog_ms; /* 0: none */
+	int connect_timeout_ms;
+};
+
+/* What the program holds: for oriel_usage, and for oriel_finalize to refuse. */
+struct holdings {
+	uint32_t windows;
+	uint32_t links;
+	uint32_t mems; /* oriel_mem handles */
+	size_t window_bytes;
+	size_t link_bytes;
 };
 
 struct oriel_job {
@@ -38,46 +63,23 @@ struct oriel_job {
 	bool needs_progress;          /* the device, for private memory: lend_offered() */
 	uint64_t private_windows;     /* of memory that the device cannot lend, as far as we know; changed atomically */
 	bool closing;                 /* in finalize: disconnects are no deaths; state of the service thread */
-	int timeout_ms;               /* 0: none */
-	int watchdog_ms;              /* 0: none */
-	int connect_timeout_ms;
-	uint64_t deaths;   /* ranks known dead; counter_load */
+	struct limits limits;
 	struct boot *boot; /* the service thread's while it runs */
 	struct device device;
-	struct slabs slabs;
+	struct slabs slabs; /* has a lock of its own, as the next two */
 	struct mem_table mems;
+	struct mailbox mailbox;
 	struct service *service;
 	struct oriel_group *world;
 
-	pthread_mutex_t lock;       /* guards all below; never held while waiting */
-	struct oriel_group *groups; /* alive: those the program has not freed go with the job */
-	struct peer **peers;        /* open addressing by rank; NULL: free */
-	uint32_t peer_count;
-	uint32_t peer_capacity; /* a power of 2 */
-	struct peer *requests;  /* peers the service thread shall look at */
-	struct death *dead;
-	uint32_t dead_count;
-	uint32_t dead_capacity;
-	struct group_count *group_counts;
-	uint32_t group_count_count;
-	uint32_t group_count_capacity;
-	/* Windows: the directory, see directory.c; slot i is in use when slots[i] is set. */
-	struct table_root *directory;
-	struct piece directory_piece;
-	void *dir_segments[TABLE_SEGMENTS]; /* struct dir_entry */
-	struct oriel_win **slots;
-	uint32_t slot_count; /* slots ever used */
-	uint32_t slot_capacity;
-	struct piece *fence_words; /* by slot: registered words of fence.c; kept for the slot's next window */
-	uint32_t fence_capacity;
-	uint32_t window_count;
-	uint32_t link_count;
-	size_t link_bytes;
-
-	pthread_mutex_t mail_lock;    /* guards the kept mails */
-	struct kept_mail *kept_mails; /* mails taken from the rings that nobody has asked for yet */
-	uint32_t kept_mail_count;
-	uint32_t mem_count; /* guarded by lock: oriel_mem handles alive */
+	pthread_mutex_t lock; /* guards all below; never held while waiting */
+	struct groups groups;
+	struct group_counts group_counts;
+	struct peers peers;
+	struct deaths deaths;
+	struct agenda agenda;
+	struct directory directory;
+	struct holdings holdings;
 };
 
 /* More ranks than processors on this machine: whoever is awaited may need this very one. */
@@ -96,21 +98,9 @@ static inline uint32_t job_patience(const struct oriel_job *job)
 int job_check(const struct oriel_job *job, const char *call);
 
 /*
- * What oriel_init does once the process knows its bootstrap. job is fresh from handle_new; it takes
- * boot over, and both are released on failure.
- */
-int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options);
-
-/* What boot must have been opened with; the argument is the struct oriel_job. */
-extern const struct boot_events job_boot_events;
-
-/*
  * Count one more collective call on this list of members; the number tells it from those before.
  * ERRORS: ORIEL_ERR_MEMORY.
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
-
-/* Any member of the group that is dead, as world rank; or ORIEL_RANK_NONE. */
-int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
 
 #endif

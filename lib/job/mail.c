@@ -10,7 +10,7 @@
 #include "job/job.h"
 #include "base/order.h"
 #include "job/peer.h"
-#include "job/service.h"
+#include "job/agenda.h"
 #include "job/wait.h"
 
 #define HALF_RING (MAIL_RING / 2)
@@ -27,7 +27,7 @@ static int wait_up(struct peer *peer, struct wait *wait)
 	uint32_t state = state_load(&peer->state); /* pairs with peer_set_state */
 
 	if (state == PEER_NEW)
-		service_request(peer);
+		agenda_request(peer);
 	while ((state = state_load(&peer->state)) != PEER_UP && state != PEER_DEAD) {
 		int rc = wait_pause(wait);
 
@@ -120,14 +120,14 @@ static bool keep_mail(struct oriel_job *job, struct kept_mail *kept)
 {
 	bool room;
 
-	pthread_mutex_lock(&job->mail_lock);
-	room = job->kept_mail_count < KEPT_MAILS_MAX;
+	pthread_mutex_lock(&job->mailbox.lock);
+	room = job->mailbox.count < KEPT_MAILS_MAX;
 	if (room) {
-		kept->next = job->kept_mails;
-		job->kept_mails = kept;
-		job->kept_mail_count++;
+		kept->next = job->mailbox.kept;
+		job->mailbox.kept = kept;
+		job->mailbox.count++;
 	}
-	pthread_mutex_unlock(&job->mail_lock);
+	pthread_mutex_unlock(&job->mailbox.lock);
 	return room;
 }
 
@@ -174,13 +174,13 @@ void mail_drain_all(struct oriel_job *job)
 
 static struct kept_mail *unlink_kept(struct oriel_job *job, int from, const uint8_t id[16], uint32_t round)
 {
-	for (struct kept_mail **at = &job->kept_mails; *at; at = &(*at)->next) {
+	for (struct kept_mail **at = &job->mailbox.kept; *at; at = &(*at)->next) {
 		struct kept_mail *kept = *at;
 
 		if (kept->from != from || kept->mail.round != round || memcmp(kept->mail.id, id, 16) != 0)
 			continue;
 		*at = kept->next;
-		job->kept_mail_count--;
+		job->mailbox.count--;
 		return kept;
 	}
 	return NULL;
@@ -191,9 +191,9 @@ bool mail_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct m
 	struct kept_mail *kept;
 
 	drain(peer);
-	pthread_mutex_lock(&peer->job->mail_lock);
+	pthread_mutex_lock(&peer->job->mailbox.lock);
 	kept = unlink_kept(peer->job, peer->rank, id, round);
-	pthread_mutex_unlock(&peer->job->mail_lock);
+	pthread_mutex_unlock(&peer->job->mailbox.lock);
 	if (!kept)
 		return false;
 	*mail = kept->mail;
@@ -203,9 +203,9 @@ bool mail_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct m
 
 void kept_mails_drop(struct oriel_job *job, const uint8_t id[16])
 {
-	struct kept_mail **at = &job->kept_mails;
+	struct kept_mail **at = &job->mailbox.kept;
 
-	pthread_mutex_lock(&job->mail_lock);
+	pthread_mutex_lock(&job->mailbox.lock);
 	while (*at) {
 		struct kept_mail *kept = *at;
 
@@ -214,8 +214,8 @@ void kept_mails_drop(struct oriel_job *job, const uint8_t id[16])
 			continue;
 		}
 		*at = kept->next;
-		job->kept_mail_count--;
+		job->mailbox.count--;
 		free(kept);
 	}
-	pthread_mutex_unlock(&job->mail_lock);
+	pthread_mutex_unlock(&job->mailbox.lock);
 }

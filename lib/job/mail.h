@@ -18,6 +18,7 @@
 #ifndef ORIEL_MAIL_H
 #define ORIEL_MAIL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,8 +27,15 @@
 struct oriel_job;
 struct peer;
 struct wait;
+struct kept_mail;
 
 #define KEPT_MAILS_MAX 65536
+
+struct mailbox {
+	pthread_mutex_t lock;   /* guards the rest */
+	struct kept_mail *kept; /* mails taken from the rings that nobody has asked for yet */
+	uint32_t count;
+};
 
 /*
  * Send a mail; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT

@@ -138,7 +138,7 @@ static struct oriel_mem *mem_handle(struct oriel_job *job, struct ibv_mr *mr)
 	mem->job = job;
 	mem->mr = mr;
 	pthread_mutex_lock(&job->lock);
-	job->mem_count++;
+	job->holdings.mems++;
 	pthread_mutex_unlock(&job->lock);
 	return mem;
 }
@@ -175,7 +175,7 @@ int oriel_mem_deregister(oriel_mem **mem)
 	mem_forget(&job->mems, (*mem)->mr);
 	ibv_dereg_mr((*mem)->mr);
 	pthread_mutex_lock(&job->lock);
-	job->mem_count--;
+	job->holdings.mems--;
 	pthread_mutex_unlock(&job->lock);
 	handle_release(HANDLE_MEM, *mem);
 	*mem = NULL;

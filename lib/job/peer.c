@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* peer.c - peers, their areas and flag words, and the list of the dead; see peer.h. */
+/* peer.c - peers, their areas and flag words; see peer.h. */
 #include "job/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/conn.h"
 #include "base/err.h"
+#include "job/agenda.h"
+#include "job/death.h"
 #include "job/job.h"
 #include "verbs/lend.h"
 #include "base/order.h"
-#include "job/service.h"
 #include "verbs/table.h"
 #include "base/util.h"
 
 static uint32_t peer_slot(const struct oriel_job *job, int rank)
 {
-	uint32_t slot = (uint32_t)rank * 2654435769u & (job->peer_capacity - 1);
+	uint32_t slot = (uint32_t)rank * 2654435769u & (job->peers.capacity - 1);
 
-	while (job->peers[slot] && job->peers[slot]->rank != rank)
-		slot = (slot + 1) & (job->peer_capacity - 1);
+	while (job->peers.table[slot] && job->peers.table[slot]->rank != rank)
+		slot = (slot + 1) & (job->peers.capacity - 1);
 	return slot;
 }
 
 static struct peer *find_locked(const struct oriel_job *job, int rank)
 {
-	return job->peer_capacity ? job->peers[peer_slot(job, rank)] : NULL;
+	return job->peers.capacity ? job->peers.table[peer_slot(job, rank)] : NULL;
 }
 
 struct peer *peer_find(struct oriel_job *job, int rank)
@@ -41,17 +41,17 @@ struct peer *peer_find(struct oriel_job *job, int rank)
 
 static bool grow_map(struct oriel_job *job)
 {
-	struct peer **old = job->peers;
-	uint32_t old_capacity = job->peer_capacity;
+	struct peer **old = job->peers.table;
+	uint32_t old_capacity = job->peers.capacity;
 	struct peer **bigger;
 
-	if ((job->peer_count + 1) * 4 <= old_capacity * 3)
+	if ((job->peers.count + 1) * 4 <= old_capacity * 3)
 		return true;
 	bigger = calloc(old_capacity ? old_capacity * 2 : 16, sizeof(*bigger));
 	if (!bigger)
 		return false;
-	job->peers = bigger;
-	job->peer_capacity = old_capacity ? old_capacity * 2 : 16;
+	job->peers.table = bigger;
+	job->peers.capacity = old_capacity ? old_capacity * 2 : 16;
 	for (uint32_t i = 0; i < old_capacity; i++) {
 		if (old[i])
 			bigger[peer_slot(job, old[i]->rank)] = old[i];
@@ -77,8 +77,8 @@ static int cover_slots(struct peer *peer, uint32_t slot_count)
 
 int peers_cover_slot(struct oriel_job *job, uint32_t slot)
 {
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		int rc = job->peers[i] ? cover_slots(job->peers[i], slot + 1) : 0;
+	for (uint32_t i = 0; i < job->peers.capacity; i++) {
+		int rc = job->peers.table[i] ? cover_slots(job->peers.table[i], slot + 1) : 0;
 
 		if (rc)
 			return rc;
@@ -97,7 +97,7 @@ static void wire_broke(void *arg, const char *text)
 static void connect_self(struct peer *peer)
 {
 	peer->remote_area = (struct remote){ (uint64_t)(uintptr_t)peer->area, 0 };
-	peer->remote_directory = (struct remote){ (uint64_t)(uintptr_t)peer->job->directory, 0 };
+	peer->remote_directory = (struct remote){ (uint64_t)(uintptr_t)peer->job->directory.root, 0 };
 	peer->state = PEER_UP;
 }
 
@@ -108,7 +108,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	if (rc)
 		return rc;
 	peer->area = peer->area_piece.addr;
-	rc = cover_slots(peer, job->slot_count);
+	rc = cover_slots(peer, job->directory.slot_count);
 	if (rc)
 		return rc;
 	wire_init(&peer->wire, &job->slabs, peer->rank == job->rank);
@@ -121,21 +121,12 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	return 0;
 }
 
-static const struct death *death_of(const struct oriel_job *job, int rank)
-{
-	for (uint32_t i = 0; i < job->dead_count; i++) {
-		if (job->dead[i].rank == rank)
-			return &job->dead[i];
-	}
-	return NULL;
-}
-
 static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 {
 	struct peer *peer;
 	int rc;
 
-	if (job->peer_count == PEERS_MAX)
+	if (job->peers.count == PEERS_MAX)
 		return err_set(ORIEL_ERR_LIMIT, "more than %u peers", PEERS_MAX);
 	peer = grow_map(job) ? calloc(1, sizeof(*peer)) : NULL;
 	if (!peer)
@@ -147,10 +138,10 @@ static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 		free(peer);
 		return rc;
 	}
-	if (death_of(job, rank))
+	if (death_find(job, rank))
 		peer->state = PEER_DEAD;
-	job->peers[peer_slot(job, rank)] = peer;
-	job->peer_count++;
+	job->peers.table[peer_slot(job, rank)] = peer;
+	job->peers.count++;
 	*made = peer;
 	return 0;
 }
@@ -169,7 +160,6 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 
 static void peer_release(struct peer *peer)
 {
-	conn_release(peer);
 	lend_return_words(&peer->wire);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
@@ -182,8 +172,8 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at)
 	struct peer *peer = NULL;
 
 	pthread_mutex_lock(&job->lock);
-	while (!peer && *at < job->peer_capacity)
-		peer = job->peers[(*at)++];
+	while (!peer && *at < job->peers.capacity)
+		peer = job->peers.table[(*at)++];
 	pthread_mutex_unlock(&job->lock);
 	return peer;
 }
@@ -209,25 +199,11 @@ void peers_drain_zero_copy(struct oriel_job *job)
 
 void peers_close(struct oriel_job *job)
 {
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		if (job->peers[i])
-			peer_release(job->peers[i]);
+	for (uint32_t i = 0; i < job->peers.capacity; i++) {
+		if (job->peers.table[i])
+			peer_release(job->peers.table[i]);
 	}
-	free(job->peers);
-	free(job->dead);
-}
-
-/* Enter a death; false if it was known already. The caller holds job->lock. */
-static bool add_death(struct oriel_job *job, int rank, const char *text)
-{
-	struct death *death;
-
-	if (death_of(job, rank) || !grow_array(&job->dead, &job->dead_capacity, job->dead_count + 1, sizeof(*death)))
-		return false;
-	death = &job->dead[job->dead_count++];
-	death->rank = rank;
-	snprintf(death->text, sizeof(death->text), "%s", text);
-	return true;
+	free(job->peers.table);
 }
 
 void peer_set_state(struct peer *peer, enum peer_state state)
@@ -244,33 +220,13 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	bool news;
 
 	pthread_mutex_lock(&job->lock);
-	news = add_death(job, rank, text);
+	news = death_add(job, rank, text);
 	peer = find_locked(job, rank);
 	if (peer)
 		state_store(&peer->state, PEER_DEAD);
 	if (news)
-		counter_store(&job->deaths, job->deaths + 1); /* pairs with the counter_load of waiting loops */
+		death_announce(job);
 	pthread_mutex_unlock(&job->lock);
 	if (news && peer)
-		service_request(peer);
-}
-
-bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES])
-{
-	const struct death *death;
-
-	pthread_mutex_lock(&job->lock);
-	death = death_of(job, rank);
-	if (death && text)
-		memcpy(text, death->text, DEATH_TEXT_BYTES);
-	pthread_mutex_unlock(&job->lock);
-	return death;
-}
-
-int peer_error(struct oriel_job *job, int rank)
-{
-	char text[DEATH_TEXT_BYTES] = "no reason known";
-
-	rank_is_dead(job, rank, text);
-	return err_set(ORIEL_ERR_PEER, "rank %d is dead or out of reach: %s", rank, text);
+		agenda_request(peer);
 }

@@ -9,9 +9,6 @@
  *   PEER_CONNECTING  the service thread is at it, see conn.c
  *   PEER_UP          the wire can be used
  *   PEER_DEAD        died, left in error, or out of reach; every call that needs it gets ORIEL_ERR_PEER
- *
- * Deaths are kept in one list of the job, for ranks that are no peers too. job->deaths counts them;
- * a waiting loop looks at that counter only and searches the list when it has changed.
  */
 #ifndef ORIEL_PEER_H
 #define ORIEL_PEER_H
@@ -26,7 +23,6 @@ struct oriel_job;
 struct conn;
 struct lookup;
 
-#define DEATH_TEXT_BYTES 192
 #define PEERS_MAX (1u << 20)
 
 enum peer_state { PEER_NEW, PEER_CONNECTING, PEER_UP, PEER_DEAD };
@@ -51,9 +47,10 @@ struct peer {
 	struct conn *conn;     /* while connecting */
 	struct rdma_cm_id *id; /* of the established connection */
 	struct wire_pair pair;
-	bool busy; /* in the service thread's list */
+	bool busy; /* in the agenda's list, or in the round being served */
+	struct peer *next_busy;
 	bool disconnected;
-	/* Requests to the service thread; guarded by job->lock. */
+	/* Requests to the service thread, see agenda.h; guarded by job->lock. */
 	bool requested;
 	struct peer *next_request;
 	/* Mails, see mail.c. */
@@ -64,10 +61,11 @@ struct peer {
 	uint64_t mail_told; /* how many of mail_taken we have acknowledged */
 };
 
-/* One dead rank. */
-struct death {
-	int rank;
-	char text[DEATH_TEXT_BYTES];
+/* The peers of a job; guarded by job->lock. */
+struct peers {
+	struct peer **table; /* open addressing by rank; NULL: free */
+	uint32_t count;
+	uint32_t capacity; /* a power of 2 */
 };
 
 /* The peer of that rank, made if need be. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
@@ -98,7 +96,7 @@ void peers_drain(struct oriel_job *job);
  */
 void peers_drain_zero_copy(struct oriel_job *job);
 
-/* Release all; the service thread has ended. */
+/* Release all; the service thread has ended, and connections have been released. */
 void peers_close(struct oriel_job *job);
 
 /* Flag words for window slot `slot` at every peer, now and to come. The caller holds job->lock. */
@@ -112,13 +110,7 @@ static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slo
 	return (struct flag_pair *)peer->flags[segment] + offset;
 }
 
-/* Mark a rank dead, once, and tell every waiting loop. text says what happened. */
+/* Mark a rank dead, once (death.h), and tell every waiting loop. text says what happened. */
 void rank_died(struct oriel_job *job, int rank, const char *text);
-
-/* Whether that rank is in the list of deaths; text (may be NULL) becomes the story. */
-bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
-
-/* ORIEL_ERR_PEER with the story of a rank. */
-int peer_error(struct oriel_job *job, int rank);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/agenda.h"
 #include "job/conn.h"
 #include "job/directory.h"
 #include "base/err.h"
@@ -17,21 +18,10 @@
 #include "job/peer.h"
 #include "base/util.h"
 
-#define CONNECTS_MAX 32    /* attempts of this rank under way at once */
 #define TICK_SECONDS 0.002 /* while something is under way */
 #define TICK_MAX_SECONDS \
 	0.05 /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
 #define STOP_SLICE_NS (500 * NS_PER_MS)
-
-enum stop_state { STOP_NO, STOP_WANTED, STOP_BARRIER, STOP_NOW };
-
-/* A job's wish to be aborted, handed to the thread. */
-struct abort_request {
-	int status;
-	const char *reason;
-	bool done;
-	int rc;
-};
 
 struct service {
 	struct oriel_job *job;
@@ -41,77 +31,29 @@ struct service {
 	ev_io async_events;
 	ev_io boot;
 	ev_async wake;
-	ev_timer tick;      /* runs while a busy peer needs it, see needs_ticks */
-	struct peer **busy; /* peers with something under way */
-	uint32_t busy_count;
-	uint32_t busy_capacity;
-	int connecting;
+	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
 	bool boot_lost;
+	struct task last_barrier;
+	struct task end;
+	bool stopping;        /* last_barrier has been handed over */
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
-	enum stop_state stop;
 	bool left; /* the last barrier is over */
-	struct abort_request *abort;
 };
 
-void service_request(struct peer *peer)
-{
-	struct oriel_job *job = peer->job;
-
-	pthread_mutex_lock(&job->lock);
-	if (!peer->requested) {
-		peer->requested = true;
-		peer->next_request = job->requests;
-		job->requests = peer;
-	}
-	pthread_mutex_unlock(&job->lock);
-	if (job->service)
-		ev_async_send(job->service->loop, &job->service->wake);
-}
-
-static struct peer *next_request(struct oriel_job *job)
-{
-	struct peer *peer;
-
-	pthread_mutex_lock(&job->lock);
-	peer = job->requests;
-	if (peer) {
-		job->requests = peer->next_request;
-		peer->requested = false;
-	}
-	pthread_mutex_unlock(&job->lock);
-	return peer;
-}
+/* A program's wish to be aborted, handed to the thread. */
+struct abort_request {
+	struct service *service;
+	int status;
+	const char *reason;
+	int rc;
+	bool done; /* guarded by service->lock */
+};
 
 static void set_tick(struct service *service, double seconds)
 {
 	service->tick.repeat = seconds;
 	ev_timer_again(service->loop, &service->tick);
-}
-
-void service_watch(struct peer *peer)
-{
-	struct service *service = peer->job->service;
-
-	if (peer->busy)
-		return;
-	if (!grow_array(&service->busy, &service->busy_capacity, service->busy_count + 1, sizeof(*service->busy))) {
-		rank_died(peer->job, peer->rank, "out of memory while connecting");
-		return;
-	}
-	peer->busy = true;
-	service->busy[service->busy_count++] = peer;
-	set_tick(service, TICK_SECONDS);
-}
-
-bool service_may_connect(struct oriel_job *job)
-{
-	return job->service->connecting < CONNECTS_MAX;
-}
-
-void service_connecting(struct oriel_job *job, int change)
-{
-	job->service->connecting += change;
 }
 
 /*
@@ -140,25 +82,30 @@ static bool serve(struct peer *peer, uint64_t now)
 	return connecting || looking;
 }
 
+/* One look at every busy peer. Whether those that stay busy need ticks; *fresh: some of them are new. */
+static bool serve_round(struct oriel_job *job, uint64_t now, bool *fresh)
+{
+	struct peer *round = agenda_begin_round(job, fresh), *peer;
+	bool ticks = false;
+
+	while ((peer = agenda_next(&round)) != NULL) {
+		if (!serve(peer, now))
+			continue;
+		agenda_keep(peer);
+		ticks |= needs_ticks(peer);
+	}
+	return ticks;
+}
+
 static void serve_busy(struct service *service)
 {
 	uint64_t now = now_ns();
-	bool ticks = false;
+	bool fresh, ticks = agenda_run_tasks(service->job, now);
 
-	for (uint32_t i = 0; i < service->busy_count;) {
-		struct peer *peer = service->busy[i];
-
-		if (serve(peer, now)) {
-			ticks |= needs_ticks(peer);
-			i++;
-			continue;
-		}
-		peer->busy = false;
-		service->busy[i] = service->busy[--service->busy_count];
-	}
+	ticks |= serve_round(service->job, now, &fresh);
 	if (!ticks)
 		ev_timer_stop(service->loop, &service->tick);
-	else if (!ev_is_active(&service->tick))
+	else if (fresh || !ev_is_active(&service->tick))
 		set_tick(service, TICK_SECONDS);
 }
 
@@ -213,9 +160,9 @@ static struct peer *peer_of_qp(struct oriel_job *job, const struct ibv_qp *qp)
 	struct peer *found = NULL;
 
 	pthread_mutex_lock(&job->lock);
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		if (job->peers[i] && job->peers[i]->id && job->peers[i]->id->qp == qp)
-			found = job->peers[i];
+	for (uint32_t i = 0; i < job->peers.capacity; i++) {
+		if (job->peers.table[i] && job->peers.table[i]->id && job->peers.table[i]->id->qp == qp)
+			found = job->peers.table[i];
 	}
 	pthread_mutex_unlock(&job->lock);
 	return found;
@@ -328,23 +275,25 @@ static void boot_died(void *arg, int rank, const char *text)
 static void boot_lost(void *arg, const char *text)
 {
 	struct oriel_job *job = arg;
+	uint32_t at = 0;
 
 	(void)text;
 	if (!job->service)
 		return;
 	job->service->boot_lost = true;
 	ev_io_stop(job->service->loop, &job->service->boot);
-	for (uint32_t i = 0; i < job->service->busy_count; i++)
-		conn_address(job->service->busy[i], NULL); /* no address will come any more */
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		conn_address(peer, NULL); /* no address will come any more */
 	mark_left(job->service);
 }
 
 const struct boot_events job_boot_events = { boot_value, boot_released, boot_died, boot_lost };
 
-/* Stopping. */
+/* Tasks. */
 
-static void enter_last_barrier(struct service *service)
+static void enter_last_barrier(void *arg)
 {
+	struct service *service = arg;
 	struct boot *boot = service->job->boot;
 
 	service->job->closing = true;
@@ -354,46 +303,30 @@ static void enter_last_barrier(struct service *service)
 		boot->ops->dispatch(boot);
 }
 
-static void disconnect_all(struct oriel_job *job)
+static void end_thread(void *arg)
 {
-	for (uint32_t i = 0; i < job->peer_capacity; i++) {
-		if (job->peers[i])
-			conn_disconnect(job->peers[i]);
-	}
-}
+	struct service *service = arg;
 
-static void look_at_stop(struct service *service)
-{
-	enum stop_state stop;
-
-	pthread_mutex_lock(&service->lock);
-	stop = service->stop;
-	if (stop == STOP_WANTED)
-		service->stop = STOP_BARRIER;
-	pthread_mutex_unlock(&service->lock);
-	if (stop == STOP_WANTED)
-		enter_last_barrier(service);
-	if (stop != STOP_NOW)
-		return;
 	if (!service->boot_lost)
 		service->job->boot->ops->leave(service->job->boot);
-	disconnect_all(service->job);
+	connections_close(service->job);
 	ev_break(service->loop, EVBREAK_ALL);
 }
 
-static void look_at_abort(struct service *service)
+static void send_abort(void *arg)
 {
+	struct abort_request *request = arg;
+	struct service *service = request->service;
 	struct boot *boot = service->job->boot;
 
+	request->rc = boot->ops->abort(boot, request->status, request->reason);
 	pthread_mutex_lock(&service->lock);
-	if (service->abort) {
-		service->abort->rc = boot->ops->abort(boot, service->abort->status, service->abort->reason);
-		service->abort->done = true;
-		service->abort = NULL;
-		pthread_cond_broadcast(&service->changed);
-	}
+	request->done = true;
+	pthread_cond_broadcast(&service->changed);
 	pthread_mutex_unlock(&service->lock);
 }
+
+/* The thread. */
 
 static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
 {
@@ -401,11 +334,16 @@ static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
 
 	(void)watcher;
 	(void)events;
-	for (struct peer *peer = next_request(service->job); peer; peer = next_request(service->job))
-		service_watch(peer);
+	for (struct peer *peer = agenda_next_request(service->job); peer; peer = agenda_next_request(service->job))
+		agenda_watch(peer);
 	serve_busy(service);
-	look_at_abort(service);
-	look_at_stop(service);
+}
+
+static void wake(void *arg)
+{
+	struct service *service = arg;
+
+	ev_async_send(service->loop, &service->wake);
 }
 
 static void *run(void *arg)
@@ -441,7 +379,6 @@ static void service_free(struct service *service)
 		ev_loop_destroy(service->loop);
 	pthread_mutex_destroy(&service->lock);
 	pthread_cond_destroy(&service->changed);
-	free(service->busy);
 	free(service);
 }
 
@@ -466,6 +403,8 @@ static struct service *service_new(struct oriel_job *job)
 	if (!service)
 		return NULL;
 	service->job = job;
+	service->last_barrier = (struct task){ .run = enter_last_barrier, .arg = service };
+	service->end = (struct task){ .run = end_thread, .arg = service };
 	pthread_mutex_init(&service->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -486,24 +425,17 @@ int service_start(struct oriel_job *job)
 		return err_set(ORIEL_ERR_MEMORY, "the service thread's loop cannot be made");
 	watch_all(service);
 	job->service = service;
+	agenda_set_wake(job, wake, service);
 	if (start_thread(service) == 0)
 		return 0;
+	agenda_set_wake(job, NULL, NULL);
 	job->service = NULL;
 	service_free(service);
 	return err_set(ORIEL_ERR_MEMORY, "the service thread cannot be started");
 }
 
-static void set_stop(struct service *service, enum stop_state stop)
-{
-	pthread_mutex_lock(&service->lock);
-	if (service->stop < stop)
-		service->stop = stop;
-	pthread_mutex_unlock(&service->lock);
-	ev_async_send(service->loop, &service->wake);
-}
-
 /* Wait for a condition that the thread signals; false when the deadline (0: none) has passed. */
-static bool wait_for(struct service *service, const bool *condition, uint64_t deadline_ns)
+static bool await_change(struct service *service, const bool *condition, uint64_t deadline_ns)
 {
 	bool seen;
 
@@ -520,12 +452,13 @@ static bool wait_for(struct service *service, const bool *condition, uint64_t de
 	return seen;
 }
 
-void service_kill(struct oriel_job *job)
+static void join_thread(struct oriel_job *job)
 {
 	struct service *service = job->service;
 
-	set_stop(service, STOP_NOW);
+	agenda_hand(job, &service->end);
 	pthread_join(service->thread, NULL);
+	agenda_set_wake(job, NULL, NULL);
 	job->service = NULL;
 	service_free(service);
 }
@@ -533,26 +466,24 @@ void service_kill(struct oriel_job *job)
 int service_stop(struct oriel_job *job)
 {
 	struct service *service = job->service;
-	uint64_t deadline = job->timeout_ms ? now_ns() + (uint64_t)job->timeout_ms * NS_PER_MS : 0;
+	int timeout_ms = job->limits.timeout_ms;
+	uint64_t deadline = timeout_ms ? now_ns() + (uint64_t)timeout_ms * NS_PER_MS : 0;
 
-	set_stop(service, STOP_WANTED);
-	if (!wait_for(service, &service->left, deadline))
-		return err_set(ORIEL_ERR_TIMEOUT, "other ranks did not come to oriel_finalize within %d ms", job->timeout_ms);
-	service_kill(job);
+	if (!service->stopping)
+		agenda_hand(job, &service->last_barrier);
+	service->stopping = true;
+	if (!await_change(service, &service->left, deadline))
+		return err_set(ORIEL_ERR_TIMEOUT, "other ranks did not come to oriel_finalize within %d ms", timeout_ms);
+	join_thread(job);
 	return 0;
 }
 
 int service_abort(struct oriel_job *job, int status, const char *reason)
 {
-	struct service *service = job->service;
-	struct abort_request request = { .status = status, .reason = reason };
+	struct abort_request request = { .service = job->service, .status = status, .reason = reason };
+	struct task task = { .run = send_abort, .arg = &request };
 
-	pthread_mutex_lock(&service->lock);
-	while (service->abort)
-		pthread_cond_wait(&service->changed, &service->lock); /* for the thread to take another thread's request */
-	service->abort = &request;
-	pthread_mutex_unlock(&service->lock);
-	ev_async_send(service->loop, &service->wake);
-	wait_for(service, &request.done, 0);
+	agenda_hand(job, &task);
+	await_change(job->service, &request.done, 0);
 	return request.rc;
 }

@@ -26,23 +26,10 @@ int service_start(struct oriel_job *job);
  */
 int service_stop(struct oriel_job *job);
 
-/* End the thread at once, after a failed start. */
-void service_kill(struct oriel_job *job);
-
-/* Ask the service thread to look at a peer: connect, read descriptions, drop it when dead. Any thread. */
-void service_request(struct peer *peer);
-
 /* Ask the launcher to end the job. Any thread; blocks until the service thread has sent it. */
 int service_abort(struct oriel_job *job, int status, const char *reason);
 
-/*
- * Service thread: the peer has something under way; conn_tick and lookup_tick are called until both
- * are done.
- */
-void service_watch(struct peer *peer);
-
-/* Service thread: connections being attempted by this rank now; bounds them. */
-bool service_may_connect(struct oriel_job *job);
-void service_connecting(struct oriel_job *job, int change);
+/* What the bootstrap must have been opened with; the argument is the struct oriel_job. */
+extern const struct boot_events job_boot_events;
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "job/job.h"
 #include "base/order.h"
-#include "job/service.h"
+#include "job/agenda.h"
 #include "base/util.h"
 
 #define SPINS 4096      /* turns before the first yield */
@@ -34,9 +34,10 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 	wait->job = job;
 	wait->call = call;
 	wait->win = win;
-	wait->limit_ms = job->timeout_ms;
+	wait->limit_ms = job->limits.timeout_ms;
 	wait->relaxed = job->needs_progress && counter_load(&job->private_windows) > 0;
-	wait->deaths = counter_load(&job->deaths); /* pairs with rank_died; the first look searches the dead in any case */
+	wait->deaths =
+		counter_load(&job->deaths.count); /* pairs with rank_died; the first look searches the dead in any case */
 }
 
 /* A look costs more than a turn, in the device too. */
@@ -57,7 +58,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 		wait->look_ns += look_every(job);
 	wait->nap_ns = NAP_FIRST_NS;
 	wait->deadline_ns = wait->limit_ms ? now + (uint64_t)wait->limit_ms * NS_PER_MS : 0;
-	wait->warn_ns = job->watchdog_ms ? now + (uint64_t)job->watchdog_ms * NS_PER_MS : 0;
+	wait->warn_ns = job->limits.watchdog_ms ? now + (uint64_t)job->limits.watchdog_ms * NS_PER_MS : 0;
 }
 
 /* So long a nap at most that all who nap on one processor leave it to those who work. */
@@ -97,9 +98,9 @@ static int look(struct wait *wait, uint64_t now)
 {
 	if (wait->deadline_ns && now >= wait->deadline_ns)
 		return timed_out(wait);
-	if (now < wait->look_ns && wait->deaths == counter_load(&wait->job->deaths)) /* pairs with rank_died */
+	if (now < wait->look_ns && wait->deaths == counter_load(&wait->job->deaths.count)) /* pairs with rank_died */
 		return 0;
-	wait->deaths = counter_load(&wait->job->deaths);
+	wait->deaths = counter_load(&wait->job->deaths.count);
 	wait->look_ns = now + look_every(wait->job);
 	wait->warning = wait->warn_ns && now >= wait->warn_ns;
 	return WAIT_LOOK;
@@ -172,7 +173,7 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
-		service_request(peer); /* never talked to: connecting finds out whether it can be reached */
+		agenda_request(peer); /* never talked to: connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
 	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
@@ -192,7 +193,7 @@ void wait_looked(struct wait *wait)
 	if (!wait->warning)
 		return;
 	fprintf(stderr, "oriel: rank %d has been waiting in %s on window %p for %d s, for rank(s) %s\n", wait->job->rank,
-	        wait->call, wait->win, wait->job->watchdog_ms / 1000, *wait->names ? wait->names : "(none)");
+	        wait->call, wait->win, wait->job->limits.watchdog_ms / 1000, *wait->names ? wait->names : "(none)");
 	wait->warning = false;
 	wait->warn_ns = 0;
 	wait->names[0] = '\0';

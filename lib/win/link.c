@@ -14,8 +14,8 @@
 static void count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes)
 {
 	pthread_mutex_lock(&job->lock);
-	job->link_count += (uint32_t)links;
-	job->link_bytes += (size_t)bytes;
+	job->holdings.links += (uint32_t)links;
+	job->holdings.link_bytes += (size_t)bytes;
 	pthread_mutex_unlock(&job->lock);
 }
 

@@ -173,7 +173,7 @@ static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, s
 		return NULL;
 	}
 	win->fence.rounds = fence_rounds(group->size);
-	win->deaths = &group->job->deaths;
+	win->deaths = &group->job->deaths.count;
 	owned_lock_init(&win->lock);
 	take_hints(&win->info, hints);
 	return win;
@@ -239,12 +239,23 @@ static void publish(struct oriel_win *win)
 	directory_publish(win->job, win->slot, &entry);
 }
 
+/* One window more, or less. */
+static void count_window(struct oriel_job *job, int change)
+{
+	pthread_mutex_lock(&job->lock);
+	job->holdings.windows += (uint32_t)change;
+	job->holdings.window_bytes += (size_t)change * sizeof(struct oriel_win);
+	pthread_mutex_unlock(&job->lock);
+}
+
 /* Slot and memory of the window; with the slot taken, also on failure, *slot_taken. */
 static int open_window(struct oriel_win *win, bool *slot_taken)
 {
-	int rc = directory_take(win->job, win, &win->slot);
+	int rc = directory_take(win->job, &win->slot, &win->fence_piece);
 
 	*slot_taken = rc == 0;
+	if (rc == 0)
+		count_window(win->job, 1);
 	if (rc == 0 && win->size_bytes > 0)
 		rc = mem_add(&win->job->mems, win->base, win->size_bytes, &win->mr, &win->read_only);
 	if (win->mr && !win->allocated)
@@ -265,9 +276,7 @@ static void forget(struct oriel_job *job, uint32_t slot, bool reuse)
 {
 	if (reuse)
 		directory_give(job, slot);
-	pthread_mutex_lock(&job->lock);
-	job->window_count--;
-	pthread_mutex_unlock(&job->lock);
+	count_window(job, -1);
 }
 
 static int create_barrier(struct oriel_win *win, int vote, const char *call)

@@ -163,8 +163,8 @@ static bool is_in_barrier(struct fault *fault)
 	bool in = false;
 
 	pthread_mutex_lock(&job->lock);
-	for (uint32_t i = 0; i < job->group_count_count; i++)
-		in = in || job->group_counts[i].count >= 2;
+	for (uint32_t i = 0; i < job->group_counts.count; i++)
+		in = in || job->group_counts.list[i].count >= 2;
 	pthread_mutex_unlock(&job->lock);
 	return in;
 }

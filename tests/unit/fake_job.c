@@ -12,7 +12,9 @@
 
 #include "fake_verbs.h"
 #include "base/handle.h"
+#include "job/init.h"
 #include "job/job.h"
+#include "job/service.h"
 
 struct run {
 	rank_function *function;

@@ -104,7 +104,7 @@ static void votes(struct rank *rank)
 			CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "could not take part"));
 	}
 	rank->wrong += vote_in(rank, 2000, 0, 0) != 0;
-	CU_ASSERT_EQUAL(rank->job->kept_mail_count, 0);
+	CU_ASSERT_EQUAL(rank->job->mailbox.count, 0);
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
@@ -189,7 +189,7 @@ static void many_mails(struct rank *rank)
 	else
 		take_mails(peer, 10 * MAIL_RING + 3);
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
-	CU_ASSERT_EQUAL(rank->job->kept_mail_count, 0);
+	CU_ASSERT_EQUAL(rank->job->mailbox.count, 0);
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 

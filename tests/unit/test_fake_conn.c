@@ -383,7 +383,7 @@ static void wait_for_death(struct rank *rank, const struct misfortune *misfortun
 {
 	uint64_t begin_ns = now_ns();
 
-	while (misfortune->wanted && counter_load(&rank->job->deaths) == 0 && now_ns() - begin_ns < 10 * NS_PER_SECOND)
+	while (misfortune->wanted && counter_load(&rank->job->deaths.count) == 0 && now_ns() - begin_ns < 10 * NS_PER_SECOND)
 		usleep(500);
 }
 

@@ -61,9 +61,9 @@ static void wait_pause__looks_when_somebody_dies(void)
 	wait_begin(&wait, &job, "test", NULL);
 	pause_until(&wait, WAIT_LOOK);
 	wait.look_ns = UINT64_MAX;
-	counter_store(&job.deaths, job.deaths + 1);
+	counter_store(&job.deaths.count, job.deaths.count + 1);
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
-	job.deaths = 0;
+	job.deaths.count = 0;
 }
 
 static void wait_pause__time_limit(void)
@@ -71,14 +71,14 @@ static void wait_pause__time_limit(void)
 	struct wait wait;
 	uint64_t begin = now_ns();
 
-	job.timeout_ms = 20;
+	job.limits.timeout_ms = 20;
 	wait_begin(&wait, &job, "oriel_test", NULL);
 	CU_ASSERT_EQUAL(pause_until(&wait, ORIEL_ERR_TIMEOUT), ORIEL_ERR_TIMEOUT);
 	CU_ASSERT(now_ns() - begin >= 20 * NS_PER_MS);
 	CU_ASSERT(now_ns() - begin < 5 * NS_PER_SECOND);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "oriel_test"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "20 ms"));
-	job.timeout_ms = 0;
+	job.limits.timeout_ms = 0;
 }
 
 static void wait_pause__gives_way_early_where_ranks_exceed_processors(void)
@@ -103,11 +103,11 @@ static void wait_pause__looks_late_where_ranks_exceed_processors(void)
 	CU_ASSERT(now_ns() >= wait.start_ns + LOOK_NS);
 	wait_moved(&wait);
 	CU_ASSERT(wait.yield_ns > wait.start_ns + YIELD_NS);
-	job.deaths = 1; /* known before the wait begins: the dead may be whom it waits for */
+	job.deaths.count = 1; /* known before the wait begins: the dead may be whom it waits for */
 	wait_begin(&wait, &job, "test", NULL);
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
 	CU_ASSERT(wait.look_ns == wait.start_ns + LOOK_NS);
-	job.deaths = 0;
+	job.deaths.count = 0;
 	job.ranks_per_processor = 1;
 }
 
@@ -186,7 +186,7 @@ static void wait_looked__the_watchdog_barks_once(void)
 	struct wait wait;
 	char text[512];
 
-	job.watchdog_ms = 10;
+	job.limits.watchdog_ms = 10;
 	wait_begin(&wait, &job, "oriel_win_wait", &peer);
 	while (!wait.warning)
 		pause_until(&wait, WAIT_LOOK);
@@ -195,7 +195,7 @@ static void wait_looked__the_watchdog_barks_once(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "17, 17"));
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
 	CU_ASSERT_FALSE(wait.warning);
-	job.watchdog_ms = 0;
+	job.limits.watchdog_ms = 0;
 }
 
 static void wait_looked__many_names_stay_in_bounds(void)

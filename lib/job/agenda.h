@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * agenda.h - what the service thread is to look at, and the one way up to it
+ *
+ * DESIGN NOTES
+ *
+ * Anybody may ask for attention without knowing the thread or its loop, which lie above: a *request*
+ * names a peer to look at, a *task* is a function to call. Both are lists, guarded by job->lock,
+ * followed by a wake-up. Folders above this one (windows, operations, epochs) reach the thread by
+ * tasks only; tests/tree counts who does.
+ *
+ * *Busy* peers have something under way that time or the completion queue brings on; they and the
+ * count of connection attempts belong to the service thread alone.
+ */
+#ifndef ORIEL_AGENDA_H
+#define ORIEL_AGENDA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct oriel_job;
+struct peer;
+
+#define CONNECTS_MAX 32 /* attempts of this rank under way at once */
+
+/* A function to call on the service thread. Its owner keeps the struct alive until it has run. */
+struct task {
+	void (*run)(void *arg);
+	void *arg;
+	uint64_t when_ns; /* not before; 0: at once */
+	struct task *next;
+};
+
+struct agenda {
+	/* Guarded by job->lock. */
+	struct peer *requests;
+	struct task *tasks;
+	void (*wake)(void *arg); /* the service thread's; NULL while there is none */
+	void *wake_arg;
+	/* Service thread only. */
+	struct peer *busy;
+	bool fresh; /* a peer has become busy since agenda_begin_round */
+	int connecting;
+};
+
+/* From now on requests wake the thread (NULL: there is none any more). */
+void agenda_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg);
+
+/* Ask for a look at a peer: connect, read descriptions, drop it when dead. Any thread. */
+void agenda_request(struct peer *peer);
+
+/* Have a task run. Any thread. */
+void agenda_hand(struct oriel_job *job, struct task *task);
+
+/* Service thread: the next requested peer, or NULL. */
+struct peer *agenda_next_request(struct oriel_job *job);
+
+/* Service thread: run the tasks that are due. Whether some are left for later. */
+bool agenda_run_tasks(struct oriel_job *job, uint64_t now);
+
+/* Service thread: the peer has something under way, and is looked at until it has not. */
+void agenda_watch(struct peer *peer);
+
+/*
+ * Service thread: a round of looks. agenda_begin_round takes all busy peers, and says whether some
+ * are new; agenda_next takes one out of the round, NULL at the end; one that needs another look is
+ * given back with agenda_keep.
+ */
+struct peer *agenda_begin_round(struct oriel_job *job, bool *fresh);
+struct peer *agenda_next(struct peer **round);
+void agenda_keep(struct peer *peer);
+
+/* Service thread: connections being attempted by this rank now; bounds them. */
+bool agenda_may_connect(const struct oriel_job *job);
+void agenda_connecting(struct oriel_job *job, int change);
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * death.h - the ranks known dead
+ *
+ * One list for the job, for ranks that are no peers too. deaths.count counts them; a waiting loop
+ * looks at that counter only and searches the list when it has changed. Who finds a death calls
+ * rank_died (peer.h), which enters it here.
+ */
+#ifndef ORIEL_DEATH_H
+#define ORIEL_DEATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct oriel_job;
+struct oriel_group;
+
+#define DEATH_TEXT_BYTES 192
+
+/* One dead rank. */
+struct death {
+	int rank;
+	char text[DEATH_TEXT_BYTES];
+};
+
+struct deaths {
+	uint64_t count; /* of list; written under job->lock, read by counter_load */
+	struct death *list;
+	uint32_t capacity;
+};
+
+/*
+ * Write a death down; false if it was known already. It counts once death_announce is called, after
+ * the peer has been marked. The caller holds job->lock for both.
+ */
+bool death_add(struct oriel_job *job, int rank, const char *text);
+void death_announce(struct oriel_job *job);
+
+/* The death of a rank, or NULL. The caller holds job->lock. */
+const struct death *death_find(const struct oriel_job *job, int rank);
+
+/* Whether that rank is in the list of deaths; text (may be NULL) becomes the story. */
+bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
+
+/* Any member of the group that is dead, as world rank; or ORIEL_RANK_NONE. */
+int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
+
+/* ORIEL_ERR_PEER with the story of a rank. */
+int peer_error(struct oriel_job *job, int rank);
+
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* init.c - joining and leaving a job, and what concerns all of it. */
+#include "job/init.h"
+
+#include <sched.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job/coll.h"
+#include "job/conn.h"
+#include "job/directory.h"
+#include "job/job.h"
+#include "base/err.h"
+#include "job/mail.h"
+#include "job/service.h"
+#include "base/util.h"
+#include "verbs/lend.h"
+#include "job/wait.h"
+
+#define WATCHDOG_DEFAULT_MS 30000
+#define CONNECT_TIMEOUT_DEFAULT_MS 4000
+#define TEXT(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+const char *oriel_version(void)
+{
+	return VERSION_TEXT(ORIEL_VERSION_MAJOR, ORIEL_VERSION_MINOR, ORIEL_VERSION_PATCH);
+}
+
+/* A number of seconds from the environment as milliseconds; fallback where it is not set or no number. */
+static int env_ms(const char *name, int fallback)
+{
+	const char *text = getenv(name);
+	char *end;
+	double seconds = text ? strtod(text, &end) : 0;
+
+	if (!text || end == text || *end || seconds < 0 || seconds > 2e6)
+		return fallback;
+	return (int)(seconds * 1000);
+}
+
+static size_t env_bytes(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static const char *first_text(const char *a, const char *b, const char *c)
+{
+	if (a && *a)
+		return a;
+	return b && *b ? b : c;
+}
+
+/* Processors that a process may run on; 0 if that cannot be told. */
+static int processors_of(pid_t pid)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(pid, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/*
+ * Processors for the ranks of this machine. A rank that has been bound to some of them has fewer
+ * than its launcher, and says nothing about the others.
+ */
+static int processors(void)
+{
+	pid_t parent = getppid();
+	int own = processors_of(0), launchers = parent > 0 ? processors_of(parent) : 0;
+	int most = own > launchers ? own : launchers;
+
+	if (most == 0) /* more processors than the set has room for */
+		most = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return most > 0 ? most : 1;
+}
+
+static void set_crowding(struct oriel_job *job)
+{
+	int count = processors();
+
+	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
+	job->needs_progress = lend_offered();
+}
+
+static void set_limits(struct oriel_job *job, const struct oriel_options *options)
+{
+	job->limits.timeout_ms = options->timeout_ms ? options->timeout_ms : env_ms("ORIEL_TIMEOUT", 0);
+	job->limits.watchdog_ms =
+		options->watchdog_ms ? options->watchdog_ms : env_ms("ORIEL_WATCHDOG", WATCHDOG_DEFAULT_MS);
+	if (job->limits.watchdog_ms < 0)
+		job->limits.watchdog_ms = 0;
+	set_crowding(job);
+	job->limits.connect_timeout_ms =
+		env_ms("ORIEL_CONNECT_TIMEOUT", CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job));
+}
+
+static void init_locks(struct oriel_job *job)
+{
+	pthread_mutex_init(&job->lock, NULL);
+	pthread_mutex_init(&job->mailbox.lock, NULL);
+}
+
+/* Release what has been built; each part knows whether it was. The service thread has ended. */
+static void job_release(struct oriel_job *job)
+{
+	connections_release(job);
+	peers_close(job);
+	kept_mails_drop(job, NULL);
+	directory_close(job);
+	while (job->groups.alive)
+		group_release(job->groups.alive);
+	if (job->slabs.device)
+		slabs_close(&job->slabs);
+	if (job->mems.device)
+		mem_table_close(&job->mems);
+	if (job->device.channel)
+		device_close(&job->device);
+	if (job->boot)
+		job->boot->ops->close(job->boot);
+	free(job->group_counts.list);
+	free(job->deaths.list);
+	pthread_mutex_destroy(&job->lock);
+	pthread_mutex_destroy(&job->mailbox.lock);
+	handle_release(HANDLE_JOB, job);
+}
+
+static int open_device(struct oriel_job *job, const struct oriel_options *options)
+{
+	const char *device = first_text(options->device, job->boot->device, getenv("ORIEL_DEVICE"));
+	const char *addr = first_text(options->addr, job->boot->addr, getenv("ORIEL_ADDR"));
+	size_t max_message = options->max_message_bytes ? options->max_message_bytes : env_bytes("ORIEL_MAX_MESSAGE");
+
+	return device_open(&job->device, device, addr, max_message);
+}
+
+static int open_parts(struct oriel_job *job, const struct oriel_options *options)
+{
+	int rc = open_device(job, options);
+
+	if (rc)
+		return rc;
+	slabs_init(&job->slabs, &job->device);
+	mem_table_init(&job->mems, &job->device);
+	rc = directory_open(job);
+	if (rc)
+		return rc;
+	job->world = group_new_world(job);
+	if (!job->world)
+		return err_set(ORIEL_ERR_MEMORY, "out of memory");
+	return job->boot->ops->put(job->boot, "addr", job->device.addr_text, strlen(job->device.addr_text));
+}
+
+int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options)
+{
+	int rc;
+
+	init_locks(job);
+	job->boot = boot;
+	job->rank = boot->rank;
+	job->size = boot->size;
+	set_limits(job, options);
+	rc = open_parts(job, options);
+	if (rc == 0)
+		rc = service_start(job);
+	if (rc)
+		job_release(job);
+	return rc;
+}
+
+static int join(const struct oriel_options *options, struct oriel_job **out)
+{
+	struct oriel_job *job = handle_new(HANDLE_JOB, sizeof(*job));
+	struct boot *boot;
+	int rc;
+
+	if (!job)
+		return err_set(ORIEL_ERR_MEMORY, "out of memory");
+	rc = boot_open(&job_boot_events, job, &boot);
+	if (rc) {
+		handle_release(HANDLE_JOB, job);
+		return rc;
+	}
+	rc = job_open(job, boot, options);
+	if (rc == 0)
+		*out = job;
+	return rc;
+}
+
+int oriel_init(const struct oriel_options *options, oriel_job **job)
+{
+	static const struct oriel_options defaults;
+	int rc;
+
+	if (!job)
+		return err_set(ORIEL_ERR_ARG, "oriel_init: job is NULL");
+	if (options && options->timeout_ms < 0)
+		return err_set(ORIEL_ERR_ARG, "oriel_init: timeout_ms is %d, must not be negative", options->timeout_ms);
+	if (sodium_init() < 0)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "oriel_init: libsodium cannot be initialised");
+	rc = join(options ? options : &defaults, job);
+	return rc ? err_in(rc, "oriel_init") : 0;
+}
+
+static int finalize_check(oriel_job **job)
+{
+	int rc = job_check(job ? *job : NULL, "oriel_finalize");
+	uint32_t windows, mems;
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&(*job)->lock);
+	windows = (*job)->holdings.windows;
+	mems = (*job)->holdings.mems;
+	pthread_mutex_unlock(&(*job)->lock);
+	if (windows || mems)
+		return err_set(ORIEL_ERR_SYNC,
+		               "oriel_finalize: %u windows are not freed, %u regions of memory not deregistered", windows,
+		               mems);
+	return 0;
+}
+
+int oriel_finalize(oriel_job **job)
+{
+	int dead, rc = finalize_check(job);
+
+	if (rc)
+		return rc;
+	peers_drain(*job); /* nobody's queue pair goes away under our requests */
+	rc = service_stop(*job);
+	if (rc)
+		return err_in(rc, "oriel_finalize");
+	dead = job_dead_member(*job, (*job)->world);
+	if (dead != ORIEL_RANK_NONE)
+		rc = err_in(peer_error(*job, dead), "oriel_finalize");
+	job_release(*job);
+	*job = NULL;
+	return rc;
+}
+
+int oriel_abort(oriel_job *job, int status, const char *reason)
+{
+	if (job_check(job, "oriel_abort"))
+		return ORIEL_ERR_HANDLE;
+	return service_abort(job, status >= 1 && status <= 255 ? status : 1, reason ? reason : "");
+}
+
+int oriel_barrier(oriel_job *job)
+{
+	struct coll coll;
+	struct wait wait;
+	uint64_t number;
+	uint8_t id[16];
+	int rc = job_check(job, "oriel_barrier");
+
+	if (rc)
+		return rc;
+	rc = job_count_collective(job, job->world, &number);
+	if (rc)
+		return err_in(rc, "oriel_barrier");
+	coll_id(id, job->world->key, number, COLL_BARRIER);
+	coll_begin(&coll, job, job->world, id, 0, 0);
+	wait_begin(&wait, job, "oriel_barrier", NULL);
+	rc = coll_run(&coll, &wait);
+	return rc ? err_in(rc, "oriel_barrier") : 0;
+}
+
+int oriel_usage(oriel_job *job, struct oriel_usage *usage)
+{
+	if (job_check(job, "oriel_usage"))
+		return ORIEL_ERR_HANDLE;
+	if (!usage)
+		return err_set(ORIEL_ERR_ARG, "oriel_usage: usage is NULL");
+	pthread_mutex_lock(&job->lock);
+	*usage = (struct oriel_usage){
+		.ranks = (size_t)job->size,
+		.peers = job->peers.count,
+		.windows = job->holdings.windows,
+		.links = job->holdings.links,
+		.base_bytes = sizeof(*job),
+		.peer_bytes = job->peers.count * sizeof(struct peer) + job->peers.capacity * sizeof(struct peer *),
+		.window_bytes = job->holdings.window_bytes + job->directory.slot_capacity * sizeof(bool) +
+		                job->directory.fence_capacity * sizeof(struct piece),
+		.link_bytes = job->holdings.link_bytes,
+	};
+	pthread_mutex_unlock(&job->lock);
+	pthread_mutex_lock(&job->slabs.lock);
+	usage->registered_bytes = job->slabs.total_bytes;
+	pthread_mutex_unlock(&job->slabs.lock);
+	return 0;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* init.h - the part of joining a job that tests with a bootstrap of their own call directly */
+#ifndef ORIEL_INIT_H
+#define ORIEL_INIT_H
+
+#include "oriel.h"
+
+struct boot;
+
+/*
+ * What oriel_init does once the process knows its bootstrap. job is fresh from handle_new; it takes
+ * boot over, and both are released on failure.
+ */
+int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options);
+
+#endif
