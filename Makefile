@@ -8,7 +8,8 @@ INCLUDES = -Iinclude -Ilib -Ibootstrap -Itests -isystem /usr/include/libev
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
 LIBS = -libverbs -lrdmacm -lev -lsodium -lpthread
 
-# The objects of sources, and a link.
+# The library with all its names, for tests and programs of ours that look inside; the objects of sources; a link.
+lib_all = $(B)/obj/liboriel-all.a
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@
 

@@ -18,6 +18,8 @@ quiet = @mkdir -p $(@D); $(if $(V),set -x,echo "$(1) $@");
 
 CC = gcc
 AR = ar
+LD = ld
+OBJCOPY = objcopy
 CFLAGS = -O2 -g
 LDFLAGS =
 WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion

@@ -7,5 +7,5 @@ launcher_src = $(wildcard bootstrap/run_*.c) $(boot_wire_src)
 $(B)/bin/oriel-run: $(call objects,$(launcher_src))
 	$(link) $^ -lev -lsodium
 
-$(B)/bin/oriel-info: $(B)/obj/bootstrap/info_main.o $(B)/lib/liboriel.a
+$(B)/bin/oriel-info: $(B)/obj/bootstrap/info_main.o $(lib_all)
 	$(link) $^ $(LIBS)

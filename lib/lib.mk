@@ -8,7 +8,17 @@ lib_so = $(B)/lib/liboriel.so.$(VERSION)
 .PHONY: lib
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
 
-$(B)/lib/liboriel.a: $(lib_obj)
+# One object, in which only what is called oriel_* is to be seen: an archive of all objects would show a program every function
+# that two of our files share, and one of the program's own by that name would clash with it. Linkers join machine code only.
+$(lib_obj): ALL_CFLAGS += -fno-lto
+
+$(B)/obj/liboriel.o: $(lib_obj)
+	$(call quiet,ld) $(LD) -r -o $@ $^ && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' $@
+
+$(B)/lib/liboriel.a: $(B)/obj/liboriel.o
+	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
+
+$(lib_all): $(lib_obj)
 	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
 
 $(lib_so): $(lib_obj) lib/oriel.map

@@ -23,7 +23,7 @@ $(perf_tools:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/%.o $(call objects
 $(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(perf_solo_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
-$(perf_scale_bin): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/scale_util.o $(B)/lib/liboriel.a
+$(perf_scale_bin): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/scale_util.o $(lib_all)
 	$(link) $^ $(LIBS)
 
 $(B)/bin/shm_limit: $(call objects,perf/shm.c perf/shm_report.c perf/stats.c perf/ticks.c)

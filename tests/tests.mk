@@ -16,7 +16,7 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/demo/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
-$(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o $(B)/lib/liboriel.a
+$(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o $(lib_all)
 	$(link) $^ $(LIBS) -lm
 
 $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
@@ -25,13 +25,14 @@ $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
 $(B)/tests/budget-epochs: $(B)/obj/tests/budget/epochs.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
-$(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(B)/lib/liboriel.a
+$(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(lib_all)
 	$(link) $^ -lsodium
 
-# Unit tests include sources under test, or link fakes in place of librdmacm and libibverbs.
+# Unit tests and those of several ranks look inside, so they link the archive with all names. Unit tests include
+# sources under test, or link fakes in place of librdmacm and libibverbs.
 
-$(B)/bin/unit: $(call objects,$(unit_src)) $(B)/lib/liboriel.a
+$(B)/bin/unit: $(call objects,$(unit_src)) $(lib_all)
 	$(link) $^ -lcunit $(LIBS) -lm
 
-$(B)/bin/unit_fake: $(call objects,$(fake_src)) $(B)/lib/liboriel.a
+$(B)/bin/unit_fake: $(call objects,$(fake_src)) $(lib_all)
 	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lev -lsodium -lpthread

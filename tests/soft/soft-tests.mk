@@ -16,7 +16,7 @@ $(B)/tests/soft/%: $(B)/tests/soft/%.o $(B)/tests/soft/lab.o
 
 # Jobs of Oriel, for what happens to them when the device misbehaves. They need the library, so only the Makefile makes them.
 $(B)/tests/soft/job: tests/soft/job.c $(B)/lib/liboriel.a
-	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $^ $(LIBS)
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< $(B)/lib/liboriel.a $(LIBS)
 
 soft-test: soft soft-tests
 	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_verbs
