@@ -10,7 +10,7 @@
 #include "copy.h"
 #include "core.h"
 #include "limits.h"
-#include "link.h"
+#include "pipe.h"
 #include "lock.h"
 #include "qp.h"
 #include "refuse.h"

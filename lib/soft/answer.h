@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core.h"
-#include "link.h"
+#include "pipe.h"
 
 /* What a response says about its request. Under core->progress. */
 void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *resp,

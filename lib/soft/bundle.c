@@ -22,7 +22,7 @@
 #include "bundle.h"
 #include "copy.h"
 #include "limits.h"
-#include "link.h"
+#include "pipe.h"
 #include "qp.h"
 #include "retire.h"
 #include "shm.h"
@@ -92,19 +92,19 @@ bool soft_bundle_push(struct soft_qp *qp)
 {
 	uint32_t bytes, n = measure(qp, &bytes);
 	uint8_t *chunk;
-	struct shm_req *req = soft_link_begin(qp, &chunk);
+	struct shm_req *req = soft_pipe_begin(qp, &chunk);
 
 	if (!req)
 		return false;
 	n = fill(qp, n, bytes, req, chunk);
 	if (n == 0) {
-		soft_link_cancel(qp);
+		soft_pipe_cancel(qp);
 		/* Its turn to fail comes when those before it are done. */
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
 	}
-	soft_link_commit(qp, req);
+	soft_pipe_commit(qp, req);
 	qp->sq_exec += n;
 	return true;
 }

@@ -13,7 +13,7 @@ enum {
 
 bool soft_bundle_may(const struct soft_qp *qp, const struct soft_wqe *wqe);
 /*
- * The request at exec, and what may go with it, into the link; false if the queue has to wait or
+ * The request at exec, and what may go with it, into the pipe; false if the queue has to wait or
  * has failed.
  */
 bool soft_bundle_push(struct soft_qp *qp);

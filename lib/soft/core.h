@@ -4,22 +4,22 @@
  *
  * DESIGN NOTES There is one `struct soft_core` per process, made when the first device is opened
  * (start.c) and kept until the process ends: the segment and bell that peers map (shm.h), the
- * links, and the tables of queue pairs and keys. Contexts (ibv_open_device) are thin.
+ * pipes, and the tables of queue pairs and keys. Contexts (ibv_open_device) are thin.
  *
  * Who carries out what:
  *   direct    RDMA write, read and atomics on memory of the peer that this process can map or that
  *             process_vm_writev reaches: by the thread that posts, at once (direct.c).
  *   by ring   sends, immediates, atomics on private memory, and everything where the peer's memory
- *             is out of reach: a request goes into the link, one of the peer's threads (in
+ *             is out of reach: a request goes into the pipe, one of the peer's threads (in
  *             ibv_poll_cq) or its engine carries it out (responder.c), a response comes back (answer.c).
  * A queue pair's requests are carried out in order: a direct operation waits until all requests
  * before it are answered.
  *
  * Locks, in the order in which they may be nested:
- *   core->progress   whoever looks into the links; taken by trylock in ibv_poll_cq
+ *   core->progress   whoever looks into the pipes; taken by trylock in ibv_poll_cq
  *   qp->lock         send queue, receive queue, state
  *   srq->lock
- *   link->tx         room in the link, waiting list
+ *   pipe->tx         room in the pipe, waiting list
  *   cq->lock
  *   channel->lock, context's event lock, core->timer_lock: leaves
  * core->table_lock (objects come and go) is never held together with one of them, except outside
@@ -50,11 +50,11 @@ struct soft_core {
 	int seg_fd, bell_fd;       /* for peers to map */
 	int kick_fd;               /* eventfd on which the engine sleeps */
 	bool no_membarrier;        /* constant */
-	struct soft_lock progress; /* whoever looks into the links */
+	struct soft_lock progress; /* whoever looks into the pipes */
 	_Atomic uint64_t heard;    /* the last ring that was listened to, before a look; written under progress */
-	struct soft_out *out[SOFT_MAX_LINKS]; /* under progress */
+	struct soft_out *out[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nout;
-	struct soft_in *in[SOFT_MAX_LINKS]; /* under progress */
+	struct soft_in *in[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nin;
 	pthread_mutex_t table_lock;          /* objects come and go */
 	struct soft_qp *_Atomic qp[SHM_QPS]; /* set under table_lock, cleared under progress too */

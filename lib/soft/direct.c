@@ -18,7 +18,7 @@
 #include "copy.h"
 #include "direct.h"
 #include "key.h"
-#include "link.h"
+#include "pipe.h"
 #include "peer.h"
 #include "qp.h"
 #include "reach.h"

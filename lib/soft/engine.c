@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine: the one thread that softverbs adds to a process. It accepts links, notices deaths,
+ * The engine: the one thread that softverbs adds to a process. It accepts pipes, notices deaths,
  * runs timers, and carries out peers' requests while nobody calls ibv_poll_cq. It also serves
  * librdmacm's sockets.
  *

@@ -20,7 +20,7 @@
 #include "core.h"
 #include "export.h"
 #include "gone.h"
-#include "link.h"
+#include "pipe.h"
 #include "lock.h"
 #include "qp.h"
 #include "qp_state.h"

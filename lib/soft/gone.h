@@ -8,10 +8,10 @@
 
 #include "core.h"
 #include "export.h"
-#include "link.h"
+#include "pipe.h"
 #include "qp.h"
 
-/* The link's process is gone: queue pairs to it fail, soon. Under core->progress. */
+/* The pipe's process is gone: queue pairs to it fail, soon. Under core->progress. */
 void soft_out_died(struct soft_core *core, struct soft_out *out);
 /* The time of a queue pair's timer has come. Under core->progress. */
 void soft_timer_fired(struct soft_qp *qp);

@@ -23,7 +23,7 @@
 #include "base.h"
 #include "core.h"
 #include "key.h"
-#include "link.h"
+#include "pipe.h"
 #include "shm.h"
 
 enum {

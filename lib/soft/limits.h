@@ -13,7 +13,7 @@ enum {
 	SOFT_MAX_CQE = 1 << 20,
 	SOFT_MAX_RD_ATOMIC = 128,
 	SOFT_MAX_GIDS = 64,
-	SOFT_MAX_LINKS = 8192, /* peers in each direction */
+	SOFT_MAX_PIPES = 8192, /* peers in each direction */
 };
 
 #define SOFT_MAX_MSG (1u << 31) /* bytes */

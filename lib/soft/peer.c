@@ -4,7 +4,7 @@
  * how one is told that there is something for it.
  *
  * DESIGN NOTES A hello carries descriptors: the sender's segment, its bell and its eventfd, and from
- * a requester also the link's memory. They come from a process of the same user, but nothing in them
+ * a requester also the pipe's memory. They come from a process of the same user, but nothing in them
  * is believed: a descriptor that holds less than is about to be mapped is refused.
  */
 #include <errno.h>

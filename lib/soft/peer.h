@@ -52,12 +52,12 @@ bool soft_fd_holds(int fd, size_t size);
 /* Map what a peer sent: segment, bell, eventfd. Takes over the descriptors. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);
-/* Tell whoever is on the other side that there is something in a link. */
+/* Tell whoever is on the other side that there is something in a pipe. */
 void soft_peer_notify(const struct soft_peer *peer);
 
 /*
  * Does a thread of the peer sit in ibv_poll_cq? It then carries a request out sooner than a system
- * call would. A thread that waits for the data itself does not look into the links. Who polled
+ * call would. A thread that waits for the data itself does not look into the pipes. Who polled
  * once, before it does something else, does not sit there: only after many polls is SHM_POLLED
  * said.
  */

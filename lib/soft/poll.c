@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Asking a completion queue: a poll that finds nothing looks into the links, and whoever is about
+ * Asking a completion queue: a poll that finds nothing looks into the pipes, and whoever is about
  * to sleep asks to be woken.
  */
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "copy.h"
 #include "direct.h"
 #include "limits.h"
-#include "link.h"
+#include "pipe.h"
 #include "lock.h"
 #include "post.h"
 #include "qp.h"

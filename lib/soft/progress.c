@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Looking into the links: requests are carried out, responses taken, and who waited for room goes
+ * Looking into the pipes: requests are carried out, responses taken, and who waited for room goes
  * on. By whichever thread polls, or by the engine. All under core->progress.
  */
 
@@ -10,7 +10,7 @@
 
 #include "answer.h"
 #include "core.h"
-#include "link.h"
+#include "pipe.h"
 #include "list.h"
 #include "lock.h"
 #include "peer.h"
@@ -21,7 +21,7 @@
 #include "shm.h"
 
 enum {
-	GLANCE_LINKS = 4, /* so many each way may cost every poll a look */
+	GLANCE_PIPES = 4, /* so many each way may cost every poll a look */
 };
 
 /* Note which requests are there. No honest peer is more than a ring ahead. */
@@ -60,7 +60,7 @@ static struct soft_qp *take_waiting(struct soft_out *out)
 }
 
 /*
- * Queue pairs that found the link full go on, in turn, until it is full again: who comes back to
+ * Queue pairs that found the pipe full go on, in turn, until it is full again: who comes back to
  * the list has seen that, and no response is taken meanwhile, so this ends. core->progress keeps
  * them from being destroyed.
  */
@@ -125,12 +125,12 @@ static bool has_response(struct soft_out *out)
 }
 
 /*
- * With few links it is seen in the links themselves that there is something, one cache line before
+ * With few pipes it is seen in the pipes themselves that there is something, one cache line before
  * the bell is.
  */
 static bool glance(struct soft_core *core)
 {
-	if (core->nin > GLANCE_LINKS || core->nout > GLANCE_LINKS)
+	if (core->nin > GLANCE_PIPES || core->nout > GLANCE_PIPES)
 		return false;
 	for (uint32_t i = 0; i < core->nin; i++)
 		if (see_requests(core->in[i]))

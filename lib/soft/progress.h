@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looking into the links. See progress.c. */
+/* Looking into the pipes. See progress.c. */
 #ifndef SOFT_PROGRESS_H
 #define SOFT_PROGRESS_H
 
@@ -14,7 +14,7 @@ enum {
 };
 
 /*
- * Look into all links: carry out requests, take responses. Returns at once if there is nothing or
+ * Look into all pipes: carry out requests, take responses. Returns at once if there is nothing or
  * somebody else is at it.
  */
 void soft_progress(struct soft_core *core);

@@ -16,8 +16,8 @@
 #include "export.h"
 #include "key.h"
 #include "limits.h"
-#include "link.h"
-#include "link_out.h"
+#include "pipe.h"
+#include "pipe_out.h"
 #include "list.h"
 #include "lock.h"
 #include "mr.h"
@@ -216,7 +216,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 
 /* ---- state ---- */
 
-/* Out of the list of those that wait for room in the link, which may be another one, or none, next. */
+/* Out of the list of those that wait for room in the pipe, which may be another one, or none, next. */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
 	if (!qp->out)
@@ -457,7 +457,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	soft_unlock(&qp->lock);
 
 	/*
-	 * Whoever looks into the links or runs timers holds this, and finds queue pairs only through
+	 * Whoever looks into the pipes or runs timers holds this, and finds queue pairs only through
 	 * the table.
 	 */
 	soft_lock(&core->progress);

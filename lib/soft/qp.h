@@ -48,7 +48,7 @@ enum soft_stall {
 	SOFT_GO,
 	SOFT_WAIT_TIMER, /* refused; try again when the timer runs out */
 	SOFT_WAIT_DRAIN, /* refused; requests after it are still unanswered */
-	SOFT_WAIT_ROOM,  /* the link is full */
+	SOFT_WAIT_ROOM,  /* the pipe is full */
 	SOFT_PEER_GONE,  /* nobody will answer any more */
 };
 
@@ -70,8 +70,8 @@ struct soft_qp {
 	uint32_t sq_size; /* a power of two, or 0 */
 	uint32_t sq_head, sq_exec, sq_tail;
 	_Atomic uint32_t sq_released; /* written by ibv_poll_cq under the lock of the completion queue */
-	uint32_t inflight;            /* requests in the link without response */
-	uint64_t part_done;           /* bytes of the message at sq_exec that are in the link */
+	uint32_t inflight;            /* requests in the pipe without response */
+	uint64_t part_done;           /* bytes of the message at sq_exec that are in the pipe */
 	enum soft_stall stall;
 	uint32_t retries_left, rnr_left;
 	uint32_t by_ring; /* index of a request that was found to have to go by ring, if it is at exec */
@@ -85,7 +85,7 @@ struct soft_qp {
 	bool delayed;             /* adversary: the request at exec has had its delay */
 	uint64_t give_up_ns;      /* peer silent: RETRY_EXC after this; 0: not silent */
 	struct soft_list timer;   /* in core->timers */
-	struct soft_list waiting; /* in link->waiting */
+	struct soft_list waiting; /* in pipe->waiting */
 
 	/* wr_start .. wr_complete */
 	uint32_t wr_head;
@@ -102,7 +102,7 @@ struct soft_qp {
 	bool comm_est;     /* COMM_EST raised */
 	bool last_wqe;     /* LAST_WQE_REACHED raised */
 
-	struct soft_out *out;      /* link to the peer, once known */
+	struct soft_out *out;      /* pipe to the peer, once known */
 	const struct shm_qp *peer; /* its queue pair in its segment */
 	uint32_t async_raised;
 };

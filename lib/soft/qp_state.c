@@ -63,7 +63,7 @@ void soft_qp_publish(struct soft_qp *qp)
 	unsigned int access = qp->attr.qp_access_flags;
 	uint32_t gate = 0;
 
-	/* Without a link to the peer nobody could wait for it to become idle: the gate stays closed. */
+	/* Without a pipe to the peer nobody could wait for it to become idle: the gate stays closed. */
 	if (qp->peer && !qp->lost && soft_qp_connected(state)) {
 		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
 		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "link.h"
+#include "pipe.h"
 #include "reach.h"
 #include "shm.h"
 

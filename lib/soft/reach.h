@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "link.h"
+#include "pipe.h"
 #include "shm.h"
 
 enum soft_reach {
@@ -34,7 +34,7 @@ void soft_unmap_peer(void *at, uint64_t length);
  * it stays.
  */
 void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place);
-/* What was mapped of the peer's memory goes with the link. */
+/* What was mapped of the peer's memory goes with the pipe. */
 void soft_reach_forget(struct soft_out *out);
 
 /* How the region is reached, and where `raddr` is in this process if it is mapped. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base.h"
-#include "link.h"
+#include "pipe.h"
 #include "qp.h"
 #include "refuse.h"
 #include "retire.h"
@@ -30,7 +30,7 @@ static uint64_t ack_timeout_ns(const struct soft_qp *qp)
 	return qp->attr.timeout ? 4096ull << qp->attr.timeout : 0;
 }
 
-/* Start over from the tail after `wait_ns`, when nothing is in the link any more. */
+/* Start over from the tail after `wait_ns`, when nothing is in the pipe any more. */
 static void start_over(struct soft_qp *qp, uint64_t wait_ns)
 {
 	qp->sq_exec = qp->sq_tail;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The send queue moves: what is at its head is carried out directly or put into the link. What comes
+ * The send queue moves: what is at its head is carried out directly or put into the pipe. What comes
  * of it is answer.c's business, what is sent again refuse.c's, how it ends retire.c's.
  *
- * DESIGN NOTES tail <= exec <= head. Requests in [tail, exec) are in the link and unanswered;
+ * DESIGN NOTES tail <= exec <= head. Requests in [tail, exec) are in the pipe and unanswered;
  * [exec, head) wait. A direct operation runs only when tail == exec, so it is after everything
  * before it. The responder answers in order. When it refuses a request (no receive posted, or not
  * listening) it drops the queue pair's later ones too; the requester waits until all of them are
@@ -24,7 +24,7 @@
 #include "core.h"
 #include "direct.h"
 #include "limits.h"
-#include "link.h"
+#include "pipe.h"
 #include "mw.h"
 #include "peer.h"
 #include "qp.h"
@@ -40,7 +40,7 @@ enum {
 	DISORDER_WINDOW = 16, /* requests that the adversary chooses from */
 };
 
-/* ---- requests into the link ---- */
+/* ---- requests into the pipe ---- */
 
 static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t length)
 {
@@ -100,20 +100,20 @@ static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wq
 	return length;
 }
 
-/* One part into the link; false if it is full, and then the queue pair waits for room. */
+/* One part into the pipe; false if it is full, and then the queue pair waits for room. */
 static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
 {
 	uint8_t *chunk;
-	struct shm_req *req = soft_link_begin(qp, &chunk);
+	struct shm_req *req = soft_pipe_begin(qp, &chunk);
 
 	if (!req)
 		return false;
 	qp->part_done += fill_request(qp, wqe, iov, req, chunk);
-	soft_link_commit(qp, req);
+	soft_pipe_commit(qp, req);
 	return true;
 }
 
-/* The request at exec into the link, all its parts; false if the queue has to wait. */
+/* The request at exec into the pipe, all its parts; false if the queue has to wait. */
 static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 {
 	uint32_t access = soft_carries_data(wqe->opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
@@ -211,7 +211,7 @@ static bool may_come_first(const struct soft_qp *qp, uint32_t index)
 	return !soft_wqe(qp, index)->placed;
 }
 
-/* The adversary carries out requests behind the one at exec before it; nothing is in the link. */
+/* The adversary carries out requests behind the one at exec before it; nothing is in the pipe. */
 static void overtake(struct soft_qp *qp)
 {
 	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
@@ -237,7 +237,7 @@ static bool held_back(struct soft_qp *qp)
 	return true;
 }
 
-/* The request at exec was tried when it was posted; nothing has been in the link since. */
+/* The request at exec was tried when it was posted; nothing has been in the pipe since. */
 static bool known_by_ring(struct soft_qp *qp)
 {
 	bool known = qp->by_ring_known && qp->by_ring == qp->sq_exec && !qp->inflight;
@@ -262,7 +262,7 @@ static bool step(struct soft_qp *qp)
 	struct soft_wqe *wqe = soft_wqe(qp, qp->sq_exec);
 	enum ibv_wc_status status;
 
-	/* Its first parts are in the link: the rest follows them. */
+	/* Its first parts are in the pipe: the rest follows them. */
 	if (qp->part_done)
 		return push(qp, wqe);
 	if (soft_adversary.disorder && qp->out && !qp->inflight && !wqe->placed)

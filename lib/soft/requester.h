@@ -9,7 +9,7 @@
 
 #include "qp.h"
 
-/* Under qp->lock: carry out or put into the link what can be. */
+/* Under qp->lock: carry out or put into the pipe what can be. */
 void soft_pump(struct soft_qp *qp);
 
 /* Do bytes go from the requester to the responder? */

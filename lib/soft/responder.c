@@ -21,7 +21,7 @@
 #include "cq.h"
 #include "key.h"
 #include "limits.h"
-#include "link.h"
+#include "pipe.h"
 #include "lock.h"
 #include "mw.h"
 #include "qp.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core.h"
-#include "link.h"
+#include "pipe.h"
 
 /* Carry out the request in a place of the ring, and answer. Under core->progress. */
 void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at);

@@ -8,8 +8,8 @@
  *   segment  one per process. Only its owner writes it; peers map it read-only. Holds the table of queue
  *            pairs and the table of memory keys, so that a peer that carries out an operation itself can
  *            check everything a NIC would check.
- *   bell     one page per process. Peers write it: "there is work in one of our links", "I woke you".
- *   link     one per ordered pair of processes that talk (requester -> responder). Requests one way, responses
+ *   bell     one page per process. Peers write it: "there is work in one of our pipes", "I woke you".
+ *   pipe     one per ordered pair of processes that talk (requester -> responder). Requests one way, responses
  *            the other. Every request gets exactly one response and at most SHM_RING requests are
  *            unanswered, so the ring of responses can never be full and neither side ever waits for the other.
  *
@@ -33,7 +33,7 @@ enum {
 	SHM_SLOTS = 4, /* blocks of numbers that one process may own */
 	SHM_QPS = SHM_SLOTS * SHM_QPS_PER_SLOT,
 	SHM_MRS = 65536,   /* a key is index << 16 | 16 random bits */
-	SHM_RING = 64,     /* requests in flight per link */
+	SHM_RING = 64,     /* requests in flight per pipe */
 	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
 	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
 };
@@ -175,7 +175,7 @@ struct shm_resp {
 	uint32_t reserved;
 };
 
-struct shm_link {
+struct shm_pipe {
 	struct shm_req req[SHM_RING];   /* written by the requester */
 	struct shm_resp resp[SHM_RING]; /* written by the responder */
 	uint8_t req_chunk[SHM_RING][SHM_CHUNK];
@@ -271,7 +271,7 @@ static inline uint32_t shm_mr_key(const struct shm_mr *mr)
 	return atomic_load_explicit(&((struct shm_mr *)(uintptr_t)mr)->key, memory_order_acquire);
 }
 
-/* ---- rings of a link ---- */
+/* ---- rings of a pipe ---- */
 
 /*
  * Requester; pairs with shm_req_is_there: the rest of the request is written first. `number` counts

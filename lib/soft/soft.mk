@@ -9,7 +9,7 @@ soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-
 soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1
 
 SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/%.o, adversary answer async backing base bundle channel compat compat_1_0 compat_private \
-	copy core cq cq_ex device direct engine gid gone key layout_check lend link link_in link_out loop mr mw peer poll post procmap \
+	copy core cq cq_ex device direct engine gid gone key layout_check lend loop mr mw peer pipe pipe_in pipe_out poll post procmap \
 	progress qp qp_state reach refuse requester responder retire rq srq start text timer way wr)
 SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_qp cm_compat)
 

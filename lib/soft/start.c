@@ -23,7 +23,7 @@
 #include "base.h"
 #include "core.h"
 #include "engine.h"
-#include "link_in.h"
+#include "pipe_in.h"
 #include "list.h"
 #include "loop.h"
 #include "names.h"
@@ -66,7 +66,7 @@ int soft_slot_take(struct soft_core *core)
 	sock = slot_listen(&core->seg->slot[n]);
 	if (sock < 0)
 		return errno;
-	err = softverbs_watch(sock, soft_link_accept, (void *)(intptr_t)sock);
+	err = softverbs_watch(sock, soft_pipe_accept, (void *)(intptr_t)sock);
 	if (err) {
 		close(sock);
 		return err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Links: requests one way, responses the other. Both ends of it, and a place for a request in it. */
-#ifndef SOFT_LINK_H
-#define SOFT_LINK_H
+/* Pipes: requests one way, responses the other. Both ends of it, and a place for a request in it. */
+#ifndef SOFT_PIPE_H
+#define SOFT_PIPE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 
 struct soft_rmap;
 
-/* Link to a process that this one sends requests to. */
+/* Pipe to a process that this one sends requests to. */
 struct soft_out {
 	struct soft_peer peer;
 	uint32_t slot; /* by which it was found */
@@ -25,7 +25,7 @@ struct soft_out {
 	bool peer_can_vm; /* and the peer can reach us */
 	_Atomic bool dead;
 	int sock;
-	struct shm_link *shm;
+	struct shm_pipe *shm;
 	struct soft_lock tx;
 	uint64_t req_head;          /* under tx */
 	_Atomic uint64_t resp_tail; /* written under core->progress */
@@ -36,12 +36,12 @@ struct soft_out {
 	_Atomic uint32_t refs;      /* one for core->out[], one per queue pair */
 };
 
-/* Link from a process that sends requests to this one. */
+/* Pipe from a process that sends requests to this one. */
 struct soft_in {
 	struct soft_peer peer;
 	bool can_vm;
 	int sock;
-	struct shm_link *shm;
+	struct shm_pipe *shm;
 	uint64_t req_tail, resp_head; /* under core->progress */
 	uint64_t req_seen;            /* requests up to here are carried out in this round */
 };
@@ -53,12 +53,12 @@ static inline bool soft_out_has_room(const struct soft_out *out)
 }
 
 /*
- * A place for the next request of a queue pair, and its chunk; NULL: the link is full, and the queue
- * pair waits for room. Until soft_link_commit or soft_link_cancel out->tx is held. Under qp->lock, all three.
+ * A place for the next request of a queue pair, and its chunk; NULL: the pipe is full, and the queue
+ * pair waits for room. Until soft_pipe_commit or soft_pipe_cancel out->tx is held. Under qp->lock, all three.
  */
-struct shm_req *soft_link_begin(struct soft_qp *qp, uint8_t **chunk);
+struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk);
 /* The request at sq_exec is filled: from and to whom it goes is added, and the peer sees it. */
-void soft_link_commit(struct soft_qp *qp, struct shm_req *req);
-void soft_link_cancel(struct soft_qp *qp);
+void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req);
+void soft_pipe_cancel(struct soft_qp *qp);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Links that come in: requesters say hello on the socket of one of our slots, and are listened to
+ * Pipes that come in: requesters say hello on the socket of one of our slots, and are listened to
  * until they die.
  */
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 #include "core.h"
 #include "limits.h"
-#include "link.h"
-#include "link_in.h"
+#include "pipe.h"
+#include "pipe_in.h"
 #include "lock.h"
 #include "loop.h"
 #include "peer.h"
@@ -71,7 +71,7 @@ static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, 
 	welcome.can_vm = in->can_vm;
 
 	soft_lock(&core->progress);
-	if (core->nin == SOFT_MAX_LINKS)
+	if (core->nin == SOFT_MAX_PIPES)
 		goto err_full;
 	core->in[core->nin++] = in;
 	soft_unlock(&core->progress);
@@ -110,7 +110,7 @@ static void on_hello(void *arg)
 	free(in);
 }
 
-void soft_link_accept(void *arg)
+void soft_pipe_accept(void *arg)
 {
 	int sock = accept4((int)(intptr_t)arg, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct soft_in *in;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Links that go out. */
-#ifndef SOFT_LINK_OUT_H
-#define SOFT_LINK_OUT_H
+/* Pipes that go out. */
+#ifndef SOFT_PIPE_OUT_H
+#define SOFT_PIPE_OUT_H
 
 #include "core.h"
-#include "link.h"
+#include "pipe.h"
 
 /*
- * A reference to the link to the process that owns a queue pair number, made if need be; NULL if
+ * A reference to the pipe to the process that owns a queue pair number, made if need be; NULL if
  * there is none.
  */
 struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A place for a request in the link to a peer. At most SHM_RING requests are unanswered; a queue
- * pair that finds no room waits in the link's list, and whoever takes the next responses sets it
+ * A place for a request in the pipe to a peer. At most SHM_RING requests are unanswered; a queue
+ * pair that finds no room waits in the pipe's list, and whoever takes the next responses sets it
  * going again (progress.c).
  */
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "link.h"
+#include "pipe.h"
 #include "list.h"
 #include "lock.h"
 #include "peer.h"
@@ -29,7 +29,7 @@ static bool has_room(struct soft_qp *qp)
 	return false;
 }
 
-struct shm_req *soft_link_begin(struct soft_qp *qp, uint8_t **chunk)
+struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk)
 {
 	struct soft_out *out = qp->out;
 	uint32_t at;
@@ -44,7 +44,7 @@ struct shm_req *soft_link_begin(struct soft_qp *qp, uint8_t **chunk)
 	return &out->shm->req[at];
 }
 
-void soft_link_commit(struct soft_qp *qp, struct shm_req *req)
+void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req)
 {
 	struct soft_out *out = qp->out;
 
@@ -60,7 +60,7 @@ void soft_link_commit(struct soft_qp *qp, struct shm_req *req)
 	qp->inflight++;
 }
 
-void soft_link_cancel(struct soft_qp *qp)
+void soft_pipe_cancel(struct soft_qp *qp)
 {
 	soft_unlock(&qp->out->tx);
 }

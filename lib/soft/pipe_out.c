@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Links that go out: made when a queue pair is connected, shared by all queue pairs to one process,
+ * Pipes that go out: made when a queue pair is connected, shared by all queue pairs to one process,
  * gone when that process dies.
  *
  * DESIGN NOTES The requester connects to the abstract socket of the slot that the peer's queue pair
  * number names, and sends a hello with four descriptors: its segment, its bell, its eventfd and the
- * link's memory. The responder's engine maps them and answers with its own first three. Links are
+ * pipe's memory. The responder's engine maps them and answers with its own first three. Pipes are
  * one-way (requests), so two processes that turn to each other at the same moment simply make two.
  * The socket stays open: its end of file, or the process descriptor, tells of a death.
  */
@@ -21,8 +21,8 @@
 #include "core.h"
 #include "gone.h"
 #include "limits.h"
-#include "link.h"
-#include "link_out.h"
+#include "pipe.h"
+#include "pipe_out.h"
 #include "list.h"
 #include "lock.h"
 #include "loop.h"
@@ -52,9 +52,9 @@ static int slot_connect(uint32_t slot)
 	return -1;
 }
 
-static int link_memory(struct soft_out *out)
+static int pipe_memory(struct soft_out *out)
 {
-	int fd = memfd_create("softverbs-link", MFD_CLOEXEC);
+	int fd = memfd_create("softverbs-pipe", MFD_CLOEXEC);
 	void *map;
 
 	if (fd < 0)
@@ -99,7 +99,7 @@ static void out_free_alloc(struct soft_out *out)
 	free(out);
 }
 
-/* The handshake; on success the link's memory and the peer's are mapped. */
+/* The handshake; on success the pipe's memory and the peer's are mapped. */
 static int out_handshake(struct soft_core *core, struct soft_out *out)
 {
 	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, -1 };
@@ -111,7 +111,7 @@ static int out_handshake(struct soft_core *core, struct soft_out *out)
 
 	if (soft_peer_pid(out->sock, &pid) != 0)
 		return -1;
-	own[3] = link_memory(out);
+	own[3] = pipe_memory(out);
 	if (own[3] < 0)
 		return -1;
 	sent = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
@@ -178,7 +178,7 @@ static struct soft_out *out_new(struct soft_core *core, uint32_t slot)
 	if (out_handshake(core, out) != 0)
 		goto err_close;
 	soft_lock(&core->progress);
-	if (core->nout == SOFT_MAX_LINKS) {
+	if (core->nout == SOFT_MAX_PIPES) {
 		soft_unlock(&core->progress);
 		goto err_unmap;
 	}
