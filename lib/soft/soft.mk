@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # softverbs: a verbs device made of shared memory. Works alone (make -f lib/soft/soft.mk) and when included.
-# Compiled and tested with the headers of rdma-core 44.0 and 56.1; lib/soft/layout_check.c stops the build where others
+# Compiled and tested with the headers of rdma-core 44.0 and 56.1; lib/soft/verbs/layout_check.c stops the build where others
 # differ in what is relied on. With headers that are not installed: CFLAGS="-O2 -g -isystem DIRECTORY".
 include config.mk
-SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-fPIC -fvisibility=hidden -fno-semantic-interposition -pthread -MMD -MP
 soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-z,defs -o $@
 soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1
 
-SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/%.o, adversary answer async backing base bundle channel compat compat_1_0 compat_private \
+SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary answer async backing base bundle channel compat compat_1_0 compat_private \
 	copy core cq cq_ex device direct engine gid gone key layout_check lend loop mr mw peer pipe pipe_in pipe_out poll post procmap \
 	progress qp qp_state reach refuse requester responder retire rq srq start text timer way wr)
-SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/%.o, cm_id cm_event cm_wire cm_conn cm_addr cm_ep cm_qp cm_compat)
+SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event id qp wire)
 
 .PHONY: soft
 soft: $(soft_libs) $(B)/bin/oriel-soft

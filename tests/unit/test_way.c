@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_way.c - by ring or by system call: lib/soft/way.c */
+/* test_way.c - by ring or by system call: lib/soft/verbs/way.c */
 #include <CUnit/CUnit.h>
 
-#include "soft/way.c"
+#include "soft/verbs/way.c"
 #include "suites.h"
 
 static const uint64_t took[][WAYS] = { { 5000, 9000 }, { 9000, 5000 } };

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The connection manager, the inside.
+ *
+ * DESIGN NOTES An identifier owns one abstract SOCK_SEQPACKET socket whose name is its port space,
+ * port and address: binding the name reserves the port, listening on it is listening, and a
+ * connection is a connection. REQ, REP, RTU, REJ, DREQ and DREP travel over it as in the InfiniBand
+ * CM; a process that dies closes it, which is how the other side learns. The engine thread of
+ * libibverbs reads the sockets and queues events; queue pairs are changed by the thread that calls
+ * rdma_accept or rdma_get_cm_event, never by the engine, because that may take a message to the
+ * peer's engine.
+ *
+ * One lock, cm_lock, guards every identifier, channel and event. It is never held while a verbs
+ * function or softverbs_unwatch is called: the first may wait for a peer's engine, the second for a
+ * callback that wants the lock.
+ */
+#ifndef SOFT_CM_H
+#define SOFT_CM_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/un.h>
+
+#include "soft/verbs/export.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/loop.h"
+
+enum {
+	CM_REQ_PRIVATE = 56, /* bytes, for port space TCP */
+	CM_REP_PRIVATE = 196,
+	CM_REJ_PRIVATE = 148,
+	CM_MAX_BACKLOG = 1024,
+	CM_REJ_NO_LISTENER = 8,  /* "invalid service id" */
+	CM_REJ_CONSUMER = 28,    /* the program said no */
+	CM_DEFAULT_TIMEOUT = 17, /* acknowledge timeout: 4.096 us << 17, about half a second */
+	CM_MIN_RNR_TIMER = 12,   /* 0.64 ms */
+	CM_RETRY_MS = 5,         /* between attempts to find a listener */
+	CM_RETRIES = 40,
+	CM_DREQ_MS = 2000,    /* nobody answers a disconnect; a network's CM tries for a minute */
+	CM_TIMEWAIT_MS = 100, /* nothing can be on its way any more; a network's CM waits for seconds */
+};
+
+enum cm_state {
+	CM_IDLE, /* new; perhaps bound */
+	CM_ADDR_RESOLVED,
+	CM_ROUTE_RESOLVED,
+	CM_LISTENING,
+	CM_CONNECTING, /* REQ sent */
+	CM_RESPONDED,  /* REP received; RTU still to be sent */
+	CM_REQUESTED,  /* REQ received; the program has to accept or reject */
+	CM_ACCEPTED,   /* REP sent */
+	CM_CONNECTED,
+	CM_DISCONNECTING, /* DREQ sent */
+	CM_DISCONNECTED,  /* over, or refused, or the other side is gone */
+};
+
+enum cm_type {
+	CM_REQ = 1,
+	CM_REP,
+	CM_RTU,
+	CM_REJ,
+	CM_DREQ,
+	CM_DREP,
+};
+
+/* A message; always sent whole. */
+struct cm_msg {
+	uint64_t magic;
+	uint32_t type; /* enum cm_type */
+	uint32_t qpn, psn;
+	uint32_t reason; /* CM_REJ */
+	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint8_t srq, flow_control, private_len, reserved;
+	struct sockaddr_in6 src, dst; /* CM_REQ; either family fits */
+	uint8_t private_data[CM_REP_PRIVATE];
+};
+
+struct cm_channel {
+	struct rdma_event_channel base;
+	struct soft_list events; /* cm_event.list, not yet fetched */
+};
+
+struct cm_event {
+	struct rdma_cm_event base;
+	struct soft_list list;
+	uint8_t private_data[CM_REP_PRIVATE];
+};
+
+struct cm_id {
+	struct rdma_cm_id base;
+	enum cm_state state;
+	int sock; /* -1: not bound */
+	bool watched;
+	bool ended;                     /* DISCONNECTED was told */
+	bool timewait;                  /* TIMEWAIT_EXIT is to follow, or was told */
+	bool sync;                      /* made without a channel: calls block */
+	struct cm_channel *own_channel; /* of a synchronous identifier */
+	uint32_t events_fetched, events_acked;
+	int backlog, requests;  /* listening: requests whose event was not fetched yet */
+	struct cm_id *listener; /* from which a request came, until its event is fetched */
+
+	/* connection */
+	struct rdma_conn_param local; /* what this side said, without private data */
+	uint32_t psn;
+	uint32_t local_qpn, remote_qpn, remote_psn;
+	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count; /* agreed */
+	uint8_t ack_timeout;
+	struct cm_msg *request; /* kept while nobody listens yet */
+	int retry_fd;           /* timer of the attempts, or -1 */
+	int end_fd;             /* timer of what comes after a disconnect, or -1 */
+	uint32_t retries;
+
+	/* options */
+	bool af_only, reuse_addr;
+	uint8_t tos;
+
+	/* made by rdma_create_qp and rdma_create_srq, or inherited by requests (rdma_create_ep) */
+	bool own_srq;
+	struct ibv_qp_init_attr *qp_init_attr;
+	bool has_pd;
+	void *connect; /* private data from rdma_getaddrinfo */
+	size_t connect_len;
+};
+
+extern pthread_mutex_t cm_lock SOFT_HIDDEN;
+extern pthread_cond_t cm_acked SOFT_HIDDEN;
+
+static inline struct cm_id *cm_id(struct rdma_cm_id *id)
+{
+	return (struct cm_id *)id;
+}
+
+/* Return -1 with errno, as the library's functions do. */
+static inline int cm_fail(int err)
+{
+	errno = err;
+	return -1;
+}
+
+/* ---- addr.c ---- */
+socklen_t cm_addr_len(const struct sockaddr *addr);
+bool cm_addr_any(const struct sockaddr *addr);
+/* Is it an address of this host? */
+bool cm_addr_local(const struct sockaddr *addr);
+uint16_t cm_addr_port(const struct sockaddr *addr);
+void cm_addr_set_port(struct sockaddr *addr, uint16_t port);
+void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid);
+/* A socket that owns the port of *addr, which is chosen if it is 0; -1 with errno. */
+int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr);
+/*
+ * Connect to whoever listens on an address. 0 or an errno value: ECONNREFUSED if nobody does,
+ * EAGAIN if it is busy.
+ */
+int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr);
+
+/* ---- id.c ---- */
+/* The one device, opened on first use and never closed; NULL with errno. */
+struct ibv_context *cm_verbs(void);
+struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+                        enum ibv_qp_type type);
+int cm_id_bind_device(struct cm_id *id);
+
+/* ---- event.c; the first three under cm_lock ---- */
+/* An event without details; NULL if there is no memory, and then it is lost. */
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
+void cm_event_queue(struct cm_id *on, struct cm_event *event);
+void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status);
+/* Wait for the outcome of a call on a synchronous identifier; 0 at once for others. */
+int cm_complete(struct cm_id *id);
+/*
+ * Unfetched events of an identifier, and the requests that only they knew of, go away with it.
+ * Takes the lock.
+ */
+void cm_event_forget(struct cm_id *id);
+
+/* ---- wire.c ---- */
+/* 0 or an errno value. */
+int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type);
+void cm_on_listen(void *listener);
+void cm_on_message(void *id);
+/* Under cm_lock: connections to a listener that have not said anything yet lose it. */
+void cm_orphan(struct cm_id *listener);
+
+/* ---- conn.c ---- */
+/*
+ * Under cm_lock: the connection is over; say so, and some time later that its queue pair may be
+ * used again.
+ */
+void cm_ended(struct cm_id *id, int status);
+/* Neither look for a listener any more nor wait for the end. */
+void cm_stop_timers(struct cm_id *id);
+
+/* ---- qp.c ---- */
+/* 0 or an errno value. */
+int cm_qp_ready(struct cm_id *id); /* to RTR and RTS, with what was agreed */
+int cm_qp_error(struct cm_id *id);
+
+#endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Connections: asked for, accepted, refused, ended. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "soft/cm/cm.h"
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/loop.h"
+
+enum {
+	MAX_RETRY = 7,
+	PSN_MASK = 0xffffff,
+};
+
+static uint8_t depth(uint8_t asked)
+{
+	return asked > SOFT_MAX_RD_ATOMIC ? SOFT_MAX_RD_ATOMIC : asked;
+}
+
+/* What a caller who says nothing gets: all the device has. */
+static struct rdma_conn_param default_param(void)
+{
+	return (struct rdma_conn_param){
+		.responder_resources = RDMA_MAX_RESP_RES,
+		.initiator_depth = RDMA_MAX_INIT_DEPTH,
+		.retry_count = MAX_RETRY,
+		.rnr_retry_count = MAX_RETRY,
+		.flow_control = 1,
+	};
+}
+
+/* Where a connection's packet numbers would begin. */
+static uint32_t first_psn(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint32_t)((uint64_t)now.tv_nsec * 2654435761u >> 8) & PSN_MASK;
+}
+
+static void fill_msg(struct cm_id *id, const struct rdma_conn_param *param, struct cm_msg *msg)
+{
+	msg->qpn = id->local_qpn = id->base.qp ? id->base.qp->qp_num : param->qp_num;
+	msg->srq = id->base.qp ? id->base.qp->srq != NULL : param->srq;
+	msg->psn = id->psn = first_psn();
+	msg->responder_resources = depth(param->responder_resources);
+	msg->initiator_depth = depth(param->initiator_depth);
+	msg->retry_count = param->retry_count > MAX_RETRY ? MAX_RETRY : param->retry_count;
+	msg->rnr_retry_count = param->rnr_retry_count > MAX_RETRY ? MAX_RETRY : param->rnr_retry_count;
+	msg->flow_control = param->flow_control;
+	msg->private_len = param->private_data_len;
+	if (param->private_data_len)
+		memcpy(msg->private_data, param->private_data, param->private_data_len);
+}
+
+/* ---- the active side ---- */
+
+/* Nobody listens there: the answer that a CM would send. cm_lock is held. */
+static void refused(struct cm_id *id)
+{
+	struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, CM_REJ_NO_LISTENER);
+
+	id->state = CM_DISCONNECTED;
+	if (!event)
+		return;
+	event->base.param.conn.private_data = event->private_data;
+	event->base.param.conn.private_data_len = CM_REJ_PRIVATE;
+	cm_event_queue(id, event);
+}
+
+/* One attempt. 0 or an errno value. */
+static int try_request(struct cm_id *id)
+{
+	int err = cm_addr_connect(id->sock, id->base.ps, &id->base.route.addr.dst_addr);
+
+	if (!err)
+		err = cm_send(id, id->request, CM_REQ);
+	if (!err)
+		err = softverbs_watch(id->sock, cm_on_message, id);
+	if (!err)
+		id->watched = true;
+	return err;
+}
+
+static bool try_again(int err)
+{
+	return err == ECONNREFUSED || err == EAGAIN;
+}
+
+static void on_retry(void *arg)
+{
+	struct cm_id *id = arg;
+	uint64_t ticks;
+	int err;
+
+	if (read(id->retry_fd, &ticks, sizeof(ticks)) < 0)
+		return;
+	err = try_request(id);
+	if (try_again(err) && ++id->retries < CM_RETRIES)
+		return;
+	softverbs_unwatch(id->retry_fd);
+	if (!err)
+		return;
+	pthread_mutex_lock(&cm_lock);
+	refused(id);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/*
+ * A program that is told by its peer to connect may be faster than the peer's call of rdma_listen:
+ * address resolution, which takes a network its milliseconds, takes none here. So a request looks
+ * for its listener for a moment.
+ */
+static int retry_later(struct cm_id *id)
+{
+	const struct timespec period = { .tv_nsec = CM_RETRY_MS * 1000000L };
+	const struct itimerspec timer = { .it_interval = period, .it_value = period };
+
+	id->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (id->retry_fd < 0)
+		return errno;
+	if (timerfd_settime(id->retry_fd, 0, &timer, NULL) != 0)
+		return errno;
+	return softverbs_watch(id->retry_fd, on_retry, id);
+}
+
+void cm_stop_timers(struct cm_id *id)
+{
+	if (id->retry_fd >= 0) {
+		softverbs_unwatch(id->retry_fd);
+		close(id->retry_fd);
+	}
+	free(id->request);
+	if (id->end_fd >= 0) {
+		softverbs_unwatch(id->end_fd);
+		close(id->end_fd);
+	}
+}
+
+static int request(struct cm_id *id, const struct rdma_conn_param *param)
+{
+	struct rdma_addr *addr = &id->base.route.addr;
+	int err;
+
+	id->request = calloc(1, sizeof(*id->request));
+	if (!id->request)
+		return ENOMEM;
+	fill_msg(id, param, id->request);
+	memcpy(&id->request->src, &addr->src_storage, sizeof(id->request->src));
+	memcpy(&id->request->dst, &addr->dst_storage, sizeof(id->request->dst));
+	id->retry_count = id->request->retry_count;
+	id->rnr_retry_count = id->request->rnr_retry_count;
+	id->state = CM_CONNECTING;
+	err = try_request(id);
+	if (try_again(err))
+		err = retry_later(id);
+	if (err)
+		id->state = CM_DISCONNECTED;
+	return err;
+}
+
+SOFT_EXPORT int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *asked)
+{
+	struct cm_id *id = cm_id(base);
+	struct rdma_conn_param param = asked ? *asked : default_param();
+	int err;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	if (!asked && id->connect_len) {
+		param.private_data = id->connect;
+		param.private_data_len = (uint8_t)id->connect_len;
+	}
+	if (id->state != CM_ROUTE_RESOLVED || param.private_data_len > CM_REQ_PRIVATE)
+		return cm_fail(EINVAL);
+	err = request(id, &param);
+	return err ? cm_fail(err) : cm_complete(id);
+}
+
+SOFT_EXPORT int rdma_establish(struct rdma_cm_id *base)
+{
+	struct cm_id *id = cm_id(base);
+	struct cm_msg msg = { 0 };
+	int err = EINVAL;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	/* With a queue pair on the identifier the library does it. */
+	if (base->qp)
+		return cm_fail(EINVAL);
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_RESPONDED) {
+		err = cm_send(id, &msg, CM_RTU);
+		if (!err)
+			id->state = CM_CONNECTED;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	return err ? cm_fail(err) : 0;
+}
+
+/* ---- the passive side ---- */
+
+/* Agree on depths: no more than the peer offered. */
+static void agree(struct cm_id *id, struct rdma_conn_param *param)
+{
+	if (depth(param->responder_resources) < id->responder_resources)
+		id->responder_resources = depth(param->responder_resources);
+	if (depth(param->initiator_depth) < id->initiator_depth)
+		id->initiator_depth = depth(param->initiator_depth);
+	param->responder_resources = id->responder_resources;
+	param->initiator_depth = id->initiator_depth;
+}
+
+SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *asked)
+{
+	struct cm_id *id = cm_id(base);
+	struct rdma_conn_param param = asked ? *asked : default_param();
+	struct cm_msg msg = { 0 };
+	int err;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	if (id->state != CM_REQUESTED || param.private_data_len > CM_REP_PRIVATE)
+		return cm_fail(EINVAL);
+	agree(id, &param);
+	if (!asked || param.rnr_retry_count > MAX_RETRY)
+		param.rnr_retry_count = id->rnr_retry_count;
+	fill_msg(id, &param, &msg);
+	if (base->qp) {
+		err = cm_qp_ready(id);
+		if (err)
+			return cm_fail(err);
+	}
+	pthread_mutex_lock(&cm_lock);
+	err = EINVAL;
+	if (id->state == CM_REQUESTED) {
+		err = cm_send(id, &msg, CM_REP);
+		if (!err)
+			id->state = CM_ACCEPTED;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	if (err) {
+		cm_qp_error(id);
+		return cm_fail(err);
+	}
+	return cm_complete(id);
+}
+
+SOFT_EXPORT int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t private_data_len)
+{
+	struct cm_id *id = cm_id(base);
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER, .private_len = private_data_len };
+	int err = EINVAL;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	if (private_data_len > CM_REJ_PRIVATE)
+		return cm_fail(EINVAL);
+	if (private_data_len)
+		memcpy(msg.private_data, private_data, private_data_len);
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_REQUESTED || id->state == CM_RESPONDED) {
+		err = cm_send(id, &msg, CM_REJ);
+		id->state = CM_DISCONNECTED;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	return err ? cm_fail(err) : 0;
+}
+
+/* Data came before the message "ready to use": the connection is established as well. */
+SOFT_EXPORT int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
+{
+	struct cm_id *id = cm_id(base);
+	int err = 0;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	if (event != IBV_EVENT_COMM_EST)
+		return cm_fail(EINVAL);
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_ACCEPTED) {
+		id->state = CM_CONNECTED;
+		cm_event_post(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+	} else if (id->state != CM_CONNECTED) {
+		err = EINVAL;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	return err ? cm_fail(err) : 0;
+}
+
+/* ---- the end; cm_lock is held ---- */
+
+static void on_end(void *arg);
+
+static void end_after(struct cm_id *id, long ms)
+{
+	const struct itimerspec timer = { .it_value = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 } };
+
+	if (id->end_fd < 0) {
+		id->end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		/* Without a timer there is no event, which is all that there would be. */
+		if (id->end_fd < 0)
+			return;
+		softverbs_watch(id->end_fd, on_end, id);
+	}
+	timerfd_settime(id->end_fd, 0, &timer, NULL);
+}
+
+/* Both sides have said that they are done, or one of them has and the other does not answer. */
+static void enter_timewait(struct cm_id *id)
+{
+	if (id->timewait)
+		return;
+	id->timewait = true;
+	end_after(id, CM_TIMEWAIT_MS);
+}
+
+void cm_ended(struct cm_id *id, int status)
+{
+	bool asked = id->state == CM_DISCONNECTING;
+
+	id->state = CM_DISCONNECTED;
+	id->ended = true;
+	cm_event_post(id, RDMA_CM_EVENT_DISCONNECTED, status);
+	if (asked)
+		enter_timewait(id);
+}
+
+static void on_end(void *arg)
+{
+	struct cm_id *id = arg;
+	uint64_t ticks;
+
+	/* Set anew meanwhile. */
+	if (read(id->end_fd, &ticks, sizeof(ticks)) < 0)
+		return;
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_DISCONNECTING)
+		cm_ended(id, -ETIMEDOUT);
+	else if (id->timewait)
+		cm_event_post(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
+{
+	struct cm_id *id = cm_id(base);
+	struct cm_msg msg = { 0 };
+	int err = 0;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	err = cm_qp_error(id);
+	if (err)
+		return cm_fail(err);
+	pthread_mutex_lock(&cm_lock);
+	switch (id->state) {
+	case CM_ACCEPTED:
+	case CM_CONNECTED:
+		id->state = CM_DISCONNECTING;
+		/* If it cannot be sent the peer is gone, and the engine will say so. */
+		cm_send(id, &msg, CM_DREQ);
+		end_after(id, CM_DREQ_MS);
+		break;
+	case CM_DISCONNECTING:
+	case CM_DISCONNECTED:
+		/* The peer was faster and has its answer. */
+		if (id->ended)
+			enter_timewait(id);
+		break;
+	default:
+		err = EINVAL;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	return err ? cm_fail(err) : cm_complete(id);
+}

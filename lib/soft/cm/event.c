@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Event channels and events. A channel's descriptor counts its unfetched events.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "soft/cm/cm.h"
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/tally.h"
+
+static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
+{
+	return (struct cm_channel *)channel;
+}
+
+SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct cm_channel *channel;
+
+	if (softverbs_adversary_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	/* Without a device there is nothing to hear about. */
+	if (!cm_verbs())
+		return NULL;
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return NULL;
+	channel->base.fd = tally_new();
+	if (channel->base.fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	soft_list_init(&channel->events);
+	return &channel->base;
+}
+
+SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *base)
+{
+	struct cm_channel *channel = cm_channel(base);
+
+	close(base->fd);
+	free(channel);
+}
+
+/* ---- queueing; cm_lock is held ---- */
+
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	struct cm_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return NULL;
+	event->base.id = &id->base;
+	event->base.event = type;
+	event->base.status = status;
+	soft_list_init(&event->list);
+	return event;
+}
+
+void cm_event_queue(struct cm_id *on, struct cm_event *event)
+{
+	struct cm_channel *channel = cm_channel(on->base.channel);
+
+	soft_list_add_tail(&channel->events, &event->list);
+	tally_add(channel->base.fd);
+}
+
+void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	struct cm_event *event = cm_event_new(id, type, status);
+
+	if (event)
+		cm_event_queue(id, event);
+}
+
+/* ---- fetching ---- */
+
+/* Whose counts of fetched and acknowledged events this one is in: a request's is in the listener's too. */
+static void count_fetched(struct cm_event *event)
+{
+	cm_id(event->base.id)->events_fetched++;
+	if (event->base.listen_id) {
+		cm_id(event->base.listen_id)->events_fetched++;
+		cm_id(event->base.listen_id)->requests--;
+		cm_id(event->base.id)->listener = NULL;
+	}
+}
+
+static struct cm_event *take(struct cm_channel *channel)
+{
+	struct cm_event *event = NULL;
+
+	pthread_mutex_lock(&cm_lock);
+	if (!soft_list_empty(&channel->events)) {
+		event = soft_container(channel->events.next, struct cm_event, list);
+		soft_list_del(&event->list);
+		count_fetched(event);
+	}
+	pthread_mutex_unlock(&cm_lock);
+	return event;
+}
+
+/*
+ * The peer accepted. With a queue pair of ours the library finishes the handshake; without, the
+ * program does.
+ */
+static void respond(struct cm_event *event)
+{
+	struct cm_id *id = cm_id(event->base.id);
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
+	int err;
+
+	if (!id->base.qp)
+		return;
+	err = cm_qp_ready(id);
+	pthread_mutex_lock(&cm_lock);
+	/* Meanwhile the peer may have gone; its event is in the queue behind this one. */
+	if (!err && id->state == CM_RESPONDED) {
+		id->state = CM_CONNECTED;
+		cm_send(id, &msg, CM_RTU);
+	} else if (err) {
+		id->state = CM_DISCONNECTED;
+		cm_send(id, &msg, CM_REJ);
+	}
+	pthread_mutex_unlock(&cm_lock);
+	event->base.event = err ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_ESTABLISHED;
+	event->base.status = -err;
+}
+
+/* What an event means for objects that belong to the caller's thread. */
+static int process(struct cm_event *event)
+{
+	struct cm_id *id = cm_id(event->base.id);
+
+	switch (event->base.event) {
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		respond(event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		cm_qp_error(id);
+		break;
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		/* Requests of a listener that works synchronously do so too. */
+		if (cm_id(event->base.listen_id)->sync)
+			return rdma_migrate_id(&id->base, NULL);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **out)
+{
+	struct cm_event *event;
+
+	if (!base || !out)
+		return cm_fail(EINVAL);
+	do {
+		if (tally_wait(base->fd) != 0)
+			return -1;
+	} while (!(event = take(cm_channel(base))));
+	*out = &event->base;
+	if (process(event) == 0)
+		return 0;
+	rdma_ack_cm_event(&event->base);
+	return -1;
+}
+
+SOFT_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *base)
+{
+	struct cm_event *event = soft_container(base, struct cm_event, base);
+
+	if (!base)
+		return cm_fail(EINVAL);
+	pthread_mutex_lock(&cm_lock);
+	cm_id(base->id)->events_acked++;
+	if (base->listen_id)
+		cm_id(base->listen_id)->events_acked++;
+	pthread_cond_broadcast(&cm_acked);
+	pthread_mutex_unlock(&cm_lock);
+	free(event);
+	return 0;
+}
+
+int cm_complete(struct cm_id *id)
+{
+	struct rdma_cm_event *event;
+
+	if (!id->sync)
+		return 0;
+	if (id->base.event) {
+		rdma_ack_cm_event(id->base.event);
+		id->base.event = NULL;
+	}
+	if (rdma_get_cm_event(id->base.channel, &id->base.event) != 0)
+		return -1;
+	event = id->base.event;
+	if (event->event == RDMA_CM_EVENT_REJECTED)
+		return cm_fail(ECONNREFUSED);
+	if (event->status)
+		return cm_fail(event->status < 0 ? -event->status : event->status);
+	return 0;
+}
+
+/* ---- leaving ---- */
+
+static struct cm_event *find_unfetched(struct cm_channel *channel, const struct cm_id *id)
+{
+	for (struct soft_list *i = channel->events.next; i != &channel->events; i = i->next) {
+		struct cm_event *event = soft_container(i, struct cm_event, list);
+
+		if (event->base.id == &id->base || event->base.listen_id == &id->base)
+			return event;
+	}
+	return NULL;
+}
+
+void cm_event_forget(struct cm_id *id)
+{
+	struct cm_channel *channel = cm_channel(id->base.channel);
+	struct cm_event *event;
+
+	pthread_mutex_lock(&cm_lock);
+	while ((event = find_unfetched(channel, id))) {
+		struct rdma_cm_id *request = event->base.id;
+
+		soft_list_del(&event->list);
+		tally_forget(channel->base.fd);
+		free(event);
+		if (request == &id->base)
+			continue;
+		/* A request that nobody will ever see: its identifier goes, which refuses it. */
+		pthread_mutex_unlock(&cm_lock);
+		rdma_destroy_id(request);
+		pthread_mutex_lock(&cm_lock);
+	}
+	while (id->events_fetched != id->events_acked)
+		pthread_cond_wait(&cm_acked, &cm_lock);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/* Unfetched events move along; fetched ones have to be acknowledged first. */
+static void move_events(struct cm_id *id, struct cm_channel *from, struct cm_channel *to)
+{
+	struct cm_event *event;
+
+	while (id->events_fetched != id->events_acked && !id->sync)
+		pthread_cond_wait(&cm_acked, &cm_lock);
+	id->base.channel = &to->base;
+	while ((event = find_unfetched(from, id))) {
+		soft_list_del(&event->list);
+		tally_forget(from->base.fd);
+		soft_list_add_tail(&to->events, &event->list);
+		tally_add(to->base.fd);
+	}
+}
+
+SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *base, struct rdma_event_channel *channel)
+{
+	struct cm_id *id = cm_id(base);
+	struct cm_channel *own = id->own_channel, *to = channel ? cm_channel(channel) : NULL;
+
+	if (softverbs_adversary_fails(__func__))
+		return cm_fail(ENOMEM);
+	if (!to) {
+		to = cm_channel(rdma_create_event_channel());
+		if (!to)
+			return -1;
+	}
+	/* The event of the last synchronous call is the library's to acknowledge. */
+	if (id->sync && base->event) {
+		rdma_ack_cm_event(base->event);
+		base->event = NULL;
+	}
+	pthread_mutex_lock(&cm_lock);
+	/* The request's own event is being fetched right now, and is acknowledged later. */
+	if (channel)
+		move_events(id, cm_channel(base->channel), to);
+	else
+		base->channel = &to->base;
+	id->sync = !channel;
+	id->own_channel = channel ? NULL : to;
+	pthread_mutex_unlock(&cm_lock);
+	if (own)
+		rdma_destroy_event_channel(&own->base);
+	return 0;
+}
+
+SOFT_EXPORT const char *rdma_event_str(enum rdma_cm_event_type event)
+{
+	static const char *const names[] = {
+		[RDMA_CM_EVENT_ADDR_RESOLVED] = "RDMA_CM_EVENT_ADDR_RESOLVED",
+		[RDMA_CM_EVENT_ADDR_ERROR] = "RDMA_CM_EVENT_ADDR_ERROR",
+		[RDMA_CM_EVENT_ROUTE_RESOLVED] = "RDMA_CM_EVENT_ROUTE_RESOLVED",
+		[RDMA_CM_EVENT_ROUTE_ERROR] = "RDMA_CM_EVENT_ROUTE_ERROR",
+		[RDMA_CM_EVENT_CONNECT_REQUEST] = "RDMA_CM_EVENT_CONNECT_REQUEST",
+		[RDMA_CM_EVENT_CONNECT_RESPONSE] = "RDMA_CM_EVENT_CONNECT_RESPONSE",
+		[RDMA_CM_EVENT_CONNECT_ERROR] = "RDMA_CM_EVENT_CONNECT_ERROR",
+		[RDMA_CM_EVENT_UNREACHABLE] = "RDMA_CM_EVENT_UNREACHABLE",
+		[RDMA_CM_EVENT_REJECTED] = "RDMA_CM_EVENT_REJECTED",
+		[RDMA_CM_EVENT_ESTABLISHED] = "RDMA_CM_EVENT_ESTABLISHED",
+		[RDMA_CM_EVENT_DISCONNECTED] = "RDMA_CM_EVENT_DISCONNECTED",
+		[RDMA_CM_EVENT_DEVICE_REMOVAL] = "RDMA_CM_EVENT_DEVICE_REMOVAL",
+		[RDMA_CM_EVENT_MULTICAST_JOIN] = "RDMA_CM_EVENT_MULTICAST_JOIN",
+		[RDMA_CM_EVENT_MULTICAST_ERROR] = "RDMA_CM_EVENT_MULTICAST_ERROR",
+		[RDMA_CM_EVENT_ADDR_CHANGE] = "RDMA_CM_EVENT_ADDR_CHANGE",
+		[RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+	};
+
+	return (size_t)event < sizeof(names) / sizeof(names[0]) && names[event] ? names[event] : "UNKNOWN EVENT";
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Messages between connection managers: sent, received, and what they do to an identifier. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "soft/cm/cm.h"
+#include "soft/verbs/gone.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/loop.h"
+
+#define CM_MAGIC 0x73766363006d0001ULL
+
+/* An accepted connection that has not sent its request yet. */
+struct pending {
+	struct soft_list list;
+	struct cm_id *listener; /* NULL: destroyed meanwhile */
+	int sock;
+};
+
+int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type)
+{
+	msg->magic = CM_MAGIC;
+	msg->type = type;
+	if (softverbs_lost(id->local_qpn))
+		return 0;
+	return send(id->sock, msg, sizeof(*msg), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*msg) ? 0 : errno;
+}
+
+/* 1: a message; 0: nothing there; -1: the other side is gone or talks nonsense. */
+static int receive(int sock, struct cm_msg *msg)
+{
+	ssize_t n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n != (ssize_t)sizeof(*msg) || msg->magic != CM_MAGIC || msg->private_len > sizeof(msg->private_data))
+		return -1;
+	return 1;
+}
+
+/* ---- requests ---- */
+
+static bool same_user(int sock)
+{
+	struct ucred cred;
+	socklen_t length = sizeof(cred);
+
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
+}
+
+/* Private data in an event always has the length of its place in the packet; what was not sent is zero. */
+static void attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
+{
+	size_t sent = msg->private_len < length ? msg->private_len : length;
+
+	memcpy(event->private_data, msg->private_data, sent);
+	event->base.param.conn.private_data = event->private_data;
+	event->base.param.conn.private_data_len = length;
+}
+
+static void attach_param(struct cm_event *event, const struct cm_msg *msg)
+{
+	struct rdma_conn_param *conn = &event->base.param.conn;
+
+	/* What the peer may start here is what this side has to have resources for. */
+	conn->responder_resources = msg->initiator_depth;
+	conn->initiator_depth = msg->responder_resources;
+	conn->retry_count = msg->retry_count;
+	conn->rnr_retry_count = msg->rnr_retry_count;
+	conn->flow_control = msg->flow_control;
+	conn->srq = msg->srq;
+	conn->qp_num = msg->qpn;
+}
+
+static void remember_peer(struct cm_id *id, const struct cm_msg *msg)
+{
+	id->remote_qpn = msg->qpn;
+	id->remote_psn = msg->psn;
+	id->responder_resources = msg->initiator_depth;
+	id->initiator_depth = msg->responder_resources;
+}
+
+static bool wanted(const struct cm_id *listener, const struct cm_msg *msg)
+{
+	bool v4 = msg->dst.sin6_family == AF_INET;
+
+	if (!cm_addr_len((const struct sockaddr *)(const void *)&msg->src) ||
+	    !cm_addr_len((const struct sockaddr *)(const void *)&msg->dst))
+		return false;
+	if (v4 && listener->af_only && listener->base.route.addr.src_addr.sa_family == AF_INET6)
+		return false;
+	return listener->requests < listener->backlog;
+}
+
+/* The identifier of a request; cm_lock is held. */
+static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *msg, int sock)
+{
+	struct cm_id *id = cm_id_new(listener->base.channel, listener->base.context, listener->base.ps, IBV_QPT_RC);
+	struct rdma_addr *addr;
+
+	if (!id)
+		return NULL;
+	addr = &id->base.route.addr;
+	memcpy(&addr->src_storage, &msg->dst, sizeof(msg->dst));
+	memcpy(&addr->dst_storage, &msg->src, sizeof(msg->src));
+	if (cm_id_bind_device(id) != 0) {
+		free(id);
+		return NULL;
+	}
+	cm_addr_gid(&addr->dst_addr, &addr->addr.ibaddr.dgid);
+	id->sock = sock;
+	id->state = CM_REQUESTED;
+	id->listener = listener;
+	id->ack_timeout = listener->ack_timeout;
+	id->retry_count = msg->retry_count;
+	id->rnr_retry_count = msg->rnr_retry_count;
+	remember_peer(id, msg);
+	return id;
+}
+
+/* cm_lock is held. false: refused, and the caller closes the socket. */
+static bool take_request(struct cm_id *listener, const struct cm_msg *msg, int sock)
+{
+	struct cm_id *id;
+	struct cm_event *event;
+
+	if (msg->type != CM_REQ || !wanted(listener, msg))
+		return false;
+	id = request_new(listener, msg, sock);
+	if (!id)
+		return false;
+	event = cm_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	if (!event || softverbs_watch(sock, cm_on_message, id) != 0) {
+		free(event);
+		free(id);
+		return false;
+	}
+	id->watched = true;
+	event->base.listen_id = &listener->base;
+	attach_param(event, msg);
+	attach_private(event, msg, CM_REQ_PRIVATE);
+	listener->requests++;
+	cm_event_queue(listener, event);
+	return true;
+}
+
+static void refuse(int sock)
+{
+	struct cm_id speaker = { .sock = sock };
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
+
+	cm_send(&speaker, &msg, CM_REJ);
+	close(sock);
+}
+
+static struct soft_list pendings = { &pendings, &pendings };
+
+/* First message on an accepted socket. */
+static void on_request(void *arg)
+{
+	struct pending *pending = arg;
+	struct cm_msg msg;
+	int got = receive(pending->sock, &msg);
+	bool taken;
+
+	if (got == 0)
+		return;
+	softverbs_unwatch(pending->sock);
+	pthread_mutex_lock(&cm_lock);
+	soft_list_del(&pending->list);
+	taken = got > 0 && pending->listener && take_request(pending->listener, &msg, pending->sock);
+	pthread_mutex_unlock(&cm_lock);
+	if (!taken)
+		refuse(pending->sock);
+	free(pending);
+}
+
+void cm_on_listen(void *arg)
+{
+	struct cm_id *listener = arg;
+	int sock = accept4(listener->sock, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct pending *pending;
+
+	if (sock < 0)
+		return;
+	pending = calloc(1, sizeof(*pending));
+	if (!pending || !same_user(sock))
+		goto err_close;
+	pending->sock = sock;
+	pending->listener = listener;
+	pthread_mutex_lock(&cm_lock);
+	soft_list_add_tail(&pendings, &pending->list);
+	pthread_mutex_unlock(&cm_lock);
+	if (softverbs_watch(sock, on_request, pending) == 0)
+		return;
+	pthread_mutex_lock(&cm_lock);
+	soft_list_del(&pending->list);
+	pthread_mutex_unlock(&cm_lock);
+err_close:
+	free(pending);
+	close(sock);
+}
+
+void cm_orphan(struct cm_id *listener)
+{
+	for (struct soft_list *i = pendings.next; i != &pendings; i = i->next) {
+		struct pending *pending = soft_container(i, struct pending, list);
+
+		if (pending->listener == listener)
+			pending->listener = NULL;
+	}
+}
+
+/* ---- connections; cm_lock is held ---- */
+
+static void on_reply(struct cm_id *id, const struct cm_msg *msg)
+{
+	struct cm_event *event;
+
+	if (id->state != CM_CONNECTING)
+		return;
+	remember_peer(id, msg);
+	id->state = CM_RESPONDED;
+	event = cm_event_new(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	if (!event)
+		return;
+	attach_param(event, msg);
+	attach_private(event, msg, CM_REP_PRIVATE);
+	cm_event_queue(id, event);
+}
+
+static void on_reject(struct cm_id *id, const struct cm_msg *msg)
+{
+	struct cm_event *event;
+	bool told = id->state == CM_CONNECTING || id->state == CM_ACCEPTED;
+
+	if (!told && id->state != CM_REQUESTED)
+		return;
+	id->state = CM_DISCONNECTED;
+	/*
+	 * A request that is withdrawn before it was accepted makes rdma_accept fail; there is no event
+	 * for it.
+	 */
+	if (!told)
+		return;
+	event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, (int)msg->reason);
+	if (!event)
+		return;
+	attach_private(event, msg, CM_REJ_PRIVATE);
+	cm_event_queue(id, event);
+}
+
+static void on_ready_to_use(struct cm_id *id)
+{
+	if (id->state != CM_ACCEPTED)
+		return;
+	id->state = CM_CONNECTED;
+	cm_event_post(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+}
+
+static void on_disconnect(struct cm_id *id)
+{
+	if (id->state == CM_DISCONNECTED)
+		return;
+	/* The message "ready to use" may be lost on a wire, but not here: who says goodbye was ready. */
+	cm_ended(id, 0);
+}
+
+/* The other side closed or died. */
+static void on_gone(struct cm_id *id)
+{
+	switch (id->state) {
+	case CM_CONNECTING:
+	case CM_ACCEPTED:
+		id->state = CM_DISCONNECTED;
+		cm_event_post(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+		break;
+	case CM_RESPONDED:
+	case CM_CONNECTED:
+	case CM_DISCONNECTING:
+		cm_ended(id, 0);
+		break;
+	default:
+		/* It is known already, or was never more than a request. */
+		id->state = CM_DISCONNECTED;
+		break;
+	}
+}
+
+static void handle(struct cm_id *id, const struct cm_msg *msg)
+{
+	struct cm_msg answer = { 0 };
+
+	switch ((enum cm_type)msg->type) {
+	case CM_REP:
+		on_reply(id, msg);
+		break;
+	case CM_REJ:
+		on_reject(id, msg);
+		break;
+	case CM_RTU:
+		on_ready_to_use(id);
+		break;
+	case CM_DREQ:
+		cm_send(id, &answer, CM_DREP);
+		on_disconnect(id);
+		break;
+	case CM_DREP:
+		on_disconnect(id);
+		break;
+	case CM_REQ:
+		/* One per connection, and that was read by on_request. */
+		break;
+	}
+}
+
+void cm_on_message(void *arg)
+{
+	struct cm_id *id = arg;
+	struct cm_msg msg = { 0 };
+	int got = receive(id->sock, &msg);
+
+	if (got == 0)
+		return;
+	if (got < 0)
+		softverbs_unwatch(id->sock);
+	if (softverbs_lost(id->local_qpn))
+		return;
+	pthread_mutex_lock(&cm_lock);
+	if (got < 0)
+		on_gone(id);
+	else
+		handle(id, &msg);
+	pthread_mutex_unlock(&cm_lock);
+}

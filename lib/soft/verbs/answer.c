@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Responses: what the peer made of our requests. Under core->progress. */
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/answer.h"
+#include "soft/verbs/async.h"
+#include "soft/verbs/copy.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/refuse.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/way.h"
+
+/* The data that a response brought to its place. false: the local memory is gone. */
+static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp, const uint8_t *chunk)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+
+	if (soft_carries_data(wqe->opcode))
+		return true;
+	if (!soft_gather(qp, wqe, IBV_ACCESS_LOCAL_WRITE, iov) || resp->length > SHM_CHUNK)
+		return false;
+	if (wqe->opcode == IBV_WR_RDMA_READ)
+		soft_copy_in(iov, wqe->nsge, chunk, resp->offset, resp->length);
+	else
+		soft_copy_in(iov, wqe->nsge, &resp->value, 0, sizeof(resp->value));
+	return true;
+}
+
+static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
+{
+	const struct soft_wqe *wqe = soft_wqe(qp, resp->wqe);
+
+	/* The responder answers in order; anything else is a broken peer. */
+	if (resp->wqe != qp->sq_tail) {
+		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (!place(qp, wqe, resp, chunk)) {
+		soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	if (!(resp->flags & SHM_REQ_LAST))
+		return;
+	if (qp->timed_since && qp->timed == resp->wqe)
+		soft_way_took(SOFT_BY_RING, wqe->length, resp->value - qp->timed_since);
+	qp->timed_since = 0;
+	soft_send_done(qp);
+}
+
+/* Pieces of a bundle that were carried out. false: the rest of the answer says nothing. */
+static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
+{
+	/* Refused as a whole, maybe because one before it was: then the tail is not this one. */
+	if (resp->status != SHM_ACK && resp->length == 0)
+		return true;
+	if (resp->wqe != qp->sq_tail || resp->length > qp->sq_exec - qp->sq_tail) {
+		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return false;
+	}
+	for (uint32_t i = 0; i < resp->length && soft_qp_state(qp) != IBV_QPS_ERR; i++)
+		soft_send_done(qp);
+	return resp->status != SHM_ACK && soft_qp_state(qp) != IBV_QPS_ERR;
+}
+
+static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
+{
+	if (resp->flags & SHM_REQ_BUNDLE && !take_pieces(qp, resp))
+		return;
+	switch ((enum shm_status)resp->status) {
+	case SHM_ACK:
+		acknowledged(qp, resp, chunk);
+		break;
+	case SHM_RNR:
+		soft_refused_rnr(qp, resp->rnr_timer);
+		break;
+	case SHM_NOT_READY:
+		/* Only the first refusal counts; those behind it fell on the same deaf ears. */
+		if (qp->stall != SOFT_WAIT_DRAIN)
+			soft_refused_silence(qp);
+		break;
+	case SHM_DROPPED:
+		break;
+	case SHM_NAK_INV_REQ:
+		soft_send_fail(qp, IBV_WC_REM_INV_REQ_ERR);
+		break;
+	case SHM_NAK_ACCESS:
+		soft_send_fail(qp, IBV_WC_REM_ACCESS_ERR);
+		break;
+	case SHM_NAK_OP:
+		soft_send_fail(qp, IBV_WC_REM_OP_ERR);
+		break;
+	default:
+		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+	}
+}
+
+void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *shared,
+                        const uint8_t *chunk)
+{
+	struct shm_resp resp = *shared;
+	struct soft_qp *qp = resp.qp_index < SHM_QPS ? core->qp[resp.qp_index] : NULL;
+
+	if (!qp)
+		return;
+	soft_lock(&qp->lock);
+	/* Answers to what was flushed since are void. */
+	if (qp->out == out && qp->epoch == resp.epoch && qp->inflight > 0) {
+		qp->inflight--;
+		take(qp, &resp, chunk);
+		if (qp->stall == SOFT_WAIT_DRAIN && qp->inflight == 0)
+			soft_refused_drained(qp);
+		if (soft_qp_state(qp) == IBV_QPS_SQD && qp->attr.en_sqd_async_notify && qp->inflight == 0)
+			soft_async_qp(qp, IBV_EVENT_SQ_DRAINED);
+		soft_pump(qp);
+	}
+	soft_unlock(&qp->lock);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Asynchronous events: raised by whoever notices, fetched by the program. */
+#ifndef SOFT_ASYNC_H
+#define SOFT_ASYNC_H
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "soft/verbs/context.h"
+#include "soft/verbs/qp.h"
+
+struct soft_event {
+	struct soft_list list; /* in context->events */
+	struct ibv_async_event event;
+};
+
+void soft_async_raise(struct ibv_context *context, const struct ibv_async_event *event);
+void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type);
+/* Drop events about an object that were not fetched, and wait for acknowledgements of the others. */
+void soft_async_forget(struct ibv_context *context, const void *element, pthread_mutex_t *mutex, pthread_cond_t *cond,
+                       const uint32_t *completed, const uint32_t *raised);
+
+#endif

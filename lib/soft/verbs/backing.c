@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What lies under an address range: may it be registered, and is it a file that peers can map too?
+ *
+ * DESIGN NOTES The kernel says which file lies under a shared mapping (device and inode) but not
+ * through which descriptor it came. The file is found again by its path or among the open
+ * descriptors, and taken only if device and inode agree; then one descriptor per file is kept for
+ * as long as a region needs it, and peers open it through /proc. Where that fails nothing is lost
+ * but speed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "soft/verbs/backing.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/procmap.h"
+
+struct file {
+	struct file *next;
+	dev_t dev;
+	ino_t ino;
+	int fd;
+	uint32_t users;
+};
+
+static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct file *files;
+
+/* Does `next` continue the file where `vma` ends? */
+static bool continues(const struct soft_vma *vma, const struct soft_vma *next)
+{
+	return next->shared && next->inode == vma->inode && next->dev == vma->dev &&
+	       next->offset == vma->offset + (vma->end - vma->start);
+}
+
+/*
+ * Walk the mappings under [start, end). 0 if they cover it with the rights asked for; *first is the
+ * first one, and its inode is 0 unless all of them are one stretch of one shared file.
+ */
+static int walk(uint64_t start, uint64_t end, bool writable, struct soft_vma *first)
+{
+	struct soft_vma last = { 0 }, vma;
+
+	for (uint64_t covered = start; covered < end; covered = vma.end) {
+		int err = soft_procmap(covered, &vma);
+
+		if (err)
+			return err == ENOENT ? EFAULT : err;
+		if (!vma.readable || (writable && !vma.writable))
+			return EFAULT;
+		if (covered == start) {
+			*first = vma;
+			if (!vma.shared)
+				first->inode = 0;
+		} else if (!continues(&last, &vma)) {
+			first->inode = 0;
+		}
+		last = vma;
+	}
+	return 0;
+}
+
+static bool same_file(int fd, dev_t dev, ino_t ino)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
+static int open_by_path(const char *path, dev_t dev, ino_t ino)
+{
+	int fd;
+
+	/* Opening a device may have effects; memory worth sharing is in plain files. */
+	struct stat st;
+
+	if (path[0] != '/' || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return -1;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && !same_file(fd, dev, ino)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int open_by_descriptor(dev_t dev, ino_t ino)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int found = -1;
+
+	if (!dir)
+		return -1;
+	while (found < 0 && (entry = readdir(dir))) {
+		int fd = atoi(entry->d_name);
+
+		if (entry->d_name[0] != '.' && same_file(fd, dev, ino))
+			found = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		/* Another thread may have closed it in between, and opened something else. */
+		if (found >= 0 && !same_file(found, dev, ino)) {
+			close(found);
+			found = -1;
+		}
+	}
+	closedir(dir);
+	return found;
+}
+
+/* The kept descriptor of a file, opened if this is its first user; -1 if peers could not open it. */
+static int file_get(const struct soft_vma *vma)
+{
+	ino_t ino = (ino_t)vma->inode;
+	struct file *file;
+	int fd = -1;
+
+	pthread_mutex_lock(&file_lock);
+	for (file = files; file; file = file->next)
+		if (file->dev == vma->dev && file->ino == ino)
+			break;
+	if (!file) {
+		file = calloc(1, sizeof(*file));
+		if (!file)
+			goto out;
+		file->fd = open_by_path(vma->path, vma->dev, ino);
+		if (file->fd < 0)
+			file->fd = open_by_descriptor(vma->dev, ino);
+		if (file->fd < 0) {
+			free(file);
+			goto out;
+		}
+		file->dev = vma->dev;
+		file->ino = ino;
+		file->next = files;
+		files = file;
+	}
+	file->users++;
+	fd = file->fd;
+out:
+	pthread_mutex_unlock(&file_lock);
+	return fd;
+}
+
+void soft_backing_put(int fd)
+{
+	if (fd < 0)
+		return;
+	pthread_mutex_lock(&file_lock);
+	for (struct file **link = &files; *link; link = &(*link)->next) {
+		struct file *file = *link;
+
+		if (file->fd != fd)
+			continue;
+		if (--file->users == 0) {
+			*link = file->next;
+			close(file->fd);
+			free(file);
+		}
+		break;
+	}
+	pthread_mutex_unlock(&file_lock);
+}
+
+int soft_backing_find(const void *addr, size_t length, unsigned int access, int *fd, uint64_t *offset)
+{
+	uint64_t start = (uintptr_t)addr;
+	struct soft_vma first = { 0 };
+	int err;
+
+	*fd = -1;
+	*offset = 0;
+	if (length == 0)
+		return 0;
+	if (start + length < start)
+		return EINVAL;
+	err = walk(start, start + length, access & IBV_ACCESS_LOCAL_WRITE, &first);
+	if (err || !(access & SOFT_ACCESS_PEERS) || first.inode == 0)
+		return err;
+	*fd = file_get(&first);
+	*offset = first.offset + (start - first.start);
+	return 0;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Small writes that travel together: several work requests in one request of the ring, answered
+ * once.
+ *
+ * DESIGN NOTES A peer whose thread sits in ibv_poll_cq places a few bytes in its private memory
+ * sooner than a system call of ours would. What costs then is the ring: cache lines that change
+ * hands for a request and its answer. So writes that wait in the send queue one behind the other
+ * share them, as a NIC's writes share a doorbell: mostly a put and the flag behind it.
+ *
+ * The responder carries the pieces out in order and says in its answer how many. When one is
+ * refused, those before it are done, and the refusal is that one's, exactly as if each had come
+ * alone.
+ */
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/bundle.h"
+#include "soft/verbs/copy.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/shm.h"
+
+/* Bytes of a piece in the ring: its head, and its data in whole words. */
+static uint32_t piece_bytes(uint64_t length)
+{
+	return (uint32_t)(sizeof(struct shm_piece) + (length + 7) / 8 * 8);
+}
+
+bool soft_bundle_may(const struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && wqe->length <= SOFT_BUNDLED_MAX && !wqe->placed &&
+	       !soft_adversary.on && qp->part_done == 0;
+}
+
+/* How many requests from exec on go together; *bytes of them in the ring. */
+static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
+{
+	uint32_t n = 0;
+
+	*bytes = 0;
+	for (uint32_t i = qp->sq_exec; i != qp->sq_head; i++, n++) {
+		const struct soft_wqe *wqe = soft_wqe(qp, i);
+
+		if (!soft_bundle_may(qp, wqe) || (n > 0 && wqe->flags & IBV_SEND_FENCE) ||
+		    *bytes + piece_bytes(wqe->length) > SHM_CHUNK)
+			break;
+		*bytes += piece_bytes(wqe->length);
+	}
+	return n;
+}
+
+/* One piece at `at`; the next one's place, or NULL if its local memory is not ours to read. */
+static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe, uint8_t *at)
+{
+	struct shm_piece piece = { .raddr = wqe->raddr, .rkey = wqe->rkey, .length = (uint32_t)wqe->length };
+	struct iovec iov[SOFT_MAX_SGE];
+
+	if (!soft_gather(qp, wqe, 0, iov))
+		return NULL;
+	memcpy(at, &piece, sizeof(piece));
+	soft_copy_out(at + sizeof(piece), iov, wqe->flags & IBV_SEND_INLINE ? 1 : wqe->nsge, 0, (size_t)wqe->length);
+	return at + piece_bytes(wqe->length);
+}
+
+/* The request at its place in the ring; how many pieces it holds. */
+static uint32_t fill(const struct soft_qp *qp, uint32_t n, uint32_t bytes, struct shm_req *req, uint8_t *chunk)
+{
+	uint8_t *at = bytes <= SHM_INLINE ? req->data : chunk;
+	uint32_t filled = 0;
+
+	while (filled < n) {
+		at = fill_piece(qp, soft_wqe(qp, qp->sq_exec + filled), at);
+		if (!at)
+			break;
+		filled++;
+	}
+	req->opcode = IBV_WR_RDMA_WRITE;
+	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE | (qp->resync ? SHM_REQ_RESYNC : 0);
+	req->nsge = filled;
+	req->length = bytes;
+	return filled;
+}
+
+bool soft_bundle_push(struct soft_qp *qp)
+{
+	uint32_t bytes, n = measure(qp, &bytes);
+	uint8_t *chunk;
+	struct shm_req *req = soft_pipe_begin(qp, &chunk);
+
+	if (!req)
+		return false;
+	n = fill(qp, n, bytes, req, chunk);
+	if (n == 0) {
+		soft_pipe_cancel(qp);
+		/* Its turn to fail comes when those before it are done. */
+		if (!qp->inflight)
+			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return false;
+	}
+	soft_pipe_commit(qp, req);
+	qp->sq_exec += n;
+	return true;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Moving bytes: within this process's mappings, and into or out of another process. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/copy.h"
+#include "soft/verbs/key.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/qp.h"
+
+enum {
+	VM_RANGES = SOFT_MAX_SGE,
+};
+
+bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		iov[i].iov_len = sge[i].length;
+		iov[i].iov_base = NULL;
+		if (sge[i].length == 0)
+			continue;
+		iov[i].iov_base = soft_key_local(sge[i].lkey, qp->ex.qp_base.pd->handle, sge[i].addr, sge[i].length, access);
+		if (!iov[i].iov_base)
+			return false;
+	}
+	return true;
+}
+
+bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov)
+{
+	if (wqe->flags & IBV_SEND_INLINE) {
+		iov[0].iov_base = (void *)(uintptr_t)wqe->sge;
+		iov[0].iov_len = wqe->length;
+		return true;
+	}
+	return soft_ranges(qp, wqe->sge, wqe->nsge, access, iov);
+}
+
+/*
+ * How much of a range lies `skip` bytes into all that are still to come, at most `left`. What is
+ * skipped of it comes off *skip.
+ */
+static size_t part_of(const struct iovec *range, uint64_t *skip, size_t left)
+{
+	size_t part;
+
+	if (*skip >= range->iov_len) {
+		*skip -= range->iov_len;
+		return 0;
+	}
+	part = range->iov_len - (size_t)*skip;
+	return part < left ? part : left;
+}
+
+enum direction {
+	FROM_RANGES,
+	TO_RANGES,
+};
+
+static inline void copy(const struct iovec *iov, uint32_t n, uint64_t skip, uint8_t *at, size_t length,
+                        enum direction direction)
+{
+	for (uint32_t i = 0; i < n && length > 0; i++) {
+		size_t part = part_of(&iov[i], &skip, length);
+		uint8_t *range = (uint8_t *)iov[i].iov_base + skip;
+
+		if (part == 0)
+			continue;
+		if (direction == TO_RANGES)
+			soft_copy(range, at, part);
+		else
+			soft_copy(at, range, part);
+		at += part;
+		length -= part;
+		skip = 0;
+	}
+}
+
+void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length)
+{
+	copy(iov, n, skip, to, length, FROM_RANGES);
+}
+
+void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length)
+{
+	copy(iov, n, skip, (uint8_t *)(uintptr_t)from, length, TO_RANGES);
+}
+
+typedef ssize_t vm_fn(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
+                      unsigned long nthere, unsigned long flags);
+
+/* Drop `done` bytes from the front of the ranges. */
+static void advance(struct iovec **iov, uint32_t *n, size_t done)
+{
+	while (*n > 0 && done >= (*iov)->iov_len) {
+		done -= (*iov)->iov_len;
+		++*iov;
+		--*n;
+	}
+	if (*n > 0) {
+		(*iov)->iov_base = (uint8_t *)(*iov)->iov_base + done;
+		(*iov)->iov_len -= done;
+	}
+}
+
+/* The kernel moves at most 2 GiB less a page per call and may stop at any page. */
+static int vm_move(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
+{
+	struct iovec ranges[VM_RANGES], *here = ranges;
+
+	memcpy(ranges, iov, n * sizeof(*iov));
+	while (length > 0 && n > 0) {
+		struct iovec there = { .iov_base = (void *)(uintptr_t)raddr, .iov_len = length };
+		ssize_t moved = fn(pid, here, n, &there, 1, 0);
+
+		if (moved < 0)
+			return errno;
+		if (moved == 0)
+			return EFAULT;
+		raddr += (uint64_t)moved;
+		length -= (uint64_t)moved;
+		advance(&here, &n, (size_t)moved);
+	}
+	return length ? EFAULT : 0;
+}
+
+int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
+{
+	return vm_move(process_vm_writev, pid, raddr, iov, n, length);
+}
+
+int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
+{
+	return vm_move(process_vm_readv, pid, raddr, iov, n, length);
+}
+
+/* Part of our ranges, from `skip` bytes on; how many. */
+static uint32_t slice(const struct iovec *iov, uint32_t n, uint64_t skip, uint64_t length, struct iovec *out)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n && length > 0; i++) {
+		size_t part = part_of(&iov[i], &skip, (size_t)length);
+
+		if (part == 0)
+			continue;
+		out[count].iov_base = (uint8_t *)iov[i].iov_base + skip;
+		out[count++].iov_len = part;
+		length -= part;
+		skip = 0;
+	}
+	return count;
+}
+
+int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
+                  uint64_t skip)
+{
+	for (uint32_t i = 0; i < nthere; i++) {
+		struct iovec part[VM_RANGES];
+		uint32_t n = slice(here, nhere, skip, there[i].iov_len, part);
+		int err = soft_vm_read(pid, (uintptr_t)there[i].iov_base, part, n, there[i].iov_len);
+
+		if (err)
+			return err;
+		skip += there[i].iov_len;
+	}
+	return 0;
+}
+
+uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap)
+{
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return __atomic_fetch_add(word, compare_add, __ATOMIC_SEQ_CST);
+	/* On failure the builtin stores what it found; on success the word held what was compared. */
+	__atomic_compare_exchange_n(word, &compare_add, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return compare_add;
+}

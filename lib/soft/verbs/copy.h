@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Moving bytes: within this process's mappings, and into or out of another process. */
+#ifndef SOFT_COPY_H
+#define SOFT_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/qp.h"
+
+enum {
+	SOFT_COPY_PIECE = 128 << 10, /* bytes */
+};
+
+/* Local ranges turned into pointers; false: protection error. */
+bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov);
+/* The same for a work request in the queue, whose data may be inline. */
+bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov);
+
+/*
+ * Words are placed in one piece, as a NIC places them; the rest is memcpy's business, in pieces: of
+ * a megabyte it takes another way, which is 15 % slower between two caches.
+ */
+static inline void soft_copy(void *to, const void *from, size_t length)
+{
+	if (length == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t));
+	else if (length == sizeof(uint32_t))
+		memcpy(to, from, sizeof(uint32_t));
+	else
+		for (size_t done = 0; done < length; done += SOFT_COPY_PIECE)
+			memcpy((uint8_t *)to + done, (const uint8_t *)from + done,
+			       length - done < SOFT_COPY_PIECE ? length - done : SOFT_COPY_PIECE);
+}
+
+/* Copy between our ranges, starting `skip` bytes in, and contiguous memory. */
+void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length);
+void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length);
+
+/* Between our ranges and contiguous memory of another process; 0 or an errno value. */
+int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
+int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
+/* From several ranges there to several here, starting `skip` bytes in; 0 or an errno value. */
+int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
+                  uint64_t skip);
+
+/* Carry out an atomic; what was there before. */
+uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Completion queues. Only threads of the owner's process write them: operations that need a
+ * completion at the other side travel by ring and are carried out there.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/async.h"
+#include "soft/verbs/base.h"
+#include "soft/verbs/channel.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/cq.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/qp.h"
+
+struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
+                            struct ibv_comp_channel *channel, uint32_t vector)
+{
+	struct soft_cq *cq;
+
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (cqe == 0 || cqe > SOFT_MAX_CQE || vector >= (uint32_t)context->num_comp_vectors) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+	cq->size = soft_pow2(cqe);
+	cq->limit = cqe;
+	cq->ring = calloc(cq->size, sizeof(*cq->ring));
+	if (!cq->ring) {
+		free(cq);
+		return NULL;
+	}
+	cq->base.context = context;
+	cq->base.channel = channel;
+	cq->base.cq_context = cq_context;
+	cq->base.cqe = (int)cqe;
+	cq->base.handle = atomic_fetch_add(&soft_core->object_serial, 1);
+	pthread_mutex_init(&cq->base.mutex, NULL);
+	pthread_cond_init(&cq->base.cond, NULL);
+	soft_list_init(&cq->event);
+	if (channel)
+		__atomic_fetch_add(&channel->refcnt, 1, __ATOMIC_RELAXED);
+	return cq;
+}
+
+SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+                                         struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct soft_cq *cq;
+
+	if (cqe < 1 || comp_vector < 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cq = soft_cq_new(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector);
+	return cq ? &cq->base : NULL;
+}
+
+SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
+{
+	struct soft_cq *cq = soft_cq(base);
+
+	if (atomic_load(&cq->users) != 0)
+		return EBUSY;
+	soft_channel_forget(cq);
+	soft_async_forget(base->context, cq, &base->mutex, &base->cond, &base->async_events_completed, &cq->async_raised);
+	if (base->channel)
+		__atomic_fetch_sub(&base->channel->refcnt, 1, __ATOMIC_RELAXED);
+	pthread_mutex_destroy(&base->mutex);
+	pthread_cond_destroy(&base->cond);
+	free(cq->ring);
+	free(cq);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
+{
+	struct soft_cq *cq = soft_cq(base);
+	struct soft_cqe *ring, *old;
+	uint32_t size, n;
+
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	if (cqe < 1 || cqe > SOFT_MAX_CQE)
+		return EINVAL;
+	size = soft_pow2((uint32_t)cqe);
+	ring = calloc(size, sizeof(*ring));
+	if (!ring)
+		return ENOMEM;
+	soft_lock(&cq->lock);
+	n = soft_cq_entries(cq);
+	if (n > (uint32_t)cqe) {
+		soft_unlock(&cq->lock);
+		free(ring);
+		return EINVAL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		ring[(cq->tail + i) & (size - 1)] = cq->ring[(cq->tail + i) & (cq->size - 1)];
+	old = cq->ring;
+	cq->ring = ring;
+	cq->size = size;
+	cq->limit = (uint32_t)cqe;
+	base->cqe = cqe;
+	soft_unlock(&cq->lock);
+	free(old);
+	return 0;
+}
+
+/*
+ * An entry is lost: the caller of the verbs learns it from an event, once; the queue is of no use
+ * any more.
+ */
+static void raise_overrun(struct soft_cq *cq)
+{
+	struct ibv_async_event event = { .element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR };
+
+	cq->async_raised++;
+	soft_async_raise(cq->base.context, &event);
+}
+
+/* Does this entry wake who armed the queue? Under cq->lock. */
+static bool wakes(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited)
+{
+	uint32_t armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
+
+	if (armed == 0)
+		return false;
+	return armed == SOFT_ARM_ANY || solicited || cqe->wc.status != IBV_WC_SUCCESS;
+}
+
+bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited)
+{
+	bool wake = false, first_loss = false, full;
+
+	soft_lock(&cq->lock);
+	full = soft_cq_entries(cq) >= cq->limit;
+	if (full && !cq->ignore_overrun) {
+		first_loss = !cq->overrun;
+		cq->overrun = true;
+	} else if (!full) {
+		cq->ring[cq->head & (cq->size - 1)] = *cqe;
+		/* Pairs with the look before the lock in soft_cq_pop. */
+		atomic_store_explicit(&cq->head, cq->head + 1, memory_order_release);
+		wake = wakes(cq, cqe, solicited);
+		if (wake)
+			atomic_store_explicit(&cq->armed, 0, memory_order_relaxed);
+	}
+	soft_unlock(&cq->lock);
+	if (first_loss)
+		raise_overrun(cq);
+	if (wake)
+		soft_channel_raise(cq);
+	return !full || cq->ignore_overrun;
+}
+
+bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe)
+{
+	bool found;
+
+	if (soft_cq_entries(cq) == 0)
+		return false;
+	soft_lock(&cq->lock);
+	found = soft_cq_entries(cq) != 0;
+	if (found) {
+		*cqe = cq->ring[cq->tail & (cq->size - 1)];
+		soft_cq_release_room(cqe);
+		atomic_store_explicit(&cq->tail, cq->tail + 1, memory_order_relaxed);
+	}
+	soft_unlock(&cq->lock);
+	return found;
+}
+
+void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp)
+{
+	uint32_t kept;
+
+	soft_lock(&cq->lock);
+	kept = cq->tail;
+	for (uint32_t i = cq->tail; i != cq->head; i++)
+		if (cq->ring[i & (cq->size - 1)].qp != qp)
+			cq->ring[kept++ & (cq->size - 1)] = cq->ring[i & (cq->size - 1)];
+	atomic_store_explicit(&cq->head, kept, memory_order_release);
+	soft_unlock(&cq->lock);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Completion queues: filled by this process's threads, and emptied by them (poll.h). */
+#ifndef SOFT_CQ_H
+#define SOFT_CQ_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/qp.h"
+
+struct soft_cqe {
+	struct ibv_wc wc;
+	struct soft_qp *qp;
+	uint32_t sq_end; /* send: its send queue gets room back up to here when this is polled */
+	uint32_t is_send;
+};
+
+enum soft_arm {
+	SOFT_ARM_ANY = 1,
+	SOFT_ARM_SOLICITED = 2,
+};
+
+struct soft_cq {
+	union {
+		struct ibv_cq base;
+		struct ibv_cq_ex ex;
+	};
+	struct soft_lock lock;
+	struct soft_cqe *ring;
+	uint32_t size;               /* entries; a power of two */
+	uint32_t limit;              /* entries that may be used: what the caller was told */
+	_Atomic uint32_t head, tail; /* written under lock; head - tail entries are there */
+	_Atomic uint32_t armed;      /* 0, or enum soft_arm */
+	bool overrun;
+	bool ignore_overrun;
+	_Atomic uint32_t idle_polls; /* that found nothing, in a row; a hint, two threads may lose one */
+	uint32_t events_raised;      /* completion events, under the channel's lock */
+	uint32_t events_queued;      /* of which not yet fetched */
+	uint32_t async_raised;
+	_Atomic uint32_t users;  /* queue pairs */
+	struct soft_list event;  /* in channel->ready while events_queued */
+	struct soft_cqe current; /* start_poll interface: the entry being read */
+};
+
+static inline struct soft_cq *soft_cq(struct ibv_cq *cq)
+{
+	return (struct soft_cq *)cq;
+}
+
+/* How many entries are there; exact under cq->lock, else a hint that has seen what is behind them. */
+static inline uint32_t soft_cq_entries(const struct soft_cq *cq)
+{
+	return atomic_load_explicit(&cq->head, memory_order_acquire) -
+	       atomic_load_explicit(&cq->tail, memory_order_relaxed);
+}
+
+/* Under cq->lock: the send queue gets the room of this work request and of all before it back. */
+static inline void soft_cq_release_room(const struct soft_cqe *cqe)
+{
+	if (cqe->is_send)
+		atomic_store_explicit(&cqe->qp->sq_released, cqe->sq_end, memory_order_release);
+}
+
+struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
+                            struct ibv_comp_channel *channel, uint32_t vector);
+/* false: the queue is full, the entry is lost and CQ_ERR was raised. */
+bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited);
+/* One entry off the queue; false if it is empty. */
+bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe);
+/* Remove entries of a queue pair that goes away. */
+void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp);
+
+#endif

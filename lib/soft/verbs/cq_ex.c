@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The extended completion queue: entries are read one by one through functions. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "soft/verbs/cq.h"
+#include "soft/verbs/cq_ex.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/poll.h"
+
+enum {
+	WC_FLAGS = IBV_WC_STANDARD_FLAGS,
+};
+
+static struct soft_cq *self(struct ibv_cq_ex *ex)
+{
+	return soft_container(ex, struct soft_cq, ex);
+}
+
+static int next_poll(struct ibv_cq_ex *ex)
+{
+	struct soft_cq *cq = self(ex);
+
+	if (!soft_cq_pop(cq, &cq->current))
+		return ENOENT;
+	ex->status = cq->current.wc.status;
+	ex->wr_id = cq->current.wc.wr_id;
+	return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	struct soft_cq *cq = self(ex);
+
+	if (attr && attr->comp_mask)
+		return EINVAL;
+	if (next_poll(ex) == 0)
+		return 0;
+	if (cq->overrun)
+		return EIO;
+	soft_cq_idle(cq);
+	return next_poll(ex);
+}
+
+static void end_poll(struct ibv_cq_ex *ex)
+{
+	(void)ex;
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.opcode;
+}
+
+static uint32_t read_vendor_err(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.vendor_err;
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.byte_len;
+}
+
+static __be32 read_imm_data(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.imm_data;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.qp_num;
+}
+
+static uint32_t read_src_qp(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.src_qp;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.wc_flags;
+}
+
+static uint32_t read_slid(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.slid;
+}
+
+static uint8_t read_sl(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.sl;
+}
+
+static uint8_t read_dlid_path_bits(struct ibv_cq_ex *ex)
+{
+	return self(ex)->current.wc.dlid_path_bits;
+}
+
+struct ibv_cq_ex *soft_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+	struct soft_cq *cq;
+	uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
+
+	if (attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS || attr->wc_flags & ~(uint64_t)WC_FLAGS ||
+	    flags & ~(uint32_t)(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	cq = soft_cq_new(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
+	if (!cq)
+		return NULL;
+	cq->ignore_overrun = flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	cq->ex.start_poll = start_poll;
+	cq->ex.next_poll = next_poll;
+	cq->ex.end_poll = end_poll;
+	cq->ex.read_opcode = read_opcode;
+	cq->ex.read_vendor_err = read_vendor_err;
+	cq->ex.read_byte_len = read_byte_len;
+	cq->ex.read_imm_data = read_imm_data;
+	cq->ex.read_qp_num = read_qp_num;
+	cq->ex.read_src_qp = read_src_qp;
+	cq->ex.read_wc_flags = read_wc_flags;
+	cq->ex.read_slid = read_slid;
+	cq->ex.read_sl = read_sl;
+	cq->ex.read_dlid_path_bits = read_dlid_path_bits;
+	return &cq->ex;
+}

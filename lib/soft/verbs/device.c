@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The device: listed, opened, described. There is one, with one port, and every address of the host
+ * is on it.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/async.h"
+#include "soft/verbs/context.h"
+#include "soft/verbs/cq_ex.h"
+#include "soft/verbs/device.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/gid.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/mw.h"
+#include "soft/verbs/poll.h"
+#include "soft/verbs/post.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/srq.h"
+#include "soft/verbs/start.h"
+#include "soft/verbs/tally.h"
+
+#undef ibv_query_port
+#undef ibv_get_device_list
+
+static struct ibv_device device = {
+	.node_type = IBV_NODE_CA,
+	.transport_type = IBV_TRANSPORT_IB,
+	.name = "soft0",
+	.dev_name = "soft0",
+	.dev_path = "/nonexistent/softverbs/soft0",
+	.ibdev_path = "/nonexistent/softverbs/soft0",
+};
+
+SOFT_EXPORT struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+	struct ibv_device **list;
+
+	/* The first call of every program. */
+	soft_adversary_init();
+	list = soft_call_fails(__func__) ? NULL : calloc(2, sizeof(*list));
+	if (!list) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	list[0] = &device;
+	if (num_devices)
+		*num_devices = 1;
+	return list;
+}
+
+SOFT_EXPORT void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+SOFT_EXPORT const char *ibv_get_device_name(struct ibv_device *dev)
+{
+	return dev->name;
+}
+
+SOFT_EXPORT __be64 ibv_get_device_guid(struct ibv_device *dev)
+{
+	(void)dev;
+	return soft_guid();
+}
+
+SOFT_EXPORT int ibv_get_device_index(struct ibv_device *dev)
+{
+	/* The kernel has no index for what it does not know. */
+	(void)dev;
+	return -1;
+}
+
+static void set_operations(struct verbs_context *vctx)
+{
+	struct ibv_context_ops *ops = &vctx->context.ops;
+
+	ops->alloc_mw = soft_alloc_mw;
+	ops->bind_mw = soft_bind_mw;
+	ops->dealloc_mw = soft_dealloc_mw;
+	ops->poll_cq = soft_poll_cq;
+	ops->req_notify_cq = soft_req_notify_cq;
+	ops->post_srq_recv = soft_post_srq_recv;
+	ops->post_send = soft_post_send;
+	ops->post_recv = soft_post_recv;
+	/* Operations left out are NULL, for which the headers' inline functions return EOPNOTSUPP. */
+	vctx->query_port = soft_query_port_ex;
+	vctx->query_device_ex = soft_query_device_ex;
+	vctx->create_cq_ex = soft_create_cq_ex;
+	vctx->create_qp_ex = soft_create_qp_ex;
+	vctx->sz = sizeof(*vctx);
+	vctx->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+}
+
+SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
+{
+	struct soft_context *context;
+
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (!soft_core_get())
+		return NULL;
+	context = calloc(1, sizeof(*context));
+	if (!context)
+		return NULL;
+	context->vctx.context.async_fd = tally_new();
+	if (context->vctx.context.async_fd < 0) {
+		free(context);
+		return NULL;
+	}
+	context->vctx.context.device = dev;
+	context->vctx.context.cmd_fd = -1;
+	context->vctx.context.num_comp_vectors = 1;
+	pthread_mutex_init(&context->vctx.context.mutex, NULL);
+	pthread_mutex_init(&context->event_lock, NULL);
+	soft_list_init(&context->events);
+	set_operations(&context->vctx);
+	return &context->vctx.context;
+}
+
+SOFT_EXPORT int ibv_close_device(struct ibv_context *base)
+{
+	struct soft_context *context = soft_context(base);
+
+	while (!soft_list_empty(&context->events)) {
+		struct soft_list *first = context->events.next;
+
+		soft_list_del(first);
+		free(soft_container(first, struct soft_event, list));
+	}
+	close(base->async_fd);
+	pthread_mutex_destroy(&base->mutex);
+	pthread_mutex_destroy(&context->event_lock);
+	free(context);
+	return 0;
+}
+
+static void describe(struct ibv_device_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "softverbs %d", SHM_ABI);
+	attr->node_guid = attr->sys_image_guid = soft_guid();
+	attr->max_mr_size = UINT64_MAX >> 1;
+	attr->page_size_cap = (uint64_t)sysconf(_SC_PAGESIZE);
+	attr->max_qp = SHM_QPS;
+	attr->max_qp_wr = SOFT_MAX_WR;
+	attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
+	                         IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+	                         IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->max_sge = attr->max_sge_rd = attr->max_srq_sge = SOFT_MAX_SGE;
+	attr->max_cq = attr->max_pd = attr->max_srq = SHM_MRS;
+	attr->max_cqe = SOFT_MAX_CQE;
+	attr->max_mr = attr->max_mw = SHM_MRS;
+	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SHM_QPS;
+	/* The processor's own instructions: atomic against the host's threads too. */
+	attr->atomic_cap = IBV_ATOMIC_GLOB;
+	attr->max_srq_wr = SOFT_MAX_WR;
+	attr->max_pkeys = 1;
+	attr->phys_port_cnt = 1;
+}
+
+SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	describe(attr);
+	return 0;
+}
+
+int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+                         struct ibv_device_attr_ex *attr, size_t size)
+{
+	struct ibv_device_attr_ex full;
+
+	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	if (input && input->comp_mask)
+		return EINVAL;
+	memset(&full, 0, sizeof(full));
+	describe(&full.orig_attr);
+	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+	full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
+	/* A program that was built with newer headers has a longer structure: the rest of it is zero. */
+	memset(attr, 0, size);
+	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
+	return 0;
+}
+
+int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
+{
+	struct ibv_port_attr full;
+
+	(void)context;
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	if (port != SOFT_PORT)
+		return EINVAL;
+	memset(&full, 0, sizeof(full));
+	full.state = IBV_PORT_ACTIVE;
+	full.max_mtu = full.active_mtu = IBV_MTU_4096;
+	full.gid_tbl_len = SOFT_MAX_GIDS;
+	full.port_cap_flags = IBV_PORT_CM_SUP;
+	full.max_msg_sz = SOFT_MAX_MSG;
+	full.pkey_tbl_len = 1;
+	/* Every process is on the same host, so one LID does for all. */
+	full.lid = full.sm_lid = 1;
+	full.max_vl_num = 1;
+	full.active_width = 2;  /* 4x */
+	full.active_speed = 32; /* EDR: a word for "fast" */
+	full.phys_state = 5;    /* link up */
+	full.link_layer = IBV_LINK_LAYER_INFINIBAND;
+	memset(attr, 0, size);
+	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
+	return 0;
+}
+
+/* Programs built before port_cap_flags2 existed have a structure that ends there. */
+SOFT_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+	return soft_query_port_ex(context, port, (struct ibv_port_attr *)(void *)attr,
+	                          offsetof(struct ibv_port_attr, port_cap_flags2));
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * RDMA carried out by the thread that posts it, on the peer's memory.
+ *
+ * DESIGN NOTES The caller says "busy" in its own queue pair's shared word, reads the peer's gate
+ * and key, acts, and says "idle". The peer that closes its gate or withdraws a key waits for that
+ * (key.c). Everything that does not pass the checks goes by ring: there the peer judges again,
+ * answers, and goes into the error state itself, as a responder has to.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/copy.h"
+#include "soft/verbs/direct.h"
+#include "soft/verbs/key.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/reach.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/way.h"
+
+struct target {
+	uint32_t gate;   /* bits that the gate must have */
+	uint32_t access; /* rights that the key must grant */
+	bool atomic;
+};
+
+static struct target target_of(uint32_t opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+		return (struct target){ SHM_GATE_WRITE, IBV_ACCESS_REMOTE_WRITE, false };
+	case IBV_WR_RDMA_READ:
+		return (struct target){ SHM_GATE_READ | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_READ, false };
+	default:
+		return (struct target){ SHM_GATE_ATOMIC | SHM_GATE_RD_RES, IBV_ACCESS_REMOTE_ATOMIC, true };
+	}
+}
+
+static void write_mapped(const struct soft_rdma *op, void *at)
+{
+	if (op->nsge == 1 && soft_adversary.on && soft_adversary_place(at, op->iov[0].iov_base, (size_t)op->length))
+		;
+	else if (op->nsge == 1)
+		soft_copy(at, op->iov[0].iov_base, (size_t)op->length);
+	else
+		soft_copy_out(at, op->iov, op->nsge, 0, (size_t)op->length);
+	/* What is written after this request must not be seen before it. */
+	atomic_thread_fence(memory_order_release);
+}
+
+static void act_mapped(const struct soft_rdma *op, void *at)
+{
+	uint64_t old;
+
+	switch (op->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		write_mapped(op, at);
+		break;
+	case IBV_WR_RDMA_READ:
+		soft_copy_in(op->iov, op->nsge, at, 0, (size_t)op->length);
+		atomic_thread_fence(memory_order_acquire);
+		break;
+	default:
+		old = soft_atomic(op->opcode, at, op->compare_add, op->swap);
+		soft_copy_in(op->iov, op->nsge, &old, 0, sizeof(old));
+	}
+}
+
+/*
+ * A write goes by ring if the peer looks there and that is faster, or is to be tried. A read takes
+ * no system call of the peer's either way.
+ */
+static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
+{
+	return op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer) || soft_way_next(op->length) == SOFT_BY_CALL;
+}
+
+static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
+                               enum ibv_wc_status *status)
+{
+	uint64_t addr = mr->addr + (op->raddr - mr->iova), since = shm_ticks();
+	int err;
+
+	if (op->opcode == IBV_WR_RDMA_WRITE)
+		err = soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
+	else
+		err = soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
+	if (err == 0 && op->opcode == IBV_WR_RDMA_WRITE)
+		soft_way_took(SOFT_BY_CALL, op->length, shm_ticks() - since);
+	if (err == 0)
+		return SOFT_DIRECT_DONE;
+	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
+	if (err != EFAULT)
+		return SOFT_DIRECT_RING;
+	*status = IBV_WC_REM_OP_ERR;
+	return SOFT_DIRECT_ERROR;
+}
+
+/* We are busy. */
+static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
+                            enum ibv_wc_status *status)
+{
+	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
+	uint32_t gate = shm_gate_load(qp->peer);
+	const struct shm_mr *mr;
+	void *at;
+
+	if ((gate & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) != want)
+		return SOFT_DIRECT_RING;
+	/* A request for nothing touches no memory, and no key is asked for. */
+	if (op->length == 0)
+		return SOFT_DIRECT_DONE;
+	mr = soft_key_find(qp->out->peer.seg, op->rkey, qp->peer->pd, qp->attr.dest_qp_num, op->raddr, op->length,
+	                   target->access);
+	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
+		return SOFT_DIRECT_RING;
+	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
+	case SOFT_REACH_MAPPED:
+		act_mapped(op, at);
+		return SOFT_DIRECT_DONE;
+	case SOFT_REACH_VM:
+		if (!target->atomic && goes_by_call(qp->out, op))
+			return act_vm(qp->out, op, mr, status);
+		break;
+	case SOFT_REACH_NONE:
+		break;
+	}
+	return SOFT_DIRECT_RING;
+}
+
+enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status)
+{
+	struct target target = target_of(op->opcode);
+	enum soft_direct result;
+
+	shm_busy_enter(qp->shm, qp->out->peer.full_fence);
+	result = act(qp, op, &target, status);
+	shm_busy_leave(qp->shm);
+	return result;
+}

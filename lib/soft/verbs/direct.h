@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* RDMA by the thread that posts it. See direct.c. */
+#ifndef SOFT_DIRECT_H
+#define SOFT_DIRECT_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/qp.h"
+
+struct iovec;
+
+/*
+ * An RDMA operation, wherever it is described: in a work request that is being posted or in the
+ * send queue.
+ */
+struct soft_rdma {
+	uint32_t opcode;
+	uint32_t nsge;
+	uint32_t rkey;
+	uint64_t raddr;
+	uint64_t length; /* bytes, all ranges */
+	uint64_t compare_add, swap;
+	const struct iovec *iov; /* our ranges, checked */
+};
+
+enum soft_direct {
+	SOFT_DIRECT_DONE,
+	SOFT_DIRECT_RING,  /* has to go by ring: out of reach, or refused and the peer must know */
+	SOFT_DIRECT_ERROR, /* *status says which */
+};
+
+/* Under qp->lock; everything before it is done. */
+enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
+
+static inline bool soft_is_rdma(uint32_t opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+#endif

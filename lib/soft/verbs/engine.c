@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The engine: the one thread that softverbs adds to a process. It accepts pipes, notices deaths,
+ * runs timers, and carries out peers' requests while nobody calls ibv_poll_cq. It also serves
+ * librdmacm's sockets.
+ *
+ * DESIGN NOTES
+ * A peer that leaves a request must know whether somebody will see it. segment->attention says so:
+ *   SHM_KICK    nobody looks; the peer writes to our eventfd, which costs it a system call.
+ *   SHM_POLLED  some thread polls and sees the bell itself. The engine looks once per millisecond, so that a thread
+ *               that stops polling delays a peer by no more; two quiet milliseconds lead back to SHM_KICK.
+ * Callers that are about to sleep on a completion channel switch to SHM_KICK at once.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/engine.h"
+#include "soft/verbs/gone.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/loop.h"
+#include "soft/verbs/progress.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/timer.h"
+
+enum {
+	TICK_NS = 1000000,
+	QUIET_TICKS = 2,
+};
+
+/* Set by threads that poll in vain, cleared by the engine at each tick. */
+static _Atomic uint32_t polls_seen;
+
+static void on_kick(void *arg)
+{
+	struct soft_core *core = arg;
+	uint64_t count;
+
+	/* Non-blocking: another wake may have taken the count. */
+	if (read(core->kick_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return;
+	shm_kick_reset(core->bell);
+	soft_progress_now(core);
+}
+
+/* Then one more look: who rang before may not have seen that kicks are wanted. */
+static void ask_for_kicks(struct soft_core *core)
+{
+	shm_attention_set(core->seg, SHM_KICK);
+	soft_heavy_barrier();
+	/* Not in vain if somebody is at it: he may have looked too early. */
+	if (soft_bell_rung(core))
+		soft_progress_now(core);
+}
+
+void soft_attention_kick(struct soft_core *core)
+{
+	if (shm_attention_get(core->seg) != SHM_KICK)
+		ask_for_kicks(core);
+}
+
+void soft_attention_polled(struct soft_core *core)
+{
+	if (!atomic_load_explicit(&polls_seen, memory_order_relaxed))
+		atomic_store_explicit(&polls_seen, 1, memory_order_relaxed);
+	if (shm_attention_get(core->seg) == SHM_POLLED)
+		return;
+	shm_attention_set(core->seg, SHM_POLLED);
+	soft_engine_wake();
+}
+
+/* A millisecond of SHM_POLLED is over. */
+static void tick(struct soft_core *core)
+{
+	static uint32_t quiet;
+
+	if (atomic_exchange_explicit(&polls_seen, 0, memory_order_relaxed)) {
+		quiet = 0;
+	} else if (++quiet >= QUIET_TICKS) {
+		quiet = 0;
+		ask_for_kicks(core);
+	}
+	if (soft_bell_rung(core))
+		soft_progress_now(core);
+}
+
+/*
+ * Fire what is due; when the next one is due. A queue pair is not destroyed while core->progress is
+ * held.
+ */
+static uint64_t run_timers(struct soft_core *core, uint64_t now)
+{
+	struct soft_qp *qp;
+	uint64_t next;
+
+	soft_lock(&core->progress);
+	while ((qp = soft_timer_take(core, now, &next)))
+		soft_timer_fired(qp);
+	soft_unlock(&core->progress);
+	return next;
+}
+
+static void *engine_main(void *arg)
+{
+	struct soft_core *core = arg;
+	uint64_t next_tick = 0;
+
+	for (;;) {
+		uint64_t now = soft_now_ns();
+		uint64_t until = run_timers(core, now);
+
+		if (shm_attention_get(core->seg) == SHM_POLLED) {
+			if (next_tick == 0)
+				next_tick = now + TICK_NS;
+			if (now >= next_tick) {
+				tick(core);
+				next_tick = now + TICK_NS;
+			}
+			if (next_tick < until)
+				until = next_tick;
+		} else {
+			next_tick = 0;
+		}
+		soft_loop_turn(now, until);
+	}
+	return NULL;
+}
+
+int soft_engine_start(struct soft_core *core)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int err;
+
+	err = soft_loop_open();
+	if (err)
+		return err;
+	err = softverbs_watch(core->kick_fd, on_kick, core);
+	if (err)
+		goto err_close;
+	/* Signals are the program's business, on its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, NULL, engine_main, core);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		return 0;
+	softverbs_unwatch(core->kick_fd);
+err_close:
+	soft_loop_close();
+	return err;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The engine thread, and what peers have to do to be noticed. See engine.c. */
+#ifndef SOFT_ENGINE_H
+#define SOFT_ENGINE_H
+
+#include "soft/verbs/core.h"
+
+/* 0 or an errno value. */
+int soft_engine_start(struct soft_core *core);
+/* Somebody is about to sleep: peers have to kick from now on. */
+void soft_attention_kick(struct soft_core *core);
+/* Somebody polls: the engine looks every millisecond and peers need not kick. */
+void soft_attention_polled(struct soft_core *core);
+
+#endif

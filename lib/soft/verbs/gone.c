@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Peers that are gone, and connections that the adversary cuts: what a queue pair notices of it,
+ * and when.
+ *
+ * DESIGN NOTES When the peer's process ends, what it did before counts, and a NIC would notice
+ * nothing until a request of ours stays unanswered. So requests fail as unanswered, at once, and a
+ * queue pair without any goes into the error state, which flushes its receives, only after half a
+ * second: time enough for a program that was about to take its last completion.
+ */
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/async.h"
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/gone.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/qp_state.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/timer.h"
+
+enum {
+	GONE_NS = 500000000, /* a queue pair to a dead process is left alone for so long, if it asks nothing */
+};
+
+/*
+ * Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it
+ * does not notice.
+ */
+static void unanswered(struct soft_qp *qp)
+{
+	if (qp->sq_tail != qp->sq_head)
+		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	else
+		qp->stall = SOFT_PEER_GONE;
+}
+
+/*
+ * The peer died a while ago, or the adversary takes the path away, on which then nothing comes in
+ * either.
+ */
+static void cut(struct soft_qp *qp)
+{
+	qp->cut_ns = 0;
+	if (!soft_qp_connected(soft_qp_state(qp)))
+		return;
+	if (qp->stall == SOFT_PEER_GONE) {
+		soft_qp_fail(qp);
+		soft_async_qp(qp, IBV_EVENT_QP_FATAL);
+		return;
+	}
+	soft_adversary_tell_cut();
+	qp->lost = true;
+	soft_qp_publish(qp);
+	unanswered(qp);
+}
+
+SOFT_EXPORT bool softverbs_lost(uint32_t qpn)
+{
+	struct soft_core *core = soft_core;
+	int index = soft_adversary.cut ? shm_qpn_index(core->seg, qpn) : -1;
+	bool lost;
+
+	if (index < 0)
+		return false;
+	pthread_mutex_lock(&core->table_lock);
+	lost = core->qp[index] && core->qp[index]->lost;
+	pthread_mutex_unlock(&core->table_lock);
+	return lost;
+}
+
+void soft_timer_fired(struct soft_qp *qp)
+{
+	soft_lock(&qp->lock);
+	if (qp->cut_ns && qp->cut_ns <= soft_now_ns())
+		cut(qp);
+	/* SOFT_WAIT_DRAIN goes on when the last response is there. */
+	if (qp->stall == SOFT_WAIT_TIMER) {
+		qp->stall = SOFT_GO;
+		soft_pump(qp);
+	}
+	/* A stall's time came first: there is one timer per queue pair. */
+	if (qp->cut_ns && qp->stall != SOFT_WAIT_TIMER)
+		soft_timer_set(qp, qp->cut_ns);
+	soft_unlock(&qp->lock);
+}
+
+static void peer_gone(struct soft_qp *qp)
+{
+	unanswered(qp);
+	if (soft_qp_state(qp) == IBV_QPS_ERR)
+		return;
+	qp->cut_ns = soft_now_ns() + GONE_NS;
+	soft_timer_set(qp, qp->cut_ns);
+}
+
+void soft_out_died(struct soft_core *core, struct soft_out *out)
+{
+	for (uint32_t i = 0; i < core->qp_top; i++) {
+		struct soft_qp *qp = core->qp[i];
+
+		if (!qp)
+			continue;
+		soft_lock(&qp->lock);
+		if (qp->out == out && soft_qp_connected(soft_qp_state(qp)))
+			peer_gone(qp);
+		soft_unlock(&qp->lock);
+	}
+}

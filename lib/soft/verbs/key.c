@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memory keys: the table in the segment that own and foreign requests are checked against.
+ *
+ * DESIGN NOTES An entry is published by writing its key last and withdrawn by writing 0. A peer
+ * that acts on our memory says so in its queue pair's `busy` word before it reads the key. So
+ * whoever withdraws a key makes the withdrawal visible everywhere (soft_heavy_barrier) and then
+ * waits until each connected peer has been seen idle once: after that nobody acts under the old
+ * key, and the memory may be freed. A peer that dies while busy ends the wait.
+ *
+ * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and 16
+ * random bits. The low eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey
+ * has it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/key.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/shm.h"
+
+enum {
+	YIELDS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
+};
+
+int soft_key_alloc(struct soft_core *core)
+{
+	int place = -1;
+
+	pthread_mutex_lock(&core->table_lock);
+	if (core->mr_free_count > 0)
+		place = (int)core->mr_free[--core->mr_free_count];
+	else if (core->mr_top < SHM_MRS)
+		place = (int)core->mr_top++;
+	else
+		errno = ENOMEM;
+	pthread_mutex_unlock(&core->table_lock);
+	return place;
+}
+
+void soft_key_free(struct soft_core *core, uint32_t place)
+{
+	pthread_mutex_lock(&core->table_lock);
+	core->mr_free[core->mr_free_count++] = place;
+	pthread_mutex_unlock(&core->table_lock);
+}
+
+uint32_t soft_key_make(struct soft_core *core, uint32_t place)
+{
+	uint32_t key = (place ^ core->seg->key_mask) << 16 | (soft_random() & 0xffff);
+
+	/* 0 means "no key" in the table. */
+	return key ? key : 1;
+}
+
+uint32_t soft_key_serial(struct soft_core *core)
+{
+	uint32_t serial;
+
+	pthread_mutex_lock(&core->table_lock);
+	serial = ++core->mr_serial;
+	if (serial == 0)
+		serial = ++core->mr_serial;
+	pthread_mutex_unlock(&core->table_lock);
+	return serial;
+}
+
+void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access)
+{
+	const struct shm_mr *mr = soft_key_find(soft_core->seg, lkey, pd, 0, addr, length, access);
+
+	if (!mr || mr->access & SHM_ACCESS_WINDOW)
+		return NULL;
+	return (void *)(uintptr_t)(mr->addr + (addr - mr->iova));
+}
+
+static bool peer_gone(const struct soft_out *out)
+{
+	struct pollfd exited = { .fd = out->peer.pidfd, .events = POLLIN };
+
+	return atomic_load(&out->dead) || (exited.fd >= 0 && poll(&exited, 1, 0) == 1);
+}
+
+void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer)
+{
+	uint32_t yields = 0;
+
+	while (shm_busy_load(peer)) {
+		if (++yields % YIELDS_PER_LOOK == 0 && peer_gone(out))
+			return;
+		sched_yield();
+	}
+}
+
+/* Wait until no peer acts on this process's memory. */
+static void wait_idle(struct soft_core *core)
+{
+	soft_heavy_barrier();
+	pthread_mutex_lock(&core->table_lock);
+	for (uint32_t i = 0; i < core->qp_top; i++)
+		if (core->qp[i] && core->qp[i]->peer)
+			soft_wait_peer(core->qp[i]->out, core->qp[i]->peer);
+	pthread_mutex_unlock(&core->table_lock);
+}
+
+void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr)
+{
+	shm_mr_withdraw(mr);
+	wait_idle(core);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The table of memory keys in the segment, which own and foreign requests are checked against. See key.c. */
+#ifndef SOFT_KEY_H
+#define SOFT_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "soft/verbs/core.h"
+#include "soft/verbs/shm.h"
+
+/* A place in the table, or -1 with errno. */
+int soft_key_alloc(struct soft_core *core);
+void soft_key_free(struct soft_core *core, uint32_t place);
+/* A new unpredictable key for a place. */
+uint32_t soft_key_make(struct soft_core *core, uint32_t place);
+uint32_t soft_key_serial(struct soft_core *core);
+
+static inline uint32_t soft_key_place(const struct shm_segment *seg, uint32_t key)
+{
+	return ((key >> 16) ^ seg->key_mask) & (SHM_MRS - 1);
+}
+
+/*
+ * Entry of a key if it grants `access` on [addr, addr + length) to a protection domain and queue
+ * pair; else NULL.
+ */
+static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, uint32_t key, uint32_t pd, uint32_t qpn,
+                                                 uint64_t addr, uint64_t length, uint32_t access)
+{
+	const struct shm_mr *mr = &seg->mr[soft_key_place(seg, key)];
+
+	if (key == 0 || shm_mr_key(mr) != key)
+		return NULL;
+	if (mr->qpn ? mr->qpn != qpn : mr->pd != pd)
+		return NULL;
+	if ((mr->access & access) != access)
+		return NULL;
+	if (addr < mr->iova || length > mr->length || addr - mr->iova > mr->length - length)
+		return NULL;
+	return mr;
+}
+
+/* Local memory behind a range of a work request; NULL: protection error. */
+void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access);
+/* Withdraw a key and wait until no peer acts under it. */
+void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr);
+/* Wait until this peer does not act on this process's memory, or is dead. After soft_heavy_barrier. */
+void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer);
+
+#endif

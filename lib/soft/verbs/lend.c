@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * softverbs_lend: a peer's registered memory, mapped for the program to load and store itself.
+ *
+ * DESIGN NOTES What a NIC cannot do: where the region lies in memory that peers can map, a transfer
+ * need not be a work request at all. The queue pair, the key and the rights are checked once, as a
+ * work request's would be. From then on nobody checks: the mapping is the caller's, stays until
+ * softverbs_give_back, and outlives region, queue pair and peer; who lends and who borrows have to
+ * agree on when it is over, as they have to on when a region is deregistered.
+ *
+ * In adversary mode nothing is lent, so that everything goes the ways it upsets.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/extension.h"
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/key.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/reach.h"
+#include "soft/verbs/shm.h"
+
+/* The region, if the queue pair may be used this way. We are busy. */
+static const struct shm_mr *find_region(const struct soft_qp *qp, uint32_t rkey, uint32_t access)
+{
+	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
+	uint32_t want = SHM_GATE_OPEN | qp->ex.qp_base.qp_num;
+	uint32_t gate = shm_gate_load(qp->peer);
+
+	want |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;
+	want |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ | SHM_GATE_RD_RES : 0;
+	if ((gate & want) != want || (gate & SHM_GATE_QPN) != qp->ex.qp_base.qp_num)
+		return NULL;
+	return soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, mr->iova, 0, access);
+}
+
+/* A mapping of its own: the device's may go when the region goes. We are busy. */
+static bool lend(const struct soft_qp *qp, uint32_t rkey, uint32_t access, struct softverbs_lent *lent)
+{
+	const struct shm_mr *mr = find_region(qp, rkey, access);
+
+	if (!mr || mr->length == 0)
+		return false;
+	lent->addr = mr->iova;
+	lent->size_bytes = mr->length;
+	lent->here = soft_map_peer(qp->out, mr, 0, mr->length);
+	return lent->here;
+}
+
+SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int access, struct softverbs_lent *lent)
+{
+	struct soft_qp *qp = soft_qp(base);
+	bool done = false;
+
+	if (soft_adversary.on)
+		return EOPNOTSUPP;
+	soft_lock(&qp->lock);
+	if (soft_qp_state(qp) == IBV_QPS_RTS && qp->out && !qp->out->self) {
+		shm_busy_enter(qp->shm, qp->out->peer.full_fence);
+		done = lend(qp, rkey, access, lent);
+		shm_busy_leave(qp->shm);
+	}
+	soft_unlock(&qp->lock);
+	return done ? 0 : EOPNOTSUPP;
+}
+
+SOFT_EXPORT void softverbs_give_back(const struct softverbs_lent *lent)
+{
+	soft_unmap_peer(lent->here, lent->size_bytes);
+}

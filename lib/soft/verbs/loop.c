@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The loop's parts: descriptors and what is called when they are readable, and how the thread that
+ * waits for them is woken. engine.c turns it; librdmacm watches its sockets here too.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "soft/verbs/core.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/loop.h"
+
+enum {
+	MS_NS = 1000000,
+	ROUND_MAX_NS = 1000000000, /* longest wait where the clock of epoll_wait is all there is */
+};
+
+struct watch {
+	soft_engine_fn *fn;
+	void *arg;
+	uint32_t generation; /* tells a reused descriptor from the one an old event was about */
+	bool running;
+	pthread_t runner; /* while running */
+};
+
+static struct {
+	int epoll_fd;
+	pthread_mutex_t lock;
+	pthread_cond_t idle; /* a callback returned */
+	struct watch *watch; /* by descriptor */
+	int nwatch;
+} loop = { .lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER, .epoll_fd = -1 };
+
+/* Grow the table so that it holds fd; loop.lock is held. */
+static int watch_reserve(int fd)
+{
+	int n = loop.nwatch ? loop.nwatch : 64;
+	struct watch *table;
+
+	if (fd < loop.nwatch)
+		return 0;
+	while (n <= fd)
+		n *= 2;
+	table = realloc(loop.watch, (size_t)n * sizeof(*table));
+	if (!table)
+		return ENOMEM;
+	memset(table + loop.nwatch, 0, (size_t)(n - loop.nwatch) * sizeof(*table));
+	loop.watch = table;
+	loop.nwatch = n;
+	return 0;
+}
+
+SOFT_EXPORT int softverbs_watch(int fd, soft_engine_fn *fn, void *arg)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err;
+
+	pthread_mutex_lock(&loop.lock);
+	err = watch_reserve(fd);
+	if (err)
+		goto out;
+	loop.watch[fd].fn = fn;
+	loop.watch[fd].arg = arg;
+	loop.watch[fd].generation++;
+	event.data.u64 = (uint64_t)loop.watch[fd].generation << 32 | (uint32_t)fd;
+	if (epoll_ctl(loop.epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
+		err = errno;
+		loop.watch[fd].fn = NULL;
+	}
+out:
+	pthread_mutex_unlock(&loop.lock);
+	return err;
+}
+
+SOFT_EXPORT void softverbs_unwatch(int fd)
+{
+	pthread_mutex_lock(&loop.lock);
+	if (fd < loop.nwatch && loop.watch[fd].fn) {
+		epoll_ctl(loop.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		loop.watch[fd].fn = NULL;
+	}
+	/*
+	 * Also where the callback has unwatched itself: it may not be done with what the caller is
+	 * about to free.
+	 */
+	while (fd < loop.nwatch && loop.watch[fd].running && !pthread_equal(pthread_self(), loop.watch[fd].runner))
+		pthread_cond_wait(&loop.idle, &loop.lock);
+	pthread_mutex_unlock(&loop.lock);
+}
+
+static void dispatch(uint64_t data)
+{
+	int fd = (int)(uint32_t)data;
+	struct watch watch;
+
+	pthread_mutex_lock(&loop.lock);
+	watch = loop.watch[fd];
+	if (watch.fn && watch.generation == (uint32_t)(data >> 32)) {
+		loop.watch[fd].running = true;
+		loop.watch[fd].runner = pthread_self();
+		pthread_mutex_unlock(&loop.lock);
+		watch.fn(watch.arg);
+		pthread_mutex_lock(&loop.lock);
+		loop.watch[fd].running = false;
+		pthread_cond_broadcast(&loop.idle);
+	}
+	pthread_mutex_unlock(&loop.lock);
+}
+
+void soft_kick(int fd)
+{
+	uint64_t one = 1;
+
+	/*
+	 * Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a
+	 * thread can be cancelled, with locks and with a kick that it has claimed.
+	 */
+	(void)syscall(SYS_write, fd, &one, sizeof(one));
+}
+
+void soft_engine_wake(void)
+{
+	soft_kick(soft_core->kick_fd);
+}
+
+static int wait_event(struct epoll_event *event, uint64_t now, uint64_t until)
+{
+	static bool only_ms;
+	struct timespec ts;
+	uint64_t ns = until > now ? until - now : 0;
+	int n;
+
+	if (until == UINT64_MAX)
+		return epoll_wait(loop.epoll_fd, event, 1, -1);
+	if (!only_ms) {
+		ts.tv_sec = (time_t)(ns / 1000000000u);
+		ts.tv_nsec = (long)(ns % 1000000000u);
+		n = epoll_pwait2(loop.epoll_fd, event, 1, &ts, NULL);
+		if (n >= 0 || errno != ENOSYS)
+			return n;
+		/* Linux before 5.11, and what pretends to be Linux. */
+		only_ms = true;
+	}
+	if (ns > ROUND_MAX_NS)
+		ns = ROUND_MAX_NS;
+	return epoll_wait(loop.epoll_fd, event, 1, (int)((ns + MS_NS - 1) / MS_NS));
+}
+
+void soft_loop_turn(uint64_t now_ns, uint64_t until_ns)
+{
+	struct epoll_event event;
+
+	if (wait_event(&event, now_ns, until_ns) == 1)
+		dispatch(event.data.u64);
+}
+
+int soft_loop_open(void)
+{
+	loop.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	return loop.epoll_fd < 0 ? errno : 0;
+}
+
+void soft_loop_close(void)
+{
+	close(loop.epoll_fd);
+	loop.epoll_fd = -1;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A peer: a process as seen from here. How two of them say hello, what they map of each other, and
+ * how one is told that there is something for it.
+ *
+ * DESIGN NOTES A hello carries descriptors: the sender's segment, its bell and its eventfd, and from
+ * a requester also the pipe's memory. They come from a process of the same user, but nothing in them
+ * is believed: a descriptor that holds less than is about to be mapped is refused.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/loop.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/shm.h"
+
+struct soft_hello soft_hello(void)
+{
+	return (struct soft_hello){ .magic = SHM_MAGIC, .abi = SHM_ABI, .probe = (uintptr_t)&soft_core->seg->magic };
+}
+
+int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, size_t nfds)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(SOFT_HELLO_FDS * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)hello, .iov_len = sizeof(*hello) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_SPACE(nfds * sizeof(int))
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+	memcpy(CMSG_DATA(cmsg), fds, nfds * sizeof(int));
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*hello) ? 0 : -1;
+}
+
+void soft_close_all(const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(SOFT_HELLO_FDS * sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = hello, .iov_len = sizeof(*hello) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control)
+	};
+	ssize_t n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	struct cmsghdr *cmsg = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	size_t got;
+
+	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+		return -1;
+	got = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(cmsg), got * sizeof(int));
+	if (got == nfds && n == (ssize_t)sizeof(*hello) && hello->magic == SHM_MAGIC && hello->abi == SHM_ABI)
+		return 0;
+	soft_close_all(fds, got);
+	return -1;
+}
+
+int soft_peer_pid(int sock, pid_t *pid)
+{
+	struct ucred cred;
+	socklen_t length = sizeof(cred);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0 || cred.uid != geteuid())
+		return -1;
+	*pid = cred.pid;
+	return 0;
+}
+
+bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
+{
+	uint64_t magic = 0;
+	struct iovec here = { .iov_base = &magic, .iov_len = sizeof(magic) };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)addr, .iov_len = sizeof(magic) };
+
+	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
+}
+
+bool soft_fd_holds(int fd, size_t size)
+{
+	return lseek(fd, 0, SEEK_END) >= (off_t)size;
+}
+
+int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds)
+{
+	void *seg, *bell;
+
+	peer->pid = pid;
+	peer->kick_fd = fds[2];
+	if (!soft_fd_holds(fds[0], sizeof(*peer->seg)) || !soft_fd_holds(fds[1], sizeof(*peer->bell)))
+		goto err_close;
+	seg = mmap(NULL, sizeof(*peer->seg), PROT_READ, MAP_SHARED, fds[0], 0);
+	if (seg == MAP_FAILED)
+		goto err_close;
+	bell = mmap(NULL, sizeof(*peer->bell), PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	if (bell == MAP_FAILED)
+		goto err_unmap;
+	peer->seg = seg;
+	peer->bell = bell;
+	peer->full_fence = soft_core->no_membarrier || peer->seg->no_membarrier;
+	peer->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+
+err_unmap:
+	munmap(seg, sizeof(*peer->seg));
+err_close:
+	soft_close_all(fds, SOFT_WELCOME_FDS);
+	return -1;
+}
+
+void soft_peer_unmap(struct soft_peer *peer)
+{
+	munmap((void *)(uintptr_t)peer->seg, sizeof(*peer->seg));
+	munmap(peer->bell, sizeof(*peer->bell));
+	close(peer->kick_fd);
+	if (peer->pidfd >= 0)
+		close(peer->pidfd);
+}
+
+/* A number that nobody has rung with: each thread counts on from anywhere. */
+static uint64_t ring_number(void)
+{
+	static __thread uint64_t number __attribute__((tls_model("initial-exec")));
+
+	if (number == 0)
+		number = (uint64_t)soft_random() << 32 | soft_random();
+	return ++number;
+}
+
+void soft_peer_notify(const struct soft_peer *peer)
+{
+	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
+	if (shm_attention_get(peer->seg) == SHM_KICK && shm_kick_claim(peer->bell))
+		soft_kick(peer->kick_fd);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A place for a request in the pipe to a peer. At most SHM_RING requests are unanswered; a queue
+ * pair that finds no room waits in the pipe's list, and whoever takes the next responses sets it
+ * going again (progress.c).
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/shm.h"
+
+/* Under out->tx; if there is none, the queue pair waits for it. */
+static bool has_room(struct soft_qp *qp)
+{
+	struct soft_out *out = qp->out;
+
+	if (soft_out_has_room(out))
+		return true;
+	qp->stall = SOFT_WAIT_ROOM;
+	if (soft_list_empty(&qp->waiting))
+		soft_list_add_tail(&out->waiting, &qp->waiting);
+	return false;
+}
+
+struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk)
+{
+	struct soft_out *out = qp->out;
+	uint32_t at;
+
+	soft_lock(&out->tx);
+	if (!has_room(qp)) {
+		soft_unlock(&out->tx);
+		return NULL;
+	}
+	at = (uint32_t)(out->req_head % SHM_RING);
+	*chunk = out->shm->req_chunk[at];
+	return &out->shm->req[at];
+}
+
+void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req)
+{
+	struct soft_out *out = qp->out;
+
+	req->dst_qpn = qp->attr.dest_qp_num;
+	req->src_qpn = qp->ex.qp_base.qp_num;
+	req->wqe = qp->sq_exec;
+	req->qp_index = qp->index;
+	req->epoch = qp->epoch;
+	shm_req_publish(req, ++out->req_head);
+	soft_unlock(&out->tx);
+	soft_peer_notify(&out->peer);
+	qp->resync = false;
+	qp->inflight++;
+}
+
+void soft_pipe_cancel(struct soft_qp *qp)
+{
+	soft_unlock(&qp->out->tx);
+}

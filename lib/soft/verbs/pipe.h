@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Pipes: requests one way, responses the other. Both ends of it, and a place for a request in it. */
+#ifndef SOFT_PIPE_H
+#define SOFT_PIPE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/shm.h"
+
+struct soft_rmap;
+
+/* Pipe to a process that this one sends requests to. */
+struct soft_out {
+	struct soft_peer peer;
+	uint32_t slot; /* by which it was found */
+	bool self;
+	bool can_vm;      /* process_vm_readv works on the peer */
+	bool peer_can_vm; /* and the peer can reach us */
+	_Atomic bool dead;
+	int sock;
+	struct shm_pipe *shm;
+	struct soft_lock tx;
+	uint64_t req_head;          /* under tx */
+	_Atomic uint64_t resp_tail; /* written under core->progress */
+	struct soft_list waiting;   /* soft_qp.waiting, under tx */
+	struct soft_rmap *rmap;     /* SHM_MRS entries, pages come with use */
+	uint32_t rmap_top;          /* entries of rmap ever used; under map_lock */
+	pthread_mutex_t map_lock;   /* one mapper at a time */
+	_Atomic uint32_t refs;      /* one for core->out[], one per queue pair */
+};
+
+/* Pipe from a process that sends requests to this one. */
+struct soft_in {
+	struct soft_peer peer;
+	bool can_vm;
+	int sock;
+	struct shm_pipe *shm;
+	uint64_t req_tail, resp_head; /* under core->progress */
+	uint64_t req_seen;            /* requests up to here are carried out in this round */
+};
+
+/* Under out->tx: room for one more request to the peer? */
+static inline bool soft_out_has_room(const struct soft_out *out)
+{
+	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
+}
+
+/*
+ * A place for the next request of a queue pair, and its chunk; NULL: the pipe is full, and the queue
+ * pair waits for room. Until soft_pipe_commit or soft_pipe_cancel out->tx is held. Under qp->lock, all three.
+ */
+struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk);
+/* The request at sq_exec is filled: from and to whom it goes is added, and the peer sees it. */
+void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req);
+void soft_pipe_cancel(struct soft_qp *qp);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pipes that go out: made when a queue pair is connected, shared by all queue pairs to one process,
+ * gone when that process dies.
+ *
+ * DESIGN NOTES The requester connects to the abstract socket of the slot that the peer's queue pair
+ * number names, and sends a hello with four descriptors: its segment, its bell, its eventfd and the
+ * pipe's memory. The responder's engine maps them and answers with its own first three. Pipes are
+ * one-way (requests), so two processes that turn to each other at the same moment simply make two.
+ * The socket stays open: its end of file, or the process descriptor, tells of a death.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "soft/verbs/core.h"
+#include "soft/verbs/gone.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/loop.h"
+#include "soft/verbs/names.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/pipe_out.h"
+#include "soft/verbs/progress.h"
+#include "soft/verbs/reach.h"
+#include "soft/verbs/shm.h"
+
+enum {
+	ANSWER_MS = 3000, /* a live engine answers in microseconds; a stopped process never */
+};
+
+static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int slot_connect(uint32_t slot)
+{
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un addr;
+	socklen_t length = softverbs_name(&addr, geteuid(), "qp", slot, "");
+
+	if (sock < 0)
+		return -1;
+	if (connect(sock, (struct sockaddr *)&addr, length) == 0)
+		return sock;
+	close(sock);
+	return -1;
+}
+
+static int pipe_memory(struct soft_out *out)
+{
+	int fd = memfd_create("softverbs-pipe", MFD_CLOEXEC);
+	void *map;
+
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, sizeof(*out->shm)) != 0)
+		goto err_close;
+	map = mmap(NULL, sizeof(*out->shm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED)
+		goto err_close;
+	out->shm = map;
+	return fd;
+
+err_close:
+	close(fd);
+	return -1;
+}
+
+static struct soft_out *out_alloc(uint32_t slot)
+{
+	struct soft_out *out = calloc(1, sizeof(*out));
+
+	if (!out)
+		return NULL;
+	out->slot = slot;
+	out->rmap = mmap(NULL, SHM_MRS * sizeof(*out->rmap), PROT_READ | PROT_WRITE,
+	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (out->rmap == MAP_FAILED) {
+		free(out);
+		return NULL;
+	}
+	pthread_mutex_init(&out->map_lock, NULL);
+	soft_list_init(&out->waiting);
+	/* For core->out[], and for the caller. */
+	atomic_store(&out->refs, 2);
+	return out;
+}
+
+static void out_free_alloc(struct soft_out *out)
+{
+	pthread_mutex_destroy(&out->map_lock);
+	munmap(out->rmap, SHM_MRS * sizeof(*out->rmap));
+	free(out);
+}
+
+/* The handshake; on success the pipe's memory and the peer's are mapped. */
+static int out_handshake(struct soft_core *core, struct soft_out *out)
+{
+	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, -1 };
+	struct soft_hello hello = soft_hello(), welcome;
+	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
+	int fds[SOFT_WELCOME_FDS];
+	pid_t pid;
+	int sent;
+
+	if (soft_peer_pid(out->sock, &pid) != 0)
+		return -1;
+	own[3] = pipe_memory(out);
+	if (own[3] < 0)
+		return -1;
+	sent = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
+	close(own[3]);
+	if (sent != 0 || poll(&wait, 1, ANSWER_MS) != 1 || soft_hello_recv(out->sock, &welcome, fds, SOFT_WELCOME_FDS) != 0)
+		goto err_unmap;
+	if (soft_peer_map(&out->peer, pid, fds) != 0)
+		goto err_unmap;
+	out->self = pid == getpid();
+	out->peer_can_vm = welcome.can_vm;
+	out->can_vm = soft_peer_probe_vm(pid, welcome.probe);
+	return 0;
+
+err_unmap:
+	munmap(out->shm, sizeof(*out->shm));
+	return -1;
+}
+
+void soft_out_put(struct soft_out *out)
+{
+	if (atomic_fetch_sub(&out->refs, 1) != 1)
+		return;
+	soft_reach_forget(out);
+	soft_peer_unmap(&out->peer);
+	munmap(out->shm, sizeof(*out->shm));
+	close(out->sock);
+	out_free_alloc(out);
+}
+
+static void on_out_death(void *arg)
+{
+	struct soft_out *out = arg;
+	struct soft_core *core = soft_core;
+
+	softverbs_unwatch(out->sock);
+	if (out->peer.pidfd >= 0)
+		softverbs_unwatch(out->peer.pidfd);
+	if (atomic_exchange(&out->dead, true))
+		return;
+	shm_kick_reset(core->bell);
+	/* What it answered before it died counts. */
+	soft_progress_now(core);
+	soft_lock(&core->progress);
+	for (uint32_t i = 0; i < core->nout; i++) {
+		if (core->out[i] == out) {
+			core->out[i] = core->out[--core->nout];
+			break;
+		}
+	}
+	soft_out_died(core, out);
+	soft_unlock(&core->progress);
+	soft_out_put(out);
+}
+
+static struct soft_out *out_new(struct soft_core *core, uint32_t slot)
+{
+	struct soft_out *out = out_alloc(slot);
+
+	if (!out)
+		return NULL;
+	out->sock = slot_connect(slot);
+	if (out->sock < 0)
+		goto err_free;
+	if (out_handshake(core, out) != 0)
+		goto err_close;
+	soft_lock(&core->progress);
+	if (core->nout == SOFT_MAX_PIPES) {
+		soft_unlock(&core->progress);
+		goto err_unmap;
+	}
+	core->out[core->nout++] = out;
+	soft_unlock(&core->progress);
+	/* Without these a death is still noticed by requests that are not answered. */
+	softverbs_watch(out->sock, on_out_death, out);
+	if (out->peer.pidfd >= 0)
+		softverbs_watch(out->peer.pidfd, on_out_death, out);
+	return out;
+
+err_unmap:
+	soft_peer_unmap(&out->peer);
+	munmap(out->shm, sizeof(*out->shm));
+err_close:
+	close(out->sock);
+err_free:
+	out_free_alloc(out);
+	return NULL;
+}
+
+static struct soft_out *out_find(struct soft_core *core, uint32_t qpn)
+{
+	struct soft_out *found = NULL;
+
+	soft_lock(&core->progress);
+	for (uint32_t i = 0; i < core->nout && !found; i++)
+		if (shm_qpn_index(core->out[i]->peer.seg, qpn) >= 0)
+			found = core->out[i];
+	if (found)
+		atomic_fetch_add(&found->refs, 1);
+	soft_unlock(&core->progress);
+	return found;
+}
+
+struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn)
+{
+	struct soft_out *out;
+
+	pthread_mutex_lock(&connect_lock);
+	out = out_find(core, qpn);
+	if (!out)
+		out = out_new(core, qpn >> SHM_SLOT_BITS);
+	pthread_mutex_unlock(&connect_lock);
+	return out;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Asking a completion queue: a poll that finds nothing looks into the pipes, and whoever is about
+ * to sleep asks to be woken.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/cq.h"
+#include "soft/verbs/engine.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/poll.h"
+#include "soft/verbs/progress.h"
+
+enum {
+	/* Polls in vain before peers are told that they need not kick. */
+	IDLE_POLLS = 64,
+};
+
+static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	int n = 0;
+
+	if (soft_adversary.on && soft_adversary_late())
+		return 0;
+	soft_lock(&cq->lock);
+	while (n < num_entries && soft_cq_entries(cq) != 0) {
+		const struct soft_cqe *cqe = &cq->ring[cq->tail & (cq->size - 1)];
+
+		wc[n++] = cqe->wc;
+		soft_cq_release_room(cqe);
+		atomic_store_explicit(&cq->tail, cq->tail + 1, memory_order_relaxed);
+	}
+	soft_unlock(&cq->lock);
+	return n;
+}
+
+/* Nothing there: carry out what peers asked for, and let them know that somebody looks. */
+void soft_cq_idle(struct soft_cq *cq)
+{
+	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
+
+	soft_progress(soft_core);
+	soft_say_spinning(soft_core);
+	if (idle < IDLE_POLLS)
+		atomic_store_explicit(&cq->idle_polls, idle + 1, memory_order_relaxed);
+	else
+		soft_attention_polled(soft_core);
+}
+
+int soft_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
+{
+	struct soft_cq *cq = soft_cq(base);
+
+	if (num_entries < 0 || cq->overrun)
+		return cq->overrun && soft_cq_entries(cq) ? take(cq, num_entries, wc) : -1;
+	if (soft_cq_entries(cq) == 0) {
+		soft_cq_idle(cq);
+		if (soft_cq_entries(cq) == 0)
+			return 0;
+	}
+	return take(cq, num_entries, wc);
+}
+
+int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
+{
+	struct soft_cq *cq = soft_cq(base);
+	uint32_t armed;
+
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	soft_lock(&cq->lock);
+	/* "Any" includes "solicited": asking for less later does not take it back. */
+	armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
+	if (armed != SOFT_ARM_ANY)
+		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY, memory_order_relaxed);
+	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
+	soft_unlock(&cq->lock);
+	/* Whoever asks is about to sleep. */
+	soft_attention_kick(soft_core);
+	return 0;
+}

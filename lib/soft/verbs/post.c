@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * ibv_post_send and ibv_post_recv: work requests are checked, copied into the queue, and the queue
+ * is set going.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/copy.h"
+#include "soft/verbs/direct.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/post.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/rq.h"
+
+bool soft_sq_room(struct soft_qp *qp, uint32_t head)
+{
+	return head - atomic_load_explicit(&qp->sq_released, memory_order_acquire) < qp->attr.cap.max_send_wr;
+}
+
+static bool opcode_known(enum ibv_wr_opcode opcode)
+{
+	return opcode <= IBV_WR_SEND_WITH_INV;
+}
+
+static bool may_be_inline(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND ||
+	       opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
+}
+
+/* Copy inline data to where the ranges would be; false if it is more than the queue pair takes. */
+static bool copy_inline(const struct soft_qp *qp, struct soft_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	uint8_t *at = (uint8_t *)wqe->sge;
+	uint64_t length = 0;
+
+	for (int i = 0; i < wr->num_sge; i++) {
+		length += wr->sg_list[i].length;
+		if (length > qp->attr.cap.max_inline_data)
+			return false;
+		soft_copy(at, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		at += wr->sg_list[i].length;
+	}
+	wqe->length = length;
+	wqe->nsge = 1;
+	return true;
+}
+
+static void copy_ranges(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	wqe->length = 0;
+	wqe->nsge = (uint32_t)wr->num_sge;
+	for (uint32_t i = 0; i < wqe->nsge; i++) {
+		wqe->sge[i] = wr->sg_list[i];
+		wqe->length += wr->sg_list[i].length;
+	}
+}
+
+/* The parts that only some operations have. 0 or an errno value. */
+static int copy_operation(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->raddr = wr->wr.atomic.remote_addr;
+		wqe->rkey = wr->wr.atomic.rkey;
+		wqe->compare_add = wr->wr.atomic.compare_add;
+		wqe->swap = wr->wr.atomic.swap;
+		return wqe->length == sizeof(uint64_t) && wqe->nsge == 1 ? 0 : EINVAL;
+	case IBV_WR_BIND_MW:
+		wqe->mw = wr->bind_mw.mw;
+		wqe->rkey = wr->bind_mw.rkey;
+		wqe->bind = wr->bind_mw.bind_info;
+		return 0;
+	case IBV_WR_LOCAL_INV:
+		wqe->imm = wr->invalidate_rkey;
+		return 0;
+	default:
+		wqe->raddr = wr->wr.rdma.remote_addr;
+		wqe->rkey = wr->wr.rdma.rkey;
+		wqe->imm = wr->imm_data;
+		return 0;
+	}
+}
+
+/* One work request into the queue; it is not counted yet. 0 or an errno value. */
+static int enqueue(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct soft_wqe *wqe;
+
+	if (!soft_sq_room(qp, qp->sq_head))
+		return ENOMEM;
+	if (!opcode_known(wr->opcode) || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->attr.cap.max_send_sge)
+		return EINVAL;
+	wqe = soft_wqe(qp, qp->sq_head);
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = wr->send_flags;
+	wqe->placed = 0;
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		if (!may_be_inline(wr->opcode) || !copy_inline(qp, wqe, wr))
+			return EINVAL;
+	} else {
+		copy_ranges(wqe, wr);
+	}
+	return copy_operation(wqe, wr);
+}
+
+static bool takes_sends(enum ibv_qp_state state)
+{
+	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
+}
+
+/* Operations that can be carried out by the poster, if all about them is as it should be. */
+static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		return true;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (wr->num_sge != 1 || wr->sg_list[0].length != sizeof(uint64_t))
+			return false;
+		/* fall through */
+	case IBV_WR_RDMA_READ:
+		return qp->attr.max_rd_atomic && !(wr->send_flags & IBV_SEND_INLINE);
+	default:
+		return false;
+	}
+}
+
+/* May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long way. */
+static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
+	       soft_qp_state(qp) == IBV_QPS_RTS && wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
+	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
+}
+
+/* Ranges of a work request that is being posted: inline data is where the caller has it. */
+static bool ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov)
+{
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		for (int i = 0; i < wr->num_sge; i++) {
+			iov[i].iov_base = (void *)(uintptr_t)wr->sg_list[i].addr;
+			iov[i].iov_len = wr->sg_list[i].length;
+		}
+		return length <= qp->attr.cap.max_inline_data;
+	}
+	return soft_ranges(qp, wr->sg_list, (uint32_t)wr->num_sge,
+	                   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
+}
+
+/* The hot path: a write or read on an idle queue never becomes an element of it. false: it has to. */
+static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+	struct soft_rdma op = { .opcode = wr->opcode,
+		                    .nsge = (uint32_t)wr->num_sge,
+		                    .rkey = wr->wr.rdma.rkey,
+		                    .raddr = wr->wr.rdma.remote_addr,
+		                    .iov = iov };
+	enum ibv_wc_status status;
+
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		op.rkey = wr->wr.atomic.rkey;
+		op.compare_add = wr->wr.atomic.compare_add;
+		op.swap = wr->wr.atomic.swap;
+	}
+
+	if (!at_once(qp, wr))
+		return false;
+	for (int i = 0; i < wr->num_sge; i++)
+		op.length += wr->sg_list[i].length;
+	if (op.length > SOFT_MAX_MSG || !ranges(qp, wr, op.length, iov))
+		return false;
+	switch (soft_direct(qp, &op, &status)) {
+	case SOFT_DIRECT_DONE:
+		break;
+	case SOFT_DIRECT_RING:
+		qp->by_ring = qp->sq_head;
+		qp->by_ring_known = true;
+		return false;
+	case SOFT_DIRECT_ERROR:
+		return false;
+	}
+	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, op.length);
+	return true;
+}
+
+int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct soft_qp *qp = soft_qp(base);
+	int err = 0;
+
+	soft_lock(&qp->lock);
+	/* Whoever polls writes it often, and whether he polls decides how private memory is written. */
+	if (qp->out)
+		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
+	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails(__func__)) {
+		err = takes_sends(soft_qp_state(qp)) ? ENOMEM : EINVAL;
+		*bad = wr;
+		goto out;
+	}
+	for (; wr; wr = wr->next) {
+		if (post_at_once(qp, wr))
+			continue;
+		err = enqueue(qp, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+		qp->sq_head++;
+	}
+	/* Once for the whole list: what has to wait may travel together. */
+	soft_pump(qp);
+out:
+	soft_unlock(&qp->lock);
+	return err;
+}
+
+int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_qp *qp = soft_qp(base);
+	int err = 0;
+
+	if (soft_call_fails(__func__)) {
+		*bad = wr;
+		return ENOMEM;
+	}
+	if (base->srq) {
+		*bad = wr;
+		return EINVAL;
+	}
+	soft_lock(&qp->lock);
+	if (soft_qp_state(qp) == IBV_QPS_RESET) {
+		err = EINVAL;
+		*bad = wr;
+		goto out;
+	}
+	for (; wr; wr = wr->next) {
+		err = soft_rq_put(&qp->rq, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+	}
+	/* In the error state a receive comes back at once. */
+	if (soft_qp_state(qp) == IBV_QPS_ERR)
+		soft_qp_fail(qp);
+out:
+	soft_unlock(&qp->lock);
+	return err;
+}
+
+int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = bind->wr_id,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = bind->send_flags,
+		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info },
+	};
+	int err = soft_post_send(base, &wr, &bad);
+
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	/* The caller may hand out the new key as soon as the bind is posted. */
+	if (!err && mw->type == IBV_MW_TYPE_1)
+		mw->rkey = wr.bind_mw.rkey;
+	return err;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Looking into the pipes: requests are carried out, responses taken, and who waited for room goes
+ * on. By whichever thread polls, or by the engine. All under core->progress.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/answer.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/progress.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/responder.h"
+#include "soft/verbs/shm.h"
+
+enum {
+	GLANCE_PIPES = 4, /* so many each way may cost every poll a look */
+};
+
+/* Note which requests are there. No honest peer is more than a ring ahead. */
+static bool see_requests(struct soft_in *in)
+{
+	while (in->req_seen - in->req_tail < SHM_RING &&
+	       shm_req_is_there(&in->shm->req[in->req_seen % SHM_RING], in->req_seen + 1))
+		in->req_seen++;
+	return in->req_seen != in->req_tail;
+}
+
+static void drain_in(struct soft_core *core, struct soft_in *in)
+{
+	bool any = false;
+
+	for (; in->req_tail != in->req_seen; in->req_tail++) {
+		soft_respond(core, in, (uint32_t)(in->req_tail % SHM_RING));
+		any = true;
+	}
+	if (any)
+		soft_peer_notify(&in->peer);
+}
+
+/* The next queue pair that waits, as long as there is room for its next request. */
+static struct soft_qp *take_waiting(struct soft_out *out)
+{
+	struct soft_qp *qp = NULL;
+
+	soft_lock(&out->tx);
+	if (!soft_list_empty(&out->waiting) && soft_out_has_room(out)) {
+		qp = soft_container(out->waiting.next, struct soft_qp, waiting);
+		soft_list_del(&qp->waiting);
+	}
+	soft_unlock(&out->tx);
+	return qp;
+}
+
+/*
+ * Queue pairs that found the pipe full go on, in turn, until it is full again: who comes back to
+ * the list has seen that, and no response is taken meanwhile, so this ends. core->progress keeps
+ * them from being destroyed.
+ */
+static void pump_waiting(struct soft_out *out)
+{
+	struct soft_qp *qp;
+
+	while ((qp = take_waiting(out))) {
+		soft_lock(&qp->lock);
+		if (qp->stall == SOFT_WAIT_ROOM)
+			qp->stall = SOFT_GO;
+		soft_pump(qp);
+		soft_unlock(&qp->lock);
+	}
+}
+
+static void drain_out(struct soft_core *core, struct soft_out *out)
+{
+	uint64_t tail = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
+	uint32_t at = (uint32_t)(tail % SHM_RING), taken = 0;
+
+	for (; taken < SHM_RING && shm_resp_is_there(&out->shm->resp[at], tail + 1); at = (uint32_t)(++tail % SHM_RING)) {
+		soft_take_response(core, out, &out->shm->resp[at], out->shm->resp_chunk[at]);
+		/* From here on the slot may be used again, by any thread under out->tx. */
+		atomic_store_explicit(&out->resp_tail, tail + 1, memory_order_release);
+		taken++;
+	}
+	if (taken > 0)
+		pump_waiting(out);
+}
+
+/*
+ * Responses before requests, as they would come over a wire: a peer answers our send before it
+ * sends its reply. So first it is noted which requests are there, then the responses are taken,
+ * then those requests carried out; a response that was published before one of them is there by
+ * then.
+ */
+static void look(struct soft_core *core)
+{
+	for (uint32_t i = 0; i < core->nin; i++)
+		see_requests(core->in[i]);
+	for (uint32_t i = 0; i < core->nout; i++)
+		drain_out(core, core->out[i]);
+	for (uint32_t i = 0; i < core->nin; i++)
+		drain_in(core, core->in[i]);
+}
+
+/* Before a look: what is published after this rings again. */
+static bool listen_to_bell(struct soft_core *core)
+{
+	uint64_t last = shm_bell_last(core->bell), heard = atomic_load_explicit(&core->heard, memory_order_relaxed);
+
+	atomic_store_explicit(&core->heard, last, memory_order_relaxed);
+	return last != heard;
+}
+
+static bool has_response(struct soft_out *out)
+{
+	uint64_t tail = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
+
+	return shm_resp_is_there(&out->shm->resp[tail % SHM_RING], tail + 1);
+}
+
+/*
+ * With few pipes it is seen in the pipes themselves that there is something, one cache line before
+ * the bell is.
+ */
+static bool glance(struct soft_core *core)
+{
+	if (core->nin > GLANCE_PIPES || core->nout > GLANCE_PIPES)
+		return false;
+	for (uint32_t i = 0; i < core->nin; i++)
+		if (see_requests(core->in[i]))
+			return true;
+	for (uint32_t i = 0; i < core->nout; i++)
+		if (has_response(core->out[i]))
+			return true;
+	return false;
+}
+
+void soft_progress(struct soft_core *core)
+{
+	if (!soft_trylock(&core->progress))
+		return;
+	if (glance(core) || listen_to_bell(core))
+		look(core);
+	soft_unlock(&core->progress);
+}
+
+void soft_progress_now(struct soft_core *core)
+{
+	soft_lock(&core->progress);
+	listen_to_bell(core);
+	look(core);
+	soft_unlock(&core->progress);
+}

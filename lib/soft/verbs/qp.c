@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Queue pairs: made, changed, asked, destroyed. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/async.h"
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/cq.h"
+#include "soft/verbs/export.h"
+#include "soft/verbs/key.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/mr.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/pipe_out.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/qp_state.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/rq.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/srq.h"
+#include "soft/verbs/start.h"
+#include "soft/verbs/timer.h"
+#include "soft/verbs/wr.h"
+
+enum {
+	MAX_5BIT = 31, /* timers */
+	MAX_3BIT = 7,  /* retry counters */
+	KNOWN_ATTRS = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+	SEND_OPS = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
+	           IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+	           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
+	           IBV_QP_EX_WITH_SEND_WITH_INV,
+};
+
+/* ---- making ---- */
+
+static int check_init(const struct ibv_qp_init_attr_ex *attr)
+{
+	const struct ibv_qp_cap *cap = &attr->cap;
+
+	if (attr->qp_type != IBV_QPT_RC)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & ~(uint32_t)KNOWN_ATTRS)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags != 0)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && attr->send_ops_flags & ~(uint64_t)SEND_OPS)
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || !attr->send_cq || !attr->recv_cq)
+		return EINVAL;
+	if (cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE || cap->max_inline_data > SOFT_MAX_INLINE)
+		return EINVAL;
+	if (!attr->srq && (cap->max_recv_wr > SOFT_MAX_WR || cap->max_recv_sge > SOFT_MAX_SGE))
+		return EINVAL;
+	return 0;
+}
+
+static int sq_init(struct soft_qp *qp, const struct ibv_qp_cap *cap)
+{
+	size_t ranges = (size_t)cap->max_send_sge * sizeof(struct ibv_sge);
+	size_t tail = ranges > cap->max_inline_data ? ranges : cap->max_inline_data;
+
+	qp->sq_size = cap->max_send_wr ? soft_pow2(cap->max_send_wr) : 0;
+	qp->sq_stride = (sizeof(struct soft_wqe) + tail + 63) / 64 * 64;
+	if (qp->sq_size == 0)
+		return 0;
+	qp->sq = aligned_alloc(64, qp->sq_size * qp->sq_stride);
+	return qp->sq ? 0 : ENOMEM;
+}
+
+/*
+ * A free place in the segment's table, and a block of numbers for it if there is none; table_lock
+ * is held.
+ */
+static int find_index(struct soft_core *core, uint32_t *index)
+{
+	uint32_t owned = atomic_load(&core->seg->slots) * SHM_QPS_PER_SLOT;
+
+	for (uint32_t i = 0; i < owned; i++) {
+		*index = (core->qp_hint + i) % owned;
+		if (!core->qp[*index])
+			return 0;
+	}
+	*index = owned;
+	return soft_slot_take(core);
+}
+
+static int qp_insert(struct soft_core *core, struct soft_qp *qp)
+{
+	int err;
+
+	pthread_mutex_lock(&core->table_lock);
+	err = find_index(core, &qp->index);
+	if (!err) {
+		core->qp_hint = qp->index + 1;
+		if (core->qp_top <= qp->index)
+			core->qp_top = qp->index + 1;
+		qp->shm = &core->seg->qp[qp->index];
+		qp->shm->pd = qp->ex.qp_base.pd->handle;
+		shm_busy_leave(qp->shm);
+		shm_gate_store(qp->shm, 0);
+		qp->ex.qp_base.qp_num = shm_qpn(core->seg, qp->index);
+		core->qp[qp->index] = qp;
+	}
+	pthread_mutex_unlock(&core->table_lock);
+	return err;
+}
+
+static void fill_base(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp *base = &qp->ex.qp_base;
+
+	base->context = attr->pd->context;
+	base->qp_context = attr->qp_context;
+	base->pd = attr->pd;
+	base->send_cq = attr->send_cq;
+	base->recv_cq = attr->recv_cq;
+	base->srq = attr->srq;
+	base->qp_type = attr->qp_type;
+	base->state = IBV_QPS_RESET;
+	base->handle = atomic_fetch_add(&soft_core->object_serial, 1);
+	pthread_mutex_init(&base->mutex, NULL);
+	pthread_cond_init(&base->cond, NULL);
+	qp->sig_all = attr->sq_sig_all;
+	qp->epoch = base->handle;
+	soft_list_init(&qp->timer);
+	soft_list_init(&qp->waiting);
+	memcpy(&qp->init, attr, sizeof(qp->init));
+	qp->attr.cap = attr->cap;
+}
+
+static void count_users(const struct ibv_qp *qp, int by)
+{
+	atomic_fetch_add(&soft_pd(qp->pd)->users, (uint32_t)by);
+	atomic_fetch_add(&soft_cq(qp->send_cq)->users, (uint32_t)by);
+	atomic_fetch_add(&soft_cq(qp->recv_cq)->users, (uint32_t)by);
+	if (qp->srq)
+		atomic_fetch_add(&soft_srq(qp->srq)->users, (uint32_t)by);
+}
+
+static void qp_free(struct soft_qp *qp)
+{
+	pthread_mutex_destroy(&qp->ex.qp_base.mutex);
+	pthread_cond_destroy(&qp->ex.qp_base.cond);
+	soft_rq_fini(&qp->rq);
+	free(qp->sq);
+	free(qp);
+}
+
+struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	struct soft_qp *qp;
+	int err = soft_call_fails(__func__) ? ENOMEM : check_init(attr);
+
+	(void)context;
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+	if (attr->srq)
+		attr->cap.max_recv_wr = attr->cap.max_recv_sge = 0;
+	fill_base(qp, attr);
+	err = sq_init(qp, &attr->cap);
+	if (!err)
+		err = soft_rq_init(&qp->rq, attr->cap.max_recv_wr, attr->cap.max_recv_sge);
+	if (!err)
+		err = qp_insert(soft_core, qp);
+	if (err) {
+		qp_free(qp);
+		errno = err;
+		return NULL;
+	}
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		qp->has_ex = true;
+		qp->send_ops = attr->send_ops_flags;
+		soft_wr_setup(qp);
+	}
+	count_users(&qp->ex.qp_base, 1);
+	return &qp->ex.qp_base;
+}
+
+SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex ex = { 0 };
+	struct ibv_qp *qp;
+
+	/* The short structure's padding lies where the long one has its mask, so that comes after the copy. */
+	memcpy(&ex, attr, sizeof(*attr));
+	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+	ex.pd = pd;
+	qp = soft_create_qp_ex(pd->context, &ex);
+	if (qp)
+		attr->cap = ex.cap;
+	return qp;
+}
+
+SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
+{
+	struct soft_qp *qp = soft_qp(base);
+
+	return qp->has_ex ? &qp->ex : NULL;
+}
+
+/* ---- state ---- */
+
+/* Out of the list of those that wait for room in the pipe, which may be another one, or none, next. */
+static void wait_for_room_no_more(struct soft_qp *qp)
+{
+	if (!qp->out)
+		return;
+	soft_lock(&qp->out->tx);
+	soft_list_del(&qp->waiting);
+	soft_unlock(&qp->out->tx);
+}
+
+static void reset(struct soft_qp *qp)
+{
+	soft_qp_set_state(qp, IBV_QPS_RESET);
+	wait_for_room_no_more(qp);
+	soft_qp_restart(qp);
+	atomic_store(&qp->sq_released, qp->sq_head);
+	qp->cut_ns = 0;
+	qp->lost = false;
+	qp->rq.tail = qp->rq.head;
+	qp->rx_active = false;
+	qp->last_wqe = false;
+	qp->comm_est = false;
+	soft_cq_purge(soft_cq(qp->ex.qp_base.send_cq), qp);
+	soft_cq_purge(soft_cq(qp->ex.qp_base.recv_cq), qp);
+}
+
+/* The peer may be acting on our memory under the gate that was just closed. */
+static void wait_peer(struct soft_qp *qp)
+{
+	if (!qp->peer)
+		return;
+	soft_heavy_barrier();
+	soft_wait_peer(qp->out, qp->peer);
+}
+
+/* ---- modify ---- */
+
+static int check_values(const struct ibv_qp_attr *attr, int mask)
+{
+	unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	                      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+
+	if ((mask & IBV_QP_PORT && attr->port_num != SOFT_PORT) || (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0))
+		return EINVAL;
+	if (mask & IBV_QP_ACCESS_FLAGS && attr->qp_access_flags & ~access)
+		return EINVAL;
+	if (mask & IBV_QP_PATH_MTU && (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096))
+		return EINVAL;
+	if ((mask & IBV_QP_TIMEOUT && attr->timeout > MAX_5BIT) ||
+	    (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > MAX_5BIT))
+		return EINVAL;
+	if ((mask & IBV_QP_RETRY_CNT && attr->retry_cnt > MAX_3BIT) ||
+	    (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > MAX_3BIT))
+		return EINVAL;
+	if ((mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SOFT_MAX_RD_ATOMIC) ||
+	    (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SOFT_MAX_RD_ATOMIC))
+		return EINVAL;
+	if (mask & IBV_QP_AV && (attr->ah_attr.port_num != SOFT_PORT ||
+	                         (attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SOFT_MAX_GIDS)))
+		return EINVAL;
+	return mask & IBV_QP_DEST_QPN && attr->dest_qp_num > SHM_GATE_QPN ? EINVAL : 0;
+}
+
+static void take_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
+{
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		own->qp_access_flags = attr->qp_access_flags;
+	if (mask & IBV_QP_PKEY_INDEX)
+		own->pkey_index = attr->pkey_index;
+	if (mask & IBV_QP_PORT)
+		own->port_num = attr->port_num;
+	if (mask & IBV_QP_AV)
+		own->ah_attr = attr->ah_attr;
+	if (mask & IBV_QP_PATH_MTU)
+		own->path_mtu = attr->path_mtu;
+	if (mask & IBV_QP_TIMEOUT)
+		own->timeout = attr->timeout;
+	if (mask & IBV_QP_RETRY_CNT)
+		own->retry_cnt = attr->retry_cnt;
+	if (mask & IBV_QP_RNR_RETRY)
+		own->rnr_retry = attr->rnr_retry;
+	if (mask & IBV_QP_RQ_PSN)
+		own->rq_psn = attr->rq_psn & 0xffffff;
+	if (mask & IBV_QP_SQ_PSN)
+		own->sq_psn = attr->sq_psn & 0xffffff;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		own->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		own->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IBV_QP_MIN_RNR_TIMER)
+		own->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IBV_QP_DEST_QPN)
+		own->dest_qp_num = attr->dest_qp_num;
+	if (mask & IBV_QP_ALT_PATH) {
+		own->alt_ah_attr = attr->alt_ah_attr;
+		own->alt_pkey_index = attr->alt_pkey_index;
+		own->alt_port_num = attr->alt_port_num;
+		own->alt_timeout = attr->alt_timeout;
+	}
+	if (mask & IBV_QP_PATH_MIG_STATE)
+		own->path_mig_state = attr->path_mig_state;
+	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
+		own->en_sqd_async_notify = attr->en_sqd_async_notify;
+}
+
+/* The peer is known now; *out is the caller's reference, or NULL if no process owns the number. */
+static void connect_peer(struct soft_qp *qp, struct soft_out **out)
+{
+	struct soft_out *old = qp->out;
+	int index = *out ? shm_qpn_index((*out)->peer.seg, qp->attr.dest_qp_num) : -1;
+
+	/* A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads do. */
+	pthread_mutex_lock(&soft_core->table_lock);
+	qp->out = index < 0 ? NULL : *out;
+	qp->peer = index < 0 ? NULL : &qp->out->peer.seg->qp[index];
+	pthread_mutex_unlock(&soft_core->table_lock);
+	/* Requests begin anew; nothing is taken before the requester says that it starts. */
+	qp->resync = true;
+	qp->rx_drop = true;
+	*out = index < 0 ? *out : NULL;
+	if (old)
+		soft_out_put(old);
+}
+
+static void plan_cut(struct soft_qp *qp)
+{
+	uint64_t after_ns = soft_adversary_cut();
+
+	if (!after_ns)
+		return;
+	qp->cut_ns = soft_now_ns() + after_ns;
+	soft_timer_set(qp, qp->cut_ns);
+}
+
+static void enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to, struct soft_out **out)
+{
+	switch (to) {
+	case IBV_QPS_RESET:
+		reset(qp);
+		wait_peer(qp);
+		break;
+	case IBV_QPS_ERR:
+		if (from != IBV_QPS_ERR)
+			soft_qp_fail(qp);
+		wait_peer(qp);
+		break;
+	case IBV_QPS_RTR:
+		connect_peer(qp, out);
+		soft_qp_set_state(qp, to);
+		break;
+	case IBV_QPS_RTS:
+		qp->retries_left = qp->attr.retry_cnt;
+		qp->rnr_left = qp->attr.rnr_retry;
+		soft_qp_set_state(qp, to);
+		if (from == IBV_QPS_RTR && soft_adversary.on)
+			plan_cut(qp);
+		soft_pump(qp);
+		break;
+	default:
+		soft_qp_set_state(qp, to);
+		if (to == IBV_QPS_SQD && qp->attr.en_sqd_async_notify && qp->inflight == 0)
+			soft_async_qp(qp, IBV_EVENT_SQ_DRAINED);
+	}
+}
+
+static int modify_locked(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask, struct soft_out **out)
+{
+	enum ibv_qp_state from = soft_qp_state(qp);
+	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+	int err;
+
+	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
+		return EINVAL;
+	err = soft_qp_check_modify(from, to, mask);
+	if (!err)
+		err = check_values(attr, mask);
+	if (err)
+		return err;
+	take_values(&qp->attr, attr, mask);
+	enter(qp, from, to, out);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
+{
+	struct soft_qp *qp = soft_qp(base);
+	struct soft_out *out = NULL;
+	int err;
+
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	/* Finding the peer may take a message to its engine: not under the lock. */
+	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
+	    soft_qp_state(qp) == IBV_QPS_INIT)
+		out = soft_out_get(soft_core, attr->dest_qp_num);
+	soft_lock(&qp->lock);
+	err = modify_locked(qp, attr, mask, &out);
+	soft_unlock(&qp->lock);
+	if (out)
+		soft_out_put(out);
+	return err;
+}
+
+SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask,
+                             struct ibv_qp_init_attr *init_attr)
+{
+	struct soft_qp *qp = soft_qp(base);
+
+	if (soft_call_fails(__func__))
+		return ENOMEM;
+	(void)mask;
+	soft_lock(&qp->lock);
+	*attr = qp->attr;
+	attr->qp_state = attr->cur_qp_state = soft_qp_state(qp);
+	attr->sq_draining = attr->qp_state == IBV_QPS_SQD && qp->inflight != 0;
+	*init_attr = qp->init;
+	init_attr->cap = qp->attr.cap;
+	soft_unlock(&qp->lock);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
+{
+	/* memcpy promises no order among the bytes of one request. */
+	(void)qp;
+	(void)op;
+	(void)flags;
+	return 0;
+}
+
+SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
+{
+	struct soft_qp *qp = soft_qp(base);
+	struct soft_core *core = soft_core;
+
+	soft_lock(&qp->lock);
+	reset(qp);
+	wait_peer(qp);
+	soft_unlock(&qp->lock);
+
+	/*
+	 * Whoever looks into the pipes or runs timers holds this, and finds queue pairs only through
+	 * the table.
+	 */
+	soft_lock(&core->progress);
+	pthread_mutex_lock(&core->table_lock);
+	core->qp[qp->index] = NULL;
+	pthread_mutex_unlock(&core->table_lock);
+	soft_timer_clear(qp);
+	wait_for_room_no_more(qp);
+	soft_unlock(&core->progress);
+
+	soft_async_forget(base->context, qp, &base->mutex, &base->cond, &base->events_completed, &qp->async_raised);
+	if (qp->out)
+		soft_out_put(qp->out);
+	count_users(base, -1);
+	qp_free(qp);
+	return 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Queue pairs: the record, and what every module asks of it.
+ *
+ * DESIGN NOTES Members without a word of their own are under `lock`. A queue pair's requests are
+ * carried out in order: tail <= exec <= head, see requester.c.
+ */
+#ifndef SOFT_QP_H
+#define SOFT_QP_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/list.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/rq.h"
+#include "soft/verbs/shm.h"
+
+struct soft_out;
+
+/* A send work request as it waits; the data of an inline one takes the place of the ranges. */
+struct soft_wqe {
+	uint64_t wr_id;
+	uint32_t opcode; /* enum ibv_wr_opcode */
+	uint32_t flags;  /* IBV_SEND_* */
+	uint64_t raddr;
+	uint32_t rkey;
+	uint32_t imm;    /* immediate in network order, or key to invalidate */
+	uint64_t length; /* bytes, all ranges */
+	uint32_t nsge;
+	uint32_t placed; /* adversary: carried out before its turn, still to be completed */
+	union {
+		struct {
+			uint64_t compare_add, swap;
+		};
+		struct {
+			struct ibv_mw *mw;
+			struct ibv_mw_bind_info bind;
+		};
+	};
+	struct ibv_sge sge[];
+};
+
+/* Why the send queue does not move. */
+enum soft_stall {
+	SOFT_GO,
+	SOFT_WAIT_TIMER, /* refused; try again when the timer runs out */
+	SOFT_WAIT_DRAIN, /* refused; requests after it are still unanswered */
+	SOFT_WAIT_ROOM,  /* the pipe is full */
+	SOFT_PEER_GONE,  /* nobody will answer any more */
+};
+
+struct soft_qp {
+	struct ibv_qp_ex ex; /* begins with the ibv_qp */
+	struct soft_lock lock;
+	uint32_t index; /* in segment->qp[] */
+	struct shm_qp *shm;
+	_Atomic uint32_t state; /* enum ibv_qp_state; written under lock */
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	uint64_t send_ops; /* IBV_QP_EX_WITH_* */
+	bool sig_all;
+	bool has_ex;
+
+	/* send queue: tail <= exec <= head; released <= tail follows what the caller has polled */
+	uint8_t *sq;
+	size_t sq_stride; /* bytes per soft_wqe */
+	uint32_t sq_size; /* a power of two, or 0 */
+	uint32_t sq_head, sq_exec, sq_tail;
+	_Atomic uint32_t sq_released; /* written by ibv_poll_cq under the lock of the completion queue */
+	uint32_t inflight;            /* requests in the pipe without response */
+	uint64_t part_done;           /* bytes of the message at sq_exec that are in the pipe */
+	enum soft_stall stall;
+	uint32_t retries_left, rnr_left;
+	uint32_t by_ring; /* index of a request that was found to have to go by ring, if it is at exec */
+	bool by_ring_known;
+	uint32_t timed;           /* index of the write by ring that is timed, if timed_since */
+	uint64_t timed_since;     /* ticks; 0: none is */
+	bool resync;              /* the next request starts over */
+	uint64_t deadline_ns;     /* SOFT_WAIT_TIMER */
+	uint64_t cut_ns;          /* when the connection breaks: the peer is gone, or the adversary; 0: never */
+	_Atomic bool lost;        /* adversary: the path to the peer is gone */
+	bool delayed;             /* adversary: the request at exec has had its delay */
+	uint64_t give_up_ns;      /* peer silent: RETRY_EXC after this; 0: not silent */
+	struct soft_list timer;   /* in core->timers */
+	struct soft_list waiting; /* in pipe->waiting */
+
+	/* wr_start .. wr_complete */
+	uint32_t wr_head;
+	int wr_err;
+
+	uint32_t epoch; /* responses to requests of an earlier one are void */
+
+	/* receive queue and responder */
+	struct soft_rq rq;
+	struct soft_rx rx; /* the receive that the current message goes to */
+	bool rx_drop;      /* refused one: drop until the requester starts over */
+	bool rx_active;    /* in the middle of a message that comes in parts */
+	uint64_t rx_done;  /* bytes of it */
+	bool comm_est;     /* COMM_EST raised */
+	bool last_wqe;     /* LAST_WQE_REACHED raised */
+
+	struct soft_out *out;      /* pipe to the peer, once known */
+	const struct shm_qp *peer; /* its queue pair in its segment */
+	uint32_t async_raised;
+};
+
+static inline struct soft_qp *soft_qp(struct ibv_qp *qp)
+{
+	return (struct soft_qp *)qp;
+}
+
+static inline struct soft_wqe *soft_wqe(const struct soft_qp *qp, uint32_t index)
+{
+	return (struct soft_wqe *)(void *)(qp->sq + (size_t)(index & (qp->sq_size - 1)) * qp->sq_stride);
+}
+
+static inline enum ibv_qp_state soft_qp_state(struct soft_qp *qp)
+{
+	return (enum ibv_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
+}
+
+/* Does it listen to its peer? */
+static inline bool soft_qp_connected(enum ibv_qp_state state)
+{
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
+struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
+#endif

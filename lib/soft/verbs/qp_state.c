@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The queue pair state machine: which change is allowed, with which attributes. From the InfiniBand
+ * specification, volume 1, table "QP State Transition Properties" for reliable connection, as the
+ * man page of ibv_modify_qp has it.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "soft/verbs/qp.h"
+#include "soft/verbs/qp_state.h"
+#include "soft/verbs/shm.h"
+
+struct transition {
+	enum ibv_qp_state from, to;
+	int required, optional;
+};
+
+enum {
+	ON_CONNECT = IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS,
+	ON_READY = IBV_QP_CUR_STATE | ON_CONNECT | IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE,
+};
+
+static const struct transition transitions[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS },
+	{ IBV_QPS_INIT, IBV_QPS_RTR,
+	  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+	  ON_CONNECT | IBV_QP_PKEY_INDEX },
+	{ IBV_QPS_RTR, IBV_QPS_RTS,
+	  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, ON_READY },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, ON_READY },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, ON_READY },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0,
+	  ON_READY | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	      IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC },
+};
+
+int soft_qp_check_modify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+{
+	mask &= ~IBV_QP_STATE;
+	/* Every state leads to these two, and nothing can be set on the way. */
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+		return mask & ~IBV_QP_CUR_STATE ? EINVAL : 0;
+	for (size_t i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
+		const struct transition *t = &transitions[i];
+
+		if (t->from != from || t->to != to)
+			continue;
+		if ((mask & t->required) != t->required)
+			return EINVAL;
+		return mask & ~(t->required | t->optional) ? EINVAL : 0;
+	}
+	return EINVAL;
+}
+
+void soft_qp_publish(struct soft_qp *qp)
+{
+	enum ibv_qp_state state = soft_qp_state(qp);
+	unsigned int access = qp->attr.qp_access_flags;
+	uint32_t gate = 0;
+
+	/* Without a pipe to the peer nobody could wait for it to become idle: the gate stays closed. */
+	if (qp->peer && !qp->lost && soft_qp_connected(state)) {
+		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
+		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;
+		gate |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ : 0;
+		gate |= access & IBV_ACCESS_REMOTE_ATOMIC ? SHM_GATE_ATOMIC : 0;
+		gate |= qp->attr.max_dest_rd_atomic ? SHM_GATE_RD_RES : 0;
+	}
+	shm_gate_store(qp->shm, gate);
+}
+
+void soft_qp_set_state(struct soft_qp *qp, enum ibv_qp_state state)
+{
+	atomic_store_explicit(&qp->state, (uint32_t)state, memory_order_relaxed);
+	qp->ex.qp_base.state = state;
+	soft_qp_publish(qp);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The state of a queue pair: which changes are legal, and what peers see of it. */
+#ifndef SOFT_QP_STATE_H
+#define SOFT_QP_STATE_H
+
+#include <infiniband/verbs.h>
+
+#include "soft/verbs/qp.h"
+
+/* 0 if the state machine allows this change with these attributes, else an errno value. */
+int soft_qp_check_modify(enum ibv_qp_state from, enum ibv_qp_state to, int mask);
+/* Under qp->lock: what peers may do, from state and attributes. */
+void soft_qp_publish(struct soft_qp *qp);
+/* Under qp->lock; also published. */
+void soft_qp_set_state(struct soft_qp *qp, enum ibv_qp_state state);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How a peer's memory is reached from here: mapped, where it is a file that this process can open
+ * too, or by system call. What was found out about a region is kept under the serial number of its
+ * entry in the peer's table of keys.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/reach.h"
+#include "soft/verbs/shm.h"
+
+/* A peer's file may have shrunk since it was registered; touching what is gone would end in SIGBUS. */
+static void *map_file(int fd, uint64_t from, size_t size)
+{
+	void *map = MAP_FAILED;
+
+	if (lseek(fd, 0, SEEK_END) >= (off_t)(from + size))
+		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = mr->file_offset + skip;
+	uint64_t from = at / page * page;
+	size_t lead = (size_t)(at - from);
+	uint8_t *map;
+	char path[64];
+	int fd;
+
+	if (mr->file_fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	/* The last page is there as a whole, whatever the file's size says. */
+	map = map_file(fd, from, lead + length);
+	close(fd);
+	return map ? map + lead : NULL;
+}
+
+void soft_unmap_peer(void *at, uint64_t length)
+{
+	size_t lead = (uintptr_t)at % (size_t)sysconf(_SC_PAGESIZE);
+
+	munmap((uint8_t *)at - lead, lead + length);
+}
+
+static void map_region(const struct soft_out *out, const struct shm_mr *mr, struct soft_rmap *rmap)
+{
+	rmap->base = soft_map_peer(out, mr, 0, mr->length);
+	rmap->length = mr->length;
+	rmap->reach = rmap->base ? SOFT_REACH_MAPPED : SOFT_REACH_VM;
+}
+
+void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
+{
+	struct soft_rmap *rmap = &out->rmap[place];
+
+	pthread_mutex_lock(&out->map_lock);
+	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
+		/* Nobody uses the old mapping: its key was withdrawn, which waited for that. */
+		if (rmap->reach == SOFT_REACH_MAPPED)
+			soft_unmap_peer(rmap->base, rmap->length);
+		map_region(out, mr, rmap);
+		if (out->rmap_top <= place)
+			out->rmap_top = place + 1;
+		/* Pairs with the load in soft_reach_of: base and reach are written. */
+		atomic_store_explicit(&rmap->serial, mr->serial, memory_order_release);
+	}
+	pthread_mutex_unlock(&out->map_lock);
+}
+
+void soft_reach_forget(struct soft_out *out)
+{
+	for (uint32_t i = 0; i < out->rmap_top; i++)
+		if (out->rmap[i].reach == SOFT_REACH_MAPPED)
+			soft_unmap_peer(out->rmap[i].base, out->rmap[i].length);
+}

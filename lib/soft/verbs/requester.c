@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The send queue moves: what is at its head is carried out directly or put into the pipe. What comes
+ * of it is answer.c's business, what is sent again refuse.c's, how it ends retire.c's.
+ *
+ * DESIGN NOTES tail <= exec <= head. Requests in [tail, exec) are in the pipe and unanswered;
+ * [exec, head) wait. A direct operation runs only when tail == exec, so it is after everything
+ * before it. The responder answers in order. When it refuses a request (no receive posted, or not
+ * listening) it drops the queue pair's later ones too; the requester waits until all of them are
+ * answered, takes exec back to tail and starts over with a marked request, as a NIC does after a
+ * NAK. A message that travels in parts is one work request; only the answer to its last part
+ * completes it.
+ */
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/adversary.h"
+#include "soft/verbs/base.h"
+#include "soft/verbs/bundle.h"
+#include "soft/verbs/copy.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/direct.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/mw.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/refuse.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/timer.h"
+#include "soft/verbs/way.h"
+
+enum {
+	FETCH_MIN = 8192,     /* bytes: from here on the peer copies from our memory itself */
+	DISORDER_WINDOW = 16, /* requests that the adversary chooses from */
+};
+
+/* ---- requests into the pipe ---- */
+
+static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t length)
+{
+	uint32_t flags = qp->resync ? SHM_REQ_RESYNC : 0;
+
+	if (qp->part_done == 0)
+		flags |= SHM_REQ_FIRST;
+	if (qp->part_done + length == wqe->length)
+		flags |= SHM_REQ_LAST;
+	if (wqe->flags & IBV_SEND_SOLICITED)
+		flags |= SHM_REQ_SOLICITED;
+	if (wqe->opcode == IBV_WR_SEND_WITH_IMM || wqe->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		flags |= SHM_REQ_IMM;
+	if (wqe->opcode == IBV_WR_SEND_WITH_INV)
+		flags |= SHM_REQ_INV;
+	return flags;
+}
+
+/*
+ * Large data is read by the peer from our memory, in one copy. But a write to a peer that looks
+ * came here because two copies are faster (way.c): one fills a chunk while the other empties the
+ * one before. What has begun in parts goes on in parts.
+ */
+static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	if (qp->part_done || (wqe->opcode == IBV_WR_RDMA_WRITE && soft_peer_spins(&qp->out->peer)))
+		return false;
+	return soft_carries_data(wqe->opcode) && qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
+}
+
+/*
+ * Fill the request for the next part; its length. The first cache line last and at once: the peer
+ * may be looking at it.
+ */
+static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov,
+                             struct shm_req *req, uint8_t *chunk)
+{
+	bool fetch = by_fetch(qp, wqe);
+	uint64_t left = wqe->length - qp->part_done;
+	uint32_t length = (uint32_t)(left > SHM_CHUNK && !fetch ? SHM_CHUNK : left);
+
+	if (fetch)
+		memcpy(chunk, iov, wqe->nsge * sizeof(*iov));
+	else if (soft_carries_data(wqe->opcode))
+		soft_copy_out(length <= SHM_INLINE ? req->data : chunk, iov, wqe->nsge, qp->part_done, length);
+	req->compare_add = wqe->compare_add;
+	req->swap = wqe->swap;
+	req->total = wqe->length;
+	req->offset = qp->part_done;
+	req->opcode = wqe->opcode;
+	req->flags = part_flags(qp, wqe, length) | (fetch ? SHM_REQ_FETCH : 0);
+	req->imm = wqe->imm;
+	req->rkey = wqe->rkey;
+	req->nsge = fetch ? wqe->nsge : 0;
+	req->length = length;
+	req->raddr = wqe->raddr + qp->part_done;
+	return length;
+}
+
+/* One part into the pipe; false if it is full, and then the queue pair waits for room. */
+static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
+{
+	uint8_t *chunk;
+	struct shm_req *req = soft_pipe_begin(qp, &chunk);
+
+	if (!req)
+		return false;
+	qp->part_done += fill_request(qp, wqe, iov, req, chunk);
+	soft_pipe_commit(qp, req);
+	return true;
+}
+
+/* The request at exec into the pipe, all its parts; false if the queue has to wait. */
+static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
+{
+	uint32_t access = soft_carries_data(wqe->opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
+	struct iovec iov[SOFT_MAX_SGE];
+
+	if (soft_bundle_may(qp, wqe))
+		return soft_bundle_push(qp);
+	if (!soft_gather(qp, wqe, access, iov)) {
+		/* Its turn to fail comes when those before it are done. */
+		if (!qp->inflight)
+			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return false;
+	}
+	if (!qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_WAY_MIN) {
+		qp->timed = qp->sq_exec;
+		qp->timed_since = shm_ticks();
+	}
+	do {
+		if (!push_part(qp, wqe, iov))
+			return false;
+	} while (qp->part_done < wqe->length);
+	qp->part_done = 0;
+	qp->sq_exec++;
+	return true;
+}
+
+/* ---- the pump ---- */
+
+static bool needs_depth(uint32_t opcode)
+{
+	return soft_is_rdma(opcode) && opcode != IBV_WR_RDMA_WRITE;
+}
+
+/* Operations on this process's own keys. */
+static void do_local(struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	struct ibv_pd *pd = qp->ex.qp_base.pd;
+	bool ok;
+
+	if (wqe->opcode == IBV_WR_BIND_MW) {
+		ok = soft_mw_bind(qp, wqe->mw, wqe->rkey, &wqe->bind) == 0;
+		qp->sq_exec++;
+		if (!ok) {
+			soft_send_fail(qp, IBV_WC_MW_BIND_ERR);
+			return;
+		}
+	} else {
+		ok = soft_mw_invalidate(soft_core, wqe->imm, pd->handle, qp->ex.qp_base.qp_num);
+		qp->sq_exec++;
+		if (!ok) {
+			soft_send_fail(qp, IBV_WC_LOC_QP_OP_ERR);
+			return;
+		}
+	}
+	soft_send_done(qp);
+}
+
+/* The request at exec on the peer's memory; everything before it is done. */
+static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, enum ibv_wc_status *status)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+	struct soft_rdma op = { .opcode = wqe->opcode,
+		                    .nsge = wqe->nsge,
+		                    .rkey = wqe->rkey,
+		                    .raddr = wqe->raddr,
+		                    .length = wqe->length,
+		                    .compare_add = wqe->compare_add,
+		                    .swap = wqe->swap,
+		                    .iov = iov };
+
+	if (soft_gather(qp, wqe, wqe->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov))
+		return soft_direct(qp, &op, status);
+	*status = IBV_WC_LOC_PROT_ERR;
+	return SOFT_DIRECT_ERROR;
+}
+
+/*
+ * May `late` be carried out while `early`, which was posted before it, is not? A write may overtake
+ * writes, where a device gives no promise about them, and, without the fence bit, reads and
+ * atomics. Reads and atomics themselves find all earlier writes in place, and other requests keep
+ * their order.
+ */
+static bool may_overtake(const struct soft_wqe *late, const struct soft_wqe *early)
+{
+	if (late->opcode != IBV_WR_RDMA_WRITE || late->length > SOFT_MAX_MSG || !soft_is_rdma(early->opcode))
+		return false;
+	return early->opcode == IBV_WR_RDMA_WRITE || !(late->flags & IBV_SEND_FENCE);
+}
+
+static bool may_come_first(const struct soft_qp *qp, uint32_t index)
+{
+	for (uint32_t i = qp->sq_exec; i != index; i++)
+		if (!soft_wqe(qp, i)->placed && !may_overtake(soft_wqe(qp, index), soft_wqe(qp, i)))
+			return false;
+	return !soft_wqe(qp, index)->placed;
+}
+
+/* The adversary carries out requests behind the one at exec before it; nothing is in the pipe. */
+static void overtake(struct soft_qp *qp)
+{
+	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
+		struct soft_wqe *wqe = soft_wqe(qp, i);
+		enum ibv_wc_status status;
+
+		/* What fails, or has to go by ring, does so when its turn comes. */
+		if (may_come_first(qp, i) && soft_adversary_overtakes())
+			wqe->placed = direct(qp, wqe, &status) == SOFT_DIRECT_DONE;
+	}
+}
+
+/* The adversary makes the request at exec wait, once. */
+static bool held_back(struct soft_qp *qp)
+{
+	uint64_t ns = qp->delayed ? 0 : soft_adversary_delay();
+
+	qp->delayed = ns != 0;
+	if (!ns)
+		return false;
+	qp->stall = SOFT_WAIT_TIMER;
+	soft_timer_set(qp, soft_now_ns() + ns);
+	return true;
+}
+
+/* The request at exec was tried when it was posted; nothing has been in the pipe since. */
+static bool known_by_ring(struct soft_qp *qp)
+{
+	bool known = qp->by_ring_known && qp->by_ring == qp->sq_exec && !qp->inflight;
+
+	qp->by_ring_known = false;
+	return known;
+}
+
+/*
+ * Writes need not wait until requests before them in the ring are answered: they come behind them
+ * there. That is slow unless the peer looks, and for large ones where a system call is faster.
+ */
+static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer) &&
+	       (wqe->length < FETCH_MIN || soft_way_better(wqe->length) == SOFT_BY_RING);
+}
+
+/* The request at exec; false if the queue has to wait or has failed. */
+static bool step(struct soft_qp *qp)
+{
+	struct soft_wqe *wqe = soft_wqe(qp, qp->sq_exec);
+	enum ibv_wc_status status;
+
+	/* Its first parts are in the pipe: the rest follows them. */
+	if (qp->part_done)
+		return push(qp, wqe);
+	if (soft_adversary.disorder && qp->out && !qp->inflight && !wqe->placed)
+		overtake(qp);
+	if (soft_adversary.on && held_back(qp))
+		return false;
+	/* No process owns the peer's number, or not yet: nobody hears. */
+	if (!qp->out) {
+		soft_refused_silence(qp);
+		return false;
+	}
+	/* Carried out before its turn; completed when those before it are answered. */
+	if (wqe->placed) {
+		if (qp->inflight)
+			return false;
+		qp->sq_exec++;
+		soft_send_done(qp);
+		return true;
+	}
+	/* Own keys change when nothing is under way that may use them. */
+	if (wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV) {
+		if (!qp->inflight)
+			do_local(qp, wqe);
+		return !qp->inflight;
+	}
+	/* A fence waits for reads and atomics; here for all that is under way. */
+	if (wqe->flags & IBV_SEND_FENCE && qp->inflight)
+		return false;
+	/* It will fail, but not before those before it have ended. */
+	if (wqe->length > SOFT_MAX_MSG || (needs_depth(wqe->opcode) && !qp->attr.max_rd_atomic)) {
+		if (!qp->inflight)
+			soft_send_fail(qp, wqe->length > SOFT_MAX_MSG ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_QP_OP_ERR);
+		return false;
+	}
+	/* The ring keeps order: what goes there waits for nobody but room. */
+	if (!soft_is_rdma(wqe->opcode) || follows(qp, wqe) || known_by_ring(qp))
+		return push(qp, wqe);
+	/* What is carried out from here comes after all that is answered. */
+	if (qp->inflight)
+		return false;
+	switch (direct(qp, wqe, &status)) {
+	case SOFT_DIRECT_DONE:
+		qp->sq_exec++;
+		soft_send_done(qp);
+		return true;
+	case SOFT_DIRECT_RING:
+		return push(qp, wqe);
+	case SOFT_DIRECT_ERROR:
+		break;
+	}
+	soft_send_fail(qp, status);
+	return false;
+}
+
+void soft_pump(struct soft_qp *qp)
+{
+	if (soft_qp_state(qp) == IBV_QPS_ERR) {
+		soft_send_flush(qp);
+		return;
+	}
+	if (qp->stall == SOFT_PEER_GONE && qp->sq_exec != qp->sq_head && soft_qp_state(qp) == IBV_QPS_RTS) {
+		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		return;
+	}
+	while (qp->sq_exec != qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS)
+		if (!step(qp))
+			return;
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a peer asked for by ring, carried out here. Runs under core->progress, on whichever thread
+ * looks.
+ *
+ * A request comes from memory that the peer can still write, so it is copied before it is looked
+ * at, and nothing in it is believed: sizes are bounded and keys checked as if it came over a wire.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "soft/verbs/async.h"
+#include "soft/verbs/copy.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/cq.h"
+#include "soft/verbs/key.h"
+#include "soft/verbs/limits.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/mw.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/responder.h"
+#include "soft/verbs/retire.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/srq.h"
+
+struct inbound {
+	struct soft_core *core;
+	struct soft_in *in;
+	struct shm_req req; /* but for its data */
+	const uint8_t *data;
+	const uint8_t *chunk;
+	struct shm_resp resp; /* what will be answered */
+	uint8_t *resp_chunk;
+	bool received; /* a message is complete: cqe goes into the queue when the answer is out */
+	struct soft_cqe cqe;
+};
+
+/* Memory of ours that a request names. */
+struct span {
+	uint64_t raddr;
+	uint64_t length; /* bytes */
+	uint32_t rkey;
+};
+
+static struct span span_of(const struct inbound *r, uint64_t length)
+{
+	return (struct span){ r->req.raddr, length, r->req.rkey };
+}
+
+static bool is_send(uint32_t opcode)
+{
+	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
+}
+
+/* Refuse, and fail: the responder's part of an error that the requester is told of. */
+static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
+{
+	soft_qp_fail(qp);
+	soft_async_qp(qp, status == SHM_NAK_ACCESS ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
+	return status;
+}
+
+/*
+ * After data was fetched from the requester's memory: was the request still wanted when it was
+ * read? The requester closes its gate before it gives the memory back to its program.
+ */
+static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
+{
+	int index = shm_qpn_index(r->in->peer.seg, r->req.src_qpn);
+	uint32_t gate;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	gate = shm_gate_load(&r->in->peer.seg->qp[index]);
+	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
+}
+
+/*
+ * The part's data to our ranges, `skip` bytes in. false: not brought; *lost: the requester has gone
+ * or given it up.
+ */
+static bool bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n, uint64_t skip,
+                  bool *lost)
+{
+	struct iovec there[SOFT_MAX_SGE];
+	uint64_t total = 0;
+	int err;
+
+	*lost = false;
+	if (!(r->req.flags & SHM_REQ_FETCH)) {
+		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->data : r->chunk, skip, r->req.length);
+		return true;
+	}
+	memcpy(there, r->chunk, r->req.nsge * sizeof(there[0]));
+	for (uint32_t i = 0; i < r->req.nsge; i++)
+		total += there[i].iov_len;
+	if (total != r->req.length)
+		return false;
+	err = soft_vm_fetch(r->in->peer.pid, there, r->req.nsge, iov, n, skip);
+	*lost = err == ESRCH || !still_wanted(r, qp);
+	return err == 0 && !*lost;
+}
+
+/*
+ * The message broke off, as on a wire: its receive stays taken, and whoever asked is not there for
+ * an answer.
+ */
+static enum shm_status broke_off(struct soft_qp *qp)
+{
+	qp->rx_drop = true;
+	return SHM_DROPPED;
+}
+
+/* ---- receives ---- */
+
+/*
+ * Ranges of the receive in qp->rx; the sum of their lengths, or UINT64_MAX if one of them is not
+ * ours to write.
+ */
+static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
+{
+	struct ibv_pd *pd = qp->ex.qp_base.srq ? qp->ex.qp_base.srq->pd : qp->ex.qp_base.pd;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < qp->rx.nsge; i++) {
+		const struct ibv_sge *sge = &qp->rx.sge[i];
+
+		iov[i].iov_len = sge->length;
+		iov[i].iov_base = NULL;
+		sum += sge->length;
+		if (sge->length == 0)
+			continue;
+		iov[i].iov_base = soft_key_local(sge->lkey, pd->handle, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
+		if (!iov[i].iov_base)
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
+static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status status, enum shm_status answer)
+{
+	struct soft_cqe cqe = { .wc = { .status = status, .opcode = IBV_WC_RECV } };
+
+	soft_recv_done(qp, &cqe, true);
+	return nak(qp, answer);
+}
+
+static void receive_done(struct inbound *r)
+{
+	struct ibv_wc *wc = &r->cqe.wc;
+
+	*wc = (struct ibv_wc){ .status = IBV_WC_SUCCESS, .byte_len = (uint32_t)r->req.total };
+	wc->opcode = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+	if (r->req.flags & SHM_REQ_IMM) {
+		wc->wc_flags = IBV_WC_WITH_IMM;
+		wc->imm_data = r->req.imm;
+	} else if (r->req.flags & SHM_REQ_INV) {
+		wc->wc_flags = IBV_WC_WITH_INV;
+		wc->invalidated_rkey = r->req.imm;
+	}
+	r->received = true;
+}
+
+/* The first part of a message that needs a receive takes one. */
+static bool receive_start(const struct inbound *r, struct soft_qp *qp)
+{
+	if (r->req.flags & SHM_REQ_FIRST) {
+		if (qp->rx_active || !soft_rq_take(qp))
+			return false;
+		qp->rx_active = true;
+	}
+	return qp->rx_active;
+}
+
+static enum shm_status rnr(struct inbound *r, struct soft_qp *qp)
+{
+	r->resp.rnr_timer = qp->attr.min_rnr_timer;
+	qp->rx_drop = true;
+	return SHM_RNR;
+}
+
+static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
+{
+	struct iovec iov[SOFT_MAX_SGE];
+	uint64_t room;
+	bool lost;
+
+	if (!receive_start(r, qp))
+		return rnr(r, qp);
+	room = receive_ranges(qp, iov);
+	if (room == UINT64_MAX)
+		return receive_failed(qp, IBV_WC_LOC_PROT_ERR, SHM_NAK_OP);
+	if (r->req.total > room || r->req.offset + r->req.length > r->req.total)
+		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
+	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset, &lost))
+		return lost ? broke_off(qp) : receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
+	if (!(r->req.flags & SHM_REQ_LAST))
+		return SHM_ACK;
+	if (r->req.flags & SHM_REQ_INV &&
+	    !soft_mw_invalidate(r->core, r->req.imm, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num))
+		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_ACCESS);
+	receive_done(r);
+	return SHM_ACK;
+}
+
+/* ---- RDMA ---- */
+
+/* Our address for a request that this queue pair and key grant; NULL: refused with *status. */
+static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, const struct span *span,
+                         enum shm_status *status)
+{
+	const struct shm_mr *mr;
+
+	*status = SHM_NAK_INV_REQ;
+	if (!(qp->attr.qp_access_flags & access))
+		return NULL;
+	if (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic)
+		return NULL;
+	*status = SHM_NAK_ACCESS;
+	mr = soft_key_find(r->core->seg, span->rkey, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, span->raddr,
+	                   span->length, access);
+	if (!mr)
+		return NULL;
+	return (void *)(uintptr_t)(mr->addr + (span->raddr - mr->iova));
+}
+
+static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
+{
+	bool imm = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	uint64_t rest = r->req.total - r->req.offset;
+	struct span span = span_of(r, rest);
+	struct iovec iov = { .iov_len = r->req.length };
+	enum shm_status status;
+	bool lost;
+
+	if (r->req.offset > r->req.total || r->req.length > rest)
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.total == 0 && !(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE))
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.total != 0) {
+		/* The whole rest is checked, so that no part is placed of a write that would be refused later. */
+		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
+		if (!iov.iov_base)
+			return nak(qp, status);
+	}
+	if (imm && !receive_start(r, qp))
+		return rnr(r, qp);
+	if (!bring(r, qp, &iov, 1, 0, &lost)) {
+		if (lost)
+			return broke_off(qp);
+		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
+	}
+	if (imm && r->req.flags & SHM_REQ_LAST)
+		receive_done(r);
+	r->resp.value = shm_ticks();
+	return SHM_ACK;
+}
+
+/* The next piece of a bundle to its place; *at and *left move on. */
+static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, const uint8_t **at, uint32_t *left)
+{
+	struct shm_piece piece;
+	enum shm_status status;
+	struct span span;
+	void *to;
+
+	if (*left < sizeof(piece))
+		return SHM_NAK_INV_REQ;
+	memcpy(&piece, *at, sizeof(piece));
+	*at += sizeof(piece);
+	*left -= (uint32_t)sizeof(piece);
+	if (piece.length > *left)
+		return SHM_NAK_INV_REQ;
+	span = (struct span){ piece.raddr, piece.length, piece.rkey };
+	to = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
+	if (!to)
+		return status;
+	soft_copy(to, *at, piece.length);
+	/* A flag behind data must not be seen before it. */
+	atomic_thread_fence(memory_order_release);
+	piece.length = (piece.length + 7) / 8 * 8;
+	if (piece.length > *left)
+		piece.length = *left;
+	*at += piece.length;
+	*left -= piece.length;
+	return SHM_ACK;
+}
+
+static enum shm_status do_bundle(struct inbound *r, struct soft_qp *qp)
+{
+	const uint8_t *at = r->req.length <= SHM_INLINE ? r->data : r->chunk;
+	uint32_t left = r->req.length;
+
+	for (uint32_t i = 0; i < r->req.nsge; i++) {
+		enum shm_status status = do_piece(r, qp, &at, &left);
+
+		if (status != SHM_ACK)
+			return nak(qp, status);
+		r->resp.length++;
+	}
+	return SHM_ACK;
+}
+
+static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
+{
+	struct span span = span_of(r, r->req.length);
+	enum shm_status status;
+	void *from;
+
+	if (r->req.length > SHM_CHUNK)
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.length == 0)
+		return qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ && qp->attr.max_dest_rd_atomic
+		           ? SHM_ACK
+		           : nak(qp, SHM_NAK_INV_REQ);
+	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, &span, &status);
+	if (!from)
+		return nak(qp, status);
+	soft_copy(r->resp_chunk, from, r->req.length);
+	r->resp.length = r->req.length;
+	r->resp.offset = r->req.offset;
+	return SHM_ACK;
+}
+
+static enum shm_status do_atomic(struct inbound *r, struct soft_qp *qp)
+{
+	struct span span = span_of(r, sizeof(uint64_t));
+	enum shm_status status;
+	void *at;
+
+	at = rdma_target(r, qp, IBV_ACCESS_REMOTE_ATOMIC, &span, &status);
+	if (at && (uintptr_t)at % sizeof(uint64_t)) {
+		at = NULL;
+		status = SHM_NAK_INV_REQ;
+	}
+	if (!at)
+		return nak(qp, status);
+	r->resp.value = soft_atomic(r->req.opcode, at, r->req.compare_add, r->req.swap);
+	r->resp.length = sizeof(uint64_t);
+	return SHM_ACK;
+}
+
+/* ---- all of them ---- */
+
+static bool well_formed(const struct shm_req *req)
+{
+	if (req->flags & SHM_REQ_FETCH)
+		return req->nsge <= SOFT_MAX_SGE && !(req->flags & SHM_REQ_BUNDLE);
+	return req->length <= SHM_CHUNK;
+}
+
+static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
+{
+	if (!soft_qp_connected(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != r->req.src_qpn ||
+	    shm_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
+		return SHM_NOT_READY;
+	if (qp->rx_drop && !(r->req.flags & SHM_REQ_RESYNC))
+		return SHM_DROPPED;
+	qp->rx_drop = false;
+	if (soft_qp_state(qp) == IBV_QPS_RTR && !qp->comm_est) {
+		qp->comm_est = true;
+		soft_async_qp(qp, IBV_EVENT_COMM_EST);
+	}
+	if (!well_formed(&r->req))
+		return nak(qp, SHM_NAK_INV_REQ);
+	if (r->req.flags & SHM_REQ_BUNDLE)
+		return do_bundle(r, qp);
+	if (is_send(r->req.opcode))
+		return do_send(r, qp);
+	switch (r->req.opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return do_write(r, qp);
+	case IBV_WR_RDMA_READ:
+		return do_read(r, qp);
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return do_atomic(r, qp);
+	default:
+		return nak(qp, SHM_NAK_INV_REQ);
+	}
+}
+
+/*
+ * The answer is out before the program can see the receive: what it then sends cannot overtake the
+ * answer, and a requester sees its own completion before the reply, as on a wire. qp->lock is held
+ * for both.
+ */
+static void answer(struct inbound *r, struct soft_qp *qp, struct shm_resp *resp)
+{
+	memcpy(resp, &r->resp, offsetof(struct shm_resp, turn));
+	shm_resp_publish(resp, ++r->in->resp_head);
+	if (r->received)
+		soft_recv_done(qp, &r->cqe, r->req.flags & SHM_REQ_SOLICITED);
+}
+
+void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
+{
+	const struct shm_req *req = &in->shm->req[at];
+	struct soft_qp *qp;
+	struct inbound r; /* cqe is filled when there is one */
+	int index;
+
+	r.core = core;
+	r.in = in;
+	r.data = req->data;
+	r.chunk = in->shm->req_chunk[at];
+	r.resp_chunk = in->shm->resp_chunk[at];
+	r.received = false;
+	memcpy(&r.req, req, offsetof(struct shm_req, turn));
+	if (!(r.req.flags & SHM_REQ_BUNDLE))
+		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));
+	index = shm_qpn_index(core->seg, r.req.dst_qpn);
+	qp = index < 0 ? NULL : core->qp[index];
+	r.resp = (struct shm_resp){ .status = SHM_NOT_READY,
+		                        .qp_index = r.req.qp_index,
+		                        .wqe = r.req.wqe,
+		                        .flags = r.req.flags,
+		                        .epoch = r.req.epoch };
+	if (!qp) {
+		answer(&r, NULL, &in->shm->resp[at]);
+		return;
+	}
+	soft_lock(&qp->lock);
+	r.resp.status = (uint32_t)carry_out(&r, qp);
+	answer(&r, qp, &in->shm->resp[at]);
+	soft_unlock(&qp->lock);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Requests of peers. See responder.c. */
+#ifndef SOFT_RESPONDER_H
+#define SOFT_RESPONDER_H
+
+#include <stdint.h>
+
+#include "soft/verbs/core.h"
+#include "soft/verbs/pipe.h"
+
+/* Carry out the request in a place of the ring, and answer. Under core->progress. */
+void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at);
+
+#endif

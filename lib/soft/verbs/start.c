@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The record of the process is made: segment, bell, and blocks of queue pair numbers.
+ *
+ * DESIGN NOTES A queue pair number has to lead a peer to the process that owns it, without a daemon
+ * and without a directory that a killed process leaves behind. So numbers are owned in blocks of
+ * 4096 ("slots"), and owning a slot means listening on the abstract socket that bears its number:
+ * the kernel hands it out once and takes it back when the process dies.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/engine.h"
+#include "soft/verbs/list.h"
+#include "soft/verbs/loop.h"
+#include "soft/verbs/names.h"
+#include "soft/verbs/pipe_in.h"
+#include "soft/verbs/shm.h"
+#include "soft/verbs/start.h"
+
+static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Listen under the first free slot, starting at a random one. Slot 0 has the reserved numbers 0 and 1. */
+static int slot_listen(uint32_t *slot)
+{
+	uint32_t first = soft_random();
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (sock < 0)
+		return -1;
+	for (uint32_t i = 0; i < SHM_QPS_PER_SLOT; i++) {
+		struct sockaddr_un addr;
+
+		*slot = (first + i) % SHM_QPS_PER_SLOT;
+		if (*slot == 0)
+			continue;
+		if (bind(sock, (struct sockaddr *)&addr, softverbs_name(&addr, geteuid(), "qp", *slot, "")) == 0 &&
+		    listen(sock, SOMAXCONN) == 0)
+			return sock;
+		if (errno != EADDRINUSE)
+			break;
+	}
+	close(sock);
+	return -1;
+}
+
+int soft_slot_take(struct soft_core *core)
+{
+	uint32_t n = atomic_load(&core->seg->slots);
+	int sock, err;
+
+	if (n == SHM_SLOTS)
+		return ENOMEM;
+	sock = slot_listen(&core->seg->slot[n]);
+	if (sock < 0)
+		return errno;
+	err = softverbs_watch(sock, soft_pipe_accept, (void *)(intptr_t)sock);
+	if (err) {
+		close(sock);
+		return err;
+	}
+	shm_slots_store(core->seg, n + 1);
+	return 0;
+}
+
+static void *memfd_map(const char *name, size_t size, int *fd)
+{
+	void *map;
+
+	*fd = memfd_create(name, MFD_CLOEXEC);
+	if (*fd < 0)
+		return NULL;
+	if (ftruncate(*fd, (off_t)size) != 0)
+		goto err_close;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
+	if (map == MAP_FAILED)
+		goto err_close;
+	return map;
+
+err_close:
+	close(*fd);
+	return NULL;
+}
+
+/*
+ * Under Yama's restricted mode a peer may reach our memory only if we say so; any process of this
+ * user may be one.
+ */
+static void allow_peers(void)
+{
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+static void segment_init(struct soft_core *core)
+{
+	core->no_membarrier = !soft_barrier_register();
+	core->seg->key_mask = soft_random() & (SHM_MRS - 1);
+	core->seg->no_membarrier = core->no_membarrier;
+	core->seg->abi = SHM_ABI;
+	core->seg->attention = SHM_KICK;
+	core->seg->magic = SHM_MAGIC;
+}
+
+static struct soft_core *core_new(void)
+{
+	struct soft_core *core = calloc(1, sizeof(*core));
+
+	if (!core)
+		return NULL;
+	pthread_mutex_init(&core->table_lock, NULL);
+	soft_list_init(&core->timers);
+	core->mr_free = mmap(NULL, SHM_MRS * sizeof(*core->mr_free), PROT_READ | PROT_WRITE,
+	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (core->mr_free == MAP_FAILED)
+		goto err_free;
+	core->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (core->kick_fd < 0)
+		goto err_unmap_free;
+	core->seg = memfd_map("softverbs-segment", sizeof(*core->seg), &core->seg_fd);
+	if (!core->seg)
+		goto err_kick;
+	core->bell = memfd_map("softverbs-bell", sizeof(*core->bell), &core->bell_fd);
+	if (!core->bell)
+		goto err_segment;
+	segment_init(core);
+	allow_peers();
+	return core;
+
+err_segment:
+	munmap(core->seg, sizeof(*core->seg));
+	close(core->seg_fd);
+err_kick:
+	close(core->kick_fd);
+err_unmap_free:
+	munmap(core->mr_free, SHM_MRS * sizeof(*core->mr_free));
+err_free:
+	free(core);
+	return NULL;
+}
+
+struct soft_core *soft_core_get(void)
+{
+	int err;
+
+	pthread_mutex_lock(&core_lock);
+	if (!soft_core) {
+		struct soft_core *core = core_new();
+
+		if (!core)
+			goto out;
+		/* The engine finds the core by its global name, so that comes first. */
+		soft_core = core;
+		err = soft_engine_start(core);
+		if (!err)
+			err = soft_slot_take(core);
+		if (err) {
+			/* Never seen with memory to spare; the pieces stay for the next attempt's failure. */
+			soft_core = NULL;
+			errno = err;
+		}
+	}
+out:
+	pthread_mutex_unlock(&core_lock);
+	return soft_core;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One timer per queue pair. The engine runs them. */
+#ifndef SOFT_TIMER_H
+#define SOFT_TIMER_H
+
+#include <stdint.h>
+
+#include "soft/verbs/core.h"
+#include "soft/verbs/qp.h"
+
+void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns);
+void soft_timer_clear(struct soft_qp *qp);
+/* One queue pair whose time has come, taken off the list; NULL and the next deadline if there is none. */
+struct soft_qp *soft_timer_take(struct soft_core *core, uint64_t now_ns, uint64_t *next_ns);
+
+#endif
