@@ -44,7 +44,7 @@ distclean:
 
 install: lib soft $(programs) $(perf_installed) man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/oriel/soft $(DESTDIR)$(INCLUDEDIR)
-	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3
+	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
 	install -m 755 $(programs) $(perf_installed) $(DESTDIR)$(BINDIR)
 	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(B)/lib/liboriel.a $(DESTDIR)$(LIBDIR)
@@ -54,6 +54,7 @@ install: lib soft $(programs) $(perf_installed) man
 	install -m 755 $(soft_libs) $(DESTDIR)$(LIBDIR)/oriel/soft
 	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
+	install -m 644 $(man_7) $(DESTDIR)$(MANDIR)/man7
 
 uninstall:
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h
@@ -61,6 +62,7 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
+	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%)
 
 .PHONY: all demo test soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:

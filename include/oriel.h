@@ -4,8 +4,8 @@
  *
  * This header is the manual; the man pages are made from the blocks below. Each block says what a
  * call does, the units of its arguments, who owns what, when it is complete, which errors it gives,
- * what threads may do, and its source: the number of a rule (tests/multi names its tests by them)
- * or a section of MPI-4.1.
+ * what threads may do, its source: the number of a rule (tests/rules.md) or a section of MPI-4.1;
+ * and for the central calls an example.
  *
  * Every call that returns int gives 0 (or, where the block says so, a value that is not negative)
  * on success and a negative ORIEL_ERR_* otherwise; after an error nothing has changed unless the
@@ -146,6 +146,9 @@ struct oriel_usage {
  * remedy.
  * Threads: one thread at a time per job.
  * Source: MPI-4.1 11.2; E1
+ * Example:
+ *   if (oriel_init(NULL, &job))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_init(const struct oriel_options *options, oriel_job **job);
 
@@ -244,6 +247,9 @@ int oriel_group_world(oriel_job *job, oriel_group **group);
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: a negative count, a null pointer; ORIEL_ERR_RANK: out of
  * range or twice.
  * Source: MPI-4.1 7.3.2; W6, P9, E2
+ * Example:
+ *   int ranks[] = { left, right };
+ *   rc = oriel_group_incl(world, 2, ranks, &neighbours);
  */
 int oriel_group_incl(const oriel_group *group, int count, const int ranks[], oriel_group **newgroup);
 
@@ -314,6 +320,9 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * accepted, it fails on all.
  * Threads: several threads may create windows at once on different lists of members (E4).
  * Source: MPI-4.1 13.2.1; W1-W6, W9
+ * Example:
+ *   static double field[1000];
+ *   rc = oriel_win_create(field, sizeof(field), sizeof(double), NULL, world, &win);
  */
 int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
                      oriel_group *group, oriel_win **win);
@@ -328,6 +337,9 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
  * Errors: those of oriel_win_create; ORIEL_ERR_MEMORY also where the machine, or a control group,
  * has not so much left, with need, limit and remedy.
  * Source: MPI-4.1 13.2.2; W4
+ * Example:
+ *   void *base;
+ *   rc = oriel_win_allocate(8000, sizeof(double), NULL, world, &base, &win);
  */
 int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[], oriel_group *group,
                        void **base, oriel_win **win);
@@ -396,6 +408,10 @@ int oriel_mem_deregister(oriel_mem **mem);
  * or one that does not name the target; ORIEL_ERR_RANGE: before anything is sent; ORIEL_ERR_ACCESS;
  * ORIEL_ERR_PEER; ORIEL_ERR_MEMORY; ORIEL_ERR_TIMEOUT.
  * Source: MPI-4.1 13.3.1; D1-D8, W3
+ * Example:
+ *   if (oriel_win_start(win, neighbours, 0) || oriel_put(win, &value, sizeof(value), right, 10) ||
+ *       oriel_win_complete(win))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp);
 
@@ -407,6 +423,10 @@ int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_
  *
  * Errors: those of oriel_put but ORIEL_ERR_ACCESS.
  * Source: MPI-4.1 13.3.2; D1-D8, W3
+ * Example:
+ *   if (oriel_win_fence(win, 0) || oriel_get(win, &value, sizeof(value), right, 10) ||
+ *       oriel_win_fence(win, 0))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp);
 
@@ -421,6 +441,11 @@ int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, 
  * Errors: those of oriel_put; ORIEL_ERR_ARG: sums that differ or overflow, a negative count, a null
  * list.
  * Source: MPI-4.1 13.3.1 (derived datatypes); D1-D8
+ * Example:
+ *   struct oriel_origin_piece from[] = { { out, 100 }, { out + 200, 100 } };
+ *   struct oriel_target_piece to[] = { { 0, 150 }, { 400, 50 } };
+ *   
+ *   rc = oriel_putv(win, from, 2, right, to, 2);
  */
 int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
                const struct oriel_target_piece target[], int target_count);
@@ -457,6 +482,10 @@ int oriel_win_flush(oriel_win *win, int target_rank);
  *
  * Errors: those of oriel_win_flush.
  * Source: MPI-4.1 13.5.4, extended to every access epoch; P4
+ * Example:
+ *   if (oriel_get(win, &where, sizeof(where), right, 0) || oriel_win_flush_local(win, right) ||
+ *       oriel_put(win, &value, sizeof(value), right, where))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_flush_local(oriel_win *win, int target_rank);
 
@@ -472,6 +501,9 @@ int oriel_win_flush_local(oriel_win *win, int target_rank);
  * ORIEL_ERR_PEER: an earlier operation failed (P5; a dead origin is told by wait);
  * ORIEL_ERR_MEMORY.
  * Source: MPI-4.1 13.5.2; P1, P2, P6, P9-P14
+ * Example:
+ *   if (oriel_win_post(win, neighbours, 0) || oriel_win_wait(win))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions);
 
@@ -485,6 +517,10 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions);
  *
  * Errors: as oriel_win_post, for access epochs.
  * Source: MPI-4.1 13.5.2; P1-P4, P9-P14
+ * Example:
+ *   if (oriel_win_start(win, neighbours, 0) || oriel_put(win, &value, sizeof(value), left, 0) ||
+ *       oriel_win_complete(win))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
 
@@ -502,6 +538,10 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
  * operation that was copied and fails later is reported by a later call on the window (P5).
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P3-P5, P11, P12, E5
+ * Example:
+ *   if (oriel_win_post(win, neighbours, 0) || oriel_win_start(win, neighbours, 0) ||
+ *       oriel_put(win, &value, sizeof(value), left, 0) || oriel_win_complete(win) || oriel_win_wait(win))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_complete(oriel_win *win);
 
@@ -530,6 +570,9 @@ int oriel_win_wait(oriel_win *win);
  * Errors: those of oriel_win_wait but ORIEL_ERR_TIMEOUT; ORIEL_ERR_ARG: null flag.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P8
+ * Example:
+ *   while ((rc = oriel_win_test(win, &flag)) == 0 && !flag)
+ *   	compute();
  */
 int oriel_win_test(oriel_win *win, int *flag);
 
@@ -545,6 +588,10 @@ int oriel_win_test(oriel_win *win, int *flag);
  * ORIEL_ERR_PEER: a member died; ORIEL_ERR_TIMEOUT: repeat the call to go on with the same fence.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.1; F1-F4
+ * Example:
+ *   if (oriel_win_fence(win, ORIEL_MODE_NOPRECEDE) || oriel_put(win, &value, sizeof(value), right, 0) ||
+ *       oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_fence(oriel_win *win, int assertions);
 

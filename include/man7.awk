@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# man7.awk - a man page from one of include/man/*.7.md, on standard output
+#
+# usage: awk -v version=0.1.0 -f include/man7.awk include/man/oriel_epochs.7.md
+#
+# What it knows of Markdown: the title "# name(7) - what it is", sections (##) and subsections (###), paragraphs, lists of
+# "- " items whose further lines are indented by two spaces, blocks between ``` lines, tables of two columns (a row becomes
+# a paragraph with a tag; the head is dropped), `code`, **bold**, *italic*, [text](address), and pictures, which are left
+# out. Anything else is text.
+
+function fail(why) {
+	printf "%s:%d: %s\n", FILENAME, FNR, why > "/dev/stderr"
+	failed = 1
+	exit 1
+}
+
+# What roff would take for a request or an escape.
+function plain(text) {
+	gsub(/\\/, "\\e", text)
+	gsub(/-/, "\\-", text)
+	gsub(/\^/, "\\(ha", text)
+	gsub(/~/, "\\(ti", text)
+	if (text ~ /^[.']/)
+		text = "\\&" text
+	return text
+}
+
+# The text before the next `mark` becomes of that font; `rest` is what follows it.
+function in_font(text, mark, font, at) {
+	at = index(text, mark)
+	if (at == 0)
+		fail("a " mark " that does not end")
+	rest = substr(text, at + length(mark))
+	return "\\f" font plain(substr(text, 1, at - 1)) "\\fR"
+}
+
+# Fonts and links; a mark inside code is code.
+function inline(text, out, link, mark) {
+	while (match(text, /`|\*\*|\*|\[[^]]*\]\([^)]*\)/)) {
+		out = out plain(substr(text, 1, RSTART - 1))
+		if (RLENGTH > 2) {
+			split(substr(text, RSTART + 1, RLENGTH - 1), link, /\]\(/)
+			text = substr(text, RSTART + RLENGTH)
+			out = out "\\fB" plain(link[1]) "\\fR"
+			continue
+		}
+		mark = substr(text, RSTART, RLENGTH)
+		out = out in_font(substr(text, RSTART + RLENGTH), mark, mark == "*" ? "I" : "B")
+		text = rest
+	}
+	out = out plain(text)
+	return out ~ /^[.']/ ? "\\&" out : out
+}
+
+function flush_text() {
+	if (text != "")
+		print inline(text)
+	text = ""
+}
+
+function begin(request) {
+	flush_text()
+	print request
+}
+
+FNR == 1 {
+	if (!match($0, /^# [a-z_]+\(7\) - /))
+		fail("the first line is not \"# name(7) - what it is\"")
+	name = substr($0, 3, index($0, "(") - 3)
+	printf ".TH %s 7 \"\" \"Oriel %s\" \"Oriel manual\"\n", toupper(name), version
+	printf ".SH NAME\n%s \\- %s\n", name, inline(substr($0, RLENGTH + 1))
+	next
+}
+
+/^```/ {
+	inside = !inside
+	if (inside)
+		begin(".PP\n.RS 4\n.EX")
+	else
+		print ".EE\n.RE"
+	after_block = 1
+	next
+}
+
+inside {
+	print plain($0)
+	next
+}
+
+/^!\[/ { next }
+/^$/ { flush_text(); in_item = in_table = 0; pending = 1; next }
+/^### / { begin(".SS " inline(substr($0, 5))); pending = 0; next }
+/^## / { begin(".SH " inline(toupper(substr($0, 4)))); sections = 1; pending = 0; next }
+/^- / { begin(".IP \\(bu 2"); text = substr($0, 3); in_item = 1; pending = 0; next }
+
+/^\|/ {
+	if (split($0, cell, / *\| */) != 4)
+		fail("a table of other than two columns")
+	if (!in_table++ || cell[2] ~ /^-+$/)
+		next
+	begin(".TP\n" inline(cell[2]))
+	text = cell[3]
+	flush_text()
+	pending = 0
+	next
+}
+
+{
+	if (pending)
+		begin(sections ? ".PP" : ".SH DESCRIPTION")
+	pending = 0
+	sections = 1
+	sub(/^ +/, "")
+	text = text (text == "" ? "" : " ") $0
+}
+
+END {
+	if (!failed)
+		flush_text()
+}
