@@ -50,6 +50,15 @@ static inline void counter_store(uint64_t *counter, uint64_t value)
 	__atomic_store_n(counter, value, __ATOMIC_RELEASE);
 }
 
+/*
+ * Between stores to a record that peers may be reading: what was stored before is seen before what
+ * is stored after. The reader's partner is the record's check word, which it computes anew.
+ */
+static inline void record_fence(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Tell the processor that this is a spin loop. */
 static inline void cpu_relax(void)
 {

@@ -19,8 +19,6 @@
  * requests as the small puts; operations that use the caller's memory are waited for. Copied ones
  * are not: complete returns without waiting for the network.
  */
-#include "epoch/access.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,103 +28,14 @@
 #include "verbs/lend.h"
 #include "win/link.h"
 #include "base/order.h"
-#include "op/rma.h"
+#include "op/enter.h"
+#include "op/issue.h"
+#include "win/epoch.h"
+#include "win/origin.h"
 #include "job/wait.h"
 #include "win/win.h"
 
 #define ACCESS_MARKS (LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED)
-
-bool access_grant(struct oriel_win *win, struct link *link)
-{
-	if (link->marks & LINK_GRANTED)
-		return true;
-	if (link_state(link) != LINK_READY || flag_load(&link_flags(win, link)->posted) != link->posted_expected)
-		return false; /* the flag_load pairs with link_send_posted at the target */
-	link->marks |= LINK_GRANTED;
-	return true;
-}
-
-void access_push(struct oriel_win *win)
-{
-	for (uint32_t i = 0; i < win->access.count; i++) {
-		struct link *link = win->access.links[i];
-
-		if (!link->held || !access_grant(win, link))
-			continue;
-		rma_issue_held(win, link);    /* an error is the peer's death, which complete will tell */
-		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
-	}
-}
-
-static int add_links(struct oriel_win *win, struct link **links, const struct oriel_group *group, const char *call)
-{
-	for (int i = 0; i < group->size; i++) {
-		int world = group_world_rank(group, i);
-		int rank = group_rank_of(win->group, world);
-		int rc;
-
-		if (rank == ORIEL_RANK_NONE)
-			return err_set(ORIEL_ERR_RANK, "%s: window %p: rank %d of the job is in the group but not in the window's",
-			               call, (void *)win, world);
-		rc = link_get(win, rank, &links[i]);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static bool reserve_links(struct epoch *epoch, uint32_t count)
-{
-	struct link **bigger;
-
-	if (count <= epoch->capacity)
-		return true;
-	bigger = realloc(epoch->links, count * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	epoch->links = bigger;
-	epoch->capacity = count;
-	return true;
-}
-
-/* The links of a group that is not the one before: they stay until another comes. */
-static int epoch_prepare(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
-{
-	int rc;
-
-	epoch->prepared = false;
-	if (!reserve_links(epoch, (uint32_t)group->size))
-		return err_set(ORIEL_ERR_MEMORY, "%s: window %p: out of memory for %d ranks", call, (void *)win, group->size);
-	rc = add_links(win, epoch->links, group, call);
-	for (int i = 0; rc == 0 && i < group->size; i++)
-		rc = link_prefetch(win, epoch->links[i]);
-	if (rc)
-		return rc;
-	memcpy(epoch->key, group->key, sizeof(epoch->key));
-	epoch->prepared = true;
-	return 0;
-}
-
-int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
-{
-	if (!epoch->prepared || memcmp(epoch->key, group->key, sizeof(epoch->key)) != 0) {
-		int rc = epoch_prepare(win, epoch, group, call);
-
-		if (rc)
-			return rc;
-	}
-	epoch->count = (uint32_t)group->size;
-	epoch->next = 0;
-	epoch->open = true;
-	return 0;
-}
-
-void epoch_close(struct epoch *epoch)
-{
-	epoch->open = false;
-	epoch->closing = false;
-	epoch->count = 0;
-}
 
 static int start_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
@@ -233,11 +142,11 @@ static int close_step(struct oriel_win *win, struct link *link)
 	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
 		return ORIEL_ERR_PEER;
 	if (!(link->marks & LINK_FLAGGED)) {
-		if (link_state(link) != LINK_READY || !access_grant(win, link)) {
+		if (link_state(link) != LINK_READY || !link_grant(win, link)) {
 			wait_serve(win->job, link->peer);
 			return 0;
 		}
-		rc = rma_issue_held(win, link);
+		rc = issue_held(win, link);
 		if (rc)
 			return rc;
 		if (!data_before_flag_done(link))

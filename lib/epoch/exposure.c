@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 
-#include "epoch/access.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -16,6 +15,8 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/wait.h"
+#include "op/enter.h"
+#include "win/epoch.h"
 #include "win/win.h"
 
 #define POST_ASSERTIONS (ORIEL_MODE_NOCHECK | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT)

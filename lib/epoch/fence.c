@@ -18,11 +18,8 @@
  * not written to yet, by mail, who then do the same: they could have waited for ever, if only this
  * member saw the death.
  */
-#include "epoch/fence.h"
-
 #include <string.h>
 
-#include "epoch/access.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -30,33 +27,21 @@
 #include "win/link.h"
 #include "job/mail.h"
 #include "base/order.h"
-#include "op/rma.h"
+#include "op/enter.h"
+#include "op/flush.h"
+#include "win/origin.h"
+#include "win/epoch.h"
+#include "base/dissemination.h"
 #include "base/util.h"
 #include "job/wait.h"
 #include "win/win.h"
 
 #define FENCE_ASSERTIONS (ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED)
 
-int fence_rounds(int size)
-{
-	return log2_up((uint64_t)size);
-}
-
-/* The member 2^round places after this rank, or before it. */
+/* The member this round sends to, or hears from. */
 static int partner_rank(const struct oriel_win *win, int round, int direction)
 {
-	int size = win->group->size;
-	int distance = (1 << round) % size;
-
-	return (win->group->my_rank + (direction > 0 ? distance : size - distance)) % size;
-}
-
-void fence_learn(struct oriel_win *win, const struct link *link, struct remote words)
-{
-	for (int round = 0; round < win->fence.rounds; round++) {
-		if (partner_rank(win, round, 1) == link->rank)
-			win->fence.partner[round].words = words;
-	}
+	return dissemination_partner(win->group->size, win->group->my_rank, round, direction);
 }
 
 static int fence_check(struct oriel_win *win, int assertions)
@@ -88,25 +73,12 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 	return rc;
 }
 
-static void fence_mail_id(const struct oriel_win *win, uint8_t id[16])
-{
-	coll_id(id, win->id, 0, COLL_FENCE_FAILED);
-}
-
-void fence_forget(struct oriel_win *win)
-{
-	uint8_t id[16];
-
-	fence_mail_id(win, id);
-	kept_mails_drop(win->job, id);
-}
-
 /* A member we depend on has left the fence in error: who is the cause, as world rank? */
 static int told_of_death(struct oriel_win *win)
 {
 	uint8_t id[16];
 
-	fence_mail_id(win, id);
+	fence_failed_id(win, id);
 	for (int round = 0; round < win->fence.rounds; round++) {
 		struct peer *peer = peer_find(win->job, win_world_rank(win, partner_rank(win, round, -1)));
 		struct mail mail;
@@ -184,7 +156,7 @@ static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 		struct mail mail = { .code = ORIEL_ERR_PEER, .culprit = dead };
 		struct peer *peer = peer_find(win->job, win_world_rank(win, partner_rank(win, round, 1)));
 
-		fence_mail_id(win, mail.id);
+		fence_failed_id(win, mail.id);
 		if (peer && state_load(&peer->state) == PEER_UP)
 			mail_send(peer, &mail, wait);
 	}
@@ -244,7 +216,7 @@ static int fence_run(struct oriel_win *win, int assertions)
 	int rc = 0, barrier_rc;
 
 	if (!(assertions & ORIEL_MODE_NOPRECEDE) && win->fence.used)
-		rc = rma_flush(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
+		rc = flush_run(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
 	if (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY)
 		return rc;
 	if (!needs_barrier(assertions))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * directory.h - the table of windows that peers read, and reading a peer's
+ * directory.h - our table of windows, which peers read; reading theirs is lookup.h
  */
 #ifndef ORIEL_DIRECTORY_H
 #define ORIEL_DIRECTORY_H
@@ -12,9 +12,6 @@
 #include "verbs/slab.h"
 
 struct oriel_job;
-struct oriel_win;
-struct peer;
-struct link;
 
 /* Our table of windows; guarded by job->lock. */
 struct directory {
@@ -52,17 +49,5 @@ void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_en
  * still come.
  */
 void directory_give(struct oriel_job *job, uint32_t slot);
-
-/*
- * Ask for a link's description: its peer connected, its entry read. The service thread does it and
- * makes the link LINK_READY, or leaves it when the peer is dead. ERRORS: ORIEL_ERR_MEMORY.
- */
-int lookup_request(struct link *link, struct oriel_win *win);
-
-/* Service thread: go on with a peer's lookups. Whether some are left. */
-bool lookups_tick(struct peer *peer);
-
-/* Service thread: the peer is dead. */
-void lookups_fail(struct peer *peer);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "job/agenda.h"
 #include "job/conn.h"
-#include "job/directory.h"
+#include "job/lookup.h"
 #include "base/err.h"
 #include "job/job.h"
 #include "base/owned_lock.h"

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-#include "job/directory.h"
+#include "base/dissemination.h"
+#include "base/order.h"
+#include "job/lookup.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -67,15 +69,59 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 	return 0;
 }
 
+/* If the member is one that a fence writes to: where its words are. */
+static void learn_partner(struct oriel_win *win, const struct link *link, struct remote words)
+{
+	for (int round = 0; round < win->fence.rounds; round++) {
+		if (dissemination_partner(win->group->size, win->group->my_rank, round, 1) == link->rank)
+			win->fence.partner[round].words = words;
+	}
+}
+
+/* Everything is known: publish it to the window, and send the post that was queued meanwhile (P6, P11). */
+static void described(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
+{
+	struct link *link = customer->link;
+	struct peer *peer = link->peer;
+	bool post;
+
+	link->base = entry->base;
+	link->size_bytes = entry->size_bytes;
+	link->disp_unit_bytes = entry->disp_unit_bytes;
+	link->rkey = entry->rkey;
+	link->read_only = entry->flags & DIR_READ_ONLY;
+	link->slot = slot;
+	learn_partner(customer->window, link, (struct remote){ entry->fence_addr, entry->fence_rkey });
+	pthread_mutex_lock(&peer->lock);
+	link_ready(link);
+	post = link->post_queued;
+	link->post_queued = false;
+	pthread_mutex_unlock(&peer->lock);
+	if (post)
+		link_send_posted(link);
+}
+
 int link_prefetch(struct oriel_win *win, struct link *link)
 {
+	struct lookup_customer customer = { .done = described, .window = win, .link = link, .pending = &win->lookups };
+
 	if (link_state(link) != LINK_NEW)
 		return 0;
 	link->state = LINK_ASKED; /* under win->lock; the service thread's LINK_READY comes later */
-	if (lookup_request(link, win) == 0)
+	if (lookup_request(link->peer, win->id, win->slot, &customer) == 0)
 		return 0;
 	link->state = LINK_NEW;
 	return ORIEL_ERR_MEMORY;
+}
+
+bool link_grant(struct oriel_win *win, struct link *link)
+{
+	if (link->marks & LINK_GRANTED)
+		return true;
+	if (link_state(link) != LINK_READY || flag_load(&link_flags(win, link)->posted) != link->posted_expected)
+		return false; /* the flag_load pairs with link_send_posted at the target */
+	link->marks |= LINK_GRANTED;
+	return true;
 }
 
 int link_send_posted(struct link *link)
@@ -84,7 +130,7 @@ int link_send_posted(struct link *link)
 	uint64_t unused;
 
 	words.addr += offsetof(struct flag_pair, posted);
-	/* Pairs with the flag_load in access_grant at the origin. */
+	/* Pairs with the flag_load in link_grant at the origin. */
 	return lend_flag(&link->peer->wire, link->posted_sent - 1, link->posted_sent, words, &unused);
 }
 

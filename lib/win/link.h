@@ -86,6 +86,9 @@ int link_get(struct oriel_win *win, int rank, struct link **link);
 /* Ask for the description if that has not been done. ERRORS: ORIEL_ERR_MEMORY. */
 int link_prefetch(struct oriel_win *win, struct link *link);
 
+/* Whether the target has opened its window to us: its post flag of this epoch has been seen. Holds win->lock. */
+bool link_grant(struct oriel_win *win, struct link *link);
+
 /*
  * Send the post flag `posted_sent`, now or as soon as the link is ready. ERRORS: ORIEL_ERR_PEER,
  * ORIEL_ERR_MEMORY.

@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "epoch/access.h"
 #include "job/coll.h"
 #include "job/group.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "win/link.h"
+#include "win/operation.h"
 #include "base/owned_lock.h"
 #include "base/order.h"
 #include "oriel.h"
@@ -26,15 +26,6 @@
 #define HELD_MAX 65536      /* operations held back before put and get wait for the post */
 #define EPOCH_MRS_MAX 1024  /* memory registered for one epoch before its operations are completed early */
 #define FENCE_ROUNDS_MAX 24 /* log2 of the largest job */
-
-/* An operation issued before the target's post arrived. */
-struct held {
-	void *origin;
-	size_t size_bytes;
-	uint64_t remote_addr;
-	uint32_t next; /* index + 1 of the link's next one; 0: none */
-	bool get;
-};
 
 /* An access or exposure epoch of post, start, complete, wait. */
 struct epoch {
@@ -108,21 +99,13 @@ struct oriel_win {
 	struct coll free_coll;
 };
 
-/*
- * For calls that close an epoch: the same without the sticky error, since that must not keep the
- * epoch open. win_tell_sticky tells it once the epoch is closed; without the lock. ERRORS:
- * ORIEL_ERR_PEER.
- */
-static inline int win_enter_closing(struct oriel_win *win, const char *call);
-int win_tell_sticky(struct oriel_win *win, const char *call);
-static inline void win_leave(struct oriel_win *win);
-
-/*
- * The parts of these that are rarely needed: the error for a bad handle; a look for sticky errors
- * under the lock.
- */
+/* The error for a handle that is not a window's. */
 int win_refuse(const struct oriel_win *win, const char *call);
-int win_find_sticky(struct oriel_win *win, const char *call);
+
+static inline int win_check(const struct oriel_win *win, const char *call)
+{
+	return handle_valid(HANDLE_WIN, win) ? 0 : win_refuse(win, call);
+}
 
 /* The world rank of a member. */
 int win_world_rank(const struct oriel_win *win, int rank);
@@ -133,14 +116,11 @@ static inline struct flag_pair *link_flags(const struct oriel_win *win, const st
 	return peer_flags(link->peer, win->slot);
 }
 
+/* Under which id members mail that they have left a fence in error. */
+void fence_failed_id(const struct oriel_win *win, uint8_t id[16]);
+
 /* ORIEL_ERR_PEER for a member, naming window, rank and why. */
 int win_peer_error(const struct oriel_win *win, int rank);
-
-/*
- * Work requests of this window, flags included, that are not complete: wait for them. ERRORS:
- * ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
- */
-int win_drain(struct oriel_win *win, const char *call);
 
 /*
  * Place of a member in the window's table of links: its link is there, or nothing. Not with an
@@ -170,48 +150,6 @@ static inline bool epoch_blocks(struct epoch *epoch)
 	if (epoch->open && epoch->count == 0 && !epoch->closing)
 		epoch->open = false;
 	return epoch->open;
-}
-
-/* A call on the way of every put and epoch: tests/budget keeps count of its instructions. */
-
-static inline int win_check(const struct oriel_win *win, const char *call)
-{
-	return handle_valid(HANDLE_WIN, win) ? 0 : win_refuse(win, call);
-}
-
-/* Somebody has died since sticky errors were last looked for. */
-static inline bool win_has_news(const struct oriel_win *win)
-{
-	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died */
-}
-
-static inline int win_enter_closing(struct oriel_win *win, const char *call)
-{
-	int rc = win_check(win, call);
-
-	if (rc)
-		return rc;
-	owned_lock_take(&win->lock);
-	if (win->held_count > 0 && win->access.open && !win->access.closing)
-		access_push(win);
-	return 0;
-}
-
-static inline int win_enter(struct oriel_win *win, const char *call)
-{
-	int rc = win_enter_closing(win, call);
-
-	if (rc || !win_has_news(win))
-		return rc;
-	rc = win_find_sticky(win, call);
-	if (rc)
-		owned_lock_give(&win->lock);
-	return rc;
-}
-
-static inline void win_leave(struct oriel_win *win)
-{
-	owned_lock_give(&win->lock);
 }
 
 #endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* enter.c - see enter.h. */
+#include "op/enter.h"
+
+#include "base/err.h"
+#include "job/job.h"
+#include "win/link.h"
+
+/*
+ * A copied put of a closed epoch whose target died before the completion was seen: its rank, or
+ * ORIEL_RANK_NONE.
+ */
+static int find_sticky(struct oriel_win *win)
+{
+	int rank = ORIEL_RANK_NONE;
+
+	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		struct link *link = win->links[i];
+
+		if (!link || !(link->marks & LINK_COPIED) || state_load(&link->peer->state) != PEER_DEAD)
+			continue;
+		link->marks &= (uint8_t)~LINK_COPIED;
+		if (!wire_done(&link->peer->wire, link->last_number) && rank == ORIEL_RANK_NONE)
+			rank = link->rank;
+	}
+	return rank;
+}
+
+int win_find_sticky(struct oriel_win *win, const char *call)
+{
+	int rank = find_sticky(win);
+
+	return rank == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, rank), call);
+}
+
+int win_tell_sticky(struct oriel_win *win, const char *call)
+{
+	int rc;
+
+	if (!win_has_news(win))
+		return 0;
+	owned_lock_take(&win->lock);
+	rc = win_find_sticky(win, call);
+	owned_lock_give(&win->lock);
+	return rc;
+}

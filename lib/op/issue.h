@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * issue.h - operations on their way to the wire
+ *
+ * The caller holds win->lock, which some calls give up while they wait.
+ */
+#ifndef ORIEL_ISSUE_H
+#define ORIEL_ISSUE_H
+
+#include "win/operation.h"
+
+struct oriel_win;
+struct link;
+struct wait;
+
+/* The processor does it, at once: the target's memory is mapped here. */
+void copy_lent(const struct op *op);
+
+/* Issue an operation that has been checked, or hold it back until the post. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
+int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op, const char *call);
+
+/* Issue the operations that were held back for a link whose post has arrived. ERRORS: as above. */
+int issue_held(struct oriel_win *win, struct link *link);
+
+/* Issue what is held back for targets whose post has arrived since (P4). */
+void issue_push(struct oriel_win *win);
+
+/* One turn of a wait for something of one peer; the lock is given up meanwhile. */
+int wait_turn(struct oriel_win *win, struct link *link, struct wait *wait);
+
+#endif

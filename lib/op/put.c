@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * put.c - put and get
+ */
+#include "base/err.h"
+#include "base/order.h"
+#include "op/enter.h"
+#include "op/issue.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/win.h"
+
+static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_t disp, const char *call)
+{
+	struct link *link;
+	int rc = op_begin(win, rank, op->size_bytes == 0, &link, call);
+
+	if (rc || op->size_bytes == 0)
+		return rc;
+	rc = op_range(win, link, disp, op->size_bytes, &op->remote_addr, call);
+	if (rc == 0)
+		rc = op_access(win, link, op->kind, call);
+	return rc ? rc : issue_or_hold(win, link, op, call);
+}
+
+/* Whether operations on a link may go out now, as far as that is plain to see. */
+static inline bool is_open(struct oriel_win *win, struct link *link)
+{
+	if (win->access.open)
+		return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS && !win->access.closing &&
+		       ((link->marks & LINK_GRANTED) || link_grant(win, link));
+	return win->fence.open && !win->fence.closing && !win->fence.under_way && !win->freeing;
+}
+
+/*
+ * The short way, for most operations on lent memory: everything is as it should be, and the
+ * processor copies. False if anything is not plain; then nothing has happened, and transfer_locked
+ * finds out. The caller holds the lock.
+ */
+static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, size_t disp)
+{
+	struct link *link = win->link_capacity ? win->links[(uint32_t)rank & (win->link_capacity - 1)] : NULL;
+	uint64_t offset;
+
+	if (!link || link->rank != rank || !link->lent || !is_open(win, link))
+		return false;
+	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
+		return false;
+	/* No bytes do nothing, and open no fence epoch either. */
+	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
+		return false;
+	op->remote_addr = link->base + offset;
+	win->fence.used |= !win->access.open;
+	copy_lent(op);
+	return true;
+}
+
+static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, const char *call)
+{
+	int rc = win_enter(win, call);
+
+	if (rc)
+		return rc;
+	if (!op.origin && op.size_bytes > 0)
+		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: origin is NULL, size_bytes %zu", call, (void *)win, op.size_bytes);
+	else if (!copy_at_once(win, &op, rank, disp))
+		rc = transfer_locked(win, &op, rank, disp, call);
+	win_leave(win);
+	return rc ? err_in(rc, call) : 0;
+}
+
+int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	/* A put never writes through this pointer; a get of the same struct op does. */
+	struct op op = { .kind = OP_PUT, .origin = (void *)(uintptr_t)origin, .size_bytes = size_bytes };
+
+	return transfer(win, op, target_rank, target_disp, "oriel_put");
+}
+
+int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
+
+	return transfer(win, op, target_rank, target_disp, "oriel_get");
+}

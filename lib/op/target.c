@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* target.c - see target.h. */
+#include "op/target.h"
+
+#include "base/err.h"
+#include "base/order.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/wait.h"
+#include "op/issue.h"
+#include "verbs/lend.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* Checking. The caller holds the lock. */
+
+int no_epoch(const struct oriel_win *win, int rank, const char *call)
+{
+	if (win->access.open)
+		return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (const void *)win,
+		               rank);
+	return err_set(ORIEL_ERR_SYNC,
+	               "%s: window %p: no access epoch is open for rank %d; call oriel_win_start or "
+	               "oriel_win_fence first",
+	               call, (const void *)win, rank);
+}
+
+/* The link to a target that the open epoch names. */
+int op_link(struct oriel_win *win, int rank, struct link **link, const char *call)
+{
+	if (rank < 0 || rank >= win->group->size)
+		return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call, (void *)win,
+		               rank, win->group->size - 1);
+	if (epoch_blocks(&win->access)) {
+		*link = win->access.closing ? NULL : link_find(win, rank);
+		if (*link && (*link)->marks & LINK_FLAGGED)
+			return err_set(ORIEL_ERR_SYNC,
+			               "%s: window %p: rank %d has been told by an oriel_win_complete that timed out that the "
+			               "access epoch is over",
+			               call, (void *)win, rank);
+		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
+	}
+	if (!win->fence.open || win->fence.closing || win->fence.under_way || win->freeing)
+		return no_epoch(win, rank, call);
+	return link_get(win, rank, link);
+}
+
+/* The target's description must be known for the range check: wait for it, bounded (D4). */
+static int wait_described(struct oriel_win *win, struct link *link, const char *call)
+{
+	struct wait wait;
+	int rc = link_prefetch(win, link);
+
+	wait_begin(&wait, win->job, call, win);
+	while (rc == 0 && link_state(link) != LINK_READY)
+		rc = wait_turn(win, link, &wait);
+	return rc;
+}
+
+/* Epoch, rank, and unless there is nothing to move, a described and living target. */
+int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, const char *call)
+{
+	int rc = op_link(win, rank, link, call);
+
+	if (rc || empty)
+		return rc;
+	if (link_state(*link) != LINK_READY) {
+		rc = wait_described(win, *link, call);
+		if (rc == 0)
+			rc = op_link(win, rank, link, call); /* the lock was given up: the epoch may have been closed */
+		if (rc)
+			return rc;
+	}
+	if (state_load(&(*link)->peer->state) == PEER_DEAD) /* pairs with rank_died */
+		return win_peer_error(win, rank);
+	if (!(*link)->lend_asked)
+		lend_ask(*link);
+	return 0;
+}
+
+/* The target address of size_bytes at disp. */
+int op_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
+             const char *call)
+{
+	uint64_t offset;
+
+	if (!in_range(link, disp, size_bytes, &offset))
+		return err_set(
+			ORIEL_ERR_RANGE,
+			"%s: window %p: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
+			call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
+			(unsigned long long)link->size_bytes);
+	*addr = link->base + offset;
+	return 0;
+}
+
+int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call)
+{
+	if (kind == OP_GET || !link->read_only)
+		return 0;
+	return err_set(ORIEL_ERR_ACCESS, "%s: window %p: rank %d may only read its own memory, so it cannot be put to",
+	               call, (const void *)win, link->rank);
+}

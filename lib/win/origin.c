@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * origin.c - under which key the device may use origin memory
+ *
+ * Memory of windows and oriel_mem_register is used as it is. Other memory goes through the wire's
+ * ring or, above WIRE_COPY_MAX, is registered until the epoch's operations are complete.
+ */
+#include "win/origin.h"
+
+#include "base/util.h"
+#include "job/job.h"
+#include "job/mem.h"
+#include "win/win.h"
+
+/* Origin memory. */
+
+static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct op *op)
+{
+	for (uint32_t i = win->epoch_mrs_reusable; i < win->epoch_mr_count; i++) {
+		struct ibv_mr *mr = win->epoch_mrs[i];
+		size_t offset = (uintptr_t)op->origin - (uintptr_t)mr->addr;
+
+		if (offset < mr->length && mr->length - offset >= op->size_bytes)
+			return mr;
+	}
+	return NULL;
+}
+
+/*
+ * Wait until nothing of this window is under way. Bounded by the device's retries: requests
+ * complete, or the wire breaks.
+ */
+static void wait_for_all_links(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		struct link *link = win->links[i];
+
+		if (link && (link->marks & LINK_TOUCHED))
+			wire_wait(&link->peer->wire, link->last_number);
+	}
+}
+
+void release_epoch_mrs(struct oriel_win *win)
+{
+	while (win->epoch_mr_count > 0)
+		ibv_dereg_mr(win->epoch_mrs[--win->epoch_mr_count]);
+	win->epoch_mrs_reusable = 0;
+}
+
+/*
+ * The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies
+ * piece by piece.
+ */
+static uint32_t epoch_lkey(struct oriel_win *win, const struct op *op)
+{
+	struct ibv_mr *mr = op->kind == OP_GET ? NULL : find_epoch_mr(win, op);
+
+	if (mr)
+		return mr->lkey;
+	if (win->epoch_mr_count == EPOCH_MRS_MAX) {
+		wait_for_all_links(win);
+		release_epoch_mrs(win);
+	}
+	if (!grow_array(&win->epoch_mrs, &win->epoch_mr_capacity, win->epoch_mr_count + 1, sizeof(*win->epoch_mrs)))
+		return 0;
+	mr =
+		device_register(&win->job->device, op->origin, op->size_bytes, op->kind == OP_GET ? IBV_ACCESS_LOCAL_WRITE : 0);
+	if (!mr)
+		return 0;
+	win->epoch_mrs[win->epoch_mr_count++] = mr;
+	return mr->lkey;
+}
+
+/* The key for an operation's origin memory; 0 where the wire copies. */
+uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op)
+{
+	uint32_t lkey;
+
+	if (link->peer->wire.self || (op->kind == OP_PUT && op->size_bytes <= link->peer->wire.inline_max))
+		return 0;
+	lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->kind == OP_GET);
+	if (lkey || op->size_bytes <= WIRE_COPY_MAX)
+		return lkey;
+	return epoch_lkey(win, op);
+}
