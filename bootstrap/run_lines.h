@@ -14,7 +14,7 @@
 
 #include "byteq.h"
 
-#define LINES_LINE_MAX_BYTES (64 << 10) /* of an unfinished line that is held back */
+#define LINES_LINE_MAX_BYTES (1 << 20)  /* of an unfinished line that is held back; --help names it */
 #define LINES_QUEUE_MAX_BYTES (8 << 20) /* in a sink, waiting to be written */
 #define LINES_PREFIX_MAX_BYTES 16
 
