@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SECRET_FD_MIN 20 /* shells can name the descriptors 0 to 9 */
@@ -202,12 +203,25 @@ static int say_no_process(int rank, int error)
 	return 1;
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static int say_no_program(const char *program, int error)
 {
 	if (error == ENOENT && strchr(program, '/') && access(program, F_OK) == 0)
 		say("cannot start %s: the interpreter or loader it asks for does not exist", program);
 	else if (error == ENOENT && !strchr(program, '/'))
 		say("cannot start %s: not found in PATH (a program in this directory is ./%s)", program, program);
+	else if (error == EACCES && !strchr(program, '/'))
+		say("cannot start %s: what PATH finds by this name is not executable", program);
+	else if (error == EACCES && is_directory(program))
+		say("cannot start %s: it is a directory", program);
+	else if (error == EACCES && access(program, F_OK) == 0)
+		say("cannot start %s: it is not executable (chmod +x %s)", program, program);
 	else
 		say("cannot start %s: %s", program, strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
