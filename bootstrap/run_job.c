@@ -28,6 +28,7 @@
 #define SPAWN_BATCH 8 /* ranks started per turn of the loop */
 #define LINGER_S 1.0  /* for what ranks started and left running to finish its output */
 #define SWEEP_S 5.0   /* for killed processes to be gone */
+#define EXIT_OUTPUT 1 /* what the ranks said could not be written */
 #define EXIT_TIMEOUT 124
 #define EXIT_NOT_LEFT 1 /* a rank ended with status 0 inside the job */
 #define RANK_NONE (-1)
@@ -378,6 +379,14 @@ static void on_drained(void *arg)
 		finish_if_drained(job);
 }
 
+/* As a shell would tell it of a program that writes to a pipe without a reader. */
+static void on_output_failed(void *arg, int error)
+{
+	decide_status(arg, error == EPIPE ? 128 + SIGPIPE : EXIT_OUTPUT);
+}
+
+static const struct output_events output_events = { .drained = on_drained, .failed = on_output_failed };
+
 static void on_phase_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct job *job = timer->data;
@@ -430,7 +439,7 @@ int job_open(struct job *job)
 	init_timers(job);
 	job->pids = calloc((size_t)options->size, sizeof(job->pids[0]));
 	job->ends = calloc((size_t)options->size, sizeof(job->ends[0]));
-	job->output = output_open(job->loop, options->size, options->prefix, on_drained, job);
+	job->output = output_open(job->loop, options->size, options->prefix, &output_events, job);
 	if (!job->pids || !job->ends || !job->output) {
 		say("no memory for the tables of %d ranks", options->size);
 		return -1;

@@ -31,13 +31,16 @@
 #define EXIT_USAGE 2
 #define DESCRIPTORS_SPARE 64 /* beside those that are counted */
 
-/* A pipe that got the number 0, 1 or 2 would be taken for a standard stream. */
+/*
+ * A pipe that got the number 0, 1 or 2 would be taken for a standard stream. What stands in for one can not be
+ * written, so that output that goes nowhere is told of.
+ */
 static int open_missing_standard_streams(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
@@ -166,7 +169,10 @@ static int run(const struct options *options)
 
 static int print(const char *text)
 {
-	return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : EXIT_TROUBLE;
+	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+		return 0;
+	say("cannot write to standard output: %s", strerror(errno));
+	return EXIT_TROUBLE;
 }
 
 static int act(const struct options *options, enum options_verdict verdict)

@@ -61,7 +61,8 @@ const char *options_usage(void)
 		   "\n"
 		   "Exit status: 0 if every rank succeeded; that of the first rank that failed, 128 + N for signal N;\n"
 		   "what a rank gave to oriel_abort; 124 after --timeout; 126 or 127 if PROGRAM cannot be started;\n"
-		   "2 for a wrong command line; 1 for a rank that ended without oriel_finalize, or trouble of the launcher.\n";
+		   "2 for a wrong command line; 141 if nobody reads the output any more; 1 for output that cannot be written, a rank\n"
+		   "that ended without oriel_finalize, or trouble of the launcher.\n";
 }
 
 static enum options_verdict wrong(struct options *options, const char *format, ...)

@@ -10,8 +10,9 @@
  * be written into those of the other.
  *
  * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be
- * written any more (the reader of a pipe has gone) closes them, so that the ranks get SIGPIPE, as
- * they would without a launcher.
+ * written any more is told of once and fails the job, which goes on: where the reader of a pipe has
+ * gone the streams are closed, so that the ranks get SIGPIPE, as they would without a launcher;
+ * else, with a full disk for one, what they still write is dropped.
  *
  * On a terminal an unfinished line that stays so for a moment is shown: it is a prompt, or a
  * progress display.
@@ -46,7 +47,8 @@ struct sink {
 	ev_io writer; /* active while lines wait */
 	bool is_terminal;
 	bool is_choked; /* its streams are not read for now */
-	bool is_broken; /* nothing can be written any more */
+	bool is_broken; /* nothing can be written any more; what comes is dropped */
+	bool is_unread; /* is_broken, because nobody would read it: its streams are closed */
 };
 
 /* One rank's stdout or stderr. */
@@ -59,8 +61,8 @@ struct stream {
 
 struct output {
 	struct ev_loop *loop;
-	void (*drained)(void *arg);
-	void *drained_arg;
+	const struct output_events *events;
+	void *events_arg;
 	int stream_count; /* two for each rank */
 	int open_count;   /* streams that are being read */
 	bool is_ending;   /* nobody is left who could write */
@@ -84,7 +86,7 @@ bool output_is_drained(const struct output *output)
 static void tell_if_drained(const struct output *output)
 {
 	if (output_is_drained(output))
-		output->drained(output->drained_arg);
+		output->events->drained(output->events_arg);
 }
 
 /* ---- streams ---- */
@@ -123,21 +125,36 @@ static void start_reading(struct stream *stream)
 	ev_io_start(stream->sink->output->loop, &stream->reader);
 }
 
-static void break_sink(struct sink *sink)
+/* As much as there is: an empty pipe counts as ended; where the sink has no room now, this is called again. */
+static void read_rest(struct stream *stream);
+
+static void unchoke(struct sink *sink)
 {
+	if (!sink->is_choked)
+		return;
+	sink->is_choked = false;
+	for_streams_of(sink, sink->output->is_ending ? read_rest : start_reading);
+}
+
+static void fail_sink(struct sink *sink, int error)
+{
+	struct output *output = sink->output;
+
 	sink->is_broken = true;
-	ev_io_stop(sink->output->loop, &sink->writer);
+	sink->is_unread = error == EPIPE;
+	ev_io_stop(output->loop, &sink->writer);
 	byteq_clear(&sink->lines.queue);
-	for_streams_of(sink, close_stream);
+	if (sink->is_unread)
+		for_streams_of(sink, close_stream);
+	unchoke(sink);
+	if (sink != output->err)
+		say("cannot write to standard output: %s; what the ranks still say is lost", strerror(error));
+	output->events->failed(output->events_arg, error);
 }
 
 /* Lines were added: have them written, and read no more for now if there are many. */
 static void kick(struct sink *sink)
 {
-	if (sink->is_broken) {
-		byteq_clear(&sink->lines.queue);
-		return;
-	}
 	if (sink->lines.queue.size > 0)
 		ev_io_start(sink->output->loop, &sink->writer);
 	if (!sink->is_choked && sink->lines.queue.size > SINK_HIGH_BYTES) {
@@ -146,12 +163,15 @@ static void kick(struct sink *sink)
 	}
 }
 
+/* Something was to be added, with this success. */
 static void check_fed(struct sink *sink, int rc)
 {
-	if (rc == 0)
-		kick(sink);
+	if (sink->is_broken)
+		byteq_clear(&sink->lines.queue);
+	else if (rc)
+		fail_sink(sink, ENOMEM);
 	else
-		break_sink(sink);
+		kick(sink);
 }
 
 static void end_stream(struct stream *stream)
@@ -212,7 +232,6 @@ static void on_stream(struct ev_loop *loop, ev_io *reader, int revents)
 		tell_if_drained(stream->sink->output);
 }
 
-/* An empty pipe counts as ended; where the sink has no room now, this is called again when it has. */
 static void read_rest(struct stream *stream)
 {
 	while (stream->reader.fd >= 0 && !stream->sink->is_choked)
@@ -240,15 +259,13 @@ static void on_sink(struct ev_loop *loop, ev_io *writer, int revents)
 
 	(void)revents;
 	if (written < 0 && errno != EAGAIN && errno != EINTR)
-		break_sink(sink);
+		fail_sink(sink, errno);
 	if (written > 0)
 		byteq_drop(queue, (size_t)written);
 	if (queue->size == 0)
 		ev_io_stop(loop, writer);
-	if (sink->is_choked && queue->size < SINK_LOW_BYTES) {
-		sink->is_choked = false;
-		for_streams_of(sink, sink->output->is_ending ? read_rest : start_reading);
-	}
+	if (queue->size < SINK_LOW_BYTES)
+		unchoke(sink);
 	tell_if_drained(sink->output);
 }
 
@@ -291,7 +308,7 @@ static void init_stream(struct stream *stream, struct sink *sink, int rank, int 
 	stream->prompt.data = stream;
 }
 
-struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*drained)(void *arg), void *arg)
+struct output *output_open(struct ev_loop *loop, int size, bool prefix, const struct output_events *events, void *arg)
 {
 	struct output *output = calloc(1, sizeof(*output) + 2 * (size_t)size * sizeof(output->streams[0]));
 	int rank;
@@ -299,8 +316,8 @@ struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*d
 	if (!output)
 		return NULL;
 	output->loop = loop;
-	output->drained = drained;
-	output->drained_arg = arg;
+	output->events = events;
+	output->events_arg = arg;
 	output->stream_count = 2 * size;
 	init_sink(output, &output->sinks[0], STDOUT_FILENO);
 	init_sink(output, &output->sinks[1], STDERR_FILENO);
@@ -316,7 +333,7 @@ struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*d
 
 static void add_stream(struct stream *stream, int fd)
 {
-	if (stream->sink->is_broken) {
+	if (stream->sink->is_unread) {
 		close(fd);
 		return;
 	}

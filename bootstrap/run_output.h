@@ -13,11 +13,15 @@
 
 struct output;
 
-/*
- * NULL if memory is short. drained is called whenever all streams have ended and everything is
- * written. From here on say() goes through it.
- */
-struct output *output_open(struct ev_loop *loop, int size, bool prefix, void (*drained)(void *arg), void *arg);
+struct output_events {
+	/* All streams have ended and everything is written; may be called again. */
+	void (*drained)(void *arg);
+	/* stdout or stderr cannot be written any more, with this errno; EPIPE: nobody reads it. Told of already. */
+	void (*failed)(void *arg, int error);
+};
+
+/* NULL if memory is short. From here on say() goes through it. */
+struct output *output_open(struct ev_loop *loop, int size, bool prefix, const struct output_events *events, void *arg);
 
 /* Relay a rank's pipes, which do not block; they are closed at their end. */
 void output_add(struct output *output, int rank, int out_fd, int err_fd);
