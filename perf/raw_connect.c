@@ -6,6 +6,7 @@
  * above. Rank and number of ranks are oriel-run's, the address is its --addr.
  */
 #include <rdma/rdma_verbs.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +31,13 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* Shared memory of a file without a name, so that a device that shares memory can map it. */
+/* Shared memory of a file without a name and sealed against shrinking, so that a device that shares memory can map it. */
 static void *make_shared(size_t bytes)
 {
-	int fd = memfd_create("raw", MFD_CLOEXEC);
+	int fd = memfd_create("raw", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *base = MAP_FAILED;
 
-	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
 		base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return base == MAP_FAILED ? NULL : base; /* the file stays open: devices look it up by the descriptor */
 }

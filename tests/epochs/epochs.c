@@ -8,6 +8,7 @@
  */
 #include "epochs.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -162,12 +163,15 @@ static void finish_ops(struct run *run)
 
 /* Memory. */
 
+/* Every other file is sealed against shrinking: devices that share memory map only those. */
 static uint8_t *map_pages(struct memory *memory, bool file)
 {
-	int fd = file ? memfd_create("epochs", MFD_CLOEXEC) : -1;
+	int fd = file ? memfd_create("epochs", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
 	int flags = file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 
 	if (file && (fd < 0 || ftruncate(fd, (off_t)memory->mapped_bytes)))
+		return MAP_FAILED;
+	if (file && memory->serial % 2 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
 		return MAP_FAILED;
 	memory->mapped = mmap(NULL, memory->mapped_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 	if (fd >= 0)

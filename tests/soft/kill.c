@@ -7,6 +7,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
@@ -106,9 +107,9 @@ static void prepare(struct end *end, bool shared)
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1
 	};
-	int fd = shared ? memfd_create("victim", MFD_CLOEXEC) : -1;
+	int fd = shared ? memfd_create("victim", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
 
-	must(!shared || (fd >= 0 && ftruncate(fd, MEMORY) == 0), "memfd");
+	must(!shared || (ftruncate(fd, MEMORY) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0), "memfd");
 	end->buffer = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
 	must(end->buffer != MAP_FAILED, "mmap");
 	end->pd = ibv_alloc_pd(end->id->verbs);

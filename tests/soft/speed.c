@@ -5,6 +5,7 @@
  * a bound is missed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -378,13 +379,15 @@ static void run(struct side *s, bool first, uint8_t *peer_memory)
 
 int main(void)
 {
-	int fds[2] = { memfd_create("first", 0), memfd_create("second", 0) }, pair[2], status = 0;
+	int fds[2] = { memfd_create("first", MFD_ALLOW_SEALING), memfd_create("second", MFD_ALLOW_SEALING) }, pair[2],
+		status = 0;
 	bool first;
 	struct side side;
 	uint8_t *peer_memory;
 	pid_t child;
 
 	must(ftruncate(fds[0], WINDOW) == 0 && ftruncate(fds[1], WINDOW) == 0, "memfd");
+	must(fcntl(fds[0], F_ADD_SEALS, F_SEAL_SHRINK) == 0 && fcntl(fds[1], F_ADD_SEALS, F_SEAL_SHRINK) == 0, "seals");
 	must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0, "socketpair");
 	child = fork();
 	first = child != 0;

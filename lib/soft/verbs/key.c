@@ -18,17 +18,32 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/key.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/shm.h"
 
 enum {
 	YIELDS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
 };
+
+/* One that was never used; -1 with errno. Under table_lock. */
+static int new_place(struct soft_core *core)
+{
+	int err = core->mr_top == SHM_MRS ? ENOMEM : 0;
+
+	if (!err)
+		err = soft_memory_grow(core->seg_fd, offsetof(struct shm_segment, mr), sizeof(struct shm_mr), core->mr_top);
+	if (!err)
+		return (int)core->mr_top++;
+	errno = err;
+	return -1;
+}
 
 int soft_key_alloc(struct soft_core *core)
 {
@@ -37,10 +52,8 @@ int soft_key_alloc(struct soft_core *core)
 	pthread_mutex_lock(&core->table_lock);
 	if (core->mr_free_count > 0)
 		place = (int)core->mr_free[--core->mr_free_count];
-	else if (core->mr_top < SHM_MRS)
-		place = (int)core->mr_top++;
 	else
-		errno = ENOMEM;
+		place = new_place(core);
 	pthread_mutex_unlock(&core->table_lock);
 	return place;
 }

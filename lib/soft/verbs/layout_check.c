@@ -35,6 +35,7 @@ _Static_assert(sizeof(struct shm_req) == 256, "four cache lines");
 _Static_assert(offsetof(struct shm_req, data) == 64, "small data begins in the second one");
 _Static_assert(sizeof(struct shm_resp) == 64, "one cache line");
 _Static_assert(offsetof(struct shm_segment, qp) == 4096, "tables begin on a page");
+_Static_assert(offsetof(struct shm_segment, mr) % 4096 == 0, "tables begin on a page");
 _Static_assert(offsetof(struct shm_pipe, req_chunk) % 4096 == 0, "chunks begin on a page");
 _Static_assert(SOFT_MAX_SGE * 16u <= SHM_CHUNK, "the ranges of a fetched message fit into a chunk");
 _Static_assert((int)SOFT_MAX_INLINE <= (int)SHM_CHUNK, "inline data fits into a chunk");

@@ -5,7 +5,7 @@
  *
  * DESIGN NOTES A hello carries descriptors: the sender's segment, its bell and its eventfd, and from
  * a requester also the pipe's memory. They come from a process of the same user, but nothing in them
- * is believed: a descriptor that holds less than is about to be mapped is refused.
+ * is believed: a file that could become smaller than what is mapped of it is refused.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,6 +20,7 @@
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/shm.h"
 
@@ -97,18 +98,13 @@ bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
 }
 
-bool soft_fd_holds(int fd, size_t size)
-{
-	return lseek(fd, 0, SEEK_END) >= (off_t)size;
-}
-
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds)
 {
 	void *seg, *bell;
 
 	peer->pid = pid;
 	peer->kick_fd = fds[2];
-	if (!soft_fd_holds(fds[0], sizeof(*peer->seg)) || !soft_fd_holds(fds[1], sizeof(*peer->bell)))
+	if (!soft_memory_safe(fds[0], sizeof(*peer->seg)) || !soft_memory_safe(fds[1], sizeof(*peer->bell)))
 		goto err_close;
 	seg = mmap(NULL, sizeof(*peer->seg), PROT_READ, MAP_SHARED, fds[0], 0);
 	if (seg == MAP_FAILED)

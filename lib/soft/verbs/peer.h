@@ -47,8 +47,6 @@ int soft_peer_pid(int sock, pid_t *pid);
  * right.
  */
 bool soft_peer_probe_vm(pid_t pid, uint64_t addr);
-/* A peer may have made its descriptor smaller than we are about to map, which would end in SIGBUS. */
-bool soft_fd_holds(int fd, size_t size);
 /* Map what a peer sent: segment, bell, eventfd. Takes over the descriptors. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);

@@ -13,6 +13,7 @@
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/pipe_in.h"
@@ -57,7 +58,7 @@ static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, 
 	struct soft_hello welcome = soft_hello();
 	void *map = MAP_FAILED;
 
-	if (soft_fd_holds(fds[3], sizeof(*in->shm)))
+	if (soft_memory_safe(fds[3], sizeof(*in->shm)))
 		map = mmap(NULL, sizeof(*in->shm), PROT_READ | PROT_WRITE, MAP_SHARED, fds[3], 0);
 	close(fds[3]);
 	if (map == MAP_FAILED) {

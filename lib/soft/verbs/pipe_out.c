@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -24,6 +25,7 @@
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/names.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
@@ -54,22 +56,10 @@ static int slot_connect(uint32_t slot)
 
 static int pipe_memory(struct soft_out *out)
 {
-	int fd = memfd_create("softverbs-pipe", MFD_CLOEXEC);
-	void *map;
+	int fd;
 
-	if (fd < 0)
-		return -1;
-	if (ftruncate(fd, sizeof(*out->shm)) != 0)
-		goto err_close;
-	map = mmap(NULL, sizeof(*out->shm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (map == MAP_FAILED)
-		goto err_close;
-	out->shm = map;
-	return fd;
-
-err_close:
-	close(fd);
-	return -1;
+	out->shm = soft_memory_new("softverbs-pipe", sizeof(*out->shm), offsetof(struct shm_pipe, req_chunk), &fd);
+	return out->shm ? fd : -1;
 }
 
 static struct soft_out *out_alloc(uint32_t slot)

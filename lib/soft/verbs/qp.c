@@ -16,6 +16,7 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/limits.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/mr.h"
@@ -101,9 +102,11 @@ static int qp_insert(struct soft_core *core, struct soft_qp *qp)
 
 	pthread_mutex_lock(&core->table_lock);
 	err = find_index(core, &qp->index);
+	if (!err && qp->index == core->qp_top)
+		err = soft_memory_grow(core->seg_fd, offsetof(struct shm_segment, qp), sizeof(struct shm_qp), qp->index);
 	if (!err) {
 		core->qp_hint = qp->index + 1;
-		if (core->qp_top <= qp->index)
+		if (core->qp_top == qp->index)
 			core->qp_top = qp->index + 1;
 		qp->shm = &core->seg->qp[qp->index];
 		qp->shm->pd = qp->ex.qp_base.pd->handle;

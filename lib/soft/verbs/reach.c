@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * How a peer's memory is reached from here: mapped, where it is a file that this process can open
- * too, or by system call. What was found out about a region is kept under the serial number of its
+ * too and that cannot shrink, or by system call. What was found out about a region is kept under the serial number of its
  * entry in the peer's table of keys.
  */
 #include <fcntl.h>
@@ -12,16 +12,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "soft/verbs/memory.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/reach.h"
 #include "soft/verbs/shm.h"
 
-/* A peer's file may have shrunk since it was registered; touching what is gone would end in SIGBUS. */
 static void *map_file(int fd, uint64_t from, size_t size)
 {
 	void *map = MAP_FAILED;
 
-	if (lseek(fd, 0, SEEK_END) >= (off_t)(from + size))
+	if (soft_memory_safe(fd, (size_t)from + size))
 		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
 	return map == MAP_FAILED ? NULL : map;
 }
@@ -41,7 +41,6 @@ void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	/* The last page is there as a whole, whatever the file's size says. */
 	map = map_file(fd, from, lead + length);
 	close(fd);
 	return map ? map + lead : NULL;

@@ -25,7 +25,7 @@ struct soft_rmap {
 
 /*
  * Map `length` bytes of a peer's region, `skip` bytes in; NULL where its memory is no file that can
- * be opened. The caller is busy, or the region could go meanwhile.
+ * be opened and is sealed against shrinking. The caller is busy, or the region could go meanwhile.
  */
 void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length);
 void soft_unmap_peer(void *at, uint64_t length);

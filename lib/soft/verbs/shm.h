@@ -3,7 +3,8 @@
  * What processes share, and in which order they write it.
  *
  * DESIGN NOTES
- * Three kinds of shared memory, all memfds, so nothing is left behind when a process is killed:
+ * Three kinds of shared memory, all sealed memfds, so nothing is left behind when a process is killed
+ * and nobody can take a page away from under another one (memory.c):
  *
  *   segment  one per process. Only its owner writes it; peers map it read-only. Holds the table of queue
  *            pairs and the table of memory keys, so that a peer that carries out an operation itself can
@@ -27,7 +28,7 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 3,
+	SHM_ABI = 4,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOTS = 4, /* blocks of numbers that one process may own */

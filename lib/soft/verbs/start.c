@@ -25,6 +25,7 @@
 #include "soft/verbs/engine.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/names.h"
 #include "soft/verbs/pipe_in.h"
 #include "soft/verbs/shm.h"
@@ -75,25 +76,6 @@ int soft_slot_take(struct soft_core *core)
 	return 0;
 }
 
-static void *memfd_map(const char *name, size_t size, int *fd)
-{
-	void *map;
-
-	*fd = memfd_create(name, MFD_CLOEXEC);
-	if (*fd < 0)
-		return NULL;
-	if (ftruncate(*fd, (off_t)size) != 0)
-		goto err_close;
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
-	if (map == MAP_FAILED)
-		goto err_close;
-	return map;
-
-err_close:
-	close(*fd);
-	return NULL;
-}
-
 /*
  * Under Yama's restricted mode a peer may reach our memory only if we say so; any process of this
  * user may be one.
@@ -128,10 +110,11 @@ static struct soft_core *core_new(void)
 	core->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (core->kick_fd < 0)
 		goto err_unmap_free;
-	core->seg = memfd_map("softverbs-segment", sizeof(*core->seg), &core->seg_fd);
+	core->seg =
+		soft_memory_new("softverbs-segment", sizeof(*core->seg), offsetof(struct shm_segment, qp), &core->seg_fd);
 	if (!core->seg)
 		goto err_kick;
-	core->bell = memfd_map("softverbs-bell", sizeof(*core->bell), &core->bell_fd);
+	core->bell = soft_memory_new("softverbs-bell", sizeof(*core->bell), sizeof(*core->bell), &core->bell_fd);
 	if (!core->bell)
 		goto err_segment;
 	segment_init(core);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memory files that processes share.
+ *
+ * DESIGN NOTES Touching a page that a file has lost, or that the machine cannot give, is SIGBUS for
+ * whoever touches it. So no file of another process is mapped unless it is sealed against shrinking,
+ * and ours are; and what is used for certain is allocated when it comes into use, where the call can
+ * still fail. Not so the chunks of a pipe: 2 MiB of which most pipes need little; they come with use.
+ */
+#include "soft/verbs/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	STEP_BYTES = 4096,
+};
+
+/* 0 or an errno value. */
+static int allocate(int fd, size_t offset, size_t length)
+{
+	if (fallocate(fd, 0, (off_t)offset, (off_t)length) == 0 || errno == EOPNOTSUPP)
+		return 0;
+	return errno == ENOSPC ? ENOMEM : errno;
+}
+
+int soft_memory_grow(int fd, size_t table, size_t element, size_t index)
+{
+	size_t at = index * element;
+
+	return at % STEP_BYTES ? 0 : allocate(fd, table + at, STEP_BYTES);
+}
+
+/* Sized, allocated and sealed. 0 or an errno value. */
+static int prepare(int fd, size_t size, size_t first)
+{
+	int err;
+
+	if (ftruncate(fd, (off_t)size) != 0)
+		return errno;
+	err = allocate(fd, 0, first);
+	if (err)
+		return err;
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 ? 0 : errno;
+}
+
+void *soft_memory_new(const char *name, size_t size, size_t first, int *fd)
+{
+	void *map = MAP_FAILED;
+	int err;
+
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0)
+		return NULL;
+	err = prepare(*fd, size, first);
+	if (!err) {
+		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
+		err = errno;
+	}
+	if (map != MAP_FAILED)
+		return map;
+	close(*fd);
+	errno = err;
+	return NULL;
+}
+
+bool soft_memory_safe(int fd, size_t size)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && seals & F_SEAL_SHRINK && lseek(fd, 0, SEEK_END) >= (off_t)size;
+}

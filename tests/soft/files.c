@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Registered memory that is a file: what its owner does to the file must not harm the peer. A file
+ * that may shrink is not mapped there; one that is sealed against it is.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../lib/soft/extension.h"
+#include "lab.h"
+
+enum {
+	FILE_BYTES = 65536,
+};
+
+/* What one side tells the other over a pipe. */
+struct card {
+	uint32_t qpn, rkey;
+	uint64_t addr;
+};
+
+struct two {
+	struct lab lab;
+	struct card theirs;
+	int in, out; /* to the other process */
+	pid_t child;
+};
+
+static const struct lab_options defaults;
+
+static bool tell(const struct two *two)
+{
+	return write(two->out, "t", 1) == 1;
+}
+
+static bool hear(const struct two *two)
+{
+	char c;
+
+	return read(two->in, &c, 1) == 1;
+}
+
+static bool meet(struct two *two, struct ibv_mr *mr)
+{
+	struct ibv_qp *qp = two->lab.a.qp = lab_qp(&two->lab.a, &defaults);
+	struct card mine = { qp ? qp->qp_num : 0, mr->rkey, (uintptr_t)mr->addr };
+
+	return qp && write(two->out, &mine, sizeof(mine)) == sizeof(mine) &&
+	       read(two->in, &two->theirs, sizeof(two->theirs)) == sizeof(two->theirs) &&
+	       lab_init(&two->lab, qp, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) == 0 &&
+	       lab_rtr(&two->lab, qp, two->theirs.qpn, &defaults) == 0 && lab_rts(qp, &defaults) == 0 && tell(two) &&
+	       hear(two);
+}
+
+/* Shares a file, shrinks it when it is told to, and says whether it could. */
+static int owner(struct two *two, int seals)
+{
+	int fd = memfd_create("files", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct ibv_mr *mr;
+	void *memory;
+	bool shrunk;
+
+	if (fd < 0 || ftruncate(fd, FILE_BYTES) != 0 || (seals && fcntl(fd, F_ADD_SEALS, seals) != 0))
+		return 1;
+	memory = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	lab_setup(&two->lab, NULL);
+	mr = ibv_reg_mr(two->lab.a.pd, memory, FILE_BYTES,
+	                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	if (!mr || !meet(two, mr) || !hear(two))
+		return 1;
+	shrunk = ftruncate(fd, 0) == 0;
+	if (shrunk != !seals || !tell(two) || !hear(two))
+		return 1;
+	return 0;
+}
+
+static enum lab_verdict start(struct two *two, int seals)
+{
+	int to[2], from[2];
+
+	CHECK(pipe(to) == 0 && pipe(from) == 0);
+	two->child = fork();
+	if (two->child == 0) {
+		two->in = to[0];
+		two->out = from[1];
+		_exit(owner(two, seals));
+	}
+	two->in = from[0];
+	two->out = to[1];
+	CHECK(two->child > 0);
+	lab_setup(&two->lab, NULL);
+	CHECK(meet(two, two->lab.a.mr));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict finish(const struct two *two)
+{
+	int status;
+
+	CHECK(tell(two) && waitpid(two->child, &status, 0) == two->child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	return LAB_PASSED;
+}
+
+static enum ibv_wc_status transfer(struct two *two, enum ibv_wr_opcode op)
+{
+	struct ibv_sge sge = { (uintptr_t)two->lab.a.buffer, 4096, two->lab.a.mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
+
+	wr.wr.rdma.remote_addr = two->theirs.addr;
+	wr.wr.rdma.rkey = two->theirs.rkey;
+	return lab_post(two->lab.a.qp, &wr) == 0 ? lab_wait(two->lab.a.send_cq).status : (enum ibv_wc_status) - 1;
+}
+
+/* 0: lent and given back; an errno value; -1: the device does not lend. */
+static int lend(const struct two *two)
+{
+	softverbs_give_back_fn *back;
+	softverbs_lend_fn *ask;
+	struct softverbs_lent lent;
+	void *function = dlsym(RTLD_DEFAULT, "softverbs_lend");
+	int err;
+
+	if (!function)
+		return -1;
+	memcpy(&ask, &function, sizeof(ask));
+	function = dlsym(RTLD_DEFAULT, "softverbs_give_back");
+	memcpy(&back, &function, sizeof(back));
+	err = ask(two->lab.a.qp, two->theirs.rkey, IBV_ACCESS_REMOTE_WRITE, &lent);
+	if (!err)
+		back(&lent);
+	return err;
+}
+
+/* A transfer before, so that what will be kept of the region is kept; then one after. */
+static enum lab_verdict file_that_shrinks(enum ibv_wr_opcode op)
+{
+	struct two two;
+	enum lab_verdict verdict = start(&two, 0);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(transfer(&two, op) == IBV_WC_SUCCESS);
+	CHECK(tell(&two) && hear(&two));
+	CHECK(transfer(&two, op) == IBV_WC_REM_OP_ERR);
+	return finish(&two);
+}
+
+static enum lab_verdict files__write_to_a_file_that_shrank_fails(void)
+{
+	return file_that_shrinks(IBV_WR_RDMA_WRITE);
+}
+
+static enum lab_verdict files__read_of_a_file_that_shrank_fails(void)
+{
+	return file_that_shrinks(IBV_WR_RDMA_READ);
+}
+
+static enum lab_verdict files__unsealed_file_is_not_lent(void)
+{
+	struct two two;
+	enum lab_verdict verdict = start(&two, 0);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	if (lend(&two) < 0)
+		return LAB_UNSUPPORTED;
+	CHECK(lend(&two) == EOPNOTSUPP);
+	CHECK(tell(&two) && hear(&two));
+	return finish(&two);
+}
+
+static enum lab_verdict files__sealed_file_is_lent(void)
+{
+	struct two two;
+	enum lab_verdict verdict = start(&two, F_SEAL_SHRINK);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(transfer(&two, IBV_WR_RDMA_WRITE) == IBV_WC_SUCCESS);
+	if (lend(&two) < 0)
+		return LAB_UNSUPPORTED;
+	CHECK(lend(&two) == 0);
+	/* Its owner cannot shrink it; the peer goes on. */
+	CHECK(tell(&two) && hear(&two));
+	CHECK(transfer(&two, IBV_WR_RDMA_WRITE) == IBV_WC_SUCCESS);
+	return finish(&two);
+}
+
+/* Does this descriptor of ours hold memory of the device's? */
+static bool is_shared(const char *fd_path)
+{
+	char target[64] = "";
+
+	return readlink(fd_path, target, sizeof(target) - 1) > 0 && strncmp(target, "/memfd:softverbs-", 17) == 0;
+}
+
+/* What processes share cannot shrink, and its first page is there. The pipe's descriptor is closed by now. */
+static enum lab_verdict files__device_memory_is_sealed(void)
+{
+	int found = 0;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	for (int fd = 0; fd < 100; fd++) {
+		struct stat st;
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (!is_shared(path))
+			continue;
+		CHECK(fcntl(fd, F_GET_SEALS) >= 0 && fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK);
+		CHECK(fstat(fd, &st) == 0 && st.st_blocks > 0);
+		CHECK(ftruncate(fd, 0) != 0);
+		found++;
+	}
+	return found ? LAB_PASSED : LAB_UNSUPPORTED;
+}
+
+static const struct lab_case cases[] = {
+	{ "files: write to a file that shrank fails", files__write_to_a_file_that_shrank_fails, "lib/soft/verbs/reach.c" },
+	{ "files: read of a file that shrank fails", files__read_of_a_file_that_shrank_fails, "lib/soft/verbs/reach.c" },
+	{ "files: unsealed file is not lent", files__unsealed_file_is_not_lent, "lib/soft/verbs/reach.c" },
+	{ "files: sealed file is lent", files__sealed_file_is_lent, "lib/soft/verbs/reach.c" },
+	{ "files: device memory is sealed", files__device_memory_is_sealed, "lib/soft/verbs/memory.c" },
+};
+
+int main(int argc, char **argv)
+{
+	return lab_main(argc, argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
+}
