@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# markdown.jq - compare.json as README's tables ($part "short") or as every row of the comparison ($part "all")
+# markdown.jq - compare.json as README's sentences ($part "front") or as all tables of perf/results.md ($part "all")
 
 def number:
   if . == null then "–" elif . < 10 then (. * 100 | round / 100) elif . < 100 then (. * 10 | round / 10)
@@ -23,14 +23,14 @@ def best($all; $id; $size):
   [$all.cells[] | select(.id == $id and .size_bytes == $size and (.side | test("^(openmpi|mpich)")))]
   | if length == 0 then null elif .[0].at_most then min_by(.median) else max_by(.median) end;
 
-# Three lines of one pattern: Oriel, the best peer at each size, bare memory.
+# Three lines of one pattern: Oriel, the best other library at each size, bare memory.
 def three($all; $id; $what; $sizes):
   (["\($what): Oriel"] + [$sizes[] as $s | cell($all; $id; "oriel"; $s).median | number] | line),
-  (["best peer"] + [$sizes[] as $s | best($all; $id; $s) | if . then "\(.median | number) (\(.side))" else "–" end]
+  (["best other"] + [$sizes[] as $s | best($all; $id; $s) | if . then "\(.median | number) (\(.side))" else "–" end]
    | line),
   (["bare shared memory"] + [$sizes[] as $s | cell($all; $id; "shm"; $s).median | number] | line);
 
-def short_soft:
+def overview:
   . as $all | [8, 4096, 65536, 1048576] as $sizes
   | (["put latency, µs"] + ($sizes | map(size)) | line, rule),
     three($all; "put_lat.allocate.pscw"; "allocate, pscw"; $sizes),
@@ -52,8 +52,27 @@ def verdicts:
   "\([.rows[] | select(.verdict == "holds")] | length) bars hold, \([.rows[] | select(.verdict == "misses")] | length) miss"
   + ([.rows[] | select(.verdict == "not measured")] | length | if . > 0 then ", \(.) were not measured" else "" end) + ".";
 
-if $part == "short" then
-  where, "", (if .kind == "soft" then short_soft else (.rows | map(select(.bar != "-")) | rows) end), "", verdicts
+def named: sub("^openmpi"; "Open MPI") | sub("^mpich"; "MPICH") | sub("-(?<way>.*)$"; ", \(.way)");
+
+# Two sentences: what a put costs beside the best other library and bare memory, and how much 64 of them move.
+def front_soft:
+  . as $all
+  | def oriel($id; $size): cell($all; $id; "oriel"; $size).median | number;
+    def other($id; $size): best($all; $id; $size) | "\(.median | number) (\(.side | named))";
+  "On softverbs, an epoch with one put of 8 bytes takes \(oriel("put_lat.allocate.pscw"; 8)) µs in allocated memory and"
+  + " \(oriel("put_lat.create.pscw"; 8)) in created, the best other library"
+  + " \(other("put_lat.allocate.pscw"; 8)) and \(other("put_lat.create.pscw"; 8)).",
+  "Epochs of 64 puts of 64 KiB move \(oriel("put_bw.allocate.pscw"; 65536)) MB/s in allocated memory and"
+  + " \(oriel("put_bw.create.pscw"; 65536)) in created, the best other library"
+  + " \(other("put_bw.allocate.pscw"; 65536)) and \(other("put_bw.create.pscw"; 65536)).";
+
+# One sentence: how far from bare verbs.
+def front_rdma:
+  first(.rows[] | select(.figure == "put ping-pong" and .size_bytes == 8)) as $put
+  | "Over SoftRoCE, a put of 8 bytes there and one back take \($put.ratio | ratio) times as long as on bare verbs.";
+
+if $part == "front" then
+  if .kind == "soft" then front_soft else front_rdma end
 else
-  where, "", (.rows | rows), "", verdicts
+  where, "", (if .kind == "soft" then overview, "" else empty end), (.rows | rows), "", verdicts
 end
