@@ -12,7 +12,7 @@
 #include "boot.h"
 
 /* What oriel-run puts into the environment of its ranks. */
-#define BOOT_ENV_SERVER "ORIEL_BOOTSTRAP" /* 127.0.0.1:port */
+#define BOOT_ENV_SERVER "ORIEL_BOOTSTRAP" /* see address.h */
 #define BOOT_ENV_RANK "ORIEL_RANK"
 #define BOOT_ENV_SIZE "ORIEL_SIZE"
 #define BOOT_ENV_LOCAL_SIZE "ORIEL_LOCAL_SIZE"

@@ -16,16 +16,14 @@
  * open, because a program started after this one has left may join too; while this one is in the
  * job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
  */
+#include "address.h"
 #include "boot_clients.h"
 #include "byteq.h"
 #include "base/err.h"
 #include "proof.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sodium.h>
 #include <stdbool.h>
@@ -47,9 +45,10 @@
 
 struct boot_run {
 	struct boot base;
-	struct sockaddr_in server;
-	char server_text[64]; /* ORIEL_BOOTSTRAP, for error texts */
-	int socket_fd;        /* -1 while there is none */
+	struct sockaddr_un server;
+	socklen_t server_size;
+	char server_text[ADDRESS_TEXT_BYTES]; /* ORIEL_BOOTSTRAP, for error texts */
+	int socket_fd;                        /* -1 while there is none */
 	int epoll_fd;
 	int secret_fd;
 	bool lost;       /* events->lost has been told */
@@ -97,17 +96,12 @@ static int read_number(const char *variable, long min, long max, int *out)
 static int read_server(struct boot_run *run)
 {
 	const char *text = getenv(BOOT_ENV_SERVER);
-	char host[INET_ADDRSTRLEN];
-	unsigned port;
-	char rest;
 
 	snprintf(run->server_text, sizeof(run->server_text), "%s", text);
-	run->server.sin_family = AF_INET;
-	if (sscanf(text, "%15[0-9.]:%5u%c", host, &port, &rest) != 2 || port == 0 || port > 65535 ||
-	    inet_pton(AF_INET, host, &run->server.sin_addr) != 1)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%s\"; it must be ADDRESS:PORT, as oriel-run sets it",
-		               BOOT_ENV_SERVER, run->server_text);
-	run->server.sin_port = htons((uint16_t)port);
+	run->server_size = address_parse(text, &run->server);
+	if (run->server_size == 0)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%s\"; it must be @NAME, as oriel-run sets it", BOOT_ENV_SERVER,
+		               run->server_text);
 	return 0;
 }
 
@@ -190,36 +184,21 @@ static void close_socket(struct boot_run *run)
 
 static int fail_connect(const struct boot_run *run, int error)
 {
-	return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d cannot connect to its launcher at %s: %s. Is oriel-run still running?",
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "rank %d cannot connect to its launcher at %s: %s. Is oriel-run still running, in the same network "
+	               "namespace?",
 	               run->base.rank, run->server_text, strerror(error));
 }
 
-static enum attempt connect_socket(struct boot_run *run, int64_t deadline_ms)
+/* EAGAIN: so many connections wait to be accepted that there is no room for one more. */
+static enum attempt connect_socket(struct boot_run *run)
 {
-	int one = 1;
-	int error = 0;
-	socklen_t size = sizeof(error);
-
-	run->socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (run->socket_fd < 0) {
-		fail_connect(run, errno);
-		return ATTEMPT_FAILED;
-	}
-	setsockopt(run->socket_fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (connect(run->socket_fd, (const struct sockaddr *)&run->server, sizeof(run->server)) == 0)
+	run->socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (run->socket_fd >= 0 && connect(run->socket_fd, (const struct sockaddr *)&run->server, run->server_size) == 0)
 		return ATTEMPT_JOINED;
-	if (errno == EINPROGRESS || errno == EINTR) {
-		if (wait_for_socket(run, POLLOUT, deadline_ms) != 0)
-			return ATTEMPT_DROPPED;
-		getsockopt(run->socket_fd, SOL_SOCKET, SO_ERROR, &error, &size);
-	} else {
-		error = errno;
-	}
-	if (error == 0)
-		return ATTEMPT_JOINED;
-	if (error == ECONNRESET || error == ETIMEDOUT || error == EAGAIN || error == EADDRNOTAVAIL)
+	if (run->socket_fd >= 0 && (errno == EAGAIN || errno == EINTR))
 		return ATTEMPT_DROPPED;
-	fail_connect(run, error);
+	fail_connect(run, errno);
 	return ATTEMPT_FAILED;
 }
 
@@ -342,7 +321,7 @@ static enum attempt prove_both_ways(struct boot_run *run, int64_t deadline_ms)
 
 static enum attempt try_to_join(struct boot_run *run, int64_t deadline_ms)
 {
-	enum attempt attempt = connect_socket(run, deadline_ms);
+	enum attempt attempt = connect_socket(run);
 
 	if (attempt == ATTEMPT_JOINED)
 		attempt = prove_both_ways(run, deadline_ms);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # How ranks find each other: clients for the library, the launcher, and oriel-info.
-boot_wire_src = bootstrap/proto.c bootstrap/proof.c bootstrap/byteq.c
+boot_wire_src = bootstrap/address.c bootstrap/proto.c bootstrap/proof.c bootstrap/byteq.c
 boot_src = $(wildcard bootstrap/boot*.c) $(boot_wire_src)
 launcher_src = $(wildcard bootstrap/run_*.c) $(boot_wire_src)
 

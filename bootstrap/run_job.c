@@ -450,7 +450,7 @@ int job_open(struct job *job)
 
 void job_begin(struct job *job)
 {
-	job->plan.port = server_port(job->server);
+	job->plan.server = server_address(job->server);
 	job->plan.stdin_fd = job->input.rank_fd;
 	ev_timer_start(job->loop, &job->spawner);
 	if (job->options->timeout_s > 0)

@@ -58,7 +58,7 @@ struct job {
 };
 
 /*
- * Prepares; loop, options, guard, secret and plan (but for port and stdin) are filled in. Returns
+ * Prepares; loop, options, guard, secret and plan (but for server and stdin) are filled in. Returns
  * 0, or -1 having said why.
  */
 int job_open(struct job *job);

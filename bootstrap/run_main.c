@@ -5,7 +5,7 @@
  * DESIGN NOTES The launcher is one process with one libev loop (run_job.c), the guard a second one
  * that only waits (run_guard.c). Who does what:
  *
- *   run_options   command line                 run_server   port, proofs, connections
+ *   run_options   command line                 run_server   socket, proofs, connections
  *   run_spawn     starts ranks                 run_rdv      what ranks' messages mean: joining, barrier, deaths
  *   run_signals   signals in, signals out      run_kvs      keys and values
  *   run_input     terminal to rank 0           run_output   ranks' pipes to stdout and stderr

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * run_server.c - oriel-run's port: connections, and who is behind them; see run_server.h
+ * run_server.c - oriel-run's socket: connections, and who is behind them; see run_server.h
  *
  * DESIGN NOTES Anybody on the machine can connect. Until a connection has proven that it knows the
  * job's secret it can do nothing but hold a descriptor: it has a few seconds, a fixed small buffer,
  * and there is a bound on how many there are; beyond it the oldest goes. A rank that is crowded out
- * tries again (boot_run.c). After the proof a connection is a rank's, one per rank. On loopback
- * nobody but the superuser can speak in another's TCP connection, so what follows carries no
- * further proofs.
+ * tries again (boot_run.c). After the proof a connection is a rank's, one per rank. Nobody
+ * can speak in another's connection of a Unix socket, so what follows carries no further proofs.
  *
  * A connection that ends without a word is news of a death, but its process usually ends a moment
  * later and tells a better reason. So the connection stays on the books, cut, until the process has
@@ -22,17 +21,16 @@
  */
 #include "run_server.h"
 
+#include "address.h"
 #include "byteq.h"
 #include "proof.h"
 #include "run_kvs.h"
 #include "run_rdv.h"
 #include "run_say.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -77,7 +75,7 @@ struct server {
 	struct ev_loop *loop;
 	struct server_config config;
 	struct rdv *rdv;
-	uint16_t port;
+	char address[ADDRESS_TEXT_BYTES];
 	ev_io listener;
 	ev_timer accept_pause;
 	ev_timer prove_timer; /* active while there are strangers: when the oldest one's time is up */
@@ -165,7 +163,7 @@ static void free_conn(struct conn *conn)
 
 static void drop_stranger(struct conn *conn, const char *why)
 {
-	say_detail("a connection to the launcher's port was dropped: %s", why);
+	say_detail("a connection to the launcher's socket was dropped: %s", why);
 	free_conn(conn);
 }
 
@@ -490,7 +488,6 @@ static struct conn *create_conn(struct server *server, int fd)
 
 static void add_stranger(struct server *server, int fd)
 {
-	int one = 1;
 	struct conn *conn = create_conn(server, fd);
 
 	if (!conn || proof_random(conn->context.launcher_nonce, sizeof(conn->context.launcher_nonce)) != 0) {
@@ -498,7 +495,6 @@ static void add_stranger(struct server *server, int fd)
 		free(conn);
 		return;
 	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (server->stranger_count >= strangers_max(server))
 		drop_stranger(server->oldest, "too many connections that have not proven themselves");
 	list_add(server, conn);
@@ -552,22 +548,29 @@ static const struct rdv_events rdv_events = {
 	.abort = pass_abort,
 };
 
-/* Returns the listening socket, and its port, or -1 with errno. */
-static int listen_on_loopback(uint16_t *port)
+/* A name of our own, and one that a launcher to come does not have: a rank left behind must not find that one. */
+static int make_address(char text[ADDRESS_TEXT_BYTES])
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t size = sizeof(addr);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	uint32_t number;
 
-	if (fd < 0)
+	if (proof_random(&number, sizeof(number)))
 		return -1;
-	if (bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0 || listen(fd, LISTEN_BACKLOG) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&addr, &size) != 0) {
+	snprintf(text, ADDRESS_TEXT_BYTES, "@oriel-run-%d-%08x", (int)getpid(), number);
+	return 0;
+}
+
+/* Returns the socket, or -1 with errno. */
+static int listen_at(const char *text)
+{
+	struct sockaddr_un address;
+	socklen_t size = address_parse(text, &address);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, size) == 0 && listen(fd, LISTEN_BACKLOG) == 0)
+		return fd;
+	if (fd >= 0)
 		close(fd);
-		return -1;
-	}
-	*port = ntohs(addr.sin_port);
-	return fd;
+	return -1;
 }
 
 static void start_listening(struct server *server, int fd)
@@ -593,9 +596,9 @@ struct server *server_open(struct ev_loop *loop, const struct server_config *con
 	server->rdv = rdv_create(config->size, &rdv_events, server);
 	if (!server->rdv)
 		goto err_memory;
-	fd = listen_on_loopback(&server->port);
+	fd = make_address(server->address) ? -1 : listen_at(server->address);
 	if (fd < 0) {
-		say("cannot listen on 127.0.0.1: %s. Is the loopback interface up (ip link set lo up)?", strerror(errno));
+		say("cannot listen at the Unix socket %s: %s", server->address, strerror(errno));
 		goto err_server;
 	}
 	start_listening(server, fd);
@@ -629,9 +632,9 @@ void server_close(struct server *server)
 	free(server);
 }
 
-uint16_t server_port(const struct server *server)
+const char *server_address(const struct server *server)
 {
-	return server->port;
+	return server->address;
 }
 
 bool server_rank_may_end(struct server *server, int rank)

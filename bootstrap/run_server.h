@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * run_server.h - oriel-run's port: connections, and who is behind them
+ * run_server.h - oriel-run's socket: connections, and who is behind them
  *
- * Listens on 127.0.0.1, lets ranks prove themselves, and carries messages between them and the
+ * Listens, lets ranks prove themselves, and carries messages between them and the
  * rendezvous, which it owns.
  */
 #ifndef ORIEL_RUN_SERVER_H
@@ -30,11 +30,12 @@ struct server_config {
 /* Descriptors that a server of so many ranks uses at most. */
 int server_descriptors(int size);
 
-/* NULL, having said why, if there is no memory or port. */
+/* NULL, having said why, if there is no memory or socket. */
 struct server *server_open(struct ev_loop *loop, const struct server_config *config);
 void server_close(struct server *server);
 
-uint16_t server_port(const struct server *server);
+/* Where it listens, as address.h has it. */
+const char *server_address(const struct server *server);
 
 /* After all that the rank has sent: may its process end now without harm to the others (rdv_may_end)? */
 bool server_rank_may_end(struct server *server, int rank);

@@ -73,7 +73,6 @@ static void set_number(const char *variable, long number)
 static void set_environment(const struct spawn_plan *plan, int rank)
 {
 	const struct options *options = plan->options;
-	char server[32];
 	int i;
 
 	for (i = 0; i < options->variable_count; i++)
@@ -81,8 +80,7 @@ static void set_environment(const struct spawn_plan *plan, int rank)
 	device_set_environment(options, &plan->device);
 	if (options->addr_count > 0)
 		setenv(BOOT_ENV_ADDR, options->addrs[rank % options->addr_count], 1);
-	snprintf(server, sizeof(server), "127.0.0.1:%u", plan->port);
-	setenv(BOOT_ENV_SERVER, server, 1);
+	setenv(BOOT_ENV_SERVER, plan->server, 1);
 	set_number(BOOT_ENV_RANK, rank);
 	set_number(BOOT_ENV_SIZE, options->size);
 	set_number(BOOT_ENV_LOCAL_SIZE, options->size);

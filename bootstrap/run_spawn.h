@@ -15,7 +15,7 @@
 struct spawn_plan {
 	const struct options *options;
 	struct device_choice device;
-	uint16_t port;             /* of the launcher */
+	const char *server;        /* where the launcher listens, as address.h has it */
 	int secret_fd;             /* sealed memfd, close-on-exec in the launcher */
 	int stdin_fd;              /* what rank 0 reads; close-on-exec in the launcher */
 	int null_fd;               /* what the others read */

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * attack.c - strangers at the launcher's port, for the tests of oriel-run
+ * attack.c - strangers at the launcher's socket, for the tests of oriel-run
  *
- *   launcher-attack ADDRESS:PORT random COUNT     connections that send random bytes
- *   launcher-attack ADDRESS:PORT truncated        every beginning of a proof, then the end of the connection
- *   launcher-attack ADDRESS:PORT huge             a header that promises more than any message holds
- *   launcher-attack ADDRESS:PORT wrong RANK       a well-formed proof made with a wrong secret
- *   launcher-attack ADDRESS:PORT early            messages of a joined rank, without a proof
- *   launcher-attack ADDRESS:PORT silent           a connection that says nothing, and one that stops in the middle
- *   launcher-attack ADDRESS:PORT idle COUNT FILE  connections that say nothing; creates FILE once they are all there,
- *                                                 and holds them until its standard input ends
+ *   launcher-attack ADDRESS random COUNT     connections that send random bytes
+ *   launcher-attack ADDRESS truncated        every beginning of a proof, then the end of the connection
+ *   launcher-attack ADDRESS huge             a header that promises more than any message holds
+ *   launcher-attack ADDRESS wrong RANK       a well-formed proof made with a wrong secret
+ *   launcher-attack ADDRESS early            messages of a joined rank, without a proof
+ *   launcher-attack ADDRESS silent           a connection that says nothing, and one that stops in the middle
+ *   launcher-attack ADDRESS idle COUNT FILE  connections that say nothing; creates FILE once they are all there,
+ *                                            and holds them until its standard input ends
  *
  * Ends with 0 if it could do what it wanted and was never answered as a rank is.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +22,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "proof.h"
 #include "proto.h"
 
 #define IDLE_MAX 5000
 #define HANG_S 60
 
-static struct sockaddr_in server;
+static struct sockaddr_un server;
+static socklen_t server_size;
 
 static void fail(const char *what)
 {
@@ -38,22 +38,11 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void read_server(const char *text)
-{
-	char host[64];
-	unsigned port;
-
-	if (sscanf(text, "%63[0-9.]:%u", host, &port) != 2 || inet_pton(AF_INET, host, &server.sin_addr) != 1)
-		fail(text);
-	server.sin_family = AF_INET;
-	server.sin_port = htons((uint16_t)port);
-}
-
 static int open_connection(void)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&server, sizeof(server)) != 0)
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&server, server_size) != 0)
 		fail("connect");
 	return fd;
 }
@@ -216,7 +205,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 3)
 		return 2;
-	read_server(argv[1]);
+	server_size = address_parse(argv[1], &server);
+	if (server_size == 0)
+		return 2;
 	if (strcmp(argv[2], "random") == 0 && argc == 4)
 		attack_randomly(atoi(argv[3]));
 	else if (strcmp(argv[2], "truncated") == 0)

@@ -5,15 +5,14 @@
  * The thread accepts connections and does what the test's script says: each step is a function. The
  * job is that of rank 2 of 5.
  */
+#include "address.h"
 #include "boot_events.h"
 #include "oriel.h"
 #include "proof.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -153,13 +152,10 @@ static void set_number(const char *variable, int number)
 	setenv(variable, text, 1);
 }
 
-static void set_environment(const struct launcher *launcher, const struct sockaddr_in *addr)
+static void set_environment(const struct launcher *launcher, const char *address)
 {
-	char text[32];
-
 	boot_events_clear_environment();
-	snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(addr->sin_port));
-	setenv("ORIEL_BOOTSTRAP", text, 1);
+	setenv("ORIEL_BOOTSTRAP", address, 1);
 	set_number("ORIEL_RANK", RANK);
 	set_number("ORIEL_SIZE", SIZE);
 	set_number("ORIEL_LOCAL_SIZE", SIZE);
@@ -176,19 +172,21 @@ static void *launcher_main(void *arg)
 
 static void start(struct launcher *launcher, void (*script)(struct launcher *launcher))
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t size = sizeof(addr);
+	struct sockaddr_un address;
+	char text[ADDRESS_TEXT_BYTES];
+	socklen_t size;
 
+	snprintf(text, sizeof(text), "@oriel-unit-%d", (int)getpid());
+	size = address_parse(text, &address);
 	memset(launcher, 0, sizeof(*launcher));
 	boot_events_log[0] = '\0';
 	launcher->script = script;
 	launcher->fd = -1;
 	launcher->secret_fd = make_secret_fd();
-	launcher->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CU_ASSERT_EQUAL_FATAL(bind(launcher->listener, (const struct sockaddr *)&addr, size), 0);
+	launcher->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CU_ASSERT_EQUAL_FATAL(bind(launcher->listener, (const struct sockaddr *)&address, size), 0);
 	CU_ASSERT_EQUAL_FATAL(listen(launcher->listener, 8), 0);
-	getsockname(launcher->listener, (struct sockaddr *)&addr, &size);
-	set_environment(launcher, &addr);
+	set_environment(launcher, text);
 	sem_init(&launcher->go, 0, 0);
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&launcher->thread, NULL, launcher_main, launcher), 0);
 }
@@ -482,11 +480,11 @@ static void expect_wrong_variable(const char *variable, const char *value)
 
 static void open__checks_the_environment(void)
 {
-	expect_wrong_variable("ORIEL_BOOTSTRAP", "127.0.0.1");
-	expect_wrong_variable("ORIEL_BOOTSTRAP", "127.0.0.1:0");
-	expect_wrong_variable("ORIEL_BOOTSTRAP", "127.0.0.1:99999");
-	expect_wrong_variable("ORIEL_BOOTSTRAP", "127.0.0.1:80x");
-	expect_wrong_variable("ORIEL_BOOTSTRAP", "localhost:80");
+	expect_wrong_variable("ORIEL_BOOTSTRAP", "");
+	expect_wrong_variable("ORIEL_BOOTSTRAP", "@");
+	expect_wrong_variable("ORIEL_BOOTSTRAP", "oriel-run-1");
+	expect_wrong_variable("ORIEL_BOOTSTRAP", "127.0.0.1:80");
+	expect_wrong_variable("ORIEL_BOOTSTRAP", "@a name that is longer than any that the launcher makes, by some way");
 	expect_wrong_variable("ORIEL_RANK", NULL);
 	expect_wrong_variable("ORIEL_RANK", "5");
 	expect_wrong_variable("ORIEL_RANK", "-1");
