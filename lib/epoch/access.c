@@ -39,6 +39,8 @@
 
 static int start_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
+	int rc;
+
 	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
 		return err_set(ORIEL_ERR_HANDLE,
 		               "oriel_win_start: window %p: the group handle %p is null, freed, or of another job", (void *)win,
@@ -47,13 +49,8 @@ static int start_check(struct oriel_win *win, const struct oriel_group *group, i
 		return err_set(ORIEL_ERR_ARG,
 		               "oriel_win_start: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
 		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
-	if (epoch_blocks(&win->access))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: an access epoch is open; complete it first",
-		               (void *)win);
-	if (group->size > 0 && (win->fence.used || win->fence.under_way || win->freeing))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_start: window %p: %s", (void *)win,
-		               win->freeing ? "it is being freed" : "operations of a fence epoch are pending; fence first");
-	return 0;
+	rc = epoch_check(win, CALL_START, "oriel_win_start");
+	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_start");
 }
 
 static void start_links(struct oriel_win *win, bool nocheck)
@@ -67,8 +64,9 @@ static void start_links(struct oriel_win *win, bool nocheck)
 		else
 			link->posted_expected++;
 	}
+	win->sync |= win->access.count > 0 ? SYNC_ACCESS : SYNC_ACCESS_NOBODY;
 	if (win->access.count > 0)
-		win->fence.open = false;
+		win->sync &= ~(unsigned)SYNC_FENCE;
 }
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
@@ -242,21 +240,17 @@ static void end_access(struct oriel_win *win)
 	win->held_count = 0;
 	win->held_free = 0;
 	release_epoch_mrs(win);
-	epoch_close(&win->access);
+	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 }
 
 /* Take the right to close an epoch. The caller holds the lock. */
 static int complete_begin(struct oriel_win *win)
 {
-	if (!win->access.open)
-		return err_set(ORIEL_ERR_SYNC,
-		               "oriel_win_complete: window %p: no access epoch is open; call oriel_win_start first",
-		               (void *)win);
-	if (win->access.closing)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_complete: window %p: another thread is completing this epoch",
-		               (void *)win);
-	win->access.closing = true;
-	return 0;
+	int rc = epoch_check(win, CALL_COMPLETE, "oriel_win_complete");
+
+	if (rc == 0)
+		win->sync |= SYNC_COMPLETING;
+	return rc;
 }
 
 int oriel_win_complete(oriel_win *win)
@@ -277,7 +271,7 @@ int oriel_win_complete(oriel_win *win)
 		owned_lock_give(&win->lock);
 		return rc;
 	}
-	win->access.closing = false;
+	win->sync &= ~(unsigned)SYNC_COMPLETING;
 	if (rc == 0 && closing.all)
 		end_access(win);
 	owned_lock_give(&win->lock);

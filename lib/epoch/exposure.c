@@ -24,6 +24,8 @@
 
 static int post_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
+	int rc;
+
 	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
 		return err_set(ORIEL_ERR_HANDLE,
 		               "oriel_win_post: window %p: the group handle %p is null, freed, or of another job", (void *)win,
@@ -31,13 +33,8 @@ static int post_check(struct oriel_win *win, const struct oriel_group *group, in
 	if (assertions & ~POST_ASSERTIONS)
 		return err_set(ORIEL_ERR_ARG, "oriel_win_post: window %p: assertions 0x%x, legal are bits of 0x%x", (void *)win,
 		               (unsigned)assertions, POST_ASSERTIONS);
-	if (epoch_blocks(&win->exposure))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_post: window %p: an exposure epoch is open; wait for it first",
-		               (void *)win);
-	if (group->size > 0 && (win->fence.used || win->fence.under_way || win->freeing))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_post: window %p: %s", (void *)win,
-		               win->freeing ? "it is being freed" : "operations of a fence epoch are pending; fence first");
-	return 0;
+	rc = epoch_check(win, CALL_POST, "oriel_win_post");
+	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_post");
 }
 
 /*
@@ -73,8 +70,9 @@ static int post_links(struct oriel_win *win, bool nocheck)
 		if (link_post(win, link) == ORIEL_ERR_MEMORY)
 			rc = ORIEL_ERR_MEMORY;
 	}
+	win->sync |= win->exposure.count > 0 ? SYNC_EXPOSURE : SYNC_EXPOSURE_NOBODY;
 	if (win->exposure.count > 0)
-		win->fence.open = false;
+		win->sync &= ~(unsigned)SYNC_FENCE;
 	win->probe_ns = 0;
 	return rc;
 }
@@ -88,11 +86,8 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 	rc = post_check(win, group, assertions);
 	if (rc == 0)
 		rc = epoch_open(win, &win->exposure, group, "oriel_win_post");
-	if (rc == 0) {
+	if (rc == 0)
 		rc = still_inside(win);
-		if (rc)
-			epoch_close(&win->exposure);
-	}
 	if (rc == 0)
 		rc = post_links(win, assertions & ORIEL_MODE_NOCHECK);
 	win_leave(win);
@@ -102,13 +97,11 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 /* Take the right to close the epoch. The caller holds the lock. */
 static int exposure_begin(struct oriel_win *win, const char *call)
 {
-	if (!win->exposure.open)
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: no exposure epoch is open; call oriel_win_post first", call,
-		               (void *)win);
-	if (win->exposure.closing)
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: another thread is waiting for this epoch", call, (void *)win);
-	win->exposure.closing = true;
-	return 0;
+	int rc = epoch_check(win, CALL_WAIT, call);
+
+	if (rc == 0)
+		win->sync |= SYNC_WAITING;
+	return rc;
 }
 
 /* Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is needed. */
@@ -164,9 +157,7 @@ static int wait_all(struct oriel_win *win)
 /* The caller holds the lock. */
 static void exposure_end(struct oriel_win *win, bool over)
 {
-	win->exposure.closing = false;
-	if (over)
-		epoch_close(&win->exposure);
+	win->sync &= ~(unsigned)(over ? SYNC_EXPOSURE_ALL : SYNC_WAITING);
 }
 
 int oriel_win_wait(oriel_win *win)

@@ -49,13 +49,7 @@ static int fence_check(struct oriel_win *win, int assertions)
 	if (assertions & ~FENCE_ASSERTIONS)
 		return err_set(ORIEL_ERR_ARG, "oriel_win_fence: window %p: assertions 0x%x, legal are bits of 0x%x",
 		               (void *)win, (unsigned)assertions, FENCE_ASSERTIONS);
-	if (epoch_blocks(&win->access) || epoch_blocks(&win->exposure))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_fence: window %p: %s epoch is open; close it first", (void *)win,
-		               win->access.open ? "an access" : "an exposure");
-	if (win->fence.closing || win->freeing)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_fence: window %p: %s", (void *)win,
-		               win->freeing ? "it is being freed" : "another thread is inside the fence");
-	return 0;
+	return epoch_check(win, CALL_FENCE, "oriel_win_fence");
 }
 
 /* The partner of this round, with its description; without the lock. */
@@ -202,20 +196,22 @@ static void fence_begin(struct oriel_win *win, int assertions)
 {
 	struct fence *fence = &win->fence;
 
-	fence->closing = true;
-	if (fence->under_way || !needs_barrier(assertions))
+	bool repeated = win->sync & SYNC_FENCE_BEGUN;
+
+	win->sync |= SYNC_FENCING;
+	if (repeated || !needs_barrier(assertions))
 		return;
-	fence->under_way = true;
+	win->sync |= SYNC_FENCE_BEGUN;
 	fence->number++;
 	fence->round = 0;
 	fence->sent = false;
 }
 
-static int fence_run(struct oriel_win *win, int assertions)
+static int fence_run(struct oriel_win *win, int assertions, bool used)
 {
 	int rc = 0, barrier_rc;
 
-	if (!(assertions & ORIEL_MODE_NOPRECEDE) && win->fence.used)
+	if (!(assertions & ORIEL_MODE_NOPRECEDE) && used)
 		rc = flush_run(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
 	if (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY)
 		return rc;
@@ -227,14 +223,12 @@ static int fence_run(struct oriel_win *win, int assertions)
 
 static void fence_end(struct oriel_win *win, int assertions, int rc)
 {
-	struct fence *fence = &win->fence;
-
 	owned_lock_take(&win->lock);
-	fence->closing = false;
+	win->sync &= ~(unsigned)SYNC_FENCING;
 	if (rc != ORIEL_ERR_TIMEOUT && rc != ORIEL_ERR_MEMORY) {
-		fence->under_way = false;
-		fence->used = false;
-		fence->open = rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED);
+		win->sync &= ~(unsigned)(SYNC_FENCE | SYNC_FENCE_USED | SYNC_FENCE_BEGUN);
+		if (rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED))
+			win->sync |= SYNC_FENCE;
 		release_epoch_mrs(win);
 	}
 	owned_lock_give(&win->lock);
@@ -243,16 +237,18 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 int oriel_win_fence(oriel_win *win, int assertions)
 {
 	int rc = win_enter_closing(win, "oriel_win_fence");
+	bool used;
 
 	if (rc)
 		return rc;
 	rc = fence_check(win, assertions);
+	used = win->sync & SYNC_FENCE_USED;
 	if (rc == 0)
 		fence_begin(win, assertions);
 	win_leave(win);
 	if (rc)
 		return rc;
-	rc = fence_run(win, assertions);
+	rc = fence_run(win, assertions, used);
 	fence_end(win, assertions, rc);
 	return rc ? err_in(rc, "oriel_win_fence") : win_tell_sticky(win, "oriel_win_fence");
 }

@@ -50,7 +50,7 @@ static bool flush_concerns(const struct oriel_win *win, const struct link *link,
 {
 	if (!link || (f->rank != ORIEL_RANK_ALL && link->rank != f->rank))
 		return false;
-	return win->access.open ? link->marks & LINK_ACCESS : link->marks & LINK_TOUCHED;
+	return win->sync & SYNC_ACCESS ? link->marks & LINK_ACCESS : link->marks & LINK_TOUCHED;
 }
 
 static void flush_links(struct oriel_win *win, struct flushing *f, struct wait *wait)
@@ -119,11 +119,7 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 
 	if (rank != ORIEL_RANK_ALL)
 		return op_link(win, rank, &link, call);
-	if (epoch_blocks(&win->access))
-		return win->access.closing ? no_epoch(win, rank, call) : 0;
-	if (!win->fence.open || win->fence.closing || win->fence.under_way)
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: no access epoch is open", call, (void *)win);
-	return 0;
+	return epoch_check(win, CALL_OPERATION, call);
 }
 
 static int flush(struct oriel_win *win, int rank, bool local, const char *call)

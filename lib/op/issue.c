@@ -71,7 +71,7 @@ static int issue_messages(struct oriel_win *win, struct link *link, const struct
 static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	if (!(link->marks & LINK_ACCESS))
-		win->fence.used = true;
+		win->sync |= SYNC_FENCE_USED;
 	if (!link->lent)
 		return issue_messages(win, link, op);
 	copy_lent(op);

@@ -26,10 +26,12 @@ static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_
 /* Whether operations on a link may go out now, as far as that is plain to see. */
 static inline bool is_open(struct oriel_win *win, struct link *link)
 {
-	if (win->access.open)
-		return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS && !win->access.closing &&
+	if (win->sync & SYNC_NO_OPERATION)
+		return false;
+	if (win->sync & SYNC_ACCESS)
+		return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS &&
 		       ((link->marks & LINK_GRANTED) || link_grant(win, link));
-	return win->fence.open && !win->fence.closing && !win->fence.under_way && !win->freeing;
+	return win->sync & SYNC_FENCE;
 }
 
 /*
@@ -50,7 +52,8 @@ static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, 
 	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
 		return false;
 	op->remote_addr = link->base + offset;
-	win->fence.used |= !win->access.open;
+	if (!(win->sync & SYNC_ACCESS))
+		win->sync |= SYNC_FENCE_USED;
 	copy_lent(op);
 	return true;
 }

@@ -14,15 +14,12 @@
 
 /* Checking. The caller holds the lock. */
 
-int no_epoch(const struct oriel_win *win, int rank, const char *call)
+int no_epoch(struct oriel_win *win, int rank, const char *call)
 {
-	if (win->access.open)
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (const void *)win,
-		               rank);
-	return err_set(ORIEL_ERR_SYNC,
-	               "%s: window %p: no access epoch is open for rank %d; call oriel_win_start or "
-	               "oriel_win_fence first",
-	               call, (const void *)win, rank);
+	if (!epoch_allows(win, CALL_OPERATION))
+		return err_set(ORIEL_ERR_SYNC, "%s: window %p: rank %d: %s", call, (void *)win, rank,
+		               epoch_why_not(win, CALL_OPERATION));
+	return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (void *)win, rank);
 }
 
 /* The link to a target that the open epoch names. */
@@ -31,8 +28,10 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 	if (rank < 0 || rank >= win->group->size)
 		return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call, (void *)win,
 		               rank, win->group->size - 1);
-	if (epoch_blocks(&win->access)) {
-		*link = win->access.closing ? NULL : link_find(win, rank);
+	if (!epoch_allows(win, CALL_OPERATION))
+		return no_epoch(win, rank, call);
+	if (win->sync & SYNC_ACCESS) {
+		*link = link_find(win, rank);
 		if (*link && (*link)->marks & LINK_FLAGGED)
 			return err_set(ORIEL_ERR_SYNC,
 			               "%s: window %p: rank %d has been told by an oriel_win_complete that timed out that the "
@@ -40,8 +39,6 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 			               call, (void *)win, rank);
 		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
 	}
-	if (!win->fence.open || win->fence.closing || win->fence.under_way || win->freeing)
-		return no_epoch(win, rank, call);
 	return link_get(win, rank, link);
 }
 

@@ -13,7 +13,7 @@
 #include "win/operation.h"
 
 /* The error for an operation to a rank that no open epoch names. */
-int no_epoch(const struct oriel_win *win, int rank, const char *call);
+int no_epoch(struct oriel_win *win, int rank, const char *call);
 
 /* The link to a target that the open epoch names. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_SYNC, ORIEL_ERR_MEMORY. */
 int op_link(struct oriel_win *win, int rank, struct link **link, const char *call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* epoch.c - opening and closing the epochs of post, start, complete, wait; see epoch.h. */
+/* epoch.c - see epoch.h. */
 #include "win/epoch.h"
 
 #include <stdlib.h>
@@ -9,6 +9,40 @@
 #include "job/group.h"
 #include "win/link.h"
 #include "win/win.h"
+
+/* Why a call is refused while a bit is set; in the order in which they are told. */
+static const struct {
+	unsigned bits;
+	const char *why_not;
+} obstacles[] = {
+	{ SYNC_ACCESS, "an access epoch is open; complete it first" },
+	{ SYNC_EXPOSURE, "an exposure epoch is open; wait for it first" },
+	{ SYNC_COMPLETING, "another thread is completing the access epoch" },
+	{ SYNC_WAITING, "another thread is waiting for the exposure epoch" },
+	{ SYNC_FREEING, "it is being freed" },
+	{ SYNC_FENCING, "another thread is inside the fence" },
+	{ SYNC_FENCE_USED | SYNC_FENCE_BEGUN, "operations of a fence epoch are pending; fence first" },
+};
+
+const char *epoch_why_not(const struct oriel_win *win, enum sync_call call)
+{
+	const struct legality *row = &legality[call];
+
+	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++) {
+		if (win->sync & row->forbids & obstacles[i].bits)
+			return obstacles[i].why_not;
+	}
+	if (row->needs & SYNC_EXPOSURE)
+		return "no exposure epoch is open; call oriel_win_post first";
+	if (row->needs & SYNC_FENCE)
+		return "no access epoch is open; call oriel_win_start or oriel_win_fence first";
+	return "no access epoch is open; call oriel_win_start first";
+}
+
+int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name)
+{
+	return err_set(ORIEL_ERR_SYNC, "%s: window %p: %s", name, (const void *)win, epoch_why_not(win, call));
+}
 
 static int add_links(struct oriel_win *win, struct link **links, const struct oriel_group *group, const char *call)
 {
@@ -69,13 +103,5 @@ int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_gr
 	}
 	epoch->count = (uint32_t)group->size;
 	epoch->next = 0;
-	epoch->open = true;
 	return 0;
-}
-
-void epoch_close(struct epoch *epoch)
-{
-	epoch->open = false;
-	epoch->closing = false;
-	epoch->count = 0;
 }

@@ -1,19 +1,91 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* epoch.h - opening and closing the epochs of post, start, complete, wait */
+/*
+ * epoch.h - which epochs of a window are open, and which call is legal in them
+ *
+ * win->sync says what is open and which call is inside, one bit each; the table below is the only
+ * place that decides by it what is legal. An access or exposure epoch with an empty group stands
+ * in nobody's way and is ended by any other call (P9). All of it is guarded by win->lock.
+ */
 #ifndef ORIEL_EPOCH_H
 #define ORIEL_EPOCH_H
+
+#include <stdint.h>
 
 struct oriel_win;
 struct epoch;
 struct oriel_group;
 
+enum sync_bit {
+	SYNC_ACCESS = 0x001,          /* start, to somebody */
+	SYNC_ACCESS_NOBODY = 0x002,   /* start, with an empty group */
+	SYNC_COMPLETING = 0x004,      /* a thread is inside complete */
+	SYNC_EXPOSURE = 0x008,        /* post, for somebody */
+	SYNC_EXPOSURE_NOBODY = 0x010, /* post, with an empty group */
+	SYNC_WAITING = 0x020,         /* a thread is inside wait or test */
+	SYNC_FENCE = 0x040,           /* a fence epoch is open: any member may be accessed */
+	SYNC_FENCE_USED = 0x080,      /* operations of this rank since the fence */
+	SYNC_FENCE_BEGUN = 0x100,     /* a fence is in progress, or has timed out and waits to be repeated */
+	SYNC_FENCING = 0x200,         /* a thread is inside fence */
+	SYNC_FREEING = 0x400,         /* a free has begun; it may have timed out half-way */
+};
+
+/* What ends with an access epoch, and with an exposure epoch. */
+#define SYNC_ACCESS_ALL (SYNC_ACCESS | SYNC_ACCESS_NOBODY | SYNC_COMPLETING)
+#define SYNC_EXPOSURE_ALL (SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY | SYNC_WAITING)
+
+/* With any of these no operation goes out. */
+#define SYNC_NO_OPERATION (SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING)
+
+enum sync_call {
+	CALL_START,
+	CALL_COMPLETE,
+	CALL_POST,
+	CALL_WAIT,
+	CALL_FENCE,
+	CALL_OPERATION,
+	CALL_FREE,
+	CALL_FOR_SOMEBODY
+};
+
+/* What a call passes over and ends, what must not be set, and (unless 0) of what one must be. */
+struct legality {
+	unsigned ends;
+	unsigned forbids;
+	unsigned needs;
+};
+
+#define SYNC_FENCE_PENDING (SYNC_FENCE_USED | SYNC_FENCE_BEGUN)
+
+/*
+ * The table. A start or post for nobody begins no epoch that a fence or a free could mind: a second
+ * condition, CALL_FOR_SOMEBODY, is looked at only where the group has members.
+ */
+// clang-format off
+static const struct legality legality[] = {
+	/*                  ends                                        forbids                                   needs */
+	[CALL_START]     = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS,                              0 },
+	[CALL_POST]      = { SYNC_EXPOSURE_NOBODY,                      SYNC_EXPOSURE,                            0 },
+	[CALL_FOR_SOMEBODY]    = { 0,                                         SYNC_FENCE_PENDING | SYNC_FREEING,        0 },
+	[CALL_COMPLETE]  = { 0,                                         SYNC_COMPLETING,                          SYNC_ACCESS | SYNC_ACCESS_NOBODY },
+	[CALL_WAIT]      = { 0,                                         SYNC_WAITING,                             SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY },
+	[CALL_OPERATION] = { SYNC_ACCESS_NOBODY,                        SYNC_NO_OPERATION & ~SYNC_ACCESS_NOBODY,  SYNC_ACCESS | SYNC_FENCE },
+	[CALL_FENCE]     = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE |
+	                                                                SYNC_FENCING | SYNC_FREEING,              0 },
+	[CALL_FREE]      = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE |
+	                                                                SYNC_FENCE_PENDING | SYNC_FENCING,        0 },
+};
+// clang-format on
+
+/* Why a call is refused; only when it is. */
+const char *epoch_why_not(const struct oriel_win *win, enum sync_call call);
+
+/* The error for that; name is the call's. ERRORS: ORIEL_ERR_SYNC. */
+int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name);
+
 /*
  * Make the links of an epoch to the members of group, ask for their descriptions. On an error the
- * epoch is as before. The caller holds win->lock. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_MEMORY.
+ * epoch is as before. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_MEMORY.
  */
 int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call);
-
-/* The epoch is over. */
-void epoch_close(struct epoch *epoch);
 
 #endif

@@ -17,6 +17,7 @@
 #include "job/group.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
+#include "win/epoch.h"
 #include "win/link.h"
 #include "win/operation.h"
 #include "base/owned_lock.h"
@@ -29,8 +30,6 @@
 
 /* An access or exposure epoch of post, start, complete, wait. */
 struct epoch {
-	bool open;
-	bool closing; /* a thread is inside the call that closes it */
 	uint32_t count;
 	uint32_t capacity;
 	bool prepared; /* links are those of the group with this key */
@@ -46,11 +45,7 @@ struct fence_partner {
 };
 
 struct fence {
-	bool open;      /* a fence epoch is open: any member may be accessed */
-	bool used;      /* operations of this rank since the fence */
-	bool under_way; /* a fence is in progress, or has timed out and waits for the call to be repeated */
-	bool closing;   /* a thread is inside oriel_win_fence */
-	bool sent;      /* this round's word has been written */
+	bool sent; /* this round's word has been written */
 	int rounds;
 	int round;
 	uint64_t number; /* fences with a barrier so far, this one included */
@@ -81,6 +76,7 @@ struct oriel_win {
 	struct link **links;    /* open addressing by rank */
 	uint32_t link_count;
 	uint32_t link_capacity;
+	unsigned sync; /* SYNC_*: which epochs are open, and which call is inside */
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;
@@ -95,7 +91,6 @@ struct oriel_win {
 	const uint64_t *deaths;      /* the job's */
 	uint64_t deaths_seen;        /* of them when sticky errors were last looked for; counter_load */
 	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
-	bool freeing;                /* a free has timed out half-way */
 	struct coll free_coll;
 };
 
@@ -141,15 +136,17 @@ static inline struct link *link_find(const struct oriel_win *win, int rank)
 	return win->link_capacity ? win->links[link_slot(win, rank)] : NULL;
 }
 
-/*
- * Whether the epoch stands in the way of another synchronisation; one with an empty group does not,
- * and is discarded (P9).
- */
-static inline bool epoch_blocks(struct epoch *epoch)
+/* Whether a call is legal now, by the table in epoch.h; ends empty epochs that it passes over. */
+static inline bool epoch_allows(struct oriel_win *win, enum sync_call call)
 {
-	if (epoch->open && epoch->count == 0 && !epoch->closing)
-		epoch->open = false;
-	return epoch->open;
+	win->sync &= ~legality[call].ends;
+	return !(win->sync & legality[call].forbids) && (!legality[call].needs || win->sync & legality[call].needs);
+}
+
+/* The same for the public call `name`. ERRORS: ORIEL_ERR_SYNC. */
+static inline int epoch_check(struct oriel_win *win, enum sync_call call, const char *name)
+{
+	return epoch_allows(win, call) ? 0 : epoch_refuse(win, call, name);
 }
 
 #endif

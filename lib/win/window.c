@@ -320,19 +320,6 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 
 /* Freeing. */
 
-static int free_check(struct oriel_win *win)
-{
-	const char *why = NULL;
-
-	if (epoch_blocks(&win->access))
-		why = "an access epoch is open; complete it first";
-	else if (epoch_blocks(&win->exposure))
-		why = "an exposure epoch is open; wait for it first";
-	else if (win->fence.used || win->fence.under_way || win->fence.closing)
-		why = "operations of a fence epoch are pending; fence first";
-	return why ? err_set(ORIEL_ERR_SYNC, "oriel_win_free: window %p: %s", (void *)win, why) : 0;
-}
-
 /*
  * Whether everything this rank has sent on the window is complete, or lost with its peer; and
  * nothing is being looked up.
@@ -459,9 +446,9 @@ int oriel_win_free(oriel_win **win)
 	job = (*win)->job;
 	slot = (*win)->slot;
 	owned_lock_take(&(*win)->lock);
-	rc = free_check(*win);
+	rc = epoch_check(*win, CALL_FREE, "oriel_win_free");
 	if (rc == 0)
-		(*win)->freeing = true;
+		(*win)->sync |= SYNC_FREEING;
 	owned_lock_give(&(*win)->lock);
 	if (rc == 0)
 		rc = free_together(*win);

@@ -80,19 +80,19 @@ static void die_in_put(struct fault *fault)
  * A lock that is taken now and then by the thread that waits; the flags it guards change only when
  * it begins and ends.
  */
-static bool locked_flag(struct fault *fault, const bool *flag)
+static bool locked_bit(struct fault *fault, enum sync_bit bit)
 {
 	bool set;
 
 	owned_lock_take(&fault->w.win->lock);
-	set = *flag;
+	set = fault->w.win->sync & bit;
 	owned_lock_give(&fault->w.win->lock);
 	return set;
 }
 
 static bool is_in_complete(struct fault *fault)
 {
-	return locked_flag(fault, &fault->w.win->access.closing);
+	return locked_bit(fault, SYNC_COMPLETING);
 }
 
 /* Nobody posts to the victim. */
@@ -109,8 +109,8 @@ static bool is_in_wait(struct fault *fault)
 {
 	struct multi *m = &fault->m;
 
-	return locked_flag(fault, &fault->w.win->exposure.closing) && multi_word(m, REACHED) &&
-	       multi_word(m, REACHED + 2) && multi_word(m, REACHED + 3);
+	return locked_bit(fault, SYNC_WAITING) && multi_word(m, REACHED) && multi_word(m, REACHED + 2) &&
+	       multi_word(m, REACHED + 3);
 }
 
 /* The others flush inside their epochs and do not complete. */
@@ -122,7 +122,7 @@ static void die_in_wait(struct fault *fault)
 
 static bool is_in_fence(struct fault *fault)
 {
-	return locked_flag(fault, &fault->w.win->fence.closing);
+	return locked_bit(fault, SYNC_FENCING);
 }
 
 static void die_in_fence(struct fault *fault)
@@ -146,7 +146,7 @@ static void die_in_create(struct fault *fault)
 
 static bool is_in_free(struct fault *fault)
 {
-	return locked_flag(fault, &fault->w.win->freeing);
+	return locked_bit(fault, SYNC_FREEING);
 }
 
 static void die_in_free(struct fault *fault)
