@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * oriel-info - what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
+ * info_main.c - oriel-info: what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
  * device it would take
  *
  * The exit status is 0 if there is a device that oriel_init would take, 1 if not, 2 for wrong
@@ -18,6 +18,7 @@
 #include "job/job.h"
 #include "verbs/layout.h"
 #include "oriel.h"
+#include "soft_path.h"
 #include "win/win.h"
 
 #define GIDS_SHOWN 8
@@ -149,13 +150,29 @@ static bool show_address(void *arg, const struct device_candidate *candidate)
 	return false;
 }
 
-static void print_ways_out(void)
+/* What a rank gets that oriel-run starts without --device. */
+static void print_launched(FILE *out)
 {
-	printf(
-		"no RDMA device that oriel_init would take. Ways out:\n"
-		"  oriel-run --device soft ..., or oriel-soft PROGRAM ...           softverbs, a device made of shared memory\n"
-		"  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE    SoftRoCE on a network interface\n"
-		"  tests/vm/run -- build/bin/oriel-run ...                          SoftRoCE in a virtual machine\n");
+	char path[PATH_MAX];
+
+	if (machine_has_device())
+		fprintf(out,
+		        "  oriel-run PROGRAM                  would use the machine's own devices, none of which is of use\n");
+	else if (soft_path(path))
+		fprintf(out, "  oriel-run PROGRAM                  would take softverbs, from %s\n", path);
+	else
+		fprintf(out, "  oriel-run PROGRAM                  would take softverbs, which is not there (make soft)\n");
+}
+
+static void print_ways_out(FILE *out)
+{
+	fprintf(out, "  PROGRAM                            would find no RDMA device that oriel_init takes. Ways out:\n"
+	             "  oriel-run --device soft PROGRAM    runs on softverbs, a device made of shared memory\n"
+	             "  oriel-soft PROGRAM                 likewise, a program without the launcher; oriel-info for one\n"
+	             "  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE\n"
+	             "                                     makes SoftRoCE, on a network interface\n"
+	             "  tests/vm/run -- build/bin/oriel-run PROGRAM\n"
+	             "                                     runs on SoftRoCE in a virtual machine\n");
 }
 
 static void scan(struct choice *choice)
@@ -165,31 +182,59 @@ static void scan(struct choice *choice)
 	if (!choice->chosen_only)
 		printf("addresses, as rdma_cm sees them\n");
 	if (!channel) {
-		fprintf(stderr, "oriel-info: rdma_cm cannot be used: %s (is the module rdma_ucm loaded?)\n", strerror(errno));
+		fprintf(choice->chosen_only ? stderr : stdout,
+		        "  rdma_cm cannot be used: %s (is the module rdma_ucm loaded?)\n", strerror(errno));
 		return;
 	}
 	device_scan(channel, getenv("ORIEL_DEVICE"), getenv("ORIEL_ADDR"), show_address, choice);
 	rdma_destroy_event_channel(channel);
 }
 
+static void print_not_found(FILE *out)
+{
+	fprintf(out, "what would be taken\n");
+	print_launched(out);
+	print_ways_out(out);
+}
+
+static void print_all(struct choice *choice)
+{
+	printf("Oriel %s\n", oriel_version());
+	print_devices();
+	scan(choice);
+	if (!choice->found)
+		print_not_found(stdout);
+	print_limits();
+	print_memory();
+}
+
+static void print_chosen(struct choice *choice)
+{
+	scan(choice);
+	if (!choice->found)
+		print_not_found(stderr);
+}
+
+static int check_written(void)
+{
+	if (fflush(stdout) == 0)
+		return 0;
+	fprintf(stderr, "oriel-info: cannot write to standard output: %s\n", strerror(errno));
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct choice choice = { .chosen_only = argc == 2 && strcmp(argv[1], "--chosen") == 0 };
+	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
 
 	if (argc > 1 && !choice.chosen_only) {
-		fputs(usage, argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
-		return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
+		fputs(usage, help ? stdout : stderr);
+		return help ? check_written() : 2;
 	}
-	if (!choice.chosen_only) {
-		printf("Oriel %s\n", oriel_version());
-		print_devices();
-	}
-	scan(&choice);
-	if (!choice.chosen_only) {
-		print_limits();
-		print_memory();
-	}
-	if (!choice.found)
-		print_ways_out();
-	return !choice.found;
+	if (choice.chosen_only)
+		print_chosen(&choice);
+	else
+		print_all(&choice);
+	return check_written() || !choice.found;
 }

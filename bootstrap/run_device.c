@@ -5,66 +5,14 @@
 #include "boot_clients.h"
 #include "run_options.h"
 #include "run_say.h"
+#include "soft_path.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define DEVICES_FOLDER "/sys/class/infiniband"
 #define PATH_VARIABLE "LD_LIBRARY_PATH"
-
-/* Whether the machine has any RDMA device; which of them is of use the ranks find out. */
-static bool machine_has_device(void)
-{
-	DIR *folder = opendir(DEVICES_FOLDER);
-	bool found = false;
-
-	if (!folder)
-		return false;
-	for (struct dirent *entry = readdir(folder); entry && !found; entry = readdir(folder))
-		found = entry->d_name[0] != '.';
-	closedir(folder);
-	return found;
-}
-
-/* The folder that holds oriel-run's own folder, as absolute path. */
-static bool own_prefix(char prefix[PATH_MAX])
-{
-	ssize_t size = readlink("/proc/self/exe", prefix, PATH_MAX - 1);
-	char *slash;
-
-	if (size <= 0)
-		return false;
-	prefix[size] = '\0';
-	for (int level = 0; level < 2; level++) {
-		slash = strrchr(prefix, '/');
-		if (!slash)
-			return false;
-		*slash = '\0';
-	}
-	return true;
-}
-
-static bool find_soft(char path[PATH_MAX])
-{
-	static const char *const places[] = { "lib/soft", "lib/oriel/soft" };
-	char prefix[PATH_MAX], library[PATH_MAX + 32];
-
-	if (!own_prefix(prefix))
-		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (snprintf(path, PATH_MAX, "%s/%s", prefix, places[i]) >= PATH_MAX)
-			continue;
-		snprintf(library, sizeof(library), "%s/libibverbs.so.1", path);
-		if (access(library, R_OK) == 0)
-			return true;
-	}
-	path[0] = '\0';
-	return false;
-}
 
 static bool soft_wanted(const struct options *options)
 {
@@ -78,7 +26,7 @@ int device_choose(const struct options *options, struct device_choice *choice)
 		say_detail("device: %s", options->device ? options->device : "the machine's own");
 		return 0;
 	}
-	if (find_soft(choice->soft_path)) {
+	if (soft_path(choice->soft_path)) {
 		say_detail("device: softverbs, from %s%s", choice->soft_path,
 		           soft_wanted(options) ? "" : " (this machine has no RDMA device)");
 		return 0;

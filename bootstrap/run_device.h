@@ -2,9 +2,7 @@
 /*
  * run_device.h - which device the ranks run on: one of the machine, or softverbs
  *
- * softverbs is a pair of libraries that take the place of libibverbs and librdmacm; ranks get them
- * by LD_LIBRARY_PATH. They are looked for beside oriel-run, in ../lib/soft of a build tree or
- * ../lib/oriel/soft of an installation.
+ * The ranks get softverbs' libraries (soft_path.h) by LD_LIBRARY_PATH.
  */
 #ifndef ORIEL_RUN_DEVICE_H
 #define ORIEL_RUN_DEVICE_H
