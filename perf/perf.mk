@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the peers, where their
-# compilers are installed, are only for perf/compare.
+# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the peers, where a
+# program for them compiles, are only for perf/compare.
 perf_tools = put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat
 perf_solo = connect mem
 perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
@@ -9,7 +9,9 @@ perf_obj = $(call objects,$(addprefix perf/,driver.c json.c memory.c options.c p
 perf_solo_obj = $(call objects,$(addprefix perf/,solo.c json.c options.c stats.c ticks.c))
 perf_scale_src = $(filter-out perf/scale_util.c,$(wildcard perf/scale_*.c))
 perf_scale_bin = $(perf_scale_src:perf/%.c=$(B)/bin/oriel_%)
-perf_peers := $(foreach peer,openmpi mpich,$(if $(shell command -v mpicc.$(peer)),$(peer)))
+# A peer's compiler may be installed without its header.
+has_mpi = $(shell mpicc.$(1) -include mpi.h -fsyntax-only -x c /dev/null >/dev/null 2>&1 && echo $(1))
+perf_peers := $(foreach peer,openmpi mpich,$(call has_mpi,$(peer)))
 perf_compared = put_lat get_lat put_bw get_bw
 perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%)
 perf_mpi_bin = $(foreach peer,$(perf_peers),$(perf_compared:%=$(B)/bin/$(peer)_%))

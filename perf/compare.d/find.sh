@@ -28,10 +28,15 @@ device_address() {
 }
 
 find_peers() {
+	local peer
 	peers=
 	[ "$kind" = soft ] || return 0
 	[ -x build/bin/openmpi_put_lat ] && command -v mpirun.openmpi >/dev/null && peers=$openmpi_sides
 	[ -x build/bin/mpich_put_lat ] && command -v mpirun.mpich >/dev/null && peers="$peers $mpich_sides"
+	for peer in openmpi mpich; do
+		command -v mpirun.$peer >/dev/null && [ ! -x build/bin/${peer}_put_lat ] &&
+			echo "perf/compare: $peer is installed, but mpicc.$peer does not compile a program with mpi.h; left out" >&2
+	done
 	[ -n "$peers" ] || echo "perf/compare: no peers here; tests/deps perf and make perf-programs bring them" >&2
 }
 
