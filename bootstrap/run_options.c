@@ -42,7 +42,7 @@ const char *options_usage(void)
 		   "\n"
 		   "  -n N             ranks to start, 1 to 8192\n"
 		   "  --prefix         put \"[rank] \" in front of every line of output\n"
-		   "  --timeout S      end the job after S seconds, with exit status 124\n"
+		   "  --timeout S      end the job after S seconds, with exit status 124 (0: never)\n"
 		   "  --grace S        seconds from a rank's failure until the others get SIGTERM, and\n"
 		   "                   from SIGTERM to SIGKILL (default 10)\n"
 		   "  --device NAME    the RDMA device the ranks use (ORIEL_DEVICE); soft: softverbs, a device made of\n"
@@ -91,15 +91,13 @@ static enum options_verdict parse_size(struct options *options, const char *text
 	return OPTIONS_RUN;
 }
 
-static enum options_verdict parse_seconds(struct options *options, const char *name, const char *text, double min,
-                                          double *seconds)
+static enum options_verdict parse_seconds(struct options *options, const char *name, const char *text, double *seconds)
 {
 	char *end;
 
 	*seconds = strtod(text, &end);
-	if (end == text || *end || !isfinite(*seconds) || *seconds < min || *seconds > RUN_SECONDS_MAX)
-		return wrong(options, "%s %.32s: it must be a number of seconds from %g to %.0f", name, text, min,
-		             RUN_SECONDS_MAX);
+	if (end == text || *end || !isfinite(*seconds) || *seconds < 0. || *seconds > RUN_SECONDS_MAX)
+		return wrong(options, "%s %.32s: it must be a number of seconds from 0 to %.0f", name, text, RUN_SECONDS_MAX);
 	return OPTIONS_RUN;
 }
 
@@ -187,9 +185,9 @@ static enum options_verdict parse_option(struct options *options, int option, ch
 		options->prefix = true;
 		return OPTIONS_RUN;
 	case OPTION_TIMEOUT:
-		return parse_seconds(options, "--timeout", optarg, 0.001, &options->timeout_s);
+		return parse_seconds(options, "--timeout", optarg, &options->timeout_s);
 	case OPTION_GRACE:
-		return parse_seconds(options, "--grace", optarg, 0., &options->grace_s);
+		return parse_seconds(options, "--grace", optarg, &options->grace_s);
 	case OPTION_DEVICE:
 		return parse_device(options, optarg);
 	case OPTION_ADDR:

@@ -94,11 +94,18 @@ static void parse__wrong_numbers(void)
 	expect_wrong("-n -1 prog", "1 to 8192");
 	expect_wrong("-n 1e3 prog", "1 to 8192");
 	expect_wrong("-n 4294967298 prog", "1 to 8192");
-	expect_wrong("-n 2 --timeout 0 prog", "--timeout 0");
+	expect_wrong("-n 2 --timeout -0.5 prog", "--timeout -0.5");
+	expect_wrong("-n 2 --timeout 1e9 prog", "100000000");
 	expect_wrong("-n 2 --timeout inf prog", "seconds");
 	expect_wrong("-n 2 --timeout nan prog", "seconds");
 	expect_wrong("-n 2 --timeout 1s prog", "seconds");
 	expect_wrong("-n 2 --grace -1 prog", "seconds");
+}
+
+static void parse__no_time_limit(void)
+{
+	CU_ASSERT_EQUAL(parse("-n 2 --timeout 5 --timeout 0 prog"), OPTIONS_RUN);
+	CU_ASSERT_EQUAL(options.timeout_s, 0.);
 }
 
 static void parse__what_is_missing(void)
@@ -165,6 +172,7 @@ void suite_options(void)
 	CU_ADD_TEST(suite, parse__last_of_an_option_counts);
 	CU_ADD_TEST(suite, parse__help_and_version);
 	CU_ADD_TEST(suite, parse__wrong_numbers);
+	CU_ADD_TEST(suite, parse__no_time_limit);
 	CU_ADD_TEST(suite, parse__what_is_missing);
 	CU_ADD_TEST(suite, parse__unknown_options);
 	CU_ADD_TEST(suite, parse__wrong_lists);
