@@ -35,11 +35,13 @@ enum {
 	CM_REP_PRIVATE = 196,
 	CM_REJ_PRIVATE = 148,
 	CM_MAX_BACKLOG = 1024,
-	CM_REJ_NO_LISTENER = 8,  /* "invalid service id" */
-	CM_REJ_CONSUMER = 28,    /* the program said no */
-	CM_DEFAULT_TIMEOUT = 17, /* acknowledge timeout: 4.096 us << 17, about half a second */
-	CM_MIN_RNR_TIMER = 12,   /* 0.64 ms */
-	CM_RETRY_MS = 5,         /* between attempts to find a listener */
+	CM_REJ_NO_RESOURCES = 3,        /* the side that says so is short of descriptors or memory */
+	CM_REJ_NO_LISTENER = 8,         /* "invalid service id" */
+	CM_REJ_CONSUMER = 28,           /* the program said no */
+	CM_REJ_YOUR_RESOURCES = 0x8003, /* the side that hears it is; what of is in cm_msg.error */
+	CM_DEFAULT_TIMEOUT = 17,        /* acknowledge timeout: 4.096 us << 17, about half a second */
+	CM_MIN_RNR_TIMER = 12,          /* 0.64 ms */
+	CM_RETRY_MS = 5,                /* between attempts to find a listener */
 	CM_RETRIES = 40,
 	CM_DREQ_MS = 2000,    /* nobody answers a disconnect; a network's CM tries for a minute */
 	CM_TIMEWAIT_MS = 100, /* nothing can be on its way any more; a network's CM waits for seconds */
@@ -75,7 +77,8 @@ struct cm_msg {
 	uint32_t qpn, psn;
 	uint32_t reason; /* CM_REJ */
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
-	uint8_t srq, flow_control, private_len, reserved;
+	uint8_t srq, flow_control, private_len;
+	uint8_t error;                /* CM_REJ_YOUR_RESOURCES: errno value */
 	struct sockaddr_in6 src, dst; /* CM_REQ; either family fits */
 	uint8_t private_data[CM_REP_PRIVATE];
 };
@@ -179,6 +182,11 @@ int cm_complete(struct cm_id *id);
 void cm_event_forget(struct cm_id *id);
 
 /* ---- wire.c ---- */
+/*
+ * Refuse, because this side's queue pair could not be made ready: say which side is to blame. err is the
+ * errno value of ibv_modify_qp.
+ */
+void cm_send_unready(struct cm_id *id, int err);
 /* 0 or an errno value. */
 int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type);
 void cm_on_listen(void *listener);

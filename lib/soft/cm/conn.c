@@ -17,6 +17,7 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/spare.h"
 
 enum {
 	MAX_RETRY = 7,
@@ -86,6 +87,9 @@ static int try_request(struct cm_id *id)
 
 	if (!err)
 		err = cm_send(id, id->request, CM_REQ);
+	/* It was refused before it was made: why is there to be read. */
+	if (err == EPIPE || err == ECONNRESET)
+		err = 0;
 	if (!err)
 		err = softverbs_watch(id->sock, cm_on_message, id);
 	if (!err)
@@ -222,6 +226,19 @@ static void agree(struct cm_id *id, struct rdma_conn_param *param)
 	param->initiator_depth = id->initiator_depth;
 }
 
+/* The request cannot be accepted: its maker is told why. */
+static void give_up(struct cm_id *id, int err)
+{
+	if (!soft_is_shortage(err) && err != EREMOTEIO)
+		return;
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_REQUESTED) {
+		cm_send_unready(id, err);
+		id->state = CM_DISCONNECTED;
+	}
+	pthread_mutex_unlock(&cm_lock);
+}
+
 SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *asked)
 {
 	struct cm_id *id = cm_id(base);
@@ -239,8 +256,10 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 	fill_msg(id, &param, &msg);
 	if (base->qp) {
 		err = cm_qp_ready(id);
-		if (err)
+		if (err) {
+			give_up(id, err);
 			return cm_fail(err);
+		}
 	}
 	pthread_mutex_lock(&cm_lock);
 	err = EINVAL;

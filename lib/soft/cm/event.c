@@ -115,7 +115,7 @@ static struct cm_event *take(struct cm_channel *channel)
 static void respond(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
-	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
+	struct cm_msg msg = { 0 };
 	int err;
 
 	if (!id->base.qp)
@@ -128,11 +128,18 @@ static void respond(struct cm_event *event)
 		cm_send(id, &msg, CM_RTU);
 	} else if (err) {
 		id->state = CM_DISCONNECTED;
-		cm_send(id, &msg, CM_REJ);
+		cm_send_unready(id, err);
 	}
 	pthread_mutex_unlock(&cm_lock);
 	event->base.event = err ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_ESTABLISHED;
 	event->base.status = -err;
+	/* The peer's engine has said so while this side's queue pair was made ready. */
+	if (err == EREMOTEIO) {
+		event->base.event = RDMA_CM_EVENT_REJECTED;
+		event->base.status = CM_REJ_NO_RESOURCES;
+		memset(event->private_data, 0, sizeof(event->private_data));
+		event->base.param.conn.private_data_len = CM_REJ_PRIVATE;
+	}
 }
 
 /* What an event means for objects that belong to the caller's thread. */
@@ -158,6 +165,23 @@ static int process(struct cm_event *event)
 	return 0;
 }
 
+/* A request for which there is no channel: its maker is told, and nobody else has heard of it. Keeps errno. */
+static void drop_request(struct cm_event *event)
+{
+	struct cm_id *id = cm_id(event->base.id);
+	int err = errno;
+
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_REQUESTED) {
+		cm_send_unready(id, err);
+		id->state = CM_DISCONNECTED;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	rdma_ack_cm_event(&event->base);
+	rdma_destroy_id(&id->base);
+	errno = err;
+}
+
 SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **out)
 {
 	struct cm_event *event;
@@ -171,7 +195,7 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_c
 	*out = &event->base;
 	if (process(event) == 0)
 		return 0;
-	rdma_ack_cm_event(&event->base);
+	drop_request(event);
 	return -1;
 }
 

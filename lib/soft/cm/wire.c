@@ -15,6 +15,7 @@
 #include "soft/verbs/gone.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/spare.h"
 
 #define CM_MAGIC 0x73766363006d0001ULL
 
@@ -34,10 +35,27 @@ int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type)
 	return send(id->sock, msg, sizeof(*msg), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*msg) ? 0 : errno;
 }
 
+void cm_send_unready(struct cm_id *id, int err)
+{
+	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
+
+	if (err == EREMOTEIO) {
+		msg.reason = CM_REJ_YOUR_RESOURCES;
+		msg.error = EMFILE;
+	} else if (soft_is_shortage(err)) {
+		msg.reason = CM_REJ_NO_RESOURCES;
+	}
+	cm_send(id, &msg, CM_REJ);
+}
+
 /* 1: a message; 0: nothing there; -1: the other side is gone or talks nonsense. */
 static int receive(int sock, struct cm_msg *msg)
 {
 	ssize_t n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
+
+	/* Closed with something unread: that is reported first, and what was said before it then. */
+	if (n < 0 && errno == ECONNRESET)
+		n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -126,22 +144,22 @@ static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *ms
 	return id;
 }
 
-/* cm_lock is held. false: refused, and the caller closes the socket. */
-static bool take_request(struct cm_id *listener, const struct cm_msg *msg, int sock)
+/* cm_lock is held. 0, or the reason why it is refused, and the caller closes the socket. */
+static uint32_t take_request(struct cm_id *listener, const struct cm_msg *msg, int sock)
 {
 	struct cm_id *id;
 	struct cm_event *event;
 
 	if (msg->type != CM_REQ || !wanted(listener, msg))
-		return false;
+		return CM_REJ_CONSUMER;
 	id = request_new(listener, msg, sock);
 	if (!id)
-		return false;
+		return CM_REJ_NO_RESOURCES;
 	event = cm_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	if (!event || softverbs_watch(sock, cm_on_message, id) != 0) {
 		free(event);
 		free(id);
-		return false;
+		return CM_REJ_NO_RESOURCES;
 	}
 	id->watched = true;
 	event->base.listen_id = &listener->base;
@@ -149,16 +167,21 @@ static bool take_request(struct cm_id *listener, const struct cm_msg *msg, int s
 	attach_private(event, msg, CM_REQ_PRIVATE);
 	listener->requests++;
 	cm_event_queue(listener, event);
-	return true;
+	return 0;
 }
 
-static void refuse(int sock)
+static void refuse(int sock, uint32_t reason)
 {
 	struct cm_id speaker = { .sock = sock };
-	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
+	struct cm_msg msg = { .reason = reason };
 
 	cm_send(&speaker, &msg, CM_REJ);
-	close(sock);
+}
+
+static void refuse_short(int sock, int err)
+{
+	(void)err;
+	refuse(sock, CM_REJ_NO_RESOURCES);
 }
 
 static struct soft_list pendings = { &pendings, &pendings };
@@ -169,24 +192,27 @@ static void on_request(void *arg)
 	struct pending *pending = arg;
 	struct cm_msg msg;
 	int got = receive(pending->sock, &msg);
-	bool taken;
+	uint32_t reason = CM_REJ_CONSUMER;
 
 	if (got == 0)
 		return;
 	softverbs_unwatch(pending->sock);
 	pthread_mutex_lock(&cm_lock);
 	soft_list_del(&pending->list);
-	taken = got > 0 && pending->listener && take_request(pending->listener, &msg, pending->sock);
+	if (got > 0 && pending->listener)
+		reason = take_request(pending->listener, &msg, pending->sock);
 	pthread_mutex_unlock(&cm_lock);
-	if (!taken)
-		refuse(pending->sock);
+	if (reason) {
+		refuse(pending->sock, reason);
+		close(pending->sock);
+	}
 	free(pending);
 }
 
 void cm_on_listen(void *arg)
 {
 	struct cm_id *listener = arg;
-	int sock = accept4(listener->sock, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int sock = softverbs_accept(listener->sock, refuse_short);
 	struct pending *pending;
 
 	if (sock < 0)
@@ -204,6 +230,7 @@ void cm_on_listen(void *arg)
 	pthread_mutex_lock(&cm_lock);
 	soft_list_del(&pending->list);
 	pthread_mutex_unlock(&cm_lock);
+	refuse(sock, CM_REJ_NO_RESOURCES);
 err_close:
 	free(pending);
 	close(sock);
@@ -251,6 +278,11 @@ static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 	 */
 	if (!told)
 		return;
+	/* Not the other side's will: this one could not give it what it needs. */
+	if (msg->reason == CM_REJ_YOUR_RESOURCES) {
+		cm_event_post(id, RDMA_CM_EVENT_CONNECT_ERROR, -(int)msg->error);
+		return;
+	}
 	event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, (int)msg->reason);
 	if (!event)
 		return;

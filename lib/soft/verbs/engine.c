@@ -138,12 +138,9 @@ int soft_engine_start(struct soft_core *core)
 	pthread_t thread;
 	int err;
 
-	err = soft_loop_open();
-	if (err)
-		return err;
 	err = softverbs_watch(core->kick_fd, on_kick, core);
 	if (err)
-		goto err_close;
+		return err;
 	/* Signals are the program's business, on its own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -152,7 +149,5 @@ int soft_engine_start(struct soft_core *core)
 	if (!err)
 		return 0;
 	softverbs_unwatch(core->kick_fd);
-err_close:
-	soft_loop_close();
 	return err;
 }

@@ -5,7 +5,7 @@
 
 #include "soft/verbs/core.h"
 
-/* 0 or an errno value. */
+/* Turn the loop, which is open, from now on. 0 or an errno value. */
 int soft_engine_start(struct soft_core *core);
 /* Somebody is about to sleep: peers have to kick from now on. */
 void soft_attention_kick(struct soft_core *core);

@@ -23,6 +23,7 @@
 #include "soft/verbs/memory.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/spare.h"
 
 struct soft_hello soft_hello(void)
 {
@@ -45,13 +46,46 @@ int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, si
 	cmsg->cmsg_type = SCM_RIGHTS;
 	cmsg->cmsg_len = CMSG_LEN(nfds * sizeof(int));
 	memcpy(CMSG_DATA(cmsg), fds, nfds * sizeof(int));
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*hello) ? 0 : -1;
+	if (sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*hello))
+		return 0;
+	/* More descriptors of this user under way than one process may have. */
+	return errno == ETOOMANYREFS ? EMFILE : errno;
+}
+
+void soft_hello_refuse(int sock, int err)
+{
+	struct soft_hello answer = soft_hello();
+
+	answer.error = err;
+	/* If it cannot be sent, the end of the connection says as much. */
+	(void)send(sock, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void soft_close_all(const int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
+}
+
+/* The descriptors that came with a message; how many. */
+static size_t take_fds(struct msghdr *msg, int *fds)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+	size_t n;
+
+	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+		return 0;
+	n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(cmsg), n * sizeof(int));
+	return n;
+}
+
+/* A socket that was closed with something unread reports that first, and what was said on it then. */
+static ssize_t recv_message(int sock, struct msghdr *msg)
+{
+	ssize_t n = recvmsg(sock, msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	return n < 0 && errno == ECONNRESET ? recvmsg(sock, msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) : n;
 }
 
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
@@ -64,18 +98,19 @@ int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control)
 	};
-	ssize_t n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	struct cmsghdr *cmsg = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	size_t got;
+	ssize_t n = recv_message(sock, &msg);
+	int came[SOFT_HELLO_FDS];
+	size_t got = n < 0 ? 0 : take_fds(&msg, came);
+	bool valid = n == (ssize_t)sizeof(*hello) && hello->magic == SHM_MAGIC && hello->abi == SHM_ABI;
 
-	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
-		return -1;
-	got = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(fds, CMSG_DATA(cmsg), got * sizeof(int));
-	if (got == nfds && n == (ssize_t)sizeof(*hello) && hello->magic == SHM_MAGIC && hello->abi == SHM_ABI)
+	if (valid && !hello->error && got == nfds) {
+		memcpy(fds, came, nfds * sizeof(int));
 		return 0;
-	soft_close_all(fds, got);
-	return -1;
+	}
+	soft_close_all(came, got);
+	if (valid && hello->error)
+		return EREMOTEIO;
+	return valid && msg.msg_flags & MSG_CTRUNC ? EMFILE : EPROTO;
 }
 
 int soft_peer_pid(int sock, pid_t *pid)
@@ -98,33 +133,47 @@ bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
 }
 
+/* Its death is noticed by its sockets too: only where nothing is short is there no descriptor. 0 or an errno value. */
+static int open_process(struct soft_peer *peer)
+{
+	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
+	return peer->pidfd < 0 && soft_is_shortage(errno) ? errno : 0;
+}
+
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds)
 {
 	void *seg, *bell;
+	int err = EPROTO;
 
 	peer->pid = pid;
 	peer->kick_fd = fds[2];
 	if (!soft_memory_safe(fds[0], sizeof(*peer->seg)) || !soft_memory_safe(fds[1], sizeof(*peer->bell)))
 		goto err_close;
 	seg = mmap(NULL, sizeof(*peer->seg), PROT_READ, MAP_SHARED, fds[0], 0);
+	err = errno;
 	if (seg == MAP_FAILED)
 		goto err_close;
 	bell = mmap(NULL, sizeof(*peer->bell), PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	err = errno;
 	if (bell == MAP_FAILED)
-		goto err_unmap;
+		goto err_seg;
+	err = open_process(peer);
+	if (err)
+		goto err_bell;
 	peer->seg = seg;
 	peer->bell = bell;
 	peer->full_fence = soft_core->no_membarrier || peer->seg->no_membarrier;
-	peer->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	close(fds[0]);
 	close(fds[1]);
 	return 0;
 
-err_unmap:
+err_bell:
+	munmap(bell, sizeof(*peer->bell));
+err_seg:
 	munmap(seg, sizeof(*peer->seg));
 err_close:
 	soft_close_all(fds, SOFT_WELCOME_FDS);
-	return -1;
+	return err;
 }
 
 void soft_peer_unmap(struct soft_peer *peer)

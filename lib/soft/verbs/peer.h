@@ -22,6 +22,8 @@ struct soft_hello {
 	uint32_t abi;
 	uint32_t can_vm; /* in the answer: the responder reaches the requester's memory */
 	uint64_t probe;  /* address of the sender's segment->magic, to try process_vm_readv on */
+	int32_t error;   /* in an answer without descriptors: errno value, what the responder has too little of */
+	uint32_t reserved;
 };
 
 struct soft_peer {
@@ -34,9 +36,14 @@ struct soft_peer {
 };
 
 struct soft_hello soft_hello(void);
-/* 0 or -1. */
+/* 0 or an errno value. */
 int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, size_t nfds);
-/* Receive a hello with exactly nfds descriptors. Anything else is refused: -1. */
+/* Answer that there is no pipe, because this process is short of something. */
+void soft_hello_refuse(int sock, int err);
+/*
+ * Receive a hello with exactly nfds descriptors. 0 or an errno value: EMFILE if there was no room for
+ * them here, EREMOTEIO if the other side answers that it is short of something, EPROTO for all else.
+ */
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds);
 void soft_close_all(const int *fds, size_t n);
 
@@ -47,7 +54,7 @@ int soft_peer_pid(int sock, pid_t *pid);
  * right.
  */
 bool soft_peer_probe_vm(pid_t pid, uint64_t addr);
-/* Map what a peer sent: segment, bell, eventfd. Takes over the descriptors. */
+/* Map what a peer sent: segment, bell, eventfd. Takes over the descriptors. 0 or an errno value. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);
 /* Tell whoever is on the other side that there is something in a pipe. */

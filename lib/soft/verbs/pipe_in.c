@@ -3,6 +3,7 @@
  * Pipes that come in: requesters say hello on the socket of one of our slots, and are listened to
  * until they die.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@
 #include "soft/verbs/pipe_in.h"
 #include "soft/verbs/progress.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/spare.h"
 
 static void in_free(struct soft_in *in)
 {
@@ -52,49 +54,83 @@ static void on_in_death(void *arg)
 	in_remove(soft_core, arg);
 }
 
-static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, const struct soft_hello *hello)
+/* Map what the requester sent. Takes over the descriptors. 0 or an errno value. */
+static int in_map(struct soft_in *in, const int *fds)
 {
-	int own[SOFT_WELCOME_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd };
-	struct soft_hello welcome = soft_hello();
 	void *map = MAP_FAILED;
+	int err = EPROTO;
 
-	if (soft_memory_safe(fds[3], sizeof(*in->shm)))
+	if (soft_memory_safe(fds[3], sizeof(*in->shm))) {
 		map = mmap(NULL, sizeof(*in->shm), PROT_READ | PROT_WRITE, MAP_SHARED, fds[3], 0);
+		err = errno;
+	}
 	close(fds[3]);
 	if (map == MAP_FAILED) {
 		soft_close_all(fds, SOFT_WELCOME_FDS);
-		return -1;
+		return err;
 	}
 	in->shm = map;
-	if (soft_peer_map(&in->peer, in->peer.pid, fds) != 0)
-		goto err_unmap;
-	in->can_vm = soft_peer_probe_vm(in->peer.pid, hello->probe);
+	err = soft_peer_map(&in->peer, in->peer.pid, fds);
+	if (err)
+		munmap(in->shm, sizeof(*in->shm));
+	return err;
+}
+
+/* 0 or an errno value. */
+static int in_watch(struct soft_in *in)
+{
+	int err = softverbs_watch(in->sock, on_in_death, in);
+
+	if (!err && in->peer.pidfd >= 0) {
+		err = softverbs_watch(in->peer.pidfd, on_in_death, in);
+		if (err)
+			softverbs_unwatch(in->sock);
+	}
+	return err;
+}
+
+static int in_welcome(struct soft_core *core, const struct soft_in *in)
+{
+	int own[SOFT_WELCOME_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd };
+	struct soft_hello welcome = soft_hello();
+
 	welcome.can_vm = in->can_vm;
+	return soft_hello_send(in->sock, &welcome, own, SOFT_WELCOME_FDS);
+}
 
+/* 0 or an errno value. */
+static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, const struct soft_hello *hello)
+{
+	int err = in_map(in, fds);
+
+	if (err)
+		return err;
+	in->can_vm = soft_peer_probe_vm(in->peer.pid, hello->probe);
+	err = in_watch(in);
+	if (err)
+		goto err_unmap;
 	soft_lock(&core->progress);
-	if (core->nin == SOFT_MAX_PIPES)
-		goto err_full;
-	core->in[core->nin++] = in;
+	err = core->nin == SOFT_MAX_PIPES ? ENOMEM : 0;
+	if (!err)
+		core->in[core->nin++] = in;
 	soft_unlock(&core->progress);
-	if (soft_hello_send(in->sock, &welcome, own, SOFT_WELCOME_FDS) != 0)
-		goto err_remove;
-	if (softverbs_watch(in->sock, on_in_death, in) != 0)
-		goto err_remove;
-	if (in->peer.pidfd >= 0 && softverbs_watch(in->peer.pidfd, on_in_death, in) != 0)
+	if (err)
 		goto err_unwatch;
-	return 0;
-
-err_unwatch:
-	softverbs_unwatch(in->sock);
-err_remove:
+	err = in_welcome(core, in);
+	if (!err)
+		return 0;
+	/* Nobody but this thread adds or removes. */
 	soft_lock(&core->progress);
 	core->nin--;
-err_full:
 	soft_unlock(&core->progress);
-	soft_peer_unmap(&in->peer);
+err_unwatch:
+	softverbs_unwatch(in->sock);
+	if (in->peer.pidfd >= 0)
+		softverbs_unwatch(in->peer.pidfd);
 err_unmap:
+	soft_peer_unmap(&in->peer);
 	munmap(in->shm, sizeof(*in->shm));
-	return -1;
+	return err;
 }
 
 /* First message on an accepted socket. */
@@ -102,32 +138,41 @@ static void on_hello(void *arg)
 {
 	struct soft_in *in = arg;
 	struct soft_hello hello;
-	int fds[SOFT_HELLO_FDS];
+	int fds[SOFT_HELLO_FDS], err;
 
 	softverbs_unwatch(in->sock);
-	if (soft_hello_recv(in->sock, &hello, fds, SOFT_HELLO_FDS) == 0 && in_setup(soft_core, in, fds, &hello) == 0)
+	err = soft_hello_recv(in->sock, &hello, fds, SOFT_HELLO_FDS);
+	if (!err)
+		err = in_setup(soft_core, in, fds, &hello);
+	if (!err)
 		return;
+	if (soft_is_shortage(err))
+		soft_hello_refuse(in->sock, err);
 	close(in->sock);
 	free(in);
 }
 
 void soft_pipe_accept(void *arg)
 {
-	int sock = accept4((int)(intptr_t)arg, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int sock = softverbs_accept((int)(intptr_t)arg, soft_hello_refuse), err;
 	struct soft_in *in;
 
 	if (sock < 0)
 		return;
 	in = calloc(1, sizeof(*in));
-	if (!in)
+	err = in ? 0 : ENOMEM;
+	if (err)
 		goto err_close;
 	in->sock = sock;
-	if (soft_peer_pid(sock, &in->peer.pid) != 0 || softverbs_watch(sock, on_hello, in) != 0)
-		goto err_free;
-	return;
+	if (soft_peer_pid(sock, &in->peer.pid) != 0)
+		goto err_close;
+	err = softverbs_watch(sock, on_hello, in);
+	if (!err)
+		return;
 
-err_free:
-	free(in);
 err_close:
+	if (soft_is_shortage(err))
+		soft_hello_refuse(sock, err);
+	free(in);
 	close(sock);
 }

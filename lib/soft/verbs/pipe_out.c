@@ -9,6 +9,7 @@
  * one-way (requests), so two processes that turn to each other at the same moment simply make two.
  * The socket stays open: its end of file, or the process descriptor, tells of a death.
  */
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,6 +34,7 @@
 #include "soft/verbs/progress.h"
 #include "soft/verbs/reach.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/spare.h"
 
 enum {
 	ANSWER_MS = 3000, /* a live engine answers in microseconds; a stopped process never */
@@ -40,18 +42,21 @@ enum {
 
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int slot_connect(uint32_t slot)
+/* 0 or an errno value; ECONNREFUSED if no process owns the slot. */
+static int slot_connect(uint32_t slot, int *sock)
 {
-	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un addr;
 	socklen_t length = softverbs_name(&addr, geteuid(), "qp", slot, "");
+	int err;
 
-	if (sock < 0)
-		return -1;
-	if (connect(sock, (struct sockaddr *)&addr, length) == 0)
-		return sock;
-	close(sock);
-	return -1;
+	*sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (*sock < 0)
+		return errno;
+	if (connect(*sock, (struct sockaddr *)&addr, length) == 0)
+		return 0;
+	err = errno;
+	close(*sock);
+	return err;
 }
 
 static int pipe_memory(struct soft_out *out)
@@ -89,35 +94,47 @@ static void out_free_alloc(struct soft_out *out)
 	free(out);
 }
 
-/* The handshake; on success the pipe's memory and the peer's are mapped. */
+/* The peer's descriptors. 0 or an errno value. */
+static int say_hello(struct soft_core *core, const struct soft_out *out, struct soft_hello *welcome, int *fds,
+                     int pipe_fd)
+{
+	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, pipe_fd };
+	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
+	struct soft_hello hello = soft_hello();
+	int err = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
+
+	/* It may have refused before this side said anything. */
+	if (err && err != EPIPE && err != ECONNRESET)
+		return err;
+	if (poll(&wait, 1, ANSWER_MS) != 1)
+		return ETIMEDOUT;
+	return soft_hello_recv(out->sock, welcome, fds, SOFT_WELCOME_FDS);
+}
+
+/* The handshake; on success the pipe's memory and the peer's are mapped. 0 or an errno value. */
 static int out_handshake(struct soft_core *core, struct soft_out *out)
 {
-	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, -1 };
-	struct soft_hello hello = soft_hello(), welcome;
-	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
-	int fds[SOFT_WELCOME_FDS];
+	int fds[SOFT_WELCOME_FDS], pipe_fd, err;
+	struct soft_hello welcome;
 	pid_t pid;
-	int sent;
 
 	if (soft_peer_pid(out->sock, &pid) != 0)
-		return -1;
-	own[3] = pipe_memory(out);
-	if (own[3] < 0)
-		return -1;
-	sent = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
-	close(own[3]);
-	if (sent != 0 || poll(&wait, 1, ANSWER_MS) != 1 || soft_hello_recv(out->sock, &welcome, fds, SOFT_WELCOME_FDS) != 0)
-		goto err_unmap;
-	if (soft_peer_map(&out->peer, pid, fds) != 0)
-		goto err_unmap;
+		return EPROTO;
+	pipe_fd = pipe_memory(out);
+	if (pipe_fd < 0)
+		return errno;
+	err = say_hello(core, out, &welcome, fds, pipe_fd);
+	close(pipe_fd);
+	if (!err)
+		err = soft_peer_map(&out->peer, pid, fds);
+	if (err) {
+		munmap(out->shm, sizeof(*out->shm));
+		return err;
+	}
 	out->self = pid == getpid();
 	out->peer_can_vm = welcome.can_vm;
 	out->can_vm = soft_peer_probe_vm(pid, welcome.probe);
 	return 0;
-
-err_unmap:
-	munmap(out->shm, sizeof(*out->shm));
-	return -1;
 }
 
 void soft_out_put(struct soft_out *out)
@@ -156,29 +173,42 @@ static void on_out_death(void *arg)
 	soft_out_put(out);
 }
 
-static struct soft_out *out_new(struct soft_core *core, uint32_t slot)
+/* Everybody may use it. 0 or ENOMEM. */
+static int out_insert(struct soft_core *core, struct soft_out *out)
+{
+	int err;
+
+	soft_lock(&core->progress);
+	err = core->nout == SOFT_MAX_PIPES ? ENOMEM : 0;
+	if (!err)
+		core->out[core->nout++] = out;
+	soft_unlock(&core->progress);
+	return err;
+}
+
+/* 0 or an errno value. */
+static int out_new(struct soft_core *core, uint32_t slot, struct soft_out **made)
 {
 	struct soft_out *out = out_alloc(slot);
+	int err;
 
 	if (!out)
-		return NULL;
-	out->sock = slot_connect(slot);
-	if (out->sock < 0)
+		return ENOMEM;
+	err = slot_connect(slot, &out->sock);
+	if (err)
 		goto err_free;
-	if (out_handshake(core, out) != 0)
+	err = out_handshake(core, out);
+	if (err)
 		goto err_close;
-	soft_lock(&core->progress);
-	if (core->nout == SOFT_MAX_PIPES) {
-		soft_unlock(&core->progress);
+	err = out_insert(core, out);
+	if (err)
 		goto err_unmap;
-	}
-	core->out[core->nout++] = out;
-	soft_unlock(&core->progress);
 	/* Without these a death is still noticed by requests that are not answered. */
 	softverbs_watch(out->sock, on_out_death, out);
 	if (out->peer.pidfd >= 0)
 		softverbs_watch(out->peer.pidfd, on_out_death, out);
-	return out;
+	*made = out;
+	return 0;
 
 err_unmap:
 	soft_peer_unmap(&out->peer);
@@ -187,7 +217,7 @@ err_close:
 	close(out->sock);
 err_free:
 	out_free_alloc(out);
-	return NULL;
+	return err;
 }
 
 static struct soft_out *out_find(struct soft_core *core, uint32_t qpn)
@@ -204,14 +234,15 @@ static struct soft_out *out_find(struct soft_core *core, uint32_t qpn)
 	return found;
 }
 
-struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn)
+int soft_out_get(struct soft_core *core, uint32_t qpn, struct soft_out **out)
 {
-	struct soft_out *out;
+	int err = 0;
 
 	pthread_mutex_lock(&connect_lock);
-	out = out_find(core, qpn);
-	if (!out)
-		out = out_new(core, qpn >> SHM_SLOT_BITS);
+	*out = out_find(core, qpn);
+	if (!*out)
+		err = out_new(core, qpn >> SHM_SLOT_BITS, out);
 	pthread_mutex_unlock(&connect_lock);
-	return out;
+	/* Nobody there, or nobody who answers: as on a network, only requests will find out. */
+	return soft_is_shortage(err) || err == EREMOTEIO ? err : 0;
 }

@@ -7,10 +7,11 @@
 #include "soft/verbs/pipe.h"
 
 /*
- * A reference to the pipe to the process that owns a queue pair number, made if need be; NULL if
- * there is none.
+ * A reference to the pipe to the process that owns a queue pair number, made if need be; *out is NULL
+ * if nobody answers there. 0 or an errno value: a shortage of this process (EMFILE, ENFILE, ENOMEM) or
+ * of that one (EREMOTEIO).
  */
-struct soft_out *soft_out_get(struct soft_core *core, uint32_t qpn);
+int soft_out_get(struct soft_core *core, uint32_t qpn, struct soft_out **out);
 void soft_out_put(struct soft_out *out);
 
 #endif

@@ -406,14 +406,16 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 {
 	struct soft_qp *qp = soft_qp(base);
 	struct soft_out *out = NULL;
-	int err;
+	int err = 0;
 
 	if (soft_call_fails(__func__))
 		return ENOMEM;
 	/* Finding the peer may take a message to its engine: not under the lock. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
 	    soft_qp_state(qp) == IBV_QPS_INIT)
-		out = soft_out_get(soft_core, attr->dest_qp_num);
+		err = soft_out_get(soft_core, attr->dest_qp_num, &out);
+	if (err)
+		return err;
 	soft_lock(&qp->lock);
 	err = modify_locked(qp, attr, mask, &out);
 	soft_unlock(&qp->lock);

@@ -29,6 +29,7 @@
 #include "soft/verbs/names.h"
 #include "soft/verbs/pipe_in.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/spare.h"
 #include "soft/verbs/start.h"
 
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,8 +73,17 @@ int soft_slot_take(struct soft_core *core)
 		close(sock);
 		return err;
 	}
+	core->slot_sock[n] = sock;
 	shm_slots_store(core->seg, n + 1);
 	return 0;
+}
+
+static void drop_slots(struct soft_core *core)
+{
+	for (uint32_t i = 0; i < atomic_load(&core->seg->slots); i++) {
+		softverbs_unwatch(core->slot_sock[i]);
+		close(core->slot_sock[i]);
+	}
 }
 
 /*
@@ -133,6 +143,42 @@ err_free:
 	return NULL;
 }
 
+static void core_free(struct soft_core *core)
+{
+	munmap(core->bell, sizeof(*core->bell));
+	close(core->bell_fd);
+	munmap(core->seg, sizeof(*core->seg));
+	close(core->seg_fd);
+	close(core->kick_fd);
+	munmap(core->mr_free, SHM_MRS * sizeof(*core->mr_free));
+	pthread_mutex_destroy(&core->table_lock);
+	free(core);
+}
+
+/* The engine last: what it may be doing could not be taken back. 0 or an errno value. */
+static int core_start(struct soft_core *core)
+{
+	int err = soft_loop_open();
+
+	if (err)
+		return err;
+	err = soft_spare_open();
+	if (err)
+		goto err_loop;
+	err = soft_slot_take(core);
+	if (err)
+		goto err_spare;
+	err = soft_engine_start(core);
+	if (!err)
+		return 0;
+	drop_slots(core);
+err_spare:
+	soft_spare_close();
+err_loop:
+	soft_loop_close();
+	return err;
+}
+
 struct soft_core *soft_core_get(void)
 {
 	int err;
@@ -145,12 +191,10 @@ struct soft_core *soft_core_get(void)
 			goto out;
 		/* The engine finds the core by its global name, so that comes first. */
 		soft_core = core;
-		err = soft_engine_start(core);
-		if (!err)
-			err = soft_slot_take(core);
+		err = core_start(core);
 		if (err) {
-			/* Never seen with memory to spare; the pieces stay for the next attempt's failure. */
 			soft_core = NULL;
+			core_free(core);
 			errno = err;
 		}
 	}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Connections are answered even by a process that has no descriptor left. See spare.c. */
+#ifndef SOFT_SPARE_H
+#define SOFT_SPARE_H
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "soft/verbs/export.h"
+
+/* Say on this socket why its connection is refused: err is an errno value. */
+typedef void softverbs_refuse_fn(int sock, int err);
+
+/* 0 or an errno value. */
+int soft_spare_open(void);
+void soft_spare_close(void);
+
+/*
+ * Accept a connection, which does not block; -1 where there is none, or where it was refused for want of
+ * a descriptor or memory. On the engine thread.
+ */
+SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse);
+
+/* Is this error a want of descriptors or memory, which others may have given back by the next attempt? */
+static inline bool soft_is_shortage(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
+}
+
+#endif
