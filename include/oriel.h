@@ -5,7 +5,8 @@
  * This header is the manual; the man pages are made from the blocks below. Each block says what a
  * call does, the units of its arguments, who owns what, when it is complete, which errors it gives,
  * what threads may do, its source: the number of a rule (tests/rules.md) or a section of MPI-4.1;
- * and for the central calls an example.
+ * and for the central calls an example. How it all belongs together is told by oriel(7) and
+ * oriel_epochs(7), in include/man.
  *
  * Every call that returns int gives 0 (or, where the block says so, a value that is not negative)
  * on success and a negative ORIEL_ERR_* otherwise; after an error nothing has changed unless the
