@@ -2,6 +2,7 @@
 /* multi.c - see multi.h. */
 #include "multi.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@
 #define MULTI_LIMIT_S 90
 #define TEXT_BYTES 400
 #define NAME_BYTES 128
-#define RULE_BYTES 512
+#define RULES_BYTES 1024
 #define RULES_FILE "tests/rules.md" /* tests run in the folder above theirs */
 
 /* Where ranks meet: the last one opens the next round. */
@@ -56,7 +57,7 @@ struct board {
 /* For the alarm, which knows nothing else. */
 static struct {
 	const char *case_name;
-	char rule[RULE_BYTES]; /* of the case, to print when it fails: lines that begin with "# ", or nothing */
+	char rules[RULES_BYTES]; /* of the case, to print when it fails: lines that begin with "# ", or nothing */
 	struct board *board;
 	int rank;
 	int limit_s;
@@ -408,9 +409,9 @@ void multi_warm(struct multi *m, oriel_win *win)
 	CHECK_OK(m, oriel_win_wait(win));
 }
 
-/* The rule of a case: the item of tests/rules.md whose number stands in front of the case's name. */
+/* The rules of a case: the items of tests/rules.md whose numbers stand in front of its name, "E5_P5_...". */
 
-/* Whether the line begins the item of that rule: "- **P3** ...". */
+/* Whether the line begins the item of the number that the name begins with: "- **P3** ...". */
 static bool begins_rule(const char *line, const char *name)
 {
 	size_t length = strcspn(name, "_");
@@ -419,38 +420,40 @@ static bool begins_rule(const char *line, const char *name)
 	       strncmp(line + 4 + length, "** ", 3) == 0;
 }
 
-static void append_rule(const char *name, const char *line)
+static void append_rule(const char *line)
 {
-	size_t used = strlen(running.rule);
+	size_t used = strlen(running.rules);
 
-	if (used == 0)
-		snprintf(running.rule, RULE_BYTES, "# rule %.*s: %s", (int)strcspn(name, "_"), name, strstr(line, "** ") + 3);
-	else
-		snprintf(running.rule + used, RULE_BYTES - used, "# %s", line);
+	snprintf(running.rules + used, RULES_BYTES - used, "# %s", line);
 }
 
 static void read_rule(FILE *file, const char *name)
 {
-	char line[RULE_BYTES];
+	char line[RULES_BYTES];
 	bool inside = false;
 
+	rewind(file);
 	while (fgets(line, sizeof(line), file)) {
 		if (strncmp(line, "  ", 2) != 0) /* not the item's next line */
 			inside = begins_rule(line, name);
 		if (inside)
-			append_rule(name, line);
+			append_rule(line);
 	}
 }
 
 /* A case without a rule, or a run in another folder, prints none. */
-static void find_rule(const char *name)
+static void find_rules(const char *name)
 {
 	FILE *file = fopen(RULES_FILE, "r");
 
-	running.rule[0] = '\0';
+	running.rules[0] = '\0';
 	if (!file)
 		return;
-	read_rule(file, name);
+	while (isupper((unsigned char)name[0]) && isdigit((unsigned char)name[1])) {
+		read_rule(file, name);
+		name += strcspn(name, "_");
+		name += *name == '_';
+	}
 	fclose(file);
 }
 
@@ -465,13 +468,13 @@ struct tally {
 /* The one thing a stuck case can still do. Only what is safe in a signal handler. */
 static void on_alarm(int signal)
 {
-	char text[NAME_BYTES + 96 + RULE_BYTES];
+	char text[NAME_BYTES + 96 + RULES_BYTES];
 	int length;
 
 	(void)signal;
 	if (__atomic_exchange_n(&running.board->stuck, 1, __ATOMIC_ACQ_REL) == 0) {
 		length = snprintf(text, sizeof(text), "not ok %s: not done after %d s (rank %d)\n%s", running.case_name,
-		                  running.limit_s, running.rank, running.rule);
+		                  running.limit_s, running.rank, running.rules);
 		if (write(STDOUT_FILENO, text, (size_t)length) < 0)
 			_exit(2);
 	}
@@ -483,7 +486,7 @@ static bool report_failed(const struct multi *m, const struct multi_case *c, int
 	for (int rank = 0; rank < size; rank++) {
 		if (!m->board->result[rank].failed)
 			continue;
-		printf("not ok %s: %s\n%s", c->name, m->board->result[rank].text, running.rule);
+		printf("not ok %s: %s\n%s", c->name, m->board->result[rank].text, running.rules);
 		return true;
 	}
 	return false;
@@ -540,7 +543,7 @@ static void run_one(struct multi *m, const struct multi_case *c, oriel_group *wo
 
 	m->size = c->ranks ? c->ranks : size;
 	running.case_name = c->name;
-	find_rule(c->name);
+	find_rules(c->name);
 	if (m->rank == 0)
 		clear_board(m->board);
 	meet(m->board, &m->board->all, size);
@@ -660,7 +663,7 @@ int multi_main(int argc, char **argv, const struct multi_program *program)
 	failed = run_all(&m, program, argc, argv);
 	alarm((unsigned)running.limit_s);
 	running.case_name = "leaving";
-	running.rule[0] = '\0';
+	running.rules[0] = '\0';
 	if (oriel_finalize(&m.job) == 0)
 		return failed;
 	if (m.board->failures == 0) /* windows that a failed case has left are no further failure */
