@@ -353,8 +353,15 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
  * can reach the memory any more, and the caller may unmap it. If a member has died it still
  * releases everything, sets *win to NULL, and returns ORIEL_ERR_PEER.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: an epoch is open, the window lives on; ORIEL_ERR_PEER:
- * *win is NULL all the same; ORIEL_ERR_TIMEOUT: the window lives on and the call can be repeated.
+ * There is always a way out: once this rank knows that a member has died, or has left the window,
+ * open epochs are no hindrance. They are given up: operations held back are not done, those under way
+ * come to their end, buffers are the caller's again. Other members that wait for this rank in an
+ * epoch are told by ORIEL_ERR_PEER. Members that are inside an epoch granted to them have a second
+ * to end it; who goes on to put to freed memory loses the connection.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: an epoch is open, or another thread is closing one, the
+ * window lives on; ORIEL_ERR_PEER: *win is NULL all the same; ORIEL_ERR_TIMEOUT: the window lives on
+ * and the call can be repeated.
  * Threads: no other thread may be inside a call on the window.
  * Source: MPI-4.1 13.2.5; W7, P5
  */
@@ -469,8 +476,8 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
  * the operations this rank issued to the target are complete at both sides; the epoch stays open.
  * In an epoch opened by start it waits for the target's post.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC; ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: can
- * be repeated.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC; ORIEL_ERR_PEER: a target died or has
+ * left the window; ORIEL_ERR_TIMEOUT: can be repeated.
  * Source: MPI-4.1 13.5.4, extended to every access epoch; P4
  */
 int oriel_win_flush(oriel_win *win, int target_rank);
@@ -499,7 +506,8 @@ int oriel_win_flush_local(oriel_win *win, int target_rank);
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: assertions; ORIEL_ERR_RANK: a member of group is not in
  * the window's; ORIEL_ERR_SYNC: an exposure epoch or a fence epoch with operations is open;
- * ORIEL_ERR_PEER: an earlier operation failed (P5; a dead origin is told by wait);
+ * ORIEL_ERR_PEER: an earlier operation failed (P5; an origin that is dead or has left the window is
+ * told by wait);
  * ORIEL_ERR_MEMORY.
  * Source: MPI-4.1 13.5.2; P1, P2, P6, P9-P14
  * Example:
@@ -532,11 +540,12 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
  * complete at the origin: put buffers may be reused, got data may be read. Nothing is promised
  * about the target.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died; the
- * epoch is closed, and complete for the other targets, unless one of these has still not posted
- * half a second later: then the epoch stays open, and the call is to be repeated for the living
- * ones; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the epoch stays open and the call can be repeated. An
- * operation that was copied and fails later is reported by a later call on the window (P5).
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no access epoch; ORIEL_ERR_PEER: a target died, or has
+ * left the window after an error; the epoch is closed, and complete for the other targets, unless
+ * one of these has still not posted half a second later: then the epoch stays open, and the call is
+ * to be repeated for the living ones, or the window freed; ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the
+ * epoch stays open and the call can be repeated. An operation that was copied and fails later is
+ * reported by a later call on the window (P5).
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P3-P5, P11, P12, E5
  * Example:
@@ -552,9 +561,10 @@ int oriel_win_complete(oriel_win *win);
  * Waits until every origin of the group has called complete. All their operations are then complete
  * in local memory.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no exposure epoch; ORIEL_ERR_PEER: an origin died
- * before its complete; the epoch is closed, though living origins may still be inside theirs: a
- * post that names one of them is ORIEL_ERR_SYNC until it has completed; ORIEL_ERR_TIMEOUT: the
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no exposure epoch; ORIEL_ERR_PEER: an origin died, or
+ * left the window after an error, before its complete; the epoch is closed, though living origins
+ * may still be inside theirs: a post that names one of them is ORIEL_ERR_SYNC until it has completed
+ * or left; ORIEL_ERR_TIMEOUT: the
  * epoch stays open and the call can be repeated.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P7, E5

@@ -14,6 +14,9 @@
  * A target whose post has been seen is marked LINK_GRANTED, because the word may move on to n + 1
  * while we are still inside epoch n towards others (P12).
  *
+ * A target that is dead, or that has left the window after an error (LINK_GONE), ends its link with
+ * ORIEL_ERR_PEER: nobody waits for a post that cannot come.
+ *
  * Closing goes link by link, in whatever order the posts arrive: held-back operations go out; gets
  * are waited for, since a flag must not overtake a read; the flag leaves in the same list of
  * requests as the small puts; operations that use the caller's memory are waited for. Copied ones
@@ -129,6 +132,16 @@ static bool origin_memory_free(struct link *link)
 	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
 }
 
+/* A target that lives and has left the window waits a moment for what it has granted to come to its end. */
+static int close_lost(struct link *link)
+{
+	int rc = link_let_go(link);
+
+	if (rc && link_state(link) == LINK_GONE && (link->marks & (LINK_GRANTED | LINK_FLAGGED)) == LINK_GRANTED)
+		send_completed(link);
+	return rc;
+}
+
 /*
  * One step of one link towards its end: 1 when it is there, 0 when it has to wait, or the error
  * that ends it.
@@ -137,8 +150,8 @@ static int close_step(struct oriel_win *win, struct link *link)
 {
 	int rc;
 
-	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
-		return ORIEL_ERR_PEER;
+	if (link_lost(link))
+		return close_lost(link);
 	if (!(link->marks & LINK_FLAGGED)) {
 		if (link_state(link) != LINK_READY || !link_grant(win, link)) {
 			wait_serve(win->job, link->peer);
@@ -179,7 +192,6 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			link->marks |= LINK_CLOSED;
 			continue;
 		}
-		wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
 		/*
 		 * Told now, not once more as a sticky error. The next turn finds it again, should the call
 		 * be repeated.
@@ -196,7 +208,7 @@ static void watch_open_links(struct oriel_win *win, struct wait *wait)
 {
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		if (!(win->access.links[i]->marks & LINK_CLOSED))
-			wait_watch(wait, win->access.links[i]->peer);
+			link_watch(win, win->access.links[i], wait);
 	}
 	wait_looked(wait);
 }

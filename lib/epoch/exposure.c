@@ -46,6 +46,8 @@ static int still_inside(struct oriel_win *win)
 	for (uint32_t i = 0; i < win->exposure.count; i++) {
 		const struct link *link = win->exposure.links[i];
 
+		if (link_lost(link))
+			continue;                                                                 /* wait will tell */
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
 			return err_set(ORIEL_ERR_SYNC,
 			               "oriel_win_post: window %p: rank %d has not completed the epoch that ended with "
@@ -119,7 +121,7 @@ static bool exposure_step(struct oriel_win *win)
 	return true;
 }
 
-/* During a look: the first origin that died before its complete, or ORIEL_RANK_NONE. */
+/* During a look: the first origin that died, or left the window, before its complete, or ORIEL_RANK_NONE. */
 static int watch_origins(struct oriel_win *win, struct wait *wait)
 {
 	int dead = ORIEL_RANK_NONE;
@@ -129,7 +131,7 @@ static int watch_origins(struct oriel_win *win, struct wait *wait)
 
 		if (flag_load(&link_flags(win, link)->completed) == link->completed_expected)
 			continue; /* pairs with send_completed */
-		if (!wait_watch(wait, link->peer) && dead == ORIEL_RANK_NONE &&
+		if (!link_watch(win, link, wait) && dead == ORIEL_RANK_NONE &&
 		    flag_load(&link_flags(win, link)->completed) != link->completed_expected)
 			dead = link->rank;
 	}
@@ -195,6 +197,7 @@ static int probe(struct oriel_win *win)
 	wait_begin(&wait, win->job, "oriel_win_test", win);
 	if (now - win->probe_ns < PROBE_NS && wait.deaths == 0)
 		return ORIEL_RANK_NONE;
+	wait.check = now - win->probe_ns >= PROBE_NS;
 	win->probe_ns = now;
 	return watch_origins(win, &wait);
 }

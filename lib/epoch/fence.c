@@ -83,10 +83,14 @@ static int told_of_death(struct oriel_win *win)
 	return ORIEL_RANK_NONE;
 }
 
-/* During a look: the world rank whose death ends this fence, or ORIEL_RANK_NONE. */
-static int look_for_dead(struct oriel_win *win, struct peer *awaited, struct wait *wait)
+/*
+ * During a look, waiting for the partner: the world rank whose death, or leaving the window, ends
+ * this fence, or ORIEL_RANK_NONE.
+ */
+static int look_for_dead(struct oriel_win *win, int partner, struct peer *peer, struct wait *wait)
 {
-	int dead = wait_watch(wait, awaited) ? ORIEL_RANK_NONE : awaited->rank;
+	bool there = wait->check ? link_watch_member(win, partner, wait) : wait_watch(wait, peer);
+	int dead = there ? ORIEL_RANK_NONE : peer->rank;
 
 	wait_looked(wait);
 	if (dead == ORIEL_RANK_NONE)
@@ -102,13 +106,15 @@ static int send_word(struct oriel_win *win, struct wait *wait, int *dead)
 	struct remote word;
 	int rc = find_partner(win, partner);
 
-	while (rc == 0 && *dead == ORIEL_RANK_NONE && link_state(partner->link) != LINK_READY) {
+	while (rc == 0 && *dead == ORIEL_RANK_NONE && link_state(partner->link) < LINK_READY) {
 		rc = wait_pause(wait);
 		if (rc == WAIT_LOOK) {
-			*dead = look_for_dead(win, partner->link->peer, wait);
+			*dead = look_for_dead(win, partner->link->rank, partner->link->peer, wait);
 			rc = 0;
 		}
 	}
+	if (rc == 0 && link_state(partner->link) == LINK_GONE)
+		*dead = partner->link->peer->rank;
 	if (rc || *dead != ORIEL_RANK_NONE)
 		return rc;
 	word = partner->words;
@@ -136,7 +142,7 @@ static int receive_word(struct oriel_win *win, struct wait *wait, int *dead)
 		if (rc < 0)
 			return rc;
 		if (rc == WAIT_LOOK)
-			*dead = look_for_dead(win, from, wait);
+			*dead = look_for_dead(win, partner_rank(win, fence->round, -1), from, wait);
 		if (*dead != ORIEL_RANK_NONE)
 			return 0;
 	}

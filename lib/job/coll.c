@@ -81,6 +81,8 @@ static void look_for_dead(struct coll *coll, struct peer *from, struct wait *wai
 	mail_drain_all(coll->job);
 	wait_looked(wait);
 	dead = job_dead_member(coll->job, coll->group);
+	if (dead == ORIEL_RANK_NONE && coll->has_gone && coll->has_gone(coll->has_gone_arg, from->rank, wait))
+		dead = from->rank;
 	if (dead != ORIEL_RANK_NONE)
 		vote(coll, ORIEL_ERR_PEER, dead);
 }

@@ -26,6 +26,12 @@ struct coll {
 	bool sent;   /* this round's mail */
 	int code;    /* the verdict so far */
 	int culprit; /* world rank it is about */
+	/*
+	 * During a look, for a living member (world rank) whose mail does not come: whether it never
+	 * will. NULL: nobody knows.
+	 */
+	bool (*has_gone)(void *arg, int world, struct wait *wait);
+	void *has_gone_arg;
 };
 
 enum coll_kind { COLL_BARRIER = 1, COLL_CREATE, COLL_FREE, COLL_FREE_SURVIVORS, COLL_FENCE_FAILED };

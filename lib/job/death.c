@@ -3,6 +3,7 @@
 #include "job/death.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -64,10 +65,45 @@ int job_dead_member(struct oriel_job *job, const struct oriel_group *group)
 	return dead;
 }
 
+bool job_told_of_member(struct oriel_job *job, const struct oriel_group *group)
+{
+	bool told = job_dead_member(job, group) != ORIEL_RANK_NONE;
+
+	pthread_mutex_lock(&job->lock);
+	for (uint32_t i = 0; i < job->deaths.told_count && !told; i++)
+		told = group_rank_of(group, job->deaths.told[i]) != ORIEL_RANK_NONE;
+	pthread_mutex_unlock(&job->lock);
+	return told;
+}
+
+void deaths_free(struct oriel_job *job)
+{
+	free(job->deaths.list);
+	free(job->deaths.told);
+}
+
+/* Remember what another rank says; for want of memory not. */
+static void believe(struct oriel_job *job, int rank)
+{
+	struct deaths *deaths = &job->deaths;
+	bool known = false;
+
+	pthread_mutex_lock(&job->lock);
+	for (uint32_t i = 0; i < deaths->told_count && !known; i++)
+		known = deaths->told[i] == rank;
+	if (!known && grow_array(&deaths->told, &deaths->told_capacity, deaths->told_count + 1, sizeof(*deaths->told)))
+		deaths->told[deaths->told_count++] = rank;
+	pthread_mutex_unlock(&job->lock);
+}
+
 int peer_error(struct oriel_job *job, int rank)
 {
-	char text[DEATH_TEXT_BYTES] = "no reason known";
+	char text[DEATH_TEXT_BYTES];
 
-	rank_is_dead(job, rank, text);
+	if (!rank_is_dead(job, rank, text)) {
+		believe(job, rank);
+		return err_set(ORIEL_ERR_PEER, "rank %d is dead or out of reach for another rank, or has left the window",
+		               rank);
+	}
 	return err_set(ORIEL_ERR_PEER, "rank %d is dead or out of reach: %s", rank, text);
 }

@@ -27,6 +27,9 @@ struct deaths {
 	uint64_t count; /* of list; written under job->lock, read by counter_load */
 	struct death *list;
 	uint32_t capacity;
+	int *told; /* ranks that are lost by what another rank says; the program has had an error about them */
+	uint32_t told_count;
+	uint32_t told_capacity;
 };
 
 /*
@@ -44,6 +47,12 @@ bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
 
 /* Any member of the group that is dead, as world rank; or ORIEL_RANK_NONE. */
 int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
+
+/* Whether the program has been told of a member's death, found by this rank or another. */
+bool job_told_of_member(struct oriel_job *job, const struct oriel_group *group);
+
+/* Release the lists. */
+void deaths_free(struct oriel_job *job);
 
 /* ORIEL_ERR_PEER with the story of a rank. */
 int peer_error(struct oriel_job *job, int rank);

@@ -122,7 +122,7 @@ static void job_release(struct oriel_job *job)
 	if (job->boot)
 		job->boot->ops->close(job->boot);
 	free(job->group_counts.list);
-	free(job->deaths.list);
+	deaths_free(job);
 	pthread_mutex_destroy(&job->lock);
 	pthread_mutex_destroy(&job->mailbox.lock);
 	handle_release(HANDLE_JOB, job);

@@ -7,6 +7,9 @@
  * A reader first tries its own slot number, which is right in programs whose ranks make the same
  * windows, and otherwise reads the whole directory, 16 entries at a time.
  *
+ * A window that is not found, or not found again, is not there: the member could not make it in time,
+ * or has freed it after an error. That costs whoever waits for it; the peer lives.
+ *
  * Lookups of one peer go one after the other: they share the landing zone in the peer's area.
  */
 #include "job/lookup.h"
@@ -34,6 +37,8 @@ struct lookup {
 	struct lookup_customer customer;
 	struct lookup *next;
 	enum lookup_step step;
+	bool again;    /* the entry has been found before */
+	bool absent;   /* it is not there */
 	bool scanning; /* the own slot number was not right */
 	bool reading;
 	uint32_t slot;    /* first slot of the entries being read */
@@ -56,8 +61,8 @@ static void lookup_finish(struct peer *peer, struct lookup *lookup)
 	free(lookup);
 }
 
-int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
-                   const struct lookup_customer *customer)
+static int add_lookup(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
+                      const struct lookup_customer *customer, bool again)
 {
 	struct lookup *lookup = calloc(1, sizeof(*lookup));
 	struct lookup **at = &peer->lookups;
@@ -67,6 +72,8 @@ int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_
 	memcpy(lookup->id, id, WINDOW_ID_BYTES);
 	lookup->customer = *customer;
 	lookup->slot = slot;
+	lookup->again = again;
+	lookup->step = again ? STEP_ENTRIES : STEP_DIR_ROOT;
 	__atomic_add_fetch(customer->pending, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&peer->lock);
 	while (*at)
@@ -75,6 +82,18 @@ int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_
 	pthread_mutex_unlock(&peer->lock);
 	agenda_request(peer);
 	return 0;
+}
+
+int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
+                   const struct lookup_customer *customer)
+{
+	return add_lookup(peer, id, slot, customer, false);
+}
+
+int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
+                 const struct lookup_customer *customer)
+{
+	return add_lookup(peer, id, slot, customer, true);
 }
 
 static void start_read(struct peer *peer, struct lookup *lookup, size_t size_bytes, struct remote from)
@@ -98,6 +117,7 @@ static void read_entries(struct peer *peer, struct lookup *lookup)
 	const struct segment_ref *ref = &peer->remote_dir_root.segment[segment];
 
 	if (!segment_ready(ref)) {
+		lookup->scans++;
 		lookup->step = STEP_DIR_ROOT;
 		return;
 	}
@@ -147,6 +167,12 @@ static void next_entries(struct peer *peer, struct lookup *lookup, uint32_t read
 	lookup->step = STEP_DIR_ROOT;
 }
 
+static void end_in_vain(struct lookup *lookup)
+{
+	lookup->absent = true;
+	lookup->step = STEP_DONE;
+}
+
 static bool flags_known(const struct peer *peer, uint32_t slot)
 {
 	uint32_t offset;
@@ -167,7 +193,10 @@ static void end_entries(struct peer *peer, struct lookup *lookup)
 		lookup->step = flags_known(peer, lookup->slot) ? STEP_DONE : STEP_FLAGS_ROOT;
 		return;
 	}
-	next_entries(peer, lookup, read);
+	if (lookup->again)
+		end_in_vain(lookup);
+	else
+		next_entries(peer, lookup, read);
 }
 
 /* Take over what is new only: other threads use the segments known before. */
@@ -218,8 +247,8 @@ static bool read_done(struct peer *peer, const struct lookup *lookup)
 static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 {
 	if (lookup->scans > SCANS_MAX) {
-		rank_died(peer->job, peer->rank, "its window directory does not show a window that it has made");
-		return false;
+		end_in_vain(lookup);
+		return true;
 	}
 	if (!lookup->reading) {
 		start_step(peer, lookup);
@@ -252,7 +281,7 @@ bool lookups_tick(struct peer *peer)
 		return lookup;
 	for (int i = 0; i < STEPS_PER_TICK && lookup && lookup_advance(peer, lookup); i++) {
 		if (lookup->step == STEP_DONE) {
-			lookup->customer.done(&lookup->customer, &lookup->found, lookup->slot);
+			lookup->customer.done(&lookup->customer, lookup->absent ? NULL : &lookup->found, lookup->slot);
 			lookup_finish(peer, lookup);
 		}
 		lookup = first_lookup(peer);

@@ -17,7 +17,10 @@ struct peer;
 
 /* Who waits for an answer. */
 struct lookup_customer {
-	/* Service thread: the window's entry at the peer, and the slot where it was found. */
+	/*
+	 * Service thread: the window's entry at the peer, and the slot where it was found; NULL if the
+	 * peer has no such window.
+	 */
 	void (*done)(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot);
 	void *window;
 	void *link;
@@ -31,6 +34,12 @@ struct lookup_customer {
  */
 int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                    const struct lookup_customer *customer);
+
+/*
+ * The same for a window that has been found at `slot`: is it still there? ERRORS: ORIEL_ERR_MEMORY.
+ */
+int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
+                 const struct lookup_customer *customer);
 
 /* Service thread: go on with a peer's lookups. Whether some are left. */
 bool lookups_tick(struct peer *peer);

@@ -24,8 +24,10 @@
 #define LOOK_NS NS_PER_MS
 #define LOOK_RANKS 8 /* a millisecond longer for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
-#define POLL_RANKS 2       /* more on a processor are a crowd */
-#define TURNS_PER_CLOCK 64 /* the clock is read that often while spinning */
+#define CHECK_NS (2 * NS_PER_SECOND)        /* twice this, and a lookup's time, are within what E6 allows */
+#define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* once somebody has died: others may leave for that */
+#define POLL_RANKS 2                        /* more on a processor are a crowd */
+#define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
@@ -51,7 +53,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 {
 	const struct oriel_job *job = wait->job;
 
-	wait->start_ns = now;
+	wait->start_ns = wait->checked_ns = now;
 	wait->yield_ns = now + YIELD_NS;
 	wait->look_ns = now; /* somebody may be dead already */
 	if (job_oversubscribed(job) && wait->deaths == 0)
@@ -94,6 +96,23 @@ static int timed_out(const struct wait *wait)
 	               wait->call, wait->win, wait->limit_ms);
 }
 
+/* Also in calls with a time limit, which are repeated. */
+static uint64_t check_every(const struct wait *wait)
+{
+	uint64_t usual = CHECK_NS * job_patience(wait->job), half_limit = (uint64_t)wait->limit_ms * NS_PER_MS / 2;
+
+	if (wait->deaths > 0)
+		return CHECK_DEATHS_NS;
+	return half_limit && half_limit < usual ? half_limit : usual;
+}
+
+static void plan_check(struct wait *wait, uint64_t now)
+{
+	wait->check = now - wait->checked_ns >= check_every(wait);
+	if (wait->check)
+		wait->checked_ns = now;
+}
+
 static int look(struct wait *wait, uint64_t now)
 {
 	if (wait->deadline_ns && now >= wait->deadline_ns)
@@ -102,6 +121,7 @@ static int look(struct wait *wait, uint64_t now)
 		return 0;
 	wait->deaths = counter_load(&wait->job->deaths.count);
 	wait->look_ns = now + look_every(wait->job);
+	plan_check(wait, now);
 	wait->warning = wait->warn_ns && now >= wait->warn_ns;
 	return WAIT_LOOK;
 }

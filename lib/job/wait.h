@@ -39,7 +39,9 @@ struct wait {
 	uint64_t nap_ns;      /* how long the next nap is */
 	uint64_t warn_ns;     /* when the watchdog barks; 0: never (again) */
 	uint64_t deaths;      /* job->deaths at the last look */
+	uint64_t checked_ns;  /* when the last look was one with `check` */
 	uint64_t failed_ns;   /* when wait_lingered was first asked; 0: not yet */
+	bool check;           /* this look finds out whether the awaited still have what they are awaited for */
 	bool warning;         /* this look collects names */
 	char names[WAIT_NAMES_BYTES];
 };

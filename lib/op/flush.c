@@ -19,8 +19,8 @@ static int flush_step(struct oriel_win *win, struct link *link, bool local)
 	struct wire *wire = &link->peer->wire;
 	int rc = 0;
 
-	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
-		return ORIEL_ERR_PEER;
+	if (link_lost(link))
+		return link_let_go(link);
 	if (link->marks & LINK_ACCESS) {
 		if (link_state(link) != LINK_READY || !link_grant(win, link)) {
 			wait_serve(win->job, link->peer);
@@ -66,15 +66,13 @@ static void flush_links(struct oriel_win *win, struct flushing *f, struct wait *
 		if (step == 0) {
 			f->all = false;
 			if (f->watch)
-				wait_watch(wait, link->peer);
+				link_watch(win, link, wait);
 			continue;
 		}
 		if (step < 0 && f->code == 0) {
 			f->code = step;
 			f->failed = link->rank;
 		}
-		if (step == ORIEL_ERR_PEER)
-			wire_break(&link->peer->wire); /* the device lets go of the caller's memory */
 		if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
 			link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 	}

@@ -132,7 +132,7 @@ int wait_turn(struct oriel_win *win, struct link *link, struct wait *wait)
 	owned_lock_give(&win->lock);
 	rc = wait_for(wait, link->peer);
 	if (rc == WAIT_LOOK) {
-		rc = wait_watch(wait, link->peer) ? 0 : win_peer_error(win, link->rank);
+		rc = link_watch(win, link, wait) ? 0 : win_peer_error(win, link->rank);
 		wait_looked(wait);
 	}
 	owned_lock_take(&win->lock);

@@ -49,7 +49,7 @@ static int wait_described(struct oriel_win *win, struct link *link, const char *
 	int rc = link_prefetch(win, link);
 
 	wait_begin(&wait, win->job, call, win);
-	while (rc == 0 && link_state(link) != LINK_READY)
+	while (rc == 0 && link_state(link) == LINK_ASKED)
 		rc = wait_turn(win, link, &wait);
 	return rc;
 }
@@ -68,7 +68,7 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 		if (rc)
 			return rc;
 	}
-	if (state_load(&(*link)->peer->state) == PEER_DEAD) /* pairs with rank_died */
+	if (link_lost(*link))
 		return win_peer_error(win, rank);
 	if (!(*link)->lend_asked)
 		lend_ask(*link);

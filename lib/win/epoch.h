@@ -44,6 +44,7 @@ enum sync_call {
 	CALL_FENCE,
 	CALL_OPERATION,
 	CALL_FREE,
+	CALL_FREE_LOST, /* free of a window that has lost a member: it gives up what is open */
 	CALL_FOR_SOMEBODY
 };
 
@@ -73,6 +74,7 @@ static const struct legality legality[] = {
 	                                                                SYNC_FENCING | SYNC_FREEING,              0 },
 	[CALL_FREE]      = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE |
 	                                                                SYNC_FENCE_PENDING | SYNC_FENCING,        0 },
+	[CALL_FREE_LOST] = { 0,                                         SYNC_COMPLETING | SYNC_WAITING | SYNC_FENCING, 0 },
 };
 // clang-format on
 

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
+#include "job/wait.h"
 #include "verbs/lend.h"
 #include "win/win.h"
 
@@ -85,6 +86,10 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 	struct peer *peer = link->peer;
 	bool post;
 
+	if (!entry) {
+		link_gone(link);
+		return;
+	}
 	link->base = entry->base;
 	link->size_bytes = entry->size_bytes;
 	link->disp_unit_bytes = entry->disp_unit_bytes;
@@ -122,6 +127,66 @@ bool link_grant(struct oriel_win *win, struct link *link)
 		return false; /* the flag_load pairs with link_send_posted at the target */
 	link->marks |= LINK_GRANTED;
 	return true;
+}
+
+static void checked(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
+{
+	struct link *link = customer->link;
+
+	(void)slot;
+	pthread_mutex_lock(&link->peer->lock);
+	link->checking = false;
+	pthread_mutex_unlock(&link->peer->lock);
+	if (!entry)
+		link_gone(link);
+}
+
+/* Have the service thread see whether the member still has the window; for want of memory at another time. */
+static void check(struct oriel_win *win, struct link *link)
+{
+	struct lookup_customer customer = { .done = checked, .window = win, .link = link, .pending = &win->lookups };
+	bool asked;
+
+	pthread_mutex_lock(&link->peer->lock);
+	asked = link->checking;
+	link->checking = true;
+	pthread_mutex_unlock(&link->peer->lock);
+	if (!asked && lookup_again(link->peer, win->id, link->slot, &customer))
+		link->checking = false;
+}
+
+bool link_watch(struct oriel_win *win, struct link *link, struct wait *wait)
+{
+	bool alive = wait_watch(wait, link->peer);
+
+	if (alive && wait->check && link_state(link) == LINK_READY)
+		check(win, link);
+	return alive && link_state(link) != LINK_GONE;
+}
+
+bool link_watch_member(struct oriel_win *win, int rank, struct wait *wait)
+{
+	struct link *link;
+	int rc;
+
+	owned_lock_take(&win->lock);
+	rc = link_get(win, rank, &link);
+	if (rc == 0)
+		rc = link_prefetch(win, link);
+	owned_lock_give(&win->lock);
+	return rc || link_watch(win, link, wait); /* out of memory: at another look */
+}
+
+int link_let_go(struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+
+	if (state_load(&link->peer->state) == PEER_DEAD) { /* pairs with rank_died */
+		wire_break(wire);
+		return ORIEL_ERR_PEER;
+	}
+	/* It lives and has left the window: requests are answered. */
+	return !(link->marks & LINK_TOUCHED) || wire_drive(wire, link->last_number) ? ORIEL_ERR_PEER : 0;
 }
 
 int link_send_posted(struct link *link)

@@ -4,7 +4,7 @@
  *
  * A link is made when a window first has to do with a member. Its description (where the member's
  * memory and flag words lie) is read from the member's directory by the service thread, which then
- * makes it LINK_READY. The epoch counters count, for this pair on this window: as origin, the posts
+ * makes it LINK_READY, or LINK_GONE. The epoch counters count, for this pair on this window: as origin, the posts
  * we wait for and the completes we have sent; as target, the posts we have sent and the completes
  * we wait for. Epochs opened with NOCHECK on both sides send no post and do not count there.
  */
@@ -14,14 +14,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/order.h"
 #include "job/peer.h"
 
 struct oriel_win;
+struct wait;
 
 enum link_state {
 	LINK_NEW,   /* nothing known */
 	LINK_ASKED, /* the service thread has been asked */
 	LINK_READY, /* description complete */
+	LINK_GONE,  /* the member has no such window: it was not made there, or has been freed. It ends here */
 };
 
 /* Marks of the present access epoch (or fence epoch); guarded by win->lock. */
@@ -52,6 +55,7 @@ struct link {
 	bool read_only;  /* the member's memory may not be written */
 	bool lend_asked; /* this and the next are guarded by win->lock: bytes of their own, not bits beside read_only */
 	bool lent;
+	bool checking;    /* its window is being looked for again; guarded by peer->lock */
 	bool post_queued; /* a post flag to send once the link is ready; guarded by peer->lock */
 	uint8_t marks;
 };
@@ -68,6 +72,18 @@ static inline void link_ready(struct link *link)
 	__atomic_store_n(&link->state, LINK_READY, __ATOMIC_RELEASE);
 }
 
+/* Service thread: the member has no such window. Pairs with link_state. */
+static inline void link_gone(struct link *link)
+{
+	__atomic_store_n(&link->state, LINK_GONE, __ATOMIC_RELEASE);
+}
+
+/* Whether the member is dead, or has no such window: nothing will come of it. */
+static inline bool link_lost(const struct link *link)
+{
+	return state_load(&link->peer->state) == PEER_DEAD || link_state(link) == LINK_GONE; /* pairs with rank_died */
+}
+
 /* Where the member's flag words for us lie; LINK_READY. */
 static inline struct remote link_remote_flags(const struct link *link)
 {
@@ -82,6 +98,22 @@ static inline struct remote link_remote_flags(const struct link *link)
  * ERRORS: ORIEL_ERR_MEMORY.
  */
 int link_get(struct oriel_win *win, int rank, struct link **link);
+
+/*
+ * During a look: we wait for this member. Like wait_watch; and now and then the service thread looks
+ * whether it still has the window, since one that has left it in error is waited for in vain. False
+ * if it is lost.
+ */
+bool link_watch(struct oriel_win *win, struct link *link, struct wait *wait);
+
+/* The same for a member there may be no link to. Not with win->lock. */
+bool link_watch_member(struct oriel_win *win, int rank, struct wait *wait);
+
+/*
+ * The member is lost: what is under way to it ends, and the device lets go of the caller's memory.
+ * ORIEL_ERR_PEER once that is so (no text), before that 0. The caller holds win->lock.
+ */
+int link_let_go(struct link *link);
 
 /* Ask for the description if that has not been done. ERRORS: ORIEL_ERR_MEMORY. */
 int link_prefetch(struct oriel_win *win, struct link *link);

@@ -13,10 +13,15 @@ int win_world_rank(const struct oriel_win *win, int rank)
 
 int win_peer_error(const struct oriel_win *win, int rank)
 {
-	char text[DEATH_TEXT_BYTES] = "no reason known";
+	char text[DEATH_TEXT_BYTES];
 	int world = win_world_rank(win, rank);
 
-	rank_is_dead(win->job, world, text);
+	if (!rank_is_dead(win->job, world, text))
+		return err_set(
+			ORIEL_ERR_PEER,
+			"window %p: rank %d (rank %d of the job) does not have the window (any more): it could not make it "
+			"in time, or has freed it after an error",
+			(const void *)win, rank, world);
 	return err_set(ORIEL_ERR_PEER, "window %p: rank %d (rank %d of the job) is dead or out of reach: %s",
 	               (const void *)win, rank, world, text);
 }

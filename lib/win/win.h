@@ -91,6 +91,7 @@ struct oriel_win {
 	const uint64_t *deaths;      /* the job's */
 	uint64_t deaths_seen;        /* of them when sticky errors were last looked for; counter_load */
 	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
+	uint64_t gone_ns;            /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
 };
 

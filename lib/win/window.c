@@ -10,12 +10,18 @@
  * the barrier and all fail together.
  *
  * Freeing: wait for the completion of all own work requests on the window, flags included; barrier
- * of the group; hide the entry and deregister. After the barrier nobody has anything under way. If
- * a member is dead the survivors make a barrier of their own, as far as they know of the same
- * deaths, and in any case go on after SURVIVORS_MS; the slot is then not used again, because a
- * write that is still on its way would change a later window's flags.
+ * of the group; hide the entry and deregister. After the barrier nobody has anything under way.
+ *
+ * Freeing when a member is lost (dead, or gone from the window itself). There is always a way out:
+ * epochs that are open are given up, since nobody may be left who could end them. Those who wait for
+ * this rank see from the hidden entry that it has gone. Origins that are inside an epoch which it
+ * has granted have ORIGINS_MS to end it, before the memory goes from under their operations. Then
+ * the survivors make a barrier of their own, as far as they know of the same deaths, and in any case
+ * go on after SURVIVORS_MS; the slot is not used again, because a write that is still on its way
+ * would change a later window's flags.
  */
 #include "win/win.h"
+#include "win/epoch.h"
 #include "win/origin.h"
 
 #include <stdlib.h>
@@ -36,6 +42,8 @@
 
 #define DISP_UNIT_MAX 0x7fffffffu
 #define SURVIVORS_MS 250
+#define ORIGINS_MS 1000
+#define GONE_NS NS_PER_SECOND /* a mail of a member that has freed the window may still be on its way */
 
 /* Hints (W9). */
 
@@ -320,6 +328,40 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 
 /* Freeing. */
 
+/* Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end them. */
+static bool is_lost(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i] && link_lost(win->links[i]))
+			return true;
+	}
+	return job_told_of_member(win->job, win->group);
+}
+
+/* Give up what is open: held-back operations are dropped, the device lets go of the caller's memory. */
+static void give_up_epochs(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i] && (win->links[i]->marks & LINK_TOUCHED) && link_lost(win->links[i]))
+			link_let_go(win->links[i]);
+	}
+	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING);
+}
+
+/* Take the right to free the window. The caller holds the lock. */
+static int free_begin(struct oriel_win *win)
+{
+	bool lost = is_lost(win);
+	int rc = epoch_check(win, lost ? CALL_FREE_LOST : CALL_FREE, "oriel_win_free");
+
+	if (rc)
+		return rc;
+	if (lost)
+		give_up_epochs(win);
+	win->sync |= SYNC_FREEING;
+	return 0;
+}
+
 /*
  * Whether everything this rank has sent on the window is complete, or lost with its peer; and
  * nothing is being looked up.
@@ -404,6 +446,18 @@ static void survivors_barrier(struct oriel_win *win)
 	group_release(group);
 }
 
+/* A member that is not dead and whose mail does not come: has it gone? */
+static bool has_gone(void *arg, int world, struct wait *wait)
+{
+	struct oriel_win *win = arg;
+
+	if (!wait->check || link_watch_member(win, group_rank_of(win->group, world), wait))
+		return false;
+	if (win->gone_ns == 0)
+		win->gone_ns = now_ns();
+	return now_ns() - win->gone_ns >= GONE_NS;
+}
+
 static int free_barrier(struct oriel_win *win)
 {
 	struct wait wait;
@@ -412,9 +466,59 @@ static int free_barrier(struct oriel_win *win)
 	if (!win->free_coll.job) {
 		coll_id(id, win->id, 0, COLL_FREE);
 		coll_begin(&win->free_coll, win->job, win->group, id, 0, 0);
+		win->free_coll.has_gone = has_gone;
+		win->free_coll.has_gone_arg = win;
 	}
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	return coll_run(&win->free_coll, &wait);
+}
+
+/* Whether an origin may still be inside an epoch that was granted to it. */
+static bool origin_inside(struct oriel_win *win, struct link *link, struct wait *wait)
+{
+	if (!link || flag_load(&link_flags(win, link)->completed) == link->completed_expected)
+		return false; /* pairs with send_completed at the origin */
+	return link_watch(win, link, wait);
+}
+
+static bool origins_inside(struct oriel_win *win, struct wait *wait)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < win->link_capacity; i++)
+		any |= origin_inside(win, win->links[i], wait);
+	wait_looked(wait);
+	return any;
+}
+
+static void wait_for_origins(struct oriel_win *win)
+{
+	struct wait wait;
+	int rc = 0;
+
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait.limit_ms = ORIGINS_MS;
+	while (rc >= 0 && (rc != WAIT_LOOK || origins_inside(win, &wait)))
+		rc = wait_pause(&wait);
+}
+
+/* Lookups use links and window. They end: they are answered, or their peer is found dead. */
+static void wait_for_lookups(struct oriel_win *win)
+{
+	struct wait wait;
+
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait.limit_ms = 0;
+	while (__atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) > 0) /* pairs with lookup_finish */
+		wait_pause(&wait);
+}
+
+/* Leave a window that has lost a member. */
+static void leave(struct oriel_win *win)
+{
+	hide(win);
+	wait_for_origins(win);
+	survivors_barrier(win);
 }
 
 static int free_together(struct oriel_win *win)
@@ -429,8 +533,8 @@ static int free_together(struct oriel_win *win)
 	fence_failed_id(win, id);
 	kept_mails_drop(win->job, id);
 	if (rc == ORIEL_ERR_PEER) {
-		survivors_barrier(win);
-		rc = peer_error(win->job, win->free_coll.culprit); /* the survivors' barrier may have left a text of its own */
+		leave(win);
+		rc = peer_error(win->job, win->free_coll.culprit); /* leaving may have left a text of its own */
 	}
 	return rc ? rc : drain_rc;
 }
@@ -446,15 +550,14 @@ int oriel_win_free(oriel_win **win)
 	job = (*win)->job;
 	slot = (*win)->slot;
 	owned_lock_take(&(*win)->lock);
-	rc = epoch_check(*win, CALL_FREE, "oriel_win_free");
-	if (rc == 0)
-		(*win)->sync |= SYNC_FREEING;
+	rc = free_begin(*win);
 	owned_lock_give(&(*win)->lock);
 	if (rc == 0)
 		rc = free_together(*win);
 	if (rc == ORIEL_ERR_SYNC || rc == ORIEL_ERR_TIMEOUT)
 		return rc;
 	hide(*win);
+	wait_for_lookups(*win);
 	win_release(*win);
 	forget(job, slot, rc == 0);
 	*win = NULL;
