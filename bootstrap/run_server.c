@@ -47,23 +47,23 @@
 static_assert(OUT_MAX_BYTES > OUT_HIGH_BYTES + KVS_WAITS_PER_RANK_MAX * PROTO_MESSAGE_MAX_BYTES,
               "a rank can have every answer it may wait for at once");
 
-enum conn_state {
-	CONN_UNPROVEN, /* in the list of strangers */
-	CONN_HELD,     /* proven; the rendezvous lets it wait */
-	CONN_JOINED,   /* proven, welcomed */
-	CONN_CUT,      /* was joined and ended without leaving; the socket is closed, the verdict is due */
+enum client_state {
+	CLIENT_UNPROVEN, /* in the list of strangers */
+	CLIENT_HELD,     /* proven; the rendezvous lets it wait */
+	CLIENT_JOINED,   /* proven, welcomed */
+	CLIENT_CUT,      /* was joined and ended without leaving; the socket is closed, the verdict is due */
 };
 
-struct conn {
+struct client {
 	struct server *server;
-	enum conn_state state;
-	bool broken;        /* a send failed; the read handler will end it */
-	int rank;           /* RANK_NONE while unproven */
-	ev_io reader;       /* reader.fd is the socket, -1 once cut */
-	ev_io writer;       /* active while out is not empty */
-	ev_timer verdict;   /* active while cut */
-	struct conn *older; /* the list of strangers */
-	struct conn *newer;
+	enum client_state state;
+	bool broken;          /* a send failed; the read handler will end it */
+	int rank;             /* RANK_NONE while unproven */
+	ev_io reader;         /* reader.fd is the socket, -1 once cut */
+	ev_io writer;         /* active while out is not empty */
+	ev_timer verdict;     /* active while cut */
+	struct client *older; /* the list of strangers */
+	struct client *newer;
 	ev_tstamp born; /* loop time of the accept */
 	struct proof_context context;
 	struct byteq out;
@@ -78,11 +78,11 @@ struct server {
 	char address[ADDRESS_TEXT_BYTES];
 	ev_io listener;
 	ev_timer accept_pause;
-	ev_timer prove_timer; /* active while there are strangers: when the oldest one's time is up */
-	struct conn *oldest;  /* strangers */
-	struct conn *newest;
+	ev_timer prove_timer;  /* active while there are strangers: when the oldest one's time is up */
+	struct client *oldest; /* strangers */
+	struct client *newest;
 	int stranger_count;
-	struct conn *by_rank[]; /* not CONN_UNPROVEN; NULL: none */
+	struct client *by_rank[]; /* not CLIENT_UNPROVEN; NULL: none */
 };
 
 int server_descriptors(int size)
@@ -97,29 +97,29 @@ static int strangers_max(const struct server *server)
 
 /* ---- the list of strangers, oldest first ---- */
 
-static void list_add(struct server *server, struct conn *conn)
+static void list_add(struct server *server, struct client *client)
 {
-	conn->older = server->newest;
+	client->older = server->newest;
 	if (server->newest)
-		server->newest->newer = conn;
+		server->newest->newer = client;
 	else
-		server->oldest = conn;
-	server->newest = conn;
+		server->oldest = client;
+	server->newest = client;
 	server->stranger_count++;
 }
 
-static void list_remove(struct server *server, struct conn *conn)
+static void list_remove(struct server *server, struct client *client)
 {
-	if (conn->older)
-		conn->older->newer = conn->newer;
+	if (client->older)
+		client->older->newer = client->newer;
 	else
-		server->oldest = conn->newer;
-	if (conn->newer)
-		conn->newer->older = conn->older;
+		server->oldest = client->newer;
+	if (client->newer)
+		client->newer->older = client->older;
 	else
-		server->newest = conn->older;
-	conn->older = NULL;
-	conn->newer = NULL;
+		server->newest = client->older;
+	client->older = NULL;
+	client->newer = NULL;
 	server->stranger_count--;
 }
 
@@ -135,143 +135,143 @@ static void set_prove_timer(struct server *server)
 
 /* ---- the end of a connection ---- */
 
-static void close_socket(struct conn *conn)
+static void close_socket(struct client *client)
 {
-	struct ev_loop *loop = conn->server->loop;
+	struct ev_loop *loop = client->server->loop;
 
-	ev_io_stop(loop, &conn->reader);
-	ev_io_stop(loop, &conn->writer);
-	ev_clear_pending(loop, &conn->reader);
-	if (conn->reader.fd >= 0)
-		close(conn->reader.fd);
-	ev_io_set(&conn->reader, -1, EV_READ);
-	byteq_clear(&conn->out);
+	ev_io_stop(loop, &client->reader);
+	ev_io_stop(loop, &client->writer);
+	ev_clear_pending(loop, &client->reader);
+	if (client->reader.fd >= 0)
+		close(client->reader.fd);
+	ev_io_set(&client->reader, -1, EV_READ);
+	byteq_clear(&client->out);
 }
 
-static void free_conn(struct conn *conn)
+static void free_client(struct client *client)
 {
-	struct server *server = conn->server;
+	struct server *server = client->server;
 
-	close_socket(conn);
-	ev_timer_stop(server->loop, &conn->verdict);
-	if (conn->state == CONN_UNPROVEN)
-		list_remove(server, conn);
-	else if (server->by_rank[conn->rank] == conn)
-		server->by_rank[conn->rank] = NULL;
-	free(conn);
+	close_socket(client);
+	ev_timer_stop(server->loop, &client->verdict);
+	if (client->state == CLIENT_UNPROVEN)
+		list_remove(server, client);
+	else if (server->by_rank[client->rank] == client)
+		server->by_rank[client->rank] = NULL;
+	free(client);
 }
 
-static void drop_stranger(struct conn *conn, const char *why)
+static void drop_stranger(struct client *client, const char *why)
 {
 	say_detail("a connection to the launcher's socket was dropped: %s", why);
-	free_conn(conn);
+	free_client(client);
 }
 
-static void cut(struct conn *conn)
+static void cut(struct client *client)
 {
-	close_socket(conn);
-	conn->state = CONN_CUT;
-	ev_timer_set(&conn->verdict, SERVER_VERDICT_DELAY_S, 0.);
-	ev_timer_start(conn->server->loop, &conn->verdict);
+	close_socket(client);
+	client->state = CLIENT_CUT;
+	ev_timer_set(&client->verdict, SERVER_VERDICT_DELAY_S, 0.);
+	ev_timer_start(client->server->loop, &client->verdict);
 }
 
 static void on_verdict(struct ev_loop *loop, ev_timer *timer, int revents)
 {
-	struct conn *conn = timer->data;
-	struct rdv *rdv = conn->server->rdv;
-	int rank = conn->rank;
+	struct client *client = timer->data;
+	struct rdv *rdv = client->server->rdv;
+	int rank = client->rank;
 
 	(void)loop;
 	(void)revents;
-	free_conn(conn);
+	free_client(client);
 	rdv_lost(rdv, rank, "closed its connection to the launcher without leaving the job");
 }
 
 /* The socket has nothing more to say, or is not worth listening to. */
-static void end_conn(struct conn *conn, const char *why)
+static void end_client(struct client *client, const char *why)
 {
-	switch (conn->state) {
-	case CONN_UNPROVEN:
-		drop_stranger(conn, why);
+	switch (client->state) {
+	case CLIENT_UNPROVEN:
+		drop_stranger(client, why);
 		break;
-	case CONN_HELD:
-		rdv_unhold(conn->server->rdv, conn->rank);
-		free_conn(conn);
+	case CLIENT_HELD:
+		rdv_unhold(client->server->rdv, client->rank);
+		free_client(client);
 		break;
-	case CONN_JOINED:
-		if (rdv_is_inside(conn->server->rdv, conn->rank))
-			cut(conn);
+	case CLIENT_JOINED:
+		if (rdv_is_inside(client->server->rdv, client->rank))
+			cut(client);
 		else
-			free_conn(conn);
+			free_client(client);
 		break;
-	case CONN_CUT:
+	case CLIENT_CUT:
 		break;
 	}
 }
 
 /* ---- sending ---- */
 
-static void break_conn(struct conn *conn)
+static void break_client(struct client *client)
 {
-	conn->broken = true;
-	ev_feed_event(conn->server->loop, &conn->reader, EV_READ);
+	client->broken = true;
+	ev_feed_event(client->server->loop, &client->reader, EV_READ);
 }
 
 /* Returns how many bytes the socket took, 0 if it is full, or -1 if it is broken. */
-static ssize_t send_some(const struct conn *conn, const uint8_t *bytes, size_t size)
+static ssize_t send_some(const struct client *client, const uint8_t *bytes, size_t size)
 {
 	ssize_t sent;
 
 	do
-		sent = send(conn->reader.fd, bytes, size, MSG_NOSIGNAL);
+		sent = send(client->reader.fd, bytes, size, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
 	return sent < 0 && errno == EAGAIN ? 0 : sent;
 }
 
-static void queue_rest(struct conn *conn, const uint8_t *bytes, size_t size)
+static void queue_rest(struct client *client, const uint8_t *bytes, size_t size)
 {
-	if (byteq_append(&conn->out, bytes, size, OUT_MAX_BYTES) != 0) {
-		break_conn(conn);
+	if (byteq_append(&client->out, bytes, size, OUT_MAX_BYTES) != 0) {
+		break_client(client);
 		return;
 	}
-	ev_io_start(conn->server->loop, &conn->writer);
-	if (conn->out.size > OUT_HIGH_BYTES)
-		ev_io_stop(conn->server->loop, &conn->reader);
+	ev_io_start(client->server->loop, &client->writer);
+	if (client->out.size > OUT_HIGH_BYTES)
+		ev_io_stop(client->server->loop, &client->reader);
 }
 
-static void send_message(struct conn *conn, const struct proto_msg *msg)
+static void send_message(struct client *client, const struct proto_msg *msg)
 {
 	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
 	int size = proto_encode(msg, bytes);
 	ssize_t sent = 0;
 
 	assert(size > 0);
-	if (conn->broken || conn->state == CONN_CUT)
+	if (client->broken || client->state == CLIENT_CUT)
 		return;
-	if (conn->out.size == 0)
-		sent = send_some(conn, bytes, (size_t)size);
+	if (client->out.size == 0)
+		sent = send_some(client, bytes, (size_t)size);
 	if (sent < 0)
-		break_conn(conn);
+		break_client(client);
 	else if (sent < size)
-		queue_rest(conn, bytes + sent, (size_t)(size - sent));
+		queue_rest(client, bytes + sent, (size_t)(size - sent));
 }
 
 static void on_writable(struct ev_loop *loop, ev_io *writer, int revents)
 {
-	struct conn *conn = writer->data;
-	ssize_t sent = send_some(conn, byteq_head(&conn->out), conn->out.size);
+	struct client *client = writer->data;
+	ssize_t sent = send_some(client, byteq_head(&client->out), client->out.size);
 
 	(void)revents;
 	if (sent < 0) {
 		ev_io_stop(loop, writer);
-		break_conn(conn);
+		break_client(client);
 		return;
 	}
-	byteq_drop(&conn->out, (size_t)sent);
-	if (conn->out.size == 0)
+	byteq_drop(&client->out, (size_t)sent);
+	if (client->out.size == 0)
 		ev_io_stop(loop, writer);
-	if (conn->out.size <= OUT_HIGH_BYTES)
-		ev_io_start(loop, &conn->reader);
+	if (client->out.size <= OUT_HIGH_BYTES)
+		ev_io_start(loop, &client->reader);
 }
 
 static void send_to_rank(void *arg, int rank, const struct proto_msg *msg)
@@ -282,20 +282,20 @@ static void send_to_rank(void *arg, int rank, const struct proto_msg *msg)
 		send_message(server->by_rank[rank], msg);
 }
 
-static void send_refusal(struct conn *conn, const char *why)
+static void send_refusal(struct client *client, const char *why)
 {
 	struct proto_msg msg = { .type = PROTO_REFUSED };
 
 	proto_set_text(&msg, why);
-	send_message(conn, &msg);
+	send_message(client, &msg);
 }
 
-static void send_challenge(struct conn *conn)
+static void send_challenge(struct client *client)
 {
 	struct proto_msg msg = { .type = PROTO_CHALLENGE };
 
-	memcpy(msg.nonce, conn->context.launcher_nonce, sizeof(msg.nonce));
-	send_message(conn, &msg);
+	memcpy(msg.nonce, client->context.launcher_nonce, sizeof(msg.nonce));
+	send_message(client, &msg);
 }
 
 /* ---- joining ---- */
@@ -303,113 +303,113 @@ static void send_challenge(struct conn *conn)
 static void welcome(void *arg, int rank)
 {
 	struct server *server = arg;
-	struct conn *conn = server->by_rank[rank];
+	struct client *client = server->by_rank[rank];
 	struct proto_msg msg = { .type = PROTO_WELCOME };
 
-	conn->state = CONN_JOINED;
+	client->state = CLIENT_JOINED;
 	msg.size = (uint32_t)server->config.size;
 	msg.local_size = (uint32_t)server->config.size;
-	proof_make(server->config.secret, PROOF_BY_LAUNCHER, &conn->context, msg.proof);
-	send_message(conn, &msg);
+	proof_make(server->config.secret, PROOF_BY_LAUNCHER, &client->context, msg.proof);
+	send_message(client, &msg);
 	say_detail("rank %d has joined", rank);
 }
 
-static int catch_up(struct conn *conn);
+static int catch_up(struct client *client);
 
 /*
  * Make way for a new connection of the rank, if the old one's program has left. Returns 0, or -1 if
  * it has not.
  */
-static int retire_old_conn(struct server *server, int rank)
+static int retire_old_client(struct server *server, int rank)
 {
 	if (server->by_rank[rank])
 		catch_up(server->by_rank[rank]);
 	if (!server->by_rank[rank])
 		return 0;
-	if (server->by_rank[rank]->state != CONN_JOINED || rdv_is_inside(server->rdv, rank))
+	if (server->by_rank[rank]->state != CLIENT_JOINED || rdv_is_inside(server->rdv, rank))
 		return -1;
-	free_conn(server->by_rank[rank]);
+	free_client(server->by_rank[rank]);
 	return 0;
 }
 
-static void attach_to_rank(struct conn *conn, int rank)
+static void attach_to_rank(struct client *client, int rank)
 {
-	struct server *server = conn->server;
+	struct server *server = client->server;
 
-	list_remove(server, conn);
-	conn->state = CONN_HELD;
-	conn->rank = rank;
-	server->by_rank[rank] = conn;
+	list_remove(server, client);
+	client->state = CLIENT_HELD;
+	client->rank = rank;
+	server->by_rank[rank] = client;
 }
 
 /* Returns -1 if the connection ended. */
-static int join(struct conn *conn, int rank)
+static int join(struct client *client, int rank)
 {
 	const char *why = "another process of this rank is in the job or waiting to join";
 
-	if (retire_old_conn(conn->server, rank) == 0) {
-		attach_to_rank(conn, rank);
-		if (rdv_join(conn->server->rdv, rank, &why) != RDV_REFUSED)
+	if (retire_old_client(client->server, rank) == 0) {
+		attach_to_rank(client, rank);
+		if (rdv_join(client->server->rdv, rank, &why) != RDV_REFUSED)
 			return 0;
 	}
 	say_detail("rank %d was not let in: %s", rank, why);
-	send_refusal(conn, why);
-	free_conn(conn);
+	send_refusal(client, why);
+	free_client(client);
 	return -1;
 }
 
 /* Returns -1 if the connection ended. */
-static int handle_proof(struct conn *conn, const struct proto_msg *msg)
+static int handle_proof(struct client *client, const struct proto_msg *msg)
 {
-	if (msg->type != PROTO_PROOF || msg->rank >= (uint32_t)conn->server->config.size) {
-		drop_stranger(conn, "it did not answer with a proof");
+	if (msg->type != PROTO_PROOF || msg->rank >= (uint32_t)client->server->config.size) {
+		drop_stranger(client, "it did not answer with a proof");
 		return -1;
 	}
-	conn->context.rank = msg->rank;
-	memcpy(conn->context.rank_nonce, msg->nonce, sizeof(msg->nonce));
-	if (!proof_holds(conn->server->config.secret, PROOF_BY_RANK, &conn->context, msg->proof)) {
-		send_refusal(conn, "its secret is not this job's");
-		drop_stranger(conn, "it does not know the job's secret");
+	client->context.rank = msg->rank;
+	memcpy(client->context.rank_nonce, msg->nonce, sizeof(msg->nonce));
+	if (!proof_holds(client->server->config.secret, PROOF_BY_RANK, &client->context, msg->proof)) {
+		send_refusal(client, "its secret is not this job's");
+		drop_stranger(client, "it does not know the job's secret");
 		return -1;
 	}
-	return join(conn, (int)msg->rank);
+	return join(client, (int)msg->rank);
 }
 
 /* ---- receiving ---- */
 
 /* Returns -1 if the connection ended. */
-static int handle_message(struct conn *conn, const struct proto_msg *msg)
+static int handle_message(struct client *client, const struct proto_msg *msg)
 {
-	struct server *server = conn->server;
-	int rank = conn->rank;
+	struct server *server = client->server;
+	int rank = client->rank;
 
-	if (conn->state == CONN_UNPROVEN)
-		return handle_proof(conn, msg);
-	if (conn->state == CONN_JOINED && rdv_message(server->rdv, rank, msg) == 0)
+	if (client->state == CLIENT_UNPROVEN)
+		return handle_proof(client, msg);
+	if (client->state == CLIENT_JOINED && rdv_message(server->rdv, rank, msg) == 0)
 		return 0;
 	say("rank %d sent a message that makes no sense (type %d); its connection is closed", rank, (int)msg->type);
-	end_conn(conn, "a message that makes no sense");
+	end_client(client, "a message that makes no sense");
 	return -1;
 }
 
 /* Returns -1 if the connection ended. */
-static int handle_received(struct conn *conn)
+static int handle_received(struct client *client)
 {
 	struct proto_msg msg;
 	size_t start = 0;
 	int used;
 
-	while ((used = proto_decode(conn->in + start, conn->in_size - start, &msg)) > 0) {
+	while ((used = proto_decode(client->in + start, client->in_size - start, &msg)) > 0) {
 		start += (size_t)used;
-		if (handle_message(conn, &msg) != 0)
+		if (handle_message(client, &msg) != 0)
 			return -1;
 	}
 	if (used < 0) {
-		end_conn(conn, "it sent something that is no message");
+		end_client(client, "it sent something that is no message");
 		return -1;
 	}
-	conn->in_size -= start;
-	memmove(conn->in, conn->in + start, conn->in_size);
+	client->in_size -= start;
+	memmove(client->in, client->in + start, client->in_size);
 	return 0;
 }
 
@@ -417,42 +417,42 @@ static int handle_received(struct conn *conn)
  * One read and what follows from it. Returns 1 if there may be more, 0 if not now, -1 if the
  * connection ended.
  */
-static int receive(struct conn *conn)
+static int receive(struct client *client)
 {
-	ssize_t got = recv(conn->reader.fd, conn->in + conn->in_size, sizeof(conn->in) - conn->in_size, 0);
+	ssize_t got = recv(client->reader.fd, client->in + client->in_size, sizeof(client->in) - client->in_size, 0);
 
 	if (got < 0 && errno == EINTR)
 		return 1;
 	if (got < 0 && errno == EAGAIN)
 		return 0;
 	if (got <= 0) {
-		end_conn(conn, got == 0 ? "it was closed before it had proven itself" : strerror(errno));
+		end_client(client, got == 0 ? "it was closed before it had proven itself" : strerror(errno));
 		return -1;
 	}
-	conn->in_size += (size_t)got;
-	return handle_received(conn) == 0 ? 1 : -1;
+	client->in_size += (size_t)got;
+	return handle_received(client) == 0 ? 1 : -1;
 }
 
 /* Read all that has been sent. Returns -1 if the connection ended. */
-static int catch_up(struct conn *conn)
+static int catch_up(struct client *client)
 {
 	int more = 1;
 
-	while (more == 1 && conn->state != CONN_CUT)
-		more = receive(conn);
+	while (more == 1 && client->state != CLIENT_CUT)
+		more = receive(client);
 	return more;
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *reader, int revents)
 {
-	struct conn *conn = reader->data;
+	struct client *client = reader->data;
 
 	(void)loop;
 	(void)revents;
-	if (conn->broken)
-		end_conn(conn, "nothing could be sent");
+	if (client->broken)
+		end_client(client, "nothing could be sent");
 	else
-		receive(conn);
+		receive(client);
 }
 
 /* ---- strangers come and go ---- */
@@ -467,41 +467,41 @@ static void on_prove_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 	set_prove_timer(server);
 }
 
-static struct conn *create_conn(struct server *server, int fd)
+static struct client *create_client(struct server *server, int fd)
 {
-	struct conn *conn = calloc(1, sizeof(*conn));
+	struct client *client = calloc(1, sizeof(*client));
 
-	if (!conn)
+	if (!client)
 		return NULL;
-	conn->server = server;
-	conn->state = CONN_UNPROVEN;
-	conn->rank = RANK_NONE;
-	conn->born = ev_now(server->loop);
-	ev_io_init(&conn->reader, on_readable, fd, EV_READ);
-	ev_io_init(&conn->writer, on_writable, fd, EV_WRITE);
-	ev_timer_init(&conn->verdict, on_verdict, 0., 0.);
-	conn->reader.data = conn;
-	conn->writer.data = conn;
-	conn->verdict.data = conn;
-	return conn;
+	client->server = server;
+	client->state = CLIENT_UNPROVEN;
+	client->rank = RANK_NONE;
+	client->born = ev_now(server->loop);
+	ev_io_init(&client->reader, on_readable, fd, EV_READ);
+	ev_io_init(&client->writer, on_writable, fd, EV_WRITE);
+	ev_timer_init(&client->verdict, on_verdict, 0., 0.);
+	client->reader.data = client;
+	client->writer.data = client;
+	client->verdict.data = client;
+	return client;
 }
 
 static void add_stranger(struct server *server, int fd)
 {
-	struct conn *conn = create_conn(server, fd);
+	struct client *client = create_client(server, fd);
 
-	if (!conn || proof_random(conn->context.launcher_nonce, sizeof(conn->context.launcher_nonce)) != 0) {
+	if (!client || proof_random(client->context.launcher_nonce, sizeof(client->context.launcher_nonce)) != 0) {
 		close(fd);
-		free(conn);
+		free(client);
 		return;
 	}
 	if (server->stranger_count >= strangers_max(server))
 		drop_stranger(server->oldest, "too many connections that have not proven themselves");
-	list_add(server, conn);
-	ev_io_start(server->loop, &conn->reader);
+	list_add(server, client);
+	ev_io_start(server->loop, &client->reader);
 	if (!ev_is_active(&server->prove_timer))
 		set_prove_timer(server);
-	send_challenge(conn);
+	send_challenge(client);
 }
 
 static void pause_accepting(struct server *server)
@@ -620,10 +620,10 @@ void server_close(struct server *server)
 	if (!server)
 		return;
 	while (server->oldest)
-		free_conn(server->oldest);
+		free_client(server->oldest);
 	for (rank = 0; rank < server->config.size; rank++)
 		if (server->by_rank[rank])
-			free_conn(server->by_rank[rank]);
+			free_client(server->by_rank[rank]);
 	ev_io_stop(server->loop, &server->listener);
 	ev_timer_stop(server->loop, &server->accept_pause);
 	ev_timer_stop(server->loop, &server->prove_timer);
@@ -649,6 +649,6 @@ void server_rank_ended(struct server *server, int rank, bool failed, const char 
 	if (server->by_rank[rank])
 		catch_up(server->by_rank[rank]);
 	if (server->by_rank[rank])
-		free_conn(server->by_rank[rank]);
+		free_client(server->by_rank[rank]);
 	rdv_ended(server->rdv, rank, failed, text);
 }
