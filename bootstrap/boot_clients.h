@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * boot_clients.h - the ways to be started that boot.c chooses from, and what they share
+ * boot_clients.h - the ways to be started that boot.c chooses from
  *
  * ASSUMPTIONS: the functions that open are called by boot_open only, which fills in events and
  * events_arg afterwards: no client calls an event before its first dispatch. ERRORS: 0 or a
@@ -25,12 +25,5 @@ int boot_run_open(struct boot **boot);
 
 /* A job of one rank: this process. */
 int boot_single_open(struct boot **boot);
-
-/* Are these what a put, or a get, may carry? */
-int boot_check_key(const char *key);
-int boot_check_value(const char *key, const void *value, size_t size_bytes);
-
-/* Copy ORIEL_ADDR and ORIEL_DEVICE, where set. */
-int boot_read_choices(struct boot *boot);
 
 #endif

@@ -17,6 +17,7 @@
  * job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
  */
 #include "address.h"
+#include "boot_check.h"
 #include "boot_clients.h"
 #include "byteq.h"
 #include "base/err.h"

@@ -6,6 +6,7 @@
  * one. Answers come out of dispatch, as they do elsewhere. A get for a key that is not put waits;
  * it is answered 'never' once the rank has left.
  */
+#include "boot_check.h"
 #include "boot_clients.h"
 #include "base/err.h"
 #include "proof.h"
