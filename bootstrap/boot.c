@@ -7,7 +7,8 @@
  * start several processes is listed with a variable that only its children have. Where the launcher
  * also tells how many it started, a job of one is let through: it is what the caller asked for.
  */
-#include "boot_clients.h"
+#include "client/clients.h"
+#include "wire/environment.h"
 
 #include "base/err.h"
 

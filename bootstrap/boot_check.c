@@ -3,7 +3,7 @@
 #include "boot_check.h"
 
 #include "base/err.h"
-#include "boot_clients.h"
+#include "wire/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

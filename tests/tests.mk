@@ -6,7 +6,7 @@ epochs_src = $(wildcard tests/epochs/*.c)
 
 fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/main_fake.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
-unit_src += $(addprefix bootstrap/,run_kvs.c run_rdv.c run_lines.c run_options.c)
+unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c options.c)
 
 .PHONY: tests unit launcher-tests
 tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs

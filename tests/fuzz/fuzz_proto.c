@@ -5,7 +5,7 @@
  * What decodes must encode to exactly the bytes it came from, and no beginning of it may be taken
  * for a message.
  */
-#include "../../bootstrap/proto.c"
+#include "../../bootstrap/wire/proto.c"
 
 #include <stdlib.h>
 

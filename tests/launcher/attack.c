@@ -22,9 +22,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "proof.h"
-#include "proto.h"
+#include "wire/address.h"
+#include "wire/proof.h"
+#include "wire/proto.h"
 
 #define IDLE_MAX 5000
 #define HANG_S 60

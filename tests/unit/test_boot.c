@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_boot.c - bootstrap/boot.c */
 #include "boot_check.h"
-#include "boot_clients.h"
+#include "client/clients.h"
 #include "boot_events.h"
 #include "oriel.h"
 #include "suites.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_boot_run.c - bootstrap/boot_run.c against a launcher made of a thread
+ * test_boot_run.c - bootstrap/client/run.c against a launcher made of a thread
  *
  * The thread accepts connections and does what the test's script says: each step is a function. The
  * job is that of rank 2 of 5.
  */
-#include "address.h"
+#include "wire/address.h"
 #include "boot_events.h"
 #include "oriel.h"
-#include "proof.h"
+#include "wire/proof.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

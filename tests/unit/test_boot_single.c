@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_boot_single.c - bootstrap/boot_single.c */
-#include "boot_clients.h"
+/* test_boot_single.c - bootstrap/client/single.c */
+#include "client/clients.h"
 #include "boot_events.h"
 #include "oriel.h"
 #include "suites.h"

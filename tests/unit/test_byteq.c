@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_byteq.c - bootstrap/byteq.c */
-#include "byteq.h"
+/* test_byteq.c - bootstrap/wire/byteq.c */
+#include "wire/byteq.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_kvs.c - bootstrap/run_kvs.c */
-#include "run_kvs.h"
+/* test_kvs.c - bootstrap/launcher/kvs.c */
+#include "launcher/kvs.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

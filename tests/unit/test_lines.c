@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_lines.c - bootstrap/run_lines.c */
-#include "run_lines.h"
+/* test_lines.c - bootstrap/launcher/lines.c */
+#include "launcher/lines.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_options.c - bootstrap/run_options.c */
-#include "run_options.h"
+/* test_options.c - bootstrap/launcher/options.c */
+#include "launcher/options.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_proof.c - bootstrap/proof.c */
-#include "proof.h"
+/* test_proof.c - bootstrap/wire/proof.c */
+#include "wire/proof.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

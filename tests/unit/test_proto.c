@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_proto.c - bootstrap/proto.c */
-#include "proto.h"
+/* test_proto.c - bootstrap/wire/proto.c */
+#include "wire/proto.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

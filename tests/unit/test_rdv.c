@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_rdv.c - bootstrap/run_rdv.c */
-#include "run_rdv.h"
+/* test_rdv.c - bootstrap/launcher/rdv.c */
+#include "launcher/rdv.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * clients.h - the ways to be started that boot.c chooses from
+ *
+ * ASSUMPTIONS: the functions that open are called by boot_open only, which fills in events and
+ * events_arg afterwards: no client calls an event before its first dispatch. ERRORS: 0 or a
+ * negative ORIEL_ERR_*, with err_set's text.
+ */
+#ifndef ORIEL_CLIENT_CLIENTS_H
+#define ORIEL_CLIENT_CLIENTS_H
+
+#include "boot.h"
+
+/* A rank of an oriel-run job. */
+int boot_run_open(struct boot **boot);
+
+/* A job of one rank: this process. */
+int boot_single_open(struct boot **boot);
+
+#endif

@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * run.c - a rank's connection to oriel-run
+ *
+ * DESIGN NOTES Joining is blocking with a deadline: connect, read the launcher's nonce, send a
+ * proof, check the launcher's own proof. The launcher drops connections that are slow to prove
+ * themselves when strangers crowd it out, so a connection that ends during this is tried again
+ * until the deadline; a REFUSED is final.
+ *
+ * Afterwards the socket never blocks. What it does not take at once waits in a bounded queue. The
+ * caller knows one descriptor and only whether that is readable, so boot_fd is an epoll descriptor
+ * over the socket: while bytes wait, room to write makes it readable too.
+ *
+ * The secret comes as a sealed memfd whose number is in the environment. It is read with pread, so
+ * that every program of a chain of wrappers and execs reads the same bytes. The descriptor stays
+ * open, because a program started after this one has left may join too; while this one is in the
+ * job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
+ */
+#include "base/err.h"
+#include "boot_check.h"
+#include "client/clients.h"
+#include "wire/address.h"
+#include "wire/byteq.h"
+#include "wire/environment.h"
+#include "wire/proof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JOIN_TIMEOUT_MS 60000 /* from the first connect to the launcher's welcome */
+#define RETRY_MIN_MS 10       /* pause before the next attempt, with jitter */
+#define RETRY_MAX_MS 200
+#define LEAVE_TIMEOUT_MS 2000   /* for what still waits to be sent when the connection is closed */
+#define OUT_MAX_BYTES (1 << 20) /* waiting to be sent */
+#define IN_BYTES (16 * PROTO_MESSAGE_MAX_BYTES)
+
+struct boot_run {
+	struct boot base;
+	struct sockaddr_un server;
+	socklen_t server_size;
+	char server_text[ADDRESS_TEXT_BYTES]; /* ORIEL_BOOTSTRAP, for error texts */
+	int socket_fd;                        /* -1 while there is none */
+	int epoll_fd;
+	int secret_fd;
+	bool lost;       /* events->lost has been told */
+	bool wants_room; /* the epoll descriptor also waits for room to write */
+	bool in_barrier;
+	bool left;
+	struct byteq out;     /* not taken by the socket yet */
+	uint8_t in[IN_BYTES]; /* received, not yet a whole message */
+	size_t in_size;
+};
+
+enum attempt {
+	ATTEMPT_JOINED,
+	ATTEMPT_DROPPED, /* the connection ended without a word: try again */
+	ATTEMPT_FAILED,  /* err_set has been called */
+};
+
+static struct boot_run *run_of(struct boot *boot)
+{
+	return (struct boot_run *)boot;
+}
+
+/* ---- environment ---- */
+
+static int read_number(const char *variable, long min, long max, int *out)
+{
+	const char *text = getenv(variable);
+	char *end;
+	long number;
+
+	if (!text)
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "%s is set but %s is not: something between oriel-run and this program "
+		               "changed the environment. Pass all ORIEL_ variables on",
+		               BOOT_ENV_SERVER, variable);
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (end == text || *end || errno || number < min || number > max)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%.32s\"; it must be a number from %ld to %ld", variable, text, min,
+		               max);
+	*out = (int)number;
+	return 0;
+}
+
+static int read_server(struct boot_run *run)
+{
+	const char *text = getenv(BOOT_ENV_SERVER);
+
+	snprintf(run->server_text, sizeof(run->server_text), "%s", text);
+	run->server_size = address_parse(text, &run->server);
+	if (run->server_size == 0)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%s\"; it must be @NAME, as oriel-run sets it", BOOT_ENV_SERVER,
+		               run->server_text);
+	return 0;
+}
+
+/*
+ * Any other file that happens to have the number is not taken for the secret: it would have to be a
+ * sealed memfd of this size.
+ */
+static int read_secret(struct boot_run *run)
+{
+	struct stat st;
+	int seals = fcntl(run->secret_fd, F_GET_SEALS);
+
+	if (seals < 0 || !(seals & F_SEAL_WRITE) || fstat(run->secret_fd, &st) != 0 || st.st_size != BOOT_SECRET_BYTES ||
+	    pread(run->secret_fd, run->base.secret, BOOT_SECRET_BYTES, 0) != BOOT_SECRET_BYTES)
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "descriptor %d (%s) does not hold the job's secret: a program between oriel-run and this one "
+		               "closed it. Let it pass the descriptor on (in Python: subprocess with close_fds=False)",
+		               run->secret_fd, BOOT_ENV_SECRET_FD);
+	return 0;
+}
+
+static int read_environment(struct boot_run *run)
+{
+	int rc = read_server(run);
+
+	if (rc == 0)
+		rc = read_number(BOOT_ENV_SIZE, 1, BOOT_RANKS_MAX, &run->base.size);
+	if (rc == 0)
+		rc = read_number(BOOT_ENV_RANK, 0, run->base.size - 1, &run->base.rank);
+	if (rc == 0)
+		rc = read_number(BOOT_ENV_LOCAL_SIZE, 1, run->base.size, &run->base.local_size);
+	if (rc == 0)
+		rc = read_number(BOOT_ENV_SECRET_FD, 0, 1 << 20, &run->secret_fd);
+	if (rc == 0)
+		rc = read_secret(run);
+	return rc == 0 ? boot_read_choices(&run->base) : rc;
+}
+
+static void set_close_on_exec(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFD, on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC);
+}
+
+/* ---- joining ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Wait until the socket is ready for events (POLLIN or POLLOUT). Returns 0, or -1 at the deadline. */
+static int wait_for_socket(const struct boot_run *run, short events, int64_t deadline_ms)
+{
+	struct pollfd pfd = { .fd = run->socket_fd, .events = events };
+	int64_t left_ms;
+	int rc;
+
+	do {
+		left_ms = deadline_ms - now_ms();
+		if (left_ms <= 0)
+			return -1;
+		rc = poll(&pfd, 1, (int)left_ms);
+	} while (rc == 0 || (rc < 0 && errno == EINTR));
+	return rc > 0 ? 0 : -1;
+}
+
+static void close_socket(struct boot_run *run)
+{
+	if (run->socket_fd >= 0)
+		close(run->socket_fd);
+	run->socket_fd = -1;
+	run->in_size = 0;
+}
+
+static int fail_connect(const struct boot_run *run, int error)
+{
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "rank %d cannot connect to its launcher at %s: %s. Is oriel-run still running, in the same network "
+	               "namespace?",
+	               run->base.rank, run->server_text, strerror(error));
+}
+
+/* EAGAIN: so many connections wait to be accepted that there is no room for one more. */
+static enum attempt connect_socket(struct boot_run *run)
+{
+	run->socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (run->socket_fd >= 0 && connect(run->socket_fd, (const struct sockaddr *)&run->server, run->server_size) == 0)
+		return ATTEMPT_JOINED;
+	if (run->socket_fd >= 0 && (errno == EAGAIN || errno == EINTR))
+		return ATTEMPT_DROPPED;
+	fail_connect(run, errno);
+	return ATTEMPT_FAILED;
+}
+
+/* Take the next message out of what has been received. As proto_decode. */
+static int take_message(struct boot_run *run, struct proto_msg *msg)
+{
+	int used = proto_decode(run->in, run->in_size, msg);
+
+	if (used > 0) {
+		run->in_size -= (size_t)used;
+		memmove(run->in, run->in + used, run->in_size);
+	}
+	return used;
+}
+
+/*
+ * One read of at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1
+ * with errno.
+ */
+static ssize_t receive_some(struct boot_run *run, size_t max)
+{
+	ssize_t got;
+
+	do
+		got = recv(run->socket_fd, run->in + run->in_size, max, 0);
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+		run->in_size += (size_t)got;
+	return got;
+}
+
+/* How many bytes the message at the start of the buffer lacks, as far as that is known. */
+static size_t missing_bytes(const struct boot_run *run)
+{
+	if (run->in_size < PROTO_HEADER_BYTES)
+		return PROTO_HEADER_BYTES - run->in_size;
+	return PROTO_HEADER_BYTES + proto_body_size(run->in) - run->in_size;
+}
+
+static enum attempt fail_stranger(const struct boot_run *run, const char *what)
+{
+	err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: the process that listens at %s %s; it is not this job's oriel-run",
+	        run->base.rank, run->server_text, what);
+	return ATTEMPT_FAILED;
+}
+
+/*
+ * Reads not one byte beyond the message: news that the launcher sent right behind its welcome must
+ * stay in the socket, where they make the epoll descriptor readable.
+ */
+static enum attempt await_message(struct boot_run *run, enum proto_type type, int64_t deadline_ms,
+                                  struct proto_msg *msg)
+{
+	int used;
+
+	while ((used = take_message(run, msg)) == 0) {
+		if (wait_for_socket(run, POLLIN, deadline_ms) != 0)
+			return ATTEMPT_DROPPED;
+		if (receive_some(run, missing_bytes(run)) <= 0)
+			return ATTEMPT_DROPPED;
+	}
+	if (used > 0 && msg->type == type)
+		return ATTEMPT_JOINED;
+	if (used > 0 && msg->type == PROTO_REFUSED) {
+		err_set(ORIEL_ERR_BOOTSTRAP, "oriel-run did not let rank %d join: %s", run->base.rank, msg->text);
+		return ATTEMPT_FAILED;
+	}
+	return fail_stranger(run, "does not speak the launcher's protocol, or another version of it");
+}
+
+/*
+ * A proof is far smaller than an empty socket's buffer, so it is taken whole or the connection is
+ * broken.
+ */
+static enum attempt send_proof(struct boot_run *run, const struct proof_context *context)
+{
+	struct proto_msg msg = { .type = PROTO_PROOF, .rank = context->rank };
+	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
+	int size;
+
+	memcpy(msg.nonce, context->rank_nonce, sizeof(msg.nonce));
+	proof_make(run->base.secret, PROOF_BY_RANK, context, msg.proof);
+	size = proto_encode(&msg, bytes);
+	return send(run->socket_fd, bytes, (size_t)size, MSG_NOSIGNAL) == size ? ATTEMPT_JOINED : ATTEMPT_DROPPED;
+}
+
+static enum attempt check_welcome(const struct boot_run *run, const struct proof_context *context,
+                                  const struct proto_msg *msg)
+{
+	if (!proof_holds(run->base.secret, PROOF_BY_LAUNCHER, context, msg->proof))
+		return fail_stranger(run, "does not know the job's secret");
+	if ((int)msg->size != run->base.size) {
+		err_set(ORIEL_ERR_BOOTSTRAP, "%s is %d, but oriel-run's job has %u ranks", BOOT_ENV_SIZE, run->base.size,
+		        msg->size);
+		return ATTEMPT_FAILED;
+	}
+	return ATTEMPT_JOINED;
+}
+
+static enum attempt prove_both_ways(struct boot_run *run, int64_t deadline_ms)
+{
+	struct proof_context context = { .rank = (uint32_t)run->base.rank };
+	struct proto_msg msg;
+	enum attempt attempt = await_message(run, PROTO_CHALLENGE, deadline_ms, &msg);
+
+	if (attempt != ATTEMPT_JOINED)
+		return attempt;
+	memcpy(context.launcher_nonce, msg.nonce, sizeof(msg.nonce));
+	if (proof_random(context.rank_nonce, sizeof(context.rank_nonce)) != 0) {
+		err_set(ORIEL_ERR_BOOTSTRAP, "no random bytes from the kernel: %s", strerror(errno));
+		return ATTEMPT_FAILED;
+	}
+	attempt = send_proof(run, &context);
+	if (attempt == ATTEMPT_JOINED)
+		attempt = await_message(run, PROTO_WELCOME, deadline_ms, &msg);
+	if (attempt == ATTEMPT_JOINED)
+		attempt = check_welcome(run, &context, &msg);
+	return attempt;
+}
+
+static enum attempt try_to_join(struct boot_run *run, int64_t deadline_ms)
+{
+	enum attempt attempt = connect_socket(run);
+
+	if (attempt == ATTEMPT_JOINED)
+		attempt = prove_both_ways(run, deadline_ms);
+	if (attempt != ATTEMPT_JOINED)
+		close_socket(run);
+	return attempt;
+}
+
+/* Crowded-out ranks must not all come back at the same moment. */
+static void pause_before_retry(void)
+{
+	long pause_ms = RETRY_MIN_MS + (long)randombytes_uniform(RETRY_MAX_MS - RETRY_MIN_MS);
+	struct timespec pause = { .tv_nsec = pause_ms * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+static int join(struct boot_run *run)
+{
+	int64_t deadline_ms = now_ms() + JOIN_TIMEOUT_MS;
+	enum attempt attempt;
+
+	while ((attempt = try_to_join(run, deadline_ms)) == ATTEMPT_DROPPED && now_ms() < deadline_ms)
+		pause_before_retry();
+	if (attempt == ATTEMPT_DROPPED)
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "oriel-run at %s did not let rank %d join within %d s: it is stopped, overrun by connections, "
+		               "or another rank is still in the program before this one",
+		               run->server_text, run->base.rank, JOIN_TIMEOUT_MS / 1000);
+	return attempt == ATTEMPT_JOINED ? 0 : ORIEL_ERR_BOOTSTRAP;
+}
+
+/* ---- sending ---- */
+
+static void watch_for_room(struct boot_run *run)
+{
+	bool wants_room = run->out.size > 0;
+	struct epoll_event event = { .events = EPOLLIN | (wants_room ? EPOLLOUT : 0) };
+
+	if (wants_room == run->wants_room || run->socket_fd < 0)
+		return;
+	epoll_ctl(run->epoll_fd, EPOLL_CTL_MOD, run->socket_fd, &event);
+	run->wants_room = wants_room;
+}
+
+/*
+ * Send what waits. An error of the connection is not told here: the next dispatch finds it and
+ * tells 'lost'.
+ */
+static void flush_out(struct boot_run *run)
+{
+	ssize_t sent;
+
+	while (run->out.size > 0 && run->socket_fd >= 0) {
+		sent = send(run->socket_fd, byteq_head(&run->out), run->out.size, MSG_NOSIGNAL);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0 && errno != EAGAIN)
+			byteq_clear(&run->out);
+		if (sent <= 0)
+			break;
+		byteq_drop(&run->out, (size_t)sent);
+	}
+	watch_for_room(run);
+}
+
+static int fail_lost(const struct boot_run *run)
+{
+	return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d has no connection to its launcher at %s any more", run->base.rank,
+	               run->server_text);
+}
+
+static int send_message(struct boot_run *run, const struct proto_msg *msg)
+{
+	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
+	int size = proto_encode(msg, bytes);
+
+	if (run->lost)
+		return fail_lost(run);
+	if (size < 0)
+		return err_set(ORIEL_ERR_ARG, "bootstrap message of type %d: a field is out of its bounds", (int)msg->type);
+	if (byteq_append(&run->out, bytes, (size_t)size, OUT_MAX_BYTES) != 0)
+		return err_set(ORIEL_ERR_LIMIT, "more than %d bytes wait to be sent to the launcher at %s", OUT_MAX_BYTES,
+		               run->server_text);
+	flush_out(run);
+	return 0;
+}
+
+static int run_put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
+{
+	struct proto_msg msg = { .type = PROTO_PUT };
+	int rc = boot_check_value(key, value, size_bytes);
+
+	if (rc != 0)
+		return rc;
+	memcpy(msg.key, key, strlen(key));
+	msg.value_size = (uint8_t)size_bytes;
+	if (size_bytes > 0)
+		memcpy(msg.value, value, size_bytes);
+	return send_message(run_of(boot), &msg);
+}
+
+static int run_get(struct boot *boot, int rank, const char *key)
+{
+	struct proto_msg msg = { .type = PROTO_GET, .rank = (uint32_t)rank };
+	int rc = boot_check_key(key);
+
+	if (rc != 0)
+		return rc;
+	if (rank < 0 || rank >= boot->size)
+		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
+	memcpy(msg.key, key, strlen(key));
+	return send_message(run_of(boot), &msg);
+}
+
+static int run_barrier(struct boot *boot)
+{
+	const struct proto_msg msg = { .type = PROTO_BARRIER };
+	struct boot_run *run = run_of(boot);
+	int rc;
+
+	if (run->in_barrier)
+		return err_set(ORIEL_ERR_SYNC, "bootstrap barrier: the one before is not over");
+	rc = send_message(run, &msg);
+	run->in_barrier = rc == 0;
+	return rc;
+}
+
+static int run_leave(struct boot *boot)
+{
+	const struct proto_msg msg = { .type = PROTO_LEAVE };
+	struct boot_run *run = run_of(boot);
+	int rc;
+
+	if (run->left)
+		return 0;
+	rc = send_message(run, &msg);
+	if (rc != 0)
+		return rc;
+	run->left = true;
+	set_close_on_exec(run->secret_fd, false);
+	return 0;
+}
+
+static int run_abort(struct boot *boot, int status, const char *reason)
+{
+	struct proto_msg msg = { .type = PROTO_ABORT, .status = status >= 1 && status <= 255 ? (uint32_t)status : 1 };
+
+	proto_set_text(&msg, reason);
+	return send_message(run_of(boot), &msg);
+}
+
+/* ---- receiving ---- */
+
+static int run_fd(const struct boot *boot)
+{
+	return ((const struct boot_run *)boot)->epoll_fd;
+}
+
+/* Closing the socket takes it out of the epoll set, so the caller is not woken for it again. */
+static void tell_lost(struct boot_run *run, const char *why)
+{
+	char text[160];
+
+	if (run->lost)
+		return;
+	run->lost = true;
+	close_socket(run);
+	byteq_clear(&run->out);
+	if (run->left)
+		return;
+	snprintf(text, sizeof(text), "the launcher at %s is gone: %s", run->server_text, why);
+	run->base.events->lost(run->base.events_arg, text);
+}
+
+/* Returns 0, or -1 if this is nothing a launcher says to a rank that has joined. */
+static int handle_message(struct boot_run *run, const struct proto_msg *msg)
+{
+	const struct boot_events *events = run->base.events;
+	void *arg = run->base.events_arg;
+
+	if (msg->rank >= (uint32_t)run->base.size)
+		return -1;
+	switch (msg->type) {
+	case PROTO_VALUE:
+		events->value(arg, (int)msg->rank, msg->key, msg->found ? msg->value : NULL, msg->value_size);
+		return 0;
+	case PROTO_RELEASED:
+		run->in_barrier = false;
+		events->released(arg);
+		return 0;
+	case PROTO_DIED:
+		events->died(arg, (int)msg->rank, msg->text);
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+static int handle_received(struct boot_run *run)
+{
+	struct proto_msg msg;
+	int used;
+
+	while ((used = take_message(run, &msg)) > 0)
+		if (handle_message(run, &msg) != 0)
+			return -1;
+	return used;
+}
+
+static int run_dispatch(struct boot *boot)
+{
+	struct boot_run *run = run_of(boot);
+	ssize_t got;
+
+	if (run->lost)
+		return 0;
+	flush_out(run);
+	while ((got = receive_some(run, sizeof(run->in) - run->in_size)) > 0)
+		if (handle_received(run) != 0) {
+			tell_lost(run, "it sent something that cannot be understood");
+			return 0;
+		}
+	if (got == 0)
+		tell_lost(run, "it closed the connection");
+	else if (errno != EAGAIN)
+		tell_lost(run, strerror(errno));
+	return 0;
+}
+
+/* ---- opening and closing ---- */
+
+static void flush_before_close(struct boot_run *run)
+{
+	int64_t deadline_ms = now_ms() + LEAVE_TIMEOUT_MS;
+
+	flush_out(run);
+	while (run->out.size > 0 && run->socket_fd >= 0 && wait_for_socket(run, POLLOUT, deadline_ms) == 0)
+		flush_out(run);
+}
+
+static void release(struct boot_run *run)
+{
+	close_socket(run);
+	if (run->epoll_fd >= 0)
+		close(run->epoll_fd);
+	byteq_clear(&run->out);
+	sodium_memzero(run->base.secret, sizeof(run->base.secret));
+	free(run);
+}
+
+static void run_close(struct boot *boot)
+{
+	struct boot_run *run = run_of(boot);
+
+	flush_before_close(run);
+	release(run);
+}
+
+static const struct boot_ops run_ops = {
+	.name = "oriel-run",
+	.put = run_put,
+	.get = run_get,
+	.barrier = run_barrier,
+	.leave = run_leave,
+	.abort = run_abort,
+	.fd = run_fd,
+	.dispatch = run_dispatch,
+	.close = run_close,
+};
+
+static int watch_socket(struct boot_run *run)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	run->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (run->epoll_fd < 0 || epoll_ctl(run->epoll_fd, EPOLL_CTL_ADD, run->socket_fd, &event) != 0)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "no epoll descriptor for the launcher's connection: %s", strerror(errno));
+	return 0;
+}
+
+static int open_all(struct boot_run *run)
+{
+	int rc;
+
+	if (sodium_init() < 0)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "libsodium could not be initialised");
+	rc = read_environment(run);
+	if (rc == 0)
+		rc = join(run);
+	return rc == 0 ? watch_socket(run) : rc;
+}
+
+int boot_run_open(struct boot **boot)
+{
+	struct boot_run *run = calloc(1, sizeof(*run));
+	int rc;
+
+	if (!run)
+		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
+	run->base.ops = &run_ops;
+	run->socket_fd = -1;
+	run->epoll_fd = -1;
+	rc = open_all(run);
+	if (rc != 0) {
+		release(run);
+		return rc;
+	}
+	set_close_on_exec(run->secret_fd, true);
+	*boot = &run->base;
+	return 0;
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * info.c - oriel-info: what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
+ * device it would take
+ *
+ * The exit status is 0 if there is a device that oriel_init would take, 1 if not, 2 for wrong
+ * usage.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "job/job.h"
+#include "oriel.h"
+#include "soft_path.h"
+#include "verbs/device.h"
+#include "verbs/layout.h"
+#include "win/win.h"
+
+#define GIDS_SHOWN 8
+
+static const char usage[] =
+	"usage: oriel-info [--chosen]\n"
+	"  shows RDMA devices, ports, addresses and limits, which device would be taken and why the others not\n"
+	"  --chosen  print only the device and address that would be taken\n"
+	"  ORIEL_DEVICE and ORIEL_ADDR restrict the choice, as they do for programs\n";
+
+struct choice {
+	bool chosen_only;
+	bool found;
+};
+
+static const char *limit_text(rlim_t limit, char text[24])
+{
+	if (limit == RLIM_INFINITY)
+		return "unlimited";
+	snprintf(text, 24, "%llu", (unsigned long long)limit);
+	return text;
+}
+
+static void print_limit(const char *name, const struct rlimit *limit, const char *remedy)
+{
+	char soft[24], hard[24];
+
+	printf("  %-24s %s, can be raised to %s (%s)\n", name, limit_text(limit->rlim_cur, soft),
+	       limit_text(limit->rlim_max, hard), remedy);
+}
+
+static void print_limits(void)
+{
+	struct rlimit limit;
+
+	printf("limits\n");
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+		print_limit("locked memory, bytes", &limit, "ulimit -l, limits.conf, LimitMEMLOCK=");
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		print_limit("open files", &limit, "ulimit -n");
+	printf("  %-24s %d\n", "windows at once", WINDOWS_MAX);
+}
+
+static void print_memory(void)
+{
+	printf("memory of the library, bytes\n");
+	printf("  %-24s %zu and what the device keeps for a queue pair; +%d once unregistered memory is copied\n",
+	       "per peer", sizeof(struct peer) + sizeof(struct area) + (sizeof(struct flag_pair) << TABLE_FIRST_LOG2),
+	       (int)WIRE_RING_BYTES);
+	printf("  %-24s %zu\n", "per window", sizeof(struct oriel_win) + sizeof(struct dir_entry));
+	printf("  %-24s %zu\n", "per window and peer", sizeof(struct link) + sizeof(struct flag_pair) + 2 * sizeof(void *));
+}
+
+static void print_gids(struct ibv_context *verbs, uint8_t port, int table)
+{
+	for (int i = 0, shown = 0; i < table && shown < GIDS_SHOWN; i++) {
+		static const union ibv_gid none;
+		char text[INET6_ADDRSTRLEN];
+		union ibv_gid gid;
+
+		if (ibv_query_gid(verbs, port, i, &gid) || memcmp(&gid, &none, sizeof(gid)) == 0)
+			continue;
+		printf("    GID %-3d %s\n", i, inet_ntop(AF_INET6, gid.raw, text, sizeof(text)));
+		shown++;
+	}
+}
+
+static void print_port(struct ibv_context *verbs, uint8_t port)
+{
+	struct ibv_port_attr attr;
+
+	if (ibv_query_port(verbs, port, &attr))
+		return;
+	printf("  port %d: %s, %s, largest message %u bytes\n", port, ibv_port_state_str(attr.state),
+	       attr.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand", attr.max_msg_sz);
+	print_gids(verbs, port, attr.gid_tbl_len);
+}
+
+static void print_device(struct ibv_device *device)
+{
+	struct ibv_context *verbs = ibv_open_device(device);
+	struct ibv_device_attr attr;
+
+	printf("device %s\n", ibv_get_device_name(device));
+	if (!verbs || ibv_query_device(verbs, &attr)) {
+		printf("  cannot be opened: %s\n", strerror(errno));
+	} else {
+		printf(
+			"  firmware %s, vendor 0x%x, %d queue pairs, %d memory regions, %d requests a queue, %d reads in flight\n",
+			attr.fw_ver, attr.vendor_id, attr.max_qp, attr.max_mr, attr.max_qp_wr, attr.max_qp_rd_atom);
+		for (uint8_t port = 1; port <= attr.phys_port_cnt; port++)
+			print_port(verbs, port);
+	}
+	if (verbs)
+		ibv_close_device(verbs);
+}
+
+static void print_devices(void)
+{
+	int count = 0;
+	struct ibv_device **list = ibv_get_device_list(&count);
+
+	if (count == 0)
+		printf("devices\n  none\n");
+	for (int i = 0; i < count; i++)
+		print_device(list[i]);
+	if (list)
+		ibv_free_device_list(list);
+}
+
+/* Never keeps the identifier: nothing is opened here. */
+static bool show_address(void *arg, const struct device_candidate *candidate)
+{
+	struct choice *choice = arg;
+	bool taken = !candidate->why_not && !choice->found;
+
+	if (taken)
+		choice->found = true;
+	if (choice->chosen_only) {
+		if (taken)
+			printf("%s at %s (%s)\n", candidate->device, candidate->addr, candidate->interface);
+		return false;
+	}
+	printf("  %-24s %-10s %-10s %s\n", candidate->addr, candidate->interface,
+	       candidate->device ? candidate->device : "-",
+	       taken                ? "would be taken"
+	       : candidate->why_not ? candidate->why_not
+	                            : "not needed: one is taken before it");
+	return false;
+}
+
+/* What a rank gets that oriel-run starts without --device. */
+static void print_launched(FILE *out)
+{
+	char path[PATH_MAX];
+
+	if (machine_has_device())
+		fprintf(out,
+		        "  oriel-run PROGRAM                  would use the machine's own devices, none of which is of use\n");
+	else if (soft_path(path))
+		fprintf(out, "  oriel-run PROGRAM                  would take softverbs, from %s\n", path);
+	else
+		fprintf(out, "  oriel-run PROGRAM                  would take softverbs, which is not there (make soft)\n");
+}
+
+static void print_ways_out(FILE *out)
+{
+	fprintf(out, "  PROGRAM                            would find no RDMA device that oriel_init takes. Ways out:\n"
+	             "  oriel-run --device soft PROGRAM    runs on softverbs, a device made of shared memory\n"
+	             "  oriel-soft PROGRAM                 likewise, a program without the launcher; oriel-info for one\n"
+	             "  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE\n"
+	             "                                     makes SoftRoCE, on a network interface\n"
+	             "  tests/vm/run -- build/bin/oriel-run PROGRAM\n"
+	             "                                     runs on SoftRoCE in a virtual machine\n");
+}
+
+static void scan(struct choice *choice)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	if (!choice->chosen_only)
+		printf("addresses, as rdma_cm sees them\n");
+	if (!channel) {
+		fprintf(choice->chosen_only ? stderr : stdout,
+		        "  rdma_cm cannot be used: %s (is the module rdma_ucm loaded?)\n", strerror(errno));
+		return;
+	}
+	device_scan(channel, getenv("ORIEL_DEVICE"), getenv("ORIEL_ADDR"), show_address, choice);
+	rdma_destroy_event_channel(channel);
+}
+
+static void print_not_found(FILE *out)
+{
+	fprintf(out, "what would be taken\n");
+	print_launched(out);
+	print_ways_out(out);
+}
+
+static void print_all(struct choice *choice)
+{
+	printf("Oriel %s\n", oriel_version());
+	print_devices();
+	scan(choice);
+	if (!choice->found)
+		print_not_found(stdout);
+	print_limits();
+	print_memory();
+}
+
+static void print_chosen(struct choice *choice)
+{
+	scan(choice);
+	if (!choice->found)
+		print_not_found(stderr);
+}
+
+static int check_written(void)
+{
+	if (fflush(stdout) == 0)
+		return 0;
+	fprintf(stderr, "oriel-info: cannot write to standard output: %s\n", strerror(errno));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice choice = { .chosen_only = argc == 2 && strcmp(argv[1], "--chosen") == 0 };
+	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+
+	if (argc > 1 && !choice.chosen_only) {
+		fputs(usage, help ? stdout : stderr);
+		return help ? check_written() : 2;
+	}
+	if (choice.chosen_only)
+		print_chosen(&choice);
+	else
+		print_all(&choice);
+	return check_written() || !choice.found;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * input.h - rank 0's standard input
+ *
+ * A file, a pipe or /dev/null is handed to rank 0 as it is. A terminal cannot be: the ranks are in
+ * process groups of their own, and a process outside the terminal's foreground group is stopped
+ * when it reads. So what is typed is read here and passed on through a pipe.
+ */
+#ifndef ORIEL_LAUNCHER_INPUT_H
+#define ORIEL_LAUNCHER_INPUT_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define INPUT_BYTES 4096
+
+struct input {
+	struct ev_loop *loop;
+	int rank_fd;      /* what rank 0 inherits; to be closed by input_rank_started */
+	bool is_relayed;  /* stdin is a terminal */
+	ev_io reader;     /* the terminal; active while bytes is empty and this is the foreground job */
+	ev_io writer;     /* the pipe; active while bytes wait */
+	ev_timer recheck; /* active while another job is in the foreground */
+	char bytes[INPUT_BYTES];
+	size_t start;
+	size_t size; /* bytes that wait */
+};
+
+/* Returns 0, or -1 having said why. */
+int input_open(struct input *input, struct ev_loop *loop);
+
+/* Rank 0 has inherited rank_fd. */
+void input_rank_started(struct input *input);
+
+void input_close(struct input *input);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * main.c - oriel-run: starts a program as the ranks of a job on this machine
+ *
+ * DESIGN NOTES The launcher is one process with one libev loop (job.c), the guard a second one
+ * that only waits (guard.c). Who does what:
+ *
+ *   options   command line                 server   socket, proofs, connections
+ *   spawn     starts ranks                 rdv      what ranks' messages mean: joining, barrier, deaths
+ *   signals   signals in, signals out      kvs      keys and values
+ *   input     terminal to rank 0           output   ranks' pipes to stdout and stderr
+ *   guard     nothing stays behind         lines    in whole lines
+ *   device    the machine's, or softverbs  say      what the launcher itself has to say
+ */
+#include "launcher/job.h"
+#include "launcher/say.h"
+#include "launcher/signals.h"
+#include "oriel.h"
+#include "wire/environment.h"
+#include "wire/proof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_TROUBLE 1
+#define EXIT_USAGE 2
+#define DESCRIPTORS_SPARE 64 /* beside those that are counted */
+
+/*
+ * A pipe that got the number 0, 1 or 2 would be taken for a standard stream. What stands in for one can not be
+ * written, so that output that goes nowhere is told of.
+ */
+static int open_missing_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? 0 : -1;
+}
+
+/* If this launcher is itself a rank: its ranks have nothing to do with the outer job's secret. */
+static void hide_outer_secret(void)
+{
+	const char *number = getenv(BOOT_ENV_SECRET_FD);
+	int fd = number ? atoi(number) : -1;
+	int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+static int raise_descriptor_limit(struct job *job)
+{
+	rlim_t needed = (rlim_t)(server_descriptors(job->options->size) + 2 * job->options->size + DESCRIPTORS_SPARE);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return -1;
+	job->plan.descriptors = limit;
+	if (limit.rlim_max < needed) {
+		say("%d ranks need %llu descriptors, and the hard limit is %llu; raise it (ulimit -Hn %llu), or start fewer "
+		    "ranks",
+		    job->options->size, (unsigned long long)needed, (unsigned long long)limit.rlim_max,
+		    (unsigned long long)needed);
+		return -1;
+	}
+	if (limit.rlim_cur >= needed)
+		return 0;
+	limit.rlim_cur = needed;
+	return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int make_secret(struct job *job)
+{
+	if (sodium_init() < 0) {
+		say("libsodium could not be initialised");
+		return -1;
+	}
+	if (proof_random(job->secret, sizeof(job->secret)) != 0) {
+		say("no random bytes from the kernel: %s", strerror(errno));
+		return -1;
+	}
+	job->plan.secret_fd = spawn_secret_fd(job->secret);
+	return job->plan.secret_fd >= 0 ? 0 : -1;
+}
+
+static int make_plan(struct job *job)
+{
+	job->plan.options = job->options;
+	if (device_choose(job->options, &job->plan.device) != 0)
+		return -1;
+	sigprocmask(SIG_SETMASK, NULL, &job->plan.signal_mask);
+	job->plan.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (job->plan.null_fd >= 0)
+		return 0;
+	say("cannot open /dev/null: %s", strerror(errno));
+	return -1;
+}
+
+static int run_loop(struct job *job)
+{
+	job->loop = ev_loop_new(EVFLAG_NOENV);
+	if (!job->loop) {
+		say("cannot create an event loop: %s", strerror(errno));
+		return EXIT_TROUBLE;
+	}
+	signals_open(job);
+	if (job_open(job) == 0) {
+		job_begin(job);
+		ev_run(job->loop, 0);
+	} else {
+		job->status = EXIT_TROUBLE;
+	}
+	job_close(job);
+	signals_close(job);
+	ev_loop_destroy(job->loop);
+	return job->status;
+}
+
+static int with_secret(struct job *job)
+{
+	int status = EXIT_TROUBLE;
+
+	if (make_secret(job) == 0 && make_plan(job) == 0)
+		status = run_loop(job);
+	sodium_memzero(job->secret, sizeof(job->secret));
+	close(job->plan.secret_fd);
+	close(job->plan.null_fd);
+	return status;
+}
+
+static int with_guard(struct job *job)
+{
+	int status;
+
+	if (guard_start(&job->guard, job->options->size) != 0)
+		return EXIT_TROUBLE;
+	status = with_secret(job);
+	guard_dismiss(&job->guard);
+	if (job->guard.pid > 0)
+		waitpid(job->guard.pid, NULL, 0);
+	guard_free(&job->guard);
+	return status;
+}
+
+static int run(const struct options *options)
+{
+	struct job job;
+
+	memset(&job, 0, sizeof(job));
+	job.options = options;
+	job.plan.secret_fd = -1;
+	job.plan.null_fd = -1;
+	say_set_verbose(options->verbose);
+	hide_outer_secret();
+	if (raise_descriptor_limit(&job) != 0)
+		return EXIT_TROUBLE;
+	return with_guard(&job);
+}
+
+static int print(const char *text)
+{
+	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+		return 0;
+	say("cannot write to standard output: %s", strerror(errno));
+	return EXIT_TROUBLE;
+}
+
+static int act(const struct options *options, enum options_verdict verdict)
+{
+	char version[64];
+
+	switch (verdict) {
+	case OPTIONS_RUN:
+		return run(options);
+	case OPTIONS_HELP:
+		return print(options_usage());
+	case OPTIONS_VERSION:
+		snprintf(version, sizeof(version), "oriel-run %d.%d.%d\n", ORIEL_VERSION_MAJOR, ORIEL_VERSION_MINOR,
+		         ORIEL_VERSION_PATCH);
+		return print(version);
+	case OPTIONS_WRONG:
+		break;
+	}
+	say("%s", options->error);
+	say("try oriel-run --help");
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	enum options_verdict verdict;
+	int status;
+
+	if (open_missing_standard_streams() != 0)
+		return EXIT_TROUBLE;
+	verdict = options_parse(argc, argv, &options);
+	status = act(&options, verdict);
+	options_free(&options);
+	return status;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * options.h - oriel-run's command line
+ *
+ * ERRORS: options_parse prints nothing; what is wrong, and what to do, is in error[].
+ */
+#ifndef ORIEL_LAUNCHER_OPTIONS_H
+#define ORIEL_LAUNCHER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RUN_RANKS_MAX 8192 /* on one machine */
+#define RUN_ADDRS_MAX 256
+#define RUN_VARIABLES_MAX 256
+#define RUN_SECONDS_MAX 100000000.
+#define RUN_GRACE_DEFAULT_S 10.
+#define RUN_OPTIONS_ERROR_BYTES 256
+
+enum options_verdict {
+	OPTIONS_RUN, /* start the job */
+	OPTIONS_HELP,
+	OPTIONS_VERSION,
+	OPTIONS_WRONG, /* see error */
+};
+
+/* Strings belong to argv, but for addrs, which options_free frees. */
+struct options {
+	int size; /* ranks to start */
+	bool prefix;
+	bool verbose;
+	double timeout_s;                 /* for the whole job; 0: none */
+	double grace_s;                   /* from a failure to SIGTERM, and from SIGTERM to SIGKILL */
+	const char *device;               /* NULL: leave ORIEL_DEVICE alone */
+	char *addr_list;                  /* a copy of --addr, cut into addrs */
+	const char *addrs[RUN_ADDRS_MAX]; /* rank i gets addrs[i % addr_count] */
+	int addr_count;
+	char *variables[RUN_VARIABLES_MAX]; /* VAR=VALUE */
+	int variable_count;
+	char **command; /* program and arguments, ends with NULL */
+	char error[RUN_OPTIONS_ERROR_BYTES];
+};
+
+enum options_verdict options_parse(int argc, char **argv, struct options *options);
+void options_free(struct options *options);
+
+/* The text of --help. */
+const char *options_usage(void);
+
+#endif

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * rdv.c - the rendezvous: what the ranks' messages mean; see rdv.h
+ *
+ * DESIGN NOTES A barrier waits for the ranks that are inside and for those that may still come:
+ * their processes live and have not joined yet. It does not wait for ranks that left, died or
+ * ended. Both numbers are counters, so entering costs the same whatever the size of the job; only
+ * the release goes through all ranks.
+ *
+ * A rank may run several programs one after the other that each join and leave (sh -c 'first;
+ * second'). Keys and barriers of the first must not mix with those of the second: an address put by
+ * the first is stale in the second. So the job goes through rounds. A rank that left and comes back
+ * is held until no rank is inside, and none can come, in the present round; then all keys are
+ * forgotten and the next round begins for all. The dead stay dead through all rounds.
+ */
+#include "launcher/rdv.h"
+
+#include "launcher/kvs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum rdv_state {
+	RDV_AWAITED, /* its process lives, or will be started, and has not joined in this round */
+	RDV_INSIDE,  /* has joined */
+	RDV_LEFT,    /* has joined and left in order; its process lives and may come back in the next round */
+	RDV_DEAD,    /* ended or was cut off out of order; the others have been told */
+	RDV_GONE,    /* ended in order */
+};
+
+struct rdv_rank {
+	enum rdv_state state;
+	bool in_barrier; /* only while RDV_INSIDE */
+	bool held;       /* came back while RDV_LEFT, and waits for the next round */
+	char *death;     /* while RDV_DEAD: how it died; "" was told if memory was short */
+};
+
+struct rdv {
+	const struct rdv_events *events;
+	void *events_arg;
+	struct kvs *kvs;
+	int size;
+	int open_count;    /* ranks that are RDV_AWAITED or RDV_INSIDE */
+	int entered_count; /* ranks in the barrier */
+	int held_count;
+	int dead_count;
+	struct rdv_rank ranks[];
+};
+
+static void answer_get(void *arg, int asker, int rank, const char *key, const void *value, size_t size_bytes)
+{
+	struct proto_msg msg = { .type = PROTO_VALUE, .rank = (uint32_t)rank, .found = value != NULL };
+	struct rdv *rdv = arg;
+
+	if (rdv->ranks[asker].state != RDV_INSIDE)
+		return;
+	snprintf(msg.key, sizeof(msg.key), "%s", key);
+	msg.value_size = (uint8_t)size_bytes;
+	if (size_bytes > 0)
+		memcpy(msg.value, value, size_bytes);
+	rdv->events->send(rdv->events_arg, asker, &msg);
+}
+
+struct rdv *rdv_create(int size, const struct rdv_events *events, void *arg)
+{
+	struct rdv *rdv = calloc(1, sizeof(*rdv) + (size_t)size * sizeof(rdv->ranks[0]));
+
+	if (!rdv)
+		return NULL;
+	rdv->kvs = kvs_create(size, answer_get, rdv);
+	if (!rdv->kvs) {
+		free(rdv);
+		return NULL;
+	}
+	rdv->events = events;
+	rdv->events_arg = arg;
+	rdv->size = size;
+	rdv->open_count = size;
+	return rdv;
+}
+
+void rdv_destroy(struct rdv *rdv)
+{
+	int rank;
+
+	if (!rdv)
+		return;
+	for (rank = 0; rank < rdv->size; rank++)
+		free(rdv->ranks[rank].death);
+	kvs_destroy(rdv->kvs);
+	free(rdv);
+}
+
+bool rdv_is_inside(const struct rdv *rdv, int rank)
+{
+	return rdv->ranks[rank].state == RDV_INSIDE;
+}
+
+bool rdv_may_end(const struct rdv *rdv, int rank)
+{
+	return rdv->ranks[rank].state != RDV_INSIDE && rdv->ranks[rank].state != RDV_DEAD;
+}
+
+/* ---- barrier ---- */
+
+static void release_barrier(struct rdv *rdv)
+{
+	const struct proto_msg msg = { .type = PROTO_RELEASED };
+	int rank;
+
+	rdv->entered_count = 0;
+	for (rank = 0; rank < rdv->size; rank++)
+		if (rdv->ranks[rank].in_barrier) {
+			rdv->ranks[rank].in_barrier = false;
+			rdv->events->send(rdv->events_arg, rank, &msg);
+		}
+}
+
+static void release_barrier_if_complete(struct rdv *rdv)
+{
+	if (rdv->entered_count > 0 && rdv->entered_count == rdv->open_count)
+		release_barrier(rdv);
+}
+
+static int enter_barrier(struct rdv *rdv, int rank)
+{
+	if (rdv->ranks[rank].in_barrier)
+		return -1;
+	rdv->ranks[rank].in_barrier = true;
+	rdv->entered_count++;
+	release_barrier_if_complete(rdv);
+	return 0;
+}
+
+/* ---- joining, and rounds ---- */
+
+static void tell_death(struct rdv *rdv, int to, int dead)
+{
+	struct proto_msg msg = { .type = PROTO_DIED, .rank = (uint32_t)dead };
+
+	proto_set_text(&msg, rdv->ranks[dead].death);
+	rdv->events->send(rdv->events_arg, to, &msg);
+}
+
+static void tell_all_deaths(struct rdv *rdv, int to)
+{
+	int left = rdv->dead_count;
+	int rank;
+
+	for (rank = 0; left > 0; rank++)
+		if (rdv->ranks[rank].state == RDV_DEAD) {
+			tell_death(rdv, to, rank);
+			left--;
+		}
+}
+
+static void admit(struct rdv *rdv, int rank)
+{
+	rdv->ranks[rank].state = RDV_INSIDE;
+	rdv->events->admit(rdv->events_arg, rank);
+	tell_all_deaths(rdv, rank);
+}
+
+/* Those who left may come again; those who died or are gone have no keys in this round either. */
+static void open_round_for(struct rdv *rdv, int rank)
+{
+	if (rdv->ranks[rank].state == RDV_LEFT) {
+		rdv->ranks[rank].state = RDV_AWAITED;
+		rdv->open_count++;
+	} else {
+		kvs_close(rdv->kvs, rank);
+	}
+}
+
+static void admit_if_held(struct rdv *rdv, int rank)
+{
+	if (!rdv->ranks[rank].held)
+		return;
+	rdv->ranks[rank].held = false;
+	rdv->held_count--;
+	admit(rdv, rank);
+}
+
+static void begin_round_if_due(struct rdv *rdv)
+{
+	int rank;
+
+	if (rdv->open_count > 0 || rdv->held_count == 0)
+		return;
+	kvs_reset(rdv->kvs);
+	for (rank = 0; rank < rdv->size; rank++)
+		open_round_for(rdv, rank);
+	for (rank = 0; rank < rdv->size; rank++)
+		admit_if_held(rdv, rank);
+}
+
+static enum rdv_answer hold(struct rdv *rdv, int rank)
+{
+	rdv->ranks[rank].held = true;
+	rdv->held_count++;
+	begin_round_if_due(rdv);
+	return rdv->ranks[rank].held ? RDV_HELD : RDV_ADMITTED;
+}
+
+static enum rdv_answer refuse(const char **why, const char *text)
+{
+	*why = text;
+	return RDV_REFUSED;
+}
+
+enum rdv_answer rdv_join(struct rdv *rdv, int rank, const char **why)
+{
+	switch (rdv->ranks[rank].state) {
+	case RDV_AWAITED:
+		admit(rdv, rank);
+		return RDV_ADMITTED;
+	case RDV_LEFT:
+		if (!rdv->ranks[rank].held)
+			return hold(rdv, rank);
+		return refuse(why, "another process of this rank is waiting to join");
+	case RDV_INSIDE:
+		return refuse(why, "another process of this rank is in the job");
+	case RDV_DEAD:
+		return refuse(why, "a program of this rank ended without leaving the job, and the other ranks have been told");
+	case RDV_GONE:
+		break;
+	}
+	return refuse(why, "the process that oriel-run started for this rank has ended");
+}
+
+void rdv_unhold(struct rdv *rdv, int rank)
+{
+	if (!rdv->ranks[rank].held)
+		return;
+	rdv->ranks[rank].held = false;
+	rdv->held_count--;
+}
+
+/* ---- leaving ---- */
+
+/* From AWAITED or INSIDE to a state that nothing waits for. */
+static void close_rank(struct rdv *rdv, int rank, enum rdv_state state)
+{
+	if (rdv->ranks[rank].in_barrier)
+		rdv->entered_count--;
+	rdv->ranks[rank].in_barrier = false;
+	rdv->ranks[rank].state = state;
+	rdv->open_count--;
+	kvs_close(rdv->kvs, rank);
+}
+
+/* After a rank went: who may go on? */
+static void go_on(struct rdv *rdv)
+{
+	release_barrier_if_complete(rdv);
+	begin_round_if_due(rdv);
+}
+
+static void leave(struct rdv *rdv, int rank)
+{
+	close_rank(rdv, rank, RDV_LEFT);
+	go_on(rdv);
+}
+
+/* News of the death goes out before the answers and releases that follow from it. */
+static void die(struct rdv *rdv, int rank, const char *text)
+{
+	int other;
+
+	rdv->ranks[rank].death = strdup(text);
+	rdv->dead_count++;
+	for (other = 0; other < rdv->size; other++)
+		if (other != rank && rdv->ranks[other].state == RDV_INSIDE)
+			tell_death(rdv, other, rank);
+	close_rank(rdv, rank, RDV_DEAD);
+	go_on(rdv);
+}
+
+void rdv_lost(struct rdv *rdv, int rank, const char *text)
+{
+	if (rdv->ranks[rank].state == RDV_INSIDE)
+		die(rdv, rank, text);
+}
+
+void rdv_ended(struct rdv *rdv, int rank, bool failed, const char *text)
+{
+	rdv_unhold(rdv, rank);
+	switch (rdv->ranks[rank].state) {
+	case RDV_INSIDE:
+		die(rdv, rank, text);
+		break;
+	case RDV_AWAITED:
+		if (failed) {
+			die(rdv, rank, text);
+		} else {
+			close_rank(rdv, rank, RDV_GONE);
+			go_on(rdv);
+		}
+		break;
+	case RDV_LEFT:
+		rdv->ranks[rank].state = RDV_GONE;
+		break;
+	case RDV_DEAD:
+	case RDV_GONE:
+		break;
+	}
+}
+
+/* ---- messages ---- */
+
+static int get(struct rdv *rdv, int asker, const struct proto_msg *msg)
+{
+	if (msg->rank >= (uint32_t)rdv->size)
+		return -1;
+	return kvs_get(rdv->kvs, asker, (int)msg->rank, msg->key);
+}
+
+int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg)
+{
+	if (rdv->ranks[rank].state != RDV_INSIDE)
+		return -1;
+	switch (msg->type) {
+	case PROTO_PUT:
+		return kvs_put(rdv->kvs, rank, msg->key, msg->value, msg->value_size);
+	case PROTO_GET:
+		return get(rdv, rank, msg);
+	case PROTO_BARRIER:
+		return enter_barrier(rdv, rank);
+	case PROTO_LEAVE:
+		leave(rdv, rank);
+		return 0;
+	case PROTO_ABORT:
+		rdv->events->abort(rdv->events_arg, rank, (int)msg->status, msg->text);
+		return 0;
+	default:
+		return -1;
+	}
+}

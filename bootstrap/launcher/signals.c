@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * signals.c - signals the launcher gets; see signals.h
+ *
+ * DESIGN NOTES The ranks are not in the launcher's process group, so a Ctrl-C at the terminal
+ * reaches the launcher only, which passes it on. A signal that was ignored when the launcher
+ * started (nohup, a background job of a script) stays ignored.
+ */
+#include "launcher/signals.h"
+
+#include <signal.h>
+
+enum { WATCHED_COUNT = 9 };
+
+static const int watched[WATCHED_COUNT] = {
+	SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
+};
+
+static ev_signal watchers[WATCHED_COUNT];
+
+static void on_signal(struct ev_loop *loop, ev_signal *watcher, int revents)
+{
+	struct job *job = watcher->data;
+
+	(void)loop;
+	(void)revents;
+	switch (watcher->signum) {
+	case SIGCHLD:
+		job_reap(job);
+		break;
+	case SIGINT:
+	case SIGTERM:
+		job_interrupt(job, watcher->signum);
+		break;
+	case SIGTSTP:
+		job_signal(job, SIGTSTP);
+		raise(SIGSTOP);
+		break;
+	default:
+		job_signal(job, watcher->signum);
+	}
+}
+
+/* An ignored SIGCHLD would take the children's status away, so that one is watched in any case. */
+static bool is_wanted(int number)
+{
+	struct sigaction action;
+
+	return number == SIGCHLD || sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_IGN;
+}
+
+void signals_open(struct job *job)
+{
+	int i;
+
+	signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < WATCHED_COUNT; i++) {
+		ev_signal_init(&watchers[i], on_signal, watched[i]);
+		watchers[i].data = job;
+		if (is_wanted(watched[i]))
+			ev_signal_start(job->loop, &watchers[i]);
+	}
+}
+
+void signals_close(struct job *job)
+{
+	int i;
+
+	for (i = 0; i < WATCHED_COUNT; i++)
+		ev_signal_stop(job->loop, &watchers[i]);
+}

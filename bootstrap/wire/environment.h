@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* environment.h - what oriel-run puts into the environment of its ranks */
+#ifndef ORIEL_WIRE_ENVIRONMENT_H
+#define ORIEL_WIRE_ENVIRONMENT_H
+
+#define BOOT_ENV_SERVER "ORIEL_BOOTSTRAP" /* see address.h */
+#define BOOT_ENV_RANK "ORIEL_RANK"
+#define BOOT_ENV_SIZE "ORIEL_SIZE"
+#define BOOT_ENV_LOCAL_SIZE "ORIEL_LOCAL_SIZE"
+#define BOOT_ENV_SECRET_FD "ORIEL_SECRET_FD" /* number of an inherited descriptor, see client/run.c */
+#define BOOT_ENV_ADDR "ORIEL_ADDR"
+#define BOOT_ENV_DEVICE "ORIEL_DEVICE"
+
+#endif
