@@ -507,8 +507,7 @@ int oriel_win_flush_local(oriel_win *win, int target_rank);
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: assertions; ORIEL_ERR_RANK: a member of group is not in
  * the window's; ORIEL_ERR_SYNC: an exposure epoch or a fence epoch with operations is open;
  * ORIEL_ERR_PEER: an earlier operation failed (P5; an origin that is dead or has left the window is
- * told by wait);
- * ORIEL_ERR_MEMORY.
+ * told by wait); ORIEL_ERR_MEMORY.
  * Source: MPI-4.1 13.5.2; P1, P2, P6, P9-P14
  * Example:
  *   if (oriel_win_post(win, neighbours, 0) || oriel_win_wait(win))
@@ -564,8 +563,7 @@ int oriel_win_complete(oriel_win *win);
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no exposure epoch; ORIEL_ERR_PEER: an origin died, or
  * left the window after an error, before its complete; the epoch is closed, though living origins
  * may still be inside theirs: a post that names one of them is ORIEL_ERR_SYNC until it has completed
- * or left; ORIEL_ERR_TIMEOUT: the
- * epoch stays open and the call can be repeated.
+ * or left; ORIEL_ERR_TIMEOUT: the epoch stays open and the call can be repeated.
  * Threads: one thread closes an epoch.
  * Source: MPI-4.1 13.5.2; P7, E5
  */
