@@ -148,18 +148,11 @@ static int close_lost(struct link *link)
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
-	int rc;
+	int rc = link_lost(link) ? close_lost(link) : issue_granted(win, link);
 
-	if (link_lost(link))
-		return close_lost(link);
+	if (rc <= 0)
+		return rc;
 	if (!(link->marks & LINK_FLAGGED)) {
-		if (link_state(link) != LINK_READY || !link_grant(win, link)) {
-			wait_serve(win->job, link->peer);
-			return 0;
-		}
-		rc = issue_held(win, link);
-		if (rc)
-			return rc;
 		if (!data_before_flag_done(link))
 			return 0;
 		rc = send_completed(link);
@@ -170,6 +163,7 @@ static int close_step(struct oriel_win *win, struct link *link)
 }
 
 struct closing {
+	struct oriel_win *win;
 	int code;    /* first error of a link */
 	int rank;    /* in the window's group */
 	bool all;    /* every link is closed */
@@ -204,34 +198,36 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 	}
 }
 
-static void watch_open_links(struct oriel_win *win, struct wait *wait)
+static int close_turn(void *arg)
 {
-	for (uint32_t i = 0; i < win->access.count; i++) {
-		if (!(win->access.links[i]->marks & LINK_CLOSED))
-			link_watch(win, win->access.links[i], wait);
-	}
-	wait_looked(wait);
+	struct closing *closing = arg;
+
+	owned_lock_take(&closing->win->lock);
+	close_links(closing->win, closing);
+	owned_lock_give(&closing->win->lock);
+	return closing->memory ? ORIEL_ERR_MEMORY : closing->all;
 }
 
-static int close_all(struct oriel_win *win, struct closing *closing)
+/* The open links; and whether it is time to tell of one that failed, though others are still open. */
+static int close_watch(void *arg, struct wait *wait)
 {
+	struct closing *closing = arg;
+	const struct epoch *access = &closing->win->access;
+
+	for (uint32_t i = 0; i < access->count; i++) {
+		if (!(access->links[i]->marks & LINK_CLOSED))
+			link_watch(closing->win, access->links[i], wait);
+	}
+	return closing->code && wait_lingered(wait);
+}
+
+static int close_all(struct closing *closing)
+{
+	static const struct waiter waiter = { close_turn, close_watch };
 	struct wait wait;
 
-	wait_begin(&wait, win->job, "oriel_win_complete", win);
-	while (!closing->all && !closing->memory) {
-		int rc = wait_pause(&wait);
-
-		if (rc < 0)
-			return rc;
-		if (rc == WAIT_LOOK)
-			watch_open_links(win, &wait);
-		if (rc == WAIT_LOOK && closing->code && wait_lingered(&wait))
-			return 0;
-		owned_lock_take(&win->lock);
-		close_links(win, closing);
-		owned_lock_give(&win->lock);
-	}
-	return closing->memory ? ORIEL_ERR_MEMORY : 0;
+	wait_begin(&wait, closing->win->job, "oriel_win_complete", closing->win);
+	return wait_until(&wait, &waiter, closing);
 }
 
 /* The epoch has ended: what stays is which copied puts may still fail. */
@@ -265,28 +261,37 @@ static int complete_begin(struct oriel_win *win)
 	return rc;
 }
 
+/* The first turn has been made under the lock; most epochs end in it. */
+static int complete_rest(struct closing *closing)
+{
+	int rc = closing->memory ? ORIEL_ERR_MEMORY : 0;
+
+	if (rc || closing->all)
+		return rc;
+	owned_lock_give(&closing->win->lock);
+	rc = close_all(closing);
+	owned_lock_take(&closing->win->lock);
+	return rc;
+}
+
 int oriel_win_complete(oriel_win *win)
 {
-	struct closing closing = { .code = 0 };
+	struct closing closing = { .win = win };
 	int rc = win_enter_closing(win, "oriel_win_complete");
 
 	if (rc)
 		return rc;
 	rc = complete_begin(win);
-	if (rc == 0)
-		close_links(win, &closing);
-	if (rc == 0 && !closing.all) {
-		owned_lock_give(&win->lock);
-		rc = close_all(win, &closing);
-		owned_lock_take(&win->lock);
-	} else if (rc) {
-		owned_lock_give(&win->lock);
+	if (rc) {
+		win_leave(win);
 		return rc;
 	}
+	close_links(win, &closing);
+	rc = complete_rest(&closing);
 	win->sync &= ~(unsigned)SYNC_COMPLETING;
 	if (rc == 0 && closing.all)
 		end_access(win);
-	owned_lock_give(&win->lock);
+	win_leave(win);
 	if (rc)
 		return rc;
 	if (closing.code == ORIEL_ERR_PEER)

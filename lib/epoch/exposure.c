@@ -135,25 +135,34 @@ static int watch_origins(struct oriel_win *win, struct wait *wait)
 		    flag_load(&link_flags(win, link)->completed) != link->completed_expected)
 			dead = link->rank;
 	}
-	wait_looked(wait);
 	return dead;
+}
+
+static int exposure_turn(void *arg)
+{
+	struct oriel_win *win = arg;
+
+	if (exposure_step(win))
+		return 1;
+	wait_serve(win->job, win->exposure.links[win->exposure.next]->peer);
+	return 0;
+}
+
+static int exposure_watch(void *arg, struct wait *wait)
+{
+	struct oriel_win *win = arg;
+	int dead = watch_origins(win, wait);
+
+	return dead == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, dead), "oriel_win_wait");
 }
 
 static int wait_all(struct oriel_win *win)
 {
+	static const struct waiter waiter = { exposure_turn, exposure_watch };
 	struct wait wait;
 
 	wait_begin(&wait, win->job, "oriel_win_wait", win);
-	while (!exposure_step(win)) {
-		int dead, rc = wait_for(&wait, win->exposure.links[win->exposure.next]->peer);
-
-		if (rc < 0)
-			return rc;
-		dead = rc == WAIT_LOOK ? watch_origins(win, &wait) : ORIEL_RANK_NONE;
-		if (dead != ORIEL_RANK_NONE)
-			return err_in(win_peer_error(win, dead), "oriel_win_wait");
-	}
-	return 0;
+	return wait_until(&wait, &waiter, win);
 }
 
 /* The caller holds the lock. */
@@ -191,6 +200,7 @@ static int probe(struct oriel_win *win)
 {
 	uint64_t now = now_ns();
 	struct wait wait;
+	int dead;
 
 	if (win->probe_ns == 0)
 		win->probe_ns = now;
@@ -199,7 +209,9 @@ static int probe(struct oriel_win *win)
 		return ORIEL_RANK_NONE;
 	wait.check = now - win->probe_ns >= PROBE_NS;
 	win->probe_ns = now;
-	return watch_origins(win, &wait);
+	dead = watch_origins(win, &wait);
+	wait_looked(&wait);
+	return dead;
 }
 
 int oriel_win_test(oriel_win *win, int *flag)

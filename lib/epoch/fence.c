@@ -52,6 +52,12 @@ static int fence_check(struct oriel_win *win, int assertions)
 	return epoch_check(win, CALL_FENCE, "oriel_win_fence");
 }
 
+/* Which of the window's fence words this round is about. */
+static uint64_t fence_word(const struct fence *fence)
+{
+	return (fence->number & 1) * (uint64_t)fence->barrier.rounds + (uint64_t)fence->barrier.round;
+}
+
 /* The partner of this round, with its description; without the lock. */
 static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 {
@@ -60,7 +66,7 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 	if (partner->link)
 		return 0;
 	owned_lock_take(&win->lock);
-	rc = link_get(win, partner_rank(win, win->fence.round, 1), &partner->link);
+	rc = link_get(win, partner_rank(win, win->fence.barrier.round, 1), &partner->link);
 	if (rc == 0)
 		rc = link_prefetch(win, partner->link);
 	owned_lock_give(&win->lock);
@@ -73,7 +79,7 @@ static int told_of_death(struct oriel_win *win)
 	uint8_t id[16];
 
 	fence_failed_id(win, id);
-	for (int round = 0; round < win->fence.rounds; round++) {
+	for (int round = 0; round < win->fence.barrier.rounds; round++) {
 		struct peer *peer = peer_find(win->job, win_world_rank(win, partner_rank(win, round, -1)));
 		struct mail mail;
 
@@ -83,76 +89,99 @@ static int told_of_death(struct oriel_win *win)
 	return ORIEL_RANK_NONE;
 }
 
-/*
- * During a look, waiting for the partner: the world rank whose death, or leaving the window, ends
- * this fence, or ORIEL_RANK_NONE.
- */
-static int look_for_dead(struct oriel_win *win, int partner, struct peer *peer, struct wait *wait)
-{
-	bool there = wait->check ? link_watch_member(win, partner, wait) : wait_watch(wait, peer);
-	int dead = there ? ORIEL_RANK_NONE : peer->rank;
+/* A barrier under way. */
+struct fencing {
+	struct oriel_win *win;
+	struct wait *wait;
+	struct peer *awaited; /* this round's */
+	int partner;          /* its rank in the window's group */
+	int dead;             /* world rank whose death ends this fence, or ORIEL_RANK_NONE */
+};
 
-	wait_looked(wait);
-	if (dead == ORIEL_RANK_NONE)
-		dead = job_dead_member(win->job, win->group);
-	return dead == ORIEL_RANK_NONE ? told_of_death(win) : dead;
+/* During a look: a death ends the fence, or the awaited leaving the window; seen here, or told by one we depend on. */
+static int fence_watch(void *arg, struct wait *wait)
+{
+	struct fencing *f = arg;
+
+	bool there = wait->check ? link_watch_member(f->win, f->partner, wait) : wait_watch(wait, f->awaited);
+
+	if (!there)
+		f->dead = f->awaited->rank;
+	if (f->dead == ORIEL_RANK_NONE)
+		f->dead = job_dead_member(f->win->job, f->win->group);
+	if (f->dead == ORIEL_RANK_NONE)
+		f->dead = told_of_death(f->win);
+	return f->dead == ORIEL_RANK_NONE ? 0 : ORIEL_ERR_PEER;
 }
 
-static int send_word(struct oriel_win *win, struct wait *wait, int *dead)
+static int lost_partner(struct fencing *f)
 {
-	struct fence *fence = &win->fence;
-	struct fence_partner *partner = &fence->partner[fence->round];
+	f->dead = f->awaited->rank;
+	return ORIEL_ERR_PEER;
+}
+
+static int partner_step(void *arg)
+{
+	const struct fence *fence = &((struct fencing *)arg)->win->fence;
+
+	return link_state(fence->partner[fence->barrier.round].link) >= LINK_READY;
+}
+
+static int send_word(void *arg)
+{
+	static const struct waiter waiter = { partner_step, fence_watch };
+	struct fencing *f = arg;
+	struct fence *fence = &f->win->fence;
+	struct fence_partner *partner = &fence->partner[fence->barrier.round];
 	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
 	struct remote word;
-	int rc = find_partner(win, partner);
+	int rc = find_partner(f->win, partner);
 
-	while (rc == 0 && *dead == ORIEL_RANK_NONE && link_state(partner->link) < LINK_READY) {
-		rc = wait_pause(wait);
-		if (rc == WAIT_LOOK) {
-			*dead = look_for_dead(win, partner->link->rank, partner->link->peer, wait);
-			rc = 0;
-		}
-	}
-	if (rc == 0 && link_state(partner->link) == LINK_GONE)
-		*dead = partner->link->peer->rank;
-	if (rc || *dead != ORIEL_RANK_NONE)
+	if (rc)
 		return rc;
+	f->awaited = partner->link->peer;
+	f->partner = partner->link->rank;
+	rc = wait_until(f->wait, &waiter, f);
+	if (rc)
+		return rc;
+	if (link_state(partner->link) == LINK_GONE)
+		return lost_partner(f);
 	word = partner->words;
-	word.addr += ((fence->number & 1) * (uint64_t)fence->rounds + (uint64_t)fence->round) * sizeof(uint64_t);
-	/* Pairs with the flag_load in receive_word of the partner. The data before it is complete. */
-	if (lend_flag(&partner->link->peer->wire, before, fence->number, word, &partner->link->last_number))
-		*dead = partner->link->peer->rank;
-	fence->sent = true;
+	word.addr += fence_word(fence) * sizeof(uint64_t);
+	/* Pairs with the flag_load in word_step of the partner. The data before it is complete. */
+	if (lend_flag(&f->awaited->wire, before, fence->number, word, &partner->link->last_number) == 0)
+		return 0;
+	return lost_partner(f);
+}
+
+/* The rank that sends this round's word is needed only if it has not sent it yet. */
+static int word_step(void *arg)
+{
+	struct fencing *f = arg;
+	struct fence *fence = &f->win->fence;
+
+	if (flag_load(&fence->words[fence_word(fence)]) == fence->number) /* pairs with send_word of the partner */
+		return 1;
+	if (!f->awaited && peer_get(f->win->job, win_world_rank(f->win, f->partner), &f->awaited))
+		return ORIEL_ERR_MEMORY;
+	wait_serve(f->win->job, f->awaited);
 	return 0;
 }
 
-static int receive_word(struct oriel_win *win, struct wait *wait, int *dead)
+static int receive_word(void *arg)
 {
-	struct fence *fence = &win->fence;
-	uint64_t set = fence->number & 1;
-	const uint64_t *word = &fence->words[set * (uint64_t)fence->rounds + (uint64_t)fence->round];
-	struct peer *from = NULL;
+	static const struct waiter waiter = { word_step, fence_watch };
+	struct fencing *f = arg;
 
-	while (flag_load(word) != fence->number) { /* pairs with send_word of the partner */
-		int rc;
-
-		if (!from && peer_get(win->job, win_world_rank(win, partner_rank(win, fence->round, -1)), &from))
-			return ORIEL_ERR_MEMORY;
-		rc = wait_for(wait, from);
-		if (rc < 0)
-			return rc;
-		if (rc == WAIT_LOOK)
-			*dead = look_for_dead(win, partner_rank(win, fence->round, -1), from, wait);
-		if (*dead != ORIEL_RANK_NONE)
-			return 0;
-	}
-	return 0;
+	f->awaited = NULL;
+	f->partner = partner_rank(f->win, f->win->fence.barrier.round, -1);
+	return wait_until(f->wait, &waiter, f);
 }
 
 /* Tell the members that this rank has not written to in this fence that it will not. */
 static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 {
-	for (int round = win->fence.round; round < win->fence.rounds; round++) {
+	for (int round = win->fence.barrier.round; round < win->fence.barrier.rounds; round++) {
 		struct mail mail = { .code = ORIEL_ERR_PEER, .culprit = dead };
 		struct peer *peer = peer_find(win->job, win_world_rank(win, partner_rank(win, round, 1)));
 
@@ -162,33 +191,18 @@ static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 	}
 }
 
-/* Go on with the barrier. *dead becomes a world rank if one spoils it. */
-static int barrier_run(struct oriel_win *win, struct wait *wait, int *dead)
-{
-	struct fence *fence = &win->fence;
-
-	for (; fence->round < fence->rounds; fence->round++, fence->sent = false) {
-		int rc = fence->sent ? 0 : send_word(win, wait, dead);
-
-		if (rc == 0 && *dead == ORIEL_RANK_NONE)
-			rc = receive_word(win, wait, dead);
-		if (rc || *dead != ORIEL_RANK_NONE)
-			return rc;
-	}
-	return 0;
-}
-
 static int barrier(struct oriel_win *win)
 {
-	int rc, dead = ORIEL_RANK_NONE;
 	struct wait wait;
+	struct fencing f = { .win = win, .wait = &wait, .dead = ORIEL_RANK_NONE };
+	int rc;
 
 	wait_begin(&wait, win->job, "oriel_win_fence", win);
-	rc = barrier_run(win, &wait, &dead);
-	if (dead == ORIEL_RANK_NONE)
+	rc = dissemination_run(&win->fence.barrier, send_word, receive_word, &f);
+	if (rc != ORIEL_ERR_PEER)
 		return rc;
-	tell_successors(win, dead, &wait);
-	return peer_error(win->job, dead);
+	tell_successors(win, f.dead, &wait);
+	return peer_error(win->job, f.dead);
 }
 
 /* With both assertions nobody has anything to wait for, and all members say so. */
@@ -209,8 +223,8 @@ static void fence_begin(struct oriel_win *win, int assertions)
 		return;
 	win->sync |= SYNC_FENCE_BEGUN;
 	fence->number++;
-	fence->round = 0;
-	fence->sent = false;
+	fence->barrier.round = 0;
+	fence->barrier.sent = false;
 }
 
 static int fence_run(struct oriel_win *win, int assertions, bool used)

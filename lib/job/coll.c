@@ -5,6 +5,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/dissemination.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -32,6 +33,7 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
 	memcpy(coll->id, id, 16);
 	coll->code = code;
 	coll->culprit = culprit;
+	coll->barrier.rounds = log2_up((uint64_t)group->size);
 }
 
 static void vote(struct coll *coll, int code, int culprit)
@@ -45,69 +47,80 @@ static void vote(struct coll *coll, int code, int culprit)
 /* The peer 2^round places further in the group, or back. */
 static int partner(const struct coll *coll, int direction, struct peer **peer)
 {
-	int size = coll->group->size;
-	int distance = (1 << coll->round) % size;
-	int rank = (coll->group->my_rank + (direction > 0 ? distance : size - distance)) % size;
+	const struct oriel_group *group = coll->group;
+	int rank = dissemination_partner(group->size, group->my_rank, coll->barrier.round, direction);
 
-	return peer_get(coll->job, group_world_rank(coll->group, rank), peer);
+	return peer_get(coll->job, group_world_rank(group, rank), peer);
 }
 
-static int send_round(struct coll *coll, struct wait *wait)
+/* A run of the rounds. */
+struct run {
+	struct coll *coll;
+	struct wait *wait;
+	struct peer *from; /* the present round's */
+};
+
+static int send_round(void *arg)
 {
-	struct mail mail = { .round = (uint32_t)coll->round, .code = coll->code, .culprit = coll->culprit };
+	struct run *run = arg;
+	struct coll *coll = run->coll;
+	struct mail mail = { .round = (uint32_t)coll->barrier.round, .code = coll->code, .culprit = coll->culprit };
 	struct peer *to;
 	int rc = partner(coll, 1, &to);
 
 	memcpy(mail.id, coll->id, sizeof(mail.id));
 	if (rc == 0)
-		rc = mail_send(to, &mail, wait);
+		rc = mail_send(to, &mail, run->wait);
 	if (rc == ORIEL_ERR_TIMEOUT)
 		return rc;
 	if (rc)
 		vote(coll, rc, rc == ORIEL_ERR_PEER ? to->rank : coll->job->rank);
-	coll->sent = true;
 	return 0;
+}
+
+/* This round's mail has come, or a death ends the waiting. */
+static int receive_step(void *arg)
+{
+	struct run *run = arg;
+	struct coll *coll = run->coll;
+	struct mail mail;
+
+	if (mail_take(run->from, coll->id, (uint32_t)coll->barrier.round, &mail)) {
+		vote(coll, mail.code, mail.culprit);
+		wait_moved(run->wait);
+		return 1;
+	}
+	return coll->code == ORIEL_ERR_PEER;
 }
 
 /*
  * While waiting for `from`: it or any other member may be dead, whose mail will then never come,
  * here or further up.
  */
-static void look_for_dead(struct coll *coll, struct peer *from, struct wait *wait)
+static int receive_watch(void *arg, struct wait *wait)
 {
+	struct run *run = arg;
+	struct coll *coll = run->coll;
 	int dead;
 
-	wait_watch(wait, from);
-	mail_drain_all(coll->job);
-	wait_looked(wait);
+	wait_watch(wait, run->from);
 	dead = job_dead_member(coll->job, coll->group);
-	if (dead == ORIEL_RANK_NONE && coll->has_gone && coll->has_gone(coll->has_gone_arg, from->rank, wait))
-		dead = from->rank;
+	if (dead == ORIEL_RANK_NONE && coll->has_gone && coll->has_gone(coll->has_gone_arg, run->from->rank, wait))
+		dead = run->from->rank;
 	if (dead != ORIEL_RANK_NONE)
 		vote(coll, ORIEL_ERR_PEER, dead);
+	return 0;
 }
 
-static int receive_round(struct coll *coll, struct wait *wait)
+static int receive_round(void *arg)
 {
-	struct mail mail;
-	struct peer *from;
-	int rc = partner(coll, -1, &from);
+	static const struct waiter waiter = { receive_step, receive_watch };
+	struct run *run = arg;
+	int rc = partner(run->coll, -1, &run->from);
 
-	if (rc) {
-		vote(coll, rc, coll->job->rank);
-		return 0;
-	}
-	while (!mail_take(from, coll->id, (uint32_t)coll->round, &mail)) {
-		if (coll->code == ORIEL_ERR_PEER)
-			return 0;
-		rc = wait_pause(wait);
-		if (rc < 0)
-			return rc;
-		if (rc == WAIT_LOOK)
-			look_for_dead(coll, from, wait);
-	}
-	vote(coll, mail.code, mail.culprit);
-	wait_moved(wait);
+	if (rc == 0)
+		return wait_until(run->wait, &waiter, run);
+	vote(run->coll, rc, run->coll->job->rank);
 	return 0;
 }
 
@@ -122,16 +135,11 @@ static int verdict(const struct coll *coll)
 
 int coll_run(struct coll *coll, struct wait *wait)
 {
-	int rounds = log2_up((uint64_t)coll->group->size);
+	struct run run = { .coll = coll, .wait = wait };
+	int rc = dissemination_run(&coll->barrier, send_round, receive_round, &run);
 
-	for (; coll->round < rounds; coll->round++, coll->sent = false) {
-		int rc = coll->sent ? 0 : send_round(coll, wait);
-
-		if (rc == 0)
-			rc = receive_round(coll, wait);
-		if (rc)
-			return rc;
-	}
+	if (rc)
+		return rc;
 	kept_mails_drop(coll->job, coll->id);
 	return verdict(coll);
 }

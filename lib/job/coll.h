@@ -11,8 +11,9 @@
 #ifndef ORIEL_COLL_H
 #define ORIEL_COLL_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "base/dissemination.h"
 
 struct oriel_job;
 struct oriel_group;
@@ -22,8 +23,7 @@ struct coll {
 	struct oriel_job *job;
 	const struct oriel_group *group; /* borrowed until the end; the calling rank is a member */
 	uint8_t id[16];
-	int round;
-	bool sent;   /* this round's mail */
+	struct dissemination barrier;
 	int code;    /* the verdict so far */
 	int culprit; /* world rank it is about */
 	/*

@@ -163,6 +163,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	job->rank = boot->rank;
 	job->size = boot->size;
 	set_limits(job, options);
+	wait_add_idle(job, mail_drain_all);
 	rc = open_parts(job, options);
 	if (rc == 0)
 		rc = service_start(job);

@@ -21,6 +21,7 @@
 #include "job/mem.h"
 #include "oriel.h"
 #include "job/peer.h"
+#include "job/wait.h"
 #include "verbs/slab.h"
 
 #define PATIENCE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
@@ -64,7 +65,8 @@ struct oriel_job {
 	uint64_t private_windows;     /* of memory that the device cannot lend, as far as we know; changed atomically */
 	bool closing;                 /* in finalize: disconnects are no deaths; state of the service thread */
 	struct limits limits;
-	struct boot *boot; /* the service thread's while it runs */
+	struct idle_work idle; /* set by oriel_init */
+	struct boot *boot;     /* the service thread's while it runs */
 	struct device device;
 	struct slabs slabs; /* has a lock of its own, as the next two */
 	struct mem_table mems;

@@ -21,27 +21,6 @@ struct kept_mail {
 	struct mail mail;
 };
 
-/* Wait until the peer can be written to. */
-static int wait_up(struct peer *peer, struct wait *wait)
-{
-	uint32_t state = state_load(&peer->state); /* pairs with peer_set_state */
-
-	if (state == PEER_NEW)
-		agenda_request(peer);
-	while ((state = state_load(&peer->state)) != PEER_UP && state != PEER_DEAD) {
-		int rc = wait_pause(wait);
-
-		if (rc < 0)
-			return rc;
-		if (rc == WAIT_LOOK) {
-			wait_watch(wait, peer);
-			mail_drain_all(peer->job);
-			wait_looked(wait);
-		}
-	}
-	return state == PEER_DEAD ? peer_error(peer->job, peer->rank) : 0;
-}
-
 /*
  * The word the peer writes every half ring. It may have gone on by two steps since we looked; a
  * torn reading is none of the two values we accept, since their lowest bytes differ from those of
@@ -85,20 +64,40 @@ static int write_mail(struct peer *peer, const struct mail *mail, uint64_t numbe
 	return wire_flag(&peer->wire, number > MAIL_RING ? number - MAIL_RING : 0, number, stamp, false, &unused);
 }
 
+struct sending {
+	struct peer *peer;
+	uint64_t number; /* of the mail, once there is room */
+};
+
+/* The peer must be connected, and have room. */
+static int send_step(void *arg)
+{
+	struct sending *sending = arg;
+	uint32_t state = state_load(&sending->peer->state); /* pairs with peer_set_state */
+
+	if (state == PEER_DEAD)
+		return peer_error(sending->peer->job, sending->peer->rank);
+	if (state == PEER_UP)
+		sending->number = claim(sending->peer);
+	return sending->number > 0;
+}
+
+static int send_watch(void *arg, struct wait *wait)
+{
+	wait_watch(wait, ((struct sending *)arg)->peer);
+	return 0;
+}
+
 int mail_send(struct peer *peer, struct mail *mail, struct wait *wait)
 {
-	uint64_t number;
-	int rc = wait_up(peer, wait);
+	static const struct waiter waiter = { send_step, send_watch };
+	struct sending sending = { .peer = peer };
+	int rc;
 
-	while (rc == 0 && (number = claim(peer)) == 0) {
-		rc = wait_pause(wait);
-		if (rc == WAIT_LOOK) {
-			rc = wait_watch(wait, peer) ? 0 : peer_error(peer->job, peer->rank);
-			mail_drain_all(peer->job);
-			wait_looked(wait);
-		}
-	}
-	return rc ? rc : write_mail(peer, mail, number);
+	if (state_load(&peer->state) == PEER_NEW)
+		agenda_request(peer);
+	rc = wait_until(wait, &waiter, &sending);
+	return rc ? rc : write_mail(peer, mail, sending.number);
 }
 
 /* Tell the writer what is free, half a ring at a time. The caller holds mail_lock. */

@@ -2,6 +2,7 @@
 /* wait.c - see wait.h. */
 #include "job/wait.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -150,12 +151,6 @@ void wait_serve(const struct oriel_job *job, struct peer *peer)
 		wire_poll(&peer->wire);
 }
 
-int wait_for(struct wait *wait, struct peer *peer)
-{
-	wait_serve(wait->job, peer);
-	return wait_pause(wait);
-}
-
 void wait_moved(struct wait *wait)
 {
 	wait->turns = 0;
@@ -217,4 +212,21 @@ void wait_looked(struct wait *wait)
 	wait->warning = false;
 	wait->warn_ns = 0;
 	wait->names[0] = '\0';
+}
+
+void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job))
+{
+	assert(job->idle.count < IDLE_WORK_MAX);
+	job->idle.list[job->idle.count++] = work;
+}
+
+int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
+{
+	const struct idle_work *idle = &wait->job->idle;
+	int rc = waiter->watch(arg, wait);
+
+	wait_looked(wait);
+	for (uint32_t i = 0; i < idle->count; i++)
+		idle->list[i](wait->job);
+	return rc;
 }

@@ -2,13 +2,18 @@
 /*
  * wait.h - the one way to wait
  *
- * A waiting loop looks at its condition and calls wait_pause when it is not met. wait_pause spins,
- * then yields, then naps. Where there are more ranks than processors it yields almost at once,
- * since whoever is awaited may need this very processor, and its naps grow with the crowd: a
- * thousand ranks that each wake every 50 us would leave nothing to those who work. About once a
- * millisecond it answers WAIT_LOOK: then the loop calls wait_watch for each rank it waits for,
- * which finds the dead, sends pings (a lost host or link would otherwise never be noticed by
- * somebody who polls his own memory), and collects names for the watchdog.
+ * DESIGN NOTES
+ *
+ * Whoever waits hands wait_until two functions: `step` looks at the condition, and `watch` says for
+ * whom it waits. Between steps wait_pause spins, then yields, then naps. Where there are more ranks
+ * than processors it yields almost at once, since whoever is awaited may need this very processor,
+ * and its naps grow with the crowd: a thousand ranks that each wake every 50 us would leave nothing
+ * to those who work.
+ *
+ * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited, which
+ * finds the dead, sends pings (a lost host or link would otherwise never be noticed by somebody who
+ * polls his own memory), and collects names for the watchdog. Idle work of other layers, registered
+ * with wait_add_idle, is done then too. No lock is held in a look but what `watch` takes itself.
  */
 #ifndef ORIEL_WAIT_H
 #define ORIEL_WAIT_H
@@ -24,6 +29,12 @@ struct peer;
 #define WAIT_LOOK 1
 #define WAIT_NAMES_BYTES 128
 #define LINGER_MS 500
+#define IDLE_WORK_MAX 4
+
+struct idle_work {
+	void (*list[IDLE_WORK_MAX])(struct oriel_job *job);
+	uint32_t count;
+};
 
 struct wait {
 	struct oriel_job *job;
@@ -51,15 +62,40 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 /* 0: look at the condition again; WAIT_LOOK; or ORIEL_ERR_TIMEOUT with the text set. */
 int wait_pause(struct wait *wait);
 
-/*
- * The same, for something that `peer` does: its completion queue is looked at too. A device that
- * needs this process to place what arrives, as softverbs does for private memory, gets on with it.
- */
-int wait_for(struct wait *wait, struct peer *peer);
+/* What is waited for; both get the argument of wait_until. */
+struct waiter {
+	/* 1: it is there; 0: not yet; or the error that ends the wait. */
+	int (*step)(void *arg);
+	/* During a look: wait_watch for every rank awaited. 0, or what ends the wait, as step. */
+	int (*watch)(void *arg, struct wait *wait);
+};
+
+/* A look; what waiter->watch says. */
+int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
+
+/* Wait. 0, or the error of waiter, or ORIEL_ERR_TIMEOUT. Inline, so that a step is no call by pointer. */
+static inline int wait_until(struct wait *wait, const struct waiter *waiter, void *arg)
+{
+	int rc = waiter->step(arg);
+
+	while (rc == 0) {
+		rc = wait_pause(wait);
+		if (rc == WAIT_LOOK)
+			rc = wait_look(wait, waiter, arg);
+		if (rc == 0)
+			rc = waiter->step(arg);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Have something done at every look of every wait of the job; at oriel_init only. */
+void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job));
 
 /*
- * Only that look. In a crowd it is left to wait_watch: who polls keeps his device awake, and
- * whoever writes does without one that is not.
+ * In a step, for something that `peer` does: look at its completion queue too, so that a device that
+ * needs this process to place what arrives, as softverbs does for private memory, gets on with it.
+ * In a crowd that is left to wait_watch: who polls keeps his device awake, and whoever writes does
+ * without one that is not.
  */
 void wait_serve(const struct oriel_job *job, struct peer *peer);
 
@@ -78,7 +114,7 @@ bool wait_watch(struct wait *wait, struct peer *peer);
  */
 bool wait_lingered(struct wait *wait);
 
-/* The look is over. */
+/* The look is over: the watchdog barks if it is time. */
 void wait_looked(struct wait *wait);
 
 #endif

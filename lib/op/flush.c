@@ -17,18 +17,9 @@
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
 	struct wire *wire = &link->peer->wire;
-	int rc = 0;
+	int rc = issue_granted(win, link);
 
-	if (link_lost(link))
-		return link_let_go(link);
-	if (link->marks & LINK_ACCESS) {
-		if (link_state(link) != LINK_READY || !link_grant(win, link)) {
-			wait_serve(win->job, link->peer);
-			return 0;
-		}
-		rc = issue_held(win, link);
-	}
-	if (rc)
+	if (rc <= 0)
 		return rc;
 	if (!(link->marks & LINK_TOUCHED) || (local && !(link->marks & (LINK_GOT | LINK_WAITING)))) {
 		wire_ring(wire);
@@ -38,75 +29,88 @@ static int flush_step(struct oriel_win *win, struct link *link, bool local)
 }
 
 struct flushing {
+	struct oriel_win *win;
 	int rank; /* or ORIEL_RANK_ALL */
 	bool local;
-	bool watch; /* this turn looks for the dead */
-	bool all;   /* every link is done */
+	bool all; /* every link is done */
 	int code;
 	int failed; /* rank of the first link that failed */
 };
 
-static bool flush_concerns(const struct oriel_win *win, const struct link *link, const struct flushing *f)
+static bool flush_concerns(const struct flushing *f, const struct link *link)
 {
 	if (!link || (f->rank != ORIEL_RANK_ALL && link->rank != f->rank))
 		return false;
-	return win->sync & SYNC_ACCESS ? link->marks & LINK_ACCESS : link->marks & LINK_TOUCHED;
+	return f->win->sync & SYNC_ACCESS ? link->marks & LINK_ACCESS : link->marks & LINK_TOUCHED;
 }
 
-static void flush_links(struct oriel_win *win, struct flushing *f, struct wait *wait)
+static void flush_link(struct flushing *f, struct link *link)
 {
+	int step = flush_step(f->win, link, f->local);
+
+	if (step == 0) {
+		f->all = false;
+		return;
+	}
+	if (step < 0 && f->code == 0) {
+		f->code = step;
+		f->failed = link->rank;
+	}
+	if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
+		link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
+}
+
+/* The links are done. The caller holds the lock. */
+static void flush_end(struct flushing *f)
+{
+	if (!f->local && f->rank == ORIEL_RANK_ALL)
+		release_epoch_mrs(f->win);
+	f->win->epoch_mrs_reusable = f->win->epoch_mr_count; /* the memory is the caller's again, and may be mapped anew */
+}
+
+static int flush_turn(void *arg)
+{
+	struct flushing *f = arg;
+	struct oriel_win *win = f->win;
+
+	owned_lock_take(&win->lock);
 	f->all = true;
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		struct link *link = win->links[i];
-		int step;
-
-		if (!flush_concerns(win, link, f))
-			continue;
-		step = flush_step(win, link, f->local);
-		if (step == 0) {
-			f->all = false;
-			if (f->watch)
-				link_watch(win, link, wait);
-			continue;
-		}
-		if (step < 0 && f->code == 0) {
-			f->code = step;
-			f->failed = link->rank;
-		}
-		if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
-			link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
+		if (flush_concerns(f, win->links[i]))
+			flush_link(f, win->links[i]);
 	}
-	if (f->watch)
-		wait_looked(wait);
-	f->watch = false;
+	if (f->all)
+		flush_end(f);
+	owned_lock_give(&win->lock);
+	return f->all;
+}
+
+/* The links that are not done; and whether it is time to tell of one that failed. */
+static int flush_watch(void *arg, struct wait *wait)
+{
+	struct flushing *f = arg;
+	struct oriel_win *win = f->win;
+
+	owned_lock_take(&win->lock);
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (flush_concerns(f, win->links[i]) && flush_step(win, win->links[i], f->local) == 0)
+			link_watch(win, win->links[i], wait);
+	}
+	owned_lock_give(&win->lock);
+	return f->code && wait_lingered(wait);
 }
 
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call)
 {
-	struct flushing f = { .rank = rank, .local = local };
+	static const struct waiter waiter = { flush_turn, flush_watch };
+	struct flushing f = { .win = win, .rank = rank, .local = local };
 	struct wait wait;
+	int rc;
 
 	wait_begin(&wait, win->job, call, win);
-	for (;;) {
-		int rc;
-
-		owned_lock_take(&win->lock);
-		flush_links(win, &f, &wait);
-		if (f.all && !local && rank == ORIEL_RANK_ALL)
-			release_epoch_mrs(win);
-		if (f.all)
-			win->epoch_mrs_reusable =
-				win->epoch_mr_count; /* the memory is the caller's again, and may be mapped anew */
-		owned_lock_give(&win->lock);
-		if (f.all)
-			break;
-		rc = wait_pause(&wait);
-		if (rc < 0)
-			return rc;
-		f.watch = rc == WAIT_LOOK;
-		if (f.watch && f.code && wait_lingered(&wait))
-			break;
-	}
+	rc = wait_until(&wait, &waiter, &f);
+	if (rc)
+		return rc;
 	return f.code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, f.failed), call) : f.code;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
 #include "job/wait.h"
@@ -124,30 +125,33 @@ int issue_held(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-/* One turn of a wait for something of one peer; the lock is given up meanwhile. */
-int wait_turn(struct oriel_win *win, struct link *link, struct wait *wait)
+int issue_granted(struct oriel_win *win, struct link *link)
 {
 	int rc;
 
-	owned_lock_give(&win->lock);
-	rc = wait_for(wait, link->peer);
-	if (rc == WAIT_LOOK) {
-		rc = link_watch(win, link, wait) ? 0 : win_peer_error(win, link->rank);
-		wait_looked(wait);
+	if (link_lost(link))
+		return link_let_go(link);
+	if (!(link->marks & LINK_ACCESS))
+		return 1;
+	if (!link_grant(win, link)) {
+		wait_serve(win->job, link->peer);
+		return 0;
 	}
-	owned_lock_take(&win->lock);
-	return rc;
+	rc = issue_held(win, link);
+	return rc ? rc : 1;
 }
 
-/* Too much is held back: wait for this target's post, which lets what is held for it go. */
+/* Too much is held back: wait for this target's post, which lets what is held for it go. The lock is given up. */
 static int wait_grant(struct oriel_win *win, struct link *link, const char *call)
 {
+	struct link_wait waiting = { win, link };
 	struct wait wait;
-	int rc = 0;
+	int rc;
 
 	wait_begin(&wait, win->job, call, win);
-	while (rc == 0 && !link_grant(win, link))
-		rc = wait_turn(win, link, &wait);
+	owned_lock_give(&win->lock);
+	rc = wait_until(&wait, &link_granted, &waiting);
+	owned_lock_take(&win->lock);
 	return rc ? rc : issue_held(win, link);
 }
 

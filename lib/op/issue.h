@@ -11,7 +11,6 @@
 
 struct oriel_win;
 struct link;
-struct wait;
 
 /* The processor does it, at once: the target's memory is mapped here. */
 void copy_lent(const struct op *op);
@@ -25,7 +24,10 @@ int issue_held(struct oriel_win *win, struct link *link);
 /* Issue what is held back for targets whose post has arrived since (P4). */
 void issue_push(struct oriel_win *win);
 
-/* One turn of a wait for something of one peer; the lock is given up meanwhile. */
-int wait_turn(struct oriel_win *win, struct link *link, struct wait *wait);
+/*
+ * On the way of closing and flushing: what is held back for a link goes out. 1 if nothing is held
+ * any more, 0 while its post has not come, or ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
+ */
+int issue_granted(struct oriel_win *win, struct link *link);
 
 #endif

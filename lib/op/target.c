@@ -45,12 +45,16 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 /* The target's description must be known for the range check: wait for it, bounded (D4). */
 static int wait_described(struct oriel_win *win, struct link *link, const char *call)
 {
+	struct link_wait waiting = { win, link };
 	struct wait wait;
 	int rc = link_prefetch(win, link);
 
+	if (rc)
+		return rc;
 	wait_begin(&wait, win->job, call, win);
-	while (rc == 0 && link_state(link) == LINK_ASKED)
-		rc = wait_turn(win, link, &wait);
+	owned_lock_give(&win->lock);
+	rc = wait_until(&wait, &link_described, &waiting);
+	owned_lock_take(&win->lock);
 	return rc;
 }
 

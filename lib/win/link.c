@@ -7,6 +7,7 @@
 #include "base/dissemination.h"
 #include "base/order.h"
 #include "job/lookup.h"
+#include "job/wait.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -73,7 +74,7 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 /* If the member is one that a fence writes to: where its words are. */
 static void learn_partner(struct oriel_win *win, const struct link *link, struct remote words)
 {
-	for (int round = 0; round < win->fence.rounds; round++) {
+	for (int round = 0; round < win->fence.barrier.rounds; round++) {
 		if (dissemination_partner(win->group->size, win->group->my_rank, round, 1) == link->rank)
 			win->fence.partner[round].words = words;
 	}
@@ -240,3 +241,38 @@ void links_free(struct oriel_win *win)
 	win->link_count = 0;
 	win->link_capacity = 0;
 }
+
+/* Waiting for one link. Called without win->lock. */
+
+static int described_step(void *arg)
+{
+	const struct link_wait *waiting = arg;
+
+	if (link_state(waiting->link) >= LINK_READY) /* or gone, which the caller finds */
+		return 1;
+	wait_serve(waiting->win->job, waiting->link->peer);
+	return 0;
+}
+
+static int granted_step(void *arg)
+{
+	const struct link_wait *waiting = arg;
+	bool granted;
+
+	owned_lock_take(&waiting->win->lock);
+	granted = link_grant(waiting->win, waiting->link);
+	owned_lock_give(&waiting->win->lock);
+	if (!granted)
+		wait_serve(waiting->win->job, waiting->link->peer);
+	return granted;
+}
+
+static int waiting_watch(void *arg, struct wait *wait)
+{
+	const struct link_wait *waiting = arg;
+
+	return link_watch(waiting->win, waiting->link, wait) ? 0 : win_peer_error(waiting->win, waiting->link->rank);
+}
+
+const struct waiter link_described = { described_step, waiting_watch };
+const struct waiter link_granted = { granted_step, waiting_watch };

@@ -4,9 +4,10 @@
  *
  * A link is made when a window first has to do with a member. Its description (where the member's
  * memory and flag words lie) is read from the member's directory by the service thread, which then
- * makes it LINK_READY, or LINK_GONE. The epoch counters count, for this pair on this window: as origin, the posts
- * we wait for and the completes we have sent; as target, the posts we have sent and the completes
- * we wait for. Epochs opened with NOCHECK on both sides send no post and do not count there.
+ * makes it LINK_READY, or LINK_GONE. The epoch counters count, for this pair on this window: as
+ * origin, the posts we wait for and the completes we have sent; as target, the posts we have sent
+ * and the completes we wait for. Epochs opened with NOCHECK on both sides send no post and do not
+ * count there.
  */
 #ifndef ORIEL_LINK_H
 #define ORIEL_LINK_H
@@ -19,6 +20,7 @@
 
 struct oriel_win;
 struct wait;
+struct waiter;
 
 enum link_state {
 	LINK_NEW,   /* nothing known */
@@ -132,5 +134,17 @@ int link_send_posted(struct link *link);
 
 /* Release all links of a window. */
 void links_free(struct oriel_win *win);
+
+/*
+ * What can be waited for of one link, without win->lock: its description, its post. ERRORS:
+ * ORIEL_ERR_PEER.
+ */
+struct link_wait {
+	struct oriel_win *win;
+	struct link *link;
+};
+
+extern const struct waiter link_described;
+extern const struct waiter link_granted;
 
 #endif

@@ -20,6 +20,7 @@
 #include "win/epoch.h"
 #include "win/link.h"
 #include "win/operation.h"
+#include "base/dissemination.h"
 #include "base/owned_lock.h"
 #include "base/order.h"
 #include "oriel.h"
@@ -45,9 +46,7 @@ struct fence_partner {
 };
 
 struct fence {
-	bool sent; /* this round's word has been written */
-	int rounds;
-	int round;
+	struct dissemination barrier;
 	uint64_t number; /* fences with a barrier so far, this one included */
 	uint64_t *words; /* ours, registered: [set][round], written by the partner of the round */
 	struct fence_partner partner[FENCE_ROUNDS_MAX];

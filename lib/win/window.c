@@ -118,7 +118,7 @@ static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, s
 		handle_release(HANDLE_WIN, win);
 		return NULL;
 	}
-	win->fence.rounds = log2_up((uint64_t)group->size);
+	win->fence.barrier.rounds = log2_up((uint64_t)group->size);
 	win->deaths = &group->job->deaths.count;
 	owned_lock_init(&win->lock);
 	take_hints(&win->info, hints);
@@ -362,44 +362,60 @@ static int free_begin(struct oriel_win *win)
 	return 0;
 }
 
-/*
- * Whether everything this rank has sent on the window is complete, or lost with its peer; and
- * nothing is being looked up.
- */
-static bool drained(struct oriel_win *win, struct wait *wait, int *dead)
+struct draining {
+	struct oriel_win *win;
+	int dead; /* a member that took requests with it, or ORIEL_RANK_NONE */
+};
+
+/* Whether a link's last request is complete, or lost with its peer. */
+static bool link_drained(struct draining *draining, struct link *link)
 {
+	if (wire_done(&link->peer->wire, link->last_number))
+		return true;
+	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_died */
+		return wire_drive(&link->peer->wire, link->last_number);
+	draining->dead = link->rank;
+	return true;
+}
+
+/* Everything this rank has sent on the window has ended; and nothing is being looked up. */
+static int drain_turn(void *arg)
+{
+	struct draining *draining = arg;
+	struct oriel_win *win = draining->win;
 	bool all = __atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
 
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		struct link *link = win->links[i];
-
-		if (!link || wire_done(&link->peer->wire, link->last_number))
-			continue;
-		if (state_load(&link->peer->state) == PEER_DEAD) { /* pairs with rank_died */
-			*dead = link->rank;
-			continue;
-		}
-		all = false;
-		wire_signal(&link->peer->wire);
-		wait_watch(wait, link->peer);
+		if (win->links[i])
+			all &= link_drained(draining, win->links[i]);
 	}
-	wait_looked(wait);
 	return all;
 }
 
-static int win_drain(struct oriel_win *win, const char *call)
+static int drain_watch(void *arg, struct wait *wait)
 {
-	struct wait wait;
-	int dead = ORIEL_RANK_NONE;
+	struct oriel_win *win = ((struct draining *)arg)->win;
 
-	wait_begin(&wait, win->job, call, win);
-	while (!drained(win, &wait, &dead)) {
-		int rc = wait_pause(&wait);
-
-		if (rc < 0)
-			return rc;
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i] && !wire_done(&win->links[i]->peer->wire, win->links[i]->last_number))
+			wait_watch(wait, win->links[i]->peer);
 	}
-	return dead == ORIEL_RANK_NONE ? 0 : win_peer_error(win, dead);
+	return 0;
+}
+
+/* Work requests of this window, flags included, that are not complete: wait for them. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT. */
+static int drain(struct oriel_win *win)
+{
+	static const struct waiter waiter = { drain_turn, drain_watch };
+	struct draining draining = { win, ORIEL_RANK_NONE };
+	struct wait wait;
+	int rc;
+
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	rc = wait_until(&wait, &waiter, &draining);
+	if (rc)
+		return rc;
+	return draining.dead == ORIEL_RANK_NONE ? 0 : win_peer_error(win, draining.dead);
 }
 
 /* The members not known dead, as a group of their own, or NULL. */
@@ -481,36 +497,54 @@ static bool origin_inside(struct oriel_win *win, struct link *link, struct wait 
 	return link_watch(win, link, wait);
 }
 
-static bool origins_inside(struct oriel_win *win, struct wait *wait)
+/* The origins are looked at in looks only. */
+static int never(void *arg)
 {
+	(void)arg;
+	return 0;
+}
+
+static int origins_watch(void *arg, struct wait *wait)
+{
+	struct oriel_win *win = arg;
 	bool any = false;
 
 	for (uint32_t i = 0; i < win->link_capacity; i++)
 		any |= origin_inside(win, win->links[i], wait);
-	wait_looked(wait);
-	return any;
+	return !any;
 }
 
 static void wait_for_origins(struct oriel_win *win)
 {
+	static const struct waiter waiter = { never, origins_watch };
 	struct wait wait;
-	int rc = 0;
 
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = ORIGINS_MS;
-	while (rc >= 0 && (rc != WAIT_LOOK || origins_inside(win, &wait)))
-		rc = wait_pause(&wait);
+	wait_until(&wait, &waiter, win);
+}
+
+static int no_lookups(void *arg)
+{
+	return __atomic_load_n(&((struct oriel_win *)arg)->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
+}
+
+static int nobody(void *arg, struct wait *wait)
+{
+	(void)arg;
+	(void)wait;
+	return 0;
 }
 
 /* Lookups use links and window. They end: they are answered, or their peer is found dead. */
 static void wait_for_lookups(struct oriel_win *win)
 {
+	static const struct waiter waiter = { no_lookups, nobody };
 	struct wait wait;
 
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = 0;
-	while (__atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) > 0) /* pairs with lookup_finish */
-		wait_pause(&wait);
+	wait_until(&wait, &waiter, win);
 }
 
 /* Leave a window that has lost a member. */
@@ -523,7 +557,7 @@ static void leave(struct oriel_win *win)
 
 static int free_together(struct oriel_win *win)
 {
-	int drain_rc = win_drain(win, "oriel_win_free");
+	int drain_rc = drain(win);
 	uint8_t id[16];
 	int rc;
 

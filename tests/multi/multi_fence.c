@@ -88,9 +88,9 @@ static void numbers_across_2_32(struct multi *m)
 	multi_drain(m);
 	multi_sync(m);
 	w.win->fence.number = number;
-	for (int round = 0; round < w.win->fence.rounds; round++) {
-		w.win->fence.words[(number & 1) * (uint64_t)w.win->fence.rounds + (uint64_t)round] = number;
-		w.win->fence.words[(~number & 1) * (uint64_t)w.win->fence.rounds + (uint64_t)round] = number - 1;
+	for (int round = 0; round < w.win->fence.barrier.rounds; round++) {
+		w.win->fence.words[(number & 1) * (uint64_t)w.win->fence.barrier.rounds + (uint64_t)round] = number;
+		w.win->fence.words[(~number & 1) * (uint64_t)w.win->fence.barrier.rounds + (uint64_t)round] = number - 1;
 	}
 	multi_sync(m);
 	for (uint64_t round = 1; round <= 6; round++)
