@@ -58,9 +58,8 @@ static int may_be_many(const struct foreign_launcher *launcher)
 static int refuse_foreign_launchers(void)
 {
 	size_t count = sizeof(foreign_launchers) / sizeof(foreign_launchers[0]);
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (may_be_many(&foreign_launchers[i]))
 			return err_set(ORIEL_ERR_BOOTSTRAP,
 			               "this process looks started by %s (%s is set), which Oriel cannot join: it would be "
@@ -74,9 +73,8 @@ static int refuse_foreign_launchers(void)
 static int refuse_half_an_environment(void)
 {
 	static const char *const variables[] = { BOOT_ENV_RANK, BOOT_ENV_SIZE, BOOT_ENV_SECRET_FD };
-	size_t i;
 
-	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (getenv(variables[i]))
 			return err_set(ORIEL_ERR_BOOTSTRAP,
 			               "%s is set but %s is not: something between oriel-run and this program changed the "
@@ -92,9 +90,9 @@ static int open_client(struct boot **boot)
 	if (getenv(BOOT_ENV_SERVER))
 		return boot_run_open(boot);
 	rc = refuse_half_an_environment();
-	if (rc == 0)
+	if (!rc)
 		rc = refuse_foreign_launchers();
-	return rc == 0 ? boot_single_open(boot) : rc;
+	return rc ? rc : boot_single_open(boot);
 }
 
 int boot_open(const struct boot_events *events, void *events_arg, struct boot **boot)
@@ -102,7 +100,7 @@ int boot_open(const struct boot_events *events, void *events_arg, struct boot **
 	struct boot *opened;
 	int rc = open_client(&opened);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	opened->events = events;
 	opened->events_arg = events_arg;

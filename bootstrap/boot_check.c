@@ -22,7 +22,7 @@ int boot_check_value(const char *key, const void *value, size_t size_bytes)
 {
 	int rc = boot_check_key(key);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	if (size_bytes > BOOT_VALUE_MAX_BYTES || (!value && size_bytes > 0))
 		return err_set(ORIEL_ERR_ARG, "bootstrap value of key %s: %zu bytes; it must be 0 to %d bytes, and not null",
@@ -48,5 +48,5 @@ int boot_read_choices(struct boot *boot)
 {
 	int rc = read_choice(BOOT_ENV_ADDR, boot->addr, sizeof(boot->addr));
 
-	return rc == 0 ? read_choice(BOOT_ENV_DEVICE, boot->device, sizeof(boot->device)) : rc;
+	return rc ? rc : read_choice(BOOT_ENV_DEVICE, boot->device, sizeof(boot->device));
 }

@@ -17,6 +17,7 @@
  * job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
  */
 #include "base/err.h"
+#include "base/util.h"
 #include "boot_check.h"
 #include "client/clients.h"
 #include "wire/address.h"
@@ -73,7 +74,7 @@ static struct boot_run *run_of(struct boot *boot)
 	return (struct boot_run *)boot;
 }
 
-/* ---- environment ---- */
+/* Environment. */
 
 static int read_number(const char *variable, long min, long max, int *out)
 {
@@ -129,17 +130,17 @@ static int read_environment(struct boot_run *run)
 {
 	int rc = read_server(run);
 
-	if (rc == 0)
+	if (!rc)
 		rc = read_number(BOOT_ENV_SIZE, 1, BOOT_RANKS_MAX, &run->base.size);
-	if (rc == 0)
+	if (!rc)
 		rc = read_number(BOOT_ENV_RANK, 0, run->base.size - 1, &run->base.rank);
-	if (rc == 0)
+	if (!rc)
 		rc = read_number(BOOT_ENV_LOCAL_SIZE, 1, run->base.size, &run->base.local_size);
-	if (rc == 0)
+	if (!rc)
 		rc = read_number(BOOT_ENV_SECRET_FD, 0, 1 << 20, &run->secret_fd);
-	if (rc == 0)
+	if (!rc)
 		rc = read_secret(run);
-	return rc == 0 ? boot_read_choices(&run->base) : rc;
+	return rc ? rc : boot_read_choices(&run->base);
 }
 
 static void set_close_on_exec(int fd, bool on)
@@ -150,28 +151,20 @@ static void set_close_on_exec(int fd, bool on)
 		fcntl(fd, F_SETFD, on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC);
 }
 
-/* ---- joining ---- */
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+/* Joining. */
 
 /* Wait until the socket is ready for events (POLLIN or POLLOUT). Returns 0, or -1 at the deadline. */
-static int wait_for_socket(const struct boot_run *run, short events, int64_t deadline_ms)
+static int wait_for_socket(const struct boot_run *run, short events, uint64_t deadline_ns)
 {
 	struct pollfd pfd = { .fd = run->socket_fd, .events = events };
-	int64_t left_ms;
 	int rc;
 
 	do {
-		left_ms = deadline_ms - now_ms();
-		if (left_ms <= 0)
+		uint64_t now = now_ns();
+
+		if (now >= deadline_ns)
 			return -1;
-		rc = poll(&pfd, 1, (int)left_ms);
+		rc = poll(&pfd, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1);
 	} while (rc == 0 || (rc < 0 && errno == EINTR));
 	return rc > 0 ? 0 : -1;
 }
@@ -251,13 +244,13 @@ static enum attempt fail_stranger(const struct boot_run *run, const char *what)
  * Reads not one byte beyond the message: news that the launcher sent right behind its welcome must
  * stay in the socket, where they make the epoll descriptor readable.
  */
-static enum attempt await_message(struct boot_run *run, enum proto_type type, int64_t deadline_ms,
+static enum attempt await_message(struct boot_run *run, enum proto_type type, uint64_t deadline_ns,
                                   struct proto_msg *msg)
 {
 	int used;
 
 	while ((used = take_message(run, msg)) == 0) {
-		if (wait_for_socket(run, POLLIN, deadline_ms) != 0)
+		if (wait_for_socket(run, POLLIN, deadline_ns) != 0)
 			return ATTEMPT_DROPPED;
 		if (receive_some(run, missing_bytes(run)) <= 0)
 			return ATTEMPT_DROPPED;
@@ -300,11 +293,11 @@ static enum attempt check_welcome(const struct boot_run *run, const struct proof
 	return ATTEMPT_JOINED;
 }
 
-static enum attempt prove_both_ways(struct boot_run *run, int64_t deadline_ms)
+static enum attempt prove_both_ways(struct boot_run *run, uint64_t deadline_ns)
 {
 	struct proof_context context = { .rank = (uint32_t)run->base.rank };
 	struct proto_msg msg;
-	enum attempt attempt = await_message(run, PROTO_CHALLENGE, deadline_ms, &msg);
+	enum attempt attempt = await_message(run, PROTO_CHALLENGE, deadline_ns, &msg);
 
 	if (attempt != ATTEMPT_JOINED)
 		return attempt;
@@ -315,18 +308,18 @@ static enum attempt prove_both_ways(struct boot_run *run, int64_t deadline_ms)
 	}
 	attempt = send_proof(run, &context);
 	if (attempt == ATTEMPT_JOINED)
-		attempt = await_message(run, PROTO_WELCOME, deadline_ms, &msg);
+		attempt = await_message(run, PROTO_WELCOME, deadline_ns, &msg);
 	if (attempt == ATTEMPT_JOINED)
 		attempt = check_welcome(run, &context, &msg);
 	return attempt;
 }
 
-static enum attempt try_to_join(struct boot_run *run, int64_t deadline_ms)
+static enum attempt try_to_join(struct boot_run *run, uint64_t deadline_ns)
 {
 	enum attempt attempt = connect_socket(run);
 
 	if (attempt == ATTEMPT_JOINED)
-		attempt = prove_both_ways(run, deadline_ms);
+		attempt = prove_both_ways(run, deadline_ns);
 	if (attempt != ATTEMPT_JOINED)
 		close_socket(run);
 	return attempt;
@@ -343,10 +336,10 @@ static void pause_before_retry(void)
 
 static int join(struct boot_run *run)
 {
-	int64_t deadline_ms = now_ms() + JOIN_TIMEOUT_MS;
+	uint64_t deadline_ns = now_ns() + JOIN_TIMEOUT_MS * NS_PER_MS;
 	enum attempt attempt;
 
-	while ((attempt = try_to_join(run, deadline_ms)) == ATTEMPT_DROPPED && now_ms() < deadline_ms)
+	while ((attempt = try_to_join(run, deadline_ns)) == ATTEMPT_DROPPED && now_ns() < deadline_ns)
 		pause_before_retry();
 	if (attempt == ATTEMPT_DROPPED)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
@@ -356,7 +349,7 @@ static int join(struct boot_run *run)
 	return attempt == ATTEMPT_JOINED ? 0 : ORIEL_ERR_BOOTSTRAP;
 }
 
-/* ---- sending ---- */
+/* Sending. */
 
 static void watch_for_room(struct boot_run *run)
 {
@@ -417,7 +410,7 @@ static int run_put(struct boot *boot, const char *key, const void *value, size_t
 	struct proto_msg msg = { .type = PROTO_PUT };
 	int rc = boot_check_value(key, value, size_bytes);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	memcpy(msg.key, key, strlen(key));
 	msg.value_size = (uint8_t)size_bytes;
@@ -431,7 +424,7 @@ static int run_get(struct boot *boot, int rank, const char *key)
 	struct proto_msg msg = { .type = PROTO_GET, .rank = (uint32_t)rank };
 	int rc = boot_check_key(key);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	if (rank < 0 || rank >= boot->size)
 		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
@@ -461,7 +454,7 @@ static int run_leave(struct boot *boot)
 	if (run->left)
 		return 0;
 	rc = send_message(run, &msg);
-	if (rc != 0)
+	if (rc)
 		return rc;
 	run->left = true;
 	set_close_on_exec(run->secret_fd, false);
@@ -476,7 +469,7 @@ static int run_abort(struct boot *boot, int status, const char *reason)
 	return send_message(run_of(boot), &msg);
 }
 
-/* ---- receiving ---- */
+/* Receiving. */
 
 static int run_fd(const struct boot *boot)
 {
@@ -554,14 +547,14 @@ static int run_dispatch(struct boot *boot)
 	return 0;
 }
 
-/* ---- opening and closing ---- */
+/* Opening and closing. */
 
 static void flush_before_close(struct boot_run *run)
 {
-	int64_t deadline_ms = now_ms() + LEAVE_TIMEOUT_MS;
+	uint64_t deadline_ns = now_ns() + LEAVE_TIMEOUT_MS * NS_PER_MS;
 
 	flush_out(run);
-	while (run->out.size > 0 && run->socket_fd >= 0 && wait_for_socket(run, POLLOUT, deadline_ms) == 0)
+	while (run->out.size > 0 && run->socket_fd >= 0 && wait_for_socket(run, POLLOUT, deadline_ns) == 0)
 		flush_out(run);
 }
 
@@ -612,9 +605,9 @@ static int open_all(struct boot_run *run)
 	if (sodium_init() < 0)
 		return err_set(ORIEL_ERR_BOOTSTRAP, "libsodium could not be initialised");
 	rc = read_environment(run);
-	if (rc == 0)
+	if (!rc)
 		rc = join(run);
-	return rc == 0 ? watch_socket(run) : rc;
+	return rc ? rc : watch_socket(run);
 }
 
 int boot_run_open(struct boot **boot)
@@ -628,7 +621,7 @@ int boot_run_open(struct boot **boot)
 	run->socket_fd = -1;
 	run->epoll_fd = -1;
 	rc = open_all(run);
-	if (rc != 0) {
+	if (rc) {
 		release(run);
 		return rc;
 	}

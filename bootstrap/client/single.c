@@ -75,7 +75,7 @@ static int single_put(struct boot *boot, const char *key, const void *bytes, siz
 	int rc = boot_check_value(key, bytes, size_bytes);
 	struct single_value *value;
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	value = find_value(single, key);
 	if (!value)
@@ -96,7 +96,7 @@ static int single_get(struct boot *boot, int rank, const char *key)
 	struct single_get *get;
 	int rc = boot_check_key(key);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	if (rank != 0)
 		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has 1 rank", rank);
@@ -232,7 +232,7 @@ int boot_single_open(struct boot **boot)
 	if (!single)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
 	rc = fill_in(&single->base);
-	if (rc != 0) {
+	if (rc) {
 		free(single);
 		return rc;
 	}

@@ -42,11 +42,9 @@ static size_t groups_bytes(int size)
 
 static void close_all_above(int last)
 {
-	int fd;
-
 	if (syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0) == 0)
 		return;
-	for (fd = last + 1; fd < CLOSE_BY_HAND_MAX; fd++)
+	for (int fd = last + 1; fd < CLOSE_BY_HAND_MAX; fd++)
 		close(fd);
 }
 
@@ -72,9 +70,7 @@ static void wait_for_end_of_pipe(void)
 
 static void kill_groups(const volatile int *groups, int size)
 {
-	int rank;
-
-	for (rank = 0; rank < size; rank++)
+	for (int rank = 0; rank < size; rank++)
 		if (groups[rank] > 1)
 			kill(-groups[rank], SIGKILL);
 }

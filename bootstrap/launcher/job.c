@@ -56,13 +56,11 @@ static int running_count(const struct job *job)
 	return job->started_count - job->ended_count;
 }
 
-/* ---- signals to the ranks ---- */
+/* Signals to the ranks. */
 
 void job_signal(const struct job *job, int number)
 {
-	int rank;
-
-	for (rank = 0; rank < job->started_count; rank++)
+	for (int rank = 0; rank < job->started_count; rank++)
 		if (guard_group(&job->guard, rank) > 0)
 			kill(-guard_group(&job->guard, rank), number);
 }
@@ -104,7 +102,7 @@ void job_interrupt(struct job *job, int number)
 	kill_ranks(job);
 }
 
-/* ---- failures ---- */
+/* Failures. */
 
 static void say_failure(const struct job *job, int rank, const char *text)
 {
@@ -150,14 +148,12 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 	end_ranks(job);
 }
 
-/* ---- starting ---- */
+/* Starting. */
 
 /* A failed job starts no more ranks. The others may hear of those as of ranks that never joined. */
 static void give_up_starting(struct job *job)
 {
-	int rank;
-
-	for (rank = job->started_count; rank < job->options->size; rank++) {
+	for (int rank = job->started_count; rank < job->options->size; rank++) {
 		server_rank_ended(job->server, rank, true, "was not started, because the job had failed before");
 		job->ended_count++;
 	}
@@ -204,13 +200,11 @@ static void on_spawn(struct ev_loop *loop, ev_timer *timer, int revents)
 	}
 }
 
-/* ---- ends of processes ---- */
+/* Ends of processes. */
 
 static int rank_of(const struct job *job, pid_t pid)
 {
-	int rank;
-
-	for (rank = 0; rank < job->started_count; rank++)
+	for (int rank = 0; rank < job->started_count; rank++)
 		if (job->pids[rank] == pid)
 			return rank;
 	return RANK_NONE;
@@ -219,9 +213,7 @@ static int rank_of(const struct job *job, pid_t pid)
 /* A group without processes has no number any more; another process may get it. */
 static void forget_empty_groups(struct job *job)
 {
-	int rank;
-
-	for (rank = 0; rank < job->started_count; rank++) {
+	for (int rank = 0; rank < job->started_count; rank++) {
 		pid_t group = guard_group(&job->guard, rank);
 
 		if (group > 0 && job->pids[rank] == 0 && kill(-group, 0) != 0 && errno == ESRCH)
@@ -287,9 +279,7 @@ static void rank_ended(struct job *job, const struct job_end *end)
 
 static void go_through_ends(struct job *job, int count, bool signalled)
 {
-	int i;
-
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		if (WIFSIGNALED(job->ends[i].wait_status) == signalled)
 			rank_ended(job, &job->ends[i]);
 }
@@ -304,7 +294,7 @@ void job_reap(struct job *job)
 	check_over(job);
 }
 
-/* ---- the end of the job ---- */
+/* The end of the job. */
 
 static void finish_if_drained(struct job *job)
 {
@@ -417,7 +407,7 @@ static void on_phase_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 	}
 }
 
-/* ---- opening and closing ---- */
+/* Opening and closing. */
 
 static void init_timers(struct job *job)
 {

@@ -91,14 +91,13 @@ static void double_buckets(struct kvs *kvs)
 {
 	struct kvs_entry **bigger = calloc(kvs->bucket_count * 2, sizeof(struct kvs_entry *));
 	struct kvs_entry *entry;
-	int rank;
 
 	if (!bigger)
 		return;
 	free(kvs->buckets);
 	kvs->buckets = bigger;
 	kvs->bucket_count *= 2;
-	for (rank = 0; rank < kvs->size; rank++)
+	for (int rank = 0; rank < kvs->size; rank++)
 		for (entry = kvs->ranks[rank].entries; entry; entry = entry->next_of_rank)
 			link_to_bucket(kvs, entry);
 }
@@ -227,9 +226,7 @@ static void reset_rank(struct kvs_rank *rank)
 
 void kvs_reset(struct kvs *kvs)
 {
-	int rank;
-
-	for (rank = 0; rank < kvs->size; rank++)
+	for (int rank = 0; rank < kvs->size; rank++)
 		reset_rank(&kvs->ranks[rank]);
 	memset(kvs->buckets, 0, kvs->bucket_count * sizeof(struct kvs_entry *));
 	kvs->entry_count = 0;

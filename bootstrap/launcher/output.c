@@ -89,7 +89,7 @@ static void tell_if_drained(const struct output *output)
 		output->events->drained(output->events_arg);
 }
 
-/* ---- streams ---- */
+/* Streams. */
 
 static void close_stream(struct stream *stream)
 {
@@ -108,9 +108,8 @@ static void close_stream(struct stream *stream)
 static void for_streams_of(struct sink *sink, void (*action)(struct stream *stream))
 {
 	struct output *output = sink->output;
-	int i;
 
-	for (i = 0; i < output->stream_count; i++)
+	for (int i = 0; i < output->stream_count; i++)
 		if (output->streams[i].sink == sink && output->streams[i].reader.fd >= 0)
 			action(&output->streams[i]);
 }
@@ -239,7 +238,7 @@ static void read_rest(struct stream *stream)
 			end_stream(stream);
 }
 
-/* ---- sinks ---- */
+/* Sinks. */
 
 /* At most PIPE_BUF bytes, and whole lines where one ends in there. */
 static size_t next_write_size(const struct byteq *queue)
@@ -276,7 +275,7 @@ static void write_own_line(void *arg, const char *line, size_t size)
 	check_fed(output->err, lines_put(&output->err->lines, line, size));
 }
 
-/* ---- opening and closing ---- */
+/* Opening and closing. */
 
 static bool lead_to_the_same(int fd1, int fd2)
 {
@@ -311,7 +310,6 @@ static void init_stream(struct stream *stream, struct sink *sink, int rank, int 
 struct output *output_open(struct ev_loop *loop, int size, bool prefix, const struct output_events *events, void *arg)
 {
 	struct output *output = calloc(1, sizeof(*output) + 2 * (size_t)size * sizeof(output->streams[0]));
-	int rank;
 
 	if (!output)
 		return NULL;
@@ -323,7 +321,7 @@ struct output *output_open(struct ev_loop *loop, int size, bool prefix, const st
 	init_sink(output, &output->sinks[1], STDERR_FILENO);
 	output->out = &output->sinks[0];
 	output->err = &output->sinks[lead_to_the_same(STDOUT_FILENO, STDERR_FILENO) ? 0 : 1];
-	for (rank = 0; rank < size; rank++) {
+	for (int rank = 0; rank < size; rank++) {
 		init_stream(&output->streams[2 * rank], output->out, rank, size, prefix);
 		init_stream(&output->streams[2 * rank + 1], output->err, rank, size, prefix);
 	}
@@ -359,16 +357,14 @@ void output_end(struct output *output)
 
 void output_close(struct output *output)
 {
-	int i;
-
 	if (!output)
 		return;
 	say_set_sink(NULL, NULL);
-	for (i = 0; i < output->stream_count; i++) {
+	for (int i = 0; i < output->stream_count; i++) {
 		close_stream(&output->streams[i]);
 		byteq_clear(&output->streams[i].source.held);
 	}
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		ev_io_stop(output->loop, &output->sinks[i].writer);
 		byteq_clear(&output->sinks[i].lines.queue);
 	}

@@ -82,11 +82,9 @@ struct rdv *rdv_create(int size, const struct rdv_events *events, void *arg)
 
 void rdv_destroy(struct rdv *rdv)
 {
-	int rank;
-
 	if (!rdv)
 		return;
-	for (rank = 0; rank < rdv->size; rank++)
+	for (int rank = 0; rank < rdv->size; rank++)
 		free(rdv->ranks[rank].death);
 	kvs_destroy(rdv->kvs);
 	free(rdv);
@@ -102,15 +100,14 @@ bool rdv_may_end(const struct rdv *rdv, int rank)
 	return rdv->ranks[rank].state != RDV_INSIDE && rdv->ranks[rank].state != RDV_DEAD;
 }
 
-/* ---- barrier ---- */
+/* Barrier. */
 
 static void release_barrier(struct rdv *rdv)
 {
 	const struct proto_msg msg = { .type = PROTO_RELEASED };
-	int rank;
 
 	rdv->entered_count = 0;
-	for (rank = 0; rank < rdv->size; rank++)
+	for (int rank = 0; rank < rdv->size; rank++)
 		if (rdv->ranks[rank].in_barrier) {
 			rdv->ranks[rank].in_barrier = false;
 			rdv->events->send(rdv->events_arg, rank, &msg);
@@ -133,7 +130,7 @@ static int enter_barrier(struct rdv *rdv, int rank)
 	return 0;
 }
 
-/* ---- joining, and rounds ---- */
+/* Joining, and rounds. */
 
 static void tell_death(struct rdv *rdv, int to, int dead)
 {
@@ -146,9 +143,8 @@ static void tell_death(struct rdv *rdv, int to, int dead)
 static void tell_all_deaths(struct rdv *rdv, int to)
 {
 	int left = rdv->dead_count;
-	int rank;
 
-	for (rank = 0; left > 0; rank++)
+	for (int rank = 0; left > 0; rank++)
 		if (rdv->ranks[rank].state == RDV_DEAD) {
 			tell_death(rdv, to, rank);
 			left--;
@@ -184,14 +180,12 @@ static void admit_if_held(struct rdv *rdv, int rank)
 
 static void begin_round_if_due(struct rdv *rdv)
 {
-	int rank;
-
 	if (rdv->open_count > 0 || rdv->held_count == 0)
 		return;
 	kvs_reset(rdv->kvs);
-	for (rank = 0; rank < rdv->size; rank++)
+	for (int rank = 0; rank < rdv->size; rank++)
 		open_round_for(rdv, rank);
-	for (rank = 0; rank < rdv->size; rank++)
+	for (int rank = 0; rank < rdv->size; rank++)
 		admit_if_held(rdv, rank);
 }
 
@@ -237,7 +231,7 @@ void rdv_unhold(struct rdv *rdv, int rank)
 	rdv->held_count--;
 }
 
-/* ---- leaving ---- */
+/* Leaving. */
 
 /* From AWAITED or INSIDE to a state that nothing waits for. */
 static void close_rank(struct rdv *rdv, int rank, enum rdv_state state)
@@ -266,11 +260,9 @@ static void leave(struct rdv *rdv, int rank)
 /* News of the death goes out before the answers and releases that follow from it. */
 static void die(struct rdv *rdv, int rank, const char *text)
 {
-	int other;
-
 	rdv->ranks[rank].death = strdup(text);
 	rdv->dead_count++;
-	for (other = 0; other < rdv->size; other++)
+	for (int other = 0; other < rdv->size; other++)
 		if (other != rank && rdv->ranks[other].state == RDV_INSIDE)
 			tell_death(rdv, other, rank);
 	close_rank(rdv, rank, RDV_DEAD);
@@ -307,7 +299,7 @@ void rdv_ended(struct rdv *rdv, int rank, bool failed, const char *text)
 	}
 }
 
-/* ---- messages ---- */
+/* Messages. */
 
 static int get(struct rdv *rdv, int asker, const struct proto_msg *msg)
 {

@@ -95,7 +95,7 @@ static int strangers_max(const struct server *server)
 	return server->config.size + SERVER_STRANGERS_EXTRA;
 }
 
-/* ---- the list of strangers, oldest first ---- */
+/* The list of strangers, oldest first. */
 
 static void list_add(struct server *server, struct client *client)
 {
@@ -133,7 +133,7 @@ static void set_prove_timer(struct server *server)
 	ev_timer_start(server->loop, &server->prove_timer);
 }
 
-/* ---- the end of a connection ---- */
+/* The end of a connection. */
 
 static void close_socket(struct client *client)
 {
@@ -209,7 +209,7 @@ static void end_client(struct client *client, const char *why)
 	}
 }
 
-/* ---- sending ---- */
+/* Sending. */
 
 static void break_client(struct client *client)
 {
@@ -298,7 +298,7 @@ static void send_challenge(struct client *client)
 	send_message(client, &msg);
 }
 
-/* ---- joining ---- */
+/* Joining. */
 
 static void welcome(void *arg, int rank)
 {
@@ -375,7 +375,7 @@ static int handle_proof(struct client *client, const struct proto_msg *msg)
 	return join(client, (int)msg->rank);
 }
 
-/* ---- receiving ---- */
+/* Receiving. */
 
 /* Returns -1 if the connection ended. */
 static int handle_message(struct client *client, const struct proto_msg *msg)
@@ -455,7 +455,7 @@ static void on_readable(struct ev_loop *loop, ev_io *reader, int revents)
 		receive(client);
 }
 
-/* ---- strangers come and go ---- */
+/* Strangers come and go. */
 
 static void on_prove_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 {
@@ -533,7 +533,7 @@ static void on_connection(struct ev_loop *loop, ev_io *listener, int revents)
 		pause_accepting(server);
 }
 
-/* ---- opening and closing ---- */
+/* Opening and closing. */
 
 static void pass_abort(void *arg, int rank, int status, const char *reason)
 {
@@ -615,13 +615,11 @@ err_server:
 
 void server_close(struct server *server)
 {
-	int rank;
-
 	if (!server)
 		return;
 	while (server->oldest)
 		free_client(server->oldest);
-	for (rank = 0; rank < server->config.size; rank++)
+	for (int rank = 0; rank < server->config.size; rank++)
 		if (server->by_rank[rank])
 			free_client(server->by_rank[rank]);
 	ev_io_stop(server->loop, &server->listener);

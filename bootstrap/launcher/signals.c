@@ -51,10 +51,8 @@ static bool is_wanted(int number)
 
 void signals_open(struct job *job)
 {
-	int i;
-
 	signal(SIGPIPE, SIG_IGN);
-	for (i = 0; i < WATCHED_COUNT; i++) {
+	for (int i = 0; i < WATCHED_COUNT; i++) {
 		ev_signal_init(&watchers[i], on_signal, watched[i]);
 		watchers[i].data = job;
 		if (is_wanted(watched[i]))
@@ -64,8 +62,6 @@ void signals_open(struct job *job)
 
 void signals_close(struct job *job)
 {
-	int i;
-
-	for (i = 0; i < WATCHED_COUNT; i++)
+	for (int i = 0; i < WATCHED_COUNT; i++)
 		ev_signal_stop(job->loop, &watchers[i]);
 }

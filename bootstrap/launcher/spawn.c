@@ -61,7 +61,7 @@ int spawn_secret_fd(const uint8_t *secret)
 	return fd;
 }
 
-/* ---- in the child ---- */
+/* In the child. */
 
 static void set_number(const char *variable, long number)
 {
@@ -74,9 +74,8 @@ static void set_number(const char *variable, long number)
 static void set_environment(const struct spawn_plan *plan, int rank)
 {
 	const struct options *options = plan->options;
-	int i;
 
-	for (i = 0; i < options->variable_count; i++)
+	for (int i = 0; i < options->variable_count; i++)
 		putenv(options->variables[i]);
 	device_set_environment(options, &plan->device);
 	if (options->addr_count > 0)
@@ -118,9 +117,7 @@ static void reset_signal(int number)
  */
 static void set_signals(const struct spawn_plan *plan)
 {
-	int number;
-
-	for (number = 1; number < NSIG; number++)
+	for (int number = 1; number < NSIG; number++)
 		reset_signal(number);
 	sigprocmask(SIG_SETMASK, &plan->signal_mask, NULL);
 }
@@ -150,7 +147,7 @@ static _Noreturn void be_rank(const struct spawn_plan *plan, int rank, const str
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* ---- in the launcher ---- */
+/* In the launcher. */
 
 static void close_pair(const int ends[2])
 {
@@ -263,7 +260,7 @@ int spawn_rank(const struct spawn_plan *plan, int rank, struct spawned *spawned)
 	}
 	close_rank_ends(&pipes);
 	error = await_exec(pipes.exec[0]);
-	if (error != 0) {
+	if (error) {
 		close_pipes(&pipes);
 		return say_no_program(plan->options->command[0], error);
 	}
