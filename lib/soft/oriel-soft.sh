@@ -5,17 +5,67 @@
 # The libraries are looked for beside this script, as they lie in a build tree (bin and lib/soft) or are installed
 # (bin and lib/oriel/soft).
 here=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P) || exit 1
+name=${0##*/}
 
-if [ $# -eq 0 ]; then
-	echo "usage: ${0##*/} PROGRAM [ARGUMENT...]" >&2
+usage() {
+	echo "usage: $name PROGRAM [ARGUMENT...]"
+}
+
+help() {
+	usage
+	cat <<-'END'
+
+	Runs PROGRAM on softverbs, a verbs device made of shared memory, in place of the machine's RDMA devices.
+	Any program that uses libibverbs or librdmacm will do; processes of one user on one machine reach each other.
+
+	  -h, --help   this text
+	  --           what follows is PROGRAM, even if it begins with "-"
+
+	It puts softverbs' libraries in front of LD_LIBRARY_PATH. Programs that are linked statically, that change their
+	user or that have an RPATH of their own do not look there.
+	END
+}
+
+# A library of the same name that is loaded earlier is the one that the program gets.
+warn_of_preloads() {
+	for library in $(echo "${LD_PRELOAD:-}" | tr : ' '); do
+		case ${library##*/} in
+		libibverbs.so* | librdmacm.so*)
+			[ "$(readlink -f "$library")" = "$(readlink -f "$1/${library##*/}")" ] ||
+				echo "$name: LD_PRELOAD loads $library before softverbs, which the program will not see: take it out" >&2
+			;;
+		esac
+	done
+}
+
+case ${1:-} in
+'')
+	usage >&2
 	exit 2
-fi
+	;;
+-h | --help)
+	help
+	exit 0
+	;;
+--)
+	shift
+	[ $# -gt 0 ] || {
+		usage >&2
+		exit 2
+	}
+	;;
+-*)
+	echo "$name: unknown option $1; $name --help says more" >&2
+	exit 2
+	;;
+esac
 for dir in "$here/lib/soft" "$here/lib/oriel/soft"; do
 	if [ -e "$dir/libibverbs.so.1" ]; then
+		warn_of_preloads "$dir"
 		LD_LIBRARY_PATH=$dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 		export LD_LIBRARY_PATH
 		exec "$@"
 	fi
 done
-echo "${0##*/}: no libibverbs.so.1 in $here/lib/soft or $here/lib/oriel/soft" >&2
+echo "$name: no libibverbs.so.1 in $here/lib/soft or $here/lib/oriel/soft" >&2
 exit 1

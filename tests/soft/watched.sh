@@ -29,6 +29,9 @@ run() { # name, directory, command...
 	fi
 }
 
+if command -v valgrind >/dev/null; then
+	run "memcheck, registered files" build valgrind -q --error-exitcode=9 build/tests/soft/files
+fi
 if build build/tsan "-O1 -g -fsanitize=thread -Wno-tsan"; then
 	run "thread sanitizer" build/tsan build/tsan/tests/soft/threads 400
 	for adversary in 1 2,disorder=50; do

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -75,7 +76,8 @@ static int by_query(uint64_t addr, struct soft_vma *vma)
 	};
 	int fd = query_open();
 
-	vma->path[0] = '\0';
+	/* All of it, for tools that do not see what the kernel writes. */
+	memset(vma->path, 0, sizeof(vma->path));
 	if (fd < 0)
 		return EIO;
 	if (ioctl(fd, QUERY, &query) != 0)
