@@ -24,6 +24,7 @@
 #include "soft/verbs/backing.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/procmap.h"
+#include "soft/verbs/unseen.h"
 
 struct file {
 	struct file *next;
@@ -102,6 +103,8 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 
 	if (!dir)
 		return -1;
+	/* Other threads may open and close what is looked at here. */
+	soft_unseen_begin();
 	while (found < 0 && (entry = readdir(dir))) {
 		int fd = atoi(entry->d_name);
 
@@ -113,6 +116,7 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 			found = -1;
 		}
 	}
+	soft_unseen_end();
 	closedir(dir);
 	return found;
 }

@@ -23,6 +23,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/unseen.h"
 #include "soft/verbs/way.h"
 
 struct target {
@@ -140,8 +141,10 @@ enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enu
 	struct target target = target_of(op->opcode);
 	enum soft_direct result;
 
+	soft_unseen_begin();
 	shm_busy_enter(qp->shm, qp->out->peer.full_fence);
 	result = act(qp, op, &target, status);
 	shm_busy_leave(qp->shm);
+	soft_unseen_end();
 	return result;
 }

@@ -28,6 +28,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/timer.h"
+#include "soft/verbs/unseen.h"
 
 enum {
 	TICK_NS = 1000000,
@@ -111,6 +112,7 @@ static void *engine_main(void *arg)
 	struct soft_core *core = arg;
 	uint64_t next_tick = 0;
 
+	soft_unseen_begin();
 	for (;;) {
 		uint64_t now = soft_now_ns();
 		uint64_t until = run_timers(core, now);

@@ -19,6 +19,7 @@
 #include "soft/verbs/requester.h"
 #include "soft/verbs/responder.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/unseen.h"
 
 enum {
 	GLANCE_PIPES = 4, /* so many each way may cost every poll a look */
@@ -100,12 +101,14 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
  */
 static void look(struct soft_core *core)
 {
+	soft_unseen_begin();
 	for (uint32_t i = 0; i < core->nin; i++)
 		see_requests(core->in[i]);
 	for (uint32_t i = 0; i < core->nout; i++)
 		drain_out(core, core->out[i]);
 	for (uint32_t i = 0; i < core->nin; i++)
 		drain_in(core, core->in[i]);
+	soft_unseen_end();
 }
 
 /* Before a look: what is published after this rings again. */
