@@ -317,8 +317,11 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_RANK: the caller is not a member;
  * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
- * ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT. Where it fails on one member after the arguments were
- * accepted, it fails on all.
+ * ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: a member did not come in time. Where it fails on one member
+ * after the arguments were accepted, it fails on all, but for one case: a member whose time passes at
+ * the very moment when the last one comes may be left out by others, for whom it succeeds. For these,
+ * operations on that member, epochs that name it, fence and oriel_win_free give ORIEL_ERR_PEER, and
+ * nothing else is concerned; free releases the window as after a death.
  * Threads: several threads may create windows at once on different lists of members (E4).
  * Source: MPI-4.1 13.2.1; W1-W6, W9
  * Example:

@@ -3,10 +3,12 @@
 #include "job/coll.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/dissemination.h"
 #include "base/err.h"
+#include "base/order.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "job/mail.h"
@@ -44,13 +46,31 @@ static void vote(struct coll *coll, int code, int culprit)
 	coll->culprit = culprit;
 }
 
+#define WITHDRAWN 0x10000 /* added to the round: the vote given in that round is taken back */
+#define WITHDRAW_MS 250
+
+static int partner_of(const struct coll *coll, int round, int direction, struct peer **peer)
+{
+	const struct oriel_group *group = coll->group;
+	int rank = dissemination_partner(group->size, group->my_rank, round, direction);
+
+	return peer_get(coll->job, group_world_rank(group, rank), peer);
+}
+
 /* The peer 2^round places further in the group, or back. */
 static int partner(const struct coll *coll, int direction, struct peer **peer)
 {
-	const struct oriel_group *group = coll->group;
-	int rank = dissemination_partner(group->size, group->my_rank, coll->barrier.round, direction);
+	return partner_of(coll, coll->barrier.round, direction, peer);
+}
 
-	return peer_get(coll->job, group_world_rank(group, rank), peer);
+static bool take_vote(struct coll *coll, struct peer *from, int round)
+{
+	struct mail mail;
+	bool taken = mail_take(from, coll->id, (uint32_t)round, &mail);
+
+	if (taken)
+		vote(coll, mail.code, mail.culprit);
+	return taken;
 }
 
 /* A run of the rounds. */
@@ -83,10 +103,9 @@ static int receive_step(void *arg)
 {
 	struct run *run = arg;
 	struct coll *coll = run->coll;
-	struct mail mail;
+	int round = coll->barrier.round;
 
-	if (mail_take(run->from, coll->id, (uint32_t)coll->barrier.round, &mail)) {
-		vote(coll, mail.code, mail.culprit);
+	if (take_vote(coll, run->from, round) || take_vote(coll, run->from, round + WITHDRAWN)) {
 		wait_moved(run->wait);
 		return 1;
 	}
@@ -133,13 +152,62 @@ static int verdict(const struct coll *coll)
 	return coll->code;
 }
 
-int coll_run(struct coll *coll, struct wait *wait)
+static int run_rounds(struct coll *coll, struct wait *wait)
 {
 	struct run run = { .coll = coll, .wait = wait };
-	int rc = dissemination_run(&coll->barrier, send_round, receive_round, &run);
+
+	return dissemination_run(&coll->barrier, send_round, receive_round, &run);
+}
+
+int coll_run(struct coll *coll, struct wait *wait)
+{
+	int rc = run_rounds(coll, wait);
 
 	if (rc)
 		return rc;
 	kept_mails_drop(coll->job, coll->id);
 	return verdict(coll);
+}
+
+/* Whether somebody has taken back a vote that has been counted; the verdict is then theirs. */
+static bool is_withdrawn(struct coll *coll)
+{
+	struct peer *from;
+
+	for (int round = 0; round < coll->barrier.rounds; round++) {
+		if (partner_of(coll, round, -1, &from) == 0)
+			take_vote(coll, from, round + WITHDRAWN);
+	}
+	return coll->code;
+}
+
+/* Tell all who depend on this rank's votes, as far as they can be reached at once. */
+static void withdraw(struct coll *coll)
+{
+	struct mail mail = { .code = coll->code, .culprit = coll->culprit };
+	struct wait wait;
+	struct peer *to;
+
+	memcpy(mail.id, coll->id, sizeof(mail.id));
+	wait_begin(&wait, coll->job, "", NULL);
+	wait.limit_ms = WITHDRAW_MS;
+	for (int round = 0; round < coll->barrier.rounds; round++) {
+		mail.round = (uint32_t)round + WITHDRAWN;
+		if (partner_of(coll, round, 1, &to) == 0 && state_load(&to->state) == PEER_UP) /* pairs with peer_set_state */
+			mail_send(to, &mail, &wait);
+	}
+}
+
+int coll_run_once(struct coll *coll, struct wait *wait)
+{
+	int rc = run_rounds(coll, wait);
+	char text[ERR_TEXT_BYTES];
+
+	snprintf(text, sizeof(text), "%s", oriel_last_error());
+	if (rc)
+		vote(coll, rc, coll->job->rank);
+	if (rc || (coll->code == 0 && is_withdrawn(coll)))
+		withdraw(coll);
+	kept_mails_drop(coll->job, coll->id);
+	return rc ? err_set(rc, "%s", text) : verdict(coll);
 }

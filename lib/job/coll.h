@@ -52,4 +52,11 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
  */
 int coll_run(struct coll *coll, struct wait *wait);
 
+/*
+ * The same for a call that cannot be repeated: after ORIEL_ERR_TIMEOUT it is over, and this rank
+ * takes back the votes it has given. Who sees that in time fails too and passes it on; a member that
+ * has gone through all rounds at that moment does not, and finds out later.
+ */
+int coll_run_once(struct coll *coll, struct wait *wait);
+
 #endif

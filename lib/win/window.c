@@ -234,7 +234,7 @@ static int create_barrier(struct oriel_win *win, int vote, const char *call)
 	coll_id(id, win->id, 0, COLL_CREATE);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
 	wait_begin(&wait, win->job, call, win);
-	return coll_run(&coll, &wait);
+	return coll_run_once(&coll, &wait);
 }
 
 /* From here on the members go together: who fails takes part in the barrier with the error. */
@@ -462,12 +462,23 @@ static void survivors_barrier(struct oriel_win *win)
 	group_release(group);
 }
 
+static bool known_gone(struct oriel_win *win, int rank)
+{
+	const struct link *link;
+
+	owned_lock_take(&win->lock);
+	link = link_find(win, rank);
+	owned_lock_give(&win->lock);
+	return link && link_state(link) == LINK_GONE;
+}
+
 /* A member that is not dead and whose mail does not come: has it gone? */
 static bool has_gone(void *arg, int world, struct wait *wait)
 {
 	struct oriel_win *win = arg;
+	int rank = group_rank_of(win->group, world);
 
-	if (!wait->check || link_watch_member(win, group_rank_of(win->group, world), wait))
+	if (!known_gone(win, rank) && (!wait->check || link_watch_member(win, rank, wait)))
 		return false;
 	if (win->gone_ns == 0)
 		win->gone_ns = now_ns();

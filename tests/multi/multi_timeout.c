@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/directory.h"
+#include "win/win.h"
+
 #define LIMIT_MS 1500 /* also bounds what is not meant to time out: window creation, all ranks having come to it */
 
 enum { TIMED_OUT, DONE };
@@ -232,6 +235,77 @@ static void create_fails_for_all(struct multi *m)
 	multi_group_drop(m, turned);
 }
 
+/* E5: one member's time passes before the other comes, which is told so; then they go on. */
+static void create_is_taken_back(struct multi *m)
+{
+	struct multi_window w;
+	uint8_t memory[64];
+	oriel_win *win = NULL;
+
+	open_together(m, &w, 64); /* the two are connected */
+	if (m->rank == 1) {
+		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_create(memory, 64, 1, NULL, m->group, &win));
+		multi_drain(m);
+		multi_raise(m, TIMED_OUT, 1);
+	} else {
+		multi_await(m, TIMED_OUT, 1);
+		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_create(memory, 64, 1, NULL, m->group, &win));
+		CHECK_TEXT(m, "oriel_win_create");
+		CHECK_TEXT(m, "rank 1");
+	}
+	CHECK(m, win == NULL);
+	close_together(m, &w);
+	open_together(m, &w, 64);
+	close_together(m, &w);
+}
+
+/* Which slot of this rank's directory is the window's; its entry is taken away, as if it had not been made. */
+static void hide_window(struct multi *m, oriel_win *win)
+{
+	static const struct dir_entry nothing;
+
+	directory_publish(m->job, win->slot, &nothing);
+}
+
+/* E5: a member that does not have the window costs those who need it there, and the window; no rank is lost. */
+static void window_that_is_not_there(struct multi *m)
+{
+	struct multi_window w, other;
+	oriel_group *first = multi_group_one(m, 1);
+	uint8_t byte = 3;
+	int rc;
+
+	multi_sync(m);
+	multi_window_open(m, &w, 64);
+	multi_window_open(m, &other, 64);
+	if (m->rank == 1)
+		hide_window(m, w.win);
+	multi_sync(m);
+	if (m->rank != 1) {
+		CHECK_OK(m, oriel_win_start(w.win, first, 0));
+		CHECK_RC(m, ORIEL_ERR_PEER, oriel_put(w.win, &byte, 1, 1, 0));
+		CHECK_TEXT(m, "oriel_put");
+		CHECK_TEXT(m, "rank 1");
+		CHECK_TEXT(m, "does not have the window");
+		CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_complete(w.win));
+		CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_free(&w.win));
+	}
+	multi_sync(m);
+	CHECK_OK(m, oriel_barrier(m->job));
+	CHECK_OK(m, oriel_win_fence(other.win, 0));
+	CHECK_OK(m, oriel_put(other.win, &byte, 1, 1, (size_t)m->rank));
+	CHECK_OK(m, oriel_win_fence(other.win, 0));
+	if (m->rank == 1) {
+		CHECK(m, other.base[0] == 3 && multi_all(other.base, (size_t)m->size, 3));
+		rc = oriel_win_free(&w.win); /* it has the window, and may have heard from all before they missed it */
+		CHECK(m, rc == 0 || rc == ORIEL_ERR_PEER);
+	}
+	CHECK(m, w.win == NULL);
+	free(w.base);
+	close_together(m, &other);
+	multi_group_drop(m, first);
+}
+
 static const struct multi_case cases[] = {
 	{ "E5_P5_complete_waits_for_every_post", 3, complete_waits_for_every_post },
 	{ "E5_P7_wait_waits_for_every_origin", 3, wait_waits_for_every_origin },
@@ -239,6 +313,8 @@ static const struct multi_case cases[] = {
 	{ "E5_flush_can_be_repeated", 2, flush_can_be_repeated },
 	{ "E5_W7_free_can_be_repeated", 3, free_can_be_repeated },
 	{ "E5_create_fails_for_all", 3, create_fails_for_all },
+	{ "E5_create_is_taken_back", 2, create_is_taken_back },
+	{ "E5_window_that_is_not_there", 0, window_that_is_not_there },
 };
 
 int main(int argc, char **argv)
