@@ -224,7 +224,8 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 		qp->sq_head++;
 	}
 	/* Once for the whole list: what has to wait may travel together. */
-	soft_pump(qp);
+	if (qp->sq_exec != qp->sq_head)
+		soft_pump(qp);
 out:
 	soft_unlock(&qp->lock);
 	return err;
