@@ -13,7 +13,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/tally.h"
 
-void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *event)
+void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *event, uint32_t *raised)
 {
 	struct soft_context *context = soft_context(base);
 	struct soft_event *item = calloc(1, sizeof(*item));
@@ -24,7 +24,9 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 	item->event = *event;
 	pthread_mutex_lock(&context->event_lock);
 	soft_list_add_tail(&context->events, &item->list);
+	++*raised;
 	if (!tally_add(base->async_fd)) {
+		--*raised;
 		soft_list_del(&item->list);
 		free(item);
 	}
@@ -35,8 +37,7 @@ void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type)
 {
 	struct ibv_async_event event = { .element.qp = &qp->ex.qp_base, .event_type = type };
 
-	qp->async_raised++;
-	soft_async_raise(qp->ex.qp_base.context, &event);
+	soft_async_raise(qp->ex.qp_base.context, &event, &qp->async_raised);
 }
 
 static struct soft_event *take(struct soft_context *context)
@@ -106,10 +107,10 @@ static bool concerns(const struct soft_event *item, const void *element)
 }
 
 void soft_async_forget(struct ibv_context *base, const void *element, pthread_mutex_t *mutex, pthread_cond_t *cond,
-                       const uint32_t *completed, const uint32_t *raised)
+                       const uint32_t *completed, uint32_t *raised)
 {
 	struct soft_context *context = soft_context(base);
-	uint32_t dropped = 0;
+	uint32_t expected;
 
 	pthread_mutex_lock(&context->event_lock);
 	for (struct soft_list *i = context->events.next, *next; i != &context->events; i = next) {
@@ -121,11 +122,12 @@ void soft_async_forget(struct ibv_context *base, const void *element, pthread_mu
 		soft_list_del(i);
 		free(item);
 		tally_forget(base->async_fd);
-		dropped++;
+		--*raised;
 	}
+	expected = *raised;
 	pthread_mutex_unlock(&context->event_lock);
 	pthread_mutex_lock(mutex);
-	while (*completed != *raised - dropped)
+	while (*completed != expected)
 		pthread_cond_wait(cond, mutex);
 	pthread_mutex_unlock(mutex);
 }

@@ -131,8 +131,7 @@ static void raise_overrun(struct soft_cq *cq)
 {
 	struct ibv_async_event event = { .element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR };
 
-	cq->async_raised++;
-	soft_async_raise(cq->base.context, &event);
+	soft_async_raise(cq->base.context, &event, &cq->async_raised);
 }
 
 /* Does this entry wake who armed the queue? Under cq->lock. */

@@ -40,10 +40,10 @@ struct soft_cq {
 	_Atomic uint32_t idle_polls; /* that found nothing, in a row; a hint, two threads may lose one */
 	uint32_t events_raised;      /* completion events, under the channel's lock */
 	uint32_t events_queued;      /* of which not yet fetched */
-	uint32_t async_raised;
-	_Atomic uint32_t users;  /* queue pairs */
-	struct soft_list event;  /* in channel->ready while events_queued */
-	struct soft_cqe current; /* start_poll interface: the entry being read */
+	uint32_t async_raised;       /* events that were queued; under the context's event lock */
+	_Atomic uint32_t users;      /* queue pairs */
+	struct soft_list event;      /* in channel->ready while events_queued */
+	struct soft_cqe current;     /* start_poll interface: the entry being read */
 };
 
 static inline struct soft_cq *soft_cq(struct ibv_cq *cq)

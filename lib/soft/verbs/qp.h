@@ -104,7 +104,7 @@ struct soft_qp {
 
 	struct soft_out *out;      /* pipe to the peer, once known */
 	const struct shm_qp *peer; /* its queue pair in its segment */
-	uint32_t async_raised;
+	uint32_t async_raised;     /* events that were queued; under the context's event lock */
 };
 
 static inline struct soft_qp *soft_qp(struct ibv_qp *qp)

@@ -29,8 +29,7 @@ static void check_limit(struct soft_srq *srq)
 		return;
 	/* One event per arming. */
 	srq->limit_event = 0;
-	srq->async_raised++;
-	soft_async_raise(srq->base.context, &event);
+	soft_async_raise(srq->base.context, &event, &srq->async_raised);
 }
 
 bool soft_rq_take(struct soft_qp *qp)

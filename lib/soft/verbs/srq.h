@@ -16,8 +16,8 @@ struct soft_srq {
 	struct ibv_srq base;
 	struct soft_lock lock;
 	struct soft_rq rq;
-	uint32_t limit_event; /* raise SRQ_LIMIT_REACHED below this many; 0: not armed */
-	uint32_t async_raised;
+	uint32_t limit_event;  /* raise SRQ_LIMIT_REACHED below this many; 0: not armed */
+	uint32_t async_raised; /* events that were queued; under the context's event lock */
 	_Atomic uint32_t users;
 };
 
