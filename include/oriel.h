@@ -142,7 +142,8 @@ struct oriel_usage {
  * A process that shows traces of a launcher the library does not understand (Slurm or PMI
  * variables, no client for them) is refused, rather than becoming one of N jobs of one rank.
  *
- * Errors: ORIEL_ERR_ARG; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways
+ * Errors: ORIEL_ERR_ARG: also an environment variable that cannot be read, with its name, value and
+ * what is legal; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways
  * out; ORIEL_ERR_BOOTSTRAP; ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and
  * remedy.
  * Threads: one thread at a time per job.

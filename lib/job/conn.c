@@ -40,6 +40,7 @@
 
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
 #define BACKOFF_MS 20
+#define YIELD_MS 4000 /* for the other side's request, where connecting has no limit of time */
 #define RESOLVE_TIMEOUT_MS 1000
 #define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
 #define RETRY_COUNT 6  /* 7 would mean for ever on rxe */
@@ -175,7 +176,9 @@ static void resolve(struct peer *peer)
 
 static void set_deadline(struct peer *peer)
 {
-	peer->conn->deadline_ns = now_ns() + (uint64_t)peer->job->limits.connect_timeout_ms * NS_PER_MS;
+	uint64_t limit_ms = (uint64_t)peer->job->limits.connect_timeout_ms;
+
+	peer->conn->deadline_ns = limit_ms ? now_ns() + limit_ms * NS_PER_MS : UINT64_MAX;
 }
 
 /* The address is known: make a request, or queue for one. Time begins with the first. */
@@ -416,12 +419,15 @@ static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct
 
 static void rejected(struct peer *peer, int status, bool busy)
 {
+	uint64_t limit_ms;
+
 	if (!busy) {
 		retry(peer, "rejected by the peer", status);
 		return;
 	}
+	limit_ms = (uint64_t)peer->job->limits.connect_timeout_ms;
 	drop_id(peer);
-	enter(peer, CONN_YIELD, (uint64_t)peer->job->limits.connect_timeout_ms);
+	enter(peer, CONN_YIELD, limit_ms ? limit_ms : YIELD_MS);
 }
 
 static void disconnected(struct peer *peer)

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "job/mail.h"
 #include "job/service.h"
+#include "base/settings.h"
 #include "base/util.h"
 #include "verbs/lend.h"
 #include "job/wait.h"
@@ -27,25 +28,6 @@
 const char *oriel_version(void)
 {
 	return VERSION_TEXT(ORIEL_VERSION_MAJOR, ORIEL_VERSION_MINOR, ORIEL_VERSION_PATCH);
-}
-
-/* A number of seconds from the environment as milliseconds; fallback where it is not set or no number. */
-static int env_ms(const char *name, int fallback)
-{
-	const char *text = getenv(name);
-	char *end;
-	double seconds = text ? strtod(text, &end) : 0;
-
-	if (!text || end == text || *end || seconds < 0 || seconds > 2e6)
-		return fallback;
-	return (int)(seconds * 1000);
-}
-
-static size_t env_bytes(const char *name)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : 0;
 }
 
 static const char *first_text(const char *a, const char *b, const char *c)
@@ -86,16 +68,25 @@ static void set_crowding(struct oriel_job *job)
 	job->needs_progress = lend_offered();
 }
 
-static void set_limits(struct oriel_job *job, const struct oriel_options *options)
+/* A variable that cannot be read is an error even where an option stands above it. */
+static int set_limits(struct oriel_job *job, const struct oriel_options *options)
 {
-	job->limits.timeout_ms = options->timeout_ms ? options->timeout_ms : env_ms("ORIEL_TIMEOUT", 0);
-	job->limits.watchdog_ms =
-		options->watchdog_ms ? options->watchdog_ms : env_ms("ORIEL_WATCHDOG", WATCHDOG_DEFAULT_MS);
-	if (job->limits.watchdog_ms < 0)
-		job->limits.watchdog_ms = 0;
+	struct limits *limits = &job->limits;
+	int rc;
+
 	set_crowding(job);
-	job->limits.connect_timeout_ms =
-		env_ms("ORIEL_CONNECT_TIMEOUT", CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job));
+	limits->watchdog_ms = WATCHDOG_DEFAULT_MS;
+	limits->connect_timeout_ms = CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job);
+	rc = setting_seconds("ORIEL_TIMEOUT", &limits->timeout_ms);
+	if (rc == 0)
+		rc = setting_seconds("ORIEL_WATCHDOG", &limits->watchdog_ms);
+	if (rc == 0)
+		rc = setting_seconds("ORIEL_CONNECT_TIMEOUT", &limits->connect_timeout_ms);
+	if (options->timeout_ms)
+		limits->timeout_ms = options->timeout_ms;
+	if (options->watchdog_ms)
+		limits->watchdog_ms = options->watchdog_ms > 0 ? options->watchdog_ms : 0;
+	return rc;
 }
 
 static void init_locks(struct oriel_job *job)
@@ -132,9 +123,12 @@ static int open_device(struct oriel_job *job, const struct oriel_options *option
 {
 	const char *device = first_text(options->device, job->boot->device, getenv("ORIEL_DEVICE"));
 	const char *addr = first_text(options->addr, job->boot->addr, getenv("ORIEL_ADDR"));
-	size_t max_message = options->max_message_bytes ? options->max_message_bytes : env_bytes("ORIEL_MAX_MESSAGE");
+	size_t max_message = 0;
+	int rc = setting_bytes("ORIEL_MAX_MESSAGE", &max_message);
 
-	return device_open(&job->device, device, addr, max_message);
+	if (options->max_message_bytes)
+		max_message = options->max_message_bytes;
+	return rc ? rc : device_open(&job->device, device, addr, max_message);
 }
 
 static int open_parts(struct oriel_job *job, const struct oriel_options *options)
@@ -162,9 +156,10 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	job->boot = boot;
 	job->rank = boot->rank;
 	job->size = boot->size;
-	set_limits(job, options);
 	wait_add_idle(job, mail_drain_all);
-	rc = open_parts(job, options);
+	rc = set_limits(job, options);
+	if (rc == 0)
+		rc = open_parts(job, options);
 	if (rc == 0)
 		rc = service_start(job);
 	if (rc)

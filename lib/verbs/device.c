@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
+#include "base/settings.h"
 #include "base/util.h"
 
 #define SEND_DEPTH 256
@@ -172,17 +173,14 @@ static bool places_in_order(const struct ibv_device_attr *attr, const char *name
 	       strncmp(name, "soft", 4) == 0;
 }
 
-static enum flag_mode choose_flag_mode(const struct ibv_device_attr *attr, const char *name)
+static int choose_flag_mode(struct device *device, const struct ibv_device_attr *attr)
 {
-	const char *wanted = getenv("ORIEL_FLAGS");
+	static const char *const words[] = { [FLAG_WRITE] = "write", [FLAG_ATOMIC] = "atomic", [FLAG_WAIT] = "wait", NULL };
+	int mode = places_in_order(attr, ibv_get_device_name(device->verbs->device)) ? FLAG_WRITE : FLAG_WAIT;
+	int rc = setting_word("ORIEL_FLAGS", words, &mode);
 
-	if (wanted && strcmp(wanted, "write") == 0)
-		return FLAG_WRITE;
-	if (wanted && strcmp(wanted, "atomic") == 0)
-		return FLAG_ATOMIC;
-	if (wanted && strcmp(wanted, "wait") == 0)
-		return FLAG_WAIT;
-	return places_in_order(attr, name) ? FLAG_WRITE : FLAG_WAIT;
+	device->flag_mode = (enum flag_mode)mode;
+	return rc;
 }
 
 static int query_limits(struct device *device, size_t max_message_bytes)
@@ -203,8 +201,7 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 	device->max_message_bytes = port.max_msg_sz;
 	if (max_message_bytes && max_message_bytes < device->max_message_bytes)
 		device->max_message_bytes = max_message_bytes;
-	device->flag_mode = choose_flag_mode(&attr, ibv_get_device_name(device->verbs->device));
-	return 0;
+	return choose_flag_mode(device, &attr);
 }
 
 /*

@@ -44,6 +44,7 @@ static void add_suites(void)
 	suite_directory();
 	suite_mem();
 	suite_memory_file();
+	suite_settings();
 	suite_wait();
 	suite_lock();
 	suite_way();

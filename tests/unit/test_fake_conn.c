@@ -345,6 +345,45 @@ static void conn__peer_that_is_late(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
+/* 0 is no limit, not no time. */
+static void conn__without_a_limit_of_time(void)
+{
+	struct rank ranks[2];
+
+	begin("no limit of time for connecting");
+	setenv("ORIEL_CONNECT_TIMEOUT", "0", 1);
+	ranks_run(2, join_barrier_leave, NULL, ranks);
+	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+static void join_in_vain(struct rank *rank)
+{
+	const char *const *setting = rank->arg;
+
+	CU_ASSERT_EQUAL(rank_join(rank, NULL), ORIEL_ERR_ARG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), setting[0]));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), setting[1]));
+}
+
+/* A setting that cannot be read is told, not ignored; nothing is left of the job. */
+static void job_open__settings_that_cannot_be_read(void)
+{
+	static const char *const settings[][2] = {
+		{ "ORIEL_TIMEOUT", "10s" },       { "ORIEL_TIMEOUT", "nan" }, { "ORIEL_WATCHDOG", "-1" },
+		{ "ORIEL_CONNECT_TIMEOUT", "x" }, { "ORIEL_FLAGS", "bogus" }, { "ORIEL_MAX_MESSAGE", "abc" },
+	};
+	struct rank ranks[1];
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		begin(settings[i][0]);
+		setenv(settings[i][0], settings[i][1], 1);
+		ranks_run(1, join_in_vain, (void *)(uintptr_t)settings[i], ranks);
+		unsetenv(settings[i][0]);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
+}
+
 static void conn__address_that_leads_nowhere(void)
 {
 	static const char *const texts[] = {
@@ -383,7 +422,8 @@ static void wait_for_death(struct rank *rank, const struct misfortune *misfortun
 {
 	uint64_t begin_ns = now_ns();
 
-	while (misfortune->wanted && counter_load(&rank->job->deaths.count) == 0 && now_ns() - begin_ns < 10 * NS_PER_SECOND)
+	while (misfortune->wanted && counter_load(&rank->job->deaths.count) == 0 &&
+	       now_ns() - begin_ns < 10 * NS_PER_SECOND)
 		usleep(500);
 }
 
@@ -520,6 +560,8 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, conn__other_secret_is_out_of_reach);
 	CU_ADD_TEST(suite, conn__peer_that_ended_before_it_joined);
 	CU_ADD_TEST(suite, conn__peer_that_is_late);
+	CU_ADD_TEST(suite, conn__without_a_limit_of_time);
+	CU_ADD_TEST(suite, job_open__settings_that_cannot_be_read);
 	CU_ADD_TEST(suite, conn__address_that_leads_nowhere);
 	CU_ADD_TEST(suite, service__device_events);
 	CU_ADD_TEST(suite, service__lost_launcher);

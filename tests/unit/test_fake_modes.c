@@ -114,7 +114,7 @@ static void scenario__ranks_from_one_to_eight(void)
 
 static void scenario__flag_modes(void)
 {
-	static const char *const modes[] = { "write", "atomic", "wait", "none of them" };
+	static const char *const modes[] = { "write", "atomic", "wait", "" /* as if not set */ };
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		fake_reset();

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* settings.c - see settings.h. */
+#include "base/settings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define SECONDS_MAX 2000000
+#define BYTES_MAX ((uint64_t)1 << 62)
+#define WORDS_TEXT_BYTES 128
+
+static const char *text_of(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && *text ? text : NULL;
+}
+
+static int refuse(const char *variable, const char *text, const char *legal)
+{
+	return err_set(ORIEL_ERR_ARG, "the environment variable %s is \"%.80s\"; legal is %s", variable, text, legal);
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The digits at *at as a number, not above most; false where there is none. */
+static bool take_number(const char **at, uint64_t most, uint64_t *number)
+{
+	if (!is_digit(**at))
+		return false;
+	for (*number = 0; is_digit(**at); (*at)++) {
+		*number = *number * 10 + (uint64_t)(**at - '0');
+		if (*number > most)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The fraction at *at in thousandths, rounded up, so that the smallest is not taken for none. No
+ * strtod: the program's locale may want a comma.
+ */
+static uint64_t take_thousandths(const char **at)
+{
+	uint64_t thousandths = 0, weight = 100;
+	bool rest = false;
+
+	for (; is_digit(**at); (*at)++, weight /= 10) {
+		thousandths += weight * (uint64_t)(**at - '0');
+		rest |= weight == 0 && **at != '0';
+	}
+	return thousandths + rest;
+}
+
+int setting_seconds(const char *variable, int *value_ms)
+{
+	static const char legal[] = "a number of seconds from 0 to 2000000, such as 10 or 0.5; 0: no limit";
+	const char *text = text_of(variable), *at = text;
+	uint64_t seconds, ms = 0;
+
+	if (!text)
+		return 0;
+	if (!take_number(&at, SECONDS_MAX, &seconds))
+		return refuse(variable, text, legal);
+	if (at[0] == '.' && is_digit(at[1])) {
+		at++;
+		ms = take_thousandths(&at);
+	}
+	if (*at)
+		return refuse(variable, text, legal);
+	*value_ms = (int)(seconds * 1000 + ms);
+	return 0;
+}
+
+int setting_bytes(const char *variable, size_t *value_bytes)
+{
+	const char *text = text_of(variable), *at = text;
+	uint64_t bytes;
+
+	if (!text)
+		return 0;
+	if (!take_number(&at, BYTES_MAX, &bytes) || *at)
+		return refuse(variable, text, "a number of bytes from 0 to 2^62, such as 1048576; 0: no limit");
+	*value_bytes = (size_t)bytes;
+	return 0;
+}
+
+static int refuse_word(const char *variable, const char *text, const char *const words[])
+{
+	char legal[WORDS_TEXT_BYTES] = "one of";
+	size_t used = strlen(legal);
+
+	for (int i = 0; words[i] && used < sizeof(legal); i++)
+		used += (size_t)snprintf(legal + used, sizeof(legal) - used, "%s %s", i ? "," : "", words[i]);
+	return refuse(variable, text, legal);
+}
+
+int setting_word(const char *variable, const char *const words[], int *value)
+{
+	const char *text = text_of(variable);
+
+	if (!text)
+		return 0;
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*value = i;
+			return 0;
+		}
+	}
+	return refuse_word(variable, text, words);
+}
