@@ -4,7 +4,7 @@ all:
 include config.mk
 MAKEFLAGS += --no-builtin-rules
 
-INCLUDES = -Iinclude -Ilib -Ibootstrap -Itests -isystem /usr/include/libev
+INCLUDES = -Iinclude -Ilib -Ibootstrap -Iperf -Itests -isystem /usr/include/libev
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
 LIBS = -libverbs -lrdmacm -lev -lsodium -lpthread
 

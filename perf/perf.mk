@@ -5,10 +5,11 @@ perf_tools = put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat
 perf_solo = connect mem
 perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
 perf_bin = $(perf_installed) $(perf_tools:%=$(B)/bin/raw_%)
-perf_obj = $(call objects,$(addprefix perf/,driver.c json.c memory.c options.c progress.c report.c stats.c ticks.c))
-perf_solo_obj = $(call objects,$(addprefix perf/,solo.c json.c options.c stats.c ticks.c))
-perf_scale_src = $(filter-out perf/scale_util.c,$(wildcard perf/scale_*.c))
-perf_scale_bin = $(perf_scale_src:perf/%.c=$(B)/bin/oriel_%)
+perf_obj = $(call objects,$(wildcard perf/bench/*.c))
+perf_solo_obj = $(call objects,perf/tools/solo.c $(addprefix perf/bench/,json.c options.c stats.c ticks.c))
+perf_limit_obj = $(call objects,$(wildcard perf/tools/shm_limit*.c) perf/bench/stats.c perf/bench/ticks.c)
+perf_scale_src = $(filter-out perf/scaling/util.c,$(wildcard perf/scaling/*.c))
+perf_scale_bin = $(perf_scale_src:perf/scaling/%.c=$(B)/bin/oriel_scale_%)
 # A peer's compiler may be installed without its header.
 has_mpi = $(shell mpicc.$(1) -include mpi.h -fsyntax-only -x c /dev/null >/dev/null 2>&1 && echo $(1))
 perf_peers := $(foreach peer,openmpi mpich,$(call has_mpi,$(peer)))
@@ -16,31 +17,31 @@ perf_compared = put_lat get_lat put_bw get_bw
 perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%)
 perf_mpi_bin = $(foreach peer,$(perf_peers),$(perf_compared:%=$(B)/bin/$(peer)_%))
 
-$(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/backend_oriel.o $(perf_obj) $(B)/lib/liboriel.a
+$(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/oriel.o $(perf_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
-$(perf_tools:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/%.o $(call objects,perf/backend_raw.c perf/raw_connect.c) $(perf_obj)
+$(perf_tools:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/tools/%.o $(call objects,$(wildcard perf/backends/raw*.c)) $(perf_obj)
 	$(link) $^ -libverbs -lrdmacm -lm
 
-$(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(perf_solo_obj) $(B)/lib/liboriel.a
+$(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(perf_solo_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
-$(perf_scale_bin): $(B)/bin/oriel_%: $(B)/obj/perf/%.o $(B)/obj/perf/scale_util.o $(lib_all)
+$(perf_scale_bin): $(B)/bin/oriel_scale_%: $(B)/obj/perf/scaling/%.o $(B)/obj/perf/scaling/util.o $(lib_all)
 	$(link) $^ $(LIBS)
 
-$(B)/bin/shm_limit: $(call objects,perf/shm.c perf/shm_report.c perf/stats.c perf/ticks.c)
+$(B)/bin/shm_limit: $(perf_limit_obj)
 	$(link) $^ -lm
 
-$(B)/bin/shm_%: $(B)/obj/perf/%.o $(B)/obj/perf/backend_shm.o $(perf_obj)
+$(B)/bin/shm_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/shm.o $(perf_obj)
 	$(link) $^ -lm
 
 # Each peer's own compiler knows where its header and library are.
-$(B)/obj/perf/mpi/%.o: perf/mpi/backend_mpi.c config.mk
+$(B)/obj/perf/backends/mpi-%.o: perf/backends/mpi.c config.mk
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) \
 		-MMD -MP -c -o $@ $<
 
 define perf_peer
-$(B)/bin/$(1)_%: $(B)/obj/perf/%.o $(B)/obj/perf/mpi/$(1).o $(perf_obj)
+$(B)/bin/$(1)_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/mpi-$(1).o $(perf_obj)
 	$$(call quiet,link) mpicc.$(1) $(CFLAGS) -o $$@ $$^ -lm
 endef
 $(foreach peer,$(perf_peers),$(eval $(call perf_peer,$(peer))))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_perf_options.c - unit tests of perf/options.c. What it tells on stderr is thrown away. */
-#include "../../perf/options.c"
+/* test_perf_options.c - unit tests of perf/bench/options.c. What it tells on stderr is thrown away. */
+#include "bench/options.c"
 
 #include <CUnit/Basic.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_perf_stats.c - unit tests of perf/stats.c and perf/memory.h's bytes */
-#include "../../perf/stats.c"
+/* test_perf_stats.c - unit tests of perf/bench/stats.c and perf/bench/memory.h's bytes */
+#include "bench/stats.c"
 
 #include <CUnit/Basic.h>
 
-#include "../../perf/memory.c"
+#include "bench/memory.c"
 #include "suites.h"
 
 #define NEAR 1e-9

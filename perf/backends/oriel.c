@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* oriel.c - the turns of backend.h on Oriel's public calls */
+#include <infiniband/verbs.h>
+#include <oriel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/backend.h"
+
+static oriel_job *job;
+static oriel_group *world, *others; /* others: hub: its neighbours; neighbour: the hub */
+static oriel_group *all_others;     /* every rank but this one */
+static oriel_win *win;
+static oriel_mem *origin_mem;
+static oriel_win *agree_win; /* one number of rank 0's; fences on it leave the epochs of `win` alone */
+static int64_t *agreed;
+static enum perf_sync sync;
+
+static int fail(const char *call)
+{
+	fprintf(stderr, "%s: %s\n", call, oriel_last_error());
+	return 1;
+}
+
+static int start(void)
+{
+	return oriel_win_start(win, others, 0) ? fail("oriel_win_start") : 0;
+}
+
+static int complete(void)
+{
+	return oriel_win_complete(win) ? fail("oriel_win_complete") : 0;
+}
+
+static int expose(void)
+{
+	return oriel_win_post(win, others, 0) || oriel_win_wait(win) ? fail("exposure epoch") : 0;
+}
+
+static int fence(void)
+{
+	return oriel_win_fence(win, 0) ? fail("oriel_win_fence") : 0;
+}
+
+static int flush(void)
+{
+	return oriel_win_flush(win, ORIEL_RANK_ALL) ? fail("oriel_win_flush") : 0;
+}
+
+static int flush_one(int target)
+{
+	return oriel_win_flush(win, target) ? fail("oriel_win_flush") : 0;
+}
+
+static int put(const struct perf_turn *turn, int to)
+{
+	return oriel_put(win, turn->origin, turn->size_bytes, to, put_disp(turn, to)) ? fail("oriel_put") : 0;
+}
+
+static int get(const struct perf_turn *turn, int from)
+{
+	return oriel_get(win, get_origin(turn, from), turn->size_bytes, from, get_disp(turn)) ? fail("oriel_get") : 0;
+}
+
+/* Put or get, with each neighbour or, at a neighbour, with the hub. */
+static int with_each(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank))
+{
+	if (turn->rank != 0)
+		return operation(turn, 0);
+	for (int rank = 1; rank <= turn->neighbours; rank++) {
+		if (operation(turn, rank))
+			return 1;
+	}
+	return 0;
+}
+
+/* Latencies: an epoch there, an epoch back. */
+
+static int epochs(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank))
+{
+	if (turn->rank != 0 && expose())
+		return 1;
+	if (start() || with_each(turn, operation) || complete())
+		return 1;
+	return turn->rank == 0 ? expose() : 0;
+}
+
+static int put_lat_pscw(const struct perf_turn *turn)
+{
+	return epochs(turn, put);
+}
+
+static int get_lat_pscw(const struct perf_turn *turn)
+{
+	return epochs(turn, get);
+}
+
+static int fences(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank))
+{
+	if (turn->rank == 0 && with_each(turn, operation))
+		return 1;
+	if (fence())
+		return 1;
+	if (turn->rank != 0 && with_each(turn, operation))
+		return 1;
+	return fence();
+}
+
+static int put_lat_fence(const struct perf_turn *turn)
+{
+	return fences(turn, put);
+}
+
+static int get_lat_fence(const struct perf_turn *turn)
+{
+	return fences(turn, get);
+}
+
+static int put_marked(const struct perf_turn *turn)
+{
+	turn->origin[turn->size_bytes - 1] = turn->mark;
+	return put(turn, 1 - turn->rank) || flush_one(1 - turn->rank);
+}
+
+static int put_lat_flush(const struct perf_turn *turn)
+{
+	if (turn->rank == 0 && put_marked(turn))
+		return 1;
+	for (long spins = 0; !mark_is_there(turn); spins++)
+		perf_spin(spins);
+	return turn->rank == 1 ? put_marked(turn) : 0;
+}
+
+static int get_lat_flush(const struct perf_turn *turn)
+{
+	return turn->rank == 0 && (with_each(turn, get) || flush());
+}
+
+/* Bandwidths. */
+
+static int put_slot(const struct perf_turn *turn, int to, long i)
+{
+	size_t at = slot_at(turn, i);
+
+	return oriel_put(win, turn->origin + at, turn->size_bytes, to, put_disp(turn, to) + at) ? fail("oriel_put") : 0;
+}
+
+static int get_slot(const struct perf_turn *turn, int from, long i)
+{
+	size_t at = slot_at(turn, i);
+
+	return oriel_get(win, turn->origin + at, turn->size_bytes, from, get_disp(turn) + at) ? fail("oriel_get") : 0;
+}
+
+static int batch(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank, long i))
+{
+	int first = turn->rank == 0 ? 1 : 0, last = turn->rank == 0 ? turn->neighbours : 0;
+
+	for (long i = 0; i < turn->operations; i++) {
+		for (int rank = first; rank <= last; rank++) {
+			if (operation(turn, rank, i))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static int bw_pscw(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank, long i))
+{
+	if (turn->rank != 0)
+		return expose();
+	return start() || batch(turn, operation) || complete();
+}
+
+static int put_bw_pscw(const struct perf_turn *turn)
+{
+	return bw_pscw(turn, put_slot);
+}
+
+static int get_bw_pscw(const struct perf_turn *turn)
+{
+	return bw_pscw(turn, get_slot);
+}
+
+static int put_bw_fence(const struct perf_turn *turn)
+{
+	return (turn->rank == 0 && batch(turn, put_slot)) || fence();
+}
+
+static int get_bw_fence(const struct perf_turn *turn)
+{
+	return (turn->rank == 0 && batch(turn, get_slot)) || fence();
+}
+
+static int put_bw_flush(const struct perf_turn *turn)
+{
+	return turn->rank == 0 && (batch(turn, put_slot) || flush());
+}
+
+static int get_bw_flush(const struct perf_turn *turn)
+{
+	return turn->rank == 0 && (batch(turn, get_slot) || flush());
+}
+
+static int post(const oriel_group *group)
+{
+	return oriel_win_post(win, group, 0) ? fail("oriel_win_post") : 0;
+}
+
+static int wait_for_others(void)
+{
+	return oriel_win_wait(win) ? fail("oriel_win_wait") : 0;
+}
+
+static int bibw_pscw(const struct perf_turn *turn)
+{
+	return post(others) || start() || batch(turn, put_slot) || complete() || wait_for_others();
+}
+
+static int bibw_fence(const struct perf_turn *turn)
+{
+	return batch(turn, put_slot) || fence();
+}
+
+static int bibw_flush(const struct perf_turn *turn)
+{
+	return batch(turn, put_slot) || flush();
+}
+
+/* Single epochs. */
+
+static int epoch_late(const struct perf_turn *turn)
+{
+	if (turn->rank == 0)
+		return expose();
+	return start() || put(turn, 0) || complete();
+}
+
+static int exchange(const struct perf_turn *turn)
+{
+	if (post(all_others) || oriel_win_start(win, all_others, 0))
+		return fail("oriel_win_start");
+	for (int rank = 0; rank <= turn->neighbours; rank++) {
+		if (rank != turn->rank && put(turn, rank))
+			return 1;
+	}
+	return complete() || wait_for_others();
+}
+
+static int fence_alone(const struct perf_turn *turn)
+{
+	if (turn->rank == 0 && turn->size_bytes > 0 && put(turn, 1))
+		return 1;
+	return fence();
+}
+
+static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync by)
+{
+	static const perf_turn_fn turns[][3] = {
+		[PATTERN_PUT_LAT] = { put_lat_pscw, put_lat_fence, put_lat_flush },
+		[PATTERN_GET_LAT] = { get_lat_pscw, get_lat_fence, get_lat_flush },
+		[PATTERN_PUT_BW] = { put_bw_pscw, put_bw_fence, put_bw_flush },
+		[PATTERN_GET_BW] = { get_bw_pscw, get_bw_fence, get_bw_flush },
+		[PATTERN_PUT_BIBW] = { bibw_pscw, bibw_fence, bibw_flush },
+		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
+		[PATTERN_EXCHANGE] = { exchange, NULL, NULL },
+		[PATTERN_FENCE] = { NULL, fence_alone, NULL },
+	};
+
+	return turns[pattern][by];
+}
+
+/* Joining. */
+
+static int barrier(void)
+{
+	if (sync == SYNC_PSCW)
+		return oriel_win_fence(agree_win, 0) ? fail("oriel_win_fence") : 0;
+	return fence(); /* with flush this ends one long epoch and opens the next */
+}
+
+static int agree(int64_t *value)
+{
+	int rc = barrier();
+
+	for (int to = 1; rc == 0 && oriel_rank(job) == 0 && to < oriel_size(job); to++)
+		rc = oriel_put(agree_win, value, sizeof(*value), to, 0) ? fail("oriel_put") : 0;
+	if (rc || oriel_win_fence(agree_win, 0))
+		return rc ? rc : fail("oriel_win_fence");
+	if (oriel_rank(job) != 0)
+		*value = *agreed;
+	return barrier(); /* nobody reads the number any more */
+}
+
+/* The members of world from first to last but for one. */
+static int make_group(int first, int last, int without, oriel_group **group)
+{
+	int count = 0, *ranks = calloc((size_t)(last - first + 1), sizeof(ranks[0]));
+
+	if (!ranks)
+		return fprintf(stderr, "perf: no memory for a list of ranks\n"), 1;
+	for (int rank = first; rank <= last; rank++) {
+		if (rank != without)
+			ranks[count++] = rank;
+	}
+	if (oriel_group_incl(world, count, ranks, group))
+		count = -1;
+	free(ranks);
+	return count < 0 ? fail("oriel_group_incl") : 0;
+}
+
+static int make_groups(const struct perf_place *place)
+{
+	int last = place->size - 1;
+
+	if (oriel_group_world(job, &world))
+		return fail("oriel_group_world");
+	if (make_group(0, last, place->rank, &all_others))
+		return 1;
+	return place->rank == 0 ? make_group(0, last, 0, &others) : make_group(0, 0, -1, &others);
+}
+
+static int make_windows(const struct perf_options *options, struct perf_place *place)
+{
+	void *base = NULL;
+
+	if (oriel_win_allocate(sizeof(*agreed), 1, NULL, world, &base, &agree_win))
+		return fail("oriel_win_allocate");
+	agreed = base;
+	base = place->window;
+	if (options->window == WINDOW_CREATE && oriel_win_create(base, place->window_bytes, 1, NULL, world, &win))
+		return fail("oriel_win_create");
+	if (options->window == WINDOW_ALLOCATE && oriel_win_allocate(place->window_bytes, 1, NULL, world, &base, &win))
+		return fail("oriel_win_allocate");
+	place->window = base;
+	if (options->memory == MEMORY_REGISTERED &&
+	    oriel_mem_register(job, place->origin, place->origin_bytes, &origin_mem))
+		return fail("oriel_mem_register");
+	return oriel_win_fence(agree_win, 0) ? fail("oriel_win_fence") : 0;
+}
+
+/* For the report: the library does not tell which device it took, but often there is one only. */
+static void tell_device(const struct perf_options *options, struct perf_place *place)
+{
+	const char *name = options->device ? options->device : getenv("ORIEL_DEVICE");
+	struct ibv_device **list;
+	int count = 0;
+
+	if (name) {
+		snprintf(place->device, sizeof(place->device), "%s", name);
+		return;
+	}
+	list = ibv_get_device_list(&count);
+	if (list && count == 1)
+		snprintf(place->device, sizeof(place->device), "%s", ibv_get_device_name(list[0]));
+	if (list)
+		ibv_free_device_list(list);
+}
+
+static int open_job(const struct perf_options *options, struct perf_place *place)
+{
+	struct oriel_options wanted = { .device = options->device };
+
+	sync = options->sync;
+	if (oriel_init(&wanted, &job))
+		return fail("oriel_init");
+	place->rank = oriel_rank(job);
+	place->size = oriel_size(job);
+	tell_device(options, place);
+	if (make_groups(place) || make_windows(options, place))
+		return 1;
+	if (sync != SYNC_PSCW)
+		return fence();
+	return 0;
+}
+
+static int close_job(void)
+{
+	if (sync != SYNC_PSCW && oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
+		return fail("oriel_win_fence");
+	if (oriel_win_fence(agree_win, ORIEL_MODE_NOSUCCEED) || oriel_win_free(&agree_win) || oriel_win_free(&win))
+		return fail("oriel_win_free");
+	if (origin_mem && oriel_mem_deregister(&origin_mem))
+		return fail("oriel_mem_deregister");
+	oriel_group_free(&all_others);
+	oriel_group_free(&others);
+	oriel_group_free(&world);
+	return oriel_finalize(&job) ? fail("oriel_finalize") : 0;
+}
+
+static const struct perf_refusal refusals[] = {
+	{ "-Q", "Oriel asks for completions itself: every quarter of its queue, and for what somebody waits for" },
+	{ "-I", "Oriel sends inline what the device allows, and copies somewhat larger operations" },
+	{ "-l", "Oriel makes its lists of work requests itself: small puts leave together with the flag or the flush" },
+	{ "-p", "Oriel's ports are chosen by the system, and told by the launcher" },
+	{ NULL, NULL },
+};
+
+const struct perf_backend backend = {
+	.name = "oriel",
+	.refusals = refusals,
+	.open = open_job,
+	.barrier = barrier,
+	.agree = agree,
+	.turn = turn_of,
+	.close = close_job,
+};

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * shm.c - the patterns on bare shared memory: the limit that the others are measured
+ * against on one machine
+ *
+ * An allocated window is memory that all ranks map; put and get are memcpy. A created window is its
+ * owner's private memory, which nothing but process_vm_writev and process_vm_readv reaches. Either
+ * way an epoch's words lie in memory that all map. The ranks are children of one launcher, whose
+ * process id names the memory; no library and no system call but these two is in a turn.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/backend.h"
+
+#define RANKS_MAX 64
+#define PAGE_BYTES 4096
+#define START_PATIENCE_S 20
+
+/*
+ * What `from` writes for one rank; epoch numbers that only grow. In one cache line, which travels
+ * as a whole.
+ */
+struct words {
+	_Alignas(64) uint64_t posted;
+	uint64_t completed;
+};
+
+struct member {
+	struct words from[RANKS_MAX];
+	_Alignas(64) uint64_t barrier; /* this rank has come so often */
+	int64_t value;
+	pid_t pid;
+	uint64_t window; /* an address in that process */
+};
+
+struct shared {
+	struct member members[RANKS_MAX];
+	uint64_t joined;
+};
+
+static struct shared *shared;
+static uint8_t *windows; /* of all ranks, one behind the other; allocated windows only */
+static size_t window_bytes;
+static int rank, size;
+static bool created;
+static uint64_t barriers, posts[RANKS_MAX], completes[RANKS_MAX], seen_posts[RANKS_MAX], seen_completes[RANKS_MAX];
+static char name[64];
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "shm: %s: %s\n", what, strerror(errno));
+	return 1;
+}
+
+/* Pairs with raise_word of another rank: what it stored before is seen after. */
+static void wait_word(const uint64_t *word, uint64_t value)
+{
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value)
+		perf_relax();
+}
+
+static void raise_word(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* ---- operations ---- */
+
+static void copy(void *to, const void *from, size_t size_bytes)
+{
+	if (size_bytes == 8)
+		memcpy(to, from, 8); /* a load and a store */
+	else
+		memcpy(to, from, size_bytes);
+}
+
+static int put(int to, const uint8_t *from, size_t size_bytes, size_t disp)
+{
+	struct iovec here = { (void *)(uintptr_t)from, size_bytes };
+	struct iovec there = { (void *)(uintptr_t)(shared->members[to].window + disp), size_bytes };
+
+	if (created)
+		return process_vm_writev(shared->members[to].pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes
+		           ? 0
+		           : fail("process_vm_writev");
+	copy(windows + (size_t)to * window_bytes + disp, from, size_bytes);
+	return 0;
+}
+
+static int get(int from, uint8_t *to, size_t size_bytes, size_t disp)
+{
+	struct iovec here = { to, size_bytes };
+	struct iovec there = { (void *)(uintptr_t)(shared->members[from].window + disp), size_bytes };
+
+	if (created)
+		return process_vm_readv(shared->members[from].pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes
+		           ? 0
+		           : fail("process_vm_readv");
+	copy(to, windows + (size_t)from * window_bytes + disp, size_bytes);
+	return 0;
+}
+
+static int put_to(const struct perf_turn *t, int to)
+{
+	return put(to, t->origin, t->size_bytes, put_disp(t, to));
+}
+
+static int get_from(const struct perf_turn *t, int from)
+{
+	return get(from, get_origin(t, from), t->size_bytes, get_disp(t));
+}
+
+static int batch(const struct perf_turn *t, bool gets)
+{
+	int first = rank == 0 ? 1 : 0, last = rank == 0 ? t->neighbours : 0;
+
+	for (long i = 0; i < t->operations; i++) {
+		size_t at = slot_at(t, i);
+
+		for (int peer = first; peer <= last; peer++) {
+			if (gets ? get(peer, t->origin + at, t->size_bytes, get_disp(t) + at)
+			         : put(peer, t->origin + at, t->size_bytes, put_disp(t, peer) + at))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* ---- synchronisation ---- */
+
+static void post(int to)
+{
+	raise_word(&shared->members[to].from[rank].posted, ++posts[to]);
+}
+
+static void start(int from)
+{
+	wait_word(&shared->members[rank].from[from].posted, ++seen_posts[from]);
+}
+
+static void complete(int to)
+{
+	raise_word(&shared->members[to].from[rank].completed, ++completes[to]);
+}
+
+static void wait(int from)
+{
+	wait_word(&shared->members[rank].from[from].completed, ++seen_completes[from]);
+}
+
+static void fence(void)
+{
+	raise_word(&shared->members[rank].barrier, ++barriers);
+	for (int i = 0; i < size; i++)
+		wait_word(&shared->members[i].barrier, barriers);
+}
+
+static void each_neighbour(const struct perf_turn *t, void (*what)(int))
+{
+	for (int i = 1; i <= t->neighbours; i++)
+		what(i);
+}
+
+/* ---- turns ---- */
+
+static int lat_pscw(const struct perf_turn *t, int (*operation)(const struct perf_turn *, int))
+{
+	if (rank > 0) {
+		post(0);
+		wait(0);
+		start(0);
+		if (operation(t, 0))
+			return 1;
+		complete(0);
+		return 0;
+	}
+	each_neighbour(t, start);
+	for (int i = 1; i <= t->neighbours; i++) {
+		if (operation(t, i))
+			return 1;
+	}
+	each_neighbour(t, complete);
+	each_neighbour(t, post);
+	each_neighbour(t, wait);
+	return 0;
+}
+
+static int lat_fence(const struct perf_turn *t, int (*operation)(const struct perf_turn *, int))
+{
+	for (int i = 1; rank == 0 && i <= t->neighbours; i++) {
+		if (operation(t, i))
+			return 1;
+	}
+	fence();
+	if (rank > 0 && rank <= t->neighbours && operation(t, 0))
+		return 1;
+	fence();
+	return 0;
+}
+
+static int put_lat_pscw(const struct perf_turn *t)
+{
+	return lat_pscw(t, put_to);
+}
+
+static int get_lat_pscw(const struct perf_turn *t)
+{
+	return lat_pscw(t, get_from);
+}
+
+static int put_lat_fence(const struct perf_turn *t)
+{
+	return lat_fence(t, put_to);
+}
+
+static int get_lat_fence(const struct perf_turn *t)
+{
+	return lat_fence(t, get_from);
+}
+
+static int put_marked(const struct perf_turn *t)
+{
+	t->origin[t->size_bytes - 1] = t->mark;
+	return put_to(t, !rank);
+}
+
+static int put_lat_flush(const struct perf_turn *t)
+{
+	if (rank == 0 && put_marked(t))
+		return 1;
+	while (!mark_is_there(t))
+		perf_relax();
+	return rank == 1 ? put_marked(t) : 0;
+}
+
+static int get_lat_flush(const struct perf_turn *t)
+{
+	return rank == 0 && get_from(t, 1);
+}
+
+static int bw_pscw(const struct perf_turn *t, bool gets)
+{
+	if (rank > 0) {
+		post(0);
+		wait(0);
+		return 0;
+	}
+	each_neighbour(t, start);
+	if (batch(t, gets))
+		return 1;
+	each_neighbour(t, complete);
+	return 0;
+}
+
+static int put_bw_pscw(const struct perf_turn *t)
+{
+	return bw_pscw(t, false);
+}
+
+static int get_bw_pscw(const struct perf_turn *t)
+{
+	return bw_pscw(t, true);
+}
+
+static int put_bw_flush(const struct perf_turn *t)
+{
+	return rank == 0 && batch(t, false);
+}
+
+static int get_bw_flush(const struct perf_turn *t)
+{
+	return rank == 0 && batch(t, true);
+}
+
+static int put_bw_fence(const struct perf_turn *t)
+{
+	if (put_bw_flush(t))
+		return 1;
+	fence();
+	return 0;
+}
+
+static int get_bw_fence(const struct perf_turn *t)
+{
+	if (get_bw_flush(t))
+		return 1;
+	fence();
+	return 0;
+}
+
+static int bibw_pscw(const struct perf_turn *t)
+{
+	post(!rank);
+	start(!rank);
+	if (batch(t, false))
+		return 1;
+	complete(!rank);
+	wait(!rank);
+	return 0;
+}
+
+static int bibw_flush(const struct perf_turn *t)
+{
+	return batch(t, false);
+}
+
+static int bibw_fence(const struct perf_turn *t)
+{
+	if (bibw_flush(t))
+		return 1;
+	fence();
+	return 0;
+}
+
+static int epoch_late(const struct perf_turn *t)
+{
+	if (rank == 0) {
+		each_neighbour(t, post);
+		each_neighbour(t, wait);
+		return 0;
+	}
+	start(0);
+	if (put_to(t, 0))
+		return 1;
+	complete(0);
+	return 0;
+}
+
+static int only_fence(const struct perf_turn *t)
+{
+	if (rank == 0 && t->size_bytes > 0 && put_to(t, 1))
+		return 1;
+	fence();
+	return 0;
+}
+
+static perf_turn_fn turn(enum perf_pattern pattern, enum perf_sync sync)
+{
+	static const perf_turn_fn turns[][3] = {
+		[PATTERN_PUT_LAT] = { put_lat_pscw, put_lat_fence, put_lat_flush },
+		[PATTERN_GET_LAT] = { get_lat_pscw, get_lat_fence, get_lat_flush },
+		[PATTERN_PUT_BW] = { put_bw_pscw, put_bw_fence, put_bw_flush },
+		[PATTERN_GET_BW] = { get_bw_pscw, get_bw_fence, get_bw_flush },
+		[PATTERN_PUT_BIBW] = { bibw_pscw, bibw_fence, bibw_flush },
+		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
+		[PATTERN_FENCE] = { NULL, only_fence, NULL },
+	};
+
+	return (size_t)pattern < sizeof(turns) / sizeof(turns[0]) ? turns[pattern][sync] : NULL;
+}
+
+/* ---- joining ---- */
+
+static int barrier(void)
+{
+	fence();
+	return 0;
+}
+
+static int agree(int64_t *value)
+{
+	if (rank == 0)
+		shared->members[0].value = *value;
+	fence();
+	*value = shared->members[0].value;
+	fence(); /* nobody changes it before all have read it */
+	return 0;
+}
+
+static int from_environment(const char *variable, int most)
+{
+	const char *text = getenv(variable);
+	int value = text ? atoi(text) : -1;
+
+	return value >= 0 && value <= most ? value : -1;
+}
+
+/* All have the memory mapped; nobody waits for ever for a rank that does not come. */
+static int join(void)
+{
+	const struct timespec pause = { 0, 1000000 };
+	time_t deadline = time(NULL) + START_PATIENCE_S;
+
+	__atomic_fetch_add(&shared->joined, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&shared->joined, __ATOMIC_ACQUIRE) < (uint64_t)size) {
+		if (time(NULL) > deadline) {
+			fprintf(stderr, "shm: not all %d ranks came within %d s\n", size, START_PATIENCE_S);
+			return 1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static size_t whole_pages(size_t size_bytes)
+{
+	return (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static int map_all(size_t total_bytes)
+{
+	void *mapped;
+	int fd;
+
+	snprintf(name, sizeof(name), "/oriel-perf-%ld", (long)getppid());
+	fd = shm_open(name, O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)total_bytes))
+		return fail(name);
+	mapped = mmap(NULL, total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	close(fd);
+	if (mapped == MAP_FAILED)
+		return fail("mmap");
+	shared = mapped;
+	windows = (uint8_t *)mapped + whole_pages(sizeof(*shared));
+	return 0;
+}
+
+static int open_shm(const struct perf_options *options, struct perf_place *place)
+{
+	size_t mapped_bytes = whole_pages(sizeof(struct shared));
+
+	rank = from_environment("ORIEL_RANK", RANKS_MAX - 1);
+	size = from_environment("ORIEL_SIZE", RANKS_MAX);
+	if (rank < 0 || size < 2) {
+		fprintf(stderr, "shm: run me by oriel-run with 2 to %d ranks\n", RANKS_MAX);
+		return 2;
+	}
+	created = options->window == WINDOW_CREATE;
+	window_bytes = whole_pages(place->window_bytes);
+	if (!created)
+		mapped_bytes += (size_t)size * window_bytes;
+	if (map_all(mapped_bytes))
+		return 1;
+	if (!created)
+		place->window = windows + (size_t)rank * window_bytes;
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* or siblings may not write here */
+	shared->members[rank].pid = getpid();
+	shared->members[rank].window = (uint64_t)(uintptr_t)place->window;
+	place->rank = rank;
+	place->size = size;
+	snprintf(place->device, sizeof(place->device), "memory");
+	if (join())
+		return 1;
+	fence();
+	if (rank == 0)
+		shm_unlink(name);
+	return 0;
+}
+
+static int close_shm(void)
+{
+	fence();
+	return 0;
+}
+
+static const struct perf_refusal refusals[] = {
+	{ NULL, NULL },
+};
+
+const struct perf_backend backend = { "shm", refusals, open_shm, barrier, agree, turn, close_shm };

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * backend.h - what a benchmark needs of an implementation: Oriel, bare verbs, MPI
+ *
+ * A program is driver.c and what it calls, one file per tool (put_lat.c, …) and one backend
+ * (backends/oriel.c, …), which defines `backend`. The driver reads the options, makes the memory,
+ * runs and times turns, checks bytes and reports; the backend knows how to connect and how one turn
+ * of a pattern is done. Every rank runs every turn.
+ *
+ * Rank 0 is the hub, ranks 1 to `neighbours` are its neighbours; there are no others, but in
+ * PATTERN_FENCE.
+ *
+ * A turn, by pattern and synchronisation. "put" is size_bytes from origin to put_disp(), "get" the
+ * other way from get_disp().
+ *
+ *              pscw                              fence                       flush (in one long epoch)
+ *   PUT_LAT    hub: start, put to each neighbour, hub: put to each, fence,   hub: put, flush, spin until the last
+ *              complete, post, wait;             fence; others: fence, put   byte of the answer is `mark`; other: spin
+ *              others: post, wait, start, put,   to the hub, fence           for that, put, flush. One neighbour only
+ *              complete
+ *   GET_LAT    the same with get                 the same with get           hub: get, flush; other: nothing
+ *   PUT_BW     hub: start, operations, complete; hub: operations, fence;     hub: operations, flush; others:
+ *   GET_BW     others: post, wait                others: fence               nothing
+ *   PUT_BIBW   all: post, start, operations,     all: operations, fence      all: operations, flush
+ *              complete, wait (one neighbour)
+ *   EPOCH_LATE hub: post, wait; others: start,   -                           -
+ *              put to the hub, complete
+ *   EXCHANGE   all: post, start, put to each     -                           -
+ *              other, complete, wait
+ *   FENCE      -                                 hub: put to rank 1 unless   -
+ *                                                size_bytes is 0; all: fence
+ *
+ * "operations": `operations` times one to each neighbour; number i uses slot i % slots, at
+ * slot_at(turn, i) of origin and zone. With flush the long epoch is open whenever a turn runs;
+ * barrier() may close it and open the next.
+ */
+#ifndef ORIEL_PERF_BACKEND_H
+#define ORIEL_PERF_BACKEND_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "bench/relax.h"
+
+#define PERF_SIZES_MAX 64
+#define PERF_SIZE_LARGEST ((size_t)1 << 30)
+
+enum perf_pattern {
+	PATTERN_PUT_LAT,
+	PATTERN_GET_LAT,
+	PATTERN_PUT_BW,
+	PATTERN_GET_BW,
+	PATTERN_PUT_BIBW,
+	PATTERN_EPOCH_LATE,
+	PATTERN_EXCHANGE,
+	PATTERN_FENCE,
+};
+
+enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH };
+enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE };
+enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED };
+enum perf_shape { SHAPE_OSU, SHAPE_ISOLATED };
+
+struct perf_options {
+	/* What is measured. */
+	size_t sizes[PERF_SIZES_MAX];
+	int size_count;
+	long iterations;   /* operations of one size */
+	double duration_s; /* instead of iterations; 0: not */
+	double margin_s;   /* of the duration, at its start and its end, that is not counted */
+	long depth;        /* bandwidth: operations to each neighbour between two synchronisations; 0: the tool's */
+	int neighbours;
+	enum perf_sync sync;
+	enum perf_window window;
+	enum perf_memory memory;
+	size_t align_bytes; /* buffers begin that many bytes behind the start of a page */
+	enum perf_shape shape;
+	bool post_late;
+	bool check;
+	/* For backends. A value of -1 or NULL: not given. */
+	const char *device;
+	int port;         /* TCP port number of the first rank's listener */
+	int signal_every; /* -Q */
+	int inline_bytes; /* -I */
+	int post_list;    /* -l */
+	/* The report. */
+	bool gbits;
+	bool histogram;
+	bool unsorted;
+	bool no_clock_warning;
+	const char *json_file;
+};
+
+/*
+ * Filled in by the driver before open(), and completed by open(). All memory is the same size on
+ * every rank.
+ */
+struct perf_place {
+	size_t origin_bytes;
+	size_t window_bytes;
+	uint8_t *origin; /* page-aligned, made by the driver; MEMORY_REGISTERED: to be registered by open() */
+	uint8_t *window; /* WINDOW_CREATE: made by the driver; WINDOW_ALLOCATE: to be set */
+	int rank;
+	int size;
+	char device[64]; /* for the report; "" if not known */
+};
+
+struct perf_turn {
+	int rank; /* of this process */
+	int neighbours;
+	size_t size_bytes;
+	uint8_t *origin;       /* first byte to put from, or to get to */
+	const uint8_t *window; /* first byte of the local window that is used */
+	size_t offset_bytes;   /* where that lies in every rank's window */
+	size_t zone_bytes;     /* a zone of the window for each other rank, so that none overwrites another's data */
+	long operations;       /* bandwidth: in this batch, to each neighbour */
+	long slots;
+	size_t stride_bytes;
+	uint8_t mark; /* PUT_LAT with flush: last byte of this turn's data; differs from the last turn's */
+};
+
+/* A zone of `at`'s window, counted from its start of the zones: the one that `from` puts to. */
+static inline size_t perf_zone(const struct perf_turn *turn, int from, int at)
+{
+	return (size_t)(from > at ? from - 1 : from) * turn->zone_bytes;
+}
+
+/* Displacement in rank `to`'s window that this rank puts to. */
+static inline size_t put_disp(const struct perf_turn *turn, int to)
+{
+	return turn->offset_bytes + perf_zone(turn, turn->rank, to);
+}
+
+/* Displacement in any rank's window to get from: the first zone. */
+static inline size_t get_disp(const struct perf_turn *turn)
+{
+	return turn->offset_bytes;
+}
+
+/* Where operation i of a batch lies in the origin buffer, and in the zone. */
+static inline size_t slot_at(const struct perf_turn *turn, long i)
+{
+	return (size_t)(i % turn->slots) * turn->stride_bytes;
+}
+
+/* Where GET_LAT puts what comes from rank `from`. */
+static inline uint8_t *get_origin(const struct perf_turn *turn, int from)
+{
+	return turn->origin + perf_zone(turn, from, turn->rank);
+}
+
+/* Returns 0, or non-zero after printing an error. */
+typedef int (*perf_turn_fn)(const struct perf_turn *turn);
+
+/* An option, by its letter or long name, that this backend does not take, and why. */
+struct perf_refusal {
+	const char *option;
+	const char *why;
+};
+
+struct perf_backend {
+	const char *name;
+	const struct perf_refusal *refusals; /* ends with a null option */
+	/*
+	 * Join, make the windows, connect. Collective. On an error it says so on stderr and returns
+	 * non-zero.
+	 */
+	int (*open)(const struct perf_options *options, struct perf_place *place);
+	/*
+	 * All ranks have come here, and local stores to the window before it come before others'
+	 * operations after it.
+	 */
+	int (*barrier)(void);
+	/* As barrier, and *value becomes rank 0's on every rank. */
+	int (*agree)(int64_t *value);
+	/* What does a turn; NULL if the backend has no such pattern. */
+	perf_turn_fn (*turn)(enum perf_pattern pattern, enum perf_sync sync);
+	int (*close)(void);
+};
+
+extern const struct perf_backend backend;
+
+/*
+ * Looks at memory before others are let onto the processor: few where there are more ranks than
+ * processors.
+ */
+extern long perf_spins;
+
+#define PERF_YIELDS 20000 /* then sleeps: who is idle for that long must not take time from the device's threads */
+#define PERF_SLEEP_NS 50000
+
+/* One look at memory was in vain. */
+static inline void perf_spin(long spins)
+{
+	const struct timespec nap = { 0, PERF_SLEEP_NS };
+
+	if (spins >= perf_spins + PERF_YIELDS)
+		nanosleep(&nap, NULL);
+	else if (spins >= perf_spins)
+		sched_yield();
+	else
+		perf_relax();
+}
+
+/* PUT_LAT with flush: the last byte of the other side's put is there. */
+static inline bool mark_is_there(const struct perf_turn *turn)
+{
+	return __atomic_load_n(&turn->window[turn->size_bytes - 1], __ATOMIC_ACQUIRE) == turn->mark;
+}
+
+#endif

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * driver.c - runs one tool on one backend: options, memory, turns, samples, report
+ *
+ * Every size is run WARM_UP turns unmeasured, so that connections are made and memory is touched,
+ * and then measured. A sample is the time from one turn's end to the next one's, so nothing between
+ * turns is lost; where turns follow barriers (isolated epochs, -c) it is the turn alone. No sample
+ * is dropped.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/backend.h"
+#include "bench/memory.h"
+#include "bench/options.h"
+#include "bench/progress.h"
+#include "bench/report.h"
+#include "bench/stats.h"
+#include "bench/ticks.h"
+#include "bench/tool.h"
+
+#define WARM_UP 100 /* turns, or one batch */
+#define DEPTH 128
+#define CYCLE_BYTES ((size_t)4096) /* operations of a batch go round in that much memory, as perftest's */
+#define CHECKED_CYCLE_BYTES ((size_t)1 << 20)
+#define LATE_NS 100000u /* the others wait for the hub by then */
+#define DURATION_SAMPLES ((size_t)1 << 24)
+#define CHUNK_NS 10000000u
+#define EXIT_USAGE 2
+#define SPINS 4096
+#define SPINS_OVERSUBSCRIBED 16
+#define EXIT_UNSUPPORTED 77 /* as tests that are skipped */
+
+struct run {
+	const struct perf_options *options;
+	struct tool_plan plan;
+	struct perf_place place;
+	perf_turn_fn turn;
+	struct perf_turn t;
+	double *samples; /* ticks; of the present size */
+	size_t sample_max;
+	size_t sample_count;
+	long operations;      /* in them, to each neighbour */
+	double best_per_tick; /* operations in the best batch */
+	long left;            /* bandwidth: operations still to do, which may make the last batch shorter */
+	struct progress progress;
+};
+
+long perf_spins;
+
+static long min_long(long a, long b)
+{
+	return a < b ? a : b;
+}
+
+/* Memory. */
+
+static size_t slot_bytes(const struct perf_options *o)
+{
+	size_t largest = perf_options_largest(o), cycle = o->check ? CHECKED_CYCLE_BYTES : CYCLE_BYTES;
+
+	return ((largest > cycle ? largest : cycle) + 63) & ~(size_t)63;
+}
+
+static int make_memory(struct run *run)
+{
+	const struct perf_options *o = run->options;
+	size_t bytes = slot_bytes(o) * (size_t)o->neighbours + o->align_bytes;
+
+	run->place.origin_bytes = bytes;
+	run->place.window_bytes = bytes;
+	run->place.origin = memory_make(o->memory, bytes);
+	if (o->window == WINDOW_CREATE)
+		run->place.window = memory_make(o->memory, bytes);
+	if (!run->place.origin || (o->window == WINDOW_CREATE && !run->place.window))
+		return 1;
+	run->sample_max = o->duration_s > 0 ? DURATION_SAMPLES : (size_t)o->iterations;
+	run->samples = malloc(run->sample_max * sizeof(run->samples[0]));
+	if (!run->samples)
+		return fprintf(stderr, "perf: no memory for %zu samples; give fewer with -n\n", run->sample_max), 1;
+	memset(run->samples, 0, run->sample_max * sizeof(run->samples[0])); /* pages are not to be made while time runs */
+	return 0;
+}
+
+/* Bytes of a turn's data, as filled and checked at once: all slots. */
+static size_t turn_bytes(const struct run *run)
+{
+	const struct perf_turn *t = &run->t;
+
+	return (size_t)min_long(t->operations, t->slots) * t->stride_bytes;
+}
+
+static void set_size(struct run *run, size_t size_bytes, long depth)
+{
+	size_t cycle = run->options->check ? CHECKED_CYCLE_BYTES : CYCLE_BYTES;
+	struct perf_turn *t = &run->t;
+	long fit = size_bytes == 0 || size_bytes > cycle ? 1 : (long)(cycle / size_bytes);
+
+	t->size_bytes = size_bytes;
+	t->stride_bytes = size_bytes;
+	t->operations = depth;
+	t->slots = min_long(depth, fit);
+}
+
+/* Checking. */
+
+static const unsigned gets = FLOW_GET_BY_HUB | FLOW_GET_FROM_HUB;
+
+/* Data that is got is the same on every rank, so that slots may be filled by several. */
+static int data_source(const struct run *run, int from)
+{
+	return run->plan.flow & gets ? 0 : from;
+}
+
+static void fill(struct run *run)
+{
+	const struct perf_turn *t = &run->t;
+	uint8_t *data = run->plan.flow & gets ? (uint8_t *)(uintptr_t)t->window : t->origin;
+
+	data_fill(data, turn_bytes(run), data_source(run, t->rank), t->mark, t->slots == 1);
+}
+
+static int check_from(const struct run *run, int from)
+{
+	const struct perf_turn *t = &run->t;
+	const uint8_t *data = t->window + perf_zone(t, from, t->rank);
+	size_t bytes = turn_bytes(run), at;
+
+	if (run->plan.flow & gets)
+		data = tool.kind == TOOL_LATENCY ? get_origin(t, from) : t->origin;
+	at = data_check(data, bytes, data_source(run, from), t->mark, t->slots == 1);
+	if (at == bytes)
+		return 0;
+	fprintf(stderr, "%s_%s: rank %d: size %zu: byte %zu of the data of rank %d is 0x%02x, not what was sent\n",
+	        backend.name, tool.name, t->rank, t->size_bytes, at, from, data[at]);
+	return 1;
+}
+
+/* Whether rank `to` gets data of rank `from` in a turn. */
+static bool flows(unsigned flow, int from, int to)
+{
+	if (from == to)
+		return false;
+	if (flow & FLOW_PUT_ALL)
+		return true;
+	if (from == 0)
+		return (flow & (FLOW_PUT_FROM_HUB | FLOW_GET_FROM_HUB)) || ((flow & FLOW_PUT_TO_NEXT) && to == 1);
+	return to == 0 && (flow & (FLOW_PUT_TO_HUB | FLOW_GET_BY_HUB));
+}
+
+static int check(const struct run *run)
+{
+	int rc = 0;
+
+	for (int from = 0; rc == 0 && from < run->place.size; from++) {
+		if (flows(run->plan.flow, from, run->t.rank))
+			rc = check_from(run, from);
+	}
+	return rc;
+}
+
+/* Turns. */
+
+static void be_late(void)
+{
+	uint64_t until = ticks_clock_ns() + LATE_NS;
+
+	while (ticks_clock_ns() < until)
+		;
+}
+
+/* Of a batch or a turn. */
+static long next_operations(struct run *run, long depth)
+{
+	if (tool.kind == TOOL_LATENCY)
+		return 1;
+	return min_long(run->left, depth);
+}
+
+static void record(struct run *run, double ticks)
+{
+	double per_tick = (double)run->t.operations / ticks;
+
+	run->samples[run->sample_count++] = ticks;
+	run->operations += run->t.operations;
+	if (per_tick > run->best_per_tick)
+		run->best_per_tick = per_tick;
+}
+
+/* A turn apart from others: between barriers, and its bytes checked if that is wanted. */
+static int turn_apart(struct run *run, bool counted)
+{
+	bool checked = run->options->check;
+	uint64_t begin, end;
+
+	run->t.mark++;
+	if (checked)
+		fill(run);
+	if (backend.barrier())
+		return 1;
+	if (run->plan.isolated && run->options->post_late && run->t.rank == 0)
+		be_late();
+	begin = ticks_now();
+	if (run->turn(&run->t))
+		return 1;
+	end = ticks_now();
+	if (counted)
+		record(run, (double)(end - begin));
+	if (!checked)
+		return 0;
+	return backend.barrier() || check(run);
+}
+
+/* `operations` of them, in turns or batches of `depth`. */
+static int turns_apart(struct run *run, long operations, long depth, bool counted)
+{
+	for (run->left = operations; run->left > 0; run->left -= run->t.operations) {
+		run->t.operations = next_operations(run, depth);
+		if (turn_apart(run, counted))
+			return 1;
+		if (ticks_now() > run->progress.next)
+			progress_show(&run->progress, run->t.size_bytes, run->operations);
+	}
+	return 0;
+}
+
+static int turns_in_a_row(struct run *run, long operations, long depth, bool counted)
+{
+	uint64_t end, begin = ticks_now();
+
+	for (run->left = operations; run->left > 0; run->left -= run->t.operations) {
+		run->t.operations = next_operations(run, depth);
+		run->t.mark++;
+		if (run->turn(&run->t))
+			return 1;
+		end = ticks_now();
+		if (counted)
+			record(run, (double)(end - begin));
+		begin = end;
+		if (end > run->progress.next) {
+			progress_show(&run->progress, run->t.size_bytes, run->operations);
+			begin = ticks_now();
+		}
+	}
+	return 0;
+}
+
+static int turns(struct run *run, long operations, long depth, bool counted)
+{
+	if (run->plan.isolated || run->options->check)
+		return turns_apart(run, operations, depth, counted);
+	return turns_in_a_row(run, operations, depth, counted);
+}
+
+/* What the ranks do next in a run by time: rank 0 decides. Operations, negative: not counted; 0: end. */
+static int64_t next_chunk(const struct run *run, uint64_t begin_ns, long chunk, long depth)
+{
+	double now_s = (double)(ticks_clock_ns() - begin_ns) * 1e-9;
+	const struct perf_options *o = run->options;
+
+	if (now_s >= o->duration_s)
+		return 0;
+	if (run->sample_count + (size_t)(chunk / depth) + 1 > run->sample_max) {
+		fprintf(stderr, "perf: ended after %.1f s: there is room for %zu samples\n", now_s, run->sample_max);
+		return 0;
+	}
+	return now_s < o->margin_s || now_s >= o->duration_s - o->margin_s ? -chunk : chunk;
+}
+
+static int turns_by_time(struct run *run, long depth)
+{
+	uint64_t begin_ns = ticks_clock_ns();
+	long chunk = tool.kind == TOOL_LATENCY ? WARM_UP : depth;
+
+	for (;;) {
+		int64_t next = run->t.rank == 0 ? next_chunk(run, begin_ns, chunk, depth) : 0;
+		uint64_t chunk_ns = ticks_clock_ns();
+
+		if (backend.agree(&next))
+			return 1;
+		if (next == 0)
+			return 0;
+		if (turns(run, (long)(next < 0 ? -next : next), depth, next > 0))
+			return 1;
+		if (ticks_clock_ns() - chunk_ns < CHUNK_NS / 2)
+			chunk *= 2;
+	}
+}
+
+/* One row of the report. */
+static int measure(struct run *run, size_t size_bytes, long depth)
+{
+	long warm_up = tool.kind == TOOL_LATENCY ? WARM_UP : depth;
+	uint8_t stale = (uint8_t)(run->t.mark - 1);
+
+	set_size(run, size_bytes, depth);
+	run->sample_count = 0;
+	run->operations = 0;
+	run->best_per_tick = 0;
+	memset((uint8_t *)(uintptr_t)run->t.window, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
+	memset(run->t.origin, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
+	if (backend.barrier() || turns(run, min_long(warm_up, run->options->iterations), depth, false) || backend.barrier())
+		return 1;
+	if (run->options->duration_s > 0)
+		return turns_by_time(run, depth) || backend.barrier();
+	return turns(run, run->options->iterations, depth, true) || backend.barrier();
+}
+
+/* Report. */
+
+static double total(const struct run *run)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < run->sample_count; i++)
+		sum += run->samples[i];
+	return sum;
+}
+
+static void print_samples(const struct run *run)
+{
+	printf("#, usec\n");
+	for (size_t i = 0; i < run->sample_count; i++)
+		printf("%zu, %.3f\n", i + 1, run->samples[i]);
+}
+
+static void report_latency(struct run *run, struct report_row *row)
+{
+	double us = ticks_us() * run->plan.factor;
+
+	for (size_t i = 0; i < run->sample_count; i++)
+		run->samples[i] *= us;
+	if (run->options->unsorted)
+		print_samples(run);
+	stats_compute(run->samples, run->sample_count, &row->latency);
+	if (run->options->histogram && !run->options->unsorted)
+		print_samples(run);
+}
+
+static void report_bandwidth(struct run *run, struct report_row *row)
+{
+	double per_s = 1e6 / ticks_us() * (run->plan.both_ways ? 2 : 1) * run->t.neighbours;
+
+	row->peak_per_s = run->best_per_tick * per_s;
+	row->average_per_s = (double)run->operations / total(run) * per_s;
+}
+
+static int measure_and_report(struct run *run, struct report *report, size_t size_bytes, long depth)
+{
+	struct report_row row = { .size_bytes = size_bytes, .depth = depth };
+
+	if (measure(run, size_bytes, depth))
+		return 1;
+	if (run->place.rank != 0)
+		return 0;
+	progress_clear(&run->progress);
+	row.iterations = run->operations;
+	if (run->sample_count == 0)
+		return fprintf(stderr, "perf: nothing was counted; give a longer duration (-D) or a shorter margin (-f)\n"), 1;
+	if (tool.kind == TOOL_LATENCY)
+		report_latency(run, &row);
+	else
+		report_bandwidth(run, &row);
+	report_row(report, &row);
+	return 0;
+}
+
+static int run_size(struct run *run, struct report *report, size_t size_bytes)
+{
+	const long *depth = tool.depths;
+	long given = run->options->depth;
+
+	if (tool.kind == TOOL_LATENCY)
+		return measure_and_report(run, report, size_bytes, 1);
+	if (given || !depth)
+		return measure_and_report(run, report, size_bytes, given ? given : DEPTH);
+	for (; *depth; depth++) {
+		if (measure_and_report(run, report, size_bytes, *depth))
+			return 1;
+	}
+	return 0;
+}
+
+static int run_all(struct run *run)
+{
+	const struct perf_options *o = run->options;
+	struct report report = { .tool = &tool, .backend = backend.name, .options = o, .place = &run->place };
+	int rc = run->place.rank == 0 ? report_begin(&report) : 0;
+
+	for (int i = 0; rc == 0 && i < o->size_count; i++)
+		rc = run_size(run, &report, o->sizes[i]);
+	if (rc == 0 && run->place.rank == 0)
+		rc = report_end(&report);
+	return rc;
+}
+
+/* Starting. */
+
+static int plan_and_find(struct run *run)
+{
+	const struct perf_options *o = run->options;
+	int rc = tool.plan(o, &run->plan);
+
+	if (rc)
+		return rc;
+	run->turn = backend.turn(run->plan.pattern, o->sync);
+	if (run->turn)
+		return 0;
+	fprintf(stderr, "%s_%s: %s is not supported with -S %s\n", backend.name, tool.name, tool.name, sync_name(o->sync));
+	return EXIT_UNSUPPORTED;
+}
+
+static int check_ranks(const struct run *run)
+{
+	int need = run->options->neighbours + 1;
+
+	if (run->place.size == need || (run->plan.any_ranks && run->place.size >= 1))
+		return 0;
+	if (run->place.rank == 0)
+		fprintf(stderr, "%s_%s: needs %d ranks, not %d: oriel-run -n %d ...\n", backend.name, tool.name, need,
+		        run->place.size, need);
+	return EXIT_USAGE;
+}
+
+static int open_and_run(struct run *run)
+{
+	int rc;
+
+	perf_spins = SPINS_OVERSUBSCRIBED;
+	rc = backend.open(run->options, &run->place);
+	if (rc)
+		return rc;
+	if (run->place.size <= sysconf(_SC_NPROCESSORS_ONLN))
+		perf_spins = SPINS;
+	run->t.rank = run->place.rank;
+	run->t.neighbours = run->options->neighbours;
+	run->t.offset_bytes = run->options->align_bytes;
+	run->t.zone_bytes = slot_bytes(run->options);
+	run->t.origin = run->place.origin + run->t.offset_bytes;
+	run->t.window = run->place.window + run->t.offset_bytes;
+	if (run->place.rank == 0 && !ticks_are_tsc && !run->options->no_clock_warning)
+		fprintf(stderr, "%s_%s: no invariant TSC; time stamps come from clock_gettime\n", backend.name, tool.name);
+	progress_begin(&run->progress, run->place.rank == 0);
+	rc = check_ranks(run);
+	if (rc) {
+		backend.close(); /* together, so that nobody is missed before rank 0 has told */
+		return rc;
+	}
+	rc = run_all(run);
+	return rc ? rc : backend.close();
+}
+
+int main(int argc, char *argv[])
+{
+	struct perf_options options;
+	struct run run = { .options = &options };
+	int rc = perf_options_parse(&options, &tool, &backend, argc, argv);
+
+	if (rc)
+		return rc == OPTIONS_HELP ? 0 : rc;
+	rc = plan_and_find(&run);
+	if (rc)
+		return rc;
+	ticks_begin();
+	rc = make_memory(&run);
+	return rc ? rc : open_and_run(&run);
+}

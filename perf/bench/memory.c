@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* memory.c - see memory.h. */
+#include "bench/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES 4096u
+#define HUGE_BYTES ((size_t)2 << 20)
+
+/* Huge pages of the pool, else transparent ones. */
+static void *make_huge(size_t bytes)
+{
+	size_t whole = (bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+	void *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	if (base != MAP_FAILED)
+		return base;
+	if (posix_memalign(&base, HUGE_BYTES, whole))
+		return NULL;
+	if (madvise(base, whole, MADV_HUGEPAGE) == 0) {
+		fprintf(stderr,
+		        "perf: no huge pages in the pool (sysctl vm.nr_hugepages); transparent ones have been asked for\n");
+		return base;
+	}
+	fprintf(stderr, "perf: no huge pages: %s; sysctl vm.nr_hugepages=%zu makes some\n", strerror(errno),
+	        whole / HUGE_BYTES);
+	free(base);
+	return NULL;
+}
+
+uint8_t *memory_make(enum perf_memory kind, size_t bytes)
+{
+	void *base = NULL;
+
+	if (kind == MEMORY_HUGE) {
+		base = make_huge(bytes);
+	} else if (posix_memalign(&base, PAGE_BYTES, (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1))) {
+		fprintf(stderr, "perf: no memory for a buffer of %zu bytes\n", bytes);
+		return NULL;
+	}
+	if (base)
+		memset(base, 0, bytes);
+	return base;
+}
+
+void data_fill(uint8_t *data, size_t bytes, int from, uint8_t mark, bool marked)
+{
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = data_byte(from, mark, i);
+	if (marked && bytes > 0)
+		data[bytes - 1] = mark;
+}
+
+size_t data_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, bool marked)
+{
+	size_t plain = marked && bytes > 0 ? bytes - 1 : bytes;
+
+	for (size_t i = 0; i < plain; i++) {
+		if (data[i] != data_byte(from, mark, i))
+			return i;
+	}
+	return plain < bytes && data[plain] != mark ? plain : bytes;
+}

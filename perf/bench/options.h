@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* options.h - the command line, with perftest's letters */
+#ifndef ORIEL_PERF_OPTIONS_H
+#define ORIEL_PERF_OPTIONS_H
+
+#include "bench/backend.h"
+#include "bench/tool.h"
+
+#define OPTIONS_HELP (-1)
+
+/*
+ * Read argv into *options, with the tool's defaults. Returns 0, OPTIONS_HELP after printing the
+ * help, or 2 after telling on stderr which option is wrong or not for this backend.
+ */
+int perf_options_parse(struct perf_options *options, const struct tool *which, const struct perf_backend *by, int argc,
+                       char *argv[]);
+
+const char *sync_name(enum perf_sync sync);
+const char *window_name(enum perf_window window);
+const char *memory_name(enum perf_memory memory);
+
+size_t perf_options_largest(const struct perf_options *options);
+
+#endif
