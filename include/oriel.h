@@ -76,15 +76,16 @@ enum oriel_error {
 
 /*
  * What a program may choose when it joins a job. A field of 0 or NULL means: take the environment
- * variable named beside it, or the default.
+ * variable named beside it, or the default; oriel_environment(7) tells more of each.
  */
 struct oriel_options {
-	const char *device;       /* ORIEL_DEVICE: the verbs device to use, "rxe0" */
-	const char *addr;         /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
-	int timeout_ms;           /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
-	int watchdog_ms;          /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
+	const char *device; /* ORIEL_DEVICE: the verbs device to use, "rxe0" */
+	const char *addr;   /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
+	int timeout_ms;     /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
+	int watchdog_ms;    /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
 	                             default: 30 s, -1: never */
-	size_t max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split work requests above this; default: none */
+	size_t
+		max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split work requests above this; default: the port's largest */
 };
 
 /* A hint for window creation; a list of them ends with a null key. */
@@ -143,9 +144,8 @@ struct oriel_usage {
  * variables, no client for them) is refused, rather than becoming one of N jobs of one rank.
  *
  * Errors: ORIEL_ERR_ARG: also an environment variable that cannot be read, with its name, value and
- * what is legal; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways
- * out; ORIEL_ERR_BOOTSTRAP; ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and
- * remedy.
+ * what is legal; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways out;
+ * ORIEL_ERR_BOOTSTRAP; ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and remedy.
  * Threads: one thread at a time per job.
  * Source: MPI-4.1 11.2; E1
  * Example:
