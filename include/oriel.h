@@ -79,13 +79,12 @@ enum oriel_error {
  * variable named beside it, or the default; oriel_environment(7) tells more of each.
  */
 struct oriel_options {
-	const char *device; /* ORIEL_DEVICE: the verbs device to use, "rxe0" */
-	const char *addr;   /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
-	int timeout_ms;     /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
-	int watchdog_ms;    /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
+	const char *device;       /* ORIEL_DEVICE: the verbs device to use, "rxe0" */
+	const char *addr;         /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
+	int timeout_ms;           /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
+	int watchdog_ms;          /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
 	                             default: 30 s, -1: never */
-	size_t
-		max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split work requests above this; default: the port's largest */
+	size_t max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split requests above this; default: the port's largest */
 };
 
 /* A hint for window creation; a list of them ends with a null key. */
