@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"

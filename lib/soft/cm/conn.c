@@ -12,7 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
+#include "soft/cm/conn.h"
+#include "soft/cm/event.h"
+#include "soft/cm/qp.h"
+#include "soft/cm/wire.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/limits.h"

@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 #include "soft/cm/cm.h"
+#include "soft/cm/event.h"
+#include "soft/cm/id.h"
+#include "soft/cm/qp.h"
+#include "soft/cm/wire.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/list.h"

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "soft/cm/cm.h"
+#include "soft/cm/id.h"
+#include "soft/cm/qp.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
 

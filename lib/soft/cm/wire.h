@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Messages between connection managers. */
+#ifndef SOFT_CM_WIRE_H
+#define SOFT_CM_WIRE_H
+
+#include "soft/cm/cm.h"
+
+/*
+ * Refuse, because this side's queue pair could not be made ready: say which side is to blame. err is the
+ * errno value of ibv_modify_qp.
+ */
+void cm_send_unready(struct cm_id *id, int err);
+/* 0 or an errno value. */
+int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type);
+void cm_on_listen(void *listener);
+void cm_on_message(void *id);
+/* Under cm_lock: connections to a listener that have not said anything yet lose it. */
+void cm_orphan(struct cm_id *listener);
+
+#endif
