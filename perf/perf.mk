@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the peers, where a
+# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the rivals, where a
 # program for them compiles, are only for perf/compare.
 perf_tools = put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat
 perf_solo = connect mem
@@ -10,12 +10,12 @@ perf_solo_obj = $(call objects,perf/tools/solo.c $(addprefix perf/bench/,json.c 
 perf_limit_obj = $(call objects,$(wildcard perf/tools/shm_limit*.c) perf/bench/stats.c perf/bench/ticks.c)
 perf_scale_src = $(filter-out perf/scaling/util.c,$(wildcard perf/scaling/*.c))
 perf_scale_bin = $(perf_scale_src:perf/scaling/%.c=$(B)/bin/oriel_scale_%)
-# A peer's compiler may be installed without its header.
+# A rival's compiler may be installed without its header.
 has_mpi = $(shell mpicc.$(1) -include mpi.h -fsyntax-only -x c /dev/null >/dev/null 2>&1 && echo $(1))
-perf_peers := $(foreach peer,openmpi mpich,$(call has_mpi,$(peer)))
+perf_rivals := $(foreach rival,openmpi mpich,$(call has_mpi,$(rival)))
 perf_compared = put_lat get_lat put_bw get_bw
 perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%)
-perf_mpi_bin = $(foreach peer,$(perf_peers),$(perf_compared:%=$(B)/bin/$(peer)_%))
+perf_mpi_bin = $(foreach rival,$(perf_rivals),$(perf_compared:%=$(B)/bin/$(rival)_%))
 
 $(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/oriel.o $(perf_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
@@ -35,16 +35,16 @@ $(B)/bin/shm_limit: $(perf_limit_obj)
 $(B)/bin/shm_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/shm.o $(perf_obj)
 	$(link) $^ -lm
 
-# Each peer's own compiler knows where its header and library are.
+# Each rival's own compiler knows where its header and library are.
 $(B)/obj/perf/backends/mpi-%.o: perf/backends/mpi.c config.mk
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) \
 		-MMD -MP -c -o $@ $<
 
-define perf_peer
+define perf_rival
 $(B)/bin/$(1)_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/mpi-$(1).o $(perf_obj)
 	$$(call quiet,link) mpicc.$(1) $(CFLAGS) -o $$@ $$^ -lm
 endef
-$(foreach peer,$(perf_peers),$(eval $(call perf_peer,$(peer))))
+$(foreach rival,$(perf_rivals),$(eval $(call perf_rival,$(rival))))
 
 # Measuring.
 

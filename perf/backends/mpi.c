@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi.c - the patterns on MPI's one-sided calls, for the peers: Open MPI and MPICH
+ * mpi.c - the patterns on MPI's one-sided calls, for the rivals: Open MPI and MPICH
  *
  * Linked with the same driver as Oriel's programs by perf/perf.mk. Each of the two libraries has
  * its own header, so this is compiled once with each mpicc.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# find.sh - what this machine has: the device, the peers, stock perftest; sets kind, device, and the function sides_of
+# find.sh - what this machine has: the device, the rivals, stock perftest; sets kind, device, and the function sides_of
 
-# The peers. Open MPI takes its component by --mca osc; those that cannot make a window of one kind fail in the first round
+# The rivals. Open MPI takes its component by --mca osc; those that cannot make a window of one kind fail in the first round
 # and are left out of that comparison.
 openmpi_sides='openmpi-sm openmpi-rdma openmpi-ucx openmpi-pt2pt'
 mpich_sides='mpich'
@@ -27,22 +27,22 @@ device_address() {
 	ip -o -4 address show dev "$interface" 2>/dev/null | awk '{ sub("/.*", "", $4); print $4; exit }'
 }
 
-find_peers() {
-	local peer
-	peers=
+find_rivals() {
+	local rival
+	rivals=
 	[ "$kind" = soft ] || return 0
-	[ -x build/bin/openmpi_put_lat ] && command -v mpirun.openmpi >/dev/null && peers=$openmpi_sides
-	[ -x build/bin/mpich_put_lat ] && command -v mpirun.mpich >/dev/null && peers="$peers $mpich_sides"
-	for peer in openmpi mpich; do
-		command -v mpirun.$peer >/dev/null && [ ! -x build/bin/${peer}_put_lat ] &&
-			echo "perf/compare: $peer is installed, but mpicc.$peer does not compile a program with mpi.h; left out" >&2
+	[ -x build/bin/openmpi_put_lat ] && command -v mpirun.openmpi >/dev/null && rivals=$openmpi_sides
+	[ -x build/bin/mpich_put_lat ] && command -v mpirun.mpich >/dev/null && rivals="$rivals $mpich_sides"
+	for rival in openmpi mpich; do
+		command -v mpirun.$rival >/dev/null && [ ! -x build/bin/${rival}_put_lat ] &&
+			echo "perf/compare: $rival is installed, but mpicc.$rival does not compile a program with mpi.h; left out" >&2
 	done
-	[ -n "$peers" ] || echo "perf/compare: no peers here; tests/deps perf and make perf-programs bring them" >&2
+	[ -n "$rivals" ] || echo "perf/compare: no rivals here; tests/deps perf and make perf-programs bring them" >&2
 }
 
 find_all() {
 	find_device
-	find_peers
+	find_rivals
 	perftest=
 	command -v ib_write_lat >/dev/null && perftest=perftest
 	shm=
@@ -58,7 +58,7 @@ sides_of() {
 	local word sides=
 	for word in ${1//,/ }; do
 		case $word in
-		peers) sides="$sides $peers" ;;
+		rivals) sides="$sides $rivals" ;;
 		shm) sides="$sides $shm" ;;
 		perftest) sides="$sides $perftest" ;;
 		*) sides="$sides $word" ;;

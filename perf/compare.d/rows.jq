@@ -9,16 +9,16 @@ def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length 
 def cell($id; $side; $size):
   first($cells[0][] | select(.id == $id and .side == $side and .size_bytes == $size)) // null;
 
-def is_peer: .side | test("^(openmpi|mpich)");
+def is_rival: .side | test("^(openmpi|mpich)");
 
-# Of several peers that which is best by its median.
-def best_peer($id; $size):
-  [$cells[0][] | select(.id == $id and .size_bytes == $size and is_peer)]
+# Of several rivals that which is best by its median.
+def best_rival($id; $size):
+  [$cells[0][] | select(.id == $id and .size_bytes == $size and is_rival)]
   | if length == 0 then null elif .[0].at_most then min_by(.median) else max_by(.median) end;
 
-# "raw", "peers", or another line's: "put_lat.allocate.pscw@shm".
+# "raw", "rivals", or another line's: "put_lat.allocate.pscw@shm".
 def against($id; $word; $size):
-  if $word == "peers" then best_peer($id; $size)
+  if $word == "rivals" then best_rival($id; $size)
   elif ($word | contains("@")) then ($word | split("@")) as $two | cell($two[0]; $two[1]; $size)
   else cell($id; $word; $size) end;
 

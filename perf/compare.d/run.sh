@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh - run one side of one line of the plan, and keep what it measured: a line of JSON in $log
 
-# What did not work is told, and not tried again in later rounds. Peers' components differ in what they can do, so they may fail.
+# What did not work is told, and not tried again in later rounds. Rivals' components differ in what they can do, so they may fail.
 not_again=' '
 
 fail_run() { # id, side
@@ -17,7 +17,7 @@ fail_run() { # id, side
 	esac
 }
 
-# Whoever is no peer has to work, and gets a second try: SoftRoCE of kernel 6.1 now and then leaves a message lying.
+# Whoever is no rival has to work, and gets a second try: SoftRoCE of kernel 6.1 now and then leaves a message lying.
 tried_again() { # id, side
 	case $2 in
 	openmpi-* | mpich) return 1 ;;
