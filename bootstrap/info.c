@@ -67,7 +67,7 @@ static void print_memory(void)
 	printf("memory of the library, bytes\n");
 	printf("  %-24s %zu and what the device keeps for a queue pair; +%d once unregistered memory is copied\n",
 	       "per peer", sizeof(struct peer) + sizeof(struct area) + (sizeof(struct flag_pair) << TABLE_FIRST_LOG2),
-	       (int)WIRE_RING_BYTES);
+	       (int)COPY_RING_BYTES);
 	printf("  %-24s %zu\n", "per window", sizeof(struct oriel_win) + sizeof(struct dir_entry));
 	printf("  %-24s %zu\n", "per window and peer", sizeof(struct link) + sizeof(struct flag_pair) + 2 * sizeof(void *));
 }

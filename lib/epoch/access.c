@@ -28,7 +28,6 @@
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "verbs/lend.h"
 #include "win/link.h"
 #include "base/order.h"
 #include "op/enter.h"
@@ -113,8 +112,8 @@ static int send_completed(struct link *link)
 	 * Behind stores a store, behind requests a request. Both pair with the flag_load in
 	 * exposure_step at the target.
 	 */
-	if (link->lent)
-		rc = lend_flag(wire, sent, sent + 1, words, &link->last_number);
+	if (link->mapped)
+		rc = reach_flag(&link->peer->reach, sent, sent + 1, words, &link->last_number);
 	else
 		rc = wire_flag(wire, sent, sent + 1, words, link->marks & LINK_WAITING, &link->last_number);
 	if (rc)

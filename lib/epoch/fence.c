@@ -23,7 +23,6 @@
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "verbs/lend.h"
 #include "win/link.h"
 #include "job/mail.h"
 #include "base/order.h"
@@ -149,7 +148,7 @@ static int send_word(void *arg)
 	word = partner->words;
 	word.addr += fence_word(fence) * sizeof(uint64_t);
 	/* Pairs with the flag_load in word_step of the partner. The data before it is complete. */
-	if (lend_flag(&f->awaited->wire, before, fence->number, word, &partner->link->last_number) == 0)
+	if (reach_flag(&f->awaited->reach, before, fence->number, word, &partner->link->last_number) == 0)
 		return 0;
 	return lost_partner(f);
 }

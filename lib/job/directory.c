@@ -136,7 +136,7 @@ int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_wo
 	return rc;
 }
 
-static struct dir_entry *own_entry(struct oriel_job *job, uint32_t slot)
+struct dir_entry *directory_entry(struct oriel_job *job, uint32_t slot)
 {
 	uint32_t offset, segment = table_segment(slot, &offset);
 
@@ -145,7 +145,7 @@ static struct dir_entry *own_entry(struct oriel_job *job, uint32_t slot)
 
 void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry)
 {
-	struct dir_entry *own = own_entry(job, slot);
+	struct dir_entry *own = directory_entry(job, slot);
 
 	own->check = 0; /* readers of a half-written entry find that it does not match */
 	record_fence();

@@ -41,6 +41,9 @@ void directory_close(struct oriel_job *job);
  */
 int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_words);
 
+/* Our entry of a slot in use. */
+struct dir_entry *directory_entry(struct oriel_job *job, uint32_t slot);
+
 /* Show the entry to peers, or (an entry of zeros) hide it. */
 void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry);
 

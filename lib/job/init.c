@@ -17,7 +17,7 @@
 #include "job/service.h"
 #include "base/settings.h"
 #include "base/util.h"
-#include "verbs/lend.h"
+#include "verbs/reach.h"
 #include "job/wait.h"
 
 #define WATCHDOG_DEFAULT_MS 30000
@@ -65,7 +65,7 @@ static void set_crowding(struct oriel_job *job)
 	int count = processors();
 
 	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
-	job->needs_progress = lend_offered();
+	job->needs_progress = reach_needs_progress();
 }
 
 /* A variable that cannot be read is an error even where an option stands above it. */

@@ -61,12 +61,36 @@ static void lookup_finish(struct peer *peer, struct lookup *lookup)
 	free(lookup);
 }
 
+/* Take over what is new only: other threads use the segments known before. */
+static void merge_root(struct table_root *known, const struct table_root *read)
+{
+	for (uint32_t i = 0; i < TABLE_SEGMENTS; i++) {
+		if (!segment_ready(&known->segment[i]) && segment_ready(&read->segment[i]))
+			known->segment[i] = read->segment[i];
+	}
+}
+
+/* Our own tables need no reading. */
+static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_customer *customer)
+{
+	struct dir_entry entry;
+
+	pthread_mutex_lock(&peer->job->lock);
+	merge_root(&peer->remote_flags, &peer->area->flags);
+	entry = *directory_entry(peer->job, slot);
+	pthread_mutex_unlock(&peer->job->lock);
+	customer->done(customer, &entry, slot);
+	return 0;
+}
+
 static int add_lookup(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                       const struct lookup_customer *customer, bool again)
 {
-	struct lookup *lookup = calloc(1, sizeof(*lookup));
-	struct lookup **at = &peer->lookups;
+	struct lookup **at = &peer->lookups, *lookup;
 
+	if (peer->rank == peer->job->rank)
+		return look_up_own(peer, slot, customer);
+	lookup = calloc(1, sizeof(*lookup));
 	if (!lookup)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for a lookup");
 	memcpy(lookup->id, id, WINDOW_ID_BYTES);
@@ -98,7 +122,8 @@ int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t 
 
 static void start_read(struct peer *peer, struct lookup *lookup, size_t size_bytes, struct remote from)
 {
-	if (wire_get(&peer->wire, &peer->area->landing, peer->area_piece.lkey, size_bytes, from, &lookup->number))
+	if (wire_get(&peer->wire, WAY_REGISTERED, &peer->area->landing, peer->area_piece.lkey, size_bytes, from,
+	             &lookup->number))
 		return; /* the wire is broken: the peer is dead, lookups_fail comes next */
 	lookup->number = wire_signal(&peer->wire);
 	lookup->read_ns = now_ns();
@@ -197,15 +222,6 @@ static void end_entries(struct peer *peer, struct lookup *lookup)
 		end_in_vain(lookup);
 	else
 		next_entries(peer, lookup, read);
-}
-
-/* Take over what is new only: other threads use the segments known before. */
-static void merge_root(struct table_root *known, const struct table_root *read)
-{
-	for (uint32_t i = 0; i < TABLE_SEGMENTS; i++) {
-		if (!segment_ready(&known->segment[i]) && segment_ready(&read->segment[i]))
-			known->segment[i] = read->segment[i];
-	}
 }
 
 static void end_step(struct peer *peer, struct lookup *lookup)

@@ -30,7 +30,8 @@ struct lookup_customer {
 /*
  * Ask for the window `id`: its peer connected, its entry found, first tried at `slot`. The service
  * thread does it and calls customer->done, or does not when the peer dies. Either way *pending goes
- * down again, last of all. ERRORS: ORIEL_ERR_MEMORY.
+ * down again, last of all. In one's own directory it is found at once, by the caller. ERRORS:
+ * ORIEL_ERR_MEMORY.
  */
 int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                    const struct lookup_customer *customer);

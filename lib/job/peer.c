@@ -10,7 +10,6 @@
 #include "job/agenda.h"
 #include "job/death.h"
 #include "job/job.h"
-#include "verbs/lend.h"
 #include "base/order.h"
 #include "verbs/table.h"
 #include "base/util.h"
@@ -93,14 +92,6 @@ static void wire_broke(void *arg, const char *text)
 	rank_died(peer->job, peer->rank, text);
 }
 
-/* The rank is its own peer: up from the start, with its own area and directory at the other end. */
-static void connect_self(struct peer *peer)
-{
-	peer->remote_area = (struct remote){ (uint64_t)(uintptr_t)peer->area, 0 };
-	peer->remote_directory = (struct remote){ (uint64_t)(uintptr_t)peer->job->directory.root, 0 };
-	peer->state = PEER_UP;
-}
-
 static int peer_setup(struct oriel_job *job, struct peer *peer)
 {
 	int rc = slab_alloc(&job->slabs, sizeof(struct area), &peer->area_piece);
@@ -111,13 +102,14 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	rc = cover_slots(peer, job->directory.slot_count);
 	if (rc)
 		return rc;
-	wire_init(&peer->wire, &job->slabs, peer->rank == job->rank);
+	wire_init(&peer->wire, &job->slabs);
+	reach_init(&peer->reach, &peer->wire, peer->rank == job->rank);
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);
 	pthread_mutex_init(&peer->mail_lock, NULL);
 	if (peer->rank == job->rank)
-		connect_self(peer);
+		peer->state = PEER_UP; /* its own peer: reached without a connection */
 	return 0;
 }
 
@@ -160,7 +152,7 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 
 static void peer_release(struct peer *peer)
 {
-	lend_return_words(&peer->wire);
+	reach_close(&peer->reach);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
 	pthread_mutex_destroy(&peer->mail_lock);

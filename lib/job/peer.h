@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "verbs/layout.h"
+#include "verbs/reach.h"
 #include "verbs/wire.h"
 
 struct oriel_job;
@@ -32,6 +33,7 @@ struct peer {
 	uint32_t state; /* enum peer_state; by the service thread, PEER_DEAD by any; state_load */
 	struct oriel_job *job;
 	struct wire wire;
+	struct reach reach;
 	struct area *area; /* ours, which the peer reads and writes */
 	struct piece area_piece;
 	void *flags

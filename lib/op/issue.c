@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * issue.c - operations go out, or are held back until the target's post has been seen
+ *
+ * THE WAY OF A PUT
+ *
+ *  1. oriel_put (op/put.c) takes win->lock (op/enter.h) and, where all is plain and the target's
+ *     memory is mapped here, copies at once: the end for most puts on softverbs and to oneself.
+ *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
+ *     what is legal), waits for its description at first contact, and checks the range.
+ *  3. issue_or_hold, below: without the target's post the operation is held back; issue_push and
+ *     issue_granted let it go when the post has come.
+ *  4. issue chooses the way, with win/origin.c: mapped (the processor copies), inline (the bytes go
+ *     into the work request), copied (through the wire's ring), registered (the device reads the
+ *     origin memory itself). Only the last makes complete wait (LINK_WAITING).
+ *  5. wire_put (verbs/wire.c) fills a work request in the batch. It leaves with the next flag or
+ *     flush, when the batch is full, or at once if it is large: one doorbell for many.
+ *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
+ *
+ * A get goes the same way; it lands in the ring or in the origin memory, and is waited for before
+ * the flag.
  */
 #include "op/issue.h"
 
@@ -16,31 +34,13 @@
 #include "win/win.h"
 
 /* Bytes that memcpy is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
-#define LENT_COPY_BYTES ((size_t)128 << 10)
-
-/* Issuing. */
-
-static int issue_message(struct link *link, const struct op *op, uint32_t lkey, size_t done, size_t size_bytes)
-{
-	struct remote target = { op->remote_addr + done, link->rkey };
-	uint8_t *origin = (uint8_t *)op->origin + done;
-	bool copied = true;
-	int rc;
-
-	if (op->kind == OP_GET)
-		rc = wire_get(&link->peer->wire, origin, lkey, size_bytes, target, &link->last_number);
-	else
-		rc = wire_put(&link->peer->wire, origin, lkey, size_bytes, target, &copied, &link->last_number);
-	if (!copied)
-		link->marks |= LINK_WAITING;
-	return rc;
-}
+#define COPY_BYTES ((size_t)128 << 10)
 
 /*
  * Lent memory: the processor does it, at once; the flag behind it is a store with release
  * semantics, or a work request.
  */
-void copy_lent(const struct op *op)
+void copy_mapped(const struct op *op)
 {
 	uint8_t *target = (uint8_t *)(uintptr_t)op->remote_addr;
 	uint8_t *to = op->kind == OP_GET ? op->origin : target;
@@ -50,33 +50,49 @@ void copy_lent(const struct op *op)
 		memcpy(to, from, sizeof(uint64_t)); /* one store, as a device places a word */
 		return;
 	}
-	for (size_t done = 0; done < op->size_bytes; done += LENT_COPY_BYTES)
-		memcpy(to + done, from + done, min_size(op->size_bytes - done, LENT_COPY_BYTES));
+	for (size_t done = 0; done < op->size_bytes; done += COPY_BYTES)
+		memmove(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
 }
 
-/* Send an operation in messages no larger than the port's largest (D5), or than the wire copies. */
-static int issue_messages(struct oriel_win *win, struct link *link, const struct op *op)
+/* Send an operation in messages of at most largest_bytes (D5). */
+static int issue_messages(struct oriel_win *win, struct link *link, const struct op *op, enum way way, uint32_t lkey,
+                          size_t largest_bytes)
 {
-	uint32_t lkey = origin_lkey(win, link, op);
-	size_t largest = (size_t)link->peer->wire.max_message_bytes;
+	struct wire *wire = &link->peer->wire;
 	int rc = 0;
 
-	if (lkey == 0 && !link->peer->wire.self)
-		largest = min_size(largest, WIRE_COPY_MAX);
-	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
-	for (size_t done = 0; rc == 0 && done < op->size_bytes; done += min_size(largest, op->size_bytes - done))
-		rc = issue_message(link, op, lkey, done, min_size(largest, op->size_bytes - done));
+	for (size_t done = 0, bytes; rc == 0 && done < op->size_bytes; done += bytes) {
+		struct remote target = { op->remote_addr + done, link->rkey };
+		uint8_t *origin = (uint8_t *)op->origin + done;
+
+		bytes = min_size(largest_bytes, op->size_bytes - done);
+		if (op->kind == OP_PUT)
+			rc = wire_put(wire, way, origin, lkey, bytes, target, &link->last_number);
+		else
+			rc = wire_get(wire, way, origin, lkey, bytes, target, &link->last_number);
+	}
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
+/* An operation whose time has come: the one place where its way is chosen. */
 static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 {
+	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes;
+	uint32_t lkey;
+	enum way way = origin_way(win, link, op, &lkey);
+
 	if (!(link->marks & LINK_ACCESS))
 		win->sync |= SYNC_FENCE_USED;
-	if (!link->lent)
-		return issue_messages(win, link, op);
-	copy_lent(op);
-	return 0;
+	if (way == WAY_MAPPED) {
+		copy_mapped(op);
+		return 0;
+	}
+	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
+	if (way == WAY_REGISTERED)
+		link->marks |= LINK_WAITING;
+	else
+		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
+	return issue_messages(win, link, op, way, lkey, largest_bytes);
 }
 
 /* Index + 1 of a free entry, or 0 when the bound or memory is reached. */

@@ -13,7 +13,7 @@ struct oriel_win;
 struct link;
 
 /* The processor does it, at once: the target's memory is mapped here. */
-void copy_lent(const struct op *op);
+void copy_mapped(const struct op *op);
 
 /* Issue an operation that has been checked, or hold it back until the post. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
 int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op, const char *call);

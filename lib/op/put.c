@@ -35,7 +35,7 @@ static inline bool is_open(struct oriel_win *win, struct link *link)
 }
 
 /*
- * The short way, for most operations on lent memory: everything is as it should be, and the
+ * The short way, for most operations on mapped memory: everything is as it should be, and the
  * processor copies. False if anything is not plain; then nothing has happened, and transfer_locked
  * finds out. The caller holds the lock.
  */
@@ -44,7 +44,7 @@ static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, 
 	struct link *link = win->link_capacity ? win->links[(uint32_t)rank & (win->link_capacity - 1)] : NULL;
 	uint64_t offset;
 
-	if (!link || link->rank != rank || !link->lent || !is_open(win, link))
+	if (!link || link->rank != rank || !link->mapped || !is_open(win, link))
 		return false;
 	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
 		return false;
@@ -54,7 +54,7 @@ static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, 
 	op->remote_addr = link->base + offset;
 	if (!(win->sync & SYNC_ACCESS))
 		win->sync |= SYNC_FENCE_USED;
-	copy_lent(op);
+	copy_mapped(op);
 	return true;
 }
 

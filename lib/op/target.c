@@ -8,7 +8,6 @@
 #include "job/job.h"
 #include "job/wait.h"
 #include "op/issue.h"
-#include "verbs/lend.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -74,8 +73,8 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 	}
 	if (link_lost(*link))
 		return win_peer_error(win, rank);
-	if (!(*link)->lend_asked)
-		lend_ask(*link);
+	if (!(*link)->map_asked)
+		link_map(*link);
 	return 0;
 }
 

@@ -18,20 +18,19 @@
 #define ROOM_SPINS 1000
 
 static_assert(WIRE_INLINE_WANTED <= WIRE_BATCH_BYTES, "what the device is asked for fits the batch");
-static_assert(WIRE_COPY_MAX * 2 <= WIRE_RING_BYTES, "two transfers fit the ring wherever they start");
+static_assert(WIRE_COPY_MAX * 2 <= COPY_RING_BYTES, "two transfers fit the ring wherever they start");
 
-void wire_init(struct wire *wire, struct slabs *slabs, bool self)
+void wire_init(struct wire *wire, struct slabs *slabs)
 {
 	owned_lock_init(&wire->lock);
-	wire->slabs = slabs;
-	wire->self = self;
-	wire->state = self ? WIRE_UP : WIRE_DOWN;
+	wire->copies.slabs = slabs;
+	wire->state = WIRE_DOWN;
 	wire->max_message_bytes = UINT64_MAX;
 }
 
 void wire_destroy(struct wire *wire)
 {
-	free(wire->copies);
+	copy_ring_free(&wire->copies);
 	owned_lock_destroy(&wire->lock);
 }
 
@@ -130,21 +129,9 @@ void wire_break(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
-/* Retiring. The caller holds the lock. */
-
-static void finish_copy(struct wire *wire, const struct wire_copy *copy)
-{
-	if (copy->origin)
-		memcpy(copy->origin, copy->landing, copy->size_bytes);
-	wire->ring_tail = copy->ring_end;
-}
-
 static void retire(struct wire *wire, uint64_t number)
 {
-	while (wire->copy_tail != wire->copy_head && wire->copies[wire->copy_tail % wire->depth].number <= number) {
-		finish_copy(wire, &wire->copies[wire->copy_tail % wire->depth]);
-		wire->copy_tail++;
-	}
+	copy_ring_retire(&wire->copies, number);
 	counter_store(&wire->retired, number); /* pairs with the counter_load of wire_done: got data is in place */
 }
 
@@ -236,7 +223,7 @@ static bool reserve(struct wire *wire)
 	for (uint32_t turn = 0; wire->state == WIRE_UP; turn++) {
 		if (wire->batched == WIRE_BATCH)
 			ring_locked(wire);
-		if (wire->self || wire->posted - wire->retired < wire->depth)
+		if (wire->posted - wire->retired < wire->depth)
 			return wire->state == WIRE_UP;
 		ring_locked(wire);
 		poll_locked(wire);
@@ -279,63 +266,18 @@ static void set_sge(struct ibv_send_wr *wr, const void *addr, size_t size_bytes,
 	wr->sg_list->lkey = lkey;
 }
 
-/* Ring: contiguous space, without wrap; positions count on for ever and are taken modulo the ring. */
-
-static bool ring_exists(struct wire *wire)
-{
-	if (wire->copies)
-		return true;
-	if (slab_alloc(wire->slabs, WIRE_RING_BYTES, &wire->ring))
-		return false;
-	wire->copies = calloc(wire->depth, sizeof(*wire->copies));
-	return wire->copies;
-}
-
-/* The position at which size_bytes fit without wrapping. */
-static uint32_t ring_start(const struct wire *wire, uint32_t size_bytes)
-{
-	uint32_t left = WIRE_RING_BYTES - wire->ring_head % WIRE_RING_BYTES;
-
-	return left < size_bytes ? wire->ring_head + left : wire->ring_head;
-}
-
 /* Room in queue and ring for a copied transfer; NULL once the wire is broken or memory is out. */
-static struct wire_copy *reserve_copy(struct wire *wire, uint32_t size_bytes)
+static struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_bytes, void *origin)
 {
-	struct wire_copy *copy;
-	uint32_t start;
-
 	for (uint32_t turn = 0;; turn++) {
-		if (!reserve(wire) || !ring_exists(wire))
+		if (!reserve(wire) || !copy_ring_open(&wire->copies, wire->depth))
 			return NULL;
-		start = ring_start(wire, size_bytes);
-		if (start + size_bytes - wire->ring_tail <= WIRE_RING_BYTES)
-			break;
+		if (copy_ring_has_room(&wire->copies, size_bytes))
+			return copy_ring_take(&wire->copies, size_bytes, wire->posted + 1, origin);
 		ring_locked(wire);
 		poll_locked(wire);
 		wait_turn(wire, turn);
 	}
-	copy = &wire->copies[wire->copy_head++ % wire->depth];
-	wire->ring_head = start + size_bytes;
-	copy->number = wire->posted + 1;
-	copy->ring_end = wire->ring_head;
-	copy->size_bytes = size_bytes;
-	copy->landing = (uint8_t *)wire->ring.addr + start % WIRE_RING_BYTES;
-	copy->origin = NULL;
-	return copy;
-}
-
-/*
- * A request that uses the ring is signalled every quarter of the ring too, so that a wait for room
- * always ends.
- */
-static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct wire_copy *copy)
-{
-	set_sge(wr, copy->landing, copy->size_bytes, wire->ring.lkey);
-	if (copy->ring_end - wire->ring_signalled < WIRE_RING_BYTES / 4)
-		return;
-	wire->ring_signalled = copy->ring_end;
-	ask_completion(wire, wr);
 }
 
 static int lost_connection(void)
@@ -362,11 +304,13 @@ static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t siz
 
 /* A request through the ring, by `copy`. */
 static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
-                        const struct wire_copy *copy)
+                        const struct ring_copy *copy)
 {
 	struct ibv_send_wr *wr = append(wire, opcode, target);
 
-	set_copy(wire, wr, copy);
+	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.lkey);
+	if (copy_ring_wants_signal(&wire->copies, copy))
+		ask_completion(wire, wr);
 	leave_if_large(wire, wr, copy->size_bytes);
 }
 
@@ -379,13 +323,6 @@ static void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struc
 	set_sge(wr, origin, size_bytes, lkey);
 	wire->zero_copy = wire->posted;
 	leave_if_large(wire, wr, size_bytes);
-}
-
-/* Self: what a queue pair would do, done by the processor. */
-static void execute(struct wire *wire, void *to, const void *from, size_t size_bytes)
-{
-	memmove(to, from, size_bytes);
-	counter_store(&wire->retired, ++wire->posted);
 }
 
 /* `size_bytes`, at most what the device takes inline, into the batch. */
@@ -406,7 +343,7 @@ static void put_inline(struct wire *wire, const void *origin, size_t size_bytes,
 
 static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
-	struct wire_copy *copy = reserve_copy(wire, (uint32_t)size_bytes);
+	struct ring_copy *copy = reserve_copy(wire, (uint32_t)size_bytes, NULL);
 
 	if (!copy)
 		return copy_failed(wire);
@@ -415,67 +352,65 @@ static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, 
 	return 0;
 }
 
-static int put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-                      bool *copied)
+static int put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+                      struct remote target)
 {
-	*copied = true;
 	if (!reserve(wire))
 		return lost_connection();
-	if (wire->self) {
-		execute(wire, (void *)(uintptr_t)target.addr, origin, size_bytes);
-	} else if (size_bytes <= wire->inline_max) {
-		put_inline(wire, origin, size_bytes, target);
-	} else if (lkey == 0) {
+	if (way == WAY_COPIED)
 		return put_copied(wire, origin, size_bytes, target);
-	} else {
-		*copied = false;
+	if (way == WAY_INLINE)
+		put_inline(wire, origin, size_bytes, target);
+	else
 		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
-	}
 	return 0;
 }
 
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-             bool *copied, uint64_t *number)
+int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+             struct remote target, uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = put_locked(wire, origin, lkey, size_bytes, target, copied);
+	rc = put_locked(wire, way, origin, lkey, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
 }
 
+enum way wire_copying_way(const struct wire *wire, size_t size_bytes)
+{
+	return size_bytes <= wire->inline_max ? WAY_INLINE : WAY_COPIED;
+}
+
 static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct remote target)
 {
-	struct wire_copy *copy = reserve_copy(wire, (uint32_t)size_bytes);
+	struct ring_copy *copy = reserve_copy(wire, (uint32_t)size_bytes, origin);
 
 	if (!copy)
 		return copy_failed(wire);
-	copy->origin = origin;
 	append_copy(wire, IBV_WR_RDMA_READ, target, copy);
 	return 0;
 }
 
-static int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
+static int get_locked(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes,
+                      struct remote target)
 {
 	if (!reserve(wire))
 		return lost_connection();
-	if (wire->self)
-		execute(wire, origin, (const void *)(uintptr_t)target.addr, size_bytes);
-	else if (lkey == 0)
+	if (way == WAY_COPIED)
 		return get_copied(wire, origin, size_bytes, target);
-	else
-		append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
 	return 0;
 }
 
-int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number)
+int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = get_locked(wire, origin, lkey, size_bytes, target);
+	rc = get_locked(wire, way, origin, lkey, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
@@ -507,7 +442,7 @@ static void append_empty(struct wire *wire)
 /* Have the last request signalled: still in the batch, or by one more behind it. */
 static void signal_last(struct wire *wire)
 {
-	if (wire->self || wire->signalled == wire->posted)
+	if (wire->signalled == wire->posted)
 		return;
 	if (wire->batched == 0) {
 		append_empty(wire);
@@ -520,14 +455,9 @@ static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struc
 {
 	if (!reserve(wire))
 		return lost_connection();
-	if (wire->self) {
-		flag_store((uint64_t *)(uintptr_t)target.addr, value); /* pairs with the flag_load of the waiting side */
-		counter_store(&wire->retired, ++wire->posted);
-		return 0;
-	}
 	if (wire->flag_mode == FLAG_ATOMIC)
 		flag_atomic(wire, value - before, target);
-	else if (wire->inline_max >= sizeof(value))
+	else if (wire_copying_way(wire, sizeof(value)) == WAY_INLINE)
 		put_inline(wire, &value, sizeof(value), target);
 	else if (put_copied(wire, &value, sizeof(value), target))
 		return lost_connection();
@@ -595,7 +525,7 @@ bool wire_wait(struct wire *wire, uint64_t number)
 void wire_ping(struct wire *wire)
 {
 	owned_lock_take(&wire->lock);
-	if (wire->state == WIRE_UP && !wire->self) {
+	if (wire->state == WIRE_UP) {
 		poll_locked(wire);
 		if (wire->signalled <= wire->retired)
 			append_empty(wire);

@@ -19,8 +19,7 @@
  * queue is full the lock is given up between looks at the completion queue; that ends with the
  * device's own retry limit (a few seconds) at the latest.
  *
- * A rank that talks to itself has a wire without a queue pair: a request is carried out by the
- * processor when it is appended, and counts as retired at once.
+ * A rank's wire to itself never comes up: reach.h does without.
  */
 #ifndef ORIEL_WIRE_H
 #define ORIEL_WIRE_H
@@ -29,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "verbs/copy_ring.h"
 #include "verbs/device.h"
 #include "base/owned_lock.h"
 #include "verbs/slab.h"
@@ -39,22 +39,11 @@
 #define WIRE_INLINE_WANTED 220 /* inline bytes asked of the device */
 #define WIRE_POLL_BATCH 16
 #define WIRE_COPY_MAX 8192 /* larger transfers of unregistered memory are registered instead */
-#define WIRE_RING_BYTES (64u << 10)
-#define WIRE_SLABS_MAX 8 /* slabs of a peer that are asked for */
 
 enum wire_state {
 	WIRE_DOWN,   /* no queue pair yet */
 	WIRE_UP,     /* requests may be posted */
 	WIRE_BROKEN, /* the queue pair is in error; every request is dropped */
-};
-
-/* A transfer through the copy ring that is not retired yet. */
-struct wire_copy {
-	uint64_t number;   /* of its work request */
-	uint32_t ring_end; /* ring position to free up to, counted without wrap */
-	uint32_t size_bytes;
-	void *landing; /* gets: where in the ring the data arrives */
-	void *origin;  /* gets: where it is copied to; NULL for puts */
 };
 
 /* Memory at the target. */
@@ -63,23 +52,17 @@ struct remote {
 	uint32_t rkey;
 };
 
-/* A region of the peer's as memory of ours; what softverbs_lend fills. */
-struct lent {
-	uint64_t addr; /* there */
-	size_t size_bytes;
-	void *here; /* NULL: it is not lent */
-};
-
-/* A slab of the peer's, asked for once; see lend.h. */
-struct lent_slab {
-	uint32_t rkey;
-	struct lent lent;
+/* How the bytes of a transfer travel; WAY_MAPPED is the processor's and never comes to a wire. */
+enum way {
+	WAY_MAPPED,     /* the target's memory is mapped here: loads and stores */
+	WAY_INLINE,     /* puts: copied into the work request */
+	WAY_COPIED,     /* through the copy ring, at most WIRE_COPY_MAX bytes */
+	WAY_REGISTERED, /* the device uses the origin memory itself, until the request completes */
 };
 
 struct wire {
 	struct owned_lock lock;
 	uint32_t state; /* enum wire_state; written under lock, read by state_load */
-	bool self;      /* no queue pair: the target is this process */
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	uint32_t depth;      /* requests the send queue holds */
@@ -98,23 +81,13 @@ struct wire {
 	struct ibv_send_wr wr[WIRE_BATCH];
 	struct ibv_sge sge[WIRE_BATCH];
 	uint8_t inline_data[WIRE_BATCH_BYTES];
-	uint32_t slab_count; /* of lent_slabs; written under lock, read by state_load */
-	struct lent_slab lent_slabs[WIRE_SLABS_MAX];
-	/* Copy ring; made at the first use. */
-	struct slabs *slabs;
-	struct piece ring;
-	uint32_t ring_head;       /* bytes ever taken */
-	uint32_t ring_tail;       /* bytes ever freed */
-	uint32_t ring_signalled;  /* ring_head at the last request that was signalled for the ring's sake */
-	struct wire_copy *copies; /* circular, depth elements */
-	uint64_t copy_head;
-	uint64_t copy_tail;
+	struct copy_ring copies;
 	/* Told once when the queue pair fails, with the lock held. */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;
 };
 
-void wire_init(struct wire *wire, struct slabs *slabs, bool self);
+void wire_init(struct wire *wire, struct slabs *slabs);
 void wire_destroy(struct wire *wire);
 
 /*
@@ -140,15 +113,16 @@ void wire_break(struct wire *wire);
 
 /*
  * The requests. Each returns 0 or ORIEL_ERR_PEER once the wire is broken; the caller need not hold
- * the lock.
- *
- * wire_put, wire_get: size_bytes > 0. lkey 0 means that the memory is not registered; size_bytes is
- * then at most WIRE_COPY_MAX. *copied tells whether the origin memory is free again already;
- * *number becomes the request's.
+ * the lock. size_bytes > 0; lkey counts for WAY_REGISTERED only. The origin memory of a put is free
+ * again on return unless the way is that. A get has no WAY_INLINE. *number becomes the request's.
  */
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-             bool *copied, uint64_t *number);
-int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number);
+int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+             struct remote target, uint64_t *number);
+int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             uint64_t *number);
+
+/* The way of a put of at most WIRE_COPY_MAX bytes whose memory is to be free at once. */
+enum way wire_copying_way(const struct wire *wire, size_t size_bytes);
 
 /*
  * Write a flag word behind everything posted before, and ring the doorbell. `before` is the value

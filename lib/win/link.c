@@ -12,7 +12,6 @@
 #include "job/group.h"
 #include "job/job.h"
 #include "job/wait.h"
-#include "verbs/lend.h"
 #include "win/win.h"
 
 static void count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes)
@@ -97,6 +96,8 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 	link->rkey = entry->rkey;
 	link->read_only = entry->flags & DIR_READ_ONLY;
 	link->slot = slot;
+	if (peer->reach.self)
+		link_map(link); /* there is no other way */
 	learn_partner(customer->window, link, (struct remote){ entry->fence_addr, entry->fence_rkey });
 	pthread_mutex_lock(&peer->lock);
 	link_ready(link);
@@ -197,7 +198,7 @@ int link_send_posted(struct link *link)
 
 	words.addr += offsetof(struct flag_pair, posted);
 	/* Pairs with the flag_load in link_grant at the origin. */
-	return lend_flag(&link->peer->wire, link->posted_sent - 1, link->posted_sent, words, &unused);
+	return reach_flag(&link->peer->reach, link->posted_sent - 1, link->posted_sent, words, &unused);
 }
 
 /*
@@ -226,13 +227,33 @@ int link_post(struct oriel_win *win, struct link *link)
 	return link_send_posted(link);
 }
 
+void link_map(struct link *link)
+{
+	void *here;
+
+	link->map_asked = true;
+	if (link->read_only && !link->peer->reach.self)
+		return;
+	if (!reach_region(&link->peer->reach, (struct remote){ link->base, link->rkey }, link->size_bytes, &here))
+		return;
+	link->base = (uintptr_t)here;
+	link->mapped = true;
+}
+
+static void unmap(struct link *link)
+{
+	if (link->mapped)
+		reach_return(&link->peer->reach, (void *)(uintptr_t)link->base, link->size_bytes);
+	link->mapped = false;
+}
+
 void links_free(struct oriel_win *win)
 {
 	size_t bytes = win->link_capacity * sizeof(struct link *) + win->link_count * sizeof(struct link);
 
 	for (uint32_t i = 0; i < win->link_capacity; i++) {
 		if (win->links[i])
-			lend_return(win->links[i]);
+			unmap(win->links[i]);
 		free(win->links[i]);
 	}
 	count_bytes(win->job, -(int)win->link_count, -(ptrdiff_t)bytes);

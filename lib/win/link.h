@@ -41,7 +41,7 @@ enum link_state {
 
 struct link {
 	struct peer *peer;
-	uint64_t base; /* of the member's memory, there; here if it is lent (lend.h) */
+	uint64_t base; /* of the member's memory, there; here if it is mapped (reach.h) */
 	uint64_t size_bytes;
 	uint64_t posted_expected; /* as origin: value of the posted word that the open, or last, access epoch waits for */
 	uint64_t completed_sent;  /* as origin: value last written to its completed word */
@@ -51,12 +51,12 @@ struct link {
 	int rank;                    /* in the window's group */
 	uint32_t disp_unit_bytes;
 	uint32_t rkey;
-	uint32_t slot;   /* of the window at the member */
-	uint32_t held;   /* first held-back operation, as index + 1; 0: none */
-	uint8_t state;   /* enum link_state; by the service thread; link_state() */
-	bool read_only;  /* the member's memory may not be written */
-	bool lend_asked; /* this and the next are guarded by win->lock: bytes of their own, not bits beside read_only */
-	bool lent;
+	uint32_t slot;  /* of the window at the member */
+	uint32_t held;  /* first held-back operation, as index + 1; 0: none */
+	uint8_t state;  /* enum link_state; by the service thread; link_state() */
+	bool read_only; /* the member's memory may not be written */
+	bool map_asked; /* this and the next are guarded by win->lock: bytes of their own, not bits beside read_only */
+	bool mapped;
 	bool checking;    /* its window is being looked for again; guarded by peer->lock */
 	bool post_queued; /* a post flag to send once the link is ready; guarded by peer->lock */
 	uint8_t marks;
@@ -116,6 +116,9 @@ bool link_watch_member(struct oriel_win *win, int rank, struct wait *wait);
  * ORIEL_ERR_PEER once that is so (no text), before that 0. The caller holds win->lock.
  */
 int link_let_go(struct link *link);
+
+/* Ask whether the member's memory can be mapped here, once; the link is ready. The caller holds win->lock. */
+void link_map(struct link *link);
 
 /* Ask for the description if that has not been done. ERRORS: ORIEL_ERR_MEMORY. */
 int link_prefetch(struct oriel_win *win, struct link *link);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * origin.c - under which key the device may use origin memory
+ * origin.c - the way of an operation: how its origin memory is used
  *
  * Memory of windows and oriel_mem_register is used as it is. Other memory goes through the wire's
  * ring or, above WIRE_COPY_MAX, is registered until the epoch's operations are complete.
@@ -71,15 +71,17 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct op *op)
 	return mr->lkey;
 }
 
-/* The key for an operation's origin memory; 0 where the wire copies. */
-uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op)
+enum way origin_way(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey)
 {
-	uint32_t lkey;
+	const struct wire *wire = &link->peer->wire;
 
-	if (link->peer->wire.self || (op->kind == OP_PUT && op->size_bytes <= link->peer->wire.inline_max))
-		return 0;
-	lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->kind == OP_GET);
-	if (lkey || op->size_bytes <= WIRE_COPY_MAX)
-		return lkey;
-	return epoch_lkey(win, op);
+	*lkey = 0;
+	if (link->mapped)
+		return WAY_MAPPED;
+	if (op->kind == OP_PUT && op->size_bytes <= wire->inline_max)
+		return WAY_INLINE;
+	*lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->kind == OP_GET);
+	if (*lkey == 0 && op->size_bytes > WIRE_COPY_MAX)
+		*lkey = epoch_lkey(win, op);
+	return *lkey ? WAY_REGISTERED : WAY_COPIED;
 }

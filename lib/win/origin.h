@@ -5,13 +5,18 @@
 
 #include <stdint.h>
 
+#include "verbs/wire.h"
 #include "win/operation.h"
 
 struct oriel_win;
 struct link;
 
-/* The key for an operation's origin memory; 0 where the wire copies. The caller holds win->lock. */
-uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op);
+/*
+ * The way of an operation: mapped memory, or how the wire is given the origin; *lkey is for
+ * WAY_REGISTERED. Memory that is neither registered nor small is registered for the epoch, or copied
+ * piece by piece where that fails. The caller holds win->lock.
+ */
+enum way origin_way(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey);
 
 /* Deregister what was registered for operations that are now complete, or lost with their peer. */
 void release_epoch_mrs(struct oriel_win *win);

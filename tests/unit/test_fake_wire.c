@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "verbs/wire.c"
+#include "verbs/reach.h"
 
 #include "fake_verbs.h"
 #include "suites_fake.h"
@@ -72,7 +73,7 @@ static void end_open(struct end *end)
 	CU_ASSERT_EQUAL_FATAL(slab_alloc(&end->slabs, 64, &end->sink), 0);
 	end->memory = calloc(1, MEMORY_BYTES);
 	end->mr = device_register(&end->device, end->memory, MEMORY_BYTES, all);
-	wire_init(&end->wire, &end->slabs, false);
+	wire_init(&end->wire, &end->slabs);
 	end->wire.broken = broke;
 	end->wire.broken_arg = end;
 }
@@ -146,12 +147,27 @@ static void finish(struct end *end)
 	CU_ASSERT_TRUE(wire_done(&end->wire, number));
 }
 
+/* A put in the way that its memory asks for; lkey 0: the wire copies. */
+static int put_to(struct wire *wire, const void *from, uint32_t lkey, size_t size, struct remote to, bool *copied,
+                  uint64_t *number)
+{
+	enum way way = lkey && size > wire->inline_max ? WAY_REGISTERED : wire_copying_way(wire, size);
+
+	*copied = way != WAY_REGISTERED;
+	return wire_put(wire, way, from, lkey, size, to, number);
+}
+
+static int get_from(struct wire *wire, void *to, uint32_t lkey, size_t size, struct remote from, uint64_t *number)
+{
+	return wire_get(wire, lkey ? WAY_REGISTERED : WAY_COPIED, to, lkey, size, from, number);
+}
+
 static int put(const void *from, uint32_t lkey, size_t size, size_t offset)
 {
 	uint64_t number;
 	bool copied;
 
-	return wire_put(&a.wire, from, lkey, size, at(&b, offset), &copied, &number);
+	return put_to(&a.wire, from, lkey, size, at(&b, offset), &copied, &number);
 }
 
 static void wire_put__small_ones_leave_with_the_flag(void)
@@ -228,7 +244,7 @@ static void wire_signal__posts_nothing_more(void)
 		uint64_t posts = fake_posts(), number;
 
 		if (i % 2) {
-			CU_ASSERT_EQUAL(wire_get(&a.wire, a.memory, a.mr->lkey, size, at(&b, 0), &number), 0);
+			CU_ASSERT_EQUAL(get_from(&a.wire, a.memory, a.mr->lkey, size, at(&b, 0), &number), 0);
 		} else {
 			CU_ASSERT_EQUAL(put(a.memory, a.mr->lkey, size, 0), 0);
 		}
@@ -248,7 +264,7 @@ static void wire_drive__posts_what_is_signalled_already(void)
 	fake_config.engine = true;
 	join();
 	while (a.wire.batched == 0 || a.wire.signalled != a.wire.posted)
-		wire_put(&a.wire, "x", 0, 1, at(&b, 0), &copied, &number);
+		put_to(&a.wire, "x", 0, 1, at(&b, 0), &copied, &number);
 	for (uint64_t begin = now_ns(); !wire_drive(&a.wire, number) && now_ns() - begin < 10 * NS_PER_SECOND;)
 		sched_yield();
 	CU_ASSERT_TRUE(wire_done(&a.wire, number));
@@ -268,13 +284,13 @@ static void wire_put__says_whether_the_origin_is_free(void)
 	join();
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		memset(a.memory, (int)i + 1, sizes[i]);
-		wire_put(&a.wire, a.memory, 0, sizes[i], at(&b, i * 10000), &copied, &number);
+		put_to(&a.wire, a.memory, 0, sizes[i], at(&b, i * 10000), &copied, &number);
 		CU_ASSERT_TRUE(copied);
 		memset(a.memory, 0xff, sizes[i]);
 	}
-	wire_put(&a.wire, a.memory, a.mr->lkey, 100, at(&b, 70000), &copied, &number);
+	put_to(&a.wire, a.memory, a.mr->lkey, 100, at(&b, 70000), &copied, &number);
 	CU_ASSERT_TRUE(copied); /* inline all the same */
-	wire_put(&a.wire, a.memory, a.mr->lkey, 5000, at(&b, 70000), &copied, &number);
+	put_to(&a.wire, a.memory, a.mr->lkey, 5000, at(&b, 70000), &copied, &number);
 	CU_ASSERT_FALSE(copied);
 	finish(&a);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -294,7 +310,7 @@ static void wire_put__through_the_ring(void)
 	fake_config.engine = true;
 	fake_config.late_polls = 1;
 	join();
-	a.wire.ring_head = a.wire.ring_tail = a.wire.ring_signalled = 0u - 4 * WIRE_RING_BYTES;
+	a.wire.copies.head = a.wire.copies.tail = a.wire.copies.signalled = 0u - 4 * COPY_RING_BYTES;
 	for (int i = 0; i < 300; i++) {
 		size_t size, offset = (size_t)(i % 20) * 9000;
 
@@ -308,8 +324,8 @@ static void wire_put__through_the_ring(void)
 		for (int k = 0; k < 20; k++)
 			CU_ASSERT_EQUAL(b.memory[(size_t)k * 9000 + 220], (uint8_t)(i - 19 + k));
 	}
-	CU_ASSERT(a.wire.ring_head < 0u - 4 * WIRE_RING_BYTES); /* it has wrapped */
-	CU_ASSERT_EQUAL(a.wire.ring_head, a.wire.ring_tail);
+	CU_ASSERT(a.wire.copies.head < 0u - 4 * COPY_RING_BYTES); /* it has wrapped */
+	CU_ASSERT_EQUAL(a.wire.copies.head, a.wire.copies.tail);
 	part();
 }
 
@@ -324,8 +340,8 @@ static void wire_get__registered_and_through_the_ring(void)
 	for (size_t i = 0; i < MEMORY_BYTES; i++)
 		b.memory[i] = (uint8_t)(i * 5 + i / 999);
 	for (size_t i = 0; i < 40; i++)
-		CU_ASSERT_EQUAL(wire_get(&a.wire, chunks[i], 0, 1000, at(&b, i * 1000), &number), 0);
-	wire_get(&a.wire, a.memory, a.mr->lkey, 100000, at(&b, 77), &number);
+		CU_ASSERT_EQUAL(get_from(&a.wire, chunks[i], 0, 1000, at(&b, i * 1000), &number), 0);
+	get_from(&a.wire, a.memory, a.mr->lkey, 100000, at(&b, 77), &number);
 	finish(&a);
 	CU_ASSERT_EQUAL(memcmp(chunks, b.memory, sizeof(chunks)), 0);
 	CU_ASSERT_EQUAL(memcmp(a.memory, b.memory + 77, 100000), 0);
@@ -432,8 +448,8 @@ static void fail__is_told_once_and_everything_after_refused(void)
 	CU_ASSERT_TRUE(wire_done(&a.wire, number - 1));
 	CU_ASSERT_FALSE(wire_done(&a.wire, number));
 	CU_ASSERT_EQUAL(put("z", 0, 1, 2), ORIEL_ERR_PEER);
-	CU_ASSERT_EQUAL(wire_put(&a.wire, a.memory, a.mr->lkey, 9000, at(&b, 0), &copied, &number), ORIEL_ERR_PEER);
-	CU_ASSERT_EQUAL(wire_get(&a.wire, a.memory, 0, 9, at(&b, 0), &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(put_to(&a.wire, a.memory, a.mr->lkey, 9000, at(&b, 0), &copied, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(get_from(&a.wire, a.memory, 0, 9, at(&b, 0), &number), ORIEL_ERR_PEER);
 	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, 1, at(&b, 0), true, &number), ORIEL_ERR_PEER);
 	wire_ping(&a.wire);
 	wire_ring(&a.wire);
@@ -451,7 +467,7 @@ static void fail__a_lost_get_is_not_copied(void)
 	memset(got, 7, sizeof(got));
 	memset(b.memory, 1, 100);
 	fake_fail_request(1);
-	wire_get(&a.wire, got, 0, sizeof(got), at(&b, 0), &number);
+	get_from(&a.wire, got, 0, sizeof(got), at(&b, 0), &number);
 	wire_signal(&a.wire);
 	wire_poll(&a.wire);
 	CU_ASSERT_EQUAL(a.broken, 1);
@@ -473,29 +489,27 @@ static void wire_break__lets_go(void)
 	part();
 }
 
-static void wire_init__self_needs_no_queue_pair(void)
+static void reach__self_needs_no_queue_pair(void)
 {
-	struct wire self;
-	uint8_t from[9000], to[9000] = { 0 };
+	struct wire wire = { 0 };
+	struct reach self;
+	uint8_t memory[9000];
 	_Alignas(8) uint64_t word = 0;
-	uint64_t number;
-	bool copied;
+	uint64_t number = 0;
+	void *here;
 
-	memset(&self, 0, sizeof(self));
-	wire_init(&self, NULL, true);
-	memset(from, 3, sizeof(from));
-	CU_ASSERT_EQUAL(wire_put(&self, from, 0, sizeof(from), (struct remote){ (uintptr_t)to, 0 }, &copied, &number), 0);
-	CU_ASSERT_TRUE(copied);
-	CU_ASSERT_TRUE(wire_done(&self, number));
-	CU_ASSERT_EQUAL(memcmp(from, to, sizeof(to)), 0);
-	memset(to, 5, sizeof(to));
-	CU_ASSERT_EQUAL(wire_get(&self, from, 0, sizeof(from), (struct remote){ (uintptr_t)to, 0 }, &number), 0);
-	CU_ASSERT_EQUAL(memcmp(from, to, sizeof(to)), 0);
-	CU_ASSERT_EQUAL(wire_flag(&self, 0, 7, (struct remote){ (uintptr_t)&word, 0 }, true, &number), 0);
+	wire_init(&wire, NULL);
+	reach_init(&self, &wire, true);
+	CU_ASSERT_TRUE(reach_region(&self, (struct remote){ (uintptr_t)memory, 0 }, sizeof(memory), &here));
+	CU_ASSERT_PTR_EQUAL(here, memory);
+	CU_ASSERT_TRUE(reach_region(&self, (struct remote){ 0, 0 }, 0, &here)); /* a window of nothing */
+	reach_return(&self, memory, sizeof(memory));
+	CU_ASSERT_EQUAL(reach_flag(&self, 0, 7, (struct remote){ (uintptr_t)&word, 0 }, &number), 0);
 	CU_ASSERT_EQUAL(word, 7);
-	CU_ASSERT_TRUE(wire_done(&self, wire_signal(&self)));
-	wire_ping(&self);
-	wire_destroy(&self);
+	CU_ASSERT_TRUE(wire_done(&wire, wire_signal(&wire)));
+	wire_ping(&wire);
+	reach_close(&self);
+	wire_destroy(&wire);
 }
 
 static int init(void)
@@ -523,5 +537,5 @@ void suite_wire(void)
 	CU_ADD_TEST(suite, fail__is_told_once_and_everything_after_refused);
 	CU_ADD_TEST(suite, fail__a_lost_get_is_not_copied);
 	CU_ADD_TEST(suite, wire_break__lets_go);
-	CU_ADD_TEST(suite, wire_init__self_needs_no_queue_pair);
+	CU_ADD_TEST(suite, reach__self_needs_no_queue_pair);
 }

@@ -18,7 +18,7 @@ static int init(void)
 	peer.job = &job;
 	peer.rank = 17;
 	peer.state = PEER_UP;
-	wire_init(&peer.wire, NULL, true);
+	wire_init(&peer.wire, NULL);
 	return 0;
 }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* reach.c - see reach.h. */
+#include "verbs/reach.h"
+
+#include "base/order.h"
+#include "verbs/reach_soft.h"
+
+void reach_init(struct reach *reach, struct wire *wire, bool self)
+{
+	reach->wire = wire;
+	reach->self = self;
+	reach->slab_count = 0;
+}
+
+bool reach_needs_progress(void)
+{
+	return reach_soft_offered();
+}
+
+/* Ask the provider for a region. The caller holds wire->lock. */
+static bool map_region(const struct wire *wire, uint32_t rkey, struct softverbs_lent *lent)
+{
+	return wire->state == WIRE_UP && wire->qp && reach_soft_map(wire->qp, rkey, lent);
+}
+
+bool reach_region(struct reach *reach, struct remote base, size_t size_bytes, void **here)
+{
+	struct softverbs_lent lent;
+	bool mapped;
+
+	*here = (void *)(uintptr_t)base.addr;
+	if (reach->self)
+		return true;
+	owned_lock_take(&reach->wire->lock);
+	mapped = map_region(reach->wire, base.rkey, &lent);
+	owned_lock_give(&reach->wire->lock);
+	if (!mapped)
+		return false;
+	*here = lent.here;
+	if (lent.addr == base.addr && lent.size_bytes == size_bytes)
+		return true;
+	reach_soft_unmap(&lent); /* a region is a window; the peer is no Oriel of ours */
+	return false;
+}
+
+void reach_return(struct reach *reach, void *here, size_t size_bytes)
+{
+	struct softverbs_lent lent = { .size_bytes = size_bytes, .here = here };
+
+	if (!reach->self)
+		reach_soft_unmap(&lent);
+}
+
+static uint64_t *word_in(const struct reach_slab *slab, uint64_t addr)
+{
+	uint64_t offset = addr - slab->addr;
+
+	if (!slab->here || slab->size_bytes < sizeof(uint64_t) || offset > slab->size_bytes - sizeof(uint64_t))
+		return NULL;
+	return (uint64_t *)(void *)(slab->here + offset);
+}
+
+static const struct reach_slab *find_slab(const struct reach *reach, uint32_t rkey, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (reach->slabs[i].rkey == rkey)
+			return &reach->slabs[i];
+	}
+	return NULL;
+}
+
+/* Ask for a slab and keep the answer, which may be no. The caller holds wire->lock. */
+static const struct reach_slab *add_slab(struct reach *reach, uint32_t rkey)
+{
+	struct reach_slab *slab = &reach->slabs[reach->slab_count];
+	struct softverbs_lent lent;
+
+	*slab = (struct reach_slab){ .rkey = rkey };
+	if (map_region(reach->wire, rkey, &lent))
+		*slab = (struct reach_slab){ rkey, lent.addr, lent.size_bytes, lent.here };
+	state_store(&reach->slab_count, reach->slab_count + 1); /* pairs with the state_load of reach_word */
+	return slab;
+}
+
+/* First use of a slab, unless another thread was faster. */
+static uint64_t *ask_word(struct reach *reach, struct remote word)
+{
+	const struct reach_slab *slab;
+
+	owned_lock_take(&reach->wire->lock);
+	slab = find_slab(reach, word.rkey, reach->slab_count);
+	if (!slab && reach->slab_count < REACH_SLABS_MAX && reach->wire->state == WIRE_UP)
+		slab = add_slab(reach, word.rkey);
+	owned_lock_give(&reach->wire->lock);
+	return slab ? word_in(slab, word.addr) : NULL;
+}
+
+/* Where a word of the peer's is in this process, or NULL if it is not reached. */
+static uint64_t *reach_word(struct reach *reach, struct remote word)
+{
+	uint32_t count = state_load(&reach->slab_count); /* pairs with add_slab */
+	const struct reach_slab *slab;
+
+	if (reach->self)
+		return (uint64_t *)(uintptr_t)word.addr;
+	if (state_load(&reach->wire->state) != WIRE_UP)
+		return NULL;
+	slab = find_slab(reach, word.rkey, count);
+	if (slab)
+		return word_in(slab, word.addr);
+	return count < REACH_SLABS_MAX ? ask_word(reach, word) : NULL;
+}
+
+int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
+{
+	uint64_t *word = reach_word(reach, target);
+
+	if (!word)
+		return wire_flag(reach->wire, before, value, target, false, number);
+	flag_store(word, value); /* pairs with whatever the caller says the flag pairs with */
+	return 0;
+}
+
+void reach_close(struct reach *reach)
+{
+	for (uint32_t i = 0; i < reach->slab_count; i++) {
+		if (reach->slabs[i].here)
+			reach_return(reach, reach->slabs[i].here, reach->slabs[i].size_bytes);
+	}
+	reach->slab_count = 0;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * reach.h - memory of a peer as ours: loads and stores instead of work requests
+ *
+ * DESIGN NOTES
+ *
+ * Whether the processor can do it is decided here and nowhere else. There are two providers: a rank
+ * reaches its own memory as it is, and softverbs maps a peer's shared memory into this process
+ * (reach_soft.h); a NIC does not. Two things are reached, both asked for at the first use:
+ *
+ *   a window's memory   reach_region: an address of ours, which put and get copy to and from
+ *   flag words          reach_flag: a store where it would be a work request. Only for flags that need
+ *                       not stay behind work requests: posts, the barrier of a fence, whose data is
+ *                       complete by then, and the completes of a mapped window, whose data are stores
+ *                       before it.
+ *
+ * A store into the memory of a process that has died is not noticed; who needs it is told by the
+ * next call that needs it alive. Nobody checks an access to mapped memory but the caller, who has
+ * checked the range in any case. A window is given back when it is freed: after the barrier of that
+ * nobody touches it, whoever deregisters first. Slabs with flag words go with the peer.
+ */
+#ifndef ORIEL_REACH_H
+#define ORIEL_REACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "verbs/wire.h"
+
+#define REACH_SLABS_MAX 8 /* slabs of a peer that are asked for */
+
+/* A registered region of the peer's, asked for once. */
+struct reach_slab {
+	uint32_t rkey;
+	uint64_t addr; /* there */
+	size_t size_bytes;
+	uint8_t *here; /* NULL: it cannot be reached */
+};
+
+struct reach {
+	struct wire *wire;
+	bool self;           /* the peer is this process */
+	uint32_t slab_count; /* of slabs; written under wire->lock, read by state_load */
+	struct reach_slab slabs[REACH_SLABS_MAX];
+};
+
+void reach_init(struct reach *reach, struct wire *wire, bool self);
+
+/* Give back the slabs; nobody uses the wire any more. */
+void reach_close(struct reach *reach);
+
+/*
+ * Whether the device is one that maps: it also needs this process to make progress, to place what
+ * arrives in memory that it cannot map.
+ */
+bool reach_needs_progress(void);
+
+/*
+ * Whether all of the peer's region [base, base + size_bytes), registered as such, can be reached;
+ * *here is where it is in this process (NULL for the empty window of NULL). reach_return gives it
+ * back.
+ */
+bool reach_region(struct reach *reach, struct remote base, size_t size_bytes, void **here);
+void reach_return(struct reach *reach, void *here, size_t size_bytes);
+
+/*
+ * Write a flag word that need not stay behind work requests: a store where the word is reached, else
+ * wire_flag, which `before`, `number` and the errors are for.
+ */
+int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
+
+#endif
