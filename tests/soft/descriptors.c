@@ -165,7 +165,10 @@ static struct outcome attempt(struct side *side, uint16_t port)
 
 /* ---- the listener, a process of its own ---- */
 
-/* What it says after each connection attempt that it has heard of: 0, or the errno of the call that failed. */
+/*
+ * What it says after each connection attempt that it has heard of: 0, or the errno of the call that
+ * failed.
+ */
 static void serve_event(struct side *side)
 {
 	struct rdma_conn_param param = { .retry_count = 3, .rnr_retry_count = 3 };

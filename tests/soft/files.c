@@ -202,7 +202,10 @@ static bool is_shared(const char *fd_path)
 	return readlink(fd_path, target, sizeof(target) - 1) > 0 && strncmp(target, "/memfd:softverbs-", 17) == 0;
 }
 
-/* What processes share cannot shrink, and its first page is there. The pipe's descriptor is closed by now. */
+/*
+ * What processes share cannot shrink, and its first page is there. The pipe's descriptor is closed
+ * by now.
+ */
 static enum lab_verdict files__device_memory_is_sealed(void)
 {
 	int found = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A process without memory: what a device does on its own account is lost, but nobody waits for it. */
+/*
+ * A process without memory: what a device does on its own account is lost, but nobody waits for it.
+ */
 #include <stdlib.h>
 
 #include "lab.h"
@@ -14,7 +16,10 @@ void *calloc(size_t n, size_t size)
 	return starved ? NULL : __libc_calloc(n, size);
 }
 
-/* A queue pair whose event was lost for want of memory has no event to wait for when it is destroyed. */
+/*
+ * A queue pair whose event was lost for want of memory has no event to wait for when it is
+ * destroyed.
+ */
 static enum lab_verdict starved__lost_event_is_not_waited_for(void)
 {
 	struct ibv_sge sge;

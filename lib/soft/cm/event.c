@@ -87,7 +87,10 @@ void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status)
 
 /* ---- fetching ---- */
 
-/* Whose counts of fetched and acknowledged events this one is in: a request's is in the listener's too. */
+/*
+ * Whose counts of fetched and acknowledged events this one is in: a request's is in the listener's
+ * too.
+ */
 static void count_fetched(struct cm_event *event)
 {
 	cm_id(event->base.id)->events_fetched++;
@@ -169,7 +172,10 @@ static int process(struct cm_event *event)
 	return 0;
 }
 
-/* A request for which there is no channel: its maker is told, and nobody else has heard of it. Keeps errno. */
+/*
+ * A request for which there is no channel: its maker is told, and nobody else has heard of it.
+ * Keeps errno.
+ */
 static void drop_request(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Queue pairs of an identifier, and the objects that are made for it when the caller brings none. */
+/*
+ * Queue pairs of an identifier, and the objects that are made for it when the caller brings none.
+ */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -211,7 +213,10 @@ SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *base, struct ibv_pd *pd, struc
 {
 	struct ibv_qp_init_attr_ex ex = { 0 };
 
-	/* The short structure's padding lies where the long one has its mask, so that comes after the copy. */
+	/*
+	 * The short structure's padding lies where the long one has its mask, so that comes after the
+	 * copy.
+	 */
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
 	ex.pd = pd;

@@ -79,7 +79,10 @@ static bool same_user(int sock)
 	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
 }
 
-/* Private data in an event always has the length of its place in the packet; what was not sent is zero. */
+/*
+ * Private data in an event always has the length of its place in the packet; what was not sent is
+ * zero.
+ */
 static void attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
 {
 	size_t sent = msg->private_len < length ? msg->private_len : length;
@@ -307,7 +310,9 @@ static void on_disconnect(struct cm_id *id)
 {
 	if (id->state == CM_DISCONNECTED)
 		return;
-	/* The message "ready to use" may be lost on a wire, but not here: who says goodbye was ready. */
+	/*
+	 * The message "ready to use" may be lost on a wire, but not here: who says goodbye was ready.
+	 */
 	cm_ended(id, 0);
 }
 

@@ -6,8 +6,8 @@
 #include "soft/cm/cm.h"
 
 /*
- * Refuse, because this side's queue pair could not be made ready: say which side is to blame. err is the
- * errno value of ibv_modify_qp.
+ * Refuse, because this side's queue pair could not be made ready: say which side is to blame. err
+ * is the errno value of ibv_modify_qp.
  */
 void cm_send_unready(struct cm_id *id, int err);
 /* 0 or an errno value. */

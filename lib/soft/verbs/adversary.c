@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * DESIGN NOTES
- * One sequence of random numbers per process, drawn from the seed and a counter: the n-th decision is the same in every
- * run, and which request meets it depends on the threads' order only.
+ * DESIGN NOTES One sequence of random numbers per process, drawn from the seed and a counter: the
+ * n-th decision is the same in every run, and which request meets it depends on the threads' order
+ * only.
  *   delay    requests wait up to a fifth of a millisecond each, queue pair by queue pair, so that those of different
  *            queue pairs are carried out in any order
  *   reorder  the bytes of a write are placed one by one in a random order, with pauses

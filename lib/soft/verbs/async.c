@@ -18,7 +18,9 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 	struct soft_context *context = soft_context(base);
 	struct soft_event *item = calloc(1, sizeof(*item));
 
-	/* An event that is lost for want of memory is bad; to stop the program for it would be worse. */
+	/*
+	 * An event that is lost for want of memory is bad; to stop the program for it would be worse.
+	 */
 	if (!item)
 		return;
 	item->event = *event;
@@ -102,7 +104,10 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 
 static bool concerns(const struct soft_event *item, const void *element)
 {
-	/* All members of the union that are pointers lie at the same place; a port number equals no pointer. */
+	/*
+	 * All members of the union that are pointers lie at the same place; a port number equals no
+	 * pointer.
+	 */
 	return (const void *)item->event.element.qp == element;
 }
 

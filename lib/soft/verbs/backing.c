@@ -121,7 +121,9 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 	return found;
 }
 
-/* The kept descriptor of a file, opened if this is its first user; -1 if peers could not open it. */
+/*
+ * The kept descriptor of a file, opened if this is its first user; -1 if peers could not open it.
+ */
 static int file_get(const struct soft_vma *vma)
 {
 	ino_t ino = (ino_t)vma->inode;

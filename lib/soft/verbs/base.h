@@ -10,9 +10,14 @@
 uint64_t soft_now_ns(void);
 /* Unpredictable to other processes. */
 uint32_t soft_random(void);
-/* Ask the kernel for heavy barriers, once; false where it has none, and then whoever relies on one fences himself. */
+/*
+ * Ask the kernel for heavy barriers, once; false where it has none, and then whoever relies on one
+ * fences himself.
+ */
 bool soft_barrier_register(void);
-/* Make every other thread's and process's memory accesses ordered against ours; see shm_busy_enter. */
+/*
+ * Make every other thread's and process's memory accesses ordered against ours; see shm_busy_enter.
+ */
 void soft_heavy_barrier(void);
 
 /* The next power of two that is not below n. */

@@ -11,7 +11,8 @@
  *             process_vm_writev reaches: by the thread that posts, at once (direct.c).
  *   by ring   sends, immediates, atomics on private memory, and everything where the peer's memory
  *             is out of reach: a request goes into the pipe, one of the peer's threads (in
- *             ibv_poll_cq) or its engine carries it out (responder.c), a response comes back (answer.c).
+ *             ibv_poll_cq) or its engine carries it out (responder.c), a response comes back
+ *             (answer.c).
  * A queue pair's requests are carried out in order: a direct operation waits until all requests
  * before it are answered.
  *

@@ -51,7 +51,9 @@ static inline struct soft_cq *soft_cq(struct ibv_cq *cq)
 	return (struct soft_cq *)cq;
 }
 
-/* How many entries are there; exact under cq->lock, else a hint that has seen what is behind them. */
+/*
+ * How many entries are there; exact under cq->lock, else a hint that has seen what is behind them.
+ */
 static inline uint32_t soft_cq_entries(const struct soft_cq *cq)
 {
 	return atomic_load_explicit(&cq->head, memory_order_acquire) -

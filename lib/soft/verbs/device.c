@@ -198,7 +198,9 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 	describe(&full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
 	full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
-	/* A program that was built with newer headers has a longer structure: the rest of it is zero. */
+	/*
+	 * A program that was built with newer headers has a longer structure: the rest of it is zero.
+	 */
 	memset(attr, 0, size);
 	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
 	return 0;

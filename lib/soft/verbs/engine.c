@@ -4,8 +4,8 @@
  * runs timers, and carries out peers' requests while nobody calls ibv_poll_cq. It also serves
  * librdmacm's sockets.
  *
- * DESIGN NOTES
- * A peer that leaves a request must know whether somebody will see it. segment->attention says so:
+ * DESIGN NOTES A peer that leaves a request must know whether somebody will see it.
+ * segment->attention says so:
  *   SHM_KICK    nobody looks; the peer writes to our eventfd, which costs it a system call.
  *   SHM_POLLED  some thread polls and sees the bell itself. The engine looks once per millisecond, so that a thread
  *               that stops polling delays a peer by no more; two quiet milliseconds lead back to SHM_KICK.

@@ -19,7 +19,10 @@
 #include "soft/verbs/gid.h"
 #include "soft/verbs/limits.h"
 
-/* Stable on one host, different between hosts: from the machine's id, or its name where it has none. */
+/*
+ * Stable on one host, different between hosts: from the machine's id, or its name where it has
+ * none.
+ */
 __be64 soft_guid(void)
 {
 	uint64_t hash = 0xcbf29ce484222325u;

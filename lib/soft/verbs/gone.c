@@ -8,7 +8,6 @@
  * queue pair without any goes into the error state, which flushes its receives, only after half a
  * second: time enough for a program that was about to take its last completion.
  */
-
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>

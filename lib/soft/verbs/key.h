@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table of memory keys in the segment, which own and foreign requests are checked against. See key.c. */
+/*
+ * The table of memory keys in the segment, which own and foreign requests are checked against. See
+ * key.c.
+ */
 #ifndef SOFT_KEY_H
 #define SOFT_KEY_H
 
@@ -46,7 +49,9 @@ static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, 
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access);
 /* Withdraw a key and wait until no peer acts under it. */
 void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr);
-/* Wait until this peer does not act on this process's memory, or is dead. After soft_heavy_barrier. */
+/*
+ * Wait until this peer does not act on this process's memory, or is dead. After soft_heavy_barrier.
+ */
 void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer);
 
 #endif

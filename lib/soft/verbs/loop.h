@@ -12,7 +12,10 @@ typedef void soft_engine_fn(void *arg);
 /* 0 or an errno value. */
 int soft_loop_open(void);
 void soft_loop_close(void);
-/* The engine: wait for one event, until the clock says until_ns (UINT64_MAX: for ever), and serve it. */
+/*
+ * The engine: wait for one event, until the clock says until_ns (UINT64_MAX: for ever), and serve
+ * it.
+ */
 void soft_loop_turn(uint64_t now_ns, uint64_t until_ns);
 
 /* Call fn(arg) on the engine thread whenever fd is readable. 0 or an errno value. */

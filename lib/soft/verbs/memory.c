@@ -3,9 +3,10 @@
  * Memory files that processes share.
  *
  * DESIGN NOTES Touching a page that a file has lost, or that the machine cannot give, is SIGBUS for
- * whoever touches it. So no file of another process is mapped unless it is sealed against shrinking,
- * and ours are; and what is used for certain is allocated when it comes into use, where the call can
- * still fail. Not so the chunks of a pipe: 2 MiB of which most pipes need little; they come with use.
+ * whoever touches it. So no file of another process is mapped unless it is sealed against
+ * shrinking, and ours are; and what is used for certain is allocated when it comes into use, where
+ * the call can still fail. Not so the chunks of a pipe: 2 MiB of which most pipes need little; they
+ * come with use.
  */
 #include "soft/verbs/memory.h"
 
@@ -21,9 +22,14 @@ enum {
 /* 0 or an errno value. */
 static int allocate(int fd, size_t offset, size_t length)
 {
-	if (fallocate(fd, 0, (off_t)offset, (off_t)length) == 0 || errno == EOPNOTSUPP)
+	int err;
+
+	do
+		err = fallocate(fd, 0, (off_t)offset, (off_t)length) == 0 ? 0 : errno;
+	while (err == EINTR);
+	if (err == EOPNOTSUPP)
 		return 0;
-	return errno == ENOSPC ? ENOMEM : errno;
+	return err == ENOSPC ? ENOMEM : err;
 }
 
 int soft_memory_grow(int fd, size_t table, size_t element, size_t index)

@@ -12,8 +12,8 @@
  */
 void *soft_memory_new(const char *name, size_t size, size_t first, int *fd);
 /*
- * Allocate the next element of a table in a file, `index` of elements that are used in order. 0 or an
- * errno value; only the first one in every 4096 bytes has something to do.
+ * Allocate the next element of a table in a file, `index` of elements that are used in order. 0 or
+ * an errno value; only the first one in every 4096 bytes has something to do.
  */
 int soft_memory_grow(int fd, size_t table, size_t element, size_t index);
 /* Is it safe to map this much of a file that another process owns? */

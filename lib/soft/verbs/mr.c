@@ -47,7 +47,10 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 	return 0;
 }
 
-/* Rights that a region may have: whoever lets peers change memory must be allowed to change it himself. */
+/*
+ * Rights that a region may have: whoever lets peers change memory must be allowed to change it
+ * himself.
+ */
 static bool access_valid(unsigned int access)
 {
 	if (access & ~((unsigned int)ACCESS_KNOWN | IBV_ACCESS_OPTIONAL_RANGE))

@@ -144,7 +144,9 @@ bool soft_mw_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint3
 {
 	struct shm_mr *mr = &core->seg->mr[soft_key_place(core->seg, key)];
 
-	/* Only windows that are bound through this queue pair can be invalidated; plain regions never. */
+	/*
+	 * Only windows that are bound through this queue pair can be invalidated; plain regions never.
+	 */
 	if (shm_mr_key(mr) != key || !(mr->access & SHM_ACCESS_WINDOW) || mr->qpn != qpn || mr->pd != pd)
 		return false;
 	soft_key_withdraw(core, mr);

@@ -3,9 +3,9 @@
  * A peer: a process as seen from here. How two of them say hello, what they map of each other, and
  * how one is told that there is something for it.
  *
- * DESIGN NOTES A hello carries descriptors: the sender's segment, its bell and its eventfd, and from
- * a requester also the pipe's memory. They come from a process of the same user, but nothing in them
- * is believed: a file that could become smaller than what is mapped of it is refused.
+ * DESIGN NOTES A hello carries descriptors: the sender's segment, its bell and its eventfd, and
+ * from a requester also the pipe's memory. They come from a process of the same user, but nothing
+ * in them is believed: a file that could become smaller than what is mapped of it is refused.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -80,7 +80,9 @@ static size_t take_fds(struct msghdr *msg, int *fds)
 	return n;
 }
 
-/* A socket that was closed with something unread reports that first, and what was said on it then. */
+/*
+ * A socket that was closed with something unread reports that first, and what was said on it then.
+ */
 static ssize_t recv_message(int sock, struct msghdr *msg)
 {
 	ssize_t n = recvmsg(sock, msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -133,7 +135,10 @@ bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
 }
 
-/* Its death is noticed by its sockets too: only where nothing is short is there no descriptor. 0 or an errno value. */
+/*
+ * Its death is noticed by its sockets too: only where nothing is short is there no descriptor. 0 or
+ * an errno value.
+ */
 static int open_process(struct soft_peer *peer)
 {
 	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);

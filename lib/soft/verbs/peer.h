@@ -41,8 +41,9 @@ int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, si
 /* Answer that there is no pipe, because this process is short of something. */
 void soft_hello_refuse(int sock, int err);
 /*
- * Receive a hello with exactly nfds descriptors. 0 or an errno value: EMFILE if there was no room for
- * them here, EREMOTEIO if the other side answers that it is short of something, EPROTO for all else.
+ * Receive a hello with exactly nfds descriptors. 0 or an errno value: EMFILE if there was no room
+ * for them here, EREMOTEIO if the other side answers that it is short of something, EPROTO for all
+ * else.
  */
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds);
 void soft_close_all(const int *fds, size_t n);

@@ -4,7 +4,6 @@
  * pair that finds no room waits in the pipe's list, and whoever takes the next responses sets it
  * going again (progress.c).
  */
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Pipes: requests one way, responses the other. Both ends of it, and a place for a request in it. */
+/*
+ * Pipes: requests one way, responses the other. Both ends of it, and a place for a request in it.
+ */
 #ifndef SOFT_PIPE_H
 #define SOFT_PIPE_H
 
@@ -53,8 +55,9 @@ static inline bool soft_out_has_room(const struct soft_out *out)
 }
 
 /*
- * A place for the next request of a queue pair, and its chunk; NULL: the pipe is full, and the queue
- * pair waits for room. Until soft_pipe_commit or soft_pipe_cancel out->tx is held. Under qp->lock, all three.
+ * A place for the next request of a queue pair, and its chunk; NULL: the pipe is full, and the
+ * queue pair waits for room. Until soft_pipe_commit or soft_pipe_cancel out->tx is held. Under
+ * qp->lock, all three.
  */
 struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk);
 /* The request at sq_exec is filled: from and to whom it goes is added, and the peer sees it. */

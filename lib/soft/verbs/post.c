@@ -140,7 +140,10 @@ static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
 	}
 }
 
-/* May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long way. */
+/*
+ * May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long
+ * way.
+ */
 static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
@@ -162,7 +165,9 @@ static bool ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint6
 	                   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
 }
 
-/* The hot path: a write or read on an idle queue never becomes an element of it. false: it has to. */
+/*
+ * The hot path: a write or read on an idle queue never becomes an element of it. false: it has to.
+ */
 static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct iovec iov[SOFT_MAX_SGE];

@@ -3,7 +3,6 @@
  * Looking into the pipes: requests are carried out, responses taken, and who waited for room goes
  * on. By whichever thread polls, or by the engine. All under core->progress.
  */
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

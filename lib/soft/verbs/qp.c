@@ -200,7 +200,10 @@ SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_a
 	struct ibv_qp_init_attr_ex ex = { 0 };
 	struct ibv_qp *qp;
 
-	/* The short structure's padding lies where the long one has its mask, so that comes after the copy. */
+	/*
+	 * The short structure's padding lies where the long one has its mask, so that comes after the
+	 * copy.
+	 */
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
 	ex.pd = pd;
@@ -219,7 +222,9 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 
 /* ---- state ---- */
 
-/* Out of the list of those that wait for room in the pipe, which may be another one, or none, next. */
+/*
+ * Out of the list of those that wait for room in the pipe, which may be another one, or none, next.
+ */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
 	if (!qp->out)
@@ -330,7 +335,10 @@ static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 	struct soft_out *old = qp->out;
 	int index = *out ? shm_qpn_index((*out)->peer.seg, qp->attr.dest_qp_num) : -1;
 
-	/* A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads do. */
+	/*
+	 * A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads
+	 * do.
+	 */
 	pthread_mutex_lock(&soft_core->table_lock);
 	qp->out = index < 0 ? NULL : *out;
 	qp->peer = index < 0 ? NULL : &qp->out->peer.seg->qp[index];

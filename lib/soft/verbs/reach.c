@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * How a peer's memory is reached from here: mapped, where it is a file that this process can open
- * too and that cannot shrink, or by system call. What was found out about a region is kept under the serial number of its
- * entry in the peer's table of keys.
+ * too and that cannot shrink, or by system call. What was found out about a region is kept under
+ * the serial number of its entry in the peer's table of keys.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
  * Requests that the peer has refused, or did not hear: sent again when the time has come, as often
  * as the queue pair's attributes say. Under qp->lock.
  */
-
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
 #include <stdint.h>

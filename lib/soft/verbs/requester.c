@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The send queue moves: what is at its head is carried out directly or put into the pipe. What comes
- * of it is answer.c's business, what is sent again refuse.c's, how it ends retire.c's.
+ * The send queue moves: what is at its head is carried out directly or put into the pipe. What
+ * comes of it is answer.c's business, what is sent again refuse.c's, how it ends retire.c's.
  *
  * DESIGN NOTES tail <= exec <= head. Requests in [tail, exec) are in the pipe and unanswered;
  * [exec, head) wait. A direct operation runs only when tail == exec, so it is after everything

@@ -244,7 +244,10 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	if (r->req.total == 0 && !(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE))
 		return nak(qp, SHM_NAK_INV_REQ);
 	if (r->req.total != 0) {
-		/* The whole rest is checked, so that no part is placed of a write that would be refused later. */
+		/*
+		 * The whole rest is checked, so that no part is placed of a write that would be refused
+		 * later.
+		 */
 		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
 		if (!iov.iov_base)
 			return nak(qp, status);

@@ -2,9 +2,8 @@
 /*
  * What processes share, and in which order they write it.
  *
- * DESIGN NOTES
- * Three kinds of shared memory, all sealed memfds, so nothing is left behind when a process is killed
- * and nobody can take a page away from under another one (memory.c):
+ * DESIGN NOTES Three kinds of shared memory, all sealed memfds, so nothing is left behind when a
+ * process is killed and nobody can take a page away from under another one (memory.c):
  *
  *   segment  one per process. Only its owner writes it; peers map it read-only. Holds the table of queue
  *            pairs and the table of memory keys, so that a peer that carries out an operation itself can

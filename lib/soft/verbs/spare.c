@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES Who connects to a process without free descriptors would wait for an answer that
  * nobody can give, because not even the connection can be accepted, and the engine would be told of
- * it again and again. So one descriptor is kept: it is closed, the connection accepted in its place,
- * told why, and closed. What the other side has sent by then is not read, so its socket may report a
- * reset first, or refuse what it still sends; the message is there all the same.
+ * it again and again. So one descriptor is kept: it is closed, the connection accepted in its
+ * place, told why, and closed. What the other side has sent by then is not read, so its socket may
+ * report a reset first, or refuse what it still sends; the message is there all the same.
  */
 #include "soft/verbs/spare.h"
 

@@ -16,12 +16,15 @@ int soft_spare_open(void);
 void soft_spare_close(void);
 
 /*
- * Accept a connection, which does not block; -1 where there is none, or where it was refused for want of
- * a descriptor or memory. On the engine thread.
+ * Accept a connection, which does not block; -1 where there is none, or where it was refused for
+ * want of a descriptor or memory. On the engine thread.
  */
 SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse);
 
-/* Is this error a want of descriptors or memory, which others may have given back by the next attempt? */
+/*
+ * Is this error a want of descriptors or memory, which others may have given back by the next
+ * attempt?
+ */
 static inline bool soft_is_shortage(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;

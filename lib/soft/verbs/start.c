@@ -34,7 +34,10 @@
 
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Listen under the first free slot, starting at a random one. Slot 0 has the reserved numbers 0 and 1. */
+/*
+ * Listen under the first free slot, starting at a random one. Slot 0 has the reserved numbers 0 and
+ * 1.
+ */
 static int slot_listen(uint32_t *slot)
 {
 	uint32_t first = soft_random();

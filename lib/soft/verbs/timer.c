@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Timers: queue pairs that have to be looked at again when their time has come. */
-
 #include <stdint.h>
 
 #include "soft/verbs/core.h"

@@ -10,7 +10,10 @@
 
 void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns);
 void soft_timer_clear(struct soft_qp *qp);
-/* One queue pair whose time has come, taken off the list; NULL and the next deadline if there is none. */
+/*
+ * One queue pair whose time has come, taken off the list; NULL and the next deadline if there is
+ * none.
+ */
 struct soft_qp *soft_timer_take(struct soft_core *core, uint64_t now_ns, uint64_t *next_ns);
 
 #endif
