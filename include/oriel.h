@@ -14,6 +14,10 @@
  * call prints on success, and none ends the process.
  *
  * Unless a block says otherwise, calls may be made from several threads at once (E4).
+ *
+ * A call that needs a connection for which this process, or the other rank, has no descriptors or
+ * memory left gives ORIEL_ERR_LIMIT or ORIEL_ERR_MEMORY, with limit and remedy. Nobody counts as
+ * dead; once something has been given back the call can be made again, as after ORIEL_ERR_TIMEOUT.
  */
 #ifndef ORIEL_H
 #define ORIEL_H

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/memory_room.h"
+#include "base/shortage.h"
 #include "base/util.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)  /* at once, without a look for room: a signal undoes what has been done of it */
@@ -18,8 +20,13 @@
 
 static int failed(const char *name, size_t size_bytes, const char *what, int error)
 {
-	return err_set(ORIEL_ERR_MEMORY, "a memory file (%s) of %zu bytes cannot be made: %s: %s", name, size_bytes, what,
-	               strerror(error));
+	char text[SHORTAGE_TEXT_BYTES];
+
+	snprintf(text, sizeof(text), "%s", strerror(error));
+	if (is_shortage(error))
+		shortage_text(error, text, sizeof(text));
+	return err_set(is_shortage(error) ? shortage_code(error) : ORIEL_ERR_MEMORY,
+	               "a memory file (%s) of %zu bytes cannot be made: %s: %s", name, size_bytes, what, text);
 }
 
 static int no_room(const char *name, size_t size_bytes, size_t done, const struct memory_room *room)
@@ -89,30 +96,27 @@ static int make_file(const char *name)
 	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
 }
 
-static void *map(const char *name, int fd, size_t size_bytes)
+static int map(const char *name, int fd, size_t size_bytes, void **base)
 {
-	void *base = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (base != MAP_FAILED)
-		return base;
-	failed(name, size_bytes, "mmap", errno);
-	return NULL;
+	*base = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return *base == MAP_FAILED ? failed(name, size_bytes, "mmap", errno) : 0;
 }
 
-void *map_memory_file(const char *name, size_t size_bytes, int *fd)
+int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd)
 {
-	void *base = NULL;
+	int rc;
 
 	*fd = make_file(name);
-	if (*fd < 0) {
-		failed(name, size_bytes, "memfd_create", errno);
-		return NULL;
-	}
-	if (allocate(name, *fd, size_bytes) == 0) {
+	if (*fd < 0)
+		return failed(name, size_bytes, "memfd_create", errno);
+	rc = allocate(name, *fd, size_bytes);
+	if (rc == 0) {
 		seal(*fd);
-		base = map(name, *fd, size_bytes);
+		rc = map(name, *fd, size_bytes, base);
 	}
-	if (!base)
+	if (rc) {
 		close(*fd);
-	return base;
+		*base = NULL;
+	}
+	return rc;
 }

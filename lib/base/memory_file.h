@@ -17,8 +17,9 @@
 
 /*
  * Map size_bytes of zeroed memory from a memory file of that name, sealed where the system can.
- * Unmap with munmap and close(*fd). NULL on failure, with the error set: ORIEL_ERR_MEMORY.
+ * Unmap with munmap and close(*fd); on failure *base is NULL. ERRORS: ORIEL_ERR_MEMORY,
+ * ORIEL_ERR_LIMIT.
  */
-void *map_memory_file(const char *name, size_t size_bytes, int *fd);
+int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd);
 
 #endif

@@ -187,7 +187,7 @@ int oriel_win_wait(oriel_win *win)
 		rc = wait_all(win);
 		owned_lock_take(&win->lock);
 	}
-	exposure_end(win, rc != ORIEL_ERR_TIMEOUT);
+	exposure_end(win, !wait_can_repeat(rc));
 	win_leave(win);
 	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
 }

@@ -232,7 +232,7 @@ static int fence_run(struct oriel_win *win, int assertions, bool used)
 
 	if (!(assertions & ORIEL_MODE_NOPRECEDE) && used)
 		rc = flush_run(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
-	if (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY)
+	if (wait_can_repeat(rc))
 		return rc;
 	if (!needs_barrier(assertions))
 		return rc;
@@ -244,7 +244,7 @@ static void fence_end(struct oriel_win *win, int assertions, int rc)
 {
 	owned_lock_take(&win->lock);
 	win->sync &= ~(unsigned)SYNC_FENCING;
-	if (rc != ORIEL_ERR_TIMEOUT && rc != ORIEL_ERR_MEMORY) {
+	if (!wait_can_repeat(rc)) {
 		win->sync &= ~(unsigned)(SYNC_FENCE | SYNC_FENCE_USED | SYNC_FENCE_BEGUN);
 		if (rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED))
 			win->sync |= SYNC_FENCE;

@@ -89,10 +89,11 @@ static int send_round(void *arg)
 	int rc = partner(coll, 1, &to);
 
 	memcpy(mail.id, coll->id, sizeof(mail.id));
-	if (rc == 0)
+	if (rc == 0) {
 		rc = mail_send(to, &mail, run->wait);
-	if (rc == ORIEL_ERR_TIMEOUT)
-		return rc;
+		if (wait_can_repeat(rc))
+			return rc;
+	}
 	if (rc)
 		vote(coll, rc, rc == ORIEL_ERR_PEER ? to->rank : coll->job->rank);
 	return 0;

@@ -20,7 +20,8 @@
  * one.
  *
  * Every step has a time limit; when the deadline passes the peer is dead, with address, last event
- * and status.
+ * and status. But not where the last attempt failed because this side, or the other, is short of
+ * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
  */
 #include "job/conn.h"
 
@@ -34,6 +35,7 @@
 #include "base/err.h"
 #include "job/job.h"
 #include "base/order.h"
+#include "base/shortage.h"
 #include "job/peer.h"
 #include "job/agenda.h"
 #include "base/util.h"
@@ -42,9 +44,13 @@
 #define BACKOFF_MS 20
 #define YIELD_MS 4000 /* for the other side's request, where connecting has no limit of time */
 #define RESOLVE_TIMEOUT_MS 1000
-#define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
-#define RETRY_COUNT 6  /* 7 would mean for ever on rxe */
-#define REJECT_BUSY 1  /* private data of a reject: my own request to you is under way, wait for it */
+#define ACK_TIMEOUT 17    /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
+#define RETRY_COUNT 6     /* 7 would mean for ever on rxe */
+#define REJECT_SHORT 2    /* private data of a reject: no descriptors or memory for the connection */
+#define CM_NO_RESOURCES 3 /* a reject's status, when the other side's connection manager is the one that is short */
+#define SHORT_BACKOFF_MS 100
+#define SHORT_TOLD_NS NS_PER_SECOND
+#define REJECT_BUSY 1 /* private data of a reject: my own request to you is under way, wait for it */
 #define LAST_TEXT_BYTES 96
 
 enum conn_state {
@@ -70,6 +76,8 @@ struct conn {
 	struct sockaddr_storage addr;
 	bool addr_known;
 	char addr_text[DEVICE_ADDR_TEXT_BYTES];
+	uint64_t
+		short_ns; /* since when attempts have failed for want of something, or when that was last told; 0: they have not */
 	char last[LAST_TEXT_BYTES]; /* what the last attempt ended with */
 };
 
@@ -130,6 +138,38 @@ static void retry(struct peer *peer, const char *what, int status)
 	enter(peer, CONN_BACKOFF, BACKOFF_MS + now_ns() / 1000 % BACKOFF_MS);
 }
 
+static void set_deadline(struct peer *peer)
+{
+	uint64_t limit_ms = (uint64_t)peer->job->limits.connect_timeout_ms;
+
+	peer->conn->deadline_ns = limit_ms ? now_ns() + limit_ms * NS_PER_MS : UINT64_MAX;
+}
+
+/* This side (or, negative, the other) is short of something: who waits is told when it lasts; time begins anew. */
+static void suffer_shortage(struct peer *peer, int error)
+{
+	struct conn *conn = peer->conn;
+	uint64_t now = now_ns();
+
+	set_deadline(peer);
+	enter(peer, CONN_BACKOFF, SHORT_BACKOFF_MS);
+	if (conn->short_ns == 0)
+		conn->short_ns = now;
+	if (now - conn->short_ns < SHORT_TOLD_NS)
+		return;
+	conn->short_ns = now;
+	__atomic_store_n(&peer->shortage, error, __ATOMIC_RELAXED);
+	counter_store(&peer->shortage_ns, now); /* pairs with the counter_load in wait_watch */
+}
+
+/* The same for a failure that has an errno value, or that of the other side negative. */
+static void retry_error(struct peer *peer, const char *what, int error)
+{
+	retry(peer, what, error);
+	if (is_shortage(error < 0 ? -error : error))
+		suffer_shortage(peer, error);
+}
+
 static bool parse_addr(struct conn *conn, const char *text)
 {
 	char host[DEVICE_ADDR_TEXT_BYTES];
@@ -167,18 +207,11 @@ static void resolve(struct peer *peer)
 	enter(peer, CONN_RESOLVE, attempt_limit_ms(peer));
 	if (rdma_create_id(device->channel, &conn->id, peer, RDMA_PS_TCP)) {
 		conn->id = NULL;
-		retry(peer, "rdma_create_id", errno);
+		retry_error(peer, "rdma_create_id", errno);
 	} else if (rdma_resolve_addr(conn->id, (struct sockaddr *)&device->addr, (struct sockaddr *)&conn->addr,
 	                             RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job))) {
-		retry(peer, "rdma_resolve_addr", errno);
+		retry_error(peer, "rdma_resolve_addr", errno);
 	}
-}
-
-static void set_deadline(struct peer *peer)
-{
-	uint64_t limit_ms = (uint64_t)peer->job->limits.connect_timeout_ms;
-
-	peer->conn->deadline_ns = limit_ms ? now_ns() + limit_ms * NS_PER_MS : UINT64_MAX;
 }
 
 /* The address is known: make a request, or queue for one. Time begins with the first. */
@@ -297,13 +330,13 @@ static void connect_request(struct peer *peer)
 
 	set_ack_timeout(conn->id);
 	if (wire_make_pair(&peer->job->device, conn->id, &conn->pair)) {
-		retry(peer, oriel_last_error(), 0);
+		retry_error(peer, oriel_last_error(), errno);
 		return;
 	}
 	fill_private(peer, conn->attempt, HANDSHAKE_REQUEST, bytes);
 	conn->state = CONN_CONNECT;
 	if (rdma_connect(conn->id, &param))
-		retry(peer, "rdma_connect", errno);
+		retry_error(peer, "rdma_connect", errno);
 }
 
 static void remember_remote(struct peer *peer, const struct handshake *data)
@@ -379,6 +412,16 @@ static bool request_wins(const struct peer *peer)
 	return false;
 }
 
+/* This side cannot take the request. */
+static void refuse(struct peer *peer, const char *what, int error)
+{
+	uint8_t reason = REJECT_SHORT;
+
+	if (is_shortage(error))
+		rdma_reject(peer->conn->id, &reason, sizeof(reason));
+	retry_error(peer, what, error);
+}
+
 static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struct handshake *data)
 {
 	struct conn *conn = peer->conn;
@@ -396,9 +439,9 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
 	if (wire_make_pair(&peer->job->device, id, &conn->pair))
-		retry(peer, oriel_last_error(), 0);
+		refuse(peer, oriel_last_error(), errno);
 	else if (rdma_accept(id, &param))
-		retry(peer, "rdma_accept", errno);
+		refuse(peer, "rdma_accept", errno);
 }
 
 static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct handshake *data)
@@ -417,11 +460,15 @@ static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct
 	accept_request(peer, id, data);
 }
 
-static void rejected(struct peer *peer, int status, bool busy)
+static void rejected(struct peer *peer, int status, uint8_t reason)
 {
 	uint64_t limit_ms;
 
-	if (!busy) {
+	if (reason == REJECT_SHORT || status == CM_NO_RESOURCES) {
+		retry_error(peer, "rejected by the peer", -EMFILE);
+		return;
+	}
+	if (reason != REJECT_BUSY) {
 		retry(peer, "rejected by the peer", status);
 		return;
 	}
@@ -447,14 +494,14 @@ static void disconnected(struct peer *peer)
  * arrive here.
  */
 static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct handshake *answer,
-                       bool busy)
+                       uint8_t reason)
 {
 	struct conn *conn = peer->conn;
 
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job)))
-			retry(peer, "rdma_resolve_route", errno);
+			retry_error(peer, "rdma_resolve_route", errno);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		connect_request(peer);
@@ -469,10 +516,10 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		retry(peer, rdma_event_str(type), status);
+		retry_error(peer, rdma_event_str(type), status < 0 ? -status : status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		rejected(peer, status, busy);
+		rejected(peer, status, reason);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		retry(peer, rdma_event_str(type), status);
@@ -489,14 +536,14 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 }
 
 static void dispatch(struct oriel_job *job, struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
-                     const struct handshake *data, bool busy)
+                     const struct handshake *data, uint8_t reason)
 {
 	struct peer *peer = id->context;
 
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		requested(job, id, data);
 	else if (peer && peer->conn && peer->conn->id == id)
-		peer_event(peer, type, status, data, busy);
+		peer_event(peer, type, status, data, reason);
 	else if (peer && peer->id == id && type == RDMA_CM_EVENT_DISCONNECTED)
 		disconnected(peer);
 }
@@ -512,10 +559,12 @@ void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
 	int status = event->status;
 	struct handshake data;
 	bool proven = handshake_decode(&data, bytes, size, direction, (uint32_t)job->rank, job->boot->secret);
-	bool busy = type == RDMA_CM_EVENT_REJECTED && bytes && size > 0 && bytes[0] == REJECT_BUSY;
+	uint8_t reason = 0;
 
+	if (type == RDMA_CM_EVENT_REJECTED && bytes && size > 0)
+		reason = bytes[0];
 	rdma_ack_cm_event(event); /* first: destroying an identifier waits for it */
-	dispatch(job, id, type, status, proven ? &data : NULL, busy);
+	dispatch(job, id, type, status, proven ? &data : NULL, reason);
 }
 
 /* Time. */

@@ -11,6 +11,7 @@
 #include "job/death.h"
 #include "job/job.h"
 #include "base/order.h"
+#include "base/shortage.h"
 #include "verbs/table.h"
 #include "base/util.h"
 
@@ -221,4 +222,18 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	pthread_mutex_unlock(&job->lock);
 	if (news && peer)
 		agenda_request(peer);
+}
+
+int peer_shortage(const struct peer *peer)
+{
+	int error = __atomic_load_n(&peer->shortage, __ATOMIC_RELAXED);
+	char text[SHORTAGE_TEXT_BYTES];
+
+	if (error < 0)
+		return err_set(shortage_code(-error),
+		               "rank %d lives and cannot be connected to: it has no descriptors or memory left for that; close "
+		               "some there, or raise its limit (ulimit -n), and call again",
+		               peer->rank);
+	shortage_text(error, text, sizeof(text));
+	return err_set(shortage_code(error), "rank %d cannot be connected to: %s", peer->rank, text);
 }

@@ -44,7 +44,9 @@ struct peer {
 	struct table_root remote_dir_root; /* cached root of its directory; service thread only */
 	pthread_mutex_t lock;              /* guards lookups, and the change of a link to described */
 	struct lookup *lookups;            /* links of this peer that wait for their window's description */
-	uint64_t ping_ns;                  /* when a waiting thread last pinged it; any thread, counter_load */
+	uint64_t shortage_ns; /* when it was last to be told that connecting fails for want of something; counter_load */
+	int shortage;         /* what: an errno value, of the other side where negative; set before shortage_ns */
+	uint64_t ping_ns;     /* when a waiting thread last pinged it; any thread, counter_load */
 	/* Service thread only. */
 	struct conn *conn;     /* while connecting */
 	struct rdma_cm_id *id; /* of the established connection */
@@ -78,6 +80,12 @@ struct peer *peer_find(struct oriel_job *job, int rank);
 
 /* A new state, unless the peer is dead already. */
 void peer_set_state(struct peer *peer, enum peer_state state);
+
+/*
+ * The error for a connection that cannot be made for want of something, here or there. The rank
+ * lives. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY.
+ */
+int peer_shortage(const struct peer *peer);
 
 /*
  * The peers one after the other, in no order; *at begins as 0. NULL at the end. Peers made

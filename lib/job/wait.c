@@ -191,6 +191,8 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 		agenda_request(peer); /* never talked to: connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
+	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with note_shortage */
+		wait->wanting = peer;
 	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
 }
 
@@ -223,8 +225,12 @@ void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job))
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 {
 	const struct idle_work *idle = &wait->job->idle;
-	int rc = waiter->watch(arg, wait);
+	int rc;
 
+	wait->wanting = NULL;
+	rc = waiter->watch(arg, wait);
+	if (rc == 0 && wait->wanting)
+		rc = err_in(peer_shortage(wait->wanting), wait->call);
 	wait_looked(wait);
 	for (uint32_t i = 0; i < idle->count; i++)
 		idle->list[i](wait->job);

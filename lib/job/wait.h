@@ -52,6 +52,7 @@ struct wait {
 	uint64_t deaths;      /* job->deaths at the last look */
 	uint64_t checked_ns;  /* when the last look was one with `check` */
 	uint64_t failed_ns;   /* when wait_lingered was first asked; 0: not yet */
+	struct peer *wanting; /* awaited, and not to be connected to for want of something; found by the last look */
 	bool check;           /* this look finds out whether the awaited still have what they are awaited for */
 	bool warning;         /* this look collects names */
 	char names[WAIT_NAMES_BYTES];
@@ -61,6 +62,15 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 
 /* 0: look at the condition again; WAIT_LOOK; or ORIEL_ERR_TIMEOUT with the text set. */
 int wait_pause(struct wait *wait);
+
+/*
+ * Whether an error of a wait says that what was awaited may still come: the call is to be made
+ * again. Besides ORIEL_ERR_TIMEOUT these are shortages (peer_shortage).
+ */
+static inline bool wait_can_repeat(int rc)
+{
+	return rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_LIMIT || rc == ORIEL_ERR_MEMORY;
+}
 
 /* What is waited for; both get the argument of wait_until. */
 struct waiter {
@@ -73,7 +83,7 @@ struct waiter {
 /* A look; what waiter->watch says. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
-/* Wait. 0, or the error of waiter, or ORIEL_ERR_TIMEOUT. Inline, so that a step is no call by pointer. */
+/* Wait. 0, or the error of waiter, or ORIEL_ERR_TIMEOUT, or that of a shortage. Inline, so that a step is no call by pointer. */
 static inline int wait_until(struct wait *wait, const struct waiter *waiter, void *arg)
 {
 	int rc = waiter->step(arg);

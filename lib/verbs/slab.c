@@ -33,11 +33,15 @@ void slabs_close(struct slabs *slabs)
 
 static int slab_map(struct slabs *slabs, struct slab *slab, size_t size_bytes)
 {
+	void *base;
+	int rc;
+
 	slab->size_bytes = size_bytes;
 	slab->used_bytes = 0;
-	slab->base = map_memory_file("oriel-slab", size_bytes, &slab->fd);
-	if (!slab->base)
-		return ORIEL_ERR_MEMORY;
+	rc = map_memory_file("oriel-slab", size_bytes, &base, &slab->fd);
+	if (rc)
+		return rc;
+	slab->base = base;
 	slab->mr = device_register(slabs->device, slab->base, size_bytes,
 	                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 	                               IBV_ACCESS_REMOTE_ATOMIC);

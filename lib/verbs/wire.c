@@ -34,6 +34,16 @@ void wire_destroy(struct wire *wire)
 	owned_lock_destroy(&wire->lock);
 }
 
+/* What err_set and the like do must not change errno, by which callers tell a shortage. */
+static int no_device_object(const char *what, uint32_t entries)
+{
+	int error = errno;
+
+	err_set(ORIEL_ERR_DEVICE, "%s with %u entries failed: %s", what, entries, strerror(error));
+	errno = error;
+	return ORIEL_ERR_DEVICE;
+}
+
 static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
 {
 	static const uint32_t inline_sizes[] = { WIRE_INLINE_WANTED, 128, 64, 0 };
@@ -51,8 +61,7 @@ static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pai
 			return 0;
 		}
 	}
-	return err_set(ORIEL_ERR_DEVICE, "rdma_create_qp with %u send requests failed: %s", device->send_depth,
-	               strerror(errno));
+	return no_device_object("rdma_create_qp", device->send_depth);
 }
 
 int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
@@ -61,12 +70,14 @@ int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pai
 
 	pair->cq = ibv_create_cq(device->verbs, (int)device->send_depth + 1, NULL, NULL, 0);
 	if (!pair->cq)
-		return err_set(ORIEL_ERR_DEVICE, "ibv_create_cq with %u entries failed: %s", device->send_depth + 1,
-		               strerror(errno));
+		return no_device_object("ibv_create_cq", device->send_depth + 1);
 	rc = make_qp(device, id, pair);
 	if (rc) {
+		int error = errno;
+
 		ibv_destroy_cq(pair->cq);
 		pair->cq = NULL;
+		errno = error;
 	}
 	return rc;
 }

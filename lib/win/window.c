@@ -155,6 +155,8 @@ static void win_release(struct oriel_win *win)
 static int allocate_memory(struct oriel_win *win)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *base;
+	int rc;
 
 	win->allocated = true;
 	if (win->size_bytes == 0)
@@ -162,8 +164,9 @@ static int allocate_memory(struct oriel_win *win)
 	if (win->size_bytes > SIZE_MAX - page)
 		return err_set(ORIEL_ERR_MEMORY, "%zu bytes cannot be allocated", win->size_bytes);
 	win->mapped_bytes = round_up(win->size_bytes, page);
-	win->base = map_memory_file("oriel-window", win->mapped_bytes, &win->fd);
-	return win->base ? 0 : ORIEL_ERR_MEMORY;
+	rc = map_memory_file("oriel-window", win->mapped_bytes, &base, &win->fd);
+	win->base = base;
+	return rc;
 }
 
 static void publish(struct oriel_win *win)
@@ -566,15 +569,22 @@ static void leave(struct oriel_win *win)
 	survivors_barrier(win);
 }
 
-static int free_together(struct oriel_win *win)
+/*
+ * Whether it is *over: an error of the way there can be followed by another call, a verdict cannot.
+ */
+static int free_together(struct oriel_win *win, bool *over)
 {
 	int drain_rc = drain(win);
 	uint8_t id[16];
 	int rc;
 
-	if (drain_rc == ORIEL_ERR_TIMEOUT)
+	*over = !wait_can_repeat(drain_rc);
+	if (!*over)
 		return drain_rc;
 	rc = free_barrier(win);
+	*over = win->free_coll.barrier.round == win->free_coll.barrier.rounds;
+	if (!*over)
+		return rc;
 	fence_failed_id(win, id);
 	kept_mails_drop(win->job, id);
 	if (rc == ORIEL_ERR_PEER) {
@@ -588,6 +598,7 @@ int oriel_win_free(oriel_win **win)
 {
 	struct oriel_job *job;
 	uint32_t slot;
+	bool over = false;
 	int rc = win_check(win ? *win : NULL, "oriel_win_free");
 
 	if (rc)
@@ -598,9 +609,9 @@ int oriel_win_free(oriel_win **win)
 	rc = free_begin(*win);
 	owned_lock_give(&(*win)->lock);
 	if (rc == 0)
-		rc = free_together(*win);
-	if (rc == ORIEL_ERR_SYNC || rc == ORIEL_ERR_TIMEOUT)
-		return rc;
+		rc = free_together(*win, &over);
+	if (!over)
+		return rc ? err_in(rc, "oriel_win_free") : 0;
 	hide(*win);
 	wait_for_lookups(*win);
 	win_release(*win);

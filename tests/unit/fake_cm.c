@@ -277,6 +277,10 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, 
                    enum rdma_port_space space)
 {
 	(void)space;
+	if (fake_config.shortage) {
+		errno = fake_config.shortage;
+		return -1;
+	}
 	if (fake_fault("rdma_create_id")) {
 		errno = ENOMEM;
 		return -1;
@@ -433,6 +437,10 @@ int rdma_resolve_route(struct rdma_cm_id *ibv, int timeout_ms)
 
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
+	if (fake_config.shortage) {
+		errno = fake_config.shortage;
+		return -1;
+	}
 	if (fake_fault("rdma_create_qp")) {
 		errno = ENOMEM;
 		return -1;

@@ -7,6 +7,7 @@
  */
 #include <CUnit/CUnit.h>
 #include <poll.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,6 +346,16 @@ static void conn__peer_that_is_late(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
+/* Wait for the other of two ranks, without the library. */
+static void meet(void)
+{
+	static int arrived; /* by both together: even when all have come */
+	int round = __atomic_fetch_add(&arrived, 1, __ATOMIC_ACQ_REL) / 2;
+
+	while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < (round + 1) * 2)
+		usleep(500);
+}
+
 /* 0 is no limit, not no time. */
 static void conn__without_a_limit_of_time(void)
 {
@@ -355,6 +366,38 @@ static void conn__without_a_limit_of_time(void)
 	ranks_run(2, join_barrier_leave, NULL, ranks);
 	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
 	CU_ASSERT_TRUE(ranks_clean());
+}
+
+/* Both sides are short; the ranks have met before they are, and meet again before they are not. */
+static void join_short(struct rank *rank)
+{
+	int wanted = *(const int *)rank->arg == EMFILE ? ORIEL_ERR_LIMIT : ORIEL_ERR_MEMORY;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	meet();
+	fake_config.shortage = *(const int *)rank->arg;
+	CU_ASSERT_EQUAL(oriel_barrier(rank->job), wanted);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), rank->rank ? "rank 0" : "rank 1"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "ulimit"));
+	CU_ASSERT_EQUAL(rank->job->deaths.count, 0);
+	meet();
+	fake_config.shortage = 0;
+	barrier_and_leave(rank);
+}
+
+/* Out of descriptors is the rank's own trouble, not the peer's death; it passes. */
+static void conn__out_of_descriptors(void)
+{
+	static const int errors[] = { EMFILE, ENOMEM };
+	struct rank ranks[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		begin("out of descriptors");
+		ranks_run(2, join_short, (void *)(uintptr_t)&errors[i], ranks);
+		CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
 }
 
 static void join_in_vain(struct rank *rank)
@@ -561,6 +604,7 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, conn__peer_that_ended_before_it_joined);
 	CU_ADD_TEST(suite, conn__peer_that_is_late);
 	CU_ADD_TEST(suite, conn__without_a_limit_of_time);
+	CU_ADD_TEST(suite, conn__out_of_descriptors);
 	CU_ADD_TEST(suite, job_open__settings_that_cannot_be_read);
 	CU_ADD_TEST(suite, conn__address_that_leads_nowhere);
 	CU_ADD_TEST(suite, service__device_events);

@@ -20,12 +20,12 @@
 static void map_memory_file__cannot_shrink(void)
 {
 	int fd = -1;
-	uint8_t *base = map_memory_file("test", 10000, &fd);
+	void *base;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(base);
+	CU_ASSERT_EQUAL_FATAL(map_memory_file("test", 10000, &base, &fd), 0);
 	CU_ASSERT(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK);
 	CU_ASSERT_NOT_EQUAL(ftruncate(fd, 0), 0);
-	base[9999] = 1;
+	((uint8_t *)base)[9999] = 1;
 	munmap(base, 10000);
 	close(fd);
 }
@@ -35,13 +35,13 @@ static void map_memory_file__is_allocated(void)
 	struct stat status = { .st_blocks = 0 };
 	size_t bytes = 9 * MIB + 4096; /* more than a piece, and no multiple of one */
 	int fd = -1;
-	uint8_t *base = map_memory_file("test", bytes, &fd);
+	void *base;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(base);
+	CU_ASSERT_EQUAL_FATAL(map_memory_file("test", bytes, &base, &fd), 0);
 	CU_ASSERT_EQUAL(fstat(fd, &status), 0);
 	CU_ASSERT((size_t)status.st_blocks * 512 >= bytes);
-	CU_ASSERT_EQUAL(base[0], 0);
-	CU_ASSERT_EQUAL(base[bytes - 1], 0);
+	CU_ASSERT_EQUAL(*(uint8_t *)base, 0);
+	CU_ASSERT_EQUAL(((uint8_t *)base)[bytes - 1], 0);
 	munmap(base, bytes);
 	close(fd);
 }
@@ -52,14 +52,16 @@ static void map_memory_file__too_much(void)
 	static const size_t sizes[] = { (size_t)1 << 46, SIZE_MAX / 2, SIZE_MAX - 4096 };
 	int before = dup(STDIN_FILENO), after, fd;
 	char text[32];
+	void *base;
 
 	close(before);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		snprintf(text, sizeof(text), "%zu bytes", sizes[i]);
-		CU_ASSERT_PTR_NULL(map_memory_file("test", sizes[i], &fd));
+		CU_ASSERT_EQUAL(map_memory_file("test", sizes[i], &base, &fd), ORIEL_ERR_MEMORY);
+		CU_ASSERT_PTR_NULL(base);
 		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), text));
 	}
-	CU_ASSERT_PTR_NULL(map_memory_file("test", (size_t)1 << 46, &fd));
+	CU_ASSERT_EQUAL(map_memory_file("test", (size_t)1 << 46, &base, &fd), ORIEL_ERR_MEMORY);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "raise that limit"));
 	after = dup(STDIN_FILENO);
 	CU_ASSERT_EQUAL(after, before);

@@ -21,6 +21,7 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/spare.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
@@ -267,7 +268,10 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *src,
 		return cm_fail(EINVAL);
 	memcpy(&addr->dst_storage, dst, cm_addr_len(dst));
 	/* The wildcard as a destination means this host. */
+	errno = 0;
 	if (!cm_addr_any(dst) && !cm_addr_local(dst)) {
+		if (soft_is_shortage(errno)) /* the list of addresses could not be had */
+			return cm_fail(errno);
 		post_locked(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
 		return cm_complete(id);
 	}
