@@ -60,7 +60,7 @@ static void start_links(struct oriel_win *win, bool nocheck)
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		struct link *link = win->access.links[i];
 
-		link->marks = (uint8_t)((link->marks & LINK_COPIED) | LINK_ACCESS);
+		link->marks = (uint16_t)((link->marks & LINK_COPIED) | LINK_ACCESS);
 		if (nocheck)
 			link->marks |= LINK_GRANTED;
 		else
@@ -189,7 +189,7 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 		 * Told now, not once more as a sticky error. The next turn finds it again, should the call
 		 * be repeated.
 		 */
-		link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_COPIED);
+		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_COPIED);
 		if (closing->code == 0) {
 			closing->code = step;
 			closing->rank = link->rank;
@@ -241,7 +241,7 @@ static void end_access(struct oriel_win *win)
 			if (state_load(&link->peer->state) == PEER_DEAD)
 				counter_store(&win->deaths_seen, UINT64_MAX);
 		}
-		link->marks &= (uint8_t)~ACCESS_MARKS;
+		link->marks &= (uint16_t)~ACCESS_MARKS;
 		link->held = 0;
 	}
 	win->held_count = 0;

@@ -54,7 +54,7 @@ static int fence_check(struct oriel_win *win, int assertions)
 /* Which of the window's fence words this round is about. */
 static uint64_t fence_word(const struct fence *fence)
 {
-	return (fence->number & 1) * (uint64_t)fence->barrier.rounds + (uint64_t)fence->barrier.round;
+	return control_fence_word(fence->barrier.rounds, fence->number % CONTROL_FENCE_SETS, fence->barrier.round);
 }
 
 /* The partner of this round, with its description; without the lock. */

@@ -57,19 +57,19 @@ int directory_open(struct oriel_job *job)
 void directory_close(struct oriel_job *job)
 {
 	free(job->directory.used);
-	free(job->directory.fence_words);
+	free(job->directory.controls);
 }
 
 /* The caller holds job->lock, as for the next ones. */
-static int add_fence_words(struct oriel_job *job, uint32_t slot)
+static int add_control(struct oriel_job *job, uint32_t slot)
 {
-	size_t bytes = 2 * (size_t)log2_up((uint64_t)job->size) * sizeof(uint64_t);
+	size_t bytes = control_bytes(log2_up((uint64_t)job->size));
 
-	if (!grow_array(&job->directory.fence_words, &job->directory.fence_capacity, slot + 1,
-	                sizeof(*job->directory.fence_words)))
+	if (!grow_array(&job->directory.controls, &job->directory.control_capacity, slot + 1,
+	                sizeof(*job->directory.controls)))
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for window slot %u", slot);
-	memset(&job->directory.fence_words[slot], 0, sizeof(job->directory.fence_words[slot]));
-	return bytes ? slab_alloc(&job->slabs, bytes, &job->directory.fence_words[slot]) : 0;
+	memset(&job->directory.controls[slot], 0, sizeof(job->directory.controls[slot]));
+	return bytes ? slab_alloc(&job->slabs, bytes, &job->directory.controls[slot]) : 0;
 }
 
 /* One more slot than ever before, ready in every respect. */
@@ -86,7 +86,7 @@ static int add_slot(struct oriel_job *job)
 	rc = table_add_segment(&job->slabs, job->directory.root, segment, sizeof(struct dir_entry),
 	                       &job->directory.segments[segment]);
 	if (rc == 0)
-		rc = add_fence_words(job, slot);
+		rc = add_control(job, slot);
 	if (rc == 0)
 		rc = peers_cover_slot(job, slot);
 	if (rc == 0)
@@ -109,17 +109,17 @@ static uint32_t free_slot(const struct oriel_job *job)
  */
 static void clear_flags(struct oriel_job *job, uint32_t slot)
 {
-	size_t fence_bytes = 2 * (size_t)log2_up((uint64_t)job->size) * sizeof(uint64_t);
+	size_t bytes = control_bytes(log2_up((uint64_t)job->size));
 
 	for (uint32_t i = 0; i < job->peers.capacity; i++) {
 		if (job->peers.table[i])
 			memset(peer_flags(job->peers.table[i], slot), 0, sizeof(struct flag_pair));
 	}
-	if (fence_bytes)
-		memset(job->directory.fence_words[slot].addr, 0, fence_bytes);
+	if (bytes)
+		memset(job->directory.controls[slot].addr, 0, bytes);
 }
 
-int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_words)
+int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *control)
 {
 	int rc = 0;
 
@@ -129,7 +129,7 @@ int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_wo
 		rc = add_slot(job);
 	if (rc == 0) {
 		clear_flags(job, *slot);
-		*fence_words = job->directory.fence_words[*slot];
+		*control = job->directory.controls[*slot];
 		job->directory.used[*slot] = true;
 	}
 	pthread_mutex_unlock(&job->lock);

@@ -21,8 +21,8 @@ struct directory {
 	bool *used;                     /* by slot */
 	uint32_t slot_count;            /* slots ever used */
 	uint32_t slot_capacity;
-	struct piece *fence_words; /* by slot: registered words of fence.c; kept for the slot's next window */
-	uint32_t fence_capacity;
+	struct piece *controls; /* by slot: control blocks, kept for the slot's next window */
+	uint32_t control_capacity;
 };
 
 /* The check word of an entry: a hash over everything before it. Never 0. */
@@ -36,10 +36,10 @@ int directory_open(struct oriel_job *job);
 void directory_close(struct oriel_job *job);
 
 /*
- * A free slot for a window, with flag words at every peer and fence words of its own. ERRORS:
+ * A free slot for a window, with flag words at every peer and a control block of its own. ERRORS:
  * ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY.
  */
-int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *fence_words);
+int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *control);
 
 /* Our entry of a slot in use. */
 struct dir_entry *directory_entry(struct oriel_job *job, uint32_t slot);

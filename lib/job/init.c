@@ -279,7 +279,7 @@ int oriel_usage(oriel_job *job, struct oriel_usage *usage)
 		.base_bytes = sizeof(*job),
 		.peer_bytes = job->peers.count * sizeof(struct peer) + job->peers.capacity * sizeof(struct peer *),
 		.window_bytes = job->holdings.window_bytes + job->directory.slot_capacity * sizeof(bool) +
-		                job->directory.fence_capacity * sizeof(struct piece),
+		                job->directory.control_capacity * sizeof(struct piece),
 		.link_bytes = job->holdings.link_bytes,
 	};
 	pthread_mutex_unlock(&job->lock);

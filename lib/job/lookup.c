@@ -14,6 +14,7 @@
  */
 #include "job/lookup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@
 #define STEPS_PER_TICK 256    /* then others have their turn */
 #define SPINS_AFTER_READ 2000 /* polls before the service thread goes back to its loop */
 
-enum lookup_step { STEP_DIR_ROOT, STEP_ENTRIES, STEP_FLAGS_ROOT, STEP_DONE };
+enum lookup_step { STEP_DIR_ROOT, STEP_ENTRIES, STEP_AREA_HEAD, STEP_DONE };
 
 struct lookup {
 	uint8_t id[WINDOW_ID_BYTES];
@@ -76,7 +77,7 @@ static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_cus
 	struct dir_entry entry;
 
 	pthread_mutex_lock(&peer->job->lock);
-	merge_root(&peer->remote_flags, &peer->area->flags);
+	merge_root(&peer->remote_flags, &peer->area->head.flags);
 	entry = *directory_entry(peer->job, slot);
 	pthread_mutex_unlock(&peer->job->lock);
 	customer->done(customer, &entry, slot);
@@ -159,8 +160,8 @@ static void start_step(struct peer *peer, struct lookup *lookup)
 	case STEP_ENTRIES:
 		read_entries(peer, lookup);
 		break;
-	case STEP_FLAGS_ROOT:
-		start_read(peer, lookup, sizeof(struct table_root), peer->remote_area);
+	case STEP_AREA_HEAD:
+		start_read(peer, lookup, sizeof(struct area_head), peer->remote_area);
 		break;
 	case STEP_DONE:
 		break;
@@ -215,13 +216,38 @@ static void end_entries(struct peer *peer, struct lookup *lookup)
 			continue;
 		lookup->found = peer->area->landing.entries[i];
 		lookup->slot += i;
-		lookup->step = flags_known(peer, lookup->slot) ? STEP_DONE : STEP_FLAGS_ROOT;
+		lookup->step = flags_known(peer, lookup->slot) ? STEP_DONE : STEP_AREA_HEAD;
 		return;
 	}
 	if (lookup->again)
 		end_in_vain(lookup);
 	else
 		next_entries(peer, lookup, read);
+}
+
+/* Ranks of two builds that lay memory out differently would write into each other's words. */
+static bool same_layout(const struct peer *peer, const struct area_head *head)
+{
+	const struct area_head *own = &peer->area->head;
+
+	return head->layout_version == own->layout_version && head->control_block_bytes == own->control_block_bytes;
+}
+
+static void end_head(struct peer *peer, struct lookup *lookup)
+{
+	const struct area_head *head = &peer->area->landing.head;
+	char text[DEATH_TEXT_BYTES];
+
+	if (same_layout(peer, head)) {
+		merge_root(&peer->remote_flags, &head->flags);
+		if (flags_known(peer, lookup->slot))
+			lookup->step = STEP_DONE;
+		return;
+	}
+	snprintf(text, sizeof(text),
+	         "it was built with another liboriel: memory layout %u with control blocks of %u bytes, here %u and %u",
+	         head->layout_version, head->control_block_bytes, LAYOUT_VERSION, peer->area->head.control_block_bytes);
+	rank_died(peer->job, peer->rank, text);
 }
 
 static void end_step(struct peer *peer, struct lookup *lookup)
@@ -237,10 +263,8 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 	case STEP_ENTRIES:
 		end_entries(peer, lookup);
 		break;
-	case STEP_FLAGS_ROOT:
-		merge_root(&peer->remote_flags, &peer->area->landing.root);
-		if (flags_known(peer, lookup->slot))
-			lookup->step = STEP_DONE;
+	case STEP_AREA_HEAD:
+		end_head(peer, lookup);
 		break;
 	case STEP_DONE:
 		break;

@@ -66,7 +66,7 @@ static int cover_slots(struct peer *peer, uint32_t slot_count)
 	uint32_t offset, last = slot_count ? table_segment(slot_count - 1, &offset) : 0;
 
 	for (uint32_t segment = 0; segment <= last; segment++) {
-		int rc = table_add_segment(&peer->job->slabs, &peer->area->flags, segment, sizeof(struct flag_pair),
+		int rc = table_add_segment(&peer->job->slabs, &peer->area->head.flags, segment, sizeof(struct flag_pair),
 		                           &peer->flags[segment]);
 
 		if (rc)
@@ -100,6 +100,8 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	if (rc)
 		return rc;
 	peer->area = peer->area_piece.addr;
+	peer->area->head.layout_version = LAYOUT_VERSION;
+	peer->area->head.control_block_bytes = (uint32_t)control_bytes(log2_up((uint64_t)job->size));
 	rc = cover_slots(peer, job->directory.slot_count);
 	if (rc)
 		return rc;

@@ -20,7 +20,7 @@ static int find_sticky(struct oriel_win *win)
 
 		if (!link || !(link->marks & LINK_COPIED) || state_load(&link->peer->state) != PEER_DEAD)
 			continue;
-		link->marks &= (uint8_t)~LINK_COPIED;
+		link->marks &= (uint16_t)~LINK_COPIED;
 		if (!wire_done(&link->peer->wire, link->last_number) && rank == ORIEL_RANK_NONE)
 			rank = link->rank;
 	}

@@ -57,7 +57,7 @@ static void flush_link(struct flushing *f, struct link *link)
 		f->failed = link->rank;
 	}
 	if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
-		link->marks &= (uint8_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
+		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 }
 
 /* The links are done. The caller holds the lock. */

@@ -97,8 +97,8 @@ struct dir_entry {
 	uint8_t id[WINDOW_ID_BYTES]; /* all zero: the slot is free */
 	uint64_t base;
 	uint64_t size_bytes;
-	uint64_t fence_addr; /* the window's fence words, see fence.c */
-	uint32_t fence_rkey;
+	uint64_t control_addr; /* the window's control block */
+	uint32_t control_rkey;
 	uint32_t rkey;
 	uint32_t disp_unit_bytes;
 	uint32_t flags; /* DIR_* */
@@ -108,6 +108,28 @@ struct dir_entry {
 #define DIR_READ_ONLY 1u /* the owner's memory may not be written */
 
 static_assert(sizeof(struct dir_entry) == 64, "a directory entry is a cache line");
+
+/*
+ * A window's control block: registered words of the window itself, which any member may write, named
+ * by its directory entry and kept for the slot's next window. Its size follows from the size of the
+ * job; area_head says it, so that ranks which differ refuse each other.
+ *
+ * Fence words lie first: [set][round], each written by the member that is this rank's partner of the
+ * round (fence.c).
+ */
+#define CONTROL_FENCE_SETS 2
+
+/* Which fence word of the block, counted in words. */
+static inline size_t control_fence_word(int rounds, uint64_t set, int round)
+{
+	return (size_t)set * (size_t)rounds + (size_t)round;
+}
+
+/* The size of a block in a job whose barriers take so many rounds. */
+static inline size_t control_bytes(int rounds)
+{
+	return CONTROL_FENCE_SETS * (size_t)rounds * sizeof(uint64_t);
+}
 
 /* A small message between two ranks, see mail.c. */
 struct mail {
@@ -124,23 +146,33 @@ static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
 #define MAIL_RING 16
 #define DIR_BATCH 16
 
+/* Counts changes of what this file describes; the handshake's private data have no room for it. */
+#define LAYOUT_VERSION 1u
+
+/* The part of an area that its owner writes and the neighbour reads. */
+struct area_head {
+	struct table_root flags;      /* the segments of the neighbour's flag words at our side */
+	uint32_t layout_version;      /* LAYOUT_VERSION of our build */
+	uint32_t control_block_bytes; /* control_bytes of our windows */
+};
+
 /* What one neighbour may touch of us. */
 struct area {
-	/* Written by us, read by the neighbour. */
-	struct table_root flags; /* the segments of its flag words at our side */
+	struct area_head head;
 	/* Written by the neighbour. */
 	uint64_t up;            /* attempt number: "my side of the connection is established" */
 	uint64_t mail_consumed; /* how many of our mails it has taken, in steps of half a ring */
 	struct mail mail[MAIL_RING];
 	/* Where our own RDMA READs and atomics to the neighbour land. */
 	uint64_t sink;
-	uint64_t unused[5];
+	uint64_t unused[4];
 	union {
 		struct dir_entry entries[DIR_BATCH];
 		struct table_root root;
+		struct area_head head;
 	} landing;
 };
 
-static_assert(offsetof(struct area, flags) == 0, "the area's address is the root's address");
+static_assert(offsetof(struct area, head) == 0, "the area's address is the head's address");
 
 #endif

@@ -98,7 +98,7 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 	link->slot = slot;
 	if (peer->reach.self)
 		link_map(link); /* there is no other way */
-	learn_partner(customer->window, link, (struct remote){ entry->fence_addr, entry->fence_rkey });
+	learn_partner(customer->window, link, (struct remote){ entry->control_addr, entry->control_rkey });
 	pthread_mutex_lock(&peer->lock);
 	link_ready(link);
 	post = link->post_queued;

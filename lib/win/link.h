@@ -30,14 +30,14 @@ enum link_state {
 };
 
 /* Marks of the present access epoch (or fence epoch); guarded by win->lock. */
-#define LINK_ACCESS 0x01u  /* named by the access epoch */
-#define LINK_GRANTED 0x02u /* its post has been seen; the flag word may have moved on since (P12) */
-#define LINK_TOUCHED 0x04u /* operations have been issued */
-#define LINK_GOT 0x08u     /* gets among them */
-#define LINK_WAITING 0x10u /* some of them use origin memory until their completion */
-#define LINK_FLAGGED 0x20u /* completed has been sent */
-#define LINK_CLOSED 0x40u  /* nothing left to do in this epoch */
-#define LINK_COPIED 0x80u  /* copied puts of closed epochs may still fail (P5); up to last_number */
+#define LINK_ACCESS 0x0001u  /* named by the access epoch */
+#define LINK_GRANTED 0x0002u /* its post has been seen; the flag word may have moved on since (P12) */
+#define LINK_TOUCHED 0x0004u /* operations have been issued */
+#define LINK_GOT 0x0008u     /* gets among them */
+#define LINK_WAITING 0x0010u /* some of them use origin memory until their completion */
+#define LINK_FLAGGED 0x0020u /* completed has been sent */
+#define LINK_CLOSED 0x0040u  /* nothing left to do in this epoch */
+#define LINK_COPIED 0x0080u  /* copied puts of closed epochs may still fail (P5); up to last_number */
 
 struct link {
 	struct peer *peer;
@@ -59,7 +59,7 @@ struct link {
 	bool mapped;
 	bool checking;    /* its window is being looked for again; guarded by peer->lock */
 	bool post_queued; /* a post flag to send once the link is ready; guarded by peer->lock */
-	uint8_t marks;
+	uint16_t marks;
 };
 
 /* Pairs with the release store of link_ready: the description is visible after LINK_READY. */

@@ -58,7 +58,7 @@ struct oriel_win {
 	struct oriel_group *group;
 	uint8_t id[WINDOW_ID_BYTES];
 	uint32_t slot;
-	struct piece fence_piece; /* the slot's fence words */
+	struct piece control; /* the slot's control block */
 	uint8_t *base;
 	size_t size_bytes;
 	size_t disp_unit_bytes;

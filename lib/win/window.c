@@ -171,12 +171,11 @@ static int allocate_memory(struct oriel_win *win)
 
 static void publish(struct oriel_win *win)
 {
-	const struct piece *words = &win->fence_piece; /* a copy: the job's array may move */
 	struct dir_entry entry = {
 		.base = (uint64_t)(uintptr_t)win->base,
 		.size_bytes = win->size_bytes,
-		.fence_addr = (uint64_t)(uintptr_t)words->addr,
-		.fence_rkey = words->rkey,
+		.control_addr = (uint64_t)(uintptr_t)win->control.addr,
+		.control_rkey = win->control.rkey,
 		.rkey = win->mr ? win->mr->rkey : 0,
 		.disp_unit_bytes = (uint32_t)win->disp_unit_bytes,
 		.flags = win->read_only ? DIR_READ_ONLY : 0,
@@ -184,7 +183,7 @@ static void publish(struct oriel_win *win)
 
 	memcpy(entry.id, win->id, sizeof(entry.id));
 	entry.check = dir_entry_check(&entry);
-	win->fence.words = words->addr;
+	win->fence.words = win->control.addr;
 	directory_publish(win->job, win->slot, &entry);
 }
 
@@ -200,7 +199,7 @@ static void count_window(struct oriel_job *job, int change)
 /* Slot and memory of the window; with the slot taken, also on failure, *slot_taken. */
 static int open_window(struct oriel_win *win, bool *slot_taken)
 {
-	int rc = directory_take(win->job, &win->slot, &win->fence_piece);
+	int rc = directory_take(win->job, &win->slot, &win->control);
 
 	*slot_taken = rc == 0;
 	if (rc == 0)

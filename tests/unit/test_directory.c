@@ -13,8 +13,8 @@ static struct dir_entry entry_of(uint8_t seed)
 	struct dir_entry entry = {
 		.base = 0x7f0000001000u + seed * 0x1000u,
 		.size_bytes = 4096u * seed,
-		.fence_addr = 0x7f0100002000u + seed * 64u,
-		.fence_rkey = 0x1200u + seed,
+		.control_addr = 0x7f0100002000u + seed * 64u,
+		.control_rkey = 0x1200u + seed,
 		.rkey = 0x3400u + seed,
 		.disp_unit_bytes = seed & 1 ? 8 : 1,
 		.flags = seed & 2 ? DIR_READ_ONLY : 0,

@@ -17,6 +17,7 @@
 #include "fake_job.h"
 #include "fake_verbs.h"
 #include "job/job.h"
+#include "job/peer.h"
 #include "base/order.h"
 #include "suites_fake.h"
 #include "base/util.h"
@@ -562,6 +563,38 @@ static void service__abort_is_passed_on(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
+/* Rank 1 tells of a layout that is not rank 0's. */
+static void meet_another_build(struct rank *rank)
+{
+	oriel_group *world;
+	oriel_win *win;
+	struct peer *other;
+	uint64_t word = 0;
+
+	if (rank_join(rank, NULL))
+		return;
+	CU_ASSERT_EQUAL(peer_get(rank->job, 1 - rank->rank, &other), 0);
+	if (rank->rank == 1)
+		other->area->head.layout_version++;
+	CU_ASSERT_EQUAL(oriel_group_world(rank->job, &world), 0);
+	CU_ASSERT_EQUAL(oriel_win_create(&word, sizeof(word), 1, NULL, world, &win), 0);
+	CU_ASSERT_EQUAL(oriel_win_fence(win, ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED), 0);
+	CU_ASSERT_EQUAL(oriel_win_start(win, world, 0), 0);
+	CU_ASSERT_EQUAL(oriel_put(win, "x", 1, 1 - rank->rank, 0), ORIEL_ERR_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "built with another liboriel: memory layout"));
+	CU_ASSERT_EQUAL(oriel_win_free(&win), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+}
+
+static void lookup__another_layout_is_refused(void)
+{
+	struct rank ranks[2];
+
+	begin("a peer of another build");
+	ranks_run(2, meet_another_build, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
 static void finalize_twice(struct rank *rank)
 {
 	struct oriel_options options = { .timeout_ms = 60 };
@@ -607,6 +640,7 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, conn__out_of_descriptors);
 	CU_ADD_TEST(suite, job_open__settings_that_cannot_be_read);
 	CU_ADD_TEST(suite, conn__address_that_leads_nowhere);
+	CU_ADD_TEST(suite, lookup__another_layout_is_refused);
 	CU_ADD_TEST(suite, service__device_events);
 	CU_ADD_TEST(suite, service__lost_launcher);
 	CU_ADD_TEST(suite, service__abort_is_passed_on);
