@@ -32,238 +32,71 @@ static int rank;
  * communicators begin with.
  */
 
-/* ---- operations ---- */
+/* Steps. */
 
-static int put(const struct perf_turn *t, int to, size_t at)
+static int put(const struct perf_turn *turn, int to, size_t at)
 {
-	return MPI_Put(t->origin + at, (int)t->size_bytes, MPI_BYTE, to, (MPI_Aint)(put_disp(t, to) + at),
-	               (int)t->size_bytes, MPI_BYTE, win);
+	return MPI_Put(turn->origin + at, (int)turn->size_bytes, MPI_BYTE, to, (MPI_Aint)(put_disp(turn, to) + at),
+	               (int)turn->size_bytes, MPI_BYTE, win);
 }
 
-static int get(const struct perf_turn *t, int from, uint8_t *to, size_t at)
+static int get(const struct perf_turn *turn, int from, uint8_t *here, size_t at)
 {
-	return MPI_Get(to, (int)t->size_bytes, MPI_BYTE, from, (MPI_Aint)(get_disp(t) + at), (int)t->size_bytes, MPI_BYTE,
-	               win);
+	return MPI_Get(here, (int)turn->size_bytes, MPI_BYTE, from, (MPI_Aint)(get_disp(turn) + at), (int)turn->size_bytes,
+	               MPI_BYTE, win);
 }
 
-/* With each neighbour or, at a neighbour, with the hub. */
-static void with_each(const struct perf_turn *t, bool gets)
+static int start(const struct perf_turn *turn)
 {
-	int first = rank == 0 ? 1 : 0, last = rank == 0 ? t->neighbours : 0;
-
-	for (int peer = first; peer <= last; peer++) {
-		if (gets)
-			get(t, peer, get_origin(t, peer), 0);
-		else
-			put(t, peer, 0);
-	}
+	(void)turn;
+	return MPI_Win_start(partners, 0, win);
 }
 
-static void batch(const struct perf_turn *t, bool gets)
+static int complete(const struct perf_turn *turn)
 {
-	int first = rank == 0 ? 1 : 0, last = rank == 0 ? t->neighbours : 0;
-
-	for (long i = 0; i < t->operations; i++) {
-		size_t at = slot_at(t, i);
-
-		for (int peer = first; peer <= last; peer++) {
-			if (gets)
-				get(t, peer, t->origin + at, at);
-			else
-				put(t, peer, at);
-		}
-	}
+	(void)turn;
+	return MPI_Win_complete(win);
 }
 
-/* ---- turns ---- */
-
-static int expose(void)
+static int post(const struct perf_turn *turn)
 {
-	MPI_Win_post(partners, 0, win);
+	(void)turn;
+	return MPI_Win_post(partners, 0, win);
+}
+
+static int await(const struct perf_turn *turn)
+{
+	(void)turn;
 	return MPI_Win_wait(win);
 }
 
-static int lat_pscw(const struct perf_turn *t, bool gets)
+static int fence(void)
 {
-	if (rank > 0)
-		expose();
-	MPI_Win_start(partners, 0, win);
-	with_each(t, gets);
-	MPI_Win_complete(win);
-	return rank == 0 ? expose() : 0;
-}
-
-static int lat_fence(const struct perf_turn *t, bool gets)
-{
-	if (rank == 0)
-		with_each(t, gets);
-	MPI_Win_fence(0, win);
-	if (rank > 0)
-		with_each(t, gets);
 	return MPI_Win_fence(0, win);
 }
 
-static int put_lat_pscw(const struct perf_turn *t)
+static int flush_one(int to)
 {
-	return lat_pscw(t, false);
+	return MPI_Win_flush(to, win);
 }
 
-static int get_lat_pscw(const struct perf_turn *t)
+static int flush_all(void)
 {
-	return lat_pscw(t, true);
-}
-
-static int put_lat_fence(const struct perf_turn *t)
-{
-	return lat_fence(t, false);
-}
-
-static int get_lat_fence(const struct perf_turn *t)
-{
-	return lat_fence(t, true);
+	return MPI_Win_flush_all(win);
 }
 
 /* Where puts are messages that the target's library places, its progress must be called for. */
-static void progress_until_mark(const struct perf_turn *t)
+static void look(long spins)
 {
-	int spins = 0, found;
+	int found;
 
-	while (!mark_is_there(t)) {
-		if (++spins % SPINS_BEFORE_PROGRESS == 0)
-			MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-	}
+	if ((spins + 1) % SPINS_BEFORE_PROGRESS == 0)
+		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
-static int put_marked(const struct perf_turn *t)
-{
-	t->origin[t->size_bytes - 1] = t->mark;
-	put(t, !rank, 0);
-	return MPI_Win_flush(!rank, win);
-}
+#include "backends/turns.h"
 
-static int put_lat_flush(const struct perf_turn *t)
-{
-	if (rank == 0)
-		put_marked(t);
-	progress_until_mark(t);
-	return rank == 1 ? put_marked(t) : 0;
-}
-
-static int get_lat_flush(const struct perf_turn *t)
-{
-	if (rank > 0)
-		return 0;
-	with_each(t, true);
-	return MPI_Win_flush_all(win);
-}
-
-static int bw_pscw(const struct perf_turn *t, bool gets)
-{
-	if (rank > 0)
-		return expose();
-	MPI_Win_start(partners, 0, win);
-	batch(t, gets);
-	return MPI_Win_complete(win);
-}
-
-static int put_bw_pscw(const struct perf_turn *t)
-{
-	return bw_pscw(t, false);
-}
-
-static int get_bw_pscw(const struct perf_turn *t)
-{
-	return bw_pscw(t, true);
-}
-
-static int bw_fence(const struct perf_turn *t, bool gets)
-{
-	if (rank == 0)
-		batch(t, gets);
-	return MPI_Win_fence(0, win);
-}
-
-static int put_bw_fence(const struct perf_turn *t)
-{
-	return bw_fence(t, false);
-}
-
-static int get_bw_fence(const struct perf_turn *t)
-{
-	return bw_fence(t, true);
-}
-
-static int bw_flush(const struct perf_turn *t, bool gets)
-{
-	if (rank > 0)
-		return 0;
-	batch(t, gets);
-	return MPI_Win_flush_all(win);
-}
-
-static int put_bw_flush(const struct perf_turn *t)
-{
-	return bw_flush(t, false);
-}
-
-static int get_bw_flush(const struct perf_turn *t)
-{
-	return bw_flush(t, true);
-}
-
-static int bibw_pscw(const struct perf_turn *t)
-{
-	MPI_Win_post(partners, 0, win);
-	MPI_Win_start(partners, 0, win);
-	batch(t, false);
-	MPI_Win_complete(win);
-	return MPI_Win_wait(win);
-}
-
-static int bibw_fence(const struct perf_turn *t)
-{
-	batch(t, false);
-	return MPI_Win_fence(0, win);
-}
-
-static int bibw_flush(const struct perf_turn *t)
-{
-	batch(t, false);
-	return MPI_Win_flush(!rank, win);
-}
-
-static int epoch_late(const struct perf_turn *t)
-{
-	if (rank == 0)
-		return expose();
-	MPI_Win_start(partners, 0, win);
-	put(t, 0, 0);
-	return MPI_Win_complete(win);
-}
-
-static int only_fence(const struct perf_turn *t)
-{
-	if (rank == 0 && t->size_bytes)
-		put(t, 1, 0);
-	return MPI_Win_fence(0, win);
-}
-
-static perf_turn_fn turn(enum perf_pattern pattern, enum perf_sync how)
-{
-	static const perf_turn_fn turns[][3] = {
-		[PATTERN_PUT_LAT] = { put_lat_pscw, put_lat_fence, put_lat_flush },
-		[PATTERN_GET_LAT] = { get_lat_pscw, get_lat_fence, get_lat_flush },
-		[PATTERN_PUT_BW] = { put_bw_pscw, put_bw_fence, put_bw_flush },
-		[PATTERN_GET_BW] = { get_bw_pscw, get_bw_fence, get_bw_flush },
-		[PATTERN_PUT_BIBW] = { bibw_pscw, bibw_fence, bibw_flush },
-		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
-		[PATTERN_FENCE] = { NULL, only_fence, NULL },
-	};
-
-	return (size_t)pattern < sizeof(turns) / sizeof(turns[0]) ? turns[pattern][how] : NULL;
-}
-
-/* ---- joining ---- */
+/* Joining. */
 
 static int barrier(void)
 {
@@ -347,4 +180,4 @@ static const struct perf_refusal refusals[] = {
 	{ NULL, NULL },
 };
 
-const struct perf_backend backend = { MPI_NAME, refusals, open_mpi, barrier, agree, turn, close_mpi };
+const struct perf_backend backend = { MPI_NAME, refusals, open_mpi, barrier, agree, turn_of_steps, close_mpi };

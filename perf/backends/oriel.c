@@ -23,19 +23,30 @@ static int fail(const char *call)
 	return 1;
 }
 
-static int start(void)
+/* Steps. */
+
+static int start(const struct perf_turn *turn)
 {
+	(void)turn;
 	return oriel_win_start(win, others, 0) ? fail("oriel_win_start") : 0;
 }
 
-static int complete(void)
+static int complete(const struct perf_turn *turn)
 {
+	(void)turn;
 	return oriel_win_complete(win) ? fail("oriel_win_complete") : 0;
 }
 
-static int expose(void)
+static int post(const struct perf_turn *turn)
 {
-	return oriel_win_post(win, others, 0) || oriel_win_wait(win) ? fail("exposure epoch") : 0;
+	(void)turn;
+	return oriel_win_post(win, others, 0) ? fail("oriel_win_post") : 0;
+}
+
+static int await(const struct perf_turn *turn)
+{
+	(void)turn;
+	return oriel_win_wait(win) ? fail("oriel_win_wait") : 0;
 }
 
 static int fence(void)
@@ -43,232 +54,50 @@ static int fence(void)
 	return oriel_win_fence(win, 0) ? fail("oriel_win_fence") : 0;
 }
 
-static int flush(void)
-{
-	return oriel_win_flush(win, ORIEL_RANK_ALL) ? fail("oriel_win_flush") : 0;
-}
-
 static int flush_one(int target)
 {
 	return oriel_win_flush(win, target) ? fail("oriel_win_flush") : 0;
 }
 
-static int put(const struct perf_turn *turn, int to)
+static int flush_all(void)
 {
-	return oriel_put(win, turn->origin, turn->size_bytes, to, put_disp(turn, to)) ? fail("oriel_put") : 0;
+	return flush_one(ORIEL_RANK_ALL);
 }
 
-static int get(const struct perf_turn *turn, int from)
+static int put(const struct perf_turn *turn, int to, size_t at)
 {
-	return oriel_get(win, get_origin(turn, from), turn->size_bytes, from, get_disp(turn)) ? fail("oriel_get") : 0;
-}
-
-/* Put or get, with each neighbour or, at a neighbour, with the hub. */
-static int with_each(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank))
-{
-	if (turn->rank != 0)
-		return operation(turn, 0);
-	for (int rank = 1; rank <= turn->neighbours; rank++) {
-		if (operation(turn, rank))
-			return 1;
-	}
-	return 0;
-}
-
-/* Latencies: an epoch there, an epoch back. */
-
-static int epochs(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank))
-{
-	if (turn->rank != 0 && expose())
-		return 1;
-	if (start() || with_each(turn, operation) || complete())
-		return 1;
-	return turn->rank == 0 ? expose() : 0;
-}
-
-static int put_lat_pscw(const struct perf_turn *turn)
-{
-	return epochs(turn, put);
-}
-
-static int get_lat_pscw(const struct perf_turn *turn)
-{
-	return epochs(turn, get);
-}
-
-static int fences(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank))
-{
-	if (turn->rank == 0 && with_each(turn, operation))
-		return 1;
-	if (fence())
-		return 1;
-	if (turn->rank != 0 && with_each(turn, operation))
-		return 1;
-	return fence();
-}
-
-static int put_lat_fence(const struct perf_turn *turn)
-{
-	return fences(turn, put);
-}
-
-static int get_lat_fence(const struct perf_turn *turn)
-{
-	return fences(turn, get);
-}
-
-static int put_marked(const struct perf_turn *turn)
-{
-	turn->origin[turn->size_bytes - 1] = turn->mark;
-	return put(turn, 1 - turn->rank) || flush_one(1 - turn->rank);
-}
-
-static int put_lat_flush(const struct perf_turn *turn)
-{
-	if (turn->rank == 0 && put_marked(turn))
-		return 1;
-	for (long spins = 0; !mark_is_there(turn); spins++)
-		perf_spin(spins);
-	return turn->rank == 1 ? put_marked(turn) : 0;
-}
-
-static int get_lat_flush(const struct perf_turn *turn)
-{
-	return turn->rank == 0 && (with_each(turn, get) || flush());
-}
-
-/* Bandwidths. */
-
-static int put_slot(const struct perf_turn *turn, int to, long i)
-{
-	size_t at = slot_at(turn, i);
-
 	return oriel_put(win, turn->origin + at, turn->size_bytes, to, put_disp(turn, to) + at) ? fail("oriel_put") : 0;
 }
 
-static int get_slot(const struct perf_turn *turn, int from, long i)
+static int get(const struct perf_turn *turn, int from, uint8_t *here, size_t at)
 {
-	size_t at = slot_at(turn, i);
-
-	return oriel_get(win, turn->origin + at, turn->size_bytes, from, get_disp(turn) + at) ? fail("oriel_get") : 0;
+	return oriel_get(win, here, turn->size_bytes, from, get_disp(turn) + at) ? fail("oriel_get") : 0;
 }
 
-static int batch(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank, long i))
+static void look(long spins)
 {
-	int first = turn->rank == 0 ? 1 : 0, last = turn->rank == 0 ? turn->neighbours : 0;
-
-	for (long i = 0; i < turn->operations; i++) {
-		for (int rank = first; rank <= last; rank++) {
-			if (operation(turn, rank, i))
-				return 1;
-		}
-	}
-	return 0;
+	perf_spin(spins);
 }
 
-static int bw_pscw(const struct perf_turn *turn, int (*operation)(const struct perf_turn *turn, int rank, long i))
-{
-	if (turn->rank != 0)
-		return expose();
-	return start() || batch(turn, operation) || complete();
-}
+#include "backends/turns.h"
 
-static int put_bw_pscw(const struct perf_turn *turn)
-{
-	return bw_pscw(turn, put_slot);
-}
-
-static int get_bw_pscw(const struct perf_turn *turn)
-{
-	return bw_pscw(turn, get_slot);
-}
-
-static int put_bw_fence(const struct perf_turn *turn)
-{
-	return (turn->rank == 0 && batch(turn, put_slot)) || fence();
-}
-
-static int get_bw_fence(const struct perf_turn *turn)
-{
-	return (turn->rank == 0 && batch(turn, get_slot)) || fence();
-}
-
-static int put_bw_flush(const struct perf_turn *turn)
-{
-	return turn->rank == 0 && (batch(turn, put_slot) || flush());
-}
-
-static int get_bw_flush(const struct perf_turn *turn)
-{
-	return turn->rank == 0 && (batch(turn, get_slot) || flush());
-}
-
-static int post(const oriel_group *group)
-{
-	return oriel_win_post(win, group, 0) ? fail("oriel_win_post") : 0;
-}
-
-static int wait_for_others(void)
-{
-	return oriel_win_wait(win) ? fail("oriel_win_wait") : 0;
-}
-
-static int bibw_pscw(const struct perf_turn *turn)
-{
-	return post(others) || start() || batch(turn, put_slot) || complete() || wait_for_others();
-}
-
-static int bibw_fence(const struct perf_turn *turn)
-{
-	return batch(turn, put_slot) || fence();
-}
-
-static int bibw_flush(const struct perf_turn *turn)
-{
-	return batch(turn, put_slot) || flush();
-}
-
-/* Single epochs. */
-
-static int epoch_late(const struct perf_turn *turn)
-{
-	if (turn->rank == 0)
-		return expose();
-	return start() || put(turn, 0) || complete();
-}
-
+/* Everybody with everybody. */
 static int exchange(const struct perf_turn *turn)
 {
-	if (post(all_others) || oriel_win_start(win, all_others, 0))
-		return fail("oriel_win_start");
+	if (oriel_win_post(win, all_others, 0) || oriel_win_start(win, all_others, 0))
+		return fail("oriel_win_post, oriel_win_start");
 	for (int rank = 0; rank <= turn->neighbours; rank++) {
-		if (rank != turn->rank && put(turn, rank))
+		if (rank != turn->rank && put(turn, rank, 0))
 			return 1;
 	}
-	return complete() || wait_for_others();
-}
-
-static int fence_alone(const struct perf_turn *turn)
-{
-	if (turn->rank == 0 && turn->size_bytes > 0 && put(turn, 1))
-		return 1;
-	return fence();
+	return complete(turn) || await(turn);
 }
 
 static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync by)
 {
-	static const perf_turn_fn turns[][3] = {
-		[PATTERN_PUT_LAT] = { put_lat_pscw, put_lat_fence, put_lat_flush },
-		[PATTERN_GET_LAT] = { get_lat_pscw, get_lat_fence, get_lat_flush },
-		[PATTERN_PUT_BW] = { put_bw_pscw, put_bw_fence, put_bw_flush },
-		[PATTERN_GET_BW] = { get_bw_pscw, get_bw_fence, get_bw_flush },
-		[PATTERN_PUT_BIBW] = { bibw_pscw, bibw_fence, bibw_flush },
-		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
-		[PATTERN_EXCHANGE] = { exchange, NULL, NULL },
-		[PATTERN_FENCE] = { NULL, fence_alone, NULL },
-	};
-
-	return turns[pattern][by];
+	if (pattern == PATTERN_EXCHANGE && by == SYNC_PSCW)
+		return exchange;
+	return turn_of_steps(pattern, by);
 }
 
 /* Joining. */

@@ -169,16 +169,6 @@ static int barrier(void)
 
 /* Epochs. */
 
-static int first_of(const struct perf_turn *turn)
-{
-	return turn->rank == 0 ? 1 : 0;
-}
-
-static int last_of(const struct perf_turn *turn)
-{
-	return turn->rank == 0 ? turn->neighbours : 0;
-}
-
 static int post_to(int rank)
 {
 	struct raw_peer *peer = &raw.peers[rank];
@@ -199,11 +189,11 @@ static int await_complete(int rank)
 
 static int expose(const struct perf_turn *turn)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (post_to(rank))
 			return 1;
 	}
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (await_complete(rank))
 			return 1;
 	}
@@ -262,7 +252,7 @@ static int put_and_flag(const struct perf_turn *turn, int to)
 
 static int drain_all(const struct perf_turn *turn)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (drain(&raw.peers[rank], raw.peers[rank].posted))
 			return 1;
 	}
@@ -271,7 +261,7 @@ static int drain_all(const struct perf_turn *turn)
 
 static int access_put(const struct perf_turn *turn)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (put_and_flag(turn, rank))
 			return 1;
 	}
@@ -280,7 +270,7 @@ static int access_put(const struct perf_turn *turn)
 
 static int flag_all(const struct perf_turn *turn, bool signal)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		struct raw_peer *peer = &raw.peers[rank];
 
 		peer->completes_sent++;
@@ -303,7 +293,7 @@ static int read_from(const struct perf_turn *turn, int from)
 
 static int get_all(const struct perf_turn *turn)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (read_from(turn, rank))
 			return 1;
 	}
@@ -312,7 +302,7 @@ static int get_all(const struct perf_turn *turn)
 
 static int await_posts(const struct perf_turn *turn)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (await_post(rank))
 			return 1;
 	}
@@ -351,7 +341,7 @@ static int put_one(const struct perf_turn *turn, int to)
 
 static int put_all(const struct perf_turn *turn)
 {
-	for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 		if (put_one(turn, rank))
 			return 1;
 	}
@@ -424,7 +414,7 @@ static int operations(const struct perf_turn *turn, bool get, bool signal)
 	for (long i = 0; i < turn->operations; i += how.list) {
 		int count = (int)(turn->operations - i < how.list ? turn->operations - i : how.list);
 
-		for (int rank = first_of(turn); rank <= last_of(turn); rank++) {
+		for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
 			if (post_batch(turn, rank, i, count, get, signal && i + count == turn->operations))
 				return 1;
 		}

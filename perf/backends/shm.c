@@ -73,7 +73,7 @@ static void raise_word(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* ---- operations ---- */
+/* Steps. */
 
 static void copy(void *to, const void *from, size_t size_bytes)
 {
@@ -83,282 +83,91 @@ static void copy(void *to, const void *from, size_t size_bytes)
 		memcpy(to, from, size_bytes);
 }
 
-static int put(int to, const uint8_t *from, size_t size_bytes, size_t disp)
+static int put(const struct perf_turn *turn, int to, size_t at)
 {
-	struct iovec here = { (void *)(uintptr_t)from, size_bytes };
-	struct iovec there = { (void *)(uintptr_t)(shared->members[to].window + disp), size_bytes };
+	size_t disp = put_disp(turn, to) + at;
+	struct iovec here = { turn->origin + at, turn->size_bytes };
+	struct iovec there = { (void *)(uintptr_t)(shared->members[to].window + disp), turn->size_bytes };
 
 	if (created)
-		return process_vm_writev(shared->members[to].pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes
+		return process_vm_writev(shared->members[to].pid, &here, 1, &there, 1, 0) == (ssize_t)turn->size_bytes
 		           ? 0
 		           : fail("process_vm_writev");
-	copy(windows + (size_t)to * window_bytes + disp, from, size_bytes);
+	copy(windows + (size_t)to * window_bytes + disp, here.iov_base, turn->size_bytes);
 	return 0;
 }
 
-static int get(int from, uint8_t *to, size_t size_bytes, size_t disp)
+static int get(const struct perf_turn *turn, int from, uint8_t *to, size_t at)
 {
-	struct iovec here = { to, size_bytes };
-	struct iovec there = { (void *)(uintptr_t)(shared->members[from].window + disp), size_bytes };
+	size_t disp = get_disp(turn) + at;
+	struct iovec here = { to, turn->size_bytes };
+	struct iovec there = { (void *)(uintptr_t)(shared->members[from].window + disp), turn->size_bytes };
 
 	if (created)
-		return process_vm_readv(shared->members[from].pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes
+		return process_vm_readv(shared->members[from].pid, &here, 1, &there, 1, 0) == (ssize_t)turn->size_bytes
 		           ? 0
 		           : fail("process_vm_readv");
-	copy(to, windows + (size_t)from * window_bytes + disp, size_bytes);
+	copy(to, windows + (size_t)from * window_bytes + disp, turn->size_bytes);
 	return 0;
 }
 
-static int put_to(const struct perf_turn *t, int to)
+static int post(const struct perf_turn *turn)
 {
-	return put(to, t->origin, t->size_bytes, put_disp(t, to));
-}
-
-static int get_from(const struct perf_turn *t, int from)
-{
-	return get(from, get_origin(t, from), t->size_bytes, get_disp(t));
-}
-
-static int batch(const struct perf_turn *t, bool gets)
-{
-	int first = rank == 0 ? 1 : 0, last = rank == 0 ? t->neighbours : 0;
-
-	for (long i = 0; i < t->operations; i++) {
-		size_t at = slot_at(t, i);
-
-		for (int peer = first; peer <= last; peer++) {
-			if (gets ? get(peer, t->origin + at, t->size_bytes, get_disp(t) + at)
-			         : put(peer, t->origin + at, t->size_bytes, put_disp(t, peer) + at))
-				return 1;
-		}
-	}
+	for (int i = first_partner(turn); i <= last_partner(turn); i++)
+		raise_word(&shared->members[i].from[rank].posted, ++posts[i]);
 	return 0;
 }
 
-/* ---- synchronisation ---- */
-
-static void post(int to)
+static int start(const struct perf_turn *turn)
 {
-	raise_word(&shared->members[to].from[rank].posted, ++posts[to]);
+	for (int i = first_partner(turn); i <= last_partner(turn); i++)
+		wait_word(&shared->members[rank].from[i].posted, ++seen_posts[i]);
+	return 0;
 }
 
-static void start(int from)
+static int complete(const struct perf_turn *turn)
 {
-	wait_word(&shared->members[rank].from[from].posted, ++seen_posts[from]);
+	for (int i = first_partner(turn); i <= last_partner(turn); i++)
+		raise_word(&shared->members[i].from[rank].completed, ++completes[i]);
+	return 0;
 }
 
-static void complete(int to)
+static int await(const struct perf_turn *turn)
 {
-	raise_word(&shared->members[to].from[rank].completed, ++completes[to]);
+	for (int i = first_partner(turn); i <= last_partner(turn); i++)
+		wait_word(&shared->members[rank].from[i].completed, ++seen_completes[i]);
+	return 0;
 }
 
-static void wait(int from)
-{
-	wait_word(&shared->members[rank].from[from].completed, ++seen_completes[from]);
-}
-
-static void fence(void)
+static int fence(void)
 {
 	raise_word(&shared->members[rank].barrier, ++barriers);
 	for (int i = 0; i < size; i++)
 		wait_word(&shared->members[i].barrier, barriers);
-}
-
-static void each_neighbour(const struct perf_turn *t, void (*what)(int))
-{
-	for (int i = 1; i <= t->neighbours; i++)
-		what(i);
-}
-
-/* ---- turns ---- */
-
-static int lat_pscw(const struct perf_turn *t, int (*operation)(const struct perf_turn *, int))
-{
-	if (rank > 0) {
-		post(0);
-		wait(0);
-		start(0);
-		if (operation(t, 0))
-			return 1;
-		complete(0);
-		return 0;
-	}
-	each_neighbour(t, start);
-	for (int i = 1; i <= t->neighbours; i++) {
-		if (operation(t, i))
-			return 1;
-	}
-	each_neighbour(t, complete);
-	each_neighbour(t, post);
-	each_neighbour(t, wait);
 	return 0;
 }
 
-static int lat_fence(const struct perf_turn *t, int (*operation)(const struct perf_turn *, int))
+/* A copy has happened when the call returns. */
+static int flush_all(void)
 {
-	for (int i = 1; rank == 0 && i <= t->neighbours; i++) {
-		if (operation(t, i))
-			return 1;
-	}
-	fence();
-	if (rank > 0 && rank <= t->neighbours && operation(t, 0))
-		return 1;
-	fence();
 	return 0;
 }
 
-static int put_lat_pscw(const struct perf_turn *t)
+static int flush_one(int to)
 {
-	return lat_pscw(t, put_to);
-}
-
-static int get_lat_pscw(const struct perf_turn *t)
-{
-	return lat_pscw(t, get_from);
-}
-
-static int put_lat_fence(const struct perf_turn *t)
-{
-	return lat_fence(t, put_to);
-}
-
-static int get_lat_fence(const struct perf_turn *t)
-{
-	return lat_fence(t, get_from);
-}
-
-static int put_marked(const struct perf_turn *t)
-{
-	t->origin[t->size_bytes - 1] = t->mark;
-	return put_to(t, !rank);
-}
-
-static int put_lat_flush(const struct perf_turn *t)
-{
-	if (rank == 0 && put_marked(t))
-		return 1;
-	while (!mark_is_there(t))
-		perf_relax();
-	return rank == 1 ? put_marked(t) : 0;
-}
-
-static int get_lat_flush(const struct perf_turn *t)
-{
-	return rank == 0 && get_from(t, 1);
-}
-
-static int bw_pscw(const struct perf_turn *t, bool gets)
-{
-	if (rank > 0) {
-		post(0);
-		wait(0);
-		return 0;
-	}
-	each_neighbour(t, start);
-	if (batch(t, gets))
-		return 1;
-	each_neighbour(t, complete);
+	(void)to;
 	return 0;
 }
 
-static int put_bw_pscw(const struct perf_turn *t)
+static void look(long spins)
 {
-	return bw_pscw(t, false);
+	(void)spins;
+	perf_relax();
 }
 
-static int get_bw_pscw(const struct perf_turn *t)
-{
-	return bw_pscw(t, true);
-}
+#include "backends/turns.h"
 
-static int put_bw_flush(const struct perf_turn *t)
-{
-	return rank == 0 && batch(t, false);
-}
-
-static int get_bw_flush(const struct perf_turn *t)
-{
-	return rank == 0 && batch(t, true);
-}
-
-static int put_bw_fence(const struct perf_turn *t)
-{
-	if (put_bw_flush(t))
-		return 1;
-	fence();
-	return 0;
-}
-
-static int get_bw_fence(const struct perf_turn *t)
-{
-	if (get_bw_flush(t))
-		return 1;
-	fence();
-	return 0;
-}
-
-static int bibw_pscw(const struct perf_turn *t)
-{
-	post(!rank);
-	start(!rank);
-	if (batch(t, false))
-		return 1;
-	complete(!rank);
-	wait(!rank);
-	return 0;
-}
-
-static int bibw_flush(const struct perf_turn *t)
-{
-	return batch(t, false);
-}
-
-static int bibw_fence(const struct perf_turn *t)
-{
-	if (bibw_flush(t))
-		return 1;
-	fence();
-	return 0;
-}
-
-static int epoch_late(const struct perf_turn *t)
-{
-	if (rank == 0) {
-		each_neighbour(t, post);
-		each_neighbour(t, wait);
-		return 0;
-	}
-	start(0);
-	if (put_to(t, 0))
-		return 1;
-	complete(0);
-	return 0;
-}
-
-static int only_fence(const struct perf_turn *t)
-{
-	if (rank == 0 && t->size_bytes > 0 && put_to(t, 1))
-		return 1;
-	fence();
-	return 0;
-}
-
-static perf_turn_fn turn(enum perf_pattern pattern, enum perf_sync sync)
-{
-	static const perf_turn_fn turns[][3] = {
-		[PATTERN_PUT_LAT] = { put_lat_pscw, put_lat_fence, put_lat_flush },
-		[PATTERN_GET_LAT] = { get_lat_pscw, get_lat_fence, get_lat_flush },
-		[PATTERN_PUT_BW] = { put_bw_pscw, put_bw_fence, put_bw_flush },
-		[PATTERN_GET_BW] = { get_bw_pscw, get_bw_fence, get_bw_flush },
-		[PATTERN_PUT_BIBW] = { bibw_pscw, bibw_fence, bibw_flush },
-		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
-		[PATTERN_FENCE] = { NULL, only_fence, NULL },
-	};
-
-	return (size_t)pattern < sizeof(turns) / sizeof(turns[0]) ? turns[pattern][sync] : NULL;
-}
-
-/* ---- joining ---- */
+/* Joining. */
 
 static int barrier(void)
 {
@@ -466,4 +275,4 @@ static const struct perf_refusal refusals[] = {
 	{ NULL, NULL },
 };
 
-const struct perf_backend backend = { "shm", refusals, open_shm, barrier, agree, turn, close_shm };
+const struct perf_backend backend = { "shm", refusals, open_shm, barrier, agree, turn_of_steps, close_shm };

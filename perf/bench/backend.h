@@ -122,6 +122,17 @@ struct perf_turn {
 	uint8_t mark; /* PUT_LAT with flush: last byte of this turn's data; differs from the last turn's */
 };
 
+/* The hub's partners are its neighbours, theirs is the hub. */
+static inline int first_partner(const struct perf_turn *turn)
+{
+	return turn->rank == 0 ? 1 : 0;
+}
+
+static inline int last_partner(const struct perf_turn *turn)
+{
+	return turn->rank == 0 ? turn->neighbours : 0;
+}
+
 /* A zone of `at`'s window, counted from its start of the zones: the one that `from` puts to. */
 static inline size_t perf_zone(const struct perf_turn *turn, int from, int at)
 {
