@@ -2,11 +2,15 @@
 /* service.c - the service thread's loop; see service.h. */
 #include "job/service.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "job/agenda.h"
 #include "job/conn.h"
@@ -16,11 +20,13 @@
 #include "base/owned_lock.h"
 #include "base/order.h"
 #include "job/peer.h"
+#include "base/shortage.h"
 #include "base/util.h"
 
 #define TICK_SECONDS 0.002 /* while something is under way */
 #define TICK_MAX_SECONDS \
-	0.05 /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
+	0.05                /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
+#define BEAT_SECONDS 2. /* twice this is within what E6 allows */
 #define STOP_SLICE_NS (500 * NS_PER_MS)
 
 struct service {
@@ -32,9 +38,12 @@ struct service {
 	ev_io boot;
 	ev_async wake;
 	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
+	ev_timer beat; /* always: a poll whose descriptors have been closed under it would never end */
 	bool boot_lost;
 	struct task last_barrier;
 	struct task end;
+	bool ended;           /* end has run */
+	int poll_error;       /* errno of a poll that failed: the loop is of no use any more */
 	bool stopping;        /* last_barrier has been handed over */
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
@@ -310,6 +319,7 @@ static void end_thread(void *arg)
 	if (!service->boot_lost)
 		service->job->boot->ops->leave(service->job->boot);
 	connections_close(service->job);
+	service->ended = true;
 	ev_break(service->loop, EVBREAK_ALL);
 }
 
@@ -328,15 +338,18 @@ static void send_abort(void *arg)
 
 /* The thread. */
 
-static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
+static void serve_requests(struct service *service)
 {
-	struct service *service = ev_userdata(loop);
-
-	(void)watcher;
-	(void)events;
 	for (struct peer *peer = agenda_next_request(service->job); peer; peer = agenda_next_request(service->job))
 		agenda_watch(peer);
 	serve_busy(service);
+}
+
+static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
+{
+	(void)watcher;
+	(void)events;
+	serve_requests(ev_userdata(loop));
 }
 
 static void wake(void *arg)
@@ -346,13 +359,66 @@ static void wake(void *arg)
 	ev_async_send(service->loop, &service->wake);
 }
 
+/*
+ * A poll that fails, since the program has closed descriptors that are not its own. libev would end
+ * the process, and does for loops that are not ours. Its callback has no argument.
+ */
+static _Thread_local struct service *polling;
+
+static void poll_failed(const char *what)
+{
+	int error = errno;
+
+	if (!polling) {
+		perror(what);
+		abort();
+	}
+	polling->poll_error = error ? error : EBADF;
+}
+
+/*
+ * Without its descriptors the rank can hear of nobody: all others are out of reach, and every call
+ * that needs one is told. What threads of this rank ask for is still done, or they would hang.
+ */
+static void run_deaf(struct service *service)
+{
+	const struct timespec pause = { 0, TICK_SECONDS * 1e9 };
+	struct oriel_job *job = service->job;
+	char text[DEATH_TEXT_BYTES];
+
+	snprintf(text, sizeof(text),
+	         "this rank can hear of nobody: poll fails: %s; has the program closed all descriptors?",
+	         strerror(service->poll_error));
+	for (int rank = 0; rank < job->size; rank++) {
+		if (rank != job->rank)
+			rank_died(job, rank, text);
+	}
+	boot_lost(job, text);
+	while (!service->ended) {
+		serve_requests(service);
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void *run(void *arg)
 {
 	struct service *service = arg;
 
 	owned_lock_never_own();
-	ev_run(service->loop, 0);
+	polling = service;
+	while (!service->ended && !service->poll_error)
+		ev_run(service->loop, EVRUN_ONCE); /* from within a poll a loop cannot be broken */
+	polling = NULL;
+	if (!service->ended)
+		run_deaf(service);
 	return NULL;
+}
+
+static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+	(void)loop;
+	(void)watcher;
+	(void)events;
 }
 
 static void watch_all(struct service *service)
@@ -370,6 +436,8 @@ static void watch_all(struct service *service)
 		ev_io_start(service->loop, &service->boot);
 	ev_async_init(&service->wake, on_wake);
 	ev_async_start(service->loop, &service->wake);
+	ev_timer_init(&service->beat, on_beat, BEAT_SECONDS, BEAT_SECONDS * job_patience(job));
+	ev_timer_start(service->loop, &service->beat);
 	ev_timer_init(&service->tick, on_tick, 0., TICK_SECONDS);
 }
 
@@ -417,12 +485,35 @@ static struct service *service_new(struct oriel_job *job)
 	return NULL;
 }
 
+/* libev has no error for a pipe that it cannot make. */
+static int check_descriptors(void)
+{
+	char text[SHORTAGE_TEXT_BYTES];
+	int ends[2], error;
+
+	if (pipe(ends) == 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return 0;
+	}
+	error = errno;
+	shortage_text(error, text, sizeof(text));
+	return err_set(shortage_code(error), "the service thread's loop cannot be made: %s", text);
+}
+
 int service_start(struct oriel_job *job)
 {
 	struct service *service = service_new(job);
+	int rc;
 
 	if (!service)
 		return err_set(ORIEL_ERR_MEMORY, "the service thread's loop cannot be made");
+	rc = check_descriptors();
+	if (rc) {
+		service_free(service);
+		return rc;
+	}
+	ev_set_syserr_cb(poll_failed);
 	watch_all(service);
 	job->service = service;
 	agenda_set_wake(job, wake, service);

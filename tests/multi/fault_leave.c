@@ -202,6 +202,24 @@ static void fence_is_open(struct leaving *l)
 	CHECK_RC(m, ORIEL_ERR_PEER, free_window(l, &l->w.win));
 }
 
+/* The victim closes every descriptor it has: no process ends by that, and all are told, itself too. */
+static void close_all(struct leaving *l)
+{
+	struct multi *m = &l->m;
+	int rc;
+
+	if (m->rank == VICTIM) {
+		fflush(NULL);
+		multi_raise(m, KILLED_NS, now_ns());
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
+	}
+	do
+		rc = oriel_barrier(m->job);
+	while (rc == 0);
+	CHECK(m, rc == ORIEL_ERR_PEER);
+}
+
 /* Random jobs. */
 
 static unsigned row(uint64_t *random)
@@ -290,7 +308,7 @@ struct what {
 static const struct what whats[] = {
 	{ "target_has_left", target_has_left }, { "only_target_has_left", only_target_has_left },
 	{ "origin_has_left", origin_has_left }, { "epochs_are_open", epochs_are_open },
-	{ "fence_is_open", fence_is_open },
+	{ "fence_is_open", fence_is_open },     { "close_all", close_all },
 };
 
 #define WHATS (sizeof(whats) / sizeof(whats[0]))

@@ -8,6 +8,7 @@
 #include <CUnit/CUnit.h>
 #include <poll.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,6 +402,53 @@ static void conn__out_of_descriptors(void)
 	}
 }
 
+/* Put something else in place of every descriptor that is polled with, as a program does that closes all it finds. */
+static void take_polls_away(void)
+{
+	int null = open("/dev/null", O_RDONLY);
+	char path[64], target[64];
+
+	for (int fd = 3; fd < 256; fd++) {
+		ssize_t length;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		length = readlink(path, target, sizeof(target) - 1);
+		if (length > 0 && memmem(target, (size_t)length, "eventpoll", 9))
+			dup2(null, fd);
+	}
+	close(null);
+}
+
+static void join_and_go_deaf(struct rank *rank)
+{
+	int rc;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	meet();
+	if (rank->rank == 0)
+		take_polls_away();
+	meet();
+	while ((rc = oriel_barrier(rank->job)) == 0)
+		;
+	CU_ASSERT_EQUAL(rc, ORIEL_ERR_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "rank"));
+	meet();
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+}
+
+/* A poll that fails ends neither the process nor in a hang: everybody is out of reach. */
+static void service__poll_fails(void)
+{
+	struct rank ranks[2];
+
+	begin("a poll that fails");
+	ranks_run(2, join_and_go_deaf, NULL, ranks);
+	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
 static void join_in_vain(struct rank *rank)
 {
 	const char *const *setting = rank->arg;
@@ -638,6 +686,7 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, conn__peer_that_is_late);
 	CU_ADD_TEST(suite, conn__without_a_limit_of_time);
 	CU_ADD_TEST(suite, conn__out_of_descriptors);
+	CU_ADD_TEST(suite, service__poll_fails);
 	CU_ADD_TEST(suite, job_open__settings_that_cannot_be_read);
 	CU_ADD_TEST(suite, conn__address_that_leads_nowhere);
 	CU_ADD_TEST(suite, lookup__another_layout_is_refused);
