@@ -21,7 +21,7 @@ static inline uint64_t flag_load(const uint64_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Write a flag word as an RDMA write would: our own, where a rank is its own neighbour, or a lent one. */
+/* Write a flag word as an RDMA write would: our own, where a rank is its own neighbour, or one that is mapped here. */
 static inline void flag_store(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);

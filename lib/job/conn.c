@@ -102,6 +102,7 @@ static void drop_id(struct peer *peer)
 	conn->id = NULL;
 }
 
+/* The undertaking is over: peer->conn is gone, and who holds it returns at once. */
 static void free_conn(struct peer *peer)
 {
 	drop_id(peer);
@@ -109,6 +110,7 @@ static void free_conn(struct peer *peer)
 	peer->conn = NULL;
 }
 
+/* Time is over: the peer counts as dead. Ends peer->conn. */
 static void give_up(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
@@ -128,7 +130,10 @@ static void enter(struct peer *peer, enum conn_state state, uint64_t limit_ms)
 	peer->conn->step_ns = now_ns() + limit_ms * NS_PER_MS;
 }
 
-/* The attempt has failed: again after a moment, with some jitter so that two sides do not meet for ever. */
+/*
+ * The attempt has failed: again after a moment, with some jitter so that two sides do not meet for
+ * ever. It gives up the identifier: the caller returns at once.
+ */
 static void retry(struct peer *peer, const char *what, int status)
 {
 	struct conn *conn = peer->conn;
@@ -353,7 +358,7 @@ static void tell_up(struct peer *peer, uint32_t attempt)
 	wire_flag(&peer->wire, 0, attempt, up, false, &number); /* pairs with the flag_load in peer_told_up */
 }
 
-/* Both sides are established: hand the queue pair over to the data path. */
+/* Both sides are established: hand the queue pair over to the data path. Ends peer->conn. */
 static void established(struct peer *peer)
 {
 	struct conn *conn = peer->conn;

@@ -167,7 +167,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	return rc;
 }
 
-static int join(const struct oriel_options *options, struct oriel_job **out)
+static int join_job(const struct oriel_options *options, struct oriel_job **out)
 {
 	struct oriel_job *job = handle_new(HANDLE_JOB, sizeof(*job));
 	struct boot *boot;
@@ -197,7 +197,7 @@ int oriel_init(const struct oriel_options *options, oriel_job **job)
 		return err_set(ORIEL_ERR_ARG, "oriel_init: timeout_ms is %d, must not be negative", options->timeout_ms);
 	if (sodium_init() < 0)
 		return err_set(ORIEL_ERR_BOOTSTRAP, "oriel_init: libsodium cannot be initialised");
-	rc = join(options ? options : &defaults, job);
+	rc = join_job(options ? options : &defaults, job);
 	return rc ? err_in(rc, "oriel_init") : 0;
 }
 

@@ -29,7 +29,11 @@ enum link_state {
 	LINK_GONE,  /* the member has no such window: it was not made there, or has been freed. It ends here */
 };
 
-/* Marks of the present access epoch (or fence epoch); guarded by win->lock. */
+/*
+ * Marks of the present access epoch (or fence epoch); guarded by win->lock. In an access epoch a link
+ * goes from ACCESS to GRANTED to FLAGGED to CLOSED, each with those before it; the others are facts
+ * beside that.
+ */
 #define LINK_ACCESS 0x0001u  /* named by the access epoch */
 #define LINK_GRANTED 0x0002u /* its post has been seen; the flag word may have moved on since (P12) */
 #define LINK_TOUCHED 0x0004u /* operations have been issued */

@@ -218,7 +218,7 @@ static void quiet_fence_epoch_is_no_epoch(struct multi *m)
 }
 
 /*
- * D8: a put of nothing leaves the fence epoch as quiet as it was, also where a device lends
+ * D8: a put of nothing leaves the fence epoch as quiet as it was, also where a device maps
  * allocated memory.
  */
 static void no_bytes_are_no_operation(struct multi *m)

@@ -901,7 +901,7 @@ static void nocheck_sends_no_handshake(struct multi *m)
 
 			CHECK_OK(m, oriel_win_post(w.win, other, assertion));
 			CHECK(m, link_posts(w.win, 0) == flags + (assertion == 0));
-			CHECK(m, peer->wire.posted <= requests + (assertion == 0)); /* a lent word takes none */
+			CHECK(m, peer->wire.posted <= requests + (assertion == 0)); /* a mapped word takes none */
 			multi_raise(m, POSTED, tag);
 			CHECK_OK(m, oriel_win_wait(w.win));
 			CHECK(m, int_at(&w, 0) == round);

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * free.c - freeing windows
+ *
+ * DESIGN NOTES
+ *
+ * In order: wait for the completion of all own work requests on the window, flags included; barrier
+ * of the group; hide the entry and deregister. After the barrier nobody has anything under way.
+ *
+ * When a member is lost (dead, or gone from the window itself). There is always a way out:
+ * epochs that are open are given up, since nobody may be left who could end them. Those who wait for
+ * this rank see from the hidden entry that it has gone. Origins that are inside an epoch which it
+ * has granted have ORIGINS_MS to end it, before the memory goes from under their operations. Then
+ * the survivors make a barrier of their own, as far as they know of the same deaths, and in any case
+ * go on after SURVIVORS_MS; the slot is not used again, because a write that is still on its way
+ * would change a later window's flags.
+ */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "job/coll.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/mail.h"
+#include "job/wait.h"
+#include "win/epoch.h"
+#include "win/link.h"
+#include "win/win.h"
+#include "win/window.h"
+
+#define SURVIVORS_MS 250
+#define ORIGINS_MS 1000
+#define GONE_NS NS_PER_SECOND /* a mail of a member that has freed the window may still be on its way */
+
+/* Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end them. */
+static bool is_lost(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i] && link_lost(win->links[i]))
+			return true;
+	}
+	return job_told_of_member(win->job, win->group);
+}
+
+/* Give up what is open: held-back operations are dropped, the device lets go of the caller's memory. */
+static void give_up_epochs(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i] && (win->links[i]->marks & LINK_TOUCHED) && link_lost(win->links[i]))
+			link_let_go(win->links[i]);
+	}
+	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING);
+}
+
+/* Take the right to free the window. The caller holds the lock. */
+static int free_begin(struct oriel_win *win)
+{
+	bool lost = is_lost(win);
+	int rc = epoch_check(win, lost ? CALL_FREE_LOST : CALL_FREE, "oriel_win_free");
+
+	if (rc)
+		return rc;
+	if (lost)
+		give_up_epochs(win);
+	win->sync |= SYNC_FREEING;
+	return 0;
+}
+
+struct draining {
+	struct oriel_win *win;
+	int dead; /* a member that took requests with it, or ORIEL_RANK_NONE */
+};
+
+/* Whether a link's last request is complete, or lost with its peer. */
+static bool link_drained(struct draining *draining, struct link *link)
+{
+	if (wire_done(&link->peer->wire, link->last_number))
+		return true;
+	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_died */
+		return wire_drive(&link->peer->wire, link->last_number);
+	draining->dead = link->rank;
+	return true;
+}
+
+/* Everything this rank has sent on the window has ended; and nothing is being looked up. */
+static int drain_turn(void *arg)
+{
+	struct draining *draining = arg;
+	struct oriel_win *win = draining->win;
+	bool all = __atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
+
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i])
+			all &= link_drained(draining, win->links[i]);
+	}
+	return all;
+}
+
+static int drain_watch(void *arg, struct wait *wait)
+{
+	struct oriel_win *win = ((struct draining *)arg)->win;
+
+	for (uint32_t i = 0; i < win->link_capacity; i++) {
+		if (win->links[i] && !wire_done(&win->links[i]->peer->wire, win->links[i]->last_number))
+			wait_watch(wait, win->links[i]->peer);
+	}
+	return 0;
+}
+
+/* Work requests of this window, flags included, that are not complete: wait for them. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT. */
+static int drain(struct oriel_win *win)
+{
+	static const struct waiter waiter = { drain_turn, drain_watch };
+	struct draining draining = { win, ORIEL_RANK_NONE };
+	struct wait wait;
+	int rc;
+
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	rc = wait_until(&wait, &waiter, &draining);
+	if (rc)
+		return rc;
+	return draining.dead == ORIEL_RANK_NONE ? 0 : win_peer_error(win, draining.dead);
+}
+
+/* The members not known dead, as a group of their own, or NULL. */
+static struct oriel_group *survivors(struct oriel_win *win)
+{
+	int *worlds = malloc((size_t)win->group->size * sizeof(int));
+	struct oriel_group *group;
+	int count = 0;
+
+	if (!worlds)
+		return NULL;
+	for (int i = 0; i < win->group->size; i++) {
+		int world = win_world_rank(win, i);
+
+		if (!rank_is_dead(win->job, world, NULL))
+			worlds[count++] = world;
+	}
+	group = group_new(win->job, count, worlds);
+	free(worlds);
+	return group;
+}
+
+/*
+ * A barrier of those who are left. Its outcome does not matter: everybody goes on, at the latest
+ * when the time is over.
+ */
+static void survivors_barrier(struct oriel_win *win)
+{
+	struct oriel_group *group = survivors(win);
+	struct coll coll;
+	struct wait wait;
+	uint8_t id[16], key[16];
+
+	if (!group)
+		return;
+	for (int i = 0; i < WINDOW_ID_BYTES; i++)
+		key[i] = group->key[i] ^ win->id[i]; /* this window, and this idea of who is left */
+	coll_id(id, key, 0, COLL_FREE_SURVIVORS);
+	coll_begin(&coll, win->job, group, id, 0, 0);
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait.limit_ms = SURVIVORS_MS;
+	coll_run(&coll, &wait);
+	kept_mails_drop(win->job, id);
+	group_release(group);
+}
+
+static bool known_gone(struct oriel_win *win, int rank)
+{
+	const struct link *link;
+
+	owned_lock_take(&win->lock);
+	link = link_find(win, rank);
+	owned_lock_give(&win->lock);
+	return link && link_state(link) == LINK_GONE;
+}
+
+/* A member that is not dead and whose mail does not come: has it gone? */
+static bool has_gone(void *arg, int world, struct wait *wait)
+{
+	struct oriel_win *win = arg;
+	int rank = group_rank_of(win->group, world);
+
+	if (!known_gone(win, rank) && (!wait->check || link_watch_member(win, rank, wait)))
+		return false;
+	if (win->gone_ns == 0)
+		win->gone_ns = now_ns();
+	return now_ns() - win->gone_ns >= GONE_NS;
+}
+
+static int free_barrier(struct oriel_win *win)
+{
+	struct wait wait;
+	uint8_t id[16];
+
+	if (!win->free_coll.job) {
+		coll_id(id, win->id, 0, COLL_FREE);
+		coll_begin(&win->free_coll, win->job, win->group, id, 0, 0);
+		win->free_coll.has_gone = has_gone;
+		win->free_coll.has_gone_arg = win;
+	}
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	return coll_run(&win->free_coll, &wait);
+}
+
+/* Whether an origin may still be inside an epoch that was granted to it. */
+static bool origin_inside(struct oriel_win *win, struct link *link, struct wait *wait)
+{
+	if (!link || flag_load(&link_flags(win, link)->completed) == link->completed_expected)
+		return false; /* pairs with send_completed at the origin */
+	return link_watch(win, link, wait);
+}
+
+/* The origins are looked at in looks only. */
+static int never(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int origins_watch(void *arg, struct wait *wait)
+{
+	struct oriel_win *win = arg;
+	bool any = false;
+
+	for (uint32_t i = 0; i < win->link_capacity; i++)
+		any |= origin_inside(win, win->links[i], wait);
+	return !any;
+}
+
+static void wait_for_origins(struct oriel_win *win)
+{
+	static const struct waiter waiter = { never, origins_watch };
+	struct wait wait;
+
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait.limit_ms = ORIGINS_MS;
+	wait_until(&wait, &waiter, win);
+}
+
+static int no_lookups(void *arg)
+{
+	return __atomic_load_n(&((struct oriel_win *)arg)->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
+}
+
+static int nobody(void *arg, struct wait *wait)
+{
+	(void)arg;
+	(void)wait;
+	return 0;
+}
+
+/* Lookups use links and window. They end: they are answered, or their peer is found dead. */
+static void wait_for_lookups(struct oriel_win *win)
+{
+	static const struct waiter waiter = { no_lookups, nobody };
+	struct wait wait;
+
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait.limit_ms = 0;
+	wait_until(&wait, &waiter, win);
+}
+
+/* Leave a window that has lost a member. */
+static void leave_window(struct oriel_win *win)
+{
+	window_hide(win);
+	wait_for_origins(win);
+	survivors_barrier(win);
+}
+
+/*
+ * Whether it is *over: an error of the way there can be followed by another call, a verdict cannot.
+ */
+static int free_together(struct oriel_win *win, bool *over)
+{
+	int drain_rc = drain(win);
+	uint8_t id[16];
+	int rc;
+
+	*over = !wait_can_repeat(drain_rc);
+	if (!*over)
+		return drain_rc;
+	rc = free_barrier(win);
+	*over = win->free_coll.barrier.round == win->free_coll.barrier.rounds;
+	if (!*over)
+		return rc;
+	fence_failed_id(win, id);
+	kept_mails_drop(win->job, id);
+	if (rc == ORIEL_ERR_PEER) {
+		leave_window(win);
+		rc = peer_error(win->job, win->free_coll.culprit); /* leaving may have left a text of its own */
+	}
+	return rc ? rc : drain_rc;
+}
+
+int oriel_win_free(oriel_win **win)
+{
+	struct oriel_job *job;
+	uint32_t slot;
+	bool over = false;
+	int rc = win_check(win ? *win : NULL, "oriel_win_free");
+
+	if (rc)
+		return rc;
+	job = (*win)->job;
+	slot = (*win)->slot;
+	owned_lock_take(&(*win)->lock);
+	rc = free_begin(*win);
+	owned_lock_give(&(*win)->lock);
+	if (rc == 0)
+		rc = free_together(*win, &over);
+	if (!over)
+		return rc ? err_in(rc, "oriel_win_free") : 0;
+	window_hide(*win);
+	wait_for_lookups(*win);
+	window_release(*win);
+	window_give_slot(job, slot, rc == 0);
+	*win = NULL;
+	return rc ? err_in(rc, "oriel_win_free") : 0;
+}
