@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * service.h - the thread that makes connections and reads peers' directories, and sleeps otherwise
+ * (but for a look every two seconds whether it can still hear of anybody)
  *
  * It runs a libev loop over the rdma_cm channel, the device's asynchronous events, the bootstrap's
  * descriptor, a wake-up from other threads, and a timer that is on only while something is under
