@@ -83,6 +83,7 @@ enum oriel_error {
  * variable named beside it, or the default; oriel_environment(7) tells more of each.
  */
 struct oriel_options {
+	size_t struct_bytes;      /* sizeof(struct oriel_options), set by the program */
 	const char *device;       /* ORIEL_DEVICE: the verbs device to use, "rxe0" */
 	const char *addr;         /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
 	int timeout_ms;           /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
@@ -99,7 +100,8 @@ struct oriel_hint {
 
 /* What oriel_win_query tells about the local part of a window. */
 struct oriel_win_info {
-	void *base; /* first byte, exactly as given or allocated */
+	size_t struct_bytes; /* sizeof(struct oriel_win_info), set by the program before the call */
+	void *base;          /* first byte, exactly as given or allocated */
 	size_t size_bytes;
 	size_t disp_unit_bytes;
 	oriel_group *group;           /* borrowed: lives as long as the window, must not be freed */
@@ -124,6 +126,7 @@ struct oriel_target_piece {
 
 /* Memory that the library holds, in bytes; see oriel_usage. */
 struct oriel_usage {
+	size_t struct_bytes;     /* sizeof(struct oriel_usage), set by the program before the call */
 	size_t ranks;            /* ranks in the job */
 	size_t peers;            /* ranks this one talks to, or has */
 	size_t windows;          /* windows now open */

@@ -13,6 +13,7 @@
 #include "job/directory.h"
 #include "job/job.h"
 #include "base/err.h"
+#include "base/public_struct.h"
 #include "job/mail.h"
 #include "job/service.h"
 #include "base/settings.h"
@@ -186,18 +187,32 @@ static int join_job(const struct oriel_options *options, struct oriel_job **out)
 	return rc;
 }
 
+/* The program's options as this build knows them; NULL: none. */
+static int read_options(const struct oriel_options *given, struct oriel_options *options)
+{
+	int rc = given ? public_struct_check(given->struct_bytes, "oriel_options") : 0;
+
+	*options = (struct oriel_options){ .struct_bytes = sizeof(*options) };
+	if (rc || !given)
+		return rc;
+	public_struct_copy(options, sizeof(*options), given, given->struct_bytes);
+	if (options->timeout_ms < 0)
+		return err_set(ORIEL_ERR_ARG, "timeout_ms is %d, must not be negative", options->timeout_ms);
+	return 0;
+}
+
 int oriel_init(const struct oriel_options *options, oriel_job **job)
 {
-	static const struct oriel_options defaults;
+	struct oriel_options known;
 	int rc;
 
 	if (!job)
 		return err_set(ORIEL_ERR_ARG, "oriel_init: job is NULL");
-	if (options && options->timeout_ms < 0)
-		return err_set(ORIEL_ERR_ARG, "oriel_init: timeout_ms is %d, must not be negative", options->timeout_ms);
 	if (sodium_init() < 0)
 		return err_set(ORIEL_ERR_BOOTSTRAP, "oriel_init: libsodium cannot be initialised");
-	rc = join_job(options ? options : &defaults, job);
+	rc = read_options(options, &known);
+	if (rc == 0)
+		rc = join_job(&known, job);
 	return rc ? err_in(rc, "oriel_init") : 0;
 }
 
@@ -264,14 +279,13 @@ int oriel_barrier(oriel_job *job)
 	return rc ? err_in(rc, "oriel_barrier") : 0;
 }
 
-int oriel_usage(oriel_job *job, struct oriel_usage *usage)
+/* The figures of this rank at this moment. */
+static struct oriel_usage count_usage(struct oriel_job *job)
 {
-	if (job_check(job, "oriel_usage"))
-		return ORIEL_ERR_HANDLE;
-	if (!usage)
-		return err_set(ORIEL_ERR_ARG, "oriel_usage: usage is NULL");
+	struct oriel_usage usage;
+
 	pthread_mutex_lock(&job->lock);
-	*usage = (struct oriel_usage){
+	usage = (struct oriel_usage){
 		.ranks = (size_t)job->size,
 		.peers = job->peers.count,
 		.windows = job->holdings.windows,
@@ -284,7 +298,24 @@ int oriel_usage(oriel_job *job, struct oriel_usage *usage)
 	};
 	pthread_mutex_unlock(&job->lock);
 	pthread_mutex_lock(&job->slabs.lock);
-	usage->registered_bytes = job->slabs.total_bytes;
+	usage.registered_bytes = job->slabs.total_bytes;
 	pthread_mutex_unlock(&job->slabs.lock);
+	return usage;
+}
+
+int oriel_usage(oriel_job *job, struct oriel_usage *usage)
+{
+	struct oriel_usage known;
+	int rc = job_check(job, "oriel_usage");
+
+	if (rc)
+		return rc;
+	if (!usage)
+		return err_set(ORIEL_ERR_ARG, "oriel_usage: usage is NULL");
+	rc = public_struct_check(usage->struct_bytes, "oriel_usage");
+	if (rc)
+		return err_in(rc, "oriel_usage");
+	known = count_usage(job);
+	public_struct_copy(usage, usage->struct_bytes, &known, sizeof(known));
 	return 0;
 }

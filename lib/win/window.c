@@ -20,6 +20,7 @@
 #include "job/directory.h"
 #include "base/err.h"
 #include "base/memory_file.h"
+#include "base/public_struct.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "job/mail.h"
@@ -264,16 +265,21 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 
 int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 {
+	struct oriel_win_info known;
 	int rc = win_check(win, "oriel_win_query");
 
 	if (rc)
 		return rc;
 	if (!info)
 		return err_set(ORIEL_ERR_ARG, "oriel_win_query: window %p: info is NULL", (const void *)win);
-	*info = win->info;
-	info->base = win->base;
-	info->size_bytes = win->size_bytes;
-	info->disp_unit_bytes = win->disp_unit_bytes;
-	info->group = win->group;
+	rc = public_struct_check(info->struct_bytes, "oriel_win_info");
+	if (rc)
+		return err_in(rc, "oriel_win_query");
+	known = win->info;
+	known.base = win->base;
+	known.size_bytes = win->size_bytes;
+	known.disp_unit_bytes = win->disp_unit_bytes;
+	known.group = win->group;
+	public_struct_copy(info, info->struct_bytes, &known, sizeof(known));
 	return 0;
 }

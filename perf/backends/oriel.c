@@ -189,7 +189,7 @@ static void tell_device(const struct perf_options *options, struct perf_place *p
 
 static int open_job(const struct perf_options *options, struct perf_place *place)
 {
-	struct oriel_options wanted = { .device = options->device };
+	struct oriel_options wanted = { .struct_bytes = sizeof(wanted), .device = options->device };
 
 	sync = options->sync;
 	if (oriel_init(&wanted, &job))

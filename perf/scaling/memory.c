@@ -165,7 +165,7 @@ static void measure(int ranks, double row[])
 	int list[REAL_MAX], real, me, count = 0;
 	size_t heap = heap_bytes();
 	oriel_group *world, *group, *others;
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 	struct oriel_job *job;
 	uint64_t memory[8];
 	oriel_win *win;

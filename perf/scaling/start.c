@@ -73,7 +73,7 @@ static double since_boot_s(void)
 static void tell_memory(struct told *mine)
 {
 	struct scale_memory memory = scale_memory();
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 
 	scale_must(oriel_usage(job, &usage), "oriel_usage");
 	mine->private_kib = (double)memory.private_kib;

@@ -83,7 +83,7 @@ static double use_again(long count, long iterations)
 
 static size_t usage_bytes(void)
 {
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 
 	scale_must(oriel_usage(job, &usage), "oriel_usage");
 	return usage.base_bytes + usage.peer_bytes + usage.window_bytes + usage.link_bytes + usage.registered_bytes;

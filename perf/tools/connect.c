@@ -32,7 +32,7 @@ static uint64_t word;
 
 static size_t peers(void)
 {
-	struct oriel_usage usage = { .peers = 0 };
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 
 	oriel_usage(solo.job, &usage);
 	return usage.peers;

@@ -51,6 +51,7 @@ static int look(struct level *level)
 {
 	struct oriel_usage *u = &level->usage;
 
+	u->struct_bytes = sizeof(*u);
 	if (oriel_usage(solo.job, u))
 		return solo_fail("oriel_usage");
 	level->library_bytes = u->base_bytes + u->peer_bytes + u->window_bytes + u->link_bytes;

@@ -18,7 +18,7 @@ int solo_fail(const char *call)
 
 int solo_begin(struct solo *solo, const struct tool *which, int argc, char *argv[])
 {
-	struct oriel_options wanted = { .device = NULL };
+	struct oriel_options wanted = { .struct_bytes = sizeof(wanted), .device = NULL };
 	int rc = perf_options_parse(&solo->options, which, &oriel_only, argc, argv);
 	const char *device = getenv("ORIEL_DEVICE");
 

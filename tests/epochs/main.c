@@ -83,7 +83,8 @@ static int run_seeds(struct job *job, const struct settings *settings)
 
 static int run_job(const struct settings *settings)
 {
-	struct oriel_options options = { .timeout_ms = getenv("ORIEL_TIMEOUT") ? 0 : LIMIT_MS };
+	struct oriel_options options = { .struct_bytes = sizeof(options),
+		                             .timeout_ms = getenv("ORIEL_TIMEOUT") ? 0 : LIMIT_MS };
 	uint8_t stack_memory[REGION_STACK_BYTES + 64];
 	struct job job = { .rank = 0 };
 	int failed;

@@ -132,7 +132,7 @@ static void die_in_fence(struct fault *fault)
 
 static bool is_in_create(struct fault *fault)
 {
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 
 	return oriel_usage(fault->m.job, &usage) == 0 && usage.windows == 2;
 }

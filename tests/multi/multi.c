@@ -586,7 +586,7 @@ static bool join(struct multi *m, const struct multi_program *program)
 {
 	int size;
 
-	if (oriel_init(&program->options, &m->job)) {
+	if (oriel_init(program->options.struct_bytes ? &program->options : NULL, &m->job)) {
 		fprintf(stderr, "%s: %s\n", program->name, oriel_last_error());
 		return false;
 	}

@@ -35,7 +35,7 @@ static struct wrong wrong_handles(void *first, void *second, void *third)
 /* Everything about a window that a refused call could have changed. */
 static void window_is_as_before(struct multi *m, const struct multi_window *w)
 {
-	struct oriel_win_info info;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 
 	CHECK_OK(m, oriel_win_query(w->win, &info));
 	CHECK(m, info.base == w->base && info.size_bytes == w->size_bytes && info.disp_unit_bytes == 1);
@@ -50,7 +50,7 @@ static void job_handles(struct multi *m)
 {
 	struct multi_window w;
 	struct wrong wrong;
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 	oriel_group *group;
 	oriel_mem *mem;
 	uint8_t memory[8];
@@ -82,7 +82,9 @@ static void job_handles(struct multi *m)
  */
 static void other_job_arguments(struct multi *m)
 {
-	const struct oriel_options negative = { .timeout_ms = -1 };
+	const struct oriel_options negative = { .struct_bytes = sizeof(negative), .timeout_ms = -1 };
+	const struct oriel_options unset = { .timeout_ms = 1 };
+	struct oriel_usage usage = { 0 };
 	oriel_job *job = NULL;
 	oriel_mem *mem = NULL, *freed;
 	uint8_t memory[64];
@@ -90,7 +92,11 @@ static void other_job_arguments(struct multi *m)
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_init(NULL, NULL));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_init(&negative, &job));
 	CHECK_TEXT(m, "oriel_init");
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_init(&unset, &job));
+	CHECK_TEXT(m, "struct_bytes is 0; set it to sizeof(struct oriel_options)");
 	CHECK(m, job == NULL);
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_usage(m->job, &usage));
+	CHECK_TEXT(m, "sizeof(struct oriel_usage)");
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_usage(m->job, NULL));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_mem_register(m->job, NULL, 8, &mem));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_mem_register(m->job, memory, 0, &mem));
@@ -118,7 +124,7 @@ static void groups(struct multi *m)
 	struct multi_window w;
 	struct wrong wrong;
 	oriel_group *freed = multi_group_one(m, 0), *copy = freed, *group = NULL, *none = multi_group(m, 0, NULL);
-	struct oriel_win_info info;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 	int ranks[3] = { 0, 1, 0 }, out[3] = { 7, 7, 7 };
 
 	multi_window_open(m, &w, 64);
@@ -208,7 +214,7 @@ static void all_window_calls(struct multi *m, oriel_win *win)
 	uint8_t byte = 0;
 	struct oriel_origin_piece origin = { &byte, 1 };
 	struct oriel_target_piece target = { 0, 1 };
-	struct oriel_win_info info;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 	oriel_win *copy = win;
 	int flag = 5;
 

@@ -73,7 +73,7 @@ static size_t heap_bytes(void)
 
 static struct oriel_usage usage_of(struct multi *m)
 {
-	struct oriel_usage usage = { 0 };
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 
 	CHECK_OK(m, oriel_usage(m->job, &usage));
 	return usage;
@@ -247,7 +247,7 @@ static void one_life(struct multi *m, int round)
 /* W8: nothing grows while windows come and go. */
 static void create_and_free_leak_nothing(struct multi *m)
 {
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 	size_t fds, pages, maps, heap;
 
 	for (int round = 0; round < WARM_ROUNDS && !multi_failed(m); round++)

@@ -256,7 +256,7 @@ static void *make_groups(void *arg)
 	for (int i = 0; i < 200; i++) {
 		oriel_group *world, *part;
 		int out, ask = 0;
-		struct oriel_usage usage;
+		struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 
 		CHECK_OK(m, oriel_group_world(m->job, &world));
 		CHECK_OK(m, oriel_group_incl(world, 2, (int[]){ 1, 0 }, &part));

@@ -323,7 +323,7 @@ int main(int argc, char **argv)
 		.name = "multi_timeout",
 		.cases = cases,
 		.case_count = sizeof(cases) / sizeof(cases[0]),
-		.options = { .timeout_ms = LIMIT_MS },
+		.options = { .struct_bytes = sizeof(struct oriel_options), .timeout_ms = LIMIT_MS },
 	};
 
 	return multi_main(argc, argv, &program);

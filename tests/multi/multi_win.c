@@ -41,7 +41,7 @@ static void everything_differs(struct multi *m)
 	const size_t none[4] = { 0 };
 	size_t size = sizes[m->rank], unit = units[m->rank];
 	uint8_t *memory = multi_alloc(size + 2 * GUARD);
-	struct oriel_win_info info;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 	oriel_win *win;
 
 	memset(memory, GUARD_BYTE, size + 2 * GUARD);
@@ -63,7 +63,7 @@ static void size_zero(struct multi *m)
 {
 	uint8_t memory[16] = { 0 }, value = (uint8_t)(m->rank + 1), got = 0;
 	oriel_win *win;
-	struct oriel_win_info info;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 
 	if (m->rank == 0)
 		CHECK_OK(m, oriel_win_create(NULL, 0, 1, NULL, m->group, &win));
@@ -365,7 +365,7 @@ static void free_is_collective(struct multi *m)
 	multi_window_open(m, &w, 64);
 	if (m->rank == 2) {
 		for (int i = 0; i < 2000; i++) { /* calls on the window that need nobody; any early free would be seen here */
-			struct oriel_win_info info;
+			struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 
 			CHECK_OK(m, oriel_win_query(w.win, &info));
 			CHECK(m, multi_word(m, FREED) == 0);
@@ -392,7 +392,7 @@ static void hints(struct multi *m)
 		                               { "same_size", NULL },
 		                               { NULL, NULL } };
 	const struct oriel_hint empty[] = { { NULL, NULL } };
-	struct oriel_win_info info;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 	uint8_t memory[8];
 	oriel_win *win;
 

@@ -80,7 +80,7 @@ static int epochs(oriel_win *win, oriel_group *other_group, const long *mine, in
 static int all(long count)
 {
 	static long memory[WORDS];
-	struct oriel_options options = { .timeout_ms = LIMIT_MS };
+	struct oriel_options options = { .struct_bytes = sizeof(options), .timeout_ms = LIMIT_MS };
 	oriel_group *world, *other_group;
 	oriel_job *job;
 	oriel_win *win;

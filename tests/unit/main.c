@@ -45,6 +45,7 @@ static void add_suites(void)
 	suite_mem();
 	suite_memory_file();
 	suite_settings();
+	suite_public_struct();
 	suite_wait();
 	suite_lock();
 	suite_way();

@@ -25,6 +25,7 @@ void suite_directory(void);
 void suite_mem(void);
 void suite_memory_file(void);
 void suite_settings(void);
+void suite_public_struct(void);
 void suite_wait(void);
 void suite_lock(void);
 void suite_way(void);

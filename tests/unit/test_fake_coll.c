@@ -119,7 +119,7 @@ static void coll_run__all_end_with_the_same_verdict(void)
 
 static void repeat(struct rank *rank)
 {
-	struct oriel_options options = { .timeout_ms = 30 };
+	struct oriel_options options = { .struct_bytes = sizeof(options), .timeout_ms = 30 };
 	struct coll coll;
 	struct wait wait;
 	uint8_t id[16];

@@ -231,7 +231,7 @@ static void conn__half_open_gives_way_established_does_not(void)
 static void refused(struct rank *rank, struct rdma_event_channel *channel, const void *data, uint8_t size)
 {
 	struct rdma_cm_id *id = request(channel, rank->job->device.addr_text, data, size);
-	struct oriel_usage usage;
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 	uint8_t byte = 9;
 
 	CU_ASSERT_EQUAL(next_event(channel, id, &byte), RDMA_CM_EVENT_REJECTED);
@@ -650,7 +650,7 @@ static void lookup__another_layout_is_refused(void)
 
 static void finalize_twice(struct rank *rank)
 {
-	struct oriel_options options = { .timeout_ms = 60 };
+	struct oriel_options options = { .struct_bytes = sizeof(options), .timeout_ms = 60 };
 	uint64_t begin_ns;
 
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, &options), 0);

@@ -153,7 +153,7 @@ static void scenario__small_messages(void)
 	static const size_t sizes[] = { 7, 64, 1000, 4096 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct oriel_options options = { .max_message_bytes = sizes[i] };
+		struct oriel_options options = { .struct_bytes = sizeof(options), .max_message_bytes = sizes[i] };
 
 		fake_reset();
 		run_scenario(2, "small messages", &options);
