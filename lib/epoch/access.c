@@ -244,8 +244,8 @@ static void end_access(struct oriel_win *win)
 		link->marks &= (uint16_t)~ACCESS_MARKS;
 		link->held = 0;
 	}
-	win->held_count = 0;
-	win->held_free = 0;
+	win->held.count = 0;
+	win->held.free = 0;
 	release_epoch_mrs(win);
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 }

@@ -15,8 +15,8 @@ static int find_sticky(struct oriel_win *win)
 	int rank = ORIEL_RANK_NONE;
 
 	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		struct link *link = win->links[i];
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		struct link *link = win->links.table[i];
 
 		if (!link || !(link->marks & LINK_COPIED) || state_load(&link->peer->state) != PEER_DEAD)
 			continue;

@@ -30,7 +30,7 @@ static inline int win_enter_closing(struct oriel_win *win, const char *call)
 	if (rc)
 		return rc;
 	owned_lock_take(&win->lock);
-	if (win->held_count > 0 && (win->sync & (SYNC_ACCESS | SYNC_COMPLETING)) == SYNC_ACCESS)
+	if (win->held.count > 0 && (win->sync & (SYNC_ACCESS | SYNC_COMPLETING)) == SYNC_ACCESS)
 		issue_push(win);
 	return 0;
 }

@@ -65,7 +65,7 @@ static void flush_end(struct flushing *f)
 {
 	if (!f->local && f->rank == ORIEL_RANK_ALL)
 		release_epoch_mrs(f->win);
-	f->win->epoch_mrs_reusable = f->win->epoch_mr_count; /* the memory is the caller's again, and may be mapped anew */
+	f->win->epoch_mrs.reusable = f->win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
 }
 
 static int flush_turn(void *arg)
@@ -75,9 +75,9 @@ static int flush_turn(void *arg)
 
 	owned_lock_take(&win->lock);
 	f->all = true;
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (flush_concerns(f, win->links[i]))
-			flush_link(f, win->links[i]);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (flush_concerns(f, win->links.table[i]))
+			flush_link(f, win->links.table[i]);
 	}
 	if (f->all)
 		flush_end(f);
@@ -92,9 +92,9 @@ static int flush_watch(void *arg, struct wait *wait)
 	struct oriel_win *win = f->win;
 
 	owned_lock_take(&win->lock);
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (flush_concerns(f, win->links[i]) && flush_step(win, win->links[i], f->local) == 0)
-			link_watch(win, win->links[i], wait);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (flush_concerns(f, win->links.table[i]) && flush_step(win, win->links.table[i], f->local) == 0)
+			link_watch(win, win->links.table[i], wait);
 	}
 	owned_lock_give(&win->lock);
 	return f->code && wait_lingered(wait);

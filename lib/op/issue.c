@@ -98,16 +98,16 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 /* Index + 1 of a free entry, or 0 when the bound or memory is reached. */
 static uint32_t held_entry(struct oriel_win *win)
 {
-	uint32_t entry = win->held_free;
+	uint32_t entry = win->held.free;
 
 	if (entry) {
-		win->held_free = win->held[entry - 1].next;
+		win->held.free = win->held.list[entry - 1].next;
 		return entry;
 	}
-	if (win->held_count == HELD_MAX ||
-	    !grow_array(&win->held, &win->held_capacity, win->held_count + 1, sizeof(*win->held)))
+	if (win->held.count == HELD_MAX ||
+	    !grow_array(&win->held.list, &win->held.capacity, win->held.count + 1, sizeof(*win->held.list)))
 		return 0;
-	return ++win->held_count;
+	return ++win->held.count;
 }
 
 /* Holding back. */
@@ -118,7 +118,7 @@ static bool hold(struct oriel_win *win, struct link *link, const struct op *op)
 
 	if (!entry)
 		return false;
-	win->held[entry - 1] = (struct held){ .op = *op, .next = link->held };
+	win->held.list[entry - 1] = (struct held){ .op = *op, .next = link->held };
 	link->held = entry;
 	return true;
 }
@@ -128,15 +128,15 @@ int issue_held(struct oriel_win *win, struct link *link)
 	int rc = 0;
 
 	while (rc == 0 && link->held) {
-		struct held *held = &win->held[link->held - 1];
+		struct held *held = &win->held.list[link->held - 1];
 		uint32_t entry = link->held;
 
 		rc = issue(win, link, &held->op);
 		if (rc == ORIEL_ERR_MEMORY)
 			return rc;
 		link->held = held->next;
-		held->next = win->held_free;
-		win->held_free = entry;
+		held->next = win->held.free;
+		win->held.free = entry;
 	}
 	return rc;
 }

@@ -41,7 +41,7 @@ static inline bool is_open(struct oriel_win *win, struct link *link)
  */
 static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, size_t disp)
 {
-	struct link *link = win->link_capacity ? win->links[(uint32_t)rank & (win->link_capacity - 1)] : NULL;
+	struct link *link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
 	uint64_t offset;
 
 	if (!link || link->rank != rank || !link->mapped || !is_open(win, link))

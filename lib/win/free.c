@@ -37,8 +37,8 @@
 /* Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end them. */
 static bool is_lost(const struct oriel_win *win)
 {
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (win->links[i] && link_lost(win->links[i]))
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (win->links.table[i] && link_lost(win->links.table[i]))
 			return true;
 	}
 	return job_told_of_member(win->job, win->group);
@@ -47,9 +47,9 @@ static bool is_lost(const struct oriel_win *win)
 /* Give up what is open: held-back operations are dropped, the device lets go of the caller's memory. */
 static void give_up_epochs(struct oriel_win *win)
 {
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (win->links[i] && (win->links[i]->marks & LINK_TOUCHED) && link_lost(win->links[i]))
-			link_let_go(win->links[i]);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (win->links.table[i] && (win->links.table[i]->marks & LINK_TOUCHED) && link_lost(win->links.table[i]))
+			link_let_go(win->links.table[i]);
 	}
 	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING);
 }
@@ -91,9 +91,9 @@ static int drain_turn(void *arg)
 	struct oriel_win *win = draining->win;
 	bool all = __atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
 
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (win->links[i])
-			all &= link_drained(draining, win->links[i]);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (win->links.table[i])
+			all &= link_drained(draining, win->links.table[i]);
 	}
 	return all;
 }
@@ -102,9 +102,9 @@ static int drain_watch(void *arg, struct wait *wait)
 {
 	struct oriel_win *win = ((struct draining *)arg)->win;
 
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (win->links[i] && !wire_done(&win->links[i]->peer->wire, win->links[i]->last_number))
-			wait_watch(wait, win->links[i]->peer);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (win->links.table[i] && !wire_done(&win->links.table[i]->peer->wire, win->links.table[i]->last_number))
+			wait_watch(wait, win->links.table[i]->peer);
 	}
 	return 0;
 }
@@ -226,8 +226,8 @@ static int origins_watch(void *arg, struct wait *wait)
 	struct oriel_win *win = arg;
 	bool any = false;
 
-	for (uint32_t i = 0; i < win->link_capacity; i++)
-		any |= origin_inside(win, win->links[i], wait);
+	for (uint32_t i = 0; i < win->links.capacity; i++)
+		any |= origin_inside(win, win->links.table[i], wait);
 	return !any;
 }
 

@@ -25,18 +25,18 @@ static void count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes)
 /* At most seven eighths full: few bytes, short searches. */
 static bool grow_table(struct oriel_win *win)
 {
-	struct link **old = win->links;
-	uint32_t old_capacity = win->link_capacity;
+	struct link **old = win->links.table;
+	uint32_t old_capacity = win->links.capacity;
 	uint32_t capacity = old_capacity ? old_capacity * 2 : 2;
 	struct link **bigger;
 
-	if (old_capacity && (win->link_count + 1) * 8 <= old_capacity * 7)
+	if (old_capacity && (win->links.count + 1) * 8 <= old_capacity * 7)
 		return true;
 	bigger = calloc(capacity, sizeof(struct link *));
 	if (!bigger)
 		return false;
-	win->links = bigger;
-	win->link_capacity = capacity;
+	win->links.table = bigger;
+	win->links.capacity = capacity;
 	for (uint32_t i = 0; i < old_capacity; i++) {
 		if (old[i])
 			bigger[link_slot(win, old[i]->rank)] = old[i];
@@ -63,8 +63,8 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 		return rc;
 	}
 	made->rank = rank;
-	win->links[link_slot(win, rank)] = made;
-	win->link_count++;
+	win->links.table[link_slot(win, rank)] = made;
+	win->links.count++;
 	count_bytes(win->job, 1, sizeof(*made));
 	*link = made;
 	return 0;
@@ -249,18 +249,18 @@ static void unmap(struct link *link)
 
 void links_free(struct oriel_win *win)
 {
-	size_t bytes = win->link_capacity * sizeof(struct link *) + win->link_count * sizeof(struct link);
+	size_t bytes = win->links.capacity * sizeof(struct link *) + win->links.count * sizeof(struct link);
 
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		if (win->links[i])
-			unmap(win->links[i]);
-		free(win->links[i]);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (win->links.table[i])
+			unmap(win->links.table[i]);
+		free(win->links.table[i]);
 	}
-	count_bytes(win->job, -(int)win->link_count, -(ptrdiff_t)bytes);
-	free(win->links);
-	win->links = NULL;
-	win->link_count = 0;
-	win->link_capacity = 0;
+	count_bytes(win->job, -(int)win->links.count, -(ptrdiff_t)bytes);
+	free(win->links.table);
+	win->links.table = NULL;
+	win->links.count = 0;
+	win->links.capacity = 0;
 }
 
 /* Waiting for one link. Called without win->lock. */

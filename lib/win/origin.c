@@ -16,8 +16,8 @@
 
 static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct op *op)
 {
-	for (uint32_t i = win->epoch_mrs_reusable; i < win->epoch_mr_count; i++) {
-		struct ibv_mr *mr = win->epoch_mrs[i];
+	for (uint32_t i = win->epoch_mrs.reusable; i < win->epoch_mrs.count; i++) {
+		struct ibv_mr *mr = win->epoch_mrs.list[i];
 		size_t offset = (uintptr_t)op->origin - (uintptr_t)mr->addr;
 
 		if (offset < mr->length && mr->length - offset >= op->size_bytes)
@@ -32,8 +32,8 @@ static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct op
  */
 static void wait_for_all_links(struct oriel_win *win)
 {
-	for (uint32_t i = 0; i < win->link_capacity; i++) {
-		struct link *link = win->links[i];
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		struct link *link = win->links.table[i];
 
 		if (link && (link->marks & LINK_TOUCHED))
 			wire_wait(&link->peer->wire, link->last_number);
@@ -42,9 +42,9 @@ static void wait_for_all_links(struct oriel_win *win)
 
 void release_epoch_mrs(struct oriel_win *win)
 {
-	while (win->epoch_mr_count > 0)
-		ibv_dereg_mr(win->epoch_mrs[--win->epoch_mr_count]);
-	win->epoch_mrs_reusable = 0;
+	while (win->epoch_mrs.count > 0)
+		ibv_dereg_mr(win->epoch_mrs.list[--win->epoch_mrs.count]);
+	win->epoch_mrs.reusable = 0;
 }
 
 /*
@@ -57,17 +57,18 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct op *op)
 
 	if (mr)
 		return mr->lkey;
-	if (win->epoch_mr_count == EPOCH_MRS_MAX) {
+	if (win->epoch_mrs.count == EPOCH_MRS_MAX) {
 		wait_for_all_links(win);
 		release_epoch_mrs(win);
 	}
-	if (!grow_array(&win->epoch_mrs, &win->epoch_mr_capacity, win->epoch_mr_count + 1, sizeof(*win->epoch_mrs)))
+	if (!grow_array(&win->epoch_mrs.list, &win->epoch_mrs.capacity, win->epoch_mrs.count + 1,
+	                sizeof(*win->epoch_mrs.list)))
 		return 0;
 	mr =
 		device_register(&win->job->device, op->origin, op->size_bytes, op->kind == OP_GET ? IBV_ACCESS_LOCAL_WRITE : 0);
 	if (!mr)
 		return 0;
-	win->epoch_mrs[win->epoch_mr_count++] = mr;
+	win->epoch_mrs.list[win->epoch_mrs.count++] = mr;
 	return mr->lkey;
 }
 

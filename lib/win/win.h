@@ -52,13 +52,8 @@ struct fence {
 	struct fence_partner partner[FENCE_ROUNDS_MAX];
 };
 
-struct oriel_win {
-	struct handle handle;
-	struct oriel_job *job;
-	struct oriel_group *group;
-	uint8_t id[WINDOW_ID_BYTES];
-	uint32_t slot;
-	struct piece control; /* the slot's control block */
+/* What the window opens to others. */
+struct window_memory {
 	uint8_t *base;
 	size_t size_bytes;
 	size_t disp_unit_bytes;
@@ -67,30 +62,54 @@ struct oriel_win {
 	bool allocated; /* the memory is ours: base, mapped_bytes, fd */
 	int fd;
 	size_t mapped_bytes;
+};
+
+/* The members the window has had to do with. */
+struct links {
+	struct link **table; /* open addressing by rank */
+	uint32_t count;
+	uint32_t capacity; /* a power of 2 */
+};
+
+/* Operations of the open epoch that wait for posts. */
+struct held_back {
+	struct held *list;
+	uint32_t count; /* entries ever used in this epoch */
+	uint32_t capacity;
+	uint32_t free; /* first entry to use again, as index + 1; 0: none */
+};
+
+/* Memory registered for operations under way. */
+struct epoch_mrs {
+	struct ibv_mr **list;
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t reusable; /* from here on; before it the program may have mapped other memory since a flush */
+};
+
+struct oriel_win {
+	struct handle handle;
+	struct oriel_job *job;
+	struct oriel_group *group;
+	uint8_t id[WINDOW_ID_BYTES];
+	uint32_t slot;
+	struct piece control; /* the slot's control block */
+	struct window_memory memory;
 	struct oriel_win_info info;
 	uint32_t lookups; /* descriptions being read; atomic, by the service thread downwards */
-	int sticky_rank;  /* a copied put to this rank failed, nothing has told so yet; or ORIEL_RANK_NONE */
 
 	struct owned_lock lock; /* guards the rest */
-	struct link **links;    /* open addressing by rank */
-	uint32_t link_count;
-	uint32_t link_capacity;
+	struct links links;
 	unsigned sync; /* SYNC_*: which epochs are open, and which call is inside */
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;
-	struct held *held;
-	uint32_t held_count; /* entries of held ever used in this epoch */
-	uint32_t held_capacity;
-	uint32_t held_free;        /* first entry to use again, as index + 1; 0: none */
-	struct ibv_mr **epoch_mrs; /* registered for operations under way */
-	uint32_t epoch_mr_count;
-	uint32_t epoch_mr_capacity;
-	uint32_t epoch_mrs_reusable; /* those before it were registered before a flush: kept for what is under way only */
-	const uint64_t *deaths;      /* the job's */
-	uint64_t deaths_seen;        /* of them when sticky errors were last looked for; counter_load */
-	uint64_t probe_ns;           /* oriel_win_test: when awaited peers were last probed */
-	uint64_t gone_ns;            /* when the free found a member gone; 0: it has not */
+	struct held_back held;
+	struct epoch_mrs epoch_mrs;
+	const uint64_t *deaths; /* the job's */
+	uint64_t deaths_seen;   /* of them when sticky errors were last looked for; counter_load */
+	uint64_t probe_ns;      /* oriel_win_test: when awaited peers were last probed */
+	uint64_t gone_ns;       /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
 };
 
@@ -123,17 +142,17 @@ int win_peer_error(const struct oriel_win *win, int rank);
  */
 static inline uint32_t link_slot(const struct oriel_win *win, int rank)
 {
-	uint32_t slot = (uint32_t)rank & (win->link_capacity - 1);
+	uint32_t slot = (uint32_t)rank & (win->links.capacity - 1);
 
-	while (win->links[slot] && win->links[slot]->rank != rank)
-		slot = (slot + 1) & (win->link_capacity - 1);
+	while (win->links.table[slot] && win->links.table[slot]->rank != rank)
+		slot = (slot + 1) & (win->links.capacity - 1);
 	return slot;
 }
 
 /* The link, or NULL. The caller holds win->lock. */
 static inline struct link *link_find(const struct oriel_win *win, int rank)
 {
-	return win->link_capacity ? win->links[link_slot(win, rank)] : NULL;
+	return win->links.capacity ? win->links.table[link_slot(win, rank)] : NULL;
 }
 
 /* Whether a call is legal now, by the table in epoch.h; ends empty epochs that it passes over. */

@@ -61,9 +61,9 @@ static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, s
 	if (!win)
 		return NULL;
 	win->job = group->job;
-	win->size_bytes = size_bytes;
-	win->disp_unit_bytes = disp_unit_bytes;
-	win->fd = -1;
+	win->memory.size_bytes = size_bytes;
+	win->memory.disp_unit_bytes = disp_unit_bytes;
+	win->memory.fd = -1;
 	win->group = group_copy(group);
 	if (!win->group) {
 		handle_release(HANDLE_WIN, win);
@@ -83,19 +83,19 @@ void window_release(struct oriel_win *win)
 
 	release_epoch_mrs(win);
 	links_free(win);
-	if (win->mr && !win->allocated)
+	if (win->memory.mr && !win->memory.allocated)
 		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
-	if (win->mr) {
-		mem_forget(&job->mems, win->mr);
+	if (win->memory.mr) {
+		mem_forget(&job->mems, win->memory.mr);
 		peers_drain_zero_copy(job); /* operations on other windows may use this memory as their origin */
-		ibv_dereg_mr(win->mr);
+		ibv_dereg_mr(win->memory.mr);
 	}
-	if (win->allocated && win->base) {
-		munmap(win->base, win->mapped_bytes);
-		close(win->fd);
+	if (win->memory.allocated && win->memory.base) {
+		munmap(win->memory.base, win->memory.mapped_bytes);
+		close(win->memory.fd);
 	}
-	free(win->held);
-	free(win->epoch_mrs);
+	free(win->held.list);
+	free(win->epoch_mrs.list);
 	free(win->access.links);
 	free(win->exposure.links);
 	group_release(win->group);
@@ -109,27 +109,27 @@ static int allocate_memory(struct oriel_win *win)
 	void *base;
 	int rc;
 
-	win->allocated = true;
-	if (win->size_bytes == 0)
+	win->memory.allocated = true;
+	if (win->memory.size_bytes == 0)
 		return 0;
-	if (win->size_bytes > SIZE_MAX - page)
-		return err_set(ORIEL_ERR_MEMORY, "%zu bytes cannot be allocated", win->size_bytes);
-	win->mapped_bytes = round_up(win->size_bytes, page);
-	rc = map_memory_file("oriel-window", win->mapped_bytes, &base, &win->fd);
-	win->base = base;
+	if (win->memory.size_bytes > SIZE_MAX - page)
+		return err_set(ORIEL_ERR_MEMORY, "%zu bytes cannot be allocated", win->memory.size_bytes);
+	win->memory.mapped_bytes = round_up(win->memory.size_bytes, page);
+	rc = map_memory_file("oriel-window", win->memory.mapped_bytes, &base, &win->memory.fd);
+	win->memory.base = base;
 	return rc;
 }
 
 static void publish_entry(struct oriel_win *win)
 {
 	struct dir_entry entry = {
-		.base = (uint64_t)(uintptr_t)win->base,
-		.size_bytes = win->size_bytes,
+		.base = (uint64_t)(uintptr_t)win->memory.base,
+		.size_bytes = win->memory.size_bytes,
 		.control_addr = (uint64_t)(uintptr_t)win->control.addr,
 		.control_rkey = win->control.rkey,
-		.rkey = win->mr ? win->mr->rkey : 0,
-		.disp_unit_bytes = (uint32_t)win->disp_unit_bytes,
-		.flags = win->read_only ? DIR_READ_ONLY : 0,
+		.rkey = win->memory.mr ? win->memory.mr->rkey : 0,
+		.disp_unit_bytes = (uint32_t)win->memory.disp_unit_bytes,
+		.flags = win->memory.read_only ? DIR_READ_ONLY : 0,
 	};
 
 	memcpy(entry.id, win->id, sizeof(entry.id));
@@ -155,9 +155,10 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 	*slot_taken = rc == 0;
 	if (rc == 0)
 		count_window(win->job, 1);
-	if (rc == 0 && win->size_bytes > 0)
-		rc = mem_add(&win->job->mems, win->base, win->size_bytes, &win->mr, &win->read_only);
-	if (win->mr && !win->allocated)
+	if (rc == 0 && win->memory.size_bytes > 0)
+		rc =
+			mem_add(&win->job->mems, win->memory.base, win->memory.size_bytes, &win->memory.mr, &win->memory.read_only);
+	if (win->memory.mr && !win->memory.allocated)
 		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
 	if (rc == 0)
 		publish_entry(win);
@@ -194,7 +195,7 @@ static int create_barrier(struct oriel_win *win, int vote, const char *call)
 static int create_together(struct oriel_win *win, const char *call)
 {
 	bool slot_taken = false;
-	int vote = win->allocated ? allocate_memory(win) : 0;
+	int vote = win->memory.allocated ? allocate_memory(win) : 0;
 	int rc;
 
 	if (vote == 0)
@@ -239,7 +240,7 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
 	made = win_new(group, size_bytes, disp_unit_bytes, hints);
 	if (!made)
 		return err_set(ORIEL_ERR_MEMORY, "oriel_win_create: out of memory");
-	made->base = base;
+	made->memory.base = base;
 	return create_window(made, win, "oriel_win_create");
 }
 
@@ -256,10 +257,10 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 	made = win_new(group, size_bytes, disp_unit_bytes, hints);
 	if (!made)
 		return err_set(ORIEL_ERR_MEMORY, "oriel_win_allocate: out of memory");
-	made->allocated = true;
+	made->memory.allocated = true;
 	rc = create_window(made, win, "oriel_win_allocate");
 	if (rc == 0)
-		*base = made->base;
+		*base = made->memory.base;
 	return rc;
 }
 
@@ -276,9 +277,9 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 	if (rc)
 		return err_in(rc, "oriel_win_query");
 	known = win->info;
-	known.base = win->base;
-	known.size_bytes = win->size_bytes;
-	known.disp_unit_bytes = win->disp_unit_bytes;
+	known.base = win->memory.base;
+	known.size_bytes = win->memory.size_bytes;
+	known.disp_unit_bytes = win->memory.disp_unit_bytes;
 	known.group = win->group;
 	public_struct_copy(info, info->struct_bytes, &known, sizeof(known));
 	return 0;
