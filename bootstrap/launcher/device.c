@@ -7,6 +7,7 @@
 #include "soft_path.h"
 #include "wire/environment.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,29 @@ static bool soft_wanted(const struct options *options)
 	return options->device && strcmp(options->device, DEVICE_SOFT) == 0;
 }
 
+/* Whether a library that is loaded before all others stands in softverbs' place. */
+static bool hides_softverbs(const char *library, const char *soft_folder)
+{
+	const char *slash = strrchr(library, '/'), *name = slash ? slash + 1 : library;
+	char ours[PATH_MAX], resolved[PATH_MAX];
+
+	if (strncmp(name, "libibverbs.so", 13) != 0 && strncmp(name, "librdmacm.so", 12) != 0)
+		return false;
+	return !realpath(soft_folder, ours) || !realpath(library, resolved) || strncmp(resolved, ours, strlen(ours)) != 0;
+}
+
+static void warn_of_preloads(const char *soft_folder)
+{
+	const char *preloads = getenv("LD_PRELOAD");
+	char *copy = preloads ? strdup(preloads) : NULL, *rest = copy;
+
+	for (char *library = copy ? strtok_r(copy, ": ", &rest) : NULL; library; library = strtok_r(NULL, ": ", &rest)) {
+		if (hides_softverbs(library, soft_folder))
+			say("LD_PRELOAD loads %s before softverbs, which the ranks will not see: take it out", library);
+	}
+	free(copy);
+}
+
 int device_choose(const struct options *options, struct device_choice *choice)
 {
 	choice->soft_path[0] = '\0';
@@ -29,6 +53,7 @@ int device_choose(const struct options *options, struct device_choice *choice)
 	if (soft_path(choice->soft_path)) {
 		say_detail("device: softverbs, from %s%s", choice->soft_path,
 		           soft_wanted(options) ? "" : " (this machine has no RDMA device)");
+		warn_of_preloads(choice->soft_path);
 		return 0;
 	}
 	if (!soft_wanted(options))
