@@ -382,7 +382,7 @@ static void poll_failed(const char *what)
  */
 static void run_deaf(struct service *service)
 {
-	const struct timespec pause = { 0, TICK_SECONDS * 1e9 };
+	const struct timespec pause = { 0, (long)(TICK_SECONDS * 1e9) };
 	struct oriel_job *job = service->job;
 	char text[DEATH_TEXT_BYTES];
 

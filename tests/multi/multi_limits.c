@@ -14,7 +14,7 @@
 /* No descriptor beyond those that are open. Returns the limit before. */
 static struct rlimit use_up_descriptors(struct multi *m)
 {
-	struct rlimit before, none;
+	struct rlimit before = { 0 }, none;
 	int next = dup(STDIN_FILENO);
 
 	close(next);
@@ -28,7 +28,7 @@ static struct rlimit use_up_descriptors(struct multi *m)
 /* Rank 0 has none left; a device that needs none for a connection connects all the same. */
 static void out_of_descriptors(struct multi *m)
 {
-	struct rlimit before;
+	struct rlimit before = { 0 };
 	uint8_t memory[64] = { 0 }, value = 5;
 	oriel_win *win = NULL;
 	int rc;
