@@ -131,14 +131,15 @@ static bool origin_memory_free(struct link *link)
 	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
 }
 
-/* A target that lives and has left the window waits a moment for what it has granted to come to its end. */
+/*
+ * The member is lost. One that lives and has left the window waits a moment for what it has granted
+ * to come to its end.
+ */
 static int close_lost(struct link *link)
 {
-	int rc = link_let_go(link);
-
-	if (rc && link_state(link) == LINK_GONE && (link->marks & (LINK_GRANTED | LINK_FLAGGED)) == LINK_GRANTED)
+	if (link_state(link) == LINK_GONE && (link->marks & (LINK_GRANTED | LINK_FLAGGED)) == LINK_GRANTED)
 		send_completed(link);
-	return rc;
+	return ORIEL_ERR_PEER;
 }
 
 /*
@@ -147,10 +148,10 @@ static int close_lost(struct link *link)
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
-	int rc = link_lost(link) ? close_lost(link) : issue_granted(win, link);
+	int rc = issue_granted(win, link);
 
 	if (rc <= 0)
-		return rc;
+		return rc == ORIEL_ERR_PEER ? close_lost(link) : rc;
 	if (!(link->marks & LINK_FLAGGED)) {
 		if (!data_before_flag_done(link))
 			return 0;

@@ -916,6 +916,35 @@ static void nocheck_sends_no_handshake(struct multi *m)
 	multi_group_drop(m, other);
 }
 
+/*
+ * P14: at first contact, with windows in several slots, the flag of an epoch without operations waits
+ * until the target's words are known. The window that comes first is the one whose words a flag sent
+ * too early would hit.
+ */
+static void nocheck_waits_for_the_description(struct multi *m)
+{
+	struct multi_window first, w;
+	oriel_group *other = multi_group_one(m, 1 - m->rank);
+
+	multi_window_open(m, &first, 64);
+	for (int i = 0; i < 20; i++) {
+		multi_window_open(m, &w, 64);
+		if (m->rank == 1) {
+			CHECK_OK(m, oriel_win_post(w.win, other, ORIEL_MODE_NOCHECK));
+			multi_raise(m, POSTED, (uint64_t)(100 + i));
+			CHECK_OK(m, oriel_win_wait(w.win));
+			CHECK(m, peer_flags(peer_find(m->job, 0), 0)->completed == 0);
+		} else {
+			multi_await(m, POSTED, (uint64_t)(100 + i));
+			CHECK_OK(m, oriel_win_start(w.win, other, ORIEL_MODE_NOCHECK));
+			CHECK_OK(m, oriel_win_complete(w.win));
+		}
+		multi_window_close(m, &w);
+	}
+	multi_window_close(m, &first);
+	multi_group_drop(m, other);
+}
+
 /* P14: NOSTORE and NOPUT on post, where they are true, and together with NOCHECK. */
 static void nostore_and_noput(struct multi *m)
 {
@@ -950,6 +979,8 @@ static void nostore_and_noput(struct multi *m)
 }
 
 static const struct multi_case cases[] = {
+	/* First, while the ranks do not know each other. */
+	{ "P14_nocheck_waits_for_the_description", 2, nocheck_waits_for_the_description },
 	{ "P1_start_and_post_name_their_ranks", 3, start_and_post_name_their_ranks },
 	{ "P2_post_names_its_poster", 3, post_names_its_poster },
 	{ "P2_matching_in_order_per_pair", 4, matching_in_order_per_pair },
