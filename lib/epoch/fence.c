@@ -101,7 +101,6 @@ struct fencing {
 static int fence_watch(void *arg, struct wait *wait)
 {
 	struct fencing *f = arg;
-
 	bool there = wait->check ? link_watch_member(f->win, f->partner, wait) : wait_watch(wait, f->awaited);
 
 	if (!there)
