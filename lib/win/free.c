@@ -84,12 +84,18 @@ static bool link_drained(struct draining *draining, struct link *link)
 	return true;
 }
 
+/* Whether nothing is being looked up for the window. */
+static int no_lookups(void *arg)
+{
+	return __atomic_load_n(&((struct oriel_win *)arg)->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
+}
+
 /* Everything this rank has sent on the window has ended; and nothing is being looked up. */
 static int drain_turn(void *arg)
 {
 	struct draining *draining = arg;
 	struct oriel_win *win = draining->win;
-	bool all = __atomic_load_n(&win->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
+	int all = no_lookups(win);
 
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		if (win->links.table[i])
@@ -239,11 +245,6 @@ static void wait_for_origins(struct oriel_win *win)
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = ORIGINS_MS;
 	wait_until(&wait, &waiter, win);
-}
-
-static int no_lookups(void *arg)
-{
-	return __atomic_load_n(&((struct oriel_win *)arg)->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
 }
 
 static int nobody(void *arg, struct wait *wait)
