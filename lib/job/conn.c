@@ -44,8 +44,8 @@
 #define BACKOFF_MS 20
 #define YIELD_MS 4000 /* for the other side's request, where connecting has no limit of time */
 #define RESOLVE_TIMEOUT_MS 1000
-#define ACK_TIMEOUT 17    /* 4.096 us * 2^17 = 0.54 s; with 6 retries 3.8 s: over a 2 s outage, told within 5 s */
-#define RETRY_COUNT 6     /* 7 would mean for ever on rxe */
+#define ACK_TIMEOUT 17    /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, told within 5 s */
+#define RETRY_COUNT 5     /* 6 leaves a busy machine too little of the 5 s; 7 would mean for ever on rxe */
 #define REJECT_SHORT 2    /* private data of a reject: no descriptors or memory for the connection */
 #define CM_NO_RESOURCES 3 /* a reject's status, when the other side's connection manager is the one that is short */
 #define SHORT_BACKOFF_MS 100
