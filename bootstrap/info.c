@@ -186,7 +186,7 @@ static void scan(struct choice *choice)
 		        "  rdma_cm cannot be used: %s (is the module rdma_ucm loaded?)\n", strerror(errno));
 		return;
 	}
-	device_scan(channel, getenv("ORIEL_DEVICE"), getenv("ORIEL_ADDR"), show_address, choice);
+	device_scan(&verbs_system, channel, getenv("ORIEL_DEVICE"), getenv("ORIEL_ADDR"), show_address, choice);
 	rdma_destroy_event_channel(channel);
 }
 

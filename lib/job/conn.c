@@ -81,6 +81,11 @@ struct conn {
 	char last[LAST_TEXT_BYTES]; /* what the last attempt ended with */
 };
 
+static const struct verbs_functions *functions_of(const struct peer *peer)
+{
+	return peer->job->device.functions;
+}
+
 static void count_attempt(struct peer *peer, bool on)
 {
 	if (peer->conn->counted == on)
@@ -97,8 +102,8 @@ static void drop_id(struct peer *peer)
 	count_attempt(peer, false);
 	if (!conn->id)
 		return;
-	wire_drop_pair(conn->id, &conn->pair);
-	rdma_destroy_id(conn->id);
+	wire_drop_pair(&peer->job->device, conn->id, &conn->pair);
+	functions_of(peer)->destroy_id(conn->id);
 	conn->id = NULL;
 }
 
@@ -210,11 +215,12 @@ static void resolve(struct peer *peer)
 	struct device *device = &peer->job->device;
 
 	enter(peer, CONN_RESOLVE, attempt_limit_ms(peer));
-	if (rdma_create_id(device->channel, &conn->id, peer, RDMA_PS_TCP)) {
+	if (device->functions->create_id(device->channel, &conn->id, peer, RDMA_PS_TCP)) {
 		conn->id = NULL;
 		retry_error(peer, "rdma_create_id", errno);
-	} else if (rdma_resolve_addr(conn->id, (struct sockaddr *)&device->addr, (struct sockaddr *)&conn->addr,
-	                             RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job))) {
+	} else if (device->functions->resolve_addr(conn->id, (struct sockaddr *)&device->addr,
+	                                           (struct sockaddr *)&conn->addr,
+	                                           RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job))) {
 		retry_error(peer, "rdma_resolve_addr", errno);
 	}
 }
@@ -320,11 +326,11 @@ static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t 
 }
 
 /* Not every kernel knows the option; without it the device's own timeout holds, which is about as long. */
-static void set_ack_timeout(struct rdma_cm_id *id)
+static void set_ack_timeout(const struct peer *peer, struct rdma_cm_id *id)
 {
 	uint8_t timeout = ACK_TIMEOUT;
 
-	rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
+	functions_of(peer)->set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
 }
 
 static void connect_request(struct peer *peer)
@@ -333,14 +339,14 @@ static void connect_request(struct peer *peer)
 	uint8_t bytes[HANDSHAKE_BYTES];
 	struct rdma_conn_param param = conn_param(peer, bytes);
 
-	set_ack_timeout(conn->id);
+	set_ack_timeout(peer, conn->id);
 	if (wire_make_pair(&peer->job->device, conn->id, &conn->pair)) {
 		retry_error(peer, oriel_last_error(), errno);
 		return;
 	}
 	fill_private(peer, conn->attempt, HANDSHAKE_REQUEST, bytes);
 	conn->state = CONN_CONNECT;
-	if (rdma_connect(conn->id, &param))
+	if (functions_of(peer)->connect(conn->id, &param))
 		retry_error(peer, "rdma_connect", errno);
 }
 
@@ -390,10 +396,10 @@ static void answered(struct peer *peer, const struct handshake *data)
 
 /* Requests of others. */
 
-static void reject(struct rdma_cm_id *id, uint8_t reason)
+static void reject(const struct verbs_functions *functions, struct rdma_cm_id *id, uint8_t reason)
 {
-	rdma_reject(id, &reason, sizeof(reason));
-	rdma_destroy_id(id);
+	functions->reject(id, &reason, sizeof(reason));
+	functions->destroy_id(id);
 }
 
 /* Whether the peer's request is to be taken although this side has something under way. */
@@ -423,7 +429,7 @@ static void refuse(struct peer *peer, const char *what, int error)
 	uint8_t reason = REJECT_SHORT;
 
 	if (is_shortage(error))
-		rdma_reject(peer->conn->id, &reason, sizeof(reason));
+		functions_of(peer)->reject(peer->conn->id, &reason, sizeof(reason));
 	retry_error(peer, what, error);
 }
 
@@ -440,12 +446,12 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 	id->context = peer;
 	remember_remote(peer, data);
 	flag_store(&peer->area->up, 0); /* before the answer that lets the peer write it */
-	set_ack_timeout(id);
+	set_ack_timeout(peer, id);
 	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
 	if (wire_make_pair(&peer->job->device, id, &conn->pair))
 		refuse(peer, oriel_last_error(), errno);
-	else if (rdma_accept(id, &param))
+	else if (functions_of(peer)->accept(id, &param))
 		refuse(peer, "rdma_accept", errno);
 }
 
@@ -455,11 +461,11 @@ static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct
 
 	if (!data || data->rank >= (uint32_t)job->size || data->rank == (uint32_t)job->rank ||
 	    peer_get(job, (int)data->rank, &peer)) {
-		reject(id, 0);
+		reject(job->device.functions, id, 0);
 		return;
 	}
 	if (!request_wins(peer) || (!peer->conn && !make_conn(peer))) {
-		reject(id, REJECT_BUSY);
+		reject(job->device.functions, id, REJECT_BUSY);
 		return;
 	}
 	accept_request(peer, id, data);
@@ -487,7 +493,7 @@ static void disconnected(struct peer *peer)
 	if (peer->disconnected)
 		return;
 	peer->disconnected = true;
-	rdma_disconnect(peer->id);
+	functions_of(peer)->disconnect(peer->id);
 	if (peer->job->closing)
 		return;
 	rank_died(peer->job, peer->rank, "the connection was closed from its side, or by the network");
@@ -505,7 +511,7 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		if (rdma_resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job)))
+		if (functions_of(peer)->resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job)))
 			retry_error(peer, "rdma_resolve_route", errno);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
@@ -521,13 +527,13 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		retry_error(peer, rdma_event_str(type), status < 0 ? -status : status);
+		retry_error(peer, functions_of(peer)->event_str(type), status < 0 ? -status : status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		rejected(peer, status, reason);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		retry(peer, rdma_event_str(type), status);
+		retry(peer, functions_of(peer)->event_str(type), status);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: the device tells by an asynchronous event if it matters */
@@ -568,7 +574,7 @@ void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
 
 	if (type == RDMA_CM_EVENT_REJECTED && bytes && size > 0)
 		reason = bytes[0];
-	rdma_ack_cm_event(event); /* first: destroying an identifier waits for it */
+	job->device.functions->ack_cm_event(event); /* first: destroying an identifier waits for it */
 	dispatch(job, id, type, status, proven ? &data : NULL, reason);
 }
 
@@ -644,7 +650,7 @@ static void let_go(struct peer *peer)
 	if (peer->conn)
 		free_conn(peer);
 	if (peer->id && !peer->disconnected)
-		rdma_disconnect(peer->id);
+		functions_of(peer)->disconnect(peer->id);
 	peer->disconnected = true;
 }
 
@@ -668,8 +674,8 @@ static void release(struct peer *peer)
 		free_conn(peer);
 	if (!peer->id)
 		return;
-	wire_drop_pair(peer->id, &peer->pair);
-	rdma_destroy_id(peer->id);
+	wire_drop_pair(&peer->job->device, peer->id, &peer->pair);
+	functions_of(peer)->destroy_id(peer->id);
 	peer->id = NULL;
 }
 

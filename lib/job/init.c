@@ -18,7 +18,6 @@
 #include "job/service.h"
 #include "base/settings.h"
 #include "base/util.h"
-#include "verbs/reach.h"
 #include "job/wait.h"
 
 #define WATCHDOG_DEFAULT_MS 30000
@@ -66,7 +65,6 @@ static void set_crowding(struct oriel_job *job)
 	int count = processors();
 
 	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
-	job->needs_progress = reach_needs_progress();
 }
 
 /* A variable that cannot be read is an error even where an option stands above it. */
@@ -129,7 +127,7 @@ static int open_device(struct oriel_job *job, const struct oriel_options *option
 
 	if (options->max_message_bytes)
 		max_message = options->max_message_bytes;
-	return rc ? rc : device_open(&job->device, device, addr, max_message);
+	return rc ? rc : device_open(&job->device, &verbs_system, device, addr, max_message);
 }
 
 static int open_parts(struct oriel_job *job, const struct oriel_options *options)
@@ -138,6 +136,7 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 
 	if (rc)
 		return rc;
+	job->needs_progress = device_lends(&job->device);
 	slabs_init(&job->slabs, &job->device);
 	mem_table_init(&job->mems, &job->device);
 	rc = directory_open(job);

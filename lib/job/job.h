@@ -61,7 +61,7 @@ struct oriel_job {
 	int rank;
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
-	bool needs_progress;          /* the device, for private memory: reach_needs_progress() */
+	bool needs_progress;          /* the device, for private memory: device_lends */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
 	bool closing;                 /* in finalize: disconnects are no deaths; state of the service thread */
 	struct limits limits;

@@ -11,7 +11,7 @@
 #include "job/job.h"
 #include "base/util.h"
 
-void mem_table_init(struct mem_table *table, struct device *device)
+void mem_table_init(struct mem_table *table, const struct device *device)
 {
 	memset(table, 0, sizeof(*table));
 	table->device = device;
@@ -40,17 +40,22 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-static struct ibv_mr *register_for_peers(struct device *device, void *base, size_t size_bytes, bool *read_only)
+static struct ibv_mr *register_for_peers(const struct device *device, void *base, size_t size_bytes, bool *read_only)
 {
 	unsigned read = IBV_ACCESS_REMOTE_READ;
 	unsigned all = read | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	struct ibv_mr *mr = (ibv_reg_mr)(device->pd, base, size_bytes, (int)all); /* the function, not the macro */
+	struct ibv_mr *mr = device->functions->reg_mr(device->pd, base, size_bytes, (int)all);
 
 	*read_only = false;
 	if (mr || (errno != EFAULT && errno != EACCES && errno != EPERM))
 		return mr ? mr : device_register(device, base, size_bytes, all);
 	*read_only = true;
 	return device_register(device, base, size_bytes, read);
+}
+
+void mem_deregister(const struct mem_table *table, struct ibv_mr *mr)
+{
+	device_deregister(table->device, mr);
 }
 
 static int insert(struct mem_table *table, const struct mem_region *region)
@@ -80,7 +85,7 @@ int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_m
 	rc = insert(table, &region);
 	pthread_rwlock_unlock(&table->lock);
 	if (rc) {
-		ibv_dereg_mr(region.mr);
+		mem_deregister(table, region.mr);
 		return rc;
 	}
 	*mr = region.mr;
@@ -161,7 +166,7 @@ int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem 
 	if (*mem)
 		return 0;
 	mem_forget(&job->mems, mr);
-	ibv_dereg_mr(mr);
+	mem_deregister(&job->mems, mr);
 	return err_set(ORIEL_ERR_MEMORY, "oriel_mem_register: out of memory");
 }
 
@@ -173,7 +178,7 @@ int oriel_mem_deregister(oriel_mem **mem)
 		return err_set(ORIEL_ERR_HANDLE, "oriel_mem_deregister: the handle is null, freed, or no registered memory");
 	job = (*mem)->job;
 	mem_forget(&job->mems, (*mem)->mr);
-	ibv_dereg_mr((*mem)->mr);
+	mem_deregister(&job->mems, (*mem)->mr);
 	pthread_mutex_lock(&job->lock);
 	job->holdings.mems--;
 	pthread_mutex_unlock(&job->lock);

@@ -27,7 +27,7 @@ struct mem_region {
 };
 
 struct mem_table {
-	struct device *device;
+	const struct device *device;
 	pthread_rwlock_t lock; /* guards the rest */
 	struct mem_region *regions;
 	uint32_t count;
@@ -41,7 +41,7 @@ struct oriel_mem {
 	struct ibv_mr *mr;
 };
 
-void mem_table_init(struct mem_table *table, struct device *device);
+void mem_table_init(struct mem_table *table, const struct device *device);
 void mem_table_close(struct mem_table *table);
 
 /*
@@ -51,8 +51,9 @@ void mem_table_close(struct mem_table *table);
  */
 int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_mr **mr, bool *read_only);
 
-/* Take the region out of the table; the caller deregisters it. */
+/* Take the region out of the table; mem_deregister does the rest, later. */
 void mem_forget(struct mem_table *table, const struct ibv_mr *mr);
+void mem_deregister(const struct mem_table *table, struct ibv_mr *mr);
 
 /*
  * The key of registered memory that holds all of [base, base + size_bytes) and may be written if

@@ -106,7 +106,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	if (rc)
 		return rc;
 	wire_init(&peer->wire, &job->slabs);
-	reach_init(&peer->reach, &peer->wire, peer->rank == job->rank);
+	reach_init(&peer->reach, &peer->wire, &job->device, peer->rank == job->rank);
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);

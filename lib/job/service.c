@@ -120,9 +120,10 @@ static void serve_busy(struct service *service)
 
 static void take_cm_events(struct service *service)
 {
+	const struct device *device = &service->job->device;
 	struct rdma_cm_event *event;
 
-	while (rdma_get_cm_event(service->job->device.channel, &event) == 0)
+	while (device->functions->get_cm_event(device->channel, &event) == 0)
 		conn_event(service->job, event);
 }
 
@@ -197,15 +198,17 @@ static void device_failed(struct oriel_job *job, const char *what)
 
 static void device_event(struct oriel_job *job, const struct ibv_async_event *event)
 {
+	const char *what = job->device.functions->event_type_str(event->event_type);
+
 	switch (event->event_type) {
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
-		qp_failed(job, event->element.qp, ibv_event_type_str(event->event_type));
+		qp_failed(job, event->element.qp, what);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 	case IBV_EVENT_CQ_ERR:
-		device_failed(job, ibv_event_type_str(event->event_type));
+		device_failed(job, what);
 		break;
 	default: /* port changes, path migration and the like: queue pairs tell themselves when they suffer */
 		break;
@@ -215,14 +218,15 @@ static void device_event(struct oriel_job *job, const struct ibv_async_event *ev
 static void on_async_event(struct ev_loop *loop, ev_io *watcher, int events)
 {
 	struct service *service = ev_userdata(loop);
+	const struct device *device = &service->job->device;
 	struct ibv_async_event event;
 
 	(void)watcher;
 	(void)events;
-	while (ibv_get_async_event(service->job->device.verbs, &event) == 0) {
+	while (device->functions->get_async_event(device->verbs, &event) == 0) {
 		struct ibv_async_event copy = event;
 
-		ibv_ack_async_event(&event);
+		device->functions->ack_async_event(&event);
 		device_event(service->job, &copy);
 	}
 	serve_busy(service);

@@ -26,6 +26,11 @@ static const char no_device_ways_out[] =
 	"LD_LIBRARY_PATH); SoftRoCE (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE), or in a virtual machine "
 	"(tests/vm/run -- build/bin/oriel-run ...)";
 
+const char *device_name(const struct device *device)
+{
+	return device->functions->get_device_name(device->verbs->device);
+}
+
 static socklen_t addr_size(const struct sockaddr *addr)
 {
 	return addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
@@ -49,14 +54,15 @@ static bool addr_usable(const struct ifaddrs *entry)
 	       !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)(void *)entry->ifa_addr)->sin6_addr);
 }
 
-static struct rdma_cm_id *bind_addr(struct rdma_event_channel *channel, struct sockaddr *addr)
+static struct rdma_cm_id *bind_addr(const struct verbs_functions *functions, struct rdma_event_channel *channel,
+                                    struct sockaddr *addr)
 {
 	struct rdma_cm_id *id;
 
-	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+	if (functions->create_id(channel, &id, NULL, RDMA_PS_TCP))
 		return NULL;
-	if (rdma_bind_addr(id, addr) || !id->verbs) {
-		rdma_destroy_id(id);
+	if (functions->bind_addr(id, addr) || !id->verbs) {
+		functions->destroy_id(id);
 		return NULL;
 	}
 	return id;
@@ -74,6 +80,7 @@ static const char *reject_reason(const struct device_candidate *c, const char *w
 }
 
 struct scan {
+	const struct verbs_functions *functions;
 	struct rdma_event_channel *channel;
 	const char *wanted_device;
 	const char *wanted_addr;
@@ -90,20 +97,20 @@ static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
 	memset(&addr, 0, sizeof(addr));
 	memcpy(&addr, entry->ifa_addr, addr_size(entry->ifa_addr));
 	getnameinfo(entry->ifa_addr, addr_size(entry->ifa_addr), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
-	candidate.id = bind_addr(scan->channel, (struct sockaddr *)&addr);
-	candidate.device = candidate.id ? ibv_get_device_name(candidate.id->verbs->device) : NULL;
+	candidate.id = bind_addr(scan->functions, scan->channel, (struct sockaddr *)&addr);
+	candidate.device = candidate.id ? scan->functions->get_device_name(candidate.id->verbs->device) : NULL;
 	candidate.why_not = reject_reason(&candidate, scan->wanted_device, scan->wanted_addr);
 	if (scan->visit(scan->arg, &candidate))
 		return true;
 	if (candidate.id)
-		rdma_destroy_id(candidate.id);
+		scan->functions->destroy_id(candidate.id);
 	return false;
 }
 
-void device_scan(struct rdma_event_channel *channel, const char *wanted_device, const char *wanted_addr,
-                 bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg)
+void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, const char *wanted_device,
+                 const char *wanted_addr, bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg)
 {
-	struct scan scan = { channel, wanted_device, wanted_addr, visit, arg };
+	struct scan scan = { functions, channel, wanted_device, wanted_addr, visit, arg };
 	struct ifaddrs *list;
 	bool taken = false;
 
@@ -149,7 +156,7 @@ static int listen_on(struct device *device)
 	struct sockaddr *addr = rdma_get_local_addr(device->listener);
 	char host[INET6_ADDRSTRLEN];
 
-	if (rdma_listen(device->listener, DEVICE_BACKLOG))
+	if (device->functions->listen(device->listener, DEVICE_BACKLOG))
 		return err_set(ORIEL_ERR_DEVICE, "rdma_listen failed: %s", strerror(errno));
 	memset(&device->addr, 0, sizeof(device->addr));
 	memcpy(&device->addr, addr, addr_size(addr));
@@ -159,7 +166,8 @@ static int listen_on(struct device *device)
 		((struct sockaddr_in *)&device->addr)->sin_port = 0;
 	if (getnameinfo(addr, addr_size(addr), host, sizeof(host), NULL, 0, NI_NUMERICHOST))
 		return err_set(ORIEL_ERR_DEVICE, "the listener's address cannot be written as text");
-	snprintf(device->addr_text, sizeof(device->addr_text), "%s %hu", host, ntohs(rdma_get_src_port(device->listener)));
+	snprintf(device->addr_text, sizeof(device->addr_text), "%s %hu", host,
+	         ntohs(device->functions->get_src_port(device->listener)));
 	return 0;
 }
 
@@ -176,25 +184,32 @@ static bool places_in_order(const struct ibv_device_attr *attr, const char *name
 static int choose_flag_mode(struct device *device, const struct ibv_device_attr *attr)
 {
 	static const char *const words[] = { [FLAG_WRITE] = "write", [FLAG_ATOMIC] = "atomic", [FLAG_WAIT] = "wait", NULL };
-	int mode = places_in_order(attr, ibv_get_device_name(device->verbs->device)) ? FLAG_WRITE : FLAG_WAIT;
+	int mode = places_in_order(attr, device_name(device)) ? FLAG_WRITE : FLAG_WAIT;
 	int rc = setting_word("ORIEL_FLAGS", words, &mode);
 
 	device->flag_mode = (enum flag_mode)mode;
 	return rc;
 }
 
+/* The function, which fills what all versions of the struct begin with; verbs.h has a macro of that name. */
+static int query_port(const struct device *device, struct ibv_port_attr *port)
+{
+	memset(port, 0, sizeof(*port));
+	return device->functions->query_port(device->verbs, device->listener->port_num,
+	                                     (struct _compat_ibv_port_attr *)port);
+}
+
 static int query_limits(struct device *device, size_t max_message_bytes)
 {
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
-
-	int code = ibv_query_device(device->verbs, &attr);
+	int code = device->functions->query_device(device->verbs, &attr);
 
 	if (code == 0)
-		code = ibv_query_port(device->verbs, device->listener->port_num, &port);
+		code = query_port(device, &port);
 	if (code)
-		return err_set(ORIEL_ERR_DEVICE, "the limits of device %s cannot be read: %s",
-		               ibv_get_device_name(device->verbs->device), strerror(code > 0 ? code : errno));
+		return err_set(ORIEL_ERR_DEVICE, "the limits of device %s cannot be read: %s", device_name(device),
+		               strerror(code > 0 ? code : errno));
 	device->send_depth = min_u32(SEND_DEPTH, (uint32_t)attr.max_qp_wr);
 	device->reads_in_flight = (uint8_t)min_u32(READS_IN_FLIGHT_MAX, min_u32((uint32_t)attr.max_qp_rd_atom,
 	                                                                        (uint32_t)attr.max_qp_init_rd_atom));
@@ -223,7 +238,7 @@ static int device_start(struct device *device, const char *wanted_device, const 
 	struct choice choice = { .id = NULL };
 	int rc;
 
-	device_scan(device->channel, wanted_device, wanted_addr, choose_first, &choice);
+	device_scan(device->functions, device->channel, wanted_device, wanted_addr, choose_first, &choice);
 	if (!choice.id)
 		return no_device(wanted_device, wanted_addr, choice.seen);
 	device->listener = choice.id;
@@ -231,7 +246,7 @@ static int device_start(struct device *device, const char *wanted_device, const 
 	rc = query_limits(device, max_message);
 	if (rc)
 		return rc;
-	device->pd = ibv_alloc_pd(device->verbs);
+	device->pd = device->functions->alloc_pd(device->verbs);
 	if (!device->pd)
 		return err_set(ORIEL_ERR_DEVICE, "ibv_alloc_pd failed: %s", strerror(errno));
 	return listen_on(device);
@@ -244,13 +259,14 @@ static int set_nonblocking(int fd)
 	return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-int device_open(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message_bytes)
+int device_open(struct device *device, const struct verbs_functions *functions, const char *wanted_device,
+                const char *wanted_addr, size_t max_message_bytes)
 {
 	int rc;
 
-	memset(device, 0, sizeof(*device));
+	*device = (struct device){ .functions = functions, .lender = verbs_lender(functions) };
 	raise_memlock();
-	device->channel = rdma_create_event_channel();
+	device->channel = functions->create_event_channel();
 	if (!device->channel)
 		return err_set(ORIEL_ERR_DEVICE, "no RDMA device: rdma_create_event_channel failed: %s. %s", strerror(errno),
 		               no_device_ways_out);
@@ -265,15 +281,15 @@ int device_open(struct device *device, const char *wanted_device, const char *wa
 void device_close(struct device *device)
 {
 	if (device->pd)
-		ibv_dealloc_pd(device->pd);
+		device->functions->dealloc_pd(device->pd);
 	if (device->listener)
-		rdma_destroy_id(device->listener);
+		device->functions->destroy_id(device->listener);
 	if (device->channel)
-		rdma_destroy_event_channel(device->channel);
+		device->functions->destroy_event_channel(device->channel);
 	memset(device, 0, sizeof(*device));
 }
 
-static void register_failed(struct device *device, const void *base, size_t size_bytes, int error)
+static void register_failed(const struct device *device, const void *base, size_t size_bytes, int error)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 
@@ -283,18 +299,22 @@ static void register_failed(struct device *device, const void *base, size_t size
 			ORIEL_ERR_MEMORY,
 			"device %s could not register %zu bytes at %p: the locked-memory limit is %llu bytes (%s). Raise it: ulimit "
 			"-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service",
-			ibv_get_device_name(device->verbs->device), size_bytes, base, (unsigned long long)limit.rlim_cur,
-			strerror(error));
+			device_name(device), size_bytes, base, (unsigned long long)limit.rlim_cur, strerror(error));
 	else
-		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s",
-		        ibv_get_device_name(device->verbs->device), size_bytes, base, strerror(error));
+		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s", device_name(device), size_bytes,
+		        base, strerror(error));
 }
 
-struct ibv_mr *device_register(struct device *device, void *base, size_t size_bytes, unsigned access)
+struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access)
 {
-	struct ibv_mr *mr = (ibv_reg_mr)(device->pd, base, size_bytes, (int)access); /* the function, not the macro */
+	struct ibv_mr *mr = device->functions->reg_mr(device->pd, base, size_bytes, (int)access);
 
 	if (!mr)
 		register_failed(device, base, size_bytes, errno);
 	return mr;
+}
+
+void device_deregister(const struct device *device, struct ibv_mr *mr)
+{
+	device->functions->dereg_mr(mr);
 }

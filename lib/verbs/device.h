@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "verbs/functions.h"
+
 struct oriel_options;
 struct boot;
 
@@ -29,6 +31,8 @@ struct boot;
 enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
 
 struct device {
+	const struct verbs_functions *functions; /* what serves it */
+	struct verbs_lender lender;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener; /* bound to addr; its port is the one others connect to */
 	struct ibv_context *verbs;   /* borrowed from librdmacm */
@@ -52,17 +56,19 @@ struct device_candidate {
 
 /*
  * Call `visit` for each local address in the order of preference: not loopback first. Stops when
- * visit returns true, which also means that it has kept candidate->id. wanted_device and
- * wanted_addr may be NULL or "".
+ * visit returns true, which also means that it has kept candidate->id. The channel is one of
+ * `functions`; wanted_device and wanted_addr may be NULL or "".
  */
-void device_scan(struct rdma_event_channel *channel, const char *wanted_device, const char *wanted_addr,
-                 bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg);
+void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, const char *wanted_device,
+                 const char *wanted_addr, bool (*visit)(void *arg, const struct device_candidate *candidate),
+                 void *arg);
 
 /*
  * Open the device for a job and start listening. ERRORS: ORIEL_ERR_DEVICE with what was looked for,
  * ORIEL_ERR_MEMORY.
  */
-int device_open(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message_bytes);
+int device_open(struct device *device, const struct verbs_functions *functions, const char *wanted_device,
+                const char *wanted_addr, size_t max_message_bytes);
 
 /* Undo device_open. All queue pairs and memory regions must be gone. */
 void device_close(struct device *device);
@@ -71,6 +77,19 @@ void device_close(struct device *device);
  * Register memory; NULL with the error text set (need, limit, remedy) on failure. access is as for
  * ibv_reg_mr.
  */
-struct ibv_mr *device_register(struct device *device, void *base, size_t size_bytes, unsigned access);
+struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access);
+void device_deregister(const struct device *device, struct ibv_mr *mr);
+
+/* Its name, as verbs tells it. */
+const char *device_name(const struct device *device);
+
+/*
+ * Whether it is one that maps peers' memory: it also needs this process to make progress, to place
+ * what arrives in memory that it cannot map.
+ */
+static inline bool device_lends(const struct device *device)
+{
+	return device->lender.lend;
+}
 
 #endif

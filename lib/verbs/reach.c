@@ -3,24 +3,23 @@
 #include "verbs/reach.h"
 
 #include "base/order.h"
-#include "verbs/reach_soft.h"
 
-void reach_init(struct reach *reach, struct wire *wire, bool self)
+void reach_init(struct reach *reach, struct wire *wire, const struct device *device, bool self)
 {
 	reach->wire = wire;
+	reach->lender = device->lender;
 	reach->self = self;
 	reach->slab_count = 0;
 }
 
-bool reach_needs_progress(void)
-{
-	return reach_soft_offered();
-}
-
 /* Ask the provider for a region. The caller holds wire->lock. */
-static bool map_region(const struct wire *wire, uint32_t rkey, struct softverbs_lent *lent)
+static bool map_region(const struct reach *reach, uint32_t rkey, struct softverbs_lent *lent)
 {
-	return wire->state == WIRE_UP && wire->qp && reach_soft_map(wire->qp, rkey, lent);
+	const unsigned access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	const struct wire *wire = reach->wire;
+
+	return reach->lender.lend && wire->state == WIRE_UP && wire->qp &&
+	       reach->lender.lend(wire->qp, rkey, access, lent) == 0;
 }
 
 bool reach_region(struct reach *reach, struct remote base, size_t size_bytes, void **here)
@@ -32,14 +31,14 @@ bool reach_region(struct reach *reach, struct remote base, size_t size_bytes, vo
 	if (reach->self)
 		return true;
 	owned_lock_take(&reach->wire->lock);
-	mapped = map_region(reach->wire, base.rkey, &lent);
+	mapped = map_region(reach, base.rkey, &lent);
 	owned_lock_give(&reach->wire->lock);
 	if (!mapped)
 		return false;
 	*here = lent.here;
 	if (lent.addr == base.addr && lent.size_bytes == size_bytes)
 		return true;
-	reach_soft_unmap(&lent); /* a region is a window; the peer is no Oriel of ours */
+	reach->lender.give_back(&lent); /* a region is a window; the peer is no Oriel of ours */
 	return false;
 }
 
@@ -48,7 +47,7 @@ void reach_return(struct reach *reach, void *here, size_t size_bytes)
 	struct softverbs_lent lent = { .size_bytes = size_bytes, .here = here };
 
 	if (!reach->self)
-		reach_soft_unmap(&lent);
+		reach->lender.give_back(&lent);
 }
 
 static uint64_t *word_in(const struct reach_slab *slab, uint64_t addr)
@@ -76,7 +75,7 @@ static const struct reach_slab *add_slab(struct reach *reach, uint32_t rkey)
 	struct softverbs_lent lent;
 
 	*slab = (struct reach_slab){ .rkey = rkey };
-	if (map_region(reach->wire, rkey, &lent))
+	if (map_region(reach, rkey, &lent))
 		*slab = (struct reach_slab){ rkey, lent.addr, lent.size_bytes, lent.here };
 	state_store(&reach->slab_count, reach->slab_count + 1); /* pairs with the state_load of reach_word */
 	return slab;

@@ -6,7 +6,7 @@
  *
  * Whether the processor can do it is decided here and nowhere else. There are two providers: a rank
  * reaches its own memory as it is, and softverbs maps a peer's shared memory into this process
- * (reach_soft.h); a NIC does not. Two things are reached, both asked for at the first use:
+ * (struct verbs_lender); a NIC does not. Two things are reached, both asked for at the first use:
  *
  *   a window's memory   reach_region: an address of ours, which put and get copy to and from
  *   flag words          reach_flag: a store where it would be a work request. Only for flags that need
@@ -40,21 +40,16 @@ struct reach_slab {
 
 struct reach {
 	struct wire *wire;
-	bool self;           /* the peer is this process */
-	uint32_t slab_count; /* of slabs; written under wire->lock, read by state_load */
+	struct verbs_lender lender; /* the device's */
+	bool self;                  /* the peer is this process */
+	uint32_t slab_count;        /* of slabs; written under wire->lock, read by state_load */
 	struct reach_slab slabs[REACH_SLABS_MAX];
 };
 
-void reach_init(struct reach *reach, struct wire *wire, bool self);
+void reach_init(struct reach *reach, struct wire *wire, const struct device *device, bool self);
 
 /* Give back the slabs; nobody uses the wire any more. */
 void reach_close(struct reach *reach);
-
-/*
- * Whether the device is one that maps: it also needs this process to make progress, to place what
- * arrives in memory that it cannot map.
- */
-bool reach_needs_progress(void);
 
 /*
  * Whether all of the peer's region [base, base + size_bytes), registered as such, can be reached;

@@ -23,7 +23,7 @@ void slabs_init(struct slabs *slabs, struct device *device)
 void slabs_close(struct slabs *slabs)
 {
 	for (uint32_t i = 0; i < slabs->count; i++) {
-		ibv_dereg_mr(slabs->list[i].mr);
+		device_deregister(slabs->device, slabs->list[i].mr);
 		munmap(slabs->list[i].base, slabs->list[i].size_bytes);
 		close(slabs->list[i].fd);
 	}

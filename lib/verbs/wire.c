@@ -44,7 +44,7 @@ static int no_device_object(const char *what, uint32_t entries)
 	return ORIEL_ERR_DEVICE;
 }
 
-static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
+static int make_qp(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
 {
 	static const uint32_t inline_sizes[] = { WIRE_INLINE_WANTED, 128, 64, 0 };
 
@@ -56,7 +56,7 @@ static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pai
 			.cap = { device->send_depth, 1, 1, 1, inline_sizes[i] },
 		};
 
-		if (rdma_create_qp(id, device->pd, &attr) == 0) {
+		if (device->functions->create_qp(id, device->pd, &attr) == 0) {
 			pair->inline_max = attr.cap.max_inline_data;
 			return 0;
 		}
@@ -64,30 +64,30 @@ static int make_qp(struct device *device, struct rdma_cm_id *id, struct wire_pai
 	return no_device_object("rdma_create_qp", device->send_depth);
 }
 
-int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
+int wire_make_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
 {
 	int rc;
 
-	pair->cq = ibv_create_cq(device->verbs, (int)device->send_depth + 1, NULL, NULL, 0);
+	pair->cq = device->functions->create_cq(device->verbs, (int)device->send_depth + 1, NULL, NULL, 0);
 	if (!pair->cq)
 		return no_device_object("ibv_create_cq", device->send_depth + 1);
 	rc = make_qp(device, id, pair);
 	if (rc) {
 		int error = errno;
 
-		ibv_destroy_cq(pair->cq);
+		device->functions->destroy_cq(pair->cq);
 		pair->cq = NULL;
 		errno = error;
 	}
 	return rc;
 }
 
-void wire_drop_pair(struct rdma_cm_id *id, struct wire_pair *pair)
+void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
 {
 	if (!pair->cq)
 		return;
-	rdma_destroy_qp(id);
-	ibv_destroy_cq(pair->cq);
+	device->functions->destroy_qp(id);
+	device->functions->destroy_cq(pair->cq);
 	pair->cq = NULL;
 }
 
@@ -104,6 +104,7 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
                  struct remote anchor, uint64_t *sink, uint32_t sink_lkey)
 {
 	owned_lock_take(&wire->lock);
+	wire->functions = device->functions;
 	wire->qp = qp;
 	wire->cq = pair->cq;
 	wire->inline_max = min_u32(pair->inline_max, WIRE_BATCH_BYTES);
@@ -135,7 +136,7 @@ void wire_break(struct wire *wire)
 	owned_lock_take(&wire->lock);
 	wire->batched = wire->batched_bytes = 0;
 	if (wire->qp && wire->state == WIRE_UP)
-		ibv_modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
+		wire->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
 	state_store(&wire->state, WIRE_BROKEN);
 	owned_lock_give(&wire->lock);
 }
@@ -150,8 +151,8 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)", ibv_wc_status_str(wc->status),
-	         wc->vendor_err);
+	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)",
+	         wire->functions->wc_status_str(wc->status), wc->vendor_err);
 	fail(wire, text);
 }
 

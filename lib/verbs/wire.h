@@ -82,6 +82,7 @@ struct wire {
 	struct ibv_sge sge[WIRE_BATCH];
 	uint8_t inline_data[WIRE_BATCH_BYTES];
 	struct copy_ring copies;
+	const struct verbs_functions *functions; /* the device's */
 	/* Told once when the queue pair fails, with the lock held. */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;
@@ -98,8 +99,8 @@ struct wire_pair {
 	struct ibv_cq *cq;
 	uint32_t inline_max;
 };
-int wire_make_pair(struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
-void wire_drop_pair(struct rdma_cm_id *id, struct wire_pair *pair);
+int wire_make_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
+void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
 
 /*
  * Take over an established queue pair. anchor: memory of the peer that requests without data name;

@@ -43,7 +43,7 @@ static void wait_for_all_links(struct oriel_win *win)
 void release_epoch_mrs(struct oriel_win *win)
 {
 	while (win->epoch_mrs.count > 0)
-		ibv_dereg_mr(win->epoch_mrs.list[--win->epoch_mrs.count]);
+		device_deregister(&win->job->device, win->epoch_mrs.list[--win->epoch_mrs.count]);
 	win->epoch_mrs.reusable = 0;
 }
 

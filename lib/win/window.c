@@ -88,7 +88,7 @@ void window_release(struct oriel_win *win)
 	if (win->memory.mr) {
 		mem_forget(&job->mems, win->memory.mr);
 		peers_drain_zero_copy(job); /* operations on other windows may use this memory as their origin */
-		ibv_dereg_mr(win->memory.mr);
+		mem_deregister(&job->mems, win->memory.mr);
 	}
 	if (win->memory.allocated && win->memory.base) {
 		munmap(win->memory.base, win->memory.mapped_bytes);

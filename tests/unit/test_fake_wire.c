@@ -68,7 +68,7 @@ static void end_open(struct end *end)
 	unsigned all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 	memset(end, 0, sizeof(*end));
-	CU_ASSERT_EQUAL_FATAL(device_open(&end->device, NULL, NULL, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(device_open(&end->device, &verbs_system, NULL, NULL, 0), 0);
 	slabs_init(&end->slabs, &end->device);
 	CU_ASSERT_EQUAL_FATAL(slab_alloc(&end->slabs, 64, &end->sink), 0);
 	end->memory = calloc(1, MEMORY_BYTES);
@@ -112,7 +112,7 @@ static void join(void)
 static void end_close(struct end *end)
 {
 	wire_destroy(&end->wire);
-	wire_drop_pair(end->id, &end->pair);
+	wire_drop_pair(&end->device, end->id, &end->pair);
 	rdma_destroy_id(end->id);
 	ibv_dereg_mr(end->mr);
 	slabs_close(&end->slabs);
@@ -491,6 +491,7 @@ static void wire_break__lets_go(void)
 
 static void reach__self_needs_no_queue_pair(void)
 {
+	struct device device = { 0 };
 	struct wire wire = { 0 };
 	struct reach self;
 	uint8_t memory[9000];
@@ -499,7 +500,7 @@ static void reach__self_needs_no_queue_pair(void)
 	void *here;
 
 	wire_init(&wire, NULL);
-	reach_init(&self, &wire, true);
+	reach_init(&self, &wire, &device, true);
 	CU_ASSERT_TRUE(reach_region(&self, (struct remote){ (uintptr_t)memory, 0 }, sizeof(memory), &here));
 	CU_ASSERT_PTR_EQUAL(here, memory);
 	CU_ASSERT_TRUE(reach_region(&self, (struct remote){ 0, 0 }, 0, &here)); /* a window of nothing */

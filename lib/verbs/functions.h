@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * functions.h - the verbs and rdma_cm functions that the library calls, as a table
+ *
+ * The only way to a device: rdma-core's functions fill one table, those of the softverbs that is built
+ * in (lib/soft) the other, so that both serve one process and neither changes what other libraries of
+ * the process find under the same names. What verbs.h defines inline (ibv_post_send, ibv_poll_cq) goes
+ * through the context's own table already and is called as it is.
+ */
+#ifndef ORIEL_FUNCTIONS_H
+#define ORIEL_FUNCTIONS_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "soft/extension.h"
+
+struct verbs_functions {
+	const char *name; /* "rdma-core" or "softverbs" */
+
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	int (*dealloc_pd)(struct ibv_pd *pd);
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, int access);
+	int (*dereg_mr)(struct ibv_mr *mr);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context,
+	                            struct ibv_comp_channel *channel, int comp_vector);
+	int (*destroy_cq)(struct ibv_cq *cq);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
+	int (*query_port)(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
+	const char *(*get_device_name)(struct ibv_device *device);
+	int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
+	void (*ack_async_event)(struct ibv_async_event *event);
+	const char *(*event_type_str)(enum ibv_event_type event);
+	const char *(*wc_status_str)(enum ibv_wc_status status);
+
+	struct rdma_event_channel *(*create_event_channel)(void);
+	void (*destroy_event_channel)(struct rdma_event_channel *channel);
+	int (*create_id)(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+	                 enum rdma_port_space ps);
+	int (*destroy_id)(struct rdma_cm_id *id);
+	int (*bind_addr)(struct rdma_cm_id *id, struct sockaddr *addr);
+	int (*resolve_addr)(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst, int timeout_ms);
+	int (*resolve_route)(struct rdma_cm_id *id, int timeout_ms);
+	int (*create_qp)(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+	void (*destroy_qp)(struct rdma_cm_id *id);
+	int (*connect)(struct rdma_cm_id *id, struct rdma_conn_param *param);
+	int (*listen)(struct rdma_cm_id *id, int backlog);
+	int (*accept)(struct rdma_cm_id *id, struct rdma_conn_param *param);
+	int (*reject)(struct rdma_cm_id *id, const void *private_data, uint8_t size_bytes);
+	int (*disconnect)(struct rdma_cm_id *id);
+	int (*get_cm_event)(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+	int (*ack_cm_event)(struct rdma_cm_event *event);
+	int (*set_option)(struct rdma_cm_id *id, int level, int name, void *value, size_t size_bytes);
+	uint16_t (*get_src_port)(struct rdma_cm_id *id);
+	const char *(*event_str)(enum rdma_cm_event_type event);
+
+	/* Of softverbs only, else NULL: extension.h. */
+	softverbs_lend_fn *lend;
+	softverbs_give_back_fn *give_back;
+};
+
+/* The system's libibverbs and librdmacm, whichever the process has loaded. */
+extern const struct verbs_functions verbs_system;
+
+/* softverbs, built into the library under names of its own. */
+extern const struct verbs_functions verbs_softverbs;
+
+/*
+ * Who maps peers' memory for the program: softverbs, whichever way it came here. Both are NULL for a
+ * device that does not.
+ */
+struct verbs_lender {
+	softverbs_lend_fn *lend;
+	softverbs_give_back_fn *give_back;
+};
+
+struct verbs_lender verbs_lender(const struct verbs_functions *functions);
+
+#endif
