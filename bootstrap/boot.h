@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BOOT_SECRET_BYTES 32
 #define BOOT_KEY_MAX_BYTES 63 /* without the terminating 0 */
 #define BOOT_VALUE_MAX_BYTES 255
 #define BOOT_RANKS_MAX (1 << 24)
@@ -57,10 +56,9 @@ struct boot {
 	void *events_arg;
 	int rank;
 	int size;
-	int local_size;                    /* ranks on this machine, for the choice between spinning and yielding */
-	char addr[64];                     /* the local address the launcher chose for this rank (--addr), or "" */
-	char device[64];                   /* likewise --device, or "" */
-	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; never leaves the process but as a keyed hash */
+	int local_size;  /* ranks on this machine, for the choice between spinning and yielding */
+	char addr[64];   /* the local address the launcher chose for this rank (--addr), or "" */
+	char device[64]; /* likewise --device, or "" */
 };
 
 /*

@@ -54,8 +54,9 @@ struct boot_run {
 	int socket_fd;                        /* -1 while there is none */
 	int epoll_fd;
 	int secret_fd;
-	bool lost;       /* events->lost has been told */
-	bool wants_room; /* the epoll descriptor also waits for room to write */
+	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; never leaves the process but as a keyed hash */
+	bool lost;                         /* events->lost has been told */
+	bool wants_room;                   /* the epoll descriptor also waits for room to write */
 	bool in_barrier;
 	bool left;
 	struct byteq out;     /* not taken by the socket yet */
@@ -118,7 +119,7 @@ static int read_secret(struct boot_run *run)
 	int seals = fcntl(run->secret_fd, F_GET_SEALS);
 
 	if (seals < 0 || !(seals & F_SEAL_WRITE) || fstat(run->secret_fd, &st) != 0 || st.st_size != BOOT_SECRET_BYTES ||
-	    pread(run->secret_fd, run->base.secret, BOOT_SECRET_BYTES, 0) != BOOT_SECRET_BYTES)
+	    pread(run->secret_fd, run->secret, BOOT_SECRET_BYTES, 0) != BOOT_SECRET_BYTES)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "descriptor %d (%s) does not hold the job's secret: a program between oriel-run and this one "
 		               "closed it. Let it pass the descriptor on (in Python: subprocess with close_fds=False)",
@@ -275,7 +276,7 @@ static enum attempt send_proof(struct boot_run *run, const struct proof_context 
 	int size;
 
 	memcpy(msg.nonce, context->rank_nonce, sizeof(msg.nonce));
-	proof_make(run->base.secret, PROOF_BY_RANK, context, msg.proof);
+	proof_make(run->secret, PROOF_BY_RANK, context, msg.proof);
 	size = proto_encode(&msg, bytes);
 	return send(run->socket_fd, bytes, (size_t)size, MSG_NOSIGNAL) == size ? ATTEMPT_JOINED : ATTEMPT_DROPPED;
 }
@@ -283,7 +284,7 @@ static enum attempt send_proof(struct boot_run *run, const struct proof_context 
 static enum attempt check_welcome(const struct boot_run *run, const struct proof_context *context,
                                   const struct proto_msg *msg)
 {
-	if (!proof_holds(run->base.secret, PROOF_BY_LAUNCHER, context, msg->proof))
+	if (!proof_holds(run->secret, PROOF_BY_LAUNCHER, context, msg->proof))
 		return fail_stranger(run, "does not know the job's secret");
 	if ((int)msg->size != run->base.size) {
 		err_set(ORIEL_ERR_BOOTSTRAP, "%s is %d, but oriel-run's job has %u ranks", BOOT_ENV_SIZE, run->base.size,
@@ -564,7 +565,7 @@ static void release(struct boot_run *run)
 	if (run->epoll_fd >= 0)
 		close(run->epoll_fd);
 	byteq_clear(&run->out);
-	sodium_memzero(run->base.secret, sizeof(run->base.secret));
+	sodium_memzero(run->secret, sizeof(run->secret));
 	free(run);
 }
 

@@ -9,9 +9,7 @@
 #include "base/err.h"
 #include "boot_check.h"
 #include "client/clients.h"
-#include "wire/proof.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,8 +217,6 @@ static int fill_in(struct boot *boot)
 	boot->rank = 0;
 	boot->size = 1;
 	boot->local_size = 1;
-	if (proof_random(boot->secret, sizeof(boot->secret)) != 0)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "no random bytes from the kernel: %s", strerror(errno));
 	return boot_read_choices(boot);
 }
 

@@ -17,6 +17,7 @@
 #include "launcher/output.h"
 #include "launcher/server.h"
 #include "launcher/spawn.h"
+#include "wire/proof.h"
 
 /* In this order; a job never goes back, but may leave phases out. */
 enum job_phase {

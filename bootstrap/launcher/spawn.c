@@ -18,6 +18,7 @@
 #include "boot.h"
 #include "launcher/say.h"
 #include "wire/environment.h"
+#include "wire/proof.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,6 +16,8 @@
 
 #include "wire/proto.h"
 
+#define BOOT_SECRET_BYTES 32
+
 enum proof_role {
 	PROOF_BY_RANK = 1,
 	PROOF_BY_LAUNCHER = 2,

@@ -27,6 +27,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +74,8 @@ struct conn {
 	uint64_t step_ns;     /* when the present state has lasted too long */
 	struct rdma_cm_id *id;
 	struct wire_pair pair;
+	struct endpoint endpoint; /* the peer's; its address is "" until it is known */
 	struct sockaddr_storage addr;
-	bool addr_known;
-	char addr_text[DEVICE_ADDR_TEXT_BYTES];
 	uint64_t
 		short_ns; /* since when attempts have failed for want of something, or when that was last told; 0: they have not */
 	char last[LAST_TEXT_BYTES]; /* what the last attempt ended with */
@@ -111,6 +111,7 @@ static void drop_id(struct peer *peer)
 static void free_conn(struct peer *peer)
 {
 	drop_id(peer);
+	sodium_memzero(peer->conn, sizeof(*peer->conn)); /* the peer's key */
 	free(peer->conn);
 	peer->conn = NULL;
 }
@@ -123,7 +124,7 @@ static void give_up(struct peer *peer, uint64_t now)
 	char text[DEATH_TEXT_BYTES];
 
 	snprintf(text, sizeof(text), "cannot be reached at %.48s: %.80s; %u attempts in %u ms",
-	         conn->addr_known ? conn->addr_text : "(address unknown)", *conn->last ? conn->last : "no answer",
+	         *conn->endpoint.addr ? conn->endpoint.addr : "(address unknown)", *conn->last ? conn->last : "no answer",
 	         conn->attempt, tried_ms);
 	rank_died(peer->job, peer->rank, text);
 	free_conn(peer);
@@ -245,12 +246,12 @@ static void begin_attempt(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
 
-	if (conn->addr_known) {
+	if (*conn->endpoint.addr) {
 		begin_request(peer);
 		return;
 	}
 	conn->state = CONN_ADDRESS; /* for as long as it takes: the rank may still be starting */
-	if (peer->job->boot->ops->get(peer->job->boot, peer->rank, "addr"))
+	if (peer->job->boot->ops->get(peer->job->boot, peer->rank, ENDPOINT_BOOT_KEY))
 		retry(peer, oriel_last_error(), 0);
 }
 
@@ -276,24 +277,36 @@ void conn_want(struct peer *peer)
 		begin_attempt(peer);
 }
 
-void conn_address(struct peer *peer, const char *text)
+/* The peer counts as dead without having been connected to. Ends peer->conn. */
+static void give_up_unknown(struct peer *peer, const char *why)
+{
+	rank_died(peer->job, peer->rank, why);
+	free_conn(peer);
+}
+
+void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
 {
 	struct conn *conn = peer->conn;
+	char why[DEATH_TEXT_BYTES];
 
 	if (!conn || conn->state != CONN_ADDRESS)
 		return;
-	if (!text) {
-		rank_died(peer->job, peer->rank, "ended before it could be connected to");
-		free_conn(peer);
-		return;
-	}
-	snprintf(conn->addr_text, sizeof(conn->addr_text), "%s", text);
-	conn->addr_known = parse_addr(conn, text);
-	if (conn->addr_known) {
+	if (!value) {
+		give_up_unknown(peer, "ended before it could be connected to");
+	} else if (!endpoint_decode(&conn->endpoint, value, size_bytes, why)) {
+		give_up_unknown(peer, why);
+	} else if (!parse_addr(conn, conn->endpoint.addr)) {
+		snprintf(why, sizeof(why), "its address is malformed: \"%s\"", conn->endpoint.addr);
+		give_up_unknown(peer, why);
+	} else {
 		begin_request(peer);
-		return;
 	}
-	retry(peer, "its address is malformed", 0); /* until the deadline, which is not put off for this */
+}
+
+/* The proof's key in both directions: that of the side that is connected to. */
+static const uint8_t *proof_key(const struct peer *peer, enum handshake_direction direction)
+{
+	return direction == HANDSHAKE_REQUEST ? peer->conn->endpoint.key : peer->job->endpoint.key;
 }
 
 /* What this side tells the other in a request or an answer. */
@@ -310,7 +323,7 @@ static void fill_private(const struct peer *peer, uint32_t attempt, enum handsha
 		.directory_rkey = job->directory.piece.rkey,
 	};
 
-	handshake_encode(bytes, &data, direction, (uint32_t)peer->rank, job->boot->secret);
+	handshake_encode(bytes, &data, direction, (uint32_t)peer->rank, proof_key(peer, direction));
 }
 
 static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t bytes[HANDSHAKE_BYTES])
@@ -387,7 +400,7 @@ static void established(struct peer *peer)
 static void answered(struct peer *peer, const struct handshake *data)
 {
 	if (!data) {
-		retry(peer, "the answer does not prove the job's secret", 0);
+		retry(peer, "the answer does not prove the key", 0);
 		return;
 	}
 	remember_remote(peer, data);
@@ -559,20 +572,37 @@ static void dispatch(struct oriel_job *job, struct rdma_cm_id *id, enum rdma_cm_
 		disconnected(peer);
 }
 
-void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
+/* The key that the event's private data must prove; NULL: they are of no interest. */
+static const uint8_t *expected_key(const struct oriel_job *job, const struct rdma_cm_event *event)
+{
+	const struct peer *peer = event->id->context;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return job->endpoint.key;
+	return peer && peer->conn && peer->conn->id == event->id ? peer->conn->endpoint.key : NULL;
+}
+
+static bool decode_event(const struct oriel_job *job, const struct rdma_cm_event *event, struct handshake *data)
 {
 	enum handshake_direction direction =
 		event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? HANDSHAKE_REQUEST : HANDSHAKE_ANSWER;
+	const uint8_t *key = expected_key(job, event);
+
+	return key && handshake_decode(data, event->param.conn.private_data, event->param.conn.private_data_len, direction,
+	                               (uint32_t)job->rank, key);
+}
+
+void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
+{
 	const uint8_t *bytes = event->param.conn.private_data;
-	size_t size = event->param.conn.private_data_len;
 	enum rdma_cm_event_type type = event->event;
 	struct rdma_cm_id *id = event->id;
 	int status = event->status;
 	struct handshake data;
-	bool proven = handshake_decode(&data, bytes, size, direction, (uint32_t)job->rank, job->boot->secret);
+	bool proven = decode_event(job, event, &data);
 	uint8_t reason = 0;
 
-	if (type == RDMA_CM_EVENT_REJECTED && bytes && size > 0)
+	if (type == RDMA_CM_EVENT_REJECTED && bytes && event->param.conn.private_data_len > 0)
 		reason = bytes[0];
 	job->device.functions->ack_cm_event(event); /* first: destroying an identifier waits for it */
 	dispatch(job, id, type, status, proven ? &data : NULL, reason);

@@ -7,6 +7,7 @@
 
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct oriel_job;
@@ -15,8 +16,8 @@ struct peer;
 /* Begin to connect, unless that is under way or done. */
 void conn_want(struct peer *peer);
 
-/* The peer's address has come from the bootstrap; NULL: it ended without one. */
-void conn_address(struct peer *peer, const char *text);
+/* What the peer has put into the bootstrap (endpoint.h) has come; NULL: it ended without putting it. */
+void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes);
 
 /* One event of the job's channel. The event is acknowledged here. */
 void conn_event(struct oriel_job *job, struct rdma_cm_event *event);

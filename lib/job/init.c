@@ -111,6 +111,7 @@ static void job_release(struct oriel_job *job)
 		device_close(&job->device);
 	if (job->boot)
 		job->boot->ops->close(job->boot);
+	sodium_memzero(&job->endpoint, sizeof(job->endpoint));
 	free(job->group_counts.list);
 	deaths_free(job);
 	pthread_mutex_destroy(&job->lock);
@@ -130,6 +131,15 @@ static int open_device(struct oriel_job *job, const struct oriel_options *option
 	return rc ? rc : device_open(&job->device, &verbs_system, device, addr, max_message);
 }
 
+/* Before anything is asked for, and once: see boot.h. */
+static int publish(struct oriel_job *job)
+{
+	uint8_t bytes[ENDPOINT_MAX_BYTES];
+
+	endpoint_make(&job->endpoint, job->device.addr_text);
+	return job->boot->ops->put(job->boot, ENDPOINT_BOOT_KEY, bytes, endpoint_encode(&job->endpoint, bytes));
+}
+
 static int open_parts(struct oriel_job *job, const struct oriel_options *options)
 {
 	int rc = open_device(job, options);
@@ -145,7 +155,7 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 	job->world = group_new_world(job);
 	if (!job->world)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory");
-	return job->boot->ops->put(job->boot, "addr", job->device.addr_text, strlen(job->device.addr_text));
+	return publish(job);
 }
 
 int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options)

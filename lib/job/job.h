@@ -14,6 +14,7 @@
 #include "job/agenda.h"
 #include "job/death.h"
 #include "job/directory.h"
+#include "job/endpoint.h"
 #include "job/group.h"
 #include "job/mail.h"
 #include "base/handle.h"
@@ -68,7 +69,8 @@ struct oriel_job {
 	struct idle_work idle; /* set by oriel_init */
 	struct boot *boot;     /* the service thread's while it runs */
 	struct device device;
-	struct slabs slabs; /* has a lock of its own, as the next two */
+	struct endpoint endpoint; /* what the others are told of this rank; set by oriel_init */
+	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
 	struct mailbox mailbox;
 	struct service *service;

@@ -248,16 +248,10 @@ static void boot_value(void *arg, int rank, const char *key, const void *value, 
 {
 	struct oriel_job *job = arg;
 	struct peer *peer = peer_find(job, rank);
-	char text[BOOT_VALUE_MAX_BYTES + 1];
 
 	(void)key;
-	if (!peer || size_bytes > BOOT_VALUE_MAX_BYTES)
-		return;
-	if (value) {
-		memcpy(text, value, size_bytes);
-		text[size_bytes] = '\0';
-	}
-	conn_address(peer, value ? text : NULL);
+	if (peer)
+		conn_endpoint(peer, value, size_bytes);
 }
 
 static void mark_left(struct service *service)
@@ -296,7 +290,7 @@ static void boot_lost(void *arg, const char *text)
 	job->service->boot_lost = true;
 	ev_io_stop(job->service->loop, &job->service->boot);
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
-		conn_address(peer, NULL); /* no address will come any more */
+		conn_endpoint(peer, NULL, 0); /* none will come any more */
 	mark_left(job->service);
 }
 

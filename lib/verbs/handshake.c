@@ -5,24 +5,22 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "boot.h"
-
 #define SIGNED_BYTES (HANDSHAKE_BYTES - HANDSHAKE_PROOF_BYTES)
 
 /* What the proof covers: the data before it, then receiver and direction, which are not sent. */
 static void prove(uint8_t proof[HANDSHAKE_PROOF_BYTES], const uint8_t *bytes, enum handshake_direction direction,
-                  uint32_t receiver, const uint8_t *secret)
+                  uint32_t receiver, const uint8_t key[HANDSHAKE_KEY_BYTES])
 {
 	uint8_t covered[SIGNED_BYTES + 8];
 	uint32_t tail[2] = { receiver, direction };
 
 	memcpy(covered, bytes, SIGNED_BYTES);
 	memcpy(covered + SIGNED_BYTES, tail, sizeof(tail));
-	crypto_generichash(proof, HANDSHAKE_PROOF_BYTES, covered, sizeof(covered), secret, BOOT_SECRET_BYTES);
+	crypto_generichash(proof, HANDSHAKE_PROOF_BYTES, covered, sizeof(covered), key, HANDSHAKE_KEY_BYTES);
 }
 
 void handshake_encode(uint8_t out[HANDSHAKE_BYTES], const struct handshake *in, enum handshake_direction direction,
-                      uint32_t receiver, const uint8_t *secret)
+                      uint32_t receiver, const uint8_t key[HANDSHAKE_KEY_BYTES])
 {
 	uint32_t version = HANDSHAKE_VERSION;
 
@@ -33,11 +31,11 @@ void handshake_encode(uint8_t out[HANDSHAKE_BYTES], const struct handshake *in, 
 	memcpy(out + 20, &in->directory_addr, 8);
 	memcpy(out + 28, &in->area_rkey, 4);
 	memcpy(out + 32, &in->directory_rkey, 4);
-	prove(out + SIGNED_BYTES, out, direction, receiver, secret);
+	prove(out + SIGNED_BYTES, out, direction, receiver, key);
 }
 
 bool handshake_decode(struct handshake *out, const void *bytes, size_t size_bytes, enum handshake_direction direction,
-                      uint32_t receiver, const uint8_t *secret)
+                      uint32_t receiver, const uint8_t key[HANDSHAKE_KEY_BYTES])
 {
 	const uint8_t *in = bytes;
 	uint8_t proof[HANDSHAKE_PROOF_BYTES];
@@ -46,7 +44,7 @@ bool handshake_decode(struct handshake *out, const void *bytes, size_t size_byte
 	if (!in || size_bytes < HANDSHAKE_BYTES)
 		return false;
 	memcpy(&version, in, 4);
-	prove(proof, in, direction, receiver, secret);
+	prove(proof, in, direction, receiver, key);
 	if (version != HANDSHAKE_VERSION || sodium_memcmp(proof, in + SIGNED_BYTES, HANDSHAKE_PROOF_BYTES) != 0)
 		return false;
 	memcpy(&out->rank, in + 4, 4);

@@ -13,7 +13,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const uint8_t secret[BOOT_SECRET_BYTES] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
+static const uint8_t key[HANDSHAKE_KEY_BYTES] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 
 #define RECEIVER 5
 
@@ -29,7 +29,7 @@ static void check_taken(const struct handshake *taken, const uint8_t *data)
 {
 	uint8_t again[HANDSHAKE_BYTES];
 
-	handshake_encode(again, taken, HANDSHAKE_REQUEST, RECEIVER, secret);
+	handshake_encode(again, taken, HANDSHAKE_REQUEST, RECEIVER, key);
 	if (memcmp(again, data, sizeof(again)) != 0)
 		abort();
 }
@@ -40,7 +40,7 @@ static void try_bytes(const uint8_t *data, size_t size, bool must_fail)
 
 	memset(&untouched, 0xa5, sizeof(untouched));
 	taken = untouched;
-	if (handshake_decode(&taken, data, size, HANDSHAKE_REQUEST, RECEIVER, secret)) {
+	if (handshake_decode(&taken, data, size, HANDSHAKE_REQUEST, RECEIVER, key)) {
 		if (must_fail)
 			abort();
 		check_taken(&taken, data);
@@ -55,7 +55,7 @@ static void try_proven(const uint8_t *data, size_t size, bool spoil)
 	uint8_t bytes[HANDSHAKE_BYTES + 4] = { 0 };
 
 	memcpy(bytes, data, size < SIGNED_BYTES ? size : SIGNED_BYTES);
-	prove(bytes + SIGNED_BYTES, bytes, HANDSHAKE_REQUEST, RECEIVER, secret);
+	prove(bytes + SIGNED_BYTES, bytes, HANDSHAKE_REQUEST, RECEIVER, key);
 	if (spoil && size >= 2)
 		bytes[data[size - 1] % HANDSHAKE_BYTES] ^= (uint8_t)(data[size - 2] | 1);
 	try_bytes(bytes, sizeof(bytes), spoil && size >= 2);

@@ -10,6 +10,7 @@
 
 #include "fake_malloc.h"
 #include "fake_verbs.h"
+#include "job/endpoint.h"
 #include "oriel.h"
 
 enum news_kind { NEWS_VALUE, NEWS_RELEASED, NEWS_DIED, NEWS_LOST };
@@ -60,18 +61,31 @@ void fake_take_over(const uint64_t *token)
 	(void)__atomic_load_n(token, __ATOMIC_ACQUIRE);
 }
 
-static const char *false_address;
+static const void *false_value;
+static size_t false_value_bytes;
+static bool false_keys;
 
-static int other_secret = -1;
-
-void fake_world_other_secret(int rank)
+void fake_world_false_keys(bool on)
 {
-	other_secret = rank;
+	false_keys = on;
 }
 
-void fake_world_address(const char *text)
+void fake_world_false_value(const void *value, size_t size_bytes)
 {
-	false_address = text;
+	false_value = value;
+	false_value_bytes = size_bytes;
+}
+
+/* What was put, with another key. */
+static size_t falsify_key(const void *value, size_t size_bytes, uint8_t bytes[ENDPOINT_MAX_BYTES])
+{
+	char why[ENDPOINT_WHY_BYTES];
+	struct endpoint endpoint;
+
+	if (!endpoint_decode(&endpoint, value, size_bytes, why))
+		abort();
+	endpoint.key[0] ^= 1;
+	return endpoint_encode(&endpoint, bytes);
 }
 
 void fake_place_word(void *to, uint64_t value)
@@ -103,7 +117,7 @@ static struct news *tell(struct fake_world *world, int to, enum news_kind kind, 
 static void answer(struct fake_world *world, int asker, int about)
 {
 	const struct fake_rank *rank = &world->ranks[about];
-	struct news *news = tell(world, asker, NEWS_VALUE, about, "addr");
+	struct news *news = tell(world, asker, NEWS_VALUE, about, ENDPOINT_BOOT_KEY);
 
 	news->known = rank->has_value;
 	news->value_bytes = rank->value_bytes;
@@ -124,10 +138,16 @@ static int put(struct boot *boot, const char *key, const void *value, size_t siz
 	struct fake_world *world = own(boot)->world;
 	struct fake_rank *rank = &world->ranks[boot->rank];
 
+	uint8_t falsified[ENDPOINT_MAX_BYTES];
+
 	(void)key;
-	if (false_address) {
-		value = false_address;
-		size_bytes = strlen(false_address);
+	if (false_keys) {
+		size_bytes = falsify_key(value, size_bytes, falsified);
+		value = falsified;
+	}
+	if (false_value) {
+		value = false_value;
+		size_bytes = false_value_bytes;
 	}
 	pthread_mutex_lock(&world->lock);
 	memcpy(rank->value, value, size_bytes);
@@ -315,7 +335,6 @@ struct boot *fake_boot_open(struct fake_world *world, int rank, const struct boo
 	boot->base.rank = rank;
 	boot->base.size = world->size;
 	boot->base.local_size = world->size;
-	memset(boot->base.secret, rank == other_secret ? 0x5b : 0x5a, sizeof(boot->base.secret));
 	boot->world = world;
 	boot->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	pthread_mutex_lock(&world->lock);

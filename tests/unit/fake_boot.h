@@ -16,8 +16,8 @@ struct fake_world;
 
 struct fake_world *fake_world_new(int size);
 
-/* What ranks put as their address instead of the true one, from now on; NULL: the true one. */
-void fake_world_address(const char *text);
+/* What ranks put instead of what they want to, from now on; NULL: what they want to. */
+void fake_world_false_value(const void *value, size_t size_bytes);
 
 /* All boots must have been closed. Returns how many were not. */
 int fake_world_free(struct fake_world *world);
@@ -34,7 +34,7 @@ void fake_world_lost(struct fake_world *world);
 /* The status of the last abort, or 0. */
 int fake_world_aborted(struct fake_world *world);
 
-/* This rank gets another secret than the rest, in jobs from now on; -1: none does. */
-void fake_world_other_secret(int rank);
+/* Whether the keys that ranks put are others than those they expect to be proven. */
+void fake_world_false_keys(bool on);
 
 #endif

@@ -41,6 +41,7 @@ static void add_suites(void)
 	suite_group();
 	suite_layout();
 	suite_handshake();
+	suite_endpoint();
 	suite_directory();
 	suite_mem();
 	suite_memory_file();

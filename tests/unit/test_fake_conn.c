@@ -71,14 +71,14 @@ static struct rdma_cm_id *request(struct rdma_event_channel *channel, const char
 	return id;
 }
 
-/* As rank 1 would ask rank 0, but for what the caller has changed in `data` and secret. */
+/* As rank 1 would ask rank 0, but for what the caller has changed in `data` and key. */
 static struct rdma_cm_id *proper_request(struct rdma_event_channel *channel, const struct oriel_job *to, uint32_t rank,
                                          uint32_t attempt)
 {
 	struct handshake data = { .rank = rank, .attempt = attempt };
 	uint8_t bytes[HANDSHAKE_BYTES];
 
-	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, (uint32_t)to->rank, to->boot->secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, (uint32_t)to->rank, to->endpoint.key);
 	return request(channel, to->device.addr_text, bytes, sizeof(bytes));
 }
 
@@ -245,26 +245,26 @@ static void refused(struct rank *rank, struct rdma_event_channel *channel, const
 static void meet_bad_proofs(struct rank *rank, struct rdma_event_channel *channel)
 {
 	struct handshake data = { .rank = 1, .attempt = 1 };
-	const uint8_t *secret = rank->job->boot->secret;
-	uint8_t bytes[HANDSHAKE_BYTES], other[BOOT_SECRET_BYTES] = { 0 }, noise[56];
+	const uint8_t *key = rank->job->endpoint.key;
+	uint8_t bytes[HANDSHAKE_BYTES], other[HANDSHAKE_KEY_BYTES] = { 0 }, noise[56];
 
 	memset(noise, 0xa5, sizeof(noise));
 	refused(rank, channel, NULL, 0);
 	refused(rank, channel, noise, sizeof(noise));
 	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, other);
 	refused(rank, channel, bytes, sizeof(bytes));
-	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 1, secret); /* made for rank 1 */
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 1, key); /* made for rank 1 */
 	refused(rank, channel, bytes, sizeof(bytes));
-	handshake_encode(bytes, &data, HANDSHAKE_ANSWER, 0, secret); /* an answer is no request */
+	handshake_encode(bytes, &data, HANDSHAKE_ANSWER, 0, key); /* an answer is no request */
 	refused(rank, channel, bytes, sizeof(bytes));
 	data.rank = 0; /* its own rank */
-	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, key);
 	refused(rank, channel, bytes, sizeof(bytes));
 	data.rank = 3; /* no rank of the job */
-	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, key);
 	refused(rank, channel, bytes, sizeof(bytes));
 	data.rank = UINT32_MAX;
-	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, secret);
+	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, 0, key);
 	refused(rank, channel, bytes, sizeof(bytes));
 }
 
@@ -295,15 +295,15 @@ static void conn__requests_without_a_proof_are_dropped(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
-static void conn__other_secret_is_out_of_reach(void)
+static void conn__other_key_is_out_of_reach(void)
 {
 	struct rank ranks[2];
 
-	begin("another secret");
+	begin("another key");
 	setenv("ORIEL_CONNECT_TIMEOUT", "0.3", 1);
-	fake_world_other_secret(1);
+	fake_world_false_keys(true);
 	ranks_run(2, join_barrier_leave, NULL, ranks);
-	fake_world_other_secret(-1);
+	fake_world_false_keys(false);
 	for (int i = 0; i < 2; i++) {
 		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_PEER);
 		CU_ASSERT_PTR_NOT_NULL(strstr(ranks[i].first_text, "cannot be reached at 10.9.0.1"));
@@ -488,18 +488,41 @@ static void conn__address_that_leads_nowhere(void)
 		"10.9.0.1 99999999999999999999",
 		"a-host-name-that-is-much-longer-than-any-numeric-address-can-ever-be-and-than-the-buffer-for-it 1",
 	};
+	uint8_t bytes[ENDPOINT_MAX_BYTES];
+	struct endpoint endpoint;
 	struct rank ranks[2];
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		begin(texts[i]);
 		setenv("ORIEL_CONNECT_TIMEOUT", "0.15", 1);
-		fake_world_address(texts[i]);
+		endpoint_make(&endpoint, texts[i]);
+		fake_world_false_value(bytes, endpoint_encode(&endpoint, bytes));
 		ranks_run(2, join_barrier_leave, NULL, ranks);
-		fake_world_address(NULL);
+		fake_world_false_value(NULL, 0);
 		CU_ASSERT_EQUAL(ranks[0].first_error, ORIEL_ERR_PEER);
 		CU_ASSERT_EQUAL(ranks[1].first_error, ORIEL_ERR_PEER);
 		CU_ASSERT_TRUE(ranks_clean());
 	}
+}
+
+/* A peer of another build is refused at once, and by name. */
+static void conn__endpoint_of_another_version(void)
+{
+	uint8_t bytes[ENDPOINT_MAX_BYTES];
+	struct endpoint endpoint;
+	struct rank ranks[2];
+
+	begin("an endpoint of another version");
+	endpoint_make(&endpoint, "10.9.0.1 1");
+	fake_world_false_value(bytes, endpoint_encode(&endpoint, bytes));
+	bytes[3]++;
+	ranks_run(2, join_barrier_leave, NULL, ranks);
+	fake_world_false_value(NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_PEER);
+		CU_ASSERT_PTR_NOT_NULL(strstr(ranks[i].first_text, "built with another liboriel"));
+	}
+	CU_ASSERT_TRUE(ranks_clean());
 }
 
 /* Asynchronous events of the device, told while everybody waits. */
@@ -686,7 +709,7 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, conn__newer_attempt_replaces_a_half_open_one);
 	CU_ADD_TEST(suite, conn__half_open_gives_way_established_does_not);
 	CU_ADD_TEST(suite, conn__requests_without_a_proof_are_dropped);
-	CU_ADD_TEST(suite, conn__other_secret_is_out_of_reach);
+	CU_ADD_TEST(suite, conn__other_key_is_out_of_reach);
 	CU_ADD_TEST(suite, conn__peer_that_ended_before_it_joined);
 	CU_ADD_TEST(suite, conn__peer_that_is_late);
 	CU_ADD_TEST(suite, conn__without_a_limit_of_time);
@@ -694,6 +717,7 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, service__poll_fails);
 	CU_ADD_TEST(suite, job_open__settings_that_cannot_be_read);
 	CU_ADD_TEST(suite, conn__address_that_leads_nowhere);
+	CU_ADD_TEST(suite, conn__endpoint_of_another_version);
 	CU_ADD_TEST(suite, lookup__another_layout_is_refused);
 	CU_ADD_TEST(suite, service__device_events);
 	CU_ADD_TEST(suite, service__lost_launcher);

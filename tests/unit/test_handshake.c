@@ -6,7 +6,7 @@
 
 #include "suites.h"
 
-static uint8_t secret[BOOT_SECRET_BYTES];
+static uint8_t key[HANDSHAKE_KEY_BYTES];
 
 static const struct handshake sample = {
 	.rank = 0x00fedcba,
@@ -19,8 +19,8 @@ static const struct handshake sample = {
 
 static int init(void)
 {
-	for (size_t i = 0; i < sizeof(secret); i++)
-		secret[i] = (uint8_t)(i * 7 + 1);
+	for (size_t i = 0; i < sizeof(key); i++)
+		key[i] = (uint8_t)(i * 7 + 1);
 	return sodium_init() < 0;
 }
 
@@ -38,8 +38,8 @@ static void handshake_encode__round_trip(void)
 	for (enum handshake_direction direction = HANDSHAKE_REQUEST; direction <= HANDSHAKE_ANSWER; direction++) {
 		struct handshake out = { .rank = 1 };
 
-		handshake_encode(bytes, &sample, direction, 5, secret);
-		CU_ASSERT_TRUE(handshake_decode(&out, bytes, sizeof(bytes), direction, 5, secret));
+		handshake_encode(bytes, &sample, direction, 5, key);
+		CU_ASSERT_TRUE(handshake_decode(&out, bytes, sizeof(bytes), direction, 5, key));
 		CU_ASSERT_TRUE(same(&out, &sample));
 	}
 }
@@ -50,9 +50,9 @@ static void handshake_decode__takes_padding(void)
 	uint8_t bytes[196] = { 0 };
 	struct handshake out;
 
-	handshake_encode(bytes, &sample, HANDSHAKE_ANSWER, 5, secret);
-	CU_ASSERT_TRUE(handshake_decode(&out, bytes, 56, HANDSHAKE_ANSWER, 5, secret));
-	CU_ASSERT_TRUE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_ANSWER, 5, secret));
+	handshake_encode(bytes, &sample, HANDSHAKE_ANSWER, 5, key);
+	CU_ASSERT_TRUE(handshake_decode(&out, bytes, 56, HANDSHAKE_ANSWER, 5, key));
+	CU_ASSERT_TRUE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_ANSWER, 5, key));
 	CU_ASSERT_TRUE(same(&out, &sample));
 }
 
@@ -60,12 +60,12 @@ static void handshake_decode__refuses_every_flipped_bit(void)
 {
 	uint8_t bytes[HANDSHAKE_BYTES];
 
-	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, secret);
+	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, key);
 	for (size_t bit = 0; bit < sizeof(bytes) * 8; bit++) {
 		struct handshake out = { .rank = 77 }, before = out;
 
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, secret));
+		CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, key));
 		CU_ASSERT_TRUE(same(&out, &before));
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
@@ -76,22 +76,22 @@ static void handshake_decode__refuses_what_is_too_short(void)
 	uint8_t bytes[HANDSHAKE_BYTES];
 	struct handshake out;
 
-	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, secret);
+	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, key);
 	for (size_t size = 0; size < sizeof(bytes); size++)
-		CU_ASSERT_FALSE(handshake_decode(&out, bytes, size, HANDSHAKE_REQUEST, 5, secret));
-	CU_ASSERT_FALSE(handshake_decode(&out, NULL, 0, HANDSHAKE_REQUEST, 5, secret));
-	CU_ASSERT_FALSE(handshake_decode(&out, NULL, sizeof(bytes), HANDSHAKE_REQUEST, 5, secret));
+		CU_ASSERT_FALSE(handshake_decode(&out, bytes, size, HANDSHAKE_REQUEST, 5, key));
+	CU_ASSERT_FALSE(handshake_decode(&out, NULL, 0, HANDSHAKE_REQUEST, 5, key));
+	CU_ASSERT_FALSE(handshake_decode(&out, NULL, sizeof(bytes), HANDSHAKE_REQUEST, 5, key));
 }
 
-static void handshake_decode__refuses_another_secret(void)
+static void handshake_decode__refuses_another_key(void)
 {
-	uint8_t bytes[HANDSHAKE_BYTES], other[BOOT_SECRET_BYTES];
+	uint8_t bytes[HANDSHAKE_BYTES], other[HANDSHAKE_KEY_BYTES];
 	struct handshake out;
 
-	memcpy(other, secret, sizeof(other));
-	other[BOOT_SECRET_BYTES - 1] ^= 1;
+	memcpy(other, key, sizeof(other));
+	other[HANDSHAKE_KEY_BYTES - 1] ^= 1;
 	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, other);
-	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, secret));
+	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, key));
 }
 
 /* What rank 5 was sent must not be usable towards rank 6. */
@@ -100,9 +100,9 @@ static void handshake_decode__refuses_another_receiver(void)
 	uint8_t bytes[HANDSHAKE_BYTES];
 	struct handshake out;
 
-	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, secret);
-	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 6, secret));
-	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 0, secret));
+	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, key);
+	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 6, key));
+	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 0, key));
 }
 
 /* Nor a request be sent back as an answer. */
@@ -111,10 +111,10 @@ static void handshake_decode__refuses_the_other_direction(void)
 	uint8_t bytes[HANDSHAKE_BYTES];
 	struct handshake out;
 
-	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, secret);
-	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_ANSWER, 5, secret));
-	handshake_encode(bytes, &sample, HANDSHAKE_ANSWER, 5, secret);
-	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, secret));
+	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, key);
+	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_ANSWER, 5, key));
+	handshake_encode(bytes, &sample, HANDSHAKE_ANSWER, 5, key);
+	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, key));
 }
 
 static void handshake_decode__refuses_another_version_with_a_good_proof(void)
@@ -122,10 +122,10 @@ static void handshake_decode__refuses_another_version_with_a_good_proof(void)
 	uint8_t bytes[HANDSHAKE_BYTES];
 	struct handshake out;
 
-	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, secret);
+	handshake_encode(bytes, &sample, HANDSHAKE_REQUEST, 5, key);
 	bytes[0] ^= 3;
-	prove(bytes + SIGNED_BYTES, bytes, HANDSHAKE_REQUEST, 5, secret);
-	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, secret));
+	prove(bytes + SIGNED_BYTES, bytes, HANDSHAKE_REQUEST, 5, key);
+	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, key));
 }
 
 void suite_handshake(void)
@@ -136,7 +136,7 @@ void suite_handshake(void)
 	CU_ADD_TEST(suite, handshake_decode__takes_padding);
 	CU_ADD_TEST(suite, handshake_decode__refuses_every_flipped_bit);
 	CU_ADD_TEST(suite, handshake_decode__refuses_what_is_too_short);
-	CU_ADD_TEST(suite, handshake_decode__refuses_another_secret);
+	CU_ADD_TEST(suite, handshake_decode__refuses_another_key);
 	CU_ADD_TEST(suite, handshake_decode__refuses_another_receiver);
 	CU_ADD_TEST(suite, handshake_decode__refuses_the_other_direction);
 	CU_ADD_TEST(suite, handshake_decode__refuses_another_version_with_a_good_proof);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * endpoint.h - what a rank tells all others through the bootstrap, as pure functions
+ *
+ * One value, put once before anything is asked for: launchers keep what they were told first. It
+ * begins with a mark and a version, so that a rank of another build is refused by name, and has one
+ * encoding: nothing may be missing, nothing may follow.
+ *
+ *   mark     "ore"
+ *   version  1 byte
+ *   key      32 random bytes: whoever connects to this rank proves that it knows them (handshake.h)
+ *   addr     1 byte of length, then text: where the rank listens, as device.h writes it
+ */
+#ifndef ORIEL_ENDPOINT_H
+#define ORIEL_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "boot.h"
+#include "verbs/device.h"
+#include "verbs/handshake.h"
+
+#define ENDPOINT_BOOT_KEY "endpoint" /* what it is called in the bootstrap */
+#define ENDPOINT_VERSION 1
+#define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
+#define ENDPOINT_WHY_BYTES 128
+
+struct endpoint {
+	uint8_t key[HANDSHAKE_KEY_BYTES];
+	char addr[DEVICE_ADDR_TEXT_BYTES];
+};
+
+/* A rank that listens at addr, with a new key. */
+void endpoint_make(struct endpoint *endpoint, const char *addr);
+
+/* The value to put. Returns its size. */
+size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES]);
+
+/* False, with the reason as a text about the other rank, if bytes are no endpoint of this version; *out is then untouched. */
+bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes, char why[ENDPOINT_WHY_BYTES]);
+
+#endif
