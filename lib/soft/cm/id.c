@@ -28,21 +28,30 @@ pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
 
 /* ---- the device ---- */
 
+static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ibv_context *device;
+
 struct ibv_context *cm_verbs(void)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static struct ibv_context *context;
 	struct ibv_device **list;
 
-	pthread_mutex_lock(&lock);
-	if (!context) {
+	pthread_mutex_lock(&device_lock);
+	if (!device) {
 		list = ibv_get_device_list(NULL);
 		if (list && list[0])
-			context = ibv_open_device(list[0]);
+			device = ibv_open_device(list[0]);
 		ibv_free_device_list(list);
 	}
-	pthread_mutex_unlock(&lock);
-	return context;
+	pthread_mutex_unlock(&device_lock);
+	return device;
+}
+
+void cm_id_forked(void)
+{
+	pthread_mutex_init(&device_lock, NULL);
+	pthread_mutex_init(&cm_lock, NULL);
+	pthread_cond_init(&cm_acked, NULL);
+	device = NULL;
 }
 
 SOFT_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)

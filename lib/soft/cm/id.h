@@ -10,6 +10,8 @@
 
 /* The one device, opened on first use and never closed; NULL with errno. */
 struct ibv_context *cm_verbs(void);
+/* In a child: the device is not open, and nobody holds a lock. */
+void cm_id_forked(void);
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
                         enum ibv_qp_type type);
 int cm_id_bind_device(struct cm_id *id);

@@ -109,16 +109,22 @@ int cm_qp_error(struct cm_id *id)
 
 /* ---- making ---- */
 
+static pthread_mutex_t own_pd_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ibv_pd *own_pd;
+
 static struct ibv_pd *default_pd(void)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static struct ibv_pd *pd;
+	pthread_mutex_lock(&own_pd_lock);
+	if (!own_pd && cm_verbs())
+		own_pd = ibv_alloc_pd(cm_verbs());
+	pthread_mutex_unlock(&own_pd_lock);
+	return own_pd;
+}
 
-	pthread_mutex_lock(&lock);
-	if (!pd && cm_verbs())
-		pd = ibv_alloc_pd(cm_verbs());
-	pthread_mutex_unlock(&lock);
-	return pd;
+void cm_qp_forked(void)
+{
+	pthread_mutex_init(&own_pd_lock, NULL);
+	own_pd = NULL;
 }
 
 static int make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_channel **channel, struct ibv_cq **cq)

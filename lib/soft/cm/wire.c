@@ -383,3 +383,8 @@ void cm_on_message(void *arg)
 		handle(id, &msg);
 	pthread_mutex_unlock(&cm_lock);
 }
+
+void cm_wire_forked(void)
+{
+	soft_list_init(&pendings);
+}

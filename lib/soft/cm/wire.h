@@ -16,5 +16,7 @@ void cm_on_listen(void *listener);
 void cm_on_message(void *id);
 /* Under cm_lock: connections to a listener that have not said anything yet lose it. */
 void cm_orphan(struct cm_id *listener);
+/* In a child: nobody is about to connect. */
+void cm_wire_forked(void);
 
 #endif

@@ -196,3 +196,8 @@ int soft_backing_find(const void *addr, size_t length, unsigned int access, int 
 	*offset = first.offset + (start - first.start);
 	return 0;
 }
+
+void soft_backing_forked(void)
+{
+	pthread_mutex_init(&file_lock, NULL);
+}

@@ -13,5 +13,7 @@
  */
 int soft_backing_find(const void *addr, size_t length, unsigned int access, int *fd, uint64_t *offset);
 void soft_backing_put(int fd);
+/* In a child: nobody holds the lock. */
+void soft_backing_forked(void);
 
 #endif

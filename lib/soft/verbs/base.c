@@ -40,14 +40,15 @@ uint64_t soft_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t pool[64], left;
+
 /* From a pool: a system call for every key would be felt. */
 uint32_t soft_random(void)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static uint32_t pool[64], left;
 	uint32_t value;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&pool_lock);
 	/*
 	 * By number, because getrandom(2) is a place where a thread can be cancelled, with the lock. Up
 	 * to 256 bytes never come in part; before the kernel's pool is seeded, the clock has to do.
@@ -55,6 +56,12 @@ uint32_t soft_random(void)
 	if (left == 0 && syscall(SYS_getrandom, pool, sizeof(pool), GRND_NONBLOCK) == (long)sizeof(pool))
 		left = sizeof(pool) / sizeof(pool[0]);
 	value = left ? pool[--left] : (uint32_t)(soft_now_ns() * 2654435761u);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&pool_lock);
 	return value;
+}
+
+void soft_random_forked(void)
+{
+	pthread_mutex_init(&pool_lock, NULL);
+	left = 0;
 }

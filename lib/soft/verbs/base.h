@@ -10,6 +10,8 @@
 uint64_t soft_now_ns(void);
 /* Unpredictable to other processes. */
 uint32_t soft_random(void);
+/* In a child: draw other numbers than the parent does. */
+void soft_random_forked(void);
 /*
  * Ask the kernel for heavy barriers, once; false where it has none, and then whoever relies on one
  * fences himself.

@@ -173,3 +173,27 @@ void soft_loop_close(void)
 	close(loop.epoll_fd);
 	loop.epoll_fd = -1;
 }
+
+void soft_loop_hold(void)
+{
+	pthread_mutex_lock(&loop.lock);
+}
+
+void soft_loop_let_go(void)
+{
+	pthread_mutex_unlock(&loop.lock);
+}
+
+/* A socket that the child kept open would hide the parent's end from its peers. */
+void soft_loop_forked(void)
+{
+	for (int fd = 0; fd < loop.nwatch; fd++)
+		if (loop.watch[fd].fn)
+			close(fd);
+	if (loop.epoll_fd >= 0)
+		soft_loop_close();
+	if (loop.nwatch)
+		memset(loop.watch, 0, (size_t)loop.nwatch * sizeof(*loop.watch));
+	pthread_mutex_init(&loop.lock, NULL);
+	pthread_cond_init(&loop.idle, NULL);
+}

@@ -190,14 +190,19 @@ void soft_peer_unmap(struct soft_peer *peer)
 		close(peer->pidfd);
 }
 
+static __thread uint64_t last_ring __attribute__((tls_model("initial-exec")));
+
 /* A number that nobody has rung with: each thread counts on from anywhere. */
 static uint64_t ring_number(void)
 {
-	static __thread uint64_t number __attribute__((tls_model("initial-exec")));
+	if (last_ring == 0)
+		last_ring = (uint64_t)soft_random() << 32 | soft_random();
+	return ++last_ring;
+}
 
-	if (number == 0)
-		number = (uint64_t)soft_random() << 32 | soft_random();
-	return ++number;
+void soft_peer_forked(void)
+{
+	last_ring = 0;
 }
 
 void soft_peer_notify(const struct soft_peer *peer)

@@ -60,6 +60,8 @@ int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);
 /* Tell whoever is on the other side that there is something in a pipe. */
 void soft_peer_notify(const struct soft_peer *peer);
+/* In a child: ring with other numbers than the parent does. */
+void soft_peer_forked(void);
 
 /*
  * Does a thread of the peer sit in ibv_poll_cq? It then carries a request out sooner than a system

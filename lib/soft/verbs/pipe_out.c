@@ -246,3 +246,8 @@ int soft_out_get(struct soft_core *core, uint32_t qpn, struct soft_out **out)
 	/* Nobody there, or nobody who answers: as on a network, only requests will find out. */
 	return soft_is_shortage(err) || err == EREMOTEIO ? err : 0;
 }
+
+void soft_out_forked(void)
+{
+	pthread_mutex_init(&connect_lock, NULL);
+}

@@ -13,5 +13,7 @@
  */
 int soft_out_get(struct soft_core *core, uint32_t qpn, struct soft_out **out);
 void soft_out_put(struct soft_out *out);
+/* In a child: nobody holds the lock. */
+void soft_out_forked(void);
 
 #endif

@@ -132,3 +132,8 @@ int soft_procmap(uint64_t addr, struct soft_vma *vma)
 
 	return err && err != ENOENT ? by_text(addr, vma) : err;
 }
+
+void soft_procmap_forked(void)
+{
+	pthread_mutex_init(&query_lock, NULL);
+}

@@ -18,5 +18,7 @@ struct soft_vma {
 
 /* The mapping that `addr` lies in: 0, ENOENT where nothing is mapped, or another errno value. */
 int soft_procmap(uint64_t addr, struct soft_vma *vma);
+/* In a child: nobody holds the lock. */
+void soft_procmap_forked(void);
 
 #endif

@@ -29,6 +29,12 @@ void soft_spare_close(void)
 	spare_fd = -1;
 }
 
+void soft_spare_forked(void)
+{
+	if (spare_fd >= 0)
+		soft_spare_close();
+}
+
 static int accept_one(int listener)
 {
 	return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -14,6 +14,8 @@ typedef void softverbs_refuse_fn(int sock, int err);
 /* 0 or an errno value. */
 int soft_spare_open(void);
 void soft_spare_close(void);
+/* In a child: the parent's is of no use. */
+void soft_spare_forked(void);
 
 /*
  * Accept a connection, which does not block; -1 where there is none, or where it was refused for

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 #include "soft/verbs/start.h"
 
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool core_is_the_parents; /* under core_lock */
 
 /*
  * Listen under the first free slot, starting at a random one. Slot 0 has the reserved numbers 0 and
@@ -182,26 +184,56 @@ err_loop:
 	return err;
 }
 
-struct soft_core *soft_core_get(void)
+/* NULL and errno. core_lock is held. */
+static struct soft_core *core_make(void)
 {
+	struct soft_core *core = core_new();
 	int err;
 
-	pthread_mutex_lock(&core_lock);
-	if (!soft_core) {
-		struct soft_core *core = core_new();
+	if (!core)
+		return NULL;
+	/* The engine finds the core by its global name, so that comes first. */
+	soft_core = core;
+	err = core_start(core);
+	if (!err)
+		return core;
+	soft_core = NULL;
+	core_free(core);
+	errno = err;
+	return NULL;
+}
 
-		if (!core)
-			goto out;
-		/* The engine finds the core by its global name, so that comes first. */
-		soft_core = core;
-		err = core_start(core);
-		if (err) {
-			soft_core = NULL;
-			core_free(core);
-			errno = err;
-		}
+struct soft_core *soft_core_get(void)
+{
+	struct soft_core *core;
+
+	pthread_mutex_lock(&core_lock);
+	core = core_is_the_parents ? NULL : soft_core;
+	if (!core) {
+		core_is_the_parents = false;
+		core = core_make();
 	}
-out:
 	pthread_mutex_unlock(&core_lock);
-	return soft_core;
+	return core;
+}
+
+void soft_core_hold(void)
+{
+	pthread_mutex_lock(&core_lock);
+}
+
+void soft_core_let_go(void)
+{
+	pthread_mutex_unlock(&core_lock);
+}
+
+/* The record stays, for those who destroy inherited objects before they end. */
+void soft_core_forked(void)
+{
+	if (soft_core && !core_is_the_parents) {
+		close(soft_core->seg_fd);
+		close(soft_core->bell_fd);
+		core_is_the_parents = true;
+	}
+	pthread_mutex_init(&core_lock, NULL);
 }

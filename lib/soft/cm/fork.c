@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The connection manager's part of what a child made by fork has to do; see soft/verbs/fork.c, which
+ * closes its sockets with all that the engine watches.
+ */
+#include <pthread.h>
+
+#include "soft/cm/id.h"
+#include "soft/cm/qp.h"
+#include "soft/cm/wire.h"
+
+static void in_child(void)
+{
+	cm_id_forked();
+	cm_qp_forked();
+	cm_wire_forked();
+}
+
+__attribute__((constructor)) static void register_handler(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A process that has the device open forks: the child starts from nothing and can open the device
+ * itself, the parent goes on, and a child that lives on does not hide the parent's end.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab.h"
+
+enum {
+	KEYS = 8,
+	NOTICE_MS = 20000,
+};
+
+static bool transfer_works(struct lab *lab)
+{
+	return lab_rdma(lab, IBV_WR_RDMA_WRITE, 0, 0, 4096, IBV_SEND_SIGNALED) == 0 &&
+	       lab_wait(lab->a.send_cq).status == IBV_WC_SUCCESS;
+}
+
+static struct rdma_cm_id *endpoint(int flags, const char *port)
+{
+	struct rdma_addrinfo hints = { .ai_flags = flags, .ai_port_space = RDMA_PS_TCP }, *found;
+	struct ibv_qp_init_attr attr = { .cap = { 1, 1, 1, 1, 0 } };
+	struct rdma_cm_id *id = NULL;
+
+	if (rdma_getaddrinfo("127.0.0.1", port, &hints, &found) == 0 && rdma_create_ep(&id, found, NULL, &attr) != 0)
+		return NULL;
+	return id;
+}
+
+/* That nobody listens is what the engine finds out. */
+static bool engine_runs(void)
+{
+	struct rdma_cm_id *id = endpoint(0, "1");
+
+	return id && rdma_connect(id, NULL) != 0 && errno == ECONNREFUSED;
+}
+
+/* A device of one's own, and a transfer over it. */
+static bool starts_anew(void)
+{
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	return transfer_works(&lab) && engine_runs();
+}
+
+static bool child_succeeds(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static enum lab_verdict child_starts_anew_and_parent_goes_on(void)
+{
+	struct lab lab;
+	pid_t child;
+
+	lab_setup(&lab, NULL);
+	CHECK(transfer_works(&lab) && engine_runs());
+	child = fork();
+	if (child == 0)
+		_exit(!starts_anew());
+	CHECK(child > 0);
+	CHECK(transfer_works(&lab));
+	CHECK(child_succeeds(child));
+	CHECK(transfer_works(&lab));
+	return LAB_PASSED;
+}
+
+/* The parent is gone when the child begins, so that nothing of it can be of help. */
+static void outlive_parent(const int pipes[2], int answer)
+{
+	char c;
+	bool ok;
+
+	close(pipes[1]);
+	if (read(pipes[0], &c, 1) != 0)
+		_exit(1);
+	ok = starts_anew();
+	_exit(write(answer, &ok, sizeof(ok)) != sizeof(ok));
+}
+
+static enum lab_verdict child_outlives_the_parent_and_starts_anew(void)
+{
+	int end[2], answer[2];
+	struct lab lab;
+	bool ok;
+	pid_t parent;
+
+	CHECK(pipe(answer) == 0);
+	parent = fork();
+	if (parent == 0) {
+		lab_setup(&lab, NULL);
+		if (!transfer_works(&lab) || pipe(end) != 0)
+			_exit(1);
+		if (fork() == 0)
+			outlive_parent(end, answer[1]);
+		_exit(0);
+	}
+	close(answer[1]);
+	CHECK(child_succeeds(parent));
+	CHECK(read(answer[0], &ok, sizeof(ok)) == sizeof(ok) && ok);
+	return LAB_PASSED;
+}
+
+static bool make_keys(uint32_t keys[KEYS])
+{
+	struct ibv_pd *pd = ibv_alloc_pd(lab_open());
+	static char memory[4096];
+
+	for (int i = 0; pd && i < KEYS; i++) {
+		struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+
+		if (!mr)
+			return false;
+		keys[i] = mr->rkey;
+	}
+	return pd;
+}
+
+static enum lab_verdict child_draws_keys_of_its_own(void)
+{
+	uint32_t mine[KEYS], theirs[KEYS];
+	int pipes[2], same = 0;
+	pid_t child;
+
+	CHECK(make_keys(mine) && pipe(pipes) == 0);
+	child = fork();
+	if (child == 0)
+		_exit(!make_keys(theirs) || write(pipes[1], theirs, sizeof(theirs)) != sizeof(theirs));
+	CHECK(read(pipes[0], theirs, sizeof(theirs)) == sizeof(theirs) && child_succeeds(child));
+	CHECK(make_keys(mine));
+	for (int i = 0; i < KEYS; i++)
+		same += (mine[i] & 0xffff) == (theirs[i] & 0xffff);
+	CHECK(same < KEYS);
+	return LAB_PASSED;
+}
+
+/* Connects, has a child that outlives it, tells who that is, and ends. */
+static void connect_and_end(const char *port, int tell)
+{
+	struct rdma_cm_id *id = endpoint(0, port);
+	pid_t child;
+
+	if (!id || rdma_connect(id, NULL) != 0)
+		_exit(1);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	if (write(tell, &child, sizeof(child)) != sizeof(child))
+		_exit(1);
+	kill(getpid(), SIGKILL);
+}
+
+static enum lab_verdict await_disconnect(struct rdma_cm_id *id)
+{
+	struct pollfd wait = { .fd = id->channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	do {
+		CHECK(poll(&wait, 1, NOTICE_MS) == 1);
+		CHECK(rdma_get_cm_event(id->channel, &event) == 0);
+		rdma_ack_cm_event(event);
+	} while (event->event == RDMA_CM_EVENT_ESTABLISHED);
+	CHECK(event->event == RDMA_CM_EVENT_DISCONNECTED);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict child_does_not_hide_the_parents_end(void)
+{
+	struct rdma_cm_id *listener = endpoint(RAI_PASSIVE, "0"), *id;
+	enum lab_verdict verdict;
+	char port[8];
+	int pipes[2];
+	pid_t child;
+
+	CHECK(listener && rdma_listen(listener, 1) == 0 && pipe(pipes) == 0);
+	snprintf(port, sizeof(port), "%d", ntohs(rdma_get_src_port(listener)));
+	if (fork() == 0)
+		connect_and_end(port, pipes[1]);
+	CHECK(rdma_get_request(listener, &id) == 0 && rdma_accept(id, NULL) == 0);
+	CHECK(read(pipes[0], &child, sizeof(child)) == sizeof(child));
+	verdict = await_disconnect(id);
+	kill(child, SIGKILL);
+	return verdict;
+}
+
+#define CASE(name, source)  \
+	{                       \
+#name, name, source \
+	}
+
+int main(int argc, char **argv)
+{
+	static const struct lab_case cases[] = {
+		CASE(child_starts_anew_and_parent_goes_on, "lib/soft/verbs/fork.c"),
+		CASE(child_outlives_the_parent_and_starts_anew, "lib/soft/verbs/fork.c"),
+		CASE(child_draws_keys_of_its_own, "lib/soft/verbs/fork.c"),
+		CASE(child_does_not_hide_the_parents_end, "lib/soft/verbs/fork.c"),
+	};
+
+	return lab_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
