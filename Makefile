@@ -6,7 +6,7 @@ MAKEFLAGS += --no-builtin-rules
 
 INCLUDES = -Iinclude -Ilib -Ibootstrap -Iperf -Itests -isystem /usr/include/libev
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
-LIBS = -libverbs -lrdmacm -lev -lsodium -lpthread
+LIBS = -libverbs -lrdmacm -lsodium -lpthread
 
 # The library with all its names, for tests and programs of ours that look inside; the objects of sources; a link.
 lib_all = $(B)/obj/liboriel-all.a
@@ -22,6 +22,7 @@ include lib/soft/soft.mk
 include include/man.mk
 include perf/perf.mk
 include tests/tests.mk
+include tests/mpi/mpi-tests.mk
 
 # What there is to make.
 

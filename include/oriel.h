@@ -60,7 +60,7 @@ enum oriel_error {
 	ORIEL_ERR_MEMORY = -10,   /* no memory, or the device could not register it */
 	ORIEL_ERR_LIMIT = -11,    /* a named bound of the library was reached */
 	ORIEL_ERR_DEVICE = -12,   /* no usable RDMA device, or the device failed */
-	ORIEL_ERR_BOOTSTRAP = -13 /* the launcher could not be understood, reached, or trusted */
+	ORIEL_ERR_BOOTSTRAP = -13 /* the launcher could not be understood, reached, or trusted; or libev is missing */
 };
 
 /*
@@ -151,7 +151,8 @@ struct oriel_usage {
  *
  * Errors: ORIEL_ERR_ARG: also an environment variable that cannot be read, with its name, value and
  * what is legal; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways out;
- * ORIEL_ERR_BOOTSTRAP; ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and remedy.
+ * ORIEL_ERR_BOOTSTRAP: also that libev, which is opened here, is missing, with the package;
+ * ORIEL_ERR_MEMORY: locked-memory limit too low, with need, limit and remedy.
  * Threads: one thread at a time per job.
  * Source: MPI-4.1 11.2; E1
  * Example:

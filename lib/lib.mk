@@ -21,8 +21,10 @@ $(B)/lib/liboriel.a: $(B)/obj/liboriel.o
 $(lib_all): $(lib_obj)
 	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
 
+# nodelete: a thread of ours may be running when a program that has opened the library with dlopen closes it, and libev may know
+# functions of ours.
 $(lib_so): $(lib_obj) lib/oriel.map
-	$(link) -shared -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs $(lib_obj) $(LIBS)
+	$(link) -shared -Wl,-z,nodelete -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs $(lib_obj) $(LIBS)
 
 $(B)/lib/liboriel.so: $(lib_so)
 	$(call quiet,link) ln -sf $(<F) $(B)/lib/liboriel.so.$(SOVERSION) && ln -sf $(<F) $@

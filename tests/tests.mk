@@ -9,7 +9,7 @@ unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c options.c)
 
 .PHONY: tests unit launcher-tests
-tests: all unit launcher-tests soft-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
+tests: all unit launcher-tests soft-tests mpi-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 
@@ -35,4 +35,4 @@ $(B)/bin/unit: $(call objects,$(unit_src)) $(lib_all)
 	$(link) $^ -lcunit $(LIBS) -lm
 
 $(B)/bin/unit_fake: $(call objects,$(fake_src)) $(lib_all)
-	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lev -lsodium -lpthread
+	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lsodium -lpthread

@@ -3,7 +3,6 @@
 #include "job/service.h"
 
 #include <errno.h>
-#include <ev.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "job/conn.h"
 #include "job/lookup.h"
 #include "base/err.h"
+#include "base/libev.h"
 #include "job/job.h"
 #include "base/owned_lock.h"
 #include "base/order.h"
@@ -32,6 +32,7 @@
 struct service {
 	struct oriel_job *job;
 	pthread_t thread;
+	const struct libev *libev;
 	struct ev_loop *loop;
 	ev_io channel;
 	ev_io async_events;
@@ -62,7 +63,7 @@ struct abort_request {
 static void set_tick(struct service *service, double seconds)
 {
 	service->tick.repeat = seconds;
-	ev_timer_again(service->loop, &service->tick);
+	service->libev->timer_again(service->loop, &service->tick);
 }
 
 /*
@@ -113,7 +114,7 @@ static void serve_busy(struct service *service)
 
 	ticks |= serve_round(service->job, now, &fresh);
 	if (!ticks)
-		ev_timer_stop(service->loop, &service->tick);
+		service->libev->timer_stop(service->loop, &service->tick);
 	else if (fresh || !ev_is_active(&service->tick))
 		set_tick(service, TICK_SECONDS);
 }
@@ -141,8 +142,9 @@ static double tick_most(const struct oriel_job *job)
  */
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 {
-	struct service *service = ev_userdata(loop);
+	struct service *service = watcher->data;
 
+	(void)loop;
 	(void)events;
 	take_cm_events(service);
 	serve_busy(service);
@@ -156,9 +158,9 @@ static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
  */
 static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
-	struct service *service = ev_userdata(loop);
+	struct service *service = watcher->data;
 
-	(void)watcher;
+	(void)loop;
 	(void)events;
 	take_cm_events(service);
 	serve_busy(service);
@@ -217,11 +219,11 @@ static void device_event(struct oriel_job *job, const struct ibv_async_event *ev
 
 static void on_async_event(struct ev_loop *loop, ev_io *watcher, int events)
 {
-	struct service *service = ev_userdata(loop);
+	struct service *service = watcher->data;
 	const struct device *device = &service->job->device;
 	struct ibv_async_event event;
 
-	(void)watcher;
+	(void)loop;
 	(void)events;
 	while (device->functions->get_async_event(device->verbs, &event) == 0) {
 		struct ibv_async_event copy = event;
@@ -234,9 +236,9 @@ static void on_async_event(struct ev_loop *loop, ev_io *watcher, int events)
 
 static void on_boot(struct ev_loop *loop, ev_io *watcher, int events)
 {
-	struct service *service = ev_userdata(loop);
+	struct service *service = watcher->data;
 
-	(void)watcher;
+	(void)loop;
 	(void)events;
 	service->job->boot->ops->dispatch(service->job->boot);
 	serve_busy(service);
@@ -288,7 +290,7 @@ static void boot_lost(void *arg, const char *text)
 	if (!job->service)
 		return;
 	job->service->boot_lost = true;
-	ev_io_stop(job->service->loop, &job->service->boot);
+	job->service->libev->io_stop(job->service->loop, &job->service->boot);
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
 		conn_endpoint(peer, NULL, 0); /* none will come any more */
 	mark_left(job->service);
@@ -318,7 +320,7 @@ static void end_thread(void *arg)
 		service->job->boot->ops->leave(service->job->boot);
 	connections_close(service->job);
 	service->ended = true;
-	ev_break(service->loop, EVBREAK_ALL);
+	service->libev->break_loop(service->loop, EVBREAK_ALL);
 }
 
 static void send_abort(void *arg)
@@ -345,21 +347,24 @@ static void serve_requests(struct service *service)
 
 static void on_wake(struct ev_loop *loop, ev_async *watcher, int events)
 {
-	(void)watcher;
+	(void)loop;
 	(void)events;
-	serve_requests(ev_userdata(loop));
+	serve_requests(watcher->data);
 }
 
 static void wake(void *arg)
 {
 	struct service *service = arg;
 
-	ev_async_send(service->loop, &service->wake);
+	service->libev->async_send(service->loop, &service->wake);
 }
 
 /*
  * A poll that fails, since the program has closed descriptors that are not its own. libev would end
- * the process, and does for loops that are not ours. Its callback has no argument.
+ * the process, and does for loops that are not ours: its callback, which has no argument, is one for
+ * the whole process, and some other part of it may have loops too. For these it does what libev does
+ * by itself. Nobody can ask whose callback was there, so there is none to put back, and it stays
+ * behind the last job, where it may be somebody else's by then: oriel's code is never unloaded.
  */
 static _Thread_local struct service *polling;
 
@@ -405,7 +410,7 @@ static void *run(void *arg)
 	owned_lock_never_own();
 	polling = service;
 	while (!service->ended && !service->poll_error)
-		ev_run(service->loop, EVRUN_ONCE); /* from within a poll a loop cannot be broken */
+		service->libev->run(service->loop, EVRUN_ONCE); /* from within a poll a loop cannot be broken */
 	polling = NULL;
 	if (!service->ended)
 		run_deaf(service);
@@ -421,28 +426,30 @@ static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
 
 static void watch_all(struct service *service)
 {
+	const struct libev *libev = service->libev;
 	struct oriel_job *job = service->job;
 	int boot_fd = job->boot->ops->fd(job->boot);
 
-	ev_set_userdata(service->loop, service);
+	service->channel.data = service->async_events.data = service->boot.data = service;
+	service->wake.data = service->tick.data = service;
 	ev_io_init(&service->channel, on_channel, job->device.channel->fd, EV_READ);
-	ev_io_start(service->loop, &service->channel);
+	libev->io_start(service->loop, &service->channel);
 	ev_io_init(&service->async_events, on_async_event, job->device.verbs->async_fd, EV_READ);
-	ev_io_start(service->loop, &service->async_events);
+	libev->io_start(service->loop, &service->async_events);
 	ev_io_init(&service->boot, on_boot, boot_fd, EV_READ);
 	if (boot_fd >= 0)
-		ev_io_start(service->loop, &service->boot);
+		libev->io_start(service->loop, &service->boot);
 	ev_async_init(&service->wake, on_wake);
-	ev_async_start(service->loop, &service->wake);
+	libev->async_start(service->loop, &service->wake);
 	ev_timer_init(&service->beat, on_beat, BEAT_SECONDS, BEAT_SECONDS * job_patience(job));
-	ev_timer_start(service->loop, &service->beat);
+	libev->timer_start(service->loop, &service->beat);
 	ev_timer_init(&service->tick, on_tick, 0., TICK_SECONDS);
 }
 
 static void service_free(struct service *service)
 {
 	if (service->loop)
-		ev_loop_destroy(service->loop);
+		service->libev->loop_destroy(service->loop);
 	pthread_mutex_destroy(&service->lock);
 	pthread_cond_destroy(&service->changed);
 	free(service);
@@ -461,7 +468,7 @@ static int start_thread(struct service *service)
 	return rc;
 }
 
-static struct service *service_new(struct oriel_job *job)
+static struct service *service_new(struct oriel_job *job, const struct libev *libev)
 {
 	struct service *service = calloc(1, sizeof(*service));
 	pthread_condattr_t attr;
@@ -469,6 +476,7 @@ static struct service *service_new(struct oriel_job *job)
 	if (!service)
 		return NULL;
 	service->job = job;
+	service->libev = libev;
 	service->last_barrier = (struct task){ .run = enter_last_barrier, .arg = service };
 	service->end = (struct task){ .run = end_thread, .arg = service };
 	pthread_mutex_init(&service->lock, NULL);
@@ -476,7 +484,7 @@ static struct service *service_new(struct oriel_job *job)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&service->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	service->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOSIGMASK);
+	service->loop = libev->loop_new(EVFLAG_AUTO | EVFLAG_NOSIGMASK);
 	if (service->loop)
 		return service;
 	service_free(service);
@@ -501,9 +509,13 @@ static int check_descriptors(void)
 
 int service_start(struct oriel_job *job)
 {
-	struct service *service = service_new(job);
-	int rc;
+	const struct libev *libev;
+	struct service *service;
+	int rc = libev_open(&libev);
 
+	if (rc)
+		return rc;
+	service = service_new(job, libev);
 	if (!service)
 		return err_set(ORIEL_ERR_MEMORY, "the service thread's loop cannot be made");
 	rc = check_descriptors();
@@ -511,7 +523,7 @@ int service_start(struct oriel_job *job)
 		service_free(service);
 		return rc;
 	}
-	ev_set_syserr_cb(poll_failed);
+	libev->set_syserr_cb(poll_failed);
 	watch_all(service);
 	job->service = service;
 	agenda_set_wake(job, wake, service);

@@ -18,7 +18,7 @@ struct oriel_job;
 struct peer;
 struct service;
 
-/* Start the thread. ERRORS: ORIEL_ERR_MEMORY. */
+/* Start the thread. ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_BOOTSTRAP: libev is missing. */
 int service_start(struct oriel_job *job);
 
 /*

@@ -37,6 +37,7 @@ static void add_suites(void)
 	suite_options();
 	suite_err();
 	suite_util();
+	suite_libev();
 	suite_handle();
 	suite_group();
 	suite_layout();

@@ -17,6 +17,7 @@ void suite_options(void);
 /* Of lib/. */
 void suite_err(void);
 void suite_util(void);
+void suite_libev(void);
 void suite_handle(void);
 void suite_group(void);
 void suite_layout(void);

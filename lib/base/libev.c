@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* libev.c - see libev.h. */
+#include "base/libev.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define TEXT(x) #x
+#define LIBRARY_OF(major) "libev.so." TEXT(major)
+#define LIBRARY LIBRARY_OF(EV_VERSION_MAJOR) /* of the header that this was compiled with */
+
+static const struct {
+	const char *name;
+	size_t offset_bytes; /* of its pointer in struct libev */
+} functions[] = {
+	{ "ev_loop_new", offsetof(struct libev, loop_new) },
+	{ "ev_loop_destroy", offsetof(struct libev, loop_destroy) },
+	{ "ev_run", offsetof(struct libev, run) },
+	{ "ev_break", offsetof(struct libev, break_loop) },
+	{ "ev_set_syserr_cb", offsetof(struct libev, set_syserr_cb) },
+	{ "ev_io_start", offsetof(struct libev, io_start) },
+	{ "ev_io_stop", offsetof(struct libev, io_stop) },
+	{ "ev_timer_start", offsetof(struct libev, timer_start) },
+	{ "ev_timer_again", offsetof(struct libev, timer_again) },
+	{ "ev_timer_stop", offsetof(struct libev, timer_stop) },
+	{ "ev_async_start", offsetof(struct libev, async_start) },
+	{ "ev_async_send", offsetof(struct libev, async_send) },
+};
+
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+_Static_assert(FUNCTIONS * sizeof(void *) == sizeof(struct libev), "each member of struct libev has its name");
+
+static int refuse(const char *library)
+{
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "libev, the event loop of the service thread, cannot be used: %s. Install it (on Debian and "
+	               "Ubuntu the package libev4), or add the folder that holds %s to LD_LIBRARY_PATH",
+	               dlerror(), library);
+}
+
+static bool take(void *handle, struct libev *libev)
+{
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		void *function = dlsym(handle, functions[i].name);
+
+		if (!function)
+			return false;
+		memcpy((char *)libev + functions[i].offset_bytes, &function, sizeof(function));
+	}
+	return true;
+}
+
+/* Open library and fill libev; what has been opened stays so, since others may have its functions by now. */
+static int open_library(const char *library, struct libev *libev)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	int rc;
+
+	if (handle && take(handle, libev))
+		return 0;
+	rc = refuse(library);
+	if (handle)
+		dlclose(handle);
+	return rc;
+}
+
+int libev_open(const struct libev **libev)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct libev opened; /* guarded by lock until it is filled, constant from then on */
+	static bool is_open;        /* guarded by lock */
+	int rc = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!is_open)
+		rc = open_library(LIBRARY, &opened);
+	if (rc == 0) {
+		is_open = true;
+		*libev = &opened;
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * libev.h - the functions of libev, out of the process's global scope
+ *
+ * DESIGN NOTES libev's library has, beside its own, functions of libevent's names (event_add,
+ * event_base_new, …). In a process that is linked with both, the first of the two in the linker's
+ * order answers for both, and who wanted the other crashes: so did every program of Open MPI, in
+ * MPI_Init. Therefore nothing of Oriel that comes into a program is linked with libev. It is opened
+ * with RTLD_LOCAL, where only the holder of the handle sees its functions, and those that the service
+ * thread needs are taken by name. The types and macros of ev.h are used as they are.
+ *
+ * Where another part of the process uses libev as well, the loader gives both the same copy. Loops
+ * are independent of each other; the callback for failed system calls is not, see service.c.
+ */
+#ifndef ORIEL_LIBEV_H
+#define ORIEL_LIBEV_H
+
+#include <ev.h>
+
+struct libev {
+	__typeof__(&ev_loop_new) loop_new;
+	__typeof__(&ev_loop_destroy) loop_destroy;
+	__typeof__(&ev_run) run;
+	__typeof__(&ev_break) break_loop;
+	__typeof__(&ev_set_syserr_cb) set_syserr_cb;
+	__typeof__(&ev_io_start) io_start;
+	__typeof__(&ev_io_stop) io_stop;
+	__typeof__(&ev_timer_start) timer_start;
+	__typeof__(&ev_timer_again) timer_again;
+	__typeof__(&ev_timer_stop) timer_stop;
+	__typeof__(&ev_async_start) async_start;
+	__typeof__(&ev_async_send) async_send;
+};
+
+/*
+ * *libev: the functions, which stay until the process ends. Any thread, again and again. ERRORS:
+ * ORIEL_ERR_BOOTSTRAP, with the loader's words and the package to install.
+ */
+int libev_open(const struct libev **libev);
+
+#endif
