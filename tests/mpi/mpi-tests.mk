@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # One program for each MPI that is installed and each way to link with Oriel: its shared library or its archive, before
-# or behind the MPI's library. (The compiler of an MPI names its library once more, last.)
-mpi_ways = so_first so_last a_first a_last
+# or behind the MPI's library. (The compiler of an MPI names its library once more, last.) And a module for host, with both.
+mpi_ways = so_first so_last a_first a_last module
 mpi_lib_openmpi = -lmpi
 mpi_lib_mpich = -lmpich
 mpi_so = -L$(B)/lib -Wl,-rpath,$(abspath $(B)/lib) -loriel
 mpi_a = $(B)/lib/liboriel.a $(LIBS)
 
 .PHONY: mpi-tests
-mpi-tests: $(foreach mpi,$(perf_rivals),$(mpi_ways:%=$(B)/tests/mpi/beside-$(mpi)-%))
+mpi-tests: $(B)/tests/mpi/host $(foreach mpi,$(perf_rivals),$(mpi_ways:%=$(B)/tests/mpi/beside-$(mpi)-%))
+
+$(B)/tests/mpi/host: $(B)/obj/tests/mpi/host.o
+	$(link) $^
 
 define mpi_programs
 $(B)/obj/tests/mpi/%-$(1).o: tests/mpi/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
-		-MMD -MP -c -o $$@ $$<
+		-fPIC -MMD -MP -c -o $$@ $$<
 
 $(B)/tests/mpi/%-$(1)-so_first: $(B)/obj/tests/mpi/%-$(1).o $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -pthread -o $$@ $$< $$(mpi_so)
@@ -26,5 +29,8 @@ $(B)/tests/mpi/%-$(1)-a_first: $(B)/obj/tests/mpi/%-$(1).o $(B)/lib/liboriel.a
 
 $(B)/tests/mpi/%-$(1)-a_last: $(B)/obj/tests/mpi/%-$(1).o $(B)/lib/liboriel.a
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -pthread -o $$@ $$< $$(mpi_lib_$(1)) $$(mpi_a)
+
+$(B)/tests/mpi/%-$(1)-module: $(B)/obj/tests/mpi/%-$(1).o $(B)/lib/liboriel.so
+	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -shared -pthread -o $$@ $$< $$(mpi_so)
 endef
 $(foreach mpi,$(perf_rivals),$(eval $(call mpi_programs,$(mpi))))
