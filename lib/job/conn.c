@@ -83,7 +83,7 @@ struct conn {
 
 static const struct verbs_functions *functions_of(const struct peer *peer)
 {
-	return peer->job->device.functions;
+	return peer->device->functions;
 }
 
 static void count_attempt(struct peer *peer, bool on)
@@ -102,7 +102,7 @@ static void drop_id(struct peer *peer)
 	count_attempt(peer, false);
 	if (!conn->id)
 		return;
-	wire_drop_pair(&peer->job->device, conn->id, &conn->pair);
+	wire_drop_pair(peer->device, conn->id, &conn->pair);
 	functions_of(peer)->destroy_id(conn->id);
 	conn->id = NULL;
 }
@@ -213,7 +213,7 @@ static uint64_t attempt_limit_ms(const struct peer *peer)
 static void resolve(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
-	struct device *device = &peer->job->device;
+	const struct device *device = peer->device;
 
 	enter(peer, CONN_RESOLVE, attempt_limit_ms(peer));
 	if (device->functions->create_id(device->channel, &conn->id, peer, RDMA_PS_TCP)) {
@@ -314,13 +314,14 @@ static void fill_private(const struct peer *peer, uint32_t attempt, enum handsha
                          uint8_t bytes[HANDSHAKE_BYTES])
 {
 	struct oriel_job *job = peer->job;
+	const struct piece *directory = &job->directory.tables[peer->device->index].piece;
 	struct handshake data = {
 		.rank = (uint32_t)job->rank,
 		.attempt = attempt,
 		.area_addr = (uint64_t)(uintptr_t)peer->area,
-		.area_rkey = peer->area_piece.rkey,
-		.directory_addr = (uint64_t)(uintptr_t)job->directory.root,
-		.directory_rkey = job->directory.piece.rkey,
+		.area_rkey = peer_area_keys(peer).rkey,
+		.directory_addr = (uint64_t)(uintptr_t)directory->addr,
+		.directory_rkey = directory->keys[peer->device->index].rkey,
 	};
 
 	handshake_encode(bytes, &data, direction, (uint32_t)peer->rank, proof_key(peer, direction));
@@ -331,8 +332,8 @@ static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t 
 	return (struct rdma_conn_param){
 		.private_data = bytes,
 		.private_data_len = HANDSHAKE_BYTES,
-		.responder_resources = peer->job->device.reads_in_flight,
-		.initiator_depth = peer->job->device.reads_in_flight,
+		.responder_resources = peer->device->reads_in_flight,
+		.initiator_depth = peer->device->reads_in_flight,
 		.retry_count = RETRY_COUNT,
 		.rnr_retry_count = RETRY_COUNT,
 	};
@@ -353,7 +354,7 @@ static void connect_request(struct peer *peer)
 	struct rdma_conn_param param = conn_param(peer, bytes);
 
 	set_ack_timeout(peer, conn->id);
-	if (wire_make_pair(&peer->job->device, conn->id, &conn->pair)) {
+	if (wire_make_pair(peer->device, conn->id, &conn->pair)) {
 		retry_error(peer, oriel_last_error(), errno);
 		return;
 	}
@@ -389,8 +390,8 @@ static void established(struct peer *peer)
 	conn->id = NULL;
 	conn->pair.cq = NULL;
 	free_conn(peer);
-	wire_attach(&peer->wire, &peer->job->device, peer->id->qp, &peer->pair, peer->remote_area, &peer->area->sink,
-	            peer->area_piece.lkey);
+	wire_attach(&peer->wire, peer->device, peer->id->qp, &peer->pair, peer->remote_area, &peer->area->sink,
+	            peer_area_keys(peer).lkey);
 	if (active)
 		tell_up(peer, attempt);
 	peer_set_state(peer, PEER_UP);
@@ -446,13 +447,16 @@ static void refuse(struct peer *peer, const char *what, int error)
 	retry_error(peer, what, error);
 }
 
-static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struct handshake *data)
+static void accept_request(struct peer *peer, const struct device *device, struct rdma_cm_id *id,
+                           const struct handshake *data)
 {
 	struct conn *conn = peer->conn;
 	uint8_t bytes[HANDSHAKE_BYTES];
-	struct rdma_conn_param param = conn_param(peer, bytes);
+	struct rdma_conn_param param;
 
 	drop_id(peer);
+	peer_set_device(peer, device); /* that its rank has chosen */
+	param = conn_param(peer, bytes);
 	conn->id = id;
 	conn->peer_attempt = data->attempt;
 	set_deadline(peer);
@@ -462,26 +466,27 @@ static void accept_request(struct peer *peer, struct rdma_cm_id *id, const struc
 	set_ack_timeout(peer, id);
 	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
-	if (wire_make_pair(&peer->job->device, id, &conn->pair))
+	if (wire_make_pair(peer->device, id, &conn->pair))
 		refuse(peer, oriel_last_error(), errno);
 	else if (functions_of(peer)->accept(id, &param))
 		refuse(peer, "rdma_accept", errno);
 }
 
-static void requested(struct oriel_job *job, struct rdma_cm_id *id, const struct handshake *data)
+static void requested(struct oriel_job *job, const struct device *device, struct rdma_cm_id *id,
+                      const struct handshake *data)
 {
 	struct peer *peer;
 
 	if (!data || data->rank >= (uint32_t)job->size || data->rank == (uint32_t)job->rank ||
 	    peer_get(job, (int)data->rank, &peer)) {
-		reject(job->device.functions, id, 0);
+		reject(device->functions, id, 0);
 		return;
 	}
 	if (!request_wins(peer) || (!peer->conn && !make_conn(peer))) {
-		reject(job->device.functions, id, REJECT_BUSY);
+		reject(device->functions, id, REJECT_BUSY);
 		return;
 	}
-	accept_request(peer, id, data);
+	accept_request(peer, device, id, data);
 }
 
 static void rejected(struct peer *peer, int status, uint8_t reason)
@@ -559,13 +564,13 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 	}
 }
 
-static void dispatch(struct oriel_job *job, struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
-                     const struct handshake *data, uint8_t reason)
+static void dispatch(struct oriel_job *job, const struct device *device, struct rdma_cm_id *id,
+                     enum rdma_cm_event_type type, int status, const struct handshake *data, uint8_t reason)
 {
 	struct peer *peer = id->context;
 
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		requested(job, id, data);
+		requested(job, device, id, data);
 	else if (peer && peer->conn && peer->conn->id == id)
 		peer_event(peer, type, status, data, reason);
 	else if (peer && peer->id == id && type == RDMA_CM_EVENT_DISCONNECTED)
@@ -592,7 +597,7 @@ static bool decode_event(const struct oriel_job *job, const struct rdma_cm_event
 	                               (uint32_t)job->rank, key);
 }
 
-void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
+void conn_event(struct oriel_job *job, const struct device *device, struct rdma_cm_event *event)
 {
 	const uint8_t *bytes = event->param.conn.private_data;
 	enum rdma_cm_event_type type = event->event;
@@ -604,8 +609,8 @@ void conn_event(struct oriel_job *job, struct rdma_cm_event *event)
 
 	if (type == RDMA_CM_EVENT_REJECTED && bytes && event->param.conn.private_data_len > 0)
 		reason = bytes[0];
-	job->device.functions->ack_cm_event(event); /* first: destroying an identifier waits for it */
-	dispatch(job, id, type, status, proven ? &data : NULL, reason);
+	device->functions->ack_cm_event(event); /* first: destroying an identifier waits for it */
+	dispatch(job, device, id, type, status, proven ? &data : NULL, reason);
 }
 
 /* Time. */
@@ -704,7 +709,7 @@ static void release(struct peer *peer)
 		free_conn(peer);
 	if (!peer->id)
 		return;
-	wire_drop_pair(&peer->job->device, peer->id, &peer->pair);
+	wire_drop_pair(peer->device, peer->id, &peer->pair);
 	functions_of(peer)->destroy_id(peer->id);
 	peer->id = NULL;
 }

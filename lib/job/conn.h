@@ -12,6 +12,7 @@
 
 struct oriel_job;
 struct peer;
+struct device;
 
 /* Begin to connect, unless that is under way or done. */
 void conn_want(struct peer *peer);
@@ -19,8 +20,8 @@ void conn_want(struct peer *peer);
 /* What the peer has put into the bootstrap (endpoint.h) has come; NULL: it ended without putting it. */
 void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes);
 
-/* One event of the job's channel. The event is acknowledged here. */
-void conn_event(struct oriel_job *job, struct rdma_cm_event *event);
+/* One event of a device's channel. The event is acknowledged here. */
+void conn_event(struct oriel_job *job, const struct device *device, struct rdma_cm_event *event);
 
 /*
  * What time brings: attempts that are due or late, half-open connections. Returns whether the peer

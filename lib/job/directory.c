@@ -47,10 +47,15 @@ bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID
 
 int directory_open(struct oriel_job *job)
 {
-	int rc = slab_alloc(&job->slabs, sizeof(struct table_root), &job->directory.piece);
+	int rc = 0;
 
-	if (rc == 0)
-		job->directory.root = job->directory.piece.addr;
+	for (uint32_t i = 0; rc == 0 && i < job->devices.count; i++) {
+		struct directory_table *table = &job->directory.tables[i];
+
+		rc = slab_alloc(&job->slabs, sizeof(struct table_root), &table->piece);
+		if (rc == 0)
+			table->root = table->piece.addr;
+	}
 	return rc;
 }
 
@@ -72,19 +77,31 @@ static int add_control(struct oriel_job *job, uint32_t slot)
 	return bytes ? slab_alloc(&job->slabs, bytes, &job->directory.controls[slot]) : 0;
 }
 
+static int add_entries(struct oriel_job *job, uint32_t slot)
+{
+	uint32_t offset, segment = table_segment(slot, &offset);
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < job->devices.count; i++) {
+		struct directory_table *table = &job->directory.tables[i];
+
+		rc = table_add_segment(&job->slabs, i, table->root, segment, sizeof(struct dir_entry),
+		                       &table->segments[segment]);
+	}
+	return rc;
+}
+
 /* One more slot than ever before, ready in every respect. */
 static int add_slot(struct oriel_job *job)
 {
-	uint32_t offset, segment, slot = job->directory.slot_count;
+	uint32_t slot = job->directory.slot_count;
 	int rc;
 
 	if (slot == WINDOWS_MAX)
 		return err_set(ORIEL_ERR_LIMIT, "more than %d windows at once", WINDOWS_MAX);
 	if (!grow_array(&job->directory.used, &job->directory.slot_capacity, slot + 1, sizeof(*job->directory.used)))
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for window slot %u", slot);
-	segment = table_segment(slot, &offset);
-	rc = table_add_segment(&job->slabs, job->directory.root, segment, sizeof(struct dir_entry),
-	                       &job->directory.segments[segment]);
+	rc = add_entries(job, slot);
 	if (rc == 0)
 		rc = add_control(job, slot);
 	if (rc == 0)
@@ -136,22 +153,30 @@ int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *control)
 	return rc;
 }
 
-struct dir_entry *directory_entry(struct oriel_job *job, uint32_t slot)
+struct dir_entry *directory_entry(struct oriel_job *job, uint32_t device, uint32_t slot)
 {
 	uint32_t offset, segment = table_segment(slot, &offset);
 
-	return (struct dir_entry *)job->directory.segments[segment] + offset;
+	return (struct dir_entry *)job->directory.tables[device].segments[segment] + offset;
 }
 
-void directory_publish(struct oriel_job *job, uint32_t slot, const struct dir_entry *entry)
+void directory_publish(struct oriel_job *job, uint32_t device, uint32_t slot, const struct dir_entry *entry)
 {
-	struct dir_entry *own = directory_entry(job, slot);
+	struct dir_entry *own = directory_entry(job, device, slot);
 
 	own->check = 0; /* readers of a half-written entry find that it does not match */
 	record_fence();
 	memcpy(own, entry, offsetof(struct dir_entry, check));
 	record_fence();
 	own->check = entry->check;
+}
+
+void directory_hide(struct oriel_job *job, uint32_t slot)
+{
+	static const struct dir_entry nothing;
+
+	for (uint32_t i = 0; i < job->devices.count; i++)
+		directory_publish(job, i, slot, &nothing);
 }
 
 void directory_give(struct oriel_job *job, uint32_t slot)

@@ -103,12 +103,11 @@ static void job_release(struct oriel_job *job)
 	directory_close(job);
 	while (job->groups.alive)
 		group_release(job->groups.alive);
-	if (job->slabs.device)
+	if (job->slabs.devices)
 		slabs_close(&job->slabs);
-	if (job->mems.device)
+	if (job->mems.devices)
 		mem_table_close(&job->mems);
-	if (job->device.channel)
-		device_close(&job->device);
+	devices_close(&job->devices);
 	if (job->boot)
 		job->boot->ops->close(job->boot);
 	sodium_memzero(&job->endpoint, sizeof(job->endpoint));
@@ -119,7 +118,7 @@ static void job_release(struct oriel_job *job)
 	handle_release(HANDLE_JOB, job);
 }
 
-static int open_device(struct oriel_job *job, const struct oriel_options *options)
+static int open_devices(struct oriel_job *job, const struct oriel_options *options)
 {
 	const char *device = first_text(options->device, job->boot->device, getenv("ORIEL_DEVICE"));
 	const char *addr = first_text(options->addr, job->boot->addr, getenv("ORIEL_ADDR"));
@@ -128,7 +127,11 @@ static int open_device(struct oriel_job *job, const struct oriel_options *option
 
 	if (options->max_message_bytes)
 		max_message = options->max_message_bytes;
-	return rc ? rc : device_open(&job->device, &verbs_system, device, addr, max_message);
+	if (rc == 0)
+		rc = device_open(&job->devices.list[0], &verbs_system, device, addr, max_message);
+	if (rc == 0)
+		job->devices.count = 1;
+	return rc;
 }
 
 /* Before anything is asked for, and once: see boot.h. */
@@ -136,19 +139,19 @@ static int publish(struct oriel_job *job)
 {
 	uint8_t bytes[ENDPOINT_MAX_BYTES];
 
-	endpoint_make(&job->endpoint, job->device.addr_text);
+	endpoint_make(&job->endpoint, job->devices.list[0].addr_text);
 	return job->boot->ops->put(job->boot, ENDPOINT_BOOT_KEY, bytes, endpoint_encode(&job->endpoint, bytes));
 }
 
 static int open_parts(struct oriel_job *job, const struct oriel_options *options)
 {
-	int rc = open_device(job, options);
+	int rc = open_devices(job, options);
 
 	if (rc)
 		return rc;
-	job->needs_progress = device_lends(&job->device);
-	slabs_init(&job->slabs, &job->device);
-	mem_table_init(&job->mems, &job->device);
+	job->needs_progress = devices_lend(&job->devices);
+	slabs_init(&job->slabs, &job->devices);
+	mem_table_init(&job->mems, &job->devices);
 	rc = directory_open(job);
 	if (rc)
 		return rc;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "boot.h"
-#include "verbs/device.h"
+#include "verbs/devices.h"
 #include "job/agenda.h"
 #include "job/death.h"
 #include "job/directory.h"
@@ -62,13 +62,13 @@ struct oriel_job {
 	int rank;
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
-	bool needs_progress;          /* the device, for private memory: device_lends */
+	bool needs_progress;          /* a device, for private memory: device_lends */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
 	bool closing;                 /* in finalize: disconnects are no deaths; state of the service thread */
 	struct limits limits;
 	struct idle_work idle; /* set by oriel_init */
 	struct boot *boot;     /* the service thread's while it runs */
-	struct device device;
+	struct devices devices;
 	struct endpoint endpoint; /* what the others are told of this rank; set by oriel_init */
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;

@@ -78,7 +78,7 @@ static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_cus
 
 	pthread_mutex_lock(&peer->job->lock);
 	merge_root(&peer->remote_flags, &peer->area->head.flags);
-	entry = *directory_entry(peer->job, slot);
+	entry = *directory_entry(peer->job, peer->device->index, slot);
 	pthread_mutex_unlock(&peer->job->lock);
 	customer->done(customer, &entry, slot);
 	return 0;
@@ -123,7 +123,7 @@ int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t 
 
 static void start_read(struct peer *peer, struct lookup *lookup, size_t size_bytes, struct remote from)
 {
-	if (wire_get(&peer->wire, WAY_REGISTERED, &peer->area->landing, peer->area_piece.lkey, size_bytes, from,
+	if (wire_get(&peer->wire, WAY_REGISTERED, &peer->area->landing, peer_area_keys(peer).lkey, size_bytes, from,
 	             &lookup->number))
 		return; /* the wire is broken: the peer is dead, lookups_fail comes next */
 	lookup->number = wire_signal(&peer->wire);

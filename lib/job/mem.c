@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/device.h"
 #include "base/err.h"
 #include "job/job.h"
 #include "base/util.h"
 
-void mem_table_init(struct mem_table *table, const struct device *device)
+void mem_table_init(struct mem_table *table, const struct devices *devices)
 {
 	memset(table, 0, sizeof(*table));
-	table->device = device;
+	table->devices = devices;
 	pthread_rwlock_init(&table->lock, NULL);
 }
 
@@ -40,22 +39,22 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-static struct ibv_mr *register_for_peers(const struct device *device, void *base, size_t size_bytes, bool *read_only)
+static int register_for_peers(const struct devices *devices, struct mem_region *region)
 {
-	unsigned read = IBV_ACCESS_REMOTE_READ;
-	unsigned all = read | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	struct ibv_mr *mr = device->functions->reg_mr(device->pd, base, size_bytes, (int)all);
+	const unsigned read = IBV_ACCESS_REMOTE_READ;
+	const unsigned all = read | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+	void *base = (void *)region->base;
+	int error = devices_try_register(devices, base, region->size_bytes, all, &region->registration);
 
-	*read_only = false;
-	if (mr || (errno != EFAULT && errno != EACCES && errno != EPERM))
-		return mr ? mr : device_register(device, base, size_bytes, all);
-	*read_only = true;
-	return device_register(device, base, size_bytes, read);
+	if (error == 0)
+		return 0;
+	region->read_only = error == EFAULT || error == EACCES || error == EPERM;
+	return devices_register(devices, base, region->size_bytes, region->read_only ? read : all, &region->registration);
 }
 
-void mem_deregister(const struct mem_table *table, struct ibv_mr *mr)
+void mem_deregister(const struct mem_table *table, struct registration *registration)
 {
-	device_deregister(table->device, mr);
+	devices_deregister(table->devices, registration);
 }
 
 static int insert(struct mem_table *table, const struct mem_region *region)
@@ -73,31 +72,30 @@ static int insert(struct mem_table *table, const struct mem_region *region)
 	return 0;
 }
 
-int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_mr **mr, bool *read_only)
+int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
-	int rc;
+	int rc = register_for_peers(table->devices, &region);
 
-	region.mr = register_for_peers(table->device, base, size_bytes, &region.read_only);
-	if (!region.mr)
-		return ORIEL_ERR_MEMORY;
+	if (rc)
+		return rc;
 	pthread_rwlock_wrlock(&table->lock);
 	rc = insert(table, &region);
 	pthread_rwlock_unlock(&table->lock);
 	if (rc) {
-		mem_deregister(table, region.mr);
+		mem_deregister(table, &region.registration);
 		return rc;
 	}
-	*mr = region.mr;
+	*registration = region.registration;
 	*read_only = region.read_only;
 	return 0;
 }
 
-void mem_forget(struct mem_table *table, const struct ibv_mr *mr)
+void mem_forget(struct mem_table *table, const struct registration *registration)
 {
 	pthread_rwlock_wrlock(&table->lock);
 	for (uint32_t i = 0; i < table->count; i++) {
-		if (table->regions[i].mr != mr)
+		if (table->regions[i].registration.mr[0] != registration->mr[0])
 			continue;
 		table->count--;
 		memmove(&table->regions[i], &table->regions[i + 1], (table->count - i) * sizeof(*table->regions));
@@ -110,7 +108,8 @@ void mem_forget(struct mem_table *table, const struct ibv_mr *mr)
  * Walk down from the last region that begins at or below the address; none further away than the
  * largest can hold it.
  */
-static uint32_t find_locked(const struct mem_table *table, uintptr_t base, size_t size_bytes, bool write)
+static uint32_t find_locked(const struct mem_table *table, uint32_t device, uintptr_t base, size_t size_bytes,
+                            bool write)
 {
 	for (uint32_t i = first_above(table, base); i-- > 0;) {
 		const struct mem_region *region = &table->regions[i];
@@ -119,29 +118,29 @@ static uint32_t find_locked(const struct mem_table *table, uintptr_t base, size_
 		if (offset >= table->largest_bytes)
 			return 0;
 		if (offset < region->size_bytes && region->size_bytes - offset >= size_bytes && !(write && region->read_only))
-			return region->mr->lkey;
+			return region->registration.mr[device]->lkey;
 	}
 	return 0;
 }
 
-uint32_t mem_find(struct mem_table *table, const void *base, size_t size_bytes, bool write)
+uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write)
 {
 	uint32_t lkey;
 
 	pthread_rwlock_rdlock(&table->lock);
-	lkey = find_locked(table, (uintptr_t)base, size_bytes, write);
+	lkey = find_locked(table, device, (uintptr_t)base, size_bytes, write);
 	pthread_rwlock_unlock(&table->lock);
 	return lkey;
 }
 
-static struct oriel_mem *mem_handle(struct oriel_job *job, struct ibv_mr *mr)
+static struct oriel_mem *mem_handle(struct oriel_job *job, const struct registration *registration)
 {
 	struct oriel_mem *mem = handle_new(HANDLE_MEM, sizeof(*mem));
 
 	if (!mem)
 		return NULL;
 	mem->job = job;
-	mem->mr = mr;
+	mem->registration = *registration;
 	pthread_mutex_lock(&job->lock);
 	job->holdings.mems++;
 	pthread_mutex_unlock(&job->lock);
@@ -150,7 +149,7 @@ static struct oriel_mem *mem_handle(struct oriel_job *job, struct ibv_mr *mr)
 
 int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem **mem)
 {
-	struct ibv_mr *mr;
+	struct registration registration;
 	bool read_only;
 	int rc = job_check(job, "oriel_mem_register");
 
@@ -159,14 +158,14 @@ int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem 
 	if (!mem || !base || size_bytes == 0)
 		return err_set(ORIEL_ERR_ARG, "oriel_mem_register: base is %p, size_bytes %zu, mem %p", base, size_bytes,
 		               (void *)mem);
-	rc = mem_add(&job->mems, base, size_bytes, &mr, &read_only);
+	rc = mem_add(&job->mems, base, size_bytes, &registration, &read_only);
 	if (rc)
 		return err_in(rc, "oriel_mem_register");
-	*mem = mem_handle(job, mr);
+	*mem = mem_handle(job, &registration);
 	if (*mem)
 		return 0;
-	mem_forget(&job->mems, mr);
-	mem_deregister(&job->mems, mr);
+	mem_forget(&job->mems, &registration);
+	mem_deregister(&job->mems, &registration);
 	return err_set(ORIEL_ERR_MEMORY, "oriel_mem_register: out of memory");
 }
 
@@ -177,8 +176,8 @@ int oriel_mem_deregister(oriel_mem **mem)
 	if (!mem || !handle_valid(HANDLE_MEM, *mem) || !handle_valid(HANDLE_JOB, (*mem)->job))
 		return err_set(ORIEL_ERR_HANDLE, "oriel_mem_deregister: the handle is null, freed, or no registered memory");
 	job = (*mem)->job;
-	mem_forget(&job->mems, (*mem)->mr);
-	mem_deregister(&job->mems, (*mem)->mr);
+	mem_forget(&job->mems, &(*mem)->registration);
+	mem_deregister(&job->mems, &(*mem)->registration);
 	pthread_mutex_lock(&job->lock);
 	job->holdings.mems--;
 	pthread_mutex_unlock(&job->lock);

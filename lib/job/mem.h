@@ -8,26 +8,24 @@
 #ifndef ORIEL_MEM_H
 #define ORIEL_MEM_H
 
-#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/handle.h"
-
-struct device;
+#include "verbs/devices.h"
 
 /* One registered region. */
 struct mem_region {
 	uintptr_t base;
 	size_t size_bytes;
-	struct ibv_mr *mr;
+	struct registration registration;
 	bool read_only; /* no local write access: cannot be the origin of a get */
 };
 
 struct mem_table {
-	const struct device *device;
+	const struct devices *devices;
 	pthread_rwlock_t lock; /* guards the rest */
 	struct mem_region *regions;
 	uint32_t count;
@@ -38,10 +36,10 @@ struct mem_table {
 struct oriel_mem {
 	struct handle handle;
 	struct oriel_job *job;
-	struct ibv_mr *mr;
+	struct registration registration;
 };
 
-void mem_table_init(struct mem_table *table, const struct device *device);
+void mem_table_init(struct mem_table *table, const struct devices *devices);
 void mem_table_close(struct mem_table *table);
 
 /*
@@ -49,16 +47,16 @@ void mem_table_close(struct mem_table *table);
  * registered for reading.
  * ERRORS: ORIEL_ERR_MEMORY.
  */
-int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct ibv_mr **mr, bool *read_only);
+int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only);
 
 /* Take the region out of the table; mem_deregister does the rest, later. */
-void mem_forget(struct mem_table *table, const struct ibv_mr *mr);
-void mem_deregister(const struct mem_table *table, struct ibv_mr *mr);
+void mem_forget(struct mem_table *table, const struct registration *registration);
+void mem_deregister(const struct mem_table *table, struct registration *registration);
 
 /*
- * The key of registered memory that holds all of [base, base + size_bytes) and may be written if
- * `write`; else 0.
+ * The key for a device of registered memory that holds all of [base, base + size_bytes) and may be
+ * written if `write`; else 0.
  */
-uint32_t mem_find(struct mem_table *table, const void *base, size_t size_bytes, bool write);
+uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write);
 
 #endif

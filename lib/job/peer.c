@@ -66,8 +66,8 @@ static int cover_slots(struct peer *peer, uint32_t slot_count)
 	uint32_t offset, last = slot_count ? table_segment(slot_count - 1, &offset) : 0;
 
 	for (uint32_t segment = 0; segment <= last; segment++) {
-		int rc = table_add_segment(&peer->job->slabs, &peer->area->head.flags, segment, sizeof(struct flag_pair),
-		                           &peer->flags[segment]);
+		int rc = table_add_segment(&peer->job->slabs, peer->device->index, &peer->area->head.flags, segment,
+		                           sizeof(struct flag_pair), &peer->flags[segment]);
 
 		if (rc)
 			return rc;
@@ -106,7 +106,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	if (rc)
 		return rc;
 	wire_init(&peer->wire, &job->slabs);
-	reach_init(&peer->reach, &peer->wire, &job->device, peer->rank == job->rank);
+	reach_init(&peer->reach, &peer->wire, peer->device, peer->rank == job->rank);
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);
@@ -128,6 +128,7 @@ static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for peer %d", rank);
 	peer->rank = rank;
 	peer->job = job;
+	peer->device = &job->devices.list[0]; /* until it is known by which it is reached */
 	rc = peer_setup(job, peer);
 	if (rc) {
 		free(peer);
@@ -139,6 +140,18 @@ static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 	job->peers.count++;
 	*made = peer;
 	return 0;
+}
+
+void peer_set_device(struct peer *peer, const struct device *device)
+{
+	peer->device_chosen = true;
+	if (peer->device == device)
+		return;
+	pthread_mutex_lock(&peer->job->lock);
+	peer->device = device;
+	reach_init(&peer->reach, &peer->wire, device, false);
+	table_set_device(&peer->job->slabs, device->index, &peer->area->head.flags, peer->flags);
+	pthread_mutex_unlock(&peer->job->lock);
 }
 
 int peer_get(struct oriel_job *job, int rank, struct peer **peer)

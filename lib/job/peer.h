@@ -32,6 +32,7 @@ struct peer {
 	int rank;       /* in the job */
 	uint32_t state; /* enum peer_state; by the service thread, PEER_DEAD by any; state_load */
 	struct oriel_job *job;
+	const struct device *device; /* that it is talked to by; settled before PEER_UP, by the service thread */
 	struct wire wire;
 	struct reach reach;
 	struct area *area; /* ours, which the peer reads and writes */
@@ -51,7 +52,8 @@ struct peer {
 	struct conn *conn;     /* while connecting */
 	struct rdma_cm_id *id; /* of the established connection */
 	struct wire_pair pair;
-	bool busy; /* in the agenda's list, or in the round being served */
+	bool device_chosen; /* peer->device is more than a first guess */
+	bool busy;          /* in the agenda's list, or in the round being served */
 	struct peer *next_busy;
 	bool disconnected;
 	/* Requests to the service thread, see agenda.h; guarded by job->lock. */
@@ -74,6 +76,15 @@ struct peers {
 
 /* The peer of that rank, made if need be. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int peer_get(struct oriel_job *job, int rank, struct peer **peer);
+
+/* From now on the peer is talked to by this device. Service thread; nothing is under way to the peer. */
+void peer_set_device(struct peer *peer, const struct device *device);
+
+/* The keys of our area for the peer, of its device. */
+static inline struct piece_keys peer_area_keys(const struct peer *peer)
+{
+	return peer->area_piece.keys[peer->device->index];
+}
 
 /* The peer of that rank, or NULL. */
 struct peer *peer_find(struct oriel_job *job, int rank);

@@ -34,8 +34,8 @@ struct service {
 	pthread_t thread;
 	const struct libev *libev;
 	struct ev_loop *loop;
-	ev_io channel;
-	ev_io async_events;
+	ev_io channels[DEVICES_MAX]; /* by the device's index, as the next */
+	ev_io async_events[DEVICES_MAX];
 	ev_io boot;
 	ev_async wake;
 	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
@@ -119,13 +119,20 @@ static void serve_busy(struct service *service)
 		set_tick(service, TICK_SECONDS);
 }
 
-static void take_cm_events(struct service *service)
+static void take_cm_events_of(struct oriel_job *job, const struct device *device)
 {
-	const struct device *device = &service->job->device;
 	struct rdma_cm_event *event;
 
 	while (device->functions->get_cm_event(device->channel, &event) == 0)
-		conn_event(service->job, event);
+		conn_event(job, device, event);
+}
+
+static void take_cm_events(struct service *service)
+{
+	struct oriel_job *job = service->job;
+
+	for (uint32_t i = 0; i < job->devices.count; i++)
+		take_cm_events_of(job, &job->devices.list[i]);
 }
 
 /* The same load for all ranks of a processor together, however many they are. */
@@ -188,19 +195,28 @@ static void qp_failed(struct oriel_job *job, const struct ibv_qp *qp, const char
 		rank_died(job, peer->rank, what);
 }
 
-static void device_failed(struct oriel_job *job, const char *what)
+/* Whether the peer is talked to by this device, or could not be but by it. */
+static bool needs_device(const struct peer *peer, const struct device *device)
+{
+	if (peer->rank == peer->job->rank || peer->device != device)
+		return false;
+	return peer->device_chosen || peer->job->devices.count == 1;
+}
+
+/* The peers of other devices live on. */
+static void device_failed(struct oriel_job *job, const struct device *device, const char *what)
 {
 	uint32_t at = 0;
 
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
-		if (peer->rank != job->rank)
+		if (needs_device(peer, device))
 			rank_died(job, peer->rank, what);
 	}
 }
 
-static void device_event(struct oriel_job *job, const struct ibv_async_event *event)
+static void device_event(struct oriel_job *job, const struct device *device, const struct ibv_async_event *event)
 {
-	const char *what = job->device.functions->event_type_str(event->event_type);
+	const char *what = device->functions->event_type_str(event->event_type);
 
 	switch (event->event_type) {
 	case IBV_EVENT_QP_FATAL:
@@ -210,27 +226,34 @@ static void device_event(struct oriel_job *job, const struct ibv_async_event *ev
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 	case IBV_EVENT_CQ_ERR:
-		device_failed(job, what);
+		device_failed(job, device, what);
 		break;
 	default: /* port changes, path migration and the like: queue pairs tell themselves when they suffer */
 		break;
 	}
 }
 
-static void on_async_event(struct ev_loop *loop, ev_io *watcher, int events)
+static void take_device_events(struct oriel_job *job, const struct device *device)
 {
-	struct service *service = watcher->data;
-	const struct device *device = &service->job->device;
 	struct ibv_async_event event;
 
-	(void)loop;
-	(void)events;
 	while (device->functions->get_async_event(device->verbs, &event) == 0) {
 		struct ibv_async_event copy = event;
 
 		device->functions->ack_async_event(&event);
-		device_event(service->job, &copy);
+		device_event(job, device, &copy);
 	}
+}
+
+static void on_async_event(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct service *service = watcher->data;
+	struct oriel_job *job = service->job;
+
+	(void)loop;
+	(void)events;
+	for (uint32_t i = 0; i < job->devices.count; i++)
+		take_device_events(job, &job->devices.list[i]);
 	serve_busy(service);
 }
 
@@ -424,18 +447,26 @@ static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
 	(void)events;
 }
 
+static void watch_device(struct service *service, const struct device *device)
+{
+	ev_io *channel = &service->channels[device->index], *async_events = &service->async_events[device->index];
+
+	channel->data = async_events->data = service;
+	ev_io_init(channel, on_channel, device->channel->fd, EV_READ);
+	service->libev->io_start(service->loop, channel);
+	ev_io_init(async_events, on_async_event, device->verbs->async_fd, EV_READ);
+	service->libev->io_start(service->loop, async_events);
+}
+
 static void watch_all(struct service *service)
 {
 	const struct libev *libev = service->libev;
 	struct oriel_job *job = service->job;
 	int boot_fd = job->boot->ops->fd(job->boot);
 
-	service->channel.data = service->async_events.data = service->boot.data = service;
-	service->wake.data = service->tick.data = service;
-	ev_io_init(&service->channel, on_channel, job->device.channel->fd, EV_READ);
-	libev->io_start(service->loop, &service->channel);
-	ev_io_init(&service->async_events, on_async_event, job->device.verbs->async_fd, EV_READ);
-	libev->io_start(service->loop, &service->async_events);
+	for (uint32_t i = 0; i < job->devices.count; i++)
+		watch_device(service, &job->devices.list[i]);
+	service->boot.data = service->wake.data = service->tick.data = service;
 	ev_io_init(&service->boot, on_boot, boot_fd, EV_READ);
 	if (boot_fd >= 0)
 		libev->io_start(service->loop, &service->boot);

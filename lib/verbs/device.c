@@ -264,7 +264,7 @@ int device_open(struct device *device, const struct verbs_functions *functions, 
 {
 	int rc;
 
-	*device = (struct device){ .functions = functions, .lender = verbs_lender(functions) };
+	*device = (struct device){ .index = device->index, .functions = functions, .lender = verbs_lender(functions) };
 	raise_memlock();
 	device->channel = functions->create_event_channel();
 	if (!device->channel)
@@ -305,9 +305,14 @@ static void register_failed(const struct device *device, const void *base, size_
 		        base, strerror(error));
 }
 
+struct ibv_mr *device_try_register(const struct device *device, void *base, size_t size_bytes, unsigned access)
+{
+	return device->functions->reg_mr(device->pd, base, size_bytes, (int)access);
+}
+
 struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access)
 {
-	struct ibv_mr *mr = device->functions->reg_mr(device->pd, base, size_bytes, (int)access);
+	struct ibv_mr *mr = device_try_register(device, base, size_bytes, access);
 
 	if (!mr)
 		register_failed(device, base, size_bytes, errno);

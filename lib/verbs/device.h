@@ -21,6 +21,7 @@ struct boot;
 
 #define DEVICE_ADDR_TEXT_BYTES 64
 #define DEVICE_BACKLOG 1024
+#define DEVICES_MAX 2 /* of a job */
 
 /*
  * How a flag is kept behind the data that was posted before it on the same queue pair: a property
@@ -31,6 +32,7 @@ struct boot;
 enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
 
 struct device {
+	uint32_t index;                          /* among the job's devices */
 	const struct verbs_functions *functions; /* what serves it */
 	struct verbs_lender lender;
 	struct rdma_event_channel *channel;
@@ -78,6 +80,10 @@ void device_close(struct device *device);
  * ibv_reg_mr.
  */
 struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access);
+
+/* The same without a text; errno says why not. */
+struct ibv_mr *device_try_register(const struct device *device, void *base, size_t size_bytes, unsigned access);
+
 void device_deregister(const struct device *device, struct ibv_mr *mr);
 
 /* Its name, as verbs tells it. */

@@ -2,28 +2,26 @@
 /* slab.c - see slab.h. */
 #include "verbs/slab.h"
 
-#include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "verbs/device.h"
 #include "base/err.h"
 #include "base/memory_file.h"
 #include "base/util.h"
 
-void slabs_init(struct slabs *slabs, struct device *device)
+void slabs_init(struct slabs *slabs, const struct devices *devices)
 {
 	memset(slabs, 0, sizeof(*slabs));
-	slabs->device = device;
+	slabs->devices = devices;
 	pthread_mutex_init(&slabs->lock, NULL);
 }
 
 void slabs_close(struct slabs *slabs)
 {
 	for (uint32_t i = 0; i < slabs->count; i++) {
-		device_deregister(slabs->device, slabs->list[i].mr);
+		devices_deregister(slabs->devices, &slabs->list[i].registration);
 		munmap(slabs->list[i].base, slabs->list[i].size_bytes);
 		close(slabs->list[i].fd);
 	}
@@ -42,14 +40,15 @@ static int slab_map(struct slabs *slabs, struct slab *slab, size_t size_bytes)
 	if (rc)
 		return rc;
 	slab->base = base;
-	slab->mr = device_register(slabs->device, slab->base, size_bytes,
-	                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-	                               IBV_ACCESS_REMOTE_ATOMIC);
-	if (slab->mr)
+	rc = devices_register(slabs->devices, slab->base, size_bytes,
+	                      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	                          IBV_ACCESS_REMOTE_ATOMIC,
+	                      &slab->registration);
+	if (rc == 0)
 		return 0;
 	munmap(slab->base, size_bytes);
 	close(slab->fd);
-	return ORIEL_ERR_MEMORY;
+	return rc;
 }
 
 static int slab_add(struct slabs *slabs, size_t need_bytes)
@@ -73,6 +72,15 @@ static int slab_add(struct slabs *slabs, size_t need_bytes)
 	return 0;
 }
 
+static void fill_keys(const struct slabs *slabs, const struct slab *slab, struct piece *piece)
+{
+	for (uint32_t i = 0; i < slabs->devices->count; i++) {
+		const struct ibv_mr *mr = slab->registration.mr[i];
+
+		piece->keys[i] = (struct piece_keys){ mr->lkey, mr->rkey };
+	}
+}
+
 static int slab_take(struct slabs *slabs, size_t size_bytes, struct piece *piece)
 {
 	struct slab *slab = slabs->count ? &slabs->list[slabs->count - 1] : NULL;
@@ -84,7 +92,8 @@ static int slab_take(struct slabs *slabs, size_t size_bytes, struct piece *piece
 			return rc;
 		slab = &slabs->list[slabs->count - 1];
 	}
-	*piece = (struct piece){ slab->base + slab->used_bytes, slab->mr->lkey, slab->mr->rkey };
+	*piece = (struct piece){ .addr = slab->base + slab->used_bytes };
+	fill_keys(slabs, slab, piece);
 	slab->used_bytes += size_bytes;
 	return 0;
 }
@@ -97,4 +106,19 @@ int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece)
 	rc = slab_take(slabs, round_up(size_bytes, SLAB_ALIGN), piece);
 	pthread_mutex_unlock(&slabs->lock);
 	return rc;
+}
+
+uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device)
+{
+	uint32_t rkey = 0;
+
+	pthread_mutex_lock(&slabs->lock);
+	for (uint32_t i = 0; i < slabs->count; i++) {
+		const struct slab *slab = &slabs->list[i];
+
+		if ((uintptr_t)addr - (uintptr_t)slab->base < slab->size_bytes)
+			rkey = slab->registration.mr[device]->rkey;
+	}
+	pthread_mutex_unlock(&slabs->lock);
+	return rkey;
 }

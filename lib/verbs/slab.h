@@ -15,8 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct device;
-struct ibv_mr;
+#include "verbs/devices.h"
 
 #define SLAB_FIRST_BYTES ((size_t)128 << 10)
 #define SLAB_LARGEST_BYTES ((size_t)4 << 20)
@@ -24,7 +23,7 @@ struct ibv_mr;
 #define SLAB_ALIGN 64
 
 struct slab {
-	struct ibv_mr *mr;
+	struct registration registration;
 	uint8_t *base;
 	size_t size_bytes;
 	size_t used_bytes;
@@ -32,7 +31,7 @@ struct slab {
 };
 
 struct slabs {
-	struct device *device;
+	const struct devices *devices;
 	pthread_mutex_t lock; /* guards the rest */
 	struct slab *list;
 	uint32_t count;
@@ -40,17 +39,25 @@ struct slabs {
 	size_t total_bytes;
 };
 
-/* A piece of registered memory, zeroed. */
-struct piece {
-	void *addr;
+/* What a device calls registered memory: for work requests here, and for those of peers. */
+struct piece_keys {
 	uint32_t lkey;
 	uint32_t rkey;
 };
 
-void slabs_init(struct slabs *slabs, struct device *device);
+/* A piece of registered memory, zeroed. */
+struct piece {
+	void *addr;
+	struct piece_keys keys[DEVICES_MAX]; /* by the device's index */
+};
+
+void slabs_init(struct slabs *slabs, const struct devices *devices);
 void slabs_close(struct slabs *slabs);
 
 /* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
+
+/* The key by which peers of that device reach memory of a slab. */
+uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device);
 
 #endif

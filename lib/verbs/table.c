@@ -4,9 +4,18 @@
 
 #include "verbs/slab.h"
 
-int table_add_segment(struct slabs *slabs, struct table_root *root, uint32_t segment, size_t element_bytes, void **base)
+/* A peer that reads the root meanwhile finds a check that is wrong, and reads again. */
+static void publish(struct segment_ref *ref, const void *base, uint32_t rkey)
 {
-	struct segment_ref *ref = &root->segment[segment];
+	ref->check = 0;
+	ref->addr = (uint64_t)(uintptr_t)base;
+	ref->rkey = rkey;
+	ref->check = segment_check(ref);
+}
+
+int table_add_segment(struct slabs *slabs, uint32_t device, struct table_root *root, uint32_t segment,
+                      size_t element_bytes, void **base)
+{
 	struct piece piece;
 	int rc;
 
@@ -16,9 +25,14 @@ int table_add_segment(struct slabs *slabs, struct table_root *root, uint32_t seg
 	if (rc)
 		return rc;
 	*base = piece.addr;
-	ref->addr = (uint64_t)(uintptr_t)piece.addr;
-	ref->rkey = piece.rkey;
-	ref->check =
-		segment_check(ref); /* a peer that reads the root meanwhile finds a check that is wrong, and reads again */
+	publish(&root->segment[segment], piece.addr, piece.keys[device].rkey);
 	return 0;
+}
+
+void table_set_device(struct slabs *slabs, uint32_t device, struct table_root *root, void *const base[TABLE_SEGMENTS])
+{
+	for (uint32_t i = 0; i < TABLE_SEGMENTS; i++) {
+		if (base[i])
+			publish(&root->segment[i], base[i], slab_rkey(slabs, base[i], device));
+	}
 }

@@ -12,10 +12,13 @@ struct slabs;
 
 /*
  * Make segment `segment` of a table if it is not there: *base becomes its first element here, and
- * the root tells peers where it lies. The caller holds the lock that guards both. ERRORS:
- * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
+ * the root tells peers of the device with that index where it lies. The caller holds the lock that
+ * guards both. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
  */
-int table_add_segment(struct slabs *slabs, struct table_root *root, uint32_t segment, size_t element_bytes,
-                      void **base);
+int table_add_segment(struct slabs *slabs, uint32_t device, struct table_root *root, uint32_t segment,
+                      size_t element_bytes, void **base);
+
+/* The table is for peers of another device from now on; base[] are its segments, NULL where there is none yet. */
+void table_set_device(struct slabs *slabs, uint32_t device, struct table_root *root, void *const base[TABLE_SEGMENTS]);
 
 #endif

@@ -104,7 +104,7 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
                  struct remote anchor, uint64_t *sink, uint32_t sink_lkey)
 {
 	owned_lock_take(&wire->lock);
-	wire->functions = device->functions;
+	wire->device = device;
 	wire->qp = qp;
 	wire->cq = pair->cq;
 	wire->inline_max = min_u32(pair->inline_max, WIRE_BATCH_BYTES);
@@ -136,7 +136,7 @@ void wire_break(struct wire *wire)
 	owned_lock_take(&wire->lock);
 	wire->batched = wire->batched_bytes = 0;
 	if (wire->qp && wire->state == WIRE_UP)
-		wire->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
+		wire->device->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
 	state_store(&wire->state, WIRE_BROKEN);
 	owned_lock_give(&wire->lock);
 }
@@ -152,7 +152,7 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 	char text[128];
 
 	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)",
-	         wire->functions->wc_status_str(wc->status), wc->vendor_err);
+	         wire->device->functions->wc_status_str(wc->status), wc->vendor_err);
 	fail(wire, text);
 }
 
@@ -320,7 +320,7 @@ static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct rem
 {
 	struct ibv_send_wr *wr = append(wire, opcode, target);
 
-	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.lkey);
+	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
 	if (copy_ring_wants_signal(&wire->copies, copy))
 		ask_completion(wire, wr);
 	leave_if_large(wire, wr, copy->size_bytes);

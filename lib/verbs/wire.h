@@ -82,7 +82,7 @@ struct wire {
 	struct ibv_sge sge[WIRE_BATCH];
 	uint8_t inline_data[WIRE_BATCH_BYTES];
 	struct copy_ring copies;
-	const struct verbs_functions *functions; /* the device's */
+	const struct device *device; /* set with the queue pair */
 	/* Told once when the queue pair fails, with the lock held. */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;

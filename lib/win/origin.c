@@ -14,14 +14,14 @@
 
 /* Origin memory. */
 
-static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct op *op)
+static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct device *device, const struct op *op)
 {
 	for (uint32_t i = win->epoch_mrs.reusable; i < win->epoch_mrs.count; i++) {
-		struct ibv_mr *mr = win->epoch_mrs.list[i];
-		size_t offset = (uintptr_t)op->origin - (uintptr_t)mr->addr;
+		const struct epoch_mr *found = &win->epoch_mrs.list[i];
+		size_t offset = (uintptr_t)op->origin - (uintptr_t)found->mr->addr;
 
-		if (offset < mr->length && mr->length - offset >= op->size_bytes)
-			return mr;
+		if (found->device == device && offset < found->mr->length && found->mr->length - offset >= op->size_bytes)
+			return found->mr;
 	}
 	return NULL;
 }
@@ -42,8 +42,11 @@ static void wait_for_all_links(struct oriel_win *win)
 
 void release_epoch_mrs(struct oriel_win *win)
 {
-	while (win->epoch_mrs.count > 0)
-		device_deregister(&win->job->device, win->epoch_mrs.list[--win->epoch_mrs.count]);
+	while (win->epoch_mrs.count > 0) {
+		const struct epoch_mr *last = &win->epoch_mrs.list[--win->epoch_mrs.count];
+
+		device_deregister(last->device, last->mr);
+	}
 	win->epoch_mrs.reusable = 0;
 }
 
@@ -51,9 +54,9 @@ void release_epoch_mrs(struct oriel_win *win)
  * The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies
  * piece by piece.
  */
-static uint32_t epoch_lkey(struct oriel_win *win, const struct op *op)
+static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, const struct op *op)
 {
-	struct ibv_mr *mr = op->kind == OP_GET ? NULL : find_epoch_mr(win, op);
+	struct ibv_mr *mr = op->kind == OP_GET ? NULL : find_epoch_mr(win, device, op);
 
 	if (mr)
 		return mr->lkey;
@@ -64,16 +67,16 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct op *op)
 	if (!grow_array(&win->epoch_mrs.list, &win->epoch_mrs.capacity, win->epoch_mrs.count + 1,
 	                sizeof(*win->epoch_mrs.list)))
 		return 0;
-	mr =
-		device_register(&win->job->device, op->origin, op->size_bytes, op->kind == OP_GET ? IBV_ACCESS_LOCAL_WRITE : 0);
+	mr = device_register(device, op->origin, op->size_bytes, op->kind == OP_GET ? IBV_ACCESS_LOCAL_WRITE : 0);
 	if (!mr)
 		return 0;
-	win->epoch_mrs.list[win->epoch_mrs.count++] = mr;
+	win->epoch_mrs.list[win->epoch_mrs.count++] = (struct epoch_mr){ device, mr };
 	return mr->lkey;
 }
 
 enum way origin_way(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey)
 {
+	const struct device *device = link->peer->device;
 	const struct wire *wire = &link->peer->wire;
 
 	*lkey = 0;
@@ -81,8 +84,8 @@ enum way origin_way(struct oriel_win *win, const struct link *link, const struct
 		return WAY_MAPPED;
 	if (op->kind == OP_PUT && op->size_bytes <= wire->inline_max)
 		return WAY_INLINE;
-	*lkey = mem_find(&win->job->mems, op->origin, op->size_bytes, op->kind == OP_GET);
+	*lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, op->kind == OP_GET);
 	if (*lkey == 0 && op->size_bytes > WIRE_COPY_MAX)
-		*lkey = epoch_lkey(win, op);
+		*lkey = epoch_lkey(win, device, op);
 	return *lkey ? WAY_REGISTERED : WAY_COPIED;
 }

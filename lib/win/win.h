@@ -57,7 +57,7 @@ struct window_memory {
 	uint8_t *base;
 	size_t size_bytes;
 	size_t disp_unit_bytes;
-	struct ibv_mr *mr; /* NULL for a window of no bytes */
+	struct registration registration; /* none for a window of no bytes */
 	bool read_only;
 	bool allocated; /* the memory is ours: base, mapped_bytes, fd */
 	int fd;
@@ -79,9 +79,14 @@ struct held_back {
 	uint32_t free; /* first entry to use again, as index + 1; 0: none */
 };
 
-/* Memory registered for operations under way. */
+/* Memory registered for operations under way, with the device of their target. */
+struct epoch_mr {
+	const struct device *device;
+	struct ibv_mr *mr;
+};
+
 struct epoch_mrs {
-	struct ibv_mr **list;
+	struct epoch_mr *list;
 	uint32_t count;
 	uint32_t capacity;
 	uint32_t reusable; /* from here on; before it the program may have mapped other memory since a flush */

@@ -83,12 +83,12 @@ void window_release(struct oriel_win *win)
 
 	release_epoch_mrs(win);
 	links_free(win);
-	if (win->memory.mr && !win->memory.allocated)
+	if (is_registered(&win->memory.registration) && !win->memory.allocated)
 		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
-	if (win->memory.mr) {
-		mem_forget(&job->mems, win->memory.mr);
+	if (is_registered(&win->memory.registration)) {
+		mem_forget(&job->mems, &win->memory.registration);
 		peers_drain_zero_copy(job); /* operations on other windows may use this memory as their origin */
-		mem_deregister(&job->mems, win->memory.mr);
+		mem_deregister(&job->mems, &win->memory.registration);
 	}
 	if (win->memory.allocated && win->memory.base) {
 		munmap(win->memory.base, win->memory.mapped_bytes);
@@ -120,22 +120,33 @@ static int allocate_memory(struct oriel_win *win)
 	return rc;
 }
 
-static void publish_entry(struct oriel_win *win)
+/* The window as peers of one device see it. */
+static struct dir_entry entry_for(const struct oriel_win *win, uint32_t device)
 {
+	const struct ibv_mr *mr = win->memory.registration.mr[device];
 	struct dir_entry entry = {
 		.base = (uint64_t)(uintptr_t)win->memory.base,
 		.size_bytes = win->memory.size_bytes,
 		.control_addr = (uint64_t)(uintptr_t)win->control.addr,
-		.control_rkey = win->control.rkey,
-		.rkey = win->memory.mr ? win->memory.mr->rkey : 0,
+		.control_rkey = win->control.keys[device].rkey,
+		.rkey = mr ? mr->rkey : 0,
 		.disp_unit_bytes = (uint32_t)win->memory.disp_unit_bytes,
 		.flags = win->memory.read_only ? DIR_READ_ONLY : 0,
 	};
 
 	memcpy(entry.id, win->id, sizeof(entry.id));
 	entry.check = dir_entry_check(&entry);
+	return entry;
+}
+
+static void publish_entries(struct oriel_win *win)
+{
 	win->fence.words = win->control.addr;
-	directory_publish(win->job, win->slot, &entry);
+	for (uint32_t i = 0; i < win->job->devices.count; i++) {
+		struct dir_entry entry = entry_for(win, i);
+
+		directory_publish(win->job, i, win->slot, &entry);
+	}
 }
 
 /* One window more, or less. */
@@ -156,20 +167,18 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 	if (rc == 0)
 		count_window(win->job, 1);
 	if (rc == 0 && win->memory.size_bytes > 0)
-		rc =
-			mem_add(&win->job->mems, win->memory.base, win->memory.size_bytes, &win->memory.mr, &win->memory.read_only);
-	if (win->memory.mr && !win->memory.allocated)
+		rc = mem_add(&win->job->mems, win->memory.base, win->memory.size_bytes, &win->memory.registration,
+		             &win->memory.read_only);
+	if (is_registered(&win->memory.registration) && !win->memory.allocated)
 		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
 	if (rc == 0)
-		publish_entry(win);
+		publish_entries(win);
 	return rc;
 }
 
 void window_hide(struct oriel_win *win)
 {
-	static const struct dir_entry nothing;
-
-	directory_publish(win->job, win->slot, &nothing);
+	directory_hide(win->job, win->slot);
 }
 
 void window_give_slot(struct oriel_job *job, uint32_t slot, bool reuse)

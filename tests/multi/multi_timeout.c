@@ -262,9 +262,7 @@ static void create_is_taken_back(struct multi *m)
 /* Which slot of this rank's directory is the window's; its entry is taken away, as if it had not been made. */
 static void hide_window(struct multi *m, oriel_win *win)
 {
-	static const struct dir_entry nothing;
-
-	directory_publish(m->job, win->slot, &nothing);
+	directory_hide(m->job, win->slot);
 }
 
 /* E5: a member that does not have the window costs those who need it there, and the window; no rank is lost. */

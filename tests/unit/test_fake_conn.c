@@ -79,7 +79,7 @@ static struct rdma_cm_id *proper_request(struct rdma_event_channel *channel, con
 	uint8_t bytes[HANDSHAKE_BYTES];
 
 	handshake_encode(bytes, &data, HANDSHAKE_REQUEST, (uint32_t)to->rank, to->endpoint.key);
-	return request(channel, to->device.addr_text, bytes, sizeof(bytes));
+	return request(channel, to->devices.list[0].addr_text, bytes, sizeof(bytes));
 }
 
 static void barrier_and_leave(struct rank *rank)
@@ -230,7 +230,7 @@ static void conn__half_open_gives_way_established_does_not(void)
 
 static void refused(struct rank *rank, struct rdma_event_channel *channel, const void *data, uint8_t size)
 {
-	struct rdma_cm_id *id = request(channel, rank->job->device.addr_text, data, size);
+	struct rdma_cm_id *id = request(channel, rank->job->devices.list[0].addr_text, data, size);
 	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
 	uint8_t byte = 9;
 

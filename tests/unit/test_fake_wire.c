@@ -21,7 +21,7 @@
 
 /* One of the two ends. */
 struct end {
-	struct device device;
+	struct devices devices;
 	struct slabs slabs;
 	struct rdma_cm_id *id;
 	struct wire_pair pair;
@@ -45,11 +45,11 @@ static void broke(void *arg, const char *text)
 
 static struct rdma_cm_event *wait_event(struct end *end)
 {
-	struct pollfd fd = { .fd = end->device.channel->fd, .events = POLLIN };
+	struct pollfd fd = { .fd = end->devices.list[0].channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event = NULL;
 
 	while (!event && poll(&fd, 1, 2000) == 1)
-		rdma_get_cm_event(end->device.channel, &event);
+		rdma_get_cm_event(end->devices.list[0].channel, &event);
 	return event;
 }
 
@@ -68,11 +68,12 @@ static void end_open(struct end *end)
 	unsigned all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 	memset(end, 0, sizeof(*end));
-	CU_ASSERT_EQUAL_FATAL(device_open(&end->device, &verbs_system, NULL, NULL, 0), 0);
-	slabs_init(&end->slabs, &end->device);
+	CU_ASSERT_EQUAL_FATAL(device_open(&end->devices.list[0], &verbs_system, NULL, NULL, 0), 0);
+	end->devices.count = 1;
+	slabs_init(&end->slabs, &end->devices);
 	CU_ASSERT_EQUAL_FATAL(slab_alloc(&end->slabs, 64, &end->sink), 0);
 	end->memory = calloc(1, MEMORY_BYTES);
-	end->mr = device_register(&end->device, end->memory, MEMORY_BYTES, all);
+	end->mr = device_register(&end->devices.list[0], end->memory, MEMORY_BYTES, all);
 	wire_init(&end->wire, &end->slabs);
 	end->wire.broken = broke;
 	end->wire.broken_arg = end;
@@ -82,7 +83,8 @@ static void attach(struct end *end, const struct end *other)
 {
 	struct remote anchor = { (uint64_t)(uintptr_t)other->memory, other->mr->rkey };
 
-	wire_attach(&end->wire, &end->device, end->id->qp, &end->pair, anchor, end->sink.addr, end->sink.lkey);
+	wire_attach(&end->wire, &end->devices.list[0], end->id->qp, &end->pair, anchor, end->sink.addr,
+	            end->sink.keys[0].lkey);
 }
 
 static void join(void)
@@ -92,16 +94,16 @@ static void join(void)
 
 	end_open(&a);
 	end_open(&b);
-	addr.sin_port = rdma_get_src_port(b.device.listener);
-	rdma_create_id(a.device.channel, &a.id, NULL, RDMA_PS_TCP);
+	addr.sin_port = rdma_get_src_port(b.devices.list[0].listener);
+	rdma_create_id(a.devices.list[0].channel, &a.id, NULL, RDMA_PS_TCP);
 	rdma_resolve_addr(a.id, NULL, (struct sockaddr *)&addr, 1000);
 	take_event(&a);
 	rdma_resolve_route(a.id, 1000);
 	take_event(&a);
-	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&a.device, a.id, &a.pair), 0);
+	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&a.devices.list[0], a.id, &a.pair), 0);
 	rdma_connect(a.id, &param);
 	b.id = take_event(&b);
-	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&b.device, b.id, &b.pair), 0);
+	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&b.devices.list[0], b.id, &b.pair), 0);
 	rdma_accept(b.id, &param);
 	take_event(&a);
 	take_event(&b);
@@ -112,11 +114,11 @@ static void join(void)
 static void end_close(struct end *end)
 {
 	wire_destroy(&end->wire);
-	wire_drop_pair(&end->device, end->id, &end->pair);
+	wire_drop_pair(&end->devices.list[0], end->id, &end->pair);
 	rdma_destroy_id(end->id);
 	ibv_dereg_mr(end->mr);
 	slabs_close(&end->slabs);
-	device_close(&end->device);
+	devices_close(&end->devices);
 	free(end->memory);
 }
 

@@ -24,7 +24,9 @@ static void end(void)
 static void enter(uintptr_t base, size_t size_bytes, bool read_only)
 {
 	struct ibv_mr *mr = &mrs[table.count];
-	struct mem_region region = { .base = base, .size_bytes = size_bytes, .mr = mr, .read_only = read_only };
+	struct mem_region region = {
+		.base = base, .size_bytes = size_bytes, .registration = { { mr } }, .read_only = read_only
+	};
 
 	mr->lkey = table.count + 1;
 	CU_ASSERT_EQUAL_FATAL(insert(&table, &region), 0);
@@ -32,7 +34,7 @@ static void enter(uintptr_t base, size_t size_bytes, bool read_only)
 
 static uint32_t find(uintptr_t base, size_t size_bytes, bool write)
 {
-	return mem_find(&table, (const void *)base, size_bytes, write);
+	return mem_find(&table, 0, (const void *)base, size_bytes, write);
 }
 
 static void insert__keeps_the_order(void)
@@ -128,7 +130,7 @@ static void mem_find__agrees_with_a_plain_search(void)
 		if ((lkey != 0) != expected)
 			CU_FAIL("found where there is nothing, or the other way round");
 		for (uint32_t r = 0; lkey && r < table.count; r++) {
-			if (table.regions[r].mr->lkey == lkey && !holds(&table.regions[r], base, size_bytes))
+			if (table.regions[r].registration.mr[0]->lkey == lkey && !holds(&table.regions[r], base, size_bytes))
 				CU_FAIL("a region that does not hold the range");
 		}
 	}

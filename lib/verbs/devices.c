@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* devices.c - see devices.h. */
+#include "verbs/devices.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "oriel.h"
+
+void devices_deregister(const struct devices *devices, struct registration *registration)
+{
+	for (uint32_t i = 0; i < devices->count; i++) {
+		if (registration->mr[i])
+			device_deregister(&devices->list[i], registration->mr[i]);
+		registration->mr[i] = NULL;
+	}
+}
+
+int devices_try_register(const struct devices *devices, void *base, size_t size_bytes, unsigned access,
+                         struct registration *registration)
+{
+	memset(registration, 0, sizeof(*registration));
+	for (uint32_t i = 0; i < devices->count; i++) {
+		int error;
+
+		registration->mr[i] = device_try_register(&devices->list[i], base, size_bytes, access);
+		if (registration->mr[i])
+			continue;
+		error = errno;
+		devices_deregister(devices, registration);
+		return error;
+	}
+	return 0;
+}
+
+int devices_register(const struct devices *devices, void *base, size_t size_bytes, unsigned access,
+                     struct registration *registration)
+{
+	memset(registration, 0, sizeof(*registration));
+	for (uint32_t i = 0; i < devices->count; i++) {
+		registration->mr[i] = device_register(&devices->list[i], base, size_bytes, access);
+		if (registration->mr[i])
+			continue;
+		devices_deregister(devices, registration);
+		return ORIEL_ERR_MEMORY;
+	}
+	return 0;
+}
+
+bool devices_lend(const struct devices *devices)
+{
+	bool lend = false;
+
+	for (uint32_t i = 0; i < devices->count; i++)
+		lend |= device_lends(&devices->list[i]);
+	return lend;
+}
+
+void devices_close(struct devices *devices)
+{
+	while (devices->count > 0)
+		device_close(&devices->list[--devices->count]);
+}
