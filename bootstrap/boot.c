@@ -2,20 +2,33 @@
 /*
  * boot.c - how was this process started?
  *
- * DESIGN NOTES The worst answer to a launcher that is not understood would be to go on: a job of N
- * ranks would become N jobs of one rank, each of which computes happily. So every launcher known to
- * start several processes is listed with a variable that only its children have. Where the launcher
- * also tells how many it started, a job of one is let through: it is what the caller asked for.
+ * DESIGN NOTES Whoever has started several processes has left variables in their environment, and
+ * those choose the client; the innermost launcher's are looked for first. ORIEL_BOOT overrules that.
+ *
+ * The worst answer to a launcher that is not understood would be to go on: a job of N ranks would
+ * become N jobs of one rank, each of which computes happily. So every launcher known to start
+ * several processes is listed with a variable that only its children have. Where the launcher also
+ * tells how many it started, a job of one is let through: it is what the caller asked for.
  */
 #include "client/clients.h"
 #include "wire/environment.h"
 
 #include "base/err.h"
+#include "base/settings.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A launcher without a client here. */
+/* The ways to be started. */
+enum way { WAY_RUN, WAY_PMIX, WAY_PMI, WAY_SINGLE, WAY_UNKNOWN };
+
+static const char *const way_words[] = { "run", "pmix", "pmi", "single", NULL };
+
+/* A variable that the launchers of a way set; WAY_SINGLE has none. */
+static const char *const way_variables[] = { BOOT_ENV_SERVER, "PMIX_NAMESPACE", "PMI_FD" };
+
+/* A launcher that has told its children nothing that a client here could use. */
 struct foreign_launcher {
 	const char *name;
 	const char *rank_variable; /* set in each process it starts */
@@ -26,16 +39,18 @@ static const struct foreign_launcher foreign_launchers[] = {
 	{ "Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
 	{ "Intel MPI's mpirun", "MPI_LOCALRANKID", "MPI_LOCALNRANKS" },
 	{ "MVAPICH's mpirun", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
+	{ "mpiexec with -pmi-port", "PMI_PORT", "PMI_SIZE" },
 	{ "a PMI launcher", "PMI_RANK", "PMI_SIZE" },
 	{ "a PMI launcher", "PMI_ID", "PMI_SIZE" },
-	{ "a PMI launcher", "PMI_FD", NULL },
 	{ "a PMIx launcher", "PMIX_RANK", NULL },
 	{ "Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE" },
 	{ "PALS", "PALS_RANKID", NULL },
 	{ "ALPS", "ALPS_APP_PE", NULL },
 	{ "jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE" },
-	{ "Slurm", "SLURM_PROCID", "SLURM_NTASKS" },
 };
+
+/* Plain srun: other ways out than the rest, so it is told apart. */
+static const struct foreign_launcher slurm = { "Slurm", "SLURM_PROCID", "SLURM_NTASKS" };
 
 static int is_alone(const struct foreign_launcher *launcher)
 {
@@ -44,15 +59,36 @@ static int is_alone(const struct foreign_launcher *launcher)
 	return size && strcmp(size, "1") == 0;
 }
 
+static int may_be_many(const struct foreign_launcher *launcher)
+{
+	return getenv(launcher->rank_variable) && !is_alone(launcher);
+}
+
+static int refuse_foreign(const struct foreign_launcher *launcher)
+{
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "this process looks started by %s (%s is set), and cannot find the other ranks: it would be several "
+	               "jobs of one rank. Start it with mpirun, mpiexec.hydra, srun --mpi=pmix or, on one machine, "
+	               "oriel-run -n N; or set ORIEL_BOOT=single for jobs of one rank",
+	               launcher->name, launcher->rank_variable);
+}
+
 /*
  * Slurm sets its variables in a batch script too, and there without a number of tasks if none was
  * asked for.
  */
-static int may_be_many(const struct foreign_launcher *launcher)
+static int refuse_plain_srun(void)
 {
-	if (!getenv(launcher->rank_variable) || is_alone(launcher))
+	const char *type = getenv("SLURM_MPI_TYPE"), *count = getenv(slurm.size_variable);
+
+	if (!may_be_many(&slurm) || !count)
 		return 0;
-	return strcmp(launcher->rank_variable, "SLURM_PROCID") != 0 || getenv(launcher->size_variable);
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "this process is one of %.16s started by Slurm, which has not told it how to find the others "
+	               "(SLURM_MPI_TYPE is %.16s): it would be several jobs of one rank. Start it with srun --mpi=pmix or "
+	               "srun --mpi=pmi2 (srun --mpi=list tells what the site has) or, on one machine, oriel-run -n N; or "
+	               "set ORIEL_BOOT=single for jobs of one rank",
+	               count, type && *type ? type : "not set");
 }
 
 static int refuse_foreign_launchers(void)
@@ -61,12 +97,8 @@ static int refuse_foreign_launchers(void)
 
 	for (size_t i = 0; i < count; i++)
 		if (may_be_many(&foreign_launchers[i]))
-			return err_set(ORIEL_ERR_BOOTSTRAP,
-			               "this process looks started by %s (%s is set), which Oriel cannot join: it would be "
-			               "several jobs of one rank. Start it with oriel-run -n N (for one rank: -n 1), or unset %s",
-			               foreign_launchers[i].name, foreign_launchers[i].rank_variable,
-			               foreign_launchers[i].rank_variable);
-	return 0;
+			return refuse_foreign(&foreign_launchers[i]);
+	return refuse_plain_srun();
 }
 
 /* A wrapper that passes on only part of the environment must not turn a rank into a job of its own. */
@@ -83,16 +115,76 @@ static int refuse_half_an_environment(void)
 	return 0;
 }
 
-static int open_client(struct boot **boot)
+/* ORIEL_BOOT, where set; otherwise the way is left as it is. */
+static int read_wish(enum way *way)
 {
+	int word = WAY_UNKNOWN;
+	int rc = setting_word("ORIEL_BOOT", way_words, &word);
+
+	if (rc || word == WAY_UNKNOWN)
+		return rc;
+	if (word != WAY_SINGLE && !getenv(way_variables[word]))
+		return err_set(
+			ORIEL_ERR_BOOTSTRAP,
+			"ORIEL_BOOT is %s, but %s is not set: no such launcher has started this process. Unset ORIEL_BOOT",
+			way_words[word], way_variables[word]);
+	*way = (enum way)word;
+	return 0;
+}
+
+/*
+ * Launchers within each other: hydra starts its own agents by srun, which may have given those a
+ * PMIx job; hydra's is the inner one then. Of others it cannot be told.
+ */
+static int choose_between_both(enum way *way)
+{
+	if (!getenv("HYDI_CONTROL_FD"))
+		return err_set(
+			ORIEL_ERR_BOOTSTRAP,
+			"this process has been started by a PMIx launcher and by a PMI launcher (PMIX_NAMESPACE and PMI_FD "
+			"are set), one within the other: set ORIEL_BOOT=pmix or ORIEL_BOOT=pmi to say which of them has "
+			"the job");
+	*way = WAY_PMI;
+	return 0;
+}
+
+static int choose(enum way *way)
+{
+	bool pmix = getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK"), pmi = getenv("PMI_FD");
 	int rc;
 
-	if (getenv(BOOT_ENV_SERVER))
-		return boot_run_open(boot);
+	if (getenv(BOOT_ENV_SERVER)) {
+		*way = WAY_RUN;
+		return 0;
+	}
 	rc = refuse_half_an_environment();
-	if (!rc)
-		rc = refuse_foreign_launchers();
-	return rc ? rc : boot_single_open(boot);
+	if (rc)
+		return rc;
+	if (pmix && pmi)
+		return choose_between_both(way);
+	*way = pmix ? WAY_PMIX : pmi ? WAY_PMI : WAY_SINGLE;
+	return *way == WAY_SINGLE ? refuse_foreign_launchers() : 0;
+}
+
+static int open_client(struct boot **boot)
+{
+	enum way way = WAY_UNKNOWN;
+	int rc = read_wish(&way);
+
+	if (!rc && way == WAY_UNKNOWN)
+		rc = choose(&way);
+	if (rc)
+		return rc;
+	switch (way) {
+	case WAY_RUN:
+		return boot_run_open(boot);
+	case WAY_PMIX:
+		return boot_pmix_open(boot);
+	case WAY_PMI:
+		return boot_pmi_open(boot);
+	default:
+		return boot_single_open(boot);
+	}
 }
 
 int boot_open(const struct boot_events *events, void *events_arg, struct boot **boot)

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "wire/environment.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,26 @@ int boot_check_value(const char *key, const void *value, size_t size_bytes)
 	if (size_bytes > BOOT_VALUE_MAX_BYTES || (!value && size_bytes > 0))
 		return err_set(ORIEL_ERR_ARG, "bootstrap value of key %s: %zu bytes; it must be 0 to %d bytes, and not null",
 		               key, size_bytes, BOOT_VALUE_MAX_BYTES);
+	return 0;
+}
+
+int boot_read_number(const char *variable, const char *beside, long min, long max, int *out)
+{
+	const char *text = getenv(variable);
+	char *end;
+	long number;
+
+	if (!text)
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "%s is set but %s is not: something between the launcher and this program changed the "
+		               "environment. Pass all of the launcher's variables on",
+		               beside, variable);
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (end == text || *end || errno || number < min || number > max)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%.32s\"; it must be a number from %ld to %ld", variable, text, min,
+		               max);
+	*out = (int)number;
 	return 0;
 }
 

@@ -13,6 +13,12 @@
 int boot_check_key(const char *key);
 int boot_check_value(const char *key, const void *value, size_t size_bytes);
 
+/*
+ * Read a number that a launcher has put into the environment; beside is a variable of the same
+ * launcher that is there. ERRORS: ORIEL_ERR_BOOTSTRAP: missing, or no number from min to max.
+ */
+int boot_read_number(const char *variable, const char *beside, long min, long max, int *out);
+
 /* Copy ORIEL_ADDR and ORIEL_DEVICE, where set. */
 int boot_read_choices(struct boot *boot);
 

@@ -14,6 +14,12 @@
 /* A rank of an oriel-run job. */
 int boot_run_open(struct boot **boot);
 
+/* A rank of a launcher with a PMIx server: Open MPI's mpirun, PRRTE, srun --mpi=pmix. */
+int boot_pmix_open(struct boot **boot);
+
+/* A rank of a launcher that speaks PMI-1: hydra, srun --mpi=pmi2, Flux. */
+int boot_pmi_open(struct boot **boot);
+
 /* A job of one rank: this process. */
 int boot_single_open(struct boot **boot);
 

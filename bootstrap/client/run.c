@@ -77,26 +77,6 @@ static struct boot_run *run_of(struct boot *boot)
 
 /* Environment. */
 
-static int read_number(const char *variable, long min, long max, int *out)
-{
-	const char *text = getenv(variable);
-	char *end;
-	long number;
-
-	if (!text)
-		return err_set(ORIEL_ERR_BOOTSTRAP,
-		               "%s is set but %s is not: something between oriel-run and this program "
-		               "changed the environment. Pass all ORIEL_ variables on",
-		               BOOT_ENV_SERVER, variable);
-	errno = 0;
-	number = strtol(text, &end, 10);
-	if (end == text || *end || errno || number < min || number > max)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%.32s\"; it must be a number from %ld to %ld", variable, text, min,
-		               max);
-	*out = (int)number;
-	return 0;
-}
-
 static int read_server(struct boot_run *run)
 {
 	const char *text = getenv(BOOT_ENV_SERVER);
@@ -132,13 +112,13 @@ static int read_environment(struct boot_run *run)
 	int rc = read_server(run);
 
 	if (!rc)
-		rc = read_number(BOOT_ENV_SIZE, 1, BOOT_RANKS_MAX, &run->base.size);
+		rc = boot_read_number(BOOT_ENV_SIZE, BOOT_ENV_SERVER, 1, BOOT_RANKS_MAX, &run->base.size);
 	if (!rc)
-		rc = read_number(BOOT_ENV_RANK, 0, run->base.size - 1, &run->base.rank);
+		rc = boot_read_number(BOOT_ENV_RANK, BOOT_ENV_SERVER, 0, run->base.size - 1, &run->base.rank);
 	if (!rc)
-		rc = read_number(BOOT_ENV_LOCAL_SIZE, 1, run->base.size, &run->base.local_size);
+		rc = boot_read_number(BOOT_ENV_LOCAL_SIZE, BOOT_ENV_SERVER, 1, run->base.size, &run->base.local_size);
 	if (!rc)
-		rc = read_number(BOOT_ENV_SECRET_FD, 0, 1 << 20, &run->secret_fd);
+		rc = boot_read_number(BOOT_ENV_SECRET_FD, BOOT_ENV_SERVER, 0, 1 << 20, &run->secret_fd);
 	if (!rc)
 		rc = read_secret(run);
 	return rc ? rc : boot_read_choices(&run->base);

@@ -329,7 +329,7 @@ static void enter_last_barrier(void *arg)
 	struct boot *boot = service->job->boot;
 
 	service->job->closing = true;
-	if (service->boot_lost || boot->ops->barrier(boot))
+	if (service->boot_lost || !boot->ops->barrier || boot->ops->barrier(boot))
 		mark_left(service);
 	else if (boot->ops->fd(boot) < 0)
 		boot->ops->dispatch(boot);

@@ -76,7 +76,11 @@ void boot_events_clear_environment(void)
 		"PMI_SIZE",
 		"PMI_ID",
 		"PMI_FD",
+		"PMI_PORT",
 		"PMIX_RANK",
+		"PMIX_NAMESPACE",
+		"HYDI_CONTROL_FD",
+		"ORIEL_BOOT",
 		"FLUX_TASK_RANK",
 		"FLUX_JOB_SIZE",
 		"PALS_RANKID",
@@ -85,6 +89,7 @@ void boot_events_clear_environment(void)
 		"JSM_NAMESPACE_SIZE",
 		"SLURM_PROCID",
 		"SLURM_NTASKS",
+		"SLURM_MPI_TYPE",
 	};
 	size_t i;
 

@@ -31,6 +31,9 @@ static void add_suites(void)
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();
+	suite_later();
+	suite_pmi_line();
+	suite_boot_pmi();
 	suite_kvs();
 	suite_rdv();
 	suite_lines();

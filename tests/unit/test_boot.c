@@ -7,6 +7,7 @@
 #include "suites.h"
 
 #include <CUnit/CUnit.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static void expect_refused(const char *reason)
 	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &boot), ORIEL_ERR_BOOTSTRAP);
 	CU_ASSERT_PTR_NULL(boot);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), reason));
+	if (!strstr(oriel_last_error(), reason))
+		printf("\"%s\" lacks \"%s\"\n", oriel_last_error(), reason);
 }
 
 static void open__alone(void)
@@ -44,7 +47,7 @@ static void open__refuses_foreign_launchers(void)
 		"MV2_COMM_WORLD_RANK",
 		"PMI_RANK",
 		"PMI_ID",
-		"PMI_FD",
+		"PMI_PORT",
 		"PMIX_RANK",
 		"FLUX_TASK_RANK",
 		"PALS_RANKID",
@@ -79,11 +82,68 @@ static void open__slurm(void)
 	setenv("SLURM_NTASKS", "8", 1);
 	expect_single();
 	setenv("SLURM_PROCID", "0", 1);
-	expect_refused("Slurm");
+	expect_refused(
+		"one of 8 started by Slurm, which has not told it how to find the others (SLURM_MPI_TYPE is not set)");
+	expect_refused("srun --mpi=pmix");
+	setenv("SLURM_MPI_TYPE", "none", 1);
+	expect_refused("(SLURM_MPI_TYPE is none)");
 	setenv("SLURM_NTASKS", "1", 1);
 	expect_single();
 	unsetenv("SLURM_NTASKS");
 	expect_single();
+	boot_events_clear_environment();
+}
+
+/* What is set, and a piece of the text by which the client that was chosen refuses it. */
+struct choice {
+	const char *variables[5]; /* NAME=VALUE */
+	const char *refusal;
+};
+
+static const struct choice choices[] = {
+	{ { "PMI_FD=x" }, "PMI_FD is \"x\"" },
+	{ { "PMI_FD=x", "SLURM_PROCID=0", "SLURM_NTASKS=2", "PMI_RANK=0" }, "PMI_FD is \"x\"" },
+	{ { "PMI_FD=x", "ORIEL_BOOTSTRAP=nonsense" }, "nonsense" },
+	{ { "PMI_FD=x", "PMIX_NAMESPACE=n" }, "PMI_FD is \"x\"" },
+	{ { "PMI_FD=x", "PMIX_NAMESPACE=n", "PMIX_RANK=0" }, "one within the other" },
+	{ { "PMI_FD=x", "PMIX_NAMESPACE=n", "PMIX_RANK=0", "HYDI_CONTROL_FD=7" }, "PMI_FD is \"x\"" },
+	{ { "PMI_FD=x", "PMIX_NAMESPACE=n", "PMIX_RANK=0", "ORIEL_BOOT=pmi" }, "PMI_FD is \"x\"" },
+	{ { "PMI_FD=x", "ORIEL_BOOTSTRAP=nonsense", "ORIEL_BOOT=pmi" }, "PMI_FD is \"x\"" },
+	{ { "PMI_FD=x", "ORIEL_BOOTSTRAP=nonsense", "ORIEL_BOOT=run" }, "nonsense" },
+	{ { "ORIEL_BOOT=pmi" }, "PMI_FD is not set" },
+	{ { "ORIEL_BOOT=pmix" }, "PMIX_NAMESPACE is not set" },
+	{ { "ORIEL_BOOT=run" }, "ORIEL_BOOTSTRAP is not set" },
+};
+
+static void open__chooses_by_the_environment(void)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		boot_events_clear_environment();
+		for (int j = 0; j < 5 && choices[i].variables[j]; j++)
+			putenv((char *)(uintptr_t)choices[i].variables[j]);
+		expect_refused(choices[i].refusal);
+	}
+	boot_events_clear_environment();
+}
+
+static void open__single_by_wish(void)
+{
+	boot_events_clear_environment();
+	setenv("PMI_FD", "x", 1);
+	setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+	setenv("ORIEL_BOOT", "single", 1);
+	expect_single();
+	boot_events_clear_environment();
+}
+
+static void open__wish_that_cannot_be_read(void)
+{
+	struct boot *boot = NULL;
+
+	boot_events_clear_environment();
+	setenv("ORIEL_BOOT", "mpi", 1);
+	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &boot), ORIEL_ERR_ARG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "run, pmix, pmi, single"));
 	boot_events_clear_environment();
 }
 
@@ -162,6 +222,9 @@ void suite_boot(void)
 	CU_ADD_TEST(suite, open__refuses_foreign_launchers);
 	CU_ADD_TEST(suite, open__accepts_a_foreign_job_of_one);
 	CU_ADD_TEST(suite, open__slurm);
+	CU_ADD_TEST(suite, open__chooses_by_the_environment);
+	CU_ADD_TEST(suite, open__single_by_wish);
+	CU_ADD_TEST(suite, open__wish_that_cannot_be_read);
 	CU_ADD_TEST(suite, open__refuses_half_an_environment);
 	CU_ADD_TEST(suite, open__prefers_oriel_run);
 	CU_ADD_TEST(suite, check_key__length);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* no_pmix.c - takes the place of pmix.c where the headers of PMIx were not there when the library was built */
+#include "base/err.h"
+#include "client/clients.h"
+
+#include <stdlib.h>
+
+int boot_pmix_open(struct boot **boot)
+{
+	const char *version = getenv("PMIX_VERSION");
+
+	(void)boot;
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "this process has been started by a PMIx launcher (PMIx %.32s), and this liboriel was built without "
+	               "PMIx: build it where libpmix-dev is installed, or use srun --mpi=pmi2, mpiexec.hydra or, on one "
+	               "machine, oriel-run",
+	               version ? version : "of an unknown version");
+}

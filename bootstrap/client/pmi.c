@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pmi.c - a rank of a launcher that speaks PMI-1 on an inherited socket: hydra, srun --mpi=pmi2
+ *
+ * DESIGN NOTES Requests and answers are lines (pmi_line.h). Joining is blocking with a deadline:
+ * init, limits, the name of the job's store, who is on which node. From then on nothing blocks:
+ * the put is followed by the launcher's barrier, which is over when every rank has put, and only
+ * then can anything be asked for. There is one request under way at a time, since Slurm drops those
+ * that come while a barrier is pending; what waits is in later.h.
+ *
+ * A line is far smaller than an empty socket's buffer, so it is taken whole or the connection is
+ * broken. The socket stays a blocking one: its flags may be shared. It stays open after the end too, for its
+ * number must not become another file's while PMI_FD names it; close-on-exec, which no inherited
+ * descriptor has, tells that this process has joined.
+ */
+#include "base/err.h"
+#include "base/util.h"
+#include "boot_check.h"
+#include "client/clients.h"
+#include "client/later.h"
+#include "client/pmi_line.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define JOIN_TIMEOUT_MS 60000 /* for every answer before the job has been joined, and all of them */
+#define END_TIMEOUT_MS 2000   /* for the answer to the last request */
+#define LINE_BYTES 2048
+#define NAME_BYTES 256 /* of the job's store */
+#define KEY_BYTES 96
+
+static_assert(LINE_BYTES > NAME_BYTES + KEY_BYTES + 2 * BOOT_VALUE_MAX_BYTES + 64, "a put is one line");
+
+/* What is under way. */
+enum request { REQUEST_NONE, REQUEST_PUT, REQUEST_BARRIER, REQUEST_GET };
+
+struct boot_pmi {
+	struct boot base;
+	int fd;
+	enum request request;
+	bool put_done;  /* the one put has been made */
+	bool exchanged; /* the barrier behind it is over */
+	bool lost;      /* events->lost has been told */
+	char store[NAME_BYTES];
+	int value_max_bytes;     /* of hexadecimal digits */
+	struct later_get *asked; /* when REQUEST_GET */
+	struct later later;
+	char in[LINE_BYTES]; /* received, not yet a whole line */
+	size_t in_size;
+};
+
+static struct boot_pmi *pmi_of(struct boot *boot)
+{
+	return (struct boot_pmi *)boot;
+}
+
+/* Who started this process, for error texts. */
+static const char *launcher(void)
+{
+	if (getenv("HYDI_CONTROL_FD"))
+		return "hydra (mpiexec)";
+	return getenv("SLURM_PROCID") ? "Slurm (srun --mpi=pmi2)" : "the PMI launcher";
+}
+
+/* Lines. */
+
+static int fail_lost(const struct boot_pmi *pmi, const char *why)
+{
+	return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: the connection to %s (PMI_FD) is broken: %s", pmi->base.rank,
+	               launcher(), why);
+}
+
+static int send_line(struct boot_pmi *pmi, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int send_line(struct boot_pmi *pmi, const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list args;
+	ssize_t sent;
+	int size;
+
+	va_start(args, format);
+	size = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	assert(size > 0 && size < LINE_BYTES);
+	do
+		sent = send(pmi->fd, line, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	if (sent == size)
+		return 0;
+	return fail_lost(pmi, sent < 0 ? strerror(errno) : "it takes no more");
+}
+
+/* Take the first whole line out of what has been received, without its end. */
+static bool take_line(struct boot_pmi *pmi, char line[LINE_BYTES])
+{
+	char *end = memchr(pmi->in, '\n', pmi->in_size);
+	size_t size = end ? (size_t)(end - pmi->in) : 0;
+
+	if (!end)
+		return false;
+	memcpy(line, pmi->in, size);
+	line[size] = '\0';
+	pmi->in_size -= size + 1;
+	memmove(pmi->in, end + 1, pmi->in_size);
+	return true;
+}
+
+/* One read. Returns the number of bytes, 0 at the end of the connection, or -1 with errno. */
+static ssize_t receive_some(struct boot_pmi *pmi)
+{
+	ssize_t got;
+
+	if (pmi->in_size == sizeof(pmi->in)) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	do
+		got = recv(pmi->fd, pmi->in + pmi->in_size, sizeof(pmi->in) - pmi->in_size, MSG_DONTWAIT);
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+		pmi->in_size += (size_t)got;
+	return got;
+}
+
+static const char *receive_error(ssize_t got)
+{
+	if (got == 0)
+		return "it was closed";
+	return errno == EMSGSIZE ? "a line is too long" : strerror(errno);
+}
+
+/* Blocking: the next line, before the deadline. */
+static int await_line(struct boot_pmi *pmi, uint64_t deadline_ns, char line[LINE_BYTES])
+{
+	struct pollfd pfd = { .fd = pmi->fd, .events = POLLIN };
+	uint64_t now;
+
+	while (!take_line(pmi, line)) {
+		ssize_t got = receive_some(pmi);
+
+		if (got > 0)
+			continue;
+		if (got == 0 || errno != EAGAIN)
+			return fail_lost(pmi, receive_error(got));
+		now = now_ns();
+		if (now >= deadline_ns)
+			return fail_lost(pmi, "no answer in time");
+		poll(&pfd, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1);
+	}
+	return 0;
+}
+
+/* Joining. */
+
+/* One question and its answer, which must be of that kind. */
+static int ask(struct boot_pmi *pmi, const char *question, const char *answer, uint64_t deadline_ns,
+               char line[LINE_BYTES])
+{
+	int rc = send_line(pmi, "%s\n", question);
+
+	if (!rc)
+		rc = await_line(pmi, deadline_ns, line);
+	if (rc)
+		return rc;
+	if (!pmi_is(line, answer) || pmi_failed(line))
+		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: %s answers \"%.32s\" by \"%.128s\"; it may not speak PMI-1",
+		               pmi->base.rank, launcher(), question, line);
+	return 0;
+}
+
+static int ask_limits(struct boot_pmi *pmi, uint64_t deadline_ns)
+{
+	char line[LINE_BYTES];
+	int rc = ask(pmi, "cmd=get_maxes", "maxes", deadline_ns, line);
+
+	if (!rc && !pmi_number(line, "vallen_max", &pmi->value_max_bytes))
+		rc = fail_lost(pmi, "it does not tell how long a value may be");
+	return rc;
+}
+
+static int ask_store(struct boot_pmi *pmi, uint64_t deadline_ns)
+{
+	char line[LINE_BYTES];
+	int rc = ask(pmi, "cmd=get_my_kvsname", "my_kvsname", deadline_ns, line);
+
+	if (!rc && !pmi_field(line, "kvsname", pmi->store, sizeof(pmi->store)))
+		rc = fail_lost(pmi, "it does not tell the name of its store");
+	return rc;
+}
+
+/* A launcher that does not know who is where: there is one rank here at least. */
+static int ask_local_size(struct boot_pmi *pmi, uint64_t deadline_ns)
+{
+	char question[LINE_BYTES], line[LINE_BYTES], mapping[LINE_BYTES];
+	int rc;
+
+	snprintf(question, sizeof(question), "cmd=get kvsname=%s key=PMI_process_mapping", pmi->store);
+	rc = send_line(pmi, "%s\n", question);
+	if (!rc)
+		rc = await_line(pmi, deadline_ns, line);
+	if (rc)
+		return rc;
+	pmi->base.local_size = 1;
+	if (!pmi_failed(line) && pmi_field(line, "value", mapping, sizeof(mapping)))
+		pmi->base.local_size = pmi_local_size(mapping, pmi->base.rank, pmi->base.size);
+	if (pmi->base.local_size < 1)
+		pmi->base.local_size = 1;
+	return 0;
+}
+
+static int join(struct boot_pmi *pmi)
+{
+	uint64_t deadline_ns = now_ns() + JOIN_TIMEOUT_MS * NS_PER_MS;
+	char line[LINE_BYTES];
+	int rc = ask(pmi, "cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", deadline_ns, line);
+
+	if (!rc)
+		rc = ask_limits(pmi, deadline_ns);
+	if (!rc)
+		rc = ask_store(pmi, deadline_ns);
+	return rc ? rc : ask_local_size(pmi, deadline_ns);
+}
+
+/* Requests. */
+
+static int fail_rank(const struct boot *boot, int rank)
+{
+	return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
+}
+
+static int check_put(const struct boot_pmi *pmi, const char *key, const void *value, size_t size_bytes)
+{
+	int rc = boot_check_value(key, value, size_bytes);
+
+	if (rc)
+		return rc;
+	if (pmi->lost)
+		return fail_lost(pmi, "it was closed");
+	if (pmi->put_done)
+		return err_set(ORIEL_ERR_SYNC, "bootstrap put of %s: a rank puts once", key);
+	if (2 * size_bytes >= (size_t)pmi->value_max_bytes)
+		return err_set(ORIEL_ERR_BOOTSTRAP, "%s takes values of %d bytes only; %zu are needed", launcher(),
+		               pmi->value_max_bytes, 2 * size_bytes + 1);
+	return 0;
+}
+
+static int pmi_put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
+{
+	struct boot_pmi *pmi = pmi_of(boot);
+	char digits[2 * BOOT_VALUE_MAX_BYTES + 1];
+	int rc = check_put(pmi, key, value, size_bytes);
+
+	if (rc)
+		return rc;
+	pmi_write_hex(value, size_bytes, digits);
+	rc = send_line(pmi, "cmd=put kvsname=%s key=oriel-%s-%d value=%s\n", pmi->store, key, boot->rank, digits);
+	if (rc)
+		return rc;
+	pmi->put_done = true;
+	pmi->request = REQUEST_PUT;
+	return 0;
+}
+
+/* If nothing is under way, ask for what has waited longest. */
+static int ask_next(struct boot_pmi *pmi)
+{
+	if (pmi->request != REQUEST_NONE || !pmi->exchanged)
+		return 0;
+	pmi->asked = later_take(&pmi->later);
+	if (!pmi->asked)
+		return 0;
+	pmi->request = REQUEST_GET;
+	return send_line(pmi, "cmd=get kvsname=%s key=oriel-%s-%d\n", pmi->store, pmi->asked->key, pmi->asked->rank);
+}
+
+static int pmi_get(struct boot *boot, int rank, const char *key)
+{
+	struct boot_pmi *pmi = pmi_of(boot);
+	int rc = boot_check_key(key);
+
+	if (rc)
+		return rc;
+	if (rank < 0 || rank >= boot->size)
+		return fail_rank(boot, rank);
+	if (pmi->lost)
+		return fail_lost(pmi, "it was closed");
+	rc = later_add(&pmi->later, rank, key);
+	return rc ? rc : ask_next(pmi);
+}
+
+static int pmi_leave(struct boot *boot)
+{
+	(void)boot; /* the launcher is told by the end of the connection, see pmi_close */
+	return 0;
+}
+
+/* PMI has no room for the reason, so it is told here. */
+static int pmi_abort(struct boot *boot, int status, const char *reason)
+{
+	struct boot_pmi *pmi = pmi_of(boot);
+
+	if (pmi->lost)
+		return fail_lost(pmi, "it was closed");
+	if (reason && *reason)
+		fprintf(stderr, "oriel: rank %d aborts the job: %s\n", boot->rank, reason);
+	return send_line(pmi, "cmd=abort exitcode=%d\n", status);
+}
+
+/* Answers. */
+
+static int pmi_fd(const struct boot *boot)
+{
+	return ((const struct boot_pmi *)boot)->fd;
+}
+
+static void tell_lost(struct boot_pmi *pmi, const char *why)
+{
+	char text[192];
+
+	if (pmi->lost)
+		return;
+	pmi->lost = true;
+	free(pmi->asked);
+	pmi->asked = NULL;
+	later_clear(&pmi->later);
+	snprintf(text, sizeof(text), "%s is gone: %s", launcher(), why);
+	pmi->base.events->lost(pmi->base.events_arg, text);
+}
+
+/* After the barrier a value that is not there never will be: its rank has joined without putting it. */
+static void answer_get(struct boot_pmi *pmi, const char *line)
+{
+	struct later_get *get = pmi->asked;
+	char digits[LINE_BYTES];
+	uint8_t value[BOOT_VALUE_MAX_BYTES];
+	int size = -1;
+
+	if (!pmi_failed(line) && pmi_field(line, "value", digits, sizeof(digits)))
+		size = pmi_read_hex(digits, value, sizeof(value));
+	pmi->asked = NULL;
+	pmi->base.events->value(pmi->base.events_arg, get->rank, get->key, size >= 0 ? value : NULL,
+	                        size >= 0 ? (size_t)size : 0);
+	free(get);
+}
+
+/* Returns false if this is no answer to what is under way, or a refusal. */
+static bool take_answer(struct boot_pmi *pmi, const char *line)
+{
+	enum request request = pmi->request;
+
+	pmi->request = REQUEST_NONE;
+	switch (request) {
+	case REQUEST_PUT:
+		if (!pmi_is(line, "put_result") || pmi_failed(line) || send_line(pmi, "cmd=barrier_in\n"))
+			return false;
+		pmi->request = REQUEST_BARRIER;
+		return true;
+	case REQUEST_BARRIER:
+		pmi->exchanged = true;
+		return pmi_is(line, "barrier_out") && !pmi_failed(line);
+	case REQUEST_GET:
+		if (!pmi_is(line, "get_result"))
+			return false;
+		answer_get(pmi, line);
+		return true;
+	case REQUEST_NONE:
+		break;
+	}
+	return false;
+}
+
+static int pmi_dispatch(struct boot *boot)
+{
+	struct boot_pmi *pmi = pmi_of(boot);
+	char line[LINE_BYTES], why[LINE_BYTES + 32];
+	ssize_t got;
+
+	do {
+		while (!pmi->lost && take_line(pmi, line)) {
+			if (take_answer(pmi, line) && ask_next(pmi) == 0)
+				continue;
+			snprintf(why, sizeof(why), "it says \"%.96s\"", line);
+			tell_lost(pmi, why);
+		}
+		if (pmi->lost)
+			return 0;
+		got = receive_some(pmi);
+	} while (got > 0);
+	if (got == 0 || errno != EAGAIN)
+		tell_lost(pmi, receive_error(got));
+	return 0;
+}
+
+/* Opening and closing. */
+
+static void release(struct boot_pmi *pmi)
+{
+	free(pmi->asked);
+	later_clear(&pmi->later);
+	free(pmi);
+}
+
+/* An answer to what was still under way may come first. */
+static void finalize(struct boot_pmi *pmi)
+{
+	uint64_t deadline_ns = now_ns() + END_TIMEOUT_MS * NS_PER_MS;
+	char line[LINE_BYTES];
+
+	if (send_line(pmi, "cmd=finalize\n"))
+		return;
+	while (await_line(pmi, deadline_ns, line) == 0 && !pmi_is(line, "finalize_ack"))
+		continue;
+}
+
+static void pmi_close(struct boot *boot)
+{
+	struct boot_pmi *pmi = pmi_of(boot);
+
+	if (!pmi->lost)
+		finalize(pmi);
+	release(pmi);
+}
+
+static const struct boot_ops pmi_ops = {
+	.name = "pmi",
+	.put = pmi_put,
+	.get = pmi_get,
+	.leave = pmi_leave,
+	.abort = pmi_abort,
+	.fd = pmi_fd,
+	.dispatch = pmi_dispatch,
+	.close = pmi_close,
+};
+
+static int check_descriptor(const struct boot_pmi *pmi)
+{
+	int flags = fcntl(pmi->fd, F_GETFD), type;
+	socklen_t size = sizeof(type);
+
+	if (flags >= 0 && (flags & FD_CLOEXEC))
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "this process has joined the job of %s before (descriptor %d, PMI_FD); it can be joined once",
+		               launcher(), pmi->fd);
+	if (flags < 0 || getsockopt(pmi->fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0)
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "descriptor %d (PMI_FD) is not the connection to %s: a program between it and this one closed "
+		               "it. Let it pass the descriptor on, or set ORIEL_BOOT=single for a job of one rank",
+		               pmi->fd, launcher());
+	return 0;
+}
+
+static int read_environment(struct boot_pmi *pmi)
+{
+	int rc = boot_read_number("PMI_FD", "PMI_FD", 0, 1 << 20, &pmi->fd);
+
+	if (!rc)
+		rc = boot_read_number("PMI_SIZE", "PMI_FD", 1, BOOT_RANKS_MAX, &pmi->base.size);
+	if (!rc)
+		rc = boot_read_number("PMI_RANK", "PMI_FD", 0, pmi->base.size - 1, &pmi->base.rank);
+	if (!rc)
+		rc = boot_read_choices(&pmi->base);
+	return rc ? rc : check_descriptor(pmi);
+}
+
+int boot_pmi_open(struct boot **boot)
+{
+	struct boot_pmi *pmi = calloc(1, sizeof(*pmi));
+	int rc;
+
+	if (!pmi)
+		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
+	pmi->base.ops = &pmi_ops;
+	rc = read_environment(pmi);
+	if (!rc)
+		rc = join(pmi);
+	if (rc) {
+		release(pmi);
+		return rc;
+	}
+	fcntl(pmi->fd, F_SETFD, FD_CLOEXEC);
+	*boot = &pmi->base;
+	return 0;
+}
