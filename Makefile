@@ -17,8 +17,8 @@ $(B)/obj/%.o: %.c config.mk
 	$(call quiet,cc) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 include bootstrap/bootstrap.mk
-include lib/lib.mk
 include lib/soft/soft.mk
+include lib/lib.mk
 include include/man.mk
 include perf/perf.mk
 include tests/tests.mk

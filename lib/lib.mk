@@ -12,19 +12,20 @@ lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
 # that two of our files share, and one of the program's own by that name would clash with it. Linkers join machine code only.
 $(lib_obj): ALL_CFLAGS += -fno-lto
 
-$(B)/obj/liboriel.o: $(lib_obj)
+$(B)/obj/liboriel.o: $(lib_obj) $(soft_built_in)
 	$(call quiet,ld) $(LD) -r -o $@ $^ && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' $@
 
 $(B)/lib/liboriel.a: $(B)/obj/liboriel.o
 	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
 
-$(lib_all): $(lib_obj)
+$(lib_all): $(lib_obj) $(soft_built_in)
 	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
 
-# nodelete: a thread of ours may be running when a program that has opened the library with dlopen closes it, and libev may know
-# functions of ours.
-$(lib_so): $(lib_obj) lib/oriel.map
-	$(link) -shared -Wl,-z,nodelete -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs $(lib_obj) $(LIBS)
+# nodelete: a thread of ours may be running when a program that has opened the library with dlopen closes it (that of softverbs
+# stays), and libev may know functions of ours.
+$(lib_so): $(lib_obj) $(soft_built_in) lib/oriel.map
+	$(link) -shared -Wl,-z,nodelete -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs \
+		$(lib_obj) $(soft_built_in) $(LIBS)
 
 $(B)/lib/liboriel.so: $(lib_so)
 	$(call quiet,link) ln -sf $(<F) $(B)/lib/liboriel.so.$(SOVERSION) && ln -sf $(<F) $@

@@ -19,6 +19,7 @@
 #include "base/settings.h"
 #include "base/util.h"
 #include "job/wait.h"
+#include "verbs/provider.h"
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
@@ -122,13 +123,16 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 {
 	const char *device = first_text(options->device, job->boot->device, getenv("ORIEL_DEVICE"));
 	const char *addr = first_text(options->addr, job->boot->addr, getenv("ORIEL_ADDR"));
+	struct provider provider;
 	size_t max_message = 0;
 	int rc = setting_bytes("ORIEL_MAX_MESSAGE", &max_message);
 
 	if (options->max_message_bytes)
 		max_message = options->max_message_bytes;
-	if (rc == 0)
-		rc = device_open(&job->devices.list[0], &verbs_system, device, addr, max_message);
+	if (rc)
+		return rc;
+	provider = provider_choose(device);
+	rc = device_open(&job->devices.list[0], provider.functions, provider.device, addr, max_message);
 	if (rc == 0)
 		job->devices.count = 1;
 	return rc;

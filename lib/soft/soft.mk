@@ -5,13 +5,19 @@
 include config.mk
 SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-fPIC -fvisibility=hidden -fno-semantic-interposition -pthread -MMD -MP
-soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-z,defs -o $@
+# The engine thread stays, and so has its code.
+soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete -o $@
 soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1
 
 SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary answer async backing base bundle channel compat compat_1_0 compat_private \
 	copy core cq cq_ex device direct engine fork gid gone key layout_check lend loop memory mr mw peer pipe pipe_in pipe_out poll post procmap \
 	progress qp qp_state reach refuse requester responder retire rq spare srq start text timer way wr)
 SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event fork id qp wire)
+
+# What the library has of it: all but what only a process's own libibverbs and librdmacm have to offer.
+soft_built_in = $(B)/obj/soft/built_in.o
+SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o %/compat_1_0.o %/compat_private.o, $(SOFT_VERBS_OBJS) $(SOFT_CM_OBJS)) \
+	$(B)/obj/soft/functions.o
 
 .PHONY: soft
 soft: $(soft_libs) $(B)/bin/oriel-soft
@@ -25,9 +31,15 @@ $(B)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) lib/soft/verbs.map
 $(B)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1 lib/soft/rdmacm.map
 	$(soft_link) -Wl,-soname,librdmacm.so.1 -Wl,--version-script=lib/soft/rdmacm.map $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1
 
+# One object in which only the table is to be seen; linkers join machine code only.
+$(SOFT_BUILT_IN_OBJS): CFLAGS += -fno-lto
+
+$(soft_built_in): $(SOFT_BUILT_IN_OBJS)
+	$(call quiet,ld) $(LD) -r -o $@ $^ && $(OBJCOPY) --keep-global-symbol=verbs_softverbs $@
+
 $(B)/bin/oriel-soft: lib/soft/oriel-soft.sh
 	$(call quiet,install) install -m 755 $< $@
 
--include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d)
+-include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d) $(B)/obj/soft/functions.d
 
 include tests/soft/soft-tests.mk

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/settings.h"
+#include "base/shortage.h"
 #include "base/util.h"
 
 #define SEND_DEPTH 256
@@ -22,9 +23,9 @@
 #define SCAN_TEXT_BYTES 320
 
 static const char no_device_ways_out[] =
-	"Ways out: softverbs, a device made of shared memory (oriel-run --device soft, or oriel-soft PROGRAM, or its folder in "
-	"LD_LIBRARY_PATH); SoftRoCE (modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE), or in a virtual machine "
-	"(tests/vm/run -- build/bin/oriel-run ...)";
+	"Ways out: softverbs, a device made of shared memory, for ranks on one machine (ORIEL_DEVICE=soft; without ORIEL_DEVICE "
+	"and ORIEL_ADDR it is taken where there is no other); another device (oriel-info lists them); SoftRoCE (modprobe "
+	"rdma_rxe; rdma link add rxe0 type rxe netdev IFACE)";
 
 const char *device_name(const struct device *device)
 {
@@ -71,7 +72,7 @@ static struct rdma_cm_id *bind_addr(const struct verbs_functions *functions, str
 static const char *reject_reason(const struct device_candidate *c, const char *wanted_device, const char *wanted_addr)
 {
 	if (!c->id)
-		return "no RDMA device";
+		return is_shortage(c->error) ? strerror(c->error) : "no RDMA device";
 	if (wanted_addr && *wanted_addr && strcmp(wanted_addr, c->addr) != 0)
 		return "not the address asked for";
 	if (wanted_device && *wanted_device && strcmp(wanted_device, c->device) != 0)
@@ -97,7 +98,9 @@ static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
 	memset(&addr, 0, sizeof(addr));
 	memcpy(&addr, entry->ifa_addr, addr_size(entry->ifa_addr));
 	getnameinfo(entry->ifa_addr, addr_size(entry->ifa_addr), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
+	errno = 0;
 	candidate.id = bind_addr(scan->functions, scan->channel, (struct sockaddr *)&addr);
+	candidate.error = candidate.id ? 0 : errno;
 	candidate.device = candidate.id ? scan->functions->get_device_name(candidate.id->verbs->device) : NULL;
 	candidate.why_not = reject_reason(&candidate, scan->wanted_device, scan->wanted_addr);
 	if (scan->visit(scan->arg, &candidate))
@@ -107,21 +110,34 @@ static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
 	return false;
 }
 
+/* Where no address is up: softverbs needs no network, and has one. */
+static void scan_loopback(const struct scan *scan)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct ifaddrs entry = { .ifa_name = "lo", .ifa_addr = (struct sockaddr *)&addr };
+
+	scan_one(scan, &entry);
+}
+
 void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, const char *wanted_device,
                  const char *wanted_addr, bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg)
 {
 	struct scan scan = { functions, channel, wanted_device, wanted_addr, visit, arg };
 	struct ifaddrs *list;
-	bool taken = false;
+	bool asked = false, taken = false;
 
 	if (getifaddrs(&list))
-		return;
+		list = NULL;
 	for (int loopback = 0; loopback <= 1 && !taken; loopback++) {
 		for (struct ifaddrs *entry = list; entry && !taken; entry = entry->ifa_next) {
-			if (addr_usable(entry) && addr_is_loopback(entry->ifa_addr) == loopback)
+			if (addr_usable(entry) && addr_is_loopback(entry->ifa_addr) == loopback) {
+				asked = true;
 				taken = scan_one(&scan, entry);
+			}
 		}
 	}
+	if (!asked)
+		scan_loopback(&scan);
 	freeifaddrs(list);
 }
 
@@ -148,7 +164,20 @@ static int no_device(const char *wanted_device, const char *wanted_addr, const c
 {
 	return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s%s%s; asked rdma_cm about %s. %s",
 	               *wanted_device ? " named " : "", wanted_device, *wanted_addr ? " at address " : "", wanted_addr,
-	               *seen ? seen : "no address at all", no_device_ways_out);
+	               seen, no_device_ways_out);
+}
+
+static int no_channel(const struct verbs_functions *functions, const char *wanted_device)
+{
+	char need[SHORTAGE_TEXT_BYTES];
+	int error = errno;
+
+	if (!is_shortage(error))
+		return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s: rdma_create_event_channel of %s failed: %s. %s",
+		               *wanted_device ? " named " : "", wanted_device, functions->name, strerror(error),
+		               no_device_ways_out);
+	shortage_text(error, need, sizeof(need));
+	return err_set(ORIEL_ERR_DEVICE, "the device of %s cannot be opened: %s", functions->name, need);
 }
 
 static int listen_on(struct device *device)
@@ -268,8 +297,7 @@ int device_open(struct device *device, const struct verbs_functions *functions, 
 	raise_memlock();
 	device->channel = functions->create_event_channel();
 	if (!device->channel)
-		return err_set(ORIEL_ERR_DEVICE, "no RDMA device: rdma_create_event_channel failed: %s. %s", strerror(errno),
-		               no_device_ways_out);
+		return no_channel(functions, wanted_device ? wanted_device : "");
 	rc = device_start(device, wanted_device ? wanted_device : "", wanted_addr ? wanted_addr : "", max_message_bytes);
 	if (rc == 0 && (set_nonblocking(device->channel->fd) || set_nonblocking(device->verbs->async_fd)))
 		rc = err_set(ORIEL_ERR_DEVICE, "fcntl on the device's descriptors failed: %s", strerror(errno));

@@ -53,6 +53,7 @@ struct device_candidate {
 	const char *addr;      /* numeric */
 	const char *device;    /* verbs device, or NULL */
 	const char *why_not;   /* why it would not be taken, or NULL for the one that would */
+	int error;             /* errno value of the attempt to bind, or 0 */
 	struct rdma_cm_id *id; /* bound, or NULL; the callback may keep it by returning true */
 };
 

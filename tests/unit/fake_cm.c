@@ -162,7 +162,7 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 	struct fake_channel *channel;
 
 	if (fake_fault("rdma_create_event_channel")) {
-		errno = ENODEV;
+		errno = EMFILE;
 		return NULL;
 	}
 	channel = calloc(1, sizeof(*channel));
@@ -368,7 +368,7 @@ int rdma_bind_addr(struct rdma_cm_id *ibv, struct sockaddr *addr)
 	struct sockaddr_in *in = (struct sockaddr_in *)(void *)addr, wanted;
 
 	if (fake_fault("rdma_bind_addr")) {
-		errno = EADDRNOTAVAIL;
+		errno = ENOMEM;
 		return -1;
 	}
 	inet_pton(AF_INET, FAKE_ADDR, &wanted.sin_addr);

@@ -25,6 +25,7 @@ static void count_test(const CU_pTest test, const CU_pSuite suite, const CU_pFai
 
 static void add_suites(void)
 {
+	suite_provider();
 	suite_wire();
 	suite_coll();
 	suite_conn();

@@ -3,6 +3,7 @@
 #ifndef ORIEL_TESTS_SUITES_FAKE_H
 #define ORIEL_TESTS_SUITES_FAKE_H
 
+void suite_provider(void);
 void suite_wire(void);
 void suite_coll(void);
 void suite_conn(void);
