@@ -8,10 +8,11 @@ fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/m
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c options.c)
 
-.PHONY: tests unit launcher-tests
-tests: all unit launcher-tests soft-tests mpi-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
+.PHONY: tests unit launcher-tests starters-tests
+tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
+starters-tests: $(B)/tests/starters-rank
 
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/demo/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
@@ -23,6 +24,9 @@ $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
 $(B)/tests/budget-epochs: $(B)/obj/tests/budget/epochs.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+$(B)/tests/starters-rank: $(B)/obj/tests/starters/rank.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
 $(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(lib_all)
