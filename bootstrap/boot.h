@@ -3,7 +3,8 @@
  * boot.h - what the library needs of whoever started the process
  *
  * Small on purpose, so that another process manager (PMIx, PMI-2) is one more file: rank, size, a
- * key-value store read on demand, a barrier, abort, and news of dead ranks. Everything is
+ * key-value store read on demand, abort, and news of dead ranks. No barrier: what some process
+ * managers call so is none, or waits for the dead; ranks leave by goodbyes (goodbye.h). Everything is
  * asynchronous and belongs to one thread at a time: oriel_init's caller until the service thread
  * runs, the service thread until it has ended, then oriel_finalize's caller. Requests are sent at
  * once; answers come as callbacks out of boot_dispatch, which is called when boot_fd is readable.
@@ -26,8 +27,6 @@ struct boot;
 struct boot_events {
 	/* The answer to boot_get: value is NULL if the rank ended without ever putting the key. */
 	void (*value)(void *arg, int rank, const char *key, const void *value, size_t size_bytes);
-	/* Every living rank has entered the barrier. */
-	void (*released)(void *arg);
 	/*
 	 * A rank ended without leaving the job in order (signal, exit before boot_leave). text says
 	 * how. Told once per rank.
@@ -42,7 +41,6 @@ struct boot_ops {
 	const char *name;
 	int (*put)(struct boot *boot, const char *key, const void *value, size_t size_bytes);
 	int (*get)(struct boot *boot, int rank, const char *key);
-	int (*barrier)(struct boot *boot);
 	int (*leave)(struct boot *boot); /* "this rank ends in order from here on" */
 	int (*abort)(struct boot *boot, int status, const char *reason);
 	int (*fd)(const struct boot *boot); /* -1: nothing will ever come without a request (dispatch after each request) */

@@ -164,15 +164,20 @@ int oriel_init(const struct oriel_options *options, oriel_job **job);
 /**
  * oriel_finalize - leave the job
  *
- * Collective over the job. Every window must have been freed, and every mem deregistered, before.
- * Waits until the work requests of this rank are done and every living rank has come here, then
- * closes connections, ends the service thread and releases everything; *job becomes NULL, also when
- * an error is returned, except for ORIEL_ERR_SYNC, ORIEL_ERR_HANDLE and ORIEL_ERR_TIMEOUT, after
- * which the job lives on. Groups of the job are invalid afterwards.
+ * Every rank calls it. Every window must have been freed, and every mem deregistered, before.
+ * Waits until the work requests of this rank are done and every living rank that it has talked to
+ * has come here; then closes connections, ends the service thread and releases everything. It is no
+ * barrier: ranks that have not talked to each other do not wait for each other. *job becomes NULL,
+ * also when an error is returned, except for ORIEL_ERR_SYNC, ORIEL_ERR_HANDLE and
+ * ORIEL_ERR_TIMEOUT. Groups of the job are invalid afterwards.
+ *
+ * A rank that has come here has left: another one that waits for it nevertheless, since a call of
+ * one of the two has failed before, gets ORIEL_ERR_PEER. After ORIEL_ERR_TIMEOUT oriel_finalize is
+ * to be called again; nothing else but oriel_abort is of use.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: windows or registered memory are left, with their
- * number; ORIEL_ERR_PEER: a rank died, or an operation that had been copied failed and nothing has
- * told so yet (P5); ORIEL_ERR_TIMEOUT.
+ * number; ORIEL_ERR_PEER: a rank died, as far as this one knows, or an operation that had been
+ * copied failed and nothing has told so yet (P5); ORIEL_ERR_TIMEOUT: a rank did not come in time.
  * Threads: no other thread may be inside a call on the job.
  * Source: MPI-4.1 11.2; E1, P5
  */

@@ -57,7 +57,6 @@ struct boot_run {
 	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; never leaves the process but as a keyed hash */
 	bool lost;                         /* events->lost has been told */
 	bool wants_room;                   /* the epoll descriptor also waits for room to write */
-	bool in_barrier;
 	bool left;
 	struct byteq out;     /* not taken by the socket yet */
 	uint8_t in[IN_BYTES]; /* received, not yet a whole message */
@@ -413,19 +412,6 @@ static int run_get(struct boot *boot, int rank, const char *key)
 	return send_message(run_of(boot), &msg);
 }
 
-static int run_barrier(struct boot *boot)
-{
-	const struct proto_msg msg = { .type = PROTO_BARRIER };
-	struct boot_run *run = run_of(boot);
-	int rc;
-
-	if (run->in_barrier)
-		return err_set(ORIEL_ERR_SYNC, "bootstrap barrier: the one before is not over");
-	rc = send_message(run, &msg);
-	run->in_barrier = rc == 0;
-	return rc;
-}
-
 static int run_leave(struct boot *boot)
 {
 	const struct proto_msg msg = { .type = PROTO_LEAVE };
@@ -484,10 +470,6 @@ static int handle_message(struct boot_run *run, const struct proto_msg *msg)
 	switch (msg->type) {
 	case PROTO_VALUE:
 		events->value(arg, (int)msg->rank, msg->key, msg->found ? msg->value : NULL, msg->value_size);
-		return 0;
-	case PROTO_RELEASED:
-		run->in_barrier = false;
-		events->released(arg);
 		return 0;
 	case PROTO_DIED:
 		events->died(arg, (int)msg->rank, msg->text);
@@ -561,7 +543,6 @@ static const struct boot_ops run_ops = {
 	.name = "oriel-run",
 	.put = run_put,
 	.get = run_get,
-	.barrier = run_barrier,
 	.leave = run_leave,
 	.abort = run_abort,
 	.fd = run_fd,

@@ -2,9 +2,9 @@
 /*
  * single.c - a job of one rank, without a launcher
  *
- * What a launcher would do, in a few lists: values put, gets that have no answer yet, a barrier of
- * one. Answers come out of dispatch, as they do elsewhere. A get for a key that is not put waits;
- * it is answered 'never' once the rank has left.
+ * What a launcher would do, in two lists: values put, and gets that have no answer yet. Answers come
+ * out of dispatch, as they do elsewhere. A get for a key that is not put waits; it is answered
+ * 'never' once the rank has left.
  */
 #include "base/err.h"
 #include "boot_check.h"
@@ -35,7 +35,6 @@ struct boot_single {
 	int value_count;
 	struct single_get *waiting; /* oldest first */
 	int waiting_count;
-	bool in_barrier;
 	bool left;
 };
 
@@ -110,16 +109,6 @@ static int single_get(struct boot *boot, int rank, const char *key)
 	return 0;
 }
 
-static int single_barrier(struct boot *boot)
-{
-	struct boot_single *single = single_of(boot);
-
-	if (single->in_barrier)
-		return err_set(ORIEL_ERR_SYNC, "bootstrap barrier: the one before is not over");
-	single->in_barrier = true;
-	return 0;
-}
-
 static int single_leave(struct boot *boot)
 {
 	single_of(boot)->left = true;
@@ -173,10 +162,6 @@ static int single_dispatch(struct boot *boot)
 		answer(single, get);
 		free(get);
 	}
-	if (single->in_barrier) {
-		single->in_barrier = false;
-		boot->events->released(boot->events_arg);
-	}
 	return 0;
 }
 
@@ -203,7 +188,6 @@ static const struct boot_ops single_ops = {
 	.name = "single",
 	.put = single_put,
 	.get = single_get,
-	.barrier = single_barrier,
 	.leave = single_leave,
 	.abort = single_abort,
 	.fd = single_fd,

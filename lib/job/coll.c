@@ -78,6 +78,7 @@ struct run {
 	struct coll *coll;
 	struct wait *wait;
 	struct peer *from; /* the present round's */
+	bool from_left;    /* the last look found that it has left: its mail has been asked for since, and was not there */
 };
 
 static int send_round(void *arg)
@@ -115,16 +116,18 @@ static int receive_step(void *arg)
 
 /*
  * While waiting for `from`: it or any other member may be dead, whose mail will then never come,
- * here or further up.
+ * here or further up. One that has left the job in order is missed only if its mail is.
  */
 static int receive_watch(void *arg, struct wait *wait)
 {
 	struct run *run = arg;
 	struct coll *coll = run->coll;
-	int dead;
+	bool left = !wait_watch(wait, run->from) || peer_said_goodbye(run->from);
+	int dead = job_dead_member(coll->job, coll->group);
 
-	wait_watch(wait, run->from);
-	dead = job_dead_member(coll->job, coll->group);
+	if (dead == ORIEL_RANK_NONE && left && run->from_left)
+		dead = run->from->rank;
+	run->from_left = left;
 	if (dead == ORIEL_RANK_NONE && coll->has_gone && coll->has_gone(coll->has_gone_arg, run->from->rank, wait))
 		dead = run->from->rank;
 	if (dead != ORIEL_RANK_NONE)
@@ -138,6 +141,7 @@ static int receive_round(void *arg)
 	struct run *run = arg;
 	int rc = partner(run->coll, -1, &run->from);
 
+	run->from_left = false;
 	if (rc == 0)
 		return wait_until(run->wait, &waiter, run);
 	vote(run->coll, rc, run->coll->job->rank);

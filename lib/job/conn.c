@@ -22,6 +22,9 @@
  * Every step has a time limit; when the deadline passes the peer is dead, with address, last event
  * and status. But not where the last attempt failed because this side, or the other, is short of
  * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
+ *
+ * In oriel_finalize (goodbye.h) nothing new is begun, and requests are rejected. An attempt goes on
+ * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and not again.
  */
 #include "job/conn.h"
 
@@ -39,6 +42,7 @@
 #include "base/shortage.h"
 #include "job/peer.h"
 #include "job/agenda.h"
+#include "job/goodbye.h"
 #include "base/util.h"
 
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
@@ -47,12 +51,19 @@
 #define RESOLVE_TIMEOUT_MS 1000
 #define ACK_TIMEOUT 17    /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, told within 5 s */
 #define RETRY_COUNT 5     /* 6 leaves a busy machine too little of the 5 s; 7 would mean for ever on rxe */
-#define REJECT_SHORT 2    /* private data of a reject: no descriptors or memory for the connection */
 #define CM_NO_RESOURCES 3 /* a reject's status, when the other side's connection manager is the one that is short */
 #define SHORT_BACKOFF_MS 100
 #define SHORT_TOLD_NS NS_PER_SECOND
-#define REJECT_BUSY 1 /* private data of a reject: my own request to you is under way, wait for it */
 #define LAST_TEXT_BYTES 96
+
+/* The first byte of a reject's private data. */
+enum reject_reason {
+	REJECT_STRANGER, /* no proof, or no memory */
+	REJECT_BUSY,     /* my own request to you is under way, wait for it */
+	REJECT_SHORT,    /* no descriptors or memory for the connection */
+	REJECT_LEFT,     /* I have left the job */
+	REJECT_NOT,      /* never sent */
+};
 
 enum conn_state {
 	CONN_QUEUED,
@@ -177,7 +188,7 @@ static void suffer_shortage(struct peer *peer, int error)
 static void retry_error(struct peer *peer, const char *what, int error)
 {
 	retry(peer, what, error);
-	if (is_shortage(error < 0 ? -error : error))
+	if (is_shortage(error < 0 ? -error : error) && !goodbye_has_begun(&peer->job->goodbye))
 		suffer_shortage(peer, error);
 }
 
@@ -273,7 +284,7 @@ static bool make_conn(struct peer *peer)
 
 void conn_want(struct peer *peer)
 {
-	if (state_load(&peer->state) == PEER_NEW && make_conn(peer))
+	if (state_load(&peer->state) == PEER_NEW && !goodbye_has_begun(&peer->job->goodbye) && make_conn(peer))
 		begin_attempt(peer);
 }
 
@@ -395,6 +406,8 @@ static void established(struct peer *peer)
 	if (active)
 		tell_up(peer, attempt);
 	peer_set_state(peer, PEER_UP);
+	if (goodbye_has_begun(&peer->job->goodbye))
+		goodbye_say(peer);
 	agenda_watch(peer);
 }
 
@@ -472,27 +485,38 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 		refuse(peer, "rdma_accept", errno);
 }
 
+/* What a proven request is rejected with; REJECT_NOT: it is to be taken, by *peer. */
+static uint8_t judge_request(struct oriel_job *job, const struct handshake *data, struct peer **peer)
+{
+	if (goodbye_has_begun(&job->goodbye))
+		return REJECT_LEFT;
+	if (peer_get(job, (int)data->rank, peer))
+		return REJECT_STRANGER;
+	return request_wins(*peer) && ((*peer)->conn || make_conn(*peer)) ? REJECT_NOT : REJECT_BUSY;
+}
+
 static void requested(struct oriel_job *job, const struct device *device, struct rdma_cm_id *id,
                       const struct handshake *data)
 {
+	bool stranger = !data || data->rank >= (uint32_t)job->size || data->rank == (uint32_t)job->rank;
 	struct peer *peer;
+	uint8_t reason = stranger ? REJECT_STRANGER : judge_request(job, data, &peer);
 
-	if (!data || data->rank >= (uint32_t)job->size || data->rank == (uint32_t)job->rank ||
-	    peer_get(job, (int)data->rank, &peer)) {
-		reject(device->functions, id, 0);
-		return;
-	}
-	if (!request_wins(peer) || (!peer->conn && !make_conn(peer))) {
-		reject(device->functions, id, REJECT_BUSY);
-		return;
-	}
-	accept_request(peer, device, id, data);
+	if (reason == REJECT_NOT)
+		accept_request(peer, device, id, data);
+	else
+		reject(device->functions, id, reason);
 }
 
 static void rejected(struct peer *peer, int status, uint8_t reason)
 {
 	uint64_t limit_ms;
 
+	if (reason == REJECT_LEFT) {
+		peer_left(peer);
+		free_conn(peer);
+		return;
+	}
 	if (reason == REJECT_SHORT || status == CM_NO_RESOURCES) {
 		retry_error(peer, "rejected by the peer", -EMFILE);
 		return;
@@ -512,9 +536,7 @@ static void disconnected(struct peer *peer)
 		return;
 	peer->disconnected = true;
 	functions_of(peer)->disconnect(peer->id);
-	if (peer->job->closing)
-		return;
-	rank_died(peer->job, peer->rank, "the connection was closed from its side, or by the network");
+	peer_lost(peer, "the connection was closed from its side, or by the network");
 	wire_break(&peer->wire);
 }
 
@@ -666,12 +688,30 @@ bool conn_is_timed(const struct peer *peer)
 	return peer->conn && peer->conn->state != CONN_ADDRESS;
 }
 
+/* Whether this rank has left, and the other side cannot be waiting for the end of the attempt. */
+static bool is_pointless(const struct peer *peer, uint64_t now)
+{
+	const struct conn *conn = peer->conn;
+	bool known_there = conn->state == CONN_CONNECT || conn->state == CONN_ACCEPTED;
+
+	return goodbye_has_begun(&peer->job->goodbye) && (!known_there || now >= conn->step_ns);
+}
+
+/* As if it had never been asked for. Ends peer->conn. */
+static void forget_attempt(struct peer *peer)
+{
+	free_conn(peer);
+	peer_set_state(peer, PEER_NEW);
+}
+
 bool conn_tick(struct peer *peer, uint64_t now)
 {
 	if (!peer->conn)
 		return false;
 	if (peer_told_up(peer))
 		established(peer);
+	else if (is_pointless(peer, now))
+		forget_attempt(peer);
 	else if (too_late(peer->conn, now))
 		give_up(peer, now);
 	else

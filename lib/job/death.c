@@ -40,16 +40,35 @@ void death_announce(struct oriel_job *job)
 	counter_store(&job->deaths.count, job->deaths.count + 1); /* pairs with the counter_load of waiting loops */
 }
 
+void death_add_left(struct oriel_job *job, int rank)
+{
+	struct deaths *deaths = &job->deaths;
+
+	if (grow_array(&deaths->left, &deaths->left_capacity, deaths->left_count + 1, sizeof(*deaths->left)))
+		deaths->left[deaths->left_count++] = rank;
+}
+
+static bool find_rank(const int *list, uint32_t count, int rank)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (list[i] == rank)
+			return true;
+	}
+	return false;
+}
+
 bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES])
 {
 	const struct death *death;
+	bool left;
 
 	pthread_mutex_lock(&job->lock);
 	death = death_find(job, rank);
-	if (death && text)
-		memcpy(text, death->text, DEATH_TEXT_BYTES);
+	left = find_rank(job->deaths.left, job->deaths.left_count, rank);
+	if (text && (death || left))
+		snprintf(text, DEATH_TEXT_BYTES, "%s", death ? death->text : DEATH_LEFT_TEXT);
 	pthread_mutex_unlock(&job->lock);
-	return death;
+	return death || left;
 }
 
 int job_dead_member(struct oriel_job *job, const struct oriel_group *group)
@@ -80,18 +99,17 @@ void deaths_free(struct oriel_job *job)
 {
 	free(job->deaths.list);
 	free(job->deaths.told);
+	free(job->deaths.left);
 }
 
 /* Remember what another rank says; for want of memory not. */
 static void believe(struct oriel_job *job, int rank)
 {
 	struct deaths *deaths = &job->deaths;
-	bool known = false;
 
 	pthread_mutex_lock(&job->lock);
-	for (uint32_t i = 0; i < deaths->told_count && !known; i++)
-		known = deaths->told[i] == rank;
-	if (!known && grow_array(&deaths->told, &deaths->told_capacity, deaths->told_count + 1, sizeof(*deaths->told)))
+	if (!find_rank(deaths->told, deaths->told_count, rank) &&
+	    grow_array(&deaths->told, &deaths->told_capacity, deaths->told_count + 1, sizeof(*deaths->told)))
 		deaths->told[deaths->told_count++] = rank;
 	pthread_mutex_unlock(&job->lock);
 }
@@ -100,10 +118,9 @@ int peer_error(struct oriel_job *job, int rank)
 {
 	char text[DEATH_TEXT_BYTES];
 
-	if (!rank_is_dead(job, rank, text)) {
-		believe(job, rank);
-		return err_set(ORIEL_ERR_PEER, "rank %d is dead or out of reach for another rank, or has left the window",
-		               rank);
-	}
+	believe(job, rank);
+	if (!rank_is_dead(job, rank, text))
+		return err_set(ORIEL_ERR_PEER,
+		               "rank %d is dead or out of reach for another rank, or has left the window or the job", rank);
 	return err_set(ORIEL_ERR_PEER, "rank %d is dead or out of reach: %s", rank, text);
 }

@@ -17,6 +17,8 @@ struct oriel_group;
 
 #define DEATH_TEXT_BYTES 192
 
+#define DEATH_LEFT_TEXT "it has left the job (oriel_finalize)"
+
 /* One dead rank. */
 struct death {
 	int rank;
@@ -30,6 +32,9 @@ struct deaths {
 	int *told; /* ranks that are lost by what another rank says; the program has had an error about them */
 	uint32_t told_count;
 	uint32_t told_capacity;
+	int *left; /* ranks that have left the job in order and cannot be reached any more: no deaths */
+	uint32_t left_count;
+	uint32_t left_capacity;
 };
 
 /*
@@ -39,10 +44,16 @@ struct deaths {
 bool death_add(struct oriel_job *job, int rank, const char *text);
 void death_announce(struct oriel_job *job);
 
+/*
+ * Note that a rank has left the job in order: a call that needs it gets ORIEL_ERR_PEER, and that
+ * says why. For want of memory not. The caller holds job->lock.
+ */
+void death_add_left(struct oriel_job *job, int rank);
+
 /* The death of a rank, or NULL. The caller holds job->lock. */
 const struct death *death_find(const struct oriel_job *job, int rank);
 
-/* Whether that rank is in the list of deaths; text (may be NULL) becomes the story. */
+/* Whether that rank is in the list of deaths, or has left; text (may be NULL) becomes the story. */
 bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
 
 /* Any member of the group that is dead, as world rank; or ORIEL_RANK_NONE. */

@@ -257,9 +257,10 @@ int oriel_finalize(oriel_job **job)
 	if (rc)
 		return rc;
 	peers_drain(*job); /* nobody's queue pair goes away under our requests */
-	rc = service_stop(*job);
+	rc = goodbye_run(*job);
 	if (rc)
 		return err_in(rc, "oriel_finalize");
+	service_stop(*job);
 	dead = job_dead_member(*job, (*job)->world);
 	if (dead != ORIEL_RANK_NONE)
 		rc = err_in(peer_error(*job, dead), "oriel_finalize");

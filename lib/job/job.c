@@ -49,6 +49,8 @@ int job_count_collective(struct oriel_job *job, const struct oriel_group *group,
 {
 	struct group_count *count;
 
+	if (goodbye_has_begun(&job->goodbye))
+		return err_set(ORIEL_ERR_SYNC, "this rank has said goodbye to the others: call oriel_finalize again");
 	pthread_mutex_lock(&job->lock);
 	count = find_count(job, group->key);
 	if (!count)

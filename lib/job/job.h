@@ -15,6 +15,7 @@
 #include "job/death.h"
 #include "job/directory.h"
 #include "job/endpoint.h"
+#include "job/goodbye.h"
 #include "job/group.h"
 #include "job/mail.h"
 #include "base/handle.h"
@@ -64,7 +65,6 @@ struct oriel_job {
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
 	bool needs_progress;          /* a device, for private memory: device_lends */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
-	bool closing;                 /* in finalize: disconnects are no deaths; state of the service thread */
 	struct limits limits;
 	struct idle_work idle; /* set by oriel_init */
 	struct boot *boot;     /* the service thread's while it runs */
@@ -74,6 +74,7 @@ struct oriel_job {
 	struct mem_table mems;
 	struct mailbox mailbox;
 	struct service *service;
+	struct goodbye goodbye; /* of oriel_finalize */
 	struct oriel_group *world;
 
 	pthread_mutex_t lock; /* guards all below; never held while waiting */
@@ -103,7 +104,7 @@ int job_check(const struct oriel_job *job, const char *call);
 
 /*
  * Count one more collective call on this list of members; the number tells it from those before.
- * ERRORS: ORIEL_ERR_MEMORY.
+ * ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_SYNC: this rank has said goodbye.
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
 

@@ -86,11 +86,14 @@ int peers_cover_slot(struct oriel_job *job, uint32_t slot)
 	return 0;
 }
 
+bool peer_said_goodbye(const struct peer *peer)
+{
+	return flag_load(&peer->area->goodbye) == GOODBYE; /* pairs with goodbye_say at the peer */
+}
+
 static void wire_broke(void *arg, const char *text)
 {
-	struct peer *peer = arg;
-
-	rank_died(peer->job, peer->rank, text);
+	peer_lost(arg, text);
 }
 
 static int peer_setup(struct oriel_job *job, struct peer *peer)
@@ -237,6 +240,29 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	pthread_mutex_unlock(&job->lock);
 	if (news && peer)
 		agenda_request(peer);
+}
+
+void peer_left(struct peer *peer)
+{
+	struct oriel_job *job = peer->job;
+	bool news;
+
+	pthread_mutex_lock(&job->lock);
+	news = peer->state != PEER_DEAD;
+	if (news)
+		death_add_left(job, peer->rank);
+	state_store(&peer->state, PEER_DEAD); /* pairs with the state_load of whoever waits for it */
+	pthread_mutex_unlock(&job->lock);
+	if (news)
+		agenda_request(peer);
+}
+
+void peer_lost(struct peer *peer, const char *text)
+{
+	if (peer_said_goodbye(peer))
+		peer_left(peer);
+	else
+		rank_died(peer->job, peer->rank, text);
 }
 
 int peer_shortage(const struct peer *peer)

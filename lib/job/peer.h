@@ -8,7 +8,9 @@
  *   PEER_NEW         known, nobody has asked for a connection yet
  *   PEER_CONNECTING  the service thread is at it, see conn.c
  *   PEER_UP          the wire can be used
- *   PEER_DEAD        died, left in error, or out of reach; every call that needs it gets ORIEL_ERR_PEER
+ *   PEER_DEAD        died, has left, or out of reach; every call that needs it gets ORIEL_ERR_PEER
+ *
+ * In oriel_finalize an attempt to connect that is given up takes a peer back to PEER_NEW.
  */
 #ifndef ORIEL_PEER_H
 #define ORIEL_PEER_H
@@ -47,7 +49,9 @@ struct peer {
 	struct lookup *lookups;            /* links of this peer that wait for their window's description */
 	uint64_t shortage_ns; /* when it was last to be told that connecting fails for want of something; counter_load */
 	int shortage;         /* what: an errno value, of the other side where negative; set before shortage_ns */
-	uint64_t ping_ns;     /* when a waiting thread last pinged it; any thread, counter_load */
+	uint64_t
+		goodbye_number; /* of the request that has said goodbye; 0: not said. By the service thread, counter_load */
+	uint64_t ping_ns;   /* when a waiting thread last pinged it; any thread, counter_load */
 	/* Service thread only. */
 	struct conn *conn;     /* while connecting */
 	struct rdma_cm_id *id; /* of the established connection */
@@ -133,5 +137,14 @@ static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slo
 
 /* Mark a rank dead, once (death.h), and tell every waiting loop. text says what happened. */
 void rank_died(struct oriel_job *job, int rank, const char *text);
+
+/* The peer cannot be reached any more, and has left the job in order. */
+void peer_left(struct peer *peer);
+
+/* The connection has ended: a death, unless the peer has said goodbye. */
+void peer_lost(struct peer *peer, const char *text);
+
+/* Whether the peer has left the job, and all that it ever sent here has come. */
+bool peer_said_goodbye(const struct peer *peer);
 
 #endif

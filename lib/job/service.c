@@ -27,7 +27,6 @@
 #define TICK_MAX_SECONDS \
 	0.05                /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
 #define BEAT_SECONDS 2. /* twice this is within what E6 allows */
-#define STOP_SLICE_NS (500 * NS_PER_MS)
 
 struct service {
 	struct oriel_job *job;
@@ -41,14 +40,11 @@ struct service {
 	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
 	ev_timer beat; /* always: a poll whose descriptors have been closed under it would never end */
 	bool boot_lost;
-	struct task last_barrier;
 	struct task end;
 	bool ended;           /* end has run */
 	int poll_error;       /* errno of a poll that failed: the loop is of no use any more */
-	bool stopping;        /* last_barrier has been handed over */
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
-	bool left; /* the last barrier is over */
 };
 
 /* A program's wish to be aborted, handed to the thread. */
@@ -191,8 +187,8 @@ static void qp_failed(struct oriel_job *job, const struct ibv_qp *qp, const char
 {
 	struct peer *peer = peer_of_qp(job, qp);
 
-	if (peer && !job->closing)
-		rank_died(job, peer->rank, what);
+	if (peer)
+		peer_lost(peer, what);
 }
 
 /* Whether the peer is talked to by this device, or could not be but by it. */
@@ -279,19 +275,6 @@ static void boot_value(void *arg, int rank, const char *key, const void *value, 
 		conn_endpoint(peer, value, size_bytes);
 }
 
-static void mark_left(struct service *service)
-{
-	pthread_mutex_lock(&service->lock);
-	service->left = true;
-	pthread_cond_broadcast(&service->changed);
-	pthread_mutex_unlock(&service->lock);
-}
-
-static void boot_released(void *arg)
-{
-	mark_left(((struct oriel_job *)arg)->service);
-}
-
 static void boot_died(void *arg, int rank, const char *text)
 {
 	struct oriel_job *job = arg;
@@ -316,24 +299,11 @@ static void boot_lost(void *arg, const char *text)
 	job->service->libev->io_stop(job->service->loop, &job->service->boot);
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
 		conn_endpoint(peer, NULL, 0); /* none will come any more */
-	mark_left(job->service);
 }
 
-const struct boot_events job_boot_events = { boot_value, boot_released, boot_died, boot_lost };
+const struct boot_events job_boot_events = { boot_value, boot_died, boot_lost };
 
 /* Tasks. */
-
-static void enter_last_barrier(void *arg)
-{
-	struct service *service = arg;
-	struct boot *boot = service->job->boot;
-
-	service->job->closing = true;
-	if (service->boot_lost || !boot->ops->barrier || boot->ops->barrier(boot))
-		mark_left(service);
-	else if (boot->ops->fd(boot) < 0)
-		boot->ops->dispatch(boot);
-}
 
 static void end_thread(void *arg)
 {
@@ -502,19 +472,14 @@ static int start_thread(struct service *service)
 static struct service *service_new(struct oriel_job *job, const struct libev *libev)
 {
 	struct service *service = calloc(1, sizeof(*service));
-	pthread_condattr_t attr;
 
 	if (!service)
 		return NULL;
 	service->job = job;
 	service->libev = libev;
-	service->last_barrier = (struct task){ .run = enter_last_barrier, .arg = service };
 	service->end = (struct task){ .run = end_thread, .arg = service };
 	pthread_mutex_init(&service->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&service->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&service->changed, NULL);
 	service->loop = libev->loop_new(EVFLAG_AUTO | EVFLAG_NOSIGMASK);
 	if (service->loop)
 		return service;
@@ -566,25 +531,16 @@ int service_start(struct oriel_job *job)
 	return err_set(ORIEL_ERR_MEMORY, "the service thread cannot be started");
 }
 
-/* Wait for a condition that the thread signals; false when the deadline (0: none) has passed. */
-static bool await_change(struct service *service, const bool *condition, uint64_t deadline_ns)
+/* Wait for a condition that the thread signals. */
+static void await_change(struct service *service, const bool *condition)
 {
-	bool seen;
-
 	pthread_mutex_lock(&service->lock);
-	while (!*condition && (deadline_ns == 0 || now_ns() < deadline_ns)) {
-		uint64_t slice_end = now_ns() + STOP_SLICE_NS;
-		uint64_t until = deadline_ns && deadline_ns < slice_end ? deadline_ns : slice_end;
-		struct timespec t = { (time_t)(until / NS_PER_SECOND), (long)(until % NS_PER_SECOND) };
-
-		pthread_cond_timedwait(&service->changed, &service->lock, &t);
-	}
-	seen = *condition;
+	while (!*condition)
+		pthread_cond_wait(&service->changed, &service->lock);
 	pthread_mutex_unlock(&service->lock);
-	return seen;
 }
 
-static void join_thread(struct oriel_job *job)
+void service_stop(struct oriel_job *job)
 {
 	struct service *service = job->service;
 
@@ -595,27 +551,12 @@ static void join_thread(struct oriel_job *job)
 	service_free(service);
 }
 
-int service_stop(struct oriel_job *job)
-{
-	struct service *service = job->service;
-	int timeout_ms = job->limits.timeout_ms;
-	uint64_t deadline = timeout_ms ? now_ns() + (uint64_t)timeout_ms * NS_PER_MS : 0;
-
-	if (!service->stopping)
-		agenda_hand(job, &service->last_barrier);
-	service->stopping = true;
-	if (!await_change(service, &service->left, deadline))
-		return err_set(ORIEL_ERR_TIMEOUT, "other ranks did not come to oriel_finalize within %d ms", timeout_ms);
-	join_thread(job);
-	return 0;
-}
-
 int service_abort(struct oriel_job *job, int status, const char *reason)
 {
 	struct abort_request request = { .service = job->service, .status = status, .reason = reason };
 	struct task task = { .run = send_abort, .arg = &request };
 
 	agenda_hand(job, &task);
-	await_change(job->service, &request.done, 0);
+	await_change(job->service, &request.done);
 	return request.rc;
 }

@@ -21,11 +21,8 @@ struct service;
 /* Start the thread. ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_BOOTSTRAP: libev is missing. */
 int service_start(struct oriel_job *job);
 
-/*
- * Leave the job: enter the bootstrap's barrier, wait until it is released (or the launcher is gone,
- * or timeout_ms have passed: ORIEL_ERR_TIMEOUT, the thread lives on), disconnect, end the thread.
- */
-int service_stop(struct oriel_job *job);
+/* Once goodbyes have been said (goodbye.h): leave the bootstrap, disconnect, end the thread. */
+void service_stop(struct oriel_job *job);
 
 /* Ask the launcher to end the job. Any thread; blocks until the service thread has sent it. */
 int service_abort(struct oriel_job *job, int status, const char *reason);

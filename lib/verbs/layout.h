@@ -145,9 +145,10 @@ static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
 
 #define MAIL_RING 16
 #define DIR_BATCH 16
+#define GOODBYE 1u
 
 /* Counts changes of what this file describes; the handshake's private data have no room for it. */
-#define LAYOUT_VERSION 1u
+#define LAYOUT_VERSION 2u
 
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
@@ -162,10 +163,11 @@ struct area {
 	/* Written by the neighbour. */
 	uint64_t up;            /* attempt number: "my side of the connection is established" */
 	uint64_t mail_consumed; /* how many of our mails it has taken, in steps of half a ring */
+	uint64_t goodbye;       /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
 	struct mail mail[MAIL_RING];
 	/* Where our own RDMA READs and atomics to the neighbour land. */
 	uint64_t sink;
-	uint64_t unused[4];
+	uint64_t unused[3];
 	union {
 		struct dir_entry entries[DIR_BATCH];
 		struct table_root root;

@@ -39,11 +39,6 @@ static void tell_value(void *arg, int rank, const char *key, const void *value, 
 	job_boot_events.value(arg, rank * simulated.stride, key, value, size_bytes);
 }
 
-static void tell_released(void *arg)
-{
-	job_boot_events.released(arg);
-}
-
 static void tell_died(void *arg, int rank, const char *text)
 {
 	job_boot_events.died(arg, rank * simulated.stride, text);
@@ -64,12 +59,6 @@ static int sim_get(struct boot *boot, int rank, const char *key)
 {
 	(void)boot;
 	return simulated.real->ops->get(simulated.real, rank / simulated.stride, key);
-}
-
-static int sim_barrier(struct boot *boot)
-{
-	(void)boot;
-	return simulated.real->ops->barrier(simulated.real);
 }
 
 static int sim_leave(struct boot *boot)
@@ -109,14 +98,13 @@ static int join(int ranks, struct oriel_job **job)
 		.name = "simulated",
 		.put = sim_put,
 		.get = sim_get,
-		.barrier = sim_barrier,
 		.leave = sim_leave,
 		.abort = sim_abort,
 		.fd = sim_fd,
 		.dispatch = sim_dispatch,
 		.close = sim_close,
 	};
-	static const struct boot_events events = { tell_value, tell_released, tell_died, tell_lost };
+	static const struct boot_events events = { tell_value, tell_died, tell_lost };
 	static const struct oriel_options options;
 	int real;
 

@@ -14,7 +14,7 @@
  *   ask:R:KEY             only ask                       lines:N:SIZE  N lines of SIZE letters, and as many on stderr
  *   puts:N                put the key "many" N times
  *   answers:N             N answers have come, in all    env:NAME      print a variable of the environment
- *   barrier               enter, and wait for release    cat           copy stdin to stdout
+ *   meet                  wait for all who may still come  cat         copy stdin to stdout
  *   died:R                wait for news, and print it    fds           print the numbers of the open descriptors
  *   lost                  wait until the launcher is gone  touch:FILE  create a file
  *   leave                 boot leave                     await:FILE    wait until a file exists
@@ -46,10 +46,12 @@
 #define HANG_S 100
 #define RANKS_MAX 8192
 #define PART_MAX 4
+#define MEETING "meeting-" /* a key that the tests do not use themselves */
 
 static struct boot *boot;
 static int answer_count;
-static int release_count;
+static int meeting_count; /* meetings this rank has come to */
+static int met_count;     /* answers about the present one */
 static bool launcher_lost;
 static bool has_died[RANKS_MAX];
 
@@ -75,18 +77,16 @@ static void check(int rc, const char *what)
 static void on_value(void *arg, int rank, const char *key, const void *value, size_t size_bytes)
 {
 	(void)arg;
+	if (strncmp(key, MEETING, strlen(MEETING)) == 0) {
+		met_count++;
+		return;
+	}
 	answer_count++;
 	if (value)
 		printf("%d %s is %.*s\n", rank, key, (int)size_bytes, (const char *)value);
 	else
 		printf("%d %s never\n", rank, key);
 	fflush(stdout);
-}
-
-static void on_released(void *arg)
-{
-	(void)arg;
-	release_count++;
 }
 
 static void on_died(void *arg, int rank, const char *text)
@@ -107,7 +107,7 @@ static void on_lost(void *arg, const char *text)
 	fflush(stdout);
 }
 
-static const struct boot_events events = { on_value, on_released, on_died, on_lost };
+static const struct boot_events events = { on_value, on_died, on_lost };
 
 static void dispatch(void)
 {
@@ -268,12 +268,17 @@ static void get(int rank, const char *key)
 		dispatch();
 }
 
-static void barrier(void)
+/* A key of each rank says that it has come; from those who died or left the answer is 'never'. */
+static void meet(void)
 {
-	int before = release_count;
+	char key[24];
 
-	check(boot->ops->barrier(boot), "barrier");
-	while (release_count == before && !launcher_lost)
+	snprintf(key, sizeof(key), MEETING "%d", meeting_count++);
+	met_count = 0;
+	check(boot->ops->put(boot, key, "", 0), "put");
+	for (int rank = 0; rank < boot->size; rank++)
+		check(boot->ops->get(boot, rank, key), "get");
+	while (met_count < boot->size && !launcher_lost)
 		dispatch();
 }
 
@@ -302,8 +307,8 @@ static bool do_boot_step(const struct step *step)
 		get(atoi(step->part[1]), step->part[2]);
 	else if (is(step, "ask"))
 		check(boot->ops->get(boot, atoi(step->part[1]), step->part[2]), "get");
-	else if (is(step, "barrier"))
-		barrier();
+	else if (is(step, "meet"))
+		meet();
 	else if (is(step, "leave"))
 		check(boot->ops->leave(boot), "leave");
 	else if (is(step, "close"))

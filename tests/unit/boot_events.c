@@ -24,12 +24,6 @@ static void on_value(void *arg, int rank, const char *key, const void *value, si
 	note(text);
 }
 
-static void on_released(void *arg)
-{
-	CU_ASSERT_PTR_EQUAL(arg, boot_events_log);
-	note("!;");
-}
-
 static void on_died(void *arg, int rank, const char *why)
 {
 	char text[300];
@@ -46,7 +40,7 @@ static void on_lost(void *arg, const char *text)
 	note("lost;");
 }
 
-const struct boot_events boot_events = { on_value, on_released, on_died, on_lost };
+const struct boot_events boot_events = { on_value, on_died, on_lost };
 
 void boot_events_expect(const char *expected)
 {

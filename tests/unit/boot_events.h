@@ -5,7 +5,7 @@
 
 #include "boot.h"
 
-/* "R.k=v;" answer ("-" for never), "!;" released, "R died TEXT;", "lost;" */
+/* "R.k=v;" answer ("-" for never), "R died TEXT;", "lost;" */
 extern char boot_events_log[8192];
 extern const struct boot_events boot_events;
 

@@ -13,7 +13,7 @@
 #include "job/endpoint.h"
 #include "oriel.h"
 
-enum news_kind { NEWS_VALUE, NEWS_RELEASED, NEWS_DIED, NEWS_LOST };
+enum news_kind { NEWS_VALUE, NEWS_DIED, NEWS_LOST };
 
 /* One thing to tell a rank. */
 struct news {
@@ -39,7 +39,6 @@ struct fake_rank {
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 	size_t value_bytes;
 	uint32_t waiting; /* ranks that have asked for it */
-	bool in_barrier;
 	bool left;
 	bool ended;
 };
@@ -172,30 +171,6 @@ static int get(struct boot *boot, int rank, const char *key)
 	return 0;
 }
 
-static void look_at_barrier(struct fake_world *world)
-{
-	for (int i = 0; i < world->size; i++) {
-		if (!world->ranks[i].in_barrier && !world->ranks[i].ended)
-			return;
-	}
-	for (int i = 0; i < world->size; i++) {
-		if (world->ranks[i].in_barrier)
-			tell(world, i, NEWS_RELEASED, 0, "");
-		world->ranks[i].in_barrier = false;
-	}
-}
-
-static int barrier(struct boot *boot)
-{
-	struct fake_world *world = own(boot)->world;
-
-	pthread_mutex_lock(&world->lock);
-	world->ranks[boot->rank].in_barrier = true;
-	look_at_barrier(world);
-	pthread_mutex_unlock(&world->lock);
-	return 0;
-}
-
 static int leave(struct boot *boot)
 {
 	struct fake_world *world = own(boot)->world;
@@ -247,9 +222,6 @@ static void deliver(struct boot *boot, const struct news *news)
 	case NEWS_VALUE:
 		events->value(boot->events_arg, news->rank, news->text, news->known ? news->value : NULL, news->value_bytes);
 		break;
-	case NEWS_RELEASED:
-		events->released(boot->events_arg);
-		break;
 	case NEWS_DIED:
 		events->died(boot->events_arg, news->rank, news->text);
 		break;
@@ -290,7 +262,6 @@ static const struct boot_ops ops = {
 	.name = "fake",
 	.put = put,
 	.get = get,
-	.barrier = barrier,
 	.leave = leave,
 	.abort = note_abort,
 	.fd = boot_fd,
@@ -354,7 +325,6 @@ void fake_world_ended(struct fake_world *world, int rank, const char *text)
 	}
 	world->ranks[rank].ended = true;
 	answer_waiting(world, rank);
-	look_at_barrier(world);
 	pthread_mutex_unlock(&world->lock);
 }
 

@@ -25,7 +25,7 @@ int fake_world_free(struct fake_world *world);
 /* The boot of a rank; its close function releases it. */
 struct boot *fake_boot_open(struct fake_world *world, int rank, const struct boot_events *events, void *arg);
 
-/* The rank is gone: the others are told, unless it had left in order. Barriers do not wait for it. */
+/* The rank is gone: the others are told, unless it had left in order. */
 void fake_world_ended(struct fake_world *world, int rank, const char *text);
 
 /* The launcher is gone: every rank is told. */

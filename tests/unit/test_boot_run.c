@@ -510,7 +510,6 @@ static void script_requests(struct launcher *launcher)
 	receive(launcher, PROTO_GET, &msg);
 	if (msg.rank != 4 || strcmp(msg.key, "other") != 0)
 		launcher->saw_wrong = true;
-	receive(launcher, PROTO_BARRIER, &msg);
 	receive(launcher, PROTO_ABORT, &msg);
 	if (msg.status != 9 || strcmp(msg.text, "why") != 0)
 		launcher->saw_wrong = true;
@@ -530,8 +529,6 @@ static void requests__arrive(void)
 	boot = open_boot();
 	CU_ASSERT_EQUAL(boot->ops->put(boot, "key", "value", 5), 0);
 	CU_ASSERT_EQUAL(boot->ops->get(boot, 4, "other"), 0);
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), 0);
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), ORIEL_ERR_SYNC);
 	CU_ASSERT_EQUAL(boot->ops->abort(boot, 9, "why"), 0);
 	CU_ASSERT_EQUAL(boot->ops->abort(boot, 256, NULL), 0);
 	CU_ASSERT_EQUAL(boot->ops->leave(boot), 0);
@@ -559,6 +556,7 @@ static int put_count; /* puts the client took before its queue was full */
 
 static void script_slow(struct launcher *launcher)
 {
+	const struct proto_msg answer = { .type = PROTO_VALUE, .rank = 0, .key = "k", .found = 1 };
 	struct proto_msg msg;
 	int i;
 
@@ -566,9 +564,8 @@ static void script_slow(struct launcher *launcher)
 	sem_wait(&launcher->go);
 	for (i = 0; i < put_count; i++)
 		receive(launcher, PROTO_PUT, &msg);
-	receive(launcher, PROTO_BARRIER, &msg);
-	msg.type = PROTO_RELEASED;
-	send_message(launcher, &msg);
+	receive(launcher, PROTO_GET, &msg);
+	send_message(launcher, &answer);
 	wait_for_end(launcher);
 }
 
@@ -590,15 +587,15 @@ static void requests__wait_for_a_slow_launcher(void)
 		put_count++;
 	CU_ASSERT_EQUAL(rc, ORIEL_ERR_LIMIT);
 	sem_post(&launcher.go);
-	while ((rc = boot->ops->barrier(boot)) == ORIEL_ERR_LIMIT) {
+	while ((rc = boot->ops->get(boot, 0, "k")) == ORIEL_ERR_LIMIT) {
 		struct pollfd pfd = { .fd = boot->ops->fd(boot), .events = POLLIN };
 
 		CU_ASSERT_EQUAL_FATAL(poll(&pfd, 1, 20000), 1);
 		CU_ASSERT_EQUAL(boot->ops->dispatch(boot), 0);
 	}
 	CU_ASSERT_EQUAL(rc, 0);
-	dispatch_until(boot, "!");
-	boot_events_expect("!;");
+	dispatch_until(boot, "0.k=");
+	boot_events_expect("0.k=;");
 	boot->ops->close(boot);
 	finish(&launcher);
 }
@@ -613,18 +610,16 @@ static void script_answers(struct launcher *launcher)
 	const struct proto_msg empty = { .type = PROTO_VALUE, .rank = 1, .key = "b", .found = 1 };
 	const struct proto_msg never = { .type = PROTO_VALUE, .rank = 4, .key = "c" };
 	const struct proto_msg died = { .type = PROTO_DIED, .rank = 3, .text = "exited" };
-	const struct proto_msg released = { .type = PROTO_RELEASED };
 	struct proto_msg msg;
 
 	let_in(launcher);
-	receive(launcher, PROTO_BARRIER, &msg);
+	receive(launcher, PROTO_GET, &msg);
 	send_message(launcher, &found);
 	send_message(launcher, &empty);
 	send_message(launcher, &never);
 	send_message(launcher, &died);
-	send_message(launcher, &released);
-	receive(launcher, PROTO_BARRIER, &msg);
-	send_message(launcher, &released);
+	receive(launcher, PROTO_GET, &msg);
+	send_message(launcher, &found);
 	wait_for_end(launcher);
 }
 
@@ -635,12 +630,12 @@ static void dispatch__tells_all_events(void)
 
 	start(&launcher, script_answers);
 	boot = open_boot();
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), 0);
-	dispatch_until(boot, "!");
-	boot_events_expect("0.a=xyz;1.b=;4.c=-;3 died exited;!;");
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), 0);
-	dispatch_until(boot, "!");
-	boot_events_expect("!;");
+	CU_ASSERT_EQUAL(boot->ops->get(boot, 0, "a"), 0);
+	dispatch_until(boot, "died");
+	boot_events_expect("0.a=xyz;1.b=;4.c=-;3 died exited;");
+	CU_ASSERT_EQUAL(boot->ops->get(boot, 0, "a"), 0);
+	dispatch_until(boot, "0.a=");
+	boot_events_expect("0.a=xyz;");
 	CU_ASSERT_EQUAL(boot->ops->dispatch(boot), 0);
 	boot_events_expect("");
 	boot->ops->close(boot);

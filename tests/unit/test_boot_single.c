@@ -80,21 +80,6 @@ static void get__keeps_to_its_bound(void)
 	boot->ops->close(boot);
 }
 
-static void barrier__is_released_by_dispatch(void)
-{
-	struct boot *boot = open_single();
-
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), 0);
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), ORIEL_ERR_SYNC);
-	boot_events_expect("");
-	CU_ASSERT_EQUAL(boot->ops->dispatch(boot), 0);
-	boot_events_expect("!;");
-	CU_ASSERT_EQUAL(boot->ops->barrier(boot), 0);
-	CU_ASSERT_EQUAL(boot->ops->dispatch(boot), 0);
-	boot_events_expect("!;");
-	boot->ops->close(boot);
-}
-
 static void leave__answers_never(void)
 {
 	struct boot *boot = open_single();
@@ -123,7 +108,6 @@ void suite_boot_single(void)
 	CU_ADD_TEST(suite, get__waits_for_put);
 	CU_ADD_TEST(suite, get__checks_its_arguments);
 	CU_ADD_TEST(suite, get__keeps_to_its_bound);
-	CU_ADD_TEST(suite, barrier__is_released_by_dispatch);
 	CU_ADD_TEST(suite, leave__answers_never);
 	CU_ADD_TEST(suite, abort__does_nothing);
 }

@@ -581,30 +581,18 @@ static void service__device_events(void)
 
 /* The launcher. */
 
-static void wait_for_other(const struct rank *rank)
-{
-	while (!__atomic_load_n(&rank[rank->rank ? -1 : 1].arg, __ATOMIC_ACQUIRE))
-		usleep(500);
-}
-
 static void lose_launcher(struct rank *rank)
 {
-	int rc;
-
 	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
 		return;
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	if (rank->rank == 0)
 		fake_world_lost(rank->world);
 	usleep(20000);
-	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
-	go(rank);
-	wait_for_other(rank);
-	rc = oriel_finalize(&rank->job); /* nobody can tell whether the other left in order */
-	CU_ASSERT(rc == 0 || rc == ORIEL_ERR_PEER);
+	barrier_and_leave(rank);
 }
 
-/* Ranks that are connected go on without the launcher. */
+/* Ranks that are connected go on without the launcher, and leave in order. */
 static void service__lost_launcher(void)
 {
 	struct rank ranks[2];
@@ -673,21 +661,26 @@ static void lookup__another_layout_is_refused(void)
 
 static void finalize_twice(struct rank *rank)
 {
-	struct oriel_options options = { .struct_bytes = sizeof(options), .timeout_ms = 60 };
 	uint64_t begin_ns;
+	int rc;
 
-	CU_ASSERT_EQUAL_FATAL(rank_join(rank, &options), 0);
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	CU_ASSERT_EQUAL(oriel_barrier(rank->job), 0);
+	rank->job->limits.timeout_ms = 60;
 	if (rank->rank == 1)
-		usleep(300000);
+		wait_for_rank_0(rank);
 	begin_ns = now_ns();
 	if (rank->rank == 0) {
 		CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_TIMEOUT);
 		CU_ASSERT(now_ns() - begin_ns >= 60 * NS_PER_MS);
-		CU_ASSERT_PTR_NOT_NULL(rank->job);
-		usleep(400000);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(rank->job);
+		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "rank 1"));
+		CU_ASSERT_EQUAL(oriel_barrier(rank->job), ORIEL_ERR_SYNC);
+		go(rank);
 	}
-	while (oriel_finalize(&rank->job) == ORIEL_ERR_TIMEOUT)
-		usleep(1000);
+	while ((rc = oriel_finalize(&rank->job)) == ORIEL_ERR_TIMEOUT)
+		;
+	CU_ASSERT_EQUAL(rc, 0);
 	CU_ASSERT_PTR_NULL(rank->job);
 }
 
