@@ -6,7 +6,7 @@
  * that only waits (guard.c). Who does what:
  *
  *   options   command line                 server   socket, proofs, connections
- *   spawn     starts ranks                 rdv      what ranks' messages mean: joining, barrier, deaths
+ *   spawn     starts ranks                 rdv      what ranks' messages mean: joining, keys, deaths
  *   signals   signals in, signals out      kvs      keys and values
  *   input     terminal to rank 0           output   ranks' pipes to stdout and stderr
  *   guard     nothing stays behind         lines    in whole lines

@@ -2,15 +2,10 @@
 /*
  * rdv.c - the rendezvous: what the ranks' messages mean; see rdv.h
  *
- * DESIGN NOTES A barrier waits for the ranks that are inside and for those that may still come:
- * their processes live and have not joined yet. It does not wait for ranks that left, died or
- * ended. Both numbers are counters, so entering costs the same whatever the size of the job; only
- * the release goes through all ranks.
- *
- * A rank may run several programs one after the other that each join and leave (sh -c 'first;
- * second'). Keys and barriers of the first must not mix with those of the second: an address put by
- * the first is stale in the second. So the job goes through rounds. A rank that left and comes back
- * is held until no rank is inside, and none can come, in the present round; then all keys are
+ * DESIGN NOTES A rank may run several programs one after the other that each join and leave
+ * (sh -c 'first; second'). Keys of the first must not mix with those of the second: an address put
+ * by the first is stale in the second. So the job goes through rounds. A rank that left and comes
+ * back is held until no rank is inside, and none can come, in the present round; then all keys are
  * forgotten and the next round begins for all. The dead stay dead through all rounds.
  */
 #include "launcher/rdv.h"
@@ -31,9 +26,8 @@ enum rdv_state {
 
 struct rdv_rank {
 	enum rdv_state state;
-	bool in_barrier; /* only while RDV_INSIDE */
-	bool held;       /* came back while RDV_LEFT, and waits for the next round */
-	char *death;     /* while RDV_DEAD: how it died; "" was told if memory was short */
+	bool held;   /* came back while RDV_LEFT, and waits for the next round */
+	char *death; /* while RDV_DEAD: how it died; "" was told if memory was short */
 };
 
 struct rdv {
@@ -41,8 +35,7 @@ struct rdv {
 	void *events_arg;
 	struct kvs *kvs;
 	int size;
-	int open_count;    /* ranks that are RDV_AWAITED or RDV_INSIDE */
-	int entered_count; /* ranks in the barrier */
+	int open_count; /* ranks that are RDV_AWAITED or RDV_INSIDE */
 	int held_count;
 	int dead_count;
 	struct rdv_rank ranks[];
@@ -98,36 +91,6 @@ bool rdv_is_inside(const struct rdv *rdv, int rank)
 bool rdv_may_end(const struct rdv *rdv, int rank)
 {
 	return rdv->ranks[rank].state != RDV_INSIDE && rdv->ranks[rank].state != RDV_DEAD;
-}
-
-/* Barrier. */
-
-static void release_barrier(struct rdv *rdv)
-{
-	const struct proto_msg msg = { .type = PROTO_RELEASED };
-
-	rdv->entered_count = 0;
-	for (int rank = 0; rank < rdv->size; rank++)
-		if (rdv->ranks[rank].in_barrier) {
-			rdv->ranks[rank].in_barrier = false;
-			rdv->events->send(rdv->events_arg, rank, &msg);
-		}
-}
-
-static void release_barrier_if_complete(struct rdv *rdv)
-{
-	if (rdv->entered_count > 0 && rdv->entered_count == rdv->open_count)
-		release_barrier(rdv);
-}
-
-static int enter_barrier(struct rdv *rdv, int rank)
-{
-	if (rdv->ranks[rank].in_barrier)
-		return -1;
-	rdv->ranks[rank].in_barrier = true;
-	rdv->entered_count++;
-	release_barrier_if_complete(rdv);
-	return 0;
 }
 
 /* Joining, and rounds. */
@@ -236,28 +199,18 @@ void rdv_unhold(struct rdv *rdv, int rank)
 /* From AWAITED or INSIDE to a state that nothing waits for. */
 static void close_rank(struct rdv *rdv, int rank, enum rdv_state state)
 {
-	if (rdv->ranks[rank].in_barrier)
-		rdv->entered_count--;
-	rdv->ranks[rank].in_barrier = false;
 	rdv->ranks[rank].state = state;
 	rdv->open_count--;
 	kvs_close(rdv->kvs, rank);
 }
 
-/* After a rank went: who may go on? */
-static void go_on(struct rdv *rdv)
-{
-	release_barrier_if_complete(rdv);
-	begin_round_if_due(rdv);
-}
-
 static void leave(struct rdv *rdv, int rank)
 {
 	close_rank(rdv, rank, RDV_LEFT);
-	go_on(rdv);
+	begin_round_if_due(rdv);
 }
 
-/* News of the death goes out before the answers and releases that follow from it. */
+/* News of the death goes out before the answers that follow from it. */
 static void die(struct rdv *rdv, int rank, const char *text)
 {
 	rdv->ranks[rank].death = strdup(text);
@@ -266,7 +219,7 @@ static void die(struct rdv *rdv, int rank, const char *text)
 		if (other != rank && rdv->ranks[other].state == RDV_INSIDE)
 			tell_death(rdv, other, rank);
 	close_rank(rdv, rank, RDV_DEAD);
-	go_on(rdv);
+	begin_round_if_due(rdv);
 }
 
 void rdv_lost(struct rdv *rdv, int rank, const char *text)
@@ -287,7 +240,7 @@ void rdv_ended(struct rdv *rdv, int rank, bool failed, const char *text)
 			die(rdv, rank, text);
 		} else {
 			close_rank(rdv, rank, RDV_GONE);
-			go_on(rdv);
+			begin_round_if_due(rdv);
 		}
 		break;
 	case RDV_LEFT:
@@ -317,8 +270,6 @@ int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg)
 		return kvs_put(rdv->kvs, rank, msg->key, msg->value, msg->value_size);
 	case PROTO_GET:
 		return get(rdv, rank, msg);
-	case PROTO_BARRIER:
-		return enter_barrier(rdv, rank);
 	case PROTO_LEAVE:
 		leave(rdv, rank);
 		return 0;

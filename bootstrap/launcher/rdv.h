@@ -2,7 +2,7 @@
 /*
  * rdv.h - the rendezvous: what the ranks' messages mean
  *
- * Knows which ranks are in the job, answers puts and gets, releases barriers, tells of deaths.
+ * Knows which ranks are in the job, answers puts and gets, tells of deaths.
  * Knows nothing of sockets or processes: the server tells it what arrived, the launcher who ended,
  * and it says through rdv_events what is to be sent.
  *

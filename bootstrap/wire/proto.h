@@ -15,8 +15,6 @@
  *   rank       PUT         key value
  *   rank       GET         rank key
  *   launcher   VALUE       rank key found value      the answer, now or later; found 0: never
- *   rank       BARRIER
- *   launcher   RELEASED
  *   rank       LEAVE                                 what ends from here on ends in order
  *   rank       ABORT       status text
  *   launcher   DIED        rank text
@@ -31,7 +29,7 @@
 
 #include "boot.h"
 
-#define PROTO_VERSION 1
+#define PROTO_VERSION 2
 #define PROTO_HEADER_BYTES 4
 #define PROTO_NONCE_BYTES 32
 #define PROTO_PROOF_BYTES 32
@@ -47,8 +45,6 @@ enum proto_type {
 	PROTO_PUT,
 	PROTO_GET,
 	PROTO_VALUE,
-	PROTO_BARRIER,
-	PROTO_RELEASED,
 	PROTO_LEAVE,
 	PROTO_ABORT,
 	PROTO_DIED,

@@ -145,8 +145,9 @@ static void attack_with_huge_header(void)
 
 static void attack_early(void)
 {
-	static const enum proto_type types[] = { PROTO_PUT,   PROTO_GET,  PROTO_BARRIER, PROTO_LEAVE,
-		                                     PROTO_ABORT, PROTO_DIED, PROTO_WELCOME };
+	static const enum proto_type types[] = {
+		PROTO_PUT, PROTO_GET, PROTO_LEAVE, PROTO_ABORT, PROTO_DIED, PROTO_WELCOME
+	};
 	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES];
 	size_t i;
 

@@ -109,7 +109,7 @@ static void decode__refuses_wrong_headers_at_once(void)
 		                         PROTO_VERSION };
 	const uint8_t no_type[] = { 0, 0, 0, PROTO_VERSION };
 	const uint8_t beyond_types[] = { 0, 0, PROTO_TYPES, PROTO_VERSION };
-	const uint8_t other_version[] = { 0, 0, PROTO_BARRIER, PROTO_VERSION + 1 };
+	const uint8_t other_version[] = { 0, 0, PROTO_LEAVE, PROTO_VERSION + 1 };
 
 	expect_malformed(too_long, sizeof(too_long));
 	expect_malformed(no_type, sizeof(no_type));

@@ -10,7 +10,7 @@
 #define SIZE 3
 
 /*
- * What the rendezvous did so far: "R+;" admitted, "R!;" released, "R:D text;" told of D's death,
+ * What the rendezvous did so far: "R+;" admitted, "R:D text;" told of D's death,
  * "R.k=v;" answered, "R abort;"
  */
 static char log_text[4096];
@@ -26,9 +26,7 @@ static void on_send(void *arg, int rank, const struct proto_msg *msg)
 	char text[600] = "?";
 
 	(void)arg;
-	if (msg->type == PROTO_RELEASED)
-		snprintf(text, sizeof(text), "%d!;", rank);
-	else if (msg->type == PROTO_DIED)
+	if (msg->type == PROTO_DIED)
 		snprintf(text, sizeof(text), "%d:%u %s;", rank, msg->rank, msg->text);
 	else if (msg->type == PROTO_VALUE)
 		snprintf(text, sizeof(text), "%d.%s=%.*s;", rank, msg->key, msg->found ? msg->value_size : 1,
@@ -98,11 +96,6 @@ static int send_type(int rank, enum proto_type type)
 	const struct proto_msg msg = { .type = type };
 
 	return rdv_message(rdv, rank, &msg);
-}
-
-static void barrier(int rank)
-{
-	CU_ASSERT_EQUAL(send_type(rank, PROTO_BARRIER), 0);
 }
 
 static void leave(int rank)
@@ -182,12 +175,9 @@ static void join__again_when_all_have_left_begins_a_round(void)
 	rdv_ended(rdv, 1, false, "");
 	leave(2);
 	CU_ASSERT_EQUAL(join(2), RDV_ADMITTED);
-	barrier(2);
 	CU_ASSERT_EQUAL(join(0), RDV_ADMITTED);
 	CU_ASSERT_EQUAL(get(0, 1), 0);
 	expect_log("2+;0+;0.k=-;");
-	barrier(0);
-	expect_log("0!;2!;");
 	destroy();
 }
 
@@ -222,71 +212,6 @@ static void unhold__frees_the_place(void)
 	destroy();
 }
 
-static void barrier__releases_when_all_are_in(void)
-{
-	create();
-	join_all();
-	barrier(0);
-	barrier(2);
-	expect_log("");
-	barrier(1);
-	expect_log("0!;1!;2!;");
-	barrier(1);
-	barrier(0);
-	barrier(2);
-	expect_log("0!;1!;2!;");
-	destroy();
-}
-
-static void barrier__waits_for_those_who_may_still_join(void)
-{
-	create();
-	CU_ASSERT_EQUAL(join(0), RDV_ADMITTED);
-	CU_ASSERT_EQUAL(join(1), RDV_ADMITTED);
-	barrier(0);
-	barrier(1);
-	expect_log("0+;1+;");
-	CU_ASSERT_EQUAL(join(2), RDV_ADMITTED);
-	barrier(2);
-	expect_log("2+;0!;1!;2!;");
-	destroy();
-}
-
-static void barrier__does_not_wait_for_the_dead_the_left_and_the_gone(void)
-{
-	create();
-	CU_ASSERT_EQUAL(join(0), RDV_ADMITTED);
-	CU_ASSERT_EQUAL(join(1), RDV_ADMITTED);
-	barrier(0);
-	leave(1);
-	expect_log("0+;1+;");
-	rdv_ended(rdv, 2, false, "");
-	expect_log("0!;");
-	destroy();
-}
-
-static void barrier__forgets_a_rank_that_dies_in_it(void)
-{
-	create();
-	join_all();
-	barrier(0);
-	barrier(1);
-	rdv_lost(rdv, 1, "fell");
-	expect_log("0:1 fell;2:1 fell;");
-	barrier(2);
-	expect_log("0!;2!;");
-	destroy();
-}
-
-static void barrier__twice_is_nonsense(void)
-{
-	create();
-	join_all();
-	barrier(0);
-	CU_ASSERT_EQUAL(send_type(0, PROTO_BARRIER), -1);
-	destroy();
-}
-
 static void leave__answers_those_who_wait(void)
 {
 	create();
@@ -303,7 +228,7 @@ static void leave__makes_further_messages_nonsense(void)
 	create();
 	join_all();
 	leave(1);
-	CU_ASSERT_EQUAL(send_type(1, PROTO_BARRIER), -1);
+	CU_ASSERT_EQUAL(send_type(1, PROTO_LEAVE), -1);
 	CU_ASSERT_EQUAL(get(1, 0), -1);
 	destroy();
 }
@@ -369,7 +294,7 @@ static void message__of_the_launcher_is_nonsense(void)
 	create();
 	join_all();
 	for (type = PROTO_CHALLENGE; type < PROTO_TYPES; type++)
-		if (type < PROTO_PUT || type == PROTO_VALUE || type == PROTO_RELEASED || type == PROTO_DIED)
+		if (type < PROTO_PUT || type == PROTO_VALUE || type == PROTO_DIED)
 			CU_ASSERT_EQUAL(send_type(0, (enum proto_type)type), -1);
 	CU_ASSERT_EQUAL(get(0, SIZE), -1);
 	expect_log("");
@@ -387,11 +312,6 @@ void suite_rdv(void)
 	CU_ADD_TEST(suite, join__again_when_all_have_left_begins_a_round);
 	CU_ADD_TEST(suite, join__again_keeps_the_dead_dead);
 	CU_ADD_TEST(suite, unhold__frees_the_place);
-	CU_ADD_TEST(suite, barrier__releases_when_all_are_in);
-	CU_ADD_TEST(suite, barrier__waits_for_those_who_may_still_join);
-	CU_ADD_TEST(suite, barrier__does_not_wait_for_the_dead_the_left_and_the_gone);
-	CU_ADD_TEST(suite, barrier__forgets_a_rank_that_dies_in_it);
-	CU_ADD_TEST(suite, barrier__twice_is_nonsense);
 	CU_ADD_TEST(suite, leave__answers_those_who_wait);
 	CU_ADD_TEST(suite, leave__makes_further_messages_nonsense);
 	CU_ADD_TEST(suite, lost__is_told_once);
