@@ -29,6 +29,7 @@
 #include "job/conn.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@
 #include "base/order.h"
 #include "base/shortage.h"
 #include "job/peer.h"
+#include "job/route.h"
 #include "job/agenda.h"
 #include "job/goodbye.h"
 #include "base/util.h"
@@ -65,6 +67,8 @@ enum reject_reason {
 	REJECT_NOT,      /* never sent */
 };
 
+static_assert(ROUTE_WHY_BYTES <= DEATH_TEXT_BYTES && ENDPOINT_WHY_BYTES <= DEATH_TEXT_BYTES, "reasons of a death");
+
 enum conn_state {
 	CONN_QUEUED,
 	CONN_ADDRESS,
@@ -85,7 +89,8 @@ struct conn {
 	uint64_t step_ns;     /* when the present state has lasted too long */
 	struct rdma_cm_id *id;
 	struct wire_pair pair;
-	struct endpoint endpoint; /* the peer's; its address is "" until it is known */
+	struct endpoint endpoint; /* the peer's */
+	const char *address;      /* the one of its two that is used; NULL until the endpoint is known */
 	struct sockaddr_storage addr;
 	uint64_t
 		short_ns; /* since when attempts have failed for want of something, or when that was last told; 0: they have not */
@@ -135,8 +140,8 @@ static void give_up(struct peer *peer, uint64_t now)
 	char text[DEATH_TEXT_BYTES];
 
 	snprintf(text, sizeof(text), "cannot be reached at %.48s: %.80s; %u attempts in %u ms",
-	         *conn->endpoint.addr ? conn->endpoint.addr : "(address unknown)", *conn->last ? conn->last : "no answer",
-	         conn->attempt, tried_ms);
+	         conn->address ? conn->address : "(address unknown)", *conn->last ? conn->last : "no answer", conn->attempt,
+	         tried_ms);
 	rank_died(peer->job, peer->rank, text);
 	free_conn(peer);
 }
@@ -257,7 +262,7 @@ static void begin_attempt(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
 
-	if (*conn->endpoint.addr) {
+	if (conn->address) {
 		begin_request(peer);
 		return;
 	}
@@ -295,6 +300,22 @@ static void give_up_unknown(struct peer *peer, const char *why)
 	free_conn(peer);
 }
 
+/* The way to the peer, as its own side computes it too. False with the reason if there is none. */
+static bool choose_way(struct peer *peer, char why[DEATH_TEXT_BYTES])
+{
+	struct conn *conn = peer->conn;
+	enum route route = route_choose(&peer->job->endpoint, &conn->endpoint, why);
+
+	if (route == ROUTE_NONE)
+		return false;
+	conn->address = route == ROUTE_SOFT ? conn->endpoint.soft : conn->endpoint.card;
+	peer_set_device(peer, devices_find(&peer->job->devices, route == ROUTE_SOFT));
+	if (parse_addr(conn, conn->address))
+		return true;
+	snprintf(why, DEATH_TEXT_BYTES, "its address is malformed: \"%s\"", conn->address);
+	return false;
+}
+
 void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
 {
 	struct conn *conn = peer->conn;
@@ -302,16 +323,12 @@ void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
 
 	if (!conn || conn->state != CONN_ADDRESS)
 		return;
-	if (!value) {
+	if (!value)
 		give_up_unknown(peer, "ended before it could be connected to");
-	} else if (!endpoint_decode(&conn->endpoint, value, size_bytes, why)) {
+	else if (!endpoint_decode(&conn->endpoint, value, size_bytes, why) || !choose_way(peer, why))
 		give_up_unknown(peer, why);
-	} else if (!parse_addr(conn, conn->endpoint.addr)) {
-		snprintf(why, sizeof(why), "its address is malformed: \"%s\"", conn->endpoint.addr);
-		give_up_unknown(peer, why);
-	} else {
+	else
 		begin_request(peer);
-	}
 }
 
 /* The proof's key in both directions: that of the side that is connected to. */

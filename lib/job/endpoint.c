@@ -12,8 +12,11 @@
 
 static const char mark[MARK_BYTES] = { 'o', 'r', 'e' };
 
-static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + DEVICE_ADDR_TEXT_BYTES <= ENDPOINT_MAX_BYTES,
+#define PLACE_BYTES (PLACE_BOOT_ID_BYTES + 3 * 8 + 4 + PLACE_NODE_BYTES)
+
+static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PLACE_BYTES <= ENDPOINT_MAX_BYTES,
               "an endpoint is one value of the bootstrap; a text takes its length and at most its room less one");
+static_assert(ENDPOINT_MAX_BYTES <= 255, "the least that a launcher takes");
 
 /* Bytes still to be read; fields that do not fit make it bad, and nothing is read from there on. */
 struct reader {
@@ -57,11 +60,32 @@ static uint8_t *write_text(uint8_t *at, const char *text)
 	return write_bytes(write_bytes(at, &length, 1), text, length);
 }
 
-void endpoint_make(struct endpoint *endpoint, const char *addr)
+static void read_place(struct reader *reader, struct place *place)
 {
-	*endpoint = (struct endpoint){ .key = { 0 } };
+	read_bytes(reader, place->boot_id, sizeof(place->boot_id));
+	read_bytes(reader, &place->net_namespace, sizeof(place->net_namespace));
+	read_bytes(reader, &place->pid_namespace, sizeof(place->pid_namespace));
+	read_bytes(reader, &place->user_namespace, sizeof(place->user_namespace));
+	read_bytes(reader, &place->user, sizeof(place->user));
+	read_text(reader, place->node, sizeof(place->node));
+}
+
+static uint8_t *write_place(uint8_t *at, const struct place *place)
+{
+	at = write_bytes(at, place->boot_id, sizeof(place->boot_id));
+	at = write_bytes(at, &place->net_namespace, sizeof(place->net_namespace));
+	at = write_bytes(at, &place->pid_namespace, sizeof(place->pid_namespace));
+	at = write_bytes(at, &place->user_namespace, sizeof(place->user_namespace));
+	at = write_bytes(at, &place->user, sizeof(place->user));
+	return write_text(at, place->node);
+}
+
+void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft)
+{
+	*endpoint = (struct endpoint){ .place = place_here() };
 	randombytes_buf(endpoint->key, sizeof(endpoint->key));
-	snprintf(endpoint->addr, sizeof(endpoint->addr), "%s", addr);
+	snprintf(endpoint->card, sizeof(endpoint->card), "%s", card);
+	snprintf(endpoint->soft, sizeof(endpoint->soft), "%s", soft);
 }
 
 size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES])
@@ -71,7 +95,9 @@ size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_M
 
 	at = write_bytes(at, &version, 1);
 	at = write_bytes(at, endpoint->key, sizeof(endpoint->key));
-	at = write_text(at, endpoint->addr);
+	at = write_text(at, endpoint->card);
+	at = write_text(at, endpoint->soft);
+	at = write_place(at, &endpoint->place);
 	return (size_t)(at - bytes);
 }
 
@@ -99,7 +125,9 @@ bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes,
 	reader.at += HEAD_BYTES;
 	reader.left -= HEAD_BYTES;
 	read_bytes(&reader, read.key, sizeof(read.key));
-	read_text(&reader, read.addr, sizeof(read.addr));
+	read_text(&reader, read.card, sizeof(read.card));
+	read_text(&reader, read.soft, sizeof(read.soft));
+	read_place(&reader, &read.place);
 	if (reader.bad || reader.left > 0) {
 		snprintf(why, ENDPOINT_WHY_BYTES, "what it told the launcher about itself (%zu bytes) is damaged", size_bytes);
 		return false;

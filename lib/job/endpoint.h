@@ -9,7 +9,9 @@
  *   mark     "ore"
  *   version  1 byte
  *   key      32 random bytes: whoever connects to this rank proves that it knows them (handshake.h)
- *   addr     1 byte of length, then text: where the rank listens, as device.h writes it
+ *   card     1 byte of length, then text: where its card listens, as device.h writes it; "": none
+ *   soft     the same of softverbs
+ *   place    where it runs: boot id, namespaces, user, name of the test's node (place.h)
  */
 #ifndef ORIEL_ENDPOINT_H
 #define ORIEL_ENDPOINT_H
@@ -18,22 +20,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/place.h"
 #include "boot.h"
 #include "verbs/device.h"
 #include "verbs/handshake.h"
 
 #define ENDPOINT_BOOT_KEY "endpoint" /* what it is called in the bootstrap */
-#define ENDPOINT_VERSION 1
+#define ENDPOINT_VERSION 2
 #define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
 #define ENDPOINT_WHY_BYTES 128
 
 struct endpoint {
 	uint8_t key[HANDSHAKE_KEY_BYTES];
-	char addr[DEVICE_ADDR_TEXT_BYTES];
+	char card[DEVICE_ADDR_TEXT_BYTES]; /* addresses, "": it has no such device */
+	char soft[DEVICE_ADDR_TEXT_BYTES];
+	struct place place;
 };
 
-/* A rank that listens at addr, with a new key. */
-void endpoint_make(struct endpoint *endpoint, const char *addr);
+/* A rank that listens at these addresses, here, with a new key. */
+void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft);
 
 /* The value to put. Returns its size. */
 size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES]);

@@ -138,12 +138,20 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 	return rc;
 }
 
+/* Where the device that lends listens, or the one that does not. */
+static const char *address_of(const struct oriel_job *job, bool lends)
+{
+	const struct device *device = devices_find(&job->devices, lends);
+
+	return device ? device->addr_text : "";
+}
+
 /* Before anything is asked for, and once: see boot.h. */
 static int publish(struct oriel_job *job)
 {
 	uint8_t bytes[ENDPOINT_MAX_BYTES];
 
-	endpoint_make(&job->endpoint, job->devices.list[0].addr_text);
+	endpoint_make(&job->endpoint, address_of(job, false), address_of(job, true));
 	return job->boot->ops->put(job->boot, ENDPOINT_BOOT_KEY, bytes, endpoint_encode(&job->endpoint, bytes));
 }
 
@@ -153,7 +161,7 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 
 	if (rc)
 		return rc;
-	job->needs_progress = devices_lend(&job->devices);
+	job->needs_progress = devices_find(&job->devices, true);
 	slabs_init(&job->slabs, &job->devices);
 	mem_table_init(&job->mems, &job->devices);
 	rc = directory_open(job);

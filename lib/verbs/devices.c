@@ -47,13 +47,13 @@ int devices_register(const struct devices *devices, void *base, size_t size_byte
 	return 0;
 }
 
-bool devices_lend(const struct devices *devices)
+const struct device *devices_find(const struct devices *devices, bool lends)
 {
-	bool lend = false;
-
-	for (uint32_t i = 0; i < devices->count; i++)
-		lend |= device_lends(&devices->list[i]);
-	return lend;
+	for (uint32_t i = 0; i < devices->count; i++) {
+		if (device_lends(&devices->list[i]) == lends)
+			return &devices->list[i];
+	}
+	return NULL;
 }
 
 void devices_close(struct devices *devices)

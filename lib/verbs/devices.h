@@ -46,8 +46,8 @@ int devices_try_register(const struct devices *devices, void *base, size_t size_
 
 void devices_deregister(const struct devices *devices, struct registration *registration);
 
-/* Whether any of them lends: device_lends. */
-bool devices_lend(const struct devices *devices);
+/* The one that lends (device_lends), or the one that does not; NULL if there is none. */
+const struct device *devices_find(const struct devices *devices, bool lends);
 
 /* Close all that are open. */
 void devices_close(struct devices *devices);

@@ -46,6 +46,7 @@ static void add_suites(void)
 	suite_layout();
 	suite_handshake();
 	suite_endpoint();
+	suite_route();
 	suite_directory();
 	suite_mem();
 	suite_memory_file();

@@ -6,7 +6,12 @@
 
 #include "suites.h"
 
-static const struct endpoint sample = { .key = { 1, 2, 3, 0, 5 }, .addr = "10.0.0.1 18515" };
+static const struct endpoint sample = {
+	.key = { 1, 2, 3, 0, 5 },
+	.card = "10.0.0.1 18515",
+	.soft = "127.0.0.1 40000",
+	.place = { { 9, 8, 7 }, 1ull << 40, 2, 3, 1000, "n1" },
+};
 
 static int init(void)
 {
@@ -15,9 +20,10 @@ static int init(void)
 
 static bool refused(const void *bytes, size_t size_bytes, const char *reason)
 {
-	struct endpoint out = sample;
 	char why[ENDPOINT_WHY_BYTES] = "";
+	struct endpoint out;
 
+	memcpy(&out, &sample, sizeof(out)); /* with the bytes between its members */
 	if (endpoint_decode(&out, bytes, size_bytes, why))
 		return false;
 	return memcmp(&out, &sample, sizeof(out)) == 0 && strstr(why, reason);
@@ -31,7 +37,14 @@ static void endpoint_encode__round_trip(void)
 
 	CU_ASSERT_TRUE_FATAL(endpoint_decode(&out, bytes, endpoint_encode(&sample, bytes), why));
 	CU_ASSERT_EQUAL(memcmp(out.key, sample.key, sizeof(out.key)), 0);
-	CU_ASSERT_STRING_EQUAL(out.addr, sample.addr);
+	CU_ASSERT_STRING_EQUAL(out.card, sample.card);
+	CU_ASSERT_STRING_EQUAL(out.soft, sample.soft);
+	CU_ASSERT_EQUAL(memcmp(out.place.boot_id, sample.place.boot_id, PLACE_BOOT_ID_BYTES), 0);
+	CU_ASSERT_EQUAL(out.place.net_namespace, sample.place.net_namespace);
+	CU_ASSERT_EQUAL(out.place.pid_namespace, sample.place.pid_namespace);
+	CU_ASSERT_EQUAL(out.place.user_namespace, sample.place.user_namespace);
+	CU_ASSERT_EQUAL(out.place.user, sample.place.user);
+	CU_ASSERT_STRING_EQUAL(out.place.node, sample.place.node);
 }
 
 static void endpoint_encode__longest_texts(void)
@@ -40,19 +53,25 @@ static void endpoint_encode__longest_texts(void)
 	struct endpoint longest = sample, out;
 	char why[ENDPOINT_WHY_BYTES];
 
-	memset(longest.addr, 'x', sizeof(longest.addr) - 1);
-	longest.addr[sizeof(longest.addr) - 1] = '\0';
+	memset(longest.card, 'x', sizeof(longest.card) - 1);
+	longest.card[sizeof(longest.card) - 1] = '\0';
+	memset(longest.soft, 'y', sizeof(longest.soft) - 1);
+	longest.soft[sizeof(longest.soft) - 1] = '\0';
+	memset(longest.place.node, 'z', sizeof(longest.place.node) - 1);
 	CU_ASSERT_TRUE_FATAL(endpoint_decode(&out, bytes, endpoint_encode(&longest, bytes), why));
-	CU_ASSERT_STRING_EQUAL(out.addr, longest.addr);
+	CU_ASSERT_STRING_EQUAL(out.card, longest.card);
+	CU_ASSERT_STRING_EQUAL(out.soft, longest.soft);
+	CU_ASSERT_STRING_EQUAL(out.place.node, longest.place.node);
 }
 
 static void endpoint_make__has_a_new_key(void)
 {
 	struct endpoint a, b;
 
-	endpoint_make(&a, "10.0.0.1 1");
-	endpoint_make(&b, "10.0.0.1 1");
-	CU_ASSERT_STRING_EQUAL(a.addr, "10.0.0.1 1");
+	endpoint_make(&a, "10.0.0.1 1", "");
+	endpoint_make(&b, "10.0.0.1 1", "");
+	CU_ASSERT_STRING_EQUAL(a.card, "10.0.0.1 1");
+	CU_ASSERT_STRING_EQUAL(a.soft, "");
 	CU_ASSERT_NOT_EQUAL(memcmp(a.key, b.key, sizeof(a.key)), 0);
 }
 
@@ -94,8 +113,8 @@ static void endpoint_decode__refuses_texts_that_do_not_fit(void)
 
 	endpoint_encode(&sample, bytes);
 	memset(bytes + at, 'x', sizeof(bytes) - at);
-	bytes[at] = sizeof(sample.addr);
-	CU_ASSERT_TRUE(refused(bytes, at + 1 + sizeof(sample.addr), "damaged"));
+	bytes[at] = sizeof(sample.card);
+	CU_ASSERT_TRUE(refused(bytes, at + 1 + sizeof(sample.card), "damaged"));
 	bytes[at] = 4;
 	bytes[at + 2] = '\0';
 	CU_ASSERT_TRUE(refused(bytes, at + 5, "damaged"));

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* test_route.c - which device two ranks talk by: lib/job/route.c, lib/base/place.c */
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/route.h"
+#include "suites.h"
+
+static const struct endpoint both_devices = {
+	.card = "10.0.0.1 1",
+	.soft = "10.0.0.1 2",
+	.place = { { 1 }, 11, 12, 13, 1000, "" },
+};
+
+/* What the two choose, which must be the same from either side; and what they say if that is nothing. */
+static enum route choose(const struct endpoint *a, const struct endpoint *b, const char *reason)
+{
+	char why[ROUTE_WHY_BYTES] = "", back[ROUTE_WHY_BYTES] = "";
+	enum route route = route_choose(a, b, why);
+
+	CU_ASSERT_EQUAL(route_choose(b, a, back), route);
+	CU_ASSERT_TRUE(!reason || (strstr(why, reason) && strstr(why, "ORIEL_DEVICE") && strstr(back, "ORIEL_DEVICE")));
+	CU_ASSERT_TRUE(strlen(why) < ROUTE_WHY_BYTES - 1);
+	return route;
+}
+
+static struct endpoint without_card(void)
+{
+	struct endpoint endpoint = both_devices;
+
+	endpoint.card[0] = '\0';
+	return endpoint;
+}
+
+static struct endpoint without_soft(void)
+{
+	struct endpoint endpoint = both_devices;
+
+	endpoint.soft[0] = '\0';
+	return endpoint;
+}
+
+static void route_choose__memory_first(void)
+{
+	struct endpoint no_card = without_card();
+
+	CU_ASSERT_EQUAL(choose(&both_devices, &both_devices, NULL), ROUTE_SOFT);
+	CU_ASSERT_EQUAL(choose(&both_devices, &no_card, NULL), ROUTE_SOFT);
+	CU_ASSERT_EQUAL(choose(&no_card, &no_card, NULL), ROUTE_SOFT);
+}
+
+static void route_choose__the_card_where_memory_is_not_wanted(void)
+{
+	struct endpoint no_soft = without_soft();
+
+	CU_ASSERT_EQUAL(choose(&both_devices, &no_soft, NULL), ROUTE_CARD);
+	CU_ASSERT_EQUAL(choose(&no_soft, &no_soft, NULL), ROUTE_CARD);
+}
+
+static void route_choose__nothing_in_common(void)
+{
+	struct endpoint no_soft = without_soft(), no_card = without_card(), elsewhere = no_card, nothing = no_soft;
+
+	elsewhere.place.boot_id[3] = 7;
+	nothing.card[0] = '\0';
+	CU_ASSERT_EQUAL(choose(&no_soft, &no_card, "alike"), ROUTE_NONE);
+	CU_ASSERT_EQUAL(choose(&no_card, &no_soft, "alike"), ROUTE_NONE);
+	CU_ASSERT_EQUAL(choose(&both_devices, &nothing, "it may not"), ROUTE_NONE);
+	CU_ASSERT_EQUAL(choose(&both_devices, &elsewhere, "another machine"), ROUTE_NONE);
+	CU_ASSERT_EQUAL(choose(&elsewhere, &no_card, "both had no RDMA device"), ROUTE_NONE);
+}
+
+static void route_choose__every_part_of_the_place(void)
+{
+	struct endpoint other[7];
+
+	for (int i = 0; i < 7; i++)
+		other[i] = both_devices;
+	other[0].place.boot_id[15] = 1;
+	other[1].place.net_namespace++;
+	other[2].place.pid_namespace++;
+	other[3].place.user_namespace++;
+	other[4].place.user++;
+	strcpy(other[5].place.node, "b");
+	for (int i = 0; i < 6; i++)
+		CU_ASSERT_EQUAL(choose(&both_devices, &other[i], NULL), ROUTE_CARD);
+	CU_ASSERT_EQUAL(choose(&both_devices, &other[6], NULL), ROUTE_SOFT);
+}
+
+/* What could not be read is like nothing, not even itself. */
+static void place_apart__unknown_places(void)
+{
+	struct place place[4];
+
+	for (int i = 0; i < 4; i++)
+		place[i] = both_devices.place;
+	place[0].boot_id[0] = 0;
+	place[1].net_namespace = 0;
+	place[2].pid_namespace = 0;
+	place[3].user_namespace = 0;
+	for (int i = 0; i < 4; i++)
+		CU_ASSERT_PTR_NOT_NULL(place_apart(&place[i], &place[i]));
+}
+
+static void place_here__is_like_itself(void)
+{
+	struct place here = place_here(), there;
+
+	CU_ASSERT_PTR_NULL(place_apart(&here, &here));
+	setenv("ORIEL_TEST_NODE", "elsewhere", 1);
+	there = place_here();
+	unsetenv("ORIEL_TEST_NODE");
+	CU_ASSERT_STRING_EQUAL(place_apart(&here, &there), "machine");
+}
+
+void suite_route(void)
+{
+	CU_pSuite suite = CU_add_suite("route", NULL, NULL);
+
+	CU_ADD_TEST(suite, route_choose__memory_first);
+	CU_ADD_TEST(suite, route_choose__the_card_where_memory_is_not_wanted);
+	CU_ADD_TEST(suite, route_choose__nothing_in_common);
+	CU_ADD_TEST(suite, route_choose__every_part_of_the_place);
+	CU_ADD_TEST(suite, place_apart__unknown_places);
+	CU_ADD_TEST(suite, place_here__is_like_itself);
+}
