@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * info.c - oriel-info: what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
- * device it would take
+ * device it would take, and from whom (verbs/provider.h)
  *
  * The exit status is 0 if there is a device that oriel_init would take, 1 if not, 2 for wrong
  * usage.
@@ -16,9 +16,9 @@
 #include "base/err.h"
 #include "job/job.h"
 #include "oriel.h"
-#include "soft_path.h"
 #include "verbs/device.h"
 #include "verbs/layout.h"
+#include "verbs/provider.h"
 #include "win/win.h"
 
 #define GIDS_SHOWN 8
@@ -31,6 +31,7 @@ static const char usage[] =
 
 struct choice {
 	bool chosen_only;
+	bool asked; /* it is the provider's turn that oriel_init would ask */
 	bool found;
 };
 
@@ -86,15 +87,22 @@ static void print_gids(struct ibv_context *verbs, uint8_t port, int table)
 	}
 }
 
-static void print_port(struct ibv_context *verbs, uint8_t port)
+/* The port's number of GIDs, or -1. */
+static int print_port(struct ibv_context *verbs, uint8_t port)
 {
 	struct ibv_port_attr attr;
 
 	if (ibv_query_port(verbs, port, &attr))
-		return;
+		return -1;
 	printf("  port %d: %s, %s, largest message %u bytes\n", port, ibv_port_state_str(attr.state),
 	       attr.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand", attr.max_msg_sz);
-	print_gids(verbs, port, attr.gid_tbl_len);
+	return attr.gid_tbl_len;
+}
+
+static void print_limits_of_device(const struct ibv_device_attr *attr)
+{
+	printf("  firmware %s, vendor 0x%x, %d queue pairs, %d memory regions, %d requests a queue, %d reads in flight\n",
+	       attr->fw_ver, attr->vendor_id, attr->max_qp, attr->max_mr, attr->max_qp_wr, attr->max_qp_rd_atom);
 }
 
 static void print_device(struct ibv_device *device)
@@ -106,34 +114,70 @@ static void print_device(struct ibv_device *device)
 	if (!verbs || ibv_query_device(verbs, &attr)) {
 		printf("  cannot be opened: %s\n", strerror(errno));
 	} else {
-		printf(
-			"  firmware %s, vendor 0x%x, %d queue pairs, %d memory regions, %d requests a queue, %d reads in flight\n",
-			attr.fw_ver, attr.vendor_id, attr.max_qp, attr.max_mr, attr.max_qp_wr, attr.max_qp_rd_atom);
+		print_limits_of_device(&attr);
 		for (uint8_t port = 1; port <= attr.phys_port_cnt; port++)
-			print_port(verbs, port);
+			print_gids(verbs, port, print_port(verbs, port));
 	}
 	if (verbs)
 		ibv_close_device(verbs);
 }
 
-static void print_devices(void)
+static void print_system_devices(void)
 {
 	int count = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
 
 	if (count == 0)
-		printf("devices\n  none\n");
+		printf("devices of rdma-core\n  none\n");
 	for (int i = 0; i < count; i++)
 		print_device(list[i]);
 	if (list)
 		ibv_free_device_list(list);
 }
 
+static bool print_context(void *arg, const struct device_candidate *candidate)
+{
+	struct ibv_device_attr attr;
+	bool *shown = arg;
+
+	if (!candidate->id || *shown || verbs_softverbs.query_device(candidate->id->verbs, &attr))
+		return false;
+	print_limits_of_device(&attr);
+	print_port(candidate->id->verbs, candidate->id->port_num);
+	*shown = true;
+	return false;
+}
+
+/* It has no list of devices to open: what its first address is bound to is the device. */
+static void print_softverbs(void)
+{
+	struct rdma_event_channel *channel;
+	bool shown = false;
+
+	printf("device soft0, softverbs: memory that processes of one user on one machine share; part of the library\n");
+	channel = verbs_softverbs.create_event_channel();
+	if (channel) {
+		device_scan(&verbs_softverbs, channel, NULL, NULL, print_context, &shown);
+		verbs_softverbs.destroy_event_channel(channel);
+	}
+	if (!shown)
+		printf("  cannot be opened: %s\n", strerror(errno));
+}
+
+static void print_devices(void)
+{
+	print_system_devices();
+	if (provider_system_is_softverbs())
+		printf("  all is softverbs here, in rdma-core's place (oriel-soft)\n");
+	else
+		print_softverbs();
+}
+
 /* Never keeps the identifier: nothing is opened here. */
 static bool show_address(void *arg, const struct device_candidate *candidate)
 {
 	struct choice *choice = arg;
-	bool taken = !candidate->why_not && !choice->found;
+	bool taken = choice->asked && !candidate->why_not && !choice->found;
 
 	if (taken)
 		choice->found = true;
@@ -146,62 +190,58 @@ static bool show_address(void *arg, const struct device_candidate *candidate)
 	       candidate->device ? candidate->device : "-",
 	       taken                ? "would be taken"
 	       : candidate->why_not ? candidate->why_not
-	                            : "not needed: one is taken before it");
+	       : choice->found      ? "not needed: one is taken before it"
+	                            : "not asked for");
 	return false;
 }
 
-/* What a rank gets that oriel-run starts without --device. */
-static void print_launched(FILE *out)
+static void scan(struct choice *choice, const struct verbs_functions *functions, const char *device)
 {
-	char path[PATH_MAX];
-
-	if (machine_has_device())
-		fprintf(out,
-		        "  oriel-run PROGRAM                  would use the machine's own devices, none of which is of use\n");
-	else if (soft_path(path))
-		fprintf(out, "  oriel-run PROGRAM                  would take softverbs, from %s\n", path);
-	else
-		fprintf(out, "  oriel-run PROGRAM                  would take softverbs, which is not there (make soft)\n");
-}
-
-static void print_ways_out(FILE *out)
-{
-	fprintf(out, "  PROGRAM                            would find no RDMA device that oriel_init takes. Ways out:\n"
-	             "  oriel-run --device soft PROGRAM    runs on softverbs, a device made of shared memory\n"
-	             "  oriel-soft PROGRAM                 likewise, a program without the launcher; oriel-info for one\n"
-	             "  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE\n"
-	             "                                     makes SoftRoCE, on a network interface\n"
-	             "  tests/vm/run -- build/bin/oriel-run PROGRAM\n"
-	             "                                     runs on SoftRoCE in a virtual machine\n");
-}
-
-static void scan(struct choice *choice)
-{
-	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_event_channel *channel = functions->create_event_channel();
 
 	if (!choice->chosen_only)
-		printf("addresses, as rdma_cm sees them\n");
+		printf("addresses, as rdma_cm of %s sees them\n", functions->name);
 	if (!channel) {
-		fprintf(choice->chosen_only ? stderr : stdout,
-		        "  rdma_cm cannot be used: %s (is the module rdma_ucm loaded?)\n", strerror(errno));
+		fprintf(choice->chosen_only ? stderr : stdout, "  rdma_cm of %s cannot be used: %s%s\n", functions->name,
+		        strerror(errno), functions == &verbs_system ? " (is the module rdma_ucm loaded?)" : "");
 		return;
 	}
-	device_scan(&verbs_system, channel, getenv("ORIEL_DEVICE"), getenv("ORIEL_ADDR"), show_address, choice);
-	rdma_destroy_event_channel(channel);
+	device_scan(functions, channel, device, getenv("ORIEL_ADDR"), show_address, choice);
+	functions->destroy_event_channel(channel);
+}
+
+static void scan_all(struct choice *choice)
+{
+	const char *wanted = getenv("ORIEL_DEVICE");
+	struct provider provider = provider_choose(wanted);
+
+	if (!choice->chosen_only && provider.functions != &verbs_system)
+		scan(choice, &verbs_system, wanted);
+	choice->asked = true;
+	scan(choice, provider.functions, provider.device);
+	if (!choice->chosen_only && provider.functions == &verbs_system && !provider_system_is_softverbs()) {
+		choice->asked = false;
+		scan(choice, &verbs_softverbs, "");
+	}
 }
 
 static void print_not_found(FILE *out)
 {
-	fprintf(out, "what would be taken\n");
-	print_launched(out);
-	print_ways_out(out);
+	fprintf(
+		out,
+		"what would be taken\n"
+		"  none of these: there is no device of that name (ORIEL_DEVICE) or at that address (ORIEL_ADDR). Ways out:\n"
+		"  unset both         takes the first device of the machine, else softverbs\n"
+		"  ORIEL_DEVICE=soft  takes softverbs, for ranks on one machine\n"
+		"  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE\n"
+		"                     makes SoftRoCE, on a network interface\n");
 }
 
 static void print_all(struct choice *choice)
 {
 	printf("Oriel %s\n", oriel_version());
 	print_devices();
-	scan(choice);
+	scan_all(choice);
 	if (!choice->found)
 		print_not_found(stdout);
 	print_limits();
@@ -210,7 +250,7 @@ static void print_all(struct choice *choice)
 
 static void print_chosen(struct choice *choice)
 {
-	scan(choice);
+	scan_all(choice);
 	if (!choice->found)
 		print_not_found(stderr);
 }

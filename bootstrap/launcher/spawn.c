@@ -78,7 +78,8 @@ static void set_environment(const struct spawn_plan *plan, int rank)
 
 	for (int i = 0; i < options->variable_count; i++)
 		putenv(options->variables[i]);
-	device_set_environment(options, &plan->device);
+	if (options->device)
+		setenv(BOOT_ENV_DEVICE, options->device, 1);
 	if (options->addr_count > 0)
 		setenv(BOOT_ENV_ADDR, options->addrs[rank % options->addr_count], 1);
 	setenv(BOOT_ENV_SERVER, plan->server, 1);

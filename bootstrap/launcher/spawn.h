@@ -8,13 +8,11 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "launcher/device.h"
 #include "launcher/options.h"
 
 /* What all ranks have in common. */
 struct spawn_plan {
 	const struct options *options;
-	struct device_choice device;
 	const char *server;        /* where the launcher listens, as address.h has it */
 	int secret_fd;             /* sealed memfd, close-on-exec in the launcher */
 	int stdin_fd;              /* what rank 0 reads; close-on-exec in the launcher */

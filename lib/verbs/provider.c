@@ -3,7 +3,6 @@
 #include "verbs/provider.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/shortage.h"
@@ -37,11 +36,16 @@ static bool has_device(const struct verbs_functions *functions)
 	return found;
 }
 
+bool provider_system_is_softverbs(void)
+{
+	return verbs_lender(&verbs_system).lend;
+}
+
 struct provider provider_choose(const char *wanted_device)
 {
 	const char *wanted = wanted_device ? wanted_device : "";
 
-	if (verbs_lender(&verbs_system).lend)
+	if (provider_system_is_softverbs())
 		return (struct provider){ &verbs_system, means_softverbs(wanted) ? "" : wanted };
 	if (means_softverbs(wanted) || (!*wanted && !has_device(&verbs_system)))
 		return (struct provider){ &verbs_softverbs, "" };

@@ -181,8 +181,8 @@ static void tell_device(const struct perf_options *options, struct perf_place *p
 		return;
 	}
 	list = ibv_get_device_list(&count);
-	if (list && count == 1)
-		snprintf(place->device, sizeof(place->device), "%s", ibv_get_device_name(list[0]));
+	if (count <= 1)
+		snprintf(place->device, sizeof(place->device), "%s", count == 1 ? ibv_get_device_name(list[0]) : "soft");
 	if (list)
 		ibv_free_device_list(list);
 }

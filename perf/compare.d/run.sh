@@ -38,6 +38,7 @@ starter() { # side, ranks
 			"mpirun.openmpi -q --oversubscribe --bind-to core -n $2 --mca osc ${1#openmpi-}"
 		;;
 	mpich) echo "mpirun.mpich -bind-to core -n $2" ;;
+	raw) echo "build/bin/oriel-run -n $2 --grace 1 ${address:+--addr $address} $pin $soft" ;;
 	*) echo "build/bin/oriel-run -n $2 --grace 1 --device $device ${address:+--addr $address} $pin" ;;
 	esac
 }
