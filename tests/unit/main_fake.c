@@ -29,6 +29,7 @@ static void add_suites(void)
 	suite_wire();
 	suite_coll();
 	suite_conn();
+	suite_goodbye();
 	suite_modes();
 	suite_sweep();
 }

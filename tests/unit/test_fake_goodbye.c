@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_fake_goodbye.c - goodbye.c: who waits for whom in oriel_finalize, what those are told who need
+ * a rank that has left, and deaths on either side of the word
+ */
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_job.h"
+#include "fake_verbs.h"
+#include "job/goodbye.h"
+#include "job/job.h"
+#include "job/mail.h"
+#include "job/peer.h"
+#include "suites_fake.h"
+#include "base/order.h"
+
+#define RING 8
+
+static int steps; /* that ranks have told each other of, without the library */
+
+static void begin_run(const char *what)
+{
+	fake_reset();
+	steps = 0;
+	setenv("ORIEL_CONNECT_TIMEOUT", "1", 1);
+	ranks_limit(30, "%s", what);
+}
+
+static void reach_step(int step)
+{
+	__atomic_store_n(&steps, step, __ATOMIC_RELEASE);
+}
+
+static void await_step(int step)
+{
+	while (__atomic_load_n(&steps, __ATOMIC_ACQUIRE) < step)
+		usleep(500);
+}
+
+/* All ranks of a run meet here; to be used once. */
+static void meet(const struct rank *rank)
+{
+	__atomic_add_fetch(&steps, 1, __ATOMIC_ACQ_REL);
+	await_step(rank->size);
+}
+
+static struct peer *peer_to(const struct rank *rank, int other)
+{
+	struct peer *peer = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(peer_get(rank->job, other, &peer), 0);
+	return peer;
+}
+
+static int send_mail(struct rank *rank, int to, uint32_t number)
+{
+	struct mail mail = { .id = { 7 }, .round = number };
+	struct wait wait;
+
+	wait_begin(&wait, rank->job, "mail", NULL);
+	return mail_send(peer_to(rank, to), &mail, &wait);
+}
+
+static void take_mail(struct rank *rank, int from, uint32_t number)
+{
+	static const uint8_t id[16] = { 7 };
+	struct mail mail;
+
+	while (!mail_take(peer_to(rank, from), id, number, &mail))
+		usleep(100);
+}
+
+static void wait_for_goodbye(struct rank *rank, int from)
+{
+	while (!peer_said_goodbye(peer_to(rank, from)))
+		usleep(100);
+}
+
+static void join_and_barrier(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	CU_ASSERT_EQUAL(oriel_barrier(rank->job), 0);
+}
+
+static void run(int size, rank_function *function)
+{
+	struct rank ranks[FAKE_RANKS_MAX];
+
+	ranks_run(size, function, NULL, ranks);
+	for (int i = 0; i < size; i++)
+		CU_ASSERT_EQUAL(ranks[i].errors, 0);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+/* In a ring that is closed by mails everybody has two neighbours; no more are made for leaving. */
+static void leave_ring(struct rank *rank)
+{
+	int right = (rank->rank + 1) % rank->size, left = (rank->rank + rank->size - 1) % rank->size;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	CU_ASSERT_EQUAL(send_mail(rank, right, 0), 0);
+	take_mail(rank, left, 0);
+	meet(rank);
+	CU_ASSERT_EQUAL(fake_queue_pairs(), 2 * rank->size);
+	CU_ASSERT_EQUAL(rank->job->peers.count, 2);
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void goodbye__is_said_to_neighbours_only(void)
+{
+	begin_run("a ring leaves");
+	run(RING, leave_ring);
+	CU_ASSERT(fake_requests() < RING * 2 * 16); /* mail, "up", goodbye, and a few pings if it takes long */
+}
+
+static void leave_alone(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	if (rank->rank == 1)
+		await_step(1);
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+	reach_step(1); /* rank 0 has not waited for rank 1 */
+}
+
+static void goodbye__strangers_do_not_wait_for_each_other(void)
+{
+	begin_run("strangers leave");
+	run(2, leave_alone);
+}
+
+/* Rank 1 computes for long; the mails of before have come, and there is room for more than a ring of them after. */
+static void mail_the_leaving(struct rank *rank)
+{
+	join_and_barrier(rank);
+	if (rank->rank == 0) {
+		CU_ASSERT_EQUAL(send_mail(rank, 1, 0), 0);
+	} else {
+		wait_for_goodbye(rank, 0);
+		take_mail(rank, 0, 0);
+		for (uint32_t i = 0; i < 5 * MAIL_RING; i++)
+			CU_ASSERT_EQUAL(send_mail(rank, 0, i), 0);
+	}
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void goodbye__mails_come_before_it_and_are_taken_after_it(void)
+{
+	begin_run("mails around a goodbye");
+	run(2, mail_the_leaving);
+}
+
+/* Rank 0 leaves one barrier early. */
+static void miss_one(struct rank *rank)
+{
+	join_and_barrier(rank);
+	if (rank->rank != 0) {
+		CU_ASSERT_EQUAL(oriel_barrier(rank->job), ORIEL_ERR_PEER);
+		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "rank 0"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "left"));
+	}
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+/* E6: who waits for one that has left is told; nobody has died. */
+static void goodbye__who_waits_for_the_leaving_is_told(void)
+{
+	for (int size = 2; size <= 7; size++) {
+		begin_run("a barrier that one does not come to");
+		run(size, miss_one);
+	}
+}
+
+/* Ranks 0 and 1 are connected, 2 is not; 0 is in oriel_finalize when 2 asks it for a connection. */
+static void ask_the_leaving(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	if (rank->rank == 0) {
+		CU_ASSERT_EQUAL(send_mail(rank, 1, 0), 0);
+	} else if (rank->rank == 1) {
+		take_mail(rank, 0, 0);
+		wait_for_goodbye(rank, 0);
+		reach_step(1);
+		await_step(2);
+	} else {
+		await_step(1);
+		CU_ASSERT_EQUAL(send_mail(rank, 0, 0), ORIEL_ERR_PEER);
+		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "it has left the job"));
+		CU_ASSERT_EQUAL(send_mail(rank, 0, 1), ORIEL_ERR_PEER);
+		reach_step(2);
+	}
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void goodbye__a_request_is_rejected_after_it(void)
+{
+	begin_run("a request after a goodbye");
+	run(3, ask_the_leaving);
+}
+
+/* Rank 0 asks for a connection, for which nobody has a use, and leaves while the request is on its way. */
+static void leave_halfway(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	meet(rank);
+	if (rank->rank == 0) {
+		agenda_request(peer_to(rank, 1));
+		while (fake_held_requests() == 0)
+			usleep(500);
+		rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+		reach_step(10);
+	} else {
+		await_step(10);
+		rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+	}
+}
+
+static void goodbye__a_request_that_is_not_answered_is_forgotten(void)
+{
+	begin_run("leaving with a request under way");
+	fake_config.hold_requests = true;
+	run(2, leave_halfway);
+}
+
+/* The same, but the request arrives while rank 0 is in oriel_finalize: the two connect, and part. */
+static void connect_in_finalize(struct rank *rank)
+{
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	meet(rank);
+	if (rank->rank == 0) {
+		agenda_request(peer_to(rank, 1));
+		while (fake_held_requests() == 0)
+			usleep(500);
+		reach_step(10);
+	} else {
+		await_step(10);
+		while (!goodbye_has_begun(&rank[-1].job->goodbye))
+			usleep(100);
+		fake_release_requests();
+		wait_for_goodbye(rank, 0);
+	}
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void goodbye__a_connection_that_comes_up_late_is_parted_from(void)
+{
+	begin_run("a connection that comes up in oriel_finalize");
+	fake_config.hold_requests = true;
+	run(2, connect_in_finalize);
+}
+
+/* Rank 1 goes while rank 0 waits for it; with or without having said goodbye. */
+static void go_without_a_word(struct rank *rank)
+{
+	bool word = *(const bool *)rank->arg;
+	int wanted = word ? 0 : ORIEL_ERR_PEER;
+
+	join_and_barrier(rank);
+	if (rank->rank == 1) {
+		struct peer *mine = peer_to(rank, 0);
+
+		wait_for_goodbye(rank, 0);
+		if (word)
+			goodbye_say(mine);
+		rdma_disconnect(mine->id);
+		await_step(1);
+		oriel_finalize(&rank->job);
+		return;
+	}
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), wanted);
+	reach_step(1);
+}
+
+static void goodbye__a_connection_that_ends_behind_the_word_is_no_death(void)
+{
+	bool words[] = { false, true };
+	struct rank ranks[2];
+
+	for (int i = 0; i < 2; i++) {
+		begin_run("a connection that ends in oriel_finalize");
+		ranks_run(2, go_without_a_word, &words[i], ranks);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
+}
+
+/* The launcher's word that a rank was killed is a death wherever the rank was. */
+static void be_killed_leaving(struct rank *rank)
+{
+	join_and_barrier(rank);
+	if (rank->rank == 1) {
+		wait_for_goodbye(rank, 0);
+		fake_world_ended(rank->world, 1, "was killed by signal 9");
+		await_step(1);
+		oriel_finalize(&rank->job);
+		return;
+	}
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "rank 1 is dead or out of reach: was killed by signal 9"));
+	reach_step(1);
+}
+
+static void goodbye__a_death_ends_the_waiting(void)
+{
+	begin_run("a death while others leave");
+	run(2, be_killed_leaving);
+}
+
+static void barriers_and_leave(struct rank *rank)
+{
+	unsigned random = (unsigned)rank->rank * 7919u + 17u;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		usleep((useconds_t)(rand_r(&random) % 300));
+		rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	}
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+/* A rank that is through with a barrier leaves at once, while others are still inside. */
+static void goodbye__right_after_a_barrier(void)
+{
+	for (int i = 0; i < 40; i++) {
+		begin_run("leaving right after a barrier");
+		fake_config.engine = i & 1;
+		fake_config.late_polls = i & 2;
+		run(2 + i % 7, barriers_and_leave);
+	}
+}
+
+static void sweep_leaving(struct rank *rank)
+{
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+/* Whatever request fails, and whatever event of a connection is lost: both ranks leave, and are told by codes that fit. */
+static void goodbye__sweep(void)
+{
+	struct rank ranks[2];
+	bool hit = true;
+
+	for (unsigned n = 1; hit; n++) {
+		for (int kind = 0; kind < 3; kind++) {
+			begin_run("a fault in leaving");
+			(kind == 0 ? fake_fail_request : kind == 1 ? fake_fail_call : fake_drop_event)(n);
+			ranks_run(2, sweep_leaving, NULL, ranks);
+			hit = kind == 0 ? fake_hit() != NULL : hit || fake_hit() != NULL;
+			for (int i = 0; i < 2; i++)
+				CU_ASSERT(ranks[i].first_error == 0 || ranks[i].first_error == ORIEL_ERR_PEER ||
+				          ranks[i].first_error == ORIEL_ERR_DEVICE || ranks[i].first_error == ORIEL_ERR_MEMORY);
+			CU_ASSERT_TRUE(ranks_clean());
+		}
+	}
+}
+
+void suite_goodbye(void)
+{
+	CU_pSuite suite = CU_add_suite("goodbye", NULL, NULL);
+
+	CU_ADD_TEST(suite, goodbye__is_said_to_neighbours_only);
+	CU_ADD_TEST(suite, goodbye__strangers_do_not_wait_for_each_other);
+	CU_ADD_TEST(suite, goodbye__mails_come_before_it_and_are_taken_after_it);
+	CU_ADD_TEST(suite, goodbye__who_waits_for_the_leaving_is_told);
+	CU_ADD_TEST(suite, goodbye__a_request_is_rejected_after_it);
+	CU_ADD_TEST(suite, goodbye__a_request_that_is_not_answered_is_forgotten);
+	CU_ADD_TEST(suite, goodbye__a_connection_that_comes_up_late_is_parted_from);
+	CU_ADD_TEST(suite, goodbye__a_connection_that_ends_behind_the_word_is_no_death);
+	CU_ADD_TEST(suite, goodbye__a_death_ends_the_waiting);
+	CU_ADD_TEST(suite, goodbye__right_after_a_barrier);
+	CU_ADD_TEST(suite, goodbye__sweep);
+}
