@@ -6,12 +6,14 @@
  *   starters-rank start           joins and leaves
  *   starters-rank window          joins, makes a window, goes through two fences, and leaves
  *   starters-rank memory          the same, with a put to a neighbour; prints the resident memory before the end
- *   starters-rank kill            the last rank kills itself; every other one must be told, and leaves
+ *   starters-rank kill RANK       that rank kills itself; every other one must be told, and leaves
+ *   starters-rank told            each rank prints "ready", and goes through fences until it is told of a death
  *   starters-rank exit STATUS     the last rank ends with STATUS in the middle of the job; the others likewise
  *   starters-rank abort STATUS    the last rank ends the job by oriel_abort
  *
  * Further arguments are ignored: they help to find the processes of a job. What a rank prints depends on its rank and
- * the number of ranks alone, but for "told MILLISECONDS", which is counted from the last call in which all took part.
+ * the number of ranks alone, but for "told MILLISECONDS", which is counted from the last fence that the rank came
+ * through.
  */
 #include <oriel.h>
 
@@ -251,14 +253,14 @@ static int memory(struct rank *r, int unused)
 
 /* Ends in the middle of the job. */
 
-/* The last rank ends after the fence. Others may still be inside: nothing here needs them to come out of it. */
-static int until_the_end_is_near(struct rank *r)
+/* The victim ends after the fence. Others may still be inside: nothing here needs them to come out of it. */
+static int until_the_end_is_near(struct rank *r, bool is_victim)
 {
 	uint64_t words[DISTANCES_MAX];
 
 	if (open_window(r) || put_words(r, 0, words))
 		return 1;
-	if (is_last(r) && oriel_win_fence(r->win, 0))
+	if (is_victim && oriel_win_fence(r->win, 0))
 		return fail("oriel_win_fence");
 	return 0;
 }
@@ -267,10 +269,10 @@ static int until_the_end_is_near(struct rank *r)
 static int be_told(struct rank *r)
 {
 	int64_t since_ms = now_ms(), took_ms;
-	int rc = 0;
+	int rc;
 
-	while (rc == 0)
-		rc = oriel_win_fence(r->win, 0);
+	while ((rc = oriel_win_fence(r->win, 0)) == 0)
+		since_ms = now_ms();
 	took_ms = now_ms() - since_ms;
 	if (rc != ORIEL_ERR_PEER)
 		return fail("oriel_win_fence, which should tell of the end of a rank,");
@@ -287,19 +289,28 @@ static int leave_after_death(struct rank *r)
 	return 0;
 }
 
-static int killed(struct rank *r, int unused)
+static int killed(struct rank *r, int victim)
+{
+	if (until_the_end_is_near(r, r->me == victim))
+		return 1;
+	if (r->me == victim)
+		raise(SIGKILL);
+	return be_told(r);
+}
+
+static int told(struct rank *r, int unused)
 {
 	(void)unused;
-	if (until_the_end_is_near(r))
+	if (until_the_end_is_near(r, true))
 		return 1;
-	if (is_last(r))
-		raise(SIGKILL);
+	printf("ready\n");
+	fflush(stdout);
 	return be_told(r);
 }
 
 static int exits(struct rank *r, int status)
 {
-	if (until_the_end_is_near(r))
+	if (until_the_end_is_near(r, is_last(r)))
 		return 1;
 	if (is_last(r))
 		_exit(status);
@@ -328,6 +339,7 @@ static const struct mode modes[] = {
 	{ "window", window, leave },
 	{ "memory", memory, leave },
 	{ "kill", killed, leave_after_death },
+	{ "told", told, leave_after_death },
 	{ "exit", exits, leave_after_death },
 	{ "abort", aborts, leave_after_death },
 };
@@ -347,7 +359,7 @@ int main(int argc, char **argv)
 	struct rank r = { 0 };
 
 	if (!mode) {
-		fprintf(stderr, "usage: starters-rank work|start|window|memory|kill|exit|abort [NUMBER]\n");
+		fprintf(stderr, "usage: starters-rank work|start|window|memory|kill|told|exit|abort [NUMBER]\n");
 		return 2;
 	}
 	if (join(&r))
