@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "job/job.h"
@@ -25,7 +26,9 @@
 #define TEXT_BYTES 400
 #define NAME_BYTES 128
 #define RULES_BYTES 1024
-#define RULES_FILE "tests/rules.md" /* tests run in the folder above theirs */
+#define PAUSE_NS 1000000
+#define SLOT_BYTES ((size_t)1 << 16) /* of a file with many boards, for one of them */
+#define RULES_FILE "tests/rules.md"  /* tests run in the folder above theirs */
 
 /* Where ranks meet: the last one opens the next round. */
 struct meeting {
@@ -53,6 +56,14 @@ struct board {
 	int failures; /* cases that have failed, by rank 0 */
 	struct result result[MULTI_RANKS_MAX];
 };
+
+_Static_assert(sizeof(struct board) <= SLOT_BYTES, "a slot holds a board");
+
+/*
+ * Whether the board is memory that several machines share. No kernel wakes who waits on another, so
+ * whoever waits looks again and again.
+ */
+static bool far_board;
 
 /* For the alarm, which knows nothing else. */
 static struct {
@@ -110,20 +121,49 @@ static void board_init(struct board *board)
 	__atomic_store_n(&board->ready, 1, __ATOMIC_RELEASE);
 }
 
-static struct board *board_open(int rank, int size)
+static struct board *map_board(int fd, off_t at, const char *path)
 {
-	struct board *board;
-	char path[128];
-	int fd;
+	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 
-	snprintf(path, sizeof(path), "/dev/shm/oriel-multi-%d-%llu", (int)getppid(), start_of(getppid()));
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, sizeof(*board)))
-		die(path);
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (board == MAP_FAILED)
 		die(path);
 	close(fd);
+	return board;
+}
+
+/* A file of this machine's, named after the process that started the ranks; gone when all have it. */
+static struct board *near_board(char *path, size_t path_bytes)
+{
+	int fd;
+
+	snprintf(path, path_bytes, "/dev/shm/oriel-multi-%d-%llu", (int)getppid(), start_of(getppid()));
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(struct board)))
+		die(path);
+	return map_board(fd, 0, path);
+}
+
+/* "FILE:SLOT": memory of several machines, zeroed, and a slot of it that no other job uses. */
+static struct board *board_in_slot(const char *place)
+{
+	const char *slot = strrchr(place, ':');
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%.*s", slot ? (int)(slot - place) : 0, place);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		die(place);
+	far_board = true;
+	return map_board(fd, (off_t)(strtoul(slot + 1, NULL, 10) * SLOT_BYTES), place);
+}
+
+static struct board *board_open(int rank, int size)
+{
+	const char *place = getenv("MULTI_BOARD");
+	char path[128] = "";
+	struct board *board = place ? board_in_slot(place) : near_board(path, sizeof(path));
+
 	if (rank == 0)
 		board_init(board);
 	while (!__atomic_load_n(&board->ready, __ATOMIC_ACQUIRE))
@@ -132,19 +172,41 @@ static struct board *board_open(int rank, int size)
 	__atomic_add_fetch(&board->attached, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(&board->attached, __ATOMIC_ACQUIRE) < size)
 		sched_yield();
-	if (rank == 0)
+	if (rank == 0 && !place)
 		unlink(path);
 	return board;
 }
 
+static void pause_shortly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+}
+
 static void lock(struct board *board)
 {
-	pthread_mutex_lock(&board->lock);
+	if (!far_board) {
+		pthread_mutex_lock(&board->lock);
+		return;
+	}
+	while (pthread_mutex_trylock(&board->lock))
+		pause_shortly();
 }
 
 static void unlock(struct board *board)
 {
 	pthread_mutex_unlock(&board->lock);
+}
+
+/* Under the lock; it is given while waiting. */
+static void wait_for_change(struct board *board)
+{
+	if (!far_board) {
+		pthread_cond_wait(&board->changed, &board->lock);
+		return;
+	}
+	unlock(board);
+	pause_shortly();
+	lock(board);
 }
 
 static void meet(struct board *board, struct meeting *meeting, int size)
@@ -159,7 +221,7 @@ static void meet(struct board *board, struct meeting *meeting, int size)
 		pthread_cond_broadcast(&board->changed);
 	}
 	while (meeting->round == round)
-		pthread_cond_wait(&board->changed, &board->lock);
+		wait_for_change(board);
 	unlock(board);
 }
 
@@ -180,7 +242,7 @@ void multi_await(struct multi *m, int word, uint64_t value)
 {
 	lock(m->board);
 	while (m->board->word[word] < value)
-		pthread_cond_wait(&m->board->changed, &m->board->lock);
+		wait_for_change(m->board);
 	unlock(m->board);
 }
 

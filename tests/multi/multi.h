@@ -7,7 +7,8 @@
  * A program is a table of cases. Every rank of the job runs the same cases in the same order; a
  * case fails if it fails on any rank. Results, and whatever ranks must tell each other without the
  * library, go over the *board*: a file in /dev/shm that all ranks of the job map, named after the
- * process that started them. Nothing on the board depends on what is tested.
+ * process that started them; or, for ranks on several machines, a slot of the file that they share,
+ * MULTI_BOARD=FILE:SLOT. Nothing on the board depends on what is tested.
  *
  * A check that fails is remembered and the case goes on, because a rank that left in the middle
  * would hang the others. A case that does not end is ended by an alarm, and the program with it.
