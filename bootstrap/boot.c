@@ -187,10 +187,10 @@ static int open_client(struct boot **boot)
 	}
 }
 
-int boot_open(const struct boot_events *events, void *events_arg, struct boot **boot)
+int boot_open(const struct oriel_bootstrap *own, const struct boot_events *events, void *events_arg, struct boot **boot)
 {
 	struct boot *opened;
-	int rc = open_client(&opened);
+	int rc = own ? boot_caller_open(own, &opened) : open_client(&opened);
 
 	if (rc)
 		return rc;

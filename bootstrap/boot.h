@@ -2,12 +2,14 @@
 /*
  * boot.h - what the library needs of whoever started the process
  *
- * Small on purpose, so that another process manager (PMIx, PMI-2) is one more file: rank, size, a
- * key-value store read on demand, abort, and news of dead ranks. No barrier: what some process
- * managers call so is none, or waits for the dead; ranks leave by goodbyes (goodbye.h). Everything is
- * asynchronous and belongs to one thread at a time: oriel_init's caller until the service thread
- * runs, the service thread until it has ended, then oriel_finalize's caller. Requests are sent at
- * once; answers come as callbacks out of boot_dispatch, which is called when boot_fd is readable.
+ * Small on purpose, so that another process manager is one more file: rank, size, one value of each
+ * rank read on demand, abort, and news of dead ranks. A rank puts once, and before it gets
+ * anything: launchers keep what they were told first, and answer nothing before all have put. No
+ * barrier: what some process managers call so is none, or waits for the dead; ranks leave by
+ * goodbyes (goodbye.h). Everything is asynchronous and belongs to one thread at a time:
+ * oriel_init's caller until the service thread runs, the service thread until it has ended, then
+ * oriel_finalize's caller. Requests are sent at once; answers come as callbacks out of
+ * boot_dispatch, which is called when boot_fd is readable.
  *
  * ERRORS: functions return 0 or a negative ORIEL_ERR_*, with err_set's text.
  */
@@ -22,6 +24,7 @@
 #define BOOT_RANKS_MAX (1 << 24)
 
 struct boot;
+struct oriel_bootstrap;
 
 /* Callbacks; none may call back into boot_dispatch or boot_close. */
 struct boot_events {
@@ -60,11 +63,13 @@ struct boot {
 };
 
 /*
- * Find out how the process was started and open that: oriel-run's environment; otherwise a job of
- * one rank. Traces of a launcher that has no client here (SLURM_PROCID with SLURM_NTASKS > 1,
- * PMI_RANK, PMIX_RANK, OMPI_COMM_WORLD_RANK, …) are ORIEL_ERR_BOOTSTRAP. Blocks, with a bound,
- * until the launcher has accepted this rank.
+ * Join the job: by `own`, the program's own means, if that is not NULL; otherwise find out how the
+ * process was started, and join that launcher's: oriel-run, PMIx, PMI-1; without any, a job of one
+ * rank. Traces of a launcher that has no client here (plain srun, PALS_RANKID, ...) are
+ * ORIEL_ERR_BOOTSTRAP. Blocks, with a bound, until the launcher has accepted this rank. *own is not
+ * needed afterwards.
  */
-int boot_open(const struct boot_events *events, void *events_arg, struct boot **boot);
+int boot_open(const struct oriel_bootstrap *own, const struct boot_events *events, void *events_arg,
+              struct boot **boot);
 
 #endif

@@ -90,6 +90,44 @@ struct oriel_options {
 	int watchdog_ms;          /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
 	                             default: 30 s, -1: never */
 	size_t max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split requests above this; default: the port's largest */
+	const struct oriel_bootstrap *bootstrap; /* the program's own means to find the other ranks; default: ask whoever
+	                                            started the process (ORIEL_BOOT) */
+};
+
+/*
+ * How ranks find each other, where the program can tell them: it passes bytes already, by MPI or
+ * sockets of its own. Each rank has one value of at most 255 bytes that the others need to know. The
+ * program gives either exchange, which is simpler, or put and get, whose memory does not grow
+ * with the ranks. All functions get context, give 0 on success, and another number on an error,
+ * which the library's call then tells (ORIEL_ERR_BOOTSTRAP). They may not call the library.
+ *
+ * The struct is copied by oriel_init; what context leads to must live until oriel_finalize has
+ * returned. Which value is whose, and that nobody else can read it or put it, is up to the program:
+ * who knows a rank's value can connect to that rank.
+ */
+struct oriel_bootstrap {
+	size_t struct_bytes; /* sizeof(struct oriel_bootstrap), set by the program */
+	int rank;            /* this process's, 0 to size - 1, each once */
+	int size;            /* ranks in the job, the same everywhere */
+	int local_size;      /* how many of them on this machine; 0: not known. exchange finds it out; else 1 is taken */
+	void *context;       /* for the functions */
+	/*
+	 * Collective over the job, as MPI_Allgather: rank i's size_bytes bytes at mine become bytes i *
+	 * size_bytes and on at all, on every rank. Called twice by each rank, inside oriel_init by the
+	 * thread that called it. A rank whose oriel_init fails in between takes part all the same.
+	 */
+	int (*exchange)(void *context, const void *mine, size_t size_bytes, void *all);
+	/* Make this rank's value known. Called once, inside oriel_init by the thread that called it. */
+	int (*put)(void *context, const void *value, size_t size_bytes);
+	/*
+	 * The value of another rank. *size_bytes is the room at value, 255 bytes, and becomes the size.
+	 * Does not wait: 1 if the rank has not put yet, the library asks again; negative if it never
+	 * will. Called by a thread of the library, one at a time, from oriel_init until oriel_finalize
+	 * returns.
+	 */
+	int (*get)(void *context, int rank, void *value, size_t *size_bytes);
+	/* End every rank of the job; for oriel_abort. By a thread of the library. NULL: oriel_abort does nothing. */
+	int (*abort)(void *context, int status, const char *reason);
 };
 
 /* A hint for window creation; a list of them ends with a null key. */
@@ -141,13 +179,19 @@ struct oriel_usage {
 /**
  * oriel_init - join the job this process was started in
  *
- * Finds how the process was started (oriel-run; otherwise a job of one rank), picks an RDMA device,
- * starts the service thread and makes this rank reachable. Does not connect to any other rank:
+ * Finds how the process was started (Open MPI's mpirun, mpiexec.hydra, srun with --mpi=pmix or
+ * --mpi=pmi2, oriel-run; otherwise a job of one rank), picks an RDMA device, starts the service
+ * thread and makes this rank reachable. Does not wait for the other ranks, nor connect to any:
  * connections are made on first use. On success *job is a handle that oriel_finalize releases.
  * options may be NULL.
  *
- * A process that shows traces of a launcher the library does not understand (Slurm or PMI
- * variables, no client for them) is refused, rather than becoming one of N jobs of one rank.
+ * A program that can already pass bytes between its ranks gives options->bootstrap: the ranks are
+ * then those of its own numbering, whoever started it, and oriel_init is collective where it gives
+ * exchange. For MPI (the example) all_gather does MPI_Allgather(mine, (int)size_bytes, MPI_BYTE,
+ * all, (int)size_bytes, MPI_BYTE, MPI_COMM_WORLD).
+ *
+ * A process that shows traces of a launcher which has not told how to find the other ranks (plain
+ * srun) is refused, rather than becoming one of N jobs of one rank.
  *
  * Errors: ORIEL_ERR_ARG: also an environment variable that cannot be read, with its name, value and
  * what is legal; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways out;
@@ -156,7 +200,12 @@ struct oriel_usage {
  * Threads: one thread at a time per job.
  * Source: MPI-4.1 11.2; E1
  * Example:
- *   if (oriel_init(NULL, &job))
+ *   struct oriel_bootstrap bootstrap = {
+ *   	.struct_bytes = sizeof(bootstrap), .rank = rank, .size = size, .exchange = all_gather
+ *   };
+ *   struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &bootstrap };
+ *
+ *   if (oriel_init(with_mpi ? &options : NULL, &job))
  *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_init(const struct oriel_options *options, oriel_job **job);
@@ -217,7 +266,8 @@ int oriel_barrier(oriel_job *job);
  *
  * The launcher prints reason (may be NULL), sends every rank SIGTERM and later SIGKILL, and exits
  * with status (1 to 255; others become 1). The call itself returns at once; the process ends by the
- * launcher's signal, not in here. In a job that no launcher started it does nothing but return 0.
+ * launcher's signal, not in here. In a job that no launcher started it does nothing but return 0;
+ * where the program has given a bootstrap, its abort is called.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_BOOTSTRAP: the launcher cannot be reached.
  * Source: MPI-4.1 9.3
@@ -331,10 +381,10 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_RANK: the caller is not a member;
  * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
  * ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: a member did not come in time. Where it fails on one member
- * after the arguments were accepted, it fails on all, but for one case: a member whose time passes at
- * the very moment when the last one comes may be left out by others, for whom it succeeds. For these,
- * operations on that member, epochs that name it, fence and oriel_win_free give ORIEL_ERR_PEER, and
- * nothing else is concerned; free releases the window as after a death.
+ * after the arguments were accepted, it fails on all, but for one case: a member whose time passes
+ * at the very moment when the last one comes may be left out by others, for whom it succeeds. For
+ * these, operations on that member, epochs that name it, fence and oriel_win_free give
+ * ORIEL_ERR_PEER, and nothing else is concerned; free releases the window as after a death.
  * Threads: several threads may create windows at once on different lists of members (E4).
  * Source: MPI-4.1 13.2.1; W1-W6, W9
  * Example:
@@ -370,10 +420,10 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
  * releases everything, sets *win to NULL, and returns ORIEL_ERR_PEER.
  *
  * There is always a way out: once this rank knows that a member has died, or has left the window,
- * open epochs are no hindrance. They are given up: operations held back are not done, those under way
- * come to their end, buffers are the caller's again. Other members that wait for this rank in an
- * epoch are told by ORIEL_ERR_PEER. Members that are inside an epoch granted to them have a second
- * to end it; who goes on to put to freed memory loses the connection.
+ * open epochs are no hindrance. They are given up: operations held back are not done, those under
+ * way come to their end, buffers are the caller's again. Other members that wait for this rank in
+ * an epoch are told by ORIEL_ERR_PEER. Members that are inside an epoch granted to them have a
+ * second to end it; who goes on to put to freed memory loses the connection.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: an epoch is open, or another thread is closing one, the
  * window lives on; ORIEL_ERR_PEER: *win is NULL all the same; ORIEL_ERR_TIMEOUT: the window lives on

@@ -10,6 +10,7 @@
 #define ORIEL_CLIENT_CLIENTS_H
 
 #include "boot.h"
+#include "oriel.h"
 
 /* A rank of an oriel-run job. */
 int boot_run_open(struct boot **boot);
@@ -19,6 +20,9 @@ int boot_pmix_open(struct boot **boot);
 
 /* A rank of a launcher that speaks PMI-1: hydra, srun --mpi=pmi2, Flux. */
 int boot_pmi_open(struct boot **boot);
+
+/* A rank of a job that the program itself has put together; *given is copied. */
+int boot_caller_open(const struct oriel_bootstrap *given, struct boot **boot);
 
 /* A job of one rank: this process. */
 int boot_single_open(struct boot **boot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* no_pmix.c - takes the place of pmix.c where the headers of PMIx were not there when the library was built */
+/* no_pmix.c - in place of pmix.c where PMIx's headers were not there when the library was built */
 #include "base/err.h"
 #include "client/clients.h"
 

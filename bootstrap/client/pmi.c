@@ -9,9 +9,9 @@
  * that come while a barrier is pending; what waits is in later.h.
  *
  * A line is far smaller than an empty socket's buffer, so it is taken whole or the connection is
- * broken. The socket stays a blocking one: its flags may be shared. It stays open after the end too, for its
- * number must not become another file's while PMI_FD names it; close-on-exec, which no inherited
- * descriptor has, tells that this process has joined.
+ * broken. The socket stays a blocking one: its flags may be shared. It stays open after the end
+ * too, for its number must not become another file's while PMI_FD names it; close-on-exec, which no
+ * inherited descriptor has, tells that this process has joined.
  */
 #include "base/err.h"
 #include "base/util.h"
@@ -335,7 +335,7 @@ static void tell_lost(struct boot_pmi *pmi, const char *why)
 	pmi->base.events->lost(pmi->base.events_arg, text);
 }
 
-/* After the barrier a value that is not there never will be: its rank has joined without putting it. */
+/* After the barrier a value that is not there never will be: its rank has not put it. */
 static void answer_get(struct boot_pmi *pmi, const char *line)
 {
 	struct later_get *get = pmi->asked;

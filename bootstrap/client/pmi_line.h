@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copy a field's value. False if the line has no such field, or its value does not fit; value is then "". */
+/* Copy a field's value. False, and "", if the line has no such field, or its value does not fit. */
 bool pmi_field(const char *line, const char *name, char *value, size_t room);
 
 /* The same for a number from 0 to INT_MAX. */

@@ -43,7 +43,10 @@ void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft
 /* The value to put. Returns its size. */
 size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES]);
 
-/* False, with the reason as a text about the other rank, if bytes are no endpoint of this version; *out is then untouched. */
+/*
+ * False, with the reason as a text about the other rank, if bytes are no endpoint of this version;
+ * *out is then untouched.
+ */
 bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes, char why[ENDPOINT_WHY_BYTES]);
 
 #endif

@@ -200,7 +200,7 @@ static int join_job(const struct oriel_options *options, struct oriel_job **out)
 
 	if (!job)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory");
-	rc = boot_open(&job_boot_events, job, &boot);
+	rc = boot_open(options->bootstrap, &job_boot_events, job, &boot);
 	if (rc) {
 		handle_release(HANDLE_JOB, job);
 		return rc;

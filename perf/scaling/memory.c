@@ -111,7 +111,7 @@ static int join(int ranks, struct oriel_job **job)
 	*job = handle_new(HANDLE_JOB, sizeof(**job));
 	if (!*job)
 		exit(1);
-	scale_must(boot_open(&events, *job, &simulated.real), "boot_open");
+	scale_must(boot_open(NULL, &events, *job, &simulated.real), "boot_open");
 	real = simulated.real->size;
 	if (real < 2 || real > REAL_MAX) {
 		fprintf(stderr, "scale_memory: %d ranks, 2 to %d are possible\n", real, REAL_MAX);

@@ -245,7 +245,7 @@ static void again(void)
 {
 	struct boot *second;
 
-	if (boot_open(&events, NULL, &second) != ORIEL_ERR_BOOTSTRAP)
+	if (boot_open(NULL, &events, NULL, &second) != ORIEL_ERR_BOOTSTRAP)
 		fail("a second connection of this rank was let in");
 	printf("%s\n", oriel_last_error());
 	fflush(stdout);
@@ -298,7 +298,7 @@ static bool is(const struct step *step, const char *name)
 static bool do_boot_step(const struct step *step)
 {
 	if (is(step, "join"))
-		check(boot_open(&events, NULL, &boot), "boot_open");
+		check(boot_open(NULL, &events, NULL, &boot), "boot_open");
 	else if (is(step, "put"))
 		check(boot->ops->put(boot, step->part[1], step->part[2], strlen(step->part[2])), "put");
 	else if (is(step, "puts"))

@@ -34,6 +34,7 @@ static void add_suites(void)
 	suite_later();
 	suite_pmi_line();
 	suite_boot_pmi();
+	suite_boot_caller();
 	suite_kvs();
 	suite_rdv();
 	suite_lines();

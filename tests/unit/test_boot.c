@@ -15,7 +15,7 @@ static void expect_single(void)
 {
 	struct boot *boot = NULL;
 
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &boot), 0);
 	CU_ASSERT_STRING_EQUAL(boot->ops->name, "single");
 	CU_ASSERT_EQUAL(boot->rank, 0);
 	CU_ASSERT_EQUAL(boot->size, 1);
@@ -26,7 +26,7 @@ static void expect_refused(const char *reason)
 {
 	struct boot *boot = NULL;
 
-	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &boot), ORIEL_ERR_BOOTSTRAP);
+	CU_ASSERT_EQUAL(boot_open(NULL, &boot_events, boot_events_log, &boot), ORIEL_ERR_BOOTSTRAP);
 	CU_ASSERT_PTR_NULL(boot);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), reason));
 	if (!strstr(oriel_last_error(), reason))
@@ -142,7 +142,7 @@ static void open__wish_that_cannot_be_read(void)
 
 	boot_events_clear_environment();
 	setenv("ORIEL_BOOT", "mpi", 1);
-	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &boot), ORIEL_ERR_ARG);
+	CU_ASSERT_EQUAL(boot_open(NULL, &boot_events, boot_events_log, &boot), ORIEL_ERR_ARG);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "run, pmix, pmi, single"));
 	boot_events_clear_environment();
 }

@@ -87,7 +87,7 @@ static struct pmi open_joined(void)
 	struct pmi pmi = connect_pair();
 
 	say(&pmi, JOINED);
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &pmi.boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &pmi.boot), 0);
 	expect_said(&pmi, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_maxes\ncmd=get_my_kvsname\n"
 	                  "cmd=get kvsname=kvs_1 key=PMI_process_mapping\n");
 	return pmi;
@@ -110,7 +110,7 @@ static struct pmi open_exchanged(void)
 
 static void expect_refused(struct pmi *pmi, const char *reason)
 {
-	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &pmi->boot), ORIEL_ERR_BOOTSTRAP);
+	CU_ASSERT_EQUAL(boot_open(NULL, &boot_events, boot_events_log, &pmi->boot), ORIEL_ERR_BOOTSTRAP);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), reason));
 	if (!strstr(oriel_last_error(), reason))
 		printf("\"%s\" lacks \"%s\"\n", oriel_last_error(), reason);
@@ -135,7 +135,7 @@ static void open__fields_in_any_order(void)
 
 	say(&pmi, "rc=0 cmd=response_to_init\nvallen_max=512 cmd=maxes\nkvsname=kvs_1 cmd=my_kvsname rc=0\n"
 	          "value=(vector,(0,1,4)) cmd=get_result\n");
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &pmi.boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &pmi.boot), 0);
 	CU_ASSERT_EQUAL(pmi.boot->local_size, 4);
 	disconnect(&pmi);
 }
@@ -145,7 +145,7 @@ static void open__without_a_mapping(void)
 	struct pmi pmi = connect_pair();
 
 	say(&pmi, INIT MAXES STORE "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &pmi.boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &pmi.boot), 0);
 	CU_ASSERT_EQUAL(pmi.boot->local_size, 1);
 	disconnect(&pmi);
 }
@@ -206,7 +206,7 @@ static void open__only_once(void)
 	struct pmi pmi = open_joined();
 	struct boot *second = NULL;
 
-	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &second), ORIEL_ERR_BOOTSTRAP);
+	CU_ASSERT_EQUAL(boot_open(NULL, &boot_events, boot_events_log, &second), ORIEL_ERR_BOOTSTRAP);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "before"));
 	disconnect(&pmi);
 }
@@ -238,7 +238,7 @@ static void put__refuses_values_the_launcher_cannot_take(void)
 	char value[BOOT_VALUE_MAX_BYTES] = { 0 };
 
 	say(&pmi, INIT "cmd=maxes vallen_max=200\n" STORE MAPPING);
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &pmi.boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &pmi.boot), 0);
 	CU_ASSERT_EQUAL(pmi.boot->ops->put(pmi.boot, "k", value, 100), ORIEL_ERR_BOOTSTRAP);
 	CU_ASSERT_EQUAL(pmi.boot->ops->put(pmi.boot, "k", value, 256), ORIEL_ERR_ARG);
 	CU_ASSERT_EQUAL(pmi.boot->ops->put(pmi.boot, "k", value, 99), 0);

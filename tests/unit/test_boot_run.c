@@ -207,7 +207,7 @@ static struct boot *open_boot(void)
 {
 	struct boot *boot = NULL;
 
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &boot), 0);
 	return boot;
 }
 
@@ -215,7 +215,7 @@ static void expect_refusal(const char *reason)
 {
 	struct boot *boot = NULL;
 
-	CU_ASSERT_EQUAL(boot_open(&boot_events, boot_events_log, &boot), ORIEL_ERR_BOOTSTRAP);
+	CU_ASSERT_EQUAL(boot_open(NULL, &boot_events, boot_events_log, &boot), ORIEL_ERR_BOOTSTRAP);
 	CU_ASSERT_PTR_NULL(boot);
 	if (boot)
 		boot->ops->close(boot);

@@ -14,7 +14,7 @@ static struct boot *open_single(void)
 
 	boot_events_clear_environment();
 	boot_events_log[0] = '\0';
-	CU_ASSERT_EQUAL_FATAL(boot_open(&boot_events, boot_events_log, &boot), 0);
+	CU_ASSERT_EQUAL_FATAL(boot_open(NULL, &boot_events, boot_events_log, &boot), 0);
 	return boot;
 }
 

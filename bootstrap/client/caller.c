@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * caller.c - the program has its own means to find the other ranks (struct oriel_bootstrap)
+ *
+ * DESIGN NOTES Two ways, of which the program gives one. exchange is an allgather: the client calls
+ * it twice, first for names of machines, which tell how many ranks share this one, then for the
+ * values, all of which it keeps. A rank that fails between the two still takes part in the second,
+ * with a value that says so, or the others would wait for ever. put and get are a store: get
+ * answers at once, and "not yet" is asked again after a pause.
+ *
+ * Answers come out of dispatch, as they do elsewhere: the descriptor rings as soon as there is
+ * something to be looked at.
+ */
+#include "base/err.h"
+#include "base/public_struct.h"
+#include "base/util.h"
+#include "boot_check.h"
+#include "client/alarm.h"
+#include "client/clients.h"
+#include "client/later.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MACHINE_BYTES 40 /* the text of a boot id */
+
+/* A rank's part of the exchange. */
+struct block {
+	uint8_t known; /* 0: the rank has failed before it had a value */
+	uint8_t size_bytes;
+	uint8_t value[BOOT_VALUE_MAX_BYTES];
+};
+
+struct boot_caller {
+	struct boot base;
+	struct oriel_bootstrap given;
+	int alarm_fd;
+	bool put_done;
+	struct block *blocks; /* of all ranks, by exchange */
+	struct later later;
+};
+
+static struct boot_caller *caller_of(struct boot *boot)
+{
+	return (struct boot_caller *)boot;
+}
+
+/* By exchange. */
+
+static int exchange(struct boot_caller *caller, const void *mine, size_t size_bytes, void **all)
+{
+	int rc;
+
+	*all = calloc((size_t)caller->base.size, size_bytes);
+	if (!*all)
+		return err_set(ORIEL_ERR_MEMORY, "no memory for what %d ranks exchange, %zu bytes each", caller->base.size,
+		               size_bytes);
+	rc = caller->given.exchange(caller->given.context, mine, size_bytes, *all);
+	return rc == 0 ? 0
+	               : err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: the program's exchange of %zu bytes gives %d",
+	                         caller->base.rank, size_bytes, rc);
+}
+
+/* A machine that has no name for itself is like no other. */
+static void read_machine(char machine[MACHINE_BYTES], int rank)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, machine, MACHINE_BYTES) : -1;
+
+	if (got <= 0)
+		snprintf(machine, MACHINE_BYTES, "rank %d", rank);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int count_machine(const struct boot_caller *caller, const char *machine, const char *all)
+{
+	int count = 0;
+
+	for (int i = 0; i < caller->base.size; i++)
+		count += memcmp(all + (size_t)i * MACHINE_BYTES, machine, MACHINE_BYTES) == 0;
+	return count;
+}
+
+/*
+ * Also where the program has told the number: whether there is a first exchange must not differ
+ * between ranks.
+ */
+static int exchange_machines(struct boot_caller *caller)
+{
+	char machine[MACHINE_BYTES] = "";
+	void *all = NULL;
+	int count, rc;
+
+	read_machine(machine, caller->base.rank);
+	rc = exchange(caller, machine, sizeof(machine), &all);
+	count = rc ? 0 : count_machine(caller, machine, all);
+	free(all);
+	if (caller->base.local_size == 0)
+		caller->base.local_size = count;
+	if (rc == 0 && count == 0)
+		rc = err_set(ORIEL_ERR_BOOTSTRAP,
+		             "rank %d: the program's exchange does not give back what this rank has given: element %d of what "
+		             "it fills must be rank %d's",
+		             caller->base.rank, caller->base.rank, caller->base.rank);
+	return rc;
+}
+
+static int exchange_values(struct boot_caller *caller, const void *value, size_t size_bytes)
+{
+	struct block mine = { .known = value != NULL, .size_bytes = (uint8_t)size_bytes };
+	void *all = NULL;
+	int rc;
+
+	if (value && size_bytes > 0)
+		memcpy(mine.value, value, size_bytes);
+	caller->put_done = true;
+	rc = exchange(caller, &mine, sizeof(mine), &all);
+	caller->blocks = all;
+	return rc;
+}
+
+static void answer_from_blocks(struct boot_caller *caller, const struct later_get *get)
+{
+	const struct block *block = &caller->blocks[get->rank];
+
+	caller->base.events->value(caller->base.events_arg, get->rank, get->key, block->known ? block->value : NULL,
+	                           block->size_bytes);
+}
+
+/* By put and get. */
+
+/* Whether there is an answer; otherwise it is to be asked again. */
+static bool answer_from_store(struct boot_caller *caller, const struct later_get *get)
+{
+	uint8_t value[BOOT_VALUE_MAX_BYTES];
+	size_t size_bytes = sizeof(value);
+	int rc = caller->given.get(caller->given.context, get->rank, value, &size_bytes);
+	bool known = rc == 0 && size_bytes <= sizeof(value);
+
+	if (rc > 0)
+		return false;
+	caller->base.events->value(caller->base.events_arg, get->rank, get->key, known ? value : NULL,
+	                           known ? size_bytes : 0);
+	return true;
+}
+
+static int put_into_store(struct boot_caller *caller, const void *value, size_t size_bytes)
+{
+	int rc = caller->given.put(caller->given.context, value, size_bytes);
+
+	caller->put_done = true;
+	return rc == 0 ? 0
+	               : err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: the program's put of %zu bytes gives %d", caller->base.rank,
+	                         size_bytes, rc);
+}
+
+/* Both. */
+
+static int caller_put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
+{
+	struct boot_caller *caller = caller_of(boot);
+	int rc = boot_check_value(key, value, size_bytes);
+
+	if (rc)
+		return rc;
+	if (caller->put_done)
+		return err_set(ORIEL_ERR_SYNC, "bootstrap put of %s: a rank puts once", key);
+	return caller->given.exchange ? exchange_values(caller, value, size_bytes)
+	                              : put_into_store(caller, value, size_bytes);
+}
+
+static int caller_get(struct boot *boot, int rank, const char *key)
+{
+	struct boot_caller *caller = caller_of(boot);
+	int rc = boot_check_key(key);
+
+	if (rc)
+		return rc;
+	if (rank < 0 || rank >= boot->size)
+		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
+	if (!caller->put_done)
+		return err_set(ORIEL_ERR_SYNC, "bootstrap get from rank %d: nothing has been put yet", rank);
+	rc = later_add(&caller->later, rank, key);
+	if (rc == 0)
+		alarm_set(caller->alarm_fd, ALARM_NOW);
+	return rc;
+}
+
+static int caller_leave(struct boot *boot)
+{
+	(void)boot;
+	return 0;
+}
+
+static int caller_abort(struct boot *boot, int status, const char *reason)
+{
+	struct boot_caller *caller = caller_of(boot);
+	int rc = caller->given.abort ? caller->given.abort(caller->given.context, status, reason) : 0;
+
+	return rc == 0 ? 0
+	               : err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: the program's abort with status %d gives %d", boot->rank,
+	                         status, rc);
+}
+
+static int caller_fd(const struct boot *boot)
+{
+	return ((const struct boot_caller *)boot)->alarm_fd;
+}
+
+static int caller_dispatch(struct boot *boot)
+{
+	struct boot_caller *caller = caller_of(boot);
+	uint64_t now = now_ns();
+
+	for (struct later_get *get = later_take_due(&caller->later, now); get; get = later_take_due(&caller->later, now)) {
+		if (caller->given.get && !answer_from_store(caller, get)) {
+			later_again(&caller->later, get, now);
+			continue;
+		}
+		if (caller->given.exchange)
+			answer_from_blocks(caller, get);
+		free(get);
+	}
+	alarm_set(caller->alarm_fd, later_due_ns(&caller->later));
+	return 0;
+}
+
+static void release(struct boot_caller *caller)
+{
+	if (caller->alarm_fd >= 0)
+		close(caller->alarm_fd);
+	later_clear(&caller->later);
+	free(caller->blocks);
+	free(caller);
+}
+
+static void caller_close(struct boot *boot)
+{
+	struct boot_caller *caller = caller_of(boot);
+
+	if (caller->given.exchange && !caller->put_done)
+		exchange_values(caller, NULL, 0);
+	release(caller);
+}
+
+static const struct boot_ops caller_ops = {
+	.name = "caller",
+	.put = caller_put,
+	.get = caller_get,
+	.leave = caller_leave,
+	.abort = caller_abort,
+	.fd = caller_fd,
+	.dispatch = caller_dispatch,
+	.close = caller_close,
+};
+
+static int check_numbers(const struct oriel_bootstrap *given)
+{
+	if (given->size < 1 || given->size > BOOT_RANKS_MAX)
+		return err_set(ORIEL_ERR_ARG, "oriel_bootstrap: size is %d; it must be from 1 to %d", given->size,
+		               BOOT_RANKS_MAX);
+	if (given->rank < 0 || given->rank >= given->size)
+		return err_set(ORIEL_ERR_ARG, "oriel_bootstrap: rank is %d; it must be from 0 to %d", given->rank,
+		               given->size - 1);
+	if (given->local_size < 0 || given->local_size > given->size)
+		return err_set(ORIEL_ERR_ARG, "oriel_bootstrap: local_size is %d; it must be from 0 to %d", given->local_size,
+		               given->size);
+	return 0;
+}
+
+static int check_functions(const struct oriel_bootstrap *given)
+{
+	bool store = given->put && given->get, any = given->put || given->get;
+
+	if (given->exchange ? !any : store)
+		return 0;
+	return err_set(ORIEL_ERR_ARG, "oriel_bootstrap: give exchange, or put and get, and not both");
+}
+
+static int read_given(struct boot_caller *caller, const struct oriel_bootstrap *given)
+{
+	int rc = public_struct_check(given->struct_bytes, "oriel_bootstrap");
+
+	if (rc)
+		return rc;
+	public_struct_copy(&caller->given, sizeof(caller->given), given, given->struct_bytes);
+	rc = check_numbers(&caller->given);
+	return rc ? rc : check_functions(&caller->given);
+}
+
+static int fill_in(struct boot_caller *caller, const struct oriel_bootstrap *given)
+{
+	int rc = read_given(caller, given);
+
+	if (rc)
+		return rc;
+	caller->base.ops = &caller_ops;
+	caller->base.rank = caller->given.rank;
+	caller->base.size = caller->given.size;
+	caller->base.local_size = caller->given.local_size;
+	rc = boot_read_choices(&caller->base);
+	if (rc)
+		return rc;
+	return alarm_open(&caller->alarm_fd);
+}
+
+int boot_caller_open(const struct oriel_bootstrap *given, struct boot **boot)
+{
+	struct boot_caller *caller = calloc(1, sizeof(*caller));
+	int rc;
+
+	if (!caller)
+		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
+	caller->alarm_fd = -1;
+	caller->given.struct_bytes = sizeof(caller->given);
+	rc = fill_in(caller, given);
+	if (rc == 0 && caller->given.exchange)
+		rc = exchange_machines(caller);
+	if (rc) {
+		release(caller);
+		return rc;
+	}
+	if (caller->base.local_size == 0)
+		caller->base.local_size = 1;
+	*boot = &caller->base;
+	return 0;
+}
