@@ -180,8 +180,8 @@ struct oriel_usage {
  * oriel_init - join the job this process was started in
  *
  * Finds how the process was started (Open MPI's mpirun, mpiexec.hydra, srun with --mpi=pmix or
- * --mpi=pmi2, oriel-run; otherwise a job of one rank), picks an RDMA device, starts the service
- * thread and makes this rank reachable. Does not wait for the other ranks, nor connect to any:
+ * --mpi=pmi2, oriel-run; otherwise a job of one rank), picks an RDMA device, softverbs where there
+ * is none, starts the service thread and makes this rank reachable. Does not wait for the other ranks, nor connect to any:
  * connections are made on first use. On success *job is a handle that oriel_finalize releases.
  * options may be NULL.
  *
@@ -192,6 +192,10 @@ struct oriel_usage {
  *
  * A process that shows traces of a launcher which has not told how to find the other ranks (plain
  * srun) is refused, rather than becoming one of N jobs of one rank.
+ *
+ * A process may fork while it has a job, and goes on; the child has none. There all handles are
+ * invalid (ORIEL_ERR_HANDLE), and oriel_init makes a job of its own where the launcher's variables
+ * do not say that it is the parent's rank, which is taken.
  *
  * Errors: ORIEL_ERR_ARG: also an environment variable that cannot be read, with its name, value and
  * what is legal; ORIEL_ERR_DEVICE: no RDMA device, with what was looked for and the ways out;

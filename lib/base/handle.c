@@ -6,9 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Free lists, one a kind: memory only, no state of any job. All objects of a kind have one size. */
+/*
+ * Free lists, one a kind, and who is alive, for a fork: memory only, no state of any job. All objects
+ * of a kind have one size.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle *free_list[HANDLE_KINDS];
+static struct handle *living;
+
+static void hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void let_go(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* Their memory is not used again: a part of it may be half written. */
+static void disown(void)
+{
+	for (; living; living = living->next)
+		living->magic = 0;
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* From the start: no fork can come before it. */
+__attribute__((constructor)) static void register_handlers(void)
+{
+	pthread_atfork(hold, let_go, disown);
+}
 
 static struct handle *take_free(enum handle_kind kind)
 {
@@ -22,6 +50,17 @@ static struct handle *take_free(enum handle_kind kind)
 	return h;
 }
 
+static void enlist(struct handle *h)
+{
+	pthread_mutex_lock(&lock);
+	h->next = living;
+	h->link = &living;
+	if (living)
+		living->link = &h->next;
+	living = h;
+	pthread_mutex_unlock(&lock);
+}
+
 void *handle_new(enum handle_kind kind, size_t object_bytes)
 {
 	struct handle *h = take_free(kind);
@@ -31,6 +70,7 @@ void *handle_new(enum handle_kind kind, size_t object_bytes)
 	if (!h)
 		return NULL;
 	memset(h, 0, object_bytes);
+	enlist(h);
 	h->self = h;
 	h->magic = handle_magic(kind);
 	return h;
@@ -42,6 +82,9 @@ void handle_release(enum handle_kind kind, void *object)
 
 	pthread_mutex_lock(&lock);
 	h->magic = 0;
+	*h->link = h->next;
+	if (h->next)
+		h->next->link = h->link;
 	h->self = free_list[kind];
 	free_list[kind] = h;
 	pthread_mutex_unlock(&lock);

@@ -6,6 +6,9 @@
  * but kept for the next object of the same kind, so that a freed handle still points to readable
  * memory whose magic is wrong (E2). A foreign pointer is told by magic and by the handle's pointer
  * to itself.
+ *
+ * A child made by fork starts from nothing: neither the threads of the objects that it inherits nor
+ * their connections are its own. There all handles are invalid, and it may make its own.
  */
 #ifndef ORIEL_HANDLE_H
 #define ORIEL_HANDLE_H
@@ -19,6 +22,8 @@ enum handle_kind { HANDLE_JOB, HANDLE_GROUP, HANDLE_WIN, HANDLE_MEM, HANDLE_KIND
 struct handle {
 	uint64_t magic;            /* handle_magic(kind) while alive, 0 afterwards */
 	const struct handle *self; /* this struct; the next free one after release */
+	struct handle *next;       /* while alive: in the list of all that are, under handle.c's lock */
+	struct handle **link;      /* while alive: what points to it in that list */
 };
 
 /*

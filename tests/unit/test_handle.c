@@ -3,6 +3,8 @@
 #include "base/handle.c"
 
 #include <CUnit/CUnit.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "suites.h"
 
@@ -52,6 +54,41 @@ static void handle_release__leaves_a_pointer_that_can_be_checked(void)
 		CU_ASSERT_FALSE(handle_valid(HANDLE_WIN, things[i]));
 }
 
+/* Status 0: what is inherited is invalid, also if released since it was made, and new ones can be made. */
+static int look_in_child(struct thing *const inherited[2], const struct thing *released)
+{
+	struct thing *own;
+
+	if (handle_valid(HANDLE_WIN, inherited[0]) || handle_valid(HANDLE_WIN, inherited[1]) ||
+	    handle_valid(HANDLE_WIN, released))
+		return 1;
+	own = handle_new(HANDLE_WIN, sizeof(*own));
+	if (!own || !handle_valid(HANDLE_WIN, own) || own == inherited[0] || own == inherited[1])
+		return 2;
+	handle_release(HANDLE_WIN, own);
+	return handle_valid(HANDLE_WIN, own) ? 3 : 0;
+}
+
+static void handle_valid__refuses_what_a_child_inherits(void)
+{
+	struct thing *things[3];
+	int status;
+	pid_t child;
+
+	for (int i = 0; i < 3; i++)
+		things[i] = handle_new(HANDLE_WIN, sizeof(*things[i]));
+	handle_release(HANDLE_WIN, things[2]);
+	child = fork();
+	if (child == 0)
+		_exit(look_in_child(things, things[2]));
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(status, 0);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_TRUE(handle_valid(HANDLE_WIN, things[i]));
+		handle_release(HANDLE_WIN, things[i]);
+	}
+}
+
 static void handle_valid__refuses_other_kinds(void)
 {
 	struct thing *win = handle_new(HANDLE_WIN, sizeof(*win));
@@ -84,6 +121,7 @@ void suite_handle(void)
 	CU_ADD_TEST(suite, handle_new__is_zeroed_and_valid);
 	CU_ADD_TEST(suite, handle_new__zeroes_memory_it_uses_again);
 	CU_ADD_TEST(suite, handle_release__leaves_a_pointer_that_can_be_checked);
+	CU_ADD_TEST(suite, handle_valid__refuses_what_a_child_inherits);
 	CU_ADD_TEST(suite, handle_valid__refuses_other_kinds);
 	CU_ADD_TEST(suite, handle_valid__refuses_what_is_no_handle);
 }
