@@ -9,7 +9,7 @@ unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c options.c)
 
 .PHONY: tests unit launcher-tests starters-tests
-tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
+tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(B)/tests/soft/inside $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank

@@ -143,6 +143,7 @@ void device_scan(const struct verbs_functions *functions, struct rdma_event_chan
 
 struct choice {
 	struct rdma_cm_id *id;
+	int shortage; /* errno value, if an address could not be asked about */
 	char seen[SCAN_TEXT_BYTES];
 };
 
@@ -150,6 +151,9 @@ static bool choose_first(void *arg, const struct device_candidate *candidate)
 {
 	struct choice *choice = arg;
 	size_t used = strlen(choice->seen);
+
+	if (is_shortage(candidate->error))
+		choice->shortage = candidate->error;
 
 	if (!candidate->why_not) {
 		choice->id = candidate->id;
@@ -167,17 +171,30 @@ static int no_device(const char *wanted_device, const char *wanted_addr, const c
 	               seen, no_device_ways_out);
 }
 
-static int no_channel(const struct verbs_functions *functions, const char *wanted_device)
+/* Who is short of something, or kept from it by a container, has not been told that there is no device. */
+static int cannot_open(const struct verbs_functions *functions, int error)
 {
 	char need[SHORTAGE_TEXT_BYTES];
-	int error = errno;
 
 	if (!is_shortage(error))
-		return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s: rdma_create_event_channel of %s failed: %s. %s",
-		               *wanted_device ? " named " : "", wanted_device, functions->name, strerror(error),
-		               no_device_ways_out);
+		return err_set(
+			ORIEL_ERR_DEVICE,
+			"softverbs cannot be opened: %s. It needs memfd_create, eventfd, epoll and Unix sockets, which a "
+			"container's seccomp profile may forbid",
+			strerror(error));
 	shortage_text(error, need, sizeof(need));
 	return err_set(ORIEL_ERR_DEVICE, "the device of %s cannot be opened: %s", functions->name, need);
+}
+
+static int no_channel(const struct verbs_functions *functions, const char *wanted_device)
+{
+	int error = errno;
+
+	if (functions == &verbs_softverbs || is_shortage(error))
+		return cannot_open(functions, error);
+	return err_set(ORIEL_ERR_DEVICE, "no RDMA device%s%s: rdma_create_event_channel of %s failed: %s. %s",
+	               *wanted_device ? " named " : "", wanted_device, functions->name, strerror(error),
+	               no_device_ways_out);
 }
 
 static int listen_on(struct device *device)
@@ -268,6 +285,8 @@ static int device_start(struct device *device, const char *wanted_device, const 
 	int rc;
 
 	device_scan(device->functions, device->channel, wanted_device, wanted_addr, choose_first, &choice);
+	if (!choice.id && choice.shortage)
+		return cannot_open(device->functions, choice.shortage);
 	if (!choice.id)
 		return no_device(wanted_device, wanted_addr, choice.seen);
 	device->listener = choice.id;

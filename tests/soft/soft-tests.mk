@@ -14,6 +14,10 @@ $(B)/tests/soft/%.o: tests/soft/%.c tests/soft/soft-tests.mk config.mk
 $(B)/tests/soft/%: $(B)/tests/soft/%.o $(B)/tests/soft/lab.o
 	$(call quiet,link) $(CC) $(CFLAGS) -pthread -o $@ $^ -lrdmacm -libverbs
 
+# It opens the library itself.
+$(B)/tests/soft/inside: tests/soft/inside.c include/oriel.h
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< -libverbs
+
 # Jobs of Oriel, for what happens to them when the device misbehaves. They need the library, so only the Makefile makes them.
 $(B)/tests/soft/job: tests/soft/job.c $(B)/lib/liboriel.a
 	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< $(B)/lib/liboriel.a $(LIBS)
