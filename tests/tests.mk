@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that tests run; what runs them is tests/all. Those of softverbs are in tests/soft/soft-tests.mk.
-demo_bin = $(patsubst tests/demo/%.c,$(B)/bin/%,$(wildcard tests/demo/*.c))
+demo_bin = $(patsubst tests/demo/%.c,$(B)/bin/%,$(filter-out tests/demo/with_mpi.c,$(wildcard tests/demo/*.c)))
 multi_bin = $(patsubst tests/multi/%.c,$(B)/bin/%,$(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c)))
 epochs_src = $(wildcard tests/epochs/*.c)
 

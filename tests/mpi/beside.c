@@ -2,14 +2,15 @@
 /*
  * beside.c - MPI and Oriel in one process: joined and left in either order, used in turns
  *
- * usage: beside mpi|oriel mpi|oriel|exit
+ * usage: beside mpi|oriel mpi|oriel|exit [own]
  *
  * The first word says which of the two is initialised first, the second which is finalized first;
- * "exit" leaves both to handlers of atexit. Each is used as soon as it is there, while the other is
+ * "exit" leaves both to handlers of atexit. With "own" Oriel's ranks find each other by MPI_Allgather,
+ * and not by the launcher. Each is used as soon as it is there, while the other is
  * there too, and after the other has gone: rings of messages by MPI, rings of puts by Oriel. Threads
  * of the program use both at once, and children are forked, one that ends with all handlers of exit
- * and one that runs another program. "ok" is said by the handler that runs last, when nothing of
- * either is left.
+ * and one that runs another program. "<through>" is said by the handler that runs last, when
+ * nothing of either is left.
  */
 #include <mpi.h>
 #include <oriel.h>
@@ -36,6 +37,7 @@ static struct {
 } now;
 
 static pid_t program; /* this process, and not a child that inherits its handlers */
+static bool by_mpi;   /* "own" */
 static bool is_through;
 static volatile sig_atomic_t children_ended;
 
@@ -197,11 +199,28 @@ static void leave_mpi(void)
 	now.mpi = false;
 }
 
+static int all_gather(void *context, const void *mine, size_t size_bytes, void *all)
+{
+	int count = (int)size_bytes;
+
+	return MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, *(MPI_Comm *)context) == MPI_SUCCESS ? 0 : -1;
+}
+
+static int init_by_mpi(oriel_job **job)
+{
+	struct oriel_bootstrap own = { .struct_bytes = sizeof(own), .context = &now.comm, .exchange = all_gather };
+	struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &own };
+
+	MPI_Comm_rank(now.comm, &own.rank);
+	MPI_Comm_size(now.comm, &own.size);
+	return oriel_init(&options, job);
+}
+
 static void enter_oriel(void)
 {
 	void *base;
 
-	check(oriel_init(NULL, &now.job), "oriel_init");
+	check(by_mpi ? init_by_mpi(&now.job) : oriel_init(NULL, &now.job), "oriel_init");
 	check(oriel_group_world(now.job, &now.world), "oriel_group_world");
 	check(oriel_win_allocate(CELLS * sizeof(int), 1, NULL, now.world, &base, &now.win), "oriel_win_allocate");
 	now.window = base;
@@ -222,7 +241,7 @@ static void at_the_very_end(void)
 		return;
 	if (!is_through || now.mpi || now.oriel)
 		fail("ended too early");
-	printf("ok\n");
+	printf("<through>\n");
 }
 
 /* Registered when both are there, so it runs before the handlers of either. */
@@ -272,8 +291,9 @@ int main(int argc, char **argv)
 {
 	struct sigaction on_child_action = { .sa_handler = on_child, .sa_flags = SA_RESTART };
 
-	if (argc != 3)
-		fail("usage: beside mpi|oriel mpi|oriel|exit");
+	if (argc < 3)
+		fail("usage: beside mpi|oriel mpi|oriel|exit [own]");
+	by_mpi = argc > 3 && strcmp(argv[3], "own") == 0;
 	program = getpid();
 	atexit(at_the_very_end);
 	sigaction(SIGCHLD, &on_child_action, NULL);
