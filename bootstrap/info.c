@@ -25,8 +25,8 @@
 
 static const char usage[] =
 	"usage: oriel-info [--chosen]\n"
-	"  shows RDMA devices, ports, addresses and limits, which device would be taken and why the others not\n"
-	"  --chosen  print only the device and address that would be taken\n"
+	"  shows RDMA devices, ports, addresses and limits, which devices would be taken and why the others not\n"
+	"  --chosen  print only the devices and addresses that would be taken\n"
 	"  ORIEL_DEVICE and ORIEL_ADDR restrict the choice, as they do for programs\n";
 
 struct choice {
@@ -195,7 +195,7 @@ static bool show_address(void *arg, const struct device_candidate *candidate)
 	return false;
 }
 
-static void scan(struct choice *choice, const struct verbs_functions *functions, const char *device)
+static void scan(struct choice *choice, const struct verbs_functions *functions, const char *device, const char *addr)
 {
 	struct rdma_event_channel *channel = functions->create_event_channel();
 
@@ -206,23 +206,42 @@ static void scan(struct choice *choice, const struct verbs_functions *functions,
 		        strerror(errno), functions == &verbs_system ? " (is the module rdma_ucm loaded?)" : "");
 		return;
 	}
-	device_scan(functions, channel, device, getenv("ORIEL_ADDR"), show_address, choice);
+	device_scan(functions, channel, device, addr, show_address, choice);
 	functions->destroy_event_channel(channel);
+}
+
+/* Those whose turn it is in oriel_init, and what the address is that is asked of them; NULL: it is not. */
+static const struct provider *find_provider(const struct providers *providers, const struct verbs_functions *functions,
+                                            const char **addr)
+{
+	for (uint32_t i = 0; i < providers->count; i++) {
+		*addr = i == 0 ? getenv("ORIEL_ADDR") : NULL;
+		if (providers->list[i].functions == functions)
+			return &providers->list[i];
+	}
+	*addr = NULL;
+	return NULL;
+}
+
+/* What one of the two would do. False: oriel_init needs it, and would find nothing. */
+static bool scan_one(struct choice *choice, const struct providers *providers, const struct verbs_functions *functions)
+{
+	const char *addr;
+	const struct provider *provider = find_provider(providers, functions, &addr);
+
+	choice->asked = provider;
+	choice->found = false;
+	if (provider || (!choice->chosen_only && !(provider_system_is_softverbs() && functions == &verbs_softverbs)))
+		scan(choice, functions, provider ? provider->device : "", addr);
+	return choice->found || !provider || !provider->needed;
 }
 
 static void scan_all(struct choice *choice)
 {
-	const char *wanted = getenv("ORIEL_DEVICE");
-	struct provider provider = provider_choose(wanted);
+	struct providers providers = providers_choose(getenv("ORIEL_DEVICE"));
+	bool card = scan_one(choice, &providers, &verbs_system), soft = scan_one(choice, &providers, &verbs_softverbs);
 
-	if (!choice->chosen_only && provider.functions != &verbs_system)
-		scan(choice, &verbs_system, wanted);
-	choice->asked = true;
-	scan(choice, provider.functions, provider.device);
-	if (!choice->chosen_only && provider.functions == &verbs_system && !provider_system_is_softverbs()) {
-		choice->asked = false;
-		scan(choice, &verbs_softverbs, "");
-	}
+	choice->found = card && soft;
 }
 
 static void print_not_found(FILE *out)
@@ -231,7 +250,7 @@ static void print_not_found(FILE *out)
 		out,
 		"what would be taken\n"
 		"  none of these: there is no device of that name (ORIEL_DEVICE) or at that address (ORIEL_ADDR). Ways out:\n"
-		"  unset both         takes the first device of the machine, else softverbs\n"
+		"  unset both         takes the first device of the machine, and softverbs for ranks that share it\n"
 		"  ORIEL_DEVICE=soft  takes softverbs, for ranks on one machine\n"
 		"  modprobe rdma_rxe && rdma link add rxe0 type rxe netdev IFACE\n"
 		"                     makes SoftRoCE, on a network interface\n");

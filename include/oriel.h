@@ -84,7 +84,7 @@ enum oriel_error {
  */
 struct oriel_options {
 	size_t struct_bytes;      /* sizeof(struct oriel_options), set by the program */
-	const char *device;       /* ORIEL_DEVICE: the verbs device to use, "rxe0"; "soft": shared memory */
+	const char *device;       /* ORIEL_DEVICE: "rxe0", "card", "soft", "card+soft": by what to talk; man oriel_environment */
 	const char *addr;         /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
 	int timeout_ms;           /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
 	int watchdog_ms;          /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;

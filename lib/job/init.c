@@ -123,7 +123,7 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 {
 	const char *device = first_text(options->device, job->boot->device, getenv("ORIEL_DEVICE"));
 	const char *addr = first_text(options->addr, job->boot->addr, getenv("ORIEL_ADDR"));
-	struct provider provider;
+	struct providers providers;
 	size_t max_message = 0;
 	int rc = setting_bytes("ORIEL_MAX_MESSAGE", &max_message);
 
@@ -131,11 +131,8 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 		max_message = options->max_message_bytes;
 	if (rc)
 		return rc;
-	provider = provider_choose(device);
-	rc = device_open(&job->devices.list[0], provider.functions, provider.device, addr, max_message);
-	if (rc == 0)
-		job->devices.count = 1;
-	return rc;
+	providers = providers_choose(device);
+	return providers_open(&providers, addr, max_message, &job->devices);
 }
 
 /* Where the device that lends listens, or the one that does not. */

@@ -312,7 +312,7 @@ int device_open(struct device *device, const struct verbs_functions *functions, 
 {
 	int rc;
 
-	*device = (struct device){ .index = device->index, .functions = functions, .lender = verbs_lender(functions) };
+	*device = (struct device){ .functions = functions, .lender = verbs_lender(functions) };
 	raise_memlock();
 	device->channel = functions->create_event_channel();
 	if (!device->channel)

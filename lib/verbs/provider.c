@@ -3,10 +3,14 @@
 #include "verbs/provider.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/shortage.h"
 #include "verbs/device.h"
+
+#define ANY_CARD "card"
 
 /* As a user calls softverbs, and as it calls its one device. */
 static bool means_softverbs(const char *name)
@@ -36,18 +40,91 @@ static bool has_device(const struct verbs_functions *functions)
 	return found;
 }
 
+/* The name before a sign, cut to what a device's name can have. */
+static void copy_name(struct provider *provider, const char *name, size_t length)
+{
+	snprintf(provider->device, sizeof(provider->device), "%.*s", (int)length, name);
+	if (strcmp(provider->device, ANY_CARD) == 0)
+		provider->device[0] = '\0';
+}
+
+static void add(struct providers *providers, const struct verbs_functions *functions, const char *name, size_t length,
+                bool needed)
+{
+	struct provider *provider = &providers->list[providers->count++];
+
+	provider->functions = functions;
+	provider->needed = needed;
+	copy_name(provider, name, length);
+}
+
+/* Nothing is asked for: what there is. */
+static struct providers choose_freely(void)
+{
+	struct providers providers = { .count = 0 };
+
+	if (has_device(&verbs_system))
+		add(&providers, &verbs_system, "", 0, true);
+	add(&providers, &verbs_softverbs, "", 0, providers.count == 0);
+	return providers;
+}
+
+/* The process's libibverbs is softverbs: "soft" is any of its devices, other names it may not have. */
+static struct providers choose_loaded(const char *wanted)
+{
+	struct providers providers = { .count = 0 };
+
+	add(&providers, &verbs_system, "", 0, true);
+	if (!means_softverbs(wanted))
+		snprintf(providers.list[0].device, sizeof(providers.list[0].device), "%s", wanted);
+	return providers;
+}
+
 bool provider_system_is_softverbs(void)
 {
 	return verbs_lender(&verbs_system).lend;
 }
 
-struct provider provider_choose(const char *wanted_device)
+struct providers providers_choose(const char *wanted_device)
 {
+	struct providers providers = { .count = 0 };
 	const char *wanted = wanted_device ? wanted_device : "";
+	const char *plus = strrchr(wanted, '+');
+	bool both = plus && means_softverbs(plus + 1), soft = means_softverbs(wanted);
 
 	if (provider_system_is_softverbs())
-		return (struct provider){ &verbs_system, means_softverbs(wanted) ? "" : wanted };
-	if (means_softverbs(wanted) || (!*wanted && !has_device(&verbs_system)))
-		return (struct provider){ &verbs_softverbs, "" };
-	return (struct provider){ &verbs_system, wanted };
+		return choose_loaded(wanted);
+	if (!*wanted)
+		return choose_freely();
+	if (!soft)
+		add(&providers, &verbs_system, wanted, both ? (size_t)(plus - wanted) : strlen(wanted), true);
+	if (soft || both)
+		add(&providers, &verbs_softverbs, "", 0, true);
+	return providers;
+}
+
+static int open_one(const struct provider *provider, const char *wanted_addr, size_t max_message_bytes,
+                    struct devices *devices)
+{
+	struct device *device = &devices->list[devices->count];
+	int rc = device_open(device, provider->functions, provider->device, wanted_addr, max_message_bytes);
+
+	if (rc == 0)
+		device->index = devices->count++;
+	return rc;
+}
+
+int providers_open(const struct providers *providers, const char *wanted_addr, size_t max_message_bytes,
+                   struct devices *devices)
+{
+	devices->count = 0;
+	for (uint32_t i = 0; i < providers->count; i++) {
+		int rc = open_one(&providers->list[i], i == 0 ? wanted_addr : NULL, max_message_bytes, devices);
+
+		if (rc == 0 || !providers->list[i].needed)
+			continue;
+		devices_close(devices);
+		return rc;
+	}
+	return 0;
 }

@@ -1,27 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * provider.h - who serves the device of a rank: rdma-core, or the softverbs that is built in
+ * provider.h - who serves the devices of a rank: rdma-core a card, and the softverbs that is built in
  *
- * The name asked for decides. Without one rdma-core is asked first, and softverbs serves where that
- * has no device. Where the process's libibverbs is itself softverbs (oriel-soft), that is the device,
- * and the one built in stays silent.
+ * DESIGN NOTES
+ *
+ * What is asked for (ORIEL_DEVICE) decides:
+ *
+ *   nothing       a card if there is one, and softverbs for the ranks that memory can be shared with
+ *   soft          softverbs only: memory only. Also soft0, as it calls its device
+ *   card          any card, and no shared memory
+ *   NAME          this device of rdma-core, and no shared memory
+ *   card+soft, NAME+soft   both, and it is an error if one of them cannot be opened
+ *
+ * Where the process's libibverbs is itself softverbs (oriel-soft), that is the device, and the one
+ * built in stays silent.
  */
 #ifndef ORIEL_PROVIDER_H
 #define ORIEL_PROVIDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "verbs/devices.h"
 #include "verbs/functions.h"
 
 struct provider {
 	const struct verbs_functions *functions;
-	const char *device; /* the name to look for among its devices, or "": any */
+	char device[64]; /* the name to look for among its devices, or "": any */
+	bool needed;     /* without it the rank cannot do what was asked for */
+};
+
+/* At least one; a card is the first. */
+struct providers {
+	struct provider list[DEVICES_MAX];
+	uint32_t count;
 };
 
 /* Whether the process's libibverbs is softverbs. */
 bool provider_system_is_softverbs(void);
 
-/* The names "soft" and "soft0" mean softverbs, any other a device of rdma-core, NULL and "" any. */
-struct provider provider_choose(const char *wanted_device);
+struct providers providers_choose(const char *wanted);
+
+/*
+ * Open what they serve. The address is the card's, or that of the only device. ERRORS:
+ * ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY: a needed one cannot be opened, and none is.
+ */
+int providers_open(const struct providers *providers, const char *wanted_addr, size_t max_message_bytes,
+                   struct devices *devices);
 
 #endif

@@ -13,19 +13,36 @@
 #include "verbs/device.h"
 #include "verbs/provider.h"
 
+/* One device, that of functions; "" for any of its name. */
 static void expect(const char *wanted, const struct verbs_functions *functions, const char *device)
 {
-	struct provider provider = provider_choose(wanted);
+	struct providers providers = providers_choose(wanted);
 
-	CU_ASSERT_PTR_EQUAL(provider.functions, functions);
-	CU_ASSERT_STRING_EQUAL(provider.device, device);
+	CU_ASSERT_EQUAL_FATAL(providers.count, 1);
+	CU_ASSERT_PTR_EQUAL(providers.list[0].functions, functions);
+	CU_ASSERT_STRING_EQUAL(providers.list[0].device, device);
+	CU_ASSERT_TRUE(providers.list[0].needed);
 }
 
-static void test_device_of_rdma_core_comes_first(void)
+/* A card of that name, and softverbs. */
+static void expect_both(const char *wanted, const char *device, bool soft_needed)
+{
+	struct providers providers = providers_choose(wanted);
+
+	CU_ASSERT_EQUAL_FATAL(providers.count, 2);
+	CU_ASSERT_PTR_EQUAL(providers.list[0].functions, &verbs_system);
+	CU_ASSERT_STRING_EQUAL(providers.list[0].device, device);
+	CU_ASSERT_TRUE(providers.list[0].needed);
+	CU_ASSERT_PTR_EQUAL(providers.list[1].functions, &verbs_softverbs);
+	CU_ASSERT_STRING_EQUAL(providers.list[1].device, "");
+	CU_ASSERT_EQUAL(providers.list[1].needed, soft_needed);
+}
+
+static void test_both_where_there_is_a_card(void)
 {
 	fake_reset();
-	expect(NULL, &verbs_system, "");
-	expect("", &verbs_system, "");
+	expect_both(NULL, "", false);
+	expect_both("", "", false);
 }
 
 static void test_softverbs_serves_where_there_is_none(void)
@@ -41,7 +58,12 @@ static void test_name_decides(void)
 	fake_reset();
 	expect("soft", &verbs_softverbs, "");
 	expect("soft0", &verbs_softverbs, "");
+	expect("card", &verbs_system, "");
 	expect("fake0", &verbs_system, "fake0");
+	expect("fake0+1", &verbs_system, "fake0+1");
+	expect_both("card+soft", "", true);
+	expect_both("fake0+soft", "fake0", true);
+	expect_both("fake0+1+soft", "fake0+1", true);
 	fake_config.no_device = true;
 	expect("fake0", &verbs_system, "fake0");
 }
@@ -51,11 +73,39 @@ static void test_shortage_is_no_absence(void)
 {
 	fake_reset();
 	fake_config.shortage = EMFILE;
-	expect(NULL, &verbs_system, "");
+	expect_both(NULL, "", false);
 	fake_reset();
 	fake_fail_call(1);
-	expect(NULL, &verbs_system, "");
+	expect_both(NULL, "", false);
 	fake_reset();
+}
+
+/* Both are open, and each is what its index says. */
+static void test_open_both(void)
+{
+	struct providers providers = providers_choose("fake0+soft");
+	struct devices devices;
+
+	fake_reset();
+	CU_ASSERT_EQUAL_FATAL(providers_open(&providers, FAKE_ADDR, 0, &devices), 0);
+	CU_ASSERT_EQUAL_FATAL(devices.count, 2);
+	CU_ASSERT_EQUAL(devices.list[1].index, 1);
+	CU_ASSERT_PTR_EQUAL(devices_find(&devices, false), &devices.list[0]);
+	CU_ASSERT_PTR_EQUAL(devices_find(&devices, true), &devices.list[1]);
+	devices_close(&devices);
+	CU_ASSERT_EQUAL(fake_alive(), 0);
+}
+
+/* A needed device that is not there leaves nothing open. */
+static void test_open_fails_as_a_whole(void)
+{
+	struct providers providers = providers_choose("other0+soft");
+	struct devices devices;
+
+	fake_reset();
+	CU_ASSERT_EQUAL(providers_open(&providers, NULL, 0, &devices), ORIEL_ERR_DEVICE);
+	CU_ASSERT_EQUAL(devices.count, 0);
+	CU_ASSERT_EQUAL(fake_alive(), 0);
 }
 
 /* It calls itself, not the functions of the same names that the process has. */
@@ -77,10 +127,12 @@ void suite_provider(void)
 {
 	CU_pSuite suite = CU_add_suite("provider", NULL, NULL);
 
-	CU_add_test(suite, "device_of_rdma_core_comes_first", test_device_of_rdma_core_comes_first);
+	CU_add_test(suite, "both_where_there_is_a_card", test_both_where_there_is_a_card);
 	CU_add_test(suite, "softverbs_serves_where_there_is_none", test_softverbs_serves_where_there_is_none);
 	CU_add_test(suite, "name_decides", test_name_decides);
 	CU_add_test(suite, "shortage_is_no_absence", test_shortage_is_no_absence);
+	CU_add_test(suite, "open_both", test_open_both);
+	CU_add_test(suite, "open_fails_as_a_whole", test_open_fails_as_a_whole);
 	CU_add_test(suite, "softverbs_is_there_beside_another_libibverbs",
 	            test_softverbs_is_there_beside_another_libibverbs);
 }
