@@ -9,7 +9,7 @@ launcher_src = $(wildcard bootstrap/launcher/*.c) $(boot_wire_src)
 $(B)/bin/oriel-run: $(call objects,$(launcher_src))
 	$(link) $^ -lev -lsodium
 
-$(B)/bin/oriel-info: $(call objects,bootstrap/info.c) $(lib_all)
+$(B)/bin/oriel-info: $(call objects,bootstrap/info.c bootstrap/info_ranks.c) $(lib_all)
 	$(link) $^ $(LIBS)
 
 $(B)/obj/bootstrap/client/pmix/%.o: ALL_CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags pmix))

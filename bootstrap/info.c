@@ -3,8 +3,9 @@
  * info.c - oriel-info: what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
  * device it would take, and from whom (verbs/provider.h)
  *
- * The exit status is 0 if there is a device that oriel_init would take, 1 if not, 2 for wrong
- * usage.
+ * As a rank of a job of several it also tells, on rank 0, how the others would be reached. The exit
+ * status is 0 if oriel_init would find what it needs and, under a launcher, every rank would be
+ * reached, 1 if not, 2 for wrong usage.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
+#include "info_ranks.h"
 #include "job/job.h"
 #include "oriel.h"
 #include "verbs/device.h"
@@ -25,7 +27,8 @@
 
 static const char usage[] =
 	"usage: oriel-info [--chosen]\n"
-	"  shows RDMA devices, ports, addresses and limits, which devices would be taken and why the others not\n"
+	"  shows RDMA devices, ports, addresses and limits, which devices would be taken and why the others not;\n"
+	"  started as the ranks of a job (oriel-run -n 2 oriel-info) also how rank 0 would reach the others\n"
 	"  --chosen  print only the devices and addresses that would be taken\n"
 	"  ORIEL_DEVICE and ORIEL_ADDR restrict the choice, as they do for programs\n";
 
@@ -33,6 +36,7 @@ struct choice {
 	bool chosen_only;
 	bool asked; /* it is the provider's turn that oriel_init would ask */
 	bool found;
+	bool reachable; /* all other ranks, if there are any */
 };
 
 static const char *limit_text(rlim_t limit, char text[24])
@@ -256,6 +260,13 @@ static void print_not_found(FILE *out)
 		"                     makes SoftRoCE, on a network interface\n");
 }
 
+static void print_ranks(struct info_ranks *ranks, const char *why, struct choice *choice)
+{
+	if (!ranks)
+		printf("what the other ranks would be reached by\n  no job can be joined: %s\n", why);
+	choice->reachable = ranks && info_ranks_ask(ranks, true);
+}
+
 static void print_all(struct choice *choice)
 {
 	printf("Oriel %s\n", oriel_version());
@@ -265,6 +276,24 @@ static void print_all(struct choice *choice)
 		print_not_found(stdout);
 	print_limits();
 	print_memory();
+}
+
+/* Rank 0 tells, the others are asked about. */
+static void run_as_rank(struct choice *choice)
+{
+	const char *why;
+	int rank;
+	struct info_ranks *ranks = info_ranks_join(&rank, &why);
+
+	if (rank == 0) {
+		print_all(choice);
+		print_ranks(ranks, why, choice);
+	} else {
+		choice->found = choice->reachable = true;
+		info_ranks_ask(ranks, false);
+	}
+	if (ranks)
+		info_ranks_leave(ranks);
 }
 
 static void print_chosen(struct choice *choice)
@@ -291,9 +320,10 @@ int main(int argc, char **argv)
 		fputs(usage, help ? stdout : stderr);
 		return help ? check_written() : 2;
 	}
+	choice.reachable = choice.chosen_only;
 	if (choice.chosen_only)
 		print_chosen(&choice);
 	else
-		print_all(&choice);
-	return check_written() || !choice.found;
+		run_as_rank(&choice);
+	return check_written() || !choice.found || !choice.reachable;
 }
