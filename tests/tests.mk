@@ -6,7 +6,7 @@ epochs_src = $(wildcard tests/epochs/*.c)
 
 fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/main_fake.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
-unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c options.c)
+unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
 
 .PHONY: tests unit launcher-tests starters-tests
 tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(B)/tests/soft/inside $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs

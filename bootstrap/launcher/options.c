@@ -3,6 +3,7 @@
 #include "launcher/options.h"
 
 #include "boot.h"
+#include "launcher/nodes.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,6 +20,7 @@ enum long_option {
 	OPTION_GRACE,
 	OPTION_DEVICE,
 	OPTION_ADDR,
+	OPTION_HOSTS,
 	OPTION_VERSION,
 };
 
@@ -28,6 +30,7 @@ static const struct option long_options[] = {
 	{ "grace", required_argument, NULL, OPTION_GRACE },
 	{ "device", required_argument, NULL, OPTION_DEVICE },
 	{ "addr", required_argument, NULL, OPTION_ADDR },
+	{ "hosts", required_argument, NULL, OPTION_HOSTS },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -38,7 +41,8 @@ const char *options_usage(void)
 {
 	return "usage: oriel-run -n N [options] PROGRAM [ARGUMENTS]\n"
 		   "\n"
-		   "Starts PROGRAM N times on this machine, as the ranks 0 to N-1 of one job.\n"
+		   "Starts PROGRAM N times on this machine, as the ranks 0 to N-1 of one job. On several machines srun, mpirun\n"
+		   "or mpiexec.hydra start it: srun --mpi=pmix -N 2 PROGRAM, mpirun -n N PROGRAM, mpiexec.hydra -n N PROGRAM.\n"
 		   "\n"
 		   "  -n N             ranks to start, 1 to 8192\n"
 		   "  --prefix         put \"[rank] \" in front of every line of output\n"
@@ -49,6 +53,7 @@ const char *options_usage(void)
 		   "                   shared memory; auto: what the machine has, else soft (default). A program of another\n"
 		   "                   library gets softverbs by oriel-soft: oriel-run -n N oriel-soft PROGRAM\n"
 		   "  --addr A,B,...   the local addresses the ranks use (ORIEL_ADDR), dealt out in turn\n"
+		   "  --hosts A,B,...  starts nothing, and prints what to type instead\n"
 		   "  -x VAR=VALUE     set a variable in the ranks' environment; may be repeated\n"
 		   "  -v, --verbose    tell what the launcher does\n"
 		   "  -h, --help       print this\n"
@@ -191,6 +196,9 @@ static enum options_verdict parse_option(struct options *options, int option, ch
 		return parse_seconds(options, "--grace", optarg, &options->grace_s);
 	case OPTION_DEVICE:
 		return parse_device(options, optarg);
+	case OPTION_HOSTS:
+		options->hosts = optarg;
+		return OPTIONS_RUN;
 	case OPTION_ADDR:
 		return parse_addrs(options, optarg);
 	default:
@@ -205,6 +213,8 @@ static enum options_verdict check_complete(struct options *options, int argc, ch
 	if (optind >= argc)
 		return wrong(options, "the program to start is missing");
 	options->command = argv + optind;
+	if (nodes_are_wanted(options, options->error, sizeof(options->error)))
+		return OPTIONS_WRONG;
 	return OPTIONS_RUN;
 }
 

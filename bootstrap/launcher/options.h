@@ -15,7 +15,7 @@
 #define RUN_VARIABLES_MAX 256
 #define RUN_SECONDS_MAX 100000000.
 #define RUN_GRACE_DEFAULT_S 10.
-#define RUN_OPTIONS_ERROR_BYTES 256
+#define RUN_OPTIONS_ERROR_BYTES 1024
 
 enum options_verdict {
 	OPTIONS_RUN, /* start the job */
@@ -31,6 +31,7 @@ struct options {
 	bool verbose;
 	double timeout_s;                 /* for the whole job; 0: none */
 	double grace_s;                   /* from a failure to SIGTERM, and from SIGTERM to SIGKILL */
+	const char *hosts;                /* machines asked for, which only leads to an error; NULL: none */
 	const char *device;               /* NULL: leave ORIEL_DEVICE alone */
 	char *addr_list;                  /* a copy of --addr, cut into addrs */
 	const char *addrs[RUN_ADDRS_MAX]; /* rank i gets addrs[i % addr_count] */

@@ -76,6 +76,22 @@ static void parse__last_of_an_option_counts(void)
 	CU_ASSERT_PTR_NULL(options.device);
 }
 
+/* What other starters do is told by the line to type, the program and all. */
+static void parse__several_machines(void)
+{
+	unsetenv("SLURM_JOB_NUM_NODES");
+	expect_wrong("-n 8 --hosts a,b prog -v x", "type: mpiexec.hydra -hosts a,b -n 8 prog -v x");
+	setenv("SLURM_JOB_NUM_NODES", "1", 1);
+	CU_ASSERT_EQUAL(parse("-n 8 prog"), OPTIONS_RUN);
+	expect_wrong("-n 8 --hosts a,b prog", "type: srun --mpi=pmix -n 8 prog");
+	setenv("SLURM_JOB_NUM_NODES", "3", 1);
+	expect_wrong("-n 8 prog -v x", "allocation of 3 nodes");
+	expect_wrong("-n 8 prog -v x", "Type: srun --mpi=pmix -n 8 prog -v x;");
+	expect_wrong("prog", "number of ranks");
+	CU_ASSERT_EQUAL(parse("--help"), OPTIONS_HELP);
+	unsetenv("SLURM_JOB_NUM_NODES");
+}
+
 static void parse__help_and_version(void)
 {
 	char bound[32];
@@ -170,6 +186,7 @@ void suite_options(void)
 	CU_ADD_TEST(suite, parse__least);
 	CU_ADD_TEST(suite, parse__most);
 	CU_ADD_TEST(suite, parse__last_of_an_option_counts);
+	CU_ADD_TEST(suite, parse__several_machines);
 	CU_ADD_TEST(suite, parse__help_and_version);
 	CU_ADD_TEST(suite, parse__wrong_numbers);
 	CU_ADD_TEST(suite, parse__no_time_limit);
