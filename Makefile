@@ -32,6 +32,7 @@ all: lib soft $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
+test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
 soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS) && MULTI_JOBS=$(SEEDS) tests/multi/run leave_jobs
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 scale: tests ; tests/scale/run 1000 && perf/scale
@@ -65,7 +66,7 @@ uninstall:
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%)
 
-.PHONY: all demo test soak soak-adversary scale fuzz clean distclean install uninstall
+.PHONY: all demo test test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
