@@ -12,10 +12,19 @@
  * broken. The socket stays a blocking one: its flags may be shared. It stays open after the end
  * too, for its number must not become another file's while PMI_FD names it; close-on-exec, which no
  * inherited descriptor has, tells that this process has joined.
+ *
+ * An MPI library in the process may speak PMI on the same socket (MPICH). Once it has been
+ * initialised the socket is its own, and the program must give its own means; from the start where
+ * the launcher lets nobody begin anew, as Slurm does not. If Oriel comes first,
+ * nothing may be left on the socket when oriel_init returns: the exchange is waited for, all values
+ * are taken and kept, and the goodbye is said when the process ends, unless MPI has come and says
+ * it.
  */
 #include "base/err.h"
 #include "base/util.h"
 #include "boot_check.h"
+#include "client/alarm.h"
+#include "client/beside_mpi.h"
 #include "client/clients.h"
 #include "client/later.h"
 #include "client/pmi_line.h"
@@ -29,9 +38,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#define JOIN_TIMEOUT_MS 60000 /* for every answer before the job has been joined, and all of them */
-#define END_TIMEOUT_MS 2000   /* for the answer to the last request */
+#define JOIN_TIMEOUT_MS 60000      /* for every answer before the job has been joined, and all of them */
+#define EXCHANGE_TIMEOUT_MS 600000 /* for all ranks to come to oriel_init, where that is waited for */
+#define END_TIMEOUT_MS 2000        /* for the answer to the last request */
 #define LINE_BYTES 2048
 #define NAME_BYTES 256 /* of the job's store */
 #define KEY_BYTES 96
@@ -40,6 +51,13 @@ static_assert(LINE_BYTES > NAME_BYTES + KEY_BYTES + 2 * BOOT_VALUE_MAX_BYTES + 6
 
 /* What is under way. */
 enum request { REQUEST_NONE, REQUEST_PUT, REQUEST_BARRIER, REQUEST_GET };
+
+/* A rank's value, where all are kept. */
+struct kept {
+	bool known;
+	uint8_t size_bytes;
+	uint8_t bytes[BOOT_VALUE_MAX_BYTES];
+};
 
 struct boot_pmi {
 	struct boot base;
@@ -52,6 +70,8 @@ struct boot_pmi {
 	int value_max_bytes;     /* of hexadecimal digits */
 	struct later_get *asked; /* when REQUEST_GET */
 	struct later later;
+	struct kept *kept;   /* all values, beside an MPI: the socket is not used any more; else NULL */
+	int alarm_fd;        /* rings when one of them has been asked for; -1 without them */
 	char in[LINE_BYTES]; /* received, not yet a whole line */
 	size_t in_size;
 };
@@ -231,6 +251,16 @@ static int join(struct boot_pmi *pmi)
 
 /* Requests. */
 
+/* The size of the value in an answer, or -1 if there is none. */
+static int read_value(const char *line, uint8_t value[BOOT_VALUE_MAX_BYTES])
+{
+	char digits[LINE_BYTES];
+
+	if (pmi_failed(line) || !pmi_field(line, "value", digits, sizeof(digits)))
+		return -1;
+	return pmi_read_hex(digits, value, BOOT_VALUE_MAX_BYTES);
+}
+
 static int fail_rank(const struct boot *boot, int rank)
 {
 	return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
@@ -252,6 +282,62 @@ static int check_put(const struct boot_pmi *pmi, const char *key, const void *va
 	return 0;
 }
 
+/* Blocking: the answer to the request that has been sent. */
+static int await_answer(struct boot_pmi *pmi, const char *cmd, uint64_t deadline_ns, char line[LINE_BYTES])
+{
+	int rc = await_line(pmi, deadline_ns, line);
+
+	if (rc || pmi_is(line, cmd))
+		return rc;
+	return fail_lost(pmi, "it answers something else");
+}
+
+static int ask_value(struct boot_pmi *pmi, const char *key, int rank, uint64_t deadline_ns)
+{
+	struct kept *kept = &pmi->kept[rank];
+	char line[LINE_BYTES];
+	int size, rc = send_line(pmi, "cmd=get kvsname=%s key=oriel-%s-%d\n", pmi->store, key, rank);
+
+	if (!rc)
+		rc = await_answer(pmi, "get_result", deadline_ns, line);
+	if (rc)
+		return rc;
+	size = read_value(line, kept->bytes);
+	kept->known = size >= 0;
+	kept->size_bytes = kept->known ? (uint8_t)size : 0;
+	return 0;
+}
+
+static int ask_all_values(struct boot_pmi *pmi, const char *key, uint64_t deadline_ns)
+{
+	int rc = alarm_open(&pmi->alarm_fd);
+
+	if (rc)
+		return rc;
+	pmi->kept = calloc((size_t)pmi->base.size, sizeof(*pmi->kept));
+	if (!pmi->kept)
+		return err_set(ORIEL_ERR_MEMORY, "no memory for the values of %d ranks", pmi->base.size);
+	for (int rank = 0; rank < pmi->base.size && rc == 0; rank++)
+		rc = ask_value(pmi, key, rank, deadline_ns);
+	return rc;
+}
+
+/* Beside an MPI: from the put that has been sent to the last value. */
+static int exchange_all(struct boot_pmi *pmi, const char *key)
+{
+	uint64_t deadline_ns = now_ns() + EXCHANGE_TIMEOUT_MS * NS_PER_MS;
+	char line[LINE_BYTES];
+	int rc = await_answer(pmi, "put_result", deadline_ns, line);
+
+	if (!rc && pmi_failed(line))
+		rc = fail_lost(pmi, "it does not take the value");
+	if (!rc)
+		rc = send_line(pmi, "cmd=barrier_in\n");
+	if (!rc)
+		rc = await_answer(pmi, "barrier_out", deadline_ns, line);
+	return rc ? rc : ask_all_values(pmi, key, deadline_ns);
+}
+
 static int pmi_put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
 {
 	struct boot_pmi *pmi = pmi_of(boot);
@@ -265,6 +351,8 @@ static int pmi_put(struct boot *boot, const char *key, const void *value, size_t
 	if (rc)
 		return rc;
 	pmi->put_done = true;
+	if (mpi_is_here())
+		return exchange_all(pmi, key);
 	pmi->request = REQUEST_PUT;
 	return 0;
 }
@@ -293,7 +381,12 @@ static int pmi_get(struct boot *boot, int rank, const char *key)
 	if (pmi->lost)
 		return fail_lost(pmi, "it was closed");
 	rc = later_add(&pmi->later, rank, key);
-	return rc ? rc : ask_next(pmi);
+	if (rc)
+		return rc;
+	if (!pmi->kept)
+		return ask_next(pmi);
+	alarm_set(pmi->alarm_fd, ALARM_NOW);
+	return 0;
 }
 
 static int pmi_leave(struct boot *boot)
@@ -318,7 +411,9 @@ static int pmi_abort(struct boot *boot, int status, const char *reason)
 
 static int pmi_fd(const struct boot *boot)
 {
-	return ((const struct boot_pmi *)boot)->fd;
+	const struct boot_pmi *pmi = (const struct boot_pmi *)boot;
+
+	return pmi->kept ? pmi->alarm_fd : pmi->fd;
 }
 
 static void tell_lost(struct boot_pmi *pmi, const char *why)
@@ -339,12 +434,9 @@ static void tell_lost(struct boot_pmi *pmi, const char *why)
 static void answer_get(struct boot_pmi *pmi, const char *line)
 {
 	struct later_get *get = pmi->asked;
-	char digits[LINE_BYTES];
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
-	int size = -1;
+	int size = read_value(line, value);
 
-	if (!pmi_failed(line) && pmi_field(line, "value", digits, sizeof(digits)))
-		size = pmi_read_hex(digits, value, sizeof(value));
 	pmi->asked = NULL;
 	pmi->base.events->value(pmi->base.events_arg, get->rank, get->key, size >= 0 ? value : NULL,
 	                        size >= 0 ? (size_t)size : 0);
@@ -377,12 +469,28 @@ static bool take_answer(struct boot_pmi *pmi, const char *line)
 	return false;
 }
 
+static void answer_from_kept(struct boot_pmi *pmi)
+{
+	for (struct later_get *get = later_take(&pmi->later); get; get = later_take(&pmi->later)) {
+		const struct kept *kept = &pmi->kept[get->rank];
+
+		pmi->base.events->value(pmi->base.events_arg, get->rank, get->key, kept->known ? kept->bytes : NULL,
+		                        kept->size_bytes);
+		free(get);
+	}
+	alarm_set(pmi->alarm_fd, ALARM_NEVER);
+}
+
 static int pmi_dispatch(struct boot *boot)
 {
 	struct boot_pmi *pmi = pmi_of(boot);
 	char line[LINE_BYTES], why[LINE_BYTES + 32];
 	ssize_t got;
 
+	if (pmi->kept) {
+		answer_from_kept(pmi);
+		return 0;
+	}
 	do {
 		while (!pmi->lost && take_line(pmi, line)) {
 			if (take_answer(pmi, line) && ask_next(pmi) == 0)
@@ -403,6 +511,9 @@ static int pmi_dispatch(struct boot *boot)
 
 static void release(struct boot_pmi *pmi)
 {
+	if (pmi->alarm_fd >= 0)
+		close(pmi->alarm_fd);
+	free(pmi->kept);
 	free(pmi->asked);
 	later_clear(&pmi->later);
 	free(pmi);
@@ -420,11 +531,28 @@ static void finalize(struct boot_pmi *pmi)
 		continue;
 }
 
+static int fd_to_finalize; /* when the process ends */
+
+/*
+ * A process that ends without the goodbye has crashed, as launchers see it; MPI_Finalize says it if
+ * MPI has come.
+ */
+static void finalize_at_exit(void)
+{
+	struct boot_pmi pmi = { .fd = fd_to_finalize };
+
+	if (!mpi_is_initialized())
+		finalize(&pmi);
+}
+
 static void pmi_close(struct boot *boot)
 {
 	struct boot_pmi *pmi = pmi_of(boot);
 
-	if (!pmi->lost)
+	fd_to_finalize = pmi->fd;
+	if (pmi->kept)
+		atexit(finalize_at_exit);
+	else if (!pmi->lost)
 		finalize(pmi);
 	release(pmi);
 }
@@ -470,6 +598,24 @@ static int read_environment(struct boot_pmi *pmi)
 	return rc ? rc : check_descriptor(pmi);
 }
 
+/*
+ * Two in one process can share the connection where the second may begin anew: hydra lets it, Slurm
+ * does not.
+ */
+static int check_mpi(void)
+{
+	bool shared = getenv("HYDI_CONTROL_FD");
+
+	if (!mpi_is_here() || (shared && !mpi_is_initialized()))
+		return 0;
+	return err_set(
+		ORIEL_ERR_BOOTSTRAP,
+		"an MPI library is in this process, and the connection to %s (PMI_FD) is its own: give oriel_init "
+		"the program's own means, a struct oriel_bootstrap whose exchange calls MPI_Allgather (the example in "
+		"oriel_init(3))%s",
+		launcher(), shared ? ", or call it before MPI_Init" : "");
+}
+
 int boot_pmi_open(struct boot **boot)
 {
 	struct boot_pmi *pmi = calloc(1, sizeof(*pmi));
@@ -478,7 +624,10 @@ int boot_pmi_open(struct boot **boot)
 	if (!pmi)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
 	pmi->base.ops = &pmi_ops;
-	rc = read_environment(pmi);
+	pmi->alarm_fd = -1;
+	rc = check_mpi();
+	if (!rc)
+		rc = read_environment(pmi);
 	if (!rc)
 		rc = join(pmi);
 	if (rc) {

@@ -336,6 +336,14 @@ void device_close(struct device *device)
 	memset(device, 0, sizeof(*device));
 }
 
+/* Slurm gives its tasks the limits of the shell that submitted the job. */
+static const char *slurm_remedy(void)
+{
+	if (!getenv("SLURM_JOB_ID"))
+		return "";
+	return "; under Slurm: ulimit -l unlimited before sbatch, or PropagateResourceLimitsExcept=MEMLOCK in slurm.conf";
+}
+
 static void register_failed(const struct device *device, const void *base, size_t size_bytes, int error)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
@@ -345,8 +353,8 @@ static void register_failed(const struct device *device, const void *base, size_
 		err_set(
 			ORIEL_ERR_MEMORY,
 			"device %s could not register %zu bytes at %p: the locked-memory limit is %llu bytes (%s). Raise it: ulimit "
-			"-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service",
-			device_name(device), size_bytes, base, (unsigned long long)limit.rlim_cur, strerror(error));
+			"-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service%s",
+			device_name(device), size_bytes, base, (unsigned long long)limit.rlim_cur, strerror(error), slurm_remedy());
 	else
 		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s", device_name(device), size_bytes,
 		        base, strerror(error));
