@@ -33,7 +33,8 @@ all: lib soft $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
-soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS) && MULTI_JOBS=$(SEEDS) tests/multi/run leave_jobs
+soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && STARTERS_JOBS=$(SEEDS) tests/starters/run each_jobs_in_a_row && \
+	tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS) && MULTI_JOBS=$(SEEDS) tests/multi/run leave_jobs
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 scale: tests ; tests/scale/run 1000 && perf/scale
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
