@@ -12,4 +12,5 @@ $(B)/bin/oriel-run: $(call objects,$(launcher_src))
 $(B)/bin/oriel-info: $(call objects,bootstrap/info.c bootstrap/info_ranks.c) $(lib_all)
 	$(link) $^ $(LIBS)
 
-$(B)/obj/bootstrap/client/pmix/%.o: ALL_CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags pmix))
+boot_pmix_cflags = $(if $(WITH_PMIX),-DWITH_PMIX $(patsubst -I%,-isystem %,$(shell pkg-config --cflags pmix)))
+$(B)/obj/bootstrap/client/pmix/%.o: ALL_CFLAGS += $(boot_pmix_cflags)

@@ -35,6 +35,8 @@ $(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(lib_all)
 # Unit tests and those of several ranks look inside, so they link the archive with all names. Unit tests include
 # sources under test, or link fakes in place of librdmacm and libibverbs.
 
+$(B)/obj/tests/unit/test_boot_pmix.o: ALL_CFLAGS += $(boot_pmix_cflags)
+
 $(B)/bin/unit: $(call objects,$(unit_src)) $(lib_all)
 	$(link) $^ -lcunit $(LIBS) -lm
 

@@ -35,6 +35,7 @@ static void add_suites(void)
 	suite_pmi_line();
 	suite_boot_pmi();
 	suite_boot_caller();
+	suite_boot_pmix();
 	suite_kvs();
 	suite_rdv();
 	suite_lines();

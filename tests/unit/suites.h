@@ -13,6 +13,7 @@ void suite_later(void);
 void suite_pmi_line(void);
 void suite_boot_pmi(void);
 void suite_boot_caller(void);
+void suite_boot_pmix(void);
 void suite_kvs(void);
 void suite_rdv(void);
 void suite_lines(void);

@@ -216,6 +216,13 @@ static void end_exchange(struct boot_pmix *pmix)
 	pmix->exchanged_ns = now_ns();
 }
 
+static void ask_for_data(pmix_info_t *collect)
+{
+	*collect = (pmix_info_t){ .key = PMIX_COLLECT_DATA };
+	collect->value.type = PMIX_BOOL;
+	collect->value.data.flag = true;
+}
+
 /* As MPI's own initialisation, it waits for all ranks. */
 static int fence_and_wait(struct boot_pmix *pmix)
 {
@@ -487,9 +494,7 @@ int boot_pmix_open(struct boot **boot)
 	if (!pmix)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
 	pmix->base.ops = &pmix_ops;
-	pmix->collect = (pmix_info_t){ .key = PMIX_COLLECT_DATA };
-	pmix->collect.value.type = PMIX_BOOL;
-	pmix->collect.value.data.flag = true;
+	ask_for_data(&pmix->collect);
 	rc = open_all(pmix);
 	if (rc) {
 		release(pmix);
