@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * multi_bootstrap.c - ranks that the program has started, and that find each other by its own means
+ *
+ * The launcher has started one process; for each case the program forks four ranks, which share a board of memory. By it they
+ * exchange, or put and get. Each puts to its neighbour; what goes wrong it says, and ends with 1.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "oriel.h"
+
+#define RANKS 4
+#define BYTES_MAX 512
+#define LIMIT_S 60
+
+/* What the ranks share. */
+struct board {
+	pthread_barrier_t barrier;
+	uint8_t bytes[RANKS][BYTES_MAX]; /* by the rank; read by others behind the barrier, or when size is set */
+	uint32_t size[RANKS];            /* of a value put; stored behind it, loaded before it; 0: none yet */
+};
+
+/* One rank of a case. */
+struct own_rank {
+	struct board *board;
+	int rank;
+};
+
+static int exchange(void *context, const void *mine, size_t size_bytes, void *all)
+{
+	struct own_rank *own = context;
+
+	if (size_bytes > BYTES_MAX)
+		return ENOSPC;
+	memcpy(own->board->bytes[own->rank], mine, size_bytes);
+	pthread_barrier_wait(&own->board->barrier);
+	for (size_t i = 0; i < RANKS; i++)
+		memcpy((uint8_t *)all + i * size_bytes, own->board->bytes[i], size_bytes);
+	pthread_barrier_wait(&own->board->barrier);
+	return 0;
+}
+
+static int put(void *context, const void *value, size_t size_bytes)
+{
+	struct own_rank *own = context;
+
+	memcpy(own->board->bytes[own->rank], value, size_bytes);
+	__atomic_store_n(&own->board->size[own->rank], (uint32_t)size_bytes, __ATOMIC_RELEASE); /* pairs with get's load */
+	return 0;
+}
+
+static int get(void *context, int rank, void *value, size_t *size_bytes)
+{
+	struct own_rank *own = context;
+	uint32_t size = __atomic_load_n(&own->board->size[rank], __ATOMIC_ACQUIRE); /* pairs with put's store */
+
+	if (size == 0)
+		return 1;
+	memcpy(value, own->board->bytes[rank], size);
+	*size_bytes = size;
+	return 0;
+}
+
+static void expect(struct own_rank *own, bool held, const char *what)
+{
+	if (held)
+		return;
+	fprintf(stderr, "rank %d: %s: %s\n", own->rank, what, oriel_last_error());
+	_exit(1);
+}
+
+#define EXPECT(own, condition) expect((own), (condition), #condition)
+
+static int join(struct own_rank *own, bool by_exchange, oriel_job **job)
+{
+	struct oriel_bootstrap bootstrap = {
+		.struct_bytes = sizeof(bootstrap), .rank = own->rank, .size = RANKS, .context = own
+	};
+	struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &bootstrap };
+
+	if (by_exchange) {
+		bootstrap.exchange = exchange;
+	} else {
+		bootstrap.put = put;
+		bootstrap.get = get;
+	}
+	return oriel_init(&options, job);
+}
+
+static void put_to_neighbour(struct own_rank *own, oriel_job *job)
+{
+	int here = -1, mine = own->rank;
+	oriel_group *world;
+	oriel_win *win;
+
+	EXPECT(own, oriel_rank(job) == own->rank && oriel_size(job) == RANKS);
+	EXPECT(own, oriel_group_world(job, &world) == 0);
+	EXPECT(own, oriel_win_create(&here, sizeof(here), 1, NULL, world, &win) == 0);
+	EXPECT(own, oriel_win_fence(win, 0) == 0);
+	EXPECT(own, oriel_put(win, &mine, sizeof(mine), (own->rank + 1) % RANKS, 0) == 0);
+	EXPECT(own, oriel_win_fence(win, 0) == 0);
+	EXPECT(own, here == (own->rank + RANKS - 1) % RANKS);
+	EXPECT(own, oriel_win_free(&win) == 0);
+	EXPECT(own, oriel_group_free(&world) == 0);
+}
+
+static void run_job(struct own_rank *own, bool by_exchange)
+{
+	oriel_job *job;
+
+	EXPECT(own, join(own, by_exchange, &job) == 0);
+	put_to_neighbour(own, job);
+	EXPECT(own, oriel_finalize(&job) == 0);
+}
+
+static void E1_own_exchange(struct own_rank *own)
+{
+	run_job(own, true);
+}
+
+static void E1_own_store(struct own_rank *own)
+{
+	run_job(own, false);
+}
+
+/* One job after the other: nothing of the first is in the way. */
+static void E1_own_exchange_again(struct own_rank *own)
+{
+	for (int i = 0; i < 3; i++)
+		run_job(own, true);
+}
+
+/* The others wait for a rank that starts late, and are not told that it is dead. */
+static void E1_own_store_with_a_late_rank(struct own_rank *own)
+{
+	if (own->rank == RANKS - 1)
+		usleep(300000);
+	run_job(own, false);
+}
+
+/* Nobody hangs in the exchange, and whoever needs the rank is told. */
+static void E6_rank_that_cannot_join(struct own_rank *own)
+{
+	oriel_job *job;
+
+	if (own->rank == RANKS - 1) {
+		setenv("ORIEL_DEVICE", "no-such-device", 1);
+		EXPECT(own, join(own, true, &job) == ORIEL_ERR_DEVICE);
+		return;
+	}
+	EXPECT(own, join(own, true, &job) == 0);
+	EXPECT(own, oriel_barrier(job) == ORIEL_ERR_PEER);
+	EXPECT(own, strstr(oriel_last_error(), "rank 3"));
+	EXPECT(own, oriel_finalize(&job) == ORIEL_ERR_PEER);
+}
+
+struct own_case {
+	const char *name;
+	void (*run)(struct own_rank *own);
+};
+
+static const struct own_case cases[] = {
+	{ "E1_own_exchange", E1_own_exchange },
+	{ "E1_own_store", E1_own_store },
+	{ "E1_own_exchange_again", E1_own_exchange_again },
+	{ "E1_own_store_with_a_late_rank", E1_own_store_with_a_late_rank },
+	{ "E6_rank_that_cannot_join", E6_rank_that_cannot_join },
+};
+
+static struct board *make_board(void)
+{
+	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_barrierattr_t shared;
+
+	if (board == MAP_FAILED)
+		exit(2);
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&board->barrier, &shared, RANKS);
+	return board;
+}
+
+static pid_t start_rank(const struct own_case *c, struct board *board, int rank)
+{
+	struct own_rank own = { board, rank };
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	alarm(LIMIT_S);
+	c->run(&own);
+	_exit(0);
+}
+
+/* The number of ranks that did not end well. */
+static int run_case(const struct own_case *c)
+{
+	struct board *board = make_board();
+	pid_t pids[RANKS];
+	int failed = 0, status;
+
+	for (int rank = 0; rank < RANKS; rank++)
+		pids[rank] = start_rank(c, board, rank);
+	for (int rank = 0; rank < RANKS; rank++) {
+		if (pids[rank] < 0 || waitpid(pids[rank], &status, 0) < 0 || status != 0)
+			failed++;
+	}
+	munmap(board, sizeof(*board));
+	return failed;
+}
+
+int main(void)
+{
+	int passed = 0, failed = 0;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int ranks = run_case(&cases[i]);
+
+		if (ranks == 0)
+			printf("ok %s\n", cases[i].name);
+		else
+			printf("not ok %s: %d of %d ranks\n", cases[i].name, ranks, RANKS);
+		ranks == 0 ? passed++ : failed++;
+	}
+	printf("multi_bootstrap: %d passed, %d failed, 0 skipped\n", passed, failed);
+	return failed != 0;
+}
