@@ -12,7 +12,8 @@
  * 2 to n, and the reader waits for exactly n.
  *
  * A target learns of others' data through its partners, so before the barrier all data is placed:
- * the acknowledged completion, which RC gives.
+ * the acknowledged completion, which RC gives; or, where words of the barrier may be a processor's
+ * stores and the device acknowledges too early for them, that of a read behind the data (device.h).
  *
  * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
  * not written to yet, by mail, who then do the same: they could have waited for ever, if only this

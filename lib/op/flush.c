@@ -25,6 +25,8 @@ static int flush_step(struct oriel_win *win, struct link *link, bool local)
 		wire_ring(wire);
 		return 1;
 	}
+	if (!local)
+		link->last_number = wire_placing(wire, link->last_number);
 	return wire_drive(wire, link->last_number);
 }
 
@@ -44,6 +46,12 @@ static bool flush_concerns(const struct flushing *f, const struct link *link)
 	return f->win->sync & SYNC_ACCESS ? link->marks & LINK_ACCESS : link->marks & LINK_TOUCHED;
 }
 
+/* Whether nothing is left to do for a later flush or fence: complete is not always placed (device.h). */
+static bool is_flushed(const struct flushing *f, const struct link *link)
+{
+	return !f->local || !link->peer->device->read_behind;
+}
+
 static void flush_link(struct flushing *f, struct link *link)
 {
 	int step = flush_step(f->win, link, f->local);
@@ -56,7 +64,7 @@ static void flush_link(struct flushing *f, struct link *link)
 		f->code = step;
 		f->failed = link->rank;
 	}
-	if (step == ORIEL_ERR_PEER || wire_done(&link->peer->wire, link->last_number))
+	if (step == ORIEL_ERR_PEER || (is_flushed(f, link) && wire_done(&link->peer->wire, link->last_number)))
 		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 }
 

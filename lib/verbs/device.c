@@ -227,6 +227,12 @@ static bool places_in_order(const struct ibv_device_attr *attr, const char *name
 	       strncmp(name, "soft", 4) == 0;
 }
 
+/* Devices that acknowledge what lies in memory: rxe, softverbs. No card promises it. */
+static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *name)
+{
+	return attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0 || strncmp(name, "soft", 4) == 0;
+}
+
 static int choose_flag_mode(struct device *device, const struct ibv_device_attr *attr)
 {
 	static const char *const words[] = { [FLAG_WRITE] = "write", [FLAG_ATOMIC] = "atomic", [FLAG_WAIT] = "wait", NULL };
@@ -262,6 +268,7 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 	device->max_message_bytes = port.max_msg_sz;
 	if (max_message_bytes && max_message_bytes < device->max_message_bytes)
 		device->max_message_bytes = max_message_bytes;
+	device->ack_placed = acks_what_is_placed(&attr, device_name(device));
 	return choose_flag_mode(device, &attr);
 }
 

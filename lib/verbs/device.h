@@ -31,6 +31,12 @@ struct boot;
  */
 enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
 
+/*
+ * Behind writes whose completion has been seen, a processor's store elsewhere can overtake them where
+ * the device acknowledges data before it is placed (ack_placed says that it does not). In a job that
+ * also has a device whose flags are such stores, what a fence or flush waits for is then the completion
+ * of a read behind the writes, which brings them to memory first (read_behind).
+ */
 struct device {
 	uint32_t index;                          /* among the job's devices */
 	const struct verbs_functions *functions; /* what serves it */
@@ -45,6 +51,8 @@ struct device {
 	uint8_t reads_in_flight;                /* RDMA READs and atomics outstanding on a queue pair */
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
+	bool ack_placed;
+	bool read_behind; /* set by whoever opens the job's devices */
 };
 
 /* One local address as device_scan sees it. */

@@ -103,12 +103,14 @@ struct providers providers_choose(const char *wanted_device)
 	return providers;
 }
 
-static int open_one(const struct provider *provider, const char *wanted_addr, size_t max_message_bytes,
+/* beside: the job has another device, here or at other ranks. */
+static int open_one(const struct provider *provider, bool beside, const char *wanted_addr, size_t max_message_bytes,
                     struct devices *devices)
 {
 	struct device *device = &devices->list[devices->count];
 	int rc = device_open(device, provider->functions, provider->device, wanted_addr, max_message_bytes);
 
+	device->read_behind = beside && !device->ack_placed;
 	if (rc == 0)
 		device->index = devices->count++;
 	return rc;
@@ -119,7 +121,8 @@ int providers_open(const struct providers *providers, const char *wanted_addr, s
 {
 	devices->count = 0;
 	for (uint32_t i = 0; i < providers->count; i++) {
-		int rc = open_one(&providers->list[i], i == 0 ? wanted_addr : NULL, max_message_bytes, devices);
+		int rc = open_one(&providers->list[i], providers->count > 1, i == 0 ? wanted_addr : NULL, max_message_bytes,
+		                  devices);
 
 		if (rc == 0 || !providers->list[i].needed)
 			continue;

@@ -74,6 +74,7 @@ struct wire {
 	uint64_t *sink;         /* result of fetch-and-adds; nobody reads it */
 	uint64_t posted;        /* number of the last request appended */
 	uint64_t signalled;     /* number of the last request that asks for a completion */
+	uint64_t read_behind;   /* number of the last read that was posted to have what is before it placed */
 	uint64_t zero_copy;     /* number of the last request that uses memory of the program's */
 	uint64_t retired;       /* number of the last request known complete; read by counter_load */
 	uint32_t batched;       /* requests appended, not yet posted */
@@ -137,6 +138,12 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
  * Returns the number.
  */
 uint64_t wire_signal(struct wire *wire);
+
+/*
+ * The request whose completion says that those up to `number` are placed at the peer: itself, or a
+ * read behind it (device.h), which is posted unless there is one.
+ */
+uint64_t wire_placing(struct wire *wire, uint64_t number);
 
 /* The number of the last request that uses memory of the program's. */
 uint64_t wire_last_zero_copy(struct wire *wire);

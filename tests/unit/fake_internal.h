@@ -48,6 +48,14 @@ struct fake_cq {
 	int users;
 };
 
+/* A write that has been acknowledged and not placed. */
+struct fake_write {
+	struct fake_write *next;
+	void *to;
+	size_t size_bytes;
+	uint8_t data[];
+};
+
 struct fake_qp {
 	struct ibv_qp ibv;
 	struct fake_id *id;
@@ -56,6 +64,7 @@ struct fake_qp {
 	uint64_t posted, freed;
 	uint64_t token; /* handed over with each request, and the next one back */
 	uint64_t done;
+	struct fake_write *unplaced;
 	struct fake_qp *next;
 };
 

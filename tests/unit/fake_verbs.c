@@ -410,6 +410,17 @@ static void unqueue(const struct fake_qp *qp)
 	}
 }
 
+/* What has not been placed by now never will be. */
+static void drop_unplaced(struct fake_qp *qp)
+{
+	while (qp->unplaced) {
+		struct fake_write *write = qp->unplaced;
+
+		qp->unplaced = write->next;
+		free(write);
+	}
+}
+
 void fake_qp_free(struct fake_qp *qp)
 {
 	struct fake_qp **at = &qps;
@@ -417,6 +428,7 @@ void fake_qp_free(struct fake_qp *qp)
 
 	fake_lock();
 	unqueue(qp);
+	drop_unplaced(qp);
 	while (*at != qp)
 		at = &(*at)->next;
 	*at = qp->next;
@@ -483,6 +495,35 @@ static void place(void *to, const void *from, size_t size)
 	fake_place_word(to, word);
 }
 
+/* In the order in which they were sent. */
+static void place_all(struct fake_qp *qp)
+{
+	while (qp->unplaced) {
+		struct fake_write *write = qp->unplaced;
+
+		qp->unplaced = write->next;
+		place(write->to, write->data, write->size_bytes);
+		free(write);
+	}
+}
+
+static void place_later(struct fake_qp *qp, void *to, const void *from, size_t size)
+{
+	struct fake_write *write = calloc(1, sizeof(*write) + size), **at = &qp->unplaced;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = write;
+	write->to = to;
+	write->size_bytes = size;
+	fake_copy(write->data, from, size);
+}
+
+static bool is_early(const struct fake_qp *qp, size_t size)
+{
+	return fake_config.early_acks && (size > sizeof(uint64_t) || qp->unplaced);
+}
+
 static void fetch_and_add(void *result, void *target, uint64_t add)
 {
 	uint64_t value, sum;
@@ -508,10 +549,14 @@ static enum ibv_wc_status transfer(struct job *job, struct fake_qp *remote, void
 		fake_qp_error(remote);
 		return IBV_WC_REM_ACCESS_ERR;
 	}
+	if (atomic || read || !fake_config.early_acks)
+		place_all(job->qp);
 	if (atomic)
 		fetch_and_add(local, target, job->wr.wr.atomic.compare_add);
 	else if (read)
 		fake_copy(local, target, size);
+	else if (is_early(job->qp, size))
+		place_later(job->qp, target, local, size);
 	else
 		place(target, local, size);
 	return IBV_WC_SUCCESS;

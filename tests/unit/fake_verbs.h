@@ -41,6 +41,8 @@ struct fake_config {
 	uint8_t reads_in_flight;    /* [16] */
 	uint32_t max_message_bytes; /* [2^30] */
 	bool engine;                /* [false] requests are carried out by another thread, later */
+	bool early_acks;            /* [false] writes of more than a word, and what follows them on their queue pair, are
+	                               acknowledged, and placed with the next read or atomic there, or once this is off */
 	bool engine_rests;          /* [false] the engine begins nothing for now */
 	uint32_t late_polls;        /* [0] a completion is seen only at the poll after that many */
 	bool hold_requests;         /* [false] connection requests wait for fake_release_requests */

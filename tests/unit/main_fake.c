@@ -26,6 +26,7 @@ static void count_test(const CU_pTest test, const CU_pSuite suite, const CU_pFai
 static void add_suites(void)
 {
 	suite_provider();
+	suite_mixed(); /* before the tests that close all descriptors, softverbs' too */
 	suite_wire();
 	suite_coll();
 	suite_conn();

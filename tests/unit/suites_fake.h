@@ -8,6 +8,7 @@ void suite_wire(void);
 void suite_coll(void);
 void suite_conn(void);
 void suite_goodbye(void);
+void suite_mixed(void);
 void suite_modes(void);
 void suite_sweep(void);
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_fake_mixed.c - two devices in one job: the fake as the card, and beside it the softverbs that is
+ * built in, which is the real one
+ */
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_job.h"
+#include "fake_scenario.h"
+#include "fake_verbs.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "suites_fake.h"
+
+#define RANKS 4
+#define BYTES 256 /* more than goes into a request */
+#define ROUNDS 50
+
+static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
+static int checked; /* atomic */
+
+static void begin_run(const char *what)
+{
+	fake_reset();
+	checked = 0;
+	ranks_limit(60, "%s", what);
+}
+
+/* Join as a rank of that node; the library reads the variable once. */
+static int join_on(struct rank *rank, const char *node)
+{
+	const struct oriel_options both = { .struct_bytes = sizeof(both), .device = "card+soft" };
+	int rc;
+
+	pthread_mutex_lock(&joining);
+	setenv("ORIEL_TEST_NODE", node, 1);
+	rc = rank_note(rank, "job_open", rank_join(rank, &both));
+	unsetenv("ORIEL_TEST_NODE");
+	pthread_mutex_unlock(&joining);
+	return rc;
+}
+
+static void run(rank_function *function, void *arg)
+{
+	struct rank ranks[RANKS];
+
+	ranks_run(RANKS, function, arg, ranks);
+	for (int i = 0; i < RANKS; i++) {
+		CU_ASSERT_EQUAL(ranks[i].errors, 0);
+		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
+	}
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
+/* A window of all ranks, freed with everything else at the end. */
+struct shared {
+	oriel_group *world;
+	oriel_win *win;
+	uint8_t *memory;
+};
+
+static void open_window(struct rank *rank, struct shared *shared)
+{
+	void *base;
+
+	rank_note(rank, "group", oriel_group_world(rank->job, &shared->world));
+	CU_ASSERT_EQUAL_FATAL(rank_note(rank, "allocate",
+	                                oriel_win_allocate(RANKS * BYTES, 1, NULL, shared->world, &base, &shared->win)),
+	                      0);
+	shared->memory = base;
+	rank_note(rank, "fence", oriel_win_fence(shared->win, 0));
+}
+
+static void leave(struct rank *rank, struct shared *shared)
+{
+	rank_note(rank, "free", oriel_win_free(&shared->win));
+	rank_note(rank, "group_free", oriel_group_free(&shared->world));
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+/* Every rank puts to every other in every round; ranks 0 and 1 are one node, and 2 and 3, or all one of their own. */
+static void all_to_all(struct rank *rank)
+{
+	const char *const *nodes = rank->arg;
+	uint8_t data[BYTES];
+	struct shared shared;
+
+	if (join_on(rank, nodes[rank->rank]))
+		return;
+	open_window(rank, &shared);
+	for (int round = 1; round <= ROUNDS; round++) {
+		memset(data, round * RANKS + rank->rank, sizeof(data));
+		for (int to = 0; to < RANKS; to++)
+			rank_note(rank, "put", oriel_put(shared.win, data, BYTES, to, (size_t)rank->rank * BYTES));
+		rank_note(rank, "fence", oriel_win_fence(shared.win, 0));
+		for (int from = 0; from < RANKS; from++)
+			rank->wrong += shared.memory[from * BYTES + BYTES - 1] != (uint8_t)(round * RANKS + from);
+		rank_note(rank, "fence", oriel_win_fence(shared.win, 0));
+	}
+	leave(rank, &shared);
+}
+
+/* What the card has to do, in a device of which no read behind writes is needed. */
+static void count_requests(const char *const nodes[RANKS], uint64_t *requests, uint64_t *posts)
+{
+	begin_run("all to all");
+	fake_config.name = "rxe0";
+	run(all_to_all, (void *)(uintptr_t)nodes);
+	*requests = fake_requests();
+	*posts = fake_posts();
+}
+
+/* Neighbours that share memory cost the card nothing, and the others no more than without them. */
+static void mixture__costs_no_request_more(void)
+{
+	static const char *const alone[RANKS] = { "a", "b", "c", "d" }, *const pairs[RANKS] = { "a", "a", "b", "b" };
+	static const char *const one[RANKS] = { "a", "a", "a", "a" };
+	uint64_t card_requests, card_posts, requests, posts, soft_requests, soft_posts;
+
+	count_requests(alone, &card_requests, &card_posts);
+	count_requests(pairs, &requests, &posts);
+	count_requests(one, &soft_requests, &soft_posts);
+	CU_ASSERT_TRUE(requests <= card_requests);
+	CU_ASSERT_TRUE(posts <= card_posts);
+	CU_ASSERT_EQUAL(soft_requests, 0);
+	CU_ASSERT_EQUAL(soft_posts, 0);
+}
+
+/*
+ * Rank 0 is alone and writes to rank 3, to which the word of the fence comes by way of rank 1, the last
+ * step by a processor's store; and the card acknowledges before it places.
+ */
+static void put_and_fence(struct rank *rank)
+{
+	static const uint8_t data[BYTES] = { 1, 2, 3, [BYTES - 1] = 9 };
+	uint8_t back[BYTES];
+	struct shared shared;
+
+	if (join_on(rank, rank->rank == 0 ? "a" : "b"))
+		return;
+	open_window(rank, &shared);
+	if (rank->rank == 0) {
+		memcpy(shared.memory, data, BYTES); /* registered: flush_local waits for it */
+		rank_note(rank, "put", oriel_put(shared.win, shared.memory, BYTES, 3, 0)); /* the first knows where it goes */
+		rank_note(rank, "flush", oriel_win_flush(shared.win, 3));
+		fake_config.early_acks = true;
+		rank_note(rank, "put", oriel_put(shared.win, shared.memory, BYTES, 3, BYTES));
+		if (rank->arg)
+			rank_note(rank, "flush_local", oriel_win_flush_local(shared.win, 3));
+	}
+	rank_note(rank, "fence", oriel_win_fence(shared.win, 0));
+	if (rank->rank == 3) {
+		scenario_compare(rank, shared.memory + BYTES, data, BYTES);
+		__atomic_store_n(&checked, 1, __ATOMIC_RELEASE);
+	}
+	while (!__atomic_load_n(&checked, __ATOMIC_ACQUIRE))
+		usleep(100); /* what is sent now would place the data */
+	if (rank->rank == 0) {
+		fake_config.early_acks = false;
+		rank_note(rank, "get", oriel_get(shared.win, back, BYTES, 3, BYTES)); /* placed at the latest now */
+	}
+	rank_note(rank, "fence", oriel_win_fence(shared.win, ORIEL_MODE_NOSUCCEED));
+	leave(rank, &shared);
+}
+
+static void fence__data_that_is_acknowledged_and_not_placed(void)
+{
+	begin_run("fence, early acknowledgements");
+	run(put_and_fence, NULL);
+	begin_run("fence after flush_local, early acknowledgements");
+	run(put_and_fence, &checked);
+}
+
+static bool died(const struct rank *rank, int other)
+{
+	return rank_is_dead(rank->job, other, NULL);
+}
+
+/* The card of all ranks fails while all are connected: who shares memory goes on. */
+static void lose_the_card(struct rank *rank)
+{
+	int mate = rank->rank ^ 1;
+	struct shared shared;
+
+	if (join_on(rank, rank->rank < 2 ? "a" : "b"))
+		return;
+	open_window(rank, &shared);
+	if (__atomic_add_fetch(&checked, 1, __ATOMIC_ACQ_REL) == RANKS)
+		fake_async(IBV_EVENT_DEVICE_FATAL);
+	for (int other = 0; other < RANKS; other++) {
+		while (other != rank->rank && other != mate && !died(rank, other) &&
+		       peer_find(rank->job, other)) /* of whom it has heard */
+			usleep(100);
+	}
+	rank->wrong += died(rank, mate);
+	CU_ASSERT_EQUAL(oriel_win_free(&shared.win), ORIEL_ERR_PEER);
+	oriel_group_free(&shared.world);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+}
+
+static void device_failed__takes_its_own_peers(void)
+{
+	begin_run("the card fails");
+	run(lose_the_card, NULL);
+}
+
+void suite_mixed(void)
+{
+	CU_pSuite suite = CU_add_suite("mixed", NULL, NULL);
+
+	CU_ADD_TEST(suite, mixture__costs_no_request_more);
+	CU_ADD_TEST(suite, fence__data_that_is_acknowledged_and_not_placed);
+	CU_ADD_TEST(suite, device_failed__takes_its_own_peers);
+}
