@@ -519,12 +519,30 @@ static void release(struct boot_pmi *pmi)
 	free(pmi);
 }
 
+/*
+ * A rank that goes in the middle of the launcher's barrier takes others with it: hydra fails to tell
+ * it of the end, Slurm waits for its node. So one that has nothing to do with the others waits until
+ * all have put.
+ */
+static void end_exchange(struct boot_pmi *pmi)
+{
+	uint64_t deadline_ns = now_ns() + EXCHANGE_TIMEOUT_MS * NS_PER_MS;
+	char line[LINE_BYTES];
+
+	while (!pmi->exchanged && pmi->request != REQUEST_NONE) {
+		if (await_line(pmi, deadline_ns, line) || !take_answer(pmi, line))
+			return;
+	}
+}
+
 /* An answer to what was still under way may come first. */
 static void finalize(struct boot_pmi *pmi)
 {
-	uint64_t deadline_ns = now_ns() + END_TIMEOUT_MS * NS_PER_MS;
+	uint64_t deadline_ns;
 	char line[LINE_BYTES];
 
+	end_exchange(pmi);
+	deadline_ns = now_ns() + END_TIMEOUT_MS * NS_PER_MS;
 	if (send_line(pmi, "cmd=finalize\n"))
 		return;
 	while (await_line(pmi, deadline_ns, line) == 0 && !pmi_is(line, "finalize_ack"))

@@ -381,6 +381,20 @@ static void close__says_so_and_waits(void)
 	disconnect(&pmi);
 }
 
+/* Nobody leaves in the middle of the launcher's barrier. */
+static void close__waits_for_the_exchange(void)
+{
+	struct pmi pmi = open_joined();
+
+	CU_ASSERT_EQUAL(pmi.boot->ops->put(pmi.boot, "k", "AB", 2), 0);
+	say(&pmi, "cmd=put_result rc=0 msg=success\ncmd=barrier_out\ncmd=finalize_ack\n");
+	pmi.boot->ops->close(pmi.boot);
+	pmi.boot = NULL;
+	boot_events_expect("");
+	expect_said(&pmi, "cmd=put kvsname=kvs_1 key=oriel-k-1 value=4142\ncmd=barrier_in\ncmd=finalize\n");
+	disconnect(&pmi);
+}
+
 void suite_boot_pmi(void)
 {
 	CU_pSuite suite = CU_add_suite("boot_pmi", NULL, NULL);
@@ -404,4 +418,5 @@ void suite_boot_pmi(void)
 	CU_ADD_TEST(suite, dispatch__put_that_is_refused);
 	CU_ADD_TEST(suite, abort__at_any_time);
 	CU_ADD_TEST(suite, close__says_so_and_waits);
+	CU_ADD_TEST(suite, close__waits_for_the_exchange);
 }
