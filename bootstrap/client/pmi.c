@@ -549,7 +549,11 @@ static void finalize(struct boot_pmi *pmi)
 		continue;
 }
 
-static int fd_to_finalize; /* when the process ends */
+/* What is to be finalized when the process ends; a child that it has forked has the same handlers of exit. */
+static struct {
+	int fd;
+	pid_t process;
+} at_exit;
 
 /*
  * A process that ends without the goodbye has crashed, as launchers see it; MPI_Finalize says it if
@@ -557,9 +561,9 @@ static int fd_to_finalize; /* when the process ends */
  */
 static void finalize_at_exit(void)
 {
-	struct boot_pmi pmi = { .fd = fd_to_finalize };
+	struct boot_pmi pmi = { .fd = at_exit.fd };
 
-	if (!mpi_is_initialized())
+	if (getpid() == at_exit.process && !mpi_is_initialized())
 		finalize(&pmi);
 }
 
@@ -567,11 +571,13 @@ static void pmi_close(struct boot *boot)
 {
 	struct boot_pmi *pmi = pmi_of(boot);
 
-	fd_to_finalize = pmi->fd;
-	if (pmi->kept)
+	if (pmi->kept) {
+		at_exit.fd = pmi->fd;
+		at_exit.process = getpid();
 		atexit(finalize_at_exit);
-	else if (!pmi->lost)
+	} else if (!pmi->lost) {
 		finalize(pmi);
+	}
 	release(pmi);
 }
 

@@ -3,10 +3,11 @@
  * beside.c - MPI and Oriel in one process: joined and left in either order, used in turns
  *
  * usage: beside mpi|oriel mpi|oriel|exit [own]
+ *        beside apart
  *
  * The first word says which of the two is initialised first, the second which is finalized first;
  * "exit" leaves both to handlers of atexit. With "own" Oriel's ranks find each other by MPI_Allgather,
- * and not by the launcher. Each is used as soon as it is there, while the other is
+ * and not by the launcher. "apart": Oriel has come and gone, and a child too, before MPI comes. Each is used as soon as it is there, while the other is
  * there too, and after the other has gone: rings of messages by MPI, rings of puts by Oriel. Threads
  * of the program use both at once, and children are forked, one that ends with all handlers of exit
  * and one that runs another program. "<through>" is said by the handler that runs last, when
@@ -282,6 +283,18 @@ static void leave(bool mpi_first)
 	is_through = true;
 }
 
+static void use_apart(void)
+{
+	enter_oriel();
+	use();
+	leave_oriel();
+	fork_one(false);
+	enter_mpi();
+	use();
+	leave_mpi();
+	is_through = true;
+}
+
 static bool is_mpi(const char *word)
 {
 	return strcmp(word, "mpi") == 0;
@@ -291,12 +304,16 @@ int main(int argc, char **argv)
 {
 	struct sigaction on_child_action = { .sa_handler = on_child, .sa_flags = SA_RESTART };
 
-	if (argc < 3)
-		fail("usage: beside mpi|oriel mpi|oriel|exit [own]");
+	if (argc < 3 && (argc < 2 || strcmp(argv[1], "apart") != 0))
+		fail("usage: beside mpi|oriel mpi|oriel|exit [own], or beside apart");
 	by_mpi = argc > 3 && strcmp(argv[3], "own") == 0;
 	program = getpid();
 	atexit(at_the_very_end);
 	sigaction(SIGCHLD, &on_child_action, NULL);
+	if (argc == 2) {
+		use_apart();
+		return 0;
+	}
 	enter(is_mpi(argv[1]));
 	check_handler(SIGCHLD, on_child);
 	fork_one(false);

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GETS_MAX 64                           /* that the server has at a time */
 #define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank that has not put, from the end of the exchange */
@@ -442,8 +443,31 @@ static void release(struct boot_pmix *pmix)
 	free(pmix);
 }
 
+/* What is to be finalized when the process ends; a child that it has forked has the same handlers of exit. */
+static struct {
+	struct pmix_library library;
+	pid_t process;
+} at_exit;
+
+static void finalize_at_exit(void)
+{
+	if (getpid() == at_exit.process)
+		at_exit.library.finalize(NULL, 0);
+}
+
+/* A process that has left PMIx cannot join again, so it has to stay in while an MPI may still come. */
+static void leave_to_exit(struct boot_pmix *pmix)
+{
+	at_exit.library = pmix->library;
+	at_exit.process = getpid();
+	if (atexit(finalize_at_exit) == 0)
+		pmix->initialized = false;
+}
+
 static void pmix_close(struct boot *boot)
 {
+	if (mpi_is_here() && !mpi_is_initialized())
+		leave_to_exit(pmix_of(boot));
 	release(pmix_of(boot));
 }
 
