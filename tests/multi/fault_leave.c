@@ -29,7 +29,7 @@
 #define ROUNDS 400
 
 /* Words of the board. */
-enum { KILLED_NS, STEP };
+enum { KILLED_NS, STEP, LEAVING };
 
 struct leaving {
 	struct multi m;
@@ -220,6 +220,46 @@ static void close_all(struct leaving *l)
 	CHECK(m, rc == ORIEL_ERR_PEER);
 }
 
+/* All is freed, and the others are in oriel_finalize, or about to be, when the victim dies: it has not come there. */
+static void others_finalize(struct leaving *l)
+{
+	struct multi *m = &l->m;
+
+	CHECK_OK(m, free_window(l, &l->w.win));
+	if (l->pair)
+		CHECK_OK(m, free_window(l, &l->pair));
+	multi_raise(m, LEAVING + m->rank, 1);
+	if (m->rank != VICTIM)
+		return;
+	for (int rank = 0; rank < VICTIM; rank++)
+		multi_await(m, LEAVING + rank, 1);
+	die(l);
+}
+
+/* Rank 1 has left in good health, as far as it goes without the others; who waits for it is told, then of the victim. */
+static void one_has_left(struct leaving *l)
+{
+	struct multi *m = &l->m;
+	uint64_t began_ns;
+
+	CHECK_OK(m, free_window(l, &l->w.win));
+	if (l->pair)
+		CHECK_OK(m, free_window(l, &l->pair));
+	if (m->rank == 1)
+		return;
+	multi_raise(m, KILLED_NS, now_ns());
+	began_ns = now_ns();
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_barrier(m->job));
+	CHECK_TEXT(m, "rank 1");
+	took(l, began_ns, "oriel_barrier");
+	multi_raise(m, LEAVING + m->rank, 1);
+	if (m->rank != VICTIM)
+		return;
+	multi_await(m, LEAVING, 1);
+	multi_await(m, LEAVING + 2, 1);
+	die(l);
+}
+
 /* Random jobs. */
 
 static unsigned row(uint64_t *random)
@@ -312,6 +352,7 @@ static const struct what whats[] = {
 	{ "target_has_left", target_has_left }, { "only_target_has_left", only_target_has_left },
 	{ "origin_has_left", origin_has_left }, { "epochs_are_open", epochs_are_open },
 	{ "fence_is_open", fence_is_open },     { "close_all", close_all },
+	{ "others_finalize", others_finalize }, { "one_has_left", one_has_left },
 };
 
 #define WHATS (sizeof(whats) / sizeof(whats[0]))
@@ -321,13 +362,16 @@ static int leave(struct leaving *l)
 {
 	struct multi *m = &l->m;
 	oriel_job *job = m->job;
+	uint64_t began_ns;
 
 	if (l->w.win)
 		CHECK_RC(m, ORIEL_ERR_PEER, free_window(l, &l->w.win));
 	if (l->pair)
 		CHECK_RC(m, ORIEL_ERR_PEER, free_window(l, &l->pair));
 	CHECK_OK(m, oriel_group_free(&m->group));
+	began_ns = now_ns();
 	CHECK_RC(m, ORIEL_ERR_PEER, oriel_finalize(&job));
+	took(l, began_ns, "oriel_finalize");
 	if (multi_tell(m) == 0)
 		printf("told %d %llu\n", m->rank, (unsigned long long)l->longest_ms);
 	return multi_failed(m);
