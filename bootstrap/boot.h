@@ -57,9 +57,10 @@ struct boot {
 	void *events_arg;
 	int rank;
 	int size;
-	int local_size;  /* ranks on this machine, for the choice between spinning and yielding */
-	char addr[64];   /* the local address the launcher chose for this rank (--addr), or "" */
-	char device[64]; /* likewise --device, or "" */
+	int local_size;     /* ranks on this machine, for the choice between spinning and yielding */
+	uint32_t gathering; /* 1: nothing is answered before all ranks have put; by the client, state_store; state_load */
+	char addr[64];      /* the local address the launcher chose for this rank (--addr), or "" */
+	char device[64];    /* likewise --device, or "" */
 };
 
 /*

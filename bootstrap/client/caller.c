@@ -12,6 +12,7 @@
  * something to be looked at.
  */
 #include "base/err.h"
+#include "base/place.h"
 #include "base/public_struct.h"
 #include "base/util.h"
 #include "boot_check.h"
@@ -19,14 +20,17 @@
 #include "client/clients.h"
 #include "client/later.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MACHINE_BYTES 40 /* the text of a boot id */
+/* Where a rank runs, as far as processors are shared there. */
+struct machine {
+	uint8_t boot_id[PLACE_BOOT_ID_BYTES];
+	char node[PLACE_NODE_BYTES];
+};
 
 /* A rank's part of the exchange. */
 struct block {
@@ -65,24 +69,22 @@ static int exchange(struct boot_caller *caller, const void *mine, size_t size_by
 	                         caller->base.rank, size_bytes, rc);
 }
 
-/* A machine that has no name for itself is like no other. */
-static void read_machine(char machine[MACHINE_BYTES], int rank)
+static struct machine this_machine(void)
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, machine, MACHINE_BYTES) : -1;
+	struct place here = place_here();
+	struct machine machine;
 
-	if (got <= 0)
-		snprintf(machine, MACHINE_BYTES, "rank %d", rank);
-	if (fd >= 0)
-		close(fd);
+	memcpy(machine.boot_id, here.boot_id, sizeof(machine.boot_id));
+	memcpy(machine.node, here.node, sizeof(machine.node));
+	return machine;
 }
 
-static int count_machine(const struct boot_caller *caller, const char *machine, const char *all)
+static int count_machine(const struct boot_caller *caller, const struct machine *machine, const struct machine *all)
 {
 	int count = 0;
 
 	for (int i = 0; i < caller->base.size; i++)
-		count += memcmp(all + (size_t)i * MACHINE_BYTES, machine, MACHINE_BYTES) == 0;
+		count += memcmp(&all[i], machine, sizeof(*machine)) == 0;
 	return count;
 }
 
@@ -92,13 +94,12 @@ static int count_machine(const struct boot_caller *caller, const char *machine, 
  */
 static int exchange_machines(struct boot_caller *caller)
 {
-	char machine[MACHINE_BYTES] = "";
+	struct machine machine = this_machine();
 	void *all = NULL;
 	int count, rc;
 
-	read_machine(machine, caller->base.rank);
-	rc = exchange(caller, machine, sizeof(machine), &all);
-	count = rc ? 0 : count_machine(caller, machine, all);
+	rc = exchange(caller, &machine, sizeof(machine), &all);
+	count = rc ? 0 : count_machine(caller, &machine, all);
 	free(all);
 	if (caller->base.local_size == 0)
 		caller->base.local_size = count;

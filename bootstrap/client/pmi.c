@@ -21,6 +21,7 @@
  * it.
  */
 #include "base/err.h"
+#include "base/order.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/alarm.h"
@@ -354,6 +355,7 @@ static int pmi_put(struct boot *boot, const char *key, const void *value, size_t
 	if (mpi_is_here())
 		return exchange_all(pmi, key);
 	pmi->request = REQUEST_PUT;
+	state_store(&pmi->base.gathering, 1); /* pairs with the load in wait_looked, as the others */
 	return 0;
 }
 
@@ -423,6 +425,7 @@ static void tell_lost(struct boot_pmi *pmi, const char *why)
 	if (pmi->lost)
 		return;
 	pmi->lost = true;
+	state_store(&pmi->base.gathering, 0);
 	free(pmi->asked);
 	pmi->asked = NULL;
 	later_clear(&pmi->later);
@@ -457,6 +460,7 @@ static bool take_answer(struct boot_pmi *pmi, const char *line)
 		return true;
 	case REQUEST_BARRIER:
 		pmi->exchanged = true;
+		state_store(&pmi->base.gathering, 0);
 		return pmi_is(line, "barrier_out") && !pmi_failed(line);
 	case REQUEST_GET:
 		if (!pmi_is(line, "get_result"))

@@ -209,8 +209,11 @@ void wait_looked(struct wait *wait)
 {
 	if (!wait->warning)
 		return;
-	fprintf(stderr, "oriel: rank %d has been waiting in %s on window %p for %d s, for rank(s) %s\n", wait->job->rank,
-	        wait->call, wait->win, wait->job->limits.watchdog_ms / 1000, *wait->names ? wait->names : "(none)");
+	fprintf(stderr, "oriel: rank %d has been waiting in %s on window %p for %d s, for rank(s) %s%s\n", wait->job->rank,
+	        wait->call, wait->win, wait->job->limits.watchdog_ms / 1000, *wait->names ? wait->names : "(none)",
+	        state_load(&wait->job->boot->gathering)
+	            ? "; the launcher tells nothing before all ranks have come to oriel_init, and they have not"
+	            : ""); /* pairs with the clients' state_store */
 	wait->warning = false;
 	wait->warn_ns = 0;
 	wait->names[0] = '\0';

@@ -179,7 +179,7 @@ static void open__exchange_that_fails(void)
 	struct boot *boot;
 
 	program.fails_at = 1;
-	expect_refused(&given, ORIEL_ERR_BOOTSTRAP, "rank 1: the program's exchange of 40 bytes gives 77");
+	expect_refused(&given, ORIEL_ERR_BOOTSTRAP, "rank 1: the program's exchange of 32 bytes gives 77");
 	given = by_exchange();
 	program.forgets = true;
 	expect_refused(&given, ORIEL_ERR_BOOTSTRAP, "does not give back");

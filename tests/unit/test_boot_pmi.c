@@ -260,8 +260,10 @@ static void get__waits_for_the_barrier_and_its_turn(void)
 	pmi.boot->ops->dispatch(pmi.boot);
 	CU_ASSERT_EQUAL(pmi.boot->ops->get(pmi.boot, 2, "k"), 0);
 	expect_said(&pmi, "");
+	CU_ASSERT_EQUAL(pmi.boot->gathering, 1);
 	say(&pmi, "cmd=barrier_out rc=0\n");
 	pmi.boot->ops->dispatch(pmi.boot);
+	CU_ASSERT_EQUAL(pmi.boot->gathering, 0);
 	expect_said(&pmi, "cmd=get kvsname=kvs_1 key=oriel-k-3\n");
 	say(&pmi, "cmd=get_result rc=0 msg=success value=4344\n");
 	pmi.boot->ops->dispatch(pmi.boot);

@@ -321,10 +321,12 @@ static void get__waits_for_the_fence(void)
 	CU_ASSERT_EQUAL(boot->ops->get(boot, 200, "k"), ORIEL_ERR_RANK);
 	boot->ops->dispatch(boot);
 	CU_ASSERT_EQUAL(server.asked_count, 0);
+	CU_ASSERT_EQUAL(boot->gathering, 1);
 	server.fence(PMIX_ERR_TIMEOUT, server.fence_arg); /* proves nothing, as any other */
 	CU_ASSERT_TRUE(rings(boot));
 	boot->ops->dispatch(boot);
 	CU_ASSERT_EQUAL(server.asked_count, 1);
+	CU_ASSERT_EQUAL(boot->gathering, 0);
 	CU_ASSERT_EQUAL(server.asked[0].proc->rank, 5);
 	CU_ASSERT_STRING_EQUAL(server.asked[0].key, "oriel.k");
 	answer(0, PMIX_SUCCESS, "value");

@@ -8,6 +8,7 @@
 #include "job/peer.h"
 #include "suites.h"
 
+static struct boot boot;
 static struct oriel_job job;
 static struct peer peer;
 
@@ -15,6 +16,7 @@ static int init(void)
 {
 	memset(&job, 0, sizeof(job));
 	memset(&peer, 0, sizeof(peer));
+	job.boot = &boot;
 	peer.job = &job;
 	peer.rank = 17;
 	peer.state = PEER_UP;
@@ -212,6 +214,22 @@ static void wait_looked__many_names_stay_in_bounds(void)
 	CU_ASSERT_EQUAL(wait.names[0], '\0');
 }
 
+static void wait_looked__names_a_launcher_that_waits(void)
+{
+	struct wait wait;
+	char text[512];
+
+	wait_begin(&wait, &job, "test", NULL);
+	wait.warning = true;
+	bark(&wait, text, sizeof(text));
+	CU_ASSERT_PTR_NULL(strstr(text, "oriel_init"));
+	wait.warning = true;
+	boot.gathering = 1;
+	bark(&wait, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "before all ranks have come to oriel_init"));
+	boot.gathering = 0;
+}
+
 void suite_wait(void)
 {
 	CU_pSuite suite = CU_add_suite("wait", init, cleanup);
@@ -226,4 +244,5 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_watch__tells_the_dead);
 	CU_ADD_TEST(suite, wait_looked__the_watchdog_barks_once);
 	CU_ADD_TEST(suite, wait_looked__many_names_stay_in_bounds);
+	CU_ADD_TEST(suite, wait_looked__names_a_launcher_that_waits);
 }

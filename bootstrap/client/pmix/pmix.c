@@ -14,6 +14,7 @@
  * fences of the same ranks that are under way at once, and MPI_Init has one.
  */
 #include "base/err.h"
+#include "base/order.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/beside_mpi.h"
@@ -214,6 +215,7 @@ static int commit(struct boot_pmix *pmix, const char *key, const void *bytes, si
 static void end_exchange(struct boot_pmix *pmix)
 {
 	pmix->exchanged = true;
+	state_store(&pmix->base.gathering, 0);
 	pmix->exchanged_ns = now_ns();
 }
 
@@ -242,6 +244,7 @@ static int fence(struct boot_pmix *pmix)
 
 	if (!letter)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
+	state_store(&pmix->base.gathering, 1); /* pairs with the load in wait_looked, as the others */
 	status = pmix->library.fence_nb(NULL, 0, NULL, 0, on_fence, letter);
 	if (status == PMIX_SUCCESS)
 		return 0;
@@ -328,6 +331,7 @@ static void tell_lost(struct boot_pmix *pmix, pmix_status_t status)
 	if (pmix->lost)
 		return;
 	pmix->lost = true;
+	state_store(&pmix->base.gathering, 0);
 	later_clear(&pmix->later);
 	snprintf(text, sizeof(text), "%s is gone: %s", launcher(), pmix->library.error_string(status));
 	pmix->base.events->lost(pmix->base.events_arg, text);
