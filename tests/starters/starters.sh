@@ -19,7 +19,7 @@ missing() {
 find_mpirun() {
 	local name
 	for name in mpirun.openmpi mpirun; do
-		"$name" --version 2>/dev/null | grep -q 'Open MPI' && echo "$name" && return
+		"$name" --version 2>/dev/null | grep -qE 'Open MPI|OpenRTE' && echo "$name" && return
 	done
 }
 mpirun=$(find_mpirun)
