@@ -29,7 +29,7 @@ static void disown(void)
 {
 	for (; living; living = living->next)
 		living->magic = 0;
-	pthread_mutex_init(&lock, NULL);
+	let_go();
 }
 
 /* From the start: no fork can come before it. */

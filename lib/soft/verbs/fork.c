@@ -22,14 +22,14 @@
 #include "soft/verbs/spare.h"
 #include "soft/verbs/start.h"
 
-/* In this order: soft_core_get watches descriptors. */
+/* In this order: soft_core_get watches descriptors. Who forks holds both in the child too. */
 static void before(void)
 {
 	soft_core_hold();
 	soft_loop_hold();
 }
 
-static void in_parent(void)
+static void let_go(void)
 {
 	soft_loop_let_go();
 	soft_core_let_go();
@@ -39,6 +39,7 @@ static void in_child(void)
 {
 	soft_loop_forked();
 	soft_core_forked();
+	let_go();
 	soft_spare_forked();
 	soft_out_forked();
 	soft_peer_forked();
@@ -50,5 +51,5 @@ static void in_child(void)
 /* From the start: no fork can come before it. Where there is no memory for it a child fails as it would have. */
 __attribute__((constructor)) static void register_handlers(void)
 {
-	pthread_atfork(before, in_parent, in_child);
+	pthread_atfork(before, let_go, in_child);
 }

@@ -194,6 +194,5 @@ void soft_loop_forked(void)
 		soft_loop_close();
 	if (loop.nwatch)
 		memset(loop.watch, 0, (size_t)loop.nwatch * sizeof(*loop.watch));
-	pthread_mutex_init(&loop.lock, NULL);
 	pthread_cond_init(&loop.idle, NULL);
 }

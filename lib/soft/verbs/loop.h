@@ -12,7 +12,10 @@ typedef void soft_engine_fn(void *arg);
 /* 0 or an errno value. */
 int soft_loop_open(void);
 void soft_loop_close(void);
-/* Around a fork: the table stays as it is; in the child: nothing is watched, and its descriptors are closed. */
+/*
+ * Around a fork: the table stays as it is, in the child too until it is let go. _forked, in the child
+ * and before that: nothing is watched, and what was is closed.
+ */
 void soft_loop_hold(void);
 void soft_loop_let_go(void);
 void soft_loop_forked(void);

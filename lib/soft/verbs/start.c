@@ -235,5 +235,4 @@ void soft_core_forked(void)
 		close(soft_core->bell_fd);
 		core_is_the_parents = true;
 	}
-	pthread_mutex_init(&core_lock, NULL);
 }

@@ -7,7 +7,10 @@
 
 /* The process's core, made on first use; NULL and errno when that fails. */
 struct soft_core *soft_core_get(void);
-/* Around a fork: the core stays as it is; in the child: soft_core_get makes another one. */
+/*
+ * Around a fork: the core stays as it is, in the child too until it is let go. _forked, in the child and
+ * before that: soft_core_get makes another one.
+ */
 void soft_core_hold(void);
 void soft_core_let_go(void);
 void soft_core_forked(void);
