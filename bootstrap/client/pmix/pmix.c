@@ -23,11 +23,13 @@
 #include "client/pmix/inbox.h"
 #include "client/pmix/library.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define LAST_EXCHANGE_TIMEOUT_MS 1000         /* for all ranks to come to oriel_init, where one leaves before */
 #define GETS_MAX 64                           /* that the server has at a time */
 #define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank that has not put, from the end of the exchange */
 
@@ -468,8 +470,39 @@ static void leave_to_exit(struct boot_pmix *pmix)
 		pmix->initialized = false;
 }
 
+/* The callbacks are not for a rank that leaves: only the end of the fence counts, or news that it will not end. */
+static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
+{
+	struct letter *letter = inbox_take(pmix->inbox), *next;
+
+	for (; letter; letter = next) {
+		next = letter->next;
+		if (letter->kind != LETTER_GET)
+			pmix->exchanged = true;
+		letter_free(letter);
+	}
+	inbox_set_alarm(pmix->inbox, deadline_ns);
+}
+
+/*
+ * A rank that comes to PMIx_Init when others of its node have left already may wait there for ever
+ * (mpirun 4.1.4). So one that has nothing to do with the others leaves when all have put.
+ */
+static void await_exchange(struct boot_pmix *pmix)
+{
+	uint64_t deadline_ns = now_ns() + LAST_EXCHANGE_TIMEOUT_MS * NS_PER_MS;
+	struct pollfd pfd = { .fd = pmix->inbox->alarm_fd, .events = POLLIN };
+
+	while (pmix->put_done && !pmix->exchanged && !pmix->lost && now_ns() < deadline_ns) {
+		take_end_of_fence(pmix, deadline_ns);
+		if (!pmix->exchanged)
+			poll(&pfd, 1, 100);
+	}
+}
+
 static void pmix_close(struct boot *boot)
 {
+	await_exchange(pmix_of(boot));
 	if (mpi_is_here() && !mpi_is_initialized())
 		leave_to_exit(pmix_of(boot));
 	release(pmix_of(boot));
