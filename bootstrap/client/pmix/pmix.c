@@ -29,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_EXCHANGE_TIMEOUT_MS 1000         /* for all ranks to come to oriel_init, where one leaves before */
+#define LAST_EXCHANGE_TIMEOUT_MS 60000        /* for all ranks to come to oriel_init, where one leaves before */
 #define GETS_MAX 64                           /* that the server has at a time */
 #define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank that has not put, from the end of the exchange */
 
@@ -43,8 +43,9 @@ struct boot_pmix {
 	bool exchanged;
 	bool lost;
 	uint64_t exchanged_ns;
-	pmix_info_t collect; /* the fence's wish; lives until it is over */
-	size_t handler;      /* of events */
+	int last_exchange_timeout_ms; /* LAST_EXCHANGE_TIMEOUT_MS */
+	pmix_info_t collect;          /* the fence's wish; lives until it is over */
+	size_t handler;               /* of events */
 	bool has_handler;
 	struct inbox *inbox;
 	int gets; /* that the server has */
@@ -490,7 +491,7 @@ static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
  */
 static void await_exchange(struct boot_pmix *pmix)
 {
-	uint64_t deadline_ns = now_ns() + LAST_EXCHANGE_TIMEOUT_MS * NS_PER_MS;
+	uint64_t deadline_ns = now_ns() + (uint64_t)pmix->last_exchange_timeout_ms * NS_PER_MS;
 	struct pollfd pfd = { .fd = pmix->inbox->alarm_fd, .events = POLLIN };
 
 	while (pmix->put_done && !pmix->exchanged && !pmix->lost && now_ns() < deadline_ns) {
@@ -555,6 +556,7 @@ int boot_pmix_open(struct boot **boot)
 	if (!pmix)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
 	pmix->base.ops = &pmix_ops;
+	pmix->last_exchange_timeout_ms = LAST_EXCHANGE_TIMEOUT_MS;
 	ask_for_data(&pmix->collect);
 	rc = open_all(pmix);
 	if (rc) {
