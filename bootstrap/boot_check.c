@@ -31,6 +31,22 @@ int boot_check_value(const char *key, const void *value, size_t size_bytes)
 	return 0;
 }
 
+int boot_check_get(const struct boot *boot, int rank, const char *key)
+{
+	int rc = boot_check_key(key);
+
+	if (rc)
+		return rc;
+	if (rank < 0 || rank >= boot->size)
+		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
+	return 0;
+}
+
+int boot_refuse_second_put(const char *key)
+{
+	return err_set(ORIEL_ERR_SYNC, "bootstrap put of %s: a rank puts once", key);
+}
+
 int boot_read_number(const char *variable, const char *beside, long min, long max, int *out)
 {
 	const char *text = getenv(variable);

@@ -12,6 +12,10 @@
 /* Are these what a put, or a get, may carry? */
 int boot_check_key(const char *key);
 int boot_check_value(const char *key, const void *value, size_t size_bytes);
+int boot_check_get(const struct boot *boot, int rank, const char *key);
+
+/* The error of clients whose launcher takes one put of a rank: ORIEL_ERR_SYNC. */
+int boot_refuse_second_put(const char *key);
 
 /*
  * Read a number that a launcher has put into the environment; beside is a variable of the same

@@ -170,7 +170,7 @@ static int caller_put(struct boot *boot, const char *key, const void *value, siz
 	if (rc)
 		return rc;
 	if (caller->put_done)
-		return err_set(ORIEL_ERR_SYNC, "bootstrap put of %s: a rank puts once", key);
+		return boot_refuse_second_put(key);
 	return caller->given.exchange ? exchange_values(caller, value, size_bytes)
 	                              : put_into_store(caller, value, size_bytes);
 }
@@ -178,12 +178,10 @@ static int caller_put(struct boot *boot, const char *key, const void *value, siz
 static int caller_get(struct boot *boot, int rank, const char *key)
 {
 	struct boot_caller *caller = caller_of(boot);
-	int rc = boot_check_key(key);
+	int rc = boot_check_get(boot, rank, key);
 
 	if (rc)
 		return rc;
-	if (rank < 0 || rank >= boot->size)
-		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
 	if (!caller->put_done)
 		return err_set(ORIEL_ERR_SYNC, "bootstrap get from rank %d: nothing has been put yet", rank);
 	rc = later_add(&caller->later, rank, key);

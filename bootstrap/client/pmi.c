@@ -262,11 +262,6 @@ static int read_value(const char *line, uint8_t value[BOOT_VALUE_MAX_BYTES])
 	return pmi_read_hex(digits, value, BOOT_VALUE_MAX_BYTES);
 }
 
-static int fail_rank(const struct boot *boot, int rank)
-{
-	return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
-}
-
 static int check_put(const struct boot_pmi *pmi, const char *key, const void *value, size_t size_bytes)
 {
 	int rc = boot_check_value(key, value, size_bytes);
@@ -276,7 +271,7 @@ static int check_put(const struct boot_pmi *pmi, const char *key, const void *va
 	if (pmi->lost)
 		return fail_lost(pmi, "it was closed");
 	if (pmi->put_done)
-		return err_set(ORIEL_ERR_SYNC, "bootstrap put of %s: a rank puts once", key);
+		return boot_refuse_second_put(key);
 	if (2 * size_bytes >= (size_t)pmi->value_max_bytes)
 		return err_set(ORIEL_ERR_BOOTSTRAP, "%s takes values of %d bytes only; %zu are needed", launcher(),
 		               pmi->value_max_bytes, 2 * size_bytes + 1);
@@ -374,12 +369,10 @@ static int ask_next(struct boot_pmi *pmi)
 static int pmi_get(struct boot *boot, int rank, const char *key)
 {
 	struct boot_pmi *pmi = pmi_of(boot);
-	int rc = boot_check_key(key);
+	int rc = boot_check_get(boot, rank, key);
 
 	if (rc)
 		return rc;
-	if (rank < 0 || rank >= boot->size)
-		return fail_rank(boot, rank);
 	if (pmi->lost)
 		return fail_lost(pmi, "it was closed");
 	rc = later_add(&pmi->later, rank, key);

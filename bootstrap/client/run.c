@@ -402,12 +402,10 @@ static int run_put(struct boot *boot, const char *key, const void *value, size_t
 static int run_get(struct boot *boot, int rank, const char *key)
 {
 	struct proto_msg msg = { .type = PROTO_GET, .rank = (uint32_t)rank };
-	int rc = boot_check_key(key);
+	int rc = boot_check_get(boot, rank, key);
 
 	if (rc)
 		return rc;
-	if (rank < 0 || rank >= boot->size)
-		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
 	memcpy(msg.key, key, strlen(key));
 	return send_message(run_of(boot), &msg);
 }

@@ -261,7 +261,7 @@ static int check_put(const struct boot_pmix *pmix, const char *key, const void *
 
 	if (rc)
 		return rc;
-	return pmix->put_done ? err_set(ORIEL_ERR_SYNC, "bootstrap put of %s: a rank puts once", key) : 0;
+	return pmix->put_done ? boot_refuse_second_put(key) : 0;
 }
 
 static int pmix_put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
@@ -311,12 +311,10 @@ static void ask_due(struct boot_pmix *pmix)
 static int pmix_get(struct boot *boot, int rank, const char *key)
 {
 	struct boot_pmix *pmix = pmix_of(boot);
-	int rc = boot_check_key(key);
+	int rc = boot_check_get(boot, rank, key);
 
 	if (rc)
 		return rc;
-	if (rank < 0 || rank >= boot->size)
-		return err_set(ORIEL_ERR_RANK, "bootstrap get from rank %d: the job has %d ranks", rank, boot->size);
 	if (pmix->lost)
 		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d has no connection to %s any more", boot->rank, launcher());
 	rc = later_add(&pmix->later, rank, key);
