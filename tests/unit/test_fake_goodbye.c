@@ -201,15 +201,21 @@ static void goodbye__a_request_is_rejected_after_it(void)
 	run(3, ask_the_leaving);
 }
 
+/* Begin to connect; the request is on its way when this returns, and the fake network holds it. */
+static void request_and_hold(struct rank *rank, int to)
+{
+	agenda_request(peer_to(rank, to));
+	while (fake_held_requests() == 0)
+		usleep(500);
+}
+
 /* Rank 0 asks for a connection, for which nobody has a use, and leaves while the request is on its way. */
 static void leave_halfway(struct rank *rank)
 {
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
 	meet(rank, 1);
 	if (rank->rank == 0) {
-		agenda_request(peer_to(rank, 1));
-		while (fake_held_requests() == 0)
-			usleep(500);
+		request_and_hold(rank, 1);
 		rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 		reach_step(10);
 	} else {
@@ -231,9 +237,7 @@ static void connect_in_finalize(struct rank *rank)
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
 	meet(rank, 1);
 	if (rank->rank == 0) {
-		agenda_request(peer_to(rank, 1));
-		while (fake_held_requests() == 0)
-			usleep(500);
+		request_and_hold(rank, 1);
 		reach_step(10);
 	} else {
 		await_step(10);
