@@ -700,18 +700,21 @@ static bool too_late(const struct conn *conn, uint64_t now)
 	return now >= conn->deadline_ns && conn->state != CONN_ADDRESS && conn->state != CONN_QUEUED;
 }
 
-bool conn_is_timed(const struct peer *peer)
-{
-	return peer->conn && peer->conn->state != CONN_ADDRESS;
-}
-
-/* Whether this rank has left, and the other side cannot be waiting for the end of the attempt. */
+/*
+ * Whether this rank has left, and the other side cannot be waiting for the end of the attempt: then
+ * no time that is up tells of a death.
+ */
 static bool is_pointless(const struct peer *peer, uint64_t now)
 {
 	const struct conn *conn = peer->conn;
 	bool known_there = conn->state == CONN_CONNECT || conn->state == CONN_ACCEPTED;
 
-	return goodbye_has_begun(&peer->job->goodbye) && (!known_there || now >= conn->step_ns);
+	return goodbye_has_begun(&peer->job->goodbye) && (!known_there || now >= conn->step_ns || too_late(conn, now));
+}
+
+bool conn_is_timed(const struct peer *peer)
+{
+	return peer->conn && peer->conn->state != CONN_ADDRESS;
 }
 
 /* As if it had never been asked for. Ends peer->conn. */

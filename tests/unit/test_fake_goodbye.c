@@ -212,7 +212,10 @@ static void request_and_hold(struct rank *rank, int to)
 /* Rank 0 asks for a connection, for which nobody has a use, and leaves while the request is on its way. */
 static void leave_halfway(struct rank *rank)
 {
+	int limit_ms = *(const int *)rank->arg;
+
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	rank->job->limits.connect_timeout_ms = limit_ms;
 	meet(rank, 1);
 	if (rank->rank == 0) {
 		request_and_hold(rank, 1);
@@ -224,11 +227,19 @@ static void leave_halfway(struct rank *rank)
 	}
 }
 
+/* Whichever time is up first: the attempt's, or that of the whole undertaking. */
 static void goodbye__a_request_that_is_not_answered_is_forgotten(void)
 {
-	begin_run("leaving with a request under way");
-	fake_config.hold_requests = true;
-	run(2, leave_halfway);
+	int limits_ms[] = { 100, 10000 };
+	struct rank ranks[2];
+
+	for (int i = 0; i < 2; i++) {
+		begin_run("leaving with a request under way");
+		fake_config.hold_requests = true;
+		ranks_run(2, leave_halfway, &limits_ms[i], ranks);
+		CU_ASSERT(ranks[0].errors == 0 && ranks[1].errors == 0);
+		CU_ASSERT_TRUE(ranks_clean());
+	}
 }
 
 /* The same, but the request arrives while rank 0 is in oriel_finalize: the two connect, and part. */
