@@ -27,6 +27,7 @@ struct board {
 	pthread_barrier_t barrier;
 	uint8_t bytes[RANKS][BYTES_MAX]; /* by the rank; read by others behind the barrier, or when size is set */
 	uint32_t size[RANKS];            /* of a value put; stored behind it, loaded before it; 0: none yet */
+	int told;                        /* ranks that have been told of the one that cannot join */
 };
 
 /* One rank of a case. */
@@ -147,6 +148,17 @@ static void E1_own_store_with_a_late_rank(struct own_rank *own)
 	run_job(own, false);
 }
 
+/*
+ * Whoever left at once would be missed by those who are still connecting to it, and be named in
+ * place of the rank that never came.
+ */
+static void wait_until_all_are_told(struct board *board)
+{
+	__atomic_add_fetch(&board->told, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&board->told, __ATOMIC_ACQUIRE) < RANKS - 1)
+		usleep(1000);
+}
+
 /* Nobody hangs in the exchange, and whoever needs the rank is told. */
 static void E6_rank_that_cannot_join(struct own_rank *own)
 {
@@ -160,6 +172,7 @@ static void E6_rank_that_cannot_join(struct own_rank *own)
 	EXPECT(own, join(own, true, &job) == 0);
 	EXPECT(own, oriel_barrier(job) == ORIEL_ERR_PEER);
 	EXPECT(own, strstr(oriel_last_error(), "rank 3"));
+	wait_until_all_are_told(own->board);
 	EXPECT(own, oriel_finalize(&job) == ORIEL_ERR_PEER);
 }
 
