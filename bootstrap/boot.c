@@ -11,6 +11,7 @@
  * tells how many it started, a job of one is let through: it is what the caller asked for.
  */
 #include "client/clients.h"
+#include "client/starter.h"
 #include "wire/environment.h"
 
 #include "base/err.h"
@@ -31,26 +32,27 @@ static const char *const way_variables[] = { BOOT_ENV_SERVER, "PMIX_NAMESPACE", 
 /* A launcher that has told its children nothing that a client here could use. */
 struct foreign_launcher {
 	const char *name;
-	const char *rank_variable; /* set in each process it starts */
-	const char *size_variable; /* the number of processes, or NULL if the environment does not tell */
+	const char *(*versioned)(void); /* the name with the version, where one is told; or NULL */
+	const char *rank_variable;      /* set in each process it starts */
+	const char *size_variable;      /* the number of processes, or NULL if the environment does not tell */
 };
 
 static const struct foreign_launcher foreign_launchers[] = {
-	{ "Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
-	{ "Intel MPI's mpirun", "MPI_LOCALRANKID", "MPI_LOCALNRANKS" },
-	{ "MVAPICH's mpirun", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
-	{ "mpiexec with -pmi-port", "PMI_PORT", "PMI_SIZE" },
-	{ "a PMI launcher", "PMI_RANK", "PMI_SIZE" },
-	{ "a PMI launcher", "PMI_ID", "PMI_SIZE" },
-	{ "a PMIx launcher", "PMIX_RANK", NULL },
-	{ "Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE" },
-	{ "PALS", "PALS_RANKID", NULL },
-	{ "ALPS", "ALPS_APP_PE", NULL },
-	{ "jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE" },
+	{ NULL, starter_open_mpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+	{ "Intel MPI's mpirun", NULL, "MPI_LOCALRANKID", "MPI_LOCALNRANKS" },
+	{ "MVAPICH's mpirun", NULL, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
+	{ "mpiexec with -pmi-port", NULL, "PMI_PORT", "PMI_SIZE" },
+	{ "a PMI launcher", NULL, "PMI_RANK", "PMI_SIZE" },
+	{ "a PMI launcher", NULL, "PMI_ID", "PMI_SIZE" },
+	{ NULL, starter_pmix_version, "PMIX_RANK", NULL },
+	{ "Flux", NULL, "FLUX_TASK_RANK", "FLUX_JOB_SIZE" },
+	{ "PALS", NULL, "PALS_RANKID", NULL },
+	{ "ALPS", NULL, "ALPS_APP_PE", NULL },
+	{ "jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE" },
 };
 
 /* Plain srun: other ways out than the rest, so it is told apart. */
-static const struct foreign_launcher slurm = { "Slurm", "SLURM_PROCID", "SLURM_NTASKS" };
+static const struct foreign_launcher slurm = { NULL, starter_slurm, "SLURM_PROCID", "SLURM_NTASKS" };
 
 static int is_alone(const struct foreign_launcher *launcher)
 {
@@ -70,7 +72,7 @@ static int refuse_foreign(const struct foreign_launcher *launcher)
 	               "this process looks started by %s (%s is set), and cannot find the other ranks: it would be several "
 	               "jobs of one rank. Start it with mpirun, mpiexec.hydra, srun --mpi=pmix or, on one machine, "
 	               "oriel-run -n N; or set ORIEL_BOOT=single for jobs of one rank",
-	               launcher->name, launcher->rank_variable);
+	               launcher->versioned ? launcher->versioned() : launcher->name, launcher->rank_variable);
 }
 
 /*
@@ -84,11 +86,11 @@ static int refuse_plain_srun(void)
 	if (!may_be_many(&slurm) || !count)
 		return 0;
 	return err_set(ORIEL_ERR_BOOTSTRAP,
-	               "this process is one of %.16s started by Slurm, which has not told it how to find the others "
+	               "this process is one of %.16s started by %s, which has not told it how to find the others "
 	               "(SLURM_MPI_TYPE is %.16s): it would be several jobs of one rank. Start it with srun --mpi=pmix or "
 	               "srun --mpi=pmi2 (srun --mpi=list tells what the site has) or, on one machine, oriel-run -n N; or "
 	               "set ORIEL_BOOT=single for jobs of one rank",
-	               count, type && *type ? type : "not set");
+	               count, starter_slurm(), type && *type ? type : "not set");
 }
 
 static int refuse_foreign_launchers(void)
@@ -141,9 +143,9 @@ static int choose_between_both(enum way *way)
 	if (!getenv("HYDI_CONTROL_FD"))
 		return err_set(
 			ORIEL_ERR_BOOTSTRAP,
-			"this process has been started by a PMIx launcher and by a PMI launcher (PMIX_NAMESPACE and PMI_FD "
-			"are set), one within the other: set ORIEL_BOOT=pmix or ORIEL_BOOT=pmi to say which of them has "
-			"the job");
+			"this process has been started by %s and by a PMI launcher (PMIX_NAMESPACE and PMI_FD are set), one "
+			"within the other: set ORIEL_BOOT=pmix or ORIEL_BOOT=pmi to say which of them has the job",
+			starter_pmix());
 	*way = WAY_PMI;
 	return 0;
 }

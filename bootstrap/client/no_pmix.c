@@ -2,17 +2,14 @@
 /* no_pmix.c - in place of pmix.c where PMIx's headers were not there when the library was built */
 #include "base/err.h"
 #include "client/clients.h"
-
-#include <stdlib.h>
+#include "client/starter.h"
 
 int boot_pmix_open(struct boot **boot)
 {
-	const char *version = getenv("PMIX_VERSION");
-
 	(void)boot;
 	return err_set(ORIEL_ERR_BOOTSTRAP,
-	               "this process has been started by a PMIx launcher (PMIx %.32s), and this liboriel was built without "
+	               "this process has been started by %s, and this liboriel was built without "
 	               "PMIx: build it where libpmix-dev is installed, or use srun --mpi=pmi2, mpiexec.hydra or, on one "
 	               "machine, oriel-run",
-	               version ? version : "of an unknown version");
+	               starter_pmix());
 }

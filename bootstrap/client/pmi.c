@@ -29,6 +29,7 @@
 #include "client/clients.h"
 #include "client/later.h"
 #include "client/pmi_line.h"
+#include "client/starter.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -82,20 +83,15 @@ static struct boot_pmi *pmi_of(struct boot *boot)
 	return (struct boot_pmi *)boot;
 }
 
-/* Who started this process, for error texts. */
-static const char *launcher(void)
-{
-	if (getenv("HYDI_CONTROL_FD"))
-		return "hydra (mpiexec)";
-	return getenv("SLURM_PROCID") ? "Slurm (srun --mpi=pmi2)" : "the PMI launcher";
-}
-
 /* Lines. */
 
 static int fail_lost(const struct boot_pmi *pmi, const char *why)
 {
-	return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: the connection to %s (PMI_FD) is broken: %s", pmi->base.rank,
-	               launcher(), why);
+	return err_set(
+		ORIEL_ERR_BOOTSTRAP,
+		"rank %d: the connection to %s (PMI_FD) is broken: %s. See what it has printed itself; other ways to "
+		"start are srun --mpi=pmix, mpirun of Open MPI and, on one machine, oriel-run",
+		pmi->base.rank, starter_pmi(), why);
 }
 
 static int send_line(struct boot_pmi *pmi, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -192,8 +188,10 @@ static int ask(struct boot_pmi *pmi, const char *question, const char *answer, u
 	if (rc)
 		return rc;
 	if (!pmi_is(line, answer) || pmi_failed(line))
-		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: %s answers \"%.32s\" by \"%.128s\"; it may not speak PMI-1",
-		               pmi->base.rank, launcher(), question, line);
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "rank %d: %s answers \"%.32s\" by \"%.128s\"; it may not speak "
+		               "PMI-1: start the job with srun --mpi=pmix, mpirun of Open MPI or, on one machine, oriel-run",
+		               pmi->base.rank, starter_pmi(), question, line);
 	return 0;
 }
 
@@ -273,8 +271,10 @@ static int check_put(const struct boot_pmi *pmi, const char *key, const void *va
 	if (pmi->put_done)
 		return boot_refuse_second_put(key);
 	if (2 * size_bytes >= (size_t)pmi->value_max_bytes)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "%s takes values of %d bytes only; %zu are needed", launcher(),
-		               pmi->value_max_bytes, 2 * size_bytes + 1);
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "%s takes values of %d bytes only; %zu are needed: start the job with "
+		               "srun --mpi=pmix, mpirun of Open MPI or, on one machine, oriel-run",
+		               starter_pmi(), pmi->value_max_bytes, 2 * size_bytes + 1);
 	return 0;
 }
 
@@ -422,7 +422,7 @@ static void tell_lost(struct boot_pmi *pmi, const char *why)
 	free(pmi->asked);
 	pmi->asked = NULL;
 	later_clear(&pmi->later);
-	snprintf(text, sizeof(text), "%s is gone: %s", launcher(), why);
+	snprintf(text, sizeof(text), "%s is gone: %s", starter_pmi(), why);
 	pmi->base.events->lost(pmi->base.events_arg, text);
 }
 
@@ -597,12 +597,12 @@ static int check_descriptor(const struct boot_pmi *pmi)
 	if (flags >= 0 && (flags & FD_CLOEXEC))
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "this process has joined the job of %s before (descriptor %d, PMI_FD); it can be joined once",
-		               launcher(), pmi->fd);
+		               starter_pmi(), pmi->fd);
 	if (flags < 0 || getsockopt(pmi->fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "descriptor %d (PMI_FD) is not the connection to %s: a program between it and this one closed "
 		               "it. Let it pass the descriptor on, or set ORIEL_BOOT=single for a job of one rank",
-		               pmi->fd, launcher());
+		               pmi->fd, starter_pmi());
 	return 0;
 }
 
@@ -634,7 +634,7 @@ static int check_mpi(void)
 		"an MPI library is in this process, and the connection to %s (PMI_FD) is its own: give oriel_init "
 		"the program's own means, a struct oriel_bootstrap whose exchange calls MPI_Allgather (the example in "
 		"oriel_init(3))%s",
-		launcher(), shared ? ", or call it before MPI_Init" : "");
+		starter_pmi(), shared ? ", or call it before MPI_Init" : "");
 }
 
 int boot_pmi_open(struct boot **boot)

@@ -84,6 +84,9 @@ void boot_events_clear_environment(void)
 		"SLURM_PROCID",
 		"SLURM_NTASKS",
 		"SLURM_MPI_TYPE",
+		"SLURM_WORKING_CLUSTER",
+		"PMIX_VERSION",
+		"OMPI_VERSION",
 	};
 	size_t i;
 

@@ -2,6 +2,7 @@
 /* test_boot.c - bootstrap/boot.c */
 #include "boot_check.h"
 #include "client/clients.h"
+#include "client/starter.h"
 #include "boot_events.h"
 #include "oriel.h"
 #include "suites.h"
@@ -91,6 +92,46 @@ static void open__slurm(void)
 	expect_single();
 	unsetenv("SLURM_NTASKS");
 	expect_single();
+	boot_events_clear_environment();
+}
+
+static void open__names_launcher_and_version(void)
+{
+	boot_events_clear_environment();
+	setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+	expect_refused("started by Open MPI (OMPI_COMM_WORLD_RANK is set)");
+	setenv("OMPI_VERSION", "5.0.3", 1);
+	expect_refused("started by Open MPI 5.0.3 (OMPI_COMM_WORLD_RANK is set)");
+	boot_events_clear_environment();
+	setenv("PMIX_RANK", "0", 1);
+	setenv("PMIX_VERSION", "4.2.2", 1);
+	expect_refused("started by PMIx 4.2.2 (PMIX_RANK is set)");
+	boot_events_clear_environment();
+	setenv("SLURM_PROCID", "0", 1);
+	setenv("SLURM_NTASKS", "8", 1);
+	setenv("SLURM_WORKING_CLUSTER", "boot:10.77.0.1:6817:9728:102", 1);
+	expect_refused("one of 8 started by Slurm 22.05, which");
+	setenv("SLURM_WORKING_CLUSTER", "boot:10.77.0.1:6817:99999:102", 1);
+	expect_refused("one of 8 started by Slurm, which");
+	setenv("SLURM_WORKING_CLUSTER", "boot", 1);
+	expect_refused("one of 8 started by Slurm, which");
+	boot_events_clear_environment();
+}
+
+static void starter__who_serves_pmix_and_pmi(void)
+{
+	boot_events_clear_environment();
+	CU_ASSERT_STRING_EQUAL(starter_pmix(), "the PMIx launcher");
+	CU_ASSERT_STRING_EQUAL(starter_pmi(), "the PMI launcher");
+	setenv("PMIX_VERSION", "4.2.2", 1);
+	setenv("SLURM_PROCID", "0", 1);
+	setenv("SLURM_WORKING_CLUSTER", "boot:10.77.0.1:6817:9728:102", 1);
+	CU_ASSERT_STRING_EQUAL(starter_pmix(), "Slurm 22.05 (srun --mpi=pmix) with PMIx 4.2.2");
+	CU_ASSERT_STRING_EQUAL(starter_pmi(), "Slurm 22.05 (srun --mpi=pmi2)");
+	setenv("HYDI_CONTROL_FD", "7", 1);
+	CU_ASSERT_STRING_EQUAL(starter_pmi(), "hydra (mpiexec)");
+	setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+	CU_ASSERT_STRING_EQUAL(starter_pmix(), "Open MPI's mpirun with PMIx 4.2.2");
 	boot_events_clear_environment();
 }
 
@@ -222,6 +263,8 @@ void suite_boot(void)
 	CU_ADD_TEST(suite, open__refuses_foreign_launchers);
 	CU_ADD_TEST(suite, open__accepts_a_foreign_job_of_one);
 	CU_ADD_TEST(suite, open__slurm);
+	CU_ADD_TEST(suite, open__names_launcher_and_version);
+	CU_ADD_TEST(suite, starter__who_serves_pmix_and_pmi);
 	CU_ADD_TEST(suite, open__chooses_by_the_environment);
 	CU_ADD_TEST(suite, open__single_by_wish);
 	CU_ADD_TEST(suite, open__wish_that_cannot_be_read);

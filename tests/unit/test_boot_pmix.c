@@ -251,7 +251,7 @@ static void open__refuses_what_the_server_tells(void)
 	server.init_status = PMIX_ERR_UNREACH;
 	setenv("PMIX_VERSION", "4.2.2", 1);
 	CU_ASSERT_EQUAL(join(&pmix), ORIEL_ERR_BOOTSTRAP);
-	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "PMIx_Init of the PMIx launcher (PMIx 4.2.2) fails: UNREACH"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "PMIx_Init of the PMIx launcher with PMIx 4.2.2 fails: UNREACH"));
 	unsetenv("PMIX_VERSION");
 	server.init_status = PMIX_SUCCESS;
 	server.job_size = 1;

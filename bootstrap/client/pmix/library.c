@@ -2,6 +2,8 @@
 /* library.c - see library.h. */
 #include "client/pmix/library.h"
 
+#include "client/starter.h"
+
 #include "base/err.h"
 
 #include <dlfcn.h>
@@ -36,11 +38,10 @@ static int fail(void)
 {
 	const char *reason = dlerror();
 
-	return err_set(
-		ORIEL_ERR_BOOTSTRAP,
-		"this process has been started by a PMIx launcher, and PMIx's library cannot be used: %.256s. Install "
-		"it (package libpmix2), or use srun --mpi=pmi2, mpiexec.hydra or, on one machine, oriel-run",
-		reason ? reason : LIBRARY_NAME);
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "this process has been started by %s, and PMIx's library cannot be used: %.256s. Install "
+	               "it (package libpmix2), or use srun --mpi=pmi2, mpiexec.hydra or, on one machine, oriel-run",
+	               starter_pmix(), reason ? reason : LIBRARY_NAME);
 }
 
 int pmix_library_open(struct pmix_library *library)

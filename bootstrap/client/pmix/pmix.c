@@ -22,6 +22,7 @@
 #include "client/later.h"
 #include "client/pmix/inbox.h"
 #include "client/pmix/library.h"
+#include "client/starter.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -57,21 +58,12 @@ static struct boot_pmix *pmix_of(struct boot *boot)
 	return (struct boot_pmix *)boot;
 }
 
-/* Who started this process, for error texts. */
-static const char *launcher(void)
-{
-	if (getenv("OMPI_COMM_WORLD_RANK"))
-		return "Open MPI's mpirun";
-	return getenv("SLURM_PROCID") ? "Slurm (srun --mpi=pmix)" : "the PMIx launcher";
-}
-
 static int fail(const struct boot_pmix *pmix, const char *call, pmix_status_t status)
 {
-	const char *version = getenv("PMIX_VERSION");
-
-	return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d: %s of %s (PMIx %.32s) fails: %s (%d)", pmix->base.rank, call,
-	               launcher(), version ? version : "of an unknown version", pmix->library.error_string(status),
-	               (int)status);
+	return err_set(ORIEL_ERR_BOOTSTRAP,
+	               "rank %d: %s of %s fails: %s (%d). See what it has printed itself; other ways to start are "
+	               "srun --mpi=pmi2, mpiexec.hydra and, on one machine, oriel-run",
+	               pmix->base.rank, call, starter_pmix(), pmix->library.error_string(status), (int)status);
 }
 
 static pmix_proc_t proc_of(const struct boot_pmix *pmix, pmix_rank_t rank)
@@ -160,7 +152,7 @@ static int read_numbers(struct boot_pmix *pmix)
 		boot->local_size = 1;
 	if (pmix->self.rank >= (pmix_rank_t)boot->size)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
-		               "%s says that this is rank %u of %d (PMIX_JOB_SIZE); at most %d are possible", launcher(),
+		               "%s says that this is rank %u of %d (PMIX_JOB_SIZE); at most %d are possible", starter_pmix(),
 		               pmix->self.rank, boot->size, BOOT_RANKS_MAX);
 	boot->rank = (int)pmix->self.rank;
 	return 0;
@@ -316,7 +308,7 @@ static int pmix_get(struct boot *boot, int rank, const char *key)
 	if (rc)
 		return rc;
 	if (pmix->lost)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d has no connection to %s any more", boot->rank, launcher());
+		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d has no connection to %s any more", boot->rank, starter_pmix());
 	rc = later_add(&pmix->later, rank, key);
 	if (rc == 0)
 		ask_due(pmix);
@@ -334,7 +326,7 @@ static void tell_lost(struct boot_pmix *pmix, pmix_status_t status)
 	pmix->lost = true;
 	state_store(&pmix->base.gathering, 0);
 	later_clear(&pmix->later);
-	snprintf(text, sizeof(text), "%s is gone: %s", launcher(), pmix->library.error_string(status));
+	snprintf(text, sizeof(text), "%s is gone: %s", starter_pmix(), pmix->library.error_string(status));
 	pmix->base.events->lost(pmix->base.events_arg, text);
 }
 
@@ -378,7 +370,7 @@ static void take_event(struct boot_pmix *pmix, const struct letter *letter)
 	char text[128];
 
 	if (ours) {
-		snprintf(text, sizeof(text), "%s says so: %s", launcher(), pmix->library.error_string(letter->status));
+		snprintf(text, sizeof(text), "%s says so: %s", starter_pmix(), pmix->library.error_string(letter->status));
 		pmix->base.events->died(pmix->base.events_arg, (int)letter->proc.rank, text);
 	} else if (is_lost(letter->status)) {
 		tell_lost(pmix, letter->status);
@@ -526,7 +518,7 @@ static int refuse_second_life(void)
 	if (!__atomic_exchange_n(&joined, true, __ATOMIC_RELAXED))
 		return 0;
 	return err_set(ORIEL_ERR_BOOTSTRAP, "this process has joined the job of %s before; it can be joined once",
-	               launcher());
+	               starter_pmix());
 }
 
 static int open_all(struct boot_pmix *pmix)
