@@ -10,5 +10,6 @@
 #define BOOT_ENV_SECRET_FD "ORIEL_SECRET_FD" /* number of an inherited descriptor, see client/run.c */
 #define BOOT_ENV_ADDR "ORIEL_ADDR"
 #define BOOT_ENV_DEVICE "ORIEL_DEVICE"
+#define BOOT_ENV_VERBOSE "ORIEL_VERBOSE"
 
 #endif

@@ -45,6 +45,7 @@
 #include "job/route.h"
 #include "job/agenda.h"
 #include "job/goodbye.h"
+#include "base/tell.h"
 #include "base/util.h"
 
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
@@ -422,6 +423,8 @@ static void established(struct peer *peer)
 	            peer_area_keys(peer).lkey);
 	if (active)
 		tell_up(peer, attempt);
+	tell(peer->job->rank, "rank %d is reached by device %s at %s", peer->rank, device_name(peer->device),
+	     peer->device->addr_text);
 	peer_set_state(peer, PEER_UP);
 	if (goodbye_has_begun(&peer->job->goodbye))
 		goodbye_say(peer);

@@ -17,6 +17,7 @@
 #include "job/mail.h"
 #include "job/service.h"
 #include "base/settings.h"
+#include "base/tell.h"
 #include "base/util.h"
 #include "job/wait.h"
 #include "verbs/provider.h"
@@ -77,7 +78,9 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 	set_crowding(job);
 	limits->watchdog_ms = WATCHDOG_DEFAULT_MS;
 	limits->connect_timeout_ms = CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job);
-	rc = setting_seconds("ORIEL_TIMEOUT", &limits->timeout_ms);
+	rc = tell_open();
+	if (rc == 0)
+		rc = setting_seconds("ORIEL_TIMEOUT", &limits->timeout_ms);
 	if (rc == 0)
 		rc = setting_seconds("ORIEL_WATCHDOG", &limits->watchdog_ms);
 	if (rc == 0)
@@ -119,6 +122,16 @@ static void job_release(struct oriel_job *job)
 	handle_release(HANDLE_JOB, job);
 }
 
+/* Ranks that a device left out would have reached are reached by the other, if at all. */
+static void tell_devices(const struct oriel_job *job, const struct providers *wanted)
+{
+	tell(job->rank, "one of %d (started by: %s)", job->size, job->boot->ops->name);
+	for (uint32_t i = 0; i < job->devices.count; i++)
+		tell(job->rank, "device %s at %s", device_name(&job->devices.list[i]), job->devices.list[i].addr_text);
+	if (job->devices.count < wanted->count)
+		tell(job->rank, "goes on without a device for ranks of this machine: %s", oriel_last_error());
+}
+
 static int open_devices(struct oriel_job *job, const struct oriel_options *options)
 {
 	const char *device = first_text(options->device, job->boot->device, getenv("ORIEL_DEVICE"));
@@ -132,7 +145,10 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 	if (rc)
 		return rc;
 	providers = providers_choose(device);
-	return providers_open(&providers, addr, max_message, &job->devices);
+	rc = providers_open(&providers, addr, max_message, &job->devices);
+	if (rc == 0)
+		tell_devices(job, &providers);
+	return rc;
 }
 
 /* Where the device that lends listens, or the one that does not. */

@@ -42,8 +42,9 @@ bool provider_system_is_softverbs(void);
 struct providers providers_choose(const char *wanted);
 
 /*
- * Open what they serve. The address is the card's, or that of the only device. ERRORS:
- * ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY: a needed one cannot be opened, and none is.
+ * Open what they serve. The address is the card's, or that of the only device. One that is not needed
+ * and cannot be opened is left out; the thread's last error says why. ERRORS: ORIEL_ERR_DEVICE,
+ * ORIEL_ERR_MEMORY: a needed one cannot be opened, and none is.
  */
 int providers_open(const struct providers *providers, const char *wanted_addr, size_t max_message_bytes,
                    struct devices *devices);

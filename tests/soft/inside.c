@@ -5,11 +5,16 @@
  * job, and nobody else sees another device than before. Exit status: 0 all is well.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <infiniband/verbs.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <oriel.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -195,6 +200,26 @@ static bool others_see_nothing(const char *path)
 	return leave(&joined);
 }
 
+/* As a container's profile may have it: memfd_create is not permitted. */
+static bool forbid_memory_files(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static bool job_without_memory_files(const char *path)
+{
+	FAIL_UNLESS(forbid_memory_files());
+	return whole_job(path);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -206,6 +231,7 @@ int main(int argc, char **argv)
 		{ "child_with_a_job_of_its_own", child_with_a_job_of_its_own },
 		{ "child_that_execs", child_that_execs },
 		{ "others_see_nothing", others_see_nothing },
+		{ "job_without_memory_files", job_without_memory_files },
 	};
 
 	for (size_t i = 0; argc == 3 && i < sizeof(cases) / sizeof(cases[0]); i++)

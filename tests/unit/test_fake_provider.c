@@ -108,6 +108,33 @@ static void test_open_fails_as_a_whole(void)
 	CU_ASSERT_EQUAL(fake_alive(), 0);
 }
 
+static struct rdma_event_channel *no_channel(void)
+{
+	errno = EPERM;
+	return NULL;
+}
+
+/* In a container without what softverbs needs the card serves all, unless both were asked for. */
+static void test_goes_on_without_softverbs(void)
+{
+	struct providers providers = { .count = 2 };
+	struct verbs_functions refusing = verbs_softverbs;
+	struct devices devices;
+
+	fake_reset();
+	refusing.create_event_channel = no_channel;
+	providers.list[0] = (struct provider){ &verbs_system, "", true };
+	providers.list[1] = (struct provider){ &refusing, "", false };
+	CU_ASSERT_EQUAL_FATAL(providers_open(&providers, NULL, 0, &devices), 0);
+	CU_ASSERT_EQUAL(devices.count, 1);
+	CU_ASSERT_PTR_NULL(devices_find(&devices, true));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "Operation not permitted"));
+	devices_close(&devices);
+	providers.list[1].needed = true;
+	CU_ASSERT_EQUAL(providers_open(&providers, NULL, 0, &devices), ORIEL_ERR_DEVICE);
+	CU_ASSERT_EQUAL(fake_alive(), 0);
+}
+
 /* It calls itself, not the functions of the same names that the process has. */
 static void test_softverbs_is_there_beside_another_libibverbs(void)
 {
@@ -133,6 +160,7 @@ void suite_provider(void)
 	CU_add_test(suite, "shortage_is_no_absence", test_shortage_is_no_absence);
 	CU_add_test(suite, "open_both", test_open_both);
 	CU_add_test(suite, "open_fails_as_a_whole", test_open_fails_as_a_whole);
+	CU_add_test(suite, "goes_on_without_softverbs", test_goes_on_without_softverbs);
 	CU_add_test(suite, "softverbs_is_there_beside_another_libibverbs",
 	            test_softverbs_is_there_beside_another_libibverbs);
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* tell.c - see tell.h. */
+#include "base/tell.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+
+#define LINE_BYTES 1024
+
+static int wanted; /* 0 or 1; changed atomically */
+
+int tell_open(void)
+{
+	static const char *const words[] = { "0", "1", NULL };
+	int value = 0, rc = setting_word("ORIEL_VERBOSE", words, &value);
+
+	__atomic_store_n(&wanted, rc == 0 && value, __ATOMIC_RELAXED);
+	return rc;
+}
+
+/* In one piece, for ranks share the stream. */
+void tell(int rank, const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list args;
+	size_t used;
+	ssize_t written;
+
+	if (!__atomic_load_n(&wanted, __ATOMIC_RELAXED))
+		return;
+	used = (size_t)snprintf(line, sizeof(line), "oriel: rank %d: ", rank);
+	va_start(args, format);
+	vsnprintf(line + used, sizeof(line) - used - 1, format, args);
+	va_end(args);
+	used = strlen(line);
+	line[used++] = '\n';
+	written = write(STDERR_FILENO, line, used);
+	(void)written; /* nobody reads it: then it need not be told */
+}
