@@ -13,7 +13,14 @@ lib_all = $(B)/obj/liboriel-all.a
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@
 
-$(B)/obj/%.o: %.c config.mk
+# A look, once, for what no source can be compiled without: whoever lacks it reads how to get it, and not the first of many errors.
+needs = $(B)/obj/needs
+$(needs):
+	@mkdir -p $(@D); printf '#include <%s>\n' infiniband/verbs.h rdma/rdma_cma.h ev.h sodium.h | $(CC) -E - >/dev/null || \
+		{ echo "something is missing that Oriel is compiled with: tests/deps build installs it (Debian, Ubuntu), or names it" >&2; exit 1; }
+	@touch $@
+
+$(B)/obj/%.o: %.c config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 include bootstrap/bootstrap.mk

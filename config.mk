@@ -24,7 +24,7 @@ CFLAGS = -O2 -g
 LDFLAGS =
 WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion
 # The client for launchers with PMIx (mpirun, srun --mpi=pmix) needs its headers, and libpmix when such a job is started. Empty: without.
-WITH_PMIX := $(shell pkg-config --exists pmix && echo yes)
+WITH_PMIX := $(shell pkg-config --exists pmix 2>/dev/null && echo yes)
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
 # Seeds of the random epochs test: how many `make test` runs, and how many `make soak` does, which starts as many jobs in a row

@@ -5,25 +5,31 @@ lib_src = $(wildcard $(lib_folders:%=lib/%/*.c)) $(boot_src)
 lib_obj = $(call objects,$(lib_src))
 lib_so = $(B)/lib/liboriel.so.$(VERSION)
 
-.PHONY: lib
+# Written anew where sources came or went, as they do with a package that config.mk looks for: no object is newer then.
+lib_list = $(B)/obj/liboriel.list
+
+.PHONY: lib always
+$(lib_list): always
+	@mkdir -p $(@D); echo $(lib_obj) | cmp -s - $@ || echo $(lib_obj) >$@
+
 lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
 
 # One object, in which only what is called oriel_* is to be seen: an archive of all objects would show a program every function
 # that two of our files share, and one of the program's own by that name would clash with it. Linkers join machine code only.
 $(lib_obj): ALL_CFLAGS += -fno-lto
 
-$(B)/obj/liboriel.o: $(lib_obj) $(soft_built_in)
-	$(call quiet,ld) $(LD) -r -o $@ $^ && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' $@
+$(B)/obj/liboriel.o: $(lib_obj) $(soft_built_in) $(lib_list)
+	$(call quiet,ld) $(LD) -r -o $@ $(lib_obj) $(soft_built_in) && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' $@
 
 $(B)/lib/liboriel.a: $(B)/obj/liboriel.o
 	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
 
-$(lib_all): $(lib_obj) $(soft_built_in)
-	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
+$(lib_all): $(lib_obj) $(soft_built_in) $(lib_list)
+	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $(lib_obj) $(soft_built_in)
 
 # nodelete: a thread of ours may be running when a program that has opened the library with dlopen closes it (that of softverbs
 # stays), and libev may know functions of ours.
-$(lib_so): $(lib_obj) $(soft_built_in) lib/oriel.map
+$(lib_so): $(lib_obj) $(soft_built_in) lib/oriel.map $(lib_list)
 	$(link) -shared -Wl,-z,nodelete -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs \
 		$(lib_obj) $(soft_built_in) $(LIBS)
 

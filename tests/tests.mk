@@ -36,6 +36,7 @@ $(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(lib_all)
 # sources under test, or link fakes in place of librdmacm and libibverbs.
 
 $(B)/obj/tests/unit/test_boot_pmix.o: ALL_CFLAGS += $(boot_pmix_cflags)
+$(B)/obj/tests/unit/test_boot_pmix.o: $(lib_list)
 
 $(B)/bin/unit: $(call objects,$(unit_src)) $(lib_all)
 	$(link) $^ -lcunit $(LIBS) -lm

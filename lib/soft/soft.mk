@@ -22,7 +22,7 @@ SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o %/compat_1_0.o %/compat_private.o, 
 .PHONY: soft
 soft: $(soft_libs) $(B)/bin/oriel-soft
 
-$(B)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk config.mk
+$(B)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(SOFT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(B)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) lib/soft/verbs.map
