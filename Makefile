@@ -41,6 +41,7 @@ demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
 soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && STARTERS_JOBS=$(SEEDS) tests/starters/run each_jobs_in_a_row && \
+	STARTERS_LONG=1 tests/starters/run each_rank_that_never_comes && \
 	tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS) && MULTI_JOBS=$(SEEDS) tests/multi/run leave_jobs
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 scale: tests ; tests/scale/run 1000 && perf/scale

@@ -42,9 +42,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define JOIN_TIMEOUT_MS 60000      /* for every answer before the job has been joined, and all of them */
-#define EXCHANGE_TIMEOUT_MS 600000 /* for all ranks to come to oriel_init, where that is waited for */
-#define END_TIMEOUT_MS 2000        /* for the answer to the last request */
+#define JOIN_TIMEOUT_MS 60000       /* for every answer before the job has been joined, and all of them */
+#define EXCHANGE_TIMEOUT_MS 600000  /* for all ranks to come to oriel_init, where that is waited for */
+#define LEAVE_TIMEOUT_MS 60000      /* the same, where a rank leaves before and the launcher cannot bear that */
+#define LEAVE_SLURM_TIMEOUT_MS 5000 /* where it can: somebody may have died, of which it says nothing */
+#define END_TIMEOUT_MS 2000         /* for the answer to the last request */
 #define LINE_BYTES 2048
 #define NAME_BYTES 256 /* of the job's store */
 #define KEY_BYTES 96
@@ -518,12 +520,18 @@ static void release(struct boot_pmi *pmi)
 
 /*
  * A rank that goes in the middle of the launcher's barrier takes others with it: hydra fails to tell
- * it of the end, Slurm waits for its node. So one that has nothing to do with the others waits until
- * all have put.
+ * it of the end and ends the job, Slurm waits some 15 s for its node. So one that has nothing to do with
+ * the others waits until all have put; not for ever, for the barrier does not end where one of them died
+ * before it put, and not for long under Slurm, where those who come later are served all the same.
  */
+static uint64_t leave_limit_ms(void)
+{
+	return starter_is_slurm() ? LEAVE_SLURM_TIMEOUT_MS : LEAVE_TIMEOUT_MS;
+}
+
 static void end_exchange(struct boot_pmi *pmi)
 {
-	uint64_t deadline_ns = now_ns() + EXCHANGE_TIMEOUT_MS * NS_PER_MS;
+	uint64_t deadline_ns = now_ns() + leave_limit_ms() * NS_PER_MS;
 	char line[LINE_BYTES];
 
 	while (!pmi->exchanged && pmi->request != REQUEST_NONE) {

@@ -59,6 +59,11 @@ const char *starter_open_mpi(void)
 	return with_version(text, "Open MPI", getenv("OMPI_VERSION"));
 }
 
+bool starter_is_slurm(void)
+{
+	return getenv("SLURM_PROCID") && !getenv("HYDI_CONTROL_FD") && !getenv("OMPI_COMM_WORLD_RANK");
+}
+
 const char *starter_pmix(void)
 {
 	static _Thread_local char text[TEXT_BYTES];

@@ -9,11 +9,16 @@
 #ifndef ORIEL_CLIENT_STARTER_H
 #define ORIEL_CLIENT_STARTER_H
 
+#include <stdbool.h>
+
 /* The launcher with a PMIx server: "Slurm 22.05 (srun --mpi=pmix) with PMIx 4.2.2". */
 const char *starter_pmix(void);
 
 /* The launcher that speaks PMI-1: "hydra (mpiexec)". */
 const char *starter_pmi(void);
+
+/* Whether it is srun that ranks of PMIx or PMI-1 belong to: nobody else within an allocation. */
+bool starter_is_slurm(void);
 
 /* "Slurm 22.05". */
 const char *starter_slurm(void);

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #define LAST_EXCHANGE_TIMEOUT_MS 60000        /* for all ranks to come to oriel_init, where one leaves before */
+#define LAST_EXCHANGE_SLURM_TIMEOUT_MS 5000   /* where the launcher can bear that */
 #define GETS_MAX 64                           /* that the server has at a time */
 #define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank that has not put, from the end of the exchange */
 
@@ -44,7 +45,7 @@ struct boot_pmix {
 	bool exchanged;
 	bool lost;
 	uint64_t exchanged_ns;
-	int last_exchange_timeout_ms; /* LAST_EXCHANGE_TIMEOUT_MS */
+	int last_exchange_timeout_ms; /* one of LAST_EXCHANGE_... */
 	pmix_info_t collect;          /* the fence's wish; lives until it is over */
 	size_t handler;               /* of events */
 	bool has_handler;
@@ -477,7 +478,8 @@ static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
 
 /*
  * A rank that comes to PMIx_Init when others of its node have left already may wait there for ever
- * (mpirun 4.1.4). So one that has nothing to do with the others leaves when all have put.
+ * (mpirun 4.1.4). So one that has nothing to do with the others leaves when all have put; but not
+ * never, for one of them may have died before that, of which the launcher may say nothing.
  */
 static void await_exchange(struct boot_pmix *pmix)
 {
@@ -546,7 +548,7 @@ int boot_pmix_open(struct boot **boot)
 	if (!pmix)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
 	pmix->base.ops = &pmix_ops;
-	pmix->last_exchange_timeout_ms = LAST_EXCHANGE_TIMEOUT_MS;
+	pmix->last_exchange_timeout_ms = starter_is_slurm() ? LAST_EXCHANGE_SLURM_TIMEOUT_MS : LAST_EXCHANGE_TIMEOUT_MS;
 	ask_for_data(&pmix->collect);
 	rc = open_all(pmix);
 	if (rc) {
