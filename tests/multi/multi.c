@@ -447,12 +447,16 @@ void multi_group_drop(struct multi *m, oriel_group *group)
 	CHECK_OK(m, oriel_group_free(&group));
 }
 
-bool multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes)
+void multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes)
 {
 	w->win = NULL;
 	w->size_bytes = size_bytes;
 	w->base = multi_alloc(size_bytes);
-	return CHECK_OK(m, oriel_win_create(w->base, size_bytes, 1, NULL, m->group, &w->win));
+	if (CHECK_OK(m, oriel_win_create(w->base, size_bytes, 1, NULL, m->group, &w->win)))
+		return;
+	printf("not ok %s: %s\n%s", running.case_name, m->board->result[m->rank].text, running.rules);
+	fflush(stdout);
+	_exit(1);
 }
 
 void multi_window_close(struct multi *m, struct multi_window *w)

@@ -11,7 +11,7 @@
  * MULTI_BOARD=FILE:SLOT. Nothing on the board depends on what is tested.
  *
  * A check that fails is remembered and the case goes on, because a rank that left in the middle
- * would hang the others. A case that does not end is ended by an alarm, and the program with it.
+ * would hang the others until the launcher ends them. A case that does not end is ended by an alarm, and the program with it.
  *
  * Ranks wait for each other by multi_sync, or by words of the board that one raises and another
  * awaits. What must *not* happen (an operation that arrives too early) is tested by multi_drain,
@@ -125,14 +125,17 @@ oriel_group *multi_group_mask(struct multi *m, unsigned mask);
 oriel_group *multi_group_one(struct multi *m, int rank);
 void multi_group_drop(struct multi *m, oriel_group *group);
 
-/* A window over the case's ranks with size_bytes bytes of unit 1 at each, zeroed. */
+/*
+ * A window over the case's ranks with size_bytes bytes of unit 1 at each, zeroed. Without it no case can
+ * go on: where it cannot be made the rank prints its error and ends, and with it the job.
+ */
 struct multi_window {
 	oriel_win *win;
 	uint8_t *base;
 	size_t size_bytes;
 };
 
-bool multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes);
+void multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes);
 void multi_window_close(struct multi *m, struct multi_window *w);
 
 /*

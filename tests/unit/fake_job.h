@@ -37,6 +37,9 @@ typedef void rank_function(struct rank *rank);
 /* Join the job as oriel_init would. options may be NULL. */
 int rank_join(struct rank *rank, const struct oriel_options *options);
 
+/* Join as a rank of that node, by the card and softverbs; the library reads the node from the environment. */
+int rank_join_on(struct rank *rank, const char *node);
+
 /* Enter the result of a call. Returns it. */
 int rank_note(struct rank *rank, const char *call, int rc);
 

@@ -192,20 +192,32 @@ static void leave(struct state *state)
 	CALL(state, oriel_finalize(&state->rank->job));
 }
 
-void scenario(struct rank *rank)
+/* Of a rank that has joined. */
+static void run(struct rank *rank)
 {
 	struct state *state = calloc(1, sizeof(*state));
 
 	state->rank = rank;
-	rank->step = "job_open";
-	if (rank_note(rank, "job_open", rank_join(rank, rank->arg)) == 0) {
-		make_groups(state);
-		fill_in(state);
-		if (rank->errors == 0)
-			use_window(state);
-		else
-			give_up(state);
-		leave(state);
-	}
+	make_groups(state);
+	fill_in(state);
+	if (rank->errors == 0)
+		use_window(state);
+	else
+		give_up(state);
+	leave(state);
 	free(state);
+}
+
+void scenario(struct rank *rank)
+{
+	rank->step = "job_open";
+	if (rank_note(rank, "job_open", rank_join(rank, rank->arg)) == 0)
+		run(rank);
+}
+
+void scenario_on_nodes(struct rank *rank)
+{
+	rank->step = "job_open";
+	if (rank_join_on(rank, rank->rank < 2 ? "a" : "b") == 0)
+		run(rank);
 }

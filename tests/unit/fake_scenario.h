@@ -14,6 +14,9 @@
  */
 void scenario(struct rank *rank);
 
+/* The same where ranks 0 and 1 share memory, and the others are reached by the card. */
+void scenario_on_nodes(struct rank *rank);
+
 /* Set rank->wrong if two buffers differ although no call of the rank has failed. */
 void scenario_compare(struct rank *rank, const void *got, const void *wanted, size_t size_bytes);
 

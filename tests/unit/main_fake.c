@@ -26,7 +26,8 @@ static void count_test(const CU_pTest test, const CU_pSuite suite, const CU_pFai
 static void add_suites(void)
 {
 	suite_provider();
-	suite_mixed(); /* before the tests that close all descriptors, softverbs' too */
+	suite_mixed(); /* before the tests that close all descriptors, softverbs' too; as the next */
+	suite_sweep_mixed();
 	suite_wire();
 	suite_coll();
 	suite_conn();

@@ -11,5 +11,6 @@ void suite_goodbye(void);
 void suite_mixed(void);
 void suite_modes(void);
 void suite_sweep(void);
+void suite_sweep_mixed(void);
 
 #endif

@@ -4,7 +4,6 @@
  * built in, which is the real one
  */
 #include <CUnit/CUnit.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +19,6 @@
 #define BYTES 256 /* more than goes into a request */
 #define ROUNDS 50
 
-static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
 static int checked; /* atomic */
 
 static void begin_run(const char *what)
@@ -28,20 +26,6 @@ static void begin_run(const char *what)
 	fake_reset();
 	checked = 0;
 	ranks_limit(60, "%s", what);
-}
-
-/* Join as a rank of that node; the library reads the variable once. */
-static int join_on(struct rank *rank, const char *node)
-{
-	const struct oriel_options both = { .struct_bytes = sizeof(both), .device = "card+soft" };
-	int rc;
-
-	pthread_mutex_lock(&joining);
-	setenv("ORIEL_TEST_NODE", node, 1);
-	rc = rank_note(rank, "job_open", rank_join(rank, &both));
-	unsetenv("ORIEL_TEST_NODE");
-	pthread_mutex_unlock(&joining);
-	return rc;
 }
 
 static void run(rank_function *function, void *arg)
@@ -89,7 +73,7 @@ static void all_to_all(struct rank *rank)
 	uint8_t data[BYTES];
 	struct shared shared;
 
-	if (join_on(rank, nodes[rank->rank]))
+	if (rank_join_on(rank, nodes[rank->rank]))
 		return;
 	open_window(rank, &shared);
 	for (int round = 1; round <= ROUNDS; round++) {
@@ -140,7 +124,7 @@ static void put_and_fence(struct rank *rank)
 	uint8_t back[BYTES];
 	struct shared shared;
 
-	if (join_on(rank, rank->rank == 0 ? "a" : "b"))
+	if (rank_join_on(rank, rank->rank == 0 ? "a" : "b"))
 		return;
 	open_window(rank, &shared);
 	if (rank->rank == 0) {
@@ -186,7 +170,7 @@ static void lose_the_card(struct rank *rank)
 	int mate = rank->rank ^ 1;
 	struct shared shared;
 
-	if (join_on(rank, rank->rank < 2 ? "a" : "b"))
+	if (rank_join_on(rank, rank->rank < 2 ? "a" : "b"))
 		return;
 	open_window(rank, &shared);
 	if (__atomic_add_fetch(&checked, 1, __ATOMIC_ACQ_REL) == RANKS)

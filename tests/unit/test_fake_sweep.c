@@ -15,6 +15,7 @@
 #include "suites_fake.h"
 
 #define RANKS 2
+#define RANKS_ON_NODES 3 /* two of them share memory, by softverbs, and the third is reached by the card */
 #define RUN_SECONDS 30
 #define FAULTS_MAX 5000 /* far more than a run has calls */
 
@@ -34,11 +35,11 @@ static bool told_well(const struct rank *rank)
 	return rank->first_error == 0 || rank->first_text[0];
 }
 
-static bool run_is_right(struct rank ranks[], const char *what, unsigned n)
+static bool run_is_right(struct rank ranks[], int size, const char *what, unsigned n)
 {
 	bool right = true;
 
-	for (int i = 0; i < RANKS; i++) {
+	for (int i = 0; i < size; i++) {
 		if (told_well(&ranks[i]) && ranks[i].wrong == 0)
 			continue;
 		printf("%s %u (%s): rank %d: error %d in %s: %s; %d comparisons wrong\n", what, n, fake_hit(), i,
@@ -62,19 +63,28 @@ static void set_fault(enum sort sort, unsigned n)
 		fake_fail_allocation(n);
 }
 
-static void sweep(enum sort sort, const char *what, unsigned at_least)
+static int errors_of(const struct rank ranks[], int size)
 {
-	struct rank ranks[RANKS];
+	int errors = 0;
+
+	for (int i = 0; i < size; i++)
+		errors += ranks[i].errors + ranks[i].retried;
+	return errors;
+}
+
+static void sweep_ranks(int size, rank_function *function, enum sort sort, const char *what, unsigned at_least)
+{
+	struct rank ranks[RANKS_ON_NODES];
 	unsigned n, bad = 0, errors = 0;
 
 	for (n = 1; n < FAULTS_MAX; n++) {
 		set_fault(sort, n);
 		ranks_limit(RUN_SECONDS, "%s %u", what, n);
-		ranks_run(RANKS, scenario, NULL, ranks);
+		ranks_run(size, function, NULL, ranks);
 		if (getenv("UNIT_FAKE_VERBOSE"))
 			printf("%s %u was %s\n", what, n, fake_hit());
-		bad += !run_is_right(ranks, what, n);
-		errors += ranks[0].errors || ranks[1].errors || ranks[0].retried || ranks[1].retried;
+		bad += !run_is_right(ranks, size, what, n);
+		errors += errors_of(ranks, size) > 0;
 		if (!fake_hit())
 			break;
 	}
@@ -82,7 +92,12 @@ static void sweep(enum sort sort, const char *what, unsigned at_least)
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT(n > at_least);
 	CU_ASSERT(n < FAULTS_MAX);
-	CU_ASSERT_EQUAL(ranks[0].errors + ranks[1].errors, 0); /* the last run had no fault */
+	CU_ASSERT_EQUAL(errors_of(ranks, size), 0); /* the last run had no fault */
+}
+
+static void sweep(enum sort sort, const char *what, unsigned at_least)
+{
+	sweep_ranks(RANKS, scenario, sort, what, at_least);
 }
 
 static void sweep__every_call_to_the_device(void)
@@ -102,10 +117,25 @@ static void sweep__every_connection_event(void)
 	sweep(SWEEP_EVENTS, "connection event", 5);
 }
 
+/* Of the card, in a job that has softverbs too. */
+static void sweep__every_call_and_event_beside_softverbs(void)
+{
+	setenv("ORIEL_CONNECT_TIMEOUT", "1", 1);
+	sweep_ranks(RANKS_ON_NODES, scenario_on_nodes, SWEEP_CALLS, "call on nodes", 100);
+	sweep_ranks(RANKS_ON_NODES, scenario_on_nodes, SWEEP_EVENTS, "event on nodes", 5);
+}
+
 static void sweep__every_allocation(void)
 {
 	setenv("ORIEL_CONNECT_TIMEOUT", "1", 1);
 	sweep(SWEEP_ALLOCATIONS, "allocation", 20);
+}
+
+void suite_sweep_mixed(void)
+{
+	CU_pSuite suite = CU_add_suite("sweep_mixed", NULL, NULL);
+
+	CU_ADD_TEST(suite, sweep__every_call_and_event_beside_softverbs);
 }
 
 void suite_sweep(void)
