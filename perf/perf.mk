@@ -48,7 +48,7 @@ $(foreach rival,$(perf_rivals),$(eval $(call perf_rival,$(rival))))
 
 # Measuring.
 
-.PHONY: perf perf-rxe perf-readme perf-programs
+.PHONY: perf perf-rxe perf-start perf-readme perf-programs
 perf-programs: all soft-tests $(perf_shm_bin) $(perf_mpi_bin)
 
 perf:
@@ -59,5 +59,9 @@ perf-rxe:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
 	@tests/vm/run --timeout 900 --setup perf/compare.d/guest -- perf/compare --measure --out build/perf/rxe
 	@perf/compare --tell --out build/perf/rxe
+
+perf-start:
+	@tests/deps test && $(MAKE) --no-print-directory all starters-tests launcher-tests
+	@mkdir -p build/perf && tests/starters/figures | tee build/perf/start.new && mv build/perf/start.new build/perf/start.md
 
 perf-readme: ; @perf/readme
