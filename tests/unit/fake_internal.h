@@ -112,6 +112,7 @@ bool fake_event_fault(const char *name);
 
 void fake_count(enum fake_kind kind, int change);
 void fake_misuse(const char *what);
+void fake_count_completions(int count);
 void fake_count_post(void);
 
 /* Make a descriptor readable, or no longer. */

@@ -19,7 +19,7 @@ struct fake_config fake_config;
 
 static int locked;
 static struct fault calls, requests, events, allocations;
-static uint64_t posts;
+static uint64_t posts, completions;
 static const char *volatile hit;
 static const char *dropped_name;
 static int alive[FAKE_KINDS];
@@ -58,7 +58,7 @@ void fake_reset(void)
 	memset(&requests, 0, sizeof(requests));
 	memset(&events, 0, sizeof(events));
 	memset(&allocations, 0, sizeof(allocations));
-	posts = 0;
+	posts = completions = 0;
 	memset(alive, 0, sizeof(alive));
 	hit = NULL;
 	dropped_name = NULL;
@@ -151,6 +151,16 @@ void *__wrap_realloc(void *old, size_t size_bytes)
 void fake_count_post(void)
 {
 	__atomic_add_fetch(&posts, 1, __ATOMIC_RELAXED);
+}
+
+void fake_count_completions(int count)
+{
+	__atomic_add_fetch(&completions, (uint64_t)count, __ATOMIC_RELAXED);
+}
+
+uint64_t fake_completions(void)
+{
+	return __atomic_load_n(&completions, __ATOMIC_RELAXED);
 }
 
 uint64_t fake_posts(void)

@@ -341,6 +341,7 @@ static int poll_cq(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 		}
 	}
 	fake_unlock();
+	fake_count_completions(got);
 	return got;
 }
 

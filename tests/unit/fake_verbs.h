@@ -71,9 +71,10 @@ const char *fake_hit(void);
 int fake_held_requests(void);
 void fake_release_requests(void);
 
-/* Work requests carried out so far, lists of them posted, and queue pairs there are. */
+/* Work requests carried out so far, lists of them posted, completions polled, and queue pairs there are. */
 uint64_t fake_requests(void);
 uint64_t fake_posts(void);
+uint64_t fake_completions(void);
 int fake_queue_pairs(void);
 
 /* An asynchronous event at every context that is open; for queue pair events, about each queue pair. */
