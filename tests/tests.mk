@@ -9,7 +9,7 @@ unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
 
 .PHONY: tests unit launcher-tests starters-tests
-tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(B)/tests/soft/inside $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs
+tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(B)/tests/soft/inside $(multi_bin) $(B)/bin/epochs $(B)/tests/budget-epochs $(B)/tests/budget-turns
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
@@ -23,7 +23,7 @@ $(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o 
 $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
-$(B)/tests/budget-epochs: $(B)/obj/tests/budget/epochs.o $(B)/lib/liboriel.a
+$(B)/tests/budget-%: $(B)/obj/tests/budget/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
 $(B)/tests/starters-rank: $(B)/obj/tests/starters/rank.o $(B)/lib/liboriel.a
