@@ -40,11 +40,7 @@ all: lib soft $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
-soak: ; @tests/deps test && $(MAKE) --no-print-directory tests && STARTERS_JOBS=$(SEEDS) tests/starters/run each_jobs_in_a_row && \
-	STARTERS_LONG=1 tests/starters/run each_rank_that_never_comes && \
-	tests/vm/run --timeout 86400 -- env ORIEL_DEVICE= ORIEL_CONNECT_TIMEOUT=20 EPOCHS_BEFORE=tests/multi/on_node tests/epochs/run 1 $(SEEDS) && \
-	tests/vm/run --timeout 3600 -- env ORIEL_DEVICE= ORIEL_CONNECT_TIMEOUT=20 MULTI_BEFORE=tests/multi/on_node tests/multi/faults 'E6_killed*' && \
-	tests/vm/run --timeout 86400 -- tests/epochs/run 1 $(SEEDS) && MULTI_JOBS=$(SEEDS) tests/multi/run leave_jobs
+soak: ; @tests/deps test && tests/soak $(SEEDS)
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 scale: tests ; tests/scale/run 1000 && perf/scale
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
