@@ -478,8 +478,9 @@ static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
 
 /*
  * A rank that comes to PMIx_Init when others of its node have left already may wait there for ever
- * (mpirun 4.1.4). So one that has nothing to do with the others leaves when all have put; but not
- * never, for one of them may have died before that, of which the launcher may say nothing.
+ * (mpirun 4.1.4). So one that has nothing to do with the others leaves when all have put, and in any
+ * case after last_exchange_timeout_ms: one of them may have died before it put, of which the launcher
+ * may say nothing.
  */
 static void await_exchange(struct boot_pmix *pmix)
 {
