@@ -11,8 +11,8 @@
  *   late     completions are withheld for some polls and then come in batches
  *   fail     the n-th call that may fail does, with ENOMEM and without any other effect. Not counted: calls that take
  *            completions and events, and those that destroy, which fail only when they are misused
- *   cut      the n-th connection is lost within 20 ms of being ready: requests of either side are not answered, and the
- *            connection manager's messages do not arrive
+ *   cut      the n-th connection is lost within so many ms of being ready (`within`; 20): requests of either side are not
+ *            answered, and the connection manager's messages do not arrive
  */
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@
 enum {
 	DEFAULT_PERCENT = 30,
 	DELAY_NS = 200000,
-	CUT_NS = 20000000,
+	CUT_WITHIN_MS = 20,
 	PLACE_MAX = 256, /* bytes placed one by one; more only cost time */
 	PAUSE_PERCENT = 5,
 };
@@ -57,9 +57,10 @@ static void set(const char *word)
 		const char *name;
 		uint32_t *value;
 	} settings[] = {
-		{ "delay=", &soft_adversary.delay }, { "reorder=", &soft_adversary.reorder },
-		{ "late=", &soft_adversary.late },   { "disorder=", &soft_adversary.disorder },
-		{ "fail=", &soft_adversary.fail },   { "cut=", &soft_adversary.cut },
+		{ "delay=", &soft_adversary.delay },      { "reorder=", &soft_adversary.reorder },
+		{ "late=", &soft_adversary.late },        { "disorder=", &soft_adversary.disorder },
+		{ "fail=", &soft_adversary.fail },        { "cut=", &soft_adversary.cut },
+		{ "within=", &soft_adversary.within_ms },
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
@@ -74,6 +75,7 @@ static void read_environment(void)
 	if (!text || !*text)
 		return;
 	soft_adversary.seed = strtoull(text, NULL, 10);
+	soft_adversary.within_ms = CUT_WITHIN_MS;
 	soft_adversary.delay = soft_adversary.reorder = soft_adversary.late = DEFAULT_PERCENT;
 	while ((text = strchr(text, ',')))
 		set(++text);
@@ -129,7 +131,7 @@ uint64_t soft_adversary_cut(void)
 {
 	if (!soft_adversary.cut || atomic_fetch_add(&soft_adversary.connections, 1) + 1 != soft_adversary.cut)
 		return 0;
-	return 1 + draw() % CUT_NS;
+	return 1 + draw() % (soft_adversary.within_ms * (uint64_t)1000000 + 1);
 }
 
 void soft_adversary_tell_cut(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The adversary: everything that the specification allows and that a friendly device never does.
- * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,fail=N][,cut=N], P in
- * percent, 30 where none is given, but for disorder: 0.
+ * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,fail=N][,cut=N]
+ * [,within=MS], P in percent, 30 where none is given, but for disorder: 0; 20 ms.
  */
 #ifndef SOFT_ADVERSARY_H
 #define SOFT_ADVERSARY_H
@@ -18,6 +18,7 @@ struct soft_adversary {
 	uint64_t seed;
 	uint32_t delay, reorder, late, disorder; /* percent */
 	uint32_t fail, cut;                      /* the n-th one; 0: none */
+	uint32_t within_ms;                      /* how long the connection that is cut may live */
 	_Atomic uint64_t drawn;                  /* random numbers so far */
 	_Atomic uint32_t calls, connections;
 };
