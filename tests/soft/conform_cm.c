@@ -238,7 +238,7 @@ static enum lab_verdict cm__lost_path_is_silent(void)
 	struct ibv_wc wc;
 	enum lab_verdict verdict;
 
-	/* Late enough (701 ms) for what both sides are told before, however slow the machine. */
+	/* 701 ms, which leaves a slow machine time for what both sides are told before; at most until_cut. */
 	setenv("SOFTVERBS_ADVERSARY", "7,delay=0,late=0,reorder=0,cut=1,within=1000", 1);
 	verdict = connect_two(&t);
 	if (verdict != LAB_PASSED)
