@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What softverbs offers beyond verbs: a peer's registered memory, mapped for the program to load
- * and store itself. A program that has to run on any device does not link these, but looks for them
- * by name (dlsym); including this is what makes the compiler check that both sides mean the same.
+ * and store itself, or read and written at once where it cannot be mapped. A program that has to
+ * run on any device does not link these, but looks for them by name (dlsym); including this is what
+ * makes the compiler check that both sides mean the same.
  */
 #ifndef SOFT_EXTENSION_H
 #define SOFT_EXTENSION_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +33,15 @@ typedef void softverbs_give_back_fn(const struct softverbs_lent *lent);
  */
 __attribute__((visibility("default"))) softverbs_lend_fn softverbs_lend;
 __attribute__((visibility("default"))) softverbs_give_back_fn softverbs_give_back;
+
+/*
+ * RDMA WRITE (`write`) or READ between `here` and a peer's memory that has happened when this returns 0,
+ * without a work request: what was posted before has been carried out, and key and queue pair, which is
+ * in RTS, are checked as they would be for one. Else an errno value, and verbs is the way: nothing has
+ * been moved, or a part of it.
+ */
+typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, void *here, size_t size_bytes,
+                              bool write);
+__attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
 #endif

@@ -237,7 +237,7 @@ static enum lab_verdict progress__without_polls(void)
 		CHECK(lab_recv(&lab.b, 1, 0, 64) == 0);
 		CHECK(ibv_poll_cq(lab.b.recv_cq, 1, &wc) == 0);
 		CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
-		for (int i = 0; i < 1000 && *byte != 'a'; i++)
+		for (int i = 0; i < 20000 && *byte != 'a'; i++)
 			nanosleep(&pause, NULL);
 		CHECK(*byte == 'a');
 		CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS);

@@ -213,7 +213,7 @@ static struct ibv_qp *flushed_receive(struct lab *lab, struct ibv_cq *cq)
 /* A queue takes its events along, also from under the hands of a thread that waits for one. */
 static enum lab_verdict cq__destroyed_while_its_event_is_fetched(void)
 {
-	enum { ROUNDS = 3000 };
+	enum { ROUNDS = 1000 };
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct lab lab;

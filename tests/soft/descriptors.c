@@ -20,10 +20,10 @@
 enum {
 	LIMIT = 160,      /* descriptors that a process may have */
 	FREE_MAX = 40,    /* so many free ones are enough for a connection */
-	EVENT_MS = 2000,  /* what takes longer is silence */
+	EVENT_MS = 30000, /* what takes longer is silence */
 	AGAIN = 30,       /* attempts, none of which may leave a descriptor */
 	NO_RESOURCES = 3, /* reason of a reject, as InfiniBand has it */
-	RESOLVE_MS = 1000,
+	RESOLVE_MS = 30000,
 };
 
 /* All descriptors but some, taken. */

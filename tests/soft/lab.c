@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 enum {
-	CASE_SECONDS = 20,
-	WAIT_MS = 2000,
+	CASE_SECONDS = 100, /* where nothing hangs, and nobody gets a processor for a while */
+	WAIT_MS = 10000,    /* some cases wait in vain on a card, as their verdict says */
+	TIMES = 5,          /* a case that is late is run */
 	ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 	DEPTH_RD = 4,
 };
@@ -50,6 +51,16 @@ static enum lab_verdict run_case(const struct lab_case *c)
 	return (enum lab_verdict)WEXITSTATUS(status);
 }
 
+/* A case that is in time once is. */
+static enum lab_verdict run_in_time(const struct lab_case *c)
+{
+	enum lab_verdict verdict = LAB_LATE;
+
+	for (int i = 0; i < TIMES && verdict == LAB_LATE; i++)
+		verdict = run_case(c);
+	return verdict;
+}
+
 int lab_main(int argc, char **argv, const struct lab_case *cases, int n)
 {
 	static const char *const names[] = { "passed", "failed", "unsupported" };
@@ -60,7 +71,7 @@ int lab_main(int argc, char **argv, const struct lab_case *cases, int n)
 
 		if (argc > 1 && !strstr(cases[i].name, argv[1]))
 			continue;
-		verdict = run_case(&cases[i]);
+		verdict = run_in_time(&cases[i]);
 		if ((unsigned int)verdict > LAB_UNSUPPORTED)
 			verdict = LAB_FAILED;
 		count[verdict]++;

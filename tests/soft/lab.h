@@ -15,6 +15,7 @@ enum lab_verdict {
 	LAB_PASSED,
 	LAB_FAILED,
 	LAB_UNSUPPORTED,
+	LAB_LATE, /* something took longer than it may: the case is repeated, in case that it got no processor, and then fails */
 };
 
 struct lab_case {

@@ -258,7 +258,9 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 	agree(id, &param);
 	if (!asked || param.rnr_retry_count > MAX_RETRY)
 		param.rnr_retry_count = id->rnr_retry_count;
+	pthread_mutex_lock(&cm_lock); /* the other side's messages are being listened to already */
 	fill_msg(id, &param, &msg);
+	pthread_mutex_unlock(&cm_lock);
 	if (base->qp) {
 		err = cm_qp_ready(id);
 		if (err) {

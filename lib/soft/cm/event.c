@@ -115,6 +115,34 @@ static struct cm_event *take(struct cm_channel *channel)
 	return event;
 }
 
+/* The queue pair cannot be made ready: the peer is told why. */
+static void unready(struct cm_id *id, int err)
+{
+	pthread_mutex_lock(&cm_lock);
+	id->state = CM_DISCONNECTED;
+	cm_send_unready(id, err);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/*
+ * The peer is told that this side is ready. It may have gone since it accepted, when it did not want
+ * to wait any longer: then there is no connection, and has been none. 0 or an errno value.
+ */
+static int confirm(struct cm_id *id)
+{
+	struct cm_msg msg = { 0 };
+	int err = ECONNRESET;
+
+	pthread_mutex_lock(&cm_lock);
+	if (id->state == CM_RESPONDED)
+		err = cm_send(id, &msg, CM_RTU);
+	id->state = err ? CM_DISCONNECTED : CM_CONNECTED;
+	pthread_mutex_unlock(&cm_lock);
+	if (err)
+		cm_qp_error(id);
+	return err;
+}
+
 /*
  * The peer accepted. With a queue pair of ours the library finishes the handshake; without, the
  * program does.
@@ -122,22 +150,15 @@ static struct cm_event *take(struct cm_channel *channel)
 static void respond(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
-	struct cm_msg msg = { 0 };
 	int err;
 
 	if (!id->base.qp)
 		return;
 	err = cm_qp_ready(id);
-	pthread_mutex_lock(&cm_lock);
-	/* Meanwhile the peer may have gone; its event is in the queue behind this one. */
-	if (!err && id->state == CM_RESPONDED) {
-		id->state = CM_CONNECTED;
-		cm_send(id, &msg, CM_RTU);
-	} else if (err) {
-		id->state = CM_DISCONNECTED;
-		cm_send_unready(id, err);
-	}
-	pthread_mutex_unlock(&cm_lock);
+	if (err)
+		unready(id, err);
+	else
+		err = confirm(id);
 	event->base.event = err ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_ESTABLISHED;
 	event->base.status = -err;
 	/* The peer's engine has said so while this side's queue pair was made ready. */

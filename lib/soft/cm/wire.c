@@ -374,10 +374,10 @@ void cm_on_message(void *arg)
 		return;
 	if (got < 0)
 		softverbs_unwatch(id->sock);
-	if (softverbs_lost(id->local_qpn))
-		return;
 	pthread_mutex_lock(&cm_lock);
-	if (got < 0)
+	if (softverbs_lost(id->local_qpn))
+		; /* nothing arrives any more */
+	else if (got < 0)
 		on_gone(id);
 	else
 		handle(id, &msg);

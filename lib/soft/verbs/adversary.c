@@ -13,6 +13,7 @@
  *            completions and events, and those that destroy, which fail only when they are misused
  *   cut      the n-th connection is lost within so many ms of being ready (`within`; 20): requests of either side are not
  *            answered, and the connection manager's messages do not arrive
+ *   apart    the device claims no more than cards do: that its atomics are atomic among themselves
  */
 #include <pthread.h>
 #include <sched.h>
@@ -30,8 +31,9 @@ enum {
 	DEFAULT_PERCENT = 30,
 	DELAY_NS = 200000,
 	CUT_WITHIN_MS = 20,
-	PLACE_MAX = 256, /* bytes placed one by one; more only cost time */
-	PAUSE_PERCENT = 5,
+	PLACE_MAX = 256,  /* bytes placed one by one; more only cost time */
+	PAUSES = 2,       /* of a write, on average: others wait for its queue pair meanwhile */
+	PAUSE_BYTES = 40, /* in shorter ones as often, byte by byte */
 };
 
 struct soft_adversary soft_adversary;
@@ -60,7 +62,7 @@ static void set(const char *word)
 		{ "delay=", &soft_adversary.delay },      { "reorder=", &soft_adversary.reorder },
 		{ "late=", &soft_adversary.late },        { "disorder=", &soft_adversary.disorder },
 		{ "fail=", &soft_adversary.fail },        { "cut=", &soft_adversary.cut },
-		{ "within=", &soft_adversary.within_ms },
+		{ "within=", &soft_adversary.within_ms }, { "apart=", &soft_adversary.apart },
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
@@ -104,6 +106,12 @@ bool soft_adversary_late(void)
 	return chance(soft_adversary.late);
 }
 
+/* Whether to pause behind one of `length` bytes. */
+static bool pauses(size_t length)
+{
+	return draw() % (length > PAUSE_BYTES ? length : PAUSE_BYTES) < PAUSES;
+}
+
 bool soft_adversary_place(void *to, const void *from, size_t length)
 {
 	uint8_t order[PLACE_MAX];
@@ -121,7 +129,7 @@ bool soft_adversary_place(void *to, const void *from, size_t length)
 	}
 	for (size_t i = 0; i < length; i++) {
 		__atomic_store_n((uint8_t *)to + order[i], ((const uint8_t *)from)[order[i]], __ATOMIC_RELAXED);
-		if (chance(PAUSE_PERCENT))
+		if (pauses(length))
 			sched_yield();
 	}
 	return true;

@@ -2,7 +2,7 @@
 /*
  * The adversary: everything that the specification allows and that a friendly device never does.
  * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,fail=N][,cut=N]
- * [,within=MS], P in percent, 30 where none is given, but for disorder: 0; 20 ms.
+ * [,within=MS][,apart=1], P in percent, 30 where none is given, but for disorder: 0; 20 ms.
  */
 #ifndef SOFT_ADVERSARY_H
 #define SOFT_ADVERSARY_H
@@ -19,6 +19,7 @@ struct soft_adversary {
 	uint32_t delay, reorder, late, disorder; /* percent */
 	uint32_t fail, cut;                      /* the n-th one; 0: none */
 	uint32_t within_ms;                      /* how long the connection that is cut may live */
+	uint32_t apart;                          /* atomics are said to be atomic among themselves only */
 	_Atomic uint64_t drawn;                  /* random numbers so far */
 	_Atomic uint32_t calls, connections;
 };

@@ -44,6 +44,9 @@ void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_
 /* Between our ranges and contiguous memory of another process; 0 or an errno value. */
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
+/* Few bytes, in one range; `fd` is the other process's memory as a file. 0 or an errno value. */
+int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length);
+int soft_file_read(int fd, uint64_t raddr, void *here, size_t length);
 /* From several ranges there to several here, starting `skip` bytes in; 0 or an errno value. */
 int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
                   uint64_t skip);

@@ -169,7 +169,7 @@ static void describe(struct ibv_device_attr *attr)
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SHM_QPS;
 	/* The processor's own instructions: atomic against the host's threads too. */
-	attr->atomic_cap = IBV_ATOMIC_GLOB;
+	attr->atomic_cap = soft_adversary.apart ? IBV_ATOMIC_HCA : IBV_ATOMIC_GLOB;
 	attr->max_srq_wr = SOFT_MAX_WR;
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = 1;
@@ -183,6 +183,13 @@ SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_
 	describe(attr);
 	return 0;
 }
+
+/* Regions on demand: mr.c. */
+static const struct ibv_odp_caps on_demand = {
+	.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+	.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+	                                  IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV,
+};
 
 int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                          struct ibv_device_attr_ex *attr, size_t size)
@@ -198,6 +205,7 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 	describe(&full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
 	full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
+	full.odp_caps = on_demand;
 	/*
 	 * A program that was built with newer headers has a longer structure: the rest of it is zero.
 	 */

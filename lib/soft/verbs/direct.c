@@ -26,6 +26,10 @@
 #include "soft/verbs/unseen.h"
 #include "soft/verbs/way.h"
 
+enum {
+	FILE_MAX = 4096, /* bytes: up to here the peer's memory is read and written as a file */
+};
+
 struct target {
 	uint32_t gate;   /* bits that the gate must have */
 	uint32_t access; /* rights that the key must grant */
@@ -80,21 +84,44 @@ static void act_mapped(const struct soft_rdma *op, void *at)
  */
 static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
 {
-	return op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer) || soft_way_next(op->length) == SOFT_BY_CALL;
+	if (op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer))
+		return true;
+	return (op->waits && op->length <= FILE_MAX) || soft_way_next(op->length) == SOFT_BY_CALL;
+}
+
+static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
+{
+	return op->length <= FILE_MAX && op->nsge == 1 && out->memory_fd >= 0;
+}
+
+/* 0 or an errno value. */
+static int write_by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr)
+{
+	uint64_t since = shm_ticks();
+	int err;
+
+	if (goes_by_file(out, op))
+		err = soft_file_write(out->memory_fd, addr, op->iov[0].iov_base, op->length);
+	else
+		err = soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
+	if (err == 0)
+		soft_way_took(SOFT_BY_CALL, op->length, shm_ticks() - since);
+	return err;
+}
+
+static int read_by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr)
+{
+	if (goes_by_file(out, op))
+		return soft_file_read(out->memory_fd, addr, op->iov[0].iov_base, op->length);
+	return soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
 }
 
 static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
                                enum ibv_wc_status *status)
 {
-	uint64_t addr = mr->addr + (op->raddr - mr->iova), since = shm_ticks();
-	int err;
+	uint64_t addr = mr->addr + (op->raddr - mr->iova);
+	int err = op->opcode == IBV_WR_RDMA_WRITE ? write_by_call(out, op, addr) : read_by_call(out, op, addr);
 
-	if (op->opcode == IBV_WR_RDMA_WRITE)
-		err = soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
-	else
-		err = soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
-	if (err == 0 && op->opcode == IBV_WR_RDMA_WRITE)
-		soft_way_took(SOFT_BY_CALL, op->length, shm_ticks() - since);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
 	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */

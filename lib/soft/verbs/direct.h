@@ -22,6 +22,7 @@ struct soft_rdma {
 	uint64_t raddr;
 	uint64_t length; /* bytes, all ranges */
 	uint64_t compare_add, swap;
+	bool waits;              /* the caller does, and for nothing else: few bytes go by no ring */
 	const struct iovec *iov; /* our ranges, checked */
 };
 

@@ -111,7 +111,7 @@ void soft_out_died(struct soft_core *core, struct soft_out *out)
 		if (!qp)
 			continue;
 		soft_lock(&qp->lock);
-		if (qp->out == out && soft_qp_connected(soft_qp_state(qp)))
+		if ((qp->out == out || qp->awaited == out) && soft_qp_connected(soft_qp_state(qp)))
 			peer_gone(qp);
 		soft_unlock(&qp->lock);
 	}

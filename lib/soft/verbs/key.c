@@ -8,8 +8,8 @@
  * waits until each connected peer has been seen idle once: after that nobody acts under the old
  * key, and the memory may be freed. A peer that dies while busy ends the wait.
  *
- * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and 16
- * random bits. The low eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey
+ * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and the
+ * rest random bits. The low eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey
  * has it.
  */
 #include <errno.h>
@@ -67,7 +67,7 @@ void soft_key_free(struct soft_core *core, uint32_t place)
 
 uint32_t soft_key_make(struct soft_core *core, uint32_t place)
 {
-	uint32_t key = (place ^ core->seg->key_mask) << 16 | (soft_random() & 0xffff);
+	uint32_t key = (place ^ core->seg->key_mask) << SHM_KEY_BITS | (soft_random() & ((1u << SHM_KEY_BITS) - 1));
 
 	/* 0 means "no key" in the table. */
 	return key ? key : 1;

@@ -22,7 +22,7 @@ uint32_t soft_key_serial(struct soft_core *core);
 
 static inline uint32_t soft_key_place(const struct shm_segment *seg, uint32_t key)
 {
-	return ((key >> 16) ^ seg->key_mask) & (SHM_MRS - 1);
+	return ((key >> SHM_KEY_BITS) ^ seg->key_mask) & (SHM_MRS - 1);
 }
 
 /*

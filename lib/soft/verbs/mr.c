@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Protection domains and memory regions. */
+/*
+ * Protection domains and memory regions.
+ *
+ * DESIGN NOTES
+ *
+ * This device uses plain addresses, so a region on demand (IBV_ACCESS_ON_DEMAND) needs nothing that
+ * others do not have. The implicit one, address NULL and length SIZE_MAX, is all of the address space
+ * as it is when a request is carried out: nothing is looked up, pinned or remembered, and what is
+ * mapped anew in the meantime is found. It grants peers nothing: what they ask for by ring is carried
+ * out by this process, which has to know that the memory is there.
+ */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -23,7 +33,8 @@
 enum {
 	REMOTE_CHANGES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 	ACCESS_KNOWN = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-	               IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB,
+	               IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND |
+	               IBV_ACCESS_HUGETLB,
 };
 
 SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
@@ -56,6 +67,23 @@ static bool access_valid(unsigned int access)
 	if (access & ~((unsigned int)ACCESS_KNOWN | IBV_ACCESS_OPTIONAL_RANGE))
 		return false;
 	return !(access & REMOTE_CHANGES) || access & IBV_ACCESS_LOCAL_WRITE;
+}
+
+/* All of the address space, whatever lies there. */
+static bool is_implicit(const void *addr, size_t length, unsigned int access)
+{
+	return access & IBV_ACCESS_ON_DEMAND && !addr && length == SIZE_MAX;
+}
+
+/* What lies under the region. 0 or an errno value. */
+static int find_backing(struct soft_mr *mr, const void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	if (!is_implicit(addr, length, access))
+		return soft_backing_find(addr, length, access, &mr->file_fd, &mr->file_offset);
+	mr->file_fd = -1;
+	if (access & SOFT_ACCESS_PEERS)
+		return EOPNOTSUPP;
+	return iova ? EINVAL : 0;
 }
 
 /* Write the table's entry; the key goes last. */
@@ -94,7 +122,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_
 		errno = ENOMEM;
 		return NULL;
 	}
-	err = soft_backing_find(addr, length, access, &mr->file_fd, &mr->file_offset);
+	err = find_backing(mr, addr, length, iova, access);
 	if (err) {
 		errno = err;
 		goto err_free;

@@ -23,8 +23,10 @@ struct soft_out {
 	struct soft_peer peer;
 	uint32_t slot; /* by which it was found */
 	bool self;
-	bool can_vm;      /* process_vm_readv works on the peer */
-	bool peer_can_vm; /* and the peer can reach us */
+	bool can_vm;           /* process_vm_readv works on the peer */
+	int memory_fd;         /* its memory as a file (copy.c), or -1 */
+	bool peer_can_vm;      /* and the peer can reach us */
+	_Atomic bool answered; /* what comes before this, but for the slot, is known */
 	_Atomic bool dead;
 	int sock;
 	struct shm_pipe *shm;
@@ -35,7 +37,7 @@ struct soft_out {
 	struct soft_rmap *rmap;     /* SHM_MRS entries, pages come with use */
 	uint32_t rmap_top;          /* entries of rmap ever used; under map_lock */
 	pthread_mutex_t map_lock;   /* one mapper at a time */
-	_Atomic uint32_t refs;      /* one for core->out[], one per queue pair */
+	_Atomic uint32_t refs;      /* one for core->out[], one per queue pair that uses or awaits it */
 };
 
 /* Pipe from a process that sends requests to this one. */

@@ -8,6 +8,21 @@
  * pipe's memory. The responder's engine maps them and answers with its own first three. Pipes are
  * one-way (requests), so two processes that turn to each other at the same moment simply make two.
  * The socket stays open: its end of file, or the process descriptor, tells of a death.
+ *
+ * A living process may take any time to answer: it is stopped, or its engine gets no processor among
+ * so many threads. No length of time tells that from a death, and none has to, since the kernel tells
+ * of deaths. So whoever connects waits for a moment only, which nearly always does, and lets him hear
+ * at once what either side is short of; then it goes on with a pipe that is not answered. Queue pairs
+ * await it (qp->awaited), their gates closed and their requests in the send queue, until this process's
+ * engine has the answer, or the socket's end, which is that of the peer's.
+ *
+ *   not answered   core->out[] has it, so that it is asked for once; out->peer is unknown
+ *   answered       everything is known; queue pairs that awaited it are joined to it (join.c)
+ *   dead           as after a death; also where the answer is none
+ *
+ * A queue pair that begins to await a pipe just when it is answered, or dies, misses neither: the
+ * engine sets `answered` or `dead` and then looks at the queue pair, which looks at those, both under
+ * qp->lock.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,6 +37,7 @@
 
 #include "soft/verbs/core.h"
 #include "soft/verbs/gone.h"
+#include "soft/verbs/join.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
@@ -37,7 +53,7 @@
 #include "soft/verbs/spare.h"
 
 enum {
-	ANSWER_MS = 3000, /* a live engine answers in microseconds; a stopped process never */
+	ANSWER_MS = 200, /* who connects waits for so long; an engine that runs answers in microseconds */
 };
 
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -74,6 +90,8 @@ static struct soft_out *out_alloc(uint32_t slot)
 	if (!out)
 		return NULL;
 	out->slot = slot;
+	out->peer.pidfd = -1;
+	out->memory_fd = -1;
 	out->rmap = mmap(NULL, SHM_MRS * sizeof(*out->rmap), PROT_READ | PROT_WRITE,
 	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (out->rmap == MAP_FAILED) {
@@ -89,52 +107,67 @@ static struct soft_out *out_alloc(uint32_t slot)
 
 static void out_free_alloc(struct soft_out *out)
 {
+	if (out->memory_fd >= 0)
+		close(out->memory_fd);
 	pthread_mutex_destroy(&out->map_lock);
 	munmap(out->rmap, SHM_MRS * sizeof(*out->rmap));
 	free(out);
 }
 
-/* The peer's descriptors. 0 or an errno value. */
-static int say_hello(struct soft_core *core, const struct soft_out *out, struct soft_hello *welcome, int *fds,
-                     int pipe_fd)
+/* 0 or an errno value. */
+static int say_hello(struct soft_core *core, const struct soft_out *out, int pipe_fd)
 {
 	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, pipe_fd };
-	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
 	struct soft_hello hello = soft_hello();
 	int err = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
 
-	/* It may have refused before this side said anything. */
-	if (err && err != EPIPE && err != ECONNRESET)
-		return err;
-	if (poll(&wait, 1, ANSWER_MS) != 1)
-		return ETIMEDOUT;
-	return soft_hello_recv(out->sock, welcome, fds, SOFT_WELCOME_FDS);
+	/* It may have refused before this side said anything: why is there to be read. */
+	return err == EPIPE || err == ECONNRESET ? 0 : err;
 }
 
-/* The handshake; on success the pipe's memory and the peer's are mapped. 0 or an errno value. */
-static int out_handshake(struct soft_core *core, struct soft_out *out)
+/* On success the pipe's memory is there, and the peer is told of it. 0 or an errno value. */
+static int out_hello(struct soft_core *core, struct soft_out *out)
 {
-	int fds[SOFT_WELCOME_FDS], pipe_fd, err;
-	struct soft_hello welcome;
-	pid_t pid;
+	int pipe_fd, err;
 
-	if (soft_peer_pid(out->sock, &pid) != 0)
+	if (soft_peer_pid(out->sock, &out->peer.pid) != 0)
 		return EPROTO;
 	pipe_fd = pipe_memory(out);
 	if (pipe_fd < 0)
 		return errno;
-	err = say_hello(core, out, &welcome, fds, pipe_fd);
+	err = say_hello(core, out, pipe_fd);
 	close(pipe_fd);
-	if (!err)
-		err = soft_peer_map(&out->peer, pid, fds);
-	if (err) {
+	if (err)
 		munmap(out->shm, sizeof(*out->shm));
+	return err;
+}
+
+/* The answer has come, or the socket's end; on success the peer's memory is mapped. 0 or an errno value. */
+static int out_answer(struct soft_out *out)
+{
+	int fds[SOFT_WELCOME_FDS], err;
+	struct soft_hello welcome;
+
+	err = soft_hello_recv(out->sock, &welcome, fds, SOFT_WELCOME_FDS);
+	if (!err)
+		err = soft_peer_map(&out->peer, out->peer.pid, fds);
+	if (err)
 		return err;
-	}
-	out->self = pid == getpid();
+	out->self = out->peer.pid == getpid();
 	out->peer_can_vm = welcome.can_vm;
-	out->can_vm = soft_peer_probe_vm(pid, welcome.probe);
+	out->can_vm = soft_peer_probe_vm(out->peer.pid, welcome.probe);
+	if (out->can_vm)
+		out->memory_fd = soft_peer_open_memory(out->peer.pid, welcome.probe);
+	atomic_store(&out->answered, true);
 	return 0;
+}
+
+/* Wait for the answer, but not long. 0, also if it has not come yet, or an errno value. */
+static int out_await(struct soft_out *out)
+{
+	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
+
+	return poll(&wait, 1, ANSWER_MS) == 1 ? out_answer(out) : 0;
 }
 
 void soft_out_put(struct soft_out *out)
@@ -142,10 +175,22 @@ void soft_out_put(struct soft_out *out)
 	if (atomic_fetch_sub(&out->refs, 1) != 1)
 		return;
 	soft_reach_forget(out);
-	soft_peer_unmap(&out->peer);
+	if (out->answered)
+		soft_peer_unmap(&out->peer);
 	munmap(out->shm, sizeof(*out->shm));
 	close(out->sock);
 	out_free_alloc(out);
+}
+
+/* Nobody finds it any more; core->progress is held. */
+static void out_remove(struct soft_core *core, const struct soft_out *out)
+{
+	for (uint32_t i = 0; i < core->nout; i++) {
+		if (core->out[i] == out) {
+			core->out[i] = core->out[--core->nout];
+			break;
+		}
+	}
 }
 
 static void on_out_death(void *arg)
@@ -162,15 +207,34 @@ static void on_out_death(void *arg)
 	/* What it answered before it died counts. */
 	soft_progress_now(core);
 	soft_lock(&core->progress);
-	for (uint32_t i = 0; i < core->nout; i++) {
-		if (core->out[i] == out) {
-			core->out[i] = core->out[--core->nout];
-			break;
-		}
-	}
+	out_remove(core, out);
 	soft_out_died(core, out);
 	soft_unlock(&core->progress);
 	soft_out_put(out);
+}
+
+/* Without these a death is still noticed by requests that are not answered. */
+static void watch_for_death(struct soft_out *out)
+{
+	softverbs_watch(out->sock, on_out_death, out);
+	if (out->peer.pidfd >= 0)
+		softverbs_watch(out->peer.pidfd, on_out_death, out);
+}
+
+/* Later than it was waited for. */
+static void on_late_answer(void *arg)
+{
+	struct soft_out *out = arg;
+
+	if (out_answer(out) != 0) {
+		on_out_death(out);
+		return;
+	}
+	softverbs_unwatch(out->sock);
+	watch_for_death(out);
+	soft_lock(&soft_core->progress);
+	soft_out_answered(soft_core, out);
+	soft_unlock(&soft_core->progress);
 }
 
 /* Everybody may use it. 0 or ENOMEM. */
@@ -186,6 +250,24 @@ static int out_insert(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
+/* What is to come of its socket. 0 or an errno value. */
+static int out_watch(struct soft_core *core, struct soft_out *out)
+{
+	int err;
+
+	if (out->answered) {
+		watch_for_death(out);
+		return 0;
+	}
+	err = softverbs_watch(out->sock, on_late_answer, out);
+	if (err) {
+		soft_lock(&core->progress);
+		out_remove(core, out);
+		soft_unlock(&core->progress);
+	}
+	return err;
+}
+
 /* 0 or an errno value. */
 static int out_new(struct soft_core *core, uint32_t slot, struct soft_out **made)
 {
@@ -197,21 +279,22 @@ static int out_new(struct soft_core *core, uint32_t slot, struct soft_out **made
 	err = slot_connect(slot, &out->sock);
 	if (err)
 		goto err_free;
-	err = out_handshake(core, out);
+	err = out_hello(core, out);
 	if (err)
 		goto err_close;
-	err = out_insert(core, out);
+	err = out_await(out);
+	if (!err)
+		err = out_insert(core, out);
+	if (!err)
+		err = out_watch(core, out);
 	if (err)
 		goto err_unmap;
-	/* Without these a death is still noticed by requests that are not answered. */
-	softverbs_watch(out->sock, on_out_death, out);
-	if (out->peer.pidfd >= 0)
-		softverbs_watch(out->peer.pidfd, on_out_death, out);
 	*made = out;
 	return 0;
 
 err_unmap:
-	soft_peer_unmap(&out->peer);
+	if (out->answered)
+		soft_peer_unmap(&out->peer);
 	munmap(out->shm, sizeof(*out->shm));
 err_close:
 	close(out->sock);
@@ -220,13 +303,19 @@ err_free:
 	return err;
 }
 
+/* The process that owns this number is at its other end. */
+static bool leads_to(const struct soft_out *out, uint32_t qpn)
+{
+	return out->answered ? shm_qpn_index(out->peer.seg, qpn) >= 0 : out->slot == qpn >> SHM_SLOT_BITS;
+}
+
 static struct soft_out *out_find(struct soft_core *core, uint32_t qpn)
 {
 	struct soft_out *found = NULL;
 
 	soft_lock(&core->progress);
 	for (uint32_t i = 0; i < core->nout && !found; i++)
-		if (shm_qpn_index(core->out[i]->peer.seg, qpn) >= 0)
+		if (leads_to(core->out[i], qpn))
 			found = core->out[i];
 	if (found)
 		atomic_fetch_add(&found->refs, 1);

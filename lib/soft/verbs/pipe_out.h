@@ -7,9 +7,9 @@
 #include "soft/verbs/pipe.h"
 
 /*
- * A reference to the pipe to the process that owns a queue pair number, made if need be; *out is
- * NULL if nobody answers there. 0 or an errno value: a shortage of this process (EMFILE, ENFILE,
- * ENOMEM) or of that one (EREMOTEIO).
+ * A reference to the pipe to the process that owns a queue pair number, made if need be, which may
+ * not be answered yet; *out is NULL if there is nobody. 0 or an errno value: a shortage of this
+ * process (EMFILE, ENFILE, ENOMEM) or of that one (EREMOTEIO).
  */
 int soft_out_get(struct soft_core *core, uint32_t qpn, struct soft_out **out);
 void soft_out_put(struct soft_out *out);

@@ -146,9 +146,8 @@ static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
  */
 static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
-	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
-	       soft_qp_state(qp) == IBV_QPS_RTS && wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
-	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
+	return !soft_adversary.on && soft_qp_idle(qp) && wr->num_sge >= 0 &&
+	       (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge && direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
 }
 
 /* Ranges of a work request that is being posted: inline data is where the caller has it. */

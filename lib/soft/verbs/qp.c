@@ -14,6 +14,7 @@
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
 #include "soft/verbs/export.h"
+#include "soft/verbs/join.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/list.h"
@@ -234,10 +235,18 @@ static void wait_for_room_no_more(struct soft_qp *qp)
 	soft_unlock(&qp->out->tx);
 }
 
+static void await_no_more(struct soft_qp *qp)
+{
+	if (qp->awaited)
+		soft_out_put(qp->awaited);
+	qp->awaited = NULL;
+}
+
 static void reset(struct soft_qp *qp)
 {
 	soft_qp_set_state(qp, IBV_QPS_RESET);
 	wait_for_room_no_more(qp);
+	await_no_more(qp);
 	soft_qp_restart(qp);
 	atomic_store(&qp->sq_released, qp->sq_head);
 	qp->cut_ns = 0;
@@ -329,24 +338,25 @@ static void take_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr,
 		own->en_sqd_async_notify = attr->en_sqd_async_notify;
 }
 
-/* The peer is known now; *out is the caller's reference, or NULL if no process owns the number. */
+/*
+ * *out is the caller's reference, or NULL if no process owns the peer's number. The pipe's death, or
+ * its late answer, is told to who uses or awaits it by then.
+ */
 static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 {
 	struct soft_out *old = qp->out;
-	int index = *out ? shm_qpn_index((*out)->peer.seg, qp->attr.dest_qp_num) : -1;
+	bool alive = *out && !atomic_load(&(*out)->dead), answered = alive && atomic_load(&(*out)->answered);
+	bool taken = soft_join(qp, answered ? *out : NULL);
 
-	/*
-	 * A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads
-	 * do.
-	 */
-	pthread_mutex_lock(&soft_core->table_lock);
-	qp->out = index < 0 ? NULL : *out;
-	qp->peer = index < 0 ? NULL : &qp->out->peer.seg->qp[index];
-	pthread_mutex_unlock(&soft_core->table_lock);
+	if (alive && !answered) {
+		qp->awaited = *out;
+		taken = true;
+	}
 	/* Requests begin anew; nothing is taken before the requester says that it starts. */
 	qp->resync = true;
 	qp->rx_drop = true;
-	*out = index < 0 ? *out : NULL;
+	if (taken)
+		*out = NULL;
 	if (old)
 		soft_out_put(old);
 }

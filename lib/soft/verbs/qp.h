@@ -49,6 +49,7 @@ enum soft_stall {
 	SOFT_WAIT_TIMER, /* refused; try again when the timer runs out */
 	SOFT_WAIT_DRAIN, /* refused; requests after it are still unanswered */
 	SOFT_WAIT_ROOM,  /* the pipe is full */
+	SOFT_WAIT_PEER,  /* the peer's process has not answered the hello yet */
 	SOFT_PEER_GONE,  /* nobody will answer any more */
 };
 
@@ -103,6 +104,7 @@ struct soft_qp {
 	bool last_wqe;     /* LAST_WQE_REACHED raised */
 
 	struct soft_out *out;      /* pipe to the peer, once known */
+	struct soft_out *awaited;  /* until then: the pipe whose answer is waited for; or NULL */
 	const struct shm_qp *peer; /* its queue pair in its segment */
 	uint32_t async_raised;     /* events that were queued; under the context's event lock */
 };
@@ -126,6 +128,13 @@ static inline enum ibv_qp_state soft_qp_state(struct soft_qp *qp)
 static inline bool soft_qp_connected(enum ibv_qp_state state)
 {
 	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
+/* Has all that was posted been carried out, so that the next one can be at once? */
+static inline bool soft_qp_idle(struct soft_qp *qp)
+{
+	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
+	       soft_qp_state(qp) == IBV_QPS_RTS;
 }
 
 struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);

@@ -12,6 +12,7 @@
  * completes it.
  */
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -256,6 +257,18 @@ static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	       (wqe->length < FETCH_MIN || soft_way_better(wqe->length) == SOFT_BY_RING);
 }
 
+/*
+ * A process that has not answered yet will, or its death ends the wait. Where none owns the peer's
+ * number, or not yet, nobody hears.
+ */
+static void not_connected(struct soft_qp *qp)
+{
+	if (qp->awaited && !atomic_load(&qp->awaited->answered))
+		qp->stall = SOFT_WAIT_PEER;
+	else
+		soft_refused_silence(qp);
+}
+
 /* The request at exec; false if the queue has to wait or has failed. */
 static bool step(struct soft_qp *qp)
 {
@@ -269,9 +282,8 @@ static bool step(struct soft_qp *qp)
 		overtake(qp);
 	if (soft_adversary.on && held_back(qp))
 		return false;
-	/* No process owns the peer's number, or not yet: nobody hears. */
 	if (!qp->out) {
-		soft_refused_silence(qp);
+		not_connected(qp);
 		return false;
 	}
 	/* Carried out before its turn; completed when those before it are answered. */

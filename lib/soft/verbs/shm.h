@@ -27,12 +27,14 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 4,
+	SHM_ABI = 5,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOTS = 4, /* blocks of numbers that one process may own */
 	SHM_QPS = SHM_SLOTS * SHM_QPS_PER_SLOT,
-	SHM_MRS = 65536,   /* a key is index << 16 | 16 random bits */
+	SHM_MRS_LOG2 = 18, /* a key is index << SHM_KEY_BITS | random bits */
+	SHM_MRS = 1 << SHM_MRS_LOG2,
+	SHM_KEY_BITS = 32 - SHM_MRS_LOG2,
 	SHM_RING = 64,     /* requests in flight per pipe */
 	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
 	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
