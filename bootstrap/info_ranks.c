@@ -113,7 +113,8 @@ static void open_devices(struct info_ranks *ranks)
 		card = devices_find(&ranks->devices, false);
 		soft = devices_find(&ranks->devices, true);
 	}
-	endpoint_make(&ranks->own, card ? card->addr_text : "", soft ? soft->addr_text : "");
+	endpoint_make(&ranks->own, card ? card->addr_text : "", soft ? soft->addr_text : "",
+	              ranks->devices.list[0].atomics_by);
 }
 
 static int publish(struct info_ranks *ranks)

@@ -46,21 +46,46 @@ typedef struct oriel_win oriel_win;
 /* Local memory that has been registered with the device beforehand. */
 typedef struct oriel_mem oriel_mem;
 
+/*
+ * What a rank has issued up to some moment, which can be waited for: oriel_win_iflush. The object is
+ * the program's, to be copied and dropped; what its members mean is the library's.
+ */
+typedef struct oriel_request {
+	oriel_win *win;
+	uint64_t window_serial;
+	uint64_t number;
+	uint64_t records;
+	int target_rank;
+	int scope;
+} oriel_request;
+
 /* Error codes. None of them is -1, so that they cannot be taken for ORIEL_RANK_NONE. */
 enum oriel_error {
 	ORIEL_OK = 0,
-	ORIEL_ERR_ARG = -2,       /* an argument is wrong: a null pointer, a bad size, an unknown assertion bit */
-	ORIEL_ERR_HANDLE = -3,    /* a job, group, window or memory handle is null, freed, or of another kind */
-	ORIEL_ERR_RANK = -4,      /* a rank is out of range, or stands twice in a group */
-	ORIEL_ERR_RANGE = -5,     /* an operation would touch a byte outside the target's window */
-	ORIEL_ERR_ACCESS = -6,    /* a put to a window whose memory its owner may only read */
-	ORIEL_ERR_SYNC = -7,      /* the call is not legal in the window's present epochs */
-	ORIEL_ERR_PEER = -8,      /* a rank that the call needs has died, or cannot be reached */
-	ORIEL_ERR_TIMEOUT = -9,   /* the time limit passed; the epoch is still open and the call can be repeated */
-	ORIEL_ERR_MEMORY = -10,   /* no memory, or the device could not register it */
-	ORIEL_ERR_LIMIT = -11,    /* a named bound of the library was reached */
-	ORIEL_ERR_DEVICE = -12,   /* no usable RDMA device, or the device failed */
-	ORIEL_ERR_BOOTSTRAP = -13 /* the launcher could not be understood, reached, or trusted; or libev is missing */
+	ORIEL_ERR_ARG = -2,        /* an argument is wrong: a null pointer, a bad size, an unknown assertion bit */
+	ORIEL_ERR_HANDLE = -3,     /* a job, group, window or memory handle is null, freed, or of another kind */
+	ORIEL_ERR_RANK = -4,       /* a rank is out of range, or stands twice in a group */
+	ORIEL_ERR_RANGE = -5,      /* an operation would touch a byte outside the target's window */
+	ORIEL_ERR_ACCESS = -6,     /* a put to a window whose memory its owner may only read */
+	ORIEL_ERR_SYNC = -7,       /* the call is not legal in the window's present epochs */
+	ORIEL_ERR_PEER = -8,       /* a rank that the call needs has died, or cannot be reached */
+	ORIEL_ERR_TIMEOUT = -9,    /* the time limit passed; the epoch is still open and the call can be repeated */
+	ORIEL_ERR_MEMORY = -10,    /* no memory, or the device could not register it */
+	ORIEL_ERR_LIMIT = -11,     /* a named bound of the library was reached */
+	ORIEL_ERR_DEVICE = -12,    /* no usable RDMA device, or the device failed */
+	ORIEL_ERR_BOOTSTRAP = -13, /* the launcher could not be understood, reached, or trusted; or libev is missing */
+	ORIEL_ERR_OP = -14,        /* the operation is not defined for the type, or not legal in this call */
+	ORIEL_ERR_ATTACH = -15,    /* memory is attached already, or is not attached */
+	ORIEL_ERR_KIND = -16,      /* the call is not for this kind of window */
+	ORIEL_ERR_SHARED = -17     /* the members cannot share memory */
+};
+
+/* Where a window's memory comes from. */
+enum oriel_win_kind {
+	ORIEL_WIN_CREATED = 1,   /* the program's: oriel_win_create */
+	ORIEL_WIN_ALLOCATED = 2, /* the library's: oriel_win_allocate */
+	ORIEL_WIN_SHARED = 3,    /* one piece that all members map: oriel_win_allocate_shared */
+	ORIEL_WIN_DYNAMIC = 4    /* attached and detached while the window lives: oriel_win_create_dynamic */
 };
 
 /*
@@ -68,11 +93,15 @@ enum oriel_error {
  * the group.
  */
 #define ORIEL_RANK_NONE (-1)
-/* For oriel_win_flush and oriel_win_flush_local: every target of the epoch. */
+/* For oriel_win_flush, oriel_win_iflush and their local forms: every target of the epoch. */
 #define ORIEL_RANK_ALL (-2)
 
-/* Assertions (P14, F4): promises of the caller that may save work. 0 is always right. */
-#define ORIEL_MODE_NOCHECK 0x01   /* start, post: the matching call has been made, or will be before any access */
+/*
+ * Assertions (P14, F4, L12): promises of the caller that may save work. 0 is always right.
+ * ORIEL_MODE_NOCHECK with start and post: the matching call has been made, or will be before any
+ * access; with lock and lock_all: nobody holds or asks for a lock that excludes this one.
+ */
+#define ORIEL_MODE_NOCHECK 0x01
 #define ORIEL_MODE_NOSTORE 0x02   /* post, fence: no local stores to the window since the last synchronisation */
 #define ORIEL_MODE_NOPUT 0x04     /* post, fence: no put will reach the local window until the epoch is closed */
 #define ORIEL_MODE_NOPRECEDE 0x08 /* fence: closes no operations of any rank */
@@ -83,15 +112,22 @@ enum oriel_error {
  * variable named beside it, or the default; oriel_environment(7) tells more of each.
  */
 struct oriel_options {
-	size_t struct_bytes;      /* sizeof(struct oriel_options), set by the program */
-	const char *device;       /* ORIEL_DEVICE: "rxe0", "card", "soft", "card+soft": by what to talk; man oriel_environment */
-	const char *addr;         /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
-	int timeout_ms;           /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
-	int watchdog_ms;          /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
+	size_t struct_bytes; /* sizeof(struct oriel_options), set by the program */
+	const char *device;  /* ORIEL_DEVICE: "rxe0", "card", "soft", "card+soft": by what to talk; man oriel_environment */
+	const char *addr;    /* ORIEL_ADDR: the local address whose device to use, "10.0.0.1" */
+	int timeout_ms;      /* ORIEL_TIMEOUT (seconds): the longest any call waits for a peer; default: for ever */
+	int watchdog_ms;     /* ORIEL_WATCHDOG (seconds): after that long say once on stderr who waits for whom;
 	                             default: 30 s, -1: never */
 	size_t max_message_bytes; /* ORIEL_MAX_MESSAGE (bytes): split requests above this; default: the port's largest */
 	const struct oriel_bootstrap *bootstrap; /* the program's own means to find the other ranks; default: ask whoever
 	                                            started the process (ORIEL_BOOT) */
+	/*
+	 * Called now and then by a thread that waits inside the library, once it would have given way to
+	 * others, for what else the program must keep going: another library that has no thread for it.
+	 * May return at any time; may not call the library. No lock of the library is held. NULL: nothing.
+	 */
+	void (*idle)(void *context);
+	void *idle_context;
 };
 
 /*
@@ -146,8 +182,16 @@ struct oriel_win_info {
 	int no_locks;                 /* hint no_locks: 1 if "true" was given */
 	int same_size;                /* hint same_size */
 	int same_disp_unit;           /* hint same_disp_unit */
-	char accumulate_ordering[64]; /* hint accumulate_ordering; "rar,raw,war,waw" unless given */
+	char accumulate_ordering[64]; /* hint: "none", or of "rar,raw,war,waw" (unless given) in this order */
 	char accumulate_ops[32];      /* hint accumulate_ops; "same_op_no_op" unless given */
+	enum oriel_win_kind kind;
+	int unified;                         /* always 1: a window has one copy, for loads, stores and operations */
+	int alloc_shared_noncontig;          /* hint alloc_shared_noncontig: 1 if "true" was given */
+	size_t accumulate_granularity_bytes; /* hint mpi_accumulate_granularity; 0 unless given */
+	uint32_t signal_count;               /* hint signals, of this rank */
+	int accumulate_uses_target;          /* 1: some accumulates run on threads of the target: oriel_epochs(7) says which; */
+	                                     /* 0: none do, the window is this rank's alone */
+	int free_refused;                    /* 1: an epoch is open, or being closed: oriel_win_free would be ORIEL_ERR_SYNC */
 };
 
 /* One piece of origin memory of a vector operation. A put only reads it. */
@@ -160,6 +204,56 @@ struct oriel_origin_piece {
 struct oriel_target_piece {
 	size_t disp;
 	size_t size_bytes;
+};
+
+/*
+ * Types of the elements that accumulate and its family combine; each has the size of the C type. A
+ * pair is a C struct { value; index; } with C's padding, which is neither read nor written.
+ */
+enum oriel_type {
+	ORIEL_INT8 = 1,
+	ORIEL_INT16,
+	ORIEL_INT32,
+	ORIEL_INT64,
+	ORIEL_UINT8,
+	ORIEL_UINT16,
+	ORIEL_UINT32,
+	ORIEL_UINT64,
+	ORIEL_BOOL, /* one byte, 0 or not */
+	ORIEL_FLOAT,
+	ORIEL_DOUBLE,
+	ORIEL_LONG_DOUBLE,
+	ORIEL_FLOAT_COMPLEX,
+	ORIEL_DOUBLE_COMPLEX,
+	ORIEL_LONG_DOUBLE_COMPLEX,
+	ORIEL_FLOAT_INT,
+	ORIEL_DOUBLE_INT,
+	ORIEL_LONG_INT,
+	ORIEL_INT_INT,
+	ORIEL_SHORT_INT,
+	ORIEL_LONG_DOUBLE_INT,
+	ORIEL_FLOAT_FLOAT, /* this and the next: Fortran's pairs */
+	ORIEL_DOUBLE_DOUBLE,
+	ORIEL_FLOAT128, /* this and the next: where the library's compiler has __float128, Fortran's REAL*16 */
+	ORIEL_FLOAT128_COMPLEX
+};
+
+/* What they combine elements by: target = target op origin. */
+enum oriel_op {
+	ORIEL_SUM = 1, /* integers wrap */
+	ORIEL_PROD,
+	ORIEL_MIN,
+	ORIEL_MAX,
+	ORIEL_LAND, /* logical: the element becomes 0 or 1 */
+	ORIEL_LOR,
+	ORIEL_LXOR,
+	ORIEL_BAND, /* bit by bit */
+	ORIEL_BOR,
+	ORIEL_BXOR,
+	ORIEL_MINLOC, /* pairs: the smaller value with its index; of equal values the smaller index */
+	ORIEL_MAXLOC,
+	ORIEL_REPLACE, /* target = origin */
+	ORIEL_NO_OP    /* target stays: an atomic read */
 };
 
 /* Memory that the library holds, in bytes; see oriel_usage. */
@@ -322,6 +416,35 @@ int oriel_group_world(oriel_job *job, oriel_group **group);
 int oriel_group_incl(const oriel_group *group, int count, const int ranks[], oriel_group **newgroup);
 
 /**
+ * oriel_group_tagged - the same members, told apart from other groups of these
+ *
+ * *newgroup has the members of group, in their order. Collective calls on groups of different tags, or
+ * of one without a tag, never match each other: two communicators of an MPI, say, that have the same
+ * members. All members give the same tag. A tag replaces that which group had; groups made of
+ * *newgroup by oriel_group_incl have none. Local.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: newgroup is NULL; ORIEL_ERR_MEMORY.
+ * Source: MPI-4.1 7.4.2; E4
+ */
+int oriel_group_tagged(const oriel_group *group, uint64_t tag, oriel_group **newgroup);
+
+/**
+ * oriel_group_shared - the members that can share memory with the caller
+ *
+ * Collective over group. *newgroup has them in the order they have in group, the caller among them:
+ * ranks on one machine, of one user and in one container, whatever device they talk by. A shared window
+ * (oriel_win_allocate_shared) may be made on it.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: newgroup is NULL; ORIEL_ERR_RANK: the caller is not a member;
+ * ORIEL_ERR_MEMORY; ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: the call is lost, since others may have passed it.
+ * Source: MPI-4.1 7.4.2 (MPI_COMM_TYPE_SHARED); SW1
+ * Example:
+ *   if (oriel_group_shared(world, &neighbours) || oriel_group_size(neighbours) < size)
+ *   	fprintf(stderr, "more than one machine\n");
+ */
+int oriel_group_shared(const oriel_group *group, oriel_group **newgroup);
+
+/**
  * oriel_group_free - release a group handle
  *
  * *group becomes NULL. Windows and epochs made with the group keep what they need of it.
@@ -379,10 +502,14 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * disp_unit_bytes (1 to 2^31 - 1) is what others' displacements into this rank's memory are
  * multiplied by.
  *
- * hints may be NULL; known keys are no_locks, same_size, same_disp_unit ("true" or "false"),
- * accumulate_ordering and accumulate_ops; others are ignored.
+ * hints may be NULL; known keys are no_locks, same_size, same_disp_unit, alloc_shared_noncontig ("true"
+ * or "false"), accumulate_ordering ("none", or some of rar, raw, war, waw with commas between them),
+ * accumulate_ops ("same_op" or "same_op_no_op"), mpi_accumulate_granularity (bytes; 0: the library's
+ * choice) and signals (0 to 65536); others are ignored. mpi_accumulate_granularity and
+ * alloc_shared_noncontig must be the same on all members.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_RANK: the caller is not a member;
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: also a known hint with a value that cannot be used, and,
+ * on all members, hints that do not agree; ORIEL_ERR_RANK: the caller is not a member;
  * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
  * ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: a member did not come in time. Where it fails on one member
  * after the arguments were accepted, it fails on all, but for one case: a member whose time passes
@@ -390,7 +517,7 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * these, operations on that member, epochs that name it, fence and oriel_win_free give
  * ORIEL_ERR_PEER, and nothing else is concerned; free releases the window as after a death.
  * Threads: several threads may create windows at once on different lists of members (E4).
- * Source: MPI-4.1 13.2.1; W1-W6, W9
+ * Source: MPI-4.1 13.2.1; W1-W6, W9, I1, A16, A18, A19
  * Example:
  *   static double field[1000];
  *   rc = oriel_win_create(field, sizeof(field), sizeof(double), NULL, world, &win);
@@ -416,6 +543,96 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
                        void **base, oriel_win **win);
 
 /**
+ * oriel_win_allocate_shared - a window of one memory that all members map
+ *
+ * Collective over group, whose members can share memory (oriel_group_shared). The members' parts lie
+ * one after the other in rank order, without a byte between them, at each member; *base becomes the
+ * caller's own part (NULL if no member has a byte). With the hint alloc_shared_noncontig "true", the
+ * same on all members, each part begins on a page of its own. The memory is zeroed. Others' parts are
+ * found with oriel_win_shared_query. Loads, stores and operations may be mixed as at the target itself;
+ * they are ordered by the calls that open and close epochs. All parts stay mapped until oriel_win_free,
+ * also those of members that have died.
+ *
+ * Errors: those of oriel_win_allocate; ORIEL_ERR_SHARED: two members cannot share memory, with their
+ * ranks; told on all.
+ * Source: MPI-4.1 13.2.3; SW1-SW3, SW5, SW6
+ * Example:
+ *   void *mine, *theirs;
+ *   size_t bytes, unit;
+ *
+ *   if (oriel_win_allocate_shared(8000, sizeof(double), NULL, neighbours, &mine, &win) ||
+ *       oriel_win_shared_query(win, right, &theirs, &bytes, &unit))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
+                              oriel_group *group, void **base, oriel_win **win);
+
+/**
+ * oriel_win_create_dynamic - a window whose memory comes and goes
+ *
+ * Collective over group. The window begins without memory; each member attaches some with
+ * oriel_win_attach, at any time, and others reach it by its address: the displacement of an operation is
+ * the address at the target, the unit 1. How ranks learn of addresses is their own affair.
+ *
+ * Errors: those of oriel_win_create.
+ * Source: MPI-4.1 13.2.4; DW1, DW2
+ * Example:
+ *   if (oriel_win_create_dynamic(NULL, world, &win) || oriel_win_attach(win, out, 4000))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group, oriel_win **win);
+
+/**
+ * oriel_win_attach - open memory to the members of a dynamic window
+ *
+ * Any memory will do, as for oriel_win_create. When it returns others can reach [base, base + size_bytes);
+ * they must not try before. Regions of one window must not overlap, but may touch: an operation may
+ * reach across the seam. The same memory may be attached to several windows. size_bytes 0 is legal with
+ * any base, and opens nothing. Local; sends nothing. The memory must stay mapped until oriel_win_detach
+ * or oriel_win_free has returned.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_KIND: the window is no dynamic one;
+ * ORIEL_ERR_ATTACH: some of it is attached to this window already; ORIEL_ERR_LIMIT: 65536 regions are;
+ * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy.
+ * Source: MPI-4.1 13.2.4; DW1-DW4, DW6-DW8
+ */
+int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes);
+
+/**
+ * oriel_win_detach - close attached memory again
+ *
+ * base is that of an attached region. On return no peer can reach the memory any more, and it may be
+ * unmapped; a later operation there is ORIEL_ERR_RANGE at its origin. Waits until every rank that has
+ * operated on this rank's regions has heard of it, which the service thread of a rank does that
+ * computes: up to some milliseconds, and no longer than the death of such a rank. Regions that are left
+ * are detached by oriel_win_free.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_KIND; ORIEL_ERR_ATTACH: no attached region begins at base;
+ * ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: the region is not reached by new operations, but the memory must
+ * stay; the call can be repeated.
+ * Source: MPI-4.1 13.2.4; DW4-DW6, DW8
+ */
+int oriel_win_detach(oriel_win *win, const void *base);
+
+/**
+ * oriel_win_shared_query - where a member's memory lies in the caller's own
+ *
+ * *base, *size_bytes and *disp_unit_bytes become address, size and displacement unit of the memory of
+ * rank, for loads and stores; of the caller itself exactly as oriel_win_query tells them. With
+ * ORIEL_RANK_NONE: of the lowest rank with a size above 0. On windows of other kinds the caller's own
+ * memory can be asked for always, another rank's where it can be mapped (that of oriel_win_allocate or
+ * oriel_alloc, of a rank that this one shares memory with); the first question to a rank may wait for
+ * the connection and the window's description. What cannot be mapped has size 0 and base NULL, and is
+ * no error. The answer for a rank does not change while the window lives. Inside lock_all the call
+ * takes the lock of a member that can be mapped.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: a null pointer; ORIEL_ERR_RANK; and, on windows that are not
+ * shared and inside lock_all, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY.
+ * Source: MPI-4.1 13.2.3; SW3, SW4, SW6, L7
+ */
+int oriel_win_shared_query(oriel_win *win, int rank, void **base, size_t *size_bytes, size_t *disp_unit_bytes);
+
+/**
  * oriel_win_free - close a window
  *
  * Collective over the window's group. The rank's epochs on the window must be closed; a fence epoch
@@ -438,14 +655,49 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 int oriel_win_free(oriel_win **win);
 
 /**
- * oriel_win_query - base, size, displacement unit, group and hints of a window
+ * oriel_win_query - base, size, displacement unit, group, kind and hints of a window
  *
- * Fills *info for the local part of the window.
+ * Fills *info for the local part of the window. Of every known hint it tells the value in force, given
+ * or not.
  *
  * Errors: ORIEL_ERR_HANDLE, ORIEL_ERR_ARG.
- * Source: MPI-4.1 13.2.6, 13.2.7
+ * Source: MPI-4.1 13.2.6, 13.2.7; I2, MM1
  */
 int oriel_win_query(const oriel_win *win, struct oriel_win_info *info);
+
+/**
+ * oriel_win_set_hints - change hints of a window that lives
+ *
+ * Collective over the window's group; each member may give another list, or NULL. accumulate_ordering
+ * and accumulate_ops are changed; the other known hints belong to the creation, and are ignored like
+ * those that are not known. Operations issued before keep what was in force.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: a member gave a known hint a value that cannot be used; told
+ * on all, and nothing has changed; ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: the call is lost, since others
+ * may have passed it.
+ * Threads: one thread at a time per window.
+ * Source: MPI-4.1 13.2.7; I1, I2
+ */
+int oriel_win_set_hints(oriel_win *win, const struct oriel_hint hints[]);
+
+/**
+ * oriel_win_set_user - keep a pointer of the program's with a window
+ *
+ * For layers above that have an object of their own for each window. The library does not look at it.
+ * Local.
+ *
+ * Errors: ORIEL_ERR_HANDLE.
+ * Source: I3
+ */
+int oriel_win_set_user(oriel_win *win, void *user);
+
+/**
+ * oriel_win_user - the pointer that oriel_win_set_user has kept
+ *
+ * Returns: the pointer; NULL before the first oriel_win_set_user, and for a handle that is no window's.
+ * Source: I3
+ */
+void *oriel_win_user(const oriel_win *win);
 
 /**
  * oriel_mem_register - register origin memory beforehand
@@ -469,6 +721,31 @@ int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem 
  * Source: D7
  */
 int oriel_mem_deregister(oriel_mem **mem);
+
+/**
+ * oriel_alloc - memory that is good for windows and as origin
+ *
+ * size_bytes bytes, zeroed and aligned to a page. It lies in a memory file, so that ranks which share
+ * memory with this one map a window that is made of it by oriel_win_create, as they do with one of
+ * oriel_win_allocate; and it is registered, so that operations use it as origin without a copy. Released
+ * with oriel_free. Local.
+ *
+ * Returns: the memory, or NULL: oriel_last_error tells why (a wrong job, size 0, no memory).
+ * Source: MPI-4.1 10.1 (MPI_Alloc_mem); W4, D7
+ */
+void *oriel_alloc(oriel_job *job, size_t size_bytes);
+
+/**
+ * oriel_free - release memory of oriel_alloc
+ *
+ * memory is what oriel_alloc returned, or NULL, which does nothing. No window may be made of it any
+ * more, and no operation that uses it may be outstanding. What is left at oriel_finalize makes that
+ * ORIEL_ERR_SYNC, like registered memory. Local.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: memory is not of oriel_alloc.
+ * Source: MPI-4.1 10.1 (MPI_Free_mem)
+ */
+int oriel_free(oriel_job *job, void *memory);
 
 /**
  * oriel_put - copy origin memory into a target's window
@@ -540,15 +817,159 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
                const struct oriel_target_piece target[], int target_count);
 
 /**
+ * oriel_accumulate - combine origin elements into a target's window
+ *
+ * For each of count elements of the type: target = target op origin. They lie one behind the other
+ * at origin, and at displacement target_disp of the window of rank target_rank. Needs an access epoch
+ * that names the target. count 0 checks epoch and rank and does nothing else.
+ *
+ * Each element is changed atomically (A9): concurrent operations of the family (accumulate,
+ * get_accumulate, fetch_and_op, compare_and_swap and the vector forms) of the same type on it, from
+ * any ranks and whatever the operations, have the outcome of some order; two elements of one call may
+ * be seen apart. Nothing is atomic with put, get, loads and stores, except that a load of an aligned
+ * element of at most 8 bytes sees it before or after an update. Elements need no alignment. Those
+ * of at most 8 bytes without padding, aligned to their size, are cheapest. Vectors of float and double
+ * are added page by page in plain code: a process that is stopped (SIGSTOP, a debugger) in the middle
+ * of a page keeps others from the numbers there until it goes on, or has ended.
+ *
+ * Windows of one rank that overlap in memory count as one, if mpi_accumulate_granularity is the same
+ * (A13), with two exceptions: windows that two ranks have made on the same memory, as over another's
+ * part of a shared one; and integers of 8 bytes that are in a dynamic or shared window and also in one
+ * of another kind, where a card is atomic with itself only (IBV_ATOMIC_HCA). Update such elements
+ * through one of the windows only, or with a barrier between; against the second, ORIEL_ATOMICS=cpu.
+ *
+ * Completion: as oriel_put. Operations of the family from this rank to the same elements of a target
+ * take effect in the order of the calls (A15), unless the hint accumulate_ordering gives that up.
+ *
+ * Errors: those of oriel_put, but after ORIEL_ERR_TIMEOUT in a fence epoch some elements may have been
+ * combined, where the target is to do it and does not get on; ORIEL_ERR_OP: the type does not have the
+ * operation, or it is ORIEL_NO_OP.
+ * Source: MPI-4.1 13.3.4, 13.7; A1-A17
+ * Example:
+ *   static const double forces[3] = { 0.5, 1.25, -2.0 };
+ *
+ *   if (oriel_win_fence(win, 0) || oriel_accumulate(win, forces, 3, ORIEL_DOUBLE, ORIEL_SUM, right, 0) ||
+ *       oriel_win_fence(win, 0))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum oriel_type type, enum oriel_op op,
+                     int target_rank, size_t target_disp);
+
+/**
+ * oriel_get_accumulate - the same, and give the target's elements from before
+ *
+ * result becomes what each element of the target was immediately before. With ORIEL_NO_OP it is an
+ * atomic read, and origin may be NULL; with ORIEL_REPLACE an exchange. result must not overlap
+ * origin, and is valid after the call that completes the epoch, or a flush.
+ *
+ * Errors: those of oriel_accumulate; ORIEL_ERR_ARG: result is NULL or overlaps origin.
+ * Source: MPI-4.1 13.3.4; A1-A17
+ */
+int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_t count, enum oriel_type type,
+                         enum oriel_op op, int target_rank, size_t target_disp);
+
+/**
+ * oriel_fetch_and_op - oriel_get_accumulate of one element, whose operand is read at once
+ *
+ * *origin may change when the call has returned; *result is valid after the call that completes the
+ * epoch, or a flush.
+ *
+ * Errors: those of oriel_get_accumulate.
+ * Source: MPI-4.1 13.3.4; A1-A17
+ * Example:
+ *   static const int64_t one = 1;
+ *   int64_t ticket;
+ *
+ *   if (oriel_fetch_and_op(win, &one, &ticket, ORIEL_INT64, ORIEL_SUM, right, 0) || oriel_win_flush(win, right))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
+                       int target_rank, size_t target_disp);
+
+/**
+ * oriel_compare_and_swap - replace an element if it has a certain value
+ *
+ * *result becomes what the target's element was; if its bytes were those of *compare, it is now
+ * *origin. For integers and ORIEL_BOOL. *origin and *compare may change when the call has returned;
+ * *result is valid after the call that completes the epoch, or a flush, and must overlap neither.
+ *
+ * Errors: those of oriel_get_accumulate; ORIEL_ERR_OP: elements of the type cannot be compared.
+ * Source: MPI-4.1 13.3.4; A1-A17
+ * Example:
+ *   static const int32_t nobody = -1;
+ *   int32_t before;
+ *
+ *   if (oriel_compare_and_swap(win, &rank, &nobody, &before, ORIEL_INT32, right, 0) || oriel_win_flush(win, right))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compare, void *result, enum oriel_type type,
+                           int target_rank, size_t target_disp);
+
+/**
+ * oriel_accumulatev - accumulate a list of pieces
+ *
+ * As oriel_putv, with elements: the size of each piece is a multiple of that of the type.
+ *
+ * Errors: those of oriel_accumulate and oriel_putv; ORIEL_ERR_ARG also for a piece that does not hold
+ * whole elements.
+ * Source: MPI-4.1 13.3.4 (derived datatypes); A1-A17
+ */
+int oriel_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, enum oriel_type type,
+                      enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count);
+
+/**
+ * oriel_get_accumulatev - get_accumulate a list of pieces
+ *
+ * The pieces of result, one after the other, become what the target's elements were; all three lists
+ * hold the same number of bytes. With ORIEL_NO_OP the origin list is not looked at: it may be NULL, of
+ * 0 pieces.
+ *
+ * Errors: those of oriel_get_accumulate and oriel_accumulatev; overlaps are not looked for.
+ * Source: MPI-4.1 13.3.4 (derived datatypes); A1-A17
+ */
+int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count,
+                          const struct oriel_origin_piece result[], int result_count, enum oriel_type type,
+                          enum oriel_op op, int target_rank, const struct oriel_target_piece target[],
+                          int target_count);
+
+/**
+ * oriel_type_bytes - the size of an element
+ *
+ * Returns: the size of the C type, or 0 for a number that is no type, and for the types of 128-bit
+ * numbers where the library's compiler has none.
+ * Source: A3
+ */
+size_t oriel_type_bytes(enum oriel_type type);
+
+/**
+ * oriel_op_legal - whether an operation is defined for a type
+ *
+ * Integers have sum, prod, min, max and the logical and bitwise operations; bool the logical ones;
+ * floating numbers sum, prod, min, max; complex ones sum and prod; pairs minloc and maxloc. Replace
+ * and no_op are for all types; accumulate does not take no_op.
+ *
+ * Returns: 1 or 0.
+ * Source: MPI-4.1 6.9.2; A4
+ */
+int oriel_op_legal(enum oriel_op op, enum oriel_type type);
+
+/**
  * oriel_win_flush - complete the operations issued so far, at origin and target
  *
  * Legal inside any access epoch; target_rank is a target of the epoch or ORIEL_RANK_ALL. On return
  * the operations this rank issued to the target are complete at both sides; the epoch stays open.
- * In an epoch opened by start it waits for the target's post.
+ * In an epoch opened by start it waits for the target's post. With nothing outstanding it sends
+ * nothing.
+ *
+ * An operation that has failed after its own call had returned, since its target refuses it or the
+ * region that it is for has been detached, has changed nothing. It is told once, by the next call that
+ * completes operations on the window: a flush, the end of an epoch, oriel_request_wait, oriel_win_free,
+ * whose own work is done all the same.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC; ORIEL_ERR_PEER: a target died or has
- * left the window; ORIEL_ERR_TIMEOUT: can be repeated.
- * Source: MPI-4.1 13.5.4, extended to every access epoch; P4
+ * left the window; ORIEL_ERR_TIMEOUT: can be repeated; ORIEL_ERR_RANGE, ORIEL_ERR_ACCESS: an operation
+ * has failed since.
+ * Source: MPI-4.1 13.5.4, extended to every access epoch; P4, A23
  */
 int oriel_win_flush(oriel_win *win, int target_rank);
 
@@ -566,6 +987,91 @@ int oriel_win_flush(oriel_win *win, int target_rank);
  *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_flush_local(oriel_win *win, int target_rank);
+
+/**
+ * oriel_win_iflush - a flush that does not wait: make a request
+ *
+ * *request stands for what this rank has issued to target_rank on this window up to now: it is
+ * complete when that is complete at origin and target. Legal inside epochs of oriel_win_lock and
+ * oriel_win_lock_all; target_rank is a target of the epoch or, inside lock_all, ORIEL_RANK_ALL, which
+ * may wait for some operations that are issued later, too.
+ *
+ * A request holds nothing of the library's: it can be copied, dropped, waited for twice, and by any
+ * thread. The epoch may be closed meanwhile, which completes it. What it covers leaves at once, as
+ * far as the target's lock is held.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: request is NULL; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no lock
+ * epoch is open or it does not name the target; ORIEL_RANK_ALL without lock_all; ORIEL_ERR_PEER: an
+ * earlier operation failed (P5); ORIEL_ERR_MEMORY: only with ORIEL_RANK_ALL.
+ * Source: MPI-4.1 13.3.5; R1, R2, R5, R6
+ * Example:
+ *   oriel_request request;
+ *
+ *   if (oriel_win_lock_all(win, 0) || oriel_put(win, &value, sizeof(value), right, 0) ||
+ *       oriel_win_iflush(win, right, &request))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ *   compute();
+ *   if (oriel_request_wait(&request) || oriel_win_unlock_all(win))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_win_iflush(oriel_win *win, int target_rank, oriel_request *request);
+
+/**
+ * oriel_win_iflush_local - the same, for the origin's side only
+ *
+ * The request says nothing about the target: once it is complete, put buffers may be reused, and got
+ * and fetched data is there. An operation followed by this call is MPI's Rput, Rget, Raccumulate or
+ * Rget_accumulate.
+ *
+ * Errors: those of oriel_win_iflush.
+ * Source: MPI-4.1 13.3.5; R1-R6
+ * Example:
+ *   oriel_request request;
+ *
+ *   if (oriel_get(win, &where, sizeof(where), right, 0) || oriel_win_iflush_local(win, right, &request))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ *   compute();
+ *   if (oriel_request_wait(&request) || oriel_put(win, &value, sizeof(value), right, where))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *request);
+
+/**
+ * oriel_request_wait - wait until a request is complete
+ *
+ * Needs no epoch. A request that is complete already returns at once; it stays complete.
+ *
+ * Errors: ORIEL_ERR_ARG: request is NULL; ORIEL_ERR_HANDLE: its window has been freed; ORIEL_ERR_PEER: a
+ * target died or has left the window before the request was complete: it is over, and memory that its
+ * operations used is the program's again, its contents undefined. With ORIEL_RANK_ALL that is told
+ * once the other targets' operations are complete, or half a second later. ORIEL_ERR_TIMEOUT,
+ * ORIEL_ERR_MEMORY, ORIEL_ERR_RANGE (a dynamic window's memory was detached before an operation that waited for
+ * the lock could go there): can be repeated.
+ * Threads: a request is waited for or tested by one thread at a time; different ones by any, in any order.
+ * Source: MPI-4.1 13.3.5; R3-R7
+ */
+int oriel_request_wait(oriel_request *request);
+
+/**
+ * oriel_request_test - whether a request is complete
+ *
+ * *flag becomes 1 if it is, otherwise 0. Called again and again it becomes true without any other
+ * call.
+ *
+ * Errors: those of oriel_request_wait but ORIEL_ERR_TIMEOUT; ORIEL_ERR_ARG: null flag. With
+ * ORIEL_ERR_PEER *flag is 1: the request is over. With ORIEL_RANK_ALL that is told once the other targets'
+ * operations are complete.
+ * Threads: as oriel_request_wait.
+ * Source: MPI-4.1 13.3.5; R3-R7
+ * Example:
+ *   oriel_request request;
+ *
+ *   if (oriel_win_iflush(win, right, &request))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ *   while ((rc = oriel_request_test(&request, &flag)) == 0 && !flag)
+ *   	compute();
+ */
+int oriel_request_test(oriel_request *request, int *flag);
 
 /**
  * oriel_win_post - open an exposure epoch: let the members of group reach the local memory
@@ -673,6 +1179,215 @@ int oriel_win_test(oriel_win *win, int *flag);
  *   	fprintf(stderr, "%s\n", oriel_last_error());
  */
 int oriel_win_fence(oriel_win *win, int assertions);
+
+/* How a lock is held: beside other shared ones, or alone. */
+enum oriel_lock_type { ORIEL_LOCK_SHARED = 1, ORIEL_LOCK_EXCLUSIVE = 2 };
+
+/**
+ * oriel_win_lock - lock the window of one member, and open an access epoch to it
+ *
+ * Returns when the lock is held. While it is held exclusively no other rank holds a lock on that
+ * member's window; shared locks are held together. The target calls nothing for it. Several members
+ * may be locked at once, in any order and either way; a rank may lock itself, which protects its
+ * loads and stores of its window memory too. Locks of different windows have nothing to do with each
+ * other, even where they share memory.
+ *
+ * Exclusive locks are granted in the order in which they were asked for; a shared one waits for the
+ * one exclusive holder that is in when it is asked for, an exclusive one for the shared holders
+ * present and the requests before it; where it waits for holders while a rank that has other locks of
+ * the window waits behind it, that rank goes first. A rank that waits for one lock while it holds
+ * another exclusively can deadlock with others that do the same, as with mutexes.
+ *
+ * assertions: 0, or ORIEL_MODE_NOCHECK, by which the caller promises that nobody holds or will ask
+ * for a lock that excludes this one: nothing is sent for it.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: type or assertions; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: the
+ * member is locked already, or being locked by another thread; lock_all, an access epoch of start or
+ * a fence epoch with operations is open; the window was made with the hint no_locks; ORIEL_ERR_PEER:
+ * the target died or has left the window; ORIEL_ERR_DEVICE: exclusive, by a device without atomics;
+ * ORIEL_ERR_TIMEOUT: the lock is not held; a repeated call goes on at its place in the queue, and
+ * without one the place is given up by itself.
+ * Threads: one thread opens and closes the epoch of a target; operations and flushes of all threads
+ * may use it.
+ * Source: MPI-4.1 13.5.3; L1-L6, L9-L12, L21-L25
+ * Example:
+ *   if (oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, right, 0) || oriel_put(win, &value, sizeof(value), right, 0) ||
+ *       oriel_win_unlock(win, right))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions);
+
+/**
+ * oriel_win_unlock - close the access epoch to one member, and give its lock back
+ *
+ * On return the operations of the epoch are complete at the origin and the target, and whoever is
+ * granted the lock afterwards sees them.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: the member is not locked by
+ * oriel_win_lock; ORIEL_ERR_PEER: the target died or has left the window, the epoch is closed all the
+ * same; ORIEL_ERR_TIMEOUT: the epoch is still open and the call can be repeated.
+ * Threads: one thread closes an epoch.
+ * Source: MPI-4.1 13.5.3; L4, L8, L20
+ */
+int oriel_win_unlock(oriel_win *win, int target_rank);
+
+/**
+ * oriel_win_lock_all - open an access epoch to all members, with a shared lock on each
+ *
+ * Not collective. The lock of a member is taken with the first operation or oriel_win_shared_query to
+ * it, that of the caller itself at once: the call sends nothing, and its cost does not grow with the
+ * group. In a shared window (oriel_win_allocate_shared), whose parts are loaded and stored without
+ * operations, those of all members are taken at once. Since locks are taken one by one, ranks that
+ * hold an exclusive lock and ask for another one can deadlock with it, as with mutexes; ranks that ask
+ * for one lock at a time do not. Assertions as for oriel_win_lock.
+ *
+ * Errors: those of oriel_win_lock but ORIEL_ERR_RANK; ORIEL_ERR_SYNC also: a member is locked.
+ * Threads: one thread opens and closes the epoch; operations and flushes of all threads may use it.
+ * Source: MPI-4.1 13.5.3; L7-L9, L12
+ * Example:
+ *   if (oriel_win_lock_all(win, 0) || oriel_put(win, &value, sizeof(value), right, 0) ||
+ *       oriel_win_flush(win, right) || oriel_win_unlock_all(win))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_win_lock_all(oriel_win *win, int assertions);
+
+/**
+ * oriel_win_unlock_all - close the access epoch to all members
+ *
+ * On return the operations of the epoch are complete at the origin and all targets.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_SYNC: no lock_all is open; ORIEL_ERR_PEER: a target died or has
+ * left the window, the epoch is closed all the same; ORIEL_ERR_TIMEOUT: it is still open and the call
+ * can be repeated.
+ * Threads: one thread closes an epoch.
+ * Source: MPI-4.1 13.5.3; L4, L7, L8
+ */
+int oriel_win_unlock_all(oriel_win *win);
+
+/**
+ * oriel_win_lock_orphaned - whether a rank died holding the lock that is now held
+ *
+ * When a holder dies its lock is released, within seconds, and others are granted it; what the dead
+ * rank was writing is undefined. Each grant says so by this call until one holder of an exclusive lock
+ * has unlocked. Under lock_all it tells of members that operations have been issued to. With
+ * ORIEL_MODE_NOCHECK nothing is known.
+ *
+ * Returns: 1 or 0, or a negative error.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: the member is not locked.
+ * Source: L21, L22
+ * Example:
+ *   if (oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, right, 0) == 0 && oriel_win_lock_orphaned(win, right) == 1)
+ *   	compute();
+ */
+int oriel_win_lock_orphaned(oriel_win *win, int target_rank);
+
+/**
+ * oriel_win_sync - order the caller's loads and stores of window memory with everybody else's
+ *
+ * A full memory barrier between what the calling thread has loaded and stored before and after, as
+ * other threads, processes and the device see it. Legal at any time; waits for nobody. A rank that
+ * loops over it and a load of its own window sees what others put there.
+ *
+ * Errors: ORIEL_ERR_HANDLE.
+ * Source: MPI-4.1 13.5.4, 13.7; L16, L17
+ * Example:
+ *   while (*(volatile char *)out == 0)
+ *   	oriel_win_sync(win);
+ */
+int oriel_win_sync(oriel_win *win);
+
+/* How oriel_signal changes a signal. */
+enum oriel_signal_op {
+	ORIEL_SIGNAL_SET = 1, /* what has been ADDed stays beside it */
+	ORIEL_SIGNAL_ADD = 2
+};
+
+/**
+ * oriel_signal - tell a target that what was issued to it has arrived
+ *
+ * Changes a signal of the target, a number of 64 bits that starts at 0: ORIEL_SIGNAL_SET writes
+ * value, ORIEL_SIGNAL_ADD adds it. A signal's value is that of the last SET plus all ADDs. The target
+ * has as many signals in the window as its hint `signals` says; they are no window memory.
+ *
+ * Takes effect once everything this rank issued to that target on this window before is complete
+ * there: puts are placed and visible to who sees the signal, gets have been read, accumulates are
+ * applied (for those that the target applies the call may have to wait). Put followed by
+ * signal leaves as one post. Needs an access epoch that names the target. ADDs are never lost,
+ * whoever else adds; SETs of one origin arrive in order, and a later one may hide an earlier one; of
+ * two origins that SET one signal at once, either may win. An ADD of 0 is none.
+ *
+ * An ADD through a card that has no atomics, or is not to use them (ORIEL_ATOMICS is cpu), is carried
+ * out by the target: by a thread of it that waits or tests in Oriel, else by its service thread. A SET
+ * never is, but one behind such an ADD may wait for it, as behind accumulates.
+ *
+ * Completion: nonblocking, as oriel_put; flush and the end of the epoch complete it at the target.
+ * Errors: those of oriel_put but ORIEL_ERR_ACCESS; ORIEL_ERR_ARG: op; ORIEL_ERR_RANGE: the target has
+ * no such signal, nothing is sent.
+ * Source: N1, N2, N5, N7
+ * Example:
+ *   if (oriel_put(win, &value, sizeof(value), right, 0) ||
+ *       oriel_signal(win, right, 0, step, ORIEL_SIGNAL_SET))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op);
+
+/**
+ * oriel_signal_wait - wait for a signal of this rank, and take it
+ *
+ * Waits until one of the signals first to first + count - 1 has been changed since it was last
+ * taken, also to the value that it had, and takes it: *signal becomes its number, *value its value.
+ * What its origin had issued before is visible to the caller's loads afterwards. Needs no epoch.
+ * Where several have changed they are taken in turn. Nothing is to be reset.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null signal or value, count 0; ORIEL_ERR_RANGE: this rank
+ * has no such signals; ORIEL_ERR_PEER: no signal, and a member of the window has died since the last
+ * call that told so (it is not known for whom the caller waits: it may wait again);
+ * ORIEL_ERR_TIMEOUT: can be repeated.
+ * Threads: several may wait; a change is taken by one of them.
+ * Source: N3, N6, N7; E6
+ * Example:
+ *   if (oriel_signal_wait(win, 0, 2, &which, &step))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value);
+
+/**
+ * oriel_signal_test - take a signal of this rank if that needs no waiting
+ *
+ * *flag becomes 1 if one has changed, as oriel_signal_wait says, and it is taken; otherwise 0, and
+ * nothing is. Called again and again it becomes true without any other call.
+ *
+ * Errors: those of oriel_signal_wait but ORIEL_ERR_TIMEOUT; ORIEL_ERR_ARG: null flag.
+ * Threads: as oriel_signal_wait.
+ * Source: N3, N7
+ */
+int oriel_signal_test(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value, int *flag);
+
+/**
+ * oriel_signal_until - wait until a signal of this rank has reached a value
+ *
+ * Waits until the signal's value is value or has gone past it: the difference modulo 2^64 is not
+ * negative as a signed number. For counting the ADDs of many origins. Takes nothing: a later
+ * oriel_signal_wait still finds the change. Otherwise as oriel_signal_wait.
+ *
+ * Errors: those of oriel_signal_wait.
+ * Source: N4, N7; E6
+ * Example:
+ *   if (oriel_signal_until(win, 3, total))
+ *   	fprintf(stderr, "%s\n", oriel_last_error());
+ */
+int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value);
+
+/**
+ * oriel_signal_read - the present value of a signal of this rank
+ *
+ * Takes nothing and waits for nobody. What the origins of that value had issued before is visible to
+ * the caller's loads afterwards. Never a mixture of two values.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null value; ORIEL_ERR_RANGE: this rank has no such signal.
+ * Source: N4, N6
+ */
+int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value);
 
 /**
  * oriel_strerror - what an error code means, as text

@@ -18,6 +18,9 @@ lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
 # that two of our files share, and one of the program's own by that name would clash with it. Linkers join machine code only.
 $(lib_obj): ALL_CFLAGS += -fno-lto
 
+# Loops over elements are vectorised from -O3 on: twice as fast where the vectors lie in a cache.
+$(B)/obj/lib/op/element_plain.o: ALL_CFLAGS += -O3
+
 $(B)/obj/liboriel.o: $(lib_obj) $(soft_built_in) $(lib_list)
 	$(call quiet,ld) $(LD) -r -o $@ $(lib_obj) $(soft_built_in) && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' $@
 

@@ -64,6 +64,14 @@ const char *oriel_strerror(int error)
 		return "no usable RDMA device, or the device failed";
 	case ORIEL_ERR_BOOTSTRAP:
 		return "the launcher could not be understood or reached";
+	case ORIEL_ERR_OP:
+		return "the operation is not defined for the type";
+	case ORIEL_ERR_ATTACH:
+		return "memory is attached already, or is not attached";
+	case ORIEL_ERR_KIND:
+		return "not for this kind of window";
+	case ORIEL_ERR_SHARED:
+		return "the members cannot share memory";
 	}
 	return "unknown error";
 }

@@ -13,6 +13,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle *free_list[HANDLE_KINDS];
 static struct handle *living;
+static uint64_t serials; /* given out */
 
 static void hold(void)
 {
@@ -53,6 +54,7 @@ static struct handle *take_free(enum handle_kind kind)
 static void enlist(struct handle *h)
 {
 	pthread_mutex_lock(&lock);
+	h->serial = ++serials;
 	h->next = living;
 	h->link = &living;
 	if (living)

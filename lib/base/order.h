@@ -10,6 +10,7 @@
 #ifndef ORIEL_ORDER_H
 #define ORIEL_ORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -51,12 +52,45 @@ static inline void counter_store(uint64_t *counter, uint64_t value)
 }
 
 /*
+ * Add to a word that others add to as well, by processors: one fetch-and-add. Who sees the sum with
+ * flag_load sees what was written before.
+ */
+static inline void word_add(uint64_t *word, uint64_t value)
+{
+	__atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
+}
+
+/*
+ * Change who holds something, a word that names him, from one value to another: one compare-and-swap;
+ * whether it was that value. What the holder before has done is seen; and of what this thread does
+ * nothing that comes before is seen behind what it does under the word.
+ */
+static inline bool holder_change(uint64_t *word, uint64_t from, uint64_t to)
+{
+	bool changed = __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	return changed;
+}
+
+/*
  * Between stores to a record that peers may be reading: what was stored before is seen before what
  * is stored after. The reader's partner is the record's check word, which it computes anew.
  */
 static inline void record_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Draw a ticket: what was stored before is seen before the next one is drawn, and what follows is loaded after it. */
+static inline uint64_t ticket_draw(uint64_t *next)
+{
+	uint64_t ticket = __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);
+
+#if !defined(__x86_64__) && !defined(__i386__) /* where the addition itself is a full fence */
+	record_fence();
+#endif
+	return ticket;
 }
 
 /* Tell the processor that this is a spin loop. */

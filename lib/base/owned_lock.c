@@ -22,6 +22,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
+_Thread_local char owned_lock_thread;
 static _Thread_local bool never_owns;
 
 static long membarrier(int command)
@@ -78,8 +79,8 @@ void owned_lock_take_mutex(struct owned_lock *lock)
 	pthread_mutex_lock(&lock->mutex);
 	if (!lock->owned && barrier_works && !never_owns) {
 		lock->owned = true;
-		__atomic_store_n(&lock->owner, pthread_self(), __ATOMIC_RELAXED);
-	} else if (lock->owner != pthread_self()) {
+		__atomic_store_n(&lock->owner, &owned_lock_thread, __ATOMIC_RELAXED);
+	} else if (lock->owner != &owned_lock_thread) {
 		keep_owner_out(lock);
 	}
 	lock->by_mutex = true;

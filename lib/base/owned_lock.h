@@ -18,6 +18,9 @@
  * and its partner, the acquire load in wait_idle; what the others wrote, by the release store of
  * wanted = 0 and the acquire load in owned_lock_take.
  *
+ * Who calls is told by the address of a thread-local variable, one addition; pthread_self is a call
+ * through the linkage table, around which every short way would have to keep its arguments.
+ *
  * The service thread never becomes an owner (owned_lock_never_own), and its visits are not
  * counted.
  *
@@ -33,14 +36,17 @@
 #include <stdint.h>
 
 struct owned_lock {
-	uint32_t busy;   /* the owner is inside; written by the owner only */
-	uint32_t wanted; /* the owner has to take the mutex; written under the mutex */
-	pthread_t owner; /* written once, under the mutex, by the thread itself; no other thread's comparison can succeed */
-	bool owned;      /* there is an owner */
-	bool by_mutex;   /* whoever is inside holds the mutex; written by him */
-	uint32_t foreign; /* times that another thread came; under the mutex */
+	uint32_t busy;     /* the owner is inside; written by the owner only */
+	uint32_t wanted;   /* the owner has to take the mutex; written under the mutex */
+	const char *owner; /* written once, under the mutex, by the thread itself; no other's comparison can succeed */
+	bool owned;        /* there is an owner */
+	bool by_mutex;     /* whoever is inside holds the mutex; written by him */
+	uint32_t foreign;  /* times that another thread came; under the mutex */
 	pthread_mutex_t mutex;
 };
+
+/* Its address is the calling thread's name. */
+extern _Thread_local char owned_lock_thread __attribute__((tls_model("initial-exec")));
 
 /* The calling thread never owns a lock. */
 void owned_lock_never_own(void);
@@ -51,16 +57,28 @@ void owned_lock_destroy(struct owned_lock *lock);
 void owned_lock_take_mutex(struct owned_lock *lock);
 void owned_lock_give_mutex(struct owned_lock *lock);
 
+/* By its owner, while nobody else wants it: no call, no atomic instruction. False: owned_lock_take is needed. */
+static inline bool owned_lock_take_as_owner(struct owned_lock *lock)
+{
+	if (__builtin_expect(__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != &owned_lock_thread, 0))
+		return false;
+	__atomic_store_n(&lock->busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the membarrier in owned_lock_take_mutex does the rest */
+	if (__builtin_expect(__atomic_load_n(&lock->wanted, __ATOMIC_ACQUIRE) == 0, 1))
+		return true; /* the load pairs with the store of wanted = 0 in owned_lock_give_mutex */
+	__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE);
+	return false;
+}
+
+static inline void owned_lock_give_as_owner(struct owned_lock *lock)
+{
+	__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE); /* pairs with the load in wait_idle */
+}
+
 static inline void owned_lock_take(struct owned_lock *lock)
 {
-	if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == pthread_self()) {
-		__atomic_store_n(&lock->busy, 1, __ATOMIC_RELAXED);
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the membarrier in owned_lock_take_mutex does the rest */
-		if (__builtin_expect(__atomic_load_n(&lock->wanted, __ATOMIC_ACQUIRE) == 0, 1))
-			return; /* the load pairs with the store of wanted = 0 in owned_lock_give_mutex */
-		__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE);
-	}
-	owned_lock_take_mutex(lock);
+	if (!owned_lock_take_as_owner(lock))
+		owned_lock_take_mutex(lock);
 }
 
 static inline void owned_lock_give(struct owned_lock *lock)
@@ -68,7 +86,7 @@ static inline void owned_lock_give(struct owned_lock *lock)
 	if (lock->by_mutex)
 		owned_lock_give_mutex(lock);
 	else
-		__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE); /* pairs with the load in wait_idle */
+		owned_lock_give_as_owner(lock);
 }
 
 #endif

@@ -95,7 +95,8 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 static bool data_before_flag_done(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
-	bool must = (link->marks & LINK_GOT) || ((link->marks & LINK_TOUCHED) && wire->flag_mode == FLAG_WAIT);
+	bool unordered = link_mapped(link) || wire->flag_mode == FLAG_WAIT; /* a store stays behind no request */
+	bool must = (link->marks & LINK_GOT) || ((link->marks & LINK_TOUCHED) && unordered);
 
 	return !must || wire_drive(wire, link->last_number);
 }
@@ -109,10 +110,11 @@ static int send_completed(struct link *link)
 
 	words.addr += offsetof(struct flag_pair, completed);
 	/*
-	 * Behind stores a store, behind requests a request. Both pair with the flag_load in
-	 * exposure_step at the target.
+	 * Behind stores a store, behind requests a request; records are requests too. Both pair with the
+	 * flag_load in exposure_step at the target. To this rank itself all are stores, also to regions of a
+	 * dynamic window: it has no wire.
 	 */
-	if (link->mapped)
+	if (link->peer->reach.self || (link_mapped(link) && !link_records(link)))
 		rc = reach_flag(&link->peer->reach, sent, sent + 1, words, &link->last_number);
 	else
 		rc = wire_flag(wire, sent, sent + 1, words, link->marks & LINK_WAITING, &link->last_number);
@@ -123,11 +125,13 @@ static int send_completed(struct link *link)
 	return 0;
 }
 
-/* Operations that use the caller's memory have ended. */
+/* Operations that use the caller's memory have ended; results of records are among them. */
 static bool origin_memory_free(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
 
+	if ((link->marks & LINK_GOT) && !link_applied(link))
+		return false;
 	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
 }
 
@@ -186,15 +190,18 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			link->marks |= LINK_CLOSED;
 			continue;
 		}
-		/*
-		 * Told now, not once more as a sticky error. The next turn finds it again, should the call
-		 * be repeated.
-		 */
-		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_COPIED);
 		if (closing->code == 0) {
 			closing->code = step;
 			closing->rank = link->rank;
 		}
+		/*
+		 * A loss is told now, not once more as a sticky error. The next turn finds it again, should the
+		 * call be repeated. Another error is one held-back operation's: the rest goes on, and the flag too.
+		 */
+		if (step == ORIEL_ERR_PEER)
+			link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_COPIED);
+		else
+			closing->all = false;
 	}
 }
 
@@ -243,10 +250,9 @@ static void end_access(struct oriel_win *win)
 				counter_store(&win->deaths_seen, UINT64_MAX);
 		}
 		link->marks &= (uint16_t)~ACCESS_MARKS;
-		link->held = 0;
+		link->held = 0; /* of a target that is lost */
 	}
-	win->held.count = 0;
-	win->held.free = 0;
+	issue_forget_held(win);
 	release_epoch_mrs(win);
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 }

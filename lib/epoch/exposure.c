@@ -106,6 +106,14 @@ static int exposure_begin(struct oriel_win *win, const char *call)
 	return rc;
 }
 
+/* Whether what the origin has sent before its flag is applied, as it is when wait returns. Pairs with record_in_open. */
+static inline bool records_applied(const struct peer *peer)
+{
+	struct record_in *ring = __atomic_load_n(&peer->record_in, __ATOMIC_ACQUIRE);
+
+	return !ring || records_drain_ring(ring);
+}
+
 /* Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is needed. */
 static bool exposure_step(struct oriel_win *win)
 {
@@ -116,6 +124,8 @@ static bool exposure_step(struct oriel_win *win)
 
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
 			return false; /* pairs with send_completed at the origin */
+		if (!records_applied(link->peer))
+			return false;
 		epoch->next++;
 	}
 	return true;

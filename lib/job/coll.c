@@ -68,9 +68,14 @@ static bool take_vote(struct coll *coll, struct peer *from, int round)
 	struct mail mail;
 	bool taken = mail_take(from, coll->id, (uint32_t)round, &mail);
 
-	if (taken)
-		vote(coll, mail.code, mail.culprit);
-	return taken;
+	if (!taken)
+		return false;
+	vote(coll, mail.code, mail.culprit);
+	if (mail.agreed != coll->agreed)
+		vote(coll, ORIEL_ERR_ARG, from->rank);
+	if (mail.gift[0] || mail.gift[1])
+		memcpy(coll->gift, mail.gift, sizeof(coll->gift));
+	return true;
 }
 
 /* A run of the rounds. */
@@ -90,6 +95,8 @@ static int send_round(void *arg)
 	int rc = partner(coll, 1, &to);
 
 	memcpy(mail.id, coll->id, sizeof(mail.id));
+	mail.agreed = coll->agreed;
+	memcpy(mail.gift, coll->gift, sizeof(mail.gift));
 	if (rc == 0) {
 		rc = mail_send(to, &mail, run->wait);
 		if (wait_can_repeat(rc))
@@ -189,7 +196,7 @@ static bool is_withdrawn(struct coll *coll)
 /* Tell all who depend on this rank's votes, as far as they can be reached at once. */
 static void withdraw(struct coll *coll)
 {
-	struct mail mail = { .code = coll->code, .culprit = coll->culprit };
+	struct mail mail = { .code = coll->code, .culprit = coll->culprit, .agreed = coll->agreed };
 	struct wait wait;
 	struct peer *to;
 
@@ -215,4 +222,105 @@ int coll_run_once(struct coll *coll, struct wait *wait)
 		withdraw(coll);
 	kept_mails_drop(coll->job, coll->id);
 	return rc ? err_set(rc, "%s", text) : verdict(coll);
+}
+
+/*
+ * Gathering. In round r a rank sends what it has heard of the 2^r ranks up to itself, an item a mail;
+ * the item of the rank `distance` places back comes as the mail with that number.
+ */
+struct gathering {
+	struct run run;
+	struct coll_item *items;
+	int distance; /* of the item awaited */
+	bool late;    /* the time is over: nobody is waited for any more */
+};
+
+/* The items that are sent in a round. */
+static int items_of(const struct coll *coll, int round)
+{
+	int most = 1 << round, left = coll->group->size - most;
+
+	return most < left ? most : left;
+}
+
+/* The place of the item `distance` places back. */
+static int place_back(const struct coll *coll, int distance)
+{
+	return (coll->group->my_rank + coll->group->size - distance) % coll->group->size;
+}
+
+static void send_item(struct gathering *gathering, struct peer *to, int back)
+{
+	struct coll *coll = gathering->run.coll;
+	struct mail mail = { .code = coll->code, .culprit = coll->culprit };
+	int rc;
+
+	mail.round = (uint32_t)((1 << coll->barrier.round) + back);
+	memcpy(mail.id, coll->id, sizeof(mail.id));
+	if (gathering->items)
+		memcpy(mail.item, gathering->items[place_back(coll, back)].word, sizeof(mail.item));
+	rc = mail_send(to, &mail, gathering->run.wait);
+	if (rc)
+		vote(coll, rc, rc == ORIEL_ERR_PEER ? to->rank : coll->job->rank);
+}
+
+static int send_items(void *arg)
+{
+	struct gathering *gathering = arg;
+	struct coll *coll = gathering->run.coll;
+	struct peer *to;
+	int rc = partner(coll, 1, &to);
+
+	if (rc)
+		vote(coll, rc, coll->job->rank);
+	for (int back = 0; rc == 0 && back < items_of(coll, coll->barrier.round); back++)
+		send_item(gathering, to, back);
+	return 0;
+}
+
+static int item_step(void *arg)
+{
+	struct gathering *gathering = arg;
+	struct coll *coll = gathering->run.coll;
+	struct mail mail;
+
+	if (mail_take(gathering->run.from, coll->id, (uint32_t)gathering->distance, &mail)) {
+		vote(coll, mail.code, mail.culprit);
+		if (gathering->items)
+			memcpy(gathering->items[place_back(coll, gathering->distance)].word, mail.item, sizeof(mail.item));
+		wait_moved(gathering->run.wait);
+		return 1;
+	}
+	return coll->code == ORIEL_ERR_PEER || gathering->late;
+}
+
+static int item_watch(void *arg, struct wait *wait)
+{
+	return receive_watch(&((struct gathering *)arg)->run, wait);
+}
+
+static int receive_items(void *arg)
+{
+	static const struct waiter waiter = { item_step, item_watch };
+	struct gathering *gathering = arg;
+	struct coll *coll = gathering->run.coll;
+	int first = 1 << coll->barrier.round, rc = partner(coll, -1, &gathering->run.from);
+
+	gathering->run.from_left = false;
+	for (int i = 0; rc == 0 && i < items_of(coll, coll->barrier.round); i++) {
+		gathering->distance = first + i;
+		rc = wait_until(gathering->run.wait, &waiter, gathering);
+	}
+	gathering->late |= rc != 0;
+	vote(coll, rc, coll->job->rank);
+	return 0;
+}
+
+int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait)
+{
+	struct gathering gathering = { .run = { .coll = coll, .wait = wait }, .items = items };
+
+	dissemination_run(&coll->barrier, send_items, receive_items, &gathering);
+	kept_mails_drop(coll->job, coll->id);
+	return verdict(coll);
 }

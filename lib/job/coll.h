@@ -5,7 +5,8 @@
  * A dissemination barrier: in round r a rank writes to the member 2^r places after it and waits for
  * the one 2^r places before it, for log2 p rounds; whoever has done all rounds has heard, through
  * others, from everybody. Each mail carries the worst error its sender knows of, so all members end
- * with the same verdict. A member that finds another one dead goes on sending in its remaining
+ * with the same verdict; and the word that its sender has brought along, so that members who do not
+ * agree are found. A member that finds another one dead goes on sending in its remaining
  * rounds, with that verdict, but waits no more: nobody who depends on it is left without an answer.
  */
 #ifndef ORIEL_COLL_H
@@ -26,6 +27,9 @@ struct coll {
 	struct dissemination barrier;
 	int code;    /* the verdict so far */
 	int culprit; /* world rank it is about */
+	/* After coll_begin the caller may set these. */
+	uint64_t agreed;  /* where members bring different ones, all end with ORIEL_ERR_ARG */
+	uint64_t gift[2]; /* not 0, 0: this member's gift to all; at the end every member has it */
 	/*
 	 * During a look, for a living member (world rank) whose mail does not come: whether it never
 	 * will. NULL: nobody knows.
@@ -34,7 +38,17 @@ struct coll {
 	void *has_gone_arg;
 };
 
-enum coll_kind { COLL_BARRIER = 1, COLL_CREATE, COLL_FREE, COLL_FREE_SURVIVORS, COLL_FENCE_FAILED };
+enum coll_kind {
+	COLL_BARRIER = 1,
+	COLL_CREATE,
+	COLL_FREE,
+	COLL_FREE_SURVIVORS,
+	COLL_FENCE_FAILED,
+	COLL_HINTS,
+	COLL_GROUP_SHARED,
+	COLL_SHARED_SIZES,
+	COLL_SHARED_FILE,
+};
 
 /*
  * The 16 bytes that all members compute for the same call: from a key they share, a number, and the
@@ -58,5 +72,17 @@ int coll_run(struct coll *coll, struct wait *wait);
  * has gone through all rounds at that moment does not, and finds out later.
  */
 int coll_run_once(struct coll *coll, struct wait *wait);
+
+/* What every member brings to a gathering. */
+struct coll_item {
+	uint64_t word[3];
+};
+
+/*
+ * Every member learns every member's item, by its rank in the group: p - 1 mails of each. items holds
+ * this rank's own at first; NULL only with a vote other than 0. For a call that cannot be repeated. On
+ * an error items says nothing. ERRORS: the verdict; ORIEL_ERR_TIMEOUT.
+ */
+int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait);
 
 #endif

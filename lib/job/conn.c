@@ -23,6 +23,9 @@
  * and status. But not where the last attempt failed because this side, or the other, is short of
  * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
  *
+ * A rank that is talked to by softverbs may have a second connection, by its card (twin.h): the same
+ * steps for another struct peer, which a bit of the request's rank tells.
+ *
  * In oriel_finalize (goodbye.h) nothing new is begun, and requests are rejected. An attempt goes on
  * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and not again.
  */
@@ -40,9 +43,11 @@
 #include "base/err.h"
 #include "job/job.h"
 #include "base/order.h"
+#include "base/process.h"
 #include "base/shortage.h"
 #include "job/peer.h"
 #include "job/route.h"
+#include "job/twin.h"
 #include "job/agenda.h"
 #include "job/goodbye.h"
 #include "base/tell.h"
@@ -243,6 +248,18 @@ static void resolve(struct peer *peer)
 	}
 }
 
+/* The card's, or that of softverbs. */
+static bool use_address(struct peer *peer, bool soft, char why[DEATH_TEXT_BYTES])
+{
+	struct conn *conn = peer->conn;
+
+	conn->address = soft ? conn->endpoint.soft : conn->endpoint.card;
+	if (parse_addr(conn, conn->address))
+		return true;
+	snprintf(why, DEATH_TEXT_BYTES, "its address is malformed: \"%s\"", conn->address);
+	return false;
+}
+
 /* The address is known: make a request, or queue for one. Time begins with the first. */
 static void begin_request(struct peer *peer)
 {
@@ -262,7 +279,12 @@ static void begin_request(struct peer *peer)
 static void begin_attempt(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
+	char why[DEATH_TEXT_BYTES];
 
+	if (!conn->address && peer->rank == peer->job->rank) {
+		conn->endpoint = peer->job->endpoint;
+		use_address(peer, device_lends(peer->device), why);
+	}
 	if (conn->address) {
 		begin_request(peer);
 		return;
@@ -304,17 +326,15 @@ static void give_up_unknown(struct peer *peer, const char *why)
 /* The way to the peer, as its own side computes it too. False with the reason if there is none. */
 static bool choose_way(struct peer *peer, char why[DEATH_TEXT_BYTES])
 {
-	struct conn *conn = peer->conn;
-	enum route route = route_choose(&peer->job->endpoint, &conn->endpoint, why);
+	enum route route;
 
+	if (peer->is_twin)
+		return use_address(peer, device_lends(peer->device), why);
+	route = route_choose(&peer->job->endpoint, &peer->conn->endpoint, why);
 	if (route == ROUTE_NONE)
 		return false;
-	conn->address = route == ROUTE_SOFT ? conn->endpoint.soft : conn->endpoint.card;
 	peer_set_device(peer, devices_find(&peer->job->devices, route == ROUTE_SOFT));
-	if (parse_addr(conn, conn->address))
-		return true;
-	snprintf(why, DEATH_TEXT_BYTES, "its address is malformed: \"%s\"", conn->address);
-	return false;
+	return use_address(peer, route == ROUTE_SOFT, why);
 }
 
 void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
@@ -345,7 +365,7 @@ static void fill_private(const struct peer *peer, uint32_t attempt, enum handsha
 	struct oriel_job *job = peer->job;
 	const struct piece *directory = &job->directory.tables[peer->device->index].piece;
 	struct handshake data = {
-		.rank = (uint32_t)job->rank,
+		.rank = (uint32_t)job->rank | (peer->is_twin ? HANDSHAKE_TWIN : 0),
 		.attempt = attempt,
 		.area_addr = (uint64_t)(uintptr_t)peer->area,
 		.area_rkey = peer_area_keys(peer).rkey,
@@ -383,7 +403,7 @@ static void connect_request(struct peer *peer)
 	struct rdma_conn_param param = conn_param(peer, bytes);
 
 	set_ack_timeout(peer, conn->id);
-	if (wire_make_pair(peer->device, conn->id, &conn->pair)) {
+	if (wire_make_pair(peer->device, conn->id, (uint64_t)peer->rank, &conn->pair)) {
 		retry_error(peer, oriel_last_error(), errno);
 		return;
 	}
@@ -425,6 +445,7 @@ static void established(struct peer *peer)
 		tell_up(peer, attempt);
 	tell(peer->job->rank, "rank %d is reached by device %s at %s", peer->rank, device_name(peer->device),
 	     peer->device->addr_text);
+	peer->up_ns = process_clock_ns();
 	peer_set_state(peer, PEER_UP);
 	if (goodbye_has_begun(&peer->job->goodbye))
 		goodbye_say(peer);
@@ -499,18 +520,27 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 	set_ack_timeout(peer, id);
 	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
-	if (wire_make_pair(peer->device, id, &conn->pair))
+	if (wire_make_pair(peer->device, id, (uint64_t)peer->rank, &conn->pair))
 		refuse(peer, oriel_last_error(), errno);
 	else if (functions_of(peer)->accept(id, &param))
 		refuse(peer, "rdma_accept", errno);
 }
 
+/* Whom a proven request is for. */
+static int requested_peer(struct oriel_job *job, const struct device *device, uint32_t rank, struct peer **peer)
+{
+	if (rank & HANDSHAKE_TWIN)
+		return twin_for_request(job, (int)(rank & ~HANDSHAKE_TWIN), device, peer);
+	return peer_get(job, (int)rank, peer);
+}
+
 /* What a proven request is rejected with; REJECT_NOT: it is to be taken, by *peer. */
-static uint8_t judge_request(struct oriel_job *job, const struct handshake *data, struct peer **peer)
+static uint8_t judge_request(struct oriel_job *job, const struct device *device, const struct handshake *data,
+                             struct peer **peer)
 {
 	if (goodbye_has_begun(&job->goodbye))
 		return REJECT_LEFT;
-	if (peer_get(job, (int)data->rank, peer))
+	if (requested_peer(job, device, data->rank, peer))
 		return REJECT_STRANGER;
 	return request_wins(*peer) && ((*peer)->conn || make_conn(*peer)) ? REJECT_NOT : REJECT_BUSY;
 }
@@ -518,9 +548,9 @@ static uint8_t judge_request(struct oriel_job *job, const struct handshake *data
 static void requested(struct oriel_job *job, const struct device *device, struct rdma_cm_id *id,
                       const struct handshake *data)
 {
-	bool stranger = !data || data->rank >= (uint32_t)job->size || data->rank == (uint32_t)job->rank;
+	bool stranger = !data || (data->rank & ~HANDSHAKE_TWIN) >= (uint32_t)job->size || data->rank == (uint32_t)job->rank;
 	struct peer *peer;
-	uint8_t reason = stranger ? REJECT_STRANGER : judge_request(job, data, &peer);
+	uint8_t reason = stranger ? REJECT_STRANGER : judge_request(job, device, data, &peer);
 
 	if (reason == REJECT_NOT)
 		accept_request(peer, device, id, data);
@@ -764,6 +794,13 @@ void connections_close(struct oriel_job *job)
 
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
 		let_go(peer);
+}
+
+struct ibv_qp *conn_queue_pair(const struct peer *peer)
+{
+	const struct rdma_cm_id *id = peer->id ? peer->id : peer->conn ? peer->conn->id : NULL;
+
+	return id ? id->qp : NULL;
 }
 
 static void release(struct peer *peer)

@@ -44,4 +44,7 @@ void connections_close(struct oriel_job *job);
 /* Release all identifiers and queue pairs; the service thread has ended. */
 void connections_release(struct oriel_job *job);
 
+/* Service thread: the peer's queue pair, established or nearly so; NULL if there is none. */
+struct ibv_qp *conn_queue_pair(const struct peer *peer);
+
 #endif

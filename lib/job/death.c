@@ -71,15 +71,33 @@ bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES])
 	return death || left;
 }
 
+/* The first member of the group among the deaths from `from` on. The caller holds job->lock. */
+static int dead_member_from(const struct oriel_job *job, const struct oriel_group *group, uint64_t from)
+{
+	for (uint64_t i = from; i < job->deaths.count; i++) {
+		if (group_rank_of(group, job->deaths.list[i].rank) != ORIEL_RANK_NONE)
+			return job->deaths.list[i].rank;
+	}
+	return ORIEL_RANK_NONE;
+}
+
 int job_dead_member(struct oriel_job *job, const struct oriel_group *group)
 {
-	int dead = ORIEL_RANK_NONE;
+	int dead;
 
 	pthread_mutex_lock(&job->lock);
-	for (uint64_t i = 0; i < job->deaths.count && dead == ORIEL_RANK_NONE; i++) {
-		if (group_rank_of(group, job->deaths.list[i].rank) != ORIEL_RANK_NONE)
-			dead = job->deaths.list[i].rank;
-	}
+	dead = dead_member_from(job, group, 0);
+	pthread_mutex_unlock(&job->lock);
+	return dead;
+}
+
+int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, uint64_t *seen)
+{
+	int dead;
+
+	pthread_mutex_lock(&job->lock);
+	dead = dead_member_from(job, group, *seen);
+	counter_store(seen, job->deaths.count); /* pairs with the counter_load of who looks for news */
 	pthread_mutex_unlock(&job->lock);
 	return dead;
 }

@@ -59,6 +59,12 @@ bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
 /* Any member of the group that is dead, as world rank; or ORIEL_RANK_NONE. */
 int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
 
+/*
+ * The first member of the group among the deaths after the first *seen of the job's, as world rank, or
+ * ORIEL_RANK_NONE. All of them count as seen afterwards; *seen is read by counter_load.
+ */
+int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, uint64_t *seen);
+
 /* Whether the program has been told of a member's death, found by this rank or another. */
 bool job_told_of_member(struct oriel_job *job, const struct oriel_group *group);
 

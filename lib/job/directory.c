@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "job/job.h"
+#include "job/lock_table.h"
 #include "base/order.h"
 #include "verbs/table.h"
 #include "base/util.h"
@@ -74,7 +75,7 @@ static int add_control(struct oriel_job *job, uint32_t slot)
 	                sizeof(*job->directory.controls)))
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for window slot %u", slot);
 	memset(&job->directory.controls[slot], 0, sizeof(job->directory.controls[slot]));
-	return bytes ? slab_alloc(&job->slabs, bytes, &job->directory.controls[slot]) : 0;
+	return slab_alloc(&job->slabs, bytes, &job->directory.controls[slot]);
 }
 
 static int add_entries(struct oriel_job *job, uint32_t slot)
@@ -107,6 +108,8 @@ static int add_slot(struct oriel_job *job)
 	if (rc == 0)
 		rc = peers_cover_slot(job, slot);
 	if (rc == 0)
+		rc = lock_table_cover(job, slot, job->peers.count);
+	if (rc == 0)
 		job->directory.used[job->directory.slot_count++] = false;
 	return rc;
 }
@@ -126,14 +129,14 @@ static uint32_t free_slot(const struct oriel_job *job)
  */
 static void clear_flags(struct oriel_job *job, uint32_t slot)
 {
-	size_t bytes = control_bytes(log2_up((uint64_t)job->size));
+	size_t fence_bytes = control_lock_offset(log2_up((uint64_t)job->size));
 
 	for (uint32_t i = 0; i < job->peers.capacity; i++) {
 		if (job->peers.table[i])
 			memset(peer_flags(job->peers.table[i], slot), 0, sizeof(struct flag_pair));
 	}
-	if (bytes)
-		memset(job->directory.controls[slot].addr, 0, bytes);
+	memset(job->directory.controls[slot].addr, 0, fence_bytes);
+	lock_table_reset(job, slot);
 }
 
 int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *control)

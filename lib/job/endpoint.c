@@ -14,7 +14,7 @@ static const char mark[MARK_BYTES] = { 'o', 'r', 'e' };
 
 #define PLACE_BYTES (PLACE_BOOT_ID_BYTES + 3 * 8 + 4 + PLACE_NODE_BYTES)
 
-static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PLACE_BYTES <= ENDPOINT_MAX_BYTES,
+static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PLACE_BYTES + 1 <= ENDPOINT_MAX_BYTES,
               "an endpoint is one value of the bootstrap; a text takes its length and at most its room less one");
 static_assert(ENDPOINT_MAX_BYTES <= 255, "the least that a launcher takes");
 
@@ -80,9 +80,9 @@ static uint8_t *write_place(uint8_t *at, const struct place *place)
 	return write_text(at, place->node);
 }
 
-void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft)
+void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft, enum atomics_by atomics)
 {
-	*endpoint = (struct endpoint){ .place = place_here() };
+	*endpoint = (struct endpoint){ .place = place_here(), .atomics = (uint8_t)atomics };
 	randombytes_buf(endpoint->key, sizeof(endpoint->key));
 	snprintf(endpoint->card, sizeof(endpoint->card), "%s", card);
 	snprintf(endpoint->soft, sizeof(endpoint->soft), "%s", soft);
@@ -98,6 +98,7 @@ size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_M
 	at = write_text(at, endpoint->card);
 	at = write_text(at, endpoint->soft);
 	at = write_place(at, &endpoint->place);
+	at = write_bytes(at, &endpoint->atomics, 1);
 	return (size_t)(at - bytes);
 }
 
@@ -128,6 +129,8 @@ bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes,
 	read_text(&reader, read.card, sizeof(read.card));
 	read_text(&reader, read.soft, sizeof(read.soft));
 	read_place(&reader, &read.place);
+	read_bytes(&reader, &read.atomics, 1);
+	reader.bad |= read.atomics > ATOMICS_BY_DEVICE;
 	if (reader.bad || reader.left > 0) {
 		snprintf(why, ENDPOINT_WHY_BYTES, "what it told the launcher about itself (%zu bytes) is damaged", size_bytes);
 		return false;

@@ -12,6 +12,7 @@
  *   card     1 byte of length, then text: where its card listens, as device.h writes it; "": none
  *   soft     the same of softverbs
  *   place    where it runs: boot id, namespaces, user, name of the test's node (place.h)
+ *   atomics  1 byte: its ORIEL_ATOMICS, an enum atomics_by (device.h)
  */
 #ifndef ORIEL_ENDPOINT_H
 #define ORIEL_ENDPOINT_H
@@ -26,7 +27,7 @@
 #include "verbs/handshake.h"
 
 #define ENDPOINT_BOOT_KEY "endpoint" /* what it is called in the bootstrap */
-#define ENDPOINT_VERSION 2
+#define ENDPOINT_VERSION 3
 #define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
 #define ENDPOINT_WHY_BYTES 128
 
@@ -35,10 +36,11 @@ struct endpoint {
 	char card[DEVICE_ADDR_TEXT_BYTES]; /* addresses, "": it has no such device */
 	char soft[DEVICE_ADDR_TEXT_BYTES];
 	struct place place;
+	uint8_t atomics;
 };
 
-/* A rank that listens at these addresses, here, with a new key. */
-void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft);
+/* A rank that listens at these addresses, here, with a new key and that setting. */
+void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft, enum atomics_by atomics);
 
 /* The value to put. Returns its size. */
 size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES]);

@@ -109,10 +109,15 @@ static bool group_build_index(struct oriel_group *group)
 	return true;
 }
 
+/* A tag goes in as the key of the hash: the hash without one is another in any case. */
 static void group_hash(struct oriel_group *group)
 {
+	unsigned char tag[crypto_generichash_KEYBYTES_MIN] = { 0 };
+
+	memcpy(tag, &group->tag, sizeof(group->tag));
 	crypto_generichash(group->key, sizeof(group->key), (const unsigned char *)group->ranges,
-	                   group->range_count * sizeof(*group->ranges), NULL, 0);
+	                   group->range_count * sizeof(*group->ranges), group->tagged ? tag : NULL,
+	                   group->tagged ? sizeof(tag) : 0);
 }
 
 static void join_list(struct oriel_group *group)
@@ -199,14 +204,14 @@ struct oriel_group *group_new_world(struct oriel_job *job)
 	return group_finish(group);
 }
 
-struct oriel_group *group_copy(const struct oriel_group *group)
+/* A copy whose key is still to be made. */
+static struct oriel_group *copy_list(const struct oriel_group *group)
 {
 	struct oriel_group *copy = group_alloc(group->job, group->size);
 	size_t ranges_bytes = group->range_count * sizeof(*group->ranges);
 
 	if (!copy)
 		return NULL;
-	copy->borrowed = true;
 	copy->range_count = group->range_count;
 	copy->ranges = malloc(ranges_bytes + 1);
 	if (!copy->ranges) {
@@ -215,6 +220,18 @@ struct oriel_group *group_copy(const struct oriel_group *group)
 	}
 	if (ranges_bytes)
 		memcpy(copy->ranges, group->ranges, ranges_bytes);
+	return copy;
+}
+
+struct oriel_group *group_copy(const struct oriel_group *group)
+{
+	struct oriel_group *copy = copy_list(group);
+
+	if (!copy)
+		return NULL;
+	copy->borrowed = true;
+	copy->tagged = group->tagged;
+	copy->tag = group->tag;
 	return group_finish(copy);
 }
 
@@ -293,6 +310,27 @@ int oriel_group_incl(const oriel_group *group, int count, const int ranks[], ori
 	if (rc == 0)
 		*newgroup = built;
 	return rc;
+}
+
+int oriel_group_tagged(const oriel_group *group, uint64_t tag, oriel_group **newgroup)
+{
+	struct oriel_group *copy;
+	int rc = group_check(group, "oriel_group_tagged");
+
+	if (rc)
+		return rc;
+	if (!newgroup)
+		return err_set(ORIEL_ERR_ARG, "oriel_group_tagged: newgroup is NULL");
+	copy = copy_list(group);
+	if (copy) {
+		copy->tagged = true;
+		copy->tag = tag;
+		copy = group_finish(copy);
+	}
+	if (!copy)
+		return err_set(ORIEL_ERR_MEMORY, "oriel_group_tagged: out of memory for %d ranks", group->size);
+	*newgroup = copy;
+	return 0;
 }
 
 int oriel_group_free(oriel_group **group)

@@ -38,7 +38,9 @@ struct oriel_group {
 	uint32_t range_count;
 	struct group_range *ranges;   /* in order of offset; NULL for the empty group */
 	struct group_index *index;    /* sorted by world rank; NULL with few ranges */
-	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list: equal lists have equal keys */
+	bool tagged;                  /* the next one counts */
+	uint64_t tag;                 /* oriel_group_tagged's */
+	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list and the tag: equal ones have equal keys */
 };
 
 /* The job's groups that are alive: those the program has not freed go with the job. Guarded by job->lock. */

@@ -67,6 +67,7 @@ static void set_crowding(struct oriel_job *job)
 	int count = processors();
 
 	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
+	job->records.may_spin = job->boot->local_size * 2 <= count;
 }
 
 /* A variable that cannot be read is an error even where an option stands above it. */
@@ -95,6 +96,7 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 static void init_locks(struct oriel_job *job)
 {
 	pthread_mutex_init(&job->lock, NULL);
+	pthread_mutex_init(&job->elements_lock, NULL);
 	pthread_mutex_init(&job->mailbox.lock, NULL);
 }
 
@@ -103,8 +105,10 @@ static void job_release(struct oriel_job *job)
 {
 	connections_release(job);
 	peers_close(job);
+	records_close(job);
 	kept_mails_drop(job, NULL);
 	directory_close(job);
+	region_tables_close(job);
 	while (job->groups.alive)
 		group_release(job->groups.alive);
 	if (job->slabs.devices)
@@ -117,7 +121,9 @@ static void job_release(struct oriel_job *job)
 	sodium_memzero(&job->endpoint, sizeof(job->endpoint));
 	free(job->group_counts.list);
 	deaths_free(job);
+	lock_repairs_free(job);
 	pthread_mutex_destroy(&job->lock);
+	pthread_mutex_destroy(&job->elements_lock);
 	pthread_mutex_destroy(&job->mailbox.lock);
 	handle_release(HANDLE_JOB, job);
 }
@@ -164,7 +170,7 @@ static int publish(struct oriel_job *job)
 {
 	uint8_t bytes[ENDPOINT_MAX_BYTES];
 
-	endpoint_make(&job->endpoint, address_of(job, false), address_of(job, true));
+	endpoint_make(&job->endpoint, address_of(job, false), address_of(job, true), job->devices.list[0].atomics_by);
 	return job->boot->ops->put(job->boot, ENDPOINT_BOOT_KEY, bytes, endpoint_encode(&job->endpoint, bytes));
 }
 
@@ -174,10 +180,16 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 
 	if (rc)
 		return rc;
+	if (job->size > 1)
+		rc = devices_open_wakeups(&job->devices);
+	if (rc)
+		return rc;
 	job->needs_progress = devices_find(&job->devices, true);
 	slabs_init(&job->slabs, &job->devices);
 	mem_table_init(&job->mems, &job->devices);
 	rc = directory_open(job);
+	if (rc == 0)
+		rc = stripes_open(job);
 	if (rc)
 		return rc;
 	job->world = group_new_world(job);
@@ -191,10 +203,12 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	int rc;
 
 	init_locks(job);
+	records_open(job, &record_applier);
 	job->boot = boot;
 	job->rank = boot->rank;
 	job->size = boot->size;
 	wait_add_idle(job, mail_drain_all);
+	job->caller = (struct caller_turn){ options->idle, options->idle_context };
 	rc = set_limits(job, options);
 	if (rc == 0)
 		rc = open_parts(job, options);
@@ -266,8 +280,8 @@ static int finalize_check(oriel_job **job)
 	pthread_mutex_unlock(&(*job)->lock);
 	if (windows || mems)
 		return err_set(ORIEL_ERR_SYNC,
-		               "oriel_finalize: %u windows are not freed, %u regions of memory not deregistered", windows,
-		               mems);
+		               "oriel_finalize: %u windows are not freed, %u regions of memory not deregistered or freed",
+		               windows, mems);
 	return 0;
 }
 
@@ -329,7 +343,8 @@ static struct oriel_usage count_usage(struct oriel_job *job)
 		.windows = job->holdings.windows,
 		.links = job->holdings.links,
 		.base_bytes = sizeof(*job),
-		.peer_bytes = job->peers.count * sizeof(struct peer) + job->peers.capacity * sizeof(struct peer *),
+		.peer_bytes = (job->peers.count + job->peers.twin_count) * sizeof(struct peer) +
+		              job->peers.capacity * sizeof(struct peer *),
 		.window_bytes = job->holdings.window_bytes + job->directory.slot_capacity * sizeof(bool) +
 		                job->directory.control_capacity * sizeof(struct piece),
 		.link_bytes = job->holdings.link_bytes,

@@ -12,17 +12,22 @@
 #include "boot.h"
 #include "verbs/devices.h"
 #include "job/agenda.h"
+#include "job/alloc.h"
 #include "job/death.h"
 #include "job/directory.h"
 #include "job/endpoint.h"
 #include "job/goodbye.h"
 #include "job/group.h"
+#include "job/lock_repair.h"
 #include "job/mail.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "job/mem.h"
 #include "oriel.h"
 #include "job/peer.h"
+#include "job/record_in.h"
+#include "job/region_table.h"
+#include "job/stripes.h"
 #include "job/wait.h"
 #include "verbs/slab.h"
 
@@ -53,7 +58,7 @@ struct limits {
 struct holdings {
 	uint32_t windows;
 	uint32_t links;
-	uint32_t mems; /* oriel_mem handles */
+	uint32_t mems; /* oriel_mem handles, and memory of oriel_alloc */
 	size_t window_bytes;
 	size_t link_bytes;
 };
@@ -66,24 +71,31 @@ struct oriel_job {
 	bool needs_progress;          /* a device, for private memory: device_lends */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
 	struct limits limits;
-	struct idle_work idle; /* set by oriel_init */
-	struct boot *boot;     /* the service thread's while it runs */
+	struct idle_work idle; /* set by oriel_init, as the next */
+	struct caller_turn caller;
+	struct boot *boot; /* the service thread's while it runs */
 	struct devices devices;
 	struct endpoint endpoint; /* what the others are told of this rank; set by oriel_init */
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
 	struct mailbox mailbox;
+	struct records records;
+	struct stripes stripes; /* set by oriel_init */
 	struct service *service;
-	struct goodbye goodbye; /* of oriel_finalize */
+	struct goodbye goodbye;           /* of oriel_finalize */
+	struct lock_repairs lock_repairs; /* service thread's; changed under job->lock */
 	struct oriel_group *world;
 
-	pthread_mutex_t lock; /* guards all below; never held while waiting */
+	pthread_mutex_t elements_lock; /* elements that the processor cannot change at once: op/family.h */
+	pthread_mutex_t lock;          /* guards all below; never held while waiting */
 	struct groups groups;
 	struct group_counts group_counts;
 	struct peers peers;
 	struct deaths deaths;
 	struct agenda agenda;
 	struct directory directory;
+	struct allocations allocations;
+	struct region_table *region_tables; /* of dynamic windows that have been freed */
 	struct holdings holdings;
 };
 

@@ -5,7 +5,7 @@
  * DESIGN NOTES
  *
  * A reader first tries its own slot number, which is right in programs whose ranks make the same
- * windows, and otherwise reads the whole directory, 16 entries at a time.
+ * windows, and otherwise reads the whole directory, DIR_BATCH entries at a time.
  *
  * A window that is not found, or not found again, is not there: the member could not make it in time,
  * or has freed it after an error. That costs whoever waits for it; the peer lives.
@@ -26,7 +26,6 @@
 #include "job/job.h"
 #include "job/peer.h"
 
-#define READ_LIMIT_NS (4500 * NS_PER_MS)
 #define SCANS_MAX 16          /* a torn reading is rare, two in the same place rarer */
 #define STEPS_PER_TICK 256    /* then others have their turn */
 #define SPINS_AFTER_READ 2000 /* polls before the service thread goes back to its loop */
@@ -71,6 +70,13 @@ static void merge_root(struct table_root *known, const struct table_root *read)
 	}
 }
 
+/* Once, before the first window of the peer's is described. */
+static void learn_stripes(struct peer *peer, const struct area_head *head)
+{
+	if (!peer->remote_stripes.addr && segment_ready(&head->stripes))
+		peer->remote_stripes = (struct remote){ head->stripes.addr, head->stripes.rkey };
+}
+
 /* Our own tables need no reading. */
 static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_customer *customer)
 {
@@ -78,6 +84,8 @@ static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_cus
 
 	pthread_mutex_lock(&peer->job->lock);
 	merge_root(&peer->remote_flags, &peer->area->head.flags);
+	learn_stripes(peer, &peer->area->head);
+	peer->remote_neighbour = peer->neighbour;
 	entry = *directory_entry(peer->job, peer->device->index, slot);
 	pthread_mutex_unlock(&peer->job->lock);
 	customer->done(customer, &entry, slot);
@@ -240,6 +248,8 @@ static void end_head(struct peer *peer, struct lookup *lookup)
 
 	if (same_layout(peer, head)) {
 		merge_root(&peer->remote_flags, &head->flags);
+		learn_stripes(peer, head);
+		peer->remote_neighbour = head->neighbour;
 		if (flags_known(peer, lookup->slot))
 			lookup->step = STEP_DONE;
 		return;
@@ -283,6 +293,19 @@ static bool read_done(struct peer *peer, const struct lookup *lookup)
 	return false;
 }
 
+/* What the directory says belongs to reaching the peer, and has the same limit of time; 0: none. */
+static void judge_time(struct peer *peer, const struct lookup *lookup)
+{
+	int limit_ms = peer->job->limits.connect_timeout_ms;
+	char text[DEATH_TEXT_BYTES];
+
+	if (limit_ms == 0 || now_ns() - lookup->read_ns <= (uint64_t)limit_ms * NS_PER_MS)
+		return;
+	snprintf(text, sizeof(text),
+	         "it is connected, but has not let its windows be looked up in %d ms (ORIEL_CONNECT_TIMEOUT)", limit_ms);
+	rank_died(peer->job, peer->rank, text);
+}
+
 /* Whether the lookup came further; false when it has to wait. */
 static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 {
@@ -298,8 +321,7 @@ static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 		end_step(peer, lookup);
 		return true;
 	}
-	if (now_ns() - lookup->read_ns > READ_LIMIT_NS)
-		rank_died(peer->job, peer->rank, "its window directory cannot be read");
+	judge_time(peer, lookup);
 	return false;
 }
 

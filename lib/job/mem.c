@@ -52,6 +52,17 @@ static int register_for_peers(const struct devices *devices, struct mem_region *
 	return devices_register(devices, base, region->size_bytes, region->read_only ? read : all, &region->registration);
 }
 
+int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
+                      bool *read_only)
+{
+	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
+	int rc = register_for_peers(table->devices, &region);
+
+	*registration = region.registration;
+	*read_only = region.read_only;
+	return rc;
+}
+
 void mem_deregister(const struct mem_table *table, struct registration *registration)
 {
 	devices_deregister(table->devices, registration);

@@ -43,6 +43,13 @@ void mem_table_init(struct mem_table *table, const struct devices *devices);
 void mem_table_close(struct mem_table *table);
 
 /*
+ * Register memory for peers, without entering it: it is not found as origin memory. ERRORS:
+ * ORIEL_ERR_MEMORY.
+ */
+int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
+                      bool *read_only);
+
+/*
  * Register memory for peers (and local use) and enter it. Memory that may not be written is
  * registered for reading.
  * ERRORS: ORIEL_ERR_MEMORY.

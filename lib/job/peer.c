@@ -2,6 +2,7 @@
 /* peer.c - peers, their areas and flag words; see peer.h. */
 #include "job/peer.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,17 @@
 #include "job/agenda.h"
 #include "job/death.h"
 #include "job/job.h"
+#include "job/lock_table.h"
 #include "base/order.h"
+#include "job/record_in.h"
+#include "job/record_out.h"
 #include "base/shortage.h"
 #include "verbs/table.h"
 #include "base/util.h"
+
+#define AT_TWINS 0x80000000u /* where peer_next goes on from the table to the twins */
+
+static_assert(PEERS_MAX < AT_TWINS / 4, "no place in the table is that large");
 
 static uint32_t peer_slot(const struct oriel_job *job, int rank)
 {
@@ -96,6 +104,26 @@ static void wire_broke(void *arg, const char *text)
 	peer_lost(arg, text);
 }
 
+/* Flag words, and a place among the members of each lock, for all windows there are. The caller holds job->lock. */
+static int cover_windows(struct oriel_job *job, struct peer *peer)
+{
+	int rc = cover_slots(peer, job->directory.slot_count);
+
+	peer->neighbour = peer->area->head.neighbour = job->peers.count;
+	return rc ? rc : lock_tables_cover(job, job->peers.count + 1);
+}
+
+/* Where the peer finds our words of floating numbers, by its device. */
+static void show_stripes(struct peer *peer)
+{
+	const struct piece *piece = &peer->job->stripes.piece;
+	struct segment_ref stripes = { .addr = (uint64_t)(uintptr_t)piece->addr,
+		                           .rkey = piece->keys[peer->device->index].rkey };
+
+	stripes.check = segment_check(&stripes);
+	peer->area->head.stripes = stripes;
+}
+
 static int peer_setup(struct oriel_job *job, struct peer *peer)
 {
 	int rc = slab_alloc(&job->slabs, sizeof(struct area), &peer->area_piece);
@@ -105,16 +133,17 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	peer->area = peer->area_piece.addr;
 	peer->area->head.layout_version = LAYOUT_VERSION;
 	peer->area->head.control_block_bytes = (uint32_t)control_bytes(log2_up((uint64_t)job->size));
-	rc = cover_slots(peer, job->directory.slot_count);
+	show_stripes(peer);
+	rc = peer->is_twin ? 0 : cover_windows(job, peer);
 	if (rc)
 		return rc;
 	wire_init(&peer->wire, &job->slabs);
-	reach_init(&peer->reach, &peer->wire, peer->device, peer->rank == job->rank);
+	reach_init(&peer->reach, &peer->wire, peer->device, peer->rank == job->rank && !peer->is_twin);
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);
 	pthread_mutex_init(&peer->mail_lock, NULL);
-	if (peer->rank == job->rank)
+	if (peer->rank == job->rank && !peer->is_twin)
 		peer->state = PEER_UP; /* its own peer: reached without a connection */
 	return 0;
 }
@@ -145,6 +174,38 @@ static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 	return 0;
 }
 
+static struct peer *new_twin(const struct peer *peer, const struct device *device)
+{
+	struct peer *twin = calloc(1, sizeof(*twin));
+
+	if (!twin)
+		return NULL;
+	twin->rank = peer->rank;
+	twin->job = peer->job;
+	twin->device = device;
+	twin->device_chosen = true;
+	twin->is_twin = true;
+	return twin;
+}
+
+int peer_make_twin(struct peer *peer, const struct device *device)
+{
+	struct peers *peers = &peer->job->peers;
+	bool room = grow_array(&peers->twins, &peers->twin_capacity, peers->twin_count + 1, sizeof(*peers->twins));
+	struct peer *twin = room ? new_twin(peer, device) : NULL;
+	int rc = twin ? peer_setup(peer->job, twin) : err_set(ORIEL_ERR_MEMORY, "out of memory for peer %d", peer->rank);
+
+	if (rc) {
+		free(twin);
+		return rc;
+	}
+	if (peer->state == PEER_DEAD)
+		twin->state = PEER_DEAD;
+	peers->twins[peers->twin_count++] = twin;
+	__atomic_store_n(&peer->twin, twin, __ATOMIC_RELEASE); /* pairs with the load in twin_get */
+	return 0;
+}
+
 void peer_set_device(struct peer *peer, const struct device *device)
 {
 	peer->device_chosen = true;
@@ -154,6 +215,7 @@ void peer_set_device(struct peer *peer, const struct device *device)
 	peer->device = device;
 	reach_init(&peer->reach, &peer->wire, device, false);
 	table_set_device(&peer->job->slabs, device->index, &peer->area->head.flags, peer->flags);
+	show_stripes(peer);
 	pthread_mutex_unlock(&peer->job->lock);
 }
 
@@ -171,6 +233,7 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 
 static void peer_release(struct peer *peer)
 {
+	record_out_free(peer->record_out);
 	reach_close(&peer->reach);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
@@ -185,6 +248,10 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at)
 	pthread_mutex_lock(&job->lock);
 	while (!peer && *at < job->peers.capacity)
 		peer = job->peers.table[(*at)++];
+	if (!peer && *at < AT_TWINS)
+		*at = AT_TWINS;
+	if (!peer && *at - AT_TWINS < job->peers.twin_count)
+		peer = job->peers.twins[(*at)++ - AT_TWINS];
 	pthread_mutex_unlock(&job->lock);
 	return peer;
 }
@@ -214,6 +281,9 @@ void peers_close(struct oriel_job *job)
 		if (job->peers.table[i])
 			peer_release(job->peers.table[i]);
 	}
+	for (uint32_t i = 0; i < job->peers.twin_count; i++)
+		peer_release(job->peers.twins[i]);
+	free(job->peers.twins);
 	free(job->peers.table);
 }
 
@@ -227,18 +297,18 @@ void peer_set_state(struct peer *peer, enum peer_state state)
 
 void rank_died(struct oriel_job *job, int rank, const char *text)
 {
-	struct peer *peer;
+	struct peer *first;
 	bool news;
 
 	pthread_mutex_lock(&job->lock);
 	news = death_add(job, rank, text);
-	peer = find_locked(job, rank);
-	if (peer)
+	first = find_locked(job, rank);
+	for (struct peer *peer = first; peer; peer = peer->twin)
 		state_store(&peer->state, PEER_DEAD);
 	if (news)
 		death_announce(job);
 	pthread_mutex_unlock(&job->lock);
-	if (news && peer)
+	for (struct peer *peer = first; news && peer; peer = peer->twin)
 		agenda_request(peer);
 }
 
@@ -251,10 +321,13 @@ void peer_left(struct peer *peer)
 	news = peer->state != PEER_DEAD;
 	if (news)
 		death_add_left(job, peer->rank);
-	state_store(&peer->state, PEER_DEAD); /* pairs with the state_load of whoever waits for it */
+	for (struct peer *end = peer; end; end = end->twin) {
+		if (end == peer || peer_said_goodbye(end))
+			state_store(&end->state, PEER_DEAD); /* pairs with the state_load of whoever waits for it */
+	}
 	pthread_mutex_unlock(&job->lock);
-	if (news)
-		agenda_request(peer);
+	for (struct peer *end = peer; news && end; end = end->twin)
+		agenda_request(end);
 }
 
 void peer_lost(struct peer *peer, const char *text)

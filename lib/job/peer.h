@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/order.h"
 #include "verbs/layout.h"
 #include "verbs/reach.h"
 #include "verbs/wire.h"
@@ -25,6 +26,9 @@
 struct oriel_job;
 struct conn;
 struct lookup;
+struct record_in;
+struct record_out;
+struct stripe;
 
 #define PEERS_MAX (1u << 20)
 
@@ -34,6 +38,8 @@ struct peer {
 	int rank;       /* in the job */
 	uint32_t state; /* enum peer_state; by the service thread, PEER_DEAD by any; state_load */
 	struct oriel_job *job;
+	struct peer *twin; /* second connection to the rank, see twin.h; set under job->lock, once */
+	bool is_twin;
 	const struct device *device; /* that it is talked to by; settled before PEER_UP, by the service thread */
 	struct wire wire;
 	struct reach reach;
@@ -41,6 +47,8 @@ struct peer {
 	struct piece area_piece;
 	void *flags
 		[TABLE_SEGMENTS]; /* struct flag_pair: the peer's flag words at our side, by segment; grown under job->lock */
+	uint32_t neighbour;   /* its place among our neighbours */
+	uint32_t remote_neighbour; /* ours among its; set with remote_flags */
 	struct remote remote_area; /* its area for us; set before PEER_UP, as the next one */
 	struct remote remote_directory;
 	struct table_root remote_flags;    /* cached: our flag words at its side; by the service thread, see directory.c */
@@ -51,15 +59,24 @@ struct peer {
 	int shortage;         /* what: an errno value, of the other side where negative; set before shortage_ns */
 	uint64_t
 		goodbye_number; /* of the request that has said goodbye; 0: not said. By the service thread, counter_load */
-	uint64_t ping_ns;   /* when a waiting thread last pinged it; any thread, counter_load */
+	struct record_out *record_out; /* records for the peer to apply, see record_out.h; made at the first, atomic */
+	struct record_in *record_in;   /* its records for us; by the service thread, atomic */
+	struct remote remote_stripes;  /* its words of floating numbers, see stripes.h; set with remote_flags */
+	struct stripe *stripes;        /* where they are here, or NULL; atomic */
+	uint64_t ping_ns;              /* when a waiting thread last pinged it; any thread, counter_load */
 	/* Service thread only. */
 	struct conn *conn;     /* while connecting */
 	struct rdma_cm_id *id; /* of the established connection */
 	struct wire_pair pair;
+	uint64_t up_ns;     /* by process_clock_ns: its process lived then; 0: not connected yet */
 	bool device_chosen; /* peer->device is more than a first guess */
 	bool busy;          /* in the agenda's list, or in the round being served */
 	struct peer *next_busy;
 	bool disconnected;
+	bool record_waits;              /* it has asked for a ring, see record_in.h */
+	uint64_t record_wakes;          /* wakeups it has sent */
+	uint64_t record_rested;         /* and been told of; under records->lock too */
+	struct segment_ref record_ring; /* where its ring lies; its check is not set */
 	/* Requests to the service thread, see agenda.h; guarded by job->lock. */
 	bool requested;
 	struct peer *next_request;
@@ -71,12 +88,30 @@ struct peer {
 	uint64_t mail_told; /* how many of mail_taken we have acknowledged */
 };
 
+/* Whether the wire can be used. */
+static inline bool peer_is_up(const struct peer *peer)
+{
+	return state_load(&peer->state) == PEER_UP; /* pairs with peer_set_state and rank_died */
+}
+
+/* Its words of floating numbers (stripes.h); NULL: they are not mapped here, or were not asked for. */
+static inline struct stripe *peer_stripes(const struct peer *peer)
+{
+	return __atomic_load_n(&peer->stripes, __ATOMIC_ACQUIRE); /* pairs with stripes_map */
+}
+
 /* The peers of a job; guarded by job->lock. */
 struct peers {
 	struct peer **table; /* open addressing by rank; NULL: free */
 	uint32_t count;
 	uint32_t capacity; /* a power of 2 */
+	struct peer **twins;
+	uint32_t twin_count;
+	uint32_t twin_capacity;
 };
+
+/* A twin for peer->twin, of that device. The caller holds job->lock. ERRORS: ORIEL_ERR_MEMORY. */
+int peer_make_twin(struct peer *peer, const struct device *device);
 
 /* The peer of that rank, made if need be. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int peer_get(struct oriel_job *job, int rank, struct peer **peer);
@@ -103,7 +138,7 @@ void peer_set_state(struct peer *peer, enum peer_state state);
 int peer_shortage(const struct peer *peer);
 
 /*
- * The peers one after the other, in no order; *at begins as 0. NULL at the end. Peers made
+ * The peers one after the other, in no order, twins last; *at begins as 0. NULL at the end. Peers made
  * meanwhile may be left out.
  */
 struct peer *peer_next(struct oriel_job *job, uint32_t *at);

@@ -3,7 +3,8 @@
  * route.h - which device two ranks talk by, as a pure function of what both have published
  *
  * Both sides compute it, from the same two values, before anything has been said between them: it is
- * the same whichever comes first. Those who can share memory do, the others use their cards.
+ * the same whichever comes first. Those who can share memory do, the others use their cards. Ranks that
+ * do not agree on who changes words (ORIEL_ATOMICS) do not talk: what they did at once would be lost.
  */
 #ifndef ORIEL_ROUTE_H
 #define ORIEL_ROUTE_H

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/libev.h"
 #include "job/job.h"
+#include "job/lock_repair.h"
 #include "base/owned_lock.h"
 #include "base/order.h"
 #include "job/peer.h"
@@ -35,6 +36,7 @@ struct service {
 	struct ev_loop *loop;
 	ev_io channels[DEVICES_MAX]; /* by the device's index, as the next */
 	ev_io async_events[DEVICES_MAX];
+	ev_io wakeups[DEVICES_MAX]; /* of peers, see wakeup.h */
 	ev_io boot;
 	ev_async wake;
 	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
@@ -79,6 +81,7 @@ static bool serve(struct peer *peer, uint64_t now)
 	if (state_load(&peer->state) == PEER_DEAD) {
 		conn_drop(peer);
 		lookups_fail(peer);
+		lock_repair_begin(peer);
 		return false;
 	}
 	if (state_load(&peer->state) == PEER_NEW)
@@ -173,13 +176,12 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 static struct peer *peer_of_qp(struct oriel_job *job, const struct ibv_qp *qp)
 {
 	struct peer *found = NULL;
+	uint32_t at = 0;
 
-	pthread_mutex_lock(&job->lock);
-	for (uint32_t i = 0; i < job->peers.capacity; i++) {
-		if (job->peers.table[i] && job->peers.table[i]->id && job->peers.table[i]->id->qp == qp)
-			found = job->peers.table[i];
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		if (peer->id && peer->id->qp == qp)
+			found = peer;
 	}
-	pthread_mutex_unlock(&job->lock);
 	return found;
 }
 
@@ -253,6 +255,16 @@ static void on_async_event(struct ev_loop *loop, ev_io *watcher, int events)
 	serve_busy(service);
 }
 
+static void on_wakeup(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct service *service = watcher->data;
+
+	(void)loop;
+	(void)events;
+	records_woken(service->job);
+	serve_busy(service);
+}
+
 static void on_boot(struct ev_loop *loop, ev_io *watcher, int events)
 {
 	struct service *service = watcher->data;
@@ -268,11 +280,15 @@ static void on_boot(struct ev_loop *loop, ev_io *watcher, int events)
 static void boot_value(void *arg, int rank, const char *key, const void *value, size_t size_bytes)
 {
 	struct oriel_job *job = arg;
-	struct peer *peer = peer_find(job, rank);
+	struct peer *peer = peer_find(job, rank), *twin;
 
 	(void)key;
-	if (peer)
-		conn_endpoint(peer, value, size_bytes);
+	if (!peer)
+		return;
+	conn_endpoint(peer, value, size_bytes);
+	twin = __atomic_load_n(&peer->twin, __ATOMIC_ACQUIRE); /* pairs with the store in peer_make_twin */
+	if (twin)
+		conn_endpoint(twin, value, size_bytes);
 }
 
 static void boot_died(void *arg, int rank, const char *text)
@@ -412,9 +428,11 @@ static void *run(void *arg)
 
 static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
 {
+	struct service *service = watcher->data;
+
 	(void)loop;
-	(void)watcher;
 	(void)events;
+	lock_repair_ping(service->job);
 }
 
 static void watch_device(struct service *service, const struct device *device)
@@ -428,15 +446,28 @@ static void watch_device(struct service *service, const struct device *device)
 	service->libev->io_start(service->loop, async_events);
 }
 
+static void watch_wakeups(struct service *service, const struct device *device)
+{
+	ev_io *watcher = &service->wakeups[device->index];
+
+	if (!device->wakeup)
+		return;
+	watcher->data = service;
+	ev_io_init(watcher, on_wakeup, device->wakeup->channel->fd, EV_READ);
+	service->libev->io_start(service->loop, watcher);
+}
+
 static void watch_all(struct service *service)
 {
 	const struct libev *libev = service->libev;
 	struct oriel_job *job = service->job;
 	int boot_fd = job->boot->ops->fd(job->boot);
 
-	for (uint32_t i = 0; i < job->devices.count; i++)
+	for (uint32_t i = 0; i < job->devices.count; i++) {
 		watch_device(service, &job->devices.list[i]);
-	service->boot.data = service->wake.data = service->tick.data = service;
+		watch_wakeups(service, &job->devices.list[i]);
+	}
+	service->boot.data = service->wake.data = service->tick.data = service->beat.data = service;
 	ev_io_init(&service->boot, on_boot, boot_fd, EV_READ);
 	if (boot_fd >= 0)
 		libev->io_start(service->loop, &service->boot);

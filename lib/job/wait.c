@@ -85,6 +85,10 @@ static void nap(struct wait *wait)
 
 static void give_way(struct wait *wait, uint64_t now)
 {
+	const struct caller_turn *caller = &wait->job->caller;
+
+	if (caller->idle)
+		caller->idle(caller->context);
 	if (now < wait->yield_ns)
 		sched_yield();
 	else
@@ -132,6 +136,7 @@ int wait_pause(struct wait *wait)
 	uint32_t spins = job_oversubscribed(wait->job) ? SPINS_OVERSUBSCRIBED : SPINS;
 	uint64_t now;
 
+	records_poll(wait->job, &wait->job->records);
 	if (++wait->turns < spins && wait->turns % TURNS_PER_CLOCK != 0) {
 		if (wait->relaxed || wait->turns > SPINS_EAGER)
 			cpu_relax();

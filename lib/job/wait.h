@@ -14,6 +14,9 @@
  * finds the dead, sends pings (a lost host or link would otherwise never be noticed by somebody who
  * polls his own memory), and collects names for the watchdog. Idle work of other layers, registered
  * with wait_add_idle, is done then too. No lock is held in a look but what `watch` takes itself.
+ *
+ * Whenever a wait gives way it also gives the program a turn (oriel_options.idle): later than all that is
+ * about to come, and often enough for a library beside ours whose transfers take many steps.
  */
 #ifndef ORIEL_WAIT_H
 #define ORIEL_WAIT_H
@@ -34,6 +37,12 @@ struct peer;
 struct idle_work {
 	void (*list[IDLE_WORK_MAX])(struct oriel_job *job);
 	uint32_t count;
+};
+
+/* What the program wants called while its threads wait: oriel_options. */
+struct caller_turn {
+	void (*idle)(void *context); /* NULL: nothing */
+	void *context;
 };
 
 struct wait {

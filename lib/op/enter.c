@@ -6,6 +6,15 @@
 #include "job/job.h"
 #include "win/link.h"
 
+/* News have been seen; but what has failed stays news until it is told. */
+static void look_again(struct oriel_win *win)
+{
+	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
+	record_fence();                                              /* pairs with the exchange in refusal_note */
+	if (refusal_is_noted(&win->refusals))
+		counter_store(&win->deaths_seen, UINT64_MAX);
+}
+
 /*
  * A copied put of a closed epoch whose target died before the completion was seen: its rank, or
  * ORIEL_RANK_NONE.
@@ -14,7 +23,7 @@ static int find_sticky(struct oriel_win *win)
 {
 	int rank = ORIEL_RANK_NONE;
 
-	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
+	look_again(win);
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		struct link *link = win->links.table[i];
 
@@ -34,6 +43,23 @@ int win_find_sticky(struct oriel_win *win, const char *call)
 	return rank == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, rank), call);
 }
 
+int win_find_refused(struct oriel_win *win, const char *call)
+{
+	int rc = refusal_tell(&win->refusals);
+
+	return rc ? err_in(rc, call) : 0;
+}
+
+int win_tell_refused(struct oriel_win *win, const char *call)
+{
+	int rc;
+
+	owned_lock_take(&win->lock);
+	rc = win_find_refused(win, call);
+	owned_lock_give(&win->lock);
+	return rc;
+}
+
 int win_tell_sticky(struct oriel_win *win, const char *call)
 {
 	int rc;
@@ -42,6 +68,8 @@ int win_tell_sticky(struct oriel_win *win, const char *call)
 		return 0;
 	owned_lock_take(&win->lock);
 	rc = win_find_sticky(win, call);
+	if (rc == 0)
+		rc = win_find_refused(win, call);
 	owned_lock_give(&win->lock);
 	return rc;
 }

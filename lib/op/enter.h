@@ -10,13 +10,13 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-/* A look for sticky errors (P5), under the lock. ERRORS: ORIEL_ERR_PEER. */
+/* A look for deaths that no call has told (P5), under the lock. ERRORS: ORIEL_ERR_PEER. */
 int win_find_sticky(struct oriel_win *win, const char *call);
 
-/* Somebody has died since sticky errors were last looked for. */
+/* Somebody has died since sticky errors were last looked for, or an operation has failed. */
 static inline bool win_has_news(const struct oriel_win *win)
 {
-	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died */
+	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died, refusal_note */
 }
 
 /*
@@ -30,7 +30,7 @@ static inline int win_enter_closing(struct oriel_win *win, const char *call)
 	if (rc)
 		return rc;
 	owned_lock_take(&win->lock);
-	if (win->held.count > 0 && (win->sync & (SYNC_ACCESS | SYNC_COMPLETING)) == SYNC_ACCESS)
+	if (win->held.links > 0 && !(win->sync & (SYNC_COMPLETING | SYNC_LOCKING_ALL)))
 		issue_push(win);
 	return 0;
 }
@@ -53,7 +53,31 @@ static inline void win_leave(struct oriel_win *win)
 	owned_lock_give(&win->lock);
 }
 
-/* Without the lock. ERRORS: ORIEL_ERR_PEER. */
+/*
+ * The short way in, for calls that may be done before anything else is called: nothing is to be told
+ * or sent, and nobody else wants the lock. False: win_enter is needed; nothing has happened.
+ */
+static inline bool win_enter_at_once(struct oriel_win *win)
+{
+	if (!handle_valid(HANDLE_WIN, win) || !owned_lock_take_as_owner(&win->lock))
+		return false;
+	if (win->held.links == 0 && !win_has_news(win))
+		return true;
+	owned_lock_give_as_owner(&win->lock);
+	return false;
+}
+
+static inline void win_leave_at_once(struct oriel_win *win)
+{
+	owned_lock_give_as_owner(&win->lock);
+}
+
+/*
+ * For calls that complete operations, when they are through: what has failed since, or after its call
+ * (refusal.h). The first with the lock, the others without. ERRORS: ORIEL_ERR_PEER; those of operations.
+ */
+int win_find_refused(struct oriel_win *win, const char *call);
+int win_tell_refused(struct oriel_win *win, const char *call);
 int win_tell_sticky(struct oriel_win *win, const char *call);
 
 #endif

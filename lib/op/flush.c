@@ -8,6 +8,7 @@
 #include "job/wait.h"
 #include "op/enter.h"
 #include "op/issue.h"
+#include "op/issued.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/origin.h"
@@ -16,18 +17,13 @@
 /* One step of one link: whether its operations are complete. An error is the peer's. */
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
-	struct wire *wire = &link->peer->wire;
+	struct issued upto;
 	int rc = issue_granted(win, link);
 
 	if (rc <= 0)
 		return rc;
-	if (!(link->marks & LINK_TOUCHED) || (local && !(link->marks & (LINK_GOT | LINK_WAITING)))) {
-		wire_ring(wire);
-		return 1;
-	}
-	if (!local)
-		link->last_number = wire_placing(wire, link->last_number);
-	return wire_drive(wire, link->last_number);
+	upto = issued_now(link, local);
+	return issued_complete(link, &upto);
 }
 
 struct flushing {
@@ -39,11 +35,17 @@ struct flushing {
 	int failed; /* rank of the first link that failed */
 };
 
+/* Whether the open epoch has to do with the link at all. */
+static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
+{
+	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
+}
+
 static bool flush_concerns(const struct flushing *f, const struct link *link)
 {
 	if (!link || (f->rank != ORIEL_RANK_ALL && link->rank != f->rank))
 		return false;
-	return f->win->sync & SYNC_ACCESS ? link->marks & LINK_ACCESS : link->marks & LINK_TOUCHED;
+	return is_in_epoch(f->win, link);
 }
 
 /* Whether nothing is left to do for a later flush or fence: complete is not always placed (device.h). */
@@ -64,16 +66,17 @@ static void flush_link(struct flushing *f, struct link *link)
 		f->code = step;
 		f->failed = link->rank;
 	}
-	if (step == ORIEL_ERR_PEER || (is_flushed(f, link) && wire_done(&link->peer->wire, link->last_number)))
-		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
+	if (step == ORIEL_ERR_PEER ||
+	    (is_flushed(f, link) && !link_records(link) && wire_done(&link->peer->wire, link->last_number)))
+		link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
 }
 
 /* The links are done. The caller holds the lock. */
-static void flush_end(struct flushing *f)
+static void flush_end(struct oriel_win *win, int rank, bool local)
 {
-	if (!f->local && f->rank == ORIEL_RANK_ALL)
-		release_epoch_mrs(f->win);
-	f->win->epoch_mrs.reusable = f->win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
+	if (!local && rank == ORIEL_RANK_ALL)
+		release_epoch_mrs(win);
+	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
 }
 
 static int flush_turn(void *arg)
@@ -88,7 +91,7 @@ static int flush_turn(void *arg)
 			flush_link(f, win->links.table[i]);
 	}
 	if (f->all)
-		flush_end(f);
+		flush_end(win, f->rank, f->local);
 	owned_lock_give(&win->lock);
 	return f->all;
 }
@@ -127,28 +130,94 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 {
 	struct link *link;
 
-	if (rank != ORIEL_RANK_ALL)
-		return op_link(win, rank, &link, call);
-	return epoch_check(win, CALL_OPERATION, call);
+	if (rank == ORIEL_RANK_ALL || ((win->sync & SYNC_LOCK_ALL) && rank >= 0 && rank < win->group->size))
+		return epoch_check(win, CALL_OPERATION, call); /* in lock_all no member becomes a target by a flush */
+	return op_link(win, rank, &link, call);
 }
 
-static int flush(struct oriel_win *win, int rank, bool local, const char *call)
+/* Whether nothing is under way, held back or to come for the target, which lives. */
+static inline bool flush_idle(const struct oriel_win *win, struct link *link)
+{
+	if (!link || !is_in_epoch(win, link))
+		return true;
+	if ((link->marks & (LINK_GRANTED | LINK_TOUCHED)) != LINK_GRANTED || link->held || link_lost(link))
+		return false;
+	link->marks |= LINK_FLUSHED;
+	return true;
+}
+
+static bool flush_all_idle(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (!flush_idle(win, win->links.table[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Whether there is nothing to wait for: most flushes of a code that flushes often. */
+static inline bool flush_is_idle(const struct oriel_win *win, int rank)
+{
+	return rank == ORIEL_RANK_ALL ? flush_all_idle(win) : flush_idle(win, link_find(win, rank));
+}
+
+/* Whether the open epoch, one in which operations are legal, surely names the member: flush_check without its texts. */
+static inline bool is_named(const struct oriel_win *win, const struct link *link)
+{
+	if (win->sync & SYNC_LOCK_ALL)
+		return true;
+	if (win->sync & SYNC_NAMING)
+		return link && (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS;
+	return link;
+}
+
+/* With nothing to wait for and nobody else in the window: without a call. */
+static inline bool flush_at_once(struct oriel_win *win, int rank, bool local)
+{
+	struct link *link;
+	bool idle = false;
+
+	if (!win_enter_at_once(win))
+		return false;
+	if (epoch_allows(win, CALL_OPERATION) && rank >= 0 && rank < win->group->size) {
+		link = link_find(win, rank);
+		idle = is_named(win, link) && flush_idle(win, link);
+	} else if (epoch_allows(win, CALL_OPERATION) && rank == ORIEL_RANK_ALL) {
+		idle = flush_all_idle(win);
+	}
+	if (idle)
+		flush_end(win, rank, local);
+	win_leave_at_once(win);
+	return idle;
+}
+
+static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool local, const char *call)
 {
 	int rc = win_enter(win, call);
+	bool idle;
 
 	if (rc)
 		return rc;
 	rc = flush_check(win, rank, call);
+	idle = rc == 0 && flush_is_idle(win, rank);
+	if (idle)
+		flush_end(win, rank, local);
 	win_leave(win);
-	return rc ? rc : flush_run(win, rank, local, call);
+	if (rc == 0 && !idle)
+		rc = flush_run(win, rank, local, call);
+	return rc || !win_has_news(win) ? rc : win_tell_refused(win, call);
 }
 
 int oriel_win_flush(oriel_win *win, int target_rank)
 {
+	if (flush_at_once(win, target_rank, false))
+		return 0;
 	return flush(win, target_rank, false, "oriel_win_flush");
 }
 
 int oriel_win_flush_local(oriel_win *win, int target_rank)
 {
+	if (flush_at_once(win, target_rank, true))
+		return 0;
 	return flush(win, target_rank, true, "oriel_win_flush_local");
 }

@@ -5,20 +5,21 @@
  * THE WAY OF A PUT
  *
  *  1. oriel_put (op/put.c) takes win->lock (op/enter.h) and, where all is plain and the target's
- *     memory is mapped here, copies at once: the end for most puts on softverbs and to oneself.
+ *     memory is mapped here, copies at once: the end for most puts on softverbs and to oneself. Where
+ *     it is not, softverbs may move the bytes at once (move_at_once).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
  *  3. issue_or_hold, below: without the target's post the operation is held back; issue_push and
  *     issue_granted let it go when the post has come.
- *  4. issue chooses the way, with win/origin.c: mapped (the processor copies), inline (the bytes go
- *     into the work request), copied (through the wire's ring), registered (the device reads the
- *     origin memory itself). Only the last makes complete wait (LINK_WAITING).
+ *  4. issue chooses the way: mapped (the processor copies), moved (move_at_once), or, with win/origin.c,
+ *     inline (the bytes go into the work request), copied (through the wire's ring), registered (the
+ *     device reads the origin memory itself). Only the last makes complete wait (LINK_WAITING).
  *  5. wire_put (verbs/wire.c) fills a work request in the batch. It leaves with the next flag or
  *     flush, when the batch is full, or at once if it is large: one doorbell for many.
  *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
  *
  * A get goes the same way; it lands in the ring or in the origin memory, and is waited for before
- * the flag.
+ * the flag. Accumulate and its family take the way of family.h at 4; they are held back like the rest.
  */
 #include "op/issue.h"
 
@@ -29,6 +30,10 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/wait.h"
+#include "op/family.h"
+#include "op/signal_send.h"
+#include "op/target.h"
+#include "win/far_regions.h"
 #include "win/link.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -74,25 +79,132 @@ static int issue_messages(struct oriel_win *win, struct link *link, const struct
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-/* An operation whose time has come: the one place where its way is chosen. */
-static int issue(struct oriel_win *win, struct link *link, const struct op *op)
+bool move_at_once(struct link *link, const struct op *op)
+{
+	struct reach *reach = &link->peer->reach;
+	struct remote target = { op->remote_addr, link->rkey };
+
+	if (op->kind == OP_GET)
+		return reach_get(reach, op->origin, op->size_bytes, target);
+	if (!(link->marks & LINK_LOCK) || (op->size_bytes <= WIRE_BATCH_MAX && !(link->marks & LINK_FLUSHED)))
+		return false;
+	link->marks &= (uint16_t)~LINK_FLUSHED;
+	return reach_put(reach, op->origin, op->size_bytes, target);
+}
+
+/* A put or get to memory that has one key, and is mapped or not: the one place where its way is chosen. */
+static int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes;
 	uint32_t lkey;
-	enum way way = origin_way(win, link, op, &lkey);
+	enum way way;
 
-	if (!(link->marks & LINK_ACCESS))
-		win->sync |= SYNC_FENCE_USED;
-	if (way == WAY_MAPPED) {
+	if (link_mapped(link)) {
 		copy_mapped(op);
 		return 0;
 	}
+	if (move_at_once(link, op))
+		return 0;
+	way = origin_way(win, link, op, &lkey);
 	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
 	if (way == WAY_REGISTERED)
 		link->marks |= LINK_WAITING;
 	else
 		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
 	return issue_messages(win, link, op, way, lkey, largest_bytes);
+}
+
+/* The part of an operation that lies in one region, from the `done`th byte on. */
+static int issue_part(struct oriel_win *win, struct link *link, const struct op *op, size_t done, size_t *bytes)
+{
+	uint64_t addr = op->remote_addr + done;
+	const struct far_region *region = far_region_at(link, addr);
+	uint64_t offset = addr - region->base;
+	struct op part = { .kind = op->kind, .origin = (uint8_t *)op->origin + done, .remote_addr = addr };
+	int rc;
+
+	*bytes = (size_t)(region->size_bytes - offset);
+	*bytes = part.size_bytes = min_size(*bytes, op->size_bytes - done);
+	if (region->here)
+		part.remote_addr = (uintptr_t)region->here + offset;
+	link->rkey = region->rkey;
+	link->mapping = region->here ? MAPPING_WHOLE : MAPPING_NONE;
+	rc = issue_at(win, link, &part);
+	link->mapping = MAPPING_NONE;
+	return rc;
+}
+
+/*
+ * What was checked at the call may have been held back since: it is looked for again, and may be read-only now,
+ * which a device would answer by breaking the connection.
+ */
+static int find_again(struct oriel_win *win, struct link *link, uint64_t addr, size_t size_bytes, enum op_kind kind)
+{
+	int rc = far_regions_find(win, link, addr, size_bytes);
+
+	return rc ? rc : op_access(win, link, kind, "an operation that goes out");
+}
+
+/* A dynamic window's: it may lie in several regions (DW3). */
+static int issue_to_regions(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	int rc = find_again(win, link, op->remote_addr, op->size_bytes, op->kind);
+
+	for (size_t done = 0, bytes; rc == 0 && done < op->size_bytes; done += bytes)
+		rc = issue_part(win, link, op, done, &bytes);
+	return rc;
+}
+
+static int issue_copy(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	return link_far(link) ? issue_to_regions(win, link, op) : issue_at(win, link, op);
+}
+
+/*
+ * One of the accumulate family. Where a dynamic window's region is mapped here and holds all of it, the
+ * processor can do it; else the target's executor, which knows the target's own addresses.
+ */
+static int issue_family(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	size_t bytes = element_span(acc->type, acc->count);
+	struct acc there = *acc;
+	const struct far_region *region;
+	int rc = find_again(win, link, acc->remote_addr, bytes, acc->op == ORIEL_NO_OP ? OP_GET : OP_PUT);
+
+	if (rc)
+		return rc;
+	region = far_region_at(link, acc->remote_addr);
+	if (region->here && (link->peer->reach.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
+		link->base = (uintptr_t)region->here - region->base; /* what makes an address here of one there */
+		link->stripe_shift = stripe_shift((uintptr_t)region->here, region->base) & LINK_SHIFT_MASK;
+		there.remote_addr += link->base;
+		link->mapping = MAPPING_WHOLE;
+	}
+	link->rkey = region->rkey;
+	rc = acc_issue(win, link, &there);
+	if (rc == ISSUE_LATER) { /* what is left of it */
+		there.remote_addr -= link->base;
+		*acc = there;
+	}
+	link->mapping = MAPPING_NONE;
+	link->base = 0;
+	return rc;
+}
+
+/* An operation whose time has come. */
+static int issue(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	if (!(link->marks & LINK_ACCESS))
+		win->sync |= SYNC_FENCE_USED;
+	switch (op->kind) {
+	case OP_FAMILY:
+		return link_far(link) ? issue_family(win, link, op->origin) : acc_issue(win, link, op->origin);
+	case OP_SIGNAL_SET:
+	case OP_SIGNAL_ADD:
+		return signal_issue(win, link, op);
+	default:
+		return issue_copy(win, link, op);
+	}
 }
 
 /* Index + 1 of a free entry, or 0 when the bound or memory is reached. */
@@ -112,14 +224,82 @@ static uint32_t held_entry(struct oriel_win *win)
 
 /* Holding back. */
 
+static void give_entry(struct oriel_win *win, uint32_t entry)
+{
+	win->held.list[entry - 1].next = win->held.free;
+	win->held.free = entry;
+}
+
+/* What an operation of the family is, which its caller has on the stack. */
+static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *acc)
+{
+	if (!grow_array(&win->held.accs, &win->held.acc_capacity, entry, sizeof(*acc)))
+		return false;
+	win->held.accs[entry - 1] = *acc;
+	return true;
+}
+
+void issue_forget_held(struct oriel_win *win)
+{
+	win->held.links = 0;
+	win->held.count = 0;
+	win->held.free = 0;
+}
+
+/* A link has nothing held back any more; when none has, all entries are as new. */
+static void count_out(struct oriel_win *win)
+{
+	if (--win->held.links == 0)
+		issue_forget_held(win);
+}
+
+/* To the end of the link's list: operations of the family keep their order (A15). */
+static void append(struct oriel_win *win, struct link *link, uint32_t entry)
+{
+	struct held *list = win->held.list;
+
+	if (link->held) {
+		list[list[link->held - 1].last - 1].next = entry;
+		list[link->held - 1].last = entry;
+	} else {
+		list[entry - 1].last = entry;
+		link->held = entry;
+		win->held.links++;
+	}
+}
+
+/* Take the first of the link's list. */
+static void take_out(struct oriel_win *win, struct link *link)
+{
+	struct held *list = win->held.list;
+	uint32_t entry = link->held, next = list[entry - 1].next;
+
+	if (next)
+		list[next - 1].last = list[entry - 1].last;
+	link->held = next;
+	give_entry(win, entry);
+	if (!next)
+		count_out(win);
+}
+
+void issue_drop_held(struct oriel_win *win, struct link *link)
+{
+	while (link->held)
+		take_out(win, link);
+}
+
 static bool hold(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	uint32_t entry = held_entry(win);
 
 	if (!entry)
 		return false;
-	win->held.list[entry - 1] = (struct held){ .op = *op, .next = link->held };
-	link->held = entry;
+	if (op->kind == OP_FAMILY && !keep_acc(win, entry, op->origin)) {
+		give_entry(win, entry);
+		return false;
+	}
+	win->held.list[entry - 1] = (struct held){ .op = *op };
+	append(win, link, entry);
 	return true;
 }
 
@@ -128,16 +308,25 @@ int issue_held(struct oriel_win *win, struct link *link)
 	int rc = 0;
 
 	while (rc == 0 && link->held) {
-		struct held *held = &win->held.list[link->held - 1];
-		uint32_t entry = link->held;
+		struct op *op = &win->held.list[link->held - 1].op;
 
-		rc = issue(win, link, &held->op);
-		if (rc == ORIEL_ERR_MEMORY)
+		if (op->kind == OP_FAMILY)
+			op->origin = &win->held.accs[link->held - 1];
+		rc = issue(win, link, op);
+		if (rc == ORIEL_ERR_MEMORY || rc == ISSUE_LATER)
 			return rc;
-		link->held = held->next;
-		held->next = win->held.free;
-		win->held.free = entry;
+		take_out(win, link);
 	}
+	return rc;
+}
+
+/* On the way of a call that is about something else: what cannot go out any more is noted (refusal.h). */
+static int issue_held_noting(struct oriel_win *win, struct link *link)
+{
+	int rc;
+
+	while ((rc = issue_held(win, link)) < 0 && rc != ORIEL_ERR_MEMORY && rc != ORIEL_ERR_PEER)
+		refusal_note(&win->refusals, rc);
 	return rc;
 }
 
@@ -154,25 +343,74 @@ int issue_granted(struct oriel_win *win, struct link *link)
 		return 0;
 	}
 	rc = issue_held(win, link);
+	if (rc == ISSUE_LATER) {
+		wait_serve(win->job, link->peer);
+		return 0;
+	}
 	return rc ? rc : 1;
 }
 
 /* Too much is held back: wait for this target's post, which lets what is held for it go. The lock is given up. */
 static int wait_grant(struct oriel_win *win, struct link *link, const char *call)
 {
-	struct link_wait waiting = { win, link };
+	int rc = link_await_grant(win, link, call);
+
+	return rc ? rc : issue_held_noting(win, link);
+}
+
+/* An operation that goes behind those held back, which has no room at the target yet. */
+struct room_wait {
+	struct oriel_win *win;
+	struct link *link;
+	const struct op *op;
+};
+
+/* What is held back for the link, then the operation. ISSUE_LATER: not all of it. */
+static int issue_in_turn(const struct room_wait *waiting)
+{
+	int rc = waiting->link->held ? issue_held_noting(waiting->win, waiting->link) : 0;
+
+	return rc ? rc : issue(waiting->win, waiting->link, waiting->op);
+}
+
+static int room_step(void *arg)
+{
+	const struct room_wait *waiting = arg;
+	int rc;
+
+	owned_lock_take(&waiting->win->lock);
+	rc = issue_in_turn(waiting);
+	owned_lock_give(&waiting->win->lock);
+	if (rc == ISSUE_LATER)
+		wait_serve(waiting->win->job, waiting->link->peer);
+	return rc == ISSUE_LATER ? 0 : rc ? rc : 1;
+}
+
+static int room_watch(void *arg, struct wait *wait)
+{
+	const struct room_wait *waiting = arg;
+
+	return link_watch(waiting->win, waiting->link, wait) ? 0 : win_peer_error(waiting->win, waiting->link->rank);
+}
+
+/* The lock is given up. */
+static int wait_room(struct room_wait *waiting, const char *call)
+{
+	static const struct waiter waiter = { room_step, room_watch };
+	struct oriel_win *win = waiting->win;
 	struct wait wait;
 	int rc;
 
 	wait_begin(&wait, win->job, call, win);
 	owned_lock_give(&win->lock);
-	rc = wait_until(&wait, &link_granted, &waiting);
+	rc = wait_until(&wait, &waiter, waiting);
 	owned_lock_take(&win->lock);
-	return rc ? rc : issue_held(win, link);
+	return rc;
 }
 
 int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op, const char *call)
 {
+	struct room_wait waiting = { win, link, op };
 	int rc;
 
 	if (op->size_bytes == 0)
@@ -181,20 +419,33 @@ int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op,
 		if (hold(win, link, op))
 			return 0;
 		rc = wait_grant(win, link, call);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
-	return issue(win, link, op);
+	rc = issue_in_turn(&waiting);
+	if (rc == ISSUE_LATER)
+		rc = wait_room(&waiting, call);
+	/* A part may have gone out: what is left is held back, or the call, repeated, would have that applied twice. */
+	if (rc == ORIEL_ERR_TIMEOUT && (link->marks & LINK_ACCESS) && hold(win, link, op))
+		return 0;
+	return rc;
+}
+
+static void push_link(struct oriel_win *win, struct link *link)
+{
+	if (!link || !link->held || (link->marks & LINK_LOCKING) || !link_grant(win, link))
+		return;
+	issue_held_noting(win, link); /* the peer's death complete or unlock will tell; for memory they try again */
+	wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
 }
 
 void issue_push(struct oriel_win *win)
 {
-	for (uint32_t i = 0; i < win->access.count; i++) {
-		struct link *link = win->access.links[i];
-
-		if (!link->held || !link_grant(win, link))
-			continue;
-		issue_held(win, link);        /* an error is the peer's death, which complete will tell */
-		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
+	if (win->sync & SYNC_ACCESS) {
+		for (uint32_t i = 0; i < win->access.count; i++)
+			push_link(win, win->access.links[i]);
+		return;
 	}
+	for (uint32_t i = 0; i < win->links.capacity; i++)
+		push_link(win, win->links.table[i]);
 }

@@ -23,17 +23,6 @@ static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_
 	return rc ? rc : issue_or_hold(win, link, op, call);
 }
 
-/* Whether operations on a link may go out now, as far as that is plain to see. */
-static inline bool is_open(struct oriel_win *win, struct link *link)
-{
-	if (win->sync & SYNC_NO_OPERATION)
-		return false;
-	if (win->sync & SYNC_ACCESS)
-		return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS &&
-		       ((link->marks & LINK_GRANTED) || link_grant(win, link));
-	return win->sync & SYNC_FENCE;
-}
-
 /*
  * The short way, for most operations on mapped memory: everything is as it should be, and the
  * processor copies. False if anything is not plain; then nothing has happened, and transfer_locked
@@ -41,20 +30,34 @@ static inline bool is_open(struct oriel_win *win, struct link *link)
  */
 static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, size_t disp)
 {
-	struct link *link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
+	struct link *link = link_at_once(win, rank);
 	uint64_t offset;
 
-	if (!link || link->rank != rank || !link->mapped || !is_open(win, link))
-		return false;
-	if (state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
+	if (!link)
 		return false;
 	/* No bytes do nothing, and open no fence epoch either. */
 	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
 		return false;
 	op->remote_addr = link->base + offset;
-	if (!(win->sync & SYNC_ACCESS))
-		win->sync |= SYNC_FENCE_USED;
+	epoch_use(win);
 	copy_mapped(op);
+	return true;
+}
+
+/* The same where the device moves the bytes at once. */
+static bool move_plainly(struct oriel_win *win, struct op *op, int rank, size_t disp)
+{
+	struct link *link = rank >= 0 ? link_find(win, rank) : NULL;
+	uint64_t offset;
+
+	if (!link || link->mapping != MAPPING_MOVED || link->held || link_lost(link) || !is_open(win, link))
+		return false;
+	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
+		return false;
+	op->remote_addr = link->base + offset;
+	if (!move_at_once(link, op))
+		return false;
+	epoch_use(win);
 	return true;
 }
 
@@ -66,7 +69,7 @@ static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, 
 		return rc;
 	if (!op.origin && op.size_bytes > 0)
 		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: origin is NULL, size_bytes %zu", call, (void *)win, op.size_bytes);
-	else if (!copy_at_once(win, &op, rank, disp))
+	else if (!copy_at_once(win, &op, rank, disp) && !move_plainly(win, &op, rank, disp))
 		rc = transfer_locked(win, &op, rank, disp, call);
 	win_leave(win);
 	return rc ? err_in(rc, call) : 0;

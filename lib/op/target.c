@@ -8,6 +8,7 @@
 #include "job/job.h"
 #include "job/wait.h"
 #include "op/issue.h"
+#include "win/far_regions.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -21,21 +22,41 @@ int no_epoch(struct oriel_win *win, int rank, const char *call)
 	return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (void *)win, rank);
 }
 
-/* The link to a target that the open epoch names. */
-int op_link(struct oriel_win *win, int rank, struct link **link, const char *call)
+/* In lock_all every member is a target; the first operation makes it one. */
+static int lock_all_link(struct oriel_win *win, int rank, struct link **link)
+{
+	int rc = link_get(win, rank, link);
+
+	if (rc == 0 && !((*link)->marks & LINK_ACCESS))
+		link_enter_lock_all(win, *link);
+	return rc;
+}
+
+static int check_target(struct oriel_win *win, int rank, const char *call)
 {
 	if (rank < 0 || rank >= win->group->size)
 		return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call, (void *)win,
 		               rank, win->group->size - 1);
-	if (!epoch_allows(win, CALL_OPERATION))
-		return no_epoch(win, rank, call);
-	if (win->sync & SYNC_ACCESS) {
+	return epoch_allows(win, CALL_OPERATION) ? 0 : no_epoch(win, rank, call);
+}
+
+/* The link to a target that the open epoch names. */
+int op_link(struct oriel_win *win, int rank, struct link **link, const char *call)
+{
+	int rc = check_target(win, rank, call);
+
+	if (rc)
+		return rc;
+	if (win->sync & SYNC_LOCK_ALL)
+		return lock_all_link(win, rank, link);
+	if (win->sync & SYNC_NAMING) {
 		*link = link_find(win, rank);
 		if (*link && (*link)->marks & LINK_FLAGGED)
-			return err_set(ORIEL_ERR_SYNC,
-			               "%s: window %p: rank %d has been told by an oriel_win_complete that timed out that the "
-			               "access epoch is over",
-			               call, (void *)win, rank);
+			return err_set(
+				ORIEL_ERR_SYNC,
+				"%s: window %p: rank %d has been told by an oriel_win_complete or oriel_win_unlock that timed "
+				"out that the access epoch is over",
+				call, (void *)win, rank);
 		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
 	}
 	return link_get(win, rank, link);
@@ -57,11 +78,17 @@ static int wait_described(struct oriel_win *win, struct link *link, const char *
 	return rc;
 }
 
-/* Epoch, rank, and unless there is nothing to move, a described and living target. */
+/*
+ * Epoch, rank, and unless there is nothing to move, a described and living target. In lock_all nothing
+ * to move makes no member a target: there is nobody to wait for at its end.
+ */
 int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, const char *call)
 {
-	int rc = op_link(win, rank, link, call);
+	int rc;
 
+	if (empty && (win->sync & SYNC_LOCK_ALL))
+		return check_target(win, rank, call);
+	rc = op_link(win, rank, link, call);
 	if (rc || empty)
 		return rc;
 	if (link_state(*link) != LINK_READY) {
@@ -73,14 +100,13 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 	}
 	if (link_lost(*link))
 		return win_peer_error(win, rank);
-	if (!(*link)->map_asked)
+	if ((*link)->mapping == MAPPING_UNASKED)
 		link_map(*link);
 	return 0;
 }
 
 /* The target address of size_bytes at disp. */
-int op_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
-             const char *call)
+int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr, const char *call)
 {
 	uint64_t offset;
 
@@ -91,7 +117,7 @@ int op_range(const struct oriel_win *win, const struct link *link, size_t disp, 
 			call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
 			(unsigned long long)link->size_bytes);
 	*addr = link->base + offset;
-	return 0;
+	return link_far(link) ? far_regions_find(win, link, *addr, size_bytes) : 0;
 }
 
 int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call)

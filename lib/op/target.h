@@ -9,8 +9,10 @@
 
 #include <stdbool.h>
 
+#include "base/order.h"
 #include "win/link.h"
 #include "win/operation.h"
+#include "win/win.h"
 
 /* The error for an operation to a rank that no open epoch names. */
 int no_epoch(struct oriel_win *win, int rank, const char *call);
@@ -31,8 +33,56 @@ static inline bool in_range(const struct link *link, size_t disp, size_t size_by
 	       *offset <= link->size_bytes - size_bytes;
 }
 
-/* The target address of size_bytes at disp. ERRORS: ORIEL_ERR_RANGE. */
-int op_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
+/* Whether operations on a link may go out now, as far as that has been seen. */
+static inline bool is_plainly_open(const struct oriel_win *win, const struct link *link)
+{
+	if (win->sync & SYNC_NO_OPERATION)
+		return false;
+	if (win->sync & SYNC_NAMING)
+		return (link->marks & (LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED)) == (LINK_ACCESS | LINK_GRANTED);
+	return win->sync & SYNC_FENCE;
+}
+
+/* The same with a look. */
+static inline bool is_open(struct oriel_win *win, struct link *link)
+{
+	if (is_plainly_open(win, link))
+		return true;
+	return !(win->sync & SYNC_NO_OPERATION) && (win->sync & SYNC_NAMING) &&
+	       (link->marks & (LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED)) == LINK_ACCESS && link_grant(win, link);
+}
+
+/* The link of a living target whose memory is mapped and may be written, if it is found at once; else NULL. */
+static inline struct link *mapped_link(const struct oriel_win *win, int rank)
+{
+	struct link *link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
+
+	if (!link || link->rank != rank || link->mapping != MAPPING_WHOLE)
+		return NULL;
+	return state_load(&link->peer->state) == PEER_DEAD ? NULL : link; /* pairs with rank_died */
+}
+
+/* The same if everything is as it should be for an operation to be done; else NULL, and op_begin finds out. */
+static inline struct link *link_at_once(struct oriel_win *win, int rank)
+{
+	struct link *link = mapped_link(win, rank);
+
+	return link && is_open(win, link) ? link : NULL;
+}
+
+/* An operation that is done at once: the fence epoch, if it is one, has operations. */
+static inline void epoch_use(struct oriel_win *win)
+{
+	if (!(win->sync & SYNC_NAMING))
+		win->sync |= SYNC_FENCE_USED;
+}
+
+/*
+ * The target address of size_bytes > 0 at disp. In a dynamic window the member may have to be asked, and
+ * link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic one ORIEL_ERR_PEER,
+ * ORIEL_ERR_MEMORY too.
+ */
+int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
              const char *call);
 
 /* Whether the target's memory may be written, for a put. ERRORS: ORIEL_ERR_ACCESS. */

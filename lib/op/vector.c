@@ -43,7 +43,7 @@ static int vector_sums(const struct vector *v, size_t *bytes)
 	return 0;
 }
 
-static int vector_ranges(const struct oriel_win *win, const struct link *link, const struct vector *v)
+static int vector_ranges(struct oriel_win *win, struct link *link, const struct vector *v)
 {
 	int rc = op_access(win, link, v->kind, v->call);
 	uint64_t addr;
@@ -51,6 +51,8 @@ static int vector_ranges(const struct oriel_win *win, const struct link *link, c
 	for (int i = 0; rc == 0 && i < v->target_count; i++) {
 		if (v->target[i].size_bytes)
 			rc = op_range(win, link, v->target[i].disp, v->target[i].size_bytes, &addr, v->call);
+		if (rc == 0 && link_far(link))
+			rc = op_access(win, link, v->kind, v->call);
 	}
 	return rc;
 }

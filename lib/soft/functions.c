@@ -14,4 +14,5 @@ const struct verbs_functions verbs_softverbs = {
 	VERBS_FUNCTIONS,
 	.lend = softverbs_lend,
 	.give_back = softverbs_give_back,
+	.move = softverbs_move,
 };

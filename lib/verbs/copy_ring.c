@@ -2,8 +2,13 @@
 /* copy_ring.c - see copy_ring.h. */
 #include "verbs/copy_ring.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ALIGN_BYTES 8u
+
+static_assert(COPY_RING_BYTES % ALIGN_BYTES == 0, "what begins aligned does so in each round");
 
 bool copy_ring_open(struct copy_ring *ring, uint32_t depth)
 {
@@ -21,6 +26,12 @@ void copy_ring_free(struct copy_ring *ring)
 	free(ring->copies);
 }
 
+/* What size_bytes take up. */
+static uint32_t taken(uint32_t size_bytes)
+{
+	return (size_bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
+}
+
 /* The position at which size_bytes fit without wrapping. */
 static uint32_t start_of(const struct copy_ring *ring, uint32_t size_bytes)
 {
@@ -31,7 +42,7 @@ static uint32_t start_of(const struct copy_ring *ring, uint32_t size_bytes)
 
 bool copy_ring_has_room(const struct copy_ring *ring, uint32_t size_bytes)
 {
-	return start_of(ring, size_bytes) + size_bytes - ring->tail <= COPY_RING_BYTES;
+	return start_of(ring, size_bytes) + taken(size_bytes) - ring->tail <= COPY_RING_BYTES;
 }
 
 struct ring_copy *copy_ring_take(struct copy_ring *ring, uint32_t size_bytes, uint64_t number, void *origin)
@@ -39,7 +50,7 @@ struct ring_copy *copy_ring_take(struct copy_ring *ring, uint32_t size_bytes, ui
 	struct ring_copy *copy = &ring->copies[ring->copy_head++ % ring->depth];
 	uint32_t start = start_of(ring, size_bytes);
 
-	ring->head = start + size_bytes;
+	ring->head = start + taken(size_bytes);
 	copy->number = number;
 	copy->ring_end = ring->head;
 	copy->size_bytes = size_bytes;

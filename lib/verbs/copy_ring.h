@@ -4,7 +4,8 @@
  *
  * Contiguous space, without wrap; positions count on for ever and are taken modulo the ring. A put is
  * copied in before it is posted; a get lands in the ring and is copied out when its completion is
- * retired. The wire's lock guards all of it.
+ * retired. Each starts at a multiple of 8 bytes, as the old value of an atomic wants it. The wire's lock
+ * guards all of it.
  */
 #ifndef ORIEL_COPY_RING_H
 #define ORIEL_COPY_RING_H

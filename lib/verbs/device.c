@@ -8,6 +8,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,20 +218,39 @@ static int listen_on(struct device *device)
 	return 0;
 }
 
+/* SoftRoCE, also where its device has been given another name. */
+static bool is_rxe(const struct ibv_device_attr *attr, const char *name)
+{
+	return attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0;
+}
+
+static bool is_softverbs(const char *name)
+{
+	return strncmp(name, "soft", 4) == 0;
+}
+
 /*
  * Devices whose RC queue pairs place a write behind all writes before it: by vendor, mlx4/mlx5 and
  * rxe; softverbs by name.
  */
 static bool places_in_order(const struct ibv_device_attr *attr, const char *name)
 {
-	return attr->vendor_id == 0x02c9 || attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0 ||
-	       strncmp(name, "soft", 4) == 0;
+	return attr->vendor_id == 0x02c9 || is_rxe(attr, name) || is_softverbs(name);
 }
 
 /* Devices that acknowledge what lies in memory: rxe, softverbs. No card promises it. */
 static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *name)
 {
-	return attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0 || strncmp(name, "soft", 4) == 0;
+	return is_rxe(attr, name) || is_softverbs(name);
+}
+
+/*
+ * rxe: its sender notes that a fence waits just after it has looked for answers, its receiver looks for
+ * such a note just after it has taken one. Where the two cross, nobody goes on until the next doorbell.
+ */
+static bool forgets_fences(const struct ibv_device_attr *attr, const char *name)
+{
+	return is_rxe(attr, name);
 }
 
 static int choose_flag_mode(struct device *device, const struct ibv_device_attr *attr)
@@ -241,6 +261,41 @@ static int choose_flag_mode(struct device *device, const struct ibv_device_attr 
 
 	device->flag_mode = (enum flag_mode)mode;
 	return rc;
+}
+
+static enum atomic_level level_told(enum ibv_atomic_cap cap)
+{
+	if (cap == IBV_ATOMIC_GLOB)
+		return ATOMICS_GLOB;
+	return cap == IBV_ATOMIC_HCA ? ATOMICS_HCA : ATOMICS_NONE;
+}
+
+static int no_atomics(const struct device *device)
+{
+	return err_set(
+		ORIEL_ERR_DEVICE,
+		"the environment variable ORIEL_ATOMICS is \"device\", and device %s has no atomic operations; \"cpu\" "
+		"does without, as does the variable not set",
+		device_name(device));
+}
+
+static int choose_atomics(struct device *device, const struct ibv_device_attr *attr)
+{
+	static const char *const words[] = { "cpu", "device", NULL }; /* ATOMICS_BY_CPU and so on, less one */
+	int word = -1, rc = setting_word("ORIEL_ATOMICS", words, &word);
+	enum atomics_by by = (enum atomics_by)(word + 1);
+
+	device->atomics_by = by;
+	device->atomics = device->atomics_told = level_told(attr->atomic_cap);
+	if (rc)
+		return rc;
+	if (by == ATOMICS_BY_CPU && device->atomics == ATOMICS_HCA)
+		device->atomics = ATOMICS_NONE;
+	if (by == ATOMICS_BY_DEVICE && device->atomics == ATOMICS_NONE)
+		return no_atomics(device);
+	if (by == ATOMICS_BY_DEVICE)
+		device->atomics = ATOMICS_HCA;
+	return 0;
 }
 
 /* The function, which fills what all versions of the struct begin with; verbs.h has a macro of that name. */
@@ -269,7 +324,9 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 	if (max_message_bytes && max_message_bytes < device->max_message_bytes)
 		device->max_message_bytes = max_message_bytes;
 	device->ack_placed = acks_what_is_placed(&attr, device_name(device));
-	return choose_flag_mode(device, &attr);
+	device->fence_stalls = forgets_fences(&attr, device_name(device));
+	code = choose_atomics(device, &attr);
+	return code ? code : choose_flag_mode(device, &attr);
 }
 
 /*
@@ -284,6 +341,50 @@ static void raise_memlock(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	}
+}
+
+/* Where a device can tell more than ibv_query_device: what ibv_query_device_ex asks; else NULL. */
+static const struct verbs_context *extended(struct ibv_context *verbs)
+{
+	const struct verbs_context *context = verbs_get_ctx(verbs);
+	const size_t needed_bytes = sizeof(*context) - offsetof(struct verbs_context, query_device_ex);
+
+	return context && context->sz >= needed_bytes && context->query_device_ex ? context : NULL;
+}
+
+/* Regions without bounds, whose pages the device finds when it comes to them (implicit on-demand paging). */
+static bool finds_any_memory(const struct device *device)
+{
+	const struct verbs_context *context = extended(device->verbs);
+	const uint32_t general = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+	const uint32_t origin = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+	struct ibv_device_attr_ex attr;
+
+	if (!context || context->query_device_ex(device->verbs, NULL, &attr, sizeof(attr)))
+		return false;
+	return (attr.odp_caps.general_caps & general) == general &&
+	       (attr.odp_caps.per_transport_caps.rc_odp_caps & origin) == origin;
+}
+
+/*
+ * Two keys, as memory may be read-only, and a page that is to be written is the process's own first.
+ * Who gets none registers.
+ */
+static void open_any_memory(struct device *device)
+{
+	const int access[] = { IBV_ACCESS_ON_DEMAND, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE };
+
+	if (!finds_any_memory(device))
+		return;
+	for (int written = 0; written <= 1; written++)
+		device->any[written] = device->functions->reg_mr(device->pd, NULL, SIZE_MAX, access[written]);
+}
+
+static void close_any_memory(struct device *device)
+{
+	for (int written = 0; written <= 1; written++)
+		if (device->any[written])
+			device_deregister(device, device->any[written]);
 }
 
 static int device_start(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message)
@@ -304,6 +405,7 @@ static int device_start(struct device *device, const char *wanted_device, const 
 	device->pd = device->functions->alloc_pd(device->verbs);
 	if (!device->pd)
 		return err_set(ORIEL_ERR_DEVICE, "ibv_alloc_pd failed: %s", strerror(errno));
+	open_any_memory(device);
 	return listen_on(device);
 }
 
@@ -334,6 +436,9 @@ int device_open(struct device *device, const struct verbs_functions *functions, 
 
 void device_close(struct device *device)
 {
+	if (device->wakeup)
+		wakeup_close(device->wakeup, device->functions);
+	close_any_memory(device);
 	if (device->pd)
 		device->functions->dealloc_pd(device->pd);
 	if (device->listener)
@@ -369,6 +474,8 @@ static void register_failed(const struct device *device, const void *base, size_
 
 struct ibv_mr *device_try_register(const struct device *device, void *base, size_t size_bytes, unsigned access)
 {
+	if (device->atomics_told == ATOMICS_NONE)
+		access &= ~(unsigned)IBV_ACCESS_REMOTE_ATOMIC;
 	return device->functions->reg_mr(device->pd, base, size_bytes, (int)access);
 }
 

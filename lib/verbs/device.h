@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "verbs/functions.h"
+#include "verbs/wakeup.h"
 
 struct oriel_options;
 struct boot;
@@ -32,6 +33,15 @@ struct boot;
 enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
 
 /*
+ * With what the device's atomics are atomic: with nothing (it has none), with those of its own requests
+ * (of one HCA), or with the processor's atomics too. ORIEL_ATOMICS says who shall do atomics: "cpu" takes
+ * a device that cannot do them with the processor for one that has none, "device" one that can for one
+ * that cannot.
+ */
+enum atomic_level { ATOMICS_NONE, ATOMICS_HCA, ATOMICS_GLOB };
+enum atomics_by { ATOMICS_AS_TOLD, ATOMICS_BY_CPU, ATOMICS_BY_DEVICE }; /* ORIEL_ATOMICS */
+
+/*
  * Behind writes whose completion has been seen, a processor's store elsewhere can overtake them where
  * the device acknowledges data before it is placed (ack_placed says that it does not). In a job that
  * also has a device whose flags are such stores, what a fence or flush waits for is then the completion
@@ -45,14 +55,20 @@ struct device {
 	struct rdma_cm_id *listener; /* bound to addr; its port is the one others connect to */
 	struct ibv_context *verbs;   /* borrowed from librdmacm */
 	struct ibv_pd *pd;
+	struct ibv_mr *any[2]; /* all of this process's memory, to be read and to be written; NULL: see device_any_lkey */
+	struct wakeup *wakeup; /* NULL: nobody wakes this process by it */
 	struct sockaddr_storage addr;           /* with port 0: the source address of our own connections */
 	char addr_text[DEVICE_ADDR_TEXT_BYTES]; /* "10.0.0.1 18515": what other ranks are given */
 	uint32_t send_depth;                    /* work requests a send queue is made for */
 	uint8_t reads_in_flight;                /* RDMA READs and atomics outstanding on a queue pair */
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
+	enum atomic_level atomics;      /* as it is to be used */
+	enum atomic_level atomics_told; /* as the device tells it */
+	enum atomics_by atomics_by;
 	bool ack_placed;
-	bool read_behind; /* set by whoever opens the job's devices */
+	bool fence_stalls; /* a request with IBV_SEND_FENCE may stay where it is */
+	bool read_behind;  /* set by whoever opens the job's devices */
 };
 
 /* One local address as device_scan sees it. */
@@ -86,7 +102,7 @@ void device_close(struct device *device);
 
 /*
  * Register memory; NULL with the error text set (need, limit, remedy) on failure. access is as for
- * ibv_reg_mr.
+ * ibv_reg_mr; a device without atomics is not asked for them.
  */
 struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access);
 
@@ -94,6 +110,18 @@ struct ibv_mr *device_register(const struct device *device, void *base, size_t s
 struct ibv_mr *device_try_register(const struct device *device, void *base, size_t size_bytes, unsigned access);
 
 void device_deregister(const struct device *device, struct ibv_mr *mr);
+
+/*
+ * The key of all memory that this process has now or will have, for origins that the device only reads,
+ * or also writes; 0 where it has none: the device cannot do without memory that was prepared. Nothing
+ * is kept of where the program's memory lies, so nothing becomes stale when it is mapped anew.
+ */
+static inline uint32_t device_any_lkey(const struct device *device, bool written)
+{
+	const struct ibv_mr *mr = device->any[written];
+
+	return mr ? mr->lkey : 0;
+}
 
 /* Its name, as verbs tells it. */
 const char *device_name(const struct device *device);

@@ -56,6 +56,15 @@ const struct device *devices_find(const struct devices *devices, bool lends)
 	return NULL;
 }
 
+int devices_open_wakeups(struct devices *devices)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < devices->count; i++)
+		rc = wakeup_open(&devices->list[i].wakeup, devices->list[i].functions, devices->list[i].verbs);
+	return rc;
+}
+
 void devices_close(struct devices *devices)
 {
 	while (devices->count > 0)

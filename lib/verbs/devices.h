@@ -49,6 +49,12 @@ void devices_deregister(const struct devices *devices, struct registration *regi
 /* The one that lends (device_lends), or the one that does not; NULL if there is none. */
 const struct device *devices_find(const struct devices *devices, bool lends);
 
+/*
+ * Have each device wake this process when a peer asks for it (wakeup.h). ERRORS: ORIEL_ERR_DEVICE,
+ * ORIEL_ERR_MEMORY.
+ */
+int devices_open_wakeups(struct devices *devices);
+
 /* Close all that are open. */
 void devices_close(struct devices *devices);
 

@@ -25,6 +25,11 @@ struct verbs_functions {
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context,
 	                            struct ibv_comp_channel *channel, int comp_vector);
 	int (*destroy_cq)(struct ibv_cq *cq);
+	int (*resize_cq)(struct ibv_cq *cq, int cqe); /* 0 or an errno value */
+	struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *context);
+	int (*destroy_comp_channel)(struct ibv_comp_channel *channel);
+	int (*get_cq_event)(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+	void (*ack_cq_events)(struct ibv_cq *cq, unsigned int count);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
 	int (*query_port)(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
@@ -58,6 +63,7 @@ struct verbs_functions {
 	/* Of softverbs only, else NULL: extension.h. */
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
+	softverbs_move_fn *move;
 };
 
 /*
@@ -72,6 +78,11 @@ struct verbs_functions {
 	.dereg_mr = ibv_dereg_mr, \
 	.create_cq = ibv_create_cq, \
 	.destroy_cq = ibv_destroy_cq, \
+	.resize_cq = ibv_resize_cq, \
+	.create_comp_channel = ibv_create_comp_channel, \
+	.destroy_comp_channel = ibv_destroy_comp_channel, \
+	.get_cq_event = ibv_get_cq_event, \
+	.ack_cq_events = ibv_ack_cq_events, \
 	.modify_qp = ibv_modify_qp, \
 	.query_device = ibv_query_device, \
 	.query_port = ibv_query_port, \
@@ -108,12 +119,13 @@ extern const struct verbs_functions verbs_system;
 extern const struct verbs_functions verbs_softverbs;
 
 /*
- * Who maps peers' memory for the program: softverbs, whichever way it came here. Both are NULL for a
- * device that does not.
+ * Who maps peers' memory for the program, or moves bytes to and from it at once: softverbs, whichever
+ * way it came here. All are NULL for a device that does not.
  */
 struct verbs_lender {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
+	softverbs_move_fn *move;
 };
 
 struct verbs_lender verbs_lender(const struct verbs_functions *functions);

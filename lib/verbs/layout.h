@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WINDOW_ID_BYTES 16
 #define WINDOWS_MAX 65536
@@ -80,13 +81,17 @@ static inline uint32_t table_segment_elements(uint32_t segment)
 }
 
 /*
- * The two flag words between two neighbours on one window, at one side. `posted` counts the
- * exposure epochs the neighbour has opened for us, `completed` the access epochs to us it has
- * closed; both are written by the neighbour alone and polled by us alone.
+ * The flag words between two neighbours on one window, at one side. `posted` counts the exposure
+ * epochs the neighbour has opened for us, `completed` the access epochs to us it has closed. Dynamic
+ * windows have two more: `told` is what the neighbour has last detached, `heard` one more than what
+ * it has last heard of our detaching, or 0 if it has no business with our regions (regions.h). All are
+ * written by the neighbour alone and polled by us alone.
  */
 struct flag_pair {
 	uint64_t posted;
 	uint64_t completed;
+	uint64_t told;
+	uint64_t heard;
 };
 
 /*
@@ -101,13 +106,66 @@ struct dir_entry {
 	uint32_t control_rkey;
 	uint32_t rkey;
 	uint32_t disp_unit_bytes;
-	uint32_t flags; /* DIR_* */
+	uint32_t flags;        /* DIR_* */
+	uint64_t signals_addr; /* the window's signals, if it has any */
+	uint32_t signals_rkey;
+	uint32_t signal_count;
+	uint32_t control_atomic_rkey; /* DIR_NEXT_BY_DEVICE: of the control block, for requests to that device */
+	uint32_t words_rkey;          /* DIR_WORDS_BY_DEVICE: of the memory, likewise */
+	uint64_t unused[5];
 	uint64_t check; /* dir_entry_check of the rest */
 };
 
-#define DIR_READ_ONLY 1u /* the owner's memory may not be written */
+#define DIR_READ_ONLY 1u      /* the owner's memory may not be written */
+#define DIR_SECOND_DEVICE 2u  /* this is the entry for peers of the owner's second device */
+#define DIR_NEXT_BY_DEVICE 4u /* tickets of its lock are drawn through a device, by everybody */
+#define DIR_DYNAMIC 128u      /* base is that of the root of a table of regions, with rkey as its key */
 
-static_assert(sizeof(struct dir_entry) == 64, "a directory entry is a cache line");
+/*
+ * Who changes aligned integers of 8 bytes by the accumulate family: a device of the owner's alone, for
+ * everybody; or processors, and this table's device too, whose atomics are atomic with theirs. With
+ * neither only processors.
+ */
+#define DIR_WORDS_BY_DEVICE 0x100u
+#define DIR_WORDS_BY_BOTH 0x200u
+
+#define DIR_ADDED_APART 0x1000u /* requests of this device add to signals in words of its own, behind the table */
+
+static_assert(sizeof(struct dir_entry) == 128, "a directory entry is two cache lines");
+
+/*
+ * The regions attached to a dynamic window: a table as the directory is one, of its own for each window.
+ * The owner writes, peers read.
+ */
+struct region_root {
+	struct table_root segments;
+	uint64_t used;    /* entries from here on have never been used */
+	uint64_t changes; /* of the entries so far; written behind each */
+};
+
+struct region_entry {
+	uint64_t base;
+	uint64_t size_bytes; /* 0: the entry is free, and all zero */
+	uint64_t serial;     /* no two regions of a window have the same */
+	uint32_t rkey;
+	uint32_t flags; /* DIR_READ_ONLY */
+	uint64_t check; /* region_check of the rest: tells a torn reading */
+};
+
+#define WINDOW_REGIONS_MAX WINDOWS_MAX /* the tables have the same segments */
+
+static inline uint64_t region_check(const struct region_entry *entry)
+{
+	const uint64_t word[] = { entry->base, entry->size_bytes, entry->serial,
+		                      (uint64_t)entry->flags << 32 | entry->rkey };
+	uint64_t hash = 0x9e3779b97f4a7c15;
+
+	for (int i = 0; i < 4; i++) {
+		hash = (hash ^ word[i]) * 0xff51afd7ed558ccd;
+		hash ^= hash >> 32;
+	}
+	return hash | 1;
+}
 
 /*
  * A window's control block: registered words of the window itself, which any member may write, named
@@ -125,10 +183,130 @@ static inline size_t control_fence_word(int rounds, uint64_t set, int round)
 	return (size_t)set * (size_t)rounds + (size_t)round;
 }
 
+/*
+ * Behind the fence words, the window's lock: see win/lock_words.c. Each word has one writer at any time,
+ * or is changed by fetch-and-adds only.
+ */
+struct lock_member {
+	uint64_t state;  /* enum lock_state in the lowest byte; above 32 bits the writer's process, where it maps memory */
+	uint64_t ticket; /* placed before the state that speaks of it */
+};
+
+enum lock_state {
+	LOCK_ABSENT,
+	LOCK_ASK,    /* asks for the lock shared, or holds it */
+	LOCK_WAIT,   /* shared, behind the writer `ticket` */
+	LOCK_INTENT, /* is fetching a ticket; or holds the lock that it got with it at once */
+	LOCK_TICKET, /* has `ticket`; waits for its turn, or holds the lock */
+	LOCK_GONE,   /* has died holding the lock shared, and been counted; by the target */
+};
+
+/* Where further members lie; written once. */
+struct lock_more {
+	uint64_t addr;
+	uint32_t rkey[2]; /* by the owner's device */
+	uint32_t check;   /* lock_more_check of the rest; 0: there are none */
+	uint32_t unused;
+};
+
+static inline uint32_t lock_more_check(const struct lock_more *more)
+{
+	struct segment_ref first = { more->addr, more->rkey[0], 0 }, second = { more->addr, more->rkey[1], 0 };
+
+	return segment_check(&first) ^ segment_check(&second) << 1;
+}
+
+struct lock_header {
+	uint64_t serving;            /* the ticket now served; by its owner, who is one at a time */
+	uint64_t serving_complement; /* a reading in which the two do not fit is torn */
+	uint64_t next;               /* the next ticket; by fetch-and-add only */
+	uint64_t orphaned;           /* deaths of holders; by the owner's service thread only */
+	uint64_t repaired;           /* value of orphaned that the last exclusive holder has seen; by exclusive holders */
+	struct lock_more more;
+};
+
+static_assert(sizeof(struct lock_header) == 64, "a lock's header is a cache line");
+
+#define LOCK_FIRST_MEMBERS 8u
+#define LOCK_SEGMENTS_MAX 18u /* the last ones hold more members than there are peers */
+
+/* Members beyond the first, by neighbour index: as many as all before. */
+struct lock_segment {
+	struct lock_more more;
+	uint64_t unused;
+	struct lock_member member[];
+};
+
+struct lock_words {
+	struct lock_header header;
+	struct lock_member member[LOCK_FIRST_MEMBERS];
+};
+
+/* How many members segment `segment` holds; 0 are those behind the header. */
+static inline uint32_t lock_segment_members(uint32_t segment)
+{
+	return segment == 0 ? LOCK_FIRST_MEMBERS : LOCK_FIRST_MEMBERS << (segment - 1);
+}
+
+static inline size_t lock_segment_bytes(uint32_t segment)
+{
+	return sizeof(struct lock_segment) + lock_segment_members(segment) * sizeof(struct lock_member);
+}
+
+/* How far into the block the lock lies. */
+static inline size_t control_lock_offset(int rounds)
+{
+	return (CONTROL_FENCE_SETS * (size_t)rounds * sizeof(uint64_t) + 63) / 64 * 64;
+}
+
 /* The size of a block in a job whose barriers take so many rounds. */
 static inline size_t control_bytes(int rounds)
 {
-	return CONTROL_FENCE_SETS * (size_t)rounds * sizeof(uint64_t);
+	return control_lock_offset(rounds) + sizeof(struct lock_words);
+}
+
+/*
+ * One of a window's signals. Its value is what was last SET and everything ADDed.
+ *
+ * A SET writes the first three words, as one request or as stores. The check tells a reading that was
+ * made too early, or torn; the stamp, which no other SET of the window has, that the same value came
+ * once more. ADDs change a word that is changed in no other way: processors, and devices that are
+ * atomic with them, add to `added`; a device that is atomic only among its own requests adds to a
+ * word of its own behind the table, so that they need not be atomic with each other.
+ */
+struct signal {
+	uint64_t value;
+	uint64_t stamp;
+	uint64_t check; /* signal_check of the two */
+	uint64_t added;
+};
+
+#define SIGNAL_SET_BYTES offsetof(struct signal, added)
+
+static_assert(sizeof(struct signal) == 32, "a signal does not straddle cache lines");
+
+/* How many bits of a stamp say which member has SET; the others count its SETs. */
+#define STAMP_RANK_BITS 24
+
+/* 0 for zeros, which are the beginning. */
+static inline uint64_t signal_check(uint64_t value, uint64_t stamp)
+{
+	uint64_t mixed = value * 0x9e3779b97f4a7c15;
+
+	mixed = (mixed ^ mixed >> 32 ^ stamp) * 0xff51afd7ed558ccd;
+	return mixed ^ mixed >> 29;
+}
+
+/* A table of `count` signals, and behind it a word of each for either device. */
+static inline size_t signals_bytes(uint32_t count)
+{
+	return count * (sizeof(struct signal) + 2 * sizeof(uint64_t));
+}
+
+/* Where the word of a device lies in that, in bytes. */
+static inline size_t signal_apart_offset(uint32_t count, uint32_t signal, bool second_device)
+{
+	return count * sizeof(struct signal) + ((second_device ? count : 0) + (size_t)signal) * sizeof(uint64_t);
 }
 
 /* A small message between two ranks, see mail.c. */
@@ -137,24 +315,121 @@ struct mail {
 	uint32_t round;
 	int32_t code;    /* 0, or the ORIEL_ERR_* that a member brought in */
 	int32_t culprit; /* world rank the code is about */
-	uint32_t unused[7];
+	uint32_t unused;
+	union {
+		struct {
+			uint64_t agreed;  /* what all members must bring alike */
+			uint64_t gift[2]; /* what one member gives to all; 0, 0: its sender has not heard of it */
+		};
+		uint64_t item[3]; /* in a gathering: what one member has brought */
+	};
 	uint64_t stamp; /* number of the mail on its connection, from 1; written behind the rest */
 };
 
 static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
 
 #define MAIL_RING 16
-#define DIR_BATCH 16
+#define DIR_BATCH 8
 #define GOODBYE 1u
 
 /* Counts changes of what this file describes; the handshake's private data have no room for it. */
-#define LAYOUT_VERSION 2u
+#define LAYOUT_VERSION 3u
+
+/*
+ * Operations that are sent to their target to be applied there, see record_in.h. A ring lies at the
+ * target, one for each neighbour that has ever sent one, which writes it: RECORD_SLOTS slots, then
+ * RECORD_DATA_BYTES for operands that do not fit a slot. Results come back into memory of the sender,
+ * laid out alike: RECORD_SLOTS times RECORD_INLINE_BYTES, then RECORD_DATA_BYTES.
+ */
+#define RECORD_SLOTS 64
+#define RECORD_INLINE_BYTES 64
+#define RECORD_DATA_BYTES (32u << 10)
+#define RECORD_ALIGN 16                              /* of what lies in RECORD_DATA_BYTES */
+#define RECORD_LARGEST_BYTES (RECORD_DATA_BYTES / 4) /* operands, or results, of one record */
+
+struct record {
+	uint64_t window_check; /* window_check of the window's id */
+	uint64_t disp_bytes;   /* in the window's memory */
+	uint32_t window_slot;  /* at the target */
+	uint32_t count;        /* elements */
+	uint32_t data_bytes;   /* operands */
+	uint32_t data_at;      /* of operands and results in RECORD_DATA_BYTES; RECORD_INLINE: here */
+	uint8_t call;          /* enum record_call */
+	uint8_t type;          /* enum oriel_type */
+	uint8_t op;            /* enum oriel_op */
+	uint8_t wants_result;
+	uint32_t unused[2];
+	uint8_t data[RECORD_INLINE_BYTES];
+	uint64_t unused2;
+	uint64_t stamp; /* number of the record on its connection, from 1; written behind the rest */
+};
+
+#define RECORD_INLINE UINT32_MAX
+
+static_assert(sizeof(struct record) == 128, "a record is two cache lines");
+
+#define RECORD_RING_BYTES (RECORD_SLOTS * sizeof(struct record) + RECORD_DATA_BYTES)
+#define RECORD_RESULTS_BYTES (RECORD_SLOTS * RECORD_INLINE_BYTES + RECORD_DATA_BYTES)
+
+static inline uint64_t window_check(const uint8_t id[WINDOW_ID_BYTES])
+{
+	uint64_t halves[2];
+
+	memcpy(halves, id, sizeof(halves));
+	return halves[0] ^ halves[1];
+}
+
+/* What the target of records tells their sender, in one write. */
+struct record_ack {
+	uint64_t applied;    /* records up to this one are applied, their results written; or refused: */
+	uint64_t refused[2]; /* a bit in each for the last RECORD_SLOTS of them, by slot: enum record_verdict */
+	uint64_t rested;     /* wakeups that have been seen: another one may be sent */
+	uint64_t check;      /* record_ack_check of the rest: tells a torn reading */
+};
+
+/* What has become of a record. */
+enum record_verdict {
+	RECORD_APPLIED,
+	RECORD_OUTSIDE,   /* not all of it lies in the window's memory */
+	RECORD_READ_ONLY, /* that may not be written */
+	RECORD_UNKNOWN,   /* there is no such window, or no such operation */
+};
+
+static_assert(RECORD_SLOTS == 64, "a bit for each");
+
+static inline enum record_verdict record_verdict(const uint64_t refused[2], uint64_t number)
+{
+	uint64_t slot = (number - 1) % RECORD_SLOTS;
+
+	return (enum record_verdict)((refused[0] >> slot & 1) | (refused[1] >> slot & 1) << 1);
+}
+
+static inline void record_judge(uint64_t refused[2], uint64_t number, enum record_verdict verdict)
+{
+	uint64_t bit = UINT64_C(1) << (number - 1) % RECORD_SLOTS;
+
+	for (unsigned i = 0; i < 2; i++)
+		refused[i] = (unsigned)verdict >> i & 1 ? refused[i] | bit : refused[i] & ~bit;
+}
+
+static inline uint64_t record_ack_check(const struct record_ack *ack)
+{
+	uint64_t mixed = (ack->applied ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
+
+	mixed = (mixed ^ mixed >> 32 ^ ack->refused[0]) * 0x9e3779b97f4a7c15;
+	mixed = (mixed ^ mixed >> 29 ^ ack->refused[1]) * 0xff51afd7ed558ccd;
+	mixed = (mixed ^ mixed >> 32 ^ ack->rested) * 0xff51afd7ed558ccd;
+	return (mixed ^ mixed >> 32) | 1;
+}
 
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
 	struct table_root flags;      /* the segments of the neighbour's flag words at our side */
+	struct segment_ref stripes;   /* who changes our floating numbers: job/stripes.h */
 	uint32_t layout_version;      /* LAYOUT_VERSION of our build */
 	uint32_t control_block_bytes; /* control_bytes of our windows */
+	uint32_t neighbour;           /* which of our neighbours the reader is: its place among a lock's members */
+	uint32_t unused;
 };
 
 /* What one neighbour may touch of us. */
@@ -165,6 +440,9 @@ struct area {
 	uint64_t mail_consumed; /* how many of our mails it has taken, in steps of half a ring */
 	uint64_t goodbye;       /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
 	struct mail mail[MAIL_RING];
+	struct record_ack record_ack;      /* about the records that we send it */
+	struct segment_ref record_ring;    /* where our ring there lies; addr 0: it has no memory for one */
+	struct segment_ref record_results; /* where results of its own records go */
 	/* Where our own RDMA READs and atomics to the neighbour land. */
 	uint64_t sink;
 	uint64_t unused[3];

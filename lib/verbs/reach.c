@@ -50,6 +50,30 @@ void reach_return(struct reach *reach, void *here, size_t size_bytes)
 		reach->lender.give_back(&lent);
 }
 
+static bool move(struct reach *reach, void *here, size_t size_bytes, struct remote there, bool write)
+{
+	struct wire *wire = reach->wire;
+	bool moved;
+
+	if (!reach_moves(reach))
+		return false;
+	owned_lock_take(&wire->lock);
+	moved = wire->state == WIRE_UP && wire->batched == 0 && wire->qp && size_bytes <= wire->max_message_bytes &&
+	        reach->lender.move(wire->qp, there.rkey, there.addr, here, size_bytes, write) == 0;
+	owned_lock_give(&wire->lock);
+	return moved;
+}
+
+bool reach_put(struct reach *reach, const void *here, size_t size_bytes, struct remote there)
+{
+	return move(reach, (void *)(uintptr_t)here, size_bytes, there, true);
+}
+
+bool reach_get(struct reach *reach, void *here, size_t size_bytes, struct remote there)
+{
+	return move(reach, here, size_bytes, there, false);
+}
+
 static uint64_t *word_in(const struct reach_slab *slab, uint64_t addr)
 {
 	uint64_t offset = addr - slab->addr;
@@ -94,8 +118,8 @@ static uint64_t *ask_word(struct reach *reach, struct remote word)
 	return slab ? word_in(slab, word.addr) : NULL;
 }
 
-/* Where a word of the peer's is in this process, or NULL if it is not reached. */
-static uint64_t *reach_word(struct reach *reach, struct remote word)
+/* Inlined where a flag is written: on the way of every epoch. */
+static inline uint64_t *find_word(struct reach *reach, struct remote word)
 {
 	uint32_t count = state_load(&reach->slab_count); /* pairs with add_slab */
 	const struct reach_slab *slab;
@@ -110,9 +134,14 @@ static uint64_t *reach_word(struct reach *reach, struct remote word)
 	return count < REACH_SLABS_MAX ? ask_word(reach, word) : NULL;
 }
 
+uint64_t *reach_word(struct reach *reach, struct remote word)
+{
+	return find_word(reach, word);
+}
+
 int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
-	uint64_t *word = reach_word(reach, target);
+	uint64_t *word = find_word(reach, target);
 
 	if (!word)
 		return wire_flag(reach->wire, before, value, target, false, number);

@@ -59,6 +59,22 @@ void reach_close(struct reach *reach);
 bool reach_region(struct reach *reach, struct remote base, size_t size_bytes, void **here);
 void reach_return(struct reach *reach, void *here, size_t size_bytes);
 
+/* Whether reach_put and reach_get are worth a try. */
+static inline bool reach_moves(const struct reach *reach)
+{
+	return reach->lender.move;
+}
+
+/*
+ * Put `size_bytes` of ours at `there`, or get them, at once, behind all that was posted before; `here` is
+ * free again. False: it has to be a work request.
+ */
+bool reach_put(struct reach *reach, const void *here, size_t size_bytes, struct remote there);
+bool reach_get(struct reach *reach, void *here, size_t size_bytes, struct remote there);
+
+/* Where aligned words of the peer's in one slab are in this process, or NULL if they are not reached. */
+uint64_t *reach_word(struct reach *reach, struct remote word);
+
 /*
  * Write a flag word that need not stay behind work requests: a store where the word is reached, else
  * wire_flag, which `before`, `number` and the errors are for.

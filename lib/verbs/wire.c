@@ -51,7 +51,7 @@ static int make_qp(const struct device *device, struct rdma_cm_id *id, struct wi
 	for (size_t i = 0; i < sizeof(inline_sizes) / sizeof(inline_sizes[0]); i++) {
 		struct ibv_qp_init_attr attr = {
 			.send_cq = pair->cq,
-			.recv_cq = pair->cq,
+			.recv_cq = device->wakeup ? device->wakeup->cq : pair->cq,
 			.qp_type = IBV_QPT_RC,
 			.cap = { device->send_depth, 1, 1, 1, inline_sizes[i] },
 		};
@@ -64,7 +64,8 @@ static int make_qp(const struct device *device, struct rdma_cm_id *id, struct wi
 	return no_device_object("rdma_create_qp", device->send_depth);
 }
 
-int wire_make_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
+/* With its completion queue for what is sent. */
+static int make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair)
 {
 	int rc;
 
@@ -72,6 +73,10 @@ int wire_make_pair(const struct device *device, struct rdma_cm_id *id, struct wi
 	if (!pair->cq)
 		return no_device_object("ibv_create_cq", device->send_depth + 1);
 	rc = make_qp(device, id, pair);
+	if (rc == 0 && device->wakeup && !wakeup_receive(id->qp, peer)) {
+		rc = no_device_object("ibv_post_recv", 1);
+		device->functions->destroy_qp(id);
+	}
 	if (rc) {
 		int error = errno;
 
@@ -82,6 +87,18 @@ int wire_make_pair(const struct device *device, struct rdma_cm_id *id, struct wi
 	return rc;
 }
 
+int wire_make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair)
+{
+	int rc = device->wakeup ? wakeup_add_pair(device->wakeup, device->functions) : 0;
+
+	if (rc)
+		return rc;
+	rc = make_pair(device, id, peer, pair);
+	if (rc && device->wakeup)
+		wakeup_drop_pair(device->wakeup);
+	return rc;
+}
+
 void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair)
 {
 	if (!pair->cq)
@@ -89,6 +106,8 @@ void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct w
 	device->functions->destroy_qp(id);
 	device->functions->destroy_cq(pair->cq);
 	pair->cq = NULL;
+	if (device->wakeup)
+		wakeup_drop_pair(device->wakeup);
 }
 
 /* The parts of a work request that never change. */
@@ -135,8 +154,10 @@ void wire_break(struct wire *wire)
 
 	owned_lock_take(&wire->lock);
 	wire->batched = wire->batched_bytes = 0;
-	if (wire->qp && wire->state == WIRE_UP)
-		wire->device->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE); /* the device lets go of origin memory */
+	/* The device lets go of origin memory, and carries out nothing that the peer still sends; a wire that failed too. */
+	if (wire->qp && !wire->cut)
+		wire->device->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE);
+	wire->cut = true;
 	state_store(&wire->state, WIRE_BROKEN);
 	owned_lock_give(&wire->lock);
 }
@@ -263,7 +284,8 @@ static struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, 
 	wr->wr_id = ++wire->posted;
 	wr->opcode = opcode;
 	wr->num_sge = 1;
-	wr->send_flags = 0;
+	wr->send_flags = wire->fence;
+	wire->fence = 0;
 	wr->wr.rdma.remote_addr = target.addr;
 	wr->wr.rdma.rkey = target.rkey;
 	if (wire->posted - wire->signalled >= wire->depth / 4)
@@ -314,16 +336,19 @@ static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t siz
 	ring_locked(wire);
 }
 
-/* A request through the ring, by `copy`. */
-static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
-                        const struct ring_copy *copy)
+/* The last request, `wr`, goes through the ring, by `copy`. */
+static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
 {
-	struct ibv_send_wr *wr = append(wire, opcode, target);
-
 	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
 	if (copy_ring_wants_signal(&wire->copies, copy))
 		ask_completion(wire, wr);
 	leave_if_large(wire, wr, copy->size_bytes);
+}
+
+static void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
+                        const struct ring_copy *copy)
+{
+	set_copy(wire, append(wire, opcode, target), copy);
 }
 
 /* A request that uses the program's memory. */
@@ -395,6 +420,21 @@ enum way wire_copying_way(const struct wire *wire, size_t size_bytes)
 	return size_bytes <= wire->inline_max ? WAY_INLINE : WAY_COPIED;
 }
 
+int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	size_t largest = wire->max_message_bytes < WIRE_COPY_MAX ? (size_t)wire->max_message_bytes : WIRE_COPY_MAX;
+	uint64_t unused;
+	int rc = 0;
+
+	for (size_t done = 0, bytes; rc == 0 && done < size_bytes; done += bytes) {
+		struct remote to = { target.addr + done, target.rkey };
+
+		bytes = size_bytes - done < largest ? size_bytes - done : largest;
+		rc = wire_put(wire, wire_copying_way(wire, bytes), (const uint8_t *)origin + done, 0, bytes, to, &unused);
+	}
+	return rc;
+}
+
 static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct remote target)
 {
 	struct ring_copy *copy = reserve_copy(wire, (uint32_t)size_bytes, origin);
@@ -408,12 +448,17 @@ static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct
 static int get_locked(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes,
                       struct remote target)
 {
+	int rc = 0;
+
 	if (!reserve(wire))
 		return lost_connection();
 	if (way == WAY_COPIED)
-		return get_copied(wire, origin, size_bytes, target);
-	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
-	return 0;
+		rc = get_copied(wire, origin, size_bytes, target);
+	else
+		append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+	if (rc == 0)
+		wire->fetching = wire->posted;
+	return rc;
 }
 
 int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
@@ -428,15 +473,93 @@ int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_
 	return rc;
 }
 
-static void flag_atomic(struct wire *wire, uint64_t add, struct remote target)
-{
-	struct ibv_send_wr *wr = append(wire, IBV_WR_ATOMIC_FETCH_AND_ADD, target);
+/* An atomic as the work request names it. */
+struct atomic {
+	enum ibv_wr_opcode opcode;
+	uint64_t compare_add;
+	uint64_t swap;
+	struct remote target;
+};
 
-	wr->wr.atomic.remote_addr = target.addr;
-	wr->wr.atomic.compare_add = add;
-	wr->wr.atomic.swap = 0;
-	wr->wr.atomic.rkey = target.rkey;
+/* reserve() has said that there is room; the old value goes nowhere yet. */
+static struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
+{
+	struct ibv_send_wr *wr = append(wire, atomic->opcode, atomic->target);
+
+	wr->wr.atomic.remote_addr = atomic->target.addr;
+	wr->wr.atomic.compare_add = atomic->compare_add;
+	wr->wr.atomic.swap = atomic->swap;
+	wr->wr.atomic.rkey = atomic->target.rkey;
+	wire->fetching = wire->posted;
+	return wr;
+}
+
+static void atomic_unread(struct wire *wire, const struct atomic *atomic)
+{
+	struct ibv_send_wr *wr = append_atomic(wire, atomic);
+
 	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
+}
+
+static int atomic_copied(struct wire *wire, const struct atomic *atomic, uint64_t *old)
+{
+	struct ring_copy *copy = reserve_copy(wire, sizeof(*old), old);
+	struct ibv_send_wr *wr;
+
+	if (!copy)
+		return copy_failed(wire);
+	wr = append_atomic(wire, atomic);
+	set_copy(wire, wr, copy);
+	return 0;
+}
+
+static void atomic_registered(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing)
+{
+	struct ibv_send_wr *wr = append_atomic(wire, atomic);
+
+	set_sge(wr, landing->old, sizeof(*landing->old), landing->lkey);
+	wire->zero_copy = wire->posted;
+}
+
+static int atomic_locked(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing)
+{
+	if (!reserve(wire))
+		return lost_connection();
+	if (!landing)
+		atomic_unread(wire, atomic);
+	else if (landing->way == WAY_COPIED)
+		return atomic_copied(wire, atomic, landing->old);
+	else
+		atomic_registered(wire, atomic, landing);
+	return 0;
+}
+
+static int post_atomic(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing,
+                       uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = atomic_locked(wire, atomic, landing);
+	*number = wire->changing = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, const struct wire_landing *landing,
+                       uint64_t *number)
+{
+	struct atomic atomic = { IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target };
+
+	return post_atomic(wire, &atomic, landing, number);
+}
+
+int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target,
+                          const struct wire_landing *landing, uint64_t *number)
+{
+	struct atomic atomic = { IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap, target };
+
+	return post_atomic(wire, &atomic, landing, number);
 }
 
 /* A request without data whose completion retires everything before it. */
@@ -461,7 +584,7 @@ static void append_read_behind(struct wire *wire)
 	wr = append(wire, IBV_WR_RDMA_READ, wire->anchor);
 	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
 	ask_completion(wire, wr);
-	wire->read_behind = wire->posted;
+	wire->read_behind = wire->fetching = wire->posted;
 }
 
 /* Have the last request signalled: still in the batch, or by one more behind it. */
@@ -476,16 +599,67 @@ static void signal_last(struct wire *wire)
 	ask_completion(wire, &wire->wr[wire->batched - 1]);
 }
 
-static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
+/* Wait until the answers of all reads and atomics so far are there, or the wire is broken. Bounded as reserve() is. */
+static void await_fetches(struct wire *wire)
+{
+	const uint64_t last = wire->fetching;
+
+	for (uint32_t turn = 0; wire->state == WIRE_UP && wire->retired < last; turn++) {
+		if (wire->signalled < last)
+			signal_last(wire);
+		ring_locked(wire);
+		poll_locked(wire);
+		if (wire->retired < last)
+			wait_turn(wire, turn);
+	}
+}
+
+/*
+ * The next request waits at the device for the answers of the reads and atomics before it. The queue is
+ * carried out in order: one request with the flag, whosever it is, holds up those behind it too. Where
+ * the device cannot be trusted to go on, the wait is here.
+ */
+static void fence_locked(struct wire *wire)
+{
+	if (wire->fetching <= wire->retired)
+		return;
+	if (wire->device->fence_stalls)
+		await_fetches(wire);
+	else
+		wire->fence = IBV_SEND_FENCE;
+}
+
+void wire_fence(struct wire *wire)
+{
+	owned_lock_take(&wire->lock);
+	fence_locked(wire);
+	owned_lock_give(&wire->lock);
+}
+
+static int put_word(struct wire *wire, uint64_t value, struct remote target)
+{
+	enum way way = wire_copying_way(wire, sizeof(value));
+
+	return put_locked(wire, way, &value, 0, sizeof(value), target) ? lost_connection() : 0;
+}
+
+static int add_unread(struct wire *wire, uint64_t add, struct remote target)
 {
 	if (!reserve(wire))
 		return lost_connection();
-	if (wire->flag_mode == FLAG_ATOMIC)
-		flag_atomic(wire, value - before, target);
-	else if (wire_copying_way(wire, sizeof(value)) == WAY_INLINE)
-		put_inline(wire, &value, sizeof(value), target);
-	else if (put_copied(wire, &value, sizeof(value), target))
-		return lost_connection();
+	atomic_unread(wire, &(struct atomic){ IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target });
+	return 0;
+}
+
+static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
+{
+	int rc;
+
+	if (wire->changing > wire->retired)
+		fence_locked(wire);
+	rc = wire->flag_mode == FLAG_ATOMIC ? add_unread(wire, value - before, target) : put_word(wire, value, target);
+	if (rc)
+		return rc;
 	if (signal)
 		signal_last(wire);
 	ring_locked(wire);
@@ -498,6 +672,108 @@ int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote 
 
 	owned_lock_take(&wire->lock);
 	rc = flag_locked(wire, before, value, target, signal);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+/* The last request, still in the batch, wakes the peer. */
+static void make_waking(struct wire *wire)
+{
+	struct ibv_send_wr *wr = &wire->wr[wire->batched - 1];
+
+	wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr->imm_data = 0;
+}
+
+static int word_locked(struct wire *wire, uint64_t value, struct remote target, bool wake)
+{
+	if (put_word(wire, value, target))
+		return lost_connection();
+	if (wake)
+		make_waking(wire);
+	ring_locked(wire);
+	return 0;
+}
+
+int wire_word(struct wire *wire, uint64_t value, struct remote target, bool wake, uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = word_locked(wire, value, target, wake);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+int wire_wake(struct wire *wire, uint64_t *number)
+{
+	int rc = 0;
+
+	owned_lock_take(&wire->lock);
+	append_empty(wire);
+	if (wire->state == WIRE_UP)
+		make_waking(wire);
+	else
+		rc = lost_connection();
+	ring_locked(wire);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+/*
+ * The next request is behind everything posted so far. Where the device does not keep writes in order
+ * there is a read behind them first, whose answer it waits for; and atomics may be overtaken anywhere.
+ */
+static void order_next(struct wire *wire, bool ordered, bool gets)
+{
+	if (!ordered && wire->read_behind < wire->posted)
+		append_read_behind(wire);
+	if (!ordered || gets || wire->changing > wire->retired)
+		fence_locked(wire);
+}
+
+static int put_behind_locked(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets)
+{
+	int rc;
+
+	order_next(wire, wire->flag_mode == FLAG_WRITE, gets);
+	rc = put_locked(wire, wire_copying_way(wire, size_bytes), origin, 0, size_bytes, target);
+	ring_locked(wire);
+	return rc;
+}
+
+int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets,
+                    uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = put_behind_locked(wire, origin, size_bytes, target, gets);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+/* Atomics are behind writes by the specification. */
+static int add_behind_locked(struct wire *wire, uint64_t add, struct remote target, bool gets)
+{
+	int rc;
+
+	order_next(wire, wire->flag_mode != FLAG_WAIT, gets);
+	rc = add_unread(wire, add, target);
+	ring_locked(wire);
+	return rc;
+}
+
+int wire_add_behind(struct wire *wire, uint64_t add, struct remote target, bool gets, uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = add_behind_locked(wire, add, target, gets);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;

@@ -14,6 +14,11 @@
  * copied into the batch. Somewhat larger ones, and gets, whose memory is not registered go through
  * a registered *ring*; a get is copied out of it when its completion is retired.
  *
+ * Atomics change 8 aligned bytes at the peer; the value from before comes back as a get does. The
+ * device itself keeps to the number of reads and atomics that a peer takes at a time (initiator
+ * depth, agreed on when connecting). Reads and atomics may be overtaken by what is posted behind them,
+ * but not by a *fence*: what is posted behind wire_fence is carried out when they are complete.
+ *
  * Locking: wire->lock guards everything but `retired` and `state`, which may be read without.
  * Functions named wire_* take it unless their comment says that the caller holds it. While the send
  * queue is full the lock is given up between looks at the completion queue; that ends with the
@@ -52,12 +57,18 @@ struct remote {
 	uint32_t rkey;
 };
 
-/* How the bytes of a transfer travel; WAY_MAPPED is the processor's and never comes to a wire. */
+/* How the bytes of a transfer travel. */
 enum way {
-	WAY_MAPPED,     /* the target's memory is mapped here: loads and stores */
 	WAY_INLINE,     /* puts: copied into the work request */
 	WAY_COPIED,     /* through the copy ring, at most WIRE_COPY_MAX bytes */
 	WAY_REGISTERED, /* the device uses the origin memory itself, until the request completes */
+};
+
+/* Where the value that an atomic finds goes to. */
+struct wire_landing {
+	enum way way; /* WAY_COPIED, or WAY_REGISTERED with lkey */
+	uint64_t *old;
+	uint32_t lkey;
 };
 
 struct wire {
@@ -71,14 +82,18 @@ struct wire {
 	enum flag_mode flag_mode;
 	struct remote anchor; /* valid memory of the peer, for requests without data */
 	uint32_t sink_lkey;
-	uint64_t *sink;         /* result of fetch-and-adds; nobody reads it */
+	uint64_t *sink;         /* old values that nobody reads */
 	uint64_t posted;        /* number of the last request appended */
 	uint64_t signalled;     /* number of the last request that asks for a completion */
 	uint64_t read_behind;   /* number of the last read that was posted to have what is before it placed */
+	uint64_t fetching;      /* number of the last read or atomic */
+	uint64_t changing;      /* number of the last atomic but flags */
 	uint64_t zero_copy;     /* number of the last request that uses memory of the program's */
 	uint64_t retired;       /* number of the last request known complete; read by counter_load */
 	uint32_t batched;       /* requests appended, not yet posted */
 	uint32_t batched_bytes; /* of inline_data that they use */
+	bool cut;               /* by wire_break */
+	uint32_t fence;         /* IBV_SEND_FENCE: the next request gets it */
 	struct ibv_send_wr wr[WIRE_BATCH];
 	struct ibv_sge sge[WIRE_BATCH];
 	uint8_t inline_data[WIRE_BATCH_BYTES];
@@ -94,13 +109,13 @@ void wire_destroy(struct wire *wire);
 
 /*
  * Make the completion queue and the queue pair of a cm_id. On success the id owns the queue pair.
- * ERRORS: ORIEL_ERR_DEVICE.
+ * `peer` is what wakeup_take tells when it wakes us. ERRORS: ORIEL_ERR_DEVICE.
  */
 struct wire_pair {
 	struct ibv_cq *cq;
 	uint32_t inline_max;
 };
-int wire_make_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
+int wire_make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair);
 void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
 
 /*
@@ -123,15 +138,52 @@ int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey,
 int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
              uint64_t *number);
 
+/*
+ * Atomics on 8 aligned bytes, as atomic as the device says (device.h): add to them, or replace them if
+ * they equal `compare`. What was there before lands as `landing` says, like a get; NULL: nobody wants
+ * it. Returns as the other requests; *number becomes the request's.
+ */
+int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, const struct wire_landing *landing,
+                       uint64_t *number);
+int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target,
+                          const struct wire_landing *landing, uint64_t *number);
+
+/*
+ * What is posted from now on, by whichever thread, is carried out behind the reads and atomics posted
+ * before. Costs nothing where none is outstanding. (Among themselves writes are in order as flag_mode
+ * says.)
+ */
+void wire_fence(struct wire *wire);
+
+/* Put small or copied bytes, in as many messages as it takes; `origin` is free at once. */
+int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target);
+
 /* The way of a put of at most WIRE_COPY_MAX bytes whose memory is to be free at once. */
 enum way wire_copying_way(const struct wire *wire, size_t size_bytes);
 
 /*
- * Write a flag word behind everything posted before, and ring the doorbell. `before` is the value
+ * Write a flag word behind everything posted before, atomics too, and ring the doorbell. `before` is the value
  * the word has had (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data. With
  * `signal` its completion will be told. *number becomes the request's.
  */
 int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal, uint64_t *number);
+
+/*
+ * Write a word of a protocol of ours behind everything posted before, by a plain write in every mode,
+ * and ring the doorbell. In other modes than FLAG_WRITE the caller has waited for what must be placed
+ * before. With `wake` the peer's service thread is woken (wakeup.h), and with wire_wake it is by itself.
+ */
+int wire_word(struct wire *wire, uint64_t value, struct remote target, bool wake, uint64_t *number);
+int wire_wake(struct wire *wire, uint64_t *number);
+
+/*
+ * Like wire_put of so few bytes that they are copied, or an addition to a word, but placed only when
+ * everything posted before is, in every mode, without waiting for it; and with `gets` under way only
+ * when these have been answered. The doorbell rings: what was in the batch and this are one post.
+ */
+int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets,
+                    uint64_t *number);
+int wire_add_behind(struct wire *wire, uint64_t add, struct remote target, bool gets, uint64_t *number);
 
 /*
  * See to it that requests up to the present one are posted and that their completion will be told.

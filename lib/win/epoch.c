@@ -22,6 +22,9 @@ static const struct {
 	{ SYNC_FREEING, "it is being freed" },
 	{ SYNC_FENCING, "another thread is inside the fence" },
 	{ SYNC_FENCE_USED | SYNC_FENCE_BEGUN, "operations of a fence epoch are pending; fence first" },
+	{ SYNC_LOCKING_ALL, "another thread is inside oriel_win_lock_all or oriel_win_unlock_all" },
+	{ SYNC_LOCK_ALL, "an oriel_win_lock_all is open; call oriel_win_unlock_all first" },
+	{ SYNC_LOCK, "members are locked; unlock them first" },
 };
 
 const char *epoch_why_not(const struct oriel_win *win, enum sync_call call)
@@ -32,10 +35,16 @@ const char *epoch_why_not(const struct oriel_win *win, enum sync_call call)
 		if (win->sync & row->forbids & obstacles[i].bits)
 			return obstacles[i].why_not;
 	}
+	if (call == CALL_UNLOCK)
+		return "nobody is locked; call oriel_win_lock first";
+	if (call == CALL_UNLOCK_ALL)
+		return "no oriel_win_lock_all is open";
+	if (call == CALL_REQUEST)
+		return "no lock epoch is open; call oriel_win_lock or oriel_win_lock_all first";
 	if (row->needs & SYNC_EXPOSURE)
 		return "no exposure epoch is open; call oriel_win_post first";
 	if (row->needs & SYNC_FENCE)
-		return "no access epoch is open; call oriel_win_start or oriel_win_fence first";
+		return "no access epoch is open; call oriel_win_start, oriel_win_lock or oriel_win_fence first";
 	return "no access epoch is open; call oriel_win_start first";
 }
 

@@ -27,14 +27,22 @@ enum sync_bit {
 	SYNC_FENCE_BEGUN = 0x100,     /* a fence is in progress, or has timed out and waits to be repeated */
 	SYNC_FENCING = 0x200,         /* a thread is inside fence */
 	SYNC_FREEING = 0x400,         /* a free has begun; it may have timed out half-way */
+	SYNC_LOCK = 0x800,            /* lock epochs are open, or being opened or closed: win->locks.open of them */
+	SYNC_LOCK_ALL = 0x1000,       /* lock_all */
+	SYNC_LOCKING_ALL = 0x2000,    /* a thread is inside lock_all or unlock_all */
 };
 
 /* What ends with an access epoch, and with an exposure epoch. */
 #define SYNC_ACCESS_ALL (SYNC_ACCESS | SYNC_ACCESS_NOBODY | SYNC_COMPLETING)
 #define SYNC_EXPOSURE_ALL (SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY | SYNC_WAITING)
+#define SYNC_LOCKS_ALL (SYNC_LOCK | SYNC_LOCK_ALL | SYNC_LOCKING_ALL)
+
+/* Access epochs in which a target carries LINK_ACCESS: all but those of a fence. */
+#define SYNC_NAMING (SYNC_ACCESS | SYNC_LOCK | SYNC_LOCK_ALL)
 
 /* With any of these no operation goes out. */
-#define SYNC_NO_OPERATION (SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING)
+#define SYNC_NO_OPERATION \
+	(SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING | SYNC_LOCKING_ALL)
 
 enum sync_call {
 	CALL_START,
@@ -45,7 +53,12 @@ enum sync_call {
 	CALL_OPERATION,
 	CALL_FREE,
 	CALL_FREE_LOST, /* free of a window that has lost a member: it gives up what is open */
-	CALL_FOR_SOMEBODY
+	CALL_FOR_SOMEBODY,
+	CALL_LOCK,
+	CALL_UNLOCK,
+	CALL_LOCK_ALL,
+	CALL_UNLOCK_ALL,
+	CALL_REQUEST,
 };
 
 /* What a call passes over and ends, what must not be set, and (unless 0) of what one must be. */
@@ -64,17 +77,25 @@ struct legality {
 // clang-format off
 static const struct legality legality[] = {
 	/*                  ends                                        forbids                                   needs */
-	[CALL_START]     = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS,                              0 },
+	[CALL_START]     = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS | SYNC_LOCKS_ALL,             0 },
 	[CALL_POST]      = { SYNC_EXPOSURE_NOBODY,                      SYNC_EXPOSURE,                            0 },
 	[CALL_FOR_SOMEBODY]    = { 0,                                         SYNC_FENCE_PENDING | SYNC_FREEING,        0 },
 	[CALL_COMPLETE]  = { 0,                                         SYNC_COMPLETING,                          SYNC_ACCESS | SYNC_ACCESS_NOBODY },
 	[CALL_WAIT]      = { 0,                                         SYNC_WAITING,                             SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY },
-	[CALL_OPERATION] = { SYNC_ACCESS_NOBODY,                        SYNC_NO_OPERATION & ~SYNC_ACCESS_NOBODY,  SYNC_ACCESS | SYNC_FENCE },
-	[CALL_FENCE]     = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE |
+	[CALL_OPERATION] = { SYNC_ACCESS_NOBODY,                        SYNC_NO_OPERATION & ~SYNC_ACCESS_NOBODY,  SYNC_NAMING | SYNC_FENCE },
+	[CALL_FENCE]     = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE | SYNC_LOCKS_ALL |
 	                                                                SYNC_FENCING | SYNC_FREEING,              0 },
-	[CALL_FREE]      = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE |
+	[CALL_FREE]      = { SYNC_ACCESS_NOBODY | SYNC_EXPOSURE_NOBODY, SYNC_ACCESS | SYNC_EXPOSURE | SYNC_LOCKS_ALL |
 	                                                                SYNC_FENCE_PENDING | SYNC_FENCING,        0 },
-	[CALL_FREE_LOST] = { 0,                                         SYNC_COMPLETING | SYNC_WAITING | SYNC_FENCING, 0 },
+	[CALL_FREE_LOST] = { 0,                                         SYNC_COMPLETING | SYNC_WAITING |
+	                                                                SYNC_FENCING | SYNC_LOCKING_ALL,          0 },
+	[CALL_LOCK]      = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS | SYNC_LOCK_ALL | SYNC_LOCKING_ALL |
+	                                                                SYNC_FENCE_PENDING | SYNC_FENCING | SYNC_FREEING, 0 },
+	[CALL_UNLOCK]    = { 0,                                         0,                                        SYNC_LOCK },
+	[CALL_LOCK_ALL]  = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS | SYNC_LOCKS_ALL |
+	                                                                SYNC_FENCE_PENDING | SYNC_FENCING | SYNC_FREEING, 0 },
+	[CALL_UNLOCK_ALL]= { 0,                                         SYNC_LOCKING_ALL,                         SYNC_LOCK_ALL },
+	[CALL_REQUEST]   = { 0,                                         SYNC_LOCKING_ALL | SYNC_FREEING,          SYNC_LOCK | SYNC_LOCK_ALL },
 };
 // clang-format on
 

@@ -8,12 +8,13 @@
  * of the group; hide the entry and deregister. After the barrier nobody has anything under way.
  *
  * When a member is lost (dead, or gone from the window itself). There is always a way out:
- * epochs that are open are given up, since nobody may be left who could end them. Those who wait for
- * this rank see from the hidden entry that it has gone. Origins that are inside an epoch which it
- * has granted have ORIGINS_MS to end it, before the memory goes from under their operations. Then
- * the survivors make a barrier of their own, as far as they know of the same deaths, and in any case
- * go on after SURVIVORS_MS; the slot is not used again, because a write that is still on its way
- * would change a later window's flags.
+ * epochs that are open are given up, since nobody may be left who could end them; locks of those who
+ * live are given back, since others may wait for them. Those who wait for this rank see from the
+ * hidden entry that it has gone. Origins that are inside an epoch which it has granted have ORIGINS_MS
+ * to end it, before the memory goes from under their operations. Then the survivors make a barrier of
+ * their own, as far as they know of the same deaths, and in any case go on after SURVIVORS_MS; the
+ * slot is not used again, because a write that is still on its way would change a later window's
+ * flags.
  */
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@
 #include "job/wait.h"
 #include "win/epoch.h"
 #include "win/link.h"
+#include "win/lock_words.h"
 #include "win/win.h"
 #include "win/window.h"
 
@@ -44,14 +46,25 @@ static bool is_lost(const struct oriel_win *win)
 	return job_told_of_member(win->job, win->group);
 }
 
-/* Give up what is open: held-back operations are dropped, the device lets go of the caller's memory. */
+bool window_free_refused(struct oriel_win *win)
+{
+	unsigned hindrances;
+
+	owned_lock_take(&win->lock);
+	hindrances = win->sync & legality[is_lost(win) ? CALL_FREE_LOST : CALL_FREE].forbids;
+	owned_lock_give(&win->lock);
+	return hindrances != 0;
+}
+
+/* Give up what is open: operations are dropped, the device lets go of the caller's memory, locks are given back. */
 static void give_up_epochs(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		if (win->links.table[i] && (win->links.table[i]->marks & LINK_TOUCHED) && link_lost(win->links.table[i]))
 			link_let_go(win->links.table[i]);
 	}
-	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING);
+	locks_give_back(win);
+	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING | SYNC_LOCKS_ALL);
 }
 
 /* Take the right to free the window. The caller holds the lock. */
@@ -76,10 +89,12 @@ struct draining {
 /* Whether a link's last request is complete, or lost with its peer. */
 static bool link_drained(struct draining *draining, struct link *link)
 {
-	if (wire_done(&link->peer->wire, link->last_number))
+	if (wire_done(&link->peer->wire, link->last_number) && !link_records(link))
 		return true;
 	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_died */
-		return wire_drive(&link->peer->wire, link->last_number);
+		return wire_drive(&link->peer->wire, link->last_number) && link_applied(link);
+	wire_break(&link->peer->wire); /* nothing lands any more in what is released next */
+	record_out_cut(link->peer);
 	draining->dead = link->rank;
 	return true;
 }
@@ -109,8 +124,10 @@ static int drain_watch(void *arg, struct wait *wait)
 	struct oriel_win *win = ((struct draining *)arg)->win;
 
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (win->links.table[i] && !wire_done(&win->links.table[i]->peer->wire, win->links.table[i]->last_number))
-			wait_watch(wait, win->links.table[i]->peer);
+		const struct link *link = win->links.table[i];
+
+		if (link && (link_records(link) || !wire_done(&link->peer->wire, link->last_number)))
+			wait_watch(wait, link->peer);
 	}
 	return 0;
 }
@@ -302,7 +319,7 @@ int oriel_win_free(oriel_win **win)
 {
 	struct oriel_job *job;
 	uint32_t slot;
-	bool over = false;
+	bool over = false, reuse;
 	int rc = win_check(win ? *win : NULL, "oriel_win_free");
 
 	if (rc)
@@ -318,8 +335,12 @@ int oriel_win_free(oriel_win **win)
 		return rc ? err_in(rc, "oriel_win_free") : 0;
 	window_hide(*win);
 	wait_for_lookups(*win);
+	far_watch_stop(*win);
+	reuse = rc == 0;
+	if (reuse)
+		rc = refusal_tell(&(*win)->refusals);
 	window_release(*win);
-	window_give_slot(job, slot, rc == 0);
+	window_give_slot(job, slot, reuse);
 	*win = NULL;
 	return rc ? err_in(rc, "oriel_win_free") : 0;
 }

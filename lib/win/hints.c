@@ -2,40 +2,204 @@
 /* hints.c - see hints.h. */
 #include "win/hints.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/util.h"
 
-static void set_text(char *to, size_t to_bytes, const char *from)
-{
-	size_t bytes = min_size(strlen(from), to_bytes - 1);
+static const struct {
+	const char *word;
+	unsigned bit;
+} orderings[] = { { "rar", ORDER_RAR }, { "raw", ORDER_RAW }, { "war", ORDER_WAR }, { "waw", ORDER_WAW } };
 
-	memcpy(to, from, bytes);
-	to[bytes] = '\0';
+#define ORDERINGS (sizeof(orderings) / sizeof(orderings[0]))
+#define BLANKS " \t"
+
+static int unusable(const char *key, const char *value, const char *legal)
+{
+	return err_set(ORIEL_ERR_ARG, "the hint %s is \"%s\", must be %s", key, value, legal);
 }
 
-static void take_hint(struct oriel_win_info *info, const char *key, const char *value)
+static int take_flag(int *flag, const char *key, const char *value)
 {
-	int is_true = strcmp(value, "true") == 0;
+	bool is_true = strcmp(value, "true") == 0;
 
-	if (strcmp(key, "no_locks") == 0)
-		info->no_locks = is_true;
-	else if (strcmp(key, "same_size") == 0)
-		info->same_size = is_true;
-	else if (strcmp(key, "same_disp_unit") == 0)
-		info->same_disp_unit = is_true;
-	else if (strcmp(key, "accumulate_ordering") == 0)
-		set_text(info->accumulate_ordering, sizeof(info->accumulate_ordering), value);
-	else if (strcmp(key, "accumulate_ops") == 0)
-		set_text(info->accumulate_ops, sizeof(info->accumulate_ops), value);
+	if (!is_true && strcmp(value, "false") != 0)
+		return unusable(key, value, "\"true\" or \"false\"");
+	*flag = is_true;
+	return 0;
 }
 
-void hints_take(struct oriel_win_info *info, const struct oriel_hint hints[])
+static int take_number(uint64_t *number, uint64_t most, const char *key, const char *value)
 {
-	set_text(info->accumulate_ordering, sizeof(info->accumulate_ordering), "rar,raw,war,waw");
-	set_text(info->accumulate_ops, sizeof(info->accumulate_ops), "same_op_no_op");
-	for (; hints && hints->key; hints++) {
-		if (hints->value)
-			take_hint(info, hints->key, hints->value);
+	char legal[64], *end;
+
+	errno = 0;
+	*number = strtoull(value, &end, 10);
+	if (isdigit((unsigned char)*value) && *end == '\0' && errno == 0 && *number <= most)
+		return 0;
+	snprintf(legal, sizeof(legal), "a number from 0 to %llu", (unsigned long long)most);
+	return unusable(key, value, legal);
+}
+
+static int take_granularity(struct oriel_win_info *info, const char *key, const char *value)
+{
+	uint64_t number;
+	int rc = take_number(&number, SIZE_MAX, key, value);
+
+	if (rc == 0)
+		info->accumulate_granularity_bytes = (size_t)number;
+	return rc;
+}
+
+static int take_signals(struct oriel_win_info *info, const char *key, const char *value)
+{
+	uint64_t number;
+	int rc = take_number(&number, SIGNALS_MAX, key, value);
+
+	if (rc == 0)
+		info->signal_count = (uint32_t)number;
+	return rc;
+}
+
+static int take_ops(struct oriel_win_info *info, const char *key, const char *value)
+{
+	if (strcmp(value, "same_op") != 0 && strcmp(value, "same_op_no_op") != 0)
+		return unusable(key, value, "\"same_op\" or \"same_op_no_op\"");
+	snprintf(info->accumulate_ops, sizeof(info->accumulate_ops), "%s", value);
+	return 0;
+}
+
+/* The bit of a word, without the blanks around it; 0: it is none. */
+static unsigned ordering_bit(const char *word, size_t bytes)
+{
+	size_t blanks = min_size(strspn(word, BLANKS), bytes);
+
+	word += blanks;
+	bytes -= blanks;
+	while (bytes > 0 && strchr(BLANKS, word[bytes - 1]))
+		bytes--;
+	for (size_t i = 0; i < ORDERINGS; i++) {
+		if (strlen(orderings[i].word) == bytes && memcmp(orderings[i].word, word, bytes) == 0)
+			return orderings[i].bit;
 	}
+	return 0;
+}
+
+static bool is_none(const char *value)
+{
+	value += strspn(value, BLANKS);
+	return strncmp(value, "none", 4) == 0 && value[4 + strspn(value + 4, BLANKS)] == '\0';
+}
+
+/* A list of words with commas between them; 0: some word is not known. */
+static unsigned ordering_bits(const char *value)
+{
+	unsigned bits = 0, bit;
+
+	for (const char *word = value;; word++) {
+		size_t bytes = strcspn(word, ",");
+
+		bit = ordering_bit(word, bytes);
+		bits |= bit;
+		word += bytes;
+		if (bit == 0 || *word == '\0')
+			return bit ? bits : 0;
+	}
+}
+
+static void set_ordering(struct oriel_win_info *info, unsigned bits)
+{
+	char *to = info->accumulate_ordering;
+
+	strcpy(to, bits ? "" : "none");
+	for (size_t i = 0; i < ORDERINGS; i++) {
+		if (!(bits & orderings[i].bit))
+			continue;
+		strcat(to, *to ? "," : "");
+		strcat(to, orderings[i].word);
+	}
+}
+
+static int take_ordering(struct oriel_win_info *info, const char *key, const char *value)
+{
+	unsigned bits = is_none(value) ? 0 : ordering_bits(value);
+
+	if (bits == 0 && !is_none(value))
+		return unusable(key, value, "\"none\", or a list of rar, raw, war, waw with commas between them");
+	set_ordering(info, bits);
+	return 0;
+}
+
+static int take_no_locks(struct oriel_win_info *info, const char *key, const char *value)
+{
+	return take_flag(&info->no_locks, key, value);
+}
+
+static int take_same_size(struct oriel_win_info *info, const char *key, const char *value)
+{
+	return take_flag(&info->same_size, key, value);
+}
+
+static int take_same_disp_unit(struct oriel_win_info *info, const char *key, const char *value)
+{
+	return take_flag(&info->same_disp_unit, key, value);
+}
+
+static int take_noncontig(struct oriel_win_info *info, const char *key, const char *value)
+{
+	return take_flag(&info->alloc_shared_noncontig, key, value);
+}
+
+/* The known hints; `later`: can be changed after creation. */
+static const struct {
+	const char *key;
+	int (*take)(struct oriel_win_info *info, const char *key, const char *value);
+	bool later;
+} known[] = {
+	{ "no_locks", take_no_locks, false },
+	{ "same_size", take_same_size, false },
+	{ "same_disp_unit", take_same_disp_unit, false },
+	{ "accumulate_ordering", take_ordering, true },
+	{ "accumulate_ops", take_ops, true },
+	{ "mpi_accumulate_granularity", take_granularity, false },
+	{ "alloc_shared_noncontig", take_noncontig, false },
+	{ "signals", take_signals, false },
+};
+
+static int take_hint(struct oriel_win_info *info, const struct oriel_hint *hint, bool later)
+{
+	struct oriel_win_info unused = *info;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(hint->key, known[i].key) == 0)
+			return known[i].take(later && !known[i].later ? &unused : info, hint->key, hint->value);
+	}
+	return 0;
+}
+
+void hints_default(struct oriel_win_info *info)
+{
+	set_ordering(info, ORDER_ALL);
+	snprintf(info->accumulate_ops, sizeof(info->accumulate_ops), "same_op_no_op");
+}
+
+int hints_take(struct oriel_win_info *info, const struct oriel_hint hints[], bool later)
+{
+	int rc = 0;
+
+	for (; rc == 0 && hints && hints->key; hints++) {
+		if (hints->value)
+			rc = take_hint(info, hints, later);
+	}
+	return rc;
+}
+
+uint64_t hints_to_agree(const struct oriel_win_info *info)
+{
+	return (uint64_t)info->accumulate_granularity_bytes << 1 | (info->alloc_shared_noncontig ? 1 : 0);
 }

@@ -7,20 +7,15 @@
 #include "base/dissemination.h"
 #include "base/order.h"
 #include "job/lookup.h"
+#include "job/stripes.h"
 #include "job/wait.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "job/wait.h"
+#include "win/lock_words.h"
+#include "win/far_regions.h"
 #include "win/win.h"
-
-static void count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes)
-{
-	pthread_mutex_lock(&job->lock);
-	job->holdings.links += (uint32_t)links;
-	job->holdings.link_bytes += (size_t)bytes;
-	pthread_mutex_unlock(&job->lock);
-}
 
 /* At most seven eighths full: few bytes, short searches. */
 static bool grow_table(struct oriel_win *win)
@@ -42,7 +37,7 @@ static bool grow_table(struct oriel_win *win)
 			bigger[link_slot(win, old[i]->rank)] = old[i];
 	}
 	free(old);
-	count_bytes(win->job, 0, (ptrdiff_t)((capacity - old_capacity) * sizeof(struct link *)));
+	link_count_bytes(win->job, 0, (ptrdiff_t)((capacity - old_capacity) * sizeof(struct link *)));
 	return true;
 }
 
@@ -65,7 +60,7 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 	made->rank = rank;
 	win->links.table[link_slot(win, rank)] = made;
 	win->links.count++;
-	count_bytes(win->job, 1, sizeof(*made));
+	link_count_bytes(win->job, 1, sizeof(*made));
 	*link = made;
 	return 0;
 }
@@ -77,6 +72,33 @@ static void learn_partner(struct oriel_win *win, const struct link *link, struct
 		if (dissemination_partner(win->group->size, win->group->my_rank, round, 1) == link->rank)
 			win->fence.partner[round].words = words;
 	}
+}
+
+static enum link_words words_of(const struct dir_entry *entry)
+{
+	if (entry->flags & DIR_WORDS_BY_DEVICE)
+		return WORDS_BY_DEVICE;
+	return entry->flags & DIR_WORDS_BY_BOTH ? WORDS_BY_BOTH : WORDS_BY_PROCESSOR;
+}
+
+/* Whether words are changed by another device than the one that puts go by, or at another address. */
+static bool words_are_apart(const struct link *link, const struct dir_entry *entry)
+{
+	return link->words == WORDS_BY_DEVICE && (entry->words_rkey != entry->rkey || device_lends(link->peer->device));
+}
+
+/* What few members have. False when memory is out. */
+static bool learn_rest(struct link *link, const struct dir_entry *entry)
+{
+	bool dynamic = entry->flags & DIR_DYNAMIC;
+
+	if (!dynamic && entry->signal_count == 0 && !words_are_apart(link, entry))
+		return true;
+	if (!link_make_rest(link))
+		return false;
+	link->rest->words_rkey = entry->words_rkey;
+	signals_learn(&link->rest->signals, entry);
+	return !dynamic || far_regions_begin(link, (struct remote){ entry->base, entry->rkey });
 }
 
 /* Everything is known: publish it to the window, and send the post that was queued meanwhile (P6, P11). */
@@ -91,12 +113,17 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 		return;
 	}
 	link->base = entry->base;
+	link->words = words_of(entry) & LINK_WORDS_MASK;
 	link->size_bytes = entry->size_bytes;
 	link->disp_unit_bytes = entry->disp_unit_bytes;
 	link->rkey = entry->rkey;
 	link->read_only = entry->flags & DIR_READ_ONLY;
-	link->slot = slot;
-	if (peer->reach.self)
+	link->slot = (uint16_t)slot;
+	if (!learn_rest(link, entry)) {
+		link_gone(link);
+		return;
+	}
+	if (peer->reach.self && !link_far(link))
 		link_map(link); /* there is no other way */
 	learn_partner(customer->window, link, (struct remote){ entry->control_addr, entry->control_rkey });
 	pthread_mutex_lock(&peer->lock);
@@ -127,6 +154,8 @@ bool link_grant(struct oriel_win *win, struct link *link)
 		return false; /* with NOCHECK too: where the flags are is not known yet */
 	if (link->marks & LINK_GRANTED)
 		return true;
+	if (link->marks & LINK_LOCK)
+		return lock_step(win, link) > 0;
 	if (flag_load(&link_flags(win, link)->posted) != link->posted_expected)
 		return false; /* the flag_load pairs with link_send_posted at the target */
 	link->marks |= LINK_GRANTED;
@@ -187,10 +216,13 @@ int link_let_go(struct link *link)
 
 	if (state_load(&link->peer->state) == PEER_DEAD) { /* pairs with rank_died */
 		wire_break(wire);
+		record_out_cut(link->peer);
 		return ORIEL_ERR_PEER;
 	}
 	/* It lives and has left the window: requests are answered. */
-	return !(link->marks & LINK_TOUCHED) || wire_drive(wire, link->last_number) ? ORIEL_ERR_PEER : 0;
+	if ((link->marks & LINK_TOUCHED) && !wire_drive(wire, link->last_number))
+		return 0;
+	return link_applied(link) ? ORIEL_ERR_PEER : 0;
 }
 
 int link_send_posted(struct link *link)
@@ -233,32 +265,51 @@ void link_map(struct link *link)
 {
 	void *here;
 
-	link->map_asked = true;
-	if (link->read_only && !link->peer->reach.self)
+	link->mapping = MAPPING_NONE;
+	if (link_far(link) || (link->read_only && !link->peer->reach.self)) /* a dynamic one's regions: each by itself */
 		return;
-	if (!reach_region(&link->peer->reach, (struct remote){ link->base, link->rkey }, link->size_bytes, &here))
+	if (!reach_region(&link->peer->reach, (struct remote){ link->base, link->rkey }, link->size_bytes, &here)) {
+		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_MOVED : MAPPING_NONE;
 		return;
+	}
+	link->stripe_shift = stripe_shift((uintptr_t)here, link->base) & LINK_SHIFT_MASK;
 	link->base = (uintptr_t)here;
-	link->mapped = true;
+	link->mapping = link->read_only ? MAPPING_READABLE : MAPPING_WHOLE;
+	stripes_map(link->peer);
 }
 
 static void unmap(struct link *link)
 {
-	if (link->mapped)
+	if (link_mapped(link))
 		reach_return(&link->peer->reach, (void *)(uintptr_t)link->base, link->size_bytes);
-	link->mapped = false;
+	link->mapping = MAPPING_NONE;
+	signals_unmap(link);
+}
+
+static size_t link_bytes(const struct link *link)
+{
+	return sizeof(*link) + (link->rest ? sizeof(*link->rest) : 0);
+}
+
+static void link_free(struct link *link)
+{
+	far_regions_free(link);
+	unmap(link);
+	free(link->rest);
+	free(link);
 }
 
 void links_free(struct oriel_win *win)
 {
-	size_t bytes = win->links.capacity * sizeof(struct link *) + win->links.count * sizeof(struct link);
+	size_t bytes = win->links.capacity * sizeof(struct link *);
 
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (win->links.table[i])
-			unmap(win->links.table[i]);
-		free(win->links.table[i]);
+		if (!win->links.table[i])
+			continue;
+		bytes += link_bytes(win->links.table[i]);
+		link_free(win->links.table[i]);
 	}
-	count_bytes(win->job, -(int)win->links.count, -(ptrdiff_t)bytes);
+	link_count_bytes(win->job, -(int)win->links.count, -(ptrdiff_t)bytes);
 	free(win->links.table);
 	win->links.table = NULL;
 	win->links.count = 0;
@@ -280,14 +331,14 @@ static int described_step(void *arg)
 static int granted_step(void *arg)
 {
 	const struct link_wait *waiting = arg;
-	bool granted;
+	int rc;
 
 	owned_lock_take(&waiting->win->lock);
-	granted = link_grant(waiting->win, waiting->link);
+	rc = link_grant(waiting->win, waiting->link) ? 1 : lock_error(waiting->win, waiting->link);
 	owned_lock_give(&waiting->win->lock);
-	if (!granted)
+	if (rc == 0)
 		wait_serve(waiting->win->job, waiting->link->peer);
-	return granted;
+	return rc;
 }
 
 static int waiting_watch(void *arg, struct wait *wait)
@@ -298,4 +349,45 @@ static int waiting_watch(void *arg, struct wait *wait)
 }
 
 const struct waiter link_described = { described_step, waiting_watch };
-const struct waiter link_granted = { granted_step, waiting_watch };
+static const struct waiter link_granted = { granted_step, waiting_watch };
+
+int link_await_grant(struct oriel_win *win, struct link *link, const char *call)
+{
+	struct link_wait waiting = { win, link };
+	struct wait wait;
+	int rc;
+
+	wait_begin(&wait, win->job, call, win);
+	owned_lock_give(&win->lock);
+	rc = wait_until(&wait, &link_granted, &waiting);
+	owned_lock_take(&win->lock);
+	return rc;
+}
+
+void link_enter_lock_all(struct oriel_win *win, struct link *link)
+{
+	link->marks = (uint16_t)((link->marks & LINK_COPIED) | LINK_ACCESS | LINK_LOCK);
+	if (win->locks.nocheck)
+		link->marks |= LINK_NOCHECK | LINK_GRANTED;
+}
+
+int link_lock_all(struct oriel_win *win, int rank, const char *call)
+{
+	struct link *link;
+	int rc = link_get(win, rank, &link);
+
+	if (rc == 0)
+		rc = link_prefetch(win, link);
+	if (rc || link_lost(link))
+		return rc;
+	if (!(link->marks & LINK_ACCESS))
+		link_enter_lock_all(win, link);
+	if (link_grant(win, link))
+		return 0;
+	rc = link_await_grant(win, link, call);
+	if (rc != ORIEL_ERR_PEER)
+		return rc;
+	if (!link->held && !(link->marks & LINK_TOUCHED))
+		link->marks &= LINK_COPIED;
+	return 0;
+}

@@ -12,12 +12,18 @@
 #ifndef ORIEL_LINK_H
 #define ORIEL_LINK_H
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/order.h"
 #include "job/peer.h"
+#include "job/record_out.h"
+#include "job/stripes.h"
+#include "win/signals.h"
 
+struct far_regions;
 struct oriel_win;
 struct wait;
 struct waiter;
@@ -34,37 +40,120 @@ enum link_state {
  * goes from ACCESS to GRANTED to FLAGGED to CLOSED, each with those before it; the others are facts
  * beside that.
  */
-#define LINK_ACCESS 0x0001u  /* named by the access epoch */
-#define LINK_GRANTED 0x0002u /* its post has been seen; the flag word may have moved on since (P12) */
-#define LINK_TOUCHED 0x0004u /* operations have been issued */
-#define LINK_GOT 0x0008u     /* gets among them */
-#define LINK_WAITING 0x0010u /* some of them use origin memory until their completion */
-#define LINK_FLAGGED 0x0020u /* completed has been sent */
-#define LINK_CLOSED 0x0040u  /* nothing left to do in this epoch */
-#define LINK_COPIED 0x0080u  /* copied puts of closed epochs may still fail (P5); up to last_number */
+#define LINK_ACCESS 0x0001u    /* named by the access epoch */
+#define LINK_GRANTED 0x0002u   /* its post has been seen; the flag word may have moved on since (P12) */
+#define LINK_TOUCHED 0x0004u   /* operations have been issued */
+#define LINK_GOT 0x0008u       /* gets among them */
+#define LINK_WAITING 0x0010u   /* some of them use origin memory until their completion */
+#define LINK_FLAGGED 0x0020u   /* completed has been sent */
+#define LINK_CLOSED 0x0040u    /* nothing left to do in this epoch */
+#define LINK_COPIED 0x0080u    /* copied puts of closed epochs may still fail (P5); up to last_number */
+#define LINK_LOCK 0x0100u      /* named by a lock epoch: ACCESS too, GRANTED once the lock is held */
+#define LINK_LOCKING 0x0200u   /* a thread is inside lock or unlock, or has left it by a time-out */
+#define LINK_EXCLUSIVE 0x0400u /* the lock is */
+#define LINK_NOCHECK 0x0800u   /* nothing is to be acquired or given back */
+#define LINK_FLUSHED 0x1000u   /* a flush was the last call: the next put may be alone until another */
 
+/* Who changes aligned integers of 8 bytes of the member's: layout.h. */
+enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
+
+/* Whether the member's memory is mapped here (reach.h). */
+enum link_mapping {
+	MAPPING_UNASKED,
+	MAPPING_NONE,     /* it cannot be, or (dynamic) its regions are, each by itself */
+	MAPPING_MOVED,    /* it cannot be, but may be written, and the device may move bytes at once (reach.h) */
+	MAPPING_READABLE, /* our own, which may not be written */
+	MAPPING_WHOLE,
+};
+
+/* What few links need. */
+struct link_rest {
+	struct link_signals signals;
+	struct far_regions *far; /* of a dynamic window; else NULL */
+	uint64_t there;          /* of the member's memory, there */
+	uint64_t records;        /* last record sent to the member (record_out.h) and not known applied; 0: none */
+	uint32_t words_rkey;     /* of the device that changes words, where it is one */
+	uint32_t lock;           /* the record of its lock (lock_words.c), as index + 1; 0: none */
+};
+
+#define LINK_SHIFT_MASK 31u /* the bits of stripe_shift */
+#define LINK_WORDS_MASK 3u  /* of words */
+
+/* Members of less than 8 bytes that different threads write are not bits of one byte. */
 struct link {
 	struct peer *peer;
-	uint64_t base; /* of the member's memory, there; here if it is mapped (reach.h) */
+	uint64_t base; /* of the member's memory, there; here if it is mapped */
 	uint64_t size_bytes;
 	uint64_t posted_expected; /* as origin: value of the posted word that the open, or last, access epoch waits for */
 	uint64_t completed_sent;  /* as origin: value last written to its completed word */
 	uint64_t posted_sent;     /* as target: value last written to its posted word */
 	uint64_t completed_expected; /* as target: value of the completed word that the open, or last, epoch waits for */
 	uint64_t last_number;        /* last work request of this window on the peer's wire */
+	struct link_rest *rest;      /* link_rest() */
 	int rank;                    /* in the window's group */
 	uint32_t disp_unit_bytes;
 	uint32_t rkey;
-	uint32_t slot;  /* of the window at the member */
-	uint32_t held;  /* first held-back operation, as index + 1; 0: none */
-	uint8_t state;  /* enum link_state; by the service thread; link_state() */
-	bool read_only; /* the member's memory may not be written */
-	bool map_asked; /* this and the next are guarded by win->lock: bytes of their own, not bits beside read_only */
-	bool mapped;
-	bool checking;    /* its window is being looked for again; guarded by peer->lock */
-	bool post_queued; /* a post flag to send once the link is ready; guarded by peer->lock */
+	uint32_t held; /* first held-back operation, as index + 1; 0: none */
+	uint16_t slot; /* of the window at the member */
 	uint16_t marks;
+	uint8_t state;            /* enum link_state; by the service thread; link_state() */
+	uint8_t mapping : 3;      /* enum link_mapping; guarded by win->lock, as the next */
+	uint8_t stripe_shift : 5; /* pages from an address here to the same at the member, modulo STRIPES */
+	uint8_t : 0;              /* what other threads write is another word of memory */
+	bool read_only : 1;       /* the member's memory may not be written; by the service thread, as the next */
+	uint8_t words : 2;        /* enum link_words */
+	uint8_t : 0;
+	bool checking : 1;    /* its window is being looked for again; guarded by peer->lock */
+	bool post_queued : 1; /* a post flag to send once the link is ready; guarded by peer->lock */
 };
+
+static_assert(sizeof(struct link) <= 96, "one more window costs little for each neighbour (W8)");
+static_assert(STRIPES - 1 <= LINK_SHIFT_MASK, "a number of pages fits link->stripe_shift");
+static_assert(WINDOWS_MAX <= UINT16_MAX + 1, "a slot fits link->slot");
+
+/* NULL: nothing of it. Pairs with link_make_rest; the service thread fills it before the link is ready. */
+static inline struct link_rest *link_rest(const struct link *link)
+{
+	return __atomic_load_n(&link->rest, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * See to it that the link has its rest: the service thread until the link is ready, then who holds
+ * win->lock. False when memory is out.
+ */
+bool link_make_rest(struct link *link);
+
+/* For oriel_usage: so many links and bytes more, or less. */
+void link_count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes);
+
+static inline bool link_mapped(const struct link *link)
+{
+	return link->mapping >= MAPPING_READABLE;
+}
+
+/* What the member has of a dynamic window, once the link is ready; else NULL. */
+static inline struct far_regions *link_far(const struct link *link)
+{
+	const struct link_rest *rest = link_rest(link);
+
+	return rest ? rest->far : NULL;
+}
+
+/* How many signals the member has; the link is ready. */
+static inline uint32_t link_signal_count(const struct link *link)
+{
+	const struct link_rest *rest = link_rest(link);
+
+	return rest ? rest->signals.count : 0;
+}
+
+/* The last record sent to the member and not known applied; 0: none. */
+static inline uint64_t link_records(const struct link *link)
+{
+	const struct link_rest *rest = link_rest(link);
+
+	return rest ? rest->records : 0;
+}
 
 /* Pairs with the release store of link_ready: the description is visible after LINK_READY. */
 static inline enum link_state link_state(const struct link *link)
@@ -82,6 +171,28 @@ static inline void link_ready(struct link *link)
 static inline void link_gone(struct link *link)
 {
 	__atomic_store_n(&link->state, LINK_GONE, __ATOMIC_RELEASE);
+}
+
+/* An address here of mapped memory, as it lies at the member as far as its words of numbers care (stripes.h). */
+static inline uint64_t link_there(const struct link *link, uint64_t addr)
+{
+	return addr + link->stripe_shift * STRIPE_BYTES;
+}
+
+/*
+ * One turn of a wait for the records of this window that have been sent to the member: whether they are
+ * applied and their results here. The caller holds win->lock.
+ */
+static inline bool link_applied(struct link *link)
+{
+	uint64_t records = link_records(link);
+
+	if (records == 0)
+		return true;
+	if (!record_out_drive(link->peer, records))
+		return false;
+	link->rest->records = 0;
+	return true;
 }
 
 /* Whether the member is dead, or has no such window: nothing will come of it. */
@@ -130,6 +241,12 @@ int link_prefetch(struct oriel_win *win, struct link *link);
 /* Whether the target has opened its window to us: its post flag of this epoch has been seen. Holds win->lock. */
 bool link_grant(struct oriel_win *win, struct link *link);
 
+/* In lock_all: the member becomes a target, whose lock comes with link_grant. The caller holds win->lock. */
+void link_enter_lock_all(struct oriel_win *win, struct link *link);
+
+/* The same, and its lock is waited for. One that is lost is no error here: the first operation to it tells. */
+int link_lock_all(struct oriel_win *win, int rank, const char *call);
+
 /*
  * Send the post flag `posted_sent`, now or as soon as the link is ready. ERRORS: ORIEL_ERR_PEER,
  * ORIEL_ERR_MEMORY.
@@ -142,16 +259,18 @@ int link_send_posted(struct link *link);
 /* Release all links of a window. */
 void links_free(struct oriel_win *win);
 
-/*
- * What can be waited for of one link, without win->lock: its description, its post. ERRORS:
- * ORIEL_ERR_PEER.
- */
+/* What can be waited for of one link, without win->lock: its description. ERRORS: ORIEL_ERR_PEER. */
 struct link_wait {
 	struct oriel_win *win;
 	struct link *link;
 };
 
 extern const struct waiter link_described;
-extern const struct waiter link_granted;
+
+/*
+ * Wait until the target is granted: its post is here, or its lock held. The caller holds win->lock, which is
+ * given up meanwhile. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT, those of a shortage.
+ */
+int link_await_grant(struct oriel_win *win, struct link *link, const char *call);
 
 #endif

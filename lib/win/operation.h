@@ -6,19 +6,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum op_kind { OP_PUT, OP_GET };
+enum op_kind {
+	OP_PUT,
+	OP_GET,
+	OP_FAMILY, /* of the accumulate family: origin is a struct acc, size_bytes not 0 */
+	OP_SIGNAL_SET,
+	OP_SIGNAL_ADD,
+};
 
 struct op {
 	enum op_kind kind;
-	void *origin; /* a put only reads it */
+	union {
+		void *origin;   /* a put only reads it; held back, one of the family has its struct acc beside (family.h) */
+		uint64_t value; /* of a signal */
+	};
 	size_t size_bytes;
-	uint64_t remote_addr;
+	union {
+		uint64_t remote_addr;
+		uint32_t signal;
+	};
 };
 
 /* An operation issued before the target's post arrived. */
 struct held {
 	struct op op;
 	uint32_t next; /* index + 1 of the link's next one; 0: none */
+	uint32_t last; /* of a link's first one: that of its last */
 };
 
 #endif

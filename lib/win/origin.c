@@ -2,8 +2,10 @@
 /*
  * origin.c - the way of an operation: how its origin memory is used
  *
- * Memory of windows and oriel_mem_register is used as it is. Other memory goes through the wire's
- * ring or, above WIRE_COPY_MAX, is registered until the epoch's operations are complete.
+ * Memory of windows and oriel_mem_register is used as it is, other memory too where the device has a
+ * key for all of it. Elsewhere it goes through the wire's ring or, above WIRE_COPY_MAX, is registered
+ * until the epoch's operations are complete. Puts up to that size are copied in any case: who is to
+ * have the origin back need not wait for the target then.
  */
 #include "win/origin.h"
 
@@ -80,11 +82,11 @@ enum way origin_way(struct oriel_win *win, const struct link *link, const struct
 	const struct wire *wire = &link->peer->wire;
 
 	*lkey = 0;
-	if (link->mapped)
-		return WAY_MAPPED;
 	if (op->kind == OP_PUT && op->size_bytes <= wire->inline_max)
 		return WAY_INLINE;
 	*lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, op->kind == OP_GET);
+	if (*lkey == 0 && (op->kind == OP_GET || op->size_bytes > WIRE_COPY_MAX))
+		*lkey = device_any_lkey(device, op->kind == OP_GET);
 	if (*lkey == 0 && op->size_bytes > WIRE_COPY_MAX)
 		*lkey = epoch_lkey(win, device, op);
 	return *lkey ? WAY_REGISTERED : WAY_COPIED;

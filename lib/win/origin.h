@@ -12,9 +12,9 @@ struct oriel_win;
 struct link;
 
 /*
- * The way of an operation: mapped memory, or how the wire is given the origin; *lkey is for
- * WAY_REGISTERED. Memory that is neither registered nor small is registered for the epoch, or copied
- * piece by piece where that fails. The caller holds win->lock.
+ * The way of an operation by the wire: how it is given the origin; *lkey is for WAY_REGISTERED. Memory
+ * that is neither registered nor small is registered for the epoch, or copied piece by piece where that
+ * fails. The caller holds win->lock.
  */
 enum way origin_way(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey);
 

@@ -13,13 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "job/refusal.h"
+#include "job/agenda.h"
 #include "job/coll.h"
 #include "job/group.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "win/epoch.h"
+#include "win/far_regions.h"
 #include "win/link.h"
 #include "win/operation.h"
+#include "win/regions.h"
+#include "win/requests.h"
+#include "win/shared.h"
+#include "win/signals.h"
 #include "base/dissemination.h"
 #include "base/owned_lock.h"
 #include "base/order.h"
@@ -60,6 +67,7 @@ struct window_memory {
 	struct registration registration; /* none for a window of no bytes */
 	bool read_only;
 	bool allocated; /* the memory is ours: base, mapped_bytes, fd */
+	bool mappable;  /* ranks that share memory with this one can map it, as far as we know */
 	int fd;
 	size_t mapped_bytes;
 };
@@ -76,7 +84,21 @@ struct held_back {
 	struct held *list;
 	uint32_t count; /* entries ever used in this epoch */
 	uint32_t capacity;
-	uint32_t free; /* first entry to use again, as index + 1; 0: none */
+	uint32_t free;    /* first entry to use again, as index + 1; 0: none */
+	uint32_t links;   /* that have some */
+	struct acc *accs; /* beside list: what the entries of OP_FAMILY are (op/acc.h) */
+	uint32_t acc_capacity;
+};
+
+/* Lock epochs. */
+struct locks {
+	uint32_t open; /* links with LINK_LOCK, but for those of lock_all */
+	bool nocheck;  /* lock_all was given ORIEL_MODE_NOCHECK */
+	bool handed;   /* the task is the service thread's: requests have been given up */
+	struct task task;
+	struct lock **list; /* the records of lock_words.c, by link->rest->lock - 1 */
+	uint32_t count;
+	uint32_t capacity;
 };
 
 /* Memory registered for operations under way, with the device of their target. */
@@ -100,21 +122,30 @@ struct oriel_win {
 	uint32_t slot;
 	struct piece control; /* the slot's control block */
 	struct window_memory memory;
+	struct shared_memory shared; /* that memory is a part of */
 	struct oriel_win_info info;
+	void *user;       /* oriel_win_set_user's */
+	uint64_t rehints; /* calls of oriel_win_set_hints so far */
 	uint32_t lookups; /* descriptions being read; atomic, by the service thread downwards */
 
 	struct owned_lock lock; /* guards the rest */
 	struct links links;
+	struct regions regions; /* of a dynamic window */
+	struct far_watch far_watch;
 	unsigned sync; /* SYNC_*: which epochs are open, and which call is inside */
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;
 	struct held_back held;
+	struct locks locks;
 	struct epoch_mrs epoch_mrs;
-	const uint64_t *deaths; /* the job's */
-	uint64_t deaths_seen;   /* of them when sticky errors were last looked for; counter_load */
-	uint64_t probe_ns;      /* oriel_win_test: when awaited peers were last probed */
-	uint64_t gone_ns;       /* when the free found a member gone; 0: it has not */
+	struct signals signals;
+	struct requests requests;
+	struct refusals refusals; /* operations that have failed since, which nobody has been told; not under the lock */
+	const uint64_t *deaths;   /* the job's */
+	uint64_t deaths_seen;     /* of them when sticky errors were last looked for; UINT64_MAX: look; counter_load */
+	uint64_t probe_ns;        /* oriel_win_test: when awaited peers were last probed */
+	uint64_t gone_ns;         /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * window.c - making windows, and asking about them; freeing is free.c
+ * window.c - making windows; freeing is free.c, asking about them info.c
  *
  * DESIGN NOTES
  *
@@ -16,22 +16,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "job/alloc.h"
 #include "job/coll.h"
 #include "job/directory.h"
 #include "base/err.h"
 #include "base/memory_file.h"
-#include "base/public_struct.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "job/mail.h"
+#include "job/twin.h"
 #include "base/order.h"
 #include "base/util.h"
 #include "job/wait.h"
 #include "win/hints.h"
 #include "win/link.h"
+#include "win/lock_words.h"
 #include "win/origin.h"
 #include "win/win.h"
 
+#define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint asks for vectors */
 #define DISP_UNIT_MAX 0x7fffffffu
 
 static int create_check(const void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_group *group,
@@ -53,13 +56,14 @@ static int create_check(const void *base, size_t size_bytes, size_t disp_unit_by
 	return 0;
 }
 
-static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
-                                 const struct oriel_hint hints[])
+static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
+                                   const struct oriel_win_info *info)
 {
 	struct oriel_win *win = handle_new(HANDLE_WIN, sizeof(*win));
 
 	if (!win)
 		return NULL;
+	win->info = *info;
 	win->job = group->job;
 	win->memory.size_bytes = size_bytes;
 	win->memory.disp_unit_bytes = disp_unit_bytes;
@@ -71,9 +75,25 @@ static struct oriel_win *win_new(struct oriel_group *group, size_t size_bytes, s
 	}
 	win->fence.barrier.rounds = log2_up((uint64_t)group->size);
 	win->deaths = &group->job->deaths.count;
+	win->refusals.news = &win->deaths_seen;
 	owned_lock_init(&win->lock);
-	hints_take(&win->info, hints);
+	far_watch_init(&win->far_watch);
 	return win;
+}
+
+/* A window of that kind, with nothing of its own yet. */
+static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
+                   const struct oriel_hint hints[], struct oriel_win **win, const char *call)
+{
+	struct oriel_win_info info = { .kind = kind, .unified = 1 };
+	int rc;
+
+	hints_default(&info);
+	rc = hints_take(&info, hints, false);
+	if (rc)
+		return err_in(rc, call);
+	*win = win_alloc(group, size_bytes, disp_unit_bytes, &info);
+	return *win ? 0 : err_set(ORIEL_ERR_MEMORY, "%s: out of memory", call);
 }
 
 /* Release everything but flag words and slot. */
@@ -82,8 +102,10 @@ void window_release(struct oriel_win *win)
 	struct oriel_job *job = win->job;
 
 	release_epoch_mrs(win);
+	locks_free(win);
 	links_free(win);
-	if (is_registered(&win->memory.registration) && !win->memory.allocated)
+	regions_close(win);
+	if (is_registered(&win->memory.registration) && !win->memory.mappable)
 		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
 	if (is_registered(&win->memory.registration)) {
 		mem_forget(&job->mems, &win->memory.registration);
@@ -94,8 +116,14 @@ void window_release(struct oriel_win *win)
 		munmap(win->memory.base, win->memory.mapped_bytes);
 		close(win->memory.fd);
 	}
+	shared_close(&win->shared);
+	far_watch_destroy(&win->far_watch);
+	signals_close(win);
 	free(win->held.list);
+	free(win->held.accs);
 	free(win->epoch_mrs.list);
+	free(win->requests.parts);
+	refusals_free(&win->refusals);
 	free(win->access.links);
 	free(win->exposure.links);
 	group_release(win->group);
@@ -110,6 +138,7 @@ static int allocate_memory(struct oriel_win *win)
 	int rc;
 
 	win->memory.allocated = true;
+	win->memory.mappable = true;
 	if (win->memory.size_bytes == 0)
 		return 0;
 	if (win->memory.size_bytes > SIZE_MAX - page)
@@ -120,10 +149,31 @@ static int allocate_memory(struct oriel_win *win)
 	return rc;
 }
 
+/*
+ * Who changes its words (layout.h). Long vectors go by the owner's processor: that is a domain too. Shared
+ * windows are mapped by all their members.
+ */
+static void fill_words(const struct oriel_win *win, uint32_t index, struct dir_entry *entry)
+{
+	const struct device *device = &win->job->devices.list[index], *all = job_atomic_device(win->job);
+
+	if (!is_registered(&win->memory.registration) || win->info.kind == ORIEL_WIN_SHARED)
+		return;
+	if (win->memory.read_only)
+		return; /* a device reads a word by an atomic, which its key does not allow: the owner's processor does it */
+	if (all && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX) {
+		entry->flags |= DIR_WORDS_BY_DEVICE;
+		entry->words_rkey = win->memory.registration.mr[all->index]->rkey;
+	} else if (device->atomics == ATOMICS_GLOB) {
+		entry->flags |= DIR_WORDS_BY_BOTH;
+	}
+}
+
 /* The window as peers of one device see it. */
 static struct dir_entry entry_for(const struct oriel_win *win, uint32_t device)
 {
 	const struct ibv_mr *mr = win->memory.registration.mr[device];
+	const struct device *tickets = job_ticket_device(win->job);
 	struct dir_entry entry = {
 		.base = (uint64_t)(uintptr_t)win->memory.base,
 		.size_bytes = win->memory.size_bytes,
@@ -131,10 +181,20 @@ static struct dir_entry entry_for(const struct oriel_win *win, uint32_t device)
 		.control_rkey = win->control.keys[device].rkey,
 		.rkey = mr ? mr->rkey : 0,
 		.disp_unit_bytes = (uint32_t)win->memory.disp_unit_bytes,
-		.flags = win->memory.read_only ? DIR_READ_ONLY : 0,
+		.flags = (win->memory.read_only ? DIR_READ_ONLY : 0) | (device == 1 ? DIR_SECOND_DEVICE : 0) |
+		         (tickets ? DIR_NEXT_BY_DEVICE : 0),
 	};
 
+	if (tickets)
+		entry.control_atomic_rkey = win->control.keys[tickets->index].rkey;
+	fill_words(win, device, &entry);
+	if (win->regions.table) {
+		entry.base = (uint64_t)(uintptr_t)win->regions.table->root[device].addr;
+		entry.rkey = win->regions.table->root[device].keys[device].rkey;
+		entry.flags |= DIR_DYNAMIC;
+	}
 	memcpy(entry.id, win->id, sizeof(entry.id));
+	signals_describe(win, device, &entry);
 	entry.check = dir_entry_check(&entry);
 	return entry;
 }
@@ -169,8 +229,12 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 	if (rc == 0 && win->memory.size_bytes > 0)
 		rc = mem_add(&win->job->mems, win->memory.base, win->memory.size_bytes, &win->memory.registration,
 		             &win->memory.read_only);
-	if (is_registered(&win->memory.registration) && !win->memory.allocated)
+	if (is_registered(&win->memory.registration) && !win->memory.mappable)
 		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
+	if (rc == 0)
+		rc = signals_open(win);
+	if (rc == 0)
+		rc = records_enter_window(win->job, win->slot, win);
 	if (rc == 0)
 		publish_entries(win);
 	return rc;
@@ -178,6 +242,7 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 
 void window_hide(struct oriel_win *win)
 {
+	records_leave_window(win->job, win->slot);
 	directory_hide(win->job, win->slot);
 }
 
@@ -196,15 +261,33 @@ static int create_barrier(struct oriel_win *win, int vote, const char *call)
 
 	coll_id(id, win->id, 0, COLL_CREATE);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
+	coll.agreed = hints_to_agree(&win->info);
 	wait_begin(&wait, win->job, call, win);
-	return coll_run_once(&coll, &wait);
+	vote = coll_run_once(&coll, &wait);
+	if (vote != ORIEL_ERR_ARG)
+		return vote;
+	return err_set(
+		ORIEL_ERR_ARG,
+		"the hints mpi_accumulate_granularity (here %zu) and alloc_shared_noncontig (here \"%s\") must be the "
+		"same on all members, and are not on rank %d of the job",
+		win->info.accumulate_granularity_bytes, win->info.alloc_shared_noncontig ? "true" : "false", coll.culprit);
+}
+
+/* The memory that the library provides. */
+static int provide_memory(struct oriel_win *win, const char *call)
+{
+	if (win->info.kind == ORIEL_WIN_SHARED)
+		return shared_open(win, call);
+	if (win->info.kind == ORIEL_WIN_DYNAMIC)
+		return regions_open(win);
+	return win->memory.allocated ? allocate_memory(win) : 0;
 }
 
 /* From here on the members go together: who fails takes part in the barrier with the error. */
 static int create_together(struct oriel_win *win, const char *call)
 {
 	bool slot_taken = false;
-	int vote = win->memory.allocated ? allocate_memory(win) : 0;
+	int vote = provide_memory(win, call);
 	int rc;
 
 	if (vote == 0)
@@ -246,10 +329,11 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
 
 	if (rc)
 		return rc;
-	made = win_new(group, size_bytes, disp_unit_bytes, hints);
-	if (!made)
-		return err_set(ORIEL_ERR_MEMORY, "oriel_win_create: out of memory");
+	rc = win_new(ORIEL_WIN_CREATED, group, size_bytes, disp_unit_bytes, hints, &made, "oriel_win_create");
+	if (rc)
+		return rc;
 	made->memory.base = base;
+	made->memory.mappable = alloc_holds(group->job, base, size_bytes);
 	return create_window(made, win, "oriel_win_create");
 }
 
@@ -263,9 +347,9 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 		return rc;
 	if (!base)
 		return err_set(ORIEL_ERR_ARG, "oriel_win_allocate: base is NULL");
-	made = win_new(group, size_bytes, disp_unit_bytes, hints);
-	if (!made)
-		return err_set(ORIEL_ERR_MEMORY, "oriel_win_allocate: out of memory");
+	rc = win_new(ORIEL_WIN_ALLOCATED, group, size_bytes, disp_unit_bytes, hints, &made, "oriel_win_allocate");
+	if (rc)
+		return rc;
 	made->memory.allocated = true;
 	rc = create_window(made, win, "oriel_win_allocate");
 	if (rc == 0)
@@ -273,23 +357,34 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 	return rc;
 }
 
-int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
+int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
+                              oriel_group *group, void **base, oriel_win **win)
 {
-	struct oriel_win_info known;
-	int rc = win_check(win, "oriel_win_query");
+	static const char call[] = "oriel_win_allocate_shared";
+	struct oriel_win *made;
+	int rc = create_check(NULL, 0, disp_unit_bytes, group, (const struct oriel_win *const *)win, call);
 
 	if (rc)
 		return rc;
-	if (!info)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_query: window %p: info is NULL", (const void *)win);
-	rc = public_struct_check(info->struct_bytes, "oriel_win_info");
+	if (!base)
+		return err_set(ORIEL_ERR_ARG, "%s: base is NULL", call);
+	rc = win_new(ORIEL_WIN_SHARED, group, size_bytes, disp_unit_bytes, hints, &made, call);
 	if (rc)
-		return err_in(rc, "oriel_win_query");
-	known = win->info;
-	known.base = win->memory.base;
-	known.size_bytes = win->memory.size_bytes;
-	known.disp_unit_bytes = win->memory.disp_unit_bytes;
-	known.group = win->group;
-	public_struct_copy(info, info->struct_bytes, &known, sizeof(known));
-	return 0;
+		return rc;
+	made->memory.mappable = true;
+	rc = create_window(made, win, call);
+	if (rc == 0)
+		*base = made->memory.base;
+	return rc;
+}
+
+int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group, oriel_win **win)
+{
+	static const char call[] = "oriel_win_create_dynamic";
+	struct oriel_win *made;
+	int rc = create_check(NULL, 0, 1, group, (const struct oriel_win *const *)win, call);
+
+	if (rc == 0)
+		rc = win_new(ORIEL_WIN_DYNAMIC, group, 0, 1, hints, &made, call);
+	return rc ? rc : create_window(made, win, call);
 }

@@ -12,6 +12,9 @@ struct oriel_win;
 /* Hide the directory entry: nobody finds the window here any more. */
 void window_hide(struct oriel_win *win);
 
+/* Whether oriel_win_free would be told that an epoch is in its way. */
+bool window_free_refused(struct oriel_win *win);
+
 /* Release everything but flag words and slot. */
 void window_release(struct oriel_win *win);
 

@@ -8,11 +8,22 @@ bool range_overlaps(const struct range *a, const struct range *b)
 	       b->offset < a->offset + a->size_bytes;
 }
 
-/* The same origin, after a flush of the same epoch: the one operation is done before the other begins. */
+/* Accumulates on the same elements, one behind the other. */
+static bool accumulated(const struct claim *claim, const struct claim *wanted)
+{
+	return claim->type && claim->type == wanted->type && claim->serial != wanted->serial &&
+	       (claim->range.offset - wanted->range.offset) % claim->size_bytes == 0;
+}
+
+/*
+ * The same origin in the same epoch, and after a flush, or in the order of accumulates: the one
+ * operation is done before the other begins.
+ */
 static bool ordered(const struct claim *claim, const struct claim *wanted)
 {
-	return claim->side == CLAIM_TARGET && wanted->side == CLAIM_TARGET && claim->flushed &&
-	       claim->origin == wanted->origin && claim->win == wanted->win && claim->round == wanted->round;
+	return claim->side == CLAIM_TARGET && wanted->side == CLAIM_TARGET &&
+	       (claim->flushed || accumulated(claim, wanted)) && claim->origin == wanted->origin &&
+	       claim->win == wanted->win && claim->round == wanted->round;
 }
 
 bool claims_conflict(const struct claims *claims, const struct claim *wanted)

@@ -14,6 +14,9 @@
  * Memory that is exposed, through whatever window, may be reached by ranks that are ahead of the
  * list. A claim on it therefore outlives its end until no exposure epoch covers the bytes; so do
  * the owner's own stores.
+ *
+ * Accumulates of one origin to the same elements take effect in program order (A15): they may follow
+ * each other without a flush.
  */
 #ifndef ORIEL_TESTS_EPOCHS_CLAIMS_H
 #define ORIEL_TESTS_EPOCHS_CLAIMS_H
@@ -48,6 +51,9 @@ struct claim {
 	uint32_t round; /* the operation's round of post, start, complete, wait; 0: a fence epoch */
 	int origin;     /* ranks of the operation */
 	int target;
+	uint32_t serial;   /* of the operation */
+	int type;          /* accumulates: enum oriel_type; others: 0 */
+	size_t size_bytes; /* of their elements */
 };
 
 struct claims {

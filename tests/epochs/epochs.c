@@ -20,6 +20,7 @@
 
 #include "model.h"
 #include "plan.h"
+#include "serial.h"
 
 #define DIFFERENCES_PRINTED 3
 #define LINE_BYTES 2000
@@ -46,6 +47,11 @@ struct run {
 	oriel_win *win[PLAN_WINDOWS_MAX];
 	bool closed[PLAN_WINDOWS_MAX]; /* a test was true: the exposure epoch is over, wait has nothing to do */
 	oriel_mem *mem[PLAN_MEMS_MAX];
+	oriel_request request[PLAN_REQUESTS_MAX];
+	uint64_t taken[PLAN_WINDOWS_MAX][PLAN_SIGNALS]; /* values of signals */
+	uint8_t operands[BOARD_SEEN_BYTES];
+	uint8_t
+		seen[BOARD_SEEN_BYTES]; /* results of atomics; behind that of a compare_and_swap what it was compared with */
 	int differences;
 };
 
@@ -156,6 +162,8 @@ static void finish_ops(struct run *run)
 			continue;
 		if (op->get)
 			compare_got(run, op);
+		if (op->result.size_bytes > 0)
+			compare(run, "result", op->result.region, op->result.offset, op->result.offset + op->result.size_bytes);
 		if (op->scribble)
 			model_fill_pieces(op, ~op->seed, run->bytes);
 	}
@@ -238,15 +246,61 @@ static oriel_group *make_group(const struct run *run, int count, const int ranks
 	return group;
 }
 
+/* Where everybody's part lies: the caller's own as told, the others' one after the other. */
+static void check_shared(struct run *run, const struct plan_win *win, const void *base)
+{
+	uint8_t *next = NULL;
+
+	for (int i = 0; i < win->count; i++) {
+		const struct plan_part *part = &win->part[win->members[i]];
+		size_t size_bytes, unit;
+		void *at;
+
+		must(run, oriel_win_shared_query(run->win[run->event.win], i, &at, &size_bytes, &unit),
+		     "oriel_win_shared_query");
+		if (size_bytes != part->range.size_bytes || unit != part->unit)
+			stop(run, "oriel_win_shared_query of member %d gave %zu bytes, unit %zu", i, size_bytes, unit);
+		if (win->members[i] == run->job->rank && at != base)
+			stop(run, "oriel_win_shared_query gave %p for the own part at %p", at, base);
+		if (!win->noncontig && next && size_bytes > 0 && at != next)
+			stop(run, "the part of member %d lies at %p, not behind that before it at %p", i, at, (void *)next);
+		next = size_bytes > 0 ? (uint8_t *)at + size_bytes : next;
+	}
+}
+
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+static const struct oriel_hint hints[] = { { "signals", TEXT_OF(PLAN_SIGNALS) }, { NULL, NULL } };
+
+/* Memory of the library's own, shared if the plan says so and the ranks can. */
+static void *make_allocated(struct run *run, const struct plan_win *win, oriel_group *group)
+{
+	static const struct oriel_hint noncontig[] = { { "alloc_shared_noncontig", "true" },
+		                                           { "signals", TEXT_OF(PLAN_SIGNALS) },
+		                                           { NULL, NULL } };
+	const struct plan_part *part = &win->part[run->job->rank];
+	oriel_win **to = &run->win[run->event.win];
+	void *base = run;
+
+	if (win->shared && run->job->can_share) {
+		must(run,
+		     oriel_win_allocate_shared(part->range.size_bytes, part->unit, win->noncontig ? noncontig : hints, group,
+		                               &base, to),
+		     "oriel_win_allocate_shared");
+		check_shared(run, win, base);
+		return part->range.size_bytes > 0 ? base : NULL;
+	}
+	must(run, oriel_win_allocate(part->range.size_bytes, part->unit, hints, group, &base, to), "oriel_win_allocate");
+	return base;
+}
+
 static void allocate(struct run *run, const struct plan_win *win, oriel_group *group)
 {
 	const struct plan_part *part = &win->part[run->job->rank];
 	const struct plan_region *region;
 	struct memory *memory;
-	void *base = run;
+	void *base = make_allocated(run, win, group);
 
-	must(run, oriel_win_allocate(part->range.size_bytes, part->unit, NULL, group, &base, &run->win[run->event.win]),
-	     "oriel_win_allocate");
 	if ((part->range.size_bytes == 0) != !base)
 		stop(run, "oriel_win_allocate of %zu bytes gave base %p", part->range.size_bytes, base);
 	if (!base)
@@ -255,6 +309,82 @@ static void allocate(struct run *run, const struct plan_win *win, oriel_group *g
 	memory = &run->memory[part->range.region];
 	*memory = (struct memory){ .serial = region->serial, .kind = region->kind, .base = base };
 	run->bytes[part->range.region] = base;
+}
+
+/* Dynamic windows: a part is attached in two pieces that touch, where it has room for these. */
+
+static size_t first_piece(const struct plan_part *part)
+{
+	return part->range.size_bytes > 1 ? part->range.size_bytes / 2 : part->range.size_bytes;
+}
+
+static void attach(struct run *run)
+{
+	const struct plan_part *part = &run->plan.win[run->event.win].part[run->job->rank];
+	size_t first = first_piece(part), rest = part->range.size_bytes - first;
+	oriel_win *win = run->win[run->event.win];
+	uint8_t *base;
+
+	if (first == 0)
+		return;
+	base = run->bytes[part->range.region] + part->range.offset;
+	if (rest > 0)
+		must(run, oriel_win_attach(win, base + first, rest), "oriel_win_attach");
+	must(run, oriel_win_attach(win, base, first), "oriel_win_attach");
+}
+
+/* What the plan has forgotten already; the memory is still there. */
+static void detach(struct run *run)
+{
+	const struct plan_part *part = &run->event.freed.part[run->job->rank];
+	size_t first = first_piece(part);
+	oriel_win *win = run->win[run->event.win];
+	uint8_t *base;
+
+	if (first == 0)
+		return;
+	base = run->bytes[part->range.region] + part->range.offset;
+	must(run, oriel_win_detach(win, base), "oriel_win_detach");
+	if (part->range.size_bytes > first)
+		must(run, oriel_win_detach(win, base + first), "oriel_win_detach");
+}
+
+static size_t address_place(int w, int rank)
+{
+	return BOARD_SEEN_BYTES + sizeof(uint64_t) * ((size_t)w * PLAN_RANKS_MAX + (size_t)rank);
+}
+
+/* Tell all members where the part lies, and hear it from them. */
+static void tell_address(struct run *run)
+{
+	const struct plan_win *win = &run->plan.win[run->event.win];
+	const struct plan_part *part = &win->part[run->job->rank];
+	size_t at = address_place(run->event.win, run->job->rank);
+	uint64_t address = 0;
+
+	if (part->range.size_bytes > 0)
+		address = (uint64_t)(uintptr_t)(run->bytes[part->range.region] + part->range.offset);
+	for (int i = 0; i < win->count; i++)
+		must(run, oriel_put(run->job->board, &address, sizeof(address), win->members[i], at), "oriel_put");
+	must(run, oriel_win_flush(run->job->board, ORIEL_RANK_ALL), "oriel_win_flush");
+	must(run, oriel_win_fence(run->win[run->event.win], ORIEL_MODE_NOSUCCEED), "oriel_win_fence");
+	must(run, oriel_win_sync(run->job->board), "oriel_win_sync");
+}
+
+static void reattach(struct run *run)
+{
+	detach(run);
+	update_memory(run);
+	attach(run);
+	tell_address(run);
+	run->closed[run->event.win] = false;
+}
+
+static void create_dynamic(struct run *run, oriel_group *group)
+{
+	must(run, oriel_win_create_dynamic(hints, group, &run->win[run->event.win]), "oriel_win_create_dynamic");
+	attach(run);
+	tell_address(run);
 }
 
 static void create(struct run *run)
@@ -267,14 +397,31 @@ static void create(struct run *run)
 	update_memory(run);
 	if (win->allocated) {
 		allocate(run, win, group);
+	} else if (win->dynamic) {
+		create_dynamic(run, group);
 	} else {
 		if (part->range.size_bytes > 0)
 			base = run->bytes[part->range.region] + part->range.offset;
-		must(run, oriel_win_create(base, part->range.size_bytes, part->unit, NULL, group, &run->win[run->event.win]),
+		must(run, oriel_win_create(base, part->range.size_bytes, part->unit, hints, group, &run->win[run->event.win]),
 		     "oriel_win_create");
 	}
 	must(run, oriel_group_free(&group), "oriel_group_free");
 	run->closed[run->event.win] = false;
+	memset(run->taken[run->event.win], 0, sizeof(run->taken[0]));
+}
+
+/* Everything has arrived. */
+static void check_signals(struct run *run)
+{
+	const struct plan_part *part = &run->event.freed.part[run->job->rank];
+	uint64_t value;
+
+	for (uint32_t i = 0; i < PLAN_SIGNALS; i++) {
+		must(run, oriel_signal_read(run->win[run->event.win], i, &value), "oriel_signal_read");
+		if (value != part->signal_set[i] + part->signal_added[i])
+			stop(run, "signal %u is %llu in the end, not %llu + %llu", i, (unsigned long long)value,
+			     (unsigned long long)part->signal_set[i], (unsigned long long)part->signal_added[i]);
+	}
 }
 
 static void free_window(struct run *run)
@@ -285,6 +432,7 @@ static void free_window(struct run *run)
 	if (run->event.freed.allocated && run->event.freed.part[run->job->rank].range.size_bytes > 0 &&
 	    run->memory[run->event.freed.part[run->job->rank].range.region].kind != REGION_ALLOCATED)
 		stop(run, "the plan has lost an allocated region");
+	check_signals(run);
 	must(run, oriel_win_free(&run->win[w]), "oriel_win_free");
 	if (run->win[w])
 		stop(run, "oriel_win_free has left the handle");
@@ -320,13 +468,23 @@ static int member(const struct run *run, int w, int rank)
 	stop(run, "rank %d is no member", rank);
 }
 
+/* The displacement of the first byte of a part: in a dynamic window, its address. */
+static size_t base_disp(const struct run *run, int w, int target)
+{
+	uint64_t address = 0;
+
+	if (run->plan.win[w].dynamic)
+		memcpy(&address, run->job->board_bytes + address_place(w, target), sizeof(address));
+	return address;
+}
+
 static size_t disp(const struct run *run, const struct plan_op *op, int piece)
 {
 	const struct plan_part *part = &run->plan.win[op->win].part[op->target];
 
 	if (op->size_bytes == 0)
 		return op->wild_disp;
-	return (op->to[piece].offset - part->range.offset) / part->unit;
+	return base_disp(run, op->win, op->target) + (op->to[piece].offset - part->range.offset) / part->unit;
 }
 
 static void *origin_of(const struct run *run, const struct plan_op *op, int piece)
@@ -353,17 +511,82 @@ static void vector_op(struct run *run, const struct plan_op *op)
 	memset(to, 0xee, sizeof(to));
 }
 
-static void operate(struct run *run)
+static void accumulate_vector(struct run *run, const struct plan_op *op, void *result)
 {
-	const struct plan_op *op = run->event.op;
+	struct oriel_origin_piece from[PLAN_PIECES_MAX], back = { result, op->size_bytes };
+	struct oriel_target_piece to[PLAN_PIECES_MAX];
+	int target = member(run, op->win, op->target), from_count = op->fill ? op->origin_count : 0;
+	oriel_win *win = run->win[op->win];
+
+	for (int i = 0; i < op->origin_count; i++)
+		from[i] = (struct oriel_origin_piece){ origin_of(run, op, i), op->from[i].size_bytes };
+	for (int i = 0; i < op->target_count; i++)
+		to[i] = (struct oriel_target_piece){ disp(run, op, i), op->to[i].size_bytes };
+	if (result)
+		must(run,
+		     oriel_get_accumulatev(win, op->fill ? from : NULL, from_count, &back, 1, op->type, op->combine, target, to,
+		                           op->target_count),
+		     "oriel_get_accumulatev");
+	else
+		must(run, oriel_accumulatev(win, from, from_count, op->type, op->combine, target, to, op->target_count),
+		     "oriel_accumulatev");
+}
+
+static void accumulate(struct run *run, const struct plan_op *op)
+{
+	void *origin = op->fill ? origin_of(run, op, 0) : NULL;
+	void *result = op->result.size_bytes ? run->bytes[op->result.region] + op->result.offset : NULL;
+	size_t count = op->size_bytes / elements_bytes(op->type), at = disp(run, op, 0);
+	int target = member(run, op->win, op->target);
+	oriel_win *win = run->win[op->win];
+
+	if (op->vector)
+		accumulate_vector(run, op, result);
+	else if (op->family == FAMILY_ACCUMULATE)
+		must(run, oriel_accumulate(win, origin, count, op->type, op->combine, target, at), "oriel_accumulate");
+	else if (op->family == FAMILY_GET_ACCUMULATE)
+		must(run, oriel_get_accumulate(win, origin, result, count, op->type, op->combine, target, at),
+		     "oriel_get_accumulate");
+	else if (op->family == FAMILY_FETCH_AND_OP)
+		must(run, oriel_fetch_and_op(win, origin, result, op->type, op->combine, target, at), "oriel_fetch_and_op");
+	else
+		must(run, oriel_compare_and_swap(win, origin, op->compare, result, op->type, target, at),
+		     "oriel_compare_and_swap");
+}
+
+/* Loads and stores of another member's part. */
+static void load_or_store(struct run *run, const struct plan_op *op, void *origin)
+{
+	size_t size_bytes, unit;
+	uint8_t *at;
+	void *base;
+
+	must(run, oriel_win_shared_query(run->win[op->win], member(run, op->win, op->target), &base, &size_bytes, &unit),
+	     "oriel_win_shared_query");
+	at = (uint8_t *)base + disp(run, op, 0) * unit;
+	if (op->get)
+		memcpy(origin, at, op->size_bytes);
+	else
+		memcpy(at, origin, op->size_bytes);
+}
+
+static void operate(struct run *run, const struct plan_op *op)
+{
 	oriel_win *win = run->win[op->win];
 	int target = member(run, op->win, op->target);
 	void *origin = origin_of(run, op, 0);
 
 	if (op->fill)
 		model_fill_pieces(op, op->seed, run->bytes);
-	if (op->vector)
+	if (op->signal)
+		must(run, oriel_signal(win, target, op->which, op->value, op->set ? ORIEL_SIGNAL_SET : ORIEL_SIGNAL_ADD),
+		     "oriel_signal");
+	else if (op->family)
+		accumulate(run, op);
+	else if (op->vector)
 		vector_op(run, op);
+	else if (op->direct && op->size_bytes > 0 && run->job->can_share)
+		load_or_store(run, op, origin);
 	else if (op->get)
 		must(run, oriel_get(win, origin, op->size_bytes, target, disp(run, op, 0)), "oriel_get");
 	else
@@ -379,6 +602,84 @@ static void flush(struct run *run)
 		must(run, oriel_win_flush_local(run->win[event->win], target), "oriel_win_flush_local");
 	else
 		must(run, oriel_win_flush(run->win[event->win], target), "oriel_win_flush");
+	finish_ops(run);
+}
+
+/* Signals. */
+
+/* Take one of a range that has the wanted one in it. */
+static bool take_signal(struct run *run)
+{
+	uint32_t first = run->event.signal / 2, count = PLAN_SIGNALS - first, which = PLAN_SIGNALS;
+	oriel_win *win = run->win[run->event.win];
+	uint64_t value, *taken;
+	int flag = 1;
+
+	if (run->event.way == SIGNAL_TEST)
+		must(run, oriel_signal_test(win, first, count, &which, &value, &flag), "oriel_signal_test");
+	else
+		must(run, oriel_signal_wait(win, first, count, &which, &value), "oriel_signal_wait");
+	if (!flag)
+		return false;
+	if (which < first || which >= PLAN_SIGNALS)
+		stop(run, "signal %u is none of %u to %u", which, first, PLAN_SIGNALS - 1);
+	taken = &run->taken[run->event.win][which];
+	if (value < *taken)
+		stop(run, "signal %u has gone back from %llu to %llu", which, (unsigned long long)*taken,
+		     (unsigned long long)value);
+	*taken = value;
+	return true;
+}
+
+static void signal_wait(struct run *run)
+{
+	const struct event *event = &run->event;
+	uint64_t value;
+
+	while (event->way != SIGNAL_UNTIL && run->taken[event->win][event->signal] < event->value) {
+		if (!take_signal(run))
+			sched_yield();
+	}
+	if (event->way == SIGNAL_UNTIL)
+		must(run, oriel_signal_until(run->win[event->win], event->signal, event->value), "oriel_signal_until");
+	must(run, oriel_signal_read(run->win[event->win], event->signal, &value), "oriel_signal_read");
+	if (value < event->value || value < run->taken[event->win][event->signal])
+		stop(run, "signal %u is %llu after a wait for %llu", event->signal, (unsigned long long)value,
+		     (unsigned long long)event->value);
+}
+
+/* Requests. */
+
+static void iflush(struct run *run)
+{
+	const struct event *event = &run->event;
+	int target = event->target < 0 ? ORIEL_RANK_ALL : member(run, event->win, event->target);
+	oriel_request *request = &run->request[event->request];
+
+	if (event->local)
+		must(run, oriel_win_iflush_local(run->win[event->win], target, request), "oriel_win_iflush_local");
+	else
+		must(run, oriel_win_iflush(run->win[event->win], target, request), "oriel_win_iflush");
+}
+
+/* A request may be tested as a copy, too. */
+static bool request_test(struct run *run)
+{
+	oriel_request *request = &run->request[run->event.request], copy = *request;
+	int flag = -1;
+
+	must(run, oriel_request_test(run->event.step % 2 ? request : &copy, &flag), "oriel_request_test");
+	if (flag != 0 && flag != 1)
+		stop(run, "oriel_request_test gave flag %d", flag);
+	return flag;
+}
+
+static void request_wait(struct run *run)
+{
+	while (run->event.by_test && !request_test(run))
+		sched_yield();
+	if (!run->event.by_test)
+		must(run, oriel_request_wait(&run->request[run->event.request]), "oriel_request_wait");
 	finish_ops(run);
 }
 
@@ -420,6 +721,283 @@ static void fence(struct run *run)
 	compare_window(run);
 }
 
+/* Atomics of several origins. */
+
+static size_t board_place(int w, int slot)
+{
+	return ((size_t)w * PLAN_SLOTS_MAX + (size_t)slot) * ELEMENT_LARGEST;
+}
+
+/* What is there, as far as anybody can know. */
+static void look(struct run *run, const struct plan_atomic *atomic, size_t at, void *value)
+{
+	enum oriel_type type = run->plan.win[run->event.win].arena[atomic->target].type;
+	int target = member(run, run->event.win, atomic->target);
+	oriel_win *win = run->win[run->event.win];
+
+	if (!atomic->looks)
+		return;
+	must(run, oriel_fetch_and_op(win, NULL, value, type, ORIEL_NO_OP, target, at), "oriel_fetch_and_op");
+	must(run, oriel_win_flush(win, target), "oriel_win_flush");
+}
+
+static void atomic_vector(struct run *run, const struct plan_atomic *atomic, size_t at, const struct range *all,
+                          uint8_t *origin, uint8_t *result)
+{
+	const struct plan_part *part = &run->plan.win[run->event.win].part[atomic->target];
+	enum oriel_type type = run->plan.win[run->event.win].arena[atomic->target].type;
+	size_t half = (size_t)(atomic->count / 2) * elements_bytes(type), rest = all->size_bytes - half;
+	struct oriel_origin_piece from[] = { { origin, all->size_bytes } }, back[] = { { result, all->size_bytes } };
+	struct oriel_target_piece to[] = { { at, half }, { at + half / part->unit, rest } };
+	int target = member(run, run->event.win, atomic->target);
+	oriel_win *win = run->win[run->event.win];
+
+	if (atomic->family == FAMILY_ACCUMULATE)
+		must(run, oriel_accumulatev(win, from, 1, type, atomic->combine, target, to, 2), "oriel_accumulatev");
+	else
+		must(run, oriel_get_accumulatev(win, from, 1, back, 1, type, atomic->combine, target, to, 2),
+		     "oriel_get_accumulatev");
+}
+
+/* The origin's elements are made anew by whoever needs them; these here live until the end of the phase. */
+static void atomic_operate(struct run *run, const struct plan_atomic *atomic, uint8_t *origin)
+{
+	const struct plan_part *part = &run->plan.win[run->event.win].part[atomic->target];
+	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[atomic->target];
+	uint8_t *result = run->seen + board_place(run->event.win, atomic->slot), *compare = result + ELEMENT_LARGEST / 2;
+	size_t each = elements_bytes(arena->type), count = (size_t)atomic->count;
+	struct range all = { .offset = arena->range.offset + (size_t)atomic->first * each, .size_bytes = count * each };
+	size_t at = base_disp(run, run->event.win, atomic->target) + (all.offset - part->range.offset) / part->unit;
+	int target = member(run, run->event.win, atomic->target);
+	oriel_win *win = run->win[run->event.win];
+
+	elements_fill(arena->type, origin, all.size_bytes, atomic->seed);
+	if (atomic->family == FAMILY_COMPARE_AND_SWAP) {
+		elements_fill(arena->type, compare, each, atomic->seed / 2);
+		look(run, atomic, at, compare);
+		must(run, oriel_compare_and_swap(win, origin, compare, result, arena->type, target, at),
+		     "oriel_compare_and_swap");
+	} else if (atomic->vector) {
+		atomic_vector(run, atomic, at, &all, origin, result);
+	} else if (atomic->family == FAMILY_FETCH_AND_OP) {
+		must(run, oriel_fetch_and_op(win, origin, result, arena->type, atomic->combine, target, at),
+		     "oriel_fetch_and_op");
+	} else if (atomic->family == FAMILY_GET_ACCUMULATE) {
+		must(run, oriel_get_accumulate(win, origin, result, count, arena->type, atomic->combine, target, at),
+		     "oriel_get_accumulate");
+	} else {
+		must(run, oriel_accumulate(win, origin, count, arena->type, atomic->combine, target, at), "oriel_accumulate");
+	}
+}
+
+static void atomics(struct run *run)
+{
+	const struct event *event = &run->event;
+
+	for (int i = event->atomic_first; i < event->atomic_first + event->atomic_count; i++) {
+		const struct plan_atomic *atomic = &run->plan.atomics[event->win].list[i];
+
+		atomic_operate(run, atomic, run->operands + board_place(event->win, atomic->slot));
+	}
+}
+
+/* Before the end of a phase: results go to the owners of the elements. */
+static void report(struct run *run)
+{
+	const struct plan_atomics *all = &run->plan.atomics[run->event.win];
+	oriel_win *board = run->job->board;
+
+	for (int i = 0; i < all->count; i++) {
+		const struct plan_atomic *atomic = &all->list[i];
+		size_t at = board_place(run->event.win, atomic->slot), size_bytes = (size_t)atomic->count * ELEMENT_LARGEST;
+
+		if (atomic->origin == run->job->rank)
+			must(run, oriel_put(board, run->seen + at, size_bytes, atomic->target, at), "oriel_put");
+	}
+	must(run, oriel_win_flush(board, ORIEL_RANK_ALL), "oriel_win_flush");
+}
+
+/* What an operation has made of an element of an arena, by what it told. */
+static void make_edge(const struct run *run, const struct plan_atomic *atomic, int element, struct serial_edge *edge)
+{
+	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[atomic->target];
+	const uint8_t *seen = run->job->board_bytes + board_place(run->event.win, atomic->slot);
+	uint8_t operands[PLAN_ARENA_MAX * ELEMENT_LARGEST];
+	size_t each = elements_bytes(arena->type), at = (size_t)(element - atomic->first) * each;
+
+	memset(edge, 0, sizeof(*edge));
+	memcpy(edge->from, seen + at, each);
+	memcpy(edge->to, seen + at, each);
+	elements_fill(arena->type, operands, (size_t)atomic->count * each, atomic->seed);
+	if (atomic->family != FAMILY_COMPARE_AND_SWAP || memcmp(seen, seen + ELEMENT_LARGEST / 2, each) == 0)
+		elements_apply(arena->type, atomic->combine, edge->to, operands + at);
+}
+
+/* The element's operations: as edges; or their total, onto *total. Gives their number. */
+static int gather(const struct run *run, int element, struct serial_edge *edges, uint8_t *total)
+{
+	const struct plan_atomics *all = &run->plan.atomics[run->event.win];
+	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[run->job->rank];
+	uint8_t operands[PLAN_ARENA_MAX * ELEMENT_LARGEST];
+	size_t each = elements_bytes(arena->type);
+	int count = 0;
+
+	for (int i = 0; i < all->count; i++) {
+		const struct plan_atomic *atomic = &all->list[i];
+
+		if (atomic->target != run->job->rank || element - atomic->first < 0 || element - atomic->first >= atomic->count)
+			continue;
+		elements_fill(arena->type, operands, (size_t)atomic->count * each, atomic->seed);
+		if (arena->total)
+			elements_apply(arena->type, atomic->combine, total, operands + (size_t)(element - atomic->first) * each);
+		else
+			make_edge(run, atomic, element, &edges[count++]);
+	}
+	return count;
+}
+
+static void check_element(struct run *run, int element, const uint8_t *first, const uint8_t *last)
+{
+	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[run->job->rank];
+	static struct serial_edge edges[PLAN_ATOMICS_MAX];
+	size_t each = elements_bytes(arena->type), at = (size_t)element * each;
+	uint8_t from[ELEMENT_LARGEST] = { 0 }, to[ELEMENT_LARGEST] = { 0 };
+	char text[LINE_BYTES + 200];
+	int count;
+
+	memcpy(from, first + at, each);
+	memcpy(to, last + at, each);
+	count = gather(run, element, edges, from);
+	if (arena->total ? memcmp(from, to, each) == 0 : serial_order_exists(edges, count, from, to))
+		return;
+	run->differences++;
+	describe(run, text, sizeof(text));
+	printf("not ok %s: no order of %d operations of type %d%s explains element %d at window offset %zu\n", text, count,
+	       (int)arena->type, arena->total ? " (a total)" : "", element,
+	       arena->range.offset + at - run->plan.win[run->event.win].part[run->job->rank].range.offset);
+	fflush(stdout);
+}
+
+/* Nobody is at the elements any more: check them, and store what the model knows. */
+static void close_arena(struct run *run)
+{
+	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[run->job->rank];
+	uint8_t first[PLAN_ARENA_MAX * ELEMENT_LARGEST], *now;
+
+	must(run, oriel_win_sync(run->win[run->event.win]), "oriel_win_sync");
+	must(run, oriel_win_sync(run->job->board), "oriel_win_sync");
+	if (arena->count == 0)
+		return;
+	now = run->bytes[arena->range.region] + arena->range.offset;
+	elements_fill(arena->type, first, arena->range.size_bytes, arena->seed);
+	for (int i = 0; i < arena->count; i++)
+		check_element(run, i, first, now);
+	elements_fill(arena->type, now, arena->range.size_bytes, ~arena->seed);
+}
+
+/* Locks. */
+
+static bool is_member(const struct run *run, int w)
+{
+	const struct plan_win *win = &run->plan.win[w];
+
+	for (int i = 0; i < win->count; i++) {
+		if (win->members[i] == run->job->rank)
+			return true;
+	}
+	return false;
+}
+
+static void begin_phase(struct run *run)
+{
+	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[run->job->rank];
+	const struct plan_part *part = &run->plan.win[run->event.win].part[run->job->rank];
+
+	if (is_member(run, run->event.win) && part->block.size_bytes > 0)
+		plan_block_fill(run->bytes[part->block.region] + part->block.offset, part->block_count);
+	if (is_member(run, run->event.win) && arena->count > 0)
+		elements_fill(arena->type, run->bytes[arena->range.region] + arena->range.offset, arena->range.size_bytes,
+		              arena->seed);
+	must(run, oriel_barrier(run->job->handle), "oriel_barrier");
+}
+
+static void end_phase(struct run *run)
+{
+	bool atomics = run->plan.atomics[run->event.win].count > 0;
+
+	if (atomics)
+		report(run);
+	must(run, oriel_barrier(run->job->handle), "oriel_barrier");
+	if (is_member(run, run->event.win))
+		close_arena(run);
+	if (atomics)
+		must(run, oriel_barrier(run->job->handle), "oriel_barrier");
+	if (!is_member(run, run->event.win))
+		return;
+	must(run, oriel_win_sync(run->win[run->event.win]), "oriel_win_sync");
+	finish_ops(run);
+	compare_window(run);
+}
+
+static void lock(struct run *run)
+{
+	const struct event *event = &run->event;
+	enum oriel_lock_type type = event->exclusive ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED;
+
+	must(run,
+	     oriel_win_lock(run->win[event->win], type, member(run, event->win, event->target),
+	                    event->assertions[event->rank]),
+	     "oriel_win_lock");
+}
+
+static void unlock(struct run *run)
+{
+	must(run, oriel_win_unlock(run->win[run->event.win], member(run, run->event.win, run->event.target)),
+	     "oriel_win_unlock");
+	finish_ops(run);
+}
+
+/* The block is whole; with the exclusive lock it becomes the next one, in two steps. */
+static void visit_block(struct run *run, uint8_t block[PLAN_BLOCK_BYTES])
+{
+	const struct plan_part *part = &run->plan.win[run->event.win].part[run->event.target];
+	size_t at = base_disp(run, run->event.win, run->event.target) +
+	            (part->block.offset - part->range.offset) / part->unit,
+		   half = PLAN_BLOCK_BYTES / 2;
+	int target = member(run, run->event.win, run->event.target);
+	oriel_win *win = run->win[run->event.win];
+	uint64_t count;
+
+	must(run, oriel_get(win, block, PLAN_BLOCK_BYTES, target, at), "oriel_get");
+	must(run, oriel_win_flush(win, target), "oriel_win_flush");
+	memcpy(&count, block, sizeof(count));
+	if (!plan_block_is_whole(block))
+		stop(run, "the block under the lock is torn, count %llu", (unsigned long long)count);
+	if (!run->event.exclusive)
+		return;
+	plan_block_fill(block, count + 1);
+	must(run, oriel_put(win, block, half / part->unit * part->unit, target, at), "oriel_put");
+	sched_yield();
+	must(run,
+	     oriel_put(win, block + half / part->unit * part->unit, PLAN_BLOCK_BYTES - half / part->unit * part->unit,
+	               target, at + half / part->unit),
+	     "oriel_put");
+}
+
+static void section(struct run *run)
+{
+	const struct plan_win *win = &run->plan.win[run->event.win];
+	uint8_t block[PLAN_BLOCK_BYTES];
+
+	lock(run);
+	if (win->part[run->event.target].block.size_bytes > 0)
+		visit_block(run, block);
+	for (int i = 0; i < run->event.section_count; i++)
+		operate(run, run->event.section[i]);
+	atomics(run);
+	unlock(run);
+}
+
 static void delay(uint32_t us)
 {
 	struct timespec t = { .tv_nsec = (long)us * 1000 };
@@ -449,6 +1027,9 @@ static void carry_out(struct run *run)
 	case EVENT_FREE:
 		free_window(run);
 		break;
+	case EVENT_REATTACH:
+		reattach(run);
+		break;
 	case EVENT_FENCE:
 		fence(run);
 		break;
@@ -462,20 +1043,57 @@ static void carry_out(struct run *run)
 		start(run);
 		break;
 	case EVENT_OP:
-		operate(run);
+		operate(run, run->event.op);
+		break;
+	case EVENT_ATOMICS:
+		atomics(run);
 		break;
 	case EVENT_FLUSH:
 		flush(run);
 		break;
+	case EVENT_IFLUSH:
+		iflush(run);
+		break;
 	case EVENT_COMPLETE:
 		must(run, oriel_win_complete(run->win[event->win]), "oriel_win_complete");
 		finish_ops(run);
+		break;
+	case EVENT_PHASE:
+		begin_phase(run);
+		break;
+	case EVENT_PHASE_END:
+		end_phase(run);
+		break;
+	case EVENT_LOCK:
+		lock(run);
+		break;
+	case EVENT_UNLOCK:
+		unlock(run);
+		break;
+	case EVENT_LOCK_ALL:
+		must(run, oriel_win_lock_all(run->win[event->win], event->assertions[event->rank]), "oriel_win_lock_all");
+		break;
+	case EVENT_UNLOCK_ALL:
+		must(run, oriel_win_unlock_all(run->win[event->win]), "oriel_win_unlock_all");
+		finish_ops(run);
+		break;
+	case EVENT_SECTION:
+		section(run);
 		break;
 	case EVENT_TEST:
 		test_once(run);
 		break;
 	case EVENT_WAIT:
 		close_exposure(run);
+		break;
+	case EVENT_SIGNAL_WAIT:
+		signal_wait(run);
+		break;
+	case EVENT_REQUEST_TEST:
+		request_test(run);
+		break;
+	case EVENT_REQUEST_WAIT:
+		request_wait(run);
 		break;
 	case EVENT_STORE:
 		random_fill(run->bytes[event->range.region] + event->range.offset, event->range.size_bytes, event->seed);
@@ -529,7 +1147,7 @@ static void run_events(struct run *run, bool part, bool verbose)
 
 		if (verbose && mine)
 			print_event(run);
-		if (mine && run->event.kind == EVENT_FREE)
+		if (mine && (run->event.kind == EVENT_FREE || run->event.kind == EVENT_REATTACH))
 			before_free(run);
 		if (part)
 			model_apply(&run->model, &run->plan, &run->event);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "oriel.h"
+#include "plan.h"
 
 /* Memory that lives as long as the program: the fixed regions. */
 struct fixed {
@@ -20,12 +21,19 @@ struct settings {
 	bool verbose; /* print every event */
 };
 
+/* What ranks have seen, for those who check it: a window of the whole job, locked from beginning to end. */
+#define BOARD_SEEN_BYTES ((size_t)PLAN_WINDOWS_MAX * PLAN_SLOTS_MAX * ELEMENT_LARGEST)
+#define BOARD_BYTES (BOARD_SEEN_BYTES + sizeof(uint64_t) * PLAN_WINDOWS_MAX * PLAN_RANKS_MAX) /* and addresses */
+
 struct job {
 	oriel_job *handle;
 	oriel_group *world;
 	int rank;
 	int size;
+	bool can_share; /* all ranks can share memory */
 	struct fixed fixed;
+	oriel_win *board;
+	uint8_t *board_bytes;
 };
 
 /*

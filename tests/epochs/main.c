@@ -18,7 +18,7 @@
 #include "epochs.h"
 #include "plan.h"
 
-#define LIMIT_MS 20000 /* of any one call, unless ORIEL_TIMEOUT says something else: then it tells where it hangs */
+#define LIMIT_MS 60000 /* of any one call, unless ORIEL_TIMEOUT says something else: then it tells where it hangs */
 #define LINE_BYTES 4000
 #define KEEP_BYTES (16 << 20)
 
@@ -81,6 +81,32 @@ static int run_seeds(struct job *job, const struct settings *settings)
 	return failed;
 }
 
+static bool all_share(oriel_group *world, int size)
+{
+	oriel_group *sharing;
+	bool all;
+
+	check(oriel_group_shared(world, &sharing), "oriel_group_shared");
+	all = oriel_group_size(sharing) == size;
+	check(oriel_group_free(&sharing), "oriel_group_free");
+	return all;
+}
+
+static void open_board(struct job *job)
+{
+	void *base;
+
+	check(oriel_win_allocate(BOARD_BYTES, 1, NULL, job->world, &base, &job->board), "oriel_win_allocate");
+	check(oriel_win_lock_all(job->board, 0), "oriel_win_lock_all");
+	job->board_bytes = base;
+}
+
+static void close_board(struct job *job)
+{
+	check(oriel_win_unlock_all(job->board), "oriel_win_unlock_all");
+	check(oriel_win_free(&job->board), "oriel_win_free");
+}
+
 static int run_job(const struct settings *settings)
 {
 	struct oriel_options options = { .struct_bytes = sizeof(options),
@@ -102,7 +128,10 @@ static int run_job(const struct settings *settings)
 		fprintf(stderr, "epochs: %d ranks, at most %d are possible\n", job.size, PLAN_RANKS_MAX);
 		return 2;
 	}
+	job.can_share = all_share(job.world, job.size);
+	open_board(&job);
 	failed = run_seeds(&job, settings);
+	close_board(&job);
 	check(oriel_group_free(&job.world), "oriel_group_free");
 	check(oriel_finalize(&job.handle), "oriel_finalize");
 	free(job.fixed.bytes[0]);

@@ -69,6 +69,10 @@ void plan_init(struct plan *plan, uint64_t seed, int ranks, int steps)
 	plan->hold_start = rng_below(rng, 8);
 	plan->hold_wait = rng_below(rng, 8);
 	plan->fences = rng_below(rng, 8);
+	plan->locks = rng_below(rng, 8);
+	plan->accumulates = rng_below(rng, 8);
+	plan->signals = rng_below(rng, 9);
+	plan->op_serial = 1; /* a request before all operations covers up to this one */
 	plan->large = rng_chance(rng, 1, 4) ? 6 : 1;
 	for (int i = 0; i < plan->part_count; i++)
 		init_regions(plan, plan->parts[i]);
@@ -151,8 +155,18 @@ static bool act_deregister(struct plan *plan, struct event *event)
 
 static bool try_action(struct plan *plan, struct event *event)
 {
-	uint32_t dice = rng_below(&plan->rng, 256);
+	uint32_t dice = rng_below(&plan->rng, 338);
 
+	if (dice >= 332)
+		return act_reattach(plan, event);
+	if (dice >= 320)
+		return act_signal_wait(plan, event);
+	if (dice >= 300)
+		return act_request(plan, event);
+	if (dice >= 292)
+		return rng_chance(&plan->rng, plan->locks, 8) && act_new_phase(plan, event);
+	if (dice >= 256)
+		return act_phase(plan, event);
 	if (dice < 130)
 		return act_round(plan, event);
 	if (dice < 150)
@@ -187,7 +201,7 @@ static void pick_event(struct plan *plan, struct event *event)
 	act_delay(plan, event);
 }
 
-/* Closing everything: rounds first, then fences, windows, registered memory. */
+/* Closing everything: rounds first, then phases of locks, fences, windows, registered memory. */
 
 static bool drain_rounds(struct plan *plan, struct event *event, bool *left)
 {
@@ -244,7 +258,8 @@ static bool drain(struct plan *plan, struct event *event)
 		if (drain_rounds(plan, event, &left))
 			return true;
 	}
-	return drain_fences(plan, event) || drain_windows(plan, event) || drain_mems(plan, event);
+	return plan_drain_phases(plan, event) || drain_fences(plan, event) || drain_windows(plan, event) ||
+	       drain_mems(plan, event);
 }
 
 bool plan_next(struct plan *plan, struct event *event)
@@ -275,7 +290,7 @@ bool event_names(const struct plan *plan, const struct event *event, int rank)
 {
 	const struct plan_win *win = event->kind == EVENT_FREE ? &event->freed : &plan->win[event->win];
 
-	if (event->kind == EVENT_BARRIER)
+	if (event->kind == EVENT_BARRIER || event->kind == EVENT_PHASE || event->kind == EVENT_PHASE_END)
 		return true;
 	if (event->rank >= 0)
 		return event->rank == rank;

@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "claims.h"
+#include "elements.h"
 #include "random.h"
 
 #define PLAN_RANKS_MAX 64
@@ -37,6 +38,13 @@
 #define PLAN_MEMS_MAX 4     /* registered pieces of one rank */
 #define PLAN_PIECES_MAX 6
 #define PLAN_OPS_MAX 600 /* not complete at their origins */
+#define PLAN_SECTION_MAX 4
+#define PLAN_SIGNALS 4 /* of each member of a window */
+#define PLAN_REQUESTS_MAX 12
+#define PLAN_ARENA_MAX 6     /* elements */
+#define PLAN_ATOMICS_MAX 400 /* to arenas, in a phase of a window */
+#define PLAN_SLOTS_MAX 600   /* for their results, of an element each */
+#define PLAN_BLOCK_BYTES 64
 #define PLAN_STEPS_MAX 1000000
 
 /* Memory of a rank, of origins and windows alike. The first three are always there. */
@@ -81,17 +89,43 @@ struct plan_part {
 	bool posted_noput; /* and no put will come */
 	size_t keep_from;  /* fence epoch: no put goes to the window's bytes keep_from to keep_to */
 	size_t keep_to;
+	uint64_t signal_set[PLAN_SIGNALS]; /* by a signal that has left its origin */
+	uint64_t signal_added[PLAN_SIGNALS];
+	uint64_t signal_last[PLAN_SIGNALS]; /* value of the last SET that was issued */
+	struct range block;                 /* lock phase: bytes under this member's lock; size 0: none */
+	uint64_t block_count;
+};
+
+/* Elements of a member that several origins change in a phase: plan_atomic.c. */
+struct plan_arena {
+	int count; /* elements; 0: none */
+	struct range range;
+	enum oriel_type type;
+	enum oriel_op combine;
+	bool total;
+	uint64_t seed; /* of the first content; ~seed: of that after the phase */
 };
 
 struct plan_win {
 	bool live;
 	bool allocated;
+	bool shared;    /* allocated: one memory of all members, where they can share it */
+	bool dynamic;   /* its parts are attached, and change */
+	bool noncontig; /* shared: each part on a page of its own */
 	uint32_t serial;
 	int count;
 	int members[PLAN_RANKS_MAX];           /* ranks of the job, in the order of the group */
 	struct plan_part part[PLAN_RANKS_MAX]; /* by rank of the job */
 	bool fence_open;
-	bool fence_ops; /* there have been operations since the fence */
+	bool fence_ops;                          /* there have been operations since the fence */
+	uint32_t phase;                          /* of locks; 0: none. plan_lock.c */
+	struct plan_arena arena[PLAN_RANKS_MAX]; /* of the phase; by rank of the job */
+	bool contended;                          /* its locks may have to wait for each other */
+	int phase_events;                        /* still to come */
+	uint64_t lock_all;                       /* bits of ranks inside it */
+	uint64_t lock_shared;                    /* bits of ranks that somebody has locked shared in this phase */
+	uint64_t locked[PLAN_RANKS_MAX];         /* by origin, bits of targets */
+	int8_t owner[PLAN_RANKS_MAX]; /* by target: 1 + the only rank that locks it, exclusively, in this phase */
 };
 
 enum side_state {
@@ -120,10 +154,20 @@ struct plan_round {
 	} rank[PLAN_RANKS_MAX];
 };
 
+/* Kinds of accumulates; those that have a result read. */
+enum plan_family {
+	FAMILY_NONE,
+	FAMILY_ACCUMULATE,
+	FAMILY_GET_ACCUMULATE,
+	FAMILY_FETCH_AND_OP,
+	FAMILY_COMPARE_AND_SWAP
+};
+
 struct plan_op {
 	bool live;
 	bool get;
 	bool vector;
+	bool direct;   /* in a shared window, in a fence epoch or under a lock: by load and store */
 	bool fill;     /* put: the origin stores new bytes first, from `seed` */
 	bool scribble; /* put: set by the event that completes it; the origin memory is overwritten, from ~seed */
 	uint64_t seed;
@@ -134,28 +178,91 @@ struct plan_op {
 	int origin_count;
 	int target_count;
 	size_t size_bytes;
+	enum plan_family family;
+	enum oriel_type type;
+	enum oriel_op combine;
+	bool signal; /* no bytes, but: */
+	bool set;    /* otherwise: add */
+	uint32_t which;
+	uint64_t value;
+	struct range result;                /* accumulates; size 0: none */
+	bool hit;                           /* compare_and_swap: the model makes it succeed, */
+	uint8_t compare[8];                 /* by what it writes here */
+	uint32_t serial;                    /* grows from one to the next */
 	size_t wild_disp;                   /* of an operation without bytes: anything */
 	struct range from[PLAN_PIECES_MAX]; /* origin memory */
 	struct range to[PLAN_PIECES_MAX];   /* target memory */
 };
 
+/* An operation on elements of an arena. */
+struct plan_atomic {
+	int origin;
+	int target;
+	enum plan_family family;
+	enum oriel_op combine;
+	bool vector;
+	bool looks; /* compare_and_swap: with what is there; otherwise with something */
+	int first;  /* element */
+	int count;
+	int slot; /* for the result of the first */
+	uint64_t seed;
+};
+
+/* Those of a window's phase. */
+struct plan_atomics {
+	int count;
+	int slots;
+	struct plan_atomic list[PLAN_ATOMICS_MAX];
+};
+
+/* A flush that is waited for later: by oriel_win_iflush. */
+struct plan_request {
+	bool live;
+	bool local;
+	int win;
+	uint32_t phase; /* that of the lock epoch; once it is over the request is, too */
+	int origin;
+	int target;    /* a rank, or -1 */
+	uint32_t last; /* serial of the last operation that it covers */
+};
+
 enum event_kind {
-	EVENT_CREATE,  /* all members of win */
-	EVENT_FREE,    /* all members; the plan has forgotten the window already, `freed` tells what it was */
-	EVENT_FENCE,   /* all members */
-	EVENT_BARRIER, /* all ranks of the job, those too that take no part */
-	EVENT_POST,    /* from here on: one rank */
+	EVENT_CREATE,   /* all members of win */
+	EVENT_FREE,     /* all members; the plan has forgotten the window already, `freed` tells what it was */
+	EVENT_REATTACH, /* all members of a dynamic window; `freed` tells what was attached before */
+	EVENT_FENCE,    /* all members */
+	EVENT_BARRIER,  /* all ranks of the job, those too that take no part */
+	EVENT_POST,     /* from here on: one rank */
 	EVENT_START,
 	EVENT_OP,
+	EVENT_ATOMICS,
 	EVENT_FLUSH,
+	EVENT_IFLUSH,
 	EVENT_COMPLETE,
-	EVENT_TEST, /* once; may be true or false */
-	EVENT_WAIT, /* by wait, or by test again and again */
+	EVENT_PHASE,     /* all ranks of the job: a phase of locks begins on win */
+	EVENT_PHASE_END, /* all ranks of the job */
+	EVENT_LOCK,      /* one rank */
+	EVENT_UNLOCK,
+	EVENT_LOCK_ALL,
+	EVENT_UNLOCK_ALL,
+	EVENT_SECTION,      /* lock, look at the block, operations, unlock */
+	EVENT_TEST,         /* once; may be true or false */
+	EVENT_WAIT,         /* by wait, or by test again and again */
+	EVENT_SIGNAL_WAIT,  /* until it has reached the value */
+	EVENT_REQUEST_TEST, /* once */
+	EVENT_REQUEST_WAIT, /* by wait, or by test again and again */
 	EVENT_STORE,
 	EVENT_DELAY,
 	EVENT_REGISTER,
 	EVENT_DEREGISTER,
 	EVENT_KINDS,
+};
+
+enum signal_way {
+	SIGNAL_UNTIL,
+	SIGNAL_TAKE, /* by waits for a range */
+	SIGNAL_TEST, /* by tests of a range */
+	SIGNAL_WAYS,
 };
 
 struct event {
@@ -168,9 +275,19 @@ struct event {
 	int count;                      /* post, start: the group */
 	int group[PLAN_RANKS_MAX];
 	struct plan_op *op;
-	int target;         /* flush: a rank, or -1 */
-	bool local;         /* flush */
-	bool by_test;       /* wait */
+	int section_count;
+	struct plan_op *section[PLAN_SECTION_MAX]; /* its operations */
+	int atomic_first;                          /* atomics, section: place in plan->atomics */
+	int atomic_count;
+	bool exclusive;      /* lock, section */
+	int target;          /* flush, iflush: a rank, or -1; lock, unlock, section */
+	bool local;          /* flush, iflush */
+	bool by_test;        /* wait, wait for a request */
+	enum signal_way way; /* wait for a signal */
+	uint32_t signal;
+	uint64_t value;
+	int request;        /* which */
+	uint32_t last;      /* wait for a request: operations up to this serial are complete; 0: those of the epoch */
 	struct range range; /* store */
 	uint64_t seed;
 	uint32_t delay_us;
@@ -195,8 +312,12 @@ struct plan {
 	uint32_t hold_post; /* of 8: how often a possible call is put off */
 	uint32_t hold_start;
 	uint32_t hold_wait;
-	uint32_t fences; /* of 8 */
-	uint32_t large;  /* weight of large operations */
+	uint32_t fences;      /* of 8 */
+	uint32_t locks;       /* of 8 */
+	uint32_t accumulates; /* of 12 */
+	uint32_t signals;     /* of 40 */
+	uint32_t op_serial;
+	uint32_t large; /* weight of large operations */
 	uint32_t serial;
 	uint32_t round_id;
 	struct plan_region region[PLAN_RANKS_MAX][PLAN_REGIONS_MAX];
@@ -204,6 +325,8 @@ struct plan {
 	struct plan_win win[PLAN_WINDOWS_MAX];
 	struct plan_round round[PLAN_ROUNDS_MAX];
 	struct plan_op op[PLAN_OPS_MAX];
+	struct plan_request request[PLAN_REQUESTS_MAX];
+	struct plan_atomics atomics[PLAN_WINDOWS_MAX];
 	struct claims claims;
 };
 
@@ -220,6 +343,10 @@ bool plan_takes_part(const struct plan *plan, int rank);
 
 /* Whether the event is one of the rank's. */
 bool event_names(const struct plan *plan, const struct event *event, int rank);
+
+/* What a block under a lock holds after `count` changes, and whether it holds that for some count. */
+void plan_block_fill(uint8_t block[PLAN_BLOCK_BYTES], uint64_t count);
+bool plan_block_is_whole(const uint8_t block[PLAN_BLOCK_BYTES]);
 
 /* One line, without its end. */
 void event_print(const struct plan *plan, const struct event *event, char *text, size_t text_bytes);

@@ -10,7 +10,7 @@
 
 static bool part_exposed(const struct plan_win *win, int rank)
 {
-	return win->fence_open || win->part[rank].exposed;
+	return win->fence_open || win->phase || win->part[rank].exposed;
 }
 
 bool plan_covered(const struct plan *plan, const struct range *range)
@@ -38,7 +38,7 @@ void plan_sweep(struct plan *plan)
 	claims->count = kept;
 }
 
-static void note_store(struct plan *plan, const struct range *range)
+void plan_note_store(struct plan *plan, const struct range *range)
 {
 	for (int w = 0; w < PLAN_WINDOWS_MAX; w++) {
 		struct plan_part *part = &plan->win[w].part[range->rank];
@@ -56,7 +56,7 @@ bool plan_may_store(struct plan *plan, const struct range *range)
 		return false;
 	if (plan_covered(plan, range) && !claims_add(&plan->claims, &claim))
 		return false;
-	note_store(plan, range);
+	plan_note_store(plan, range);
 	return true;
 }
 
@@ -83,6 +83,8 @@ static void unstable_window(const struct plan_win *win, int rank, struct unstabl
 	size_t begin = part->range.offset, end = begin + part->range.size_bytes;
 
 	if (part->exposed && !part->posted_noput)
+		unstable_add(unstable, begin, end);
+	if (win->phase)
 		unstable_add(unstable, begin, end);
 	if (win->fence_open) {
 		unstable_add(unstable, begin, begin + part->keep_from);
@@ -151,7 +153,7 @@ static void cut(struct rng *rng, size_t size_bytes, int count, size_t pieces[])
 /* Places. */
 
 /* A free place of size_bytes at a multiple of unit inside `within`; claims it. */
-static bool place(struct plan *plan, const struct range *within, size_t unit, size_t size_bytes, struct claim *claim)
+bool plan_place(struct plan *plan, const struct range *within, size_t unit, size_t size_bytes, struct claim *claim)
 {
 	if (size_bytes > within->size_bytes)
 		return false;
@@ -167,8 +169,23 @@ static bool place(struct plan *plan, const struct range *within, size_t unit, si
 	return false;
 }
 
+struct range plan_place_own(struct plan *plan, int win, int rank, size_t step, size_t size_bytes)
+{
+	const struct plan_part *part = &plan->win[win].part[rank];
+	struct range none = { .rank = rank, .region = -1 };
+	struct claim claim = {
+		.side = CLAIM_TARGET, .write = true, .win = win, .round = plan->win[win].phase, .origin = -1, .target = rank
+	};
+	int count = plan->claims.count;
+
+	if (size_bytes == 0 || !plan_place(plan, &part->range, step, size_bytes, &claim))
+		return none;
+	plan->claims.count = count; /* the owner's first content comes before the phase, so this claim is not against it */
+	return plan_may_store(plan, &claim.range) && claims_add(&plan->claims, &claim) ? claim.range : none;
+}
+
 /* A put in a fence epoch must not go where the target has been promised quiet. */
-static bool kept(const struct plan_part *part, const struct range *range)
+bool plan_kept(const struct plan_part *part, const struct range *range)
 {
 	size_t begin = range->offset - part->range.offset;
 
@@ -183,13 +200,14 @@ static bool place_targets(struct plan *plan, struct plan_op *op, const size_t pi
 		                   .win = op->win,
 		                   .round = op->round,
 		                   .origin = op->origin,
-		                   .target = op->target };
+		                   .target = op->target,
+		                   .serial = op->serial };
 
 	for (int i = 0; i < op->target_count; i++) {
-		if (!place(plan, &part->range, part->unit, pieces[i], &claim))
+		if (!plan_place(plan, &part->range, part->unit, pieces[i], &claim))
 			return false;
 		op->to[i] = claim.range;
-		if (!op->get && op->round == 0 && pieces[i] > 0 && kept(part, &claim.range))
+		if (!op->get && op->round == 0 && pieces[i] > 0 && plan_kept(part, &claim.range))
 			return false;
 	}
 	return true;
@@ -207,7 +225,7 @@ static struct range pick_region(struct plan *plan, int rank)
 }
 
 /* Now and then inside registered memory, or that of a window, this one or another. */
-static struct range pick_origin(struct plan *plan, int rank)
+struct range plan_pick_origin(struct plan *plan, int rank)
 {
 	const struct plan_mem *mem = &plan->mem[rank][rng_below(&plan->rng, PLAN_MEMS_MAX)];
 	const struct plan_win *win = &plan->win[rng_below(&plan->rng, PLAN_WINDOWS_MAX)];
@@ -227,16 +245,17 @@ static bool place_origins(struct plan *plan, struct plan_op *op, const size_t pi
 		                   .win = op->win,
 		                   .round = op->round,
 		                   .origin = op->origin,
-		                   .target = op->target };
+		                   .target = op->target,
+		                   .serial = op->serial };
 
 	for (int i = 0; i < op->origin_count; i++) {
-		struct range within = pick_origin(plan, op->origin);
+		struct range within = plan_pick_origin(plan, op->origin);
 
-		if (!place(plan, &within, 1, pieces[i], &claim))
+		if (!plan_place(plan, &within, 1, pieces[i], &claim))
 			return false;
 		op->from[i] = claim.range;
 		if (op->get)
-			note_store(plan, &claim.range);
+			plan_note_store(plan, &claim.range);
 	}
 	return true;
 }
@@ -245,7 +264,7 @@ static bool place_origins(struct plan *plan, struct plan_op *op, const size_t pi
  * New bytes for a put, where others' claims allow it: all pieces or none. The store comes before
  * the put, so the put's claims are left out of account for the moment.
  */
-static bool may_fill(struct plan *plan, const struct plan_op *op, int first_claim)
+bool plan_may_fill(struct plan *plan, const struct plan_op *op, int first_claim)
 {
 	struct claims *claims = &plan->claims;
 	int count = claims->count, own = count - first_claim;
@@ -266,7 +285,7 @@ static bool may_fill(struct plan *plan, const struct plan_op *op, int first_clai
  * Pieces of a put may share origin bytes; then filling piece after piece would change what an
  * earlier one had.
  */
-static bool origins_apart(const struct plan_op *op)
+bool plan_origins_apart(const struct plan_op *op)
 {
 	for (int i = 0; i < op->origin_count; i++) {
 		for (int j = 0; j < i; j++) {
@@ -290,7 +309,7 @@ static bool place_op(struct plan *plan, struct plan_op *op)
 		plan->claims.count = first;
 		return false;
 	}
-	op->fill = !op->get && rng_chance(&plan->rng, 7, 8) && origins_apart(op) && may_fill(plan, op, first);
+	op->fill = !op->get && rng_chance(&plan->rng, 7, 8) && plan_origins_apart(op) && plan_may_fill(plan, op, first);
 	return true;
 }
 
@@ -327,8 +346,17 @@ struct plan_op *plan_make_op(struct plan *plan, int win, uint32_t round, int ori
 	op->round = round;
 	op->origin = origin;
 	op->target = target;
+	op->serial = ++plan->op_serial;
 	op->seed = rng_next(&plan->rng);
+	if (wish == OP_ANY && rng_chance(&plan->rng, plan->signals, 40)) {
+		plan_make_signal(plan, op);
+		return op;
+	}
+	if (wish == OP_ANY && rng_chance(&plan->rng, plan->accumulates, 12))
+		return plan_make_accumulate(plan, op) ? op : NULL;
 	choose_shape(plan, op, wish);
+	op->direct =
+		plan->win[win].shared && (round == 0 || plan->win[win].phase) && !op->vector && rng_chance(&plan->rng, 1, 3);
 	if (op->size_bytes > part->range.size_bytes && part->range.size_bytes > 0)
 		op->size_bytes = 1 + rng_below(&plan->rng, (uint32_t)part->range.size_bytes);
 	else if (op->size_bytes > part->range.size_bytes)

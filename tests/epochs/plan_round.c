@@ -376,7 +376,7 @@ bool act_new_round(struct plan *plan, struct event *event)
 	int w = plan_some_window(plan);
 
 	(void)event;
-	if (w < 0 || plan->win[w].fence_ops || !new_round(plan))
+	if (w < 0 || plan->win[w].fence_ops || plan->win[w].phase || !new_round(plan))
 		return false;
 	plan_leave_fence(plan, &plan->win[w]);
 	make_round(plan, w);

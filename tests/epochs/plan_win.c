@@ -100,7 +100,7 @@ static void make_part(struct plan *plan, struct plan_win *win, int rank)
 	struct plan_region *region;
 
 	memset(part, 0, sizeof(*part));
-	part->unit = part_unit(&plan->rng);
+	part->unit = win->dynamic ? 1 : part_unit(&plan->rng);
 	part->range = (struct range){ rank, -1, 0, part_size(&plan->rng) };
 	if (part->range.size_bytes == 0)
 		return;
@@ -127,7 +127,10 @@ bool act_create(struct plan *plan, struct event *event)
 	memset(win, 0, sizeof(*win));
 	win->live = true;
 	win->serial = ++plan->serial;
-	win->allocated = rng_chance(&plan->rng, 1, 3);
+	win->allocated = rng_chance(&plan->rng, 1, 2);
+	win->shared = win->allocated && rng_chance(&plan->rng, 1, 2);
+	win->dynamic = !win->allocated && rng_chance(&plan->rng, 1, 3);
+	win->noncontig = rng_chance(&plan->rng, 1, 3);
 	memcpy(list, plan->parts, sizeof(list));
 	plan_shuffle(&plan->rng, list, largest);
 	win->count = rng_chance(&plan->rng, 1, 2) ? largest : 1 + (int)rng_below(&plan->rng, (uint32_t)largest);
@@ -163,7 +166,7 @@ static bool window_may_go(const struct plan *plan, int w)
 {
 	const struct plan_win *win = &plan->win[w];
 
-	if (!win->live || plan_has_rounds(plan, w) || win->fence_ops)
+	if (!win->live || plan_has_rounds(plan, w) || win->fence_ops || win->phase)
 		return false;
 	for (int i = 0; i < win->count; i++) {
 		if (part_needed(plan, &win->part[win->members[i]], win->allocated))
@@ -179,6 +182,15 @@ void plan_leave_fence(struct plan *plan, struct plan_win *win)
 	plan_sweep(plan);
 }
 
+/* The part's memory is not the window's any more; it goes where nothing else needs it. */
+static void release_part(struct plan *plan, const struct plan_part *part)
+{
+	const struct range *range = &part->range;
+
+	if (range->region >= 0 && --plan->region[range->rank][range->region].windows == 0 && range->region >= REGION_FIXED)
+		plan->region[range->rank][range->region] = (struct plan_region){ .kind = REGION_NONE };
+}
+
 bool plan_free_window(struct plan *plan, struct event *event, int w)
 {
 	struct plan_win *win = &plan->win[w];
@@ -190,13 +202,9 @@ bool plan_free_window(struct plan *plan, struct event *event, int w)
 	event->win = w;
 	event->freed = *win;
 	win->live = false;
-	for (int i = 0; i < win->count; i++) {
-		const struct range *range = &win->part[win->members[i]].range;
-
-		if (range->region >= 0 && --plan->region[range->rank][range->region].windows == 0 &&
-		    range->region >= REGION_FIXED)
-			plan->region[range->rank][range->region] = (struct plan_region){ .kind = REGION_NONE };
-	}
+	plan_drop_requests(plan, w);
+	for (int i = 0; i < win->count; i++)
+		release_part(plan, &win->part[win->members[i]]);
 	plan_sweep(plan);
 	return true;
 }
@@ -205,7 +213,39 @@ bool act_free(struct plan *plan, struct event *event)
 {
 	int w = plan_some_window(plan);
 
-	return w >= 0 && !plan->win[w].fence_ops && !plan_has_rounds(plan, w) && plan_free_window(plan, event, w);
+	return w >= 0 && !plan->win[w].fence_ops && !plan->win[w].phase && !plan_has_rounds(plan, w) &&
+	       plan_free_window(plan, event, w);
+}
+
+/* Some members' parts lie elsewhere from now on. Signals are the window's, and stay. */
+static void move_part(struct plan *plan, struct plan_win *win, int rank)
+{
+	struct plan_part *part = &win->part[rank], before = *part;
+
+	if (part_needed(plan, part, false) || rng_chance(&plan->rng, 1, 2))
+		return;
+	release_part(plan, part);
+	make_part(plan, win, rank);
+	memcpy(part->signal_set, before.signal_set, sizeof(before.signal_set));
+	memcpy(part->signal_added, before.signal_added, sizeof(before.signal_added));
+	memcpy(part->signal_last, before.signal_last, sizeof(before.signal_last));
+}
+
+bool act_reattach(struct plan *plan, struct event *event)
+{
+	int w = plan_some_window(plan);
+	struct plan_win *win = &plan->win[w < 0 ? 0 : w];
+
+	if (w < 0 || !win->dynamic || win->fence_ops || win->phase || plan_has_rounds(plan, w))
+		return false;
+	plan_leave_fence(plan, win);
+	event->kind = EVENT_REATTACH;
+	event->win = w;
+	event->freed = *win;
+	for (int i = 0; i < win->count; i++)
+		move_part(plan, win, win->members[i]);
+	plan_sweep(plan);
+	return true;
 }
 
 /* Fences. */
@@ -265,7 +305,7 @@ bool act_fence(struct plan *plan, struct event *event)
 {
 	int w = plan_some_window(plan), common = 0;
 
-	if (w < 0 || plan_has_rounds(plan, w))
+	if (w < 0 || plan->win[w].phase || plan_has_rounds(plan, w))
 		return false;
 	if (!plan->win[w].fence_ops && rng_chance(&plan->rng, 1, 2))
 		common |= ORIEL_MODE_NOPRECEDE;

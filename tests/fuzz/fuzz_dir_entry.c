@@ -7,13 +7,11 @@
  */
 /* The rest of the library is not needed for what is fuzzed here. */
 #pragma weak err_set
-#pragma weak fence_learn
-#pragma weak fence_rounds
 #pragma weak grow_array
-#pragma weak link_send_posted
+#pragma weak lock_table_cover
+#pragma weak lock_table_reset
 #pragma weak peers_cover_slot
 #pragma weak rank_died
-#pragma weak service_request
 #pragma weak slab_alloc
 #pragma weak table_add_segment
 #pragma weak wire_done
@@ -47,7 +45,7 @@ static void check_taken(const struct dir_entry *entry)
 static void try_torn(const uint8_t *data, size_t size)
 {
 	struct dir_entry old = entry_of(data, size), new = old, mixture;
-	const uint8_t *mask = data + (size > 8 ? size - 8 : 0);
+	const uint8_t *mask = data + (size > 16 ? size - 16 : 0);
 
 	memcpy(new.id, id, sizeof(id));
 	new.disp_unit_bytes |= 1;
@@ -57,7 +55,7 @@ static void try_torn(const uint8_t *data, size_t size)
 	if (!dir_entry_matches(&new, id))
 		abort();
 	for (size_t i = 0; i < sizeof(mixture); i++)
-		((uint8_t *)&mixture)[i] = ((uint8_t *)(size >= 8 && mask[i / 8] >> i % 8 & 1 ? &new : &old))[i];
+		((uint8_t *)&mixture)[i] = ((uint8_t *)(size >= 16 && mask[i / 8] >> i % 8 & 1 ? &new : &old))[i];
 	if (dir_entry_matches(&mixture, id) && memcmp(&mixture, &new, sizeof(new)) && memcmp(&mixture, &old, sizeof(old)))
 		abort();
 }

@@ -30,7 +30,7 @@
 #define LATE 0 /* whom the victim waits for in the first round of a collective call */
 #define RANKS 4
 #define TOLD_MS 5000
-#define LIMIT_S 40
+#define LIMIT_S 150
 #define SOME_CALLS 2000
 
 /* Words of the board. */

@@ -45,7 +45,7 @@ struct fault {
 	uint64_t waits_ms; /* since when this rank waits in the call that tells it; 0: since before the cut */
 };
 
-enum { LAST };
+enum { LAST, CAME_MS };
 
 static void say_ready(struct fault *fault)
 {
@@ -191,6 +191,7 @@ static void come_late(struct fault *fault)
 	while (!is_disturbed(fault))
 		sched_yield();
 	fault->waits_ms = boot_ms();
+	multi_raise(&fault->m, CAME_MS, fault->waits_ms);
 }
 
 static int in_fence(struct fault *fault)
@@ -317,6 +318,8 @@ static void be_told(struct fault *fault, const struct mode *mode, uint64_t *ms)
 	CHECK(m, cut > 0);
 	if (cut < fault->waits_ms)
 		cut = fault->waits_ms; /* who comes to wait later is told later */
+	if (mode->collective && cut < multi_word(m, CAME_MS))
+		cut = multi_word(m, CAME_MS); /* and so is who has waited for him, and not for the other end */
 	*ms = told > cut ? told - cut : 0;
 	if (!CHECK(m, *ms < TOLD_MS))
 		printf("# %s: rank %d was told after %llu ms\n", mode->name, m->rank, (unsigned long long)*ms);

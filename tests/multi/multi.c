@@ -22,7 +22,7 @@
 #include "base/util.h"
 #include "verbs/wire.h"
 
-#define MULTI_LIMIT_S 90
+#define MULTI_LIMIT_S 180
 #define TEXT_BYTES 400
 #define NAME_BYTES 128
 #define RULES_BYTES 1024
@@ -364,6 +364,18 @@ static void drain_peer(struct peer *peer)
 		wire_poll(&peer->wire);
 }
 
+uint64_t multi_applied(struct multi *m)
+{
+	struct records *records = &m->job->records;
+	uint64_t sum = 0;
+
+	pthread_mutex_lock(&records->lock);
+	for (const struct record_in *ring = records->list; ring; ring = ring->next)
+		sum += ring->taken;
+	pthread_mutex_unlock(&records->lock);
+	return sum;
+}
+
 void multi_drain(struct multi *m)
 {
 	for (int rank = 0; rank < oriel_size(m->job); rank++)
@@ -447,12 +459,31 @@ void multi_group_drop(struct multi *m, oriel_group *group)
 	CHECK_OK(m, oriel_group_free(&group));
 }
 
+static int open_window(const struct multi *m, struct multi_window *w, const struct oriel_hint *hints)
+{
+	void *base;
+	int rc;
+
+	if (!w->allocated) {
+		w->base = multi_alloc(w->size_bytes);
+		return oriel_win_create(w->base, w->size_bytes, 1, hints, m->group, &w->win);
+	}
+	rc = oriel_win_allocate(w->size_bytes, 1, hints, m->group, &base, &w->win);
+	if (rc == 0)
+		w->base = base;
+	return rc;
+}
+
 void multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes)
 {
-	w->win = NULL;
-	w->size_bytes = size_bytes;
-	w->base = multi_alloc(size_bytes);
-	if (CHECK_OK(m, oriel_win_create(w->base, size_bytes, 1, NULL, m->group, &w->win)))
+	multi_window_open_as(m, w, size_bytes, NULL, false);
+}
+
+void multi_window_open_as(struct multi *m, struct multi_window *w, size_t size_bytes, const struct oriel_hint *hints,
+                          bool allocated)
+{
+	*w = (struct multi_window){ .size_bytes = size_bytes, .allocated = allocated };
+	if (CHECK_OK(m, open_window(m, w, hints)))
 		return;
 	printf("not ok %s: %s\n%s", running.case_name, m->board->result[m->rank].text, running.rules);
 	fflush(stdout);
@@ -463,7 +494,8 @@ void multi_window_close(struct multi *m, struct multi_window *w)
 {
 	CHECK_OK(m, oriel_win_free(&w->win));
 	CHECK(m, w->win == NULL);
-	free(w->base);
+	if (!w->allocated)
+		free(w->base);
 	w->base = NULL;
 }
 

@@ -27,7 +27,7 @@
 
 #include "oriel.h"
 
-#define MULTI_RANKS_MAX 64
+#define MULTI_RANKS_MAX 80
 #define MULTI_WORDS 64
 
 struct multi {
@@ -105,6 +105,9 @@ uint64_t multi_random(uint64_t *state);
 
 /* Inside the library. */
 
+/* How many records this rank has applied for others. */
+uint64_t multi_applied(struct multi *m);
+
 /* Wait until all requests of this rank, to anybody, have been answered: their data is where it was sent. */
 void multi_drain(struct multi *m);
 
@@ -133,9 +136,13 @@ struct multi_window {
 	oriel_win *win;
 	uint8_t *base;
 	size_t size_bytes;
+	bool allocated; /* the memory is the library's */
 };
 
+/* Of zeros; the first is of the program's memory, and without hints. */
 void multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes);
+void multi_window_open_as(struct multi *m, struct multi_window *w, size_t size_bytes, const struct oriel_hint *hints,
+                          bool allocated);
 void multi_window_close(struct multi *m, struct multi_window *w);
 
 /*

@@ -28,12 +28,14 @@ struct board {
 	uint8_t bytes[RANKS][BYTES_MAX]; /* by the rank; read by others behind the barrier, or when size is set */
 	uint32_t size[RANKS];            /* of a value put; stored behind it, loaded before it; 0: none yet */
 	int told;                        /* ranks that have been told of the one that cannot join */
+	int idled;                       /* ranks that have been given a turn while they waited */
 };
 
 /* One rank of a case. */
 struct own_rank {
 	struct board *board;
 	int rank;
+	bool idled;
 };
 
 static int exchange(void *context, const void *mine, size_t size_bytes, void *all)
@@ -176,6 +178,40 @@ static void E6_rank_that_cannot_join(struct own_rank *own)
 	EXPECT(own, oriel_finalize(&job) == ORIEL_ERR_PEER);
 }
 
+/* The first time only: the others are counted. */
+static void count_turn(void *context)
+{
+	struct own_rank *own = context;
+
+	if (!own->idled)
+		__atomic_add_fetch(&own->board->idled, 1, __ATOMIC_ACQ_REL);
+	own->idled = true;
+}
+
+static int join_with_idle(struct own_rank *own, oriel_job **job)
+{
+	struct oriel_bootstrap bootstrap = {
+		.struct_bytes = sizeof(bootstrap), .rank = own->rank, .size = RANKS, .context = own, .exchange = exchange
+	};
+	struct oriel_options options = {
+		.struct_bytes = sizeof(options), .bootstrap = &bootstrap, .idle = count_turn, .idle_context = own
+	};
+
+	return oriel_init(&options, job);
+}
+
+/* The last rank comes to the barrier when the others have been given a turn, and not before. */
+static void E1_own_idle_while_waiting(struct own_rank *own)
+{
+	oriel_job *job;
+
+	EXPECT(own, join_with_idle(own, &job) == 0);
+	while (own->rank == RANKS - 1 && __atomic_load_n(&own->board->idled, __ATOMIC_ACQUIRE) < RANKS - 1)
+		usleep(1000);
+	EXPECT(own, oriel_barrier(job) == 0);
+	EXPECT(own, oriel_finalize(&job) == 0);
+}
+
 struct own_case {
 	const char *name;
 	void (*run)(struct own_rank *own);
@@ -186,6 +222,7 @@ static const struct own_case cases[] = {
 	{ "E1_own_store", E1_own_store },
 	{ "E1_own_exchange_again", E1_own_exchange_again },
 	{ "E1_own_store_with_a_late_rank", E1_own_store_with_a_late_rank },
+	{ "E1_own_idle_while_waiting", E1_own_idle_while_waiting },
 	{ "E6_rank_that_cannot_join", E6_rank_that_cannot_join },
 };
 
@@ -204,7 +241,7 @@ static struct board *make_board(void)
 
 static pid_t start_rank(const struct own_case *c, struct board *board, int rank)
 {
-	struct own_rank own = { board, rank };
+	struct own_rank own = { board, rank, false };
 	pid_t pid = fork();
 
 	if (pid != 0)

@@ -370,6 +370,21 @@ static void data_arguments(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/* W7: the query tells it before. */
+static bool free_refused(struct multi *m, const struct multi_window *w)
+{
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
+
+	CHECK_OK(m, oriel_win_query(w->win, &info));
+	return info.free_refused;
+}
+
+static void free_is_refused(struct multi *m, struct multi_window *w)
+{
+	CHECK(m, free_refused(m, w));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w->win));
+}
+
 /* E3: each wrong order is told, and the epochs that were open go on. */
 static void wrong_order(struct multi *m)
 {
@@ -391,11 +406,11 @@ static void wrong_order(struct multi *m)
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, other, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_fence(w.win, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
-	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	free_is_refused(m, &w);
 	CHECK_OK(m, oriel_win_start(w.win, other, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_start(w.win, other, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_fence(w.win, 0));
-	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	free_is_refused(m, &w);
 	CHECK_OK(m, oriel_put(w.win, &value, 1, (m->rank + 1) % m->size, 0));
 	CHECK_OK(m, oriel_win_complete(w.win));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
@@ -407,10 +422,11 @@ static void wrong_order(struct multi *m)
 	CHECK_OK(m, oriel_put(w.win, &value, 1, 1 - m->rank, 1));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_start(w.win, other, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, other, 0));
-	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	free_is_refused(m, &w);
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	CHECK(m, w.base[1] == 6);
+	CHECK(m, !free_refused(m, &w));
 	multi_window_close(m, &w);
 	multi_group_drop(m, other);
 }
@@ -447,7 +463,7 @@ static void texts_name_what_was_wrong(struct multi *m)
 	CHECK_TEXT(m, "oriel_win_wait"); /* success leaves the text alone */
 	for (int code = -40; code < 3; code++)
 		CHECK(m, oriel_strerror(code) && *oriel_strerror(code));
-	for (int code = ORIEL_ERR_BOOTSTRAP; code < ORIEL_ERR_ARG; code++)
+	for (int code = ORIEL_ERR_SHARED; code < ORIEL_ERR_ARG; code++)
 		CHECK(m, strcmp(oriel_strerror(code), oriel_strerror(code + 1)) != 0);
 	CHECK(m, oriel_version() && strchr(oriel_version(), '.'));
 	multi_window_close(m, &w);

@@ -64,7 +64,7 @@ static void fences_in_close_order(struct multi *m)
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	for (uint64_t round = 1; round <= 150; round++) {
 		uint8_t value = (uint8_t)round;
-		size_t half = round % 2 * 64;
+		size_t half = round % 2 * MULTI_RANKS_MAX;
 
 		for (int to = 0; to < m->size; to++)
 			CHECK_OK(m, oriel_put(w.win, &value, 1, to, half + (size_t)m->rank));

@@ -840,7 +840,7 @@ static void set_counters(struct multi *m, oriel_win *win, int rank, uint64_t num
 	if (CHECK(m, link && link_state(link) == LINK_READY)) {
 		link->posted_expected = link->completed_sent = number;
 		link->posted_sent = link->completed_expected = number;
-		*link_flags(win, link) = (struct flag_pair){ number, number };
+		*link_flags(win, link) = (struct flag_pair){ .posted = number, .completed = number };
 	}
 	owned_lock_give(&win->lock);
 }

@@ -573,9 +573,12 @@ static void read_only_window(struct multi *m)
 		CHECK_OK(m, oriel_get(win, back, bytes, other, 0));
 	} else {
 		CHECK_OK(m, oriel_put(win, memory + 1, 30000, other, 1));
+		for (int i = 0; i < 3; i++) /* oneself is known from the second time on */
+			CHECK_RC(m, ORIEL_ERR_ACCESS, oriel_put(win, back, 4, m->rank, 0));
+		CHECK_OK(m, oriel_get(win, back, bytes, m->rank, 0));
 	}
 	CHECK_OK(m, oriel_win_fence(win, 0));
-	CHECK(m, m->rank == 1 || multi_holds(back, bytes, 9));
+	CHECK(m, multi_holds(back, bytes, 9));
 	CHECK(m, multi_holds(memory, bytes, 9));
 	CHECK_OK(m, oriel_win_free(&win));
 	munmap(memory, bytes);
@@ -681,6 +684,49 @@ static void overlap_harms_nothing_else(struct multi *m)
 	free(data);
 }
 
+#define ANEW_BYTES 49152
+
+/* New pages in the place of the old ones; of odd rounds, of another kind. */
+static void map_anew(struct multi *m, uint8_t *memory, int round)
+{
+	int flags = MAP_ANONYMOUS | MAP_FIXED | (round % 2 ? MAP_SHARED : MAP_PRIVATE);
+
+	CHECK(m, munmap(memory, ANEW_BYTES) == 0);
+	CHECK(m, mmap(memory, ANEW_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == memory);
+}
+
+/*
+ * D7: origin memory that is unmapped and mapped anew at the same address between operations: what is
+ * put is what lies there now, and what is got arrives there.
+ */
+static void origin_mapped_anew(struct multi *m)
+{
+	uint8_t *memory = mmap(NULL, ANEW_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *window = multi_alloc(ANEW_BYTES);
+	int other = 1 - m->rank;
+	oriel_win *win;
+
+	CHECK(m, memory != MAP_FAILED);
+	CHECK_OK(m, oriel_win_create(window, ANEW_BYTES, 1, NULL, m->group, &win));
+	CHECK_OK(m, oriel_win_lock_all(win, 0));
+	for (int round = 0; round < 60; round++) {
+		size_t size = round % 3 == 0 ? 1000 : round % 3 == 1 ? 8200 : ANEW_BYTES - 7;
+
+		multi_fill(memory, size, (uint64_t)round);
+		CHECK_OK(m, oriel_put(win, memory, size, other, 0));
+		CHECK_OK(m, oriel_win_flush(win, other));
+		map_anew(m, memory, round);
+		CHECK_OK(m, oriel_get(win, memory + 3, size, other, 0));
+		CHECK_OK(m, oriel_win_flush(win, other));
+		CHECK(m, multi_holds(memory + 3, size, (uint64_t)round));
+		map_anew(m, memory, round + 1);
+	}
+	CHECK_OK(m, oriel_win_unlock_all(win));
+	CHECK_OK(m, oriel_win_free(&win));
+	munmap(memory, ANEW_BYTES);
+	free(window);
+}
+
 static const struct multi_case cases[] = {
 	{ "D1_put_and_get_copy", 2, put_and_get_copy },
 	{ "D1_vectors", 2, vectors },
@@ -694,6 +740,7 @@ static const struct multi_case cases[] = {
 	{ "D7_read_only_origin", 2, read_only_origin },
 	{ "D7_read_only_window", 2, read_only_window },
 	{ "D7_registered_origin", 2, registered_origin },
+	{ "D7_origin_mapped_anew", 2, origin_mapped_anew },
 	{ "D8_zero_bytes", 2, zero_bytes },
 	{ "D8_overlap_harms_nothing_else", 4, overlap_harms_nothing_else },
 };

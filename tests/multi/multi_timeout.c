@@ -5,26 +5,45 @@
  *
  * The job has a time limit, so a call that must wait for a rank gives ORIEL_ERR_TIMEOUT as long as
  * that rank does not come, and it comes only when it has been told that the call has timed out. No
- * clock is read.
+ * clock is read. Calls that are to wait in vain have a short limit; all others have one that passes
+ * only where something hangs: a rank may get no processor for seconds.
  */
 #include "multi.h"
 
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "job/directory.h"
+#include "job/job.h"
+#include "job/lock_table.h"
 #include "win/win.h"
 
-#define LIMIT_MS 1500 /* also bounds what is not meant to time out: window creation, all ranks having come to it */
+#define LIMIT_MS 60000 /* bounds what is not meant to time out */
+#define VAIN_MS 300
 
 enum { TIMED_OUT, DONE };
 
-/* Everybody begins at the same time, so that creation does not time out. */
+/* Of this rank's calls from now on. */
+static void set_limit(struct multi *m, int limit_ms)
+{
+	m->job->limits.timeout_ms = limit_ms;
+}
+
+/* A call that waits in vain: it times out, and soon. */
+#define CHECK_IN_VAIN(m, call)                    \
+	do {                                          \
+		set_limit((m), VAIN_MS);                  \
+		CHECK_RC((m), ORIEL_ERR_TIMEOUT, (call)); \
+		set_limit((m), LIMIT_MS);                 \
+	} while (0)
+
 static void open_together(struct multi *m, struct multi_window *w, size_t size_bytes)
 {
-	multi_sync(m);
 	multi_window_open(m, w, size_bytes);
-	multi_sync(m);
 	multi_warm(m, w->win);
 	multi_sync(m);
 }
@@ -49,11 +68,11 @@ static void complete_waits_for_every_post(struct multi *m)
 	if (m->rank == 0) {
 		CHECK_OK(m, oriel_win_start(w.win, both, 0));
 		CHECK_OK(m, oriel_put(w.win, &value, 1, 1, 0));
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_complete(w.win));
+		CHECK_IN_VAIN(m, oriel_win_complete(w.win));
 		CHECK_TEXT(m, "oriel_win_complete");
 		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_start(w.win, both, 0)); /* the epoch is still open */
 		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_complete(w.win));
+		CHECK_IN_VAIN(m, oriel_win_complete(w.win));
 		CHECK_OK(m, oriel_put(w.win, &value, 1, 2, 3)); /* and open for the target that complete waits for */
 		/* Rank 1 may have been told that the epoch is over: a further put to it would come too late. */
 		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(w.win, &value, 1, 1, 1));
@@ -88,7 +107,7 @@ static void wait_waits_for_every_origin(struct multi *m)
 
 			memset(w.base, 0, 64);
 			CHECK_OK(m, oriel_win_post(w.win, both, 0));
-			CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_wait(w.win));
+			CHECK_IN_VAIN(m, oriel_win_wait(w.win));
 			CHECK_TEXT(m, "oriel_win_wait");
 			CHECK_OK(m, oriel_win_test(w.win, &flag));
 			CHECK(m, flag == 0);
@@ -128,8 +147,8 @@ static void flush_can_be_repeated(struct multi *m)
 	if (m->rank == 0) {
 		CHECK_OK(m, oriel_win_start(w.win, other, 0));
 		CHECK_OK(m, oriel_put(w.win, &value, 1, 1, 0));
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_flush(w.win, 1));
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_flush_local(w.win, ORIEL_RANK_ALL));
+		CHECK_IN_VAIN(m, oriel_win_flush(w.win, 1));
+		CHECK_IN_VAIN(m, oriel_win_flush_local(w.win, ORIEL_RANK_ALL));
 		multi_raise(m, TIMED_OUT, 1);
 		CHECK_OK(m, oriel_win_flush(w.win, 1));
 		multi_raise(m, DONE, 1);
@@ -168,7 +187,7 @@ static void fence_waits_for_everybody(struct multi *m)
 			}
 			CHECK_OK(m, oriel_win_fence(w.win, 0));
 		} else {
-			CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_fence(w.win, 0));
+			CHECK_IN_VAIN(m, oriel_win_fence(w.win, 0));
 			CHECK_TEXT(m, "oriel_win_fence");
 			CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(w.win, &value, 1, 2, 9)); /* it would belong to no epoch */
 			CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
@@ -197,7 +216,7 @@ static void free_can_be_repeated(struct multi *m)
 	} else {
 		oriel_win *before = w.win;
 
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_free(&w.win));
+		CHECK_IN_VAIN(m, oriel_win_free(&w.win));
 		CHECK_TEXT(m, "oriel_win_free");
 		CHECK(m, w.win == before);
 		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, all, 0));
@@ -221,7 +240,7 @@ static void create_fails_for_all(struct multi *m)
 
 	multi_sync(m);
 	if (m->rank != 2) {
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_create(memory, 64, 1, NULL, turned, &win));
+		CHECK_IN_VAIN(m, oriel_win_create(memory, 64, 1, NULL, turned, &win));
 		CHECK(m, win == NULL);
 		multi_sync(m);
 		CHECK_OK(m, oriel_win_create(memory, 64, 1, NULL, two, &win)); /* other lists of members are not concerned */
@@ -244,7 +263,7 @@ static void create_is_taken_back(struct multi *m)
 
 	open_together(m, &w, 64); /* the two are connected */
 	if (m->rank == 1) {
-		CHECK_RC(m, ORIEL_ERR_TIMEOUT, oriel_win_create(memory, 64, 1, NULL, m->group, &win));
+		CHECK_IN_VAIN(m, oriel_win_create(memory, 64, 1, NULL, m->group, &win));
 		multi_drain(m);
 		multi_raise(m, TIMED_OUT, 1);
 	} else {
@@ -304,7 +323,201 @@ static void window_that_is_not_there(struct multi *m)
 	multi_group_drop(m, first);
 }
 
+/* A lock that comes as soon as those before it have gone on, on a machine however slow. */
+static void lock_at_last(struct multi *m, const struct multi_window *w)
+{
+	int rc = ORIEL_ERR_TIMEOUT;
+
+	while (rc == ORIEL_ERR_TIMEOUT)
+		rc = oriel_win_lock(w->win, ORIEL_LOCK_EXCLUSIVE, 0, 0);
+	CHECK_OK(m, rc);
+	CHECK_OK(m, oriel_win_unlock(w->win, 0));
+}
+
+/* Rank 0 holds its own lock until rank 1 has timed out asking for it. */
+static void time_out_behind_rank_0(struct multi *m, const struct multi_window *w, enum oriel_lock_type type)
+{
+	if (m->rank == 0)
+		CHECK_OK(m, oriel_win_lock(w->win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	multi_sync(m);
+	if (m->rank == 1) {
+		CHECK_IN_VAIN(m, oriel_win_lock(w->win, type, 0, 0));
+		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_unlock(w->win, 0)); /* it is not held */
+	}
+	multi_sync(m);
+	if (m->rank == 0)
+		CHECK_OK(m, oriel_win_unlock(w->win, 0));
+	multi_sync(m);
+}
+
+/* L24: a lock that timed out can be asked for again, of the other type too; or not, and others go on. */
+static void lock_times_out(struct multi *m)
+{
+	struct multi_window w;
+
+	CHECK(m, m->job->limits.timeout_ms == LIMIT_MS); /* as the program has asked for */
+	open_together(m, &w, 64);
+	for (int i = 0; i < 4; i++) {
+		time_out_behind_rank_0(m, &w, i % 2 ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE);
+		if ((i >= 2 && m->rank == 1) || m->rank == 2)
+			lock_at_last(m, &w);
+		multi_sync(m);
+	}
+	time_out_behind_rank_0(m, &w, ORIEL_LOCK_EXCLUSIVE); /* the free passes it on */
+	close_together(m, &w);
+}
+
+/* A process that is stopped: every thread of it. */
+static void stop(const struct multi *m, int rank)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)multi_pid(m, rank));
+	kill(multi_pid(m, rank), SIGSTOP);
+	while (state != 'T') {
+		FILE *file = fopen(path, "r");
+
+		if (!file || fscanf(file, "%*d %*s %c", &state) != 1)
+			state = 'T'; /* gone: the checks tell */
+		if (file)
+			fclose(file);
+		sched_yield();
+	}
+}
+
+/* Rank 2 asks while rank 1, which is stopped, is before it: nothing but a time-out is told; other locks go on. */
+static void time_out_behind_stopped(struct multi *m, const struct multi_window *w, enum oriel_lock_type type)
+{
+	CHECK_IN_VAIN(m, oriel_win_lock(w->win, type, 0, 0));
+	CHECK_OK(m, oriel_win_lock(w->win, ORIEL_LOCK_EXCLUSIVE, 2, 0));
+	CHECK_OK(m, oriel_win_unlock(w->win, 2));
+}
+
+static void lock_and_see_no_orphan(struct multi *m, const struct multi_window *w)
+{
+	int rc = ORIEL_ERR_TIMEOUT;
+
+	while (rc == ORIEL_ERR_TIMEOUT)
+		rc = oriel_win_lock(w->win, ORIEL_LOCK_EXCLUSIVE, 0, 0);
+	CHECK_OK(m, rc);
+	CHECK_RC(m, 0, oriel_win_lock_orphaned(w->win, 0));
+	CHECK_OK(m, oriel_win_unlock(w->win, 0));
+}
+
+/* L21, L24: who is stopped while it holds the lock is not dead, and keeps it. */
+static void stopped_holder_keeps_it(struct multi *m)
+{
+	struct multi_window w;
+
+	open_together(m, &w, 64);
+	if (m->rank == 1)
+		CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	multi_sync(m);
+	if (m->rank == 2) {
+		stop(m, 1);
+		time_out_behind_stopped(m, &w, ORIEL_LOCK_EXCLUSIVE);
+		kill(multi_pid(m, 1), SIGCONT);
+		multi_raise(m, DONE, 1);
+	}
+	if (m->rank == 1) {
+		while (!multi_word(m, DONE)) /* in no call, and not at the board for long */
+			sched_yield();
+		CHECK_OK(m, oriel_win_unlock(w.win, 0));
+	}
+	lock_and_see_no_orphan(m, &w);
+	close_together(m, &w);
+}
+
+/* Rank 0, which holds its own lock: somebody waits for it. */
+static void await_waiter(struct multi *m, const struct multi_window *w)
+{
+	const struct lock_header *header;
+
+	pthread_mutex_lock(&m->job->lock);
+	header = &lock_table_words(m->job, w->win->slot)->header;
+	pthread_mutex_unlock(&m->job->lock);
+	while (flag_load(&header->next) - flag_load(&header->serving) < 2) /* pairs with the fetch-and-add of a writer */
+		sched_yield();
+}
+
+/* L21, L24: who is stopped while it waits for the lock keeps its place, and who is behind it waits. */
+static void stopped_waiter_keeps_its_place(struct multi *m)
+{
+	struct multi_window w;
+
+	open_together(m, &w, 64);
+	if (m->rank == 0)
+		CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	multi_sync(m);
+	if (m->rank == 0) {
+		await_waiter(m, &w);
+		multi_raise(m, TIMED_OUT, 1);
+		multi_await(m, DONE, 1);
+		CHECK_OK(m, oriel_win_unlock(w.win, 0));
+		multi_raise(m, TIMED_OUT, 2);
+	}
+	if (m->rank == 2) {
+		multi_await(m, TIMED_OUT, 1);
+		stop(m, 1); /* inside the call, or between two: not at the board */
+		multi_raise(m, DONE, 1);
+		multi_await(m, TIMED_OUT, 2);
+		time_out_behind_stopped(m, &w, ORIEL_LOCK_SHARED);
+		kill(multi_pid(m, 1), SIGCONT);
+	}
+	lock_and_see_no_orphan(m, &w);
+	close_together(m, &w);
+}
+
+#define LONG_COUNT 6000 /* elements: more than the records that a target can have before it */
+
+/* E5, A1: the target is to apply an accumulate and does not get on: all of it is applied, once, when it does. */
+static void accumulate_is_applied_once(struct multi *m)
+{
+	long double *ones = multi_alloc((LONG_COUNT + 1) * sizeof(*ones)), *sums;
+	const size_t end = LONG_COUNT * sizeof(*ones);
+	struct multi_window w;
+	int rc;
+
+	for (int i = 0; i <= LONG_COUNT; i++)
+		ones[i] = 1;
+	open_together(m, &w, end + sizeof(*ones));
+	sums = (long double *)(void *)w.base;
+	memset(w.base, 0, w.size_bytes);
+	multi_sync(m);
+	if (m->rank == 0) {
+		CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_SHARED, 1, ORIEL_MODE_NOCHECK));
+		CHECK_OK(m, oriel_accumulate(w.win, ones, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0)); /* first contact */
+		do
+			rc = oriel_win_flush(w.win, 1);
+		while (rc == ORIEL_ERR_TIMEOUT);
+		CHECK_OK(m, rc);
+		kill(multi_pid(m, 1), SIGSTOP);
+		set_limit(m, VAIN_MS);
+		CHECK_OK(m, oriel_accumulate(w.win, ones, LONG_COUNT + 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0));
+		set_limit(m, LIMIT_MS);
+		kill(multi_pid(m, 1), SIGCONT);
+		do
+			rc = oriel_win_unlock(w.win, 1);
+		while (rc == ORIEL_ERR_TIMEOUT);
+		CHECK_OK(m, rc);
+		multi_raise(m, DONE, 1);
+	} else {
+		while (__atomic_load_n(w.base + end + 7, __ATOMIC_ACQUIRE) == 0) /* a byte of 1 that is not 0 */
+			sched_yield();                                               /* computes, or is stopped */
+		multi_await(m, DONE, 1);
+		CHECK(m, sums[0] == 2);
+		for (int i = 1; i <= LONG_COUNT; i++)
+			CHECK(m, sums[i] == 1);
+	}
+	close_together(m, &w);
+	free(ones);
+}
+
 static const struct multi_case cases[] = {
+	{ "L24_lock_times_out", 3, lock_times_out },
+	{ "L21_L24_stopped_holder_keeps_it", 3, stopped_holder_keeps_it },
+	{ "L21_L24_stopped_waiter_keeps_its_place", 3, stopped_waiter_keeps_its_place },
+	{ "E5_A1_accumulate_is_applied_once", 2, accumulate_is_applied_once },
 	{ "E5_P5_complete_waits_for_every_post", 3, complete_waits_for_every_post },
 	{ "E5_P7_wait_waits_for_every_origin", 3, wait_waits_for_every_origin },
 	{ "E5_F2_fence_waits_for_everybody", 4, fence_waits_for_everybody },

@@ -92,6 +92,17 @@ void fake_place_word(void *to, uint64_t value)
 	__atomic_store_n((uint64_t *)to, value, __ATOMIC_RELEASE);
 }
 
+uint64_t fake_add_to_word(void *to, uint64_t add)
+{
+	return __atomic_fetch_add((uint64_t *)to, add, __ATOMIC_SEQ_CST);
+}
+
+uint64_t fake_swap_word(void *to, uint64_t compare, uint64_t swap)
+{
+	__atomic_compare_exchange_n((uint64_t *)to, &compare, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return compare;
+}
+
 static struct fake_boot *own(const struct boot *boot)
 {
 	return (struct fake_boot *)(uintptr_t)boot;

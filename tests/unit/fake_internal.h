@@ -9,7 +9,9 @@
 #include "fake_malloc.h"
 #include "fake_verbs.h"
 
-enum fake_kind { FAKE_CHANNEL, FAKE_ID, FAKE_PD, FAKE_MR, FAKE_CQ, FAKE_QP, FAKE_EVENT, FAKE_KINDS };
+enum fake_kind { FAKE_CHANNEL, FAKE_ID, FAKE_PD, FAKE_MR, FAKE_CQ, FAKE_QP, FAKE_EVENT, FAKE_COMP, FAKE_KINDS };
+
+#define FAKE_RECEIVES 4
 
 struct fake_async_event {
 	struct ibv_async_event event;
@@ -40,8 +42,17 @@ struct fake_cqe {
 	uint64_t frees; /* requests of the queue pair up to this one leave the send queue */
 };
 
+/* A completion channel: its descriptor counts the events that have not been taken. */
+struct fake_comp {
+	struct ibv_comp_channel ibv;
+	struct ibv_cq *cq; /* the one that uses it */
+	uint32_t events;
+};
+
 struct fake_cq {
 	struct ibv_cq ibv;
+	bool armed;
+	uint32_t untold; /* events taken and not acknowledged */
 	struct fake_cqe *ring;
 	uint32_t head, tail;
 	uint32_t polls; /* in a row that have found something too fresh */
@@ -62,6 +73,8 @@ struct fake_qp {
 	uint32_t depth;
 	uint32_t max_inline;
 	uint64_t posted, freed;
+	uint64_t receives[FAKE_RECEIVES]; /* ids of those that wait */
+	uint32_t receive_count;
 	uint64_t token; /* handed over with each request, and the next one back */
 	uint64_t done;
 	struct fake_write *unplaced;
@@ -114,6 +127,7 @@ void fake_count(enum fake_kind kind, int change);
 void fake_misuse(const char *what);
 void fake_count_completions(int count);
 void fake_count_post(void);
+void fake_count_request(const struct ibv_send_wr *wr);
 
 /* Make a descriptor readable, or no longer. */
 void fake_signal(int fd);

@@ -2,6 +2,7 @@
 /* fake_job.c - see fake_job.h. */
 #include "fake_job.h"
 
+#include <CUnit/CUnit.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -163,4 +164,16 @@ bool ranks_clean(void)
 	printf("not clean: %s: %s; boots %d; fault hit: %s\n", doing, fake_report(), boots_left,
 	       fake_hit() ? fake_hit() : "none");
 	return false;
+}
+
+void ranks_check(const struct rank ranks[], int size)
+{
+	for (int i = 0; i < size; i++) {
+		if (ranks[i].errors || ranks[i].wrong)
+			printf("rank %d: error %d in %s: %s; %d comparisons wrong\n", i, ranks[i].first_error,
+			       ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text, ranks[i].wrong);
+		CU_ASSERT_EQUAL(ranks[i].errors, 0);
+		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
+	}
+	CU_ASSERT_TRUE(ranks_clean());
 }

@@ -24,10 +24,11 @@ struct rank {
 	char first_text[512];
 	const char *first_call;
 	int errors;
-	int retried;      /* calls that were out of memory and have been repeated */
-	int last;         /* result of the last call */
-	int wrong;        /* data that is not what it should be, without an error having been told */
-	const char *step; /* where the rank is, for the watchdog */
+	int retried;          /* calls that were out of memory and have been repeated */
+	int last;             /* result of the last call */
+	int wrong;            /* data that is not what it should be, without an error having been told */
+	char wrong_text[256]; /* the first of it, and after which call */
+	const char *step;     /* where the rank is, for the watchdog */
 	void *arg;
 };
 
@@ -51,5 +52,8 @@ void ranks_limit(int seconds, const char *format, ...) __attribute__((format(pri
 
 /* After a run: nothing is left and nothing was misused. Prints what is wrong and returns false. */
 bool ranks_clean(void);
+
+/* After a run: no call failed, no data was wrong, and ranks_clean. Prints what is not so, and asserts it. */
+void ranks_check(const struct rank ranks[], int size);
 
 #endif

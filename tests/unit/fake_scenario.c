@@ -2,6 +2,7 @@
 /* fake_scenario.c - see fake_scenario.h. */
 #include "fake_scenario.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,10 +60,22 @@ static void fill(void *bytes, size_t size_bytes, int rank, int seed)
 		((uint8_t *)bytes)[i] = (uint8_t)((size_t)rank * 37 + (size_t)seed * 11 + i * 7 + i / 256);
 }
 
+static void note_difference(struct rank *rank, const uint8_t *got, const uint8_t *wanted, size_t size_bytes)
+{
+	size_t at = 0;
+
+	while (got[at] == wanted[at])
+		at++;
+	snprintf(rank->wrong_text, sizeof(rank->wrong_text), " (after %s: byte %zu of %zu is %u, not %u)",
+	         rank->step ? rank->step : "?", at, size_bytes, got[at], wanted[at]);
+}
+
 void scenario_compare(struct rank *rank, const void *got, const void *wanted, size_t size_bytes)
 {
-	if (rank->errors == 0 && memcmp(got, wanted, size_bytes) != 0)
-		rank->wrong++;
+	if (rank->errors != 0 || memcmp(got, wanted, size_bytes) == 0)
+		return;
+	if (rank->wrong++ == 0)
+		note_difference(rank, got, wanted, size_bytes);
 }
 
 static void make_groups(struct state *state)

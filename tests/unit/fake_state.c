@@ -19,7 +19,9 @@ struct fake_config fake_config;
 
 static int locked;
 static struct fault calls, requests, events, allocations;
-static uint64_t posts, completions;
+#define OPCODES (IBV_WR_ATOMIC_FETCH_AND_ADD + 1)
+
+static uint64_t posts, completions, fences, of_opcode[OPCODES];
 static const char *volatile hit;
 static const char *dropped_name;
 static int alive[FAKE_KINDS];
@@ -29,7 +31,7 @@ static char report[512];
 
 static const char *const kind_names[FAKE_KINDS] = {
 	"event channels",    "identifiers", "protection domains",    "memory regions",
-	"completion queues", "queue pairs", "unacknowledged events",
+	"completion queues", "queue pairs", "unacknowledged events", "completion channels",
 };
 
 void fake_lock(void)
@@ -50,15 +52,18 @@ void fake_reset(void)
 		.name = "fake0",
 		.vendor_id = 0x02c9,
 		.max_qp_wr = 16384,
+		.max_cqe = 65536,
 		.max_inline = 220,
 		.reads_in_flight = 16,
 		.max_message_bytes = 1u << 30,
+		.atomics = IBV_ATOMIC_GLOB,
 	};
 	memset(&calls, 0, sizeof(calls));
 	memset(&requests, 0, sizeof(requests));
 	memset(&events, 0, sizeof(events));
 	memset(&allocations, 0, sizeof(allocations));
-	posts = completions = 0;
+	posts = completions = fences = 0;
+	memset(of_opcode, 0, sizeof(of_opcode));
 	memset(alive, 0, sizeof(alive));
 	hit = NULL;
 	dropped_name = NULL;
@@ -161,6 +166,24 @@ void fake_count_completions(int count)
 uint64_t fake_completions(void)
 {
 	return __atomic_load_n(&completions, __ATOMIC_RELAXED);
+}
+
+void fake_count_request(const struct ibv_send_wr *wr)
+{
+	if (wr->opcode < OPCODES)
+		__atomic_add_fetch(&of_opcode[wr->opcode], 1, __ATOMIC_RELAXED);
+	if (wr->send_flags & IBV_SEND_FENCE)
+		__atomic_add_fetch(&fences, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t fake_requests_of(enum ibv_wr_opcode opcode)
+{
+	return opcode < OPCODES ? __atomic_load_n(&of_opcode[opcode], __ATOMIC_RELAXED) : 0;
+}
+
+uint64_t fake_fences(void)
+{
+	return __atomic_load_n(&fences, __ATOMIC_RELAXED);
 }
 
 uint64_t fake_posts(void)

@@ -36,6 +36,8 @@ static uint32_t next_key = 0x1000;
 
 static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 static int poll_cq(struct ibv_cq *ibv, int count, struct ibv_wc *wc);
+static int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+static int req_notify_cq(struct ibv_cq *ibv, int solicited);
 
 struct fake_context *fake_context_new(void)
 {
@@ -45,6 +47,8 @@ struct fake_context *fake_context_new(void)
 	context->ibv.device = &context->device;
 	context->ibv.ops.post_send = post_send;
 	context->ibv.ops.poll_cq = poll_cq;
+	context->ibv.ops.post_recv = post_recv;
+	context->ibv.ops.req_notify_cq = req_notify_cq;
 	context->ibv.async_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	fake_lock();
 	context->next = contexts;
@@ -149,6 +153,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	attr->max_qp_wr = (int)fake_config.max_qp_wr;
 	attr->max_qp_rd_atom = fake_config.reads_in_flight;
 	attr->max_qp_init_rd_atom = fake_config.reads_in_flight;
+	attr->atomic_cap = fake_config.atomics;
 	return 0;
 }
 
@@ -203,6 +208,10 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 
 	if (fake_fault("ibv_reg_mr")) {
 		errno = ENOMEM;
+		return NULL;
+	}
+	if ((access & IBV_ACCESS_REMOTE_ATOMIC) && fake_config.atomics == IBV_ATOMIC_NONE) {
+		errno = EOPNOTSUPP;
 		return NULL;
 	}
 	if ((access & IBV_ACCESS_LOCAL_WRITE) &&
@@ -270,7 +279,6 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg, st
 	struct fake_cq *cq;
 
 	(void)arg;
-	(void)channel;
 	(void)vector;
 	if (fake_fault("ibv_create_cq")) {
 		errno = ENOMEM;
@@ -279,6 +287,9 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg, st
 	cq = calloc(1, sizeof(*cq));
 	cq->ibv.context = context;
 	cq->ibv.cqe = cqe;
+	cq->ibv.channel = channel;
+	if (channel)
+		((struct fake_comp *)channel)->cq = &cq->ibv;
 	cq->ring = calloc((size_t)cqe, sizeof(*cq->ring));
 	fake_lock();
 	fake_count(FAKE_CQ, 1);
@@ -293,32 +304,171 @@ int ibv_destroy_cq(struct ibv_cq *ibv)
 	fake_lock();
 	if (cq->users)
 		fake_misuse("ibv_destroy_cq: a queue pair uses it");
+	if (cq->untold)
+		fake_misuse("ibv_destroy_cq: waits for events that have not been acknowledged");
 	fake_count(FAKE_CQ, -1);
+	if (ibv->channel)
+		((struct fake_comp *)ibv->channel)->cq = NULL;
 	fake_unlock();
 	free(cq->ring);
 	free(cq);
 	return 0;
 }
 
-static void add_completion(struct fake_qp *qp, const struct job *job, enum ibv_wc_status status)
+int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 {
-	struct fake_cq *cq = (struct fake_cq *)qp->ibv.send_cq;
+	struct fake_cq *cq = (struct fake_cq *)ibv;
+	struct fake_cqe *ring;
+
+	if (fake_fault("ibv_resize_cq"))
+		return ENOMEM;
+	if (cqe > fake_config.max_cqe)
+		return EINVAL;
+	ring = calloc((size_t)cqe, sizeof(*ring));
+	fake_lock();
+	for (uint32_t i = cq->tail; i != cq->head; i++)
+		ring[i % (uint32_t)cqe] = cq->ring[i % (uint32_t)ibv->cqe];
+	free(cq->ring);
+	cq->ring = ring;
+	ibv->cqe = cqe;
+	fake_unlock();
+	return 0;
+}
+
+/* Completion channels. */
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct fake_comp *comp;
+
+	if (fake_fault("ibv_create_comp_channel")) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	comp = calloc(1, sizeof(*comp));
+	comp->ibv.context = context;
+	comp->ibv.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	fake_lock();
+	fake_count(FAKE_COMP, 1);
+	fake_unlock();
+	return &comp->ibv;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
+{
+	fake_lock();
+	if (((struct fake_comp *)ibv)->cq)
+		fake_misuse("ibv_destroy_comp_channel: a completion queue uses it");
+	fake_count(FAKE_COMP, -1);
+	fake_unlock();
+	close(ibv->fd);
+	free(ibv);
+	return 0;
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
+{
+	struct fake_comp *comp = (struct fake_comp *)ibv;
+	bool there;
+
+	fake_lock();
+	there = comp->events > 0;
+	if (there) {
+		*cq = comp->cq;
+		*cq_context = NULL;
+		((struct fake_cq *)comp->cq)->untold++;
+		if (--comp->events == 0)
+			fake_unsignal(ibv->fd);
+	}
+	fake_unlock();
+	errno = EAGAIN;
+	return there ? 0 : -1;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *ibv, unsigned int count)
+{
+	fake_lock();
+	((struct fake_cq *)ibv)->untold -= count;
+	fake_unlock();
+}
+
+static int req_notify_cq(struct ibv_cq *ibv, int solicited)
+{
+	(void)solicited;
+	if (fake_fault("ibv_req_notify_cq"))
+		return errno = EIO;
+	fake_lock();
+	((struct fake_cq *)ibv)->armed = true;
+	fake_unlock();
+	return 0;
+}
+
+/* With the lock. The next completion of the queue, or NULL. */
+static struct fake_cqe *new_completion(struct fake_cq *cq, struct fake_qp *qp, uint64_t id, enum ibv_wc_status status)
+{
 	struct fake_cqe *cqe = &cq->ring[cq->head % (uint32_t)cq->ibv.cqe];
 
-	if (status == IBV_WC_SUCCESS && !(job->wr.send_flags & IBV_SEND_SIGNALED))
-		return;
 	if (cq->head - cq->tail == (uint32_t)cq->ibv.cqe) {
 		fake_misuse("a completion queue overflows");
-		return;
+		return NULL;
 	}
 	memset(cqe, 0, sizeof(*cqe));
-	cqe->wc.wr_id = job->wr.wr_id;
+	cqe->wc.wr_id = id;
 	cqe->wc.status = status;
 	cqe->wc.vendor_err = status == IBV_WC_SUCCESS ? 0 : 0x81;
 	cqe->wc.qp_num = qp->ibv.qp_num;
+	return cqe;
+}
+
+static void add_completion(struct fake_qp *qp, const struct job *job, enum ibv_wc_status status)
+{
+	struct fake_cq *cq = (struct fake_cq *)qp->ibv.send_cq;
+	struct fake_cqe *cqe;
+
+	if (status == IBV_WC_SUCCESS && !(job->wr.send_flags & IBV_SEND_SIGNALED))
+		return;
+	cqe = new_completion(cq, qp, job->wr.wr_id, status);
+	if (!cqe)
+		return;
 	cqe->qp = qp;
 	cqe->frees = job->number;
 	cq->head++;
+}
+
+/* A receive ends: whoever sleeps on the channel is woken. */
+static void add_receive(struct fake_qp *qp, enum ibv_wc_status status)
+{
+	struct fake_cq *cq = (struct fake_cq *)qp->ibv.recv_cq;
+	struct fake_comp *comp = (struct fake_comp *)cq->ibv.channel;
+
+	if (!new_completion(cq, qp, qp->receives[0], status))
+		return;
+	memmove(qp->receives, qp->receives + 1, --qp->receive_count * sizeof(qp->receives[0]));
+	cq->head++;
+	if (!comp || !cq->armed)
+		return;
+	cq->armed = false;
+	comp->events++;
+	fake_signal(comp->ibv.fd);
+}
+
+static int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct fake_qp *qp = (struct fake_qp *)ibv;
+	int rc = 0;
+
+	*bad = wr;
+	if (fake_fault("ibv_post_recv"))
+		return ENOMEM;
+	fake_lock();
+	if (wr->num_sge || wr->next)
+		fake_misuse("ibv_post_recv: not a receive the library makes");
+	if (qp->receive_count == FAKE_RECEIVES)
+		rc = ENOMEM;
+	else
+		qp->receives[qp->receive_count++] = wr->wr_id;
+	fake_unlock();
+	return rc;
 }
 
 static int poll_cq(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
@@ -337,7 +487,8 @@ static int poll_cq(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 			struct fake_cqe *cqe = &cq->ring[cq->tail % (uint32_t)ibv->cqe];
 
 			wc[got] = cqe->wc;
-			cqe->qp->freed = cqe->frees;
+			if (cqe->qp)
+				cqe->qp->freed = cqe->frees;
 		}
 	}
 	fake_unlock();
@@ -369,6 +520,7 @@ int fake_qp_new(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_att
 	qp->ibv.qp_num = next_key++;
 	((struct fake_pd *)pd)->users++;
 	((struct fake_cq *)attr->send_cq)->users++;
+	((struct fake_cq *)attr->recv_cq)->users++;
 	qp->next = qps;
 	qps = qp;
 	id->qp = &qp->ibv;
@@ -435,6 +587,7 @@ void fake_qp_free(struct fake_qp *qp)
 	*at = qp->next;
 	((struct fake_pd *)qp->ibv.pd)->users--;
 	cq->users--;
+	((struct fake_cq *)qp->ibv.recv_cq)->users--;
 	fake_take_over(&qp->done);
 	cq->tail = cq->head;
 	qp->id->ibv.qp = NULL;
@@ -454,6 +607,8 @@ void fake_qp_error(struct fake_qp *qp)
 			add_completion(qp, job, IBV_WC_WR_FLUSH_ERR);
 	}
 	unqueue(qp);
+	while (qp->receive_count > 0)
+		add_receive(qp, IBV_WC_WR_FLUSH_ERR);
 }
 
 int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
@@ -470,9 +625,25 @@ int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 
 /* Work requests. */
 
+static bool is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+
 static const char *opcode_name(enum ibv_wr_opcode opcode)
 {
-	return opcode == IBV_WR_RDMA_WRITE ? "RDMA WRITE" : opcode == IBV_WR_RDMA_READ ? "RDMA READ" : "FETCH AND ADD";
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+		return "RDMA WRITE";
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return "RDMA WRITE WITH IMMEDIATE";
+	case IBV_WR_RDMA_READ:
+		return "RDMA READ";
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return "COMPARE AND SWAP";
+	default:
+		return "FETCH AND ADD";
+	}
 }
 
 /* The other end, if it can be reached. */
@@ -525,19 +696,37 @@ static bool is_early(const struct fake_qp *qp, size_t size)
 	return fake_config.early_acks && (size > sizeof(uint64_t) || qp->unplaced);
 }
 
-static void fetch_and_add(void *result, void *target, uint64_t add)
+/* Atomic among the device's requests alone: a load and a store. */
+static uint64_t change_word(const struct ibv_send_wr *wr, void *target)
 {
-	uint64_t value, sum;
+	uint64_t value;
 
 	fake_copy(&value, target, sizeof(value));
-	sum = value + add;
-	fake_copy(result, &value, sizeof(value));
-	fake_place_word(target, sum);
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		fake_place_word(target, value + wr->wr.atomic.compare_add);
+	else
+		fake_place_word(target, value == wr->wr.atomic.compare_add ? wr->wr.atomic.swap : value);
+	return value;
+}
+
+static uint64_t change_word_as_processor(const struct ibv_send_wr *wr, void *target)
+{
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return fake_add_to_word(target, wr->wr.atomic.compare_add);
+	return fake_swap_word(target, wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+}
+
+static void do_atomic(const struct ibv_send_wr *wr, void *result, void *target)
+{
+	uint64_t old =
+		fake_config.atomics == IBV_ATOMIC_HCA ? change_word(wr, target) : change_word_as_processor(wr, target);
+
+	fake_copy(result, &old, sizeof(old));
 }
 
 static enum ibv_wc_status transfer(struct job *job, struct fake_qp *remote, void *local, size_t size)
 {
-	bool atomic = job->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD, read = job->wr.opcode == IBV_WR_RDMA_READ;
+	bool atomic = is_atomic(job->wr.opcode), read = job->wr.opcode == IBV_WR_RDMA_READ;
 	uint64_t addr = atomic ? job->wr.wr.atomic.remote_addr : job->wr.wr.rdma.remote_addr;
 	uint32_t rkey = atomic ? job->wr.wr.atomic.rkey : job->wr.wr.rdma.rkey;
 	int access = atomic ? IBV_ACCESS_REMOTE_ATOMIC : read ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
@@ -553,7 +742,7 @@ static enum ibv_wc_status transfer(struct job *job, struct fake_qp *remote, void
 	if (atomic || read || !fake_config.early_acks)
 		place_all(job->qp);
 	if (atomic)
-		fetch_and_add(local, target, job->wr.wr.atomic.compare_add);
+		do_atomic(&job->wr, local, target);
 	else if (read)
 		fake_copy(local, target, size);
 	else if (is_early(job->qp, size))
@@ -563,10 +752,28 @@ static enum ibv_wc_status transfer(struct job *job, struct fake_qp *remote, void
 	return IBV_WC_SUCCESS;
 }
 
+static bool is_write(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/* An immediate that no receive waits for holds everything up and breaks the queue pair in the end. */
+static enum ibv_wc_status wake(struct fake_qp *qp, struct fake_qp *remote)
+{
+	if (remote->receive_count == 0) {
+		fake_misuse("an immediate without a receive");
+		return IBV_WC_RNR_RETRY_EXC_ERR;
+	}
+	place_all(qp);
+	add_receive(remote, IBV_WC_SUCCESS);
+	return IBV_WC_SUCCESS;
+}
+
 static enum ibv_wc_status execute(struct job *job)
 {
 	struct fake_qp *qp = job->qp, *remote = remote_qp(qp);
-	int access = job->wr.opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE;
+	int access = is_write(job->wr.opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
+	enum ibv_wc_status status;
 	bool in = job->wr.send_flags & IBV_SEND_INLINE;
 	size_t size = job->wr.num_sge ? job->sge.length : 0;
 	void *local = in ? job->inline_data : (void *)(uintptr_t)job->sge.addr;
@@ -579,7 +786,10 @@ static enum ibv_wc_status execute(struct job *job)
 		return IBV_WC_LOC_LEN_ERR;
 	if (!in && size && !find_mr(qp->ibv.pd, job->sge.lkey, false, job->sge.addr, size, access))
 		return IBV_WC_LOC_PROT_ERR;
-	return transfer(job, remote, local, size);
+	status = transfer(job, remote, local, size);
+	if (status == IBV_WC_SUCCESS && job->wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		status = wake(qp, remote);
+	return status;
 }
 
 /* With the lock. The job is taken out of the queue. */
@@ -587,6 +797,7 @@ static void run(struct job *job)
 {
 	enum ibv_wc_status status = execute(job);
 
+	fake_count_request(&job->wr);
 	add_completion(job->qp, job, status);
 	if (status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_LOC_LEN_ERR)
 		fake_misuse("a request with bad memory");
@@ -655,7 +866,12 @@ static bool fits(struct fake_qp *qp, const struct ibv_send_wr *wr)
 		fake_misuse("ibv_post_send: more inline data than the queue pair takes");
 		return false;
 	}
-	if (wr->num_sge > 1 || ((wr->send_flags & IBV_SEND_INLINE) && wr->opcode != IBV_WR_RDMA_WRITE)) {
+	if (is_atomic(wr->opcode) &&
+	    (wr->num_sge != 1 || wr->sg_list->length != sizeof(uint64_t) || wr->sg_list->addr % sizeof(uint64_t))) {
+		fake_misuse("ibv_post_send: an atomic without 8 aligned bytes for its result");
+		return false;
+	}
+	if (wr->num_sge > 1 || ((wr->send_flags & IBV_SEND_INLINE) && !is_write(wr->opcode))) {
 		fake_misuse("ibv_post_send: not a request the library makes");
 		return false;
 	}

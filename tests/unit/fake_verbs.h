@@ -32,23 +32,28 @@
 
 #define FAKE_ADDR "10.9.0.1" /* the address that has a device; 127.0.0.1 and 10.9.0.2 have none */
 
-/* What the device can do; to be changed between jobs only. fake_reset sets the values in brackets. */
+/*
+ * What the device can do; to be changed between jobs only. fake_reset sets the values in brackets. With
+ * IBV_ATOMIC_HCA a compare-and-swap that fails stores the old value again, as on some versions of rxe.
+ */
 struct fake_config {
-	const char *name;           /* ["fake0"] */
-	uint32_t vendor_id;         /* [0x02c9]: writes are placed in order */
-	uint32_t max_qp_wr;         /* [16384] */
-	uint32_t max_inline;        /* [220] more inline bytes are refused */
-	uint8_t reads_in_flight;    /* [16] */
-	uint32_t max_message_bytes; /* [2^30] */
-	bool engine;                /* [false] requests are carried out by another thread, later */
-	bool early_acks;            /* [false] writes of more than a word, and what follows them on their queue pair, are
+	const char *name;            /* ["fake0"] */
+	uint32_t vendor_id;          /* [0x02c9]: writes are placed in order */
+	uint32_t max_qp_wr;          /* [16384] */
+	int max_cqe;                 /* [65536] they are not resized to more */
+	uint32_t max_inline;         /* [220] more inline bytes are refused */
+	uint8_t reads_in_flight;     /* [16] */
+	uint32_t max_message_bytes;  /* [2^30] */
+	enum ibv_atomic_cap atomics; /* [IBV_ATOMIC_GLOB] */
+	bool engine;                 /* [false] requests are carried out by another thread, later */
+	bool early_acks;             /* [false] writes of more than a word, and what follows them on their queue pair, are
 	                               acknowledged, and placed with the next read or atomic there, or once this is off */
-	bool engine_rests;          /* [false] the engine begins nothing for now */
-	uint32_t late_polls;        /* [0] a completion is seen only at the poll after that many */
-	bool hold_requests;         /* [false] connection requests wait for fake_release_requests */
-	int shortage;               /* [0] no more identifiers and queue pairs: this errno value */
-	bool no_device;             /* [false] no address has a device */
-	const void *read_only;      /* [NULL] memory that cannot be registered for writing */
+	bool engine_rests;           /* [false] the engine begins nothing for now */
+	uint32_t late_polls;         /* [0] a completion is seen only at the poll after that many */
+	bool hold_requests;          /* [false] connection requests wait for fake_release_requests */
+	int shortage;                /* [0] no more identifiers and queue pairs: this errno value */
+	bool no_device;              /* [false] no address has a device */
+	const void *read_only;       /* [NULL] memory that cannot be registered for writing */
 	size_t read_only_bytes;
 };
 
@@ -77,6 +82,10 @@ uint64_t fake_posts(void);
 uint64_t fake_completions(void);
 int fake_queue_pairs(void);
 
+/* Those carried out with that opcode, and those with IBV_SEND_FENCE. */
+uint64_t fake_requests_of(enum ibv_wr_opcode opcode);
+uint64_t fake_fences(void);
+
 /* An asynchronous event at every context that is open; for queue pair events, about each queue pair. */
 void fake_async(enum ibv_event_type type);
 
@@ -90,6 +99,10 @@ const char *fake_report(void);
  * other file.
  */
 void fake_place_word(void *to, uint64_t value);
+
+/* The processor's atomics, which a detector sees too; what was there before. In fake_boot.c. */
+uint64_t fake_add_to_word(void *to, uint64_t add);
+uint64_t fake_swap_word(void *to, uint64_t compare, uint64_t swap);
 
 /* One thread hands work to another: seen by a race detector too. In fake_boot.c. */
 void fake_hand_over(uint64_t *token);

@@ -41,6 +41,7 @@ static void add_suites(void)
 	suite_lines();
 	suite_options();
 	suite_err();
+	suite_process();
 	suite_util();
 	suite_libev();
 	suite_handle();
@@ -56,7 +57,10 @@ static void add_suites(void)
 	suite_public_struct();
 	suite_wait();
 	suite_lock();
+	suite_lock_repair();
 	suite_way();
+	suite_element();
+	suite_stripes();
 	suite_perf_stats();
 	suite_perf_options();
 }

@@ -26,13 +26,19 @@ static void count_test(const CU_pTest test, const CU_pSuite suite, const CU_pFai
 static void add_suites(void)
 {
 	suite_provider();
-	suite_mixed(); /* before the tests that close all descriptors, softverbs' too; as the next */
+	suite_mixed(); /* before the tests that close all descriptors, softverbs' too; as the next four */
 	suite_sweep_mixed();
+	suite_twin();
+	suite_family();
+	suite_lock();
+	suite_lock_cost();
+	suite_signal();
 	suite_wire();
 	suite_coll();
 	suite_conn();
 	suite_goodbye();
 	suite_modes();
+	suite_record();
 	suite_sweep();
 }
 

@@ -21,6 +21,7 @@ void suite_options(void);
 
 /* Of lib/. */
 void suite_err(void);
+void suite_process(void);
 void suite_util(void);
 void suite_libev(void);
 void suite_handle(void);
@@ -36,7 +37,10 @@ void suite_settings(void);
 void suite_public_struct(void);
 void suite_wait(void);
 void suite_lock(void);
+void suite_lock_repair(void);
 void suite_way(void);
+void suite_element(void);
+void suite_stripes(void);
 
 /* Of perf/. */
 void suite_perf_stats(void);

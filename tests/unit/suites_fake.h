@@ -10,6 +10,12 @@ void suite_conn(void);
 void suite_goodbye(void);
 void suite_mixed(void);
 void suite_modes(void);
+void suite_twin(void);
+void suite_record(void);
+void suite_family(void);
+void suite_lock(void);
+void suite_lock_cost(void);
+void suite_signal(void);
 void suite_sweep(void);
 void suite_sweep_mixed(void);
 

@@ -18,6 +18,9 @@ static struct dir_entry entry_of(uint8_t seed)
 		.rkey = 0x3400u + seed,
 		.disp_unit_bytes = seed & 1 ? 8 : 1,
 		.flags = seed & 2 ? DIR_READ_ONLY : 0,
+		.signals_addr = 0x7f0200003000u + seed * 32u,
+		.signals_rkey = 0x5600u + seed,
+		.signal_count = seed,
 	};
 
 	for (size_t i = 0; i < sizeof(entry.id); i++)
@@ -79,10 +82,15 @@ static bool is_torn(const struct dir_entry *mixture, const struct dir_entry *a, 
 	return memcmp(mixture, a, sizeof(*a)) != 0 && memcmp(mixture, b, sizeof(*b)) != 0;
 }
 
-static void mix(struct dir_entry *out, const struct dir_entry *a, const struct dir_entry *b, uint64_t mask)
+/* Which bytes of a mixture are of the new entry. */
+struct mask {
+	bool byte[sizeof(struct dir_entry)];
+};
+
+static void mix(struct dir_entry *out, const struct dir_entry *a, const struct dir_entry *b, const struct mask *mask)
 {
 	for (size_t i = 0; i < sizeof(*out); i++)
-		((uint8_t *)out)[i] = ((const uint8_t *)(mask >> i & 1 ? b : a))[i];
+		((uint8_t *)out)[i] = ((const uint8_t *)(mask->byte[i] ? b : a))[i];
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -93,34 +101,60 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/*
- * Byte i of a mixture is of the new entry where bit i of the mask is set. All stretches of bytes,
- * all sets of words, and a million masks at random stand for all 2^64.
- */
+static struct mask stretch(size_t from, size_t to)
+{
+	struct mask mask;
+
+	for (size_t i = 0; i < sizeof(mask.byte); i++)
+		mask.byte[i] = i >= from && i <= to;
+	return mask;
+}
+
+static struct mask words(unsigned set)
+{
+	struct mask mask;
+
+	for (size_t i = 0; i < sizeof(mask.byte); i++)
+		mask.byte[i] = set >> i / 8 & 1;
+	return mask;
+}
+
+/* Half of the bytes, or a quarter of them. */
+static struct mask at_random(uint64_t *state, bool few)
+{
+	struct mask mask;
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < sizeof(mask.byte); i++) {
+		if (i % 64 == 0)
+			bits = next_random(state) & (few ? next_random(state) : UINT64_MAX);
+		mask.byte[i] = bits >> i % 64 & 1;
+	}
+	return mask;
+}
+
+static bool mixture_is_torn(const struct dir_entry *a, const struct dir_entry *b, struct mask mask)
+{
+	struct dir_entry mixture;
+
+	mix(&mixture, a, b, &mask);
+	return is_torn(&mixture, a, b);
+}
+
+/* All stretches of bytes, all sets of words, and a hundred thousand masks at random stand for all 2^128. */
 static void check_torn(const struct dir_entry *a, const struct dir_entry *b)
 {
 	uint64_t state = 88172645463325252;
-	struct dir_entry mixture;
 	unsigned torn = 0;
 
-	for (unsigned from = 0; from < 64; from++) {
-		for (unsigned to = from; to < 64; to++) {
-			mix(&mixture, a, b, (UINT64_MAX << from) & (UINT64_MAX >> (63 - to)));
-			torn += is_torn(&mixture, a, b);
-		}
+	for (size_t from = 0; from < sizeof(*a); from++) {
+		for (size_t to = from; to < sizeof(*a); to++)
+			torn += mixture_is_torn(a, b, stretch(from, to));
 	}
-	for (unsigned words = 0; words < 1u << WORDS; words++) {
-		uint64_t mask = 0;
-
-		for (unsigned i = 0; i < WORDS; i++)
-			mask |= words >> i & 1 ? UINT64_C(0xff) << 8 * i : 0;
-		mix(&mixture, a, b, mask);
-		torn += is_torn(&mixture, a, b);
-	}
-	for (int i = 0; i < 1000000; i++) {
-		mix(&mixture, a, b, next_random(&state) & (i & 1 ? UINT64_MAX : next_random(&state)));
-		torn += is_torn(&mixture, a, b);
-	}
+	for (unsigned set = 0; set < 1u << WORDS; set++)
+		torn += mixture_is_torn(a, b, words(set));
+	for (int i = 0; i < 100000; i++)
+		torn += mixture_is_torn(a, b, at_random(&state, i & 1));
 	CU_ASSERT_EQUAL(torn, 0);
 }
 

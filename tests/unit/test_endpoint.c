@@ -11,6 +11,7 @@ static const struct endpoint sample = {
 	.card = "10.0.0.1 18515",
 	.soft = "127.0.0.1 40000",
 	.place = { { 9, 8, 7 }, 1ull << 40, 2, 3, 1000, "n1" },
+	.atomics = ATOMICS_BY_DEVICE,
 };
 
 static int init(void)
@@ -45,6 +46,7 @@ static void endpoint_encode__round_trip(void)
 	CU_ASSERT_EQUAL(out.place.user_namespace, sample.place.user_namespace);
 	CU_ASSERT_EQUAL(out.place.user, sample.place.user);
 	CU_ASSERT_STRING_EQUAL(out.place.node, sample.place.node);
+	CU_ASSERT_EQUAL(out.atomics, sample.atomics);
 }
 
 static void endpoint_encode__longest_texts(void)
@@ -68,10 +70,11 @@ static void endpoint_make__has_a_new_key(void)
 {
 	struct endpoint a, b;
 
-	endpoint_make(&a, "10.0.0.1 1", "");
-	endpoint_make(&b, "10.0.0.1 1", "");
+	endpoint_make(&a, "10.0.0.1 1", "", ATOMICS_BY_CPU);
+	endpoint_make(&b, "10.0.0.1 1", "", ATOMICS_BY_CPU);
 	CU_ASSERT_STRING_EQUAL(a.card, "10.0.0.1 1");
 	CU_ASSERT_STRING_EQUAL(a.soft, "");
+	CU_ASSERT_EQUAL(a.atomics, ATOMICS_BY_CPU);
 	CU_ASSERT_NOT_EQUAL(memcmp(a.key, b.key, sizeof(a.key)), 0);
 }
 
@@ -94,6 +97,15 @@ static void endpoint_decode__refuses_another_version_by_name(void)
 	bytes[MARK_BYTES] = ENDPOINT_VERSION + 1;
 	CU_ASSERT_TRUE(refused(bytes, size, "another liboriel"));
 	CU_ASSERT_TRUE(refused(bytes, HEAD_BYTES, "another liboriel")); /* whatever follows there */
+}
+
+static void endpoint_decode__refuses_unknown_atomics(void)
+{
+	uint8_t bytes[ENDPOINT_MAX_BYTES];
+	size_t size = endpoint_encode(&sample, bytes);
+
+	bytes[size - 1] = ATOMICS_BY_DEVICE + 1;
+	CU_ASSERT_TRUE(refused(bytes, size, "damaged"));
 }
 
 static void endpoint_decode__refuses_what_others_have_put(void)
@@ -129,6 +141,7 @@ void suite_endpoint(void)
 	CU_ADD_TEST(suite, endpoint_make__has_a_new_key);
 	CU_ADD_TEST(suite, endpoint_decode__refuses_every_other_size);
 	CU_ADD_TEST(suite, endpoint_decode__refuses_another_version_by_name);
+	CU_ADD_TEST(suite, endpoint_decode__refuses_unknown_atomics);
 	CU_ADD_TEST(suite, endpoint_decode__refuses_what_others_have_put);
 	CU_ADD_TEST(suite, endpoint_decode__refuses_texts_that_do_not_fit);
 }

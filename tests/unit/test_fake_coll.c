@@ -24,11 +24,7 @@ static void run(int size, rank_function *function, void *arg)
 	struct rank ranks[FAKE_RANKS_MAX];
 
 	ranks_run(size, function, arg, ranks);
-	for (int i = 0; i < size; i++) {
-		CU_ASSERT_EQUAL(ranks[i].errors, 0);
-		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
-	}
-	CU_ASSERT_TRUE(ranks_clean());
+	ranks_check(ranks, size);
 }
 
 static void coll_id__differs_in_every_argument(void)

@@ -14,6 +14,8 @@
 #include "job/job.h"
 #include "job/peer.h"
 #include "suites_fake.h"
+#include "base/order.h"
+#include "win/win.h"
 
 #define RANKS 4
 #define BYTES 256 /* more than goes into a request */
@@ -33,11 +35,7 @@ static void run(rank_function *function, void *arg)
 	struct rank ranks[RANKS];
 
 	ranks_run(RANKS, function, arg, ranks);
-	for (int i = 0; i < RANKS; i++) {
-		CU_ASSERT_EQUAL(ranks[i].errors, 0);
-		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
-	}
-	CU_ASSERT_TRUE(ranks_clean());
+	ranks_check(ranks, RANKS);
 }
 
 /* A window of all ranks, freed with everything else at the end. */
@@ -96,7 +94,7 @@ struct cost {
 static struct cost count_cost(const char *const nodes[RANKS])
 {
 	begin_run("all to all");
-	fake_config.name = "rxe0";
+	fake_config.name = "softcard0";
 	run(all_to_all, (void *)(uintptr_t)nodes);
 	return (struct cost){ fake_requests(), fake_posts(), fake_completions() };
 }
@@ -162,6 +160,53 @@ static void fence__data_that_is_acknowledged_and_not_placed(void)
 	run(put_and_fence, &checked);
 }
 
+/* The same, told by a request of rank 0's; and another way than the card's tells rank 3 to look. */
+static void put_and_request(struct rank *rank)
+{
+	static const uint8_t data[BYTES] = { 4, 5, 6, [BYTES - 1] = 7 };
+	oriel_request request;
+	struct shared shared;
+
+	if (rank_join_on(rank, rank->rank == 0 ? "a" : "b"))
+		return;
+	open_window(rank, &shared);
+	if (rank->rank == 0) {
+		memcpy(shared.memory, data, BYTES);
+		rank_note(rank, "lock_all", oriel_win_lock_all(shared.win, 0));
+		rank_note(rank, "put", oriel_put(shared.win, shared.memory, BYTES, 3, 0));
+		rank_note(rank, "flush", oriel_win_flush(shared.win, 3));
+		fake_config.early_acks = true;
+		rank_note(rank, "put", oriel_put(shared.win, shared.memory, BYTES, 3, BYTES));
+		rank_note(rank, "iflush_local", oriel_win_iflush_local(shared.win, 3, &request));
+		rank_note(rank, "wait", oriel_request_wait(&request));
+		rank_note(rank, "iflush", oriel_win_iflush(shared.win, rank->arg ? ORIEL_RANK_ALL : 3, &request));
+		rank_note(rank, "wait", oriel_request_wait(&request));
+		__atomic_store_n(&checked, 1, __ATOMIC_RELEASE);
+	}
+	while (rank->rank == 3 && !__atomic_load_n(&checked, __ATOMIC_ACQUIRE))
+		usleep(100);
+	if (rank->rank == 3) {
+		scenario_compare(rank, shared.memory + BYTES, data, BYTES);
+		__atomic_store_n(&checked, 2, __ATOMIC_RELEASE);
+	}
+	while (__atomic_load_n(&checked, __ATOMIC_ACQUIRE) < 2)
+		usleep(100); /* what is sent now would place the data */
+	if (rank->rank == 0) {
+		fake_config.early_acks = false;
+		rank_note(rank, "unlock_all", oriel_win_unlock_all(shared.win));
+	}
+	rank_note(rank, "fence", oriel_win_fence(shared.win, ORIEL_MODE_NOSUCCEED));
+	leave(rank, &shared);
+}
+
+static void iflush__data_that_is_acknowledged_and_not_placed(void)
+{
+	begin_run("iflush, early acknowledgements");
+	run(put_and_request, NULL);
+	begin_run("iflush to all, early acknowledgements");
+	run(put_and_request, &checked);
+}
+
 static bool died(const struct rank *rank, int other)
 {
 	return rank_is_dead(rank->job, other, NULL);
@@ -195,11 +240,51 @@ static void device_failed__takes_its_own_peers(void)
 	run(lose_the_card, NULL);
 }
 
+/* Until the words of all whom this rank will hear from in the next fence are there: it need not wait in it. */
+static void await_words(const struct oriel_win *win)
+{
+	const struct fence *fence = &win->fence;
+	uint64_t next = fence->number + 1;
+
+	for (int round = 0; round < fence->barrier.rounds; round++) {
+		uint64_t at = control_fence_word(fence->barrier.rounds, next % CONTROL_FENCE_SETS, round);
+
+		while (flag_load(&fence->words[at]) != next)
+			usleep(100);
+	}
+}
+
+/* Rank 0 has lost rank 3, and comes to the fence last; to the others it would seem that all is well. */
+static void fence_after_a_loss(struct rank *rank)
+{
+	struct shared shared;
+
+	if (rank_join_on(rank, rank->rank < 2 ? "a" : "b"))
+		return;
+	open_window(rank, &shared);
+	if (rank->rank == 0) {
+		await_words(shared.win);
+		rank_died(rank->job, 3, "lost");
+	}
+	CU_ASSERT_EQUAL(oriel_win_fence(shared.win, 0), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(oriel_win_free(&shared.win), ORIEL_ERR_PEER);
+	oriel_group_free(&shared.world);
+	oriel_finalize(&rank->job);
+}
+
+static void fence__who_knows_of_a_death_lets_nobody_pass(void)
+{
+	begin_run("a fence after a loss");
+	run(fence_after_a_loss, NULL);
+}
+
 void suite_mixed(void)
 {
 	CU_pSuite suite = CU_add_suite("mixed", NULL, NULL);
 
 	CU_ADD_TEST(suite, mixture__costs_no_request_or_completion_more);
+	CU_ADD_TEST(suite, iflush__data_that_is_acknowledged_and_not_placed);
 	CU_ADD_TEST(suite, fence__data_that_is_acknowledged_and_not_placed);
+	CU_ADD_TEST(suite, fence__who_knows_of_a_death_lets_nobody_pass);
 	CU_ADD_TEST(suite, device_failed__takes_its_own_peers);
 }

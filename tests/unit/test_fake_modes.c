@@ -15,25 +15,13 @@
 #define FLOOD_GETS 150
 #define FLOOD_BYTES (4u << 20)
 
-static void check(struct rank ranks[], int size)
-{
-	for (int i = 0; i < size; i++) {
-		if (ranks[i].errors || ranks[i].wrong)
-			printf("rank %d: error %d in %s: %s; %d comparisons wrong\n", i, ranks[i].first_error,
-			       ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text, ranks[i].wrong);
-		CU_ASSERT_EQUAL(ranks[i].errors, 0);
-		CU_ASSERT_EQUAL(ranks[i].wrong, 0);
-	}
-	CU_ASSERT_TRUE(ranks_clean());
-}
-
 static void run_scenario(int size, const char *what, struct oriel_options *options)
 {
 	struct rank ranks[FAKE_RANKS_MAX];
 
 	ranks_limit(60, "scenario, %d ranks, %s", size, what);
 	ranks_run(size, scenario, options, ranks);
-	check(ranks, size);
+	ranks_check(ranks, size);
 }
 
 /* One put or get of the flood: sizes from inline to registered, at a place of its own. */
@@ -101,7 +89,7 @@ static void run_flood(const char *what)
 
 	ranks_limit(120, "flood, %s", what);
 	ranks_run(FLOOD_RANKS, flood, NULL, ranks);
-	check(ranks, FLOOD_RANKS);
+	ranks_check(ranks, FLOOD_RANKS);
 }
 
 static void scenario__ranks_from_one_to_eight(void)

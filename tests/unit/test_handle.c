@@ -42,6 +42,23 @@ static void handle_new__zeroes_memory_it_uses_again(void)
 	handle_release(HANDLE_WIN, second);
 }
 
+/* What names a handle by pointer and serial is not taken for a later one with the same memory. */
+static void handle_new__gives_no_serial_twice(void)
+{
+	struct thing *first = handle_new(HANDLE_WIN, sizeof(*first)), *second, *third;
+	uint64_t serial = first->handle.serial;
+
+	second = handle_new(HANDLE_WIN, sizeof(*second));
+	CU_ASSERT_NOT_EQUAL(second->handle.serial, serial);
+	handle_release(HANDLE_WIN, first);
+	third = handle_new(HANDLE_WIN, sizeof(*third));
+	CU_ASSERT_PTR_EQUAL(third, first);
+	CU_ASSERT_NOT_EQUAL(third->handle.serial, serial);
+	CU_ASSERT_NOT_EQUAL(third->handle.serial, second->handle.serial);
+	handle_release(HANDLE_WIN, second);
+	handle_release(HANDLE_WIN, third);
+}
+
 static void handle_release__leaves_a_pointer_that_can_be_checked(void)
 {
 	struct thing *things[8];
@@ -120,6 +137,7 @@ void suite_handle(void)
 
 	CU_ADD_TEST(suite, handle_new__is_zeroed_and_valid);
 	CU_ADD_TEST(suite, handle_new__zeroes_memory_it_uses_again);
+	CU_ADD_TEST(suite, handle_new__gives_no_serial_twice);
 	CU_ADD_TEST(suite, handle_release__leaves_a_pointer_that_can_be_checked);
 	CU_ADD_TEST(suite, handle_valid__refuses_what_a_child_inherits);
 	CU_ADD_TEST(suite, handle_valid__refuses_other_kinds);

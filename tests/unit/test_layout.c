@@ -96,7 +96,8 @@ static void layout__keeps_words_aligned(void)
 	CU_ASSERT_EQUAL(offsetof(struct area, mail_consumed) % 8, 0);
 	CU_ASSERT_EQUAL(offsetof(struct area, sink) % 8, 0);
 	CU_ASSERT_EQUAL((offsetof(struct area, mail) + offsetof(struct mail, stamp)) % 8, 0);
-	CU_ASSERT_EQUAL(sizeof(struct flag_pair), 16);
+	CU_ASSERT_EQUAL(sizeof(struct flag_pair), 32);
+	CU_ASSERT_EQUAL(sizeof(struct region_entry), 40);
 }
 
 void suite_layout(void)

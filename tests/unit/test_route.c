@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_route.c - which device two ranks talk by: lib/job/route.c, lib/base/place.c */
 #include <CUnit/CUnit.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,23 @@ static void route_choose__memory_first(void)
 	CU_ASSERT_EQUAL(choose(&both_devices, &both_devices, NULL), ROUTE_SOFT);
 	CU_ASSERT_EQUAL(choose(&both_devices, &no_card, NULL), ROUTE_SOFT);
 	CU_ASSERT_EQUAL(choose(&no_card, &no_card, NULL), ROUTE_SOFT);
+}
+
+/* A14: both are named, each from its own side. */
+static void route_choose__alike_in_atomics_only(void)
+{
+	static const char *const text[] = { "not set", "\"cpu\"", "\"device\"" };
+
+	for (int i = 0; i < 9; i++) {
+		struct endpoint a = both_devices, b = both_devices;
+		char why[ROUTE_WHY_BYTES] = "", expected[64];
+
+		a.atomics = (uint8_t)(i / 3);
+		b.atomics = (uint8_t)(i % 3);
+		CU_ASSERT_EQUAL(route_choose(&a, &b, why), a.atomics == b.atomics ? ROUTE_SOFT : ROUTE_NONE);
+		snprintf(expected, sizeof(expected), "ORIEL_ATOMICS is %s, that of this rank %s;", text[i % 3], text[i / 3]);
+		CU_ASSERT_TRUE(a.atomics == b.atomics || strstr(why, expected));
+	}
 }
 
 static void route_choose__the_card_where_memory_is_not_wanted(void)
@@ -119,6 +137,7 @@ void suite_route(void)
 	CU_pSuite suite = CU_add_suite("route", NULL, NULL);
 
 	CU_ADD_TEST(suite, route_choose__memory_first);
+	CU_ADD_TEST(suite, route_choose__alike_in_atomics_only);
 	CU_ADD_TEST(suite, route_choose__the_card_where_memory_is_not_wanted);
 	CU_ADD_TEST(suite, route_choose__nothing_in_common);
 	CU_ADD_TEST(suite, route_choose__every_part_of_the_place);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* process.c - see process.h. */
+#include "base/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/order.h"
+#include "base/util.h"
+
+#define STAT_BYTES 1024
+
+/* Fields of proc(5)'s stat, counted from the one behind the name. */
+#define THREADS_FIELD 17
+#define START_FIELD 19
+
+uint64_t process_clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
+}
+
+struct status {
+	char state;
+	uint64_t threads;
+	uint64_t started_ns; /* by process_clock_ns, rounded down */
+};
+
+static bool read_text(pid_t pid, char *text, int size_bytes)
+{
+	char path[32];
+	FILE *file;
+	bool whole;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	whole = fgets(text, size_bytes, file) != NULL;
+	fclose(file);
+	return whole;
+}
+
+/* From text behind the process's name, which may hold anything. */
+static uint64_t field_of(const char *at, int field)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; at && i < field; i++)
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, "%" SCNu64, &value) != 1)
+		return 0;
+	return value;
+}
+
+/* false: that cannot be found out. */
+static bool read_status(pid_t pid, struct status *status)
+{
+	char text[STAT_BYTES];
+	const char *at = read_text(pid, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+
+	if (!at || at[1] != ' ' || !at[2])
+		return false;
+	at++;
+	*status = (struct status){ at[1], field_of(at, THREADS_FIELD),
+		                       field_of(at, START_FIELD) * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK)) };
+	return true;
+}
+
+/* 1: it has ended, 0: it has not, -1: the system has no such call (before Linux 5.3, or it is not allowed). */
+static int ended_by_pidfd(pid_t pid)
+{
+	static uint32_t missing; /* of state_store: it is never asked for again */
+	struct pollfd poll_fd = { .events = POLLIN };
+	int ended;
+
+	if (state_load(&missing))
+		return -1;
+	poll_fd.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (poll_fd.fd < 0 && errno == ENOSYS)
+		state_store(&missing, 1); /* pairs with the look above */
+	if (poll_fd.fd < 0)
+		return errno == ESRCH ? 1 : -1;
+	ended = poll(&poll_fd, 1, 0) == 1; /* a process nobody has waited for yet has ended too */
+	close(poll_fd.fd);
+	return ended;
+}
+
+bool process_ended(pid_t pid, uint64_t known_ns)
+{
+	struct status status = { 0 };
+	int ended = ended_by_pidfd(pid);
+	bool found = ended != 1 && read_status(pid, &status);
+
+	if (ended < 0 && !found)
+		return kill(pid, 0) != 0 && errno == ESRCH;
+	if (ended < 0) /* a first thread that has ended is a zombie too while others live */
+		ended = status.state == 'Z' && status.threads <= 1;
+	return ended || (known_ns && status.started_ns > known_ns);
+}

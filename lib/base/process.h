@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* process.h - whether another process lives, by its number and since when it is known */
+#ifndef ORIEL_PROCESS_H
+#define ORIEL_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The clock by which processes are known; it does not stop while the machine sleeps. */
+uint64_t process_clock_ns(void);
+
+/*
+ * Whether a process has ended that lived at known_ns (process_clock_ns; 0: that is not known). Its number may
+ * have been given to another one since, which was started later.
+ */
+bool process_ended(pid_t pid, uint64_t known_ns);
+
+#endif

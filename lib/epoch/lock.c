@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * lock.c - lock and unlock of one member
+ *
+ * A link with LINK_LOCKING has a thread inside lock or unlock; a second one is told (L25). The lock
+ * itself is taken and given back by win/lock_words.c.
+ */
+#include "base/err.h"
+#include "base/order.h"
+#include "epoch/unlock.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/wait.h"
+#include "op/enter.h"
+#include "win/epoch.h"
+#include "win/link.h"
+#include "win/lock_words.h"
+#include "win/origin.h"
+#include "win/win.h"
+
+static int rank_check(const struct oriel_win *win, int rank, const char *call)
+{
+	if (rank >= 0 && rank < win->group->size)
+		return 0;
+	return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call,
+	               (const void *)win, rank, win->group->size - 1);
+}
+
+static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions)
+{
+	int rc = rank_check(win, rank, "oriel_win_lock");
+
+	if (rc)
+		return rc;
+	if (assertions & ~ORIEL_MODE_NOCHECK)
+		return err_set(ORIEL_ERR_ARG,
+		               "oriel_win_lock: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
+		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
+	if (type != ORIEL_LOCK_SHARED && type != ORIEL_LOCK_EXCLUSIVE)
+		return err_set(
+			ORIEL_ERR_ARG,
+			"oriel_win_lock: window %p: type %d, must be ORIEL_LOCK_SHARED (%d) or ORIEL_LOCK_EXCLUSIVE (%d)",
+			(void *)win, (int)type, ORIEL_LOCK_SHARED, ORIEL_LOCK_EXCLUSIVE);
+	if (win->info.no_locks)
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: window %p: it was made with the hint no_locks", (void *)win);
+	return epoch_check(win, CALL_LOCK, "oriel_win_lock");
+}
+
+/* The link becomes this thread's to lock. */
+static int lock_begin(struct oriel_win *win, enum oriel_lock_type type, int rank, bool nocheck, struct link **link)
+{
+	int rc;
+
+	*link = link_find(win, rank);
+	rc = *link ? 0 : link_get(win, rank, link);
+	if (rc == 0 && link_state(*link) != LINK_READY)
+		rc = link_prefetch(win, *link);
+	if (rc)
+		return rc;
+	if ((*link)->marks & LINK_LOCK)
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: window %p: rank %d is %s", (void *)win, rank,
+		               (*link)->marks & LINK_LOCKING ? "being locked or unlocked by another thread"
+		                                             : "locked already; unlock it first");
+	(*link)->marks = (uint16_t)(((*link)->marks & LINK_COPIED) | LINK_LOCK | LINK_LOCKING);
+	if (type == ORIEL_LOCK_EXCLUSIVE)
+		(*link)->marks |= LINK_EXCLUSIVE;
+	if (nocheck)
+		(*link)->marks |= LINK_NOCHECK | LINK_GRANTED;
+	win->locks.open++;
+	win->sync |= SYNC_LOCK;
+	win->sync &= ~(unsigned)SYNC_FENCE;
+	return 0;
+}
+
+/* One lock epoch less. */
+static void count_out(struct oriel_win *win)
+{
+	if (--win->locks.open == 0) {
+		win->sync &= ~(unsigned)SYNC_LOCK;
+		release_epoch_mrs(win);
+	}
+}
+
+/* The lock is held, or (rc) will not be. */
+static void lock_end(struct oriel_win *win, struct link *link, int rc)
+{
+	link->marks &= (uint16_t)~LINK_LOCKING;
+	if (rc == 0) {
+		link->marks |= LINK_ACCESS;
+		return;
+	}
+	if (wait_can_repeat(rc))
+		lock_give_up(win, link);
+	link->marks &= LINK_COPIED;
+	count_out(win);
+}
+
+static int lock_link(struct oriel_win *win, struct link *link)
+{
+	int rc = link_lost(link) ? win_peer_error(win, link->rank) : 0;
+
+	if (rc == 0 && !link_grant(win, link))
+		rc = link_await_grant(win, link, "oriel_win_lock");
+	lock_end(win, link, rc);
+	return rc;
+}
+
+int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
+{
+	struct link *link;
+	int rc = win_enter(win, "oriel_win_lock");
+
+	if (rc)
+		return rc;
+	rc = lock_check(win, type, target_rank, assertions);
+	if (rc == 0)
+		rc = lock_begin(win, type, target_rank, assertions & ORIEL_MODE_NOCHECK, &link);
+	if (rc == 0)
+		rc = lock_link(win, link);
+	win_leave(win);
+	return rc ? err_in(rc, "oriel_win_lock") : 0;
+}
+
+/* The right to close the epoch of a link. */
+static int unlock_begin(struct oriel_win *win, int rank, struct link **link)
+{
+	int rc = rank_check(win, rank, "oriel_win_unlock");
+
+	if (rc == 0)
+		rc = epoch_check(win, CALL_UNLOCK, "oriel_win_unlock");
+	if (rc)
+		return rc;
+	*link = link_find(win, rank);
+	if (!*link || !((*link)->marks & LINK_LOCK))
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: window %p: rank %d is not locked", (void *)win, rank);
+	if ((*link)->marks & LINK_LOCKING)
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: window %p: another thread is locking or unlocking rank %d",
+		               (void *)win, rank);
+	(*link)->marks |= LINK_LOCKING;
+	return 0;
+}
+
+static int unlock_link(struct oriel_win *win, struct link *link)
+{
+	struct unlocking unlocking = { .win = win, .only = link, .call = "oriel_win_unlock" };
+	int rc = unlock_at_once(win, link) ? 0 : unlock_run(&unlocking);
+
+	if (wait_can_repeat(rc))
+		link->marks &= (uint16_t)~LINK_LOCKING;
+	else
+		count_out(win);
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}
+
+int oriel_win_unlock(oriel_win *win, int target_rank)
+{
+	struct link *link;
+	int rc = win_enter_closing(win, "oriel_win_unlock");
+
+	if (rc)
+		return rc;
+	rc = unlock_begin(win, target_rank, &link);
+	if (rc == 0)
+		rc = unlock_link(win, link);
+	win_leave(win);
+	return rc ? err_in(rc, "oriel_win_unlock") : win_tell_sticky(win, "oriel_win_unlock");
+}
+
+static int orphaned(struct oriel_win *win, int rank)
+{
+	const struct link *link;
+	int rc = rank_check(win, rank, "oriel_win_lock_orphaned");
+
+	if (rc)
+		return rc;
+	link = link_find(win, rank);
+	if (link && (link->marks & LINK_LOCK) && (link->marks & LINK_GRANTED))
+		return lock_is_orphaned(win, link);
+	if (win->sync & SYNC_LOCK_ALL)
+		return 0; /* nothing has been issued to it: its lock has not been taken yet */
+	return err_set(ORIEL_ERR_SYNC, "oriel_win_lock_orphaned: window %p: rank %d is not locked", (void *)win, rank);
+}
+
+int oriel_win_lock_orphaned(oriel_win *win, int target_rank)
+{
+	int rc = win_check(win, "oriel_win_lock_orphaned");
+
+	if (rc)
+		return rc;
+	owned_lock_take(&win->lock);
+	rc = orphaned(win, target_rank);
+	win_leave(win);
+	return rc;
+}
+
+int oriel_win_sync(oriel_win *win)
+{
+	int rc = win_check(win, "oriel_win_sync");
+
+	if (rc == 0)
+		record_fence(); /* pairs with whatever fence or flag others have between their accesses */
+	return rc;
+}

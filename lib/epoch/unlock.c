@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * unlock.c - the end of lock epochs
+ *
+ * DESIGN NOTES
+ *
+ * Each link goes its way: held-back operations go out; the release follows the puts in the same list of
+ * requests, with a fence where there are gets or atomics, which it must not overtake, and the
+ * completion of the last says that all of it is in place (L4). Where the lock's words are mapped the
+ * release is a store, which stays behind nothing: there the operations are waited for first.
+ *
+ * A target that is lost closes its link with ORIEL_ERR_PEER, and the rest go on.
+ */
+#include "epoch/unlock.h"
+
+#include "base/order.h"
+#include "job/wait.h"
+#include "op/issue.h"
+#include "win/link.h"
+#include "win/lock_words.h"
+#include "win/origin.h"
+#include "win/win.h"
+
+#define LOCK_MARKS                                                                                                  \
+	(LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_LOCK | \
+	 LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
+
+/* Everything issued on the link is in place at the target. */
+static bool data_placed(struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+
+	if (!(link->marks & LINK_TOUCHED))
+		return true;
+	link->last_number = wire_placing(wire, link->last_number);
+	return wire_drive(wire, link->last_number) && link_applied(link);
+}
+
+/* What must be complete before the release is posted: all where the device, or a store, keeps no order. */
+static bool data_before_release_done(const struct oriel_win *win, struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+	bool by_requests = !(link->marks & LINK_NOCHECK) && !lock_is_mapped(win, link);
+
+	if (!by_requests || wire->flag_mode != FLAG_WRITE || link_records(link))
+		return data_placed(link); /* records are applied when the target gets to it, not in the order of requests */
+	if (link->marks & LINK_TOUCHED)
+		wire_fence(wire); /* does nothing where no get and no atomic is under way */
+	return true;
+}
+
+/* One step of one link: 1 when it is done, 0 when it has to wait, or the error that ends it. */
+static int unlock_step(struct oriel_win *win, struct link *link)
+{
+	int rc = issue_granted(win, link);
+
+	if (rc <= 0)
+		return rc;
+	if (!(link->marks & LINK_FLAGGED)) {
+		if (!data_before_release_done(win, link))
+			return 0;
+		rc = link->marks & LINK_NOCHECK ? 0 : lock_release(win, link);
+		if (rc)
+			return rc;
+		link->marks |= LINK_FLAGGED;
+	}
+	return data_placed(link);
+}
+
+static void end_link(struct oriel_win *win, struct link *link)
+{
+	issue_drop_held(win, link);
+	link->marks &= (uint16_t)~LOCK_MARKS;
+}
+
+static void unlock_link(struct unlocking *unlocking, struct link *link)
+{
+	int step = unlock_step(unlocking->win, link);
+
+	if (step == 0 || step == ORIEL_ERR_MEMORY) {
+		unlocking->all = false;
+		unlocking->code = step ? step : unlocking->code;
+		return;
+	}
+	if (step < 0 && unlocking->code == 0) {
+		unlocking->code = step;
+		unlocking->rank = link->rank;
+	}
+	if (step == ORIEL_ERR_PEER)
+		lock_release_lost(unlocking->win, link);
+	if (step > 0 || step == ORIEL_ERR_PEER)
+		end_link(unlocking->win, link);
+	else
+		unlocking->all = false; /* it was one held-back operation's: the rest goes on, and the lock is given back */
+}
+
+static void unlock_links(struct unlocking *unlocking)
+{
+	const struct links *links = &unlocking->win->links;
+
+	unlocking->all = true;
+	if (unlocking->only) {
+		unlock_link(unlocking, unlocking->only);
+		return;
+	}
+	for (uint32_t i = 0; i < links->capacity; i++) {
+		if (links->table[i] && (links->table[i]->marks & LINK_LOCK))
+			unlock_link(unlocking, links->table[i]);
+	}
+}
+
+bool unlock_at_once(struct oriel_win *win, struct link *link)
+{
+	const unsigned known =
+		LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_NOCHECK;
+
+	if ((link->marks & known) != (LINK_ACCESS | LINK_GRANTED) || link->held || link_lost(link) ||
+	    !lock_is_mapped(win, link))
+		return false;
+	lock_release(win, link); /* which by stores cannot fail */
+	link->marks &= (uint16_t)~LOCK_MARKS;
+	return true;
+}
+
+static int unlock_turn(void *arg)
+{
+	struct unlocking *unlocking = arg;
+
+	owned_lock_take(&unlocking->win->lock);
+	if (!unlocking->all)
+		unlock_links(unlocking);
+	owned_lock_give(&unlocking->win->lock);
+	return unlocking->code == ORIEL_ERR_MEMORY ? ORIEL_ERR_MEMORY : unlocking->all;
+}
+
+static int unlock_watch(void *arg, struct wait *wait)
+{
+	struct unlocking *unlocking = arg;
+	struct oriel_win *win = unlocking->win;
+
+	owned_lock_take(&win->lock);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		struct link *link = win->links.table[i];
+
+		if (link && (link->marks & LINK_LOCK) && (!unlocking->only || link == unlocking->only))
+			link_watch(win, link, wait);
+	}
+	owned_lock_give(&win->lock);
+	return 0;
+}
+
+static int unlock_wait(struct unlocking *unlocking)
+{
+	static const struct waiter waiter = { unlock_turn, unlock_watch };
+	struct wait wait;
+	int rc;
+
+	wait_begin(&wait, unlocking->win->job, unlocking->call, unlocking->win);
+	owned_lock_give(&unlocking->win->lock);
+	rc = wait_until(&wait, &waiter, unlocking);
+	owned_lock_take(&unlocking->win->lock);
+	return rc;
+}
+
+int unlock_run(struct unlocking *unlocking)
+{
+	int rc = 0;
+
+	unlock_links(unlocking);
+	if (unlocking->code == ORIEL_ERR_MEMORY)
+		return ORIEL_ERR_MEMORY;
+	if (!unlocking->all)
+		rc = unlock_wait(unlocking);
+	return rc ? rc : unlocking->code;
+}

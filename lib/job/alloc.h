@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * alloc.h - memory of oriel_alloc: of memory files, so that ranks of this node can map windows made of
+ * it, and registered
+ */
+#ifndef ORIEL_ALLOC_H
+#define ORIEL_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "verbs/devices.h"
+
+struct oriel_job;
+
+/* What oriel_alloc has given out. */
+struct allocation {
+	struct allocation *next;
+	void *base;
+	size_t size_bytes; /* whole pages */
+	int fd;
+	struct registration registration;
+};
+
+/* Guarded by job->lock. */
+struct allocations {
+	struct allocation *list;
+};
+
+/* Whether [base, base + size_bytes) lies in memory of oriel_alloc. */
+bool alloc_holds(struct oriel_job *job, const void *base, size_t size_bytes);
+
+#endif

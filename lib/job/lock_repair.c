@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * lock_repair.c - what a dead neighbour held or had asked for is given back
+ *
+ * DESIGN NOTES
+ *
+ * The service thread of the target does it, alone, with plain stores: the connection to the dead rank is
+ * broken, so nothing of it arrives any more, and its words have no other writer. A rank that has our
+ * memory mapped may store until its process has ended, whatever its connection does; its member word
+ * says which process that is, and it is waited for.
+ *
+ *   ABSENT, WAIT for a writer that is served or to come   it held nothing
+ *   ASK, WAIT for a writer that is past                   a shared holder: an orphan, and its word becomes GONE.
+ *               A writer whose reading of the members shows that reads the count again: it may have read
+ *               it before
+ *   TICKET(t)   t == serving: an orphan, and serving becomes t + 1. Otherwise that is done when it is t's
+ *               turn, and nobody is told: it only waited. serving > t: it was giving the lock back.
+ *   INTENT      its ticket, if it has drawn one, is not known. But the owner of every ticket is at INTENT or
+ *               TICKET from before it draws until it has moved serving. So: read next and serving, scan
+ *               the members, read serving again. Still the same and below next, and no living member at
+ *               INTENT or at TICKET(serving): it is a dead one's, and passed on. serving == next: it has
+ *               drawn none. A living INTENT puts it off until its owner has gone on, which takes no other
+ *               rank's doing.
+ *
+ * The word of a dead member is marked (LOCK_EXAMINED) at the first look, in a byte that nobody else looks at;
+ * that of an INTENT then has in `ticket` the value serving had: if it has moved since, the dead rank had
+ * not been the holder. Where several are dead at INTENT nobody knows whose the ticket is that is passed on:
+ * there is an orphan as soon as one of them can have been its holder. tests/models/lock_model.py has all of it.
+ */
+#include "job/lock_repair.h"
+
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "base/process.h"
+#include "base/util.h"
+#include "job/job.h"
+#include "job/lock_table.h"
+#include "job/peer.h"
+
+#define AGAIN_NS (2 * NS_PER_MS)       /* the next look at words that are not in order, */
+#define AGAIN_MOST_NS (32 * NS_PER_MS) /* and the one after twice as late: a process that maps our memory may live on */
+#define PING_SLOTS_MAX 16              /* contended windows that are looked at in one go */
+
+static enum lock_state state_of(const struct lock_member *member)
+{
+	return flag_load(&member->state) & 0xff; /* pairs with write_state (win/lock_words.c) */
+}
+
+static bool is_examined(const struct lock_member *member)
+{
+	return flag_load(&member->state) & LOCK_EXAMINED;
+}
+
+/* All stores below pair with load_header and part_is_free (win/lock_words.c), or the reads there. */
+
+static void pass_on(struct lock_header *header)
+{
+	uint64_t next = header->serving + 1;
+
+	flag_store(&header->serving_complement, ~next);
+	flag_store(&header->serving, next);
+}
+
+static void count_orphan(struct lock_header *header)
+{
+	flag_store(&header->orphaned, header->orphaned + 1);
+}
+
+static bool forget(struct lock_member *member)
+{
+	flag_store(&member->state, LOCK_ABSENT);
+	return true;
+}
+
+static bool repair_reader(struct lock_header *header, struct lock_member *member, bool held)
+{
+	if (!held)
+		return forget(member);
+	count_orphan(header);
+	flag_store(&member->state, LOCK_GONE);
+	return true;
+}
+
+static bool repair_ticket(struct lock_header *header, struct lock_member *member)
+{
+	uint64_t ticket = flag_load(&member->ticket), serving = flag_load(&header->serving);
+
+	if (serving < ticket) {
+		flag_store(&member->state, LOCK_EXAMINED | LOCK_TICKET);
+		return false;
+	}
+	if (serving == ticket) {
+		if (!is_examined(member))
+			count_orphan(header);
+		pass_on(header);
+	}
+	return forget(member);
+}
+
+/* Whether a living member may own the ticket `serving`. */
+static bool is_claimed(struct lock_words *words, uint64_t serving, uint32_t neighbours)
+{
+	for (uint32_t i = 0; i < neighbours; i++) {
+		const struct lock_member *member = lock_table_member(words, i);
+		enum lock_state state = state_of(member);
+
+		if (is_examined(member) && state == LOCK_INTENT)
+			continue;
+		if (state == LOCK_INTENT || (state == LOCK_TICKET && flag_load(&member->ticket) == serving))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a dead rank at INTENT can have been the holder: nobody's ticket has been served since it was looked at. */
+static bool is_orphans(struct lock_words *words, uint64_t serving, uint32_t neighbours)
+{
+	for (uint32_t i = 0; i < neighbours; i++) {
+		const struct lock_member *member = lock_table_member(words, i);
+
+		if (is_examined(member) && state_of(member) == LOCK_INTENT && flag_load(&member->ticket) == serving)
+			return true;
+	}
+	return false;
+}
+
+static bool repair_intent(struct lock_words *words, struct lock_member *member, uint32_t neighbours)
+{
+	struct lock_header *header = &words->header;
+	uint64_t next, serving;
+
+	if (!is_examined(member)) {
+		flag_store(&member->ticket, flag_load(&header->serving));
+		flag_store(&member->state, LOCK_EXAMINED | LOCK_INTENT);
+	}
+	next = flag_load(&header->next);
+	serving = flag_load(&header->serving);
+	if (is_claimed(words, serving, neighbours) || flag_load(&header->serving) != serving)
+		return false;
+	if (serving < next) {
+		if (is_orphans(words, serving, neighbours))
+			count_orphan(header);
+		pass_on(header);
+	}
+	return forget(member);
+}
+
+/* Whether the peer can store no more: it does not map our memory, or its process has ended. */
+static bool has_stored_its_last(const struct peer *peer, const struct lock_member *member)
+{
+	pid_t mapper = (pid_t)(flag_load(&member->state) >> 32); /* pairs with write_state (win/lock_words.c) */
+
+	return mapper == 0 || process_ended(mapper, peer->up_ns);
+}
+
+/* One window's word of a dead rank; whether it is in order. */
+static bool repair_member(struct lock_words *words, struct lock_member *member, uint32_t neighbours)
+{
+	struct lock_header *header = &words->header;
+
+	switch (state_of(member)) {
+	case LOCK_ABSENT:
+		return forget(member);
+	case LOCK_ASK:
+		return repair_reader(header, member, true);
+	case LOCK_WAIT:
+		return repair_reader(header, member, flag_load(&header->serving) > flag_load(&member->ticket));
+	case LOCK_TICKET:
+		return repair_ticket(header, member);
+	case LOCK_INTENT:
+		return repair_intent(words, member, neighbours);
+	case LOCK_GONE:
+		return true;
+	}
+	return forget(member);
+}
+
+/* All windows' words of a dead rank; whether they are in order. The caller holds job->lock. */
+static bool repair_peer(struct oriel_job *job, const struct peer *peer)
+{
+	bool all = true;
+
+	for (uint32_t slot = 0; slot < job->directory.slot_count; slot++) {
+		struct lock_words *words = lock_table_words(job, slot);
+		struct lock_member *member = lock_table_member(words, peer->neighbour);
+
+		if (flag_load(&member->state) != LOCK_ABSENT)
+			all &= has_stored_its_last(peer, member) && repair_member(words, member, job->peers.count);
+	}
+	return all;
+}
+
+/* All the dead; whether some are left, and looked at again later. The caller holds job->lock. */
+static bool repair_all(struct oriel_job *job)
+{
+	struct lock_repairs *repairs = &job->lock_repairs;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < repairs->count; i++) {
+		if (!repair_peer(job, repairs->list[i]))
+			repairs->list[left++] = repairs->list[i];
+	}
+	repairs->count = left;
+	return left > 0;
+}
+
+static void repair_task(void *arg);
+
+static void hand_task(struct oriel_job *job)
+{
+	struct lock_repairs *repairs = &job->lock_repairs;
+
+	repairs->task = (struct task){ .run = repair_task, .arg = job, .when_ns = now_ns() + repairs->pause_ns };
+	if (repairs->pause_ns < AGAIN_MOST_NS)
+		repairs->pause_ns *= 2;
+	agenda_hand(job, &job->lock_repairs.task);
+}
+
+static void repair_task(void *arg)
+{
+	struct oriel_job *job = arg;
+	bool left;
+
+	pthread_mutex_lock(&job->lock);
+	left = job->lock_repairs.handed = repair_all(job);
+	pthread_mutex_unlock(&job->lock);
+	if (left)
+		hand_task(job);
+}
+
+/* Into the list, once; for want of memory its locks stay as they are. The caller holds job->lock. */
+static void enter(struct lock_repairs *repairs, struct peer *peer)
+{
+	for (uint32_t i = 0; i < repairs->count; i++) {
+		if (repairs->list[i] == peer)
+			return;
+	}
+	if (grow_array(&repairs->list, &repairs->capacity, repairs->count + 1, sizeof(*repairs->list)))
+		repairs->list[repairs->count++] = peer;
+	repairs->pause_ns = AGAIN_NS;
+}
+
+void lock_repair_begin(struct peer *peer)
+{
+	struct oriel_job *job = peer->job;
+	struct lock_repairs *repairs = &job->lock_repairs;
+	bool handed, left;
+
+	if (peer->is_twin || peer->rank == job->rank)
+		return;
+	if (peer->twin && state_load(&peer->twin->state) == PEER_DEAD) /* pairs with rank_died and peer_left */
+		wire_break(&peer->twin->wire);
+	pthread_mutex_lock(&job->lock);
+	enter(repairs, peer);
+	handed = repairs->handed;
+	left = repairs->handed = repair_all(job) || handed;
+	pthread_mutex_unlock(&job->lock);
+	if (left && !handed)
+		hand_task(job);
+}
+
+void lock_repairs_free(struct oriel_job *job)
+{
+	free(job->lock_repairs.list);
+}
+
+/* Windows whose lock somebody waits for. The caller holds job->lock. */
+static uint32_t contended(struct oriel_job *job, uint32_t slots[PING_SLOTS_MAX])
+{
+	uint32_t count = 0;
+
+	for (uint32_t slot = 0; slot < job->directory.slot_count && count < PING_SLOTS_MAX; slot++) {
+		const struct lock_header *header = &lock_table_words(job, slot)->header;
+
+		if (job->directory.used[slot] && flag_load(&header->next) != flag_load(&header->serving))
+			slots[count++] = slot;
+	}
+	return count;
+}
+
+static bool is_concerned(struct oriel_job *job, const struct peer *peer)
+{
+	uint32_t slots[PING_SLOTS_MAX], count;
+	bool concerned = false;
+
+	pthread_mutex_lock(&job->lock);
+	count = contended(job, slots);
+	for (uint32_t i = 0; i < count && !concerned; i++)
+		concerned = state_of(lock_table_member(lock_table_words(job, slots[i]), peer->neighbour)) != LOCK_ABSENT;
+	pthread_mutex_unlock(&job->lock);
+	return concerned;
+}
+
+void lock_repair_ping(struct oriel_job *job)
+{
+	uint32_t slots[PING_SLOTS_MAX], count, at = 0;
+
+	pthread_mutex_lock(&job->lock);
+	count = contended(job, slots);
+	pthread_mutex_unlock(&job->lock);
+	if (count == 0)
+		return;
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		if (!peer->is_twin && state_load(&peer->state) == PEER_UP && is_concerned(job, peer))
+			wire_ping(&peer->wire);
+	}
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* record_out.c - see record_out.h. */
+#include "job/record_out.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/util.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "job/refusal.h"
+#include "verbs/wire.h"
+
+/* The sender's side for a peer, made at its first record, or NULL. */
+static struct record_out *out_of(struct peer *peer)
+{
+	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE),
+					  *made; /* pairs with the store below */
+
+	if (out)
+		return out;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return NULL;
+	pthread_mutex_init(&made->lock, NULL);
+	if (__atomic_compare_exchange_n(&peer->record_out, &out, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return made;
+	record_out_free(made); /* another thread was faster */
+	return out;
+}
+
+void record_out_free(struct record_out *out)
+{
+	if (!out)
+		return;
+	pthread_mutex_destroy(&out->lock);
+	free(out);
+}
+
+/* Where our ring at the peer lies, as far as it has been told, whole. The peer writes it. */
+static bool ring_of(const struct peer *peer, struct segment_ref *ring)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->record_ring;
+	uint64_t copy[2] = { flag_load(&words[0]), flag_load(&words[1]) }; /* pairs with tell_ring at the peer */
+
+	static_assert(sizeof(copy) == sizeof(*ring), "the place of a ring is two words");
+	memcpy(ring, copy, sizeof(copy));
+	return segment_ready(ring);
+}
+
+/* The peer's last answer, if it is whole. */
+static bool read_ack(const struct peer *peer, struct record_ack *ack)
+{
+	const struct record_ack *there = &peer->area->record_ack;
+
+	ack->check = flag_load(&there->check); /* these pair with tell_applied at the peer */
+	ack->applied = flag_load(&there->applied);
+	ack->refused[0] = flag_load(&there->refused[0]);
+	ack->refused[1] = flag_load(&there->refused[1]);
+	ack->rested = flag_load(&there->rested);
+	return ack->check == record_ack_check(ack);
+}
+
+/* Where the result of a record lands, as offset in the memory for results. */
+static uint32_t result_offset(uint64_t number, uint32_t at)
+{
+	if (at == RECORD_INLINE)
+		return (uint32_t)((number - 1) % RECORD_SLOTS) * RECORD_INLINE_BYTES;
+	return RECORD_SLOTS * RECORD_INLINE_BYTES + at;
+}
+
+static int refusal_error(const struct record_subject *about, enum record_verdict verdict)
+{
+	if (about->size_bytes == 0)
+		return err_set(
+			ORIEL_ERR_PEER,
+			"%s: window %p: rank %d has refused to add to signal %llu: it does not have the window (any more)",
+			about->call, about->win, about->rank, (unsigned long long)about->disp_bytes);
+	if (verdict == RECORD_UNKNOWN)
+		return err_set(
+			ORIEL_ERR_PEER,
+			"%s: window %p: rank %d has refused %u bytes at byte %llu: it does not have the window (any more)",
+			about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
+	if (verdict == RECORD_READ_ONLY)
+		return err_set(ORIEL_ERR_ACCESS,
+		               "%s: window %p: rank %d has refused %u bytes at byte %llu: its memory may only be read",
+		               about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
+	return err_set(
+		ORIEL_ERR_RANGE,
+		"%s: window %p: rank %d has refused %u bytes at byte %llu: they are not in its memory, of %llu bytes "
+		"as far as this rank knows",
+		about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes,
+		(unsigned long long)about->limit_bytes);
+}
+
+static void refused(const struct record_subject *about, enum record_verdict verdict)
+{
+	if (about->refusals)
+		refusal_note(about->refusals, refusal_error(about, verdict));
+}
+
+/* A record is applied: its result goes to the program. */
+static void take_result(const struct record_out *out, const struct record_place *place, uint64_t number)
+{
+	const uint8_t *from = out->results.addr;
+
+	if (!place->result)
+		return;
+	from += result_offset(number, place->at);
+	if (place->copy)
+		place->copy(place->type, place->result, from, place->result_bytes);
+	else
+		memcpy(place->result, from, place->result_bytes);
+}
+
+/* A record has been answered; its room is free. */
+static void end_record(struct record_out *out, uint64_t number, enum record_verdict verdict)
+{
+	const struct record_place *place = &out->places[(number - 1) % RECORD_SLOTS];
+
+	if (verdict == RECORD_APPLIED)
+		take_result(out, place, number);
+	else
+		refused(&place->subject, verdict);
+	out->data_tail = place->data_end;
+}
+
+/* Take what the peer has told. The caller holds out->lock. */
+static void look(struct peer *peer, struct record_out *out)
+{
+	struct record_ack ack;
+	uint64_t number = out->applied;
+
+	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, &ack)) /* pairs with rank_died */
+		return;
+	if (ack.rested <= out->wakes)
+		out->rested = ack.rested;
+	if (ack.applied > out->sent)
+		return; /* the peer is no Oriel of ours */
+	for (; number < ack.applied; number++)
+		end_record(out, number + 1, record_verdict(ack.refused, number + 1));
+	counter_store(&out->applied, number); /* pairs with the counter_load in record_out_drive: results are in place */
+}
+
+/* Wake the peer if it may be asleep, and has answered the wakeup before. */
+static void wake(struct peer *peer, struct record_out *out)
+{
+	uint64_t unused;
+
+	if (out->wakes == out->rested && wire_wake(&peer->wire, &unused) == 0)
+		out->wakes++;
+}
+
+/* The position at which size_bytes fit without wrapping. */
+static uint32_t data_start(const struct record_out *out, uint32_t size_bytes)
+{
+	uint32_t left = RECORD_DATA_BYTES - out->data_head % RECORD_DATA_BYTES;
+
+	return left < size_bytes ? out->data_head + left : out->data_head;
+}
+
+/* Room for a record, or false. */
+static bool take_room(struct record_out *out, const struct record_message *message, struct record_place *place)
+{
+	uint32_t data = message->record.data_bytes;
+	uint32_t most = data > message->result_bytes ? data : message->result_bytes;
+	uint32_t bytes = (uint32_t)round_up(most, RECORD_ALIGN);
+	uint32_t start = data_start(out, bytes);
+
+	if (out->sent - out->applied == RECORD_SLOTS)
+		return false;
+	*place = (struct record_place){
+		.copy = message->copy,
+		.type = message->record.type,
+		.result = message->result,
+		.result_bytes = message->result_bytes,
+		.at = RECORD_INLINE,
+		.data_end = out->data_head,
+		.subject = message->subject,
+	};
+	if (bytes <= RECORD_INLINE_BYTES)
+		return true;
+	if (start + bytes - out->data_tail > RECORD_DATA_BYTES)
+		return false;
+	place->at = start % RECORD_DATA_BYTES;
+	place->data_end = out->data_head = start + bytes;
+	return true;
+}
+
+/* What has been written is placed; other modes than FLAG_WRITE cannot do without waiting. */
+static int placed(struct peer *peer)
+{
+	return wire_wait(&peer->wire, wire_signal(&peer->wire)) ? 0 : ORIEL_ERR_PEER;
+}
+
+/* Before the first record with a result: tell the peer where results go. */
+static int open_results(struct peer *peer, struct record_out *out)
+{
+	struct segment_ref ref;
+	int rc;
+
+	if (out->results.addr)
+		return 0;
+	rc = slab_alloc(&peer->job->slabs, RECORD_RESULTS_BYTES, &out->results);
+	if (rc)
+		return rc;
+	ref.addr = (uint64_t)(uintptr_t)out->results.addr;
+	ref.rkey = out->results.keys[peer->device->index].rkey;
+	ref.check = segment_check(&ref);
+	rc = wire_write(&peer->wire, &ref, sizeof(ref),
+	                (struct remote){ peer->remote_area.addr + offsetof(struct area, record_results),
+	                                 peer->remote_area.rkey });
+	return rc ? rc : placed(peer);
+}
+
+/* Operands and slot, all but the stamp. */
+static int write_record(struct peer *peer, const struct segment_ref *ring, const struct record_message *message,
+                        const struct record_place *place, uint64_t slot)
+{
+	struct record record = message->record;
+	uint32_t inline_bytes = place->at == RECORD_INLINE ? record.data_bytes : 0;
+	uint64_t data = ring->addr + RECORD_SLOTS * sizeof(record) + place->at;
+	int rc = 0;
+
+	if (message->behind_gets)
+		wire_fence(&peer->wire);
+	record.data_at = place->at;
+	record.wants_result = message->result_bytes > 0;
+	if (inline_bytes > 0)
+		memcpy(record.data, message->data, inline_bytes);
+	else if (record.data_bytes > 0)
+		rc = wire_write(&peer->wire, message->data, record.data_bytes, (struct remote){ data, ring->rkey });
+	if (rc == 0)
+		rc = wire_write(&peer->wire, &record, offsetof(struct record, data) + inline_bytes,
+		                (struct remote){ slot, ring->rkey });
+	if (rc == 0 && peer->wire.flag_mode != FLAG_WRITE)
+		rc = placed(peer);
+	return rc;
+}
+
+/* There is room for it: the record leaves. */
+static int post_record(struct peer *peer, struct record_out *out, const struct segment_ref *ring,
+                       const struct record_message *message, const struct record_place *place, struct record_sent *sent)
+{
+	uint64_t number = out->sent + 1;
+	uint64_t slot = ring->addr + (number - 1) % RECORD_SLOTS * sizeof(struct record);
+	struct remote stamp = { slot + offsetof(struct record, stamp), ring->rkey };
+	bool waking = out->wakes == out->rested;
+	int rc = write_record(peer, ring, message, place, slot);
+
+	if (rc == 0)
+		rc =
+			wire_word(&peer->wire, number, stamp, waking, &sent->request); /* pairs with the flag_load in next_record */
+	if (rc)
+		return rc;
+	out->places[(number - 1) % RECORD_SLOTS] = *place;
+	out->sent = sent->number = number;
+	out->wakes += waking;
+	return 1;
+}
+
+static int send_locked(struct peer *peer, struct record_out *out, const struct record_message *message,
+                       struct record_sent *sent)
+{
+	struct segment_ref ring;
+	struct record_place place;
+	uint32_t head = out->data_head;
+	int rc;
+
+	look(peer, out);
+	if (!ring_of(peer, &ring) || ring.addr == 0) {
+		wake(peer, out);
+		return ring_of(peer, &ring) && ring.addr == 0
+		           ? err_set(ORIEL_ERR_MEMORY, "rank %d has no memory left for what it is to apply for this rank",
+		                     peer->rank)
+		           : 0;
+	}
+	rc = message->result_bytes > 0 ? open_results(peer, out) : 0;
+	if (rc)
+		return rc;
+	if (!take_room(out, message, &place))
+		return 0;
+	rc = post_record(peer, out, &ring, message, &place, sent);
+	if (rc < 0)
+		out->data_head = head;
+	return rc;
+}
+
+int record_out_send(struct peer *peer, const struct record_message *message, struct record_sent *sent)
+{
+	struct record_out *out = out_of(peer);
+	int rc;
+
+	if (!out)
+		return err_set(ORIEL_ERR_MEMORY, "out of memory for what rank %d is to apply", peer->rank);
+	pthread_mutex_lock(&out->lock);
+	rc = send_locked(peer, out, message, sent);
+	pthread_mutex_unlock(&out->lock);
+	return rc;
+}
+
+bool record_out_drive(struct peer *peer, uint64_t number)
+{
+	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+
+	if (!out || counter_load(&out->applied) >= number) /* pairs with the counter_store in look */
+		return true;
+	wire_poll(&peer->wire);
+	pthread_mutex_lock(&out->lock);
+	look(peer, out);
+	if (out->applied < out->sent)
+		wake(peer, out);
+	pthread_mutex_unlock(&out->lock);
+	return counter_load(&out->applied) >= number;
+}
+
+void record_out_cut(struct peer *peer)
+{
+	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+
+	if (!out)
+		return;
+	pthread_mutex_lock(&out->lock); /* whoever looks now has begun before the death; later ones see it */
+	pthread_mutex_unlock(&out->lock);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * record_out.h - sending records to a peer that applies them: the sender's side of a ring
+ *
+ * DESIGN NOTES
+ *
+ * A record is an operation that its target carries out. It goes into a ring at the target (layout.h),
+ * which the sender alone writes: operands first, then the slot without its stamp, then the stamp,
+ * which is the record's number. The stamp is a word of the protocol's own: a plain write in every
+ * mode; where the device does not place writes in order (flag_mode), what is before it is waited
+ * for. The target takes records by their stamps, in order, and answers with struct record_ack, behind
+ * the results, into our area. Results land in registered memory; they are copied to where the program
+ * wants them by whoever sees the answer, in a call of the program's.
+ *
+ * Room: a slot, and contiguous bytes in the ring's data for what does not fit the slot. Results use the
+ * same place in the memory for results, so there is one account of both. It is free again when the
+ * record is applied and its result copied out.
+ *
+ *   the ring   made by the target when it is woken for the first time; its place is written into our
+ *              area (record_ring). Until then record_out_send says "not now".
+ *   a wakeup   goes with a stamp where the one before has been answered (`rested`), see record_in.h.
+ *              Who waits for a record wakes the target again if that has gone to rest with records of
+ *              ours unseen: the answer to the wakeup and the record have met on their way.
+ *
+ * A record that the target refuses has had no effect and has no result; what it was about goes to its
+ * window's refusals (refusal.h), and the calls that complete records tell it.
+ *
+ * All of it is guarded by `lock`, which is taken after win->lock and before wire->lock; a
+ * thread may look at `applied` without. Of a dead peer nothing is taken any more: the program has its
+ * memory back by then (record_out_cut).
+ */
+#ifndef ORIEL_RECORD_OUT_H
+#define ORIEL_RECORD_OUT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/order.h"
+#include "verbs/layout.h"
+#include "verbs/slab.h"
+
+struct peer;
+struct refusals;
+
+/* What a record is about, for the error text if its target refuses it (refusal.h). */
+struct record_subject {
+	struct refusals *refusals; /* the window's */
+	const void *win;
+	const char *call;
+	uint64_t disp_bytes;
+	uint64_t limit_bytes; /* of the target's memory, as far as this rank knows */
+	int rank;             /* in the window's group */
+	uint32_t size_bytes;  /* of the elements at the target; 0: it is an addition to signal disp_bytes */
+};
+
+/* How a result gets to where the program wants it, where not all of its bytes are to be written. */
+typedef void record_copy(uint8_t type, void *to, const void *from, uint32_t size_bytes);
+
+/* What a record that is under way uses. */
+struct record_place {
+	record_copy *copy;     /* NULL: memcpy */
+	void *result;          /* where the program wants it; NULL: nowhere */
+	uint32_t result_bytes; /* 0: the record has no result */
+	uint32_t at;           /* as in struct record */
+	uint32_t data_end;     /* data_tail once it is free */
+	uint8_t type;          /* for copy */
+	struct record_subject subject;
+};
+
+struct record_out {
+	pthread_mutex_t lock;
+	uint64_t sent;      /* records */
+	uint64_t applied;   /* of them, results included; read by counter_load */
+	uint64_t wakes;     /* wakeups sent */
+	uint64_t rested;    /* and answered */
+	uint32_t data_head; /* bytes of ring data ever taken, and freed */
+	uint32_t data_tail;
+	struct piece results; /* RECORD_RESULTS_BYTES; addr NULL before the first record with a result */
+	struct record_place places[RECORD_SLOTS];
+};
+
+/* A record to be sent. */
+struct record_message {
+	struct record record; /* but for what the ring knows: data_at, stamp */
+	const void *data;     /* record.data_bytes of it, RECORD_LARGEST_BYTES at the most */
+	void *result;
+	uint32_t result_bytes; /* likewise */
+	record_copy *copy;     /* NULL: memcpy */
+	bool behind_gets;      /* it is placed when what was read before has been */
+	struct record_subject subject;
+};
+
+/* What has been sent. */
+struct record_sent {
+	uint64_t number;  /* of the record */
+	uint64_t request; /* of the last work request of it */
+};
+
+/*
+ * Send a record to a peer that is up and not this rank itself; *data is free on return, the result is
+ * there when record_out_drive says so. 1: sent; 0: there is no room now, or no ring yet: call again,
+ * and poll the wire meanwhile. ERRORS: ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
+ */
+int record_out_send(struct peer *peer, const struct record_message *message, struct record_sent *sent);
+
+/* One turn of a wait for record `number`, or for room. Whether the record is applied, its result there. */
+bool record_out_drive(struct peer *peer, uint64_t number);
+
+/* The peer is dead: from now on no result is copied and no refusal noted, also by threads that are at it. */
+void record_out_cut(struct peer *peer);
+
+void record_out_free(struct record_out *out);
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * record_wake.c - records and the service thread: wakeups, rings that are made, looks afterwards; see
+ * record_in.h
+ */
+#include <stddef.h>
+
+#include "base/util.h"
+#include "job/conn.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "job/record_in.h"
+#include "verbs/wire.h"
+
+#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread goes on looking for so long after a record */
+#define TAIL_MOST_NS (1 * NS_PER_MS)  /* then its loop has its turn */
+#define LATER_NS (1 * NS_PER_MS)
+#define LOOKS_AFTER 12 /* a completion may be slower than its event, by some polls */
+
+/* Whether there is one or not, the peer is told; without memory it may ask again. */
+static void tell_ring(struct peer *peer)
+{
+	struct remote to = { peer->remote_area.addr + offsetof(struct area, record_ring), peer->remote_area.rkey };
+	struct segment_ref ring = { .addr = 0 };
+
+	if (peer->record_in || record_in_open(peer))
+		ring = peer->record_ring;
+	ring.check = segment_check(&ring);
+	/* Pairs with ring_of at the peer. */
+	wire_write(&peer->wire, &ring, sizeof(ring), to);
+}
+
+static void rest_all(struct oriel_job *job)
+{
+	for (struct record_in *ring = job->records.list; ring; ring = ring->next)
+		record_in_rest(ring->peer);
+}
+
+/* Peers that were not known to be connected yet when they sent their first wakeup. */
+static bool welcome_all(struct oriel_job *job)
+{
+	bool waiting = false;
+	uint32_t at = 0;
+
+	if (!job->records.welcoming)
+		return false;
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		if (!peer->record_waits)
+			continue;
+		if (peer_is_up(peer)) {
+			peer->record_waits = false;
+			tell_ring(peer);
+			record_in_rest(peer);
+		}
+		waiting |= peer->record_waits && state_load(&peer->state) != PEER_DEAD;
+	}
+	job->records.welcoming = waiting;
+	return waiting;
+}
+
+static void count_wakeup(struct oriel_job *job, int rank)
+{
+	struct peer *peer = peer_find(job, rank);
+	struct ibv_qp *qp = peer ? conn_queue_pair(peer) : NULL;
+
+	if (!qp)
+		return;
+	wakeup_receive(qp, (uint64_t)rank); /* in the place of the one that has been taken */
+	peer->record_wakes++;
+	peer->record_waits |= !peer->record_in;
+	job->records.welcoming |= peer->record_waits;
+}
+
+/* Wakeups that have come. Whether there were any. */
+static bool take_wakeups(struct oriel_job *job)
+{
+	uint64_t ids[WAKEUP_BATCH];
+	bool any = false;
+	uint32_t count;
+
+	for (uint32_t i = 0; i < job->devices.count; i++) {
+		const struct device *device = &job->devices.list[i];
+
+		while ((count = wakeup_take(device->wakeup, device->functions, ids)) > 0) {
+			for (uint32_t k = 0; k < count; k++)
+				count_wakeup(job, (int)ids[k]);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void look_later(void *arg);
+
+static void plan(struct oriel_job *job)
+{
+	struct records *records = &job->records;
+
+	if (records->later)
+		return;
+	records->later = true;
+	records->task = (struct task){ .run = look_later, .arg = job, .when_ns = now_ns() + LATER_NS };
+	agenda_hand(job, &job->records.task);
+}
+
+/* Whether threads of the program look at the rings. In a crowd they nap, and do not count. */
+static bool is_polled(struct oriel_job *job)
+{
+	uint64_t polled = __atomic_load_n(&job->records.polled, __ATOMIC_RELAXED);
+	bool moved = polled != job->records.polled_seen;
+
+	job->records.polled_seen = polled;
+	return moved && !job_oversubscribed(job);
+}
+
+/* The task: a look every now and then, until all has been quiet for a while. */
+static void look_later(void *arg)
+{
+	struct oriel_job *job = arg;
+	struct records *records = &job->records;
+	bool again = is_polled(job), woken;
+
+	records->later = false;
+	woken = take_wakeups(job);
+	if (records_drain_all(records) || woken)
+		records->looks = LOOKS_AFTER;
+	if (!again) {
+		rest_all(job);
+		again = records_drain_all(records) || records->looks-- > 0;
+	}
+	if (welcome_all(job) || again)
+		plan(job);
+}
+
+static void spin(struct records *records)
+{
+	uint64_t begun = now_ns(), last = begun, now;
+
+	do {
+		if (records_drain_all(records))
+			last = now_ns();
+		cpu_relax();
+		now = now_ns();
+	} while (now - last < TAIL_NS && now - begun < TAIL_MOST_NS);
+}
+
+/* Wakeups have come, and have been counted. */
+static void serve(struct oriel_job *job)
+{
+	struct records *records = &job->records;
+
+	records_drain_all(records);
+	welcome_all(job);
+	records->looks = LOOKS_AFTER;
+	if (!is_polled(job)) {
+		if (records->may_spin)
+			spin(records);
+		rest_all(job);
+		records_drain_all(records);
+	}
+	plan(job);
+}
+
+void records_woken(struct oriel_job *job)
+{
+	if (take_wakeups(job)) {
+		serve(job);
+		return;
+	}
+	job->records.looks = LOOKS_AFTER; /* the completion is slower than its event */
+	plan(job);
+}

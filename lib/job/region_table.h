@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * region_table.h - our side of the table of regions of a dynamic window, which peers read
+ *
+ * Tables are of slabs, which are never given back: that of a window that has been freed serves a later
+ * one.
+ */
+#ifndef ORIEL_REGION_TABLE_H
+#define ORIEL_REGION_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verbs/devices.h"
+#include "verbs/layout.h"
+#include "verbs/slab.h"
+
+struct oriel_job;
+
+/* The same regions for peers of each device. */
+struct region_table {
+	struct region_table *next;                   /* in the job's list of those that nobody uses */
+	struct piece root[DEVICES_MAX];              /* struct region_root */
+	void *segments[DEVICES_MAX][TABLE_SEGMENTS]; /* struct region_entry */
+};
+
+/* An empty table. ERRORS: ORIEL_ERR_MEMORY. */
+int region_table_take(struct oriel_job *job, struct region_table **table);
+void region_table_give(struct oriel_job *job, struct region_table *table);
+
+/* The job ends. */
+void region_tables_close(struct oriel_job *job);
+
+/*
+ * Show a region to peers; its key is that of the registration with each device. The caller holds the
+ * window's lock, as for the next one. ERRORS: ORIEL_ERR_MEMORY.
+ */
+int region_table_show(struct oriel_job *job, struct region_table *table, uint32_t index,
+                      const struct region_entry *region, const struct registration *registration);
+
+/* The entry is free again. */
+void region_table_hide(struct oriel_job *job, struct region_table *table, uint32_t index);
+
+#endif

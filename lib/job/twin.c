@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* twin.c - see twin.h. */
+#include "job/twin.h"
+
+#include "base/err.h"
+#include "base/order.h"
+#include "job/agenda.h"
+#include "job/death.h"
+#include "job/job.h"
+#include "job/peer.h"
+
+const struct device *job_atomic_device(const struct oriel_job *job)
+{
+	const struct device *card = devices_find(&job->devices, false), *soft = devices_find(&job->devices, true);
+
+	if (card)
+		return card->atomics == ATOMICS_HCA ? card : NULL;
+	return soft && soft->atomics == ATOMICS_HCA ? soft : NULL;
+}
+
+/* Whatever ORIEL_ATOMICS makes of the device: tickets are drawn from afar, which only a device can. */
+static bool draws_apart(const struct device *device)
+{
+	return device && (device->atomics == ATOMICS_HCA || device->atomics_told == ATOMICS_HCA);
+}
+
+const struct device *job_ticket_device(const struct oriel_job *job)
+{
+	const struct device *card = devices_find(&job->devices, false), *soft = devices_find(&job->devices, true);
+
+	if (card)
+		return draws_apart(card) ? card : NULL;
+	return draws_apart(soft) ? soft : NULL;
+}
+
+/* The end that asks. Of one's own rank; else the only one. */
+static int twin_get(struct peer *peer, const struct device *device, struct peer **twin)
+{
+	int rc = 0;
+
+	*twin = __atomic_load_n(&peer->twin, __ATOMIC_ACQUIRE); /* pairs with the store in peer_make_twin */
+	if (*twin)
+		return 0;
+	pthread_mutex_lock(&peer->job->lock);
+	if (!peer->twin)
+		rc = peer_make_twin(peer, device);
+	*twin = peer->twin;
+	pthread_mutex_unlock(&peer->job->lock);
+	return rc;
+}
+
+int twin_for_request(struct oriel_job *job, int rank, const struct device *device, struct peer **twin)
+{
+	struct peer *peer;
+	int rc = peer_get(job, rank, &peer);
+
+	if (rc == 0)
+		rc = twin_get(peer, device, twin);
+	if (rc == 0 && rank == job->rank)
+		rc = twin_get(*twin, device, twin);
+	return rc;
+}
+
+static int no_such_device(const struct peer *peer)
+{
+	return err_set(ORIEL_ERR_PEER,
+	               "atomic words of rank %d are changed by its card alone, and this rank has none that can: set "
+	               "ORIEL_DEVICE and ORIEL_ATOMICS alike for all ranks",
+	               peer->rank);
+}
+
+int peer_atomic_via(struct peer *peer, struct peer **via)
+{
+	const struct device *device = job_ticket_device(peer->job);
+	bool direct = peer->rank != peer->job->rank && peer->device == device;
+	int rc = 0;
+
+	*via = peer;
+	if (!device)
+		return no_such_device(peer);
+	if (!direct)
+		rc = twin_get(peer, device, via);
+	if (rc)
+		return rc;
+	switch (state_load(&(*via)->state)) { /* pairs with peer_set_state and rank_died */
+	case PEER_UP:
+		return 1;
+	case PEER_DEAD:
+		return peer_error(peer->job, peer->rank);
+	case PEER_NEW:
+		agenda_request(*via);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int peer_atomic_wire(struct peer *peer, struct wire **wire)
+{
+	struct peer *via;
+	int rc = peer_atomic_via(peer, &via);
+
+	*wire = &via->wire;
+	return rc;
+}

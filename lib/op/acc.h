@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * acc.h - one operation of the accumulate family, as it travels from the call to where it is applied
+ *
+ * One piece: count elements that lie one behind the other, at the target, at the origin, and in the
+ * result. accumulate has no result; fetch_and_op is a get_accumulate of one element; compare_and_swap
+ * is of one element too. The operands of the last two are copied at the call.
+ */
+#ifndef ORIEL_ACC_H
+#define ORIEL_ACC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "op/element.h"
+
+struct acc {
+	uint8_t type;                                    /* enum oriel_type */
+	uint8_t op;                                      /* enum oriel_op; of compare_and_swap ORIEL_REPLACE */
+	bool copied;                                     /* the operands are in `operand` */
+	const void *origin;                              /* may be NULL for ORIEL_NO_OP */
+	const void *compare;                             /* compare_and_swap: what the target must be; else NULL */
+	void *result;                                    /* NULL: none is wanted */
+	size_t count;                                    /* of elements, not 0 */
+	uint64_t remote_addr;                            /* of the first at the target; here if its memory is mapped */
+	_Alignas(16) uint8_t operand[ELEMENT_BYTES_MAX]; /* of one element, and that to compare with at ACC_COMPARE */
+};
+
+#define ACC_COMPARE 8 /* elements that can be compared have at most 8 bytes */
+
+static inline const void *acc_origin(const struct acc *acc)
+{
+	return acc->copied ? acc->operand : acc->origin;
+}
+
+static inline const void *acc_compare(const struct acc *acc)
+{
+	return acc->copied ? acc->operand + ACC_COMPARE : acc->compare;
+}
+
+/*
+ * The class of an operation's elements, which depends on type and alignment only: all operations on
+ * an element have the same one, and each class has one mechanism at a target.
+ */
+enum acc_class {
+	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for */
+	ACC_NUMBER, /* float and double, aligned: plain code, by whoever holds their page's word (job/stripes.h) */
+	ACC_SMALL,  /* others of 1, 2, 4, 8 bytes, aligned: what processors have a compare-and-swap for */
+	ACC_REST,
+};
+
+static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
+{
+	if (!element_is_small(type, addr))
+		return ACC_REST;
+	if (type == ORIEL_FLOAT || type == ORIEL_DOUBLE)
+		return ACC_NUMBER;
+	return type == ORIEL_INT64 || type == ORIEL_UINT64 ? ACC_WORD : ACC_SMALL;
+}
+
+/* What the first elements were is done or sent: *acc becomes the rest. How many bytes they have. */
+static inline size_t acc_advance(struct acc *acc, size_t count)
+{
+	size_t bytes = count * element_types[acc->type].size_bytes;
+
+	acc->count -= count;
+	acc->remote_addr += bytes;
+	if (acc->origin)
+		acc->origin = (const uint8_t *)acc->origin + bytes;
+	if (acc->result)
+		acc->result = (uint8_t *)acc->result + bytes;
+	return bytes;
+}
+
+/* Apply it to memory of this process, plainly or by the processor's atomics. */
+static inline void acc_apply(const struct acc *acc, void *target)
+{
+	if (acc->compare)
+		element_swap(acc->type, target, acc_origin(acc), acc_compare(acc), acc->result);
+	else
+		element_apply(acc->type, acc->op, target, acc_origin(acc), acc->result, acc->count);
+}
+
+static inline void acc_apply_atomic(const struct acc *acc, void *target)
+{
+	if (acc->compare)
+		element_swap_atomic(acc->type, target, acc_origin(acc), acc_compare(acc), acc->result);
+	else
+		element_apply_atomic(acc->type, acc->op, target, acc_origin(acc), acc->result, acc->count);
+}
+
+#endif

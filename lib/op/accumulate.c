@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap */
+#include "base/err.h"
+#include "base/order.h"
+#include "job/job.h"
+#include "op/enter.h"
+#include "op/family.h"
+#include "op/family_target.h"
+#include "op/issue.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* What one call wants. */
+struct call {
+	const char *name;
+	bool fetches; /* it has a result */
+	bool single;  /* one element, whose operands are the caller's again on return (A1) */
+};
+
+/* Checking what the target does not matter for. */
+
+/* Whether `bytes` bytes from a on and from b on have one in common. */
+static inline bool overlap(const void *a, const void *b, size_t bytes)
+{
+	return (uintptr_t)a - (uintptr_t)b < bytes || (uintptr_t)b - (uintptr_t)a < bytes;
+}
+
+static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
+{
+	return err_set(ORIEL_ERR_ARG,
+	               "%s: window %p: origin is %p, result %p, of %zu elements each; none may be NULL, and "
+	               "they must not overlap",
+	               call->name, (const void *)win, acc->origin, acc->result, acc->count);
+}
+
+static inline int check_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
+{
+	size_t bytes = acc->count * element_types[acc->type].size_bytes;
+	bool reads = acc->op != ORIEL_NO_OP;
+
+	if (acc->count == 0)
+		return 0;
+	if ((reads && !acc->origin) || (call->fetches && !acc->result))
+		return refuse_buffers(win, acc, call);
+	if (!call->fetches)
+		return 0;
+	if ((reads && overlap(acc->origin, acc->result, bytes)) ||
+	    (acc->compare && overlap(acc->compare, acc->result, bytes)))
+		return refuse_buffers(win, acc, call);
+	return 0;
+}
+
+/* The target. The caller holds win->lock. */
+
+/* The operands of one element. */
+static void copy_operands(struct acc *acc)
+{
+	if (acc->op != ORIEL_NO_OP)
+		element_apply(acc->type, ORIEL_REPLACE, acc->operand, acc->origin, NULL, 1);
+	if (acc->compare)
+		element_apply(acc->type, ORIEL_REPLACE, acc->operand + ACC_COMPARE, acc->compare, NULL, 1);
+	acc->copied = true;
+}
+
+static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
+{
+	struct link *link;
+	int rc = op_begin(win, rank, acc->count == 0, &link, call->name);
+
+	if (rc || acc->count == 0)
+		return rc;
+	rc = acc_target(win, link, acc, disp, call->name);
+	if (rc)
+		return rc;
+	if (call->single)
+		copy_operands(acc);
+	return acc_issue_or_hold(win, link, acc, call->name);
+}
+
+/* What the processor does at once at an address here, where the memory is mapped; false: it is not its to do, or not now. */
+static inline bool change(struct oriel_win *win, const struct link *link, const struct acc *acc, uint64_t addr,
+                          size_t bytes)
+{
+	void *target = (void *)(uintptr_t)addr;
+	struct stripe *stripes;
+
+	if (!acc_at_once(link, acc->type, addr))
+		return false;
+	if (acc->type != ORIEL_FLOAT && acc->type != ORIEL_DOUBLE) { /* not ACC_NUMBER */
+		acc_apply_atomic(acc, target);
+		return true;
+	}
+	addr = link_there(link, addr);
+	stripes = peer_stripes(link->peer);
+	return stripes && bytes <= stripe_rest(addr) &&
+	       acc_apply_in_page(stripes, win->job->stripes.process, acc, addr, target, acc->count);
+}
+
+/*
+ * The short way, for most operations on mapped memory: everything is as it should be, and the
+ * processor does it. False if anything is not plain; then nothing has happened, and apply_locked
+ * finds out. Operations that are held back for the target come first (A15).
+ */
+static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
+{
+	struct link *link = link_at_once(win, rank);
+	uint64_t offset;
+	size_t bytes;
+
+	if (!link || link->held)
+		return false;
+	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
+	    !in_range(link, disp, bytes, &offset))
+		return false;
+	if (!change(win, link, acc, link->base + offset, bytes))
+		return false;
+	epoch_use(win);
+	return true;
+}
+
+/* What the calls have in common; the operation is legal. */
+static inline int apply(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
+{
+	int rc = win_enter(win, call->name);
+
+	if (rc)
+		return rc;
+	rc = check_buffers(win, acc, call);
+	if (rc == 0 && !apply_at_once(win, acc, rank, disp))
+		rc = apply_locked(win, acc, rank, disp, call);
+	win_leave(win);
+	return rc ? err_in(rc, call->name) : 0;
+}
+
+int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum oriel_type type, enum oriel_op op,
+                     int target_rank, size_t target_disp)
+{
+	static const struct call call = { .name = "oriel_accumulate" };
+	struct acc acc;
+	int rc = acc_check(win, type, op, false, call.name);
+
+	if (rc)
+		return rc;
+	acc_fill(&acc, type, op, origin, NULL, count);
+	return apply(win, &acc, target_rank, target_disp, &call);
+}
+
+int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_t count, enum oriel_type type,
+                         enum oriel_op op, int target_rank, size_t target_disp)
+{
+	static const struct call call = { .name = "oriel_get_accumulate", .fetches = true };
+	struct acc acc;
+	int rc = acc_check(win, type, op, true, call.name);
+
+	if (rc)
+		return rc;
+	acc_fill(&acc, type, op, origin, result, count);
+	return apply(win, &acc, target_rank, target_disp, &call);
+}
+
+/*
+ * Single elements: a shorter way, that calls nothing before it is plain that the processor does it, so
+ * that nothing has to be kept for what comes after a call.
+ */
+
+/* Whether an operand and the place of the result are as they should be. */
+static inline bool are_apart(const void *operand, const void *result, enum oriel_type type)
+{
+	return result && !overlap(operand, result, element_types[type].size_bytes);
+}
+
+/* Where the element lies, or NULL: not as plain as that. The type is known; holds win->lock. */
+static inline __attribute__((always_inline)) void *element_at_once(struct oriel_win *win, enum oriel_type type,
+                                                                   int rank, size_t disp)
+{
+	struct link *link = mapped_link(win, rank);
+	uint64_t offset;
+
+	if (!link || link->held || !is_plainly_open(win, link) ||
+	    !in_range(link, disp, element_types[type].size_bytes, &offset) || type == ORIEL_FLOAT || type == ORIEL_DOUBLE ||
+	    !acc_at_once(link, type, link->base + offset)) /* numbers take the word of their page first */
+		return NULL;
+	epoch_use(win);
+	return (void *)(uintptr_t)(link->base + offset);
+}
+
+static inline bool fetch_at_once(struct oriel_win *win, const void *origin, void *result, enum oriel_type type,
+                                 enum oriel_op op, int rank, size_t disp)
+{
+	bool plain = element_legal(op, type) && (origin || op == ORIEL_NO_OP) && are_apart(origin, result, type);
+	void *target;
+
+	if (!plain || !win_enter_at_once(win))
+		return false;
+	target = element_at_once(win, type, rank, disp);
+	if (target)
+		element_apply_atomic(type, op, target, origin, result, 1);
+	win_leave_at_once(win);
+	return target;
+}
+
+static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const void *origin, void *result,
+                                                  enum oriel_type type, enum oriel_op op, int rank, size_t disp)
+{
+	static const struct call call = { .name = "oriel_fetch_and_op", .fetches = true, .single = true };
+	struct acc acc;
+	int rc = acc_check(win, type, op, true, call.name);
+
+	if (rc)
+		return rc;
+	acc_fill(&acc, type, op, origin, result, 1);
+	return apply(win, &acc, rank, disp, &call);
+}
+
+int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
+                       int target_rank, size_t target_disp)
+{
+	if (fetch_at_once(win, origin, result, type, op, target_rank, target_disp))
+		return 0;
+	return fetch_and_op(win, origin, result, type, op, target_rank, target_disp);
+}
+
+static int check_comparable(const struct oriel_win *win, enum oriel_type type, const char *call)
+{
+	if (element_known(type) && element_types[type].comparable)
+		return 0;
+	return err_set(ORIEL_ERR_OP,
+	               "%s: window %p: elements of type %s (%d) cannot be compared; integers and ORIEL_BOOL can", call,
+	               (const void *)win, element_type_name(type), (int)type);
+}
+
+static inline bool swap_at_once(struct oriel_win *win, const void *origin, const void *compare, void *result,
+                                enum oriel_type type, int rank, size_t disp)
+{
+	bool plain = element_known(type) && element_types[type].comparable && origin && compare &&
+	             are_apart(origin, result, type) && are_apart(compare, result, type);
+	void *target;
+
+	if (!plain || !win_enter_at_once(win))
+		return false;
+	target = element_at_once(win, type, rank, disp);
+	if (target)
+		element_swap_atomic(type, target, origin, compare, result);
+	win_leave_at_once(win);
+	return target;
+}
+
+static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, const void *origin, const void *compare,
+                                                      void *result, enum oriel_type type, int rank, size_t disp)
+{
+	static const struct call call = { .name = "oriel_compare_and_swap", .fetches = true, .single = true };
+	struct acc acc;
+	int rc = win_check(win, call.name);
+
+	if (rc == 0)
+		rc = check_comparable(win, type, call.name);
+	if (rc == 0 && !compare)
+		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: compare is NULL", call.name, (void *)win);
+	if (rc)
+		return rc;
+	acc_fill(&acc, type, ORIEL_REPLACE, origin, result, 1);
+	acc.compare = compare;
+	return apply(win, &acc, rank, disp, &call);
+}
+
+int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compare, void *result, enum oriel_type type,
+                           int target_rank, size_t target_disp)
+{
+	if (swap_at_once(win, origin, compare, result, type, target_rank, target_disp))
+		return 0;
+	return compare_and_swap(win, origin, compare, result, type, target_rank, target_disp);
+}

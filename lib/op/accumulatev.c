@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* accumulatev.c - the vector forms of accumulate and get_accumulate */
+#include "base/err.h"
+#include "base/util.h"
+#include "op/enter.h"
+#include "op/family_target.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* A list of pieces here, and how far it has been walked. */
+struct walk {
+	const struct oriel_origin_piece *list;
+	int count;
+	int at;
+	size_t done; /* of the piece at `at` */
+};
+
+struct family_vector {
+	enum oriel_type type;
+	enum oriel_op op;
+	struct walk origin; /* of no pieces for ORIEL_NO_OP */
+	struct walk result; /* of no pieces where none is wanted */
+	bool fetches;
+	const struct oriel_target_piece *target;
+	int target_count;
+	const char *call;
+};
+
+static int check_piece(const struct family_vector *v, const char *list, int at, size_t size_bytes, size_t *sum_bytes)
+{
+	if (size_bytes % element_types[v->type].size_bytes)
+		return err_set(ORIEL_ERR_ARG, "%s: %s piece %d has %zu bytes, which are no whole elements of %u", v->call, list,
+		               at, size_bytes, element_types[v->type].size_bytes);
+	if (__builtin_add_overflow(*sum_bytes, size_bytes, sum_bytes))
+		return err_set(ORIEL_ERR_ARG, "%s: the sizes of the %s pieces overflow at piece %d", v->call, list, at);
+	return 0;
+}
+
+static int refuse_list(const struct family_vector *v, const char *name, const void *list, int count)
+{
+	return err_set(ORIEL_ERR_ARG, "%s: the %s list is %p, of %d pieces", v->call, name, list, count);
+}
+
+/* The bytes of a list here. */
+static int sum_here(const struct family_vector *v, const char *name, const struct walk *walk, size_t *bytes)
+{
+	int rc = 0;
+
+	if (walk->count < 0 || (walk->count && !walk->list))
+		return refuse_list(v, name, walk->list, walk->count);
+	for (int i = 0; rc == 0 && i < walk->count; i++) {
+		if (!walk->list[i].addr && walk->list[i].size_bytes)
+			return err_set(ORIEL_ERR_ARG, "%s: %s piece %d is NULL, %zu bytes", v->call, name, i,
+			               walk->list[i].size_bytes);
+		rc = check_piece(v, name, i, walk->list[i].size_bytes, bytes);
+	}
+	return rc;
+}
+
+static int sum_target(const struct family_vector *v, size_t *bytes)
+{
+	int rc = 0;
+
+	if (v->target_count < 0 || (v->target_count && !v->target))
+		return refuse_list(v, "target", v->target, v->target_count);
+	for (int i = 0; rc == 0 && i < v->target_count; i++)
+		rc = check_piece(v, "target", i, v->target[i].size_bytes, bytes);
+	return rc;
+}
+
+/* All lists that the operation uses hold the same number of bytes. */
+static int check_sums(const struct family_vector *v, size_t *bytes)
+{
+	size_t origin = 0, result = 0;
+	bool reads = v->op != ORIEL_NO_OP;
+	int rc = sum_target(v, bytes);
+
+	if (rc == 0 && reads)
+		rc = sum_here(v, "origin", &v->origin, &origin);
+	if (rc == 0 && v->fetches)
+		rc = sum_here(v, "result", &v->result, &result);
+	if (rc || ((!reads || origin == *bytes) && (!v->fetches || result == *bytes)))
+		return rc;
+	return err_set(ORIEL_ERR_ARG, "%s: the origin pieces hold %zu bytes, the result pieces %zu, the target pieces %zu",
+	               v->call, origin, result, *bytes);
+}
+
+/* One target piece, as far as it has not been walked. */
+static struct acc acc_of(const struct family_vector *v, const struct oriel_target_piece *piece)
+{
+	struct acc acc;
+
+	acc_fill(&acc, v->type, v->op, NULL, NULL, piece->size_bytes / element_types[v->type].size_bytes);
+	return acc;
+}
+
+static int check_targets(struct oriel_win *win, struct link *link, const struct family_vector *v)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < v->target_count; i++) {
+		struct acc acc = acc_of(v, &v->target[i]);
+
+		if (acc.count)
+			rc = acc_target(win, link, &acc, v->target[i].disp, v->call);
+	}
+	return rc;
+}
+
+/* How many bytes lie together at the walk's place, at most `bytes`; passes over empty pieces. */
+static size_t together(struct walk *walk, size_t bytes)
+{
+	while (walk->at < walk->count && walk->done == walk->list[walk->at].size_bytes) {
+		walk->at++;
+		walk->done = 0;
+	}
+	return walk->at < walk->count ? min_size(bytes, walk->list[walk->at].size_bytes - walk->done) : bytes;
+}
+
+/* The address of the walk's place, which then moves on; NULL in a list of no pieces. */
+static void *step(struct walk *walk, size_t bytes)
+{
+	uint8_t *here = walk->at < walk->count ? (uint8_t *)walk->list[walk->at].addr + walk->done : NULL;
+
+	walk->done += here ? bytes : 0;
+	return here;
+}
+
+/* Every stretch that lies together in all lists is one operation. */
+static int issue_piece(struct oriel_win *win, struct link *link, struct family_vector *v,
+                       const struct oriel_target_piece *piece)
+{
+	struct acc acc = acc_of(v, piece);
+	size_t left = piece->size_bytes, bytes;
+	int rc = left ? acc_target(win, link, &acc, piece->disp, v->call) : 0;
+	uint64_t addr = acc.remote_addr; /* records that are sent leave the operation advanced */
+
+	for (; rc == 0 && left; left -= bytes) {
+		bytes = together(&v->result, together(&v->origin, left));
+		acc.origin = step(&v->origin, bytes);
+		acc.result = step(&v->result, bytes);
+		acc.count = bytes / element_types[v->type].size_bytes;
+		acc.remote_addr = addr;
+		rc = acc_issue_or_hold(win, link, &acc, v->call);
+		addr += bytes;
+	}
+	return rc;
+}
+
+static int vector_locked(struct oriel_win *win, int rank, struct family_vector *v, size_t bytes)
+{
+	struct link *link;
+	int rc = op_begin(win, rank, bytes == 0, &link, v->call);
+
+	if (rc || bytes == 0)
+		return rc;
+	rc = check_targets(win, link, v);
+	for (int i = 0; rc == 0 && i < v->target_count; i++)
+		rc = issue_piece(win, link, v, &v->target[i]);
+	return rc;
+}
+
+static int vector_run(struct oriel_win *win, int rank, struct family_vector *v)
+{
+	size_t bytes = 0;
+	int rc = win_enter(win, v->call);
+
+	if (rc)
+		return rc;
+	if (v->op == ORIEL_NO_OP)
+		v->origin.count = 0;
+	rc = check_sums(v, &bytes);
+	if (rc == 0)
+		rc = vector_locked(win, rank, v, bytes);
+	win_leave(win);
+	return rc ? err_in(rc, v->call) : 0;
+}
+
+int oriel_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, enum oriel_type type,
+                      enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
+{
+	struct family_vector v = { .type = type,
+		                       .op = op,
+		                       .origin = { origin, origin_count, 0, 0 },
+		                       .target = target,
+		                       .target_count = target_count,
+		                       .call = "oriel_accumulatev" };
+	int rc = acc_check(win, type, op, false, v.call);
+
+	return rc ? rc : vector_run(win, target_rank, &v);
+}
+
+int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count,
+                          const struct oriel_origin_piece result[], int result_count, enum oriel_type type,
+                          enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
+{
+	struct family_vector v = { .type = type,
+		                       .op = op,
+		                       .origin = { origin, origin_count, 0, 0 },
+		                       .result = { result, result_count, 0, 0 },
+		                       .fetches = true,
+		                       .target = target,
+		                       .target_count = target_count,
+		                       .call = "oriel_get_accumulatev" };
+	int rc = acc_check(win, type, op, true, v.call);
+
+	return rc ? rc : vector_run(win, target_rank, &v);
+}

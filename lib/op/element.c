@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* element.c - what is known of each type; see element.h. */
+#include "op/element.h"
+
+#include "op/element_list.h"
+
+#define SCALAR(NAME, T, small_, comparable_) [ORIEL_##NAME] = { sizeof(T), sizeof(T), small_, comparable_ },
+#define INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true)
+#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, false)
+#define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false)
+#define LARGE_PAIR_ROW(NAME, T) \
+	[ORIEL_##NAME] = { sizeof(T), offsetof(T, index) + sizeof(((T *)NULL)->index), false, false },
+
+const struct element_type element_types[ELEMENT_TYPES] = {
+	// clang-format off
+	INTEGERS(INTEGER_ROW)
+	BOOLS(INTEGER_ROW)
+	SMALL_REALS(SMALL_ROW)
+	SMALL_COMPLEXES(SMALL_ROW)
+	SMALL_PAIRS(SMALL_ROW)
+	LARGE_REALS(LARGE_ROW)
+	LARGE_COMPLEXES(LARGE_ROW)
+	LARGE_PAIRS(LARGE_PAIR_ROW)
+	// clang-format on
+};
+
+#define BIT(op) (1u << (ORIEL_##op))
+#define ARITHMETIC (BIT(SUM) | BIT(PROD))
+#define ORDERING (BIT(MIN) | BIT(MAX))
+#define LOGIC (BIT(LAND) | BIT(LOR) | BIT(LXOR))
+#define BITWISE (BIT(BAND) | BIT(BOR) | BIT(BXOR))
+#define ANYTHING (BIT(REPLACE) | BIT(NO_OP))
+
+#define INTEGER_LEGAL(NAME, T) [ORIEL_##NAME] = ARITHMETIC | ORDERING | LOGIC | BITWISE | ANYTHING,
+#define BOOL_LEGAL(NAME, T) [ORIEL_##NAME] = LOGIC | ANYTHING,
+#define REAL_LEGAL(NAME, T) [ORIEL_##NAME] = ARITHMETIC | ORDERING | ANYTHING,
+#define COMPLEX_LEGAL(NAME, T) [ORIEL_##NAME] = ARITHMETIC | ANYTHING,
+#define PAIR_LEGAL(NAME, T) [ORIEL_##NAME] = BIT(MINLOC) | BIT(MAXLOC) | ANYTHING,
+
+const uint16_t element_ops[ELEMENT_TYPES] = {
+	// clang-format off
+	INTEGERS(INTEGER_LEGAL)
+	BOOLS(BOOL_LEGAL)
+	SMALL_REALS(REAL_LEGAL) LARGE_REALS(REAL_LEGAL)
+	SMALL_COMPLEXES(COMPLEX_LEGAL) LARGE_COMPLEXES(COMPLEX_LEGAL)
+	SMALL_PAIRS(PAIR_LEGAL) LARGE_PAIRS(PAIR_LEGAL)
+	// clang-format on
+};
+
+#define TYPE_NAME(NAME, T) [ORIEL_##NAME] = "ORIEL_" #NAME,
+
+const char *element_type_name(enum oriel_type type)
+{
+	static const char *const names[ELEMENT_TYPES] = {
+		// clang-format off
+		INTEGERS(TYPE_NAME) BOOLS(TYPE_NAME) SMALL_REALS(TYPE_NAME) SMALL_COMPLEXES(TYPE_NAME) SMALL_PAIRS(TYPE_NAME)
+		LARGE_REALS(TYPE_NAME) LARGE_COMPLEXES(TYPE_NAME) LARGE_PAIRS(TYPE_NAME)
+		// clang-format on
+	};
+
+	return element_known(type) ? names[type] : "unknown";
+}
+
+#define OP_NAME(OP) [ORIEL_##OP] = "ORIEL_" #OP
+
+const char *element_op_name(enum oriel_op op)
+{
+	static const char *const names[ELEMENT_OPS] = {
+		OP_NAME(SUM),  OP_NAME(PROD), OP_NAME(MIN),  OP_NAME(MAX),    OP_NAME(LAND),   OP_NAME(LOR),     OP_NAME(LXOR),
+		OP_NAME(BAND), OP_NAME(BOR),  OP_NAME(BXOR), OP_NAME(MINLOC), OP_NAME(MAXLOC), OP_NAME(REPLACE), OP_NAME(NO_OP),
+	};
+
+	return op > 0 && op < ELEMENT_OPS ? names[op] : "unknown";
+}
+
+size_t oriel_type_bytes(enum oriel_type type)
+{
+	return element_known(type) ? element_types[type].size_bytes : 0;
+}
+
+int oriel_op_legal(enum oriel_op op, enum oriel_type type)
+{
+	return element_legal(op, type);
+}

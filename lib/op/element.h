@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * element.h - the values that accumulates combine: their types, sizes, operations
+ *
+ * DESIGN NOTES
+ *
+ * An element is one value of an enum oriel_type, of the size of the C type. A pair is a struct of two
+ * fields; of its bytes only those of the fields are ever read or written, since its padding may be
+ * another's memory, and that behind the last pair may lie outside the window (A8).
+ *
+ * There are two ways to apply an operation. element_apply is plain code for memory that nobody else
+ * changes meanwhile, of any alignment. element_apply_atomic changes each element by one atomic
+ * instruction, or a compare-and-swap loop, of exactly the element's own bytes: no neighbouring byte is
+ * written, not even with its own value (A11). It is for types of which element_is_small says so, at
+ * addresses aligned to the element's size. The two are not atomic with each other.
+ *
+ * What each operation computes stands in one place, element_list.h.
+ */
+#ifndef ORIEL_ELEMENT_H
+#define ORIEL_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "oriel.h"
+
+#define ELEMENT_TYPES (ORIEL_FLOAT128_COMPLEX + 1) /* one more than the largest number of a type */
+#define ELEMENT_OPS (ORIEL_NO_OP + 1)
+#define ELEMENT_BYTES_MAX 32
+
+struct element_type {
+	uint8_t size_bytes; /* 0: no such type here */
+	uint8_t span_bytes; /* size_bytes without the padding at the end */
+	bool small;         /* the processor can change it by one instruction where it is aligned */
+	bool comparable;    /* integers and bool: legal in compare_and_swap (A6) */
+};
+
+extern const struct element_type element_types[ELEMENT_TYPES];
+
+static inline bool element_known(enum oriel_type type)
+{
+	return type > 0 && type < ELEMENT_TYPES && element_types[type].size_bytes != 0;
+}
+
+extern const uint16_t element_ops[ELEMENT_TYPES]; /* which operations each has, 1 << enum oriel_op */
+
+/* As oriel_op_legal. */
+static inline bool element_legal(enum oriel_op op, enum oriel_type type)
+{
+	return (unsigned)type < ELEMENT_TYPES && (unsigned)op < ELEMENT_OPS && (element_ops[type] >> op & 1u);
+}
+
+/* Their names, as in oriel.h; "unknown" for numbers that are none. */
+const char *element_op_name(enum oriel_op op);
+const char *element_type_name(enum oriel_type type);
+
+/* The rest is for known types and legal operations. */
+
+/* Whether an element of the type at this address is one for element_apply_atomic. */
+static inline bool element_is_small(enum oriel_type type, uint64_t addr)
+{
+	return element_types[type].small && (addr & (element_types[type].size_bytes - 1u)) == 0;
+}
+
+/* The bytes from the first of `count` elements to the last that is read or written; count > 0. */
+static inline size_t element_span(enum oriel_type type, size_t count)
+{
+	return (count - 1) * element_types[type].size_bytes + element_types[type].span_bytes;
+}
+
+/*
+ * target = target op origin, element by element, in order; result, unless NULL, becomes what target
+ * was. origin may be NULL for ORIEL_NO_OP. result overlaps neither.
+ */
+void element_apply(enum oriel_type type, enum oriel_op op, void *target, const void *origin, void *result,
+                   size_t count);
+void element_apply_atomic(enum oriel_type type, enum oriel_op op, void *target, const void *origin, void *result,
+                          size_t count);
+
+/* result = target, and if that has the bytes of compare, target = origin; for comparable types. */
+void element_swap(enum oriel_type type, void *target, const void *origin, const void *compare, void *result);
+void element_swap_atomic(enum oriel_type type, void *target, const void *origin, const void *compare, void *result);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * element_atomic.c - operations on single elements that others change too
+ *
+ * Every access to a target's element is one atomic instruction of its own width, and pairs with all
+ * the others here, in whichever process. They are sequentially consistent: what an origin has stored
+ * before is seen by who sees the element changed.
+ */
+#include "op/element.h"
+
+#include <string.h>
+
+#include "op/element_list.h"
+
+typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, size_t count);
+
+/* The unsigned integer that has the bytes of a small type. */
+typedef uint8_t bits_INT8, bits_UINT8, bits_BOOL;
+typedef uint16_t bits_INT16, bits_UINT16;
+typedef uint32_t bits_INT32, bits_UINT32, bits_FLOAT;
+typedef uint64_t bits_INT64, bits_UINT64, bits_DOUBLE, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bits_INT_INT,
+	bits_FLOAT_FLOAT;
+
+/* By a compare-and-swap loop: one try of it fails only where another's has succeeded. */
+#define LOOP(NAME, T, OP, expression)                                                                                  \
+	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count)               \
+	{                                                                                                                  \
+		bits_##NAME *word = target, old, changed;                                                                      \
+                                                                                                                       \
+		for (size_t i = 0; i < count; i++) {                                                                           \
+			T a, b;                                                                                                    \
+                                                                                                                       \
+			memcpy(&b, origin + i * sizeof(T), sizeof(T));                                                             \
+			old = __atomic_load_n(&word[i], __ATOMIC_RELAXED);                                                         \
+			do {                                                                                                       \
+				memcpy(&a, &old, sizeof(T));                                                                           \
+				a = expression;                                                                                        \
+				memcpy(&changed, &a, sizeof(T));                                                                       \
+			} while (!__atomic_compare_exchange_n(&word[i], &old, changed, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+			if (result)                                                                                                \
+				memcpy(result + i * sizeof(T), &old, sizeof(T));                                                       \
+		}                                                                                                              \
+	}
+
+/* By the processor's instruction; one loop without a result, for which it has shorter ones. */
+#define FETCH(NAME, OP, instruction)                                                                     \
+	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count) \
+	{                                                                                                    \
+		bits_##NAME *word = target, operand;                                                             \
+                                                                                                         \
+		for (size_t i = 0; !result && i < count; i++) {                                                  \
+			memcpy(&operand, origin + i * sizeof(operand), sizeof(operand));                             \
+			instruction(&word[i], operand, __ATOMIC_SEQ_CST);                                            \
+		}                                                                                                \
+		for (size_t i = 0; result && i < count; i++) {                                                   \
+			memcpy(&operand, origin + i * sizeof(operand), sizeof(operand));                             \
+			operand = instruction(&word[i], operand, __ATOMIC_SEQ_CST);                                  \
+			memcpy(result + i * sizeof(operand), &operand, sizeof(operand));                             \
+		}                                                                                                \
+	}
+
+/* What is the same for all types: an atomic write, an atomic read, a compare-and-swap. */
+#define COMMON(NAME, T)                                                                                   \
+	FETCH(NAME, REPLACE, __atomic_exchange_n)                                                             \
+                                                                                                          \
+	static void atomic_##NAME##_NO_OP(void *target, const uint8_t *origin, uint8_t *result, size_t count) \
+	{                                                                                                     \
+		bits_##NAME *word = target;                                                                       \
+                                                                                                          \
+		(void)origin;                                                                                     \
+		for (size_t i = 0; i < count; i++) {                                                              \
+			bits_##NAME old = __atomic_load_n(&word[i], __ATOMIC_SEQ_CST);                                \
+                                                                                                          \
+			memcpy(result + i * sizeof(old), &old, sizeof(old));                                          \
+		}                                                                                                 \
+	}
+
+#define FETCHED(NAME, T)                  \
+	FETCH(NAME, SUM, __atomic_fetch_add)  \
+	FETCH(NAME, BAND, __atomic_fetch_and) \
+	FETCH(NAME, BOR, __atomic_fetch_or)   \
+	FETCH(NAME, BXOR, __atomic_fetch_xor)
+
+#define ROW(NAME, T, OP, expression) [ORIEL_##NAME][ORIEL_##OP] = atomic_##NAME##_##OP,
+#define COMMON_ROWS(NAME, T) ROW(NAME, T, REPLACE, ) ROW(NAME, T, NO_OP, )
+
+#define INTEGER(NAME, T) FETCHED(NAME, T) INTEGER_COMPUTED(LOOP, NAME, T)
+#define INTEGER_ROWS(NAME, T) INTEGER_FETCHED(ROW, NAME, T) INTEGER_COMPUTED(ROW, NAME, T)
+#define BOOL(NAME, T) LOGICAL(LOOP, NAME, T)
+#define BOOL_ROWS(NAME, T) LOGICAL(ROW, NAME, T)
+#define REAL(NAME, T) REAL_OPS(LOOP, NAME, T)
+#define REAL_ROWS(NAME, T) REAL_OPS(ROW, NAME, T)
+#define COMPLEX(NAME, T) COMPLEX_OPS(LOOP, NAME, T)
+#define COMPLEX_ROWS(NAME, T) COMPLEX_OPS(ROW, NAME, T)
+#define PAIR_FUNCTIONS(NAME, T) PAIR_OPS(LOOP, NAME, T)
+#define PAIR_ROWS(NAME, T) PAIR_OPS(ROW, NAME, T)
+
+// clang-format off
+#define SMALL(X) INTEGERS(X) BOOLS(X) SMALL_REALS(X) SMALL_COMPLEXES(X) SMALL_PAIRS(X)
+INTEGERS(INTEGER)
+BOOLS(BOOL)
+SMALL_REALS(REAL)
+SMALL_COMPLEXES(COMPLEX)
+SMALL_PAIRS(PAIR_FUNCTIONS)
+SMALL(COMMON)
+
+static atomic_fn *const atomic[ELEMENT_TYPES][ELEMENT_OPS] = {
+	INTEGERS(INTEGER_ROWS)
+	BOOLS(BOOL_ROWS)
+	SMALL_REALS(REAL_ROWS)
+	SMALL_COMPLEXES(COMPLEX_ROWS)
+	SMALL_PAIRS(PAIR_ROWS)
+	SMALL(COMMON_ROWS)
+};
+// clang-format on
+
+void element_apply_atomic(enum oriel_type type, enum oriel_op op, void *target, const void *origin, void *result,
+                          size_t count)
+{
+	atomic[type][op](target, origin, result, count);
+}
+
+/* One compare-and-swap of the width of U. */
+#define SWAP(U)                                                                                      \
+	static void swap_##U(U *word, const void *origin, const void *compare, void *result)             \
+	{                                                                                                \
+		U old, changed;                                                                              \
+                                                                                                     \
+		memcpy(&old, compare, sizeof(U));                                                            \
+		memcpy(&changed, origin, sizeof(U));                                                         \
+		__atomic_compare_exchange_n(word, &old, changed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		memcpy(result, &old, sizeof(U));                                                             \
+	}
+
+// clang-format off
+SWAP(uint8_t)
+SWAP(uint16_t)
+SWAP(uint32_t)
+SWAP(uint64_t)
+// clang-format on
+
+void element_swap_atomic(enum oriel_type type, void *target, const void *origin, const void *compare, void *result)
+{
+	switch (element_types[type].size_bytes) {
+	case sizeof(uint8_t):
+		swap_uint8_t(target, origin, compare, result);
+		break;
+	case sizeof(uint16_t):
+		swap_uint16_t(target, origin, compare, result);
+		break;
+	case sizeof(uint32_t):
+		swap_uint32_t(target, origin, compare, result);
+		break;
+	default:
+		swap_uint64_t(target, origin, compare, result);
+		break;
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * element_list.h - every type, and what every operation computes
+ *
+ * Lists in which X stands for what their user makes of an entry. In the operations' expressions `a`
+ * is the target's element and `b` the origin's, both of the C type T. For element*.c only.
+ */
+#ifndef ORIEL_ELEMENT_LIST_H
+#define ORIEL_ELEMENT_LIST_H
+
+#include <complex.h>
+#include <stdint.h>
+
+/* Pairs. */
+#define PAIR(name, value_type, index_type) \
+	struct name {                          \
+		value_type value;                  \
+		index_type index;                  \
+	}
+
+PAIR(float_int, float, int);
+PAIR(double_int, double, int);
+PAIR(long_int, long, int);
+PAIR(int_int, int, int);
+PAIR(short_int, short, int);
+PAIR(long_double_int, long double, int);
+PAIR(float_float, float, float);
+PAIR(double_double, double, double);
+
+/* Types: X(NAME, T). A bool is a byte, since memory may hold any. */
+
+// clang-format off
+#define INTEGERS(X) \
+	X(INT8, int8_t) X(INT16, int16_t) X(INT32, int32_t) X(INT64, int64_t) \
+	X(UINT8, uint8_t) X(UINT16, uint16_t) X(UINT32, uint32_t) X(UINT64, uint64_t)
+#define BOOLS(X) X(BOOL, uint8_t)
+#define SMALL_REALS(X) X(FLOAT, float) X(DOUBLE, double)
+#define SMALL_COMPLEXES(X) X(FLOAT_COMPLEX, float complex)
+#define SMALL_PAIRS(X) /* without padding */ \
+	X(FLOAT_INT, struct float_int) X(INT_INT, struct int_int) X(FLOAT_FLOAT, struct float_float)
+#define LARGE_PAIRS(X) \
+	X(DOUBLE_INT, struct double_int) X(LONG_INT, struct long_int) X(SHORT_INT, struct short_int) \
+	X(LONG_DOUBLE_INT, struct long_double_int) X(DOUBLE_DOUBLE, struct double_double)
+
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 float128;
+typedef _Complex float float128_complex __attribute__((mode(TC)));
+#define REALS_128(X) X(FLOAT128, float128)
+#define COMPLEXES_128(X) X(FLOAT128_COMPLEX, float128_complex)
+#else
+#define REALS_128(X)
+#define COMPLEXES_128(X)
+#endif
+#define LARGE_REALS(X) X(LONG_DOUBLE, long double) REALS_128(X)
+#define LARGE_COMPLEXES(X) \
+	X(DOUBLE_COMPLEX, double complex) X(LONG_DOUBLE_COMPLEX, long double complex) COMPLEXES_128(X)
+
+/*
+ * Operations: X(NAME, T, OP, expression). Integers are added and multiplied as unsigned ones of 64
+ * bits and cut: sums and products wrap, and a product of two short ones does not overflow as an int.
+ */
+#define INTEGER_FETCHED(X, NAME, T) /* what processors have an instruction for */ \
+	X(NAME, T, SUM, (T)((uint64_t)a + (uint64_t)b)) \
+	X(NAME, T, BAND, (T)(a & b)) X(NAME, T, BOR, (T)(a | b)) X(NAME, T, BXOR, (T)(a ^ b))
+#define LOGICAL(X, NAME, T) \
+	X(NAME, T, LAND, (T)(a && b)) X(NAME, T, LOR, (T)(a || b)) X(NAME, T, LXOR, (T)(!a != !b))
+#define EXTREMA(X, NAME, T) X(NAME, T, MIN, b < a ? b : a) X(NAME, T, MAX, b > a ? b : a)
+#define INTEGER_COMPUTED(X, NAME, T) \
+	X(NAME, T, PROD, (T)((uint64_t)a * (uint64_t)b)) EXTREMA(X, NAME, T) LOGICAL(X, NAME, T)
+#define COMPLEX_OPS(X, NAME, T) X(NAME, T, SUM, a + b) X(NAME, T, PROD, a * b)
+#define REAL_OPS(X, NAME, T) COMPLEX_OPS(X, NAME, T) EXTREMA(X, NAME, T)
+#define PAIR_OPS(X, NAME, T) /* of equal values the lower index */ \
+	X(NAME, T, MINLOC, b.value < a.value || (b.value == a.value && b.index < a.index) ? b : a) \
+	X(NAME, T, MAXLOC, b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a)
+// clang-format on
+
+#endif

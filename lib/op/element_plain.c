@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * element_plain.c - operations on memory that nobody else changes meanwhile
+ *
+ * An aligned element of up to 8 bytes is still stored by one instruction, which memcpy of its size
+ * becomes, or as a whole within a vector: a load of it sees it before or after (A12).
+ *
+ * The loops over float and double, which accumulates to mapped memory run through (job/stripes.h), are
+ * compiled again for the processors that have longer vectors, and chosen when the library is loaded.
+ * All compute the same: an element takes one operation, so that there is nothing to contract.
+ */
+#include "op/element.h"
+
+#include <string.h>
+
+#include "op/element_list.h"
+
+typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
+
+/* How elements are read and written where nothing is known of their alignment: scalars as a whole, pairs by field. */
+
+#define SCALAR_ACCESS(NAME, T)                              \
+	static inline T load_##NAME(const uint8_t *from)        \
+	{                                                       \
+		T element;                                          \
+                                                            \
+		memcpy(&element, from, sizeof(T));                  \
+		return element;                                     \
+	}                                                       \
+                                                            \
+	static inline void store_##NAME(uint8_t *to, T element) \
+	{                                                       \
+		memcpy(to, &element, sizeof(T));                    \
+	}
+
+#define PAIR_ACCESS(NAME, T)                                                \
+	static inline T load_##NAME(const uint8_t *from)                        \
+	{                                                                       \
+		T pair;                                                             \
+                                                                            \
+		memcpy(&pair.value, from, sizeof(pair.value));                      \
+		memcpy(&pair.index, from + offsetof(T, index), sizeof(pair.index)); \
+		return pair;                                                        \
+	}                                                                       \
+                                                                            \
+	static inline void store_##NAME(uint8_t *to, T pair)                    \
+	{                                                                       \
+		memcpy(to, &pair.value, sizeof(pair.value));                        \
+		memcpy(to + offsetof(T, index), &pair.index, sizeof(pair.index));   \
+	}
+
+// clang-format off
+#define SCALARS(X) INTEGERS(X) SMALL_REALS(X) LARGE_REALS(X) SMALL_COMPLEXES(X) LARGE_COMPLEXES(X) BOOLS(X)
+SCALARS(SCALAR_ACCESS)
+SMALL_PAIRS(SCALAR_ACCESS) /* eight bytes in one */
+LARGE_PAIRS(PAIR_ACCESS)
+// clang-format on
+
+/* One function for each operation on each type. */
+
+#define LOOP(how, NAME, T, OP, expression)                                                           \
+	static how##_CODE void how##_##NAME##_##OP(uint8_t *target, const uint8_t *origin, size_t count) \
+	{                                                                                                \
+		for (size_t i = 0; i < count; i++) {                                                         \
+			T a = load_##NAME(target + i * sizeof(T)), b = load_##NAME(origin + i * sizeof(T));      \
+                                                                                                     \
+			store_##NAME(target + i * sizeof(T), expression);                                        \
+		}                                                                                            \
+	}
+
+#define plain_CODE
+#define PLAIN(NAME, T, OP, expression) LOOP(plain, NAME, T, OP, expression)
+
+#define REPLACE(NAME, T)                                                                     \
+	static void plain_##NAME##_REPLACE(uint8_t *target, const uint8_t *origin, size_t count) \
+	{                                                                                        \
+		for (size_t i = 0; i < count; i++)                                                   \
+			store_##NAME(target + i * sizeof(T), load_##NAME(origin + i * sizeof(T)));       \
+	}
+
+#define REPLACE_ROW(NAME, T) [ORIEL_##NAME][ORIEL_REPLACE] = plain_##NAME##_REPLACE,
+#define ROW(NAME, T, OP, expression) [ORIEL_##NAME][ORIEL_##OP] = plain_##NAME##_##OP,
+
+#define INTEGER(NAME, T) INTEGER_FETCHED(PLAIN, NAME, T) INTEGER_COMPUTED(PLAIN, NAME, T)
+#define INTEGER_ROWS(NAME, T) INTEGER_FETCHED(ROW, NAME, T) INTEGER_COMPUTED(ROW, NAME, T)
+#define BOOL(NAME, T) LOGICAL(PLAIN, NAME, T)
+#define BOOL_ROWS(NAME, T) LOGICAL(ROW, NAME, T)
+#define REAL(NAME, T) REAL_OPS(PLAIN, NAME, T)
+#define REAL_ROWS(NAME, T) REAL_OPS(ROW, NAME, T)
+#define COMPLEX(NAME, T) COMPLEX_OPS(PLAIN, NAME, T)
+#define COMPLEX_ROWS(NAME, T) COMPLEX_OPS(ROW, NAME, T)
+#define PAIR_FUNCTIONS(NAME, T) PAIR_OPS(PLAIN, NAME, T)
+#define PAIR_ROWS(NAME, T) PAIR_OPS(ROW, NAME, T)
+
+// clang-format off
+INTEGERS(INTEGER)
+BOOLS(BOOL)
+SMALL_REALS(REAL) LARGE_REALS(REAL)
+SMALL_COMPLEXES(COMPLEX) LARGE_COMPLEXES(COMPLEX)
+SMALL_PAIRS(PAIR_FUNCTIONS) LARGE_PAIRS(PAIR_FUNCTIONS)
+SCALARS(REPLACE) SMALL_PAIRS(REPLACE) LARGE_PAIRS(REPLACE)
+
+/* Changed once, before main. */
+static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
+	INTEGERS(INTEGER_ROWS)
+	BOOLS(BOOL_ROWS)
+	SMALL_REALS(REAL_ROWS) LARGE_REALS(REAL_ROWS)
+	SMALL_COMPLEXES(COMPLEX_ROWS) LARGE_COMPLEXES(COMPLEX_ROWS)
+	SMALL_PAIRS(PAIR_ROWS) LARGE_PAIRS(PAIR_ROWS)
+	SCALARS(REPLACE_ROW) SMALL_PAIRS(REPLACE_ROW) LARGE_PAIRS(REPLACE_ROW)
+};
+// clang-format on
+
+/* The same loops for processors with longer vectors. */
+#ifdef __x86_64__
+#define avx2_CODE __attribute__((target("avx2")))
+#define avx512_CODE __attribute__((target("avx512f")))
+#define AVX2(NAME, T, OP, expression) LOOP(avx2, NAME, T, OP, expression)
+#define AVX512(NAME, T, OP, expression) LOOP(avx512, NAME, T, OP, expression)
+#define CHOICE(how, NAME, OP) plain[ORIEL_##NAME][ORIEL_##OP] = how##_##NAME##_##OP;
+#define CHOOSE_AVX2(NAME, T, OP, expression) CHOICE(avx2, NAME, OP)
+#define CHOOSE_AVX512(NAME, T, OP, expression) CHOICE(avx512, NAME, OP)
+
+// clang-format off
+#define NUMBERS(X) REAL_OPS(X, FLOAT, float) REAL_OPS(X, DOUBLE, double)
+NUMBERS(AVX2)
+NUMBERS(AVX512)
+
+static __attribute__((constructor)) void choose(void)
+{
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f")) {
+		NUMBERS(CHOOSE_AVX512)
+	} else if (__builtin_cpu_supports("avx2")) {
+		NUMBERS(CHOOSE_AVX2)
+	}
+}
+// clang-format on
+#endif
+
+static __attribute__((noinline)) void fetch_and_apply(enum oriel_type type, enum oriel_op op, uint8_t *target,
+                                                      const uint8_t *origin, uint8_t *result, size_t count)
+{
+	plain[type][ORIEL_REPLACE](result, target, count);
+	if (op != ORIEL_NO_OP)
+		plain[type][op](target, origin, count);
+}
+
+void element_apply(enum oriel_type type, enum oriel_op op, void *target, const void *origin, void *result, size_t count)
+{
+	if (result)
+		fetch_and_apply(type, op, target, origin, result, count);
+	else if (op != ORIEL_NO_OP)
+		plain[type][op](target, origin, count);
+}
+
+void element_swap(enum oriel_type type, void *target, const void *origin, const void *compare, void *result)
+{
+	size_t bytes = element_types[type].size_bytes;
+
+	memcpy(result, target, bytes);
+	if (memcmp(target, compare, bytes) == 0)
+		memcpy(target, origin, bytes);
+}

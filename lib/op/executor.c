@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* executor.c - the origin's side of records; see executor.h. */
+#include "op/executor.h"
+
+#include "base/err.h"
+#include "op/issue.h"
+#include "op/record.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* As the program has called it. */
+static const char *call_of(const struct acc *acc)
+{
+	if (acc->compare)
+		return "oriel_compare_and_swap";
+	if (!acc->result)
+		return "oriel_accumulate";
+	return acc->copied ? "oriel_fetch_and_op" : "oriel_get_accumulate";
+}
+
+/* What an error text tells should the target refuse it. */
+static struct record_subject subject_of(struct oriel_win *win, const struct link *link, const struct acc *acc,
+                                        uint32_t count)
+{
+	return (struct record_subject){ .refusals = &win->refusals,
+		                            .win = win,
+		                            .call = call_of(acc),
+		                            .disp_bytes = acc->remote_addr - link->base,
+		                            .limit_bytes = link->size_bytes,
+		                            .rank = link->rank,
+		                            .size_bytes = (uint32_t)element_span(acc->type, count) };
+}
+
+/* A record for this window. 1: sent; 0: no room. */
+static int send_record(struct oriel_win *win, struct link *link, struct record_message *message)
+{
+	struct record_sent sent;
+	int rc;
+
+	if (!link_make_rest(link))
+		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
+	message->record.window_check = window_check(win->id);
+	message->record.window_slot = link->slot;
+	rc = record_out_send(link->peer, message, &sent);
+	if (rc != 1)
+		return rc;
+	link->rest->records = sent.number;
+	link->last_number = sent.request;
+	link->marks |= message->result ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
+	return 1;
+}
+
+/* One record more of an operation. */
+static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	uint8_t swap_operands[2 * ELEMENT_BYTES_MAX];
+	struct record_message message;
+	uint32_t count = record_encode(acc, &message, swap_operands);
+	int rc;
+
+	message.record.disp_bytes = acc->remote_addr - link->base;
+	message.subject = subject_of(win, link, acc, count);
+	rc = send_record(win, link, &message);
+	if (rc == 1)
+		acc_advance(acc, count);
+	return rc;
+}
+
+/* What the caller is told; rc is that of the last record. */
+static int sent_all(const struct oriel_win *win, const struct link *link, int rc)
+{
+	if (rc == 0)
+		return ISSUE_LATER;
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc < 0 ? rc : 0;
+}
+
+int executor_send(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	int rc = 1;
+
+	while (rc == 1 && acc->count > 0)
+		rc = send_some(win, link, acc);
+	return sent_all(win, link, rc);
+}
+
+int executor_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value)
+{
+	struct record_message message;
+
+	record_encode_add(signal, &value, &message);
+	message.behind_gets = link->marks & LINK_GOT;
+	message.subject = (struct record_subject){
+		.refusals = &win->refusals, .win = win, .call = "oriel_signal", .disp_bytes = signal, .rank = link->rank
+	};
+	return sent_all(win, link, send_record(win, link, &message));
+}

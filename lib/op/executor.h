@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * executor.h - operations that their target applies
+ *
+ * DESIGN NOTES
+ *
+ * What no processor or device can change at the target from here is sent there, as records
+ * (record.h) in a ring (job/record_out.h), and applied by a thread of the target that waits in a call,
+ * or by its service thread (job/record_in.h): the call puts no message but the data, and what is
+ * applied leaves nothing locked when somebody dies.
+ *
+ * An operation longer than a record is split at elements. Records of one origin are applied in the
+ * order in which they were sent (A15). What the target applies goes through acc_apply_here like its
+ * own operations (family.h), so that an element has one mechanism.
+ *
+ * Complete, fence, flush and unlock mean for records what they mean for puts: link_applied (win/link.h)
+ * says that the target has applied them and that their results are here. Complete does not wait for
+ * that: its flag leaves behind the records, and the target's wait applies what lies before the flag.
+ *
+ * The origin has checked range and access; the target does again, since a record is a message from
+ * outside. A record for a window that is not there (any more), or that makes no sense, is refused.
+ */
+#ifndef ORIEL_EXECUTOR_H
+#define ORIEL_EXECUTOR_H
+
+#include <stdint.h>
+
+struct oriel_win;
+struct link;
+struct acc;
+
+/*
+ * Have the target apply an operation; the origin memory is free on return, the result comes when
+ * link_applied says so. The caller holds win->lock. 0, or ISSUE_LATER: there is no room for all of it
+ * now, *acc has become the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ */
+int executor_send(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/*
+ * Have the target add to one of its signals, which the origin has checked, behind everything issued to it
+ * before: the record's stamp is placed behind puts, as a flag, and behind gets under way; and records are
+ * applied in order. The rest as executor_send.
+ */
+int executor_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value);
+
+#endif

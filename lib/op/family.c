@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* family.c - see family.h. */
+#include "op/family.h"
+
+#include <pthread.h>
+
+#include "base/util.h"
+#include "job/job.h"
+#include "op/executor.h"
+#include "op/family_device.h"
+#include "op/issue.h"
+#include "win/win.h"
+
+/* Page by page. False: not all of it now, *acc has become the rest. */
+static bool apply_by_stripes(const struct oriel_job *job, struct stripe *stripes, struct acc *acc, uint64_t there)
+{
+	size_t size_bytes = element_types[acc->type].size_bytes, count;
+
+	while (acc->count > 0) {
+		count = min_size(acc->count, stripe_rest(there) / size_bytes); /* aligned: none lies in two pages */
+		if (!acc_apply_in_page(stripes, job->stripes.process, acc, there, (void *)(uintptr_t)acc->remote_addr, count))
+			return false;
+		there += acc_advance(acc, count);
+	}
+	return true;
+}
+
+static void give_pages(struct stripe *stripes, uint64_t from, uint64_t to)
+{
+	for (; from < to; from += stripe_rest(from))
+		stripe_give(stripe_of(stripes, from));
+}
+
+/* The words of all pages, or none: they lie near each other. */
+static bool take_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; at < to; at += stripe_rest(at)) {
+		if (!stripe_take(stripe_of(stripes, at), process)) {
+			give_pages(stripes, from, at);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool apply_numbers(const struct oriel_job *job, const struct acc *acc, void *target)
+{
+	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
+	struct stripe *stripes = job->stripes.piece.addr;
+
+	if (!take_pages(stripes, job->stripes.process, from, to))
+		return false;
+	acc_apply(acc, target);
+	give_pages(stripes, from, to);
+	return true;
+}
+
+static void apply_rest(struct oriel_job *job, const struct acc *acc, void *target)
+{
+	pthread_mutex_lock(&job->elements_lock);
+	acc_apply(acc, target);
+	pthread_mutex_unlock(&job->elements_lock);
+}
+
+bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
+{
+	switch (acc_class(acc->type, (uintptr_t)target)) {
+	case ACC_NUMBER:
+		return apply_numbers(job, acc, target);
+	case ACC_WORD:
+	case ACC_SMALL:
+		acc_apply_atomic(acc, target);
+		break;
+	case ACC_REST:
+		apply_rest(job, acc, target);
+		break;
+	}
+	return true;
+}
+
+static int issue_by_stripes(const struct oriel_win *win, const struct link *link, struct acc *acc)
+{
+	uint64_t there = link_there(link, acc->remote_addr);
+
+	return apply_by_stripes(win->job, peer_stripes(link->peer), acc, there) ? 0 : ISSUE_LATER;
+}
+
+int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	void *target = (void *)(uintptr_t)acc->remote_addr;
+
+	switch (acc_way(link, acc->type, acc->remote_addr)) {
+	case ACC_BY_PROCESSOR:
+		acc_apply_atomic(acc, target);
+		return 0;
+	case ACC_BY_STRIPES:
+		return issue_by_stripes(win, link, acc);
+	case ACC_BY_ITSELF:
+		return acc_apply_here(win->job, acc, target) ? 0 : ISSUE_LATER;
+	case ACC_BY_DEVICE:
+		return acc_by_device(win, link, acc);
+	case ACC_BY_EXECUTOR:
+		break;
+	}
+	return executor_send(win, link, acc);
+}

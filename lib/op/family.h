@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * family.h - who applies an operation of the accumulate family
+ *
+ * DESIGN NOTES
+ *
+ * Every element must be changed by one mechanism, whatever the operation and whoever issues it, or
+ * two that come at once are not atomic with each other (A9, A10). So the way of an operation follows
+ * from the target and the class of its elements (acc.h) alone, and all origins find the same, or ways
+ * that are atomic with each other:
+ *
+ *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
+ *                         everybody (family_device.h); else as the next, and by its device for those
+ *                         who reach it by that
+ *   ACC_SMALL             the processor of whoever can map the memory, the target itself among them;
+ *                         for others the target's executor, which uses the same processor's atomics
+ *   ACC_NUMBER            the same, by plain code under words that all of them take (job/stripes.h)
+ *   ACC_REST              the target's executor, for everybody; the target itself changes such
+ *                         elements under the lock that its executor takes
+ *
+ * The executor is a thread of the target that is inside the library, or its service thread; records
+ * are sent to it (executor.h).
+ */
+#ifndef ORIEL_FAMILY_H
+#define ORIEL_FAMILY_H
+
+#include "job/stripes.h"
+#include "op/acc.h"
+#include "win/link.h"
+
+struct oriel_job;
+
+enum acc_way {
+	ACC_BY_PROCESSOR, /* this one, at once: the memory is mapped, or our own */
+	ACC_BY_EXECUTOR,  /* the target applies it */
+	ACC_BY_ITSELF,    /* we are the target: as its executor would */
+	ACC_BY_DEVICE,    /* the target's device changes words */
+	ACC_BY_STRIPES,   /* this processor, under the words of the target's pages */
+};
+
+/* The one place where the way of an operation is chosen; the link has been described. */
+static inline enum acc_way acc_way(const struct link *link, enum oriel_type type, uint64_t addr)
+{
+	if ((link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link))) &&
+	    acc_class(type, addr) == ACC_WORD)
+		return ACC_BY_DEVICE;
+	if (!link_mapped(link))
+		return ACC_BY_EXECUTOR;
+	if (!element_is_small(type, addr))
+		return link->peer->reach.self ? ACC_BY_ITSELF : ACC_BY_EXECUTOR;
+	if (acc_class(type, addr) != ACC_NUMBER)
+		return ACC_BY_PROCESSOR;
+	return peer_stripes(link->peer) ? ACC_BY_STRIPES : ACC_BY_EXECUTOR;
+}
+
+/*
+ * ACC_BY_STRIPES where all elements lie in one page, at the address `there` of the target. False: not
+ * now, and nothing has been done.
+ */
+static inline bool acc_apply_in_page(struct stripe *stripes, uint64_t process, const struct acc *acc, uint64_t there,
+                                     void *target, size_t count)
+{
+	struct stripe *stripe = stripe_of(stripes, there);
+
+	if (!stripe_take(stripe, process))
+		return false;
+	element_apply(acc->type, acc->op, target, acc_origin(acc), acc->result, count);
+	stripe_give(stripe);
+	return true;
+}
+
+/* Whether that is ACC_BY_PROCESSOR, for a link whose memory is mapped: less to look at, for each operation. */
+static inline bool acc_at_once(const struct link *link, enum oriel_type type, uint64_t addr)
+{
+	if (link->words == WORDS_BY_DEVICE && acc_class(type, addr) == ACC_WORD)
+		return false;
+	return element_is_small(type, addr);
+}
+
+/*
+ * Apply an operation to memory of this process that is a window of it: for the executor, and for an
+ * origin that is its own target. All of them come through here, so that none meets another. It is no
+ * longer than a record where it is of ACC_NUMBER. False: not now, and nothing has been done.
+ */
+bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
+
+/*
+ * An operation that has been checked and may go out. The caller holds win->lock. 0, or ISSUE_LATER:
+ * *acc is then what is left of it (executor.h). ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ */
+int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
+
+#endif

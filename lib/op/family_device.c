@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* family_device.c - see family_device.h. */
+#include "op/family_device.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "job/job.h"
+#include "job/twin.h"
+#include "job/wait.h"
+#include "op/acc.h"
+#include "op/issue.h"
+#include "win/link.h"
+#include "win/win.h"
+
+#define SWAPS_AT_ONCE 16 /* that are tried before the window's lock is given up, for its other threads */
+
+/* By which wire the words are changed, and how they are called there. */
+struct path {
+	struct wire *wire;
+	uint32_t rkey;
+	bool apart; /* a wire of its own: not the one that later calls wait for */
+};
+
+static int find_path(const struct link *link, struct path *path)
+{
+	struct peer *via = link->peer;
+	int rc = 1;
+
+	*path = (struct path){ &link->peer->wire, link->rkey, false };
+	if (link->words != WORDS_BY_DEVICE)
+		return 1;
+	rc = peer_atomic_via(link->peer, &via);
+	*path = (struct path){ &via->wire, link_rest(link) ? link->rest->words_rkey : link->rkey, via != link->peer };
+	return rc;
+}
+
+/* Waiting for a twin. */
+
+struct reaching {
+	struct link *link;
+	int code;
+};
+
+static int reach_step(void *arg)
+{
+	struct peer *via;
+
+	return peer_atomic_via(((struct reaching *)arg)->link->peer, &via);
+}
+
+static int reach_watch(void *arg, struct wait *wait)
+{
+	struct peer *via;
+
+	if (peer_atomic_via(((struct reaching *)arg)->link->peer, &via) == 0)
+		wait_watch(wait, via);
+	return 0;
+}
+
+int acc_reach_device(struct oriel_win *win, struct link *link, const char *call)
+{
+	static const struct waiter waiter = { reach_step, reach_watch };
+	struct reaching reaching = { .link = link };
+	struct path path;
+	struct wait wait;
+	int rc = find_path(link, &path);
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	wait_begin(&wait, win->job, call, win);
+	owned_lock_give(&win->lock);
+	rc = wait_until(&wait, &waiter, &reaching);
+	owned_lock_take(&win->lock);
+	return rc;
+}
+
+/* The operations. An error of theirs is the wire's. */
+
+static uint64_t word_at(const void *operand)
+{
+	uint64_t word;
+
+	memcpy(&word, operand, sizeof(word));
+	return word;
+}
+
+static bool is_one_request(const struct acc *acc)
+{
+	return acc->compare || acc->op == ORIEL_SUM || acc->op == ORIEL_NO_OP;
+}
+
+static int post_word(const struct path *path, const struct acc *acc, struct remote word, uint64_t *number)
+{
+	struct wire_landing landing = { .way = WAY_COPIED, .old = acc->result };
+	const struct wire_landing *wanted = acc->result ? &landing : NULL;
+	uint64_t add;
+
+	if (acc->compare)
+		return wire_compare_and_swap(path->wire, word_at(acc_compare(acc)), word_at(acc_origin(acc)), word, wanted,
+		                             number);
+	add = acc->op == ORIEL_SUM ? word_at(acc_origin(acc)) : 0;
+	return wire_fetch_and_add(path->wire, add, word, wanted, number);
+}
+
+static int await(const struct path *path, int rc, uint64_t number)
+{
+	if (rc)
+		return rc;
+	return wire_wait(path->wire, number) ? 0 : ORIEL_ERR_PEER;
+}
+
+/* A reading, and compare-and-swaps until one meets what was seen last, or *tries are used up: ISSUE_LATER. */
+static int change_word(const struct path *path, const struct acc *acc, struct remote word, int *tries)
+{
+	uint64_t seen, found, wanted, number;
+	struct wire_landing landing = { .way = WAY_COPIED, .old = &found };
+	int rc;
+
+	if (*tries == 0)
+		return ISSUE_LATER;
+	rc = wire_get(path->wire, WAY_COPIED, &found, 0, sizeof(found), word, &number);
+	rc = await(path, rc, number);
+	do {
+		if (rc || (*tries)-- == 0)
+			return rc ? rc : ISSUE_LATER;
+		seen = wanted = found;
+		element_apply(acc->type, acc->op, &wanted, acc_origin(acc), NULL, 1);
+		rc = wire_compare_and_swap(path->wire, seen, wanted, word, &landing, &number);
+		rc = await(path, rc, number);
+	} while (rc || found != seen);
+	if (acc->result)
+		memcpy(acc->result, &seen, sizeof(seen));
+	return 0;
+}
+
+/* *acc becomes what is left. */
+static int do_words(const struct path *path, struct acc *acc, uint64_t addr, uint64_t *number)
+{
+	int rc = 0, tries = SWAPS_AT_ONCE;
+
+	while (rc == 0 && acc->count > 0) {
+		struct remote word = { addr, path->rkey };
+
+		rc = is_one_request(acc) ? post_word(path, acc, word, number) : change_word(path, acc, word, &tries);
+		if (rc == 0)
+			addr += acc_advance(acc, 1);
+	}
+	return rc;
+}
+
+int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	uint64_t there = link_rest(link) ? link->rest->there : link->base;
+	uint64_t addr = acc->remote_addr - link->base + there, number = 0;
+	struct path path;
+	int rc = find_path(link, &path);
+
+	if (rc == 1) {
+		rc = do_words(&path, acc, addr, &number);
+		if (path.apart && number > 0)
+			rc = await(&path, rc, number);
+	} else if (rc == 0) {
+		rc = ORIEL_ERR_PEER;
+	}
+	if (number > 0 && !path.apart) {
+		link->last_number = number;
+		link->marks |= acc->result ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
+	}
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}

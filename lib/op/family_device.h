@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * family_device.h - operations of the accumulate family on words, by the atomics of the target's device
+ *
+ * DESIGN NOTES
+ *
+ * A device adds to an aligned integer of 8 bytes and compares and swaps it: a sum is a fetch-and-add, a
+ * reading a fetch-and-add of 0, a compare_and_swap what it is. Those go out like gets, one request an
+ * element, and nothing waits for them. Every other operation, also replace, is a reading and then a
+ * compare-and-swap until nobody came between; each repetition means that another's was carried out.
+ * After some of them the window's lock is given up for a while. Those operations are waited for here,
+ * bounded by the device's retries, as are all that go through a twin
+ * (job/twin.h): of twins, later calls need not know.
+ *
+ * Never a plain write: some versions of rxe store the old value back when a comparison fails, and would
+ * undo it. All of one origin go by one queue pair, in order (A15).
+ */
+#ifndef ORIEL_FAMILY_DEVICE_H
+#define ORIEL_FAMILY_DEVICE_H
+
+struct oriel_win;
+struct link;
+struct acc;
+
+/*
+ * See to it that acc_by_device can reach the target's device; the wait gives up win->lock. The caller
+ * holds it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, ORIEL_ERR_TIMEOUT.
+ */
+int acc_reach_device(struct oriel_win *win, struct link *link, const char *call);
+
+/*
+ * An operation of which acc_way says ACC_BY_DEVICE, behind acc_reach_device. 0, or ISSUE_LATER: *acc is
+ * what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ */
+int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
+
+#endif

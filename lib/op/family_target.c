@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* family_target.c - see family_target.h. */
+#include "op/family_target.h"
+
+#include "base/err.h"
+#include "op/family.h"
+#include "op/family_device.h"
+#include "op/issue.h"
+#include "op/target.h"
+
+int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, const char *call)
+{
+	int rc = win_check(win, call);
+
+	if (rc)
+		return rc;
+	if (element_legal(op, type))
+		return err_set(ORIEL_ERR_OP,
+		               "%s: window %p: ORIEL_NO_OP changes and returns nothing here; oriel_get_accumulate and "
+		               "oriel_fetch_and_op read",
+		               call, (const void *)win);
+	return err_set(ORIEL_ERR_OP, "%s: window %p: operation %s (%d) is not defined for elements of type %s (%d)", call,
+	               (const void *)win, element_op_name(op), (int)op, element_type_name(type), (int)type);
+}
+
+int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call)
+{
+	size_t bytes;
+	int rc;
+
+	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes))
+		bytes = SIZE_MAX;
+	else
+		bytes = element_span(acc->type, acc->count);
+	rc = op_range(win, link, disp, bytes, &acc->remote_addr, call);
+	return rc || acc->op == ORIEL_NO_OP ? rc : op_access(win, link, OP_PUT, call);
+}
+
+int acc_issue_or_hold(struct oriel_win *win, struct link *link, struct acc *acc, const char *call)
+{
+	struct op op = { .kind = OP_FAMILY, .origin = acc, .size_bytes = 1 };
+	bool by_device = acc_way(link, acc->type, acc->remote_addr) == ACC_BY_DEVICE;
+	int rc = by_device ? acc_reach_device(win, link, call) : 0;
+
+	if (rc)
+		return rc;
+	return issue_or_hold(win, link, &op, call);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* issued.c - see issued.h. */
+#include "op/issued.h"
+
+#include "base/err.h"
+#include "op/issue.h"
+#include "win/win.h"
+
+void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+{
+	if (link->held) {
+		*upto = (struct issued){ ISSUED_HELD, win->requests.closed };
+		return;
+	}
+	*upto = issued_now(link, local);
+	if (upto->number && issued_complete(link, upto))
+		*upto = (struct issued){ 0 };
+}
+
+/* Some of it was held back: 1 once *upto has numbers. The end of the epoch has completed it, or has found the member lost. */
+static int held_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+{
+	int rc;
+
+	if (upto->records != win->requests.closed) {
+		if (link_lost(link))
+			return ORIEL_ERR_PEER;
+		*upto = (struct issued){ 0 };
+		return 1;
+	}
+	rc = issue_granted(win, link);
+	if (rc == 1)
+		*upto = issued_now(link, local);
+	return rc;
+}
+
+/* Nothing is left for a later flush or request, if it was the last. Complete is not always placed (device.h). */
+static void forget(struct link *link, bool local, const struct issued *upto)
+{
+	bool placed = !local || !link->peer->device->read_behind;
+
+	if (upto->number == link->last_number && !link_records(link) && !link->held && placed)
+		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
+}
+
+int issued_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+{
+	int rc = upto->number == ISSUED_HELD ? held_step(win, link, local, upto) : 1;
+
+	if (rc <= 0)
+		return rc;
+	if (!issued_complete(link, upto))
+		return link_lost(link) ? link_let_go(link) : 0;
+	if (upto->number)
+		forget(link, local, upto);
+	return 1;
+}

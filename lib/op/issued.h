@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * issued.h - whether what has been issued to a member up to some moment is complete
+ *
+ * DESIGN NOTES
+ *
+ * Work requests and records are complete in the order of their numbers, so two numbers say what a
+ * flush or a request waits for, and no operation has an object of its own. What is held back has no
+ * numbers yet. In lock epochs that is so only under lock_all, until the member's lock is held; then
+ * everything that is held back for it goes out before anything else does (op/issue.c), once in an
+ * epoch: the numbers are those of the first look that finds nothing held back. They may cover
+ * some operations more, which were issued between; never others later.
+ *
+ * The caller of all holds win->lock.
+ */
+#ifndef ORIEL_ISSUED_H
+#define ORIEL_ISSUED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "job/peer.h"
+#include "win/link.h"
+#include "win/requests.h"
+
+struct oriel_win;
+
+/*
+ * Up to now, with nothing held back: what is not complete at the origin (local) or at both sides.
+ * Where a completion does not say that data is placed, a read behind it is waited for (wire.h).
+ */
+static inline struct issued issued_now(struct link *link, bool local)
+{
+	if (!(link->marks & LINK_TOUCHED) || (local && !(link->marks & (LINK_GOT | LINK_WAITING))))
+		return (struct issued){ 0 };
+	if (!local)
+		link->last_number = wire_placing(&link->peer->wire, link->last_number);
+	return (struct issued){ link->last_number, link_records(link) };
+}
+
+/* Whether records up to a number are applied at the target, and their results here. */
+static inline bool issued_applied(struct link *link, uint64_t records)
+{
+	if (records == 0)
+		return true;
+	if (!record_out_drive(link->peer, records))
+		return false;
+	if (link_records(link) == records)
+		link->rest->records = 0;
+	return true;
+}
+
+/*
+ * One turn of a wait: it is on its way, its completion will be told, and has perhaps been. Of what is
+ * not held back.
+ */
+static inline bool issued_complete(struct link *link, const struct issued *upto)
+{
+	if (upto->number == 0) {
+		wire_ring(&link->peer->wire); /* what is complete at the origin may still be in the batch */
+		return true;
+	}
+	return wire_drive(&link->peer->wire, upto->number) && issued_applied(link, upto->records);
+}
+
+/* Up to now, held back or not; and have it begin. */
+void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto);
+
+/*
+ * One turn of a wait for what issued_begin has said: 1 when it is complete, 0 when it has to wait.
+ * ERRORS: ORIEL_ERR_PEER (no text); or of what is held back, which is to be waited for again.
+ */
+int issued_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * request.c - flushes that do not wait, and waiting for them
+ *
+ * DESIGN NOTES
+ *
+ * A request is the caller's: it says up to which number what was issued to a target is to be complete
+ * (op/issued.h), or, for all targets, which sweep of the window is to be over (op/sweep.h). The
+ * library keeps nothing of it, so it may be copied, dropped, and waited for twice. Closing the epoch
+ * completes those numbers, and the request with them (R5).
+ *
+ * `window_serial` is that of the window's handle: a window that was made later has another, also where it
+ * uses the same memory.
+ */
+#include "base/err.h"
+#include "base/util.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/wait.h"
+#include "op/enter.h"
+#include "op/issued.h"
+#include "op/sweep.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/win.h"
+
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_request_test: how often those that are waited for are probed */
+
+/* oriel_request.scope */
+enum request_scope {
+	REQUEST_DONE, /* it has been told to be complete */
+	REQUEST_LOCAL,
+	REQUEST_BOTH,
+};
+
+/* Making one. */
+
+/* The epoch, and the link if the target has one. In lock_all no member becomes a target by a request. */
+static int request_check(struct oriel_win *win, int rank, struct link **link, const char *call)
+{
+	bool all_locked = win->sync & SYNC_LOCK_ALL, is_member = rank >= 0 && rank < win->group->size;
+	int rc = epoch_check(win, CALL_REQUEST, call);
+
+	*link = NULL;
+	if (rc)
+		return rc;
+	if (rank == ORIEL_RANK_ALL && !all_locked)
+		return err_set(ORIEL_ERR_SYNC, "%s: window %p: ORIEL_RANK_ALL needs an epoch of oriel_win_lock_all", call,
+		               (void *)win);
+	if (rank == ORIEL_RANK_ALL)
+		return 0;
+	if (!all_locked || !is_member)
+		return op_link(win, rank, link, call);
+	*link = link_find(win, rank);
+	return 0;
+}
+
+static int request_make(struct oriel_win *win, int rank, struct link *link, enum request_scope scope,
+                        oriel_request *request)
+{
+	struct issued upto = { 0 };
+	bool local = scope == REQUEST_LOCAL;
+	int rc = rank == ORIEL_RANK_ALL ? sweep_of_now(win, local, &upto.number) : 0;
+
+	if (rc)
+		return rc;
+	if (link)
+		issued_begin(win, link, local, &upto);
+	*request = (oriel_request){ .win = win,
+		                        .window_serial = win->handle.serial,
+		                        .number = upto.number,
+		                        .records = upto.records,
+		                        .target_rank = rank,
+		                        .scope = (int)scope };
+	return 0;
+}
+
+static int iflush(struct oriel_win *win, int rank, enum request_scope scope, oriel_request *request, const char *call)
+{
+	struct link *link;
+	int rc = win_enter(win, call);
+
+	if (rc)
+		return rc;
+	if (!request)
+		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: request is NULL", call, (void *)win);
+	else
+		rc = request_check(win, rank, &link, call);
+	if (rc == 0)
+		rc = request_make(win, rank, link, scope, request);
+	win_leave(win);
+	return rc ? err_in(rc, call) : 0;
+}
+
+int oriel_win_iflush(oriel_win *win, int target_rank, oriel_request *request)
+{
+	return iflush(win, target_rank, REQUEST_BOTH, request, "oriel_win_iflush");
+}
+
+int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *request)
+{
+	return iflush(win, target_rank, REQUEST_LOCAL, request, "oriel_win_iflush_local");
+}
+
+/* Completing one. The caller of the steps holds the lock. */
+
+static int target_step(struct oriel_win *win, oriel_request *request)
+{
+	struct link *link = link_find(win, request->target_rank);
+	struct issued upto = { request->number, request->records };
+	int rc;
+
+	if (!link)
+		return 1; /* nothing had ever been issued to it */
+	rc = issued_step(win, link, request->scope == REQUEST_LOCAL, &upto);
+	request->number = upto.number;
+	request->records = upto.records;
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}
+
+/* 1 when it is complete, 0 when it is not, or an error. */
+static int request_step(struct oriel_win *win, oriel_request *request)
+{
+	bool all = request->target_rank == ORIEL_RANK_ALL;
+	int rc = all ? sweep_step(win, request->number) : target_step(win, request), refused;
+
+	if (rc == 1)
+		request->scope = REQUEST_DONE;
+	if (rc == 1 || rc == ORIEL_ERR_PEER)
+		win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
+	refused = rc == 1 ? refusal_tell(&win->refusals) : 0;
+	return refused ? refused : rc;
+}
+
+/* During a look; for whom it waits. The caller holds the lock. */
+static int request_look(struct oriel_win *win, const oriel_request *request, struct wait *wait)
+{
+	struct link *link;
+
+	if (request->target_rank == ORIEL_RANK_ALL)
+		return sweep_watch(win, wait);
+	link = link_find(win, request->target_rank);
+	if (link)
+		link_watch(win, link, wait); /* that it is lost is the next step's to find */
+	return 0;
+}
+
+static int request_turn(void *arg)
+{
+	oriel_request *request = arg;
+	struct oriel_win *win = request->win;
+	int rc;
+
+	owned_lock_take(&win->lock);
+	rc = request_step(win, request);
+	owned_lock_give(&win->lock);
+	return rc;
+}
+
+static int request_watch(void *arg, struct wait *wait)
+{
+	const oriel_request *request = arg;
+	struct oriel_win *win = request->win;
+	int rc;
+
+	owned_lock_take(&win->lock);
+	rc = request_look(win, request, wait);
+	owned_lock_give(&win->lock);
+	return rc;
+}
+
+/* The handle is checked, and the lock taken. */
+static int request_enter(const oriel_request *request, const char *call)
+{
+	if (!request)
+		return err_set(ORIEL_ERR_ARG, "%s: request is NULL", call);
+	if (!handle_valid(HANDLE_WIN, request->win) || request->win->handle.serial != request->window_serial)
+		return err_set(ORIEL_ERR_HANDLE, "%s: window %p of the request has been freed, or there never was one", call,
+		               (const void *)request->win);
+	return win_enter_closing(request->win, call);
+}
+
+int oriel_request_wait(oriel_request *request)
+{
+	static const struct waiter waiter = { request_turn, request_watch };
+	struct wait wait;
+	int rc = request_enter(request, "oriel_request_wait");
+
+	if (rc)
+		return rc;
+	rc = request->scope == REQUEST_DONE ? 1 : request_step(request->win, request);
+	win_leave(request->win);
+	if (rc == 0) {
+		wait_begin(&wait, request->win->job, "oriel_request_wait", request->win);
+		rc = wait_until(&wait, &waiter, request);
+	}
+	return rc < 0 ? err_in(rc, "oriel_request_wait") : 0;
+}
+
+/* A program may do nothing but test: those that are waited for are pinged now and then. The caller holds the lock. */
+static void probe(struct oriel_win *win, const oriel_request *request)
+{
+	uint64_t now = now_ns();
+	struct wait wait;
+
+	if (win->requests.probe_ns == 0)
+		win->requests.probe_ns = now;
+	if (now - win->requests.probe_ns < PROBE_NS)
+		return;
+	win->requests.probe_ns = now;
+	wait_begin(&wait, win->job, "oriel_request_test", win);
+	wait.check = true;
+	request_look(win, request, &wait);
+	wait_looked(&wait);
+}
+
+int oriel_request_test(oriel_request *request, int *flag)
+{
+	int rc;
+
+	if (!flag)
+		return err_set(ORIEL_ERR_ARG, "oriel_request_test: flag is NULL");
+	rc = request_enter(request, "oriel_request_test");
+	if (rc)
+		return rc;
+	rc = request->scope == REQUEST_DONE ? 1 : request_step(request->win, request);
+	if (rc == 0)
+		probe(request->win, request);
+	win_leave(request->win);
+	if (rc >= 0 || request->scope == REQUEST_DONE || rc == ORIEL_ERR_PEER)
+		*flag = rc != 0;
+	return rc < 0 ? err_in(rc, "oriel_request_test") : 0;
+}

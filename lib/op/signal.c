@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* signal.c - oriel_signal: checked here, then issued or held back in the order of the calls, see signal_send.c */
+#include "base/err.h"
+#include "op/enter.h"
+#include "op/issue.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/win.h"
+
+static int signal_locked(struct oriel_win *win, int rank, const struct op *op, const char *call)
+{
+	struct link *link;
+	int rc = op_begin(win, rank, false, &link, call);
+
+	if (rc)
+		return rc;
+	if (op->signal >= link_signal_count(link))
+		return err_set(ORIEL_ERR_RANGE, "%s: window %p: signal %u of rank %d, whose hint signals is %u", call,
+		               (void *)win, op->signal, rank, link_signal_count(link));
+	return issue_or_hold(win, link, op, call);
+}
+
+int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
+{
+	struct op issued = { .kind = op == ORIEL_SIGNAL_ADD ? OP_SIGNAL_ADD : OP_SIGNAL_SET,
+		                 .value = value,
+		                 .size_bytes = sizeof(value),
+		                 .signal = signal };
+	int rc = win_enter(win, "oriel_signal");
+
+	if (rc)
+		return rc;
+	if (op != ORIEL_SIGNAL_SET && op != ORIEL_SIGNAL_ADD)
+		rc = err_set(ORIEL_ERR_ARG,
+		             "oriel_signal: window %p: operation %d, must be ORIEL_SIGNAL_SET or ORIEL_SIGNAL_ADD", (void *)win,
+		             (int)op);
+	else
+		rc = signal_locked(win, target_rank, &issued, "oriel_signal");
+	win_leave(win);
+	return rc ? err_in(rc, "oriel_signal") : 0;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * signal_send.c - changing a signal of another member
+ *
+ * DESIGN NOTES
+ *
+ * A signal takes the way of the data it follows (N2). Behind stores to mapped memory it is a store, or
+ * a fetch-and-add, with release semantics. Behind work requests it is one more: a SET one inline
+ * write, an ADD one fetch-and-add, in the same list and with the same doorbell as the puts; gets
+ * under way make it wait at the device, with a fence, and so do writes where the device does not
+ * keep their order (wire_put_behind). Nothing is waited for here.
+ *
+ * An ADD by a device without atomics is a record (executor.h): one of the target's threads adds, to the
+ * word to which processors add. It is in order behind records, and needs not wait until they are
+ * applied, as the other ways have to.
+ *
+ * One origin's changes of a signal all go one way, since that of its data never changes. What
+ * layout.h says about `added` keeps those of different origins apart.
+ */
+#include "op/signal_send.h"
+
+#include "base/order.h"
+#include "op/executor.h"
+#include "op/issue.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* By the processor, in place of a request. */
+static bool stores(const struct oriel_win *win, struct link *link)
+{
+	bool no_data = link->size_bytes == 0 && win->info.kind != ORIEL_WIN_DYNAMIC;
+	bool all_stores = link_mapped(link) || no_data || link->peer->reach.self; /* all that the signal follows */
+
+	if (all_stores)
+		signals_map(link);
+	return all_stores && link->rest->signals.mapped;
+}
+
+/* The words of the next SET. */
+static struct signal next_set(const struct oriel_win *win, struct link *link, uint64_t value)
+{
+	uint64_t stamp = ++link->rest->signals.sets << STAMP_RANK_BITS | (uint64_t)win->group->my_rank;
+
+	return (struct signal){ value, stamp, signal_check(value, stamp), 0 };
+}
+
+/* By the processor. All pair with the flag_load in signal_reading at the target. */
+static void signal_store(const struct oriel_win *win, struct link *link, const struct op *op)
+{
+	struct signal *there = (struct signal *)(uintptr_t)link->rest->signals.addr + op->signal, set;
+
+	if (op->kind == OP_SIGNAL_ADD) {
+		word_add(&there->added, op->value);
+		return;
+	}
+	set = next_set(win, link, op->value);
+	flag_store(&there->value, set.value);
+	flag_store(&there->stamp, set.stamp);
+	flag_store(&there->check, set.check);
+}
+
+static struct remote word_to_add(const struct link_signals *signals, uint32_t signal)
+{
+	uint64_t addr = signals->addr + signal * sizeof(struct signal) + offsetof(struct signal, added);
+
+	if (signals->apart)
+		addr = signals->addr + signal_apart_offset(signals->count, signal, signals->second_device);
+	return (struct remote){ addr, signals->rkey };
+}
+
+static int signal_send(const struct oriel_win *win, struct link *link, const struct op *op)
+{
+	struct remote there = { link->rest->signals.addr + op->signal * sizeof(struct signal), link->rest->signals.rkey };
+	bool gets = link->marks & LINK_GOT;
+	struct signal set;
+
+	if (op->kind == OP_SIGNAL_ADD)
+		return wire_add_behind(&link->peer->wire, op->value, word_to_add(&link->rest->signals, op->signal), gets,
+		                       &link->last_number);
+	set = next_set(win, link, op->value);
+	return wire_put_behind(&link->peer->wire, &set, SIGNAL_SET_BYTES, there, gets, &link->last_number);
+}
+
+int signal_issue(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	bool by_store = stores(win, link);
+
+	if (!by_store && op->kind == OP_SIGNAL_ADD && link->peer->device->atomics == ATOMICS_NONE)
+		return executor_add(win, link, op->signal, op->value);
+	if (!link_applied(link))
+		return ISSUE_LATER; /* records that it follows are in place only when the target has applied them */
+	if (by_store) {
+		signal_store(win, link, op);
+		return 0;
+	}
+	link->marks |= LINK_TOUCHED;
+	return signal_send(win, link, op) ? win_peer_error(win, link->rank) : 0;
+}

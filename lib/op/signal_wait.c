@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * signal_wait.c - waiting for signals of one's own, testing and reading them
+ *
+ * Nobody knows who is to send what is waited for (N7): looks ping the peers of the window a few at a
+ * time, and a member's death ends the wait, once. What the window holds back goes out meanwhile,
+ * since the other side may wait for it.
+ */
+#include <sched.h>
+
+#include "base/err.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/wait.h"
+#include "op/enter.h"
+#include "op/issue.h"
+#include "win/link.h"
+#include "win/signals.h"
+#include "win/win.h"
+
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_signal_test: how often peers are pinged */
+#define PEERS_PER_LOOK 16
+
+struct signalling {
+	struct oriel_win *win;
+	const char *call;
+	struct peer *served; /* whose wire is polled, so that a device that needs it gets on (wait_serve) */
+	uint32_t first;
+	uint32_t count; /* 0: wait for `target` of signal `first` */
+	uint64_t target;
+	uint32_t signal;
+	uint64_t value;
+	uint32_t peer_at; /* the next peer to ping, see peer_next */
+};
+
+static int check_range(const struct oriel_win *win, uint32_t first, uint32_t count, const char *call)
+{
+	uint32_t has = win->info.signal_count;
+
+	if (count > 0 && first < has && count <= has - first)
+		return 0;
+	return err_set(ORIEL_ERR_RANGE, "%s: window %p: %u signals from %u on, this rank's hint signals is %u", call,
+	               (const void *)win, count, first, has);
+}
+
+/* Whether the signal has reached the value awaited. A reading that is torn has not. */
+static bool has_reached(const struct signalling *s)
+{
+	struct signal_reading now;
+
+	return signal_settled(s->win, s->first, &now) && (int64_t)(signal_value(&now) - s->target) >= 0;
+}
+
+/* The caller holds the lock. */
+static bool signal_there(struct signalling *s)
+{
+	if (s->win->held.links > 0)
+		issue_push(s->win);
+	if (s->count == 0)
+		return has_reached(s);
+	return signals_take(s->win, s->first, s->count, &s->signal, &s->value);
+}
+
+static int signal_turn(void *arg)
+{
+	struct signalling *s = arg;
+	bool there;
+
+	owned_lock_take(&s->win->lock);
+	there = signal_there(s);
+	owned_lock_give(&s->win->lock);
+	if (!there && s->served)
+		wait_serve(s->win->job, s->served);
+	return there;
+}
+
+/* Some peer, or NULL. */
+static struct peer *any_peer(const struct oriel_win *win)
+{
+	uint32_t at = 0;
+
+	return peer_next(win->job, &at);
+}
+
+static bool is_member(const struct oriel_win *win, const struct peer *peer)
+{
+	return peer->rank != win->job->rank && group_rank_of(win->group, peer->rank) != ORIEL_RANK_NONE;
+}
+
+/* A few of them, and the others in the next looks. */
+static void ping_some(struct signalling *s, struct wait *wait)
+{
+	for (int i = 0; i < PEERS_PER_LOOK; i++) {
+		struct peer *peer = peer_next(s->win->job, &s->peer_at);
+
+		if (!peer) {
+			s->peer_at = 0;
+			return;
+		}
+		if (state_load(&peer->state) == PEER_UP && is_member(s->win, peer))
+			wait_watch(wait, peer);
+	}
+}
+
+/* A member that has died since the last call that told so; what has come before that is taken first. */
+static int tell_death(struct signalling *s)
+{
+	struct oriel_win *win = s->win;
+	int dead = ORIEL_RANK_NONE;
+	bool there;
+
+	if (counter_load(win->deaths) == counter_load(&win->signals.deaths_told)) /* the first pairs with rank_died */
+		return 0;
+	owned_lock_take(&win->lock);
+	there = signal_there(s);
+	if (!there)
+		dead = job_new_dead_member(win->job, win->group, &win->signals.deaths_told);
+	owned_lock_give(&win->lock);
+	if (dead == ORIEL_RANK_NONE)
+		return there;
+	return err_in(win_peer_error(win, group_rank_of(win->group, dead)), s->call);
+}
+
+static int signal_watch(void *arg, struct wait *wait)
+{
+	struct signalling *s = arg;
+
+	ping_some(s, wait);
+	if (!s->served)
+		s->served = any_peer(s->win);
+	return tell_death(s);
+}
+
+/* The first turn has been made by the caller. */
+static int signal_wait(struct signalling *s)
+{
+	static const struct waiter waiter = { signal_turn, signal_watch };
+	struct wait wait;
+
+	wait_begin(&wait, s->win->job, s->call, s->win);
+	s->served = any_peer(s->win);
+	return wait_until(&wait, &waiter, s);
+}
+
+/* The first turn, under the lock; 1 if the signal was there. */
+static int signal_begin(struct signalling *s)
+{
+	int rc = win_enter(s->win, s->call);
+
+	if (rc)
+		return rc;
+	rc = check_range(s->win, s->first, s->count ? s->count : 1, s->call);
+	if (rc == 0)
+		rc = signal_there(s);
+	win_leave(s->win);
+	return rc;
+}
+
+int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value)
+{
+	struct signalling s = { .win = win, .call = "oriel_signal_wait", .first = first, .count = count };
+	int rc;
+
+	if (!signal || !value || count == 0)
+		return err_set(ORIEL_ERR_ARG, "oriel_signal_wait: count is %u, signal %p, value %p", count, (void *)signal,
+		               (void *)value);
+	rc = signal_begin(&s);
+	if (rc == 0)
+		rc = signal_wait(&s);
+	if (rc < 0)
+		return rc;
+	*signal = s.signal;
+	*value = s.value;
+	return 0;
+}
+
+/* A program may do nothing but test: deaths are told, and peers pinged now and then. */
+static int probe(struct signalling *s)
+{
+	struct oriel_win *win = s->win;
+	uint64_t now = now_ns();
+	struct wait wait;
+
+	s->served = any_peer(s->win);
+	if (s->served)
+		wire_poll(&s->served->wire);
+	records_poll(win->job, &win->job->records); /* signals may be among them */
+	if (now - counter_load(&win->signals.probe_ns) >= PROBE_NS) {
+		counter_store(&win->signals.probe_ns, now); /* pairs with the counter_load above; two threads may both ping */
+		wait_begin(&wait, win->job, s->call, win);
+		ping_some(s, &wait);
+		wait_looked(&wait);
+	}
+	return tell_death(s);
+}
+
+int oriel_signal_test(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value, int *flag)
+{
+	struct signalling s = { .win = win, .call = "oriel_signal_test", .first = first, .count = count };
+	int rc;
+
+	if (!signal || !value || !flag || count == 0)
+		return err_set(ORIEL_ERR_ARG, "oriel_signal_test: count is %u, signal %p, value %p, flag %p", count,
+		               (void *)signal, (void *)value, (void *)flag);
+	rc = signal_begin(&s);
+	if (rc == 0)
+		rc = probe(&s);
+	if (rc < 0)
+		return rc;
+	if (rc > 0) {
+		*signal = s.signal;
+		*value = s.value;
+	}
+	*flag = rc;
+	return 0;
+}
+
+int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value)
+{
+	struct signalling s = { .win = win, .call = "oriel_signal_until", .first = signal, .target = value };
+	int rc = signal_begin(&s);
+
+	if (rc == 0)
+		rc = signal_wait(&s);
+	return rc < 0 ? rc : 0;
+}
+
+/* Words that do not fit are looked at until they do, or have settled: bounded by that time. */
+int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value)
+{
+	struct signal_reading now;
+	uint64_t begin;
+	int rc = win_check(win, "oriel_signal_read");
+
+	if (rc)
+		return rc;
+	if (!value)
+		return err_set(ORIEL_ERR_ARG, "oriel_signal_read: window %p: value is NULL", (const void *)win);
+	rc = check_range(win, signal, 1, "oriel_signal_read");
+	if (rc)
+		return rc;
+	begin = 0;
+	while (!signal_reading(win, signal, &now)) {
+		begin = begin ? begin : now_ns();
+		if (now_ns() - begin > SETTLE_NS)
+			break;
+		sched_yield();
+	}
+	*value = signal_value(&now);
+	return 0;
+}

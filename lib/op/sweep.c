@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* sweep.c - see sweep.h. */
+#include "op/sweep.h"
+
+#include "base/err.h"
+#include "base/util.h"
+#include "job/wait.h"
+#include "op/issued.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* Whether there is something to wait for at the origin. */
+static bool is_local_free(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		const struct link *link = win->links.table[i];
+
+		if (link && (link->held || link->marks & (LINK_GOT | LINK_WAITING)))
+			return false;
+	}
+	return true;
+}
+
+static int out_of_memory(struct oriel_win *win)
+{
+	win->requests.part_count = 0;
+	return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for a request for all of %u ranks", (void *)win,
+	               win->links.count);
+}
+
+static int sweep_begin(struct oriel_win *win)
+{
+	struct requests *requests = &win->requests;
+
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		struct sweep_part part = { .link = win->links.table[i] };
+
+		if (part.link && (part.link->marks & LINK_ACCESS))
+			issued_begin(win, part.link, false, &part.upto);
+		if (part.upto.number == 0)
+			continue;
+		if (!grow_array(&requests->parts, &requests->part_capacity, requests->part_count + 1, sizeof(part)))
+			return out_of_memory(win);
+		requests->parts[requests->part_count++] = part;
+	}
+	requests->begun++;
+	return 0;
+}
+
+int sweep_of_now(struct oriel_win *win, bool local, uint64_t *number)
+{
+	const struct requests *requests = &win->requests;
+	bool under_way = requests->begun > requests->ended;
+	int rc = 0;
+
+	*number = 0;
+	if (local && is_local_free(win))
+		return 0;
+	if (!under_way)
+		rc = sweep_begin(win);
+	*number = requests->begun + under_way;
+	return rc;
+}
+
+/* Sweeps up to the `last`, from the `first` on if it is the first ever, have lost somebody. */
+static void note_lost(struct requests *requests, uint64_t first, uint64_t last, int rank)
+{
+	if (requests->lost_to == 0)
+		requests->lost_from = first;
+	requests->lost_to = last;
+	requests->lost_rank = rank;
+}
+
+static bool has_lost(const struct requests *requests, uint64_t number)
+{
+	return requests->lost_to > 0 && number >= requests->lost_from && number <= requests->lost_to;
+}
+
+/* One step of the part `i`: 1 when there is nothing left to do. Then it is the last one's place. */
+static int part_step(struct oriel_win *win, uint32_t i)
+{
+	struct requests *requests = &win->requests;
+	struct sweep_part *part = &requests->parts[i];
+	int rc = issued_step(win, part->link, false, &part->upto);
+
+	if (rc == ORIEL_ERR_PEER) {
+		note_lost(requests, requests->begun, requests->begun, part->link->rank);
+		rc = 1;
+	}
+	if (rc == 1)
+		*part = requests->parts[--requests->part_count];
+	return rc;
+}
+
+/* One step of the sweep that is under way. An error is that of the last part that has one. */
+static int parts_step(struct oriel_win *win)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < win->requests.part_count;) {
+		int rc = part_step(win, i);
+
+		if (rc <= 0)
+			i++;
+		if (rc < 0)
+			error = rc;
+	}
+	return error ? error : win->requests.part_count == 0;
+}
+
+int sweep_step(struct oriel_win *win, uint64_t number)
+{
+	struct requests *requests = &win->requests;
+
+	while (requests->ended < number) { /* twice at the most: number is the one under way, or the next */
+		int rc = requests->begun == requests->ended ? sweep_begin(win) : 0;
+
+		if (rc == 0)
+			rc = parts_step(win);
+		if (rc <= 0)
+			return rc;
+		requests->ended++;
+	}
+	return has_lost(requests, number) ? win_peer_error(win, requests->lost_rank) : 1;
+}
+
+int sweep_watch(struct oriel_win *win, struct wait *wait)
+{
+	const struct requests *requests = &win->requests;
+
+	for (uint32_t i = 0; i < requests->part_count; i++)
+		link_watch(win, requests->parts[i].link, wait);
+	if (requests->lost_to != requests->begun || !wait_lingered(wait))
+		return 0;
+	return win_peer_error(win, requests->lost_rank);
+}
+
+void sweep_close(struct oriel_win *win, int lost)
+{
+	struct requests *requests = &win->requests;
+	uint64_t next = requests->begun + 1;
+
+	requests->closed++;
+	if (lost != ORIEL_RANK_NONE)
+		note_lost(requests, requests->ended + 1, next, lost);
+	requests->part_count = 0;
+	requests->begun = requests->ended = next;
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* far_regions.c - see far_regions.h. */
+#include "win/far_regions.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "job/job.h"
+#include "job/stripes.h"
+#include "job/wait.h"
+#include "win/link.h"
+#include "win/win.h"
+
+#define LOOK_NS NS_PER_MS
+#define READINGS_MAX 16 /* a torn entry is rare, two in a row rarer */
+#define BLOCK_ENTRIES (WIRE_COPY_MAX / sizeof(struct region_entry))
+
+bool far_regions_begin(struct link *link, struct remote root)
+{
+	struct far_regions *far = calloc(1, sizeof(*far));
+
+	if (!far)
+		return false;
+	far->root = root;
+	link->rest->far = far;
+	link->base = link->rest->there = 0;
+	link->size_bytes = UINT64_MAX;
+	return true;
+}
+
+static void unmap(struct link *link, struct far_region *region)
+{
+	if (region->here)
+		reach_return(&link->peer->reach, region->here, (size_t)region->size_bytes);
+	region->here = NULL;
+}
+
+void far_regions_free(struct link *link)
+{
+	struct far_regions *far = link_far(link);
+
+	if (!far)
+		return;
+	for (uint32_t i = 0; i < far->count; i++)
+		unmap(link, &far->list[i]);
+	free(far->list);
+	free(far);
+	link->rest->far = NULL;
+}
+
+/* Reading the member's memory. */
+
+static int read_block(struct link *link, struct remote from, void *to, size_t size_bytes)
+{
+	struct wire *wire = &link->peer->wire;
+
+	if (link->peer->reach.self) {
+		memcpy(to, (const void *)(uintptr_t)from.addr, size_bytes);
+		return 0;
+	}
+	return wire_get(wire, WAY_COPIED, to, 0, size_bytes, from, &link->last_number);
+}
+
+/* Everything that was asked for is there. Bounded by the device's retries. */
+static int blocks_read(struct oriel_win *win, struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+
+	if (link->peer->reach.self || wire_wait(wire, wire_signal(wire)))
+		return 0;
+	return win_peer_error(win, link->rank);
+}
+
+/* Entries of the table, `used` of them from the first on. */
+static int read_entries(struct oriel_win *win, struct link *link, const struct region_root *root,
+                        struct region_entry entries[])
+{
+	uint32_t used = (uint32_t)root->used, offset, blocks;
+	int rc = 0;
+
+	for (uint32_t at = 0; rc == 0 && at < used; at += blocks) {
+		uint32_t segment = table_segment(at, &offset);
+		const struct segment_ref *ref = &root->segments.segment[segment];
+
+		blocks = min_u32(min_u32((uint32_t)BLOCK_ENTRIES, used - at), table_segment_elements(segment) - offset);
+		rc = read_block(link, (struct remote){ ref->addr + offset * sizeof(struct region_entry), ref->rkey },
+		                &entries[at], blocks * sizeof(struct region_entry));
+	}
+	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
+}
+
+static int read_root(struct oriel_win *win, struct link *link, struct region_root *root)
+{
+	int rc = read_block(link, link->rest->far->root, root, sizeof(*root));
+
+	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
+}
+
+/* The known ones. */
+
+/* How many known regions begin at or below the address. */
+static uint32_t count_below(const struct far_regions *far, uint64_t addr)
+{
+	uint32_t low = 0, high = far->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (far->list[middle].base <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct far_region *holding(const struct far_regions *far, uint64_t addr)
+{
+	uint32_t below = count_below(far, addr);
+	struct far_region *region = below ? &far->list[below - 1] : NULL;
+
+	return region && addr - region->base < region->size_bytes ? region : NULL;
+}
+
+static void map_region(struct link *link, struct far_region *region)
+{
+	struct remote base = { region->base, region->rkey };
+	void *here;
+
+	region->map_asked = true;
+	if (region->read_only && !link->peer->reach.self)
+		return;
+	if (!reach_region(&link->peer->reach, base, (size_t)region->size_bytes, &here))
+		return;
+	region->here = here;
+	stripes_map(link->peer);
+}
+
+struct far_region *far_region_at(struct link *link, uint64_t addr)
+{
+	struct far_region *region = holding(link->rest->far, addr);
+
+	if (region && !region->map_asked)
+		map_region(link, region);
+	return region;
+}
+
+static int compare_base(const void *a, const void *b)
+{
+	const struct far_region *left = a, *right = b;
+
+	return (left->base > right->base) - (left->base < right->base);
+}
+
+/* Whether an entry is whole; a free one is. */
+static bool is_whole(const struct region_entry *entry)
+{
+	static const struct region_entry nothing;
+
+	return memcmp(entry, &nothing, sizeof(nothing)) == 0 || entry->check == region_check(entry);
+}
+
+/* The region of an entry, or false: it is free, or torn, which makes the reading not whole. */
+static bool take_entry(const struct region_entry *entry, uint32_t index, struct far_region *region, bool *whole)
+{
+	if (!is_whole(entry)) {
+		*whole = false;
+		return false;
+	}
+	*region = (struct far_region){ .base = entry->base,
+		                           .size_bytes = entry->size_bytes,
+		                           .serial = entry->serial,
+		                           .rkey = entry->rkey,
+		                           .index = index,
+		                           .read_only = entry->flags & DIR_READ_ONLY };
+	return entry->size_bytes > 0;
+}
+
+/* Mappings of regions that are still there go over to the new list, others end. */
+static void carry_over(struct link *link, struct far_regions *known, const struct far_regions *read)
+{
+	for (uint32_t i = 0; i < known->count; i++) {
+		struct far_region *old = &known->list[i], *same = holding(read, old->base);
+
+		if (!same || same->serial != old->serial) {
+			unmap(link, old);
+			continue;
+		}
+		same->here = old->here;
+		same->map_asked = old->map_asked;
+	}
+	free(known->list);
+	known->list = read->list;
+	known->count = read->count;
+}
+
+/* Make a list of what was read. Whether no entry was torn; the list is good in any case. */
+static int adopt(struct link *link, const struct region_entry entries[], uint32_t used, bool *whole)
+{
+	struct far_regions read = { .list = malloc(used * sizeof(struct far_region) + 1) };
+
+	if (!read.list)
+		return err_set(ORIEL_ERR_MEMORY, "out of memory for %u regions of rank %d", used, link->rank);
+	*whole = true;
+	for (uint32_t i = 0; i < used; i++)
+		read.count += take_entry(&entries[i], i, &read.list[read.count], whole);
+	qsort(read.list, read.count, sizeof(*read.list), compare_base);
+	carry_over(link, link->rest->far, &read);
+	return 0;
+}
+
+/* Whether the root tells where all used entries are; one that was read while a segment was added does not. */
+static bool is_root_whole(const struct region_root *root)
+{
+	uint32_t offset, last;
+
+	if (root->used == 0 || root->used > WINDOW_REGIONS_MAX)
+		return root->used == 0;
+	last = table_segment((uint32_t)root->used - 1, &offset);
+	for (uint32_t i = 0; i <= last; i++) {
+		if (!segment_ready(&root->segments.segment[i]))
+			return false;
+	}
+	return true;
+}
+
+/* One reading of the table; with nothing new *news is false. */
+static int read_table(struct oriel_win *win, struct link *link, bool *news)
+{
+	struct region_root root;
+	struct region_entry *entries;
+	bool whole = false;
+	int rc = read_root(win, link, &root);
+
+	*news = rc == 0 && !(link->rest->far->whole && root.changes == link->rest->far->changes);
+	if (!*news || !is_root_whole(&root))
+		return rc; /* the next reading finds it whole */
+	entries = calloc((size_t)root.used + 1, sizeof(*entries));
+	if (!entries)
+		return err_set(ORIEL_ERR_MEMORY, "out of memory for the regions of rank %d", link->rank);
+	rc = read_entries(win, link, &root, entries);
+	if (rc == 0)
+		rc = adopt(link, entries, (uint32_t)root.used, &whole);
+	free(entries);
+	link->rest->far->whole = rc == 0 && whole;
+	link->rest->far->changes = root.changes;
+	return rc;
+}
+
+/* Words between us and the member. */
+
+static int send_heard(struct oriel_win *win, struct link *link, uint64_t told, uint64_t *number)
+{
+	struct remote words = link_remote_flags(link);
+	uint64_t before = link->rest->far->heard;
+
+	(void)win;
+	words.addr += offsetof(struct flag_pair, heard);
+	link->rest->far->heard = told + 1;
+	/* Pairs with the flag_load in is_done, regions.c, at the member. */
+	return reach_flag(&link->peer->reach, before, told + 1, words, number);
+}
+
+static uint64_t told_word(const struct oriel_win *win, const struct link *link)
+{
+	return flag_load(&link_flags(win, link)->told); /* pairs with send_told, regions.c, at the member */
+}
+
+static void drop_index(struct link *link, uint32_t index)
+{
+	struct far_regions *far = link->rest->far;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < far->count; i++) {
+		if (far->list[i].index == index)
+			unmap(link, &far->list[i]);
+		else
+			far->list[kept++] = far->list[i];
+	}
+	far->count = kept;
+	far->whole = false; /* the word may have been torn, and the entry another */
+}
+
+/* What is posted so far may use the entry: the answer waits for it. */
+static void act_on(struct link *link, uint64_t told)
+{
+	drop_index(link, (uint32_t)told & (WINDOW_REGIONS_MAX - 1));
+	counter_store(&link->rest->far->told, told);
+	link->rest->far->answer_number = link->peer->reach.self ? 0 : wire_signal(&link->peer->wire);
+	state_store(&link->rest->far->answering, 1);
+}
+
+static void answer(struct oriel_win *win, struct link *link)
+{
+	struct far_regions *far = link->rest->far;
+
+	if (!link->peer->reach.self && !wire_drive(&link->peer->wire, far->answer_number))
+		return;
+	send_heard(win, link, far->told, &link->last_number);
+	state_store(&far->answering, 0);
+}
+
+static void look_at(struct oriel_win *win, struct link *link)
+{
+	uint64_t told = told_word(win, link);
+
+	if (told != link->rest->far->told)
+		act_on(link, told);
+	if (link->rest->far->answering)
+		answer(win, link);
+}
+
+void far_regions_look(struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->far_watch.count; i++) {
+		if (!link_lost(win->far_watch.links[i]))
+			look_at(win, win->far_watch.links[i]);
+	}
+}
+
+/* The task. */
+
+static bool has_news(struct oriel_win *win)
+{
+	struct far_watch *watch = &win->far_watch;
+	bool news = false;
+
+	pthread_mutex_lock(&watch->lock);
+	for (uint32_t i = 0; i < watch->count; i++) {
+		const struct far_regions *far = link_far(watch->links[i]);
+
+		news |= state_load(&far->answering) || told_word(win, watch->links[i]) != counter_load(&far->told);
+	}
+	pthread_mutex_unlock(&watch->lock);
+	return news;
+}
+
+static void run(void *arg)
+{
+	struct oriel_win *win = arg;
+	struct oriel_job *job = win->job;
+	struct task *task = &win->far_watch.task;
+
+	if (state_load(&win->far_watch.stop)) {
+		state_store(&win->far_watch.running, 0); /* the last access: pairs with has_ended */
+		return;
+	}
+	if (has_news(win)) {
+		owned_lock_take(&win->lock);
+		far_regions_look(win);
+		owned_lock_give(&win->lock);
+	}
+	task->when_ns = now_ns() + LOOK_NS;
+	agenda_hand(job, task);
+}
+
+static void start(struct oriel_win *win)
+{
+	struct oriel_job *job = win->job;
+	struct task *task = &win->far_watch.task;
+
+	if (win->far_watch.running)
+		return;
+	state_store(&win->far_watch.running, 1);
+	*task = (struct task){ .run = run, .arg = win };
+	agenda_hand(job, task);
+}
+
+void far_watch_init(struct far_watch *watch)
+{
+	pthread_mutex_init(&watch->lock, NULL);
+}
+
+void far_watch_destroy(struct far_watch *watch)
+{
+	free(watch->links);
+	pthread_mutex_destroy(&watch->lock);
+}
+
+static int has_ended(void *arg)
+{
+	return !state_load(&((const struct far_watch *)arg)->running);
+}
+
+static int nobody(void *arg, struct wait *wait)
+{
+	(void)arg;
+	(void)wait;
+	return 0;
+}
+
+void far_watch_stop(struct oriel_win *win)
+{
+	static const struct waiter waiter = { has_ended, nobody };
+	struct wait wait;
+
+	state_store(&win->far_watch.stop, 1);
+	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait.limit_ms = 0;
+	wait_until(&wait, &waiter, &win->far_watch);
+}
+
+/* Subscribing, and finding. */
+
+static bool enter_watch(struct oriel_win *win, struct link *link)
+{
+	struct far_watch *watch = &win->far_watch;
+	bool room;
+
+	pthread_mutex_lock(&watch->lock);
+	room = grow_array(&watch->links, &watch->capacity, watch->count + 1, sizeof(*watch->links));
+	if (room)
+		watch->links[watch->count++] = link;
+	pthread_mutex_unlock(&watch->lock);
+	return room;
+}
+
+/* From now on the member tells us what it detaches: the word is there before the first reading. */
+static int subscribe(struct oriel_win *win, struct link *link)
+{
+	uint64_t number = 0;
+	int rc;
+
+	if (!enter_watch(win, link))
+		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
+	link->rest->far->subscribed = true;
+	rc = send_heard(win, link, link->rest->far->told, &number);
+	record_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
+	if (rc == 0 && number && !wire_wait(&link->peer->wire, wire_signal(&link->peer->wire)))
+		rc = ORIEL_ERR_PEER;
+	start(win);
+	return rc ? win_peer_error(win, link->rank) : 0;
+}
+
+/* Whether the memory is known, in one region or several that touch. */
+static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
+{
+	bool read_only = false;
+
+	for (uint64_t done = 0; done < size_bytes;) {
+		const struct far_region *region = holding(link->rest->far, addr + done);
+
+		if (!region)
+			return false;
+		read_only |= region->read_only;
+		done += region->size_bytes - (addr + done - region->base);
+	}
+	link->read_only = read_only;
+	return true;
+}
+
+int far_regions_find(struct oriel_win *win, struct link *link, uint64_t addr, uint64_t size_bytes)
+{
+	bool news = true;
+	int rc = 0;
+
+	if (!link->rest->far->subscribed)
+		rc = subscribe(win, link);
+	if (rc == 0)
+		look_at(win, link);
+	for (int i = 0; rc == 0 && news && i < READINGS_MAX; i++) {
+		if (is_known(link, addr, size_bytes))
+			return 0;
+		rc = read_table(win, link, &news);
+	}
+	if (rc)
+		return rc;
+	return err_set(ORIEL_ERR_RANGE,
+	               "window %p: %llu bytes at address 0x%llx of rank %d are not all attached to its window", (void *)win,
+	               (unsigned long long)size_bytes, (unsigned long long)addr, link->rank);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* lock_access.c - see lock_access.h. */
+#include "win/lock_access.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "job/job.h"
+
+#define READ_BYTES 4096 /* of a segment at a time */
+
+/* One more segment is known. Where the header is mapped and the segment is not, all is done by work requests. */
+static int add_part(struct link *link, struct lock *lock, struct remote there, size_t members_offset)
+{
+	struct remote members = { there.addr + members_offset, there.rkey };
+	struct lock_part *part = &lock->part[lock->part_count];
+
+	*part = (struct lock_part){ .there = there };
+	if (lock->header)
+		part->here = (struct lock_member *)(void *)reach_word(&link->peer->reach, members);
+	if (!part->here)
+		lock->header = NULL;
+	if (lock->part_count > 0) {
+		part->read = calloc(1, lock_segment_bytes(lock->part_count));
+		if (!part->read)
+			return ORIEL_ERR_MEMORY;
+	}
+	lock->part_count++;
+	return 0;
+}
+
+int lock_take_control(struct link *link, struct lock *lock)
+{
+	struct remote words = lock->control;
+	int rounds = log2_up((uint64_t)link->peer->job->size);
+
+	words.addr += control_lock_offset(rounds);
+	lock->control = words;
+	lock->mapper = (uint64_t)getpid() << 32;
+	lock->header = (struct lock_header *)(void *)reach_word(&link->peer->reach, words);
+	return add_part(link, lock, words, offsetof(struct lock_words, member));
+}
+
+/* What the last known segment says about another one. */
+static struct lock_more last_more(const struct lock *lock)
+{
+	const struct lock_part *part = &lock->part[lock->part_count - 1];
+	const struct lock_more *here = &lock->image.header.more;
+
+	if (lock->part_count == 1)
+		return lock->header ? lock->header->more : *here;
+	if (part->here)
+		here = &((const struct lock_segment *)(const void *)((const uint8_t *)part->here -
+		                                                     offsetof(struct lock_segment, member)))
+		            ->more;
+	else
+		here = &part->read->more;
+	return *here;
+}
+
+int lock_find_part(struct link *link, struct lock *lock)
+{
+	struct lock_more more = last_more(lock);
+	struct remote there = { more.addr, more.rkey[lock->flags & DIR_SECOND_DEVICE ? 1 : 0] };
+
+	if (more.check == 0 || lock->part_count == LOCK_SEGMENTS_MAX)
+		return 0;
+	if (more.check != lock_more_check(&more))
+		return 1; /* torn, or being written: read again */
+	return add_part(link, lock, there, offsetof(struct lock_segment, member)) ? ORIEL_ERR_MEMORY : 1;
+}
+
+bool lock_find_word(struct link *link, struct lock *lock)
+{
+	uint32_t place = link->peer->remote_neighbour;
+
+	for (uint32_t i = 0; i < lock->part_count; i++) {
+		size_t before = i == 0 ? offsetof(struct lock_words, member) : offsetof(struct lock_segment, member);
+
+		if (place < lock_segment_members(i)) {
+			lock->word_there = lock->part[i].there;
+			lock->word_there.addr += before + place * sizeof(struct lock_member);
+			lock->word = lock->part[i].here ? lock->part[i].here + place : NULL;
+			return true;
+		}
+		place -= lock_segment_members(i);
+	}
+	return false;
+}
+
+/* Reading. */
+
+static int read_piece(struct link *link, struct lock *lock, void *to, struct remote from, size_t size_bytes)
+{
+	for (size_t done = 0; done < size_bytes; done += READ_BYTES) {
+		struct remote piece = { from.addr + done, from.rkey };
+		int rc = wire_get(&link->peer->wire, WAY_COPIED, (uint8_t *)to + done, 0,
+		                  min_size(size_bytes - done, READ_BYTES), piece, &lock->number);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int lock_start_reading(struct link *link, struct lock *lock, bool members)
+{
+	int rc;
+
+	if (lock->header)
+		return 0;
+	rc =
+		read_piece(link, lock, &lock->image, lock->control, members ? sizeof(lock->image) : sizeof(lock->image.header));
+	for (uint32_t i = 1; rc == 0 && members && i < lock->part_count; i++)
+		rc = read_piece(link, lock, lock->part[i].read, lock->part[i].there, lock_segment_bytes(i));
+	link->last_number = lock->number; /* a free of the window waits for it: it lands in the record */
+	return rc ? ORIEL_ERR_PEER : 0;
+}
+
+/* Pairs with the stores of send_serving: who sees a ticket served sees what its holder before has done. */
+static void load_header(struct lock *lock)
+{
+	struct lock_header *to = &lock->image.header;
+	const struct lock_header *from = lock->header;
+
+	to->next = flag_load(&from->next);
+	to->serving = flag_load(&from->serving);
+	to->serving_complement = flag_load(&from->serving_complement);
+	to->orphaned = flag_load(&from->orphaned);
+	to->repaired = flag_load(&from->repaired);
+}
+
+bool lock_reading_done(struct link *link, struct lock *lock)
+{
+	if (lock->header) {
+		load_header(lock);
+		return true;
+	}
+	if (!wire_drive(&link->peer->wire, lock->number))
+		return false;
+	lock->number = 0;
+	return true;
+}
+
+/* Writing our own words. */
+
+int lock_keep_order(struct link *link)
+{
+	struct wire *wire = &link->peer->wire;
+
+	if (wire->flag_mode == FLAG_WRITE)
+		return 0;
+	return wire_wait(wire, wire_signal(wire)) ? 0 : ORIEL_ERR_PEER;
+}
+
+int lock_write_there(struct link *link, const void *words, size_t size_bytes, struct remote to)
+{
+	struct wire *wire = &link->peer->wire;
+
+	return wire_put(wire, wire_copying_way(wire, size_bytes), words, 0, size_bytes, to, &link->last_number)
+	           ? ORIEL_ERR_PEER
+	           : 0;
+}
+
+/* In the upper half: which process has the memory mapped, and may store until it has ended (lock_repair.c). */
+static uint64_t state_word(const struct lock *lock, enum lock_state state)
+{
+	uint64_t word = lock->pressed && state == LOCK_WAIT ? LOCK_PRESSED | LOCK_WAIT : state;
+
+	return lock->header ? lock->mapper | word : word;
+}
+
+/*
+ * Before next or serving is read: one of reader and writer sees the other. Behind INTENT next is changed,
+ * which is a fence, or one comes (draw_mapped, draw_by_card); and who leaves reads nothing.
+ */
+static bool must_be_seen(enum lock_state state)
+{
+	return state != LOCK_INTENT && state != LOCK_ABSENT;
+}
+
+int lock_write_state(struct link *link, struct lock *lock, enum lock_state state)
+{
+	uint64_t word = state_word(lock, state);
+	struct remote to = { lock->word_there.addr + offsetof(struct lock_member, state), lock->word_there.rkey };
+
+	if (lock->header) {
+		flag_store(&lock->word->state, word); /* pairs with the flag_load of part_is_free at a writer */
+		if (must_be_seen(state))
+			record_fence();
+		return 0;
+	}
+	return lock_write_there(link, &word, sizeof(word), to);
+}
+
+int lock_write_ticket(struct link *link, struct lock *lock, enum lock_state state)
+{
+	struct remote to = { lock->word_there.addr + offsetof(struct lock_member, ticket), lock->word_there.rkey };
+	int rc = 0;
+
+	if (lock->header)
+		flag_store(&lock->word->ticket, lock->ticket);
+	else
+		rc = lock_write_there(link, &lock->ticket, sizeof(lock->ticket), to);
+	if (rc == 0 && !lock->header)
+		rc = lock_keep_order(link);
+	return rc ? rc : lock_write_state(link, lock, state);
+}
+
+const struct lock_member *lock_part_members(const struct lock *lock, uint32_t i)
+{
+	if (lock->header)
+		return lock->part[i].here;
+	return i == 0 ? lock->image.member : lock->part[i].read->member;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* regions.c - see regions.h. */
+#include "win/regions.h"
+
+#include <search.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/wait.h"
+#include "win/far_regions.h"
+#include "win/link.h"
+#include "win/win.h"
+
+struct region {
+	uint64_t base;
+	uint64_t size_bytes;
+	struct registration registration;
+	const struct mem_table *mems;
+	uint32_t index;
+	bool read_only;
+};
+
+/* Regions that overlap are equal; of those attached none do. */
+static int compare(const void *a, const void *b)
+{
+	const struct region *left = a, *right = b;
+
+	if (left->base + left->size_bytes <= right->base)
+		return -1;
+	return right->base + right->size_bytes <= left->base ? 1 : 0;
+}
+
+static int compare_base(const void *a, const void *b)
+{
+	const struct region *left = a, *right = b;
+
+	return (left->base > right->base) - (left->base < right->base);
+}
+
+static struct region *holding(const struct regions *regions, uint64_t addr)
+{
+	struct region byte = { .base = addr, .size_bytes = 1 };
+	struct region **found = tfind(&byte, &regions->tree, compare);
+
+	return found ? *found : NULL;
+}
+
+static bool is_attached(const struct oriel_win *win, uint64_t addr, size_t size_bytes, bool write)
+{
+	for (uint64_t done = 0; done < size_bytes;) {
+		const struct region *region = holding(&win->regions, addr + done);
+
+		if (!region || (write && region->read_only))
+			return false;
+		done += region->size_bytes - (addr + done - region->base);
+	}
+	return true;
+}
+
+bool regions_use(struct oriel_win *win, uint64_t addr, size_t size_bytes, bool write)
+{
+	bool attached;
+
+	pthread_mutex_lock(&win->regions.lock);
+	attached = is_attached(win, addr, size_bytes, write);
+	if (!attached)
+		pthread_mutex_unlock(&win->regions.lock);
+	return attached;
+}
+
+void regions_unuse(struct oriel_win *win)
+{
+	pthread_mutex_unlock(&win->regions.lock);
+}
+
+int regions_open(struct oriel_win *win)
+{
+	int rc = region_table_take(win->job, &win->regions.table);
+
+	pthread_mutex_init(&win->regions.lock, NULL);
+
+	if (rc) {
+		win->regions.table = NULL;
+		pthread_mutex_destroy(&win->regions.lock);
+	} else
+		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
+	return rc;
+}
+
+static void release(void *arg)
+{
+	struct region *region = arg;
+
+	if (is_registered(&region->registration))
+		mem_deregister(region->mems, &region->registration);
+	free(region);
+}
+
+void regions_close(struct oriel_win *win)
+{
+	if (!win->regions.table)
+		return;
+	pthread_mutex_destroy(&win->regions.lock);
+	tdestroy(win->regions.tree, release);
+	tdestroy(win->regions.empty, release);
+	free(win->regions.free);
+	region_table_give(win->job, win->regions.table);
+	__atomic_sub_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
+}
+
+static int check_kind(const struct oriel_win *win, const char *call)
+{
+	int rc = win_check(win, call);
+
+	if (rc || win->regions.table)
+		return rc;
+	return err_set(ORIEL_ERR_KIND, "%s: window %p is not of oriel_win_create_dynamic", call, (const void *)win);
+}
+
+/* Attaching. The caller holds win->lock. */
+
+static int take_index(struct oriel_win *win, uint32_t *index)
+{
+	struct regions *regions = &win->regions;
+
+	if (regions->free_count > 0) {
+		*index = regions->free[--regions->free_count];
+		return 0;
+	}
+	if (regions->used == WINDOW_REGIONS_MAX)
+		return err_set(ORIEL_ERR_LIMIT, "window %p: more than %d regions attached at once", (void *)win,
+		               WINDOW_REGIONS_MAX);
+	if (!grow_array(&regions->free, &regions->free_capacity, regions->used + 1, sizeof(*regions->free)))
+		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for region %u", (void *)win, regions->used);
+	*index = regions->used++;
+	return 0;
+}
+
+static int show(struct oriel_win *win, struct region *region)
+{
+	struct region_entry entry = { .base = region->base,
+		                          .size_bytes = region->size_bytes,
+		                          .serial = ++win->regions.serial,
+		                          .flags = region->read_only ? DIR_READ_ONLY : 0 };
+	int rc = take_index(win, &region->index);
+
+	if (rc)
+		return rc;
+	rc = region_table_show(win->job, win->regions.table, region->index, &entry, &region->registration);
+	if (rc)
+		win->regions.free[win->regions.free_count++] = region->index;
+	return rc;
+}
+
+static int attached_already(const struct oriel_win *win, const struct region *wanted, const struct region *found)
+{
+	return err_set(ORIEL_ERR_ATTACH, "window %p: of the %llu bytes at 0x%llx some are attached already: %llu at 0x%llx",
+	               (const void *)win, (unsigned long long)wanted->size_bytes, (unsigned long long)wanted->base,
+	               (unsigned long long)found->size_bytes, (unsigned long long)found->base);
+}
+
+static int enter(struct oriel_win *win, struct region *region)
+{
+	bool empty = region->size_bytes == 0;
+	void **root = empty ? &win->regions.empty : &win->regions.tree;
+	struct region **found = tsearch(region, root, empty ? compare_base : compare);
+	int rc;
+
+	if (!found)
+		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for a region", (void *)win);
+	if (*found != region)
+		return attached_already(win, region, *found);
+	rc = empty ? 0 : show(win, region);
+	if (rc)
+		tdelete(region, root, compare);
+	return rc;
+}
+
+static int attach(struct oriel_win *win, struct region *region)
+{
+	int rc = 0;
+
+	if (region->size_bytes > 0)
+		rc = mem_open_to_peers(&win->job->mems, (void *)(uintptr_t)region->base, (size_t)region->size_bytes,
+		                       &region->registration, &region->read_only);
+	if (rc)
+		return rc;
+	owned_lock_take(&win->lock);
+	pthread_mutex_lock(&win->regions.lock);
+	rc = enter(win, region);
+	pthread_mutex_unlock(&win->regions.lock);
+	owned_lock_give(&win->lock);
+	return rc;
+}
+
+int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
+{
+	struct region *region;
+	int rc = check_kind(win, "oriel_win_attach");
+
+	if (rc)
+		return rc;
+	if ((!base && size_bytes > 0) || (uintptr_t)base + size_bytes < (uintptr_t)base)
+		return err_set(ORIEL_ERR_ARG, "oriel_win_attach: window %p: base is %p, size_bytes %zu", (void *)win, base,
+		               size_bytes);
+	region = calloc(1, sizeof(*region));
+	if (!region)
+		return err_set(ORIEL_ERR_MEMORY, "oriel_win_attach: window %p: out of memory", (void *)win);
+	*region = (struct region){ .base = (uintptr_t)base, .size_bytes = size_bytes, .mems = &win->job->mems };
+	rc = attach(win, region);
+	if (rc)
+		release(region);
+	return rc ? err_in(rc, "oriel_win_attach") : 0;
+}
+
+/* Detaching. */
+
+static int send_told(struct oriel_win *win, struct link *link)
+{
+	struct remote words = link_remote_flags(link);
+	uint64_t before = link->rest->far->told_sent;
+
+	words.addr += offsetof(struct flag_pair, told);
+	link->rest->far->told_sent = win->regions.told;
+	/* Pairs with the flag_load in told_word, far_regions.c, at the origin. */
+	return reach_flag(&link->peer->reach, before, win->regions.told, words, &link->last_number);
+}
+
+/* Tell an origin, as soon as it is known where its words are. */
+static int tell(struct oriel_win *win, int rank)
+{
+	struct link *link;
+	int rc = link_get(win, rank, &link);
+
+	if (rc == 0)
+		rc = link_prefetch(win, link);
+	if (rc)
+		return rc;
+	if (link_state(link) == LINK_READY && link_far(link) && link->rest->far->told_sent != win->regions.told &&
+	    send_told(win, link))
+		wire_break(&link->peer->wire);
+	return link_state(link) == LINK_GONE;
+}
+
+/* Whether a peer has nothing of the region that goes, now or ever; or what keeps us from finding out. */
+static int is_done(struct oriel_win *win, struct peer *peer)
+{
+	int rank = group_rank_of(win->group, peer->rank);
+	uint64_t heard;
+
+	if (rank == ORIEL_RANK_NONE || peer->is_twin) /* twins have no flag words */
+		return 1;
+	heard = flag_load(&peer_flags(peer, win->slot)->heard); /* pairs with send_heard, far_regions.c, at the origin */
+	if (heard == 0 || heard == win->regions.told + 1)
+		return 1;
+	if (state_load(&peer->state) == PEER_DEAD) { /* pairs with rank_died */
+		wire_break(&peer->wire);                 /* nothing that it has sent arrives any more */
+		return 1;
+	}
+	wait_serve(win->job, peer);
+	return tell(win, rank);
+}
+
+/* Its key is no longer used by anybody: the region goes. */
+static void finish(struct oriel_win *win)
+{
+	struct regions *regions = &win->regions;
+	struct region *region = regions->going;
+
+	pthread_mutex_lock(&regions->lock);
+	tdelete(region, &regions->tree, compare);
+	pthread_mutex_unlock(&regions->lock);
+	regions->free[regions->free_count++] = region->index;
+	regions->going = NULL;
+	release(region);
+}
+
+static int all_done(struct oriel_win *win)
+{
+	uint32_t at = 0;
+	int rc = 1;
+
+	for (struct peer *peer = peer_next(win->job, &at); rc >= 0 && peer; peer = peer_next(win->job, &at)) {
+		int done = is_done(win, peer);
+
+		rc = done < 0 || rc > done ? done : rc;
+	}
+	return rc;
+}
+
+struct detaching {
+	struct oriel_win *win;
+	uint64_t base;
+};
+
+/* Hide the entry; who reads the table from now on does not find it. */
+static void begin(struct oriel_win *win, struct region *region)
+{
+	win->regions.going = region;
+	region_table_hide(win->job, win->regions.table, region->index);
+	win->regions.told = ((win->regions.told >> 16) + 1) << 16 | region->index;
+	record_fence(); /* pairs with subscribe, far_regions.c, at an origin: it reads after this, or is told */
+}
+
+/* The region that begins there. */
+static struct region *region_at(const struct oriel_win *win, uint64_t base)
+{
+	struct region *region = holding(&win->regions, base);
+
+	return region && region->base == base ? region : NULL;
+}
+
+/* A turn: one region at a time goes, whoever has begun with it. */
+static int detach_locked(struct oriel_win *win, uint64_t base)
+{
+	struct region *region = region_at(win, base);
+	int rc;
+
+	if (!region)
+		return 1; /* another thread has taken it */
+	if (!win->regions.going)
+		begin(win, region);
+	far_regions_look(win); /* others may wait for us, and we may be one of our own origins */
+	rc = all_done(win);
+	if (rc <= 0)
+		return rc;
+	region = region == win->regions.going ? NULL : region;
+	finish(win);
+	return region ? 0 : 1;
+}
+
+static int detach_step(void *arg)
+{
+	struct detaching *detaching = arg;
+	int rc;
+
+	owned_lock_take(&detaching->win->lock);
+	rc = detach_locked(detaching->win, detaching->base);
+	owned_lock_give(&detaching->win->lock);
+	return rc;
+}
+
+static int detach_watch(void *arg, struct wait *wait)
+{
+	struct oriel_win *win = ((struct detaching *)arg)->win;
+	uint64_t told = ((struct detaching *)arg)->win->regions.told;
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(win->job, &at); peer; peer = peer_next(win->job, &at)) {
+		int rank = peer->is_twin ? ORIEL_RANK_NONE : group_rank_of(win->group, peer->rank);
+		uint64_t heard = rank == ORIEL_RANK_NONE ? 0 : flag_load(&peer_flags(peer, win->slot)->heard);
+
+		if (heard && heard != told + 1)
+			link_watch_member(win, rank, wait);
+	}
+	return 0;
+}
+
+/* 1: it was one of no bytes, and is gone; 0: one that others may use; or the error. */
+static int detach_check(struct oriel_win *win, uint64_t base)
+{
+	struct region wanted = { .base = base }, **empty = tfind(&wanted, &win->regions.empty, compare_base), *found;
+
+	if (region_at(win, base))
+		return 0;
+	if (!empty)
+		return err_set(ORIEL_ERR_ATTACH, "window %p: no attached region begins at 0x%llx", (void *)win,
+		               (unsigned long long)base);
+	found = *empty;
+	tdelete(found, &win->regions.empty, compare_base);
+	release(found);
+	return 1;
+}
+
+int oriel_win_detach(oriel_win *win, const void *base)
+{
+	static const struct waiter waiter = { detach_step, detach_watch };
+	struct detaching detaching = { win, (uintptr_t)base };
+	struct wait wait;
+	int rc = check_kind(win, "oriel_win_detach");
+
+	if (rc)
+		return rc;
+	owned_lock_take(&win->lock);
+	rc = detach_check(win, detaching.base);
+	owned_lock_give(&win->lock);
+	if (rc == 0) {
+		wait_begin(&wait, win->job, "oriel_win_detach", win);
+		rc = wait_until(&wait, &waiter, &detaching);
+	}
+	return rc < 0 ? err_in(rc, "oriel_win_detach") : 0;
+}

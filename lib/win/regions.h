@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * regions.h - the regions attached to a dynamic window here, and how they go
+ *
+ * DESIGN NOTES
+ *
+ * Peers read the table of regions (region_table.h) and keep what they have read (far_regions.h), so
+ * that an operation costs no message more than on other windows. A region may go only when nobody
+ * uses its key any more, for a request with a stale key would break the queue pair. Between two ranks
+ * there are two words for that (struct flag_pair), each written by one side alone:
+ *
+ *   origin                                         owner
+ *   heard = told + 1: I read your table            detach: hide the entry; full fence;
+ *   (placed before the first reading)              who has heard != 0? to each of these
+ *   told has changed: drop that entry; once        told = detaches so far, and the entry's index
+ *   all requests posted before are complete,       wait until its heard is told + 1,
+ *   heard = told + 1                               or it is dead; then deregister
+ *
+ * Either the owner sees `heard`, or the origin's first reading comes after the entry was hidden. The
+ * origin looks at `told` under the window's lock before it uses an entry, and its service thread does
+ * for a rank that computes. A torn `told` makes the origin drop another entry, which it reads again,
+ * and answer what the owner does not wait for; so only the whole word ends the wait.
+ *
+ * Detaches of one window go one after the other; one that has timed out is gone on with by the next
+ * call of any thread. Attached regions are kept in a tree ordered by address, in which regions that
+ * overlap are equal: that is how an overlap is found.
+ */
+#ifndef ORIEL_REGIONS_H
+#define ORIEL_REGIONS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "job/agenda.h"
+#include "job/region_table.h"
+
+struct oriel_win;
+struct region;
+
+/* Guarded by win->lock; changed under `lock` too, which whoever applies others' operations here takes alone. */
+struct regions {
+	pthread_mutex_t lock;
+	struct region_table *table; /* NULL: the window is not dynamic */
+	void *tree;                 /* struct region, by tsearch */
+	void *empty;                /* those of no bytes, by base */
+	struct region *going;       /* is being detached */
+	uint64_t told;              /* what was told last: detaches so far << 16 | index */
+	uint64_t serial;            /* of the region attached last */
+	uint32_t *free;             /* indices to use again */
+	uint32_t free_count;
+	uint32_t free_capacity;
+	uint32_t used; /* indices ever used */
+};
+
+int regions_open(struct oriel_win *win);
+
+/* Everything is detached; nobody reads the table any more. */
+void regions_close(struct oriel_win *win);
+
+/*
+ * Whether all of [addr, addr + size_bytes) is attached here, in one region or several that touch, and
+ * may be written if `write`. It then stays attached until regions_unuse, which is to come soon. Without
+ * win->lock.
+ */
+bool regions_use(struct oriel_win *win, uint64_t addr, size_t size_bytes, bool write);
+void regions_unuse(struct oriel_win *win);
+
+#endif

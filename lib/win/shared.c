@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* shared.c - see shared.h. */
+#include "win/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/memory_file.h"
+#include "base/util.h"
+#include "job/coll.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/sharing.h"
+#include "job/wait.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* What a member brings to the gathering. */
+enum { ITEM_PLACE, ITEM_SIZE, ITEM_UNIT };
+
+static int no_memory(const struct oriel_win *win)
+{
+	return err_set(ORIEL_ERR_MEMORY, "out of memory for the parts of %d members", win->group->size);
+}
+
+static int gather_parts(struct oriel_win *win, struct coll_item items[], const char *call)
+{
+	struct coll coll;
+	struct wait wait;
+	uint8_t id[16];
+	int rc;
+
+	if (items)
+		items[win->group->my_rank] = (struct coll_item){ { [ITEM_PLACE] = sharing_place(win->job),
+			                                               [ITEM_SIZE] = win->memory.size_bytes,
+			                                               [ITEM_UNIT] = win->memory.disp_unit_bytes } };
+	coll_id(id, win->id, 0, COLL_SHARED_SIZES);
+	coll_begin(&coll, win->job, win->group, id, items ? 0 : ORIEL_ERR_MEMORY, win->job->rank);
+	wait_begin(&wait, win->job, call, win);
+	rc = coll_gather(&coll, items, &wait);
+	return rc == ORIEL_ERR_MEMORY && !items ? no_memory(win) : rc;
+}
+
+static int check_places(const struct oriel_win *win, const struct coll_item items[])
+{
+	for (int i = 1; i < win->group->size; i++) {
+		if (items[i].word[ITEM_PLACE] == items[0].word[ITEM_PLACE])
+			continue;
+		return err_set(ORIEL_ERR_SHARED,
+		               "ranks 0 and %d of the group (ranks %d and %d of the job) cannot share memory: they are not of "
+		               "one machine, user and container; oriel_group_shared gives the ranks that are",
+		               i, win_world_rank(win, 0), win_world_rank(win, i));
+	}
+	return 0;
+}
+
+/* The places of the parts, the same on all members; with the hint each begins on a page of its own (SW2). */
+static int plan_parts(struct oriel_win *win, const struct coll_item items[])
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), most = (size_t)INT64_MAX - page, end = 0;
+
+	for (int i = 0; i < win->group->size; i++) {
+		struct shared_part *part = &win->shared.parts[i];
+
+		part->size_bytes = items[i].word[ITEM_SIZE];
+		part->disp_unit_bytes = items[i].word[ITEM_UNIT];
+		part->offset = win->info.alloc_shared_noncontig ? round_up(end, page) : end;
+		if (part->offset > most || part->size_bytes > most - part->offset)
+			return err_set(ORIEL_ERR_MEMORY, "the parts of ranks 0 to %d of the group are together larger than can be",
+			               i);
+		end = part->offset + part->size_bytes;
+	}
+	win->shared.mapped_bytes = round_up(end, page);
+	return 0;
+}
+
+static int agree_on_parts(struct oriel_win *win, const char *call)
+{
+	size_t count = (size_t)win->group->size;
+	struct coll_item *items = calloc(count, sizeof(*items));
+	int rc = gather_parts(win, items, call);
+
+	if (rc == 0)
+		rc = check_places(win, items);
+	if (rc == 0) {
+		win->shared.parts = calloc(count, sizeof(*win->shared.parts));
+		rc = win->shared.parts ? plan_parts(win, items) : no_memory(win);
+	}
+	free(items);
+	return rc;
+}
+
+/* The first member makes the file. */
+static int make_file(struct oriel_win *win, uint64_t name[2])
+{
+	struct shared_memory *shared = &win->shared;
+	void *base;
+	int rc = map_memory_file("oriel-shared", shared->mapped_bytes, &base, &shared->fd);
+
+	if (rc)
+		return rc;
+	shared->base = base;
+	return sharing_name(shared->fd, name);
+}
+
+/* Its name goes to all members, and with it the news of whether all is well so far. */
+static int pass_name(struct oriel_win *win, int vote, uint64_t name[2], const char *call)
+{
+	struct coll coll;
+	struct wait wait;
+	uint8_t id[16];
+
+	coll_id(id, win->id, 0, COLL_SHARED_FILE);
+	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
+	memcpy(coll.gift, name, sizeof(coll.gift));
+	wait_begin(&wait, win->job, call, win);
+	vote = coll_run_once(&coll, &wait);
+	memcpy(name, coll.gift, sizeof(coll.gift));
+	return vote;
+}
+
+static int map_file(struct shared_memory *shared, const uint64_t name[2])
+{
+	void *base;
+	int rc = sharing_map(name, shared->mapped_bytes, &base, &shared->fd);
+
+	if (rc == 0)
+		shared->base = base;
+	return rc;
+}
+
+int shared_open(struct oriel_win *win, const char *call)
+{
+	struct shared_memory *shared = &win->shared;
+	bool first = win->group->my_rank == 0;
+	uint64_t name[2] = { 0 };
+	int rc = agree_on_parts(win, call);
+
+	if (rc == 0 && first && shared->mapped_bytes)
+		rc = make_file(win, name);
+	rc = pass_name(win, rc, name, call);
+	if (rc == 0 && !first && shared->mapped_bytes)
+		rc = map_file(shared, name);
+	if (rc == 0 && shared->base)
+		win->memory.base = shared->base + shared->parts[win->group->my_rank].offset;
+	return rc;
+}
+
+void shared_close(struct shared_memory *shared)
+{
+	if (shared->base) {
+		munmap(shared->base, shared->mapped_bytes);
+		close(shared->fd);
+	}
+	free(shared->parts);
+}
+
+/* oriel_win_shared_query */
+
+struct answer {
+	void *base;
+	size_t size_bytes;
+	size_t disp_unit_bytes;
+};
+
+static struct answer own_part(const struct oriel_win *win)
+{
+	return (struct answer){ win->memory.base, win->memory.size_bytes, win->memory.disp_unit_bytes };
+}
+
+static struct answer shared_part(const struct oriel_win *win, int rank)
+{
+	const struct shared_part *part = &win->shared.parts[rank];
+	void *base = win->shared.base ? win->shared.base + part->offset : NULL;
+
+	return (struct answer){ base, part->size_bytes, part->disp_unit_bytes };
+}
+
+/* A member's link, described. */
+static int described_link(struct oriel_win *win, int rank, struct link **link)
+{
+	struct link_wait waiting = { .win = win };
+	struct wait wait;
+	int rc;
+
+	owned_lock_take(&win->lock);
+	rc = link_get(win, rank, link);
+	if (rc == 0)
+		rc = link_prefetch(win, *link);
+	owned_lock_give(&win->lock);
+	if (rc)
+		return rc;
+	waiting.link = *link;
+	wait_begin(&wait, win->job, "oriel_win_shared_query", win);
+	rc = wait_until(&wait, &link_described, &waiting);
+	return rc == 0 && link_state(*link) == LINK_GONE ? win_peer_error(win, rank) : rc;
+}
+
+/* A part that the device maps, or nothing (SW4). Asked for once: the answer stays what it is. */
+static int mapped_part(struct oriel_win *win, int rank, struct answer *answer)
+{
+	struct link *link;
+	int rc = described_link(win, rank, &link);
+
+	if (rc)
+		return rc;
+	owned_lock_take(&win->lock);
+	if (link->mapping == MAPPING_UNASKED)
+		link_map(link);
+	if (link_mapped(link))
+		*answer = (struct answer){ (void *)(uintptr_t)link->base, (size_t)link->size_bytes, link->disp_unit_bytes };
+	owned_lock_give(&win->lock);
+	return 0;
+}
+
+/* Inside lock_all: who can load and store the part holds its lock (L7). */
+static int lock_part(struct oriel_win *win, int rank)
+{
+	int rc = 0;
+
+	owned_lock_take(&win->lock);
+	if ((win->sync & SYNC_LOCK_ALL) && !(win->sync & SYNC_LOCKING_ALL))
+		rc = link_lock_all(win, rank, "oriel_win_shared_query");
+	owned_lock_give(&win->lock);
+	return rc;
+}
+
+static int part_of(struct oriel_win *win, int rank, struct answer *answer)
+{
+	int rc = 0;
+
+	*answer = (struct answer){ .disp_unit_bytes = 1 };
+	if (win->shared.parts)
+		*answer = shared_part(win, rank);
+	else if (rank == win->group->my_rank)
+		*answer = own_part(win);
+	else
+		rc = mapped_part(win, rank, answer);
+	return rc || !answer->base ? rc : lock_part(win, rank);
+}
+
+/* The lowest rank that has something, or nothing. */
+static int first_part(struct oriel_win *win, struct answer *answer)
+{
+	int rc = 0;
+
+	*answer = (struct answer){ .disp_unit_bytes = 1 };
+	for (int rank = 0; rc == 0 && answer->size_bytes == 0 && rank < win->group->size; rank++)
+		rc = part_of(win, rank, answer);
+	if (answer->size_bytes == 0)
+		*answer = (struct answer){ .disp_unit_bytes = 1 };
+	return rc;
+}
+
+static int query_check(const struct oriel_win *win, int rank, const void *base, const void *size, const void *unit)
+{
+	int rc = win_check(win, "oriel_win_shared_query");
+
+	if (rc)
+		return rc;
+	if (!base || !size || !unit)
+		return err_set(ORIEL_ERR_ARG,
+		               "oriel_win_shared_query: window %p: base is %p, size_bytes %p, disp_unit_bytes %p",
+		               (const void *)win, base, size, unit);
+	if (rank != ORIEL_RANK_NONE && (rank < 0 || rank >= win->group->size))
+		return err_set(ORIEL_ERR_RANK, "oriel_win_shared_query: window %p: rank %d, its group has ranks 0 to %d",
+		               (const void *)win, rank, win->group->size - 1);
+	return 0;
+}
+
+int oriel_win_shared_query(oriel_win *win, int rank, void **base, size_t *size_bytes, size_t *disp_unit_bytes)
+{
+	struct answer answer;
+	int rc = query_check(win, rank, base, size_bytes, disp_unit_bytes);
+
+	if (rc)
+		return rc;
+	rc = rank == ORIEL_RANK_NONE ? first_part(win, &answer) : part_of(win, rank, &answer);
+	if (rc)
+		return err_in(rc, "oriel_win_shared_query");
+	*base = answer.base;
+	*size_bytes = answer.size_bytes;
+	*disp_unit_bytes = answer.disp_unit_bytes;
+	return 0;
+}

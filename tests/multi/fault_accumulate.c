@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fault_accumulate.c - rule A21: a rank dies in the middle of an accumulate
+ *
+ *   oriel-run -n 4 fault_accumulate MODE    MODE is a name of the table below, fault_accumulate --list
+ *   oriel-run -n 4 fault_accumulate SEED    rank 3 dies at any moment
+ *
+ * Rank 3 adds to long vectors of rank 0 and is killed. The others add to the same elements, as if nothing
+ * had been, and each element has what rank 3 has finished, and perhaps once more: those before the
+ * place where it died. Each prints "told RANK". The board is not used by a rank that may die in it.
+ */
+#include "multi.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "job/record_in.h"
+#include "job/stripes.h"
+#include "win/link.h"
+#include "win/win.h"
+
+#define VICTIM 3
+#define LIMIT_S 150
+#define COUNT 2000 /* five pages, and several records */
+#define HALF 100   /* numbers of the first page */
+#define TURNS 50
+
+enum { FINISHED, DYING = 8 }; /* of each rank */
+
+struct fault {
+	struct multi m;
+	struct multi_window w;
+	uint64_t seed;
+	double ones[COUNT];
+};
+
+static void killed(struct multi *m)
+{
+	multi_raise(m, DYING + m->rank, 1);
+	kill(getpid(), SIGKILL);
+}
+
+static void add(struct fault *f, size_t count)
+{
+	CHECK_OK(&f->m, oriel_win_lock(f->w.win, ORIEL_LOCK_SHARED, 0, 0));
+	CHECK_OK(&f->m, oriel_accumulate(f->w.win, f->ones, count, ORIEL_DOUBLE, ORIEL_SUM, 0, 0));
+	CHECK_OK(&f->m, oriel_win_unlock(f->w.win, 0));
+}
+
+/* Each number by itself. */
+static void add_single(struct fault *f)
+{
+	double one = 1, old;
+
+	CHECK_OK(&f->m, oriel_win_lock(f->w.win, ORIEL_LOCK_SHARED, 0, 0));
+	for (size_t i = 0; i < COUNT; i++)
+		CHECK_OK(&f->m, oriel_fetch_and_op(f->w.win, &one, &old, ORIEL_DOUBLE, ORIEL_SUM, 0, i * sizeof(double)));
+	CHECK_OK(&f->m, oriel_win_unlock(f->w.win, 0));
+}
+
+/* The modes: where rank 3 is when it dies. */
+
+static void take(struct stripe *stripe, uint64_t process)
+{
+	while (!stripe_take(stripe, process))
+		sched_yield();
+}
+
+/* Rank 0's words, which are known from the first accumulate on; NULL: they are not mapped. */
+static struct stripe *words(const struct fault *f)
+{
+	return peer_stripes(link_find(f->w.win, 0)->peer);
+}
+
+/* Where the numbers lie at rank 0. */
+static uint64_t there(const struct fault *f)
+{
+	const struct link *link = link_find(f->w.win, 0);
+
+	return link_there(link, link->base);
+}
+
+/* In the first page of rank 0, where it is mapped; else between two calls. */
+static void die_in_page(struct fault *f)
+{
+	add(f, HALF);
+	if (words(f))
+		take(stripe_of(words(f), there(f)), f->m.job->stripes.process);
+	killed(&f->m);
+}
+
+/* With the words of all pages. */
+static void die_with_all(struct fault *f)
+{
+	add(f, COUNT);
+	for (int i = 0; words(f) && i < STRIPES; i++)
+		take(&words(f)[i], f->m.job->stripes.process);
+	killed(&f->m);
+}
+
+static const struct mode {
+	const char *name;
+	void (*die)(struct fault *f);
+} modes[] = {
+	{ "A21_killed_in_a_page", die_in_page },
+	{ "A21_killed_in_all_pages", die_with_all },
+};
+#define MODES (sizeof(modes) / sizeof(modes[0]))
+
+static void *die_at_random(void *arg)
+{
+	struct fault *f = arg;
+	struct timespec t = { 0, (long)(multi_random(&f->seed) % 20000000) };
+
+	nanosleep(&t, NULL); /* any moment is as good as another */
+	killed(&f->m);
+	return NULL;
+}
+
+static void die_adding(struct fault *f)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, die_at_random, f);
+	for (;;)
+		add(f, COUNT);
+}
+
+/* Nothing of rank 3 is under way any more. */
+static void await_end(struct multi *m)
+{
+	multi_await(m, DYING + VICTIM, 1);
+	while (!process_ended(multi_pid(m, VICTIM), 0))
+		sched_yield();
+	records_drain_all(&m->job->records);
+}
+
+/* From some place on one less, by an operation that died there; or the same in all. */
+static bool is_right(const double *numbers)
+{
+	for (size_t i = 1; i < COUNT; i++) {
+		if (numbers[i] > numbers[i - 1] || numbers[i] < numbers[0] - 1)
+			return false;
+	}
+	return true;
+}
+
+static bool has_added(const double *numbers, double others)
+{
+	return numbers[COUNT - 1] >= others && is_right(numbers);
+}
+
+static void survive(struct fault *f)
+{
+	struct multi *m = &f->m;
+
+	for (int i = 0; i < TURNS; i++)
+		add(f, COUNT);
+	add_single(f);
+	await_end(m);
+	for (int i = 0; i < TURNS; i++)
+		add(f, COUNT);
+	add_single(f);
+	multi_raise(m, FINISHED + m->rank, 1);
+	for (int rank = 0; rank < VICTIM; rank++)
+		multi_await(m, FINISHED + rank, 1);
+	CHECK(m, m->rank != 0 || has_added((double *)(void *)f->w.base, VICTIM * 2.0 * (TURNS + 1)));
+}
+
+static int leave(struct fault *f)
+{
+	struct multi *m = &f->m;
+	oriel_job *job = m->job;
+
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_free(&f->w.win));
+	CHECK_OK(m, oriel_group_free(&m->group));
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_finalize(&job));
+	if (multi_tell(m) == 0)
+		printf("told %d\n", m->rank);
+	return multi_failed(m);
+}
+
+static void run(struct fault *f, const struct mode *mode, uint64_t seed)
+{
+	struct multi *m = &f->m;
+
+	f->seed = seed;
+	for (int i = 0; i < COUNT; i++)
+		f->ones[i] = 1;
+	multi_warm(m, f->w.win);
+	multi_sync(m);
+	if (m->rank != VICTIM)
+		survive(f);
+	else if (mode)
+		mode->die(f);
+	else
+		die_adding(f);
+}
+
+static const struct mode *find_mode(const char *name)
+{
+	for (size_t i = 0; i < MODES; i++) {
+		if (strcmp(modes[i].name, name) == 0)
+			return &modes[i];
+	}
+	return NULL;
+}
+
+static int list(void)
+{
+	for (size_t i = 0; i < MODES; i++)
+		puts(modes[i].name);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct fault f;
+	void *base = NULL;
+
+	if (argc == 2 && strcmp(argv[1], "--list") == 0)
+		return list();
+	if (argc != 2 || !multi_enter(&f.m, argv[1], LIMIT_S))
+		return 2;
+	CHECK_OK(&f.m, oriel_win_allocate(COUNT * sizeof(double), 1, NULL, f.m.group, &base, &f.w.win));
+	f.w.base = base;
+	run(&f, find_mode(argv[1]), strtoull(argv[1], NULL, 10));
+	return leave(&f);
+}

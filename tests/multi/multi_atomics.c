@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * multi_atomics.c - rules A9, A10, A11, A14, A15 and A20 on aligned integers of 8 bytes, which devices have
+ * atomics for: by whichever ways the ranks have to each other and to themselves
+ *
+ * Rank 0 is the target of all, itself among them. Where each two ranks have a node of their own
+ * (on_node) it is reached in three ways at once.
+ */
+#include "job/job.h"
+#include "multi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 200
+#define WORD sizeof(int64_t)
+
+/* A window whose first words are the target, and behind them a room for what each rank has found. */
+struct tally {
+	struct multi_window window;
+	int64_t *words;
+	int64_t *found; /* [rank][ROUNDS], at rank 0 */
+};
+
+#define TARGETS 8
+#define ROOM_BYTES 8192 /* for a vector */
+
+static void open_tally(struct multi *m, struct tally *t)
+{
+	multi_window_open(m, &t->window, (TARGETS + (size_t)m->size * ROUNDS) * WORD + ROOM_BYTES);
+	t->words = (int64_t *)(void *)t->window.base;
+	t->found = t->words + TARGETS;
+	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
+}
+
+static void close_tally(struct multi *m, struct tally *t)
+{
+	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
+	multi_window_close(m, &t->window);
+}
+
+/* One operation on a word of rank 0's; what was there before. */
+static int64_t fetch(struct multi *m, struct tally *t, int64_t operand, enum oriel_op op, size_t word)
+{
+	int64_t old = -1;
+
+	CHECK_OK(m, oriel_fetch_and_op(t->window.win, &operand, &old, ORIEL_INT64, op, 0, word * WORD));
+	CHECK_OK(m, oriel_win_flush(t->window.win, 0));
+	return old;
+}
+
+static int64_t swap_if(struct multi *m, struct tally *t, int64_t compare, int64_t value, size_t word)
+{
+	int64_t old = -1;
+
+	CHECK_OK(m, oriel_compare_and_swap(t->window.win, &value, &compare, &old, ORIEL_INT64, 0, word * WORD));
+	CHECK_OK(m, oriel_win_flush(t->window.win, 0));
+	return old;
+}
+
+/* What this rank has found, to rank 0; there, whether all of it is 0 to size * ROUNDS - 1, each once. */
+static void compare_found(struct multi *m, struct tally *t, const int64_t found[ROUNDS])
+{
+	size_t all = (size_t)m->size * ROUNDS;
+	uint8_t *seen = multi_alloc(all);
+
+	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
+	CHECK_OK(m, oriel_put(t->window.win, found, ROUNDS * WORD, 0, (TARGETS + (size_t)m->rank * ROUNDS) * WORD));
+	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
+	memset(seen, 0, all);
+	for (size_t i = 0; i < all && m->rank == 0; i++) {
+		if (CHECK(m, t->found[i] >= 0 && t->found[i] < (int64_t)all))
+			CHECK(m, seen[t->found[i]]++ == 0);
+	}
+	free(seen);
+}
+
+/* All add one, many times: each value is found by one of them. */
+static void three_kinds(struct multi *m)
+{
+	int64_t found[ROUNDS], one = 1;
+	struct tally t;
+
+	open_tally(m, &t);
+	for (int i = 0; i < ROUNDS; i++)
+		CHECK_OK(m, oriel_fetch_and_op(t.window.win, &one, &found[i], ORIEL_INT64, ORIEL_SUM, 0, 2 * WORD));
+	CHECK_OK(m, oriel_win_flush(t.window.win, 0));
+	compare_found(m, &t, found);
+	CHECK(m, m->rank || t.words[2] == (int64_t)m->size * ROUNDS);
+	close_tally(m, &t);
+}
+
+/* One more, by other calls in turn; what was there before. */
+static int64_t add_one(struct multi *m, struct tally *t, int i)
+{
+	int64_t one = 1, old = -1, seen;
+
+	if (i % 3 == 0)
+		return fetch(m, t, 1, ORIEL_SUM, 1);
+	if (i % 3 == 1) {
+		CHECK_OK(m, oriel_get_accumulate(t->window.win, &one, &old, 1, ORIEL_INT64, ORIEL_SUM, 0, WORD));
+		CHECK_OK(m, oriel_win_flush(t->window.win, 0));
+		return old;
+	}
+	seen = fetch(m, t, 0, ORIEL_NO_OP, 1);
+	while ((old = swap_if(m, t, seen, seen + 1, 1)) != seen && !multi_failed(m))
+		seen = old;
+	return old;
+}
+
+static void mixed_calls(struct multi *m)
+{
+	int64_t found[ROUNDS];
+	struct tally t;
+
+	open_tally(m, &t);
+	for (int i = 0; i < ROUNDS; i++)
+		found[i] = add_one(m, &t, i + m->rank);
+	compare_found(m, &t, found);
+	close_tally(m, &t);
+}
+
+/* Values are handed from rank to rank by replace: each goes in once and comes out once, or is left. */
+static void replaced(struct multi *m)
+{
+	int64_t in = 0, out = 0, sum;
+	struct tally t;
+
+	open_tally(m, &t);
+	for (int i = 1; i <= ROUNDS / 5; i++) {
+		int64_t value = (int64_t)i * m->size + m->rank;
+
+		in += value;
+		out += fetch(m, &t, value, ORIEL_REPLACE, 3);
+	}
+	fetch(m, &t, in - out, ORIEL_SUM, 4);
+	CHECK_OK(m, oriel_win_fence(t.window.win, 0));
+	sum = m->rank == 0 ? fetch(m, &t, 0, ORIEL_NO_OP, 4) - fetch(m, &t, 0, ORIEL_NO_OP, 3) : 0;
+	CHECK(m, sum == 0);
+	close_tally(m, &t);
+}
+
+/* Rank 0 stores to the words beside, while the others change the one between: none of its stores is lost. */
+static void neighbours(struct multi *m)
+{
+	volatile int64_t *words;
+	struct tally t;
+
+	open_tally(m, &t);
+	words = t.words;
+	for (int64_t i = 1; i <= ROUNDS; i++) {
+		if (m->rank == 0) {
+			words[0] = words[2] = i;
+			CHECK(m, words[0] == i && words[2] == i);
+		} else {
+			int64_t one = i, old;
+
+			CHECK_OK(m, oriel_fetch_and_op(t.window.win, &one, &old, ORIEL_INT64, i % 2 ? ORIEL_SUM : ORIEL_BXOR, 0,
+			                               WORD));
+		}
+	}
+	CHECK_OK(m, oriel_win_fence(t.window.win, 0));
+	CHECK(m, m->rank || (words[0] == ROUNDS && words[2] == ROUNDS));
+	close_tally(m, &t);
+}
+
+/* One word for each rank: its operations of every kind come one after the other, none of them flushed. */
+static void in_order(struct multi *m)
+{
+	size_t word = ((size_t)m->rank % TARGETS) * WORD;
+	int64_t want = 0;
+	struct tally t;
+
+	open_tally(m, &t);
+	for (int64_t i = 1; i <= ROUNDS / 5 && m->rank < TARGETS; i++) {
+		static const int64_t two = 2;
+		int64_t old[3] = { -1, -1, -1 }, now = (i + 2) * 2;
+
+		CHECK_OK(m, oriel_fetch_and_op(t.window.win, &i, &old[0], ORIEL_INT64, ORIEL_REPLACE, 0, word));
+		CHECK_OK(m, oriel_accumulate(t.window.win, &two, 1, ORIEL_INT64, ORIEL_SUM, 0, word));
+		CHECK_OK(m, oriel_accumulate(t.window.win, &two, 1, ORIEL_INT64, ORIEL_PROD, 0, word));
+		CHECK_OK(m, oriel_fetch_and_op(t.window.win, NULL, &old[1], ORIEL_INT64, ORIEL_NO_OP, 0, word));
+		CHECK_OK(m, oriel_compare_and_swap(t.window.win, &two, &now, &old[2], ORIEL_INT64, 0, word));
+		CHECK_OK(m, oriel_win_flush(t.window.win, 0));
+		CHECK(m, old[0] == want);
+		CHECK(m, old[1] == now && old[2] == now);
+		want = 2;
+	}
+	close_tally(m, &t);
+}
+
+static void one_fetch(struct multi *m, struct tally *t, int i)
+{
+	fetch(m, t, 1, i % 2 ? ORIEL_SUM : ORIEL_NO_OP, 1);
+}
+
+static void one_swap(struct multi *m, struct tally *t, int i)
+{
+	swap_if(m, t, i, i + 1, 2);
+}
+
+#define NUMBERS 2048 /* floats: 8 KiB */
+
+static void one_vector(struct multi *m, struct tally *t, int i)
+{
+	static const float ones[NUMBERS];
+
+	(void)i;
+	CHECK_OK(m, oriel_accumulate(t->window.win, ones, NUMBERS, ORIEL_FLOAT, ORIEL_SUM, 0, TARGETS * WORD));
+	CHECK_OK(m, oriel_win_flush(t->window.win, 0));
+}
+
+/* The fewest requests to rank 0 that an operation and its flush have taken: pings may come between. */
+static uint64_t fewest(struct multi *m, struct tally *t, void (*operation)(struct multi *m, struct tally *t, int i))
+{
+	const struct wire *wire = &peer_find(m->job, 0)->wire;
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t before = wire->posted;
+
+		operation(m, t, i);
+		least = wire->posted - before < least ? wire->posted - before : least;
+	}
+	return least;
+}
+
+/* Words: one request each, and nothing for the target to apply. */
+static void words_alone(struct multi *m, struct tally *t)
+{
+	uint64_t before = multi_applied(m);
+
+	multi_sync(m);
+	if (m->rank == 1) {
+		CHECK(m, fewest(m, t, one_fetch) <= 1);
+		CHECK(m, fewest(m, t, one_swap) <= 1);
+	}
+	multi_sync(m);
+	CHECK(m, m->rank || multi_applied(m) == before);
+}
+
+/* How many requests each operation takes at the most; a vector may be the target's. */
+static void few_requests(struct multi *m)
+{
+	struct tally t;
+
+	open_tally(m, &t);
+	if (m->rank == 1)
+		one_fetch(m, &t, 0); /* first contact */
+	multi_sync(m);
+	if (peer_find(m->job, 1 - m->rank)->device->atomics == ATOMICS_NONE)
+		multi_skip(m, "device %s has no atomics", device_name(peer_find(m->job, 1 - m->rank)->device));
+	else
+		words_alone(m, &t);
+	multi_sync(m);
+	if (m->rank == 1)
+		CHECK(m, fewest(m, &t, one_vector) <= 5);
+	close_tally(m, &t);
+}
+
+static const struct multi_case cases[] = {
+	{ "A10_three_kinds_of_origin", 0, three_kinds },    { "A9_A14_mixed_calls_on_words", 0, mixed_calls },
+	{ "A9_replaced_values_are_not_lost", 0, replaced }, { "A11_words_beside", 0, neighbours },
+	{ "A15_program_order_of_words", 0, in_order },      { "A20_few_requests", 2, few_requests },
+};
+
+int main(int argc, char **argv)
+{
+	static const struct multi_program program = {
+		.name = "multi_atomics",
+		.cases = cases,
+		.case_count = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return multi_main(argc, argv, &program);
+}

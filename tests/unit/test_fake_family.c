@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_fake_family.c - the accumulate family on words by the device's atomics: how many requests each
+ * operation takes, and that three kinds of origin at once lose nothing
+ */
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/order.h"
+#include "fake_job.h"
+#include "fake_scenario.h"
+#include "fake_verbs.h"
+#include "job/job.h"
+#include "suites_fake.h"
+
+#define RANKS 3
+#define ROUNDS 200
+
+static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t seen[RANKS * ROUNDS]; /* atomic */
+
+static int join_on(struct rank *rank, const char *node, const char *device)
+{
+	const struct oriel_options options = { .struct_bytes = sizeof(options), .device = device };
+	int rc;
+
+	pthread_mutex_lock(&joining);
+	setenv("ORIEL_TEST_NODE", node, 1);
+	rc = rank_note(rank, "job_open", rank_join(rank, &options));
+	unsetenv("ORIEL_TEST_NODE");
+	pthread_mutex_unlock(&joining);
+	return rc;
+}
+
+struct words {
+	oriel_group *world;
+	oriel_win *win;
+	int64_t *memory;
+};
+
+static void open_words(struct rank *rank, struct words *words, const struct oriel_hint hints[])
+{
+	void *base;
+
+	rank_note(rank, "group", oriel_group_world(rank->job, &words->world));
+	CU_ASSERT_EQUAL_FATAL(rank_note(rank, "allocate",
+	                                oriel_win_allocate(64 * sizeof(int64_t), sizeof(int64_t), hints, words->world,
+	                                                   &base, &words->win)),
+	                      0);
+	words->memory = base;
+	rank_note(rank, "fence", oriel_win_fence(words->win, 0));
+}
+
+static void leave(struct rank *rank, struct words *words)
+{
+	rank_note(rank, "fence", oriel_win_fence(words->win, 0));
+	rank_note(rank, "free", oriel_win_free(&words->win));
+	rank_note(rank, "group_free", oriel_group_free(&words->world));
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+/* What the requests carried out since `count` began are. */
+struct count {
+	uint64_t adds, swaps, reads, writes, posts;
+};
+
+static struct count count_now(void)
+{
+	return (struct count){ fake_requests_of(IBV_WR_ATOMIC_FETCH_AND_ADD), fake_requests_of(IBV_WR_ATOMIC_CMP_AND_SWP),
+		                   fake_requests_of(IBV_WR_RDMA_READ), fake_requests_of(IBV_WR_RDMA_WRITE), fake_posts() };
+}
+
+static bool costs(const struct count *from, struct count want)
+{
+	struct count now = count_now();
+
+	return now.adds - from->adds == want.adds && now.swaps - from->swaps == want.swaps &&
+	       now.reads - from->reads == want.reads && now.writes - from->writes == want.writes &&
+	       now.posts - from->posts == want.posts;
+}
+
+#define MANY 40 /* more swaps than are made with the lock held */
+
+/* Where a device does it word by word, it goes on behind those that were done before the lock was given up. */
+static void change_many(struct rank *rank, struct words *words, int to)
+{
+	int64_t many[MANY], before[MANY], after[MANY];
+
+	for (int round = 1; round <= 2; round++) {
+		for (int i = 0; i < MANY; i++)
+			many[i] = (i + 1) * round;
+		rank_note(rank, "replace",
+		          oriel_get_accumulate(words->win, many, before, MANY, ORIEL_INT64, ORIEL_REPLACE, to, 20));
+		rank_note(rank, "flush", oriel_win_flush(words->win, to));
+		rank_note(rank, "read", oriel_get_accumulate(words->win, NULL, after, MANY, ORIEL_INT64, ORIEL_NO_OP, to, 20));
+		rank_note(rank, "flush", oriel_win_flush(words->win, to));
+		for (int i = 0; i < MANY; i++)
+			rank->wrong += after[i] != many[i] || before[i] != (i + 1) * (round - 1);
+	}
+}
+
+/* The operations of rank 0 on rank `to`; each is its requests and one doorbell, where they are not waited for. */
+static void operate(struct rank *rank, struct words *words, int to)
+{
+	int64_t one = 1, five = 5, six = 6, got = 0, many[8], result[8] = { 0 };
+	struct count at = count_now();
+
+	rank_note(rank, "fop", oriel_fetch_and_op(words->win, &five, &got, ORIEL_INT64, ORIEL_SUM, to, 0));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += got != 0 || !costs(&at, (struct count){ .adds = 1, .posts = 1 });
+	at = count_now();
+	rank_note(rank, "fop", oriel_fetch_and_op(words->win, NULL, &got, ORIEL_UINT64, ORIEL_NO_OP, to, 0));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += got != 5 || !costs(&at, (struct count){ .adds = 1, .posts = 1 });
+	at = count_now();
+	rank_note(rank, "cas", oriel_compare_and_swap(words->win, &six, &five, &got, ORIEL_INT64, to, 0));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += got != 5 || !costs(&at, (struct count){ .swaps = 1, .posts = 1 });
+	at = count_now();
+	rank_note(rank, "cas", oriel_compare_and_swap(words->win, &one, &five, &got, ORIEL_INT64, to, 0));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += got != 6 || !costs(&at, (struct count){ .swaps = 1, .posts = 1 });
+	at = count_now();
+	rank_note(rank, "replace", oriel_fetch_and_op(words->win, &one, &got, ORIEL_INT64, ORIEL_REPLACE, to, 0));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += got != 6 || !costs(&at, (struct count){ .swaps = 1, .reads = 1, .posts = 2 });
+	for (int i = 0; i < 8; i++)
+		many[i] = i + 1;
+	at = count_now();
+	rank_note(rank, "accumulate", oriel_accumulate(words->win, many, 8, ORIEL_INT64, ORIEL_SUM, to, 8));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += !costs(&at, (struct count){ .adds = 8, .posts = 1 });
+	rank_note(rank, "max", oriel_get_accumulate(words->win, many, result, 8, ORIEL_INT64, ORIEL_PROD, to, 8));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank_note(rank, "get", oriel_get_accumulate(words->win, NULL, many, 8, ORIEL_INT64, ORIEL_NO_OP, to, 8));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	for (int i = 0; i < 8; i++)
+		rank->wrong += result[i] != i + 1 || many[i] != (i + 1) * (i + 1);
+	change_many(rank, words, to);
+}
+
+struct scenario {
+	enum ibv_atomic_cap atomics;
+	int to;
+};
+
+static uint32_t counted; /* rank 0 is through with counting; state_store */
+
+/* The requests of leaving are not among those that are counted. */
+static void await_counted(void)
+{
+	while (!state_load(&counted))
+		usleep(500);
+}
+
+static void count_requests(struct rank *rank)
+{
+	const struct scenario *scenario = rank->arg;
+	int64_t first = 0, got;
+	struct words words;
+
+	if (join_on(rank, rank->rank ? "b" : "a", "card"))
+		return;
+	open_words(rank, &words, NULL);
+	if (rank->rank == 0) {
+		/* what first contact takes does not count */
+		rank_note(rank, "first", oriel_fetch_and_op(words.win, &first, &got, ORIEL_INT64, ORIEL_SUM, scenario->to, 63));
+		rank_note(rank, "flush", oriel_win_flush(words.win, scenario->to));
+		operate(rank, &words, scenario->to);
+		state_store(&counted, 1);
+	} else {
+		await_counted();
+	}
+	leave(rank, &words);
+}
+
+static void family__requests_of_each_operation(void)
+{
+	static const struct scenario scenarios[] = { { IBV_ATOMIC_HCA, 1 }, { IBV_ATOMIC_GLOB, 1 } };
+
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		struct rank ranks[2];
+
+		ranks_limit(60, "requests of the family, case %zu", i);
+		state_store(&counted, 0);
+		fake_config.name = "softcard0"; /* no read behind what is placed */
+		fake_config.atomics = scenarios[i].atomics;
+		ranks_run(2, count_requests, (void *)(uintptr_t)&scenarios[i], ranks);
+		ranks_check(ranks, 2);
+		fake_reset();
+	}
+}
+
+/* The release of a lock does not overtake atomics of its epoch, also those whose old value nobody wants (L4). */
+static void release_behind_atomics(struct rank *rank)
+{
+	int64_t one = 1;
+	struct words words;
+	uint64_t fences;
+
+	if (join_on(rank, rank->rank ? "b" : "a", "card"))
+		return;
+	open_words(rank, &words, NULL);
+	if (rank->rank == 0) {
+		rank_note(rank, "lock", oriel_win_lock(words.win, ORIEL_LOCK_EXCLUSIVE, 1, 0));
+		fences = fake_fences();
+		rank_note(rank, "accumulate", oriel_accumulate(words.win, &one, 1, ORIEL_INT64, ORIEL_SUM, 1, 0));
+		rank_note(rank, "unlock", oriel_win_unlock(words.win, 1));
+		rank->wrong += fake_fences() - fences != 1;
+	}
+	leave(rank, &words);
+}
+
+static void family__release_behind_atomics(void)
+{
+	struct rank ranks[2];
+
+	ranks_limit(60, "a release behind atomics");
+	fake_config.name = "softcard0"; /* keeps the order of writes */
+	fake_config.atomics = IBV_ATOMIC_HCA;
+	ranks_run(2, release_behind_atomics, NULL, ranks);
+	ranks_check(ranks, 2);
+	fake_reset();
+}
+
+/* On one's own memory: through the device where that is the only one, else by the processor. */
+static void own_words(struct rank *rank)
+{
+	const enum ibv_atomic_cap *atomics = rank->arg;
+	uint64_t want = *atomics == IBV_ATOMIC_HCA;
+	int64_t five = 5, got = 7;
+	struct words words;
+	struct count at;
+
+	if (join_on(rank, "a", "card"))
+		return;
+	open_words(rank, &words, NULL);
+	rank_note(rank, "fop", oriel_fetch_and_op(words.win, &five, &got, ORIEL_INT64, ORIEL_SUM, 0, 0));
+	rank->wrong += got != 0;
+	at = count_now();
+	rank_note(rank, "fop", oriel_fetch_and_op(words.win, &five, &got, ORIEL_INT64, ORIEL_SUM, 0, 0));
+	rank->wrong += got != 5 || !costs(&at, (struct count){ .adds = want, .posts = want });
+	leave(rank, &words);
+}
+
+static void family__on_oneself(void)
+{
+	static const enum ibv_atomic_cap levels[] = { IBV_ATOMIC_NONE, IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
+	struct rank rank;
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		ranks_limit(60, "the family on oneself, case %zu", i);
+		fake_config.atomics = levels[i];
+		ranks_run(1, own_words, (void *)(uintptr_t)&levels[i], &rank);
+		ranks_check(&rank, 1);
+		fake_reset();
+	}
+}
+
+/* Rank 0 itself, rank 1 which maps its memory, and rank 2 behind the card, all at once (A10). */
+static void three_kinds(struct rank *rank)
+{
+	int64_t one = 1, got, old[ROUNDS];
+	struct words words;
+
+	if (join_on(rank, rank->rank == 2 ? "b" : "a", "card+soft"))
+		return;
+	open_words(rank, &words, NULL);
+	for (int i = 0; i < ROUNDS; i++) {
+		rank_note(rank, "fop", oriel_fetch_and_op(words.win, &one, &old[i], ORIEL_INT64, ORIEL_SUM, 0, 3));
+		rank_note(rank, "max", oriel_fetch_and_op(words.win, &one, &got, ORIEL_INT64, ORIEL_MIN, 0, 4));
+	}
+	rank_note(rank, "flush", oriel_win_flush(words.win, 0));
+	for (int i = 0; i < ROUNDS; i++)
+		__atomic_add_fetch(&seen[(uint64_t)old[i] % sizeof(seen)], 1, __ATOMIC_RELAXED);
+	leave(rank, &words);
+}
+
+static void family__three_kinds_of_origin(void)
+{
+	static const enum ibv_atomic_cap levels[] = { IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		struct rank ranks[RANKS];
+
+		memset(seen, 0, sizeof(seen));
+		ranks_limit(60, "three kinds of origin, case %zu", i);
+		fake_config.engine = true;
+		fake_config.atomics = levels[i];
+		ranks_run(RANKS, three_kinds, NULL, ranks);
+		for (int r = 0; r < RANKS; r++) {
+			CU_ASSERT_EQUAL(ranks[r].errors, 0);
+			CU_ASSERT_EQUAL(ranks[r].wrong, 0);
+		}
+		for (size_t k = 0; k < sizeof(seen); k++)
+			CU_ASSERT_EQUAL(seen[k], 1);
+		CU_ASSERT_TRUE(ranks_clean());
+		fake_reset();
+	}
+}
+
+static int init(void)
+{
+	fake_reset();
+	return 0;
+}
+
+void suite_family(void)
+{
+	CU_pSuite suite = CU_add_suite("family", init, NULL);
+
+	CU_ADD_TEST(suite, family__requests_of_each_operation);
+	CU_ADD_TEST(suite, family__release_behind_atomics);
+	CU_ADD_TEST(suite, family__on_oneself);
+	CU_ADD_TEST(suite, family__three_kinds_of_origin);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_fake_lock_cost.c - how many requests and doorbells the calls of passive target take, nobody else
+ * having the lock, connection and description known
+ */
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "base/util.h"
+#include "fake_job.h"
+#include "fake_verbs.h"
+#include "job/job.h"
+#include "job/lock_table.h"
+#include "suites_fake.h"
+#include "win/win.h"
+
+#define TARGETS 2 /* ranks 1 and 2; rank 0 is counted, and nobody else posts anything */
+
+struct count {
+	uint64_t adds, reads, writes, posts;
+};
+
+static struct count count_now(void)
+{
+	return (struct count){ fake_requests_of(IBV_WR_ATOMIC_FETCH_AND_ADD), fake_requests_of(IBV_WR_RDMA_READ),
+		                   fake_requests_of(IBV_WR_RDMA_WRITE), fake_posts() };
+}
+
+static void costs(struct rank *rank, const char *what, const struct count *from, struct count want)
+{
+	struct count now = count_now();
+	struct count is = { now.adds - from->adds, now.reads - from->reads, now.writes - from->writes,
+		                now.posts - from->posts };
+
+	if (is.adds == want.adds && is.reads == want.reads && is.writes == want.writes && is.posts <= want.posts)
+		return;
+	rank->wrong++;
+	printf("%s: %d adds, %d reads, %d writes, %d posts\n", what, (int)is.adds, (int)is.reads, (int)is.writes,
+	       (int)is.posts);
+}
+
+struct lock_epoch {
+	const char *what;
+	enum oriel_lock_type type;
+	int assertions;
+	int puts;
+	struct count lock, unlock;
+};
+
+/* The puts' doorbells are counted with the unlock. */
+static const struct lock_epoch epochs[] = {
+	{ "shared", ORIEL_LOCK_SHARED, 0, 0, { .writes = 1, .reads = 1, .posts = 1 }, { .writes = 1, .posts = 1 } },
+	{ "exclusive",
+	  ORIEL_LOCK_EXCLUSIVE,
+	  0,
+	  0,
+	  { .writes = 1, .adds = 1, .reads = 1, .posts = 1 },
+	  { .writes = 2, .posts = 1 } },
+	{ "shared, put", ORIEL_LOCK_SHARED, 0, 1, { .writes = 1, .reads = 1, .posts = 1 }, { .writes = 2, .posts = 2 } },
+	{ "exclusive, put",
+	  ORIEL_LOCK_EXCLUSIVE,
+	  0,
+	  1,
+	  { .writes = 1, .adds = 1, .reads = 1, .posts = 1 },
+	  { .writes = 3, .posts = 2 } },
+	{ "unchecked", ORIEL_LOCK_EXCLUSIVE, ORIEL_MODE_NOCHECK, 0, { 0 }, { 0 } },
+	{ "unchecked, put", ORIEL_LOCK_SHARED, ORIEL_MODE_NOCHECK, 1, { 0 }, { .writes = 1, .posts = 1 } },
+};
+
+static void lock_and_unlock(struct rank *rank, oriel_win *win, const struct lock_epoch *epoch)
+{
+	static const uint64_t word = 1;
+	struct count at = count_now();
+
+	rank_note(rank, "lock", oriel_win_lock(win, epoch->type, 1, epoch->assertions));
+	costs(rank, epoch->what, &at, epoch->lock);
+	at = count_now();
+	for (int i = 0; i < epoch->puts; i++)
+		rank_note(rank, "put", oriel_put(win, &word, sizeof(word), 1, 0));
+	rank_note(rank, "unlock", oriel_win_unlock(win, 1));
+	costs(rank, epoch->what, &at, epoch->unlock);
+}
+
+static void touch_all(struct rank *rank, oriel_win *win)
+{
+	static const uint64_t word = 1;
+
+	for (int to = 1; to <= TARGETS; to++)
+		rank_note(rank, "put", oriel_put(win, &word, sizeof(word), to, 0));
+}
+
+static void flush_twice(struct rank *rank, oriel_win *win)
+{
+	struct count at = count_now();
+
+	rank_note(rank, "flush", oriel_win_flush_local(win, ORIEL_RANK_ALL));
+	touch_all(rank, win);
+	rank_note(rank, "flush", oriel_win_flush(win, ORIEL_RANK_ALL));
+	costs(rank, "flush of puts", &at, (struct count){ .writes = TARGETS, .posts = TARGETS });
+	at = count_now();
+	rank_note(rank, "flush", oriel_win_flush(win, ORIEL_RANK_ALL));
+	rank_note(rank, "flush", oriel_win_flush(win, 1));
+	rank_note(rank, "flush", oriel_win_flush_local(win, 1));
+	costs(rank, "flush of nothing", &at, (struct count){ 0 });
+}
+
+static void lock_and_unlock_all(struct rank *rank, oriel_win *win, int assertions)
+{
+	const uint64_t locks = assertions ? 0 : TARGETS;
+	struct count at = count_now();
+
+	rank_note(rank, "lock_all", oriel_win_lock_all(win, assertions));
+	costs(rank, "lock_all", &at, (struct count){ 0 });
+	touch_all(rank, win);
+	rank_note(rank, "flush", oriel_win_flush(win, ORIEL_RANK_ALL));
+	costs(rank, "first puts in lock_all", &at,
+	      (struct count){ .writes = TARGETS + locks, .reads = locks, .posts = TARGETS + locks });
+	flush_twice(rank, win);
+	at = count_now();
+	rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
+	costs(rank, "unlock_all", &at, (struct count){ .writes = locks, .posts = locks });
+}
+
+static void count(struct rank *rank)
+{
+	oriel_group *world;
+	oriel_win *win;
+	void *base;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	rank_note(rank, "group", oriel_group_world(rank->job, &world));
+	rank_note(rank, "allocate", oriel_win_allocate(64, 1, NULL, world, &base, &win));
+	if (rank->rank == 0) {
+		rank_note(rank, "lock_all", oriel_win_lock_all(win, 0)); /* first contact does not count */
+		touch_all(rank, win);
+		rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
+		for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++)
+			lock_and_unlock(rank, win, &epochs[i]);
+		lock_and_unlock_all(rank, win, 0);
+		lock_and_unlock_all(rank, win, ORIEL_MODE_NOCHECK);
+	}
+	rank_note(rank, "free", oriel_win_free(&win));
+	rank_note(rank, "group_free", oriel_group_free(&world));
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+static void lock_cost__requests_and_doorbells(void)
+{
+	struct rank ranks[1 + TARGETS];
+
+	ranks_limit(60, "what locks cost");
+	ranks_run(1 + TARGETS, count, NULL, ranks);
+	ranks_check(ranks, 1 + TARGETS);
+	fake_reset();
+}
+
+#define WAITERS 5
+#define HEAD_READS 2000 /* of who is first in the queue, about: so long the lock is held */
+
+static const struct lock_header *queue; /* of rank 0's lock */
+static uint32_t queue_ready;
+static const struct wire *waiter_wire[1 + WAITERS]; /* to rank 0; published by the ticket that its rank draws */
+
+/* The rank is next to draw a ticket: so many have done it. */
+static void await_tickets(uint64_t count)
+{
+	while (!state_load(&queue_ready) || flag_load(&queue->next) - flag_load(&queue->serving) < count)
+		sched_yield();
+}
+
+static uint64_t posted_by(int waiter)
+{
+	return __atomic_load_n(&waiter_wire[waiter]->posted, __ATOMIC_RELAXED);
+}
+
+/*
+ * Who is not the first in the queue reads at intervals that grow with the hold up to some milliseconds; a
+ * machine that is slow reads less often. Once the lock moves each is the first for a time.
+ */
+static void check_waiters(struct rank *rank, const uint64_t before[], uint64_t begun)
+{
+	for (int i = 2; i <= WAITERS; i++) {
+		uint64_t requests = posted_by(i) - before[i], ms = (now_ns() - begun) / NS_PER_MS;
+
+		if (requests <= 60 + ms)
+			continue;
+		rank->wrong++;
+		printf("waiter %d: %lu requests in %lu ms\n", i, (unsigned long)requests, (unsigned long)ms);
+	}
+}
+
+static void hold(struct rank *rank, oriel_win *win)
+{
+	uint64_t reads, begun, before[1 + WAITERS];
+
+	rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	pthread_mutex_lock(&rank->job->lock);
+	queue = &lock_table_words(rank->job, win->slot)->header;
+	pthread_mutex_unlock(&rank->job->lock);
+	state_store(&queue_ready, 1); /* pairs with await_tickets */
+	await_tickets(1 + WAITERS);
+	begun = now_ns();
+	for (int i = 2; i <= WAITERS; i++)
+		before[i] = posted_by(i);
+	reads = fake_requests_of(IBV_WR_RDMA_READ);
+	while (fake_requests_of(IBV_WR_RDMA_READ) - reads < HEAD_READS)
+		sched_yield();
+	check_waiters(rank, before, begun);
+	rank_note(rank, "unlock", oriel_win_unlock(win, 0));
+}
+
+static void wait_in_the_queue(struct rank *rank, oriel_win *win)
+{
+	waiter_wire[rank->rank] = &peer_find(rank->job, 0)->wire;
+	await_tickets((uint64_t)rank->rank);
+	rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	rank_note(rank, "unlock", oriel_win_unlock(win, 0));
+}
+
+static void queue_up(struct rank *rank)
+{
+	oriel_group *world;
+	oriel_win *win;
+	void *base;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	rank_note(rank, "group", oriel_group_world(rank->job, &world));
+	rank_note(rank, "allocate", oriel_win_allocate(64, 1, NULL, world, &base, &win));
+	rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_SHARED, 0, 0)); /* first contact does not count */
+	rank_note(rank, "unlock", oriel_win_unlock(win, 0));
+	rank_note(rank, "fence", oriel_win_fence(win, 0));
+	if (rank->rank == 0)
+		hold(rank, win);
+	else
+		wait_in_the_queue(rank, win);
+	rank_note(rank, "free", oriel_win_free(&win));
+	rank_note(rank, "group_free", oriel_group_free(&world));
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+/* L11: the readings of those who wait do not grow with how many they are. */
+static void lock_cost__L11_waiters_read_seldom(void)
+{
+	struct rank ranks[1 + WAITERS];
+
+	ranks_limit(60, "who waits for a lock");
+	queue_ready = 0;
+	ranks_run(1 + WAITERS, queue_up, NULL, ranks);
+	ranks_check(ranks, 1 + WAITERS);
+	fake_reset();
+}
+
+static int init(void)
+{
+	fake_reset();
+	return 0;
+}
+
+void suite_lock_cost(void)
+{
+	CU_pSuite suite = CU_add_suite("lock_cost", init, NULL);
+
+	CU_ADD_TEST(suite, lock_cost__requests_and_doorbells);
+	CU_ADD_TEST(suite, lock_cost__L11_waiters_read_seldom);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_fake_record.c - record_out.c, record_in.c, record_wake.c: records between ranks over the fake
+ * device, without windows: an applier of the test's own adds up what it is sent
+ */
+#include <CUnit/CUnit.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/job.h"
+#include "job/record_in.h"
+#include "job/record_out.h"
+#include "job/refusal.h"
+
+#include "fake_job.h"
+#include "fake_verbs.h"
+#include "suites_fake.h"
+
+#define RANKS 3
+#define ROUNDS 300
+#define LARGE_WORDS (RECORD_LARGEST_BYTES / sizeof(uint64_t))
+
+/* A rank's sum, behind records->lock. The record's window_check says which rank's: the test has no windows. */
+static uint64_t sums[RANKS];
+static uint64_t refusals[RANKS];
+
+/* Adds data[0] to the sum; the result is data with data[0] replaced by the sum before. */
+static int add_up(struct oriel_job *job, const struct record *record, const uint8_t *data, void *result)
+{
+	const uint8_t *from = record->data_at == RECORD_INLINE ? record->data : data + record->data_at;
+	uint64_t *words = result, operand;
+
+	if (record->op == 99) {
+		refusals[job->rank]++;
+		return -RECORD_OUTSIDE;
+	}
+	memcpy(words, from, record->data_bytes);
+	words[0] = sums[job->rank];
+	memcpy(&operand, from, sizeof(operand)); /* as records lie it has no alignment of its own */
+	sums[job->rank] += operand;
+	return record->wants_result ? (int)record->data_bytes : 0;
+}
+
+static const struct record_applier adder = { add_up };
+
+/* As if what a record changes were held by somebody else now and then. */
+static int add_up_later(struct oriel_job *job, const struct record *record, const uint8_t *data, void *result)
+{
+	static uint64_t looks[RANKS];
+
+	return looks[job->rank]++ % 8 < 3 ? RECORD_LATER : add_up(job, record, data, result);
+}
+
+static const struct record_applier late_adder = { add_up_later };
+
+static struct peer *neighbour(struct rank *rank, int distance)
+{
+	struct peer *peer = NULL;
+
+	peer_get(rank->job, (rank->rank + distance) % rank->size, &peer);
+	return peer;
+}
+
+/* A turn of a wait, as wait_until makes it. */
+static void turn(struct rank *rank)
+{
+	records_poll(rank->job, &rank->job->records);
+	sched_yield();
+}
+
+static uint64_t post(struct rank *rank, struct peer *peer, const struct record_message *message)
+{
+	struct record_sent sent = { 0 };
+	int rc;
+
+	while ((rc = record_out_send(peer, message, &sent)) == 0) {
+		wire_poll(&peer->wire);
+		turn(rank);
+	}
+	rank_note(rank, "record_out_send", rc);
+	return sent.number;
+}
+
+static void await(struct rank *rank, struct peer *peer, uint64_t number)
+{
+	while (!record_out_drive(peer, number) && state_load(&peer->state) == PEER_UP)
+		turn(rank);
+}
+
+/* What ranks send in round i: one word, what fits a slot, the largest. */
+static uint32_t words_of(int i)
+{
+	static const uint32_t words[] = { 1, 8, 9, 100, LARGE_WORDS };
+
+	return words[i % 5];
+}
+
+/* Each rank sends to the next one; the sums before come back in order and the rest of the words as they were. */
+static void send_and_fetch(struct rank *rank, struct peer *peer)
+{
+	uint64_t data[LARGE_WORDS], results[4][LARGE_WORDS] = { { 0 } }, expected = 0;
+
+	for (int i = 0; i < ROUNDS && rank->errors == 0; i++) {
+		uint32_t bytes = words_of(i) * (uint32_t)sizeof(uint64_t);
+		uint64_t *result = results[i % 4];
+		struct record_message message = { .record = { .data_bytes = bytes }, .data = data };
+
+		for (uint32_t k = 0; k < words_of(i); k++)
+			data[k] = (uint64_t)i * 1000 + k + 1;
+		if (i % 3) {
+			message.result = result;
+			message.result_bytes = bytes;
+		}
+		await(rank, peer, post(rank, peer, &message) - (i % 2 ? 0 : 1));
+		if (i % 2 && i % 3) {
+			rank->wrong += result[0] != expected;
+			for (uint32_t k = 1; k < words_of(i); k++)
+				rank->wrong += result[k] != data[k];
+		}
+		expected += data[0];
+	}
+}
+
+static void exchange_by(struct rank *rank, const struct record_applier *applier)
+{
+	struct peer *peer;
+
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->records.applier = applier;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	peer = neighbour(rank, 1);
+	if (peer && rank->errors == 0) {
+		send_and_fetch(rank, peer);
+		await(rank, peer, peer->record_out->sent);
+	}
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void exchange(struct rank *rank)
+{
+	exchange_by(rank, &adder);
+}
+
+static void exchange_late(struct rank *rank)
+{
+	exchange_by(rank, &late_adder);
+}
+
+static void run(rank_function *function, const char *what)
+{
+	struct rank ranks[RANKS];
+
+	memset(sums, 0, sizeof(sums));
+	memset(refusals, 0, sizeof(refusals));
+	ranks_limit(60, "records, %s", what);
+	ranks_run(RANKS, function, NULL, ranks);
+	ranks_check(ranks, RANKS);
+}
+
+static void check_sums(void)
+{
+	uint64_t expected = 0;
+
+	for (int i = 0; i < ROUNDS; i++)
+		expected += (uint64_t)i * 1000 + 1;
+	for (int i = 0; i < RANKS; i++)
+		CU_ASSERT_EQUAL(sums[i], expected);
+}
+
+static void records__are_applied_in_order_and_answered(void)
+{
+	static const char *const modes[] = { "write", "atomic", "wait" };
+
+	for (int i = 0; i < 6; i++) {
+		fake_reset();
+		fake_config.engine = i >= 3;
+		fake_config.late_polls = i >= 3 ? 2 : 0;
+		fake_config.max_inline = i == 4 ? 0 : 220;
+		setenv("ORIEL_FLAGS", modes[i % 3], 1);
+		run(exchange, modes[i % 3]);
+		unsetenv("ORIEL_FLAGS");
+		check_sums();
+	}
+}
+
+/* One that cannot be applied now keeps its place, and those behind it theirs. */
+static void records__are_applied_later(void)
+{
+	fake_reset();
+	run(exchange_late, "later");
+	check_sums();
+}
+
+static uint32_t asleep; /* rank 1 has left the barrier, in which it looks at rings itself */
+
+/* The target's threads call nothing: its service thread applies, and is woken for it. */
+static void send_to_sleeper_of(struct rank *rank, const struct record_applier *applier)
+{
+	struct record_message message = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
+	struct peer *peer;
+
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->records.applier = applier;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	if (rank->rank == 1)
+		state_store(&asleep, 1); /* pairs with rank 0's */
+	while (rank->rank == 0 && !state_load(&asleep))
+		sched_yield();
+	peer = neighbour(rank, 1);
+	for (int i = 0; i < 50 && rank->rank == 0; i++) {
+		uint64_t number = post(rank, peer, &message);
+
+		while (!record_out_drive(peer, number)) /* nobody but the service threads looks at rings */
+			sched_yield();
+	}
+	if (rank->rank == 1) {
+		while (__atomic_load_n(&sums[1], __ATOMIC_ACQUIRE) < 50)
+			sched_yield();
+		rank->wrong += rank->job->records.polled != 0;
+	}
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void send_to_sleeper(struct rank *rank)
+{
+	send_to_sleeper_of(rank, &adder);
+}
+
+static void send_to_late_sleeper(struct rank *rank)
+{
+	send_to_sleeper_of(rank, &late_adder);
+}
+
+static void records__wake_a_target_that_calls_nothing(void)
+{
+	fake_reset();
+	asleep = 0;
+	run(send_to_sleeper, "asleep");
+	CU_ASSERT_EQUAL(sums[1], 50);
+	fake_reset();
+	asleep = 0;
+	run(send_to_late_sleeper, "asleep, later");
+	CU_ASSERT_EQUAL(sums[1], 50);
+}
+
+static void send_nonsense(struct rank *rank)
+{
+	struct record_message good = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } }, bad = good;
+	uint64_t news = 0, before = 7;
+	struct refusals noted = { .news = &news };
+	struct peer *peer;
+
+	bad.record.op = 99;
+	bad.result = &before;
+	bad.result_bytes = sizeof(before);
+	bad.subject = (struct record_subject){ .refusals = &noted, .call = "a_call", .disp_bytes = 77, .size_bytes = 8 };
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->records.applier = &adder;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	peer = neighbour(rank, 1);
+	post(rank, peer, &good);
+	post(rank, peer, &bad);
+	await(rank, peer, post(rank, peer, &good));
+	rank->wrong += noted.state == 0 || news != UINT64_MAX || before != 7;
+	rank->wrong += refusal_tell(&noted) != ORIEL_ERR_RANGE || refusal_tell(&noted) != 0;
+	rank->wrong += !strstr(oriel_last_error(), "a_call: window ") || !strstr(oriel_last_error(), "77");
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void records__of_nonsense_are_refused_to_their_sender_only(void)
+{
+	fake_reset();
+	run(send_nonsense, "nonsense");
+	for (int i = 0; i < RANKS; i++) {
+		CU_ASSERT_EQUAL(sums[i], 2);
+		CU_ASSERT_EQUAL(refusals[i], 1);
+	}
+}
+
+/* One small record with the connection and the ring made: operands and slot, the stamp, which wakes; and the answer. */
+static void count_requests(struct rank *rank)
+{
+	struct record_message message = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
+	struct peer *peer;
+	uint64_t least = UINT64_MAX;
+
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->records.applier = &adder;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	peer = neighbour(rank, 1);
+	if (rank->rank == 0) {
+		await(rank, peer, post(rank, peer, &message));
+		for (int i = 0; i < 10; i++) { /* pings of those who wait may come between */
+			uint64_t before = fake_requests(), taken;
+
+			await(rank, peer, post(rank, peer, &message));
+			taken = fake_requests() - before;
+			least = taken < least ? taken : least;
+		}
+		rank->wrong += least > 4; /* the answer, and perhaps that the target rests */
+	}
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void records__cost_two_writes_and_an_answer(void)
+{
+	fake_reset();
+	run(count_requests, "counted");
+}
+
+void suite_record(void)
+{
+	CU_pSuite s = CU_add_suite("record", NULL, NULL);
+
+	CU_ADD_TEST(s, records__are_applied_in_order_and_answered);
+	CU_ADD_TEST(s, records__are_applied_later);
+	CU_ADD_TEST(s, records__wake_a_target_that_calls_nothing);
+	CU_ADD_TEST(s, records__of_nonsense_are_refused_to_their_sender_only);
+	CU_ADD_TEST(s, records__cost_two_writes_and_an_answer);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* test_lock_repair.c - job/lock_repair.c: which of the dead are orphans, where only one order of looks shows it. */
+#include "job/lock_repair.c"
+
+#include <CUnit/CUnit.h>
+
+#include "suites.h"
+
+#define MEMBERS 3
+#define SERVED 40
+
+static void words_init(struct lock_words *words, uint64_t next)
+{
+	*words =
+		(struct lock_words){ .header = { .serving = SERVED, .serving_complement = ~(uint64_t)SERVED, .next = next } };
+}
+
+/* The ticket may be of either of two that died at INTENT: the one that is looked at, or a later one that held it. */
+static void repair__tells_of_the_holder_among_dead_intents(void)
+{
+	struct lock_words words;
+
+	words_init(&words, SERVED + 2);
+	words.member[0] = (struct lock_member){ LOCK_EXAMINED | LOCK_INTENT, SERVED - 8 };
+	words.member[1] = (struct lock_member){ LOCK_INTENT, 0 };
+	words.member[2] = (struct lock_member){ LOCK_INTENT, 0 }; /* lives, and draws */
+	CU_ASSERT_FALSE(repair_member(&words, &words.member[1], MEMBERS));
+	words.member[2] = (struct lock_member){ LOCK_TICKET, SERVED + 1 };
+	CU_ASSERT_TRUE(repair_member(&words, &words.member[0], MEMBERS));
+	CU_ASSERT_EQUAL(words.header.serving, SERVED + 1);
+	CU_ASSERT_EQUAL(words.header.orphaned, 1);
+	CU_ASSERT_FALSE(repair_member(&words, &words.member[1], MEMBERS));
+	CU_ASSERT_EQUAL(words.header.orphaned, 1);
+}
+
+/* Writers must see that the count has grown since they have read it. */
+static void repair__leaves_a_mark_of_dead_readers(void)
+{
+	struct lock_words words;
+
+	words_init(&words, SERVED);
+	words.member[0] = (struct lock_member){ LOCK_ASK, 0 };
+	words.member[1] = (struct lock_member){ LOCK_WAIT, SERVED };
+	CU_ASSERT_TRUE(repair_member(&words, &words.member[0], MEMBERS));
+	CU_ASSERT_TRUE(repair_member(&words, &words.member[1], MEMBERS));
+	CU_ASSERT_TRUE(repair_member(&words, &words.member[0], MEMBERS));
+	CU_ASSERT_EQUAL(words.member[0].state, LOCK_GONE);
+	CU_ASSERT_EQUAL(words.member[1].state, LOCK_ABSENT);
+	CU_ASSERT_EQUAL(words.header.orphaned, 1);
+}
+
+void suite_lock_repair(void)
+{
+	CU_pSuite suite = CU_add_suite("lock_repair", NULL, NULL);
+
+	CU_ADD_TEST(suite, repair__tells_of_the_holder_among_dead_intents);
+	CU_ADD_TEST(suite, repair__leaves_a_mark_of_dead_readers);
+}
