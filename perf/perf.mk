@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the rivals, where a
 # program for them compiles, are only for perf/compare.
-perf_tools = put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat
+perf_windows = create_lat allocate_lat dynamic_lat
+perf_tools = $(perf_windows) put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat lock_lat flush_lat acc_lat acc_bw fop_lat cas_lat signal_lat
+perf_raw = $(filter-out $(perf_windows) flush_lat acc_%,$(perf_tools))
 perf_solo = connect mem
 perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
-perf_bin = $(perf_installed) $(perf_tools:%=$(B)/bin/raw_%)
+perf_bin = $(perf_installed) $(perf_raw:%=$(B)/bin/raw_%)
 perf_obj = $(call objects,$(wildcard perf/bench/*.c))
 perf_solo_obj = $(call objects,perf/tools/solo.c $(addprefix perf/bench/,json.c options.c stats.c ticks.c))
 perf_limit_obj = $(call objects,$(wildcard perf/tools/shm_limit*.c) perf/bench/stats.c perf/bench/ticks.c)
@@ -13,14 +15,14 @@ perf_scale_bin = $(perf_scale_src:perf/scaling/%.c=$(B)/bin/oriel_scale_%)
 # A rival's compiler may be installed without its header.
 has_mpi = $(shell mpicc.$(1) -include mpi.h -fsyntax-only -x c /dev/null >/dev/null 2>&1 && echo $(1))
 perf_rivals := $(foreach rival,openmpi mpich,$(call has_mpi,$(rival)))
-perf_compared = put_lat get_lat put_bw get_bw
-perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%)
-perf_mpi_bin = $(foreach rival,$(perf_rivals),$(perf_compared:%=$(B)/bin/$(rival)_%))
+perf_compared = put_lat get_lat put_bw get_bw lock_lat flush_lat acc_lat acc_bw fop_lat cas_lat
+perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%) $(B)/bin/shm_signal_lat
+perf_mpi_bin = $(foreach rival,$(perf_rivals),$(patsubst %,$(B)/bin/$(rival)_%,$(perf_compared) $(perf_windows)))
 
 $(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/oriel.o $(perf_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
-$(perf_tools:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/tools/%.o $(call objects,$(wildcard perf/backends/raw*.c)) $(perf_obj)
+$(perf_raw:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/tools/%.o $(call objects,$(wildcard perf/backends/raw*.c)) $(perf_obj)
 	$(link) $^ -libverbs -lrdmacm -lm
 
 $(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(perf_solo_obj) $(B)/lib/liboriel.a

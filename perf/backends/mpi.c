@@ -85,6 +85,40 @@ static int flush_all(void)
 	return MPI_Win_flush_all(win);
 }
 
+static int lock(const struct perf_turn *turn, int to)
+{
+	return MPI_Win_lock(turn->lock == LOCK_SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, to, 0, win);
+}
+
+static int unlock(const struct perf_turn *turn, int to)
+{
+	(void)turn;
+	return MPI_Win_unlock(to, win);
+}
+
+static int accumulate(const struct perf_turn *turn, int to, size_t at)
+{
+	int count = (int)(turn->size_bytes / sizeof(double));
+
+	return MPI_Accumulate(turn->origin + at, count, MPI_DOUBLE, to, (MPI_Aint)(put_disp(turn, to) + at), count,
+	                      MPI_DOUBLE, MPI_SUM, win);
+}
+
+static int fetch_and_add(const struct perf_turn *turn, int to)
+{
+	struct perf_words *words = words_of(turn);
+
+	return MPI_Fetch_and_op(&words->operand, &words->result, MPI_INT64_T, to, (MPI_Aint)word_disp(turn), MPI_SUM, win);
+}
+
+static int swap(const struct perf_turn *turn, int to)
+{
+	struct perf_words *words = words_of(turn);
+
+	return MPI_Compare_and_swap(&words->operand, &words->compare, &words->result, MPI_INT64_T, to,
+	                            (MPI_Aint)word_disp(turn), win);
+}
+
 /* Where puts are messages that the target's library places, its progress must be called for. */
 static void look(long spins)
 {
@@ -94,7 +128,62 @@ static void look(long spins)
 		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
-#include "backends/turns.h"
+#include "backends/turns_acc.h"
+
+/* Windows. */
+
+static int win_create(const struct perf_turn *turn)
+{
+	void *memory = (void *)(uintptr_t)turn->window;
+	MPI_Win made;
+
+	MPI_Win_create(memory, (MPI_Aint)turn->size_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &made);
+	return MPI_Win_free(&made);
+}
+
+static int win_allocate(const struct perf_turn *turn)
+{
+	MPI_Win made;
+	void *base;
+
+	MPI_Win_allocate((MPI_Aint)turn->size_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &made);
+	return MPI_Win_free(&made);
+}
+
+static int win_dynamic(const struct perf_turn *turn)
+{
+	void *memory = (void *)(uintptr_t)turn->window;
+	MPI_Win made;
+
+	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &made);
+	MPI_Win_attach(made, memory, (MPI_Aint)turn->size_bytes);
+	MPI_Win_detach(made, memory);
+	return MPI_Win_free(&made);
+}
+
+static perf_turn_fn turn_of_windows(enum perf_pattern pattern)
+{
+	switch (pattern) {
+	case PATTERN_WIN_CREATE:
+		return win_create;
+	case PATTERN_WIN_ALLOCATE:
+		return win_allocate;
+	case PATTERN_WIN_DYNAMIC:
+		return win_dynamic;
+	default:
+		return NULL;
+	}
+}
+
+static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync by)
+{
+	perf_turn_fn turn = turn_of_windows(pattern);
+
+	if (turn)
+		return turn;
+	turn = by == SYNC_LOCK ? turn_of_locks(pattern) : turn_of_steps(pattern, by);
+	return turn ? turn : turn_of_accumulates(pattern, by);
+}
 
 /* Joining. */
 
@@ -102,7 +191,7 @@ static int barrier(void)
 {
 	if (sync == SYNC_FENCE)
 		return MPI_Win_fence(0, win);
-	if (sync == SYNC_PSCW)
+	if (sync == SYNC_PSCW || sync == SYNC_LOCK)
 		return MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_sync(win);
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -156,7 +245,7 @@ static int open_mpi(const struct perf_options *options, struct perf_place *place
 	make_groups(options->neighbours);
 	make_window(options, place);
 	snprintf(place->device, sizeof(place->device), "%s", transport ? transport : "default");
-	if (sync == SYNC_FLUSH)
+	if (sync == SYNC_FLUSH || sync == SYNC_LOCK_ALL)
 		MPI_Win_lock_all(0, win);
 	return barrier();
 }
@@ -165,7 +254,7 @@ static int close_mpi(void)
 {
 	if (sync == SYNC_FENCE)
 		MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-	if (sync == SYNC_FLUSH)
+	if (sync == SYNC_FLUSH || sync == SYNC_LOCK_ALL)
 		MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
 	MPI_Group_free(&partners);
@@ -180,4 +269,4 @@ static const struct perf_refusal refusals[] = {
 	{ NULL, NULL },
 };
 
-const struct perf_backend backend = { MPI_NAME, refusals, open_mpi, barrier, agree, turn_of_steps, close_mpi };
+const struct perf_backend backend = { MPI_NAME, refusals, open_mpi, barrier, agree, turn_of, close_mpi };

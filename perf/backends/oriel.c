@@ -74,12 +74,68 @@ static int get(const struct perf_turn *turn, int from, uint8_t *here, size_t at)
 	return oriel_get(win, here, turn->size_bytes, from, get_disp(turn) + at) ? fail("oriel_get") : 0;
 }
 
+static int lock(const struct perf_turn *turn, int to)
+{
+	enum oriel_lock_type type = turn->lock == LOCK_SHARED ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE;
+
+	return oriel_win_lock(win, type, to, 0) ? fail("oriel_win_lock") : 0;
+}
+
+static int unlock(const struct perf_turn *turn, int to)
+{
+	(void)turn;
+	return oriel_win_unlock(win, to) ? fail("oriel_win_unlock") : 0;
+}
+
+static int accumulate(const struct perf_turn *turn, int to, size_t at)
+{
+	return oriel_accumulate(win, turn->origin + at, turn->size_bytes / sizeof(double), ORIEL_DOUBLE, ORIEL_SUM, to,
+	                        put_disp(turn, to) + at)
+	           ? fail("oriel_accumulate")
+	           : 0;
+}
+
+static int fetch_and_add(const struct perf_turn *turn, int to)
+{
+	struct perf_words *words = words_of(turn);
+
+	return oriel_fetch_and_op(win, &words->operand, &words->result, ORIEL_INT64, ORIEL_SUM, to, word_disp(turn))
+	           ? fail("oriel_fetch_and_op")
+	           : 0;
+}
+
+static int swap(const struct perf_turn *turn, int to)
+{
+	struct perf_words *words = words_of(turn);
+
+	return oriel_compare_and_swap(win, &words->operand, &words->compare, &words->result, ORIEL_INT64, to,
+	                              word_disp(turn))
+	           ? fail("oriel_compare_and_swap")
+	           : 0;
+}
+
+static int put_signal(const struct perf_turn *turn, int to)
+{
+	(void)turn;
+	return oriel_signal(win, to, 0, 1, ORIEL_SIGNAL_SET) ? fail("oriel_signal") : 0;
+}
+
+static int await_signal(const struct perf_turn *turn)
+{
+	uint64_t value;
+	uint32_t signal;
+
+	(void)turn;
+	return oriel_signal_wait(win, 0, 1, &signal, &value) ? fail("oriel_signal_wait") : 0;
+}
+
 static void look(long spins)
 {
 	perf_spin(spins);
 }
 
-#include "backends/turns.h"
+#include "backends/turns_acc.h"
+#include "backends/turns_signal.h"
 
 /* Everybody with everybody. */
 static int exchange(const struct perf_turn *turn)
@@ -93,20 +149,81 @@ static int exchange(const struct perf_turn *turn)
 	return complete(turn) || await(turn);
 }
 
+/* Windows. */
+
+static int win_create(const struct perf_turn *turn)
+{
+	oriel_win *made;
+
+	if (oriel_win_create((void *)(uintptr_t)turn->window, turn->size_bytes, 1, NULL, world, &made))
+		return fail("oriel_win_create");
+	return oriel_win_free(&made) ? fail("oriel_win_free") : 0;
+}
+
+static int win_allocate(const struct perf_turn *turn)
+{
+	oriel_win *made;
+	void *base;
+
+	if (oriel_win_allocate(turn->size_bytes, 1, NULL, world, &base, &made))
+		return fail("oriel_win_allocate");
+	return oriel_win_free(&made) ? fail("oriel_win_free") : 0;
+}
+
+static int win_dynamic(const struct perf_turn *turn)
+{
+	void *memory = (void *)(uintptr_t)turn->window;
+	oriel_win *made;
+
+	if (oriel_win_create_dynamic(NULL, world, &made))
+		return fail("oriel_win_create_dynamic");
+	if (oriel_win_attach(made, memory, turn->size_bytes) || oriel_win_detach(made, memory))
+		return fail("oriel_win_attach, or detach");
+	return oriel_win_free(&made) ? fail("oriel_win_free") : 0;
+}
+
+static perf_turn_fn turn_of_windows(enum perf_pattern pattern)
+{
+	switch (pattern) {
+	case PATTERN_WIN_CREATE:
+		return win_create;
+	case PATTERN_WIN_ALLOCATE:
+		return win_allocate;
+	case PATTERN_WIN_DYNAMIC:
+		return win_dynamic;
+	default:
+		return NULL;
+	}
+}
+
 static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync by)
 {
+	perf_turn_fn turn;
+
 	if (pattern == PATTERN_EXCHANGE && by == SYNC_PSCW)
 		return exchange;
-	return turn_of_steps(pattern, by);
+	if (pattern == PATTERN_SIGNAL)
+		return by == SYNC_FLUSH ? signal_lat : NULL;
+	turn = turn_of_windows(pattern);
+	if (turn)
+		return turn;
+	turn = by == SYNC_LOCK ? turn_of_locks(pattern) : turn_of_steps(pattern, by);
+	return turn ? turn : turn_of_accumulates(pattern, by);
 }
 
 /* Joining. */
 
+/* The epochs of `win` are fence epochs. */
+static bool fences(void)
+{
+	return sync == SYNC_FENCE || sync == SYNC_FLUSH;
+}
+
 static int barrier(void)
 {
-	if (sync == SYNC_PSCW)
-		return oriel_win_fence(agree_win, 0) ? fail("oriel_win_fence") : 0;
-	return fence(); /* with flush this ends one long epoch and opens the next */
+	if (fences())
+		return fence(); /* with flush this ends one long epoch and opens the next */
+	return oriel_win_sync(win) || oriel_win_fence(agree_win, 0) ? fail("barrier") : 0;
 }
 
 static int agree(int64_t *value)
@@ -152,15 +269,16 @@ static int make_groups(const struct perf_place *place)
 
 static int make_windows(const struct perf_options *options, struct perf_place *place)
 {
+	static const struct oriel_hint hints[] = { { "signals", "1" }, { NULL, NULL } };
 	void *base = NULL;
 
 	if (oriel_win_allocate(sizeof(*agreed), 1, NULL, world, &base, &agree_win))
 		return fail("oriel_win_allocate");
 	agreed = base;
 	base = place->window;
-	if (options->window == WINDOW_CREATE && oriel_win_create(base, place->window_bytes, 1, NULL, world, &win))
+	if (options->window == WINDOW_CREATE && oriel_win_create(base, place->window_bytes, 1, hints, world, &win))
 		return fail("oriel_win_create");
-	if (options->window == WINDOW_ALLOCATE && oriel_win_allocate(place->window_bytes, 1, NULL, world, &base, &win))
+	if (options->window == WINDOW_ALLOCATE && oriel_win_allocate(place->window_bytes, 1, hints, world, &base, &win))
 		return fail("oriel_win_allocate");
 	place->window = base;
 	if (options->memory == MEMORY_REGISTERED &&
@@ -199,15 +317,17 @@ static int open_job(const struct perf_options *options, struct perf_place *place
 	tell_device(options, place);
 	if (make_groups(place) || make_windows(options, place))
 		return 1;
-	if (sync != SYNC_PSCW)
-		return fence();
-	return 0;
+	if (sync == SYNC_LOCK_ALL)
+		return oriel_win_lock_all(win, 0) ? fail("oriel_win_lock_all") : barrier();
+	return fences() ? fence() : 0;
 }
 
 static int close_job(void)
 {
-	if (sync != SYNC_PSCW && oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
+	if (fences() && oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
 		return fail("oriel_win_fence");
+	if (sync == SYNC_LOCK_ALL && oriel_win_unlock_all(win))
+		return fail("oriel_win_unlock_all");
 	if (oriel_win_fence(agree_win, ORIEL_MODE_NOSUCCEED) || oriel_win_free(&agree_win) || oriel_win_free(&win))
 		return fail("oriel_win_free");
 	if (origin_mem && oriel_mem_deregister(&origin_mem))

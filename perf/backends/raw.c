@@ -44,7 +44,7 @@ static int poll_some(struct raw_peer *peer)
 	return count < 0 ? fail("ibv_poll_cq") : 0;
 }
 
-static int drain(struct raw_peer *peer, uint64_t number)
+int raw_drain(struct raw_peer *peer, uint64_t number)
 {
 	for (long spins = 0; peer->retired < number; spins++) {
 		if (poll_some(peer))
@@ -60,7 +60,7 @@ static int drain(struct raw_peer *peer, uint64_t number)
  * device that shares memory may need this side's hands to place data, and gets them when its
  * completion queue is polled.
  */
-static int look_on(struct raw_peer *peer, long spins)
+int raw_look_on(struct raw_peer *peer, long spins)
 {
 	if (how.poll && spins < perf_spins)
 		return poll_some(peer);
@@ -71,21 +71,14 @@ static int look_on(struct raw_peer *peer, long spins)
 static int await_word(struct raw_peer *peer, const uint64_t *word, uint64_t value)
 {
 	for (long spins = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; spins++) {
-		if (look_on(peer, spins))
+		if (raw_look_on(peer, spins))
 			return 1;
 	}
 	return 0;
 }
 
-/* A list of requests being made. */
-struct list {
-	struct ibv_send_wr wr[RAW_LIST_MAX];
-	struct ibv_sge sge[RAW_LIST_MAX];
-	int count;
-};
-
-static void append(struct list *list, enum ibv_wr_opcode opcode, const void *here, const struct ibv_mr *mr,
-                   size_t bytes, uint64_t there, uint32_t rkey)
+void raw_append(struct raw_list *list, enum ibv_wr_opcode opcode, const void *here, const struct ibv_mr *mr,
+                size_t bytes, uint64_t there, uint32_t rkey)
 {
 	struct ibv_sge *sge = &list->sge[list->count];
 	struct ibv_send_wr *wr = &list->wr[list->count++];
@@ -103,7 +96,7 @@ static void append(struct list *list, enum ibv_wr_opcode opcode, const void *her
 }
 
 /* Post the list; `signal`: with a completion of its last request. */
-static int post(struct raw_peer *peer, struct list *list, bool signal)
+int raw_post(struct raw_peer *peer, struct raw_list *list, bool signal)
 {
 	struct ibv_send_wr *bad;
 
@@ -126,10 +119,10 @@ static int post(struct raw_peer *peer, struct list *list, bool signal)
 
 static uint64_t word_there(const struct raw_peer *peer, size_t offset)
 {
-	return peer->there.shared + sizeof(struct raw_shared) + (size_t)raw.rank * sizeof(struct raw_words) + offset;
+	return peer->there.shared + offsetof(struct raw_shared, of) + (size_t)raw.rank * sizeof(struct raw_words) + offset;
 }
 
-static void append_word(struct list *list, const struct raw_peer *peer, const uint64_t *value, uint64_t there)
+void raw_append_word(struct raw_list *list, const struct raw_peer *peer, const uint64_t *value, uint64_t there)
 {
 	if (raw.inline_max < sizeof(*value)) {
 		uint64_t *out = &peer->out[(peer->posted + (uint64_t)list->count) % RAW_DEPTH];
@@ -137,16 +130,16 @@ static void append_word(struct list *list, const struct raw_peer *peer, const ui
 		*out = *value;
 		value = out;
 	}
-	append(list, IBV_WR_RDMA_WRITE, value, raw.shared_mr, sizeof(*value), there, peer->there.shared_rkey);
+	raw_append(list, IBV_WR_RDMA_WRITE, value, raw.shared_mr, sizeof(*value), there, peer->there.shared_rkey);
 }
 
 static int write_word(struct raw_peer *peer, const uint64_t *value, uint64_t there, bool signal)
 {
-	struct list list;
+	struct raw_list list;
 
 	list.count = 0; /* the rest is as large as a page or two: not to be cleared for one word */
-	append_word(&list, peer, value, there);
-	return post(peer, &list, signal);
+	raw_append_word(&list, peer, value, there);
+	return raw_post(peer, &list, signal);
 }
 
 static int barrier(void)
@@ -200,17 +193,17 @@ static int expose(const struct perf_turn *turn)
 	return 0;
 }
 
-static void append_put(struct list *list, const struct raw_peer *peer, const struct perf_turn *turn, size_t at, int to)
+void raw_append_put(struct raw_list *list, const struct raw_peer *peer, const struct perf_turn *turn, size_t at, int to)
 {
-	append(list, IBV_WR_RDMA_WRITE, turn->origin + at, raw.origin_mr, turn->size_bytes,
-	       peer->there.window + put_disp(turn, to) + at, peer->there.window_rkey);
+	raw_append(list, IBV_WR_RDMA_WRITE, turn->origin + at, raw.origin_mr, turn->size_bytes,
+	           peer->there.window + put_disp(turn, to) + at, peer->there.window_rkey);
 }
 
 /*
  * Put through the staging memory: a place for each request that the queue holds. The list will
  * leave at once.
  */
-static int append_staged(struct list *list, struct raw_peer *peer, const struct perf_turn *turn, int to)
+static int append_staged(struct raw_list *list, struct raw_peer *peer, const struct perf_turn *turn, int to)
 {
 	uint8_t *stage = peer->stage + peer->posted % RAW_DEPTH * ((turn->size_bytes + 63) & ~(size_t)63);
 
@@ -219,8 +212,8 @@ static int append_staged(struct list *list, struct raw_peer *peer, const struct 
 			return 1;
 	}
 	memcpy(stage, turn->origin, turn->size_bytes);
-	append(list, IBV_WR_RDMA_WRITE, stage, raw.stage_mr, turn->size_bytes, peer->there.window + put_disp(turn, to),
-	       peer->there.window_rkey);
+	raw_append(list, IBV_WR_RDMA_WRITE, stage, raw.stage_mr, turn->size_bytes, peer->there.window + put_disp(turn, to),
+	           peer->there.window_rkey);
 	return 0;
 }
 
@@ -234,7 +227,7 @@ static bool lends(const struct perf_turn *turn)
 static int put_and_flag(const struct perf_turn *turn, int to)
 {
 	struct raw_peer *peer = &raw.peers[to];
-	struct list list;
+	struct raw_list list;
 
 	list.count = 0;
 	peer->completes_sent++;
@@ -244,16 +237,16 @@ static int put_and_flag(const struct perf_turn *turn, int to)
 		if (append_staged(&list, peer, turn, to))
 			return 1;
 	} else if (turn->size_bytes > 0) {
-		append_put(&list, peer, turn, 0, to);
+		raw_append_put(&list, peer, turn, 0, to);
 	}
-	append_word(&list, peer, &peer->completes_sent, word_there(peer, offsetof(struct raw_words, completed)));
-	return post(peer, &list, lends(turn));
+	raw_append_word(&list, peer, &peer->completes_sent, word_there(peer, offsetof(struct raw_words, completed)));
+	return raw_post(peer, &list, lends(turn));
 }
 
 static int drain_all(const struct perf_turn *turn)
 {
 	for (int rank = first_partner(turn); rank <= last_partner(turn); rank++) {
-		if (drain(&raw.peers[rank], raw.peers[rank].posted))
+		if (raw_drain(&raw.peers[rank], raw.peers[rank].posted))
 			return 1;
 	}
 	return 0;
@@ -283,12 +276,12 @@ static int flag_all(const struct perf_turn *turn, bool signal)
 static int read_from(const struct perf_turn *turn, int from)
 {
 	struct raw_peer *peer = &raw.peers[from];
-	struct list list;
+	struct raw_list list;
 
 	list.count = 0;
-	append(&list, IBV_WR_RDMA_READ, get_origin(turn, from), raw.origin_mr, turn->size_bytes,
-	       peer->there.window + get_disp(turn), peer->there.window_rkey);
-	return post(peer, &list, true);
+	raw_append(&list, IBV_WR_RDMA_READ, get_origin(turn, from), raw.origin_mr, turn->size_bytes,
+	           peer->there.window + get_disp(turn), peer->there.window_rkey);
+	return raw_post(peer, &list, true);
 }
 
 static int get_all(const struct perf_turn *turn)
@@ -332,11 +325,11 @@ static int get_lat_pscw(const struct perf_turn *turn)
 
 static int put_one(const struct perf_turn *turn, int to)
 {
-	struct list list;
+	struct raw_list list;
 
 	list.count = 0;
-	append_put(&list, &raw.peers[to], turn, 0, to);
-	return post(&raw.peers[to], &list, true);
+	raw_append_put(&list, &raw.peers[to], turn, 0, to);
+	return raw_post(&raw.peers[to], &list, true);
 }
 
 static int put_all(const struct perf_turn *turn)
@@ -373,7 +366,7 @@ static int put_lat_flush(const struct perf_turn *turn)
 	if (turn->rank == 0 && put_marked(turn))
 		return 1;
 	for (long spins = 0; !mark_is_there(turn); spins++) {
-		if (look_on(&raw.peers[1 - turn->rank], spins))
+		if (raw_look_on(&raw.peers[1 - turn->rank], spins))
 			return 1;
 	}
 	return turn->rank == 1 ? put_marked(turn) : 0;
@@ -386,26 +379,26 @@ static int get_lat_flush(const struct perf_turn *turn)
 
 /* Bandwidths. */
 
-static void append_get(struct list *list, const struct raw_peer *peer, const struct perf_turn *turn, size_t at)
+static void append_get(struct raw_list *list, const struct raw_peer *peer, const struct perf_turn *turn, size_t at)
 {
-	append(list, IBV_WR_RDMA_READ, turn->origin + at, raw.origin_mr, turn->size_bytes,
-	       peer->there.window + get_disp(turn) + at, peer->there.window_rkey);
+	raw_append(list, IBV_WR_RDMA_READ, turn->origin + at, raw.origin_mr, turn->size_bytes,
+	           peer->there.window + get_disp(turn) + at, peer->there.window_rkey);
 }
 
 /* `count` operations to one peer, from number `first`, in one list; `signal`: they are its last. */
 static int post_batch(const struct perf_turn *turn, int rank, long first, int count, bool get, bool signal)
 {
 	struct raw_peer *peer = &raw.peers[rank];
-	struct list list;
+	struct raw_list list;
 
 	list.count = 0;
 	for (int i = 0; i < count; i++) {
 		if (get)
 			append_get(&list, peer, turn, slot_at(turn, first + i));
 		else
-			append_put(&list, peer, turn, slot_at(turn, first + i), rank);
+			raw_append_put(&list, peer, turn, slot_at(turn, first + i), rank);
 	}
-	return post(peer, &list, signal);
+	return raw_post(peer, &list, signal);
 }
 
 /* A batch; `signal`: its last operations have completions. */
@@ -501,7 +494,7 @@ static int exchange(const struct perf_turn *turn)
 			return 1;
 	}
 	for (int rank = 0; rank < raw.size; rank++) {
-		if (rank != raw.rank && lends(turn) && drain(&raw.peers[rank], raw.peers[rank].posted))
+		if (rank != raw.rank && lends(turn) && raw_drain(&raw.peers[rank], raw.peers[rank].posted))
 			return 1;
 	}
 	for (int rank = 0; rank < raw.size; rank++) {
@@ -513,7 +506,7 @@ static int exchange(const struct perf_turn *turn)
 
 static int fence_alone(const struct perf_turn *turn)
 {
-	if (turn->rank == 0 && turn->size_bytes > 0 && (put_one(turn, 1) || drain(&raw.peers[1], raw.peers[1].posted)))
+	if (turn->rank == 0 && turn->size_bytes > 0 && (put_one(turn, 1) || raw_drain(&raw.peers[1], raw.peers[1].posted)))
 		return 1;
 	return barrier();
 }
@@ -529,9 +522,14 @@ static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync sync)
 		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
 		[PATTERN_EXCHANGE] = { exchange, NULL, NULL },
 		[PATTERN_FENCE] = { NULL, fence_alone, NULL },
+		[PATTERN_SIGNAL] = { NULL, NULL, NULL },
 	};
 
-	return turns[pattern][sync];
+	if (raw_passive_turn(pattern))
+		return raw_passive_turn(pattern);
+	if (sync == SYNC_LOCK || pattern == PATTERN_FLUSH)
+		return NULL;
+	return turns[pattern][sync == SYNC_LOCK_ALL ? SYNC_FLUSH : sync];
 }
 
 /* Joining. */
@@ -545,7 +543,7 @@ static int agree(int64_t *value)
 		struct raw_peer *peer = &raw.peers[rank];
 		uint64_t there = word_there(peer, offsetof(struct raw_words, agreed));
 
-		if (write_word(peer, &number, there, true) || drain(peer, peer->posted))
+		if (write_word(peer, &number, there, true) || raw_drain(peer, peer->posted))
 			return 1;
 	}
 	if (barrier())

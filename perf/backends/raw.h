@@ -18,6 +18,7 @@
 #define RAW_INLINE 220
 #define RAW_LIST_MAX 64
 #define RAW_ROUNDS_MAX 10
+#define RAW_LOCKERS_MAX 64
 #define RAW_STAGE_MAX 8192 /* larger puts from the program's memory are waited for instead of copied */
 
 /*
@@ -32,9 +33,32 @@ struct raw_words {
 	uint64_t out[RAW_DEPTH];
 };
 
-/* Words of a rank that its barrier partners write. */
+/* A rank's lock: tickets for writers, and what each other rank asks for or has. */
+struct raw_lock {
+	_Alignas(64) uint64_t serving[2]; /* and its complement */
+	uint64_t next;                    /* by fetch-and-add */
+	_Alignas(64) struct raw_member {
+		uint64_t state;
+		uint64_t ticket;
+	} members[RAW_LOCKERS_MAX];
+};
+
+enum { RAW_HEADER_BYTES = 40 }; /* of a lock: what is read of it, two words more than are used here */
+
+/* What came back from another rank's lock. */
+struct raw_seen {
+	uint64_t header[RAW_HEADER_BYTES / sizeof(uint64_t)];
+	uint64_t next_again;
+	uint64_t ticket;
+	struct raw_member members[RAW_LOCKERS_MAX];
+};
+
+/* Words of a rank that its barrier partners and lockers write, and what it reads itself. */
 struct raw_shared {
 	uint64_t barrier[2][RAW_ROUNDS_MAX];
+	struct raw_lock lock;
+	struct raw_seen seen;
+	uint64_t signals[2];   /* of the other rank: a value and how many there were */
 	struct raw_words of[]; /* of each rank */
 };
 
@@ -68,6 +92,31 @@ struct raw {
 };
 
 extern struct raw raw;
+
+/* A list of requests being made. */
+struct raw_list {
+	struct ibv_send_wr wr[RAW_LIST_MAX];
+	struct ibv_sge sge[RAW_LIST_MAX];
+	int count;
+};
+
+/* raw.c: add a request, here with memory of `mr`, there with rkey. */
+void raw_append(struct raw_list *list, enum ibv_wr_opcode opcode, const void *here, const struct ibv_mr *mr,
+                size_t bytes, uint64_t there, uint32_t rkey);
+/* A word of the other rank's raw_shared. */
+void raw_append_word(struct raw_list *list, const struct raw_peer *peer, const uint64_t *value, uint64_t there);
+/* What a turn puts, to rank `to`; its memory is needed until it is acknowledged. */
+void raw_append_put(struct raw_list *list, const struct raw_peer *peer, const struct perf_turn *turn, size_t at,
+                    int to);
+/* Post the list; `signal`: with a completion of its last request. */
+int raw_post(struct raw_peer *peer, struct raw_list *list, bool signal);
+/* Until request `number` is complete. */
+int raw_drain(struct raw_peer *peer, uint64_t number);
+/* One look in vain at what `peer` is to write. */
+int raw_look_on(struct raw_peer *peer, long spins);
+
+/* raw_passive.c: turns where a rank reaches another's memory without its help, and signals; NULL for all others. */
+perf_turn_fn raw_passive_turn(enum perf_pattern pattern);
 
 /* Join and connect with every other rank. Returns 0, or 1 after telling what failed. */
 int raw_connect(const struct perf_options *options, struct perf_place *place);

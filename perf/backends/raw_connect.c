@@ -44,7 +44,9 @@ static void *make_shared(size_t bytes)
 
 static struct ibv_mr *reg(struct ibv_pd *pd, void *base, size_t bytes)
 {
-	return ibv_reg_mr(pd, base, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	return ibv_reg_mr(pd, base, bytes,
+	                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	                      IBV_ACCESS_REMOTE_ATOMIC);
 }
 
 static int make_memory(struct perf_place *place, size_t shared_bytes, size_t stage_bytes)

@@ -34,8 +34,16 @@ struct words {
 	uint64_t completed;
 };
 
+/* A lock of a rank: tickets for writers, a count of readers. */
+struct ticket_lock {
+	_Alignas(64) uint64_t next;
+	uint64_t serving;
+	uint64_t readers;
+};
+
 struct member {
 	struct words from[RANKS_MAX];
+	struct ticket_lock lock;
 	_Alignas(64) uint64_t barrier; /* this rank has come so often */
 	int64_t value;
 	pid_t pid;
@@ -165,7 +173,123 @@ static void look(long spins)
 	perf_relax();
 }
 
-#include "backends/turns.h"
+/* Pairs with the release of whoever had the lock. */
+static void await_word(const uint64_t *word, uint64_t value)
+{
+	for (long spins = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; spins++)
+		perf_spin(spins);
+}
+
+/* A reader that finds a writer gives way to it; of the two at once one sees the other. */
+static void lock_shared(struct ticket_lock *lock)
+{
+	for (;;) {
+		uint64_t next = __atomic_load_n(&lock->next, __ATOMIC_RELAXED);
+
+		await_word(&lock->serving, next);
+		__atomic_fetch_add(&lock->readers, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&lock->next, __ATOMIC_SEQ_CST) == next)
+			return;
+		__atomic_fetch_sub(&lock->readers, 1, __ATOMIC_RELEASE);
+	}
+}
+
+static void lock_exclusive(struct ticket_lock *lock)
+{
+	await_word(&lock->serving, __atomic_fetch_add(&lock->next, 1, __ATOMIC_SEQ_CST));
+	await_word(&lock->readers, 0);
+}
+
+static int lock(const struct perf_turn *turn, int to)
+{
+	if (turn->lock == LOCK_SHARED)
+		lock_shared(&shared->members[to].lock);
+	else
+		lock_exclusive(&shared->members[to].lock);
+	return 0;
+}
+
+static int unlock(const struct perf_turn *turn, int to)
+{
+	struct ticket_lock *held = &shared->members[to].lock;
+
+	if (turn->lock == LOCK_SHARED)
+		__atomic_fetch_sub(&held->readers, 1, __ATOMIC_RELEASE);
+	else
+		raise_word(&held->serving, held->serving + 1);
+	return 0;
+}
+
+static int mapped_only(void)
+{
+	fprintf(stderr, "shm: no processor's atomic reaches private memory; give -w allocate\n");
+	return 1;
+}
+
+/* Plain additions: the limit, without being atomic. */
+static int accumulate(const struct perf_turn *turn, int to, size_t at)
+{
+	const double *from = (const double *)(const void *)(turn->origin + at);
+	double *sums = (double *)(void *)(windows + (size_t)to * window_bytes + put_disp(turn, to) + at);
+
+	if (created)
+		return mapped_only();
+	for (size_t i = 0; i < turn->size_bytes / sizeof(*sums); i++)
+		sums[i] += from[i];
+	return 0;
+}
+
+static uint64_t *word_at(const struct perf_turn *turn, int to)
+{
+	return (uint64_t *)(void *)(windows + (size_t)to * window_bytes + word_disp(turn));
+}
+
+static int fetch_and_add(const struct perf_turn *turn, int to)
+{
+	struct perf_words *words = words_of(turn);
+
+	if (created)
+		return mapped_only();
+	words->result = __atomic_fetch_add(word_at(turn, to), words->operand, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static int swap(const struct perf_turn *turn, int to)
+{
+	struct perf_words *words = words_of(turn);
+	uint64_t expected = words->compare;
+
+	if (created)
+		return mapped_only();
+	__atomic_compare_exchange_n(word_at(turn, to), &expected, words->operand, false, __ATOMIC_SEQ_CST,
+	                            __ATOMIC_SEQ_CST);
+	words->result = expected;
+	return 0;
+}
+
+/* The word of an epoch's end is as good a signal as any. */
+static int put_signal(const struct perf_turn *turn, int to)
+{
+	(void)to;
+	return complete(turn);
+}
+
+static int await_signal(const struct perf_turn *turn)
+{
+	return await(turn);
+}
+
+#include "backends/turns_acc.h"
+#include "backends/turns_signal.h"
+
+static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync sync)
+{
+	perf_turn_fn turn = sync == SYNC_LOCK ? turn_of_locks(pattern) : turn_of_steps(pattern, sync);
+
+	if (pattern == PATTERN_SIGNAL)
+		return signal_lat;
+	return turn ? turn : turn_of_accumulates(pattern, sync);
+}
 
 /* Joining. */
 
@@ -275,4 +399,4 @@ static const struct perf_refusal refusals[] = {
 	{ NULL, NULL },
 };
 
-const struct perf_backend backend = { "shm", refusals, open_shm, barrier, agree, turn_of_steps, close_shm };
+const struct perf_backend backend = { "shm", refusals, open_shm, barrier, agree, turn_of, close_shm };

@@ -179,7 +179,16 @@ static int fence_alone(const struct perf_turn *turn)
 	return fence();
 }
 
-/* All but PATTERN_EXCHANGE, which is NULL. */
+static int flush_alone(const struct perf_turn *turn)
+{
+	for (int i = 0; !is_target(turn) && i < REPEATS; i++) {
+		if (flush_one(target_rank(turn)))
+			return 1;
+	}
+	return 0;
+}
+
+/* Without PATTERN_EXCHANGE, and without what turns_*.h have. */
 static perf_turn_fn turn_of_steps(enum perf_pattern pattern, enum perf_sync sync)
 {
 	static const perf_turn_fn turns[][3] = {
@@ -191,9 +200,13 @@ static perf_turn_fn turn_of_steps(enum perf_pattern pattern, enum perf_sync sync
 		[PATTERN_EPOCH_LATE] = { epoch_late, NULL, NULL },
 		[PATTERN_EXCHANGE] = { NULL, NULL, NULL },
 		[PATTERN_FENCE] = { NULL, fence_alone, NULL },
+		[PATTERN_FLUSH] = { NULL, NULL, flush_alone },
+		[PATTERN_SIGNAL] = { NULL, NULL, NULL },
 	};
 
-	return turns[pattern][sync];
+	if (sync == SYNC_LOCK)
+		return NULL;
+	return turns[pattern][sync == SYNC_LOCK_ALL ? SYNC_FLUSH : sync];
 }
 
 #endif

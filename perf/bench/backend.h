@@ -33,6 +33,24 @@
  * "operations": `operations` times one to each neighbour; number i uses slot i % slots, at
  * slot_at(turn, i) of origin and zone. With flush the long epoch is open whenever a turn runs;
  * barrier() may close it and open the next.
+ *
+ * lock_all is flush with lock_all for the long epoch. With lock the same turns have an epoch of lock
+ * and unlock (of options.lock) in place of each flush, around what it ends.
+ *
+ * In the patterns below the *target* is the last rank and all others are origins, which do the same
+ * at once; the target does nothing.
+ *
+ *   LOCK       lock:  lock, put unless size_bytes is 0, unlock
+ *   FLUSH      flush: REPEATS times a flush of the target, with nothing outstanding
+ *   ACC        flush, lock: accumulate the sum of doubles, from origin to put_disp()
+ *   ACC_BW     the same, `operations` times, as PUT_BW
+ *   FOP, CAS   flush, lock: REPEATS times fetch_and_op (sum, 64 bits) or compare_and_swap on the word at
+ *              word_disp(), with struct perf_words, each followed by its own flush or in its own epoch
+ *   SIGNAL     flush: hub: put and signal, await the signal of the other; other: the reverse. One
+ *              neighbour only; without a flush
+ *
+ * And all ranks make and free a window of size_bytes, besides the one that is there: WIN_CREATE, of the
+ * memory at `window`; WIN_ALLOCATE; WIN_DYNAMIC, with that memory attached and detached.
  */
 #ifndef ORIEL_PERF_BACKEND_H
 #define ORIEL_PERF_BACKEND_H
@@ -57,9 +75,22 @@ enum perf_pattern {
 	PATTERN_EPOCH_LATE,
 	PATTERN_EXCHANGE,
 	PATTERN_FENCE,
+	PATTERN_LOCK,
+	PATTERN_FLUSH,
+	PATTERN_ACC,
+	PATTERN_ACC_BW,
+	PATTERN_FOP,
+	PATTERN_CAS,
+	PATTERN_SIGNAL,
+	PATTERN_WIN_CREATE,
+	PATTERN_WIN_ALLOCATE,
+	PATTERN_WIN_DYNAMIC,
 };
 
-enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH };
+enum { REPEATS = 16 }; /* in a turn, of what takes some nanoseconds */
+
+enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH, SYNC_LOCK, SYNC_LOCK_ALL };
+enum perf_lock { LOCK_SHARED, LOCK_EXCLUSIVE };
 enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE };
 enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED };
 enum perf_shape { SHAPE_OSU, SHAPE_ISOLATED };
@@ -74,11 +105,13 @@ struct perf_options {
 	long depth;        /* bandwidth: operations to each neighbour between two synchronisations; 0: the tool's */
 	int neighbours;
 	enum perf_sync sync;
+	enum perf_lock lock;
 	enum perf_window window;
 	enum perf_memory memory;
 	size_t align_bytes; /* buffers begin that many bytes behind the start of a page */
 	enum perf_shape shape;
 	bool post_late;
+	bool outside; /* FOP, CAS: the target calls nothing while the others do */
 	bool check;
 	/* For backends. A value of -1 or NULL: not given. */
 	const char *device;
@@ -111,6 +144,7 @@ struct perf_place {
 struct perf_turn {
 	int rank; /* of this process */
 	int neighbours;
+	enum perf_lock lock;
 	size_t size_bytes;
 	uint8_t *origin;       /* first byte to put from, or to get to */
 	const uint8_t *window; /* first byte of the local window that is used */
@@ -161,6 +195,41 @@ static inline size_t slot_at(const struct perf_turn *turn, long i)
 static inline uint8_t *get_origin(const struct perf_turn *turn, int from)
 {
 	return turn->origin + perf_zone(turn, from, turn->rank);
+}
+
+/* Where there are a target and origins. */
+static inline int target_rank(const struct perf_turn *turn)
+{
+	return turn->neighbours;
+}
+
+static inline bool is_target(const struct perf_turn *turn)
+{
+	return turn->rank == target_rank(turn);
+}
+
+/* FOP, CAS: what an origin's memory begins with, and the displacement of the target's word. */
+struct perf_words {
+	uint64_t operand; /* 1, or what CAS stores */
+	uint64_t compare;
+	uint64_t result;
+};
+
+static inline struct perf_words *words_of(const struct perf_turn *turn)
+{
+	return (struct perf_words *)(void *)turn->origin;
+}
+
+static inline size_t word_disp(const struct perf_turn *turn)
+{
+	return turn->offset_bytes;
+}
+
+/* CAS: the next one expects what has been seen, or stored. */
+static inline void expect_next(struct perf_words *words)
+{
+	words->compare = words->result == words->compare ? words->operand : words->result;
+	words->operand = words->compare + 1;
 }
 
 /* Returns 0, or non-zero after printing an error. */

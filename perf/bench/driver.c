@@ -20,6 +20,7 @@
 #include "bench/stats.h"
 #include "bench/ticks.h"
 #include "bench/tool.h"
+#include "bench/yields.h"
 
 #define WARM_UP 100 /* turns, or one batch */
 #define DEPTH 128
@@ -43,7 +44,9 @@ struct run {
 	size_t sample_max;
 	size_t sample_count;
 	long operations;      /* in them, to each neighbour */
+	long yields;          /* of this rank meanwhile */
 	double best_per_tick; /* operations in the best batch */
+	uint64_t counted;     /* FLOW_COUNT_AT_LAST: what the target's word is to be after this turn */
 	long left;            /* bandwidth: operations still to do, which may make the last batch shorter */
 	struct progress progress;
 };
@@ -114,12 +117,57 @@ static int data_source(const struct run *run, int from)
 	return run->plan.flow & gets ? 0 : from;
 }
 
+static const unsigned sums = FLOW_ADD_TO_LAST | FLOW_COUNT_AT_LAST;
+
+/* Nothing has been added yet; what is added is known. */
+static void fill_sums(struct run *run)
+{
+	const struct perf_turn *t = &run->t;
+
+	run->counted = 0;
+	if (is_target(t))
+		memset((uint8_t *)(uintptr_t)t->window, 0, t->zone_bytes * (size_t)t->neighbours);
+	else if (run->plan.flow & FLOW_COUNT_AT_LAST)
+		*words_of(t) = (struct perf_words){ .operand = 1 };
+	for (size_t at = 0; run->plan.flow & FLOW_ADD_TO_LAST && at < turn_bytes(run); at += t->stride_bytes)
+		doubles_fill(t->origin + at, t->stride_bytes, t->rank, t->mark);
+}
+
 static void fill(struct run *run)
 {
 	const struct perf_turn *t = &run->t;
 	uint8_t *data = run->plan.flow & gets ? (uint8_t *)(uintptr_t)t->window : t->origin;
 
-	data_fill(data, turn_bytes(run), data_source(run, t->rank), t->mark, t->slots == 1);
+	if (run->plan.flow & sums)
+		fill_sums(run);
+	else
+		data_fill(data, turn_bytes(run), data_source(run, t->rank), t->mark, t->slots == 1);
+}
+
+/* Where a zone of sums is wrong: each slot has been added as often as there were operations on it. */
+static size_t check_zone(const struct run *run, const uint8_t *zone, int from)
+{
+	const struct perf_turn *t = &run->t;
+	size_t bytes = turn_bytes(run), at = 0;
+
+	for (long slot = 0; at < bytes; slot++, at += t->stride_bytes) {
+		long times = (t->operations - slot + t->slots - 1) / t->slots;
+		size_t wrong = doubles_check(zone + at, t->stride_bytes, from, t->mark, times);
+
+		if (wrong < t->stride_bytes)
+			return at + wrong;
+	}
+	return bytes;
+}
+
+/* Where the origins' counting is wrong: none is lost. */
+static size_t check_count(const struct run *run)
+{
+	const struct perf_turn *t = &run->t;
+	uint64_t count;
+
+	memcpy(&count, t->window, sizeof(count));
+	return count == (uint64_t)REPEATS * (uint64_t)t->neighbours ? turn_bytes(run) : 0;
 }
 
 static int check_from(const struct run *run, int from)
@@ -130,7 +178,12 @@ static int check_from(const struct run *run, int from)
 
 	if (run->plan.flow & gets)
 		data = tool.kind == TOOL_LATENCY ? get_origin(t, from) : t->origin;
-	at = data_check(data, bytes, data_source(run, from), t->mark, t->slots == 1);
+	if (run->plan.flow & FLOW_COUNT_AT_LAST)
+		at = check_count(run);
+	else if (run->plan.flow & FLOW_ADD_TO_LAST)
+		at = check_zone(run, data, from);
+	else
+		at = data_check(data, bytes, data_source(run, from), t->mark, t->slots == 1);
 	if (at == bytes)
 		return 0;
 	fprintf(stderr, "%s_%s: rank %d: size %zu: byte %zu of the data of rank %d is 0x%02x, not what was sent\n",
@@ -139,12 +192,16 @@ static int check_from(const struct run *run, int from)
 }
 
 /* Whether rank `to` gets data of rank `from` in a turn. */
-static bool flows(unsigned flow, int from, int to)
+static bool flows(const struct run *run, int from, int to)
 {
+	unsigned flow = run->plan.flow;
+
 	if (from == to)
 		return false;
 	if (flow & FLOW_PUT_ALL)
 		return true;
+	if (flow & (FLOW_PUT_TO_LAST | sums))
+		return to == run->t.neighbours;
 	if (from == 0)
 		return (flow & (FLOW_PUT_FROM_HUB | FLOW_GET_FROM_HUB)) || ((flow & FLOW_PUT_TO_NEXT) && to == 1);
 	return to == 0 && (flow & (FLOW_PUT_TO_HUB | FLOW_GET_BY_HUB));
@@ -155,7 +212,7 @@ static int check(const struct run *run)
 	int rc = 0;
 
 	for (int from = 0; rc == 0 && from < run->place.size; from++) {
-		if (flows(run->plan.flow, from, run->t.rank))
+		if (flows(run, from, run->t.rank))
 			rc = check_from(run, from);
 	}
 	return rc;
@@ -189,6 +246,19 @@ static void record(struct run *run, double ticks)
 		run->best_per_tick = per_tick;
 }
 
+/* The target, if it is to be outside the implementation's calls until the others' turn has counted. */
+static void stay_outside(struct run *run)
+{
+	const struct perf_turn *t = &run->t;
+	const uint64_t *word = (const uint64_t *)(const void *)t->window;
+
+	run->counted += (uint64_t)REPEATS * (uint64_t)t->neighbours;
+	if (!run->options->outside || !(run->plan.flow & FLOW_COUNT_AT_LAST) || !is_target(t))
+		return;
+	for (long spins = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) < run->counted; spins++)
+		perf_spin(spins);
+}
+
 /* A turn apart from others: between barriers, and its bytes checked if that is wanted. */
 static int turn_apart(struct run *run, bool counted)
 {
@@ -205,6 +275,7 @@ static int turn_apart(struct run *run, bool counted)
 	begin = ticks_now();
 	if (run->turn(&run->t))
 		return 1;
+	stay_outside(run);
 	end = ticks_now();
 	if (counted)
 		record(run, (double)(end - begin));
@@ -235,6 +306,7 @@ static int turns_in_a_row(struct run *run, long operations, long depth, bool cou
 		run->t.mark++;
 		if (run->turn(&run->t))
 			return 1;
+		stay_outside(run);
 		end = ticks_now();
 		if (counted)
 			record(run, (double)(end - begin));
@@ -289,6 +361,16 @@ static int turns_by_time(struct run *run, long depth)
 	}
 }
 
+static int measure_counted(struct run *run, long depth)
+{
+	long before = yields_so_far();
+	int rc =
+		run->options->duration_s > 0 ? turns_by_time(run, depth) : turns(run, run->options->iterations, depth, true);
+
+	run->yields = yields_so_far() - before;
+	return rc;
+}
+
 /* One row of the report. */
 static int measure(struct run *run, size_t size_bytes, long depth)
 {
@@ -297,15 +379,15 @@ static int measure(struct run *run, size_t size_bytes, long depth)
 
 	set_size(run, size_bytes, depth);
 	run->sample_count = 0;
-	run->operations = 0;
+	run->operations = run->yields = 0;
 	run->best_per_tick = 0;
 	memset((uint8_t *)(uintptr_t)run->t.window, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
 	memset(run->t.origin, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
+	if (run->plan.flow & FLOW_COUNT_AT_LAST)
+		fill_sums(run);
 	if (backend.barrier() || turns(run, min_long(warm_up, run->options->iterations), depth, false) || backend.barrier())
 		return 1;
-	if (run->options->duration_s > 0)
-		return turns_by_time(run, depth) || backend.barrier();
-	return turns(run, run->options->iterations, depth, true) || backend.barrier();
+	return measure_counted(run, depth) || backend.barrier();
 }
 
 /* Report. */
@@ -334,6 +416,7 @@ static void report_latency(struct run *run, struct report_row *row)
 		run->samples[i] *= us;
 	if (run->options->unsorted)
 		print_samples(run);
+	row->yields_per_turn = (double)run->yields / (double)run->sample_count;
 	stats_compute(run->samples, run->sample_count, &row->latency);
 	if (run->options->histogram && !run->options->unsorted)
 		print_samples(run);
@@ -436,6 +519,7 @@ static int open_and_run(struct run *run)
 		perf_spins = SPINS;
 	run->t.rank = run->place.rank;
 	run->t.neighbours = run->options->neighbours;
+	run->t.lock = run->options->lock;
 	run->t.offset_bytes = run->options->align_bytes;
 	run->t.zone_bytes = slot_bytes(run->options);
 	run->t.origin = run->place.origin + run->t.offset_bytes;

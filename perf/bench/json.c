@@ -37,6 +37,7 @@ static void json_options(FILE *f, const struct perf_options *o)
 	        o->iterations, o->duration_s, o->margin_s, o->depth, o->neighbours);
 	json_text(f, "shape", o->shape == SHAPE_OSU ? "osu" : "isolated");
 	json_text(f, "post", o->post_late ? "late" : "early");
+	json_text(f, "target", o->outside ? "outside" : "waiting");
 	json_given(f, "signal_every", o->signal_every);
 	json_given(f, "inline_bytes", o->inline_bytes);
 	json_given(f, "post_list", o->post_list);

@@ -65,3 +65,21 @@ size_t data_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, boo
 	}
 	return plain < bytes && data[plain] != mark ? plain : bytes;
 }
+
+void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark)
+{
+	double *to = (double *)(void *)data;
+
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
+		to[i] = 1 + data_byte(from, mark, i);
+}
+
+size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
+{
+	const double *sums = (const double *)(const void *)data;
+	size_t i = 0;
+
+	while (i < bytes / sizeof(*sums) && sums[i] == (double)times * (1 + data_byte(from, mark, i)))
+		i++;
+	return i < bytes / sizeof(*sums) ? i * sizeof(*sums) : bytes;
+}

@@ -20,4 +20,8 @@ void data_fill(uint8_t *data, size_t bytes, int from, uint8_t mark, bool marked)
 /* The index of the first byte that is not what data_fill writes, or `bytes`. */
 size_t data_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, bool marked);
 
+/* The same for sums: small whole numbers in `bytes` bytes of doubles, and whether `times` of them have been added to 0. */
+void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark);
+size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times);
+
 #endif

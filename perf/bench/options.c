@@ -22,6 +22,8 @@ enum {
 	OPT_SHAPE,
 	OPT_POST,
 	OPT_NEIGHBOURS,
+	OPT_LOCK,
+	OPT_TARGET,
 };
 
 static const struct option long_options[] = {
@@ -47,11 +49,13 @@ static const struct option long_options[] = {
 	{ "out_json_file", required_argument, NULL, OPT_JSON_FILE },
 	{ "window", required_argument, NULL, 'w' },
 	{ "sync", required_argument, NULL, 'S' },
+	{ "lock", required_argument, NULL, OPT_LOCK },
 	{ "check", no_argument, NULL, 'c' },
 	{ "memory", required_argument, NULL, 'm' },
 	{ "align", required_argument, NULL, OPT_ALIGN },
 	{ "shape", required_argument, NULL, OPT_SHAPE },
 	{ "post", required_argument, NULL, OPT_POST },
+	{ "target", required_argument, NULL, OPT_TARGET },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -68,12 +72,15 @@ static const char help[] =
 	"  -f, --margin=SECONDS     of the duration, not counted at its start and its end (2, or a quarter of less than 8)\n"
 	"  -t, --tx-depth=N         bandwidth: operations between two synchronisations (128)\n"
 	"  -q, --qp=N               queue pairs, that is neighbours of rank 0, each with its own; also --neighbours (1)\n"
-	"  -S, --sync=KIND          pscw, fence, or flush: one long epoch, and a flush after each operation or batch\n"
+	"  -S, --sync=KIND          pscw, fence, or flush: one long epoch, and a flush after each operation or batch;\n"
+	"                           lock_all: the same inside lock_all; lock: lock and unlock around each instead\n"
+	"      --lock=TYPE          of lock: shared or exclusive\n"
 	"  -w, --window=KIND        create (memory of the program) or allocate (default)\n"
 	"  -m, --memory=KIND        of buffers: heap (default), huge (pages), registered (beforehand)\n"
 	"      --align=BYTES        buffers begin that many bytes behind the start of a page (0)\n"
 	"      --shape=SHAPE        pscw_lat: osu (epoch there, epoch back; half of it) or isolated\n"
 	"      --post=WHEN          pscw_lat, isolated: late (rank 0, when others wait for it) or early (all, first)\n"
+	"      --target=WHERE       fop_lat, cas_lat: waiting (in a call, default) or outside (it looks at its memory)\n"
 	"  -c, --check              verify every byte that arrives; the times are then not the path's alone\n"
 	"How\n"
 	"  -d, --ib-dev=DEVICE      the verbs device\n"
@@ -94,17 +101,27 @@ struct word {
 	int value;
 };
 
-static const struct word syncs[] = { { "pscw", SYNC_PSCW }, { "fence", SYNC_FENCE }, { "flush", SYNC_FLUSH }, { 0 } };
+static const struct word syncs[] = {
+	{ "pscw", SYNC_PSCW }, { "fence", SYNC_FENCE },       { "flush", SYNC_FLUSH },
+	{ "lock", SYNC_LOCK }, { "lock_all", SYNC_LOCK_ALL }, { 0 },
+};
+static const struct word locks[] = { { "shared", LOCK_SHARED }, { "exclusive", LOCK_EXCLUSIVE }, { 0 } };
 static const struct word windows[] = { { "create", WINDOW_CREATE }, { "allocate", WINDOW_ALLOCATE }, { 0 } };
 static const struct word memories[] = {
 	{ "heap", MEMORY_HEAP }, { "huge", MEMORY_HUGE }, { "registered", MEMORY_REGISTERED }, { 0 }
 };
 static const struct word shapes[] = { { "osu", SHAPE_OSU }, { "isolated", SHAPE_ISOLATED }, { 0 } };
+static const struct word targets[] = { { "waiting", 0 }, { "outside", 1 }, { 0 } };
 static const struct word posts[] = { { "early", 0 }, { "late", 1 }, { 0 } };
 
 const char *sync_name(enum perf_sync sync)
 {
 	return syncs[sync].text;
+}
+
+const char *lock_name(enum perf_lock lock)
+{
+	return locks[lock].text;
 }
 
 const char *window_name(enum perf_window window)
@@ -312,6 +329,10 @@ static int read_kind(const struct reading *r, int letter, const char *text)
 		rc = read_word(r, text, memories, &value);
 		o->memory = (enum perf_memory)value;
 		return rc;
+	case OPT_LOCK:
+		rc = read_word(r, text, locks, &value);
+		o->lock = (enum perf_lock)value;
+		return rc;
 	case OPT_SHAPE:
 		rc = read_word(r, text, shapes, &value);
 		o->shape = (enum perf_shape)value;
@@ -319,6 +340,10 @@ static int read_kind(const struct reading *r, int letter, const char *text)
 	case OPT_POST:
 		rc = read_word(r, text, posts, &value);
 		o->post_late = value;
+		return rc;
+	case OPT_TARGET:
+		rc = read_word(r, text, targets, &value);
+		o->outside = value;
 		return rc;
 	default:
 		return read_report(o, letter, text);
@@ -404,15 +429,28 @@ static int refused(const struct reading *r, const struct tool *which, const stru
 	return 0;
 }
 
-static int finish(const struct reading *r, const struct tool *which)
+static int check_sizes(const struct reading *r, const struct tool *which)
 {
-	struct perf_options *o = r->options;
+	const struct perf_options *o = r->options;
 
 	for (int i = 0; i < o->size_count; i++) {
 		if (o->sizes[i] == 0 && !which->empty)
 			return fprintf(stderr, "%s: an operation of 0 bytes does nothing; give a size of 1 or more\n", r->program),
 			       2;
+		if (which->doubles && o->sizes[i] % sizeof(double))
+			return fprintf(stderr, "%s: size %zu: the elements have 8 bytes; give a multiple of 8\n", r->program,
+			               o->sizes[i]),
+			       2;
 	}
+	return 0;
+}
+
+static int finish(const struct reading *r, const struct tool *which)
+{
+	struct perf_options *o = r->options;
+
+	if (check_sizes(r, which))
+		return 2;
 	if (o->margin_s < 0)
 		o->margin_s = o->duration_s >= 4 * MARGIN_S ? MARGIN_S : o->duration_s / 4;
 	else if (o->duration_s == 0)
@@ -437,6 +475,7 @@ int perf_options_parse(struct perf_options *options, const struct tool *which, c
 		.margin_s = -1,
 		.neighbours = 1,
 		.sync = which->sync,
+		.lock = which->lock,
 		.window = WINDOW_ALLOCATE,
 		.post_late = true,
 		.port = -1,

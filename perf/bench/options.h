@@ -16,6 +16,7 @@ int perf_options_parse(struct perf_options *options, const struct tool *which, c
                        char *argv[]);
 
 const char *sync_name(enum perf_sync sync);
+const char *lock_name(enum perf_lock lock);
 const char *window_name(enum perf_window window);
 const char *memory_name(enum perf_memory memory);
 

@@ -14,7 +14,8 @@ struct report_row {
 	long depth;
 	long iterations;      /* operations counted */
 	struct stats latency; /* microseconds; TOOL_LATENCY */
-	double peak_per_s;    /* operations a second in the best batch, and over all; TOOL_BANDWIDTH */
+	double yields_per_turn;
+	double peak_per_s; /* operations a second in the best batch, and over all; TOOL_BANDWIDTH */
 	double average_per_s;
 };
 

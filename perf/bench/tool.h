@@ -18,13 +18,16 @@ enum tool_flow {
 	FLOW_GET_FROM_HUB = 8,
 	FLOW_PUT_TO_NEXT = 16, /* from rank 0 to rank 1 only */
 	FLOW_PUT_ALL = 32,
+	FLOW_PUT_TO_LAST = 64,
+	FLOW_ADD_TO_LAST = 128,   /* sums of doubles */
+	FLOW_COUNT_AT_LAST = 256, /* REPEATS times 1, of each origin */
 };
 
 /* What the tool makes of the options. */
 struct tool_plan {
 	enum perf_pattern pattern;
 	unsigned flow;  /* of enum tool_flow */
-	double factor;  /* a sample is multiplied by it: 0.5 where a turn goes there and back */
+	double factor;  /* a sample is multiplied by it: 0.5 where a turn goes there and back. */
 	bool isolated;  /* each turn follows a barrier that is not timed, and the hub comes late */
 	bool any_ranks; /* the job may have more ranks than hub and neighbours */
 	bool both_ways; /* bandwidth: the data of both directions count */
@@ -35,11 +38,13 @@ struct tool {
 	const char *what; /* one line for --help */
 	enum tool_kind kind;
 	enum perf_sync sync; /* defaults */
+	enum perf_lock lock;
 	size_t size_bytes;
 	long iterations;
 	const long *depths;  /* bandwidth: swept unless -t is given; ends with 0. NULL: 128 */
 	const char *refuses; /* options without meaning here: "-t --shape" */
 	bool empty;          /* size 0 has a meaning: synchronisation without data */
+	bool doubles;        /* sizes are multiples of 8 bytes */
 	/* Returns 0, or 2 after telling what does not go together. */
 	int (*plan)(const struct perf_options *options, struct tool_plan *plan);
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# find.sh - what this machine has: the device, the rivals, stock perftest; sets kind, device, and the function sides_of
+# find.sh - what this machine has: the device, the rivals, stock perftest; the layer for MPI programs; sets kind, device, and the function sides_of
 
 # The rivals. Open MPI takes its component by --mca osc; those that cannot make a window of one kind fail in the first round
 # and are left out of that comparison.
@@ -30,6 +30,7 @@ device_address() {
 find_rivals() {
 	local rival
 	rivals=
+	[ -z "$quick" ] || openmpi_sides=openmpi-sm
 	[ "$kind" = soft ] || return 0
 	[ -x build/bin/openmpi_put_lat ] && command -v mpirun.openmpi >/dev/null && rivals=$openmpi_sides
 	[ -x build/bin/mpich_put_lat ] && command -v mpirun.mpich >/dev/null && rivals="$rivals $mpich_sides"
@@ -40,9 +41,21 @@ find_rivals() {
 	[ -n "$rivals" ] || echo "perf/compare: no rivals here; tests/deps perf and make perf-programs bring them" >&2
 }
 
+# The rivals' own programs under oriel-mpi.
+find_layers() {
+	local mpi
+	layers=
+	[ "$kind" = soft ] || return 0
+	for mpi in openmpi mpich; do
+		[[ $rivals == *$mpi* ]] && [ -e build/lib/mpi/liboriel-mpi-$mpi.so ] && layers="$layers on_$mpi"
+	done
+	return 0
+}
+
 find_all() {
 	find_device
 	find_rivals
+	find_layers
 	perftest=
 	command -v ib_write_lat >/dev/null && perftest=perftest
 	shm=
@@ -59,6 +72,7 @@ sides_of() {
 	for word in ${1//,/ }; do
 		case $word in
 		rivals) sides="$sides $rivals" ;;
+		layers) sides="$sides $layers" ;;
 		shm) sides="$sides $shm" ;;
 		perftest) sides="$sides $perftest" ;;
 		*) sides="$sides $word" ;;

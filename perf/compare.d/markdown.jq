@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# markdown.jq - compare.json as README's sentences ($part "front") or as all tables of perf/results.md ($part "all")
+# markdown.jq - compare.json as README's sentences ($part "front"), its table of MPI programs ($part "mpi"), or as all tables of
+# perf/results.md ($part "all")
 
 def number:
   if . == null then "–" elif . < 10 then (. * 100 | round / 100) elif . < 100 then (. * 10 | round / 10)
@@ -71,7 +72,27 @@ def front_rdma:
   first(.rows[] | select(.figure == "put ping-pong" and .size_bytes == 8)) as $put
   | "Over SoftRoCE, a put of 8 bytes there and one back take \($put.ratio | ratio) times as long as on bare verbs.";
 
-if $part == "front" then
+# MPI programs without oriel-mpi, by the best way that the MPI has, and with it. Nothing where that was not measured.
+def of_mpi($all; $mpi; $id; $size):
+  [$all.cells[] | select(.id == $id and .size_bytes == $size and (.side | startswith($mpi)))]
+  | if length == 0 then null else min_by(.median).median end;
+def mpi_line($all; $what; $id; $size):
+  [$what, ("openmpi", "mpich") as $mpi | of_mpi($all; $mpi; $id; $size), cell($all; $id; "on_" + $mpi; $size).median]
+  | [.[0], (.[1:][] | number)] | line;
+def mpi_table:
+  . as $all
+  | if any(.cells[]; .side | startswith("on_")) then
+      (["µs, allocated memory", "Open MPI", "under oriel-mpi", "MPICH", "under oriel-mpi"] | line, rule),
+      mpi_line($all; "epoch with one put of 8 bytes, pscw"; "put_lat.allocate.pscw"; 8),
+      mpi_line($all; "the same, fence"; "put_lat.allocate.fence"; 8),
+      mpi_line($all; "put of 64 KiB and flush"; "put_lat.allocate.lock_all"; 65536),
+      mpi_line($all; "lock, put, unlock"; "lock.exclusive.allocate"; 8),
+      mpi_line($all; "fetch_and_op"; "fop.allocate"; 8),
+      mpi_line($all; "accumulate of 64 doubles"; "acc_lat.allocate"; 512)
+    else empty end;
+
+if $part == "mpi" then mpi_table
+elif $part == "front" then
   if .kind == "soft" then front_soft else front_rdma end
 else
   where, "", (if .kind == "soft" then overview, "" else empty end), (.rows | rows), "", verdicts

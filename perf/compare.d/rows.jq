@@ -16,13 +16,26 @@ def best_rival($id; $size):
   [$cells[0][] | select(.id == $id and .size_bytes == $size and is_rival)]
   | if length == 0 then null elif .[0].at_most then min_by(.median) else max_by(.median) end;
 
-# "raw", "rivals", or another line's: "put_lat.allocate.pscw@shm".
+# "raw", "rivals", a number in the figure's unit, or another line's: "put_lat.allocate.pscw@shm".
 def against($id; $word; $size):
-  if $word == "rivals" then best_rival($id; $size)
+  if $word | test("^[0-9.]+$") then {side: "bound", median: ($word | tonumber)}
+  elif $word == "rivals" then best_rival($id; $size)
   elif ($word | contains("@")) then ($word | split("@")) as $two | cell($two[0]; $two[1]; $size)
   else cell($id; $word; $size) end;
 
-def ratios($a; $b): [$a.values[] as $x | $b.values[] | select(.round == $x.round and .value > 0) | $x.value / .value];
+def ratios($a; $b):
+  if $b.values == null then [$a.values[].value / $b.median] else [$a.values[] as $x | $b.values[] | select(.round == $x.round and .value > 0) | $x.value / .value] end;
+
+# A bar that ends with ~ leaves 3 % more where bare shared memory is within 5 % of the other side; one that ends with % is
+# not judged where the rounds spread 10 % or more.
+def eased($bar; $other; $limit):
+  if $limit and $other and $limit >= 0.95 * $other then "<=1.03" else $bar | rtrimstr("~") end;
+def settled($bar; $ratios):
+  if ($ratios | length > 0) and ($ratios | max) < 1.1 * ($ratios | min) then $bar | rtrimstr("%") else "-" end;
+def bar_of($bar; $other; $limit; $ratios):
+  if $bar | endswith("~") then eased($bar; $other; $limit)
+  elif $bar | endswith("%") then settled($bar; $ratios)
+  else $bar end;
 
 def verdict($bar; $ratio):
   if $bar == "-" then "-"
@@ -37,10 +50,11 @@ def compared($line; $size):
   | against($line.id; $line.against; $size) as $b
   | (if $a and $b then ratios($a; $b) else [] end) as $all
   | (if $all | length > 0 then ($all | median) else null end) as $ratio
+  | bar_of($line.bar; $b.median; cell($line.id; "shm"; $size).median; $all) as $bar
   | {figure: $line.what, id: $line.id, size_bytes: $size, side: $line.side, unit: $a.unit, value: $a.median,
      low: $a.low, high: $a.high, against: ($b.side // $line.against), other: $b.median,
      ratio: $ratio, ratio_low: ($all | min), ratio_high: ($all | max),
-     bar: $line.bar, verdict: verdict($line.bar; $ratio)};
+     bar: $bar, verdict: verdict($bar; $ratio)};
 
 # Figures that come with their own bound, which may differ from round to round; the ratio is that to the bound.
 def bounded($line):

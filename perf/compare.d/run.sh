@@ -38,6 +38,8 @@ starter() { # side, ranks
 			"mpirun.openmpi -q --oversubscribe --bind-to core -n $2 --mca osc ${1#openmpi-}"
 		;;
 	mpich) echo "mpirun.mpich -bind-to core -n $2" ;;
+	on_openmpi) echo "$(starter openmpi-sm,rdma "$2") build/bin/oriel-mpi" ;;
+	on_mpich) echo "$(starter mpich "$2") build/bin/oriel-mpi" ;;
 	raw) echo "build/bin/oriel-run -n $2 --grace 1 ${address:+--addr $address} $pin $soft" ;;
 	*) echo "build/bin/oriel-run -n $2 --grace 1 --device $device ${address:+--addr $address} $pin" ;;
 	esac
@@ -52,10 +54,12 @@ run_tool() { # id, side, tool, operations, sizes, options...
 	esac
 	# Its fixed port may be somebody else's.
 	[ "$side" != raw ] || set -- -p $((20000 + RANDOM % 10000)) "$@"
-	[[ $* =~ --neighbours\ ([0-9]+) ]] && ranks=$((BASH_REMATCH[1] + 1))
-	program=build/bin/${side%%-*}_$tool
+	[[ $* =~ (--neighbours|-q)\ ([0-9]+) ]] && ranks=$((BASH_REMATCH[2] + 1))
+	program=${side%%-*}
+	program=build/bin/${program#on_}_$tool
+	[[ $tool == flush_lat || $tool == fop_lat || $tool == cas_lat ]] || set -- --sizes "$sizes" "$@"
 	# shellcheck disable=SC2046 # words
-	limited "$limit_s" $(starter "$side" "$ranks") "$program" -F -n "$n" --sizes "$sizes" \
+	limited "$limit_s" $(starter "$side" "$ranks") "$program" -F -n "$n" \
 		--out_json_file="$work/run.json" "$@" >"$work/run.txt" 2>&1 </dev/null && cat "$work/run.json"
 }
 

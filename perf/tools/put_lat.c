@@ -2,12 +2,13 @@
 /* put_lat.c - latency of a put: one way, as half of a put there and a put back */
 #include <stdio.h>
 
+#include "bench/options.h"
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)
 {
-	if (options->sync == SYNC_FLUSH && options->neighbours > 1)
-		return fprintf(stderr, "put_lat: with -S flush there is one neighbour\n"), 2;
+	if (options->sync != SYNC_PSCW && options->sync != SYNC_FENCE && options->neighbours > 1)
+		return fprintf(stderr, "put_lat: with -S %s there is one neighbour\n", sync_name(options->sync)), 2;
 	*plan = (struct tool_plan){
 		.pattern = PATTERN_PUT_LAT,
 		.flow = FLOW_PUT_FROM_HUB | FLOW_PUT_TO_HUB,
@@ -18,13 +19,14 @@ static int plan(const struct perf_options *options, struct tool_plan *plan)
 
 const struct tool tool = {
 	.name = "put_lat",
-	.what = "Latency of a put, one way: half of a turn in which rank 0 puts to rank 1 and rank 1 puts back.\n"
-			"With pscw and fence a turn is an epoch there and an epoch back, as OSU's put latency; with flush the\n"
-			"other side polls the last byte, as ib_write_lat.",
+	.what =
+		"Latency of a put, one way: half of a turn in which rank 0 puts to rank 1 and rank 1 puts back.\n"
+		"With pscw and fence a turn is an epoch there and an epoch back, as OSU's put latency; with flush and lock\n"
+		"the other side polls the last byte, as ib_write_lat.",
 	.kind = TOOL_LATENCY,
 	.sync = SYNC_PSCW,
 	.size_bytes = 8,
 	.iterations = 1000,
-	.refuses = "-t -l --shape --post",
+	.refuses = "-t -l --shape --post --target",
 	.plan = plan,
 };

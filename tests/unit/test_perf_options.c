@@ -91,6 +91,10 @@ static void options__long_names(void)
 	CU_ASSERT_EQUAL(parsed.align_bytes, 3);
 	CU_ASSERT_FALSE(parsed.post_late);
 	CU_ASSERT_STRING_EQUAL(parsed.json_file, "perf_out.json");
+	CU_ASSERT_FALSE(parsed.outside);
+	CU_ASSERT_EQUAL(parse("--target outside"), 0);
+	CU_ASSERT_TRUE(parsed.outside);
+	CU_ASSERT_EQUAL(parse("--target inside"), 2);
 	CU_ASSERT_EQUAL(parse("--out_json_file=x --out_json"), 0);
 	CU_ASSERT_STRING_EQUAL(parsed.json_file, "x");
 }

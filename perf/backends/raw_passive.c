@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * raw_passive.c - locks, atomics and signals on bare verbs
+ *
+ * The messages are Oriel's. A shared lock is a write of this rank's word and a read of the header;
+ * an exclusive one a write, a fetch-and-add on the tickets and reads of header and members. What
+ * gives a lock back follows the data in its list. Where the lock is not free the header is read again
+ * and again, which no other rank's turns here wait for long.
+ */
+#include <stdio.h>
+
+#include "backends/raw.h"
+
+enum member_state { MEMBER_ABSENT, MEMBER_ASK, MEMBER_WAIT, MEMBER_INTENT, MEMBER_TICKET };
+
+static const uint64_t absent = MEMBER_ABSENT, ask = MEMBER_ASK, intent = MEMBER_INTENT;
+
+/* Requests. */
+
+static uint64_t lock_there(const struct raw_peer *peer, size_t offset)
+{
+	return peer->there.shared + offsetof(struct raw_shared, lock) + offset;
+}
+
+static uint64_t member_there(const struct raw_peer *peer)
+{
+	return lock_there(peer, offsetof(struct raw_lock, members) + (size_t)raw.rank * sizeof(struct raw_member));
+}
+
+static void append_read(struct raw_list *list, const struct raw_peer *peer, void *here, size_t bytes, uint64_t there)
+{
+	raw_append(list, IBV_WR_RDMA_READ, here, raw.shared_mr, bytes, there, peer->there.shared_rkey);
+}
+
+/* The header, and `next` once more: devices may tear it. */
+static void append_header(struct raw_list *list, const struct raw_peer *peer)
+{
+	struct raw_seen *seen = &raw.shared->seen;
+
+	append_read(list, peer, seen->header, RAW_HEADER_BYTES, lock_there(peer, 0));
+	append_read(list, peer, &seen->next_again, sizeof(seen->next_again),
+	            lock_there(peer, offsetof(struct raw_lock, next)));
+}
+
+static void append_fetch_and_add(struct raw_list *list, const struct ibv_mr *mr, uint64_t *result, uint64_t add,
+                                 uint64_t there, uint32_t rkey)
+{
+	struct ibv_send_wr *wr = &list->wr[list->count];
+
+	raw_append(list, IBV_WR_ATOMIC_FETCH_AND_ADD, result, mr, sizeof(*result), there, rkey);
+	wr->wr.atomic.remote_addr = there;
+	wr->wr.atomic.compare_add = add;
+	wr->wr.atomic.rkey = rkey;
+}
+
+static int post_and_drain(struct raw_peer *peer, struct raw_list *list)
+{
+	return raw_post(peer, list, true) || raw_drain(peer, peer->posted);
+}
+
+/* Locks. */
+
+static uint64_t serving(void)
+{
+	return raw.shared->seen.header[0];
+}
+
+static int read_header(struct raw_peer *peer)
+{
+	struct raw_list list;
+
+	list.count = 0;
+	append_header(&list, peer);
+	return post_and_drain(peer, &list);
+}
+
+/* Until the writer that was in has left. */
+static int lock_shared(struct raw_peer *peer)
+{
+	struct raw_list list;
+
+	list.count = 0;
+	raw_append_word(&list, peer, &ask, member_there(peer));
+	append_header(&list, peer);
+	if (post_and_drain(peer, &list))
+		return 1;
+	for (uint64_t next = raw.shared->seen.next_again; serving() < next;) {
+		if (read_header(peer))
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether one of the others is in, or has asked without knowing of this writer. */
+static bool readers_are_in(void)
+{
+	for (int rank = 0; rank < raw.size; rank++) {
+		if (rank != raw.rank && raw.shared->seen.members[rank].state == MEMBER_ASK)
+			return true;
+	}
+	return false;
+}
+
+static void append_members(struct raw_list *list, const struct raw_peer *peer)
+{
+	append_read(list, peer, raw.shared->seen.members, (size_t)raw.size * sizeof(struct raw_member),
+	            lock_there(peer, offsetof(struct raw_lock, members)));
+}
+
+static int lock_exclusive(struct raw_peer *peer)
+{
+	struct raw_seen *seen = &raw.shared->seen;
+	struct raw_list list;
+
+	list.count = 0;
+	raw_append_word(&list, peer, &intent, member_there(peer));
+	append_fetch_and_add(&list, raw.shared_mr, &seen->ticket, 1, lock_there(peer, offsetof(struct raw_lock, next)),
+	                     peer->there.shared_rkey);
+	append_header(&list, peer);
+	append_members(&list, peer);
+	if (post_and_drain(peer, &list))
+		return 1;
+	while (serving() != seen->ticket || readers_are_in()) {
+		append_header(&list, peer);
+		append_members(&list, peer);
+		if (post_and_drain(peer, &list))
+			return 1;
+	}
+	return 0;
+}
+
+/* Data and release in one list. */
+static int put_and_unlock(const struct perf_turn *turn, struct raw_peer *peer, int to)
+{
+	uint64_t next = raw.shared->seen.ticket + 1;
+	struct raw_list list;
+
+	list.count = 0;
+	if (turn->size_bytes > 0)
+		raw_append_put(&list, peer, turn, 0, to);
+	if (turn->lock == LOCK_EXCLUSIVE)
+		raw_append_word(&list, peer, &next, lock_there(peer, 0));
+	raw_append_word(&list, peer, &absent, member_there(peer));
+	return post_and_drain(peer, &list);
+}
+
+static int lock_alone(const struct perf_turn *turn)
+{
+	int to = target_rank(turn);
+	struct raw_peer *peer = &raw.peers[to];
+
+	if (raw.size > RAW_LOCKERS_MAX)
+		return fprintf(stderr, "raw: locks are for at most %d ranks\n", RAW_LOCKERS_MAX), 1;
+	if (is_target(turn))
+		return 0;
+	return (turn->lock == LOCK_SHARED ? lock_shared(peer) : lock_exclusive(peer)) || put_and_unlock(turn, peer, to);
+}
+
+/* Atomics. */
+
+static int fetch_and_add(const struct perf_turn *turn)
+{
+	struct raw_peer *peer = &raw.peers[target_rank(turn)];
+	struct perf_words *words = words_of(turn);
+	struct raw_list list;
+
+	for (int i = 0; !is_target(turn) && i < REPEATS; i++) {
+		list.count = 0;
+		append_fetch_and_add(&list, raw.origin_mr, &words->result, words->operand, peer->there.window + word_disp(turn),
+		                     peer->there.window_rkey);
+		if (post_and_drain(peer, &list))
+			return 1;
+	}
+	return 0;
+}
+
+static int swap(const struct perf_turn *turn)
+{
+	struct raw_peer *peer = &raw.peers[target_rank(turn)];
+	struct perf_words *words = words_of(turn);
+	struct raw_list list;
+
+	for (int i = 0; !is_target(turn) && i < REPEATS; i++) {
+		list.count = 0;
+		append_fetch_and_add(&list, raw.origin_mr, &words->result, words->compare, peer->there.window + word_disp(turn),
+		                     peer->there.window_rkey);
+		list.wr[0].opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+		list.wr[0].wr.atomic.swap = words->operand;
+		if (post_and_drain(peer, &list))
+			return 1;
+		expect_next(words);
+	}
+	return 0;
+}
+
+/* Signals. */
+
+/* Value and count in one write, behind the data; waited for only where the data's memory is lent. */
+static int put_and_signal(const struct perf_turn *turn)
+{
+	int to = 1 - turn->rank;
+	struct raw_peer *peer = &raw.peers[to];
+	uint64_t slot[2] = { turn->mark, ++peer->completes_sent };
+	struct raw_list list;
+
+	list.count = 0;
+	raw_append_put(&list, peer, turn, 0, to);
+	raw_append(&list, IBV_WR_RDMA_WRITE, slot, raw.shared_mr, sizeof(slot),
+	           peer->there.shared + offsetof(struct raw_shared, signals), peer->there.shared_rkey);
+	if (turn->size_bytes <= raw.inline_max)
+		return raw_post(peer, &list, false);
+	return post_and_drain(peer, &list);
+}
+
+static int await_signal(const struct perf_turn *turn)
+{
+	struct raw_peer *peer = &raw.peers[1 - turn->rank];
+	uint64_t count = ++peer->completes_awaited;
+
+	for (long spins = 0; __atomic_load_n(&raw.shared->signals[1], __ATOMIC_ACQUIRE) != count; spins++) {
+		if (raw_look_on(peer, spins))
+			return 1;
+	}
+	return 0;
+}
+
+static int signal_lat(const struct perf_turn *turn)
+{
+	if (turn->rank == 0)
+		return put_and_signal(turn) || await_signal(turn);
+	return await_signal(turn) || put_and_signal(turn);
+}
+
+perf_turn_fn raw_passive_turn(enum perf_pattern pattern)
+{
+	switch (pattern) {
+	case PATTERN_LOCK:
+		return lock_alone;
+	case PATTERN_FOP:
+		return fetch_and_add;
+	case PATTERN_CAS:
+		return swap;
+	case PATTERN_SIGNAL:
+		return signal_lat;
+	default:
+		return NULL;
+	}
+}
