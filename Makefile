@@ -28,14 +28,16 @@ include lib/soft/soft.mk
 include lib/lib.mk
 include include/man.mk
 include perf/perf.mk
+include lib/mpi/mpi.mk
 include tests/tests.mk
 include tests/mpi/mpi-tests.mk
+include tests/mpi/layer/layer.mk
 
 # What there is to make.
 
-programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft
+programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft $(B)/bin/oriel-mpi
 
-all: lib soft $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
+all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && tests/all
@@ -51,7 +53,7 @@ clean:
 distclean:
 	rm -rf $(B)
 
-install: lib soft $(programs) $(perf_installed) man
+install: lib soft mpi $(programs) $(perf_installed) man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/oriel/soft $(DESTDIR)$(INCLUDEDIR)
 	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
 	install -m 755 $(programs) $(perf_installed) $(DESTDIR)$(BINDIR)
@@ -61,6 +63,7 @@ install: lib soft $(programs) $(perf_installed) man
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so
 	install -m 755 $(soft_libs) $(DESTDIR)$(LIBDIR)/oriel/soft
+	$(if $(mpi_libs),install -d $(DESTDIR)$(LIBDIR)/oriel/mpi && install -m 755 $(mpi_libs) $(DESTDIR)$(LIBDIR)/oriel/mpi)
 	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(man_7) $(DESTDIR)$(MANDIR)/man7

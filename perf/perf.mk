@@ -51,7 +51,7 @@ $(foreach rival,$(perf_rivals),$(eval $(call perf_rival,$(rival))))
 # Measuring.
 
 .PHONY: perf perf-rxe perf-start perf-readme perf-programs
-perf-programs: all soft-tests $(perf_shm_bin) $(perf_mpi_bin)
+perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin)
 
 perf:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs

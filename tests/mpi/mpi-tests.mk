@@ -10,7 +10,7 @@ mpi_cflags = -std=c11 -D_GNU_SOURCE -Iinclude $(filter-out -Wpedantic,$(WARNINGS
 mpi_a = $(B)/lib/liboriel.a $(LIBS)
 
 .PHONY: mpi-tests
-mpi-tests: $(B)/tests/mpi/host $(perf_rivals:%=$(B)/tests/mpi/with_mpi-%) $(foreach mpi,$(perf_rivals),$(mpi_ways:%=$(B)/tests/mpi/beside-$(mpi)-%))
+mpi-tests: layer-tests $(B)/tests/mpi/host $(perf_rivals:%=$(B)/tests/mpi/with_mpi-%) $(foreach mpi,$(perf_rivals),$(mpi_ways:%=$(B)/tests/mpi/beside-$(mpi)-%))
 
 $(B)/tests/mpi/host: $(B)/obj/tests/mpi/host.o
 	$(link) $^

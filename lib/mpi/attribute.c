@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* attribute.c - what a window tells of itself where that of its carrier would be wrong. */
+#include "mpi/attribute.h"
+
+#include <stdint.h>
+
+#include "mpi/calls.h"
+
+int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+	const struct window *window = window_of(win);
+
+	return window ? PMPI_Group_excl(window->group, 0, NULL, group) : own.Win_get_group(win, group);
+}
+TAKEN(Win_get_group);
+
+/* The value of a predefined attribute, or NULL. The base is its address itself; the others are told by pointers. */
+static void *predefined(struct window *window, int keyval)
+{
+	switch (keyval) {
+	case MPI_WIN_BASE:
+		return window->base;
+	case MPI_WIN_SIZE:
+		return &window->size_bytes;
+	case MPI_WIN_DISP_UNIT:
+		return &window->own_unit;
+	case MPI_WIN_CREATE_FLAVOR:
+		return &window->flavor;
+	case MPI_WIN_MODEL:
+		return &window->model;
+	default:
+		return NULL;
+	}
+}
+
+int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+	struct window *window = window_of(win);
+	void *value = window ? predefined(window, win_keyval) : NULL;
+
+	if (!value && !(window && win_keyval == MPI_WIN_BASE))
+		return own.Win_get_attr(win, win_keyval, attribute_val, flag);
+	*(void **)attribute_val = value;
+	*flag = 1;
+	return MPI_SUCCESS;
+}
+TAKEN(Win_get_attr);
+
+int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+	struct window *window = window_of(win);
+	int rc = own.Win_set_attr(win, win_keyval, attribute_val);
+
+	if (window && rc == MPI_SUCCESS)
+		keyvals_add(&window->keyvals, win_keyval);
+	return rc;
+}
+TAKEN(Win_set_attr);
+
+bool attribute_number(const struct window *window, int keyval, MPI_Aint *number)
+{
+	switch (keyval) {
+	case MPI_WIN_BASE:
+		*number = (MPI_Aint)(uintptr_t)window->base;
+		return true;
+	case MPI_WIN_SIZE:
+		*number = window->size_bytes;
+		return true;
+	case MPI_WIN_DISP_UNIT:
+		*number = window->own_unit;
+		return true;
+	case MPI_WIN_CREATE_FLAVOR:
+		*number = window->flavor;
+		return true;
+	case MPI_WIN_MODEL:
+		*number = window->model;
+		return true;
+	default:
+		return false;
+	}
+}

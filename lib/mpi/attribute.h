@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * attribute.h - the predefined attributes of a window, which are the layer's to tell
+ */
+#ifndef ORIEL_MPI_ATTRIBUTE_H
+#define ORIEL_MPI_ATTRIBUTE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "mpi/window.h"
+
+/* Its value as a number, as Fortran has it; false: it is none of the predefined ones. */
+bool attribute_number(const struct window *window, int keyval, MPI_Aint *number);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * board.h - every rank's value, once in each node's memory
+ */
+#ifndef ORIEL_MPI_BOARD_H
+#define ORIEL_MPI_BOARD_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BOARD_VALUE_MAX 255
+
+struct board_entry {
+	uint8_t size_bytes;
+	uint8_t value[BOARD_VALUE_MAX];
+};
+
+struct board {
+	int rank, size, local_rank, local_size;
+	struct board_entry mine;
+	struct board_entry *all; /* by rank of MPI_COMM_WORLD; filled by board_exchange, read by any thread afterwards */
+	int *done;               /* behind all; stored with release, loaded with acquire */
+	MPI_Comm node;
+	MPI_Win memory;
+	void *alone; /* in its place, where the node has one rank */
+};
+
+/* Collective over MPI_COMM_WORLD. 0, or -1, which other ranks need not have; board_close in any case. */
+int board_open(struct board *board);
+
+/* Make everybody's mine known: collective, once all have a board. 0, or -1 as above. */
+int board_exchange(struct board *board);
+
+void board_close(struct board *board);
+
+/* As put and get of oriel_bootstrap; context is the board. */
+int board_put(void *context, const void *value, size_t size_bytes);
+int board_get(void *context, int rank, void *value, size_t *size_bytes);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* calls.c - see calls.h. */
+#include "mpi/calls.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+struct own_calls own;
+
+#ifdef OMPI_MAJOR_VERSION
+static const char *const others[] = { "libmpich.so.12", "libmpi.so.12" };
+#else
+static const char *const others[] = { "libmpi.so.40" };
+#endif
+
+/* ISO C has no cast from an object's address to a function's. */
+static void find(void *scope, const char *name, void *function)
+{
+	void *found = dlsym(scope, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+static void fill(void *scope)
+{
+#define X(name) find(scope, "PMPI_" #name, &own.name);
+	CALLS(X)
+#undef X
+}
+
+__attribute__((constructor)) static void fill_at_load(void)
+{
+	fill(RTLD_NEXT);
+}
+
+const char *calls_of_another_mpi(void)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		void *library = dlopen(others[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		if (library) {
+			fill(library);
+			return others[i];
+		}
+	}
+	return NULL;
+}
+
+int calls_reach(const char *library)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+
+	return handle && dlsym(handle, "PMPI_Comm_rank") == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
+}

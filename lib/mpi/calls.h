@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * calls.h - the calls of MPI that the layer takes, and the MPI's own functions for them
+ *
+ * DESIGN NOTES
+ *
+ * The layer is preloaded. It defines each call of the list by both its names, MPI_X and PMPI_X: Fortran's bindings of
+ * Open MPI end in the second, and so do profiling tools that a program brings along. What it does not do itself it passes on
+ * by the table `own`, which holds what the process would have called without the layer. Calls that are not taken are
+ * made by their names, and only by PMPI_X.
+ *
+ * The list is the one place that names them all; tests/mpi/layer/calls compares it with what the MPI's mpi.h declares. What of
+ * the chapter is not in it works on the carrier of a window (window.h) as it is.
+ */
+#ifndef ORIEL_MPI_CALLS_H
+#define ORIEL_MPI_CALLS_H
+
+#include <mpi.h>
+
+#define CALLS_OF_WINDOWS(X) \
+	X(Win_create)           \
+	X(Win_allocate)         \
+	X(Win_allocate_shared)  \
+	X(Win_create_dynamic)   \
+	X(Win_free)             \
+	X(Win_attach)           \
+	X(Win_detach)           \
+	X(Win_shared_query) X(Win_get_attr) X(Win_set_attr) X(Win_get_group) X(Win_get_info) X(Win_set_info) X(Alloc_mem) X(Free_mem)
+#define CALLS_OF_OPERATIONS(X) \
+	X(Put)                     \
+	X(Get)                     \
+	X(Accumulate)              \
+	X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate)
+#define CALLS_OF_EPOCHS(X) \
+	X(Win_fence)           \
+	X(Win_post)            \
+	X(Win_start)           \
+	X(Win_complete)        \
+	X(Win_wait)            \
+	X(Win_test)            \
+	X(Win_lock)            \
+	X(Win_unlock)          \
+	X(Win_lock_all)        \
+	X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)
+#define CALLS_OF_REQUESTS(X) \
+	X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status)
+#define CALLS_OF_THE_JOB(X) X(Init) X(Init_thread) X(Error_string) X(Group_free)
+
+/* Forms for large counts, of MPI-4. */
+#if MPI_VERSION >= 4
+#define CALLS_LARGE(X)       \
+	X(Win_create_c)          \
+	X(Win_allocate_c)        \
+	X(Win_allocate_shared_c) \
+	X(Win_shared_query_c)    \
+	X(Put_c) X(Get_c) X(Accumulate_c) X(Get_accumulate_c) X(Rput_c) X(Rget_c) X(Raccumulate_c) X(Rget_accumulate_c)
+#else
+#define CALLS_LARGE(X)
+#endif
+
+#define CALLS(X)        \
+	CALLS_OF_THE_JOB(X) \
+	CALLS_OF_WINDOWS(X) CALLS_OF_OPERATIONS(X) CALLS_OF_EPOCHS(X) CALLS_OF_REQUESTS(X) CALLS_LARGE(X)
+
+struct own_calls {
+#define X(name) __typeof__(MPI_##name) *name;
+	CALLS(X)
+#undef X
+};
+
+extern struct own_calls own;
+
+/* Behind the definition of MPI_X: PMPI_X is the same. */
+#define TAKEN(name) \
+	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
+
+/*
+ * Where the process has another MPI than this layer is for: fill `own` from that one, and return its name. Otherwise NULL.
+ * Asked when MPI is initialised, since a module may have brought it along after this library.
+ */
+const char *calls_of_another_mpi(void);
+
+/* Whether the calls that are not taken go to that one too: not where a module has brought it along, behind this library's. */
+int calls_reach(const char *library);
+
+#endif

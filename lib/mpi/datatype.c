@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* datatype.c - see datatype.h. */
+#include "mpi/datatype.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "mpi/contents.h"
+#include "mpi/flatten.h"
+
+struct table datatypes = TABLE_INITIAL;
+
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t learning = PTHREAD_MUTEX_INITIALIZER;
+
+static void release(struct datatype *datatype)
+{
+	if (datatype)
+		layout_free(&datatype->maker);
+	free(datatype);
+}
+
+static int type_freed(MPI_Datatype handle, int key, void *value, void *extra)
+{
+	(void)key, (void)extra;
+	table_remove(&datatypes, TABLE_KEY(handle));
+	release(value);
+	return MPI_SUCCESS;
+}
+
+static void make_keyval(void)
+{
+	PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_freed, &keyval, NULL);
+}
+
+/* The maker of the first layout goes on with the second. */
+static int describe(struct datatype *datatype, MPI_Datatype handle)
+{
+	struct flattening bytes = { .whole_pairs = false }, elements = { .whole_pairs = true };
+	size_t value_bytes, index_offset;
+
+	datatype->bytes = datatype->elements = flatten(&bytes, handle);
+	datatype->extent_bytes = extent_of(handle);
+	datatype->size_bytes = datatype->bytes->size_bytes;
+	datatype->dense = datatype->bytes->kind == LAYOUT_RUN && (ptrdiff_t)datatype->size_bytes == datatype->extent_bytes;
+	datatype->element = bytes.mixed ? ELEMENT_NONE : bytes.element;
+	datatype->element_bytes = oriel_type_bytes(datatype->element);
+	if (!bytes.maker.failed && element_gap(datatype->element, &value_bytes, &index_offset)) {
+		elements.maker = bytes.maker;
+		datatype->elements = flatten(&elements, handle);
+		bytes.maker = elements.maker;
+	}
+	if (datatype->element_bytes)
+		datatype->element_count = datatype->elements->size_bytes / datatype->element_bytes;
+	datatype->maker = bytes.maker;
+	return bytes.maker.failed ? -1 : 0;
+}
+
+static int keep(struct datatype *datatype, MPI_Datatype handle)
+{
+	pthread_once(&keyval_once, make_keyval);
+	if (table_add(&datatypes, TABLE_KEY(handle), datatype))
+		return -1;
+	if (contents_predefined(handle) || PMPI_Type_set_attr(handle, keyval, datatype) == MPI_SUCCESS)
+		return 0;
+	table_remove(&datatypes, TABLE_KEY(handle));
+	return -1;
+}
+
+static struct datatype *learn(MPI_Datatype handle)
+{
+	struct datatype *datatype = calloc(1, sizeof(*datatype));
+
+	if (datatype && describe(datatype, handle) == 0 && keep(datatype, handle) == 0)
+		return datatype;
+	release(datatype);
+	return NULL;
+}
+
+/* Two threads may come with one datatype. */
+const struct datatype *datatype_learn(MPI_Datatype handle)
+{
+	struct datatype *known;
+
+	if (handle == MPI_DATATYPE_NULL)
+		return NULL;
+	pthread_mutex_lock(&learning);
+	known = table_find(&datatypes, TABLE_KEY(handle));
+	if (!known)
+		known = learn(handle);
+	pthread_mutex_unlock(&learning);
+	return known;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* epoch.c - the calls that open, close and complete epochs. */
+#include "mpi/calls.h"
+#include "mpi/error.h"
+#include "mpi/members.h"
+#include "mpi/window.h"
+
+static const struct {
+	int mpi, oriel;
+} modes[] = {
+	{ MPI_MODE_NOCHECK, ORIEL_MODE_NOCHECK },     { MPI_MODE_NOSTORE, ORIEL_MODE_NOSTORE },
+	{ MPI_MODE_NOPUT, ORIEL_MODE_NOPUT },         { MPI_MODE_NOPRECEDE, ORIEL_MODE_NOPRECEDE },
+	{ MPI_MODE_NOSUCCEED, ORIEL_MODE_NOSUCCEED },
+};
+
+/* Of those that the call has a use for. */
+static int assertions(int given, int useful)
+{
+	int oriel = 0;
+
+	for (size_t i = 0; given && i < sizeof(modes) / sizeof(*modes); i++)
+		if (given & modes[i].mpi)
+			oriel |= modes[i].oriel;
+	return oriel & useful;
+}
+
+#define FENCE_MODES (ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED)
+#define POST_MODES (ORIEL_MODE_NOCHECK | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT)
+
+int MPI_Win_fence(int assert, MPI_Win win)
+{
+	struct window *window = window_of(win);
+
+	if (!window)
+		return own.Win_fence(assert, win);
+	return error_of_call(window, oriel_win_fence(window->win, assertions(assert, FENCE_MODES)));
+}
+TAKEN(Win_fence);
+
+static uint64_t
+	groups_freed; /* changed atomically; a program that uses a group orders that with its being freed itself */
+
+int MPI_Group_free(MPI_Group *group)
+{
+	__atomic_add_fetch(&groups_freed, 1, __ATOMIC_RELAXED); /* for is_last */
+	return own.Group_free(group);
+}
+TAKEN(Group_free);
+
+static uint64_t freed_so_far(void)
+{
+	return __atomic_load_n(&groups_freed, __ATOMIC_RELAXED);
+}
+
+static int is_last(const struct last_group *last, MPI_Group group)
+{
+	return last->members && last->group == group && last->freed == freed_so_far();
+}
+
+static int find_members(const struct window *window, MPI_Group group, struct last_group *last)
+{
+	int rc;
+
+	if (is_last(last, group))
+		return 0;
+	if (last->members)
+		oriel_group_free(&last->members);
+	last->group = group;
+	last->freed = freed_so_far();
+	rc = members_of_group(group, window->group, window->members, &last->members);
+	if (rc)
+		last->members = NULL;
+	return rc;
+}
+
+int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+	struct window *window = window_of(win);
+	int rc;
+
+	if (!window)
+		return own.Win_post(group, assert, win);
+	rc = find_members(window, group, &window->posted);
+	if (rc == 0)
+		rc = oriel_win_post(window->win, window->posted.members, assertions(assert, POST_MODES));
+	return error_of_call(window, rc);
+}
+TAKEN(Win_post);
+
+int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+	struct window *window = window_of(win);
+	int rc;
+
+	if (!window)
+		return own.Win_start(group, assert, win);
+	rc = find_members(window, group, &window->started);
+	if (rc == 0)
+		rc = oriel_win_start(window->win, window->started.members, assertions(assert, ORIEL_MODE_NOCHECK));
+	return error_of_call(window, rc);
+}
+TAKEN(Win_start);
+
+int MPI_Win_test(MPI_Win win, int *flag)
+{
+	const struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_test(window->win, flag)) : own.Win_test(win, flag);
+}
+TAKEN(Win_test);
+
+int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+	enum oriel_lock_type type = lock_type == MPI_LOCK_EXCLUSIVE ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED;
+
+	if (!window)
+		return own.Win_lock(lock_type, rank, assert, win);
+	if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
+		return error_on_window(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock: the lock's type is none of the two");
+	if (rank == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	return error_of_call(window, oriel_win_lock(window->win, type, rank, assertions(assert, ORIEL_MODE_NOCHECK)));
+}
+TAKEN(Win_lock);
+
+int MPI_Win_lock_all(int assert, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	if (!window)
+		return own.Win_lock_all(assert, win);
+	return error_of_call(window, oriel_win_lock_all(window->win, assertions(assert, ORIEL_MODE_NOCHECK)));
+}
+TAKEN(Win_lock_all);
+
+/* Calls of a window alone, of a window and a rank, and of a window and all of its ranks. */
+#define DEFINE_ON_WINDOW(name, oriel)                                              \
+	int MPI_##name(MPI_Win win)                                                    \
+	{                                                                              \
+		const struct window *window = window_of(win);                              \
+                                                                                   \
+		return window ? error_of_call(window, oriel(window->win)) : own.name(win); \
+	}                                                                              \
+	TAKEN(name)
+#define DEFINE_ON_RANK(name, oriel)                                                                   \
+	int MPI_##name(int rank, MPI_Win win)                                                             \
+	{                                                                                                 \
+		const struct window *window = window_of(win);                                                 \
+                                                                                                      \
+		if (!window)                                                                                  \
+			return own.name(rank, win);                                                               \
+		return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel(window->win, rank)); \
+	}                                                                                                 \
+	TAKEN(name)
+#define DEFINE_ON_ALL(name, oriel)                                                                 \
+	int MPI_##name(MPI_Win win)                                                                    \
+	{                                                                                              \
+		const struct window *window = window_of(win);                                              \
+                                                                                                   \
+		return window ? error_of_call(window, oriel(window->win, ORIEL_RANK_ALL)) : own.name(win); \
+	}                                                                                              \
+	TAKEN(name)
+
+DEFINE_ON_WINDOW(Win_complete, oriel_win_complete);
+DEFINE_ON_WINDOW(Win_wait, oriel_win_wait);
+DEFINE_ON_WINDOW(Win_unlock_all, oriel_win_unlock_all);
+DEFINE_ON_WINDOW(Win_sync, oriel_win_sync);
+DEFINE_ON_RANK(Win_unlock, oriel_win_unlock);
+DEFINE_ON_RANK(Win_flush, oriel_win_flush);
+DEFINE_ON_RANK(Win_flush_local, oriel_win_flush_local);
+DEFINE_ON_ALL(Win_flush_all, oriel_win_flush);
+DEFINE_ON_ALL(Win_flush_local_all, oriel_win_flush_local);

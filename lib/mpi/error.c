@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* error.c - see error.h. */
+#include "mpi/error.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "mpi/calls.h"
+#include "mpi/job.h"
+#include "oriel.h"
+
+#define CLASSES_MAX 32
+
+struct class_code {
+	int class;
+	int code;
+	char text[MPI_MAX_ERROR_STRING];
+};
+
+static struct class_code codes[CLASSES_MAX];
+static size_t code_count;
+static pthread_mutex_t codes_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct {
+	int class;
+	int code;
+} classes[] = {
+	{ ORIEL_ERR_ARG, MPI_ERR_ARG },           { ORIEL_ERR_HANDLE, MPI_ERR_WIN },
+	{ ORIEL_ERR_RANK, MPI_ERR_RANK },         { ORIEL_ERR_RANGE, MPI_ERR_RMA_RANGE },
+	{ ORIEL_ERR_ACCESS, MPI_ERR_ACCESS },     { ORIEL_ERR_SYNC, MPI_ERR_RMA_SYNC },
+	{ ORIEL_ERR_MEMORY, MPI_ERR_NO_MEM },     { ORIEL_ERR_OP, MPI_ERR_OP },
+	{ ORIEL_ERR_ATTACH, MPI_ERR_RMA_ATTACH }, { ORIEL_ERR_KIND, MPI_ERR_RMA_FLAVOR },
+	{ ORIEL_ERR_SHARED, MPI_ERR_RMA_SHARED },
+};
+
+int error_class(int rc)
+{
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+		if (classes[i].class == rc)
+			return classes[i].code;
+	return MPI_ERR_OTHER;
+}
+
+static struct class_code *find_code(int class)
+{
+	for (size_t i = 0; i < code_count; i++)
+		if (codes[i].class == class)
+			return &codes[i];
+	return NULL;
+}
+
+static struct class_code *add_code(int class)
+{
+	struct class_code *new = &codes[code_count];
+
+	if (code_count == CLASSES_MAX || PMPI_Add_error_code(class, &new->code))
+		return NULL;
+	new->class = class;
+	code_count++;
+	return new;
+}
+
+int error_code(int class, const char *text)
+{
+	struct class_code *code;
+
+	pthread_mutex_lock(&codes_lock);
+	code = find_code(class);
+	if (!code)
+		code = add_code(class);
+	if (code) {
+		snprintf(code->text, sizeof(code->text), "Oriel: %s", text);
+		PMPI_Add_error_string(code->code, code->text); /* for what the MPI itself says when it ends the program */
+	}
+	pthread_mutex_unlock(&codes_lock);
+	return code ? code->code : class;
+}
+
+/* MPICH has no text of anybody else's for a code of a class of its own. */
+int MPI_Error_string(int errorcode, char *string, int *resultlen)
+{
+	int rc = -1;
+
+	pthread_mutex_lock(&codes_lock);
+	for (size_t i = 0; i < code_count; i++)
+		if (codes[i].code == errorcode) {
+			*resultlen = snprintf(string, MPI_MAX_ERROR_STRING, "%s", codes[i].text);
+			rc = MPI_SUCCESS;
+		}
+	pthread_mutex_unlock(&codes_lock);
+	return rc == MPI_SUCCESS ? rc : own.Error_string(errorcode, string, resultlen);
+}
+TAKEN(Error_string);
+
+/* What an MPI says when it ends the program is less than this, or nothing to the point. */
+static void before_handler(MPI_Errhandler handler, const char *text)
+{
+	if (handler == MPI_ERRORS_ARE_FATAL)
+		job_warn("%s", text);
+	else
+		PMPI_Errhandler_free(&handler);
+}
+
+int error_on_window(const struct window *window, int class, const char *text)
+{
+	int code = error_code(class, text);
+	MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+
+	PMPI_Win_get_errhandler(window->handle, &handler);
+	before_handler(handler, text);
+	PMPI_Win_call_errhandler(window->handle, code);
+	return code;
+}
+
+int error_on_comm(MPI_Comm comm, int class, const char *text)
+{
+	int code = error_code(class, text);
+	MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+
+	PMPI_Comm_get_errhandler(comm, &handler);
+	before_handler(handler, text);
+	PMPI_Comm_call_errhandler(comm, code);
+	return code;
+}
+
+int error_of_oriel(const struct window *window, int rc)
+{
+	return error_on_window(window, error_class(rc), oriel_last_error());
+}

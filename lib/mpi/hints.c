@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* hints.c - see hints.h. */
+#include "mpi/hints.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/calls.h"
+#include "mpi/error.h"
+
+static bool is_one_of(const char *value, size_t bytes, const char *const names[])
+{
+	for (; *names; names++)
+		if (strlen(*names) == bytes && memcmp(*names, value, bytes) == 0)
+			return true;
+	return false;
+}
+
+static bool truth(const char *value)
+{
+	return is_one_of(value, strlen(value), (const char *const[]){ "true", "false", NULL });
+}
+
+static bool ops(const char *value)
+{
+	return is_one_of(value, strlen(value), (const char *const[]){ "same_op", "same_op_no_op", NULL });
+}
+
+static bool ordering(const char *value)
+{
+	static const char *const each[] = { "rar", "raw", "war", "waw", NULL };
+
+	if (strcmp(value, "none") == 0)
+		return true;
+	for (;;) {
+		size_t bytes = strcspn(value, ",");
+
+		if (!is_one_of(value, bytes, each))
+			return false;
+		if (!value[bytes])
+			return true;
+		value += bytes + 1;
+	}
+}
+
+static bool number(const char *value)
+{
+	return *value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 10;
+}
+
+static const struct {
+	const char *key;
+	bool (*usable)(const char *value);
+} known[HINTS_MAX] = {
+	{ "no_locks", truth },
+	{ "same_size", truth },
+	{ "same_disp_unit", truth },
+	{ "alloc_shared_noncontig", truth },
+	{ "accumulate_ordering", ordering },
+	{ "accumulate_ops", ops },
+	{ "mpi_accumulate_granularity", number },
+};
+
+void hints_read(MPI_Info info, struct hints *hints)
+{
+	int count = 0, found;
+
+	memset(hints, 0, sizeof(*hints));
+	for (int i = 0; info != MPI_INFO_NULL && i < HINTS_MAX; i++) {
+		char *value = hints->values[count];
+
+		PMPI_Info_get(info, known[i].key, HINT_VALUE_MAX, value, &found);
+		if (found && known[i].usable(value))
+			hints->list[count++] = (struct oriel_hint){ known[i].key, value };
+	}
+}
+
+int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+	struct window *window = window_of(win);
+	struct hints hints;
+
+	if (!window)
+		return own.Win_set_info(win, info);
+	hints_read(info, &hints);
+	return error_of_call(window, oriel_win_set_hints(window->win, hints.list));
+}
+TAKEN(Win_set_info);
+
+static void tell_truth(MPI_Info info, const char *key, int value)
+{
+	PMPI_Info_set(info, key, value ? "true" : "false");
+}
+
+static void tell(MPI_Info info, const struct window *window, const struct oriel_win_info *told)
+{
+	char granularity[24];
+
+	snprintf(granularity, sizeof(granularity), "%zu", told->accumulate_granularity_bytes);
+	tell_truth(info, "no_locks", told->no_locks);
+	tell_truth(info, "same_size", told->same_size);
+	tell_truth(info, "same_disp_unit", told->same_disp_unit);
+	PMPI_Info_set(info, "accumulate_ordering", told->accumulate_ordering);
+	PMPI_Info_set(info, "accumulate_ops", told->accumulate_ops);
+	PMPI_Info_set(info, "mpi_accumulate_granularity", granularity);
+	if (window->flavor == MPI_WIN_FLAVOR_SHARED)
+		tell_truth(info, "alloc_shared_noncontig", told->alloc_shared_noncontig);
+}
+
+int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
+{
+	const struct window *window = window_of(win);
+	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
+	int rc;
+
+	if (!window)
+		return own.Win_get_info(win, info_used);
+	rc = oriel_win_query(window->win, &told);
+	if (rc)
+		return error_of_call(window, rc);
+	PMPI_Info_create(info_used);
+	tell(*info_used, window, &told);
+	return MPI_SUCCESS;
+}
+TAKEN(Win_get_info);

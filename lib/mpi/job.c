@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* job.c - see job.h. */
+#include "mpi/job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/board.h"
+#include "mpi/calls.h"
+#include "mpi/memory.h"
+#include "mpi/progress.h"
+
+struct job job;
+static struct board board;
+
+/*
+ * Seconds to connect. The program's threads, and the MPI's waiting ones, can keep the thread that answers from its processor for
+ * longer than Oriel's own limit allows for; and a rank that has died is what the MPI's launcher ends the job for.
+ */
+#define CONNECT_SECONDS "60"
+
+static void say(const char *format, va_list arguments)
+{
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), format, arguments);
+	fprintf(stderr, "oriel-mpi: rank %d: %s\n", job.rank, line);
+}
+
+void job_warn(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(format, arguments);
+	va_end(arguments);
+}
+
+void job_tell(const char *format, ...)
+{
+	const char *verbose = getenv("ORIEL_MPI_VERBOSE");
+	va_list arguments;
+
+	if (!verbose || strcmp(verbose, "1") != 0)
+		return;
+	va_start(arguments, format);
+	say(format, arguments);
+	va_end(arguments);
+}
+
+static int join(void)
+{
+	struct oriel_bootstrap bootstrap = { .struct_bytes = sizeof(bootstrap),
+		                                 .rank = board.rank,
+		                                 .size = board.size,
+		                                 .local_size = board.local_size,
+		                                 .context = &board,
+		                                 .put = board_put,
+		                                 .get = board_get };
+	struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &bootstrap, .idle = progress_idle };
+
+	setenv("ORIEL_CONNECT_TIMEOUT", CONNECT_SECONDS, 0);
+	if (oriel_init(&options, &job.oriel))
+		return -1;
+	return oriel_group_world(job.oriel, &job.world);
+}
+
+/* On every rank, or on none. What went wrong is told by the first rank where it did; others tell if they are asked to. */
+static int all_have(int rc, const char *why)
+{
+	int first, mine = rc ? board.rank : board.size;
+
+	PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (first == board.rank)
+		job_warn("the program goes on without Oriel: %s", why);
+	else if (first < board.size)
+		job_tell("goes on without Oriel: %s", rc ? why : "another rank has no job");
+	return first == board.size ? 0 : -1;
+}
+
+/* Nobody joins before all have a board, and its word is set. */
+static int join_all(void)
+{
+	int rc;
+
+	if (all_have(board_open(&board), "the MPI cannot share memory inside a node"))
+		return -1;
+	rc = join();
+	if (all_have(rc, oriel_last_error()))
+		return -1;
+	return all_have(board_exchange(&board), "there is no memory for the ranks' addresses");
+}
+
+static void leave(void)
+{
+	if (job.world)
+		oriel_group_free(&job.world);
+	if (job.oriel && oriel_finalize(&job.oriel))
+		job_tell("leaving: %s", oriel_last_error());
+	job.oriel = NULL;
+}
+
+/* MPI_COMM_SELF's attribute is being deleted: MPI_Finalize has begun. */
+static int end(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm, (void)keyval, (void)value, (void)extra;
+	memory_release();
+	leave();
+	progress_close();
+	own.Group_free(&job.mpi_world);
+	PMPI_Comm_free(&job.self);
+	board_close(&board);
+	return MPI_SUCCESS;
+}
+
+static void end_with_mpi(void)
+{
+	int keyval;
+
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &keyval, NULL);
+	PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+	PMPI_Comm_free_keyval(&keyval);
+}
+
+static void begin(void)
+{
+	if (join_all()) {
+		leave();
+		board_close(&board);
+		return;
+	}
+	progress_open();
+	PMPI_Comm_dup(MPI_COMM_SELF, &job.self);
+	PMPI_Comm_set_errhandler(job.self, MPI_ERRORS_RETURN);
+	PMPI_Comm_group(MPI_COMM_WORLD, &job.mpi_world);
+	end_with_mpi();
+	job_tell("one of %d", board.size);
+}
+
+/* Half of the program's calls would go to the one MPI and half to the other. */
+static void step_aside(const char *other)
+{
+	if (calls_reach(other)) {
+		job_warn("steps aside: the program uses the MPI of %s; run it with the other --mpi=", other);
+		return;
+	}
+	job_warn("cannot go on: a module uses the MPI of %s; run it with the other --mpi=", other);
+	exit(1);
+}
+
+static void job_begin(const char *other)
+{
+	if (other) {
+		step_aside(other);
+		return;
+	}
+	PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+	begin();
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	const char *other = calls_of_another_mpi();
+	int rc = own.Init(argc, argv);
+
+	if (rc == MPI_SUCCESS)
+		job_begin(other);
+	return rc;
+}
+TAKEN(Init);
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	const char *other = calls_of_another_mpi();
+	int rc = own.Init_thread(argc, argv, required, provided);
+
+	if (rc == MPI_SUCCESS)
+		job_begin(other);
+	return rc;
+}
+TAKEN(Init_thread);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* keyvals.c - see keyvals.h. */
+#include "mpi/keyvals.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "mpi/calls.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool keyvals_none(const struct keyvals *keyvals)
+{
+	return keyvals->count == 0;
+}
+
+static int reserve(struct keyvals *keyvals)
+{
+	size_t capacity = 2 * keyvals->capacity + 4;
+	int *list;
+
+	if (keyvals->count < keyvals->capacity)
+		return 0;
+	list = realloc(keyvals->list, capacity * sizeof(*list));
+	if (!list)
+		return -1;
+	keyvals->list = list;
+	keyvals->capacity = capacity;
+	return 0;
+}
+
+static void drop(struct keyvals *keyvals, int keyval)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < keyvals->count; i++)
+		if (keyvals->list[i] != keyval)
+			keyvals->list[left++] = keyvals->list[i];
+	keyvals->count = left;
+}
+
+void keyvals_add(struct keyvals *keyvals, int keyval)
+{
+	pthread_mutex_lock(&lock);
+	drop(keyvals, keyval);
+	if (reserve(keyvals) == 0)
+		keyvals->list[keyvals->count++] = keyval;
+	pthread_mutex_unlock(&lock);
+}
+
+static void forget(struct keyvals *keyvals, int keyval)
+{
+	pthread_mutex_lock(&lock);
+	drop(keyvals, keyval);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Its callback may set and delete others, so no lock is held. */
+static int delete_one(MPI_Win handle, int keyval)
+{
+	void *value;
+	int found = 0, rc = own.Win_get_attr(handle, keyval, &value, &found);
+
+	return rc == MPI_SUCCESS && found ? PMPI_Win_delete_attr(handle, keyval) : rc;
+}
+
+int keyvals_delete(struct keyvals *keyvals, MPI_Win handle)
+{
+	while (keyvals->count > 0) {
+		int keyval = keyvals->list[keyvals->count - 1], rc = delete_one(handle, keyval);
+
+		if (rc)
+			return rc;
+		forget(keyvals, keyval);
+	}
+	return MPI_SUCCESS;
+}
+
+void keyvals_release(struct keyvals *keyvals)
+{
+	free(keyvals->list);
+}

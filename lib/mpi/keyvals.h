@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * keyvals.h - which attributes a program has set on a window
+ *
+ * DESIGN NOTES
+ *
+ * The MPI keeps attributes, with the carrier of the window. But their delete callbacks may use the window's memory and
+ * its handle, so they are called before anything of the window is freed, and the carrier goes last. Here stands which
+ * keyvals have been set, in their order: the latest is deleted first. One that has been deleted since stays in the
+ * list; the MPI is asked whether it is still there.
+ */
+#ifndef ORIEL_MPI_KEYVALS_H
+#define ORIEL_MPI_KEYVALS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Changed under one lock for all windows. */
+struct keyvals {
+	int *list;
+	size_t count;
+	size_t capacity;
+};
+
+bool keyvals_none(const struct keyvals *keyvals);
+
+/* It becomes the last. Where there is no memory for it, its callback is called when the carrier is freed. */
+void keyvals_add(struct keyvals *keyvals, int keyval);
+
+/* Delete the attributes of the carrier, the last first. An error that a callback gives ends it; that attribute stays. */
+int keyvals_delete(struct keyvals *keyvals, MPI_Win handle);
+
+void keyvals_release(struct keyvals *keyvals);
+
+#endif

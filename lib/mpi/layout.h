@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * layout.h - where the bytes of a datatype lie
+ *
+ * DESIGN NOTES
+ *
+ * A layout is a tree of runs, loops and lists: a vector of a million blocks is one loop over one run. It is built bottom up by
+ * the functions below, each of which gives the simplest tree for what it is asked: a loop over a run without gaps is a run,
+ * neighbours in a list that touch are one. So a layout that is one piece of memory is one run, whatever the calls that have
+ * made the datatype. Offsets are those from the address that the program gives, negative ones too.
+ *
+ * A cursor walks through a layout, as often as the count of the operation says, and gives pieces one by one.
+ */
+#ifndef ORIEL_MPI_LAYOUT_H
+#define ORIEL_MPI_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LAYOUT_DEPTH_MAX 64
+
+enum layout_kind { LAYOUT_RUN, LAYOUT_LOOP, LAYOUT_LIST };
+
+struct layout_entry {
+	ptrdiff_t offset;
+	const struct layout *part;
+};
+
+struct layout {
+	enum layout_kind kind;
+	unsigned int depth;
+	size_t size_bytes; /* without the gaps */
+	size_t count;      /* of a loop or a list */
+	ptrdiff_t stride;  /* of a loop */
+	const struct layout *part;
+	struct layout_entry *entries;
+	struct layout *next; /* in the maker's list */
+};
+
+/* What makes layouts, and owns them. */
+struct layout_maker {
+	struct layout *all;
+	bool failed; /* no memory, or too deep; all that is made then is empty */
+};
+
+const struct layout *layout_run(struct layout_maker *maker, size_t bytes);
+const struct layout *layout_loop(struct layout_maker *maker, size_t count, ptrdiff_t stride, const struct layout *part);
+/* entries is malloc'ed, and becomes the maker's; NULL: no memory. */
+const struct layout *layout_list(struct layout_maker *maker, size_t count, struct layout_entry *entries);
+const struct layout *layout_at(struct layout_maker *maker, ptrdiff_t offset, const struct layout *part);
+void layout_free(struct layout_maker *maker);
+
+struct layout_frame {
+	const struct layout *layout;
+	ptrdiff_t offset;
+	size_t next;
+};
+
+struct layout_cursor {
+	ptrdiff_t offset;  /* of what is left of the present piece */
+	size_t left_bytes; /* 0: at the end */
+	struct layout whole;
+	unsigned int depth;
+	struct layout_frame frames[LAYOUT_DEPTH_MAX + 1];
+};
+
+/* layout `count` times, each extent from the one before. It stands at the first piece. */
+void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, size_t count, ptrdiff_t extent);
+
+/* Go on by so many bytes of the present piece. */
+void cursor_skip(struct layout_cursor *cursor, size_t bytes);
+
+#endif

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The layer for MPI programs: one source, compiled by the compiler of each MPI that is installed.
+mpi_src = $(wildcard lib/mpi/*.c)
+mpi_libs = $(perf_rivals:%=$(B)/lib/mpi/liboriel-mpi-%.so)
+
+.PHONY: mpi
+mpi: $(mpi_libs) $(B)/bin/oriel-mpi
+
+$(B)/bin/oriel-mpi: lib/mpi/oriel-mpi.sh
+	$(call quiet,cp) cp $< $@ && chmod 755 $@
+
+define mpi_library
+$(B)/obj/lib/mpi/%-$(1).o: lib/mpi/%.c config.mk
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
+		-fPIC -pthread -MMD -MP -c -o $$@ $$<
+
+# It finds liboriel.so beside its folder, in a build tree and installed.
+$(B)/lib/mpi/liboriel-mpi-$(1).so: $(mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/mpi/mpi.map $(B)/lib/liboriel.so
+	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
+		-Wl,--version-script=lib/mpi/mpi.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel
+endef
+$(foreach mpi,$(perf_rivals),$(eval $(call mpi_library,$(mpi))))

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* operation.c - see operation.h. */
+#include "mpi/operation.h"
+
+#include "mpi/error.h"
+
+int operation_member(const struct window *window, int rank)
+{
+	if (rank >= 0 && rank < window->rank_count)
+		return MPI_SUCCESS;
+	return error_on_window(window, MPI_ERR_RANK, "the target is no rank of the window's group");
+}
+
+static bool know(struct side *side)
+{
+	side->known = datatype_of(side->type);
+	return side->known && side->count >= 0;
+}
+
+static int not_known(const struct operation *operation, const struct side *side)
+{
+	if (side->count < 0)
+		return error_on_window(operation->window, MPI_ERR_COUNT, "a count is negative");
+	return error_on_window(operation->window, MPI_ERR_TYPE,
+	                       "a datatype is null, or nested deeper than the layer reads, or there is no memory for it");
+}
+
+/* Bytes of a side, as bytes lie, or as elements with the gaps of pairs. */
+static size_t bytes_of(const struct side *side)
+{
+	return (size_t)side->count * side->known->bytes->size_bytes;
+}
+
+static size_t element_bytes_of(const struct side *side)
+{
+	return (size_t)side->count * side->known->elements->size_bytes;
+}
+
+static size_t target_offset(const struct operation *operation)
+{
+	return window_offset(operation->window, operation->rank, operation->disp);
+}
+
+static int truncated(const struct operation *operation)
+{
+	return error_on_window(operation->window, MPI_ERR_TRUNCATE, "the data has no room on the other side");
+}
+
+/* The source's bytes are moved; the other side must have room for them. */
+static int copy(const struct operation *operation)
+{
+	const bool get = operation->kind == OPERATION_GET;
+	const struct side *origin = &operation->origin, *target = &operation->target;
+	size_t bytes = bytes_of(get ? target : origin), offset = target_offset(operation);
+	oriel_win *win = operation->window->win;
+	int rc;
+
+	if (bytes > bytes_of(get ? origin : target))
+		return truncated(operation);
+	if (!origin->known->dense || !target->known->dense)
+		rc = transfer(operation, bytes, offset, ORIEL_REPLACE);
+	else if (get)
+		rc = oriel_get(win, origin->addr, bytes, operation->rank, offset);
+	else
+		rc = oriel_put(win, origin->addr, bytes, operation->rank, offset);
+	return error_of_call(operation->window, rc);
+}
+
+/* Whether one piece on a side; a pair with a gap is, as an element. */
+static bool whole(const struct side *side)
+{
+	const struct datatype *known = side->known;
+
+	return known->dense ||
+	       (known->elements->kind == LAYOUT_RUN && known->extent_bytes == (ptrdiff_t)known->elements->size_bytes);
+}
+
+static bool wholly(const struct operation *operation, enum oriel_op op)
+{
+	return whole(&operation->target) && (op == ORIEL_NO_OP || whole(&operation->origin)) &&
+	       (operation->kind == OPERATION_ACCUMULATE || whole(&operation->result));
+}
+
+static int combine(const struct operation *operation, enum oriel_op op)
+{
+	const enum oriel_type element = operation->target.known->element;
+	const size_t bytes = element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
+	const size_t offset = target_offset(operation), count = bytes / oriel_type_bytes(element);
+	oriel_win *win = operation->window->win;
+	int rc;
+
+	if (bytes > element_bytes_of(&operation->target))
+		return truncated(operation);
+	if (operation->kind == OPERATION_GET_ACCUMULATE && bytes > element_bytes_of(&operation->result))
+		return truncated(operation);
+	if (!wholly(operation, op))
+		rc = transfer(operation, bytes, offset, op);
+	else if (operation->kind == OPERATION_ACCUMULATE)
+		rc = oriel_accumulate(win, operation->origin.addr, count, element, op, operation->rank, offset);
+	else
+		rc = oriel_get_accumulate(win, operation->origin.addr, operation->result.addr, count, element, op,
+		                          operation->rank, offset);
+	return error_of_call(operation->window, rc);
+}
+
+/* Oriel's type of all sides; ELEMENT_NONE: they differ, or one has none. What is of no byte is of any type. */
+static bool same_element(const struct operation *operation, enum oriel_op op)
+{
+	enum oriel_type element = operation->target.known->element;
+
+	if (op != ORIEL_NO_OP && operation->origin.known->element != element)
+		return false;
+	if (operation->kind == OPERATION_GET_ACCUMULATE && operation->result.known->element != element)
+		return false;
+	return element != ELEMENT_NONE;
+}
+
+static int accumulate(const struct operation *operation)
+{
+	enum oriel_op op = element_op(operation->op);
+
+	if (!op)
+		return error_on_window(operation->window, MPI_ERR_OP, "the operation is none of MPI's own");
+	if (!same_element(operation, op))
+		return error_on_window(operation->window, MPI_ERR_TYPE,
+		                       "the datatypes of an accumulate are not all made of one and the same predefined type");
+	return combine(operation, op);
+}
+
+/* Types and counts of what is not looked at may be anything. */
+static struct side *wrong_side(struct operation *operation)
+{
+	if (!know(&operation->target))
+		return &operation->target;
+	if (operation->kind == OPERATION_GET_ACCUMULATE && !know(&operation->result))
+		return &operation->result;
+	if (!(operation->kind == OPERATION_GET_ACCUMULATE && operation->op == MPI_NO_OP) && !know(&operation->origin))
+		return &operation->origin;
+	return NULL;
+}
+
+int operation_do(struct operation *operation)
+{
+	struct side *wrong;
+	int rc;
+
+	if (operation->rank == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	wrong = wrong_side(operation);
+	if (wrong)
+		return not_known(operation, wrong);
+	rc = operation_member(operation->window, operation->rank);
+	if (rc)
+		return rc;
+	return operation->kind <= OPERATION_GET ? copy(operation) : accumulate(operation);
+}

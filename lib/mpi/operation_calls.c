@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* operation_calls.c - the calls of MPI that are operations; see operation.h. */
+#include <stdint.h>
+
+#include "mpi/calls.h"
+#include "mpi/error.h"
+#include "mpi/operation.h"
+#include "mpi/request.h"
+
+static int operation_start(struct operation *operation, MPI_Request *request)
+{
+	int rc = operation_do(operation);
+
+	return rc ? rc : request_make(operation->window, operation->rank, request);
+}
+
+#define ADDR(pointer) ((void *)(uintptr_t)(pointer))
+
+/* What every call says, in the order of the standard. */
+#define COPY_PARAMS(const_, count_)                                                               \
+	const_ void *origin_addr, count_ origin_count, MPI_Datatype origin_datatype, int target_rank, \
+		MPI_Aint target_disp, count_ target_count, MPI_Datatype target_datatype
+#define COPY_ARGS origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype
+#define COPY_OPERATION(kind_)                                                             \
+	{                                                                                     \
+		.kind = (kind_), .window = window, .rank = target_rank, .disp = target_disp,      \
+		.origin = { ADDR(origin_addr), origin_count, origin_datatype, NULL }, .target = { \
+			NULL,                                                                         \
+			target_count,                                                                 \
+			target_datatype,                                                              \
+			NULL                                                                          \
+		}                                                                                 \
+	}
+#define GET_ACCUMULATE_PARAMS(count_)                                                                                  \
+	const void *origin_addr, count_ origin_count, MPI_Datatype origin_datatype, void *result_addr,                     \
+		count_ result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, count_ target_count, \
+		MPI_Datatype target_datatype, MPI_Op op
+#define GET_ACCUMULATE_ARGS                                                                                           \
+	origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, \
+		target_count, target_datatype, op
+#define GET_ACCUMULATE_OPERATION                                                                      \
+	{                                                                                                 \
+		.kind = OPERATION_GET_ACCUMULATE, .window = window, .rank = target_rank, .disp = target_disp, \
+		.origin = { ADDR(origin_addr), origin_count, origin_datatype, NULL },                         \
+		.result = { result_addr, result_count, result_datatype, NULL },                               \
+		.target = { NULL, target_count, target_datatype, NULL }, .op = op                             \
+	}
+
+/*
+ * The usual operation: as many of one and the same datatype on both sides, without gaps, to a member. It is that datatype; NULL:
+ * whatever else it may be is found out by operation_do.
+ */
+static inline const struct datatype *plain(const struct window *window, MPI_Count origin_count,
+                                           MPI_Datatype origin_datatype, int target_rank, MPI_Count target_count,
+                                           MPI_Datatype target_datatype)
+{
+	const struct datatype *known = table_find(&datatypes, TABLE_KEY(origin_datatype));
+
+	if (origin_datatype != target_datatype || origin_count != target_count || origin_count < 0)
+		return NULL;
+	if (!known || !known->dense || target_rank < 0 || target_rank >= window->rank_count)
+		return NULL;
+	return known;
+}
+
+/* The same for accumulate: of elements that Oriel has, by an operation that it has. */
+static inline const struct datatype *plain_elements(const struct datatype *known, enum oriel_op op)
+{
+	return known && known->element != ELEMENT_NONE && op && op != ORIEL_NO_OP ? known : NULL;
+}
+
+/* The forms of one operation: with counts of one kind, without a request and with one. */
+#define DEFINE_CALL(name, params, args, operation_)                     \
+	int MPI_##name(params, MPI_Win win)                                 \
+	{                                                                   \
+		const struct window *window = window_of(win);                   \
+		struct operation operation = operation_;                        \
+                                                                        \
+		return window ? operation_do(&operation) : own.name(args, win); \
+	}                                                                   \
+	TAKEN(name)
+#define DEFINE_COPY_CALL(name, params, operation_, oriel_call)                                                  \
+	int MPI_##name(params, MPI_Win win)                                                                         \
+	{                                                                                                           \
+		const struct window *window = window_of(win);                                                           \
+		const struct datatype *known = window ? PLAIN : NULL;                                                   \
+                                                                                                                \
+		if (known)                                                                                              \
+			return error_of_call(window,                                                                        \
+			                     oriel_call(window->win, origin_addr, (size_t)origin_count * known->size_bytes, \
+			                                target_rank, window_offset(window, target_rank, target_disp)));     \
+		struct operation operation = operation_;                                                                \
+                                                                                                                \
+		return window ? operation_do(&operation) : own.name(COPY_ARGS, win);                                    \
+	}                                                                                                           \
+	TAKEN(name)
+#define DEFINE_ACCUMULATE_CALL(name, count_)                                                                           \
+	int MPI_##name(ACCUMULATE_PARAMS(count_), MPI_Win win)                                                             \
+	{                                                                                                                  \
+		const struct window *window = window_of(win);                                                                  \
+		const enum oriel_op oriel_op = window ? element_op(op) : (enum oriel_op)0;                                     \
+		const struct datatype *known = window ? plain_elements(PLAIN, oriel_op) : NULL;                                \
+                                                                                                                       \
+		if (known)                                                                                                     \
+			return error_of_call(window, oriel_accumulate(window->win, origin_addr,                                    \
+			                                              (size_t)origin_count * known->element_count, known->element, \
+			                                              oriel_op, target_rank,                                       \
+			                                              window_offset(window, target_rank, target_disp)));           \
+		struct operation operation = ACCUMULATE_OPERATION;                                                             \
+                                                                                                                       \
+		return window ? operation_do(&operation) : own.name(ACCUMULATE_ARGS, win);                                     \
+	}                                                                                                                  \
+	TAKEN(name)
+#define DEFINE_REQUEST_CALL(name, params, args, operation_)                                  \
+	int MPI_##name(params, MPI_Win win, MPI_Request *request)                                \
+	{                                                                                        \
+		const struct window *window = window_of(win);                                        \
+		struct operation operation = operation_;                                             \
+                                                                                             \
+		return window ? operation_start(&operation, request) : own.name(args, win, request); \
+	}                                                                                        \
+	TAKEN(name)
+
+#define PLAIN plain(window, origin_count, origin_datatype, target_rank, target_count, target_datatype)
+#define PUT_OPERATION COPY_OPERATION(OPERATION_PUT)
+#define GET_OPERATION COPY_OPERATION(OPERATION_GET)
+#define ACCUMULATE_PARAMS(count_) COPY_PARAMS(const, count_), MPI_Op op
+#define ACCUMULATE_ARGS COPY_ARGS, op
+#define ACCUMULATE_OPERATION                                                                      \
+	{                                                                                             \
+		.kind = OPERATION_ACCUMULATE, .window = window, .rank = target_rank, .disp = target_disp, \
+		.origin = { ADDR(origin_addr), origin_count, origin_datatype, NULL },                     \
+		.target = { NULL, target_count, target_datatype, NULL }, .op = op                         \
+	}
+
+#define DEFINE_CALLS(suffix, count_)                                                                                   \
+	DEFINE_COPY_CALL(Put##suffix, COPY_PARAMS(const, count_), PUT_OPERATION, oriel_put);                               \
+	DEFINE_COPY_CALL(Get##suffix, COPY_PARAMS(, count_), GET_OPERATION, oriel_get);                                    \
+	DEFINE_ACCUMULATE_CALL(Accumulate##suffix, count_);                                                                \
+	DEFINE_CALL(Get_accumulate##suffix, GET_ACCUMULATE_PARAMS(count_), GET_ACCUMULATE_ARGS, GET_ACCUMULATE_OPERATION); \
+	DEFINE_REQUEST_CALL(Rput##suffix, COPY_PARAMS(const, count_), COPY_ARGS, PUT_OPERATION);                           \
+	DEFINE_REQUEST_CALL(Rget##suffix, COPY_PARAMS(, count_), COPY_ARGS, GET_OPERATION);                                \
+	DEFINE_REQUEST_CALL(Raccumulate##suffix, ACCUMULATE_PARAMS(count_), ACCUMULATE_ARGS, ACCUMULATE_OPERATION);        \
+	DEFINE_REQUEST_CALL(Rget_accumulate##suffix, GET_ACCUMULATE_PARAMS(count_), GET_ACCUMULATE_ARGS,                   \
+	                    GET_ACCUMULATE_OPERATION)
+
+DEFINE_CALLS(, int);
+#if MPI_VERSION >= 4
+DEFINE_CALLS(_c, MPI_Count);
+#endif
+
+/* Calls of one element take it from where it is at once. */
+static int element_known(const struct window *window, MPI_Datatype type, enum oriel_type *element)
+{
+	const struct datatype *known = datatype_of(type);
+
+	*element = known ? known->element : ELEMENT_NONE;
+	if (*element != ELEMENT_NONE)
+		return MPI_SUCCESS;
+	return error_on_window(window, MPI_ERR_TYPE, "the datatype is none of those that are combined");
+}
+
+static int one_element(const struct window *window, MPI_Datatype type, int rank, enum oriel_type *element)
+{
+	int rc = element_known(window, type, element);
+
+	return rc ? rc : operation_member(window, rank);
+}
+
+int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+	enum oriel_type element;
+	int rc;
+
+	if (!window)
+		return own.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+	if (target_rank == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	rc = one_element(window, datatype, target_rank, &element);
+	if (rc)
+		return rc;
+	if (!element_op(op))
+		return error_on_window(window, MPI_ERR_OP, "MPI_Fetch_and_op: the operation is none of MPI's own");
+	rc = oriel_fetch_and_op(window->win, origin_addr, result_addr, element, element_op(op), target_rank,
+	                        window_offset(window, target_rank, target_disp));
+	return error_of_call(window, rc);
+}
+TAKEN(Fetch_and_op);
+
+int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+	enum oriel_type element;
+	int rc;
+
+	if (!window)
+		return own.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+	if (target_rank == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	rc = one_element(window, datatype, target_rank, &element);
+	if (rc)
+		return rc;
+	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element, target_rank,
+	                            window_offset(window, target_rank, target_disp));
+	return error_of_call(window, rc);
+}
+TAKEN(Compare_and_swap);

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* request.c - see request.h. */
+#include "mpi/request.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "mpi/calls.h"
+#include "mpi/error.h"
+
+struct request {
+	oriel_request oriel;
+	MPI_Request handle;
+	int code; /* what the request ends with */
+	struct request *next;
+};
+
+static struct request *outstanding; /* changed and walked through under the lock */
+static size_t outstanding_count; /* changed under the lock; loaded without it, by whoever put a request there himself */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int none_outstanding(void)
+{
+	return __atomic_load_n(&outstanding_count, __ATOMIC_RELAXED) == 0;
+}
+
+static void count(size_t change)
+{
+	__atomic_store_n(&outstanding_count, outstanding_count + change, __ATOMIC_RELAXED); /* for none_outstanding */
+}
+
+/* What the MPI asks of a generalized request. */
+static int query(void *state, MPI_Status *status)
+{
+	const struct request *request = state;
+
+	PMPI_Status_set_elements(status, MPI_BYTE, 0);
+	PMPI_Status_set_cancelled(status, 0);
+	status->MPI_SOURCE = MPI_UNDEFINED;
+	status->MPI_TAG = MPI_UNDEFINED;
+	return request->code;
+}
+
+static int release(void *state)
+{
+	free(state);
+	return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+	(void)state, (void)complete;
+	return MPI_SUCCESS;
+}
+
+static void keep(struct request *request)
+{
+	pthread_mutex_lock(&lock);
+	request->next = outstanding;
+	outstanding = request;
+	count(1);
+	pthread_mutex_unlock(&lock);
+}
+
+static int start(const struct window *window, int rank, struct request *request)
+{
+	int rc = rank == MPI_PROC_NULL ? 0 : oriel_win_iflush_local(window->win, rank, &request->oriel);
+
+	if (rc)
+		return error_of_call(window, rc);
+	if (PMPI_Grequest_start(query, release, cancel, request, &request->handle))
+		return error_on_window(window, MPI_ERR_OTHER, "the MPI could not start a generalized request");
+	return MPI_SUCCESS;
+}
+
+int request_make(const struct window *window, int rank, MPI_Request *handle)
+{
+	struct request *request = calloc(1, sizeof(*request));
+	int rc;
+
+	if (!request)
+		return error_on_window(window, MPI_ERR_NO_MEM, "out of memory");
+	request->code = MPI_SUCCESS;
+	rc = start(window, rank, request);
+	if (rc) {
+		free(request);
+		return rc;
+	}
+	*handle = request->handle;
+	if (rank == MPI_PROC_NULL)
+		PMPI_Grequest_complete(request->handle);
+	else
+		keep(request);
+	return MPI_SUCCESS;
+}
+
+/* Whether it is complete, or has failed. */
+static int over(struct request *request)
+{
+	int flag = 0, rc = oriel_request_test(&request->oriel, &flag);
+
+	if (rc && !flag && (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY))
+		return 0; /* can be repeated */
+	if (rc)
+		request->code = error_code(error_class(rc), oriel_last_error());
+	return rc || flag;
+}
+
+/* Once the MPI knows, the program may free it in another thread. */
+static void drive(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct request **at = &outstanding; *at;) {
+		struct request *request = *at;
+
+		if (!over(request)) {
+			at = &request->next;
+			continue;
+		}
+		*at = request->next;
+		count((size_t)-1);
+		PMPI_Grequest_complete(request->handle);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* What tests: the MPI's own, behind a look at Oriel's. */
+static void look(void)
+{
+	if (!none_outstanding())
+		drive();
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	look();
+	return own.Test(request, flag, status);
+}
+TAKEN(Test);
+
+int MPI_Testall(int number, MPI_Request requests[], int *flag, MPI_Status *statuses)
+{
+	look();
+	return own.Testall(number, requests, flag, statuses);
+}
+TAKEN(Testall);
+
+int MPI_Testany(int number, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+	look();
+	return own.Testany(number, requests, index, flag, status);
+}
+TAKEN(Testany);
+
+int MPI_Testsome(int number, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
+{
+	look();
+	return own.Testsome(number, requests, outcount, indices, statuses);
+}
+TAKEN(Testsome);
+
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	look();
+	return own.Request_get_status(request, flag, status);
+}
+TAKEN(Request_get_status);
+
+/* Between two looks of a call that waits. */
+static void again(void)
+{
+	sched_yield();
+	look();
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	int flag, rc;
+
+	if (none_outstanding())
+		return own.Wait(request, status);
+	look();
+	while (rc = own.Test(request, &flag, status), rc == MPI_SUCCESS && !flag)
+		again();
+	return rc;
+}
+TAKEN(Wait);
+
+int MPI_Waitall(int number, MPI_Request requests[], MPI_Status *statuses)
+{
+	int flag, rc;
+
+	if (none_outstanding())
+		return own.Waitall(number, requests, statuses);
+	look();
+	while (rc = own.Testall(number, requests, &flag, statuses), rc == MPI_SUCCESS && !flag)
+		again();
+	return rc;
+}
+TAKEN(Waitall);
+
+int MPI_Waitany(int number, MPI_Request requests[], int *index, MPI_Status *status)
+{
+	int flag, rc;
+
+	if (none_outstanding())
+		return own.Waitany(number, requests, index, status);
+	look();
+	while (rc = own.Testany(number, requests, index, &flag, status), rc == MPI_SUCCESS && !flag)
+		again();
+	return rc;
+}
+TAKEN(Waitany);
+
+int MPI_Waitsome(int number, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
+{
+	int rc;
+
+	if (none_outstanding())
+		return own.Waitsome(number, requests, outcount, indices, statuses);
+	look();
+	while (rc = own.Testsome(number, requests, outcount, indices, statuses), rc == MPI_SUCCESS && *outcount == 0)
+		again();
+	return rc;
+}
+TAKEN(Waitsome);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * request.h - requests of MPI_Rput and its like
+ *
+ * DESIGN NOTES
+ *
+ * The program gets a generalized request of the MPI's, which can stand in arrays beside others. The layer keeps a list of
+ * those that are not complete; the calls that wait for requests, or test them, first ask Oriel about each of these and
+ * tell the MPI of those that are. While there is none these calls are the MPI's own behind one load. While there is one, calls
+ * that wait become loops of those that test.
+ */
+#ifndef ORIEL_MPI_REQUEST_H
+#define ORIEL_MPI_REQUEST_H
+
+#include <mpi.h>
+
+#include "mpi/window.h"
+
+/* For what has been issued to that rank up to now; MPI_PROC_NULL: nothing. As an operation's result. */
+int request_make(const struct window *window, int rank, MPI_Request *request);
+
+#endif

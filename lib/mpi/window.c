@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* window.c - making and freeing windows; see window.h. */
+#include "mpi/window.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "mpi/calls.h"
+#include "mpi/error.h"
+#include "mpi/hints.h"
+#include "mpi/job.h"
+#include "mpi/members.h"
+
+/* The call is the MPI's own to do; no code of MPI's is negative. */
+#define PASS_ON (-1)
+
+struct table windows = TABLE_INITIAL;
+
+/* What a call that makes a window was given. */
+struct making {
+	void *base;
+	MPI_Aint size_bytes;
+	MPI_Aint unit;
+	MPI_Info info;
+	MPI_Comm comm;
+	int flavor;
+};
+
+static int check(const struct making *making)
+{
+	if (making->size_bytes < 0)
+		return error_on_comm(making->comm, MPI_ERR_SIZE, "the size of a window is negative");
+	if (making->unit <= 0)
+		return error_on_comm(making->comm, MPI_ERR_DISP, "a window's displacement unit must be positive");
+	return MPI_SUCCESS;
+}
+
+static void release(struct window *window)
+{
+	if (!window)
+		return;
+	keyvals_release(&window->keyvals);
+	free(window->units);
+	free(window);
+}
+
+/* Room for them is there before it is known whether they differ: afterwards nobody may fail alone. */
+static void keep_units(struct window *window, const struct making *making, bool same)
+{
+	MPI_Aint mine = making->unit;
+
+	if (!same) {
+		PMPI_Allgather(&mine, 1, MPI_AINT, window->units, 1, MPI_AINT, making->comm);
+		return;
+	}
+	window->unit = making->unit;
+	free(window->units);
+	window->units = NULL;
+}
+
+/* Whether all members have what they need so far, and one unit: one reduction. Units that differ, another. */
+static int agree(struct window *window, const struct making *making)
+{
+	long mine[3] = { making->unit, -making->unit, window != NULL }, all[3];
+
+	PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_MIN, making->comm);
+	if (all[2]) {
+		keep_units(window, making, all[0] == -all[1]);
+		return 0;
+	}
+	job_tell("a window is the MPI's own: a member has no memory for it");
+	members_forget(making->comm); /* that member has not got it */
+	return -1;
+}
+
+static struct window *new_window(MPI_Comm comm)
+{
+	struct window *window = calloc(1, sizeof(*window));
+
+	if (!window)
+		return NULL;
+	PMPI_Comm_size(comm, &window->rank_count);
+	window->units = malloc((size_t)window->rank_count * sizeof(*window->units));
+	if (window->units)
+		return window;
+	free(window);
+	return NULL;
+}
+
+/* Local, and so is its error: NULL. */
+static struct window *prepare(const struct making *making)
+{
+	oriel_group *group = members_of_comm(making->comm);
+	struct window *window = group ? new_window(making->comm) : NULL;
+
+	if (!window)
+		return NULL;
+	window->members = group;
+	window->base = making->base;
+	window->size_bytes = making->size_bytes;
+	window->own_unit = (int)making->unit;
+	window->flavor = making->flavor;
+	window->model = MPI_WIN_UNIFIED;
+	return window;
+}
+
+static int open_by_flavor(struct window *window, const struct making *making)
+{
+	struct hints hints;
+	size_t bytes = (size_t)making->size_bytes;
+
+	hints_read(making->info, &hints);
+	switch (making->flavor) {
+	case MPI_WIN_FLAVOR_CREATE:
+		return oriel_win_create(making->base, bytes, 1, hints.list, window->members, &window->win);
+	case MPI_WIN_FLAVOR_ALLOCATE:
+		return oriel_win_allocate(bytes, 1, hints.list, window->members, &window->base, &window->win);
+	case MPI_WIN_FLAVOR_SHARED:
+		return oriel_win_allocate_shared(bytes, 1, hints.list, window->members, &window->base, &window->win);
+	default:
+		return oriel_win_create_dynamic(hints.list, window->members, &window->win);
+	}
+}
+
+/*
+ * Without memory a dynamic one is the least. Open MPI 4.1 has no way to make any but allocated windows for one rank where
+ * neither UCX nor pt2pt is chosen, as Debian has it; MPICH 4.0 over UCX can crash in those.
+ */
+static int make_carrier_alone(struct window *window)
+{
+	void *ignored;
+
+	if (own.Win_create_dynamic(MPI_INFO_NULL, job.self, &window->handle) == MPI_SUCCESS)
+		return MPI_SUCCESS;
+	return own.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, &window->handle);
+}
+
+/* Threads that make windows on communicators of their own make carriers on one, where calls must not overlap. */
+static int make_carrier(struct window *window)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	rc = make_carrier_alone(window);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+static int make_known(struct window *window, MPI_Comm comm)
+{
+	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
+	int rc = make_carrier(window);
+
+	if (rc)
+		return error_on_comm(comm, MPI_ERR_OTHER, "the MPI could not make the window that carries the handle");
+	oriel_win_query(window->win, &told);
+	window->members = told.group;
+	PMPI_Comm_group(comm, &window->group);
+	if (table_add(&windows, TABLE_KEY(window->handle), window))
+		return error_on_comm(comm, MPI_ERR_NO_MEM, "out of memory");
+	return MPI_SUCCESS;
+}
+
+/* What is wanting is wanting on all members, or told to all: the MPI may still have it. */
+static int not_opened(const struct making *making, int rc)
+{
+	const int class = error_class(rc);
+
+	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG || rc == ORIEL_ERR_SHARED)
+		return error_on_comm(making->comm, class, oriel_last_error());
+	job_tell("a window is the MPI's own: %s", oriel_last_error());
+	return PASS_ON;
+}
+
+static int make_agreed(const struct making *making, struct window *window, MPI_Win *handle)
+{
+	int rc = open_by_flavor(window, making);
+
+	if (rc)
+		return not_opened(making, rc);
+	rc = make_known(window, making->comm);
+	if (rc == MPI_SUCCESS)
+		*handle = window->handle;
+	return rc;
+}
+
+static int make_suited(const struct making *making, MPI_Win *handle, struct window **made)
+{
+	struct window *window;
+	int rc = check(making);
+
+	if (rc)
+		return rc;
+	window = prepare(making);
+	rc = agree(window, making) ? PASS_ON : make_agreed(making, window, handle);
+	if (rc == MPI_SUCCESS)
+		*made = window;
+	else
+		release(window);
+	return rc;
+}
+
+/* MPI_SUCCESS, an error that the communicator's handler has been called for, or PASS_ON. */
+static int make(const struct making *making, MPI_Win *handle, struct window **made)
+{
+	const char *why;
+
+	if (!job.oriel || making->comm == MPI_COMM_NULL)
+		return PASS_ON;
+	if (members_suit(making->comm, &why))
+		return make_suited(making, handle, made);
+	job_tell("a window is the MPI's own: %s", why);
+	return PASS_ON;
+}
+
+static int create(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct making making = { base, size, unit, info, comm, MPI_WIN_FLAVOR_CREATE };
+	struct window *made;
+
+	return make(&making, win, &made);
+}
+
+static int allocate(int flavor, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
+{
+	struct making making = { NULL, size, unit, info, comm, flavor };
+	struct window *made;
+	int rc = make(&making, win, &made);
+
+	if (rc == MPI_SUCCESS)
+		*(void **)base = made->base;
+	return rc;
+}
+
+int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	int rc = create(base, size, disp_unit, info, comm, win);
+
+	return rc == PASS_ON ? own.Win_create(base, size, disp_unit, info, comm, win) : rc;
+}
+TAKEN(Win_create);
+
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	int rc = allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
+
+	return rc == PASS_ON ? own.Win_allocate(size, disp_unit, info, comm, baseptr, win) : rc;
+}
+TAKEN(Win_allocate);
+
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	int rc = allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
+
+	return rc == PASS_ON ? own.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win) : rc;
+}
+TAKEN(Win_allocate_shared);
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct making making = { MPI_BOTTOM, 0, 1, info, comm, MPI_WIN_FLAVOR_DYNAMIC };
+	struct window *made;
+	int rc = make(&making, win, &made);
+
+	return rc == PASS_ON ? own.Win_create_dynamic(info, comm, win) : rc;
+}
+TAKEN(Win_create_dynamic);
+
+/* Delete callbacks may use the window: they are called while it is whole, and not if it is not to be freed. */
+static int delete_attributes(struct window *window)
+{
+	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
+
+	if (keyvals_none(&window->keyvals))
+		return MPI_SUCCESS;
+	oriel_win_query(window->win, &told);
+	return told.free_refused ? MPI_SUCCESS : keyvals_delete(&window->keyvals, window->handle);
+}
+
+/* The window of Oriel's is gone. */
+static int free_carrier(struct window *window, MPI_Win *win)
+{
+	table_remove(&windows, TABLE_KEY(window->handle));
+	own.Group_free(&window->group);
+	if (window->posted.members)
+		oriel_group_free(&window->posted.members);
+	if (window->started.members)
+		oriel_group_free(&window->started.members);
+	release(window);
+	return own.Win_free(win);
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+	struct window *window = window_of(*win);
+	int rc, code;
+
+	if (!window)
+		return own.Win_free(win);
+	rc = delete_attributes(window);
+	if (rc)
+		return rc;
+	rc = oriel_win_free(&window->win);
+	code = error_of_call(window, rc);
+	if (window->win)
+		return code;
+	rc = free_carrier(window, win);
+	return code ? code : rc;
+}
+TAKEN(Win_free);
+
+#if MPI_VERSION >= 4
+int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	int rc = create(base, size, disp_unit, info, comm, win);
+
+	return rc == PASS_ON ? own.Win_create_c(base, size, disp_unit, info, comm, win) : rc;
+}
+TAKEN(Win_create_c);
+
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	int rc = allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
+
+	return rc == PASS_ON ? own.Win_allocate_c(size, disp_unit, info, comm, baseptr, win) : rc;
+}
+TAKEN(Win_allocate_c);
+
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                              MPI_Win *win)
+{
+	int rc = allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
+
+	return rc == PASS_ON ? own.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win) : rc;
+}
+TAKEN(Win_allocate_shared_c);
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * window.h - a window of the program's: what the layer knows beside Oriel's own
+ *
+ * DESIGN NOTES
+ *
+ * The program's handle is that of a carrier: a window of the MPI's own for this rank alone, without memory, which
+ * sends nothing when it is made. Names, attributes and their keyvals, error handlers and Fortran's handles come with it.
+ * What concerns more than this rank is answered by the layer. A handle that is not in the table is that of a window which is
+ * the MPI's own altogether.
+ *
+ * Oriel's windows here have displacement unit 1, since datatypes have offsets that are no multiples of the
+ * program's. Those of all members are agreed on when the window is made, with one reduction; they are kept by rank only where
+ * they differ.
+ */
+#ifndef ORIEL_MPI_WINDOW_H
+#define ORIEL_MPI_WINDOW_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/keyvals.h"
+#include "mpi/table.h"
+#include "oriel.h"
+
+/* The group of the latest epoch, as Oriel's: most programs give one again and again. Of the thread that opens such epochs. */
+struct last_group {
+	MPI_Group group;
+	oriel_group *members; /* NULL: none */
+	uint64_t freed;       /* groups_freed when it was made: a handle that has been freed may be another group's */
+};
+
+struct window {
+	oriel_win *win;
+	MPI_Win handle;
+	MPI_Group group;
+	oriel_group *members; /* the window's; borrowed */
+	int rank_count;
+	MPI_Aint unit;   /* of all members; 0: as units says */
+	MPI_Aint *units; /* by rank, or NULL */
+	void *base;
+	MPI_Aint size_bytes;
+	int own_unit;
+	int flavor;
+	int model;
+	struct last_group posted;
+	struct last_group started;
+	struct keyvals keyvals; /* of the attributes that the program has set */
+};
+
+extern struct table windows;
+
+/* NULL: the window is the MPI's own. */
+static inline struct window *window_of(MPI_Win handle)
+{
+	return table_find(&windows, TABLE_KEY(handle));
+}
+
+/* Of a member. */
+static inline MPI_Aint window_unit(const struct window *window, int rank)
+{
+	return window->unit ? window->unit : window->units[rank];
+}
+
+/* A displacement in bytes; what is out of range, negative too, Oriel refuses. */
+static inline size_t window_offset(const struct window *window, int rank, MPI_Aint disp)
+{
+	return (size_t)disp * (size_t)window_unit(window, rank);
+}
+
+#endif

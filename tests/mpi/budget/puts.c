@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* puts.c CALL TURNS - what callgrind counts: rank 0 makes one call, so many times. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double number = 1, before;
+
+static void put(MPI_Win win)
+{
+	MPI_Put(&number, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win);
+}
+
+static void get(MPI_Win win)
+{
+	MPI_Get(&before, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win);
+}
+
+static void flush(MPI_Win win)
+{
+	MPI_Win_flush(1, win);
+}
+
+static void accumulate(MPI_Win win)
+{
+	MPI_Accumulate(&number, 1, MPI_DOUBLE, 1, 1, 1, MPI_DOUBLE, MPI_SUM, win);
+}
+
+static void fetch_and_op(MPI_Win win)
+{
+	MPI_Fetch_and_op(&number, &before, MPI_DOUBLE, 1, 2, MPI_SUM, win);
+}
+
+static const struct {
+	const char *name;
+	void (*call)(MPI_Win win);
+} calls[] = {
+	{ "MPI_Put", put },
+	{ "MPI_Get", get },
+	{ "MPI_Win_flush", flush },
+	{ "MPI_Accumulate", accumulate },
+	{ "MPI_Fetch_and_op", fetch_and_op },
+};
+
+static void repeat(const char *name, int turns, MPI_Win win)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		for (int turn = 0; strcmp(calls[i].name, name) == 0 && turn < turns; turn++)
+			calls[i].call(win);
+}
+
+int main(int argc, char **argv)
+{
+	double *memory;
+	MPI_Win win;
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(64, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Win_lock_all(0, win);
+	if (rank == 0)
+		repeat(argv[1], atoi(argv[2]), win);
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* errors.c - errors go to the window's handler, with the standard's class and a text that helps. */
+#include "layer.h"
+
+#include <string.h>
+
+static MPI_Win win;
+static int *memory;
+
+static void open_window(void)
+{
+	MPI_Win_allocate(40, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+}
+
+static void close_window(void)
+{
+	MPI_Win_free(&win);
+}
+
+static int class_of(int code)
+{
+	int class = MPI_SUCCESS;
+
+	MPI_Error_class(code, &class);
+	return class;
+}
+
+static void I5_range(void)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int number = 0, code, length;
+
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), 0, win);
+	code = MPI_Put(&number, 1, MPI_INT, layer_right(), 10, 1, MPI_INT, win);
+	EXPECT(class_of(code) == MPI_ERR_RMA_RANGE);
+	MPI_Error_string(code, text, &length);
+	EXPECT(strstr(text, "oriel_put") != NULL);
+	code = MPI_Put(&number, 1, MPI_INT, layer_right(), -1, 1, MPI_INT, win);
+	EXPECT(class_of(code) == MPI_ERR_RMA_RANGE);
+	EXPECT(MPI_Put(&number, 1, MPI_INT, layer_right(), 9, 1, MPI_INT, win) == MPI_SUCCESS);
+	MPI_Win_unlock(layer_right(), win);
+}
+
+/* The text of a code is that of the latest error. */
+static void I5_latest_text(void)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int number = 0, length, put, get;
+
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), 0, win);
+	put = MPI_Put(&number, 1, MPI_INT, layer_right(), 10, 1, MPI_INT, win);
+	get = MPI_Get(&number, 1, MPI_INT, layer_right(), 11, 1, MPI_INT, win);
+	EXPECT(class_of(put) == MPI_ERR_RMA_RANGE && class_of(get) == MPI_ERR_RMA_RANGE);
+	MPI_Error_string(get, text, &length);
+	EXPECT(strstr(text, "oriel_get") != NULL);
+	MPI_Win_unlock(layer_right(), win);
+}
+
+/* What has no room on the other side. */
+static void I5_truncated(void)
+{
+	int numbers[4] = { 0 }, results[4];
+	const int to = layer_right();
+
+	MPI_Win_lock_all(0, win);
+	EXPECT(class_of(MPI_Put(numbers, 2, MPI_INT, to, 0, 1, MPI_INT, win)) == MPI_ERR_TRUNCATE);
+	EXPECT(class_of(MPI_Get(results, 1, MPI_INT, to, 0, 2, MPI_INT, win)) == MPI_ERR_TRUNCATE);
+	EXPECT(class_of(MPI_Accumulate(numbers, 2, MPI_INT, to, 0, 1, MPI_INT, MPI_SUM, win)) == MPI_ERR_TRUNCATE);
+	EXPECT(class_of(MPI_Get_accumulate(numbers, 2, MPI_INT, results, 1, MPI_INT, to, 0, 2, MPI_INT, MPI_SUM, win)) ==
+	       MPI_ERR_TRUNCATE);
+	MPI_Win_unlock_all(win);
+}
+
+static void add_nothing(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+	(void)in, (void)inout, (void)length, (void)type;
+}
+
+/* Operations of the program's own, and datatypes of more than one kind. */
+static void I5_not_combined(void)
+{
+	int lengths[2] = { 1, 1 }, numbers[2] = { 0 }, result;
+	MPI_Aint offsets[2] = { 0, 4 };
+	MPI_Datatype types[2] = { MPI_INT, MPI_FLOAT }, mixed;
+	MPI_Op mine;
+
+	MPI_Type_create_struct(2, lengths, offsets, types, &mixed);
+	MPI_Type_commit(&mixed);
+	MPI_Op_create(add_nothing, 1, &mine);
+	MPI_Win_lock_all(0, win);
+	EXPECT(class_of(MPI_Accumulate(numbers, 1, mixed, layer_right(), 0, 1, mixed, MPI_SUM, win)) == MPI_ERR_TYPE);
+	EXPECT(class_of(MPI_Accumulate(numbers, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, mine, win)) == MPI_ERR_OP);
+	EXPECT(class_of(MPI_Fetch_and_op(numbers, &result, MPI_INT, layer_right(), 0, mine, win)) == MPI_ERR_OP);
+	MPI_Win_unlock_all(win);
+	MPI_Op_free(&mine);
+	MPI_Type_free(&mixed);
+}
+
+/* Only windows of the right kind have these calls. */
+static void I5_kinds(void)
+{
+	MPI_Aint bytes;
+	MPI_Win dynamic;
+	int *theirs, unit, *outside = memory;
+
+	EXPECT(class_of(MPI_Win_shared_query(win, 0, &bytes, &unit, &theirs)) == MPI_ERR_RMA_FLAVOR);
+	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+	MPI_Win_set_errhandler(dynamic, MPI_ERRORS_RETURN);
+	EXPECT(class_of(MPI_Win_detach(dynamic, outside)) == MPI_ERR_RMA_ATTACH);
+	MPI_Win_free(&dynamic);
+}
+
+/* What a fence is told comes into force. */
+static void F4_no_epoch_follows(void)
+{
+	int number = 0;
+
+	MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+	EXPECT(MPI_Put(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, win) == MPI_SUCCESS);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_RMA_SYNC);
+}
+
+static void I5_synchronisation(void)
+{
+	int number = 0;
+
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_complete(win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_unlock(layer_right(), win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_wait(win)) == MPI_ERR_RMA_SYNC);
+}
+
+static void I5_arguments(void)
+{
+	int number = 0;
+
+	MPI_Win_lock_all(0, win);
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, layer_size, 0, 1, MPI_INT, win)) == MPI_ERR_RANK);
+	EXPECT(class_of(MPI_Put(&number, -1, MPI_INT, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_COUNT);
+	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_FLOAT, MPI_SUM, win)) == MPI_ERR_TYPE);
+	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_FLOAT, layer_right(), 0, 1, MPI_FLOAT, MPI_BAND, win)) ==
+	       MPI_ERR_OP);
+	EXPECT(class_of(MPI_Win_attach(win, &number, 4)) == MPI_ERR_RMA_FLAVOR);
+	MPI_Win_unlock_all(win);
+	EXPECT(class_of(MPI_Win_lock(77, layer_right(), 0, win)) == MPI_ERR_LOCKTYPE);
+}
+
+static int handled, handled_class;
+
+static void handler(MPI_Win *which, int *code, ...)
+{
+	handled += *which == win;
+	handled_class = class_of(*code);
+}
+
+static void I3_error_handler(void)
+{
+	MPI_Errhandler mine;
+
+	MPI_Win_create_errhandler(handler, &mine);
+	MPI_Win_set_errhandler(win, mine);
+	handled = 0;
+	MPI_Win_complete(win);
+	EXPECT(handled == 1 && handled_class == MPI_ERR_RMA_SYNC);
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Errhandler_free(&mine);
+}
+
+static int deleted;
+
+static int count_deleted(MPI_Win which, int keyval, void *value, void *extra)
+{
+	(void)which, (void)keyval, (void)value, (void)extra;
+	deleted++;
+	return MPI_SUCCESS;
+}
+
+/* A window with an epoch open is not freed, and keeps its attributes. */
+static void W7_free_in_an_epoch(void)
+{
+	int keyval;
+
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, count_deleted, &keyval, NULL);
+	MPI_Win_set_attr(win, keyval, &keyval);
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), 0, win);
+	EXPECT(class_of(MPI_Win_free(&win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(win != MPI_WIN_NULL && deleted == 0);
+	MPI_Win_unlock(layer_right(), win);
+	MPI_Win_delete_attr(win, keyval);
+	EXPECT(deleted == 1);
+	MPI_Win_free_keyval(&keyval);
+}
+
+static int comm_handled;
+
+static void comm_handler(MPI_Comm *comm, int *code, ...)
+{
+	comm_handled += *comm == MPI_COMM_WORLD && class_of(*code) == MPI_ERR_SIZE;
+}
+
+static void I5_creation(void)
+{
+	MPI_Errhandler mine;
+	MPI_Win none;
+
+	MPI_Comm_create_errhandler(comm_handler, &mine);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+	MPI_Win_create(memory, -4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none);
+	EXPECT(comm_handled == 1);
+	MPI_Errhandler_free(&mine);
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	EXPECT(class_of(MPI_Win_create(memory, -4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none)) == MPI_ERR_SIZE);
+	EXPECT(class_of(MPI_Win_create(memory, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &none)) == MPI_ERR_DISP);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+static const struct layer_case cases[] = {
+	{ "I5_open", open_window },
+	{ "I5_range", I5_range },
+	{ "I5_latest_text", I5_latest_text },
+	{ "I5_truncated", I5_truncated },
+	{ "I5_not_combined", I5_not_combined },
+	{ "I5_kinds", I5_kinds },
+	{ "F4_no_epoch_follows", F4_no_epoch_follows },
+	{ "I5_synchronisation", I5_synchronisation },
+	{ "I5_arguments", I5_arguments },
+	{ "I3_error_handler", I3_error_handler },
+	{ "W7_free_in_an_epoch", W7_free_in_an_epoch },
+	{ "I5_creation", I5_creation },
+	{ "I5_close", close_window },
+};
+
+LAYER_MAIN(cases)
