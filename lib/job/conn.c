@@ -12,14 +12,16 @@
  * Passive side: a request is checked (handshake.h), answered, and the connection is
  * CONN_ACCEPTED until rdma_cm says ESTABLISHED, or the peer has written its attempt number into
  * area->up, which it does as soon as its own side is established: the message that tells rdma_cm
- * can be lost, and is repeated only after seconds.
+ * can be lost, and is repeated only after seconds. The passive side does not give up before the
+ * deadline: the peer, which may have got no processor for as long as you like, would be established
+ * with a queue pair that is gone. A peer that has given up itself makes a newer request.
  *
  * Both sides at once: the lower rank's request wins. It rejects the other's while its own is under
  * way; the higher rank gives up its own when the lower's arrives, or, rejected, goes to CONN_YIELD
  * and waits for it, within the same deadline. A newer attempt of the same peer replaces a half-open
  * one.
  *
- * Every step has a time limit; when the deadline passes the peer is dead, with address, last event
+ * Every other step has a time limit; when the deadline passes the peer is dead, with address, last event
  * and status. But not where the last attempt failed because this side, or the other, is short of
  * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
  *
@@ -687,14 +689,6 @@ void conn_event(struct oriel_job *job, const struct device *device, struct rdma_
 
 /* Time. */
 
-static void tick_accepted(struct peer *peer, uint64_t now)
-{
-	struct conn *conn = peer->conn;
-
-	if (now >= conn->step_ns)
-		retry(peer, "the peer did not finish its request", 0);
-}
-
 static void tick_state(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
@@ -702,9 +696,6 @@ static void tick_state(struct peer *peer, uint64_t now)
 	switch (conn->state) {
 	case CONN_QUEUED:
 		begin_attempt(peer);
-		break;
-	case CONN_ACCEPTED:
-		tick_accepted(peer, now);
 		break;
 	case CONN_BACKOFF:
 	case CONN_YIELD:
@@ -717,6 +708,7 @@ static void tick_state(struct peer *peer, uint64_t now)
 			retry(peer, "no answer in time", 0);
 		break;
 	case CONN_ADDRESS:
+	case CONN_ACCEPTED:
 		break;
 	}
 }

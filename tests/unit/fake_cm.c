@@ -220,11 +220,24 @@ static void take_event(struct fake_event *event)
 	fake_count(FAKE_EVENT, 1);
 }
 
+/* Who is to fetch an answer gets no processor for a while. */
+static void starve(struct fake_channel *channel)
+{
+	bool answered;
+
+	kernel_lock();
+	answered = channel->events && channel->events->event.event == RDMA_CM_EVENT_CONNECT_RESPONSE;
+	kernel_unlock();
+	if (answered && fake_config.late_answer_ms)
+		usleep((useconds_t)fake_config.late_answer_ms * 1000);
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *ibv, struct rdma_cm_event **out)
 {
 	struct fake_channel *channel = (struct fake_channel *)ibv;
 	struct fake_event *event;
 
+	starve(channel);
 	kernel_lock();
 	event = channel->events;
 	if (event && fake_fault("rdma_get_cm_event")) {

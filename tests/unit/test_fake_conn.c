@@ -353,6 +353,17 @@ static void conn__peer_that_is_late(void)
 	CU_ASSERT_EQUAL(errors, 0);
 }
 
+/* Who has accepted a request does not give it up while the answer lies there unread: both would not be connected to the same. */
+static void conn__answer_that_is_fetched_late(void)
+{
+	struct rank ranks[2];
+
+	begin("an answer that is fetched late");
+	fake_config.late_answer_ms = 2500;
+	ranks_run(2, join_barrier_leave, NULL, ranks);
+	ranks_check(ranks, 2);
+}
+
 /* Wait for the other of two ranks, without the library. */
 static void meet(void)
 {
@@ -748,6 +759,7 @@ void suite_conn(void)
 	CU_ADD_TEST(suite, conn__other_key_is_out_of_reach);
 	CU_ADD_TEST(suite, conn__peer_that_ended_before_it_joined);
 	CU_ADD_TEST(suite, conn__peer_that_is_late);
+	CU_ADD_TEST(suite, conn__answer_that_is_fetched_late);
 	CU_ADD_TEST(suite, conn__without_a_limit_of_time);
 	CU_ADD_TEST(suite, conn__out_of_descriptors);
 	CU_ADD_TEST(suite, service__poll_fails);
