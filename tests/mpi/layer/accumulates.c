@@ -67,6 +67,23 @@ PAIR(two_int, int)
 PAIR(short_int, short)
 PAIR(long_double_int, long double)
 
+/* Fortran's pairs; below zero, where the order of floats is not that of their bits. */
+#define FORTRAN_PAIR(name, c_type)               \
+	static void set_##name(void *at, int number) \
+	{                                            \
+		c_type *pair = at;                       \
+		pair[0] = (c_type)(number % 3 - 2);      \
+		pair[1] = (c_type)number;                \
+	}
+FORTRAN_PAIR(two_integer, int32_t)
+FORTRAN_PAIR(two_real, float)
+FORTRAN_PAIR(two_double_precision, double)
+
+static void set_logical(void *at, int number)
+{
+	*(int32_t *)at = number % 2;
+}
+
 enum sort { INTEGERS = 1, LOGICALS = 2, FLOATS = 4, COMPLEXES = 8, PAIRS = 16, FORTRAN_INTEGERS = 32 };
 
 static const struct {
@@ -113,6 +130,10 @@ static const struct {
 	{ MPI_DOUBLE_PRECISION, FLOATS, 8, set_double },
 	{ MPI_COMPLEX, COMPLEXES, 8, set_float_complex },
 	{ MPI_DOUBLE_COMPLEX, COMPLEXES, 16, set_double_complex },
+	{ MPI_LOGICAL, LOGICALS, 4, set_logical },
+	{ MPI_2INTEGER, PAIRS, 8, set_two_integer },
+	{ MPI_2REAL, PAIRS, 8, set_two_real },
+	{ MPI_2DOUBLE_PRECISION, PAIRS, 16, set_two_double_precision },
 };
 
 static const struct {

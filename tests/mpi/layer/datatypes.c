@@ -112,6 +112,19 @@ static void D1_vectors(void)
 	check(type, MPI_DOUBLE);
 }
 
+/* More pieces than go into one call of the library, and just as many. */
+static void D1_many_pieces(void)
+{
+	static const int counts[] = { 255, 256, 257, 512, 513 };
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		MPI_Datatype type;
+
+		MPI_Type_vector(counts[i], 1, 3, MPI_CHAR, &type);
+		check(type, MPI_CHAR);
+	}
+}
+
 static void D1_indexed(void)
 {
 	const int lengths[] = { 2, 0, 3, 1 }, offsets[] = { 7, 1, 0, 20 };
@@ -315,6 +328,7 @@ static const struct layer_case cases[] = {
 	{ "D1_open", open_window },
 	{ "D1_contiguous", D1_contiguous },
 	{ "D1_vectors", D1_vectors },
+	{ "D1_many_pieces", D1_many_pieces },
 	{ "D1_indexed", D1_indexed },
 	{ "D1_structs", D1_structs },
 	{ "D1_subarrays", D1_subarrays },
