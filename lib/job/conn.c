@@ -175,7 +175,7 @@ static void retry(struct peer *peer, const char *what, int status)
 
 static void set_deadline(struct peer *peer)
 {
-	uint64_t limit_ms = (uint64_t)peer->job->limits.connect_timeout_ms;
+	uint64_t limit_ms = (uint64_t)peer_connect_limit_ms(peer);
 
 	peer->conn->deadline_ns = limit_ms ? now_ns() + limit_ms * NS_PER_MS : UINT64_MAX;
 }
@@ -577,7 +577,7 @@ static void rejected(struct peer *peer, int status, uint8_t reason)
 		retry(peer, "rejected by the peer", status);
 		return;
 	}
-	limit_ms = (uint64_t)peer->job->limits.connect_timeout_ms;
+	limit_ms = (uint64_t)peer_connect_limit_ms(peer);
 	drop_id(peer);
 	enter(peer, CONN_YIELD, limit_ms ? limit_ms : YIELD_MS);
 }

@@ -24,6 +24,7 @@
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
+#define CONNECT_TIMEOUT_SOFT_MS 60000 /* who lives has got no processor for so long */
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
@@ -70,6 +71,15 @@ static void set_crowding(struct oriel_job *job)
 	job->records.may_spin = job->boot->local_size * 2 <= count;
 }
 
+static int set_connect_limits(const struct oriel_job *job, struct limits *limits)
+{
+	int set_ms = -1, rc = setting_seconds("ORIEL_CONNECT_TIMEOUT", &set_ms);
+
+	limits->connect_timeout_ms = set_ms >= 0 ? set_ms : CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job);
+	limits->connect_timeout_soft_ms = set_ms >= 0 ? set_ms : CONNECT_TIMEOUT_SOFT_MS;
+	return rc;
+}
+
 /* A variable that cannot be read is an error even where an option stands above it. */
 static int set_limits(struct oriel_job *job, const struct oriel_options *options)
 {
@@ -78,14 +88,13 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 
 	set_crowding(job);
 	limits->watchdog_ms = WATCHDOG_DEFAULT_MS;
-	limits->connect_timeout_ms = CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job);
-	rc = tell_open();
+	rc = set_connect_limits(job, limits);
+	if (rc == 0)
+		rc = tell_open();
 	if (rc == 0)
 		rc = setting_seconds("ORIEL_TIMEOUT", &limits->timeout_ms);
 	if (rc == 0)
 		rc = setting_seconds("ORIEL_WATCHDOG", &limits->watchdog_ms);
-	if (rc == 0)
-		rc = setting_seconds("ORIEL_CONNECT_TIMEOUT", &limits->connect_timeout_ms);
 	if (options->timeout_ms)
 		limits->timeout_ms = options->timeout_ms;
 	if (options->watchdog_ms)

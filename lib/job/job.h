@@ -51,7 +51,8 @@ struct group_counts {
 struct limits {
 	int timeout_ms;  /* 0: none */
 	int watchdog_ms; /* 0: none */
-	int connect_timeout_ms;
+	int connect_timeout_ms;      /* 0: none, as the next */
+	int connect_timeout_soft_ms; /* of who is reached by softverbs, whose death the kernel tells */
 };
 
 /* What the program holds: for oriel_usage, and for oriel_finalize to refuse. */

@@ -296,7 +296,7 @@ static bool read_done(struct peer *peer, const struct lookup *lookup)
 /* What the directory says belongs to reaching the peer, and has the same limit of time; 0: none. */
 static void judge_time(struct peer *peer, const struct lookup *lookup)
 {
-	int limit_ms = peer->job->limits.connect_timeout_ms;
+	int limit_ms = peer_connect_limit_ms(peer);
 	char text[DEATH_TEXT_BYTES];
 
 	if (limit_ms == 0 || now_ns() - lookup->read_ns <= (uint64_t)limit_ms * NS_PER_MS)

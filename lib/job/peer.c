@@ -206,6 +206,13 @@ int peer_make_twin(struct peer *peer, const struct device *device)
 	return 0;
 }
 
+int peer_connect_limit_ms(const struct peer *peer)
+{
+	const struct limits *limits = &peer->job->limits;
+
+	return device_lends(peer->device) ? limits->connect_timeout_soft_ms : limits->connect_timeout_ms;
+}
+
 void peer_set_device(struct peer *peer, const struct device *device)
 {
 	peer->device_chosen = true;

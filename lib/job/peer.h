@@ -119,6 +119,9 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer);
 /* From now on the peer is talked to by this device. Service thread; nothing is under way to the peer. */
 void peer_set_device(struct peer *peer, const struct device *device);
 
+/* How long the peer is tried to be reached; 0: no limit. */
+int peer_connect_limit_ms(const struct peer *peer);
+
 /* The keys of our area for the peer, of its device. */
 static inline struct piece_keys peer_area_keys(const struct peer *peer)
 {
