@@ -40,7 +40,7 @@ programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft $(B)/bin/o
 all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
-test: ; @tests/deps test && tests/all
+test: ; @tests/deps test && TEST_MINUTES=$(TEST_MINUTES) tests/all
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
 soak: ; @tests/deps test && tests/soak $(SEEDS)
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
