@@ -92,15 +92,20 @@ static enum lab_verdict open_two(struct two *t, int backlog)
 	return LAB_PASSED;
 }
 
-static enum lab_verdict add_qp(struct rdma_cm_id *id)
+static enum lab_verdict add_qp_on(struct rdma_cm_id *id, struct ibv_pd *pd)
 {
 	struct ibv_qp_init_attr init = {
 		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 }, .qp_type = IBV_QPT_RC
 	};
 
-	CHECK(rdma_create_qp(id, NULL, &init) == 0);
+	CHECK(rdma_create_qp(id, pd, &init) == 0);
 	CHECK(id->qp && id->pd && id->send_cq && id->recv_cq);
 	return LAB_PASSED;
+}
+
+static enum lab_verdict add_qp(struct rdma_cm_id *id)
+{
+	return add_qp_on(id, NULL);
 }
 
 static enum lab_verdict route_client(struct two *t, struct rdma_cm_id **id)
@@ -185,6 +190,57 @@ static enum lab_verdict cm__connect_and_data(void)
 	CHECK(rdma_get_send_comp(t.client, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
 	CHECK(rdma_get_recv_comp(t.server, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
 	CHECK(strcmp(to, "by rdma_cm") == 0);
+	return LAB_PASSED;
+}
+
+/* A domain on the identifier's device, so that memory can be registered before there is a queue pair. */
+static bool has_domain(const struct rdma_cm_id *id)
+{
+	return id->verbs && id->pd && id->pd->context == id->verbs;
+}
+
+static enum lab_verdict cm__domain_comes_with_the_device(void)
+{
+	struct rdma_conn_param param = parameters(NULL, 0);
+	struct two t;
+	enum lab_verdict verdict = open_two(&t, 8);
+	struct rdma_cm_id *id;
+	struct rdma_cm_event *event;
+	struct ibv_pd *pd;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(has_domain(t.listener));
+	CHECK(rdma_create_id(t.active, &id, NULL, RDMA_PS_TCP) == 0 && !id->verbs && !id->pd);
+	CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&t.addr, EVENT_MS) == 0);
+	CHECK(type_of_next(t.active) == RDMA_CM_EVENT_ADDR_RESOLVED);
+	CHECK(has_domain(id) && id->pd == t.listener->pd);
+	CHECK(rdma_resolve_route(id, EVENT_MS) == 0);
+	CHECK(type_of_next(t.active) == RDMA_CM_EVENT_ROUTE_RESOLVED);
+	/* The queue pair's, where the caller brings one. */
+	pd = ibv_alloc_pd(id->verbs);
+	CHECK(pd && add_qp_on(id, pd) == LAB_PASSED && id->pd == pd);
+	CHECK(rdma_connect(id, &param) == 0);
+	event = get(t.passive);
+	CHECK(event && event->event == RDMA_CM_EVENT_CONNECT_REQUEST);
+	CHECK(has_domain(event->id) && event->id->pd == t.listener->pd);
+	rdma_ack_cm_event(event);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict cm__domain_of_a_shared_queue(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct two t;
+	enum lab_verdict verdict = open_two(&t, 8);
+	struct ibv_pd *pd, *before;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	before = t.listener->pd;
+	pd = ibv_alloc_pd(t.listener->verbs);
+	CHECK(before && pd && rdma_create_srq(t.listener, pd, &attr) == 0);
+	CHECK(t.listener->srq->pd == pd && t.listener->pd == before);
 	return LAB_PASSED;
 }
 
@@ -497,6 +553,8 @@ static enum lab_verdict cm__acknowledge_timeout(void)
 
 static const struct lab_case cases[] = {
 	{ "cm: connect, and data", cm__connect_and_data, "rdma_cm(7)" },
+	{ "cm: domain comes with the device", cm__domain_comes_with_the_device, "rdma-core, librdmacm/cma.c, ucma_get_device" },
+	{ "cm: domain of a shared queue", cm__domain_of_a_shared_queue, "rdma-core, librdmacm/cma.c, rdma_create_srq_ex" },
 	{ "cm: disconnect reaches both", cm__disconnect_reaches_both, "rdma_disconnect(3)" },
 	{ "cm: timewait ends", cm__timewait_ends, "rdma_get_cm_event(3)" },
 	{ "cm: lost path is silent", cm__lost_path_is_silent, "rdma_get_cm_event(3)" },

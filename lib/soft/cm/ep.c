@@ -12,16 +12,17 @@ enum {
 	RESOLVE_MS = 2000,
 };
 
-/* A listener keeps the attributes for the queue pairs of its requests. */
+/* A listener keeps domain and attributes for the queue pairs of its requests. */
 static int keep_attr(struct cm_id *id, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
+	if (pd)
+		id->base.pd = pd;
 	if (!attr)
 		return 0;
 	id->qp_init_attr = malloc(sizeof(*attr));
 	if (!id->qp_init_attr)
 		return ENOMEM;
 	*id->qp_init_attr = *attr;
-	id->base.pd = pd;
 	return 0;
 }
 

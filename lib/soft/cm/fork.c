@@ -6,13 +6,11 @@
 #include <pthread.h>
 
 #include "soft/cm/id.h"
-#include "soft/cm/qp.h"
 #include "soft/cm/wire.h"
 
 static void in_child(void)
 {
 	cm_id_forked();
-	cm_qp_forked();
 	cm_wire_forked();
 }
 

@@ -30,18 +30,33 @@ pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
 
 static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *device;
+static struct ibv_pd *domain;
+
+/* Both or nothing, so that an identifier that is bound to the device has a domain. device_lock is held. */
+static void open_device(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	int err;
+
+	ibv_free_device_list(list);
+	if (!context)
+		return;
+	domain = ibv_alloc_pd(context);
+	if (domain) {
+		device = context;
+		return;
+	}
+	err = errno;
+	ibv_close_device(context);
+	errno = err;
+}
 
 struct ibv_context *cm_verbs(void)
 {
-	struct ibv_device **list;
-
 	pthread_mutex_lock(&device_lock);
-	if (!device) {
-		list = ibv_get_device_list(NULL);
-		if (list && list[0])
-			device = ibv_open_device(list[0]);
-		ibv_free_device_list(list);
-	}
+	if (!device)
+		open_device();
 	pthread_mutex_unlock(&device_lock);
 	return device;
 }
@@ -52,6 +67,7 @@ void cm_id_forked(void)
 	pthread_mutex_init(&cm_lock, NULL);
 	pthread_cond_init(&cm_acked, NULL);
 	device = NULL;
+	domain = NULL;
 }
 
 SOFT_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
@@ -170,9 +186,13 @@ int cm_id_bind_device(struct cm_id *id)
 {
 	struct rdma_addr *addr = &id->base.route.addr;
 
-	id->base.verbs = cm_verbs();
-	if (!id->base.verbs)
-		return ENODEV;
+	/* Once: the domain may have been replaced by the queue pair's. */
+	if (!id->base.verbs) {
+		id->base.verbs = cm_verbs();
+		if (!id->base.verbs)
+			return ENODEV;
+		id->base.pd = domain;
+	}
 	id->base.port_num = SOFT_PORT;
 	cm_addr_gid(&addr->src_addr, &addr->addr.ibaddr.sgid);
 	addr->addr.ibaddr.pkey = 0xffff;

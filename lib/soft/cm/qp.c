@@ -4,13 +4,11 @@
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "soft/cm/cm.h"
-#include "soft/cm/id.h"
 #include "soft/cm/qp.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
@@ -109,24 +107,6 @@ int cm_qp_error(struct cm_id *id)
 
 /* ---- making ---- */
 
-static pthread_mutex_t own_pd_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ibv_pd *own_pd;
-
-static struct ibv_pd *default_pd(void)
-{
-	pthread_mutex_lock(&own_pd_lock);
-	if (!own_pd && cm_verbs())
-		own_pd = ibv_alloc_pd(cm_verbs());
-	pthread_mutex_unlock(&own_pd_lock);
-	return own_pd;
-}
-
-void cm_qp_forked(void)
-{
-	pthread_mutex_init(&own_pd_lock, NULL);
-	own_pd = NULL;
-}
-
 static int make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_channel **channel, struct ibv_cq **cq)
 {
 	*channel = ibv_create_comp_channel(id->verbs);
@@ -187,10 +167,8 @@ SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *base, struct ibv_qp_init_at
 		return cm_fail(EINVAL);
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
-		attr->pd = base->pd ? base->pd : default_pd();
+		attr->pd = base->pd;
 	}
-	if (!attr->pd)
-		return -1;
 	if (!attr->srq)
 		attr->srq = base->srq;
 	err = make_cqs(base, attr);
@@ -253,15 +231,10 @@ SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_at
 		return cm_fail(EINVAL);
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd) {
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
-		attr->pd = id->pd ? id->pd : default_pd();
+		attr->pd = id->pd;
 	}
-	if (!attr->pd)
-		return -1;
 	id->srq = ibv_create_srq_ex(id->verbs, attr);
-	if (!id->srq)
-		return -1;
-	id->pd = attr->pd;
-	return 0;
+	return id->srq ? 0 : -1;
 }
 
 SOFT_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)

@@ -8,7 +8,5 @@
 /* 0 or an errno value. */
 int cm_qp_ready(struct cm_id *id); /* to RTR and RTS, with what was agreed */
 int cm_qp_error(struct cm_id *id);
-/* In a child: nothing was made yet, and nobody holds the lock. */
-void cm_qp_forked(void);
 
 #endif
