@@ -27,6 +27,44 @@ static enum lab_verdict error__receive_too_short(void)
 	return LAB_PASSED;
 }
 
+/* A receive that promises more than its region has, or has a range that is no memory at all behind it. */
+static int recv_beyond_region(struct lab *lab, uint64_t wr_id, uint32_t inside)
+{
+	struct ibv_sge sge[] = {
+		{ (uintptr_t)lab->b.buffer + LAB_BUFFER - inside, LAB_BUFFER, lab->b.mr->lkey },
+		{ 4096, 4096, lab->b.mr->lkey ^ 0x5500 },
+	};
+	struct ibv_recv_wr *bad, wr = { .wr_id = wr_id, .sg_list = sge, .num_sge = 2 };
+
+	return ibv_post_recv(lab->b.qp, &wr, &bad);
+}
+
+static enum lab_verdict error__receive_beyond_the_region(void)
+{
+	struct lab lab;
+	struct ibv_wc wc;
+
+	lab_setup(&lab, NULL);
+	CHECK(recv_beyond_region(&lab, 1, 64) == 0 && recv_beyond_region(&lab, 2, 32768) == 0);
+	CHECK(recv_beyond_region(&lab, 3, 64) == 0);
+	/* What fits is written, and no more is asked of the receive. */
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 64, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	wc = lab_wait(lab.b.recv_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.wr_id == 1 && wc.byte_len == 64);
+	CHECK(memcmp(lab.b.buffer + LAB_BUFFER - 64, lab.a.buffer, 64) == 0 && lab.b.buffer[LAB_BUFFER - 65] == 'b');
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 32768, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	wc = lab_wait(lab.b.recv_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.wr_id == 2 && wc.byte_len == 32768);
+	/* What does not is refused, although the receive is long enough. */
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 65, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_REM_OP_ERR);
+	wc = lab_wait(lab.b.recv_cq);
+	CHECK(wc.status == IBV_WC_LOC_PROT_ERR || wc.status == IBV_WC_LOC_QP_OP_ERR);
+	return LAB_PASSED;
+}
+
 static enum lab_verdict error__bad_lkey(void)
 {
 	struct lab lab;
@@ -477,6 +515,7 @@ static enum lab_verdict extended__abort_posts_nothing(void)
 
 static const struct lab_case cases[] = {
 	{ "error: receive too short", error__receive_too_short, IBA "9.9.3.1.4, 11.6.2" },
+	{ "error: receive beyond the region", error__receive_beyond_the_region, "Linux, drivers/infiniband/sw/rxe: copy_data" },
 	{ "error: bad lkey", error__bad_lkey, IBA "11.6.2" },
 	{ "error: bad rkey, and flush", error__bad_rkey_and_flush, IBA "11.6.2, 10.3.1.7" },
 	{ "error: beyond the region", error__beyond_the_region, IBA "9.7.4.1.5" },

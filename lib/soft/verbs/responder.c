@@ -120,27 +120,27 @@ static enum shm_status broke_off(struct soft_qp *qp)
 /* ---- receives ---- */
 
 /*
- * Ranges of the receive in qp->rx; the sum of their lengths, or UINT64_MAX if one of them is not
- * ours to write.
+ * Where `length` bytes go in the receive in qp->rx: as with a NIC, a range may be longer than its
+ * region, as long as nothing is written there. IBV_WC_SUCCESS, or why they cannot.
  */
-static uint64_t receive_ranges(const struct soft_qp *qp, struct iovec *iov)
+static enum ibv_wc_status receive_ranges(const struct soft_qp *qp, uint64_t length, struct iovec *iov)
 {
 	struct ibv_pd *pd = qp->ex.qp_base.srq ? qp->ex.qp_base.srq->pd : qp->ex.qp_base.pd;
-	uint64_t sum = 0;
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
 	for (uint32_t i = 0; i < qp->rx.nsge; i++) {
 		const struct ibv_sge *sge = &qp->rx.sge[i];
 
-		iov[i].iov_len = sge->length;
+		iov[i].iov_len = sge->length < length ? sge->length : length;
 		iov[i].iov_base = NULL;
-		sum += sge->length;
-		if (sge->length == 0)
+		length -= iov[i].iov_len;
+		if (iov[i].iov_len == 0)
 			continue;
-		iov[i].iov_base = soft_key_local(sge->lkey, pd->handle, sge->addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
+		iov[i].iov_base = soft_key_local(sge->lkey, pd->handle, sge->addr, iov[i].iov_len, IBV_ACCESS_LOCAL_WRITE);
 		if (!iov[i].iov_base)
-			return UINT64_MAX;
+			status = IBV_WC_LOC_PROT_ERR;
 	}
-	return sum;
+	return length ? IBV_WC_LOC_LEN_ERR : status;
 }
 
 static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status status, enum shm_status answer)
@@ -188,15 +188,16 @@ static enum shm_status rnr(struct inbound *r, struct soft_qp *qp)
 static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 {
 	struct iovec iov[SOFT_MAX_SGE];
-	uint64_t room;
+	enum ibv_wc_status fits;
 	bool lost;
 
 	if (!receive_start(r, qp))
 		return rnr(r, qp);
-	room = receive_ranges(qp, iov);
-	if (room == UINT64_MAX)
-		return receive_failed(qp, IBV_WC_LOC_PROT_ERR, SHM_NAK_OP);
-	if (r->req.total > room || r->req.offset + r->req.length > r->req.total)
+	/* The whole message in each part, so that nothing is placed of one that would be refused later. */
+	fits = receive_ranges(qp, r->req.total, iov);
+	if (fits == IBV_WC_LOC_PROT_ERR)
+		return receive_failed(qp, fits, SHM_NAK_OP);
+	if (fits != IBV_WC_SUCCESS || r->req.offset > r->req.total || r->req.length > r->req.total - r->req.offset)
 		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
 	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset, &lost))
 		return lost ? broke_off(qp) : receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
