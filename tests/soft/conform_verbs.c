@@ -4,6 +4,7 @@
  * the specification.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,6 +18,26 @@
 #define IBA "IBA vol. 1 "
 
 static const struct lab_options defaults;
+
+/* ---- the device ---- */
+
+static enum lab_verdict device__has_a_vendor(void)
+{
+	struct ibv_device_attr attr;
+
+	CHECK(ibv_query_device(lab_open(), &attr) == 0 && attr.vendor_id != 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict device__has_a_command_descriptor(void)
+{
+	struct ibv_context *ctx = lab_open();
+	int fd = ctx->cmd_fd;
+
+	CHECK(fd != ctx->async_fd && fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	CHECK(ibv_close_device(ctx) == 0 && fcntl(fd, F_GETFD) == -1);
+	return LAB_PASSED;
+}
 
 /* ---- regions ---- */
 
@@ -615,6 +636,8 @@ static enum lab_verdict data__many_full_queues(void)
 }
 
 static const struct lab_case cases[] = {
+	{ "device: has a vendor", device__has_a_vendor, "ibv_query_device(3)" },
+	{ "device: has a command descriptor", device__has_a_command_descriptor, "rdma-core, libibverbs/device.c" },
 	{ "mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)" },
 	{ "mr: inaccessible memory is refused", mr__inaccessible_memory_is_refused, "ibv_reg_mr(3)" },
 	{ "mr: domain in use is busy", mr__pd_in_use_is_busy, "ibv_alloc_pd(3)" },

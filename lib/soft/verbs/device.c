@@ -7,11 +7,13 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "soft/verbs/adversary.h"
@@ -34,6 +36,10 @@
 
 #undef ibv_query_port
 #undef ibv_get_device_list
+
+enum {
+	VENDOR_ID = 0x736f66, /* "sof": locally administered, so nobody's */
+};
 
 static struct ibv_device device = {
 	.node_type = IBV_NODE_CA,
@@ -105,6 +111,26 @@ static void set_operations(struct verbs_context *vctx)
 	vctx->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 }
 
+/*
+ * That of commands is for programs that look whether it is there, or set its flags: an empty epoll, which
+ * refuses to be read, written or asked.
+ */
+static bool open_descriptors(struct ibv_context *context)
+{
+	int err;
+
+	context->async_fd = tally_new();
+	if (context->async_fd < 0)
+		return false;
+	context->cmd_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (context->cmd_fd >= 0)
+		return true;
+	err = errno;
+	close(context->async_fd);
+	errno = err;
+	return false;
+}
+
 SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
 	struct soft_context *context;
@@ -118,13 +144,11 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
 	context = calloc(1, sizeof(*context));
 	if (!context)
 		return NULL;
-	context->vctx.context.async_fd = tally_new();
-	if (context->vctx.context.async_fd < 0) {
+	if (!open_descriptors(&context->vctx.context)) {
 		free(context);
 		return NULL;
 	}
 	context->vctx.context.device = dev;
-	context->vctx.context.cmd_fd = -1;
 	context->vctx.context.num_comp_vectors = 1;
 	pthread_mutex_init(&context->vctx.context.mutex, NULL);
 	pthread_mutex_init(&context->event_lock, NULL);
@@ -143,6 +167,7 @@ SOFT_EXPORT int ibv_close_device(struct ibv_context *base)
 		soft_list_del(first);
 		free(soft_container(first, struct soft_event, list));
 	}
+	close(base->cmd_fd);
 	close(base->async_fd);
 	pthread_mutex_destroy(&base->mutex);
 	pthread_mutex_destroy(&context->event_lock);
@@ -155,6 +180,7 @@ static void describe(struct ibv_device_attr *attr)
 	memset(attr, 0, sizeof(*attr));
 	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "softverbs %d", SHM_ABI);
 	attr->node_guid = attr->sys_image_guid = soft_guid();
+	attr->vendor_id = VENDOR_ID;
 	attr->max_mr_size = UINT64_MAX >> 1;
 	attr->page_size_cap = (uint64_t)sysconf(_SC_PAGESIZE);
 	attr->max_qp = SHM_QPS;
