@@ -297,6 +297,36 @@ static enum lab_verdict post__too_many_ranges(void)
 	return LAB_PASSED;
 }
 
+/* Where the ranges would lie there is room for data, asked for or not. */
+static enum lab_verdict post__inline_without_asking(void)
+{
+	struct lab lab;
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_sge sge = { .length = 16 };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED
+	};
+
+	lab_setup(&lab, NULL);
+	init.send_cq = lab.a.send_cq;
+	init.recv_cq = lab.a.recv_cq;
+	lab.a.qp = ibv_create_qp(lab.a.pd, &init);
+	CHECK(lab.a.qp && init.cap.max_inline_data >= 16);
+	lab.b.qp = lab_qp(&lab.b, &defaults);
+	CHECK(lab.b.qp && lab_init(&lab, lab.a.qp, 0) == 0 && lab_init(&lab, lab.b.qp, IBV_ACCESS_REMOTE_WRITE) == 0);
+	CHECK(lab_rtr(&lab, lab.a.qp, lab.b.qp->qp_num, &defaults) == 0);
+	CHECK(lab_rtr(&lab, lab.b.qp, lab.a.qp->qp_num, &defaults) == 0);
+	CHECK(lab_rts(lab.a.qp, &defaults) == 0);
+	sge.addr = (uintptr_t)lab.a.buffer;
+	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
+	wr.wr.rdma.rkey = lab.b.mr->rkey;
+	CHECK(lab_post(lab.a.qp, &wr) == 0 && lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(memcmp(lab.b.buffer, lab.a.buffer, 16) == 0 && lab.b.buffer[16] == 'b');
+	return LAB_PASSED;
+}
+
 static enum lab_verdict post__too_much_inline(void)
 {
 	struct ibv_qp_init_attr init;
@@ -531,6 +561,7 @@ static const struct lab_case cases[] = {
 	{ "error: writes behind a refused send", error__writes_behind_a_refused_send, IBA "9.7.5.2.8" },
 	{ "progress: without polls", progress__without_polls, IBA "9.2, 10.8.2" },
 	{ "post: too many ranges", post__too_many_ranges, "ibv_post_send(3)" },
+	{ "post: inline without asking", post__inline_without_asking, "Linux, drivers/infiniband/sw/rxe: rxe_qp_init_req" },
 	{ "post: too much inline", post__too_much_inline, "ibv_post_send(3)" },
 	{ "post: bad_wr names the first not posted", post__bad_wr_names_the_first_not_posted, "ibv_post_send(3)" },
 	{ "post: receive queue is full", post__receive_queue_is_full, "ibv_post_recv(3)" },

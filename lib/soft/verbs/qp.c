@@ -44,6 +44,9 @@ enum {
 	           IBV_QP_EX_WITH_SEND_WITH_INV,
 };
 
+/* Ranges and inline data share a place. */
+_Static_assert(SOFT_MAX_SGE * sizeof(struct ibv_sge) <= SOFT_MAX_INLINE, "no more inline data than there may be");
+
 /* ---- making ---- */
 
 static int check_init(const struct ibv_qp_init_attr_ex *attr)
@@ -67,13 +70,19 @@ static int check_init(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
+/* Where the ranges would lie is room for data, also for programs that have not asked for any. */
+static void grant_inline(struct ibv_qp_cap *cap)
+{
+	uint32_t ranges = cap->max_send_sge * (uint32_t)sizeof(struct ibv_sge);
+
+	if (cap->max_inline_data < ranges)
+		cap->max_inline_data = ranges;
+}
+
 static int sq_init(struct soft_qp *qp, const struct ibv_qp_cap *cap)
 {
-	size_t ranges = (size_t)cap->max_send_sge * sizeof(struct ibv_sge);
-	size_t tail = ranges > cap->max_inline_data ? ranges : cap->max_inline_data;
-
 	qp->sq_size = cap->max_send_wr ? soft_pow2(cap->max_send_wr) : 0;
-	qp->sq_stride = (sizeof(struct soft_wqe) + tail + 63) / 64 * 64;
+	qp->sq_stride = (sizeof(struct soft_wqe) + cap->max_inline_data + 63) / 64 * 64;
 	if (qp->sq_size == 0)
 		return 0;
 	qp->sq = aligned_alloc(64, qp->sq_size * qp->sq_stride);
@@ -176,6 +185,7 @@ struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init
 		return NULL;
 	if (attr->srq)
 		attr->cap.max_recv_wr = attr->cap.max_recv_sge = 0;
+	grant_inline(&attr->cap);
 	fill_base(qp, attr);
 	err = sq_init(qp, &attr->cap);
 	if (!err)
