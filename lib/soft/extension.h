@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What softverbs offers beyond verbs: a peer's registered memory, mapped for the program to load
- * and store itself, or read and written at once where it cannot be mapped. A program that has to
- * run on any device does not link these, but looks for them by name (dlsym); including this is what
- * makes the compiler check that both sides mean the same.
+ * and store itself, or read and written at once where it cannot be mapped; and atomics that mix with
+ * the processor's. A program that has to run on any device does not link these, but looks for them by
+ * name (dlsym); including this is what makes the compiler check that both sides mean the same.
  */
 #ifndef SOFT_EXTENSION_H
 #define SOFT_EXTENSION_H
@@ -43,5 +43,12 @@ __attribute__((visibility("default"))) softverbs_give_back_fn softverbs_give_bac
 typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, void *here, size_t size_bytes,
                               bool write);
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
+
+/*
+ * Are the device's atomics atomic with the processor's own too (IBV_ATOMIC_GLOB)? ibv_query_device says
+ * IBV_ATOMIC_HCA, because many programs use no others.
+ */
+typedef bool softverbs_atomics_mix_fn(void);
+__attribute__((visibility("default"))) softverbs_atomics_mix_fn softverbs_atomics_mix;
 
 #endif

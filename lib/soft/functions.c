@@ -15,4 +15,5 @@ const struct verbs_functions verbs_softverbs = {
 	.lend = softverbs_lend,
 	.give_back = softverbs_give_back,
 	.move = softverbs_move,
+	.atomics_mix = softverbs_atomics_mix,
 };

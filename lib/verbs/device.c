@@ -263,9 +263,10 @@ static int choose_flag_mode(struct device *device, const struct ibv_device_attr 
 	return rc;
 }
 
-static enum atomic_level level_told(enum ibv_atomic_cap cap)
+/* softverbs tells a way of its own that processor and device mix. */
+static enum atomic_level level_told(const struct device *device, enum ibv_atomic_cap cap)
 {
-	if (cap == IBV_ATOMIC_GLOB)
+	if (cap == IBV_ATOMIC_GLOB || (cap == IBV_ATOMIC_HCA && verbs_atomics_mix(device->functions)))
 		return ATOMICS_GLOB;
 	return cap == IBV_ATOMIC_HCA ? ATOMICS_HCA : ATOMICS_NONE;
 }
@@ -286,7 +287,7 @@ static int choose_atomics(struct device *device, const struct ibv_device_attr *a
 	enum atomics_by by = (enum atomics_by)(word + 1);
 
 	device->atomics_by = by;
-	device->atomics = device->atomics_told = level_told(attr->atomic_cap);
+	device->atomics = device->atomics_told = level_told(device, attr->atomic_cap);
 	if (rc)
 		return rc;
 	if (by == ATOMICS_BY_CPU && device->atomics == ATOMICS_HCA)

@@ -34,3 +34,12 @@ struct verbs_lender verbs_lender(const struct verbs_functions *functions)
 	}
 	return lender;
 }
+
+bool verbs_atomics_mix(const struct verbs_functions *functions)
+{
+	softverbs_atomics_mix_fn *mix = functions->atomics_mix;
+
+	if (functions == &verbs_system)
+		find_global("softverbs_atomics_mix", &mix);
+	return mix && mix();
+}

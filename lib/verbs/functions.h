@@ -12,6 +12,7 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 
 #include "soft/extension.h"
 
@@ -64,6 +65,7 @@ struct verbs_functions {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
+	softverbs_atomics_mix_fn *atomics_mix;
 };
 
 /*
@@ -129,5 +131,8 @@ struct verbs_lender {
 };
 
 struct verbs_lender verbs_lender(const struct verbs_functions *functions);
+
+/* Does softverbs, whichever way it came here, say that its atomics mix with the processor's? */
+bool verbs_atomics_mix(const struct verbs_functions *functions);
 
 #endif

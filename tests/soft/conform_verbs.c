@@ -39,6 +39,15 @@ static enum lab_verdict device__has_a_command_descriptor(void)
 	return LAB_PASSED;
 }
 
+/* Programs look for just this before they use atomics. */
+static enum lab_verdict device__atomics_among_themselves(void)
+{
+	struct ibv_device_attr attr;
+
+	CHECK(ibv_query_device(lab_open(), &attr) == 0 && attr.atomic_cap == IBV_ATOMIC_HCA);
+	return LAB_PASSED;
+}
+
 /* ---- regions ---- */
 
 static enum lab_verdict mr__remote_write_needs_local_write(void)
@@ -638,6 +647,7 @@ static enum lab_verdict data__many_full_queues(void)
 static const struct lab_case cases[] = {
 	{ "device: has a vendor", device__has_a_vendor, "ibv_query_device(3)" },
 	{ "device: has a command descriptor", device__has_a_command_descriptor, "rdma-core, libibverbs/device.c" },
+	{ "device: atomics among themselves", device__atomics_among_themselves, "ibv_query_device(3)" },
 	{ "mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)" },
 	{ "mr: inaccessible memory is refused", mr__inaccessible_memory_is_refused, "ibv_reg_mr(3)" },
 	{ "mr: domain in use is busy", mr__pd_in_use_is_busy, "ibv_alloc_pd(3)" },

@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "soft/extension.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/async.h"
 #include "soft/verbs/context.h"
@@ -194,11 +195,17 @@ static void describe(struct ibv_device_attr *attr)
 	attr->max_mr = attr->max_mw = SHM_MRS;
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SHM_QPS;
-	/* The processor's own instructions: atomic against the host's threads too. */
-	attr->atomic_cap = soft_adversary.apart ? IBV_ATOMIC_HCA : IBV_ATOMIC_GLOB;
+	/* As all cards say: programs take IBV_ATOMIC_GLOB for a device without atomics. */
+	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->max_srq_wr = SOFT_MAX_WR;
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = 1;
+}
+
+/* They are the processor's own instructions. */
+SOFT_EXPORT bool softverbs_atomics_mix(void)
+{
+	return !soft_adversary.apart;
 }
 
 SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
