@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -45,6 +46,34 @@ static enum lab_verdict device__atomics_among_themselves(void)
 	struct ibv_device_attr attr;
 
 	CHECK(ibv_query_device(lab_open(), &attr) == 0 && attr.atomic_cap == IBV_ATOMIC_HCA);
+	return LAB_PASSED;
+}
+
+/* Is errno what the call has returned? It is no success. */
+static bool told_twice(int returned)
+{
+	bool told = returned > 0 && errno == returned;
+
+	errno = 0;
+	return told;
+}
+
+static enum lab_verdict device__errno_is_set_too(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+	struct ibv_srq_attr limit = { .srq_limit = 1 << 30 };
+	struct lab_options with_srq = { .srq = true };
+	struct ibv_port_attr port;
+	struct lab lab;
+
+	lab_setup(&lab, &with_srq);
+	errno = 0;
+	CHECK(told_twice(ibv_query_port(lab.ctx, 99, &port)));
+	CHECK(told_twice(ibv_dealloc_pd(lab.a.pd)));
+	CHECK(told_twice(ibv_destroy_cq(lab.a.send_cq)));
+	CHECK(told_twice(ibv_modify_qp(lab.a.qp, &attr, IBV_QP_STATE | IBV_QP_PORT)));
+	CHECK(told_twice(ibv_modify_srq(lab.b.srq, &limit, IBV_SRQ_LIMIT)));
+	CHECK(told_twice(ibv_destroy_srq(lab.b.srq)));
 	return LAB_PASSED;
 }
 
@@ -648,6 +677,7 @@ static const struct lab_case cases[] = {
 	{ "device: has a vendor", device__has_a_vendor, "ibv_query_device(3)" },
 	{ "device: has a command descriptor", device__has_a_command_descriptor, "rdma-core, libibverbs/device.c" },
 	{ "device: atomics among themselves", device__atomics_among_themselves, "ibv_query_device(3)" },
+	{ "device: errno is set too", device__errno_is_set_too, "rdma-core, libibverbs/cmd.c" },
 	{ "mr: remote write needs local write", mr__remote_write_needs_local_write, "ibv_reg_mr(3)" },
 	{ "mr: inaccessible memory is refused", mr__inaccessible_memory_is_refused, "ibv_reg_mr(3)" },
 	{ "mr: domain in use is busy", mr__pd_in_use_is_busy, "ibv_alloc_pd(3)" },

@@ -11,6 +11,7 @@
 #include "soft/verbs/cq.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/list.h"
+#include "soft/verbs/result.h"
 #include "soft/verbs/tally.h"
 
 static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
@@ -42,7 +43,7 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
 	struct soft_channel *channel = soft_channel(base);
 
 	if (__atomic_load_n(&base->refcnt, __ATOMIC_RELAXED) != 0)
-		return EBUSY;
+		return soft_result(EBUSY);
 	close(base->fd);
 	pthread_mutex_destroy(&channel->lock);
 	free(channel);

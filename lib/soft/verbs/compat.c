@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "soft/verbs/export.h"
+#include "soft/verbs/result.h"
 
 /* Not declared in public headers. */
 struct ib_uverbs_ah_attr;
@@ -133,7 +134,7 @@ SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_w
 SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
 {
 	(void)ah;
-	return EOPNOTSUPP;
+	return soft_result(EOPNOTSUPP);
 }
 
 SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
@@ -141,7 +142,7 @@ SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, ui
 	(void)qp;
 	(void)gid;
 	(void)lid;
-	return EOPNOTSUPP;
+	return soft_result(EOPNOTSUPP);
 }
 
 SOFT_EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
@@ -149,7 +150,7 @@ SOFT_EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, ui
 	(void)qp;
 	(void)gid;
 	(void)lid;
-	return EOPNOTSUPP;
+	return soft_result(EOPNOTSUPP);
 }
 
 SOFT_EXPORT int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
@@ -223,14 +224,14 @@ SOFT_EXPORT int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
 	(void)qp;
 	memset(ece, 0, sizeof(*ece));
-	return EOPNOTSUPP;
+	return soft_result(EOPNOTSUPP);
 }
 
 SOFT_EXPORT int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
 	(void)qp;
 	ece->options = 0;
-	return EOPNOTSUPP;
+	return soft_result(EOPNOTSUPP);
 }
 
 /* ---- structures of a kernel that is not asked ---- */

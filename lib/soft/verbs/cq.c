@@ -23,6 +23,7 @@
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/qp.h"
+#include "soft/verbs/result.h"
 
 struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
                             struct ibv_comp_channel *channel, uint32_t vector)
@@ -78,7 +79,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
 	struct soft_cq *cq = soft_cq(base);
 
 	if (atomic_load(&cq->users) != 0)
-		return EBUSY;
+		return soft_result(EBUSY);
 	soft_channel_forget(cq);
 	soft_async_forget(base->context, cq, &base->mutex, &base->cond, &base->async_events_completed, &cq->async_raised);
 	if (base->channel)
@@ -97,19 +98,19 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 	uint32_t size, n;
 
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
-		return EINVAL;
+		return soft_result(EINVAL);
 	size = soft_pow2((uint32_t)cqe);
 	ring = calloc(size, sizeof(*ring));
 	if (!ring)
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	soft_lock(&cq->lock);
 	n = soft_cq_entries(cq);
 	if (n > (uint32_t)cqe) {
 		soft_unlock(&cq->lock);
 		free(ring);
-		return EINVAL;
+		return soft_result(EINVAL);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		ring[(cq->tail + i) & (size - 1)] = cq->ring[(cq->tail + i) & (cq->size - 1)];

@@ -30,6 +30,7 @@
 #include "soft/verbs/poll.h"
 #include "soft/verbs/post.h"
 #include "soft/verbs/qp.h"
+#include "soft/verbs/result.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/srq.h"
 #include "soft/verbs/start.h"
@@ -212,7 +213,7 @@ SOFT_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_
 {
 	(void)context;
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	describe(attr);
 	return 0;
 }
@@ -231,9 +232,9 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 
 	(void)context;
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	if (input && input->comp_mask)
-		return EINVAL;
+		return soft_result(EINVAL);
 	memset(&full, 0, sizeof(full));
 	describe(&full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
@@ -253,9 +254,9 @@ int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_por
 
 	(void)context;
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	if (port != SOFT_PORT)
-		return EINVAL;
+		return soft_result(EINVAL);
 	memset(&full, 0, sizeof(full));
 	full.state = IBV_PORT_ACTIVE;
 	full.max_mtu = full.active_mtu = IBV_MTU_4096;

@@ -18,6 +18,7 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/gid.h"
 #include "soft/verbs/limits.h"
+#include "soft/verbs/result.h"
 
 /*
  * Stable on one host, different between hosts: from the machine's id, or its name where it has
@@ -133,14 +134,14 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, ui
 
 	(void)context;
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	if (flags)
-		return EOPNOTSUPP;
+		return soft_result(EOPNOTSUPP);
 	if (port != SOFT_PORT || index >= SOFT_MAX_GIDS)
-		return EINVAL;
+		return soft_result(EINVAL);
 	n = soft_gids(gids, SOFT_MAX_GIDS);
 	if (index >= (uint32_t)n)
-		return ENODATA;
+		return soft_result(ENODATA);
 	fill_entry(&full, &gids[index], index);
 	memcpy(entry, &full, entry_size < sizeof(full) ? entry_size : sizeof(full));
 	return 0;

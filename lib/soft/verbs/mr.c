@@ -25,6 +25,7 @@
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/mr.h"
+#include "soft/verbs/result.h"
 #include "soft/verbs/shm.h"
 
 #undef ibv_reg_mr
@@ -53,7 +54,7 @@ SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 {
 	if (atomic_load(&soft_pd(pd)->users) != 0)
-		return EBUSY;
+		return soft_result(EBUSY);
 	free(soft_pd(pd));
 	return 0;
 }
@@ -177,7 +178,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *base)
 	struct soft_mr *mr = (struct soft_mr *)base;
 
 	if (atomic_load(&mr->windows) != 0)
-		return EBUSY;
+		return soft_result(EBUSY);
 	/* No peer can be acting under a key that grants peers nothing. */
 	if (mr->access & SOFT_ACCESS_PEERS)
 		withdraw(&soft_core->seg->mr[mr->place]);

@@ -26,6 +26,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/qp_state.h"
 #include "soft/verbs/requester.h"
+#include "soft/verbs/result.h"
 #include "soft/verbs/retire.h"
 #include "soft/verbs/rq.h"
 #include "soft/verbs/shm.h"
@@ -437,19 +438,19 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 	int err = 0;
 
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	/* Finding the peer may take a message to its engine: not under the lock. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
 	    soft_qp_state(qp) == IBV_QPS_INIT)
 		err = soft_out_get(soft_core, attr->dest_qp_num, &out);
 	if (err)
-		return err;
+		return soft_result(err);
 	soft_lock(&qp->lock);
 	err = modify_locked(qp, attr, mask, &out);
 	soft_unlock(&qp->lock);
 	if (out)
 		soft_out_put(out);
-	return err;
+	return soft_result(err);
 }
 
 SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask,
@@ -458,7 +459,7 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int 
 	struct soft_qp *qp = soft_qp(base);
 
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	(void)mask;
 	soft_lock(&qp->lock);
 	*attr = qp->attr;

@@ -17,6 +17,7 @@
 #include "soft/verbs/lock.h"
 #include "soft/verbs/mr.h"
 #include "soft/verbs/qp.h"
+#include "soft/verbs/result.h"
 #include "soft/verbs/rq.h"
 #include "soft/verbs/srq.h"
 
@@ -83,7 +84,7 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *base)
 	struct soft_srq *srq = soft_srq(base);
 
 	if (atomic_load(&srq->users) != 0)
-		return EBUSY;
+		return soft_result(EBUSY);
 	soft_async_forget(base->context, srq, &base->mutex, &base->cond, &base->events_completed, &srq->async_raised);
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
 	pthread_mutex_destroy(&base->mutex);
@@ -117,9 +118,9 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, 
 	int err = 0;
 
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
-		return EINVAL;
+		return soft_result(EINVAL);
 	soft_lock(&srq->lock);
 	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > (mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->rq.limit))
 		err = EINVAL;
@@ -130,7 +131,7 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, 
 		check_limit(srq);
 	}
 	soft_unlock(&srq->lock);
-	return err;
+	return soft_result(err);
 }
 
 SOFT_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
@@ -138,7 +139,7 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
 	struct soft_srq *srq = soft_srq(base);
 
 	if (soft_call_fails(__func__))
-		return ENOMEM;
+		return soft_result(ENOMEM);
 	soft_lock(&srq->lock);
 	attr->max_wr = srq->rq.limit;
 	attr->max_sge = srq->rq.max_sge;
