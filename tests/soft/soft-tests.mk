@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests of softverbs. `make soft-test` is correctness; `make soft-speed` needs two idle cores.
-SOFT_TESTS = speed many kill death disorder apart threads files descriptors forks starved stopped conform_verbs conform_errors conform_ext conform_cm
+SOFT_TESTS = speed many kill death disorder apart threads files descriptors forks plugin starved stopped conform_verbs conform_errors conform_ext conform_cm
 SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-pthread -MMD -MP
 
@@ -17,6 +17,10 @@ $(B)/tests/soft/%: $(B)/tests/soft/%.o $(B)/tests/soft/lab.o
 # It opens the library itself.
 $(B)/tests/soft/inside: tests/soft/inside.c include/oriel.h
 	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< -libverbs
+
+# So does this one.
+$(B)/tests/soft/plugin: tests/soft/plugin.c
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) -o $@ $<
 
 # Jobs of Oriel, for what happens to them when the device misbehaves. They need the library, so only the Makefile makes them.
 $(B)/tests/soft/job: tests/soft/job.c $(B)/lib/liboriel.a
