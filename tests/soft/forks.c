@@ -5,9 +5,12 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,8 +20,11 @@
 
 enum {
 	KEYS = 8,
+	CHILDREN = 1000,
 	NOTICE_MS = 20000,
 };
+
+static _Atomic bool stopped;
 
 static bool transfer_works(struct lab *lab)
 {
@@ -111,6 +117,89 @@ static enum lab_verdict child_outlives_the_parent_and_starts_anew(void)
 	close(answer[1]);
 	CHECK(child_succeeds(parent));
 	CHECK(read(answer[0], &ok, sizeof(ok)) == sizeof(ok) && ok);
+	return LAB_PASSED;
+}
+
+/* As a child does that ends by exit, whose libraries tidy up. */
+static bool destroys(struct lab *lab)
+{
+	return ibv_destroy_qp(lab->a.qp) == 0 && ibv_destroy_qp(lab->b.qp) == 0 && ibv_dereg_mr(lab->a.mr) == 0 &&
+	       ibv_dereg_mr(lab->b.mr) == 0 && ibv_dealloc_pd(lab->a.pd) == 0;
+}
+
+static enum lab_verdict parents_objects_outlive_the_child(void)
+{
+	struct lab lab;
+	pid_t child;
+
+	lab_setup(&lab, NULL);
+	CHECK(transfer_works(&lab));
+	child = fork();
+	if (child == 0)
+		_exit(!destroys(&lab));
+	CHECK(child_succeeds(child));
+	CHECK(transfer_works(&lab));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict childs_own_objects_outlive_the_inherited(void)
+{
+	struct lab lab, own;
+	pid_t child;
+
+	lab_setup(&lab, NULL);
+	CHECK(transfer_works(&lab));
+	child = fork();
+	if (child == 0) {
+		lab_setup(&own, NULL);
+		_exit(!transfer_works(&own) || !destroys(&lab) || !transfer_works(&own) || !destroys(&own));
+	}
+	CHECK(child_succeeds(child));
+	CHECK(transfer_works(&lab));
+	return LAB_PASSED;
+}
+
+/* Transfers until it is told to stop. Returns NULL if one failed. */
+static void *traffic(void *arg)
+{
+	struct lab *lab = arg;
+
+	while (!atomic_load(&stopped))
+		if (!transfer_works(lab))
+			return NULL;
+	return lab;
+}
+
+/* Most children end at once; some tidy up, some begin anew. */
+static void child_of_many(struct lab *lab, int i)
+{
+	struct lab own;
+
+	if (i % 10 == 1)
+		_exit(!destroys(lab));
+	if (i % 50 != 2)
+		_exit(0);
+	lab_setup(&own, NULL);
+	_exit(!transfer_works(&own));
+}
+
+static enum lab_verdict thousand_children_beside_traffic(void)
+{
+	void *failed_if_null = NULL;
+	pthread_t thread;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	CHECK(pthread_create(&thread, NULL, traffic, &lab) == 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			child_of_many(&lab, i);
+		CHECK(child_succeeds(child));
+	}
+	atomic_store(&stopped, true);
+	CHECK(pthread_join(thread, &failed_if_null) == 0 && failed_if_null);
 	return LAB_PASSED;
 }
 
@@ -208,6 +297,9 @@ int main(int argc, char **argv)
 	static const struct lab_case cases[] = {
 		CASE(child_starts_anew_and_parent_goes_on, "lib/soft/verbs/fork.c"),
 		CASE(child_outlives_the_parent_and_starts_anew, "lib/soft/verbs/fork.c"),
+		CASE(parents_objects_outlive_the_child, "lib/soft/verbs/fork.c"),
+		CASE(childs_own_objects_outlive_the_inherited, "lib/soft/verbs/fork.c"),
+		CASE(thousand_children_beside_traffic, "lib/soft/verbs/fork.c"),
 		CASE(child_draws_keys_of_its_own, "lib/soft/verbs/fork.c"),
 		CASE(child_does_not_hide_the_parents_end, "lib/soft/verbs/fork.c"),
 	};

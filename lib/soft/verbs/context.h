@@ -6,10 +6,12 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 
+#include "soft/verbs/core.h"
 #include "soft/verbs/list.h"
 
 struct soft_context {
 	struct verbs_context vctx; /* its last field is the ibv_context that callers hold */
+	struct soft_core *core;    /* that its objects are in: in a child not always soft_core */
 	pthread_mutex_t event_lock;
 	struct soft_list events; /* soft_event.list, not yet fetched */
 };

@@ -136,12 +136,14 @@ static bool open_descriptors(struct ibv_context *context)
 SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
 	struct soft_context *context;
+	struct soft_core *core;
 
 	if (soft_call_fails(__func__)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	if (!soft_core_get())
+	core = soft_core_get();
+	if (!core)
 		return NULL;
 	context = calloc(1, sizeof(*context));
 	if (!context)
@@ -150,6 +152,7 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *dev)
 		free(context);
 		return NULL;
 	}
+	context->core = core;
 	context->vctx.context.device = dev;
 	context->vctx.context.num_comp_vectors = 1;
 	pthread_mutex_init(&context->vctx.context.mutex, NULL);

@@ -9,7 +9,9 @@
  * were changing at that moment may be half changed in the child, locks included: those two tables
  * that the child looks into are held during the fork, all other locks are made anew.
  *
- * Objects made before the fork are the parent's; a child that uses one gets what it deserves.
+ * Objects made before the fork are the parent's; a child that uses one gets what it deserves. But it may
+ * destroy them, as libraries do when a process ends by exit: each knows the record that it is in, the
+ * child's copy of which is shared with nobody. (A card's would be the parent's, which loses them.)
  */
 #include <pthread.h>
 

@@ -19,6 +19,7 @@
 
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/backing.h"
+#include "soft/verbs/context.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/key.h"
@@ -166,25 +167,26 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
  * Nobody acts under the key any more: no peer, and no thread of ours that carries out what one has
  * asked for by ring.
  */
-static void withdraw(struct shm_mr *entry)
+static void withdraw(struct soft_core *core, struct shm_mr *entry)
 {
-	soft_key_withdraw(soft_core, entry);
-	soft_lock(&soft_core->progress);
-	soft_unlock(&soft_core->progress);
+	soft_key_withdraw(core, entry);
+	soft_lock(&core->progress);
+	soft_unlock(&core->progress);
 }
 
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *base)
 {
+	struct soft_core *core = soft_context(base->context)->core;
 	struct soft_mr *mr = (struct soft_mr *)base;
 
 	if (atomic_load(&mr->windows) != 0)
 		return soft_result(EBUSY);
 	/* No peer can be acting under a key that grants peers nothing. */
 	if (mr->access & SOFT_ACCESS_PEERS)
-		withdraw(&soft_core->seg->mr[mr->place]);
+		withdraw(core, &core->seg->mr[mr->place]);
 	else
-		shm_mr_withdraw(&soft_core->seg->mr[mr->place]);
-	soft_key_free(soft_core, mr->place);
+		shm_mr_withdraw(&core->seg->mr[mr->place]);
+	soft_key_free(core, mr->place);
 	soft_backing_put(mr->file_fd);
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
 	free(mr);
@@ -215,7 +217,7 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *base, int flags, struct ibv_pd *pd, 
 	errno = soft_backing_find(to, size, rights, &fd, &offset);
 	if (errno)
 		return IBV_REREG_MR_ERR_INPUT;
-	withdraw(entry);
+	withdraw(soft_core, entry);
 	soft_backing_put(mr->file_fd);
 	mr->file_fd = fd;
 	mr->file_offset = offset;

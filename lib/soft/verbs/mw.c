@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "soft/verbs/adversary.h"
+#include "soft/verbs/context.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/mr.h"
@@ -63,17 +64,20 @@ static void invalidated(struct soft_mw *mw)
 
 static void unbind(struct soft_mw *mw)
 {
-	soft_key_withdraw(soft_core, &soft_core->seg->mr[mw->place]);
+	struct soft_core *core = soft_context(mw->base.context)->core;
+
+	soft_key_withdraw(core, &core->seg->mr[mw->place]);
 	invalidated(mw);
 }
 
 int soft_dealloc_mw(struct ibv_mw *base)
 {
+	struct soft_core *core = soft_context(base->context)->core;
 	struct soft_mw *mw = (struct soft_mw *)base;
 
 	unbind(mw);
-	soft_core->window[mw->place] = NULL;
-	soft_key_free(soft_core, mw->place);
+	core->window[mw->place] = NULL;
+	soft_key_free(core, mw->place);
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
 	free(mw);
 	return 0;

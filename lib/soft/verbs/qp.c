@@ -11,6 +11,7 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/async.h"
 #include "soft/verbs/base.h"
+#include "soft/verbs/context.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
 #include "soft/verbs/export.h"
@@ -483,7 +484,7 @@ SOFT_EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode
 SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 {
 	struct soft_qp *qp = soft_qp(base);
-	struct soft_core *core = soft_core;
+	struct soft_core *core = soft_context(base->context)->core;
 
 	soft_lock(&qp->lock);
 	reset(qp);

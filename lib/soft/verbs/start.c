@@ -23,14 +23,17 @@
 
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
+#include "soft/verbs/cq.h"
 #include "soft/verbs/engine.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
 #include "soft/verbs/memory.h"
 #include "soft/verbs/names.h"
 #include "soft/verbs/pipe_in.h"
+#include "soft/verbs/qp.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/spare.h"
+#include "soft/verbs/srq.h"
 #include "soft/verbs/start.h"
 
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -227,12 +230,51 @@ void soft_core_let_go(void)
 	pthread_mutex_unlock(&core_lock);
 }
 
-/* The record stays, for those who destroy inherited objects before they end. */
+/* What was shared becomes the child's own copy, from the same address on. Where there is no memory for it, it goes. */
+static void part_from(void *shared, size_t size, int fd)
+{
+	if (mmap(shared, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
+		munmap(shared, size);
+	close(fd);
+}
+
+static const struct soft_lock free_lock;
+
+/* No peer is the child's, and none is waited for or told when a queue pair goes; nobody holds a lock. */
+static void forget_peers(struct soft_core *core)
+{
+	for (uint32_t i = 0; i < core->qp_top; i++) {
+		struct soft_qp *qp = core->qp[i];
+
+		if (!qp)
+			continue;
+		qp->lock = free_lock;
+		soft_cq(qp->ex.qp_base.send_cq)->lock = soft_cq(qp->ex.qp_base.recv_cq)->lock = free_lock;
+		if (qp->ex.qp_base.srq)
+			soft_srq(qp->ex.qp_base.srq)->lock = free_lock;
+		qp->out = qp->awaited = NULL;
+		qp->peer = NULL;
+		soft_list_init(&qp->waiting);
+		soft_list_init(&qp->timer);
+	}
+	soft_list_init(&core->timers);
+}
+
+/*
+ * The record stays, for those who destroy inherited objects before they end, and nobody else is
+ * concerned by that.
+ */
 void soft_core_forked(void)
 {
-	if (soft_core && !core_is_the_parents) {
-		close(soft_core->seg_fd);
-		close(soft_core->bell_fd);
-		core_is_the_parents = true;
-	}
+	struct soft_core *core = soft_core;
+
+	if (!core || core_is_the_parents)
+		return;
+	core_is_the_parents = true;
+	part_from(core->seg, sizeof(*core->seg), core->seg_fd);
+	part_from(core->bell, sizeof(*core->bell), core->bell_fd);
+	core->kick_fd = -1;
+	core->progress = core->timer_lock = free_lock;
+	pthread_mutex_init(&core->table_lock, NULL);
+	forget_peers(core);
 }
