@@ -131,6 +131,19 @@ static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdm
 	return SOFT_DIRECT_ERROR;
 }
 
+const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
+                                        uint32_t access)
+{
+	for (;;) {
+		const struct shm_mr *mr =
+			soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, addr, length, access);
+
+		if (!mr || !shm_serial_is_later(mr->serial, shm_newest_load(qp->shm)))
+			return mr;
+		shm_newest_store(qp->shm, mr->serial);
+	}
+}
+
 /* We are busy. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
                             enum ibv_wc_status *status)
@@ -145,8 +158,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	/* A request for nothing touches no memory, and no key is asked for. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
-	mr = soft_key_find(qp->out->peer.seg, op->rkey, qp->peer->pd, qp->attr.dest_qp_num, op->raddr, op->length,
-	                   target->access);
+	mr = soft_direct_region(qp, op->rkey, op->raddr, op->length, target->access);
 	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
 	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {

@@ -32,6 +32,13 @@ enum soft_direct {
 	SOFT_DIRECT_ERROR, /* *status says which */
 };
 
+/*
+ * The region of the peer's that a key grants, or NULL; until shm_busy_leave the peer waits for us before it frees the
+ * memory. Under qp->lock; we are busy.
+ */
+const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
+                                        uint32_t access);
+
 /* Under qp->lock; everything before it is done. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 

@@ -8,6 +8,10 @@
  * waits until each connected peer has been seen idle once: after that nobody acts under the old
  * key, and the memory may be freed. A peer that dies while busy ends the wait.
  *
+ * Making that visible interrupts every processor. Most keys that are withdrawn nobody has used, so a
+ * peer tells the latest serial that it has used (shm_newest_store, with a fence: once a region), and
+ * regions later than that need no more than a look there.
+ *
  * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and the
  * rest random bits. The low eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey
  * has it.
@@ -123,8 +127,21 @@ static void wait_idle(struct soft_core *core)
 	pthread_mutex_unlock(&core->table_lock);
 }
 
+/* Whether a peer may have acted under a key of that serial, which is withdrawn. */
+static bool may_be_used(struct soft_core *core, uint32_t serial)
+{
+	bool used = false;
+
+	pthread_mutex_lock(&core->table_lock);
+	for (uint32_t i = 0; !used && i < core->qp_top; i++)
+		used = core->qp[i] && core->qp[i]->peer && !shm_serial_is_later(serial, shm_newest_load(core->qp[i]->peer));
+	pthread_mutex_unlock(&core->table_lock);
+	return used;
+}
+
 void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr)
 {
 	shm_mr_withdraw(mr);
-	wait_idle(core);
+	if (may_be_used(core, mr->serial))
+		wait_idle(core);
 }

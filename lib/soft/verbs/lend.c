@@ -17,6 +17,7 @@
 
 #include "soft/extension.h"
 #include "soft/verbs/adversary.h"
+#include "soft/verbs/direct.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/lock.h"
@@ -25,7 +26,7 @@
 #include "soft/verbs/shm.h"
 
 /* The region, if the queue pair may be used this way. We are busy. */
-static const struct shm_mr *find_region(const struct soft_qp *qp, uint32_t rkey, uint32_t access)
+static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint32_t access)
 {
 	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
 	uint32_t want = SHM_GATE_OPEN | qp->ex.qp_base.qp_num;
@@ -35,11 +36,11 @@ static const struct shm_mr *find_region(const struct soft_qp *qp, uint32_t rkey,
 	want |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ | SHM_GATE_RD_RES : 0;
 	if ((gate & want) != want || (gate & SHM_GATE_QPN) != qp->ex.qp_base.qp_num)
 		return NULL;
-	return soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, mr->iova, 0, access);
+	return soft_direct_region(qp, rkey, mr->iova, 0, access);
 }
 
 /* A mapping of its own: the device's may go when the region goes. We are busy. */
-static bool lend(const struct soft_qp *qp, uint32_t rkey, uint32_t access, struct softverbs_lent *lent)
+static bool lend(struct soft_qp *qp, uint32_t rkey, uint32_t access, struct softverbs_lent *lent)
 {
 	const struct shm_mr *mr = find_region(qp, rkey, access);
 

@@ -27,7 +27,7 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 5,
+	SHM_ABI = 6,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOTS = 4, /* blocks of numbers that one process may own */
@@ -57,7 +57,8 @@ struct shm_qp {
 	uint8_t pad0[56];
 	/* Written by the owner while it acts on its peer's memory; on a line of its own. */
 	_Atomic uint32_t busy;
-	uint8_t pad1[60];
+	_Atomic uint32_t newest; /* the latest serial (shm_mr) of those that it has acted under */
+	uint8_t pad1[56];
 };
 
 #define SHM_ACCESS_WINDOW 0x80000000u /* a memory window: its key is no lkey */
@@ -253,6 +254,29 @@ static inline uint32_t shm_busy_load(const struct shm_qp *qp)
 	return atomic_load_explicit(&((struct shm_qp *)(uintptr_t)qp)->busy, memory_order_acquire);
 }
 
+/*
+ * Requester that is busy and has found a key whose serial is later than `newest`: say so, then look at
+ * the key again. Either the peer, who withdraws the key and then looks here, sees it, or we see that
+ * the key has gone. Release: what was done under older keys is over.
+ */
+static inline void shm_newest_store(struct shm_qp *own, uint32_t serial)
+{
+	atomic_store_explicit(&own->newest, serial, memory_order_release);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Requester, of its own word; or its peer, after shm_mr_withdraw: pairs with shm_newest_store. */
+static inline uint32_t shm_newest_load(const struct shm_qp *qp)
+{
+	return atomic_load_explicit(&((struct shm_qp *)(uintptr_t)qp)->newest, memory_order_acquire);
+}
+
+/* Serials go round. */
+static inline bool shm_serial_is_later(uint32_t serial, uint32_t than)
+{
+	return (int32_t)(serial - than) > 0;
+}
+
 /* ---- memory keys ---- */
 
 /* Owner; pairs with shm_mr_key: the other fields are written first. */
@@ -261,10 +285,11 @@ static inline void shm_mr_publish(struct shm_mr *mr, uint32_t key)
 	atomic_store_explicit(&mr->key, key, memory_order_release);
 }
 
-/* Owner; followed by the wait for every peer that is busy. Pairs with shm_mr_key. */
+/* Owner; followed by a look who has used it, and the wait for those who are busy. Pairs with shm_mr_key. */
 static inline void shm_mr_withdraw(struct shm_mr *mr)
 {
 	atomic_store_explicit(&mr->key, 0, memory_order_seq_cst);
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* Peer or owner; pairs with shm_mr_publish. */
