@@ -9,6 +9,7 @@
 
 #include "mpi/board.h"
 #include "mpi/calls.h"
+#include "mpi/carrier.h"
 #include "mpi/memory.h"
 #include "mpi/progress.h"
 
@@ -108,6 +109,7 @@ static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 	(void)comm, (void)keyval, (void)value, (void)extra;
 	memory_release();
 	leave();
+	carriers_release();
 	progress_close();
 	own.Group_free(&job.mpi_world);
 	PMPI_Comm_free(&job.self);

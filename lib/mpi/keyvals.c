@@ -42,6 +42,7 @@ static void drop(struct keyvals *keyvals, int keyval)
 void keyvals_add(struct keyvals *keyvals, int keyval)
 {
 	pthread_mutex_lock(&lock);
+	keyvals->used = true;
 	drop(keyvals, keyval);
 	if (reserve(keyvals) == 0)
 		keyvals->list[keyvals->count++] = keyval;

@@ -21,6 +21,7 @@ struct keyvals {
 	int *list;
 	size_t count;
 	size_t capacity;
+	bool used; /* ever */
 };
 
 bool keyvals_none(const struct keyvals *keyvals);

@@ -2,11 +2,11 @@
 /* window.c - making and freeing windows; see window.h. */
 #include "mpi/window.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "mpi/calls.h"
+#include "mpi/carrier.h"
 #include "mpi/error.h"
 #include "mpi/hints.h"
 #include "mpi/job.h"
@@ -123,35 +123,10 @@ static int open_by_flavor(struct window *window, const struct making *making)
 	}
 }
 
-/*
- * Without memory a dynamic one is the least. Open MPI 4.1 has no way to make any but allocated windows for one rank where
- * neither UCX nor pt2pt is chosen, as Debian has it; MPICH 4.0 over UCX can crash in those.
- */
-static int make_carrier_alone(struct window *window)
-{
-	void *ignored;
-
-	if (own.Win_create_dynamic(MPI_INFO_NULL, job.self, &window->handle) == MPI_SUCCESS)
-		return MPI_SUCCESS;
-	return own.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, &window->handle);
-}
-
-/* Threads that make windows on communicators of their own make carriers on one, where calls must not overlap. */
-static int make_carrier(struct window *window)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int rc;
-
-	pthread_mutex_lock(&lock);
-	rc = make_carrier_alone(window);
-	pthread_mutex_unlock(&lock);
-	return rc;
-}
-
 static int make_known(struct window *window, MPI_Comm comm)
 {
 	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
-	int rc = make_carrier(window);
+	int rc = carrier_take(&window->handle);
 
 	if (rc)
 		return error_on_comm(comm, MPI_ERR_OTHER, "the MPI could not make the window that carries the handle");
@@ -282,6 +257,8 @@ static int delete_attributes(struct window *window)
 /* The window of Oriel's is gone. */
 static int free_carrier(struct window *window, MPI_Win *win)
 {
+	const bool had_attributes = window->keyvals.used;
+
 	table_remove(&windows, TABLE_KEY(window->handle));
 	own.Group_free(&window->group);
 	if (window->posted.members)
@@ -289,7 +266,7 @@ static int free_carrier(struct window *window, MPI_Win *win)
 	if (window->started.members)
 		oriel_group_free(&window->started.members);
 	release(window);
-	return own.Win_free(win);
+	return carrier_give(win, had_attributes);
 }
 
 int MPI_Win_free(MPI_Win *win)
@@ -297,8 +274,10 @@ int MPI_Win_free(MPI_Win *win)
 	struct window *window = window_of(*win);
 	int rc, code;
 
-	if (!window)
+	if (!window) {
+		carriers_release(); /* one that has been freed already is none, as the MPI shall see */
 		return own.Win_free(win);
+	}
 	rc = delete_attributes(window);
 	if (rc)
 		return rc;

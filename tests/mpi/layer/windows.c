@@ -279,6 +279,38 @@ static void I3_names_and_attributes(void)
 	MPI_Win_free_keyval(&keyval);
 }
 
+/* What a freed window was called, or had for an error handler or an attribute, is not the next one's; in any order. */
+static void I3_new_after_freed(void)
+{
+	int keyval, value = 1, length = -1, found;
+	char name[MPI_MAX_OBJECT_NAME];
+	MPI_Errhandler handler;
+	MPI_Win wins[3];
+	void *set;
+
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < 3; i++) {
+			MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &wins[i]);
+			MPI_Win_get_name(wins[i], name, &length);
+			MPI_Win_get_errhandler(wins[i], &handler);
+			EXPECT(length == 0 && name[0] == '\0');
+			EXPECT(handler == MPI_ERRORS_ARE_FATAL);
+			MPI_Win_get_attr(wins[i], keyval, &set, &found);
+			EXPECT(!found);
+			MPI_Win_set_name(wins[i], "freed");
+			MPI_Win_set_errhandler(wins[i], MPI_ERRORS_RETURN);
+			if (i == 1)
+				MPI_Win_set_attr(wins[i], keyval, &value);
+		}
+		for (int i = 0; i < 3; i++) {
+			MPI_Win_free(&wins[i]);
+			EXPECT(wins[i] == MPI_WIN_NULL);
+		}
+	}
+	MPI_Win_free_keyval(&keyval);
+}
+
 /* What a delete callback finds: the window as it was, and the attributes in reverse order. */
 static MPI_Win whole;
 static int *whole_memory, whole_deleted[4], whole_count, whole_refusals;
@@ -460,6 +492,7 @@ static const struct layer_case cases[] = {
 	{ "I3_group_of_some", I3_group_of_some },
 	{ "P1_groups_backwards", P1_groups_backwards },
 	{ "I3_names_and_attributes", I3_names_and_attributes },
+	{ "I3_new_after_freed", I3_new_after_freed },
 	{ "I3_deleted_while_whole", I3_deleted_while_whole },
 	{ "I3_deletion_refused", I3_deletion_refused },
 	{ "I1_info", I1_info },

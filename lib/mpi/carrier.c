@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* carrier.c - see carrier.h. */
+#include "mpi/carrier.h"
+
+#include <pthread.h>
+
+#include "mpi/calls.h"
+#include "mpi/job.h"
+
+#define KEPT_MAX 16
+
+/* Threads that make windows on communicators of their own make carriers on one, where calls must not overlap. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Win kept[KEPT_MAX];
+static int kept_count;
+
+/*
+ * Without memory a dynamic one is the least. Open MPI 4.1 has no way to make any but allocated windows for one rank where
+ * neither UCX nor pt2pt is chosen, as Debian has it; MPICH 4.0 over UCX can crash in those.
+ */
+static int make(MPI_Win *handle)
+{
+	void *ignored;
+
+	if (own.Win_create_dynamic(MPI_INFO_NULL, job.self, handle) == MPI_SUCCESS)
+		return MPI_SUCCESS;
+	return own.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, handle);
+}
+
+int carrier_take(MPI_Win *handle)
+{
+	int rc = MPI_SUCCESS;
+
+	pthread_mutex_lock(&lock);
+	if (kept_count > 0)
+		*handle = kept[--kept_count];
+	else
+		rc = make(handle);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+static bool renew(MPI_Win handle)
+{
+	return PMPI_Win_set_name(handle, "") == MPI_SUCCESS &&
+	       PMPI_Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
+}
+
+static bool keep(MPI_Win handle)
+{
+	bool room;
+
+	pthread_mutex_lock(&lock);
+	room = kept_count < KEPT_MAX;
+	if (room)
+		kept[kept_count++] = handle;
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
+int carrier_give(MPI_Win *handle, bool had_attributes)
+{
+	if (had_attributes || !renew(*handle) || !keep(*handle))
+		return own.Win_free(handle);
+	*handle = MPI_WIN_NULL;
+	return MPI_SUCCESS;
+}
+
+void carriers_release(void)
+{
+	pthread_mutex_lock(&lock);
+	while (kept_count > 0)
+		own.Win_free(&kept[--kept_count]);
+	pthread_mutex_unlock(&lock);
+}
