@@ -9,6 +9,7 @@
 #include "mpi/flatten.h"
 
 struct table datatypes = TABLE_INITIAL;
+_Thread_local struct table_last datatype_last;
 
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;

@@ -36,13 +36,20 @@ struct datatype {
 };
 
 extern struct table datatypes;
+extern _Thread_local struct table_last datatype_last __attribute__((tls_model("initial-exec")));
 
 /* Look at it, and keep what is found. NULL: no memory, nested too deep, or MPI_DATATYPE_NULL. */
 const struct datatype *datatype_learn(MPI_Datatype handle);
 
+/* NULL: not used so far. */
+static inline const struct datatype *datatype_known(MPI_Datatype handle)
+{
+	return table_find_again(&datatypes, &datatype_last, TABLE_KEY(handle));
+}
+
 static inline const struct datatype *datatype_of(MPI_Datatype handle)
 {
-	const struct datatype *known = table_find(&datatypes, TABLE_KEY(handle));
+	const struct datatype *known = datatype_known(handle);
 
 	return known ? known : datatype_learn(handle);
 }

@@ -152,10 +152,7 @@ bool element_gap(enum oriel_type element, size_t *value_bytes, size_t *index_off
 	return false;
 }
 
-static const struct {
-	MPI_Op op;
-	enum oriel_op oriel;
-} ops[] = {
+static const struct element_op ops[] = {
 	{ MPI_SUM, ORIEL_SUM },         { MPI_PROD, ORIEL_PROD },     { MPI_MIN, ORIEL_MIN },
 	{ MPI_MAX, ORIEL_MAX },         { MPI_LAND, ORIEL_LAND },     { MPI_LOR, ORIEL_LOR },
 	{ MPI_LXOR, ORIEL_LXOR },       { MPI_BAND, ORIEL_BAND },     { MPI_BOR, ORIEL_BOR },
@@ -163,10 +160,15 @@ static const struct {
 	{ MPI_REPLACE, ORIEL_REPLACE }, { MPI_NO_OP, ORIEL_NO_OP },
 };
 
-enum oriel_op element_op(MPI_Op op)
+struct element_op element_ops[ELEMENT_OPS];
+
+__attribute__((constructor)) static void fill_ops(void)
 {
-	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
-		if (ops[i].op == op)
-			return ops[i].oriel;
-	return (enum oriel_op)0;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		size_t place = element_op_hash(ops[i].op);
+
+		while (element_ops[place].oriel)
+			place = (place + 1) % ELEMENT_OPS;
+		element_ops[place] = ops[i];
+	}
 }

@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "oriel.h"
 
@@ -25,7 +26,29 @@ enum oriel_type element_of_f90(int combiner, size_t size_bytes);
  */
 bool element_gap(enum oriel_type element, size_t *value_bytes, size_t *index_offset);
 
+/* MPI's operations, each at its hash or in the next free place; filled at load. No handle is 0. */
+#define ELEMENT_OPS 64
+struct element_op {
+	MPI_Op op;
+	enum oriel_op oriel;
+};
+extern struct element_op element_ops[ELEMENT_OPS];
+
+static inline size_t element_op_hash(MPI_Op op)
+{
+	const uintptr_t handle = (uintptr_t)op;
+
+	return (size_t)(handle ^ handle >> 8) % ELEMENT_OPS;
+}
+
 /* 0: MPI's operation is none that Oriel has. */
-enum oriel_op element_op(MPI_Op op);
+static inline enum oriel_op element_op(MPI_Op op)
+{
+	size_t i = element_op_hash(op);
+
+	while (element_ops[i].op != op && element_ops[i].oriel)
+		i = (i + 1) % ELEMENT_OPS;
+	return element_ops[i].oriel;
+}
 
 #endif

@@ -54,7 +54,7 @@ static inline const struct datatype *plain(const struct window *window, MPI_Coun
                                            MPI_Datatype origin_datatype, int target_rank, MPI_Count target_count,
                                            MPI_Datatype target_datatype)
 {
-	const struct datatype *known = table_find(&datatypes, TABLE_KEY(origin_datatype));
+	const struct datatype *known = datatype_known(origin_datatype);
 
 	if (origin_datatype != target_datatype || origin_count != target_count || origin_count < 0)
 		return NULL;
@@ -149,33 +149,32 @@ DEFINE_CALLS(, int);
 DEFINE_CALLS(_c, MPI_Count);
 #endif
 
-/* Calls of one element take it from where it is at once. */
-static int element_known(const struct window *window, MPI_Datatype type, enum oriel_type *element)
+/* Calls of one element, which Oriel takes from where it is at once. Oriel's type, or ELEMENT_NONE: the call cannot be made. */
+static inline enum oriel_type plain_element(const struct window *window, MPI_Datatype type, int rank)
+{
+	const struct datatype *known = datatype_known(type);
+
+	return known && rank >= 0 && rank < window->rank_count ? known->element : ELEMENT_NONE;
+}
+
+/* The same where something may be amiss, or the datatype is a new one. */
+static int one_element(const struct window *window, MPI_Datatype type, int rank, enum oriel_type *element)
 {
 	const struct datatype *known = datatype_of(type);
 
 	*element = known ? known->element : ELEMENT_NONE;
 	if (*element != ELEMENT_NONE)
-		return MPI_SUCCESS;
+		return operation_member(window, rank);
 	return error_on_window(window, MPI_ERR_TYPE, "the datatype is none of those that are combined");
 }
 
-static int one_element(const struct window *window, MPI_Datatype type, int rank, enum oriel_type *element)
+static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
+                                                  int target_rank, MPI_Aint target_disp, MPI_Op op,
+                                                  const struct window *window)
 {
-	int rc = element_known(window, type, element);
-
-	return rc ? rc : operation_member(window, rank);
-}
-
-int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
-                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
-{
-	const struct window *window = window_of(win);
 	enum oriel_type element;
 	int rc;
 
-	if (!window)
-		return own.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 	if (target_rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	rc = one_element(window, datatype, target_rank, &element);
@@ -187,17 +186,30 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 	                        window_offset(window, target_rank, target_disp));
 	return error_of_call(window, rc);
 }
-TAKEN(Fetch_and_op);
 
-int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
-                         int target_rank, MPI_Aint target_disp, MPI_Win win)
+int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
 	const struct window *window = window_of(win);
+	const enum oriel_type element = window ? plain_element(window, datatype, target_rank) : ELEMENT_NONE;
+	const enum oriel_op oriel_op = element_op(op);
+
+	if (!window)
+		return own.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+	if (element == ELEMENT_NONE || !oriel_op)
+		return fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, window);
+	return error_of_call(window, oriel_fetch_and_op(window->win, origin_addr, result_addr, element, oriel_op,
+	                                                target_rank, window_offset(window, target_rank, target_disp)));
+}
+TAKEN(Fetch_and_op);
+
+static __attribute__((noinline)) int compare_and_swap(const void *origin_addr, const void *compare_addr,
+                                                      void *result_addr, MPI_Datatype datatype, int target_rank,
+                                                      MPI_Aint target_disp, const struct window *window)
+{
 	enum oriel_type element;
 	int rc;
 
-	if (!window)
-		return own.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 	if (target_rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	rc = one_element(window, datatype, target_rank, &element);
@@ -206,5 +218,19 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element, target_rank,
 	                            window_offset(window, target_rank, target_disp));
 	return error_of_call(window, rc);
+}
+
+int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+	const enum oriel_type element = window ? plain_element(window, datatype, target_rank) : ELEMENT_NONE;
+
+	if (!window)
+		return own.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+	if (element == ELEMENT_NONE)
+		return compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, window);
+	return error_of_call(window, oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element,
+	                                                    target_rank, window_offset(window, target_rank, target_disp)));
 }
 TAKEN(Compare_and_swap);

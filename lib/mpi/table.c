@@ -92,6 +92,7 @@ void table_remove(struct table *table, uintptr_t key)
 	if (slots && key_at(slots, i) == key) {
 		set_key(slots, i, TABLE_REMOVED);
 		table->used -= empty_the_end(slots, i);
+		__atomic_store_n(&table->removals, table->removals + 1, __ATOMIC_RELAXED); /* for table_find_again */
 	}
 	pthread_mutex_unlock(&table->lock);
 }

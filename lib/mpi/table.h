@@ -8,6 +8,9 @@
  * removed one keeps a key that nobody has. A table that is too full is replaced by a larger one; the old one stays
  * readable, for whoever is in it, until the process ends (each is half of the next: no more than the last one's size is
  * lost). Changes are made under a lock. That a handle is not looked up while it is freed is what MPI asks of programs.
+ *
+ * Most lookups are for what the thread has just looked up. That is kept, and holds until something is removed: a handle that
+ * has been freed may be another's.
  */
 #ifndef ORIEL_MPI_TABLE_H
 #define ORIEL_MPI_TABLE_H
@@ -32,12 +35,20 @@ struct table_slots {
 struct table {
 	struct table_slots *slots; /* stored with release when filled, loaded with acquire; NULL: nothing yet */
 	size_t used;               /* removed ones too */
+	size_t removals;           /* so far; changed under the lock, and ordered with the handle's use by the program */
 	pthread_mutex_t lock;
 };
 
-#define TABLE_INITIAL                      \
-	{                                      \
-		NULL, 0, PTHREAD_MUTEX_INITIALIZER \
+/* What a thread has found last. */
+struct table_last {
+	uintptr_t key; /* TABLE_EMPTY: nothing */
+	void *value;
+	size_t removals; /* when it was looked up */
+};
+
+#define TABLE_INITIAL                         \
+	{                                         \
+		NULL, 0, 0, PTHREAD_MUTEX_INITIALIZER \
 	}
 
 /* A handle is a number in one MPI and a pointer in the other. No handle is 0 or -1 in either. */
@@ -64,6 +75,25 @@ static inline void *table_find(const struct table *table, uintptr_t key)
 		if (there == TABLE_EMPTY)
 			return NULL;
 	}
+}
+
+static inline size_t table_removals(const struct table *table)
+{
+	return __atomic_load_n(&table->removals, __ATOMIC_RELAXED);
+}
+
+/* The same where the key is mostly that of the last time. */
+static inline void *table_find_again(const struct table *table, struct table_last *last, uintptr_t key)
+{
+	size_t removals = table_removals(table);
+	void *value;
+
+	if (__builtin_expect(last->key == key && last->removals == removals, 1))
+		return last->value;
+	value = table_find(table, key);
+	if (value)
+		*last = (struct table_last){ key, value, removals };
+	return value;
 }
 
 /* 0, or -1: out of memory. The key is not in the table. */

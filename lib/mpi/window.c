@@ -16,6 +16,7 @@
 #define PASS_ON (-1)
 
 struct table windows = TABLE_INITIAL;
+_Thread_local struct table_last window_last;
 
 /* What a call that makes a window was given. */
 struct making {

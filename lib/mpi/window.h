@@ -50,11 +50,12 @@ struct window {
 };
 
 extern struct table windows;
+extern _Thread_local struct table_last window_last __attribute__((tls_model("initial-exec")));
 
 /* NULL: the window is the MPI's own. */
 static inline struct window *window_of(MPI_Win handle)
 {
-	return table_find(&windows, TABLE_KEY(handle));
+	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
 }
 
 /* Of a member. */

@@ -31,6 +31,13 @@ static void fetch_and_op(MPI_Win win)
 	MPI_Fetch_and_op(&number, &before, MPI_DOUBLE, 1, 2, MPI_SUM, win);
 }
 
+static void compare_and_swap(MPI_Win win)
+{
+	static long zero, there;
+
+	MPI_Compare_and_swap(&zero, &zero, &there, MPI_LONG, 1, 3, win);
+}
+
 static const struct {
 	const char *name;
 	void (*call)(MPI_Win win);
@@ -40,6 +47,7 @@ static const struct {
 	{ "MPI_Win_flush", flush },
 	{ "MPI_Accumulate", accumulate },
 	{ "MPI_Fetch_and_op", fetch_and_op },
+	{ "MPI_Compare_and_swap", compare_and_swap },
 };
 
 static void repeat(const char *name, int turns, MPI_Win win)
