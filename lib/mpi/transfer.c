@@ -58,11 +58,19 @@ static struct oriel_origin_piece take(struct walk *walk, size_t bytes)
 	return piece;
 }
 
+/* What begins before the window, or beyond all windows, is out of range, whatever the datatype adds; addresses may wrap. */
+static size_t target_disp(const struct pieces *pieces)
+{
+	if (pieces->operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC && pieces->target_offset > PTRDIFF_MAX)
+		return pieces->target_offset;
+	return pieces->target_offset + (size_t)pieces->target.cursor.offset;
+}
+
 static void add(struct pieces *pieces, size_t bytes)
 {
 	int i = pieces->count++;
 
-	pieces->targets[i].disp = pieces->target_offset + (size_t)pieces->target.cursor.offset;
+	pieces->targets[i].disp = target_disp(pieces);
 	pieces->targets[i].size_bytes = bytes;
 	cursor_skip(&pieces->target.cursor, bytes);
 	if (pieces->has_origin)

@@ -64,10 +64,15 @@ static inline MPI_Aint window_unit(const struct window *window, int rank)
 	return window->unit ? window->unit : window->units[rank];
 }
 
-/* A displacement in bytes; what is out of range, negative too, Oriel refuses. */
+/*
+ * A displacement in bytes. Negative ones, and those whose bytes are no number, come out beyond half of what a size_t has, where
+ * no window reaches: Oriel refuses them.
+ */
 static inline size_t window_offset(const struct window *window, int rank, MPI_Aint disp)
 {
-	return (size_t)disp * (size_t)window_unit(window, rank);
+	ptrdiff_t bytes;
+
+	return (size_t)(__builtin_mul_overflow(disp, window_unit(window, rank), &bytes) ? PTRDIFF_MIN : bytes);
 }
 
 #endif

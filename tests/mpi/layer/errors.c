@@ -42,6 +42,31 @@ static void I5_range(void)
 	MPI_Win_unlock(layer_right(), win);
 }
 
+/* Displacements whose bytes are no number, and negative ones that a datatype's gap would bring back, are out of range too. */
+static void I5_range_beyond_numbers(void)
+{
+	const MPI_Aint wraps = (MPI_Aint)1 << (8 * sizeof(MPI_Aint) - 2);
+	int number = 77, before = memory[0], result, blocks[2] = { 1, 1 }, gaps[2] = { 1, 3 };
+	const int to = layer_right();
+	MPI_Datatype behind;
+
+	MPI_Type_indexed(2, blocks, gaps, MPI_INT, &behind);
+	MPI_Type_commit(&behind);
+	MPI_Win_lock_all(0, win);
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, to, wraps, 1, MPI_INT, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, to, -wraps, 1, MPI_INT, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Get(&result, 1, MPI_INT, to, wraps, 1, MPI_INT, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, to, wraps, 1, MPI_INT, MPI_SUM, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Fetch_and_op(&number, &result, MPI_INT, to, wraps, MPI_SUM, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Compare_and_swap(&number, &before, &result, MPI_INT, to, wraps, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Put(memory + 4, 2, MPI_INT, to, wraps, 1, behind, win)) == MPI_ERR_RMA_RANGE);
+	EXPECT(class_of(MPI_Put(memory + 4, 2, MPI_INT, to, -1, 1, behind, win)) == MPI_ERR_RMA_RANGE);
+	MPI_Win_unlock_all(win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	EXPECT(memory[0] == before);
+	MPI_Type_free(&behind);
+}
+
 /* The text of a code is that of the latest error. */
 static void I5_latest_text(void)
 {
@@ -220,6 +245,7 @@ static void I5_creation(void)
 static const struct layer_case cases[] = {
 	{ "I5_open", open_window },
 	{ "I5_range", I5_range },
+	{ "I5_range_beyond_numbers", I5_range_beyond_numbers },
 	{ "I5_latest_text", I5_latest_text },
 	{ "I5_truncated", I5_truncated },
 	{ "I5_not_combined", I5_not_combined },
