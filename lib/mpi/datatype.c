@@ -46,6 +46,7 @@ static int describe(struct datatype *datatype, MPI_Datatype handle)
 	datatype->size_bytes = datatype->bytes->size_bytes;
 	datatype->dense = datatype->bytes->kind == LAYOUT_RUN && (ptrdiff_t)datatype->size_bytes == datatype->extent_bytes;
 	datatype->element = bytes.mixed ? ELEMENT_NONE : bytes.element;
+	datatype->single = contents_predefined(handle) ? datatype->element : ELEMENT_NONE;
 	datatype->element_bytes = oriel_type_bytes(datatype->element);
 	if (!bytes.maker.failed && element_gap(datatype->element, &value_bytes, &index_offset)) {
 		elements.maker = bytes.maker;

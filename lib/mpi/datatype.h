@@ -28,6 +28,7 @@ struct datatype {
 	ptrdiff_t extent_bytes;
 	bool dense;              /* any number of them is one piece that begins at the address given */
 	enum oriel_type element; /* ELEMENT_NONE: of several, or of one that Oriel does not have */
+	enum oriel_type single;  /* the same of a predefined datatype; ELEMENT_NONE: calls of one element refuse it */
 	size_t element_bytes;    /* with the gaps of a pair */
 	size_t element_count;    /* in one of the datatype */
 	const struct layout *bytes;

@@ -154,7 +154,7 @@ static inline enum oriel_type plain_element(const struct window *window, MPI_Dat
 {
 	const struct datatype *known = datatype_known(type);
 
-	return known && rank >= 0 && rank < window->rank_count ? known->element : ELEMENT_NONE;
+	return known && rank >= 0 && rank < window->rank_count ? known->single : ELEMENT_NONE;
 }
 
 /* The same where something may be amiss, or the datatype is a new one. */
@@ -162,10 +162,10 @@ static int one_element(const struct window *window, MPI_Datatype type, int rank,
 {
 	const struct datatype *known = datatype_of(type);
 
-	*element = known ? known->element : ELEMENT_NONE;
+	*element = known ? known->single : ELEMENT_NONE;
 	if (*element != ELEMENT_NONE)
 		return operation_member(window, rank);
-	return error_on_window(window, MPI_ERR_TYPE, "the datatype is none of those that are combined");
+	return error_on_window(window, MPI_ERR_TYPE, "the datatype is no predefined one of those that are combined");
 }
 
 static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,

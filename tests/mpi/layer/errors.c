@@ -122,6 +122,28 @@ static void I5_not_combined(void)
 	MPI_Type_free(&mixed);
 }
 
+/* Calls of one element have it of a predefined datatype: no derived one will do, be it of one element. */
+static void I5_one_element(void)
+{
+	int numbers[2] = { 0 }, compare[2] = { 0 }, results[2];
+	const int to = layer_right();
+	MPI_Datatype types[2];
+
+	MPI_Type_contiguous(2, MPI_INT, &types[0]);
+	MPI_Type_dup(MPI_INT, &types[1]);
+	MPI_Type_commit(&types[0]);
+	MPI_Win_lock_all(0, win);
+	for (int again = 0; again < 4; again++) {
+		MPI_Datatype type = types[again / 2];
+
+		EXPECT(class_of(MPI_Fetch_and_op(numbers, results, type, to, 0, MPI_SUM, win)) == MPI_ERR_TYPE);
+		EXPECT(class_of(MPI_Compare_and_swap(numbers, compare, results, type, to, 0, win)) == MPI_ERR_TYPE);
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Type_free(&types[0]);
+	MPI_Type_free(&types[1]);
+}
+
 /* Only windows of the right kind have these calls. */
 static void I5_kinds(void)
 {
@@ -249,6 +271,7 @@ static const struct layer_case cases[] = {
 	{ "I5_latest_text", I5_latest_text },
 	{ "I5_truncated", I5_truncated },
 	{ "I5_not_combined", I5_not_combined },
+	{ "I5_one_element", I5_one_element },
 	{ "I5_kinds", I5_kinds },
 	{ "F4_no_epoch_follows", F4_no_epoch_follows },
 	{ "I5_synchronisation", I5_synchronisation },
