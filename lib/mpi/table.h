@@ -64,7 +64,7 @@ static inline void *table_find(const struct table *table, uintptr_t key)
 {
 	const struct table_slots *slots = __atomic_load_n(&table->slots, __ATOMIC_ACQUIRE); /* pairs with grow */
 
-	if (!slots)
+	if (!slots || key == TABLE_EMPTY || key == TABLE_REMOVED) /* slots with these have values of what is gone */
 		return NULL;
 	for (size_t i = table_hash(key);; i++) {
 		const struct table_slot *slot = &slots->list[i & slots->mask];

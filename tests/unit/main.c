@@ -45,6 +45,7 @@ static void add_suites(void)
 	suite_util();
 	suite_libev();
 	suite_handle();
+	suite_mpi_table();
 	suite_group();
 	suite_layout();
 	suite_handshake();

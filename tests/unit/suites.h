@@ -25,6 +25,7 @@ void suite_process(void);
 void suite_util(void);
 void suite_libev(void);
 void suite_handle(void);
+void suite_mpi_table(void);
 void suite_group(void);
 void suite_layout(void);
 void suite_handshake(void);

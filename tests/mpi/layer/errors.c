@@ -240,6 +240,17 @@ static void W7_free_in_an_epoch(void)
 	MPI_Win_free_keyval(&keyval);
 }
 
+/* What is no window's handle is the MPI's to refuse. */
+static void I5_no_window(void)
+{
+	int number = 0;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, (MPI_Win)0)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_flush(layer_right(), MPI_WIN_NULL)) == MPI_ERR_WIN);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 static int comm_handled;
 
 static void comm_handler(MPI_Comm *comm, int *code, ...)
@@ -278,6 +289,7 @@ static const struct layer_case cases[] = {
 	{ "I5_arguments", I5_arguments },
 	{ "I3_error_handler", I3_error_handler },
 	{ "W7_free_in_an_epoch", W7_free_in_an_epoch },
+	{ "I5_no_window", I5_no_window },
 	{ "I5_creation", I5_creation },
 	{ "I5_close", close_window },
 };
