@@ -27,6 +27,12 @@ static int make(MPI_Win *handle)
 	return own.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, handle);
 }
 
+static bool renew(MPI_Win handle)
+{
+	return PMPI_Win_set_name(handle, "") == MPI_SUCCESS &&
+	       PMPI_Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
+}
+
 int carrier_take(MPI_Win *handle)
 {
 	int rc = MPI_SUCCESS;
@@ -36,14 +42,10 @@ int carrier_take(MPI_Win *handle)
 		*handle = kept[--kept_count];
 	else
 		rc = make(handle);
+	if (rc == MPI_SUCCESS)
+		renew(*handle); /* Open MPI names its windows */
 	pthread_mutex_unlock(&lock);
 	return rc;
-}
-
-static bool renew(MPI_Win handle)
-{
-	return PMPI_Win_set_name(handle, "") == MPI_SUCCESS &&
-	       PMPI_Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
 }
 
 static bool keep(MPI_Win handle)

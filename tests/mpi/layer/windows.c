@@ -279,6 +279,23 @@ static void I3_names_and_attributes(void)
 	MPI_Win_free_keyval(&keyval);
 }
 
+/* A new window has no name, nor one that the MPI gives its own; of so many some are new altogether. */
+static void I3_no_name(void)
+{
+	char name[MPI_MAX_OBJECT_NAME];
+	MPI_Win wins[20];
+	int length;
+
+	for (int i = 0; i < 20; i++) {
+		MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_SELF, &wins[i]);
+		length = -1;
+		MPI_Win_get_name(wins[i], name, &length);
+		EXPECT(length == 0 && name[0] == '\0');
+	}
+	for (int i = 0; i < 20; i++)
+		MPI_Win_free(&wins[i]);
+}
+
 /* What a freed window was called, or had for an error handler or an attribute, is not the next one's; in any order. */
 static void I3_new_after_freed(void)
 {
@@ -492,6 +509,7 @@ static const struct layer_case cases[] = {
 	{ "I3_group_of_some", I3_group_of_some },
 	{ "P1_groups_backwards", P1_groups_backwards },
 	{ "I3_names_and_attributes", I3_names_and_attributes },
+	{ "I3_no_name", I3_no_name },
 	{ "I3_new_after_freed", I3_new_after_freed },
 	{ "I3_deleted_while_whole", I3_deleted_while_whole },
 	{ "I3_deletion_refused", I3_deletion_refused },
