@@ -39,8 +39,6 @@ static int check(const struct making *making)
 
 static void release(struct window *window)
 {
-	if (!window)
-		return;
 	keyvals_release(&window->keyvals);
 	free(window->units);
 	free(window);
@@ -70,7 +68,7 @@ static int agree(struct window *window, const struct making *making)
 		keep_units(window, making, all[0] == -all[1]);
 		return 0;
 	}
-	job_tell("a window is the MPI's own: a member has no memory for it");
+	job_tell("a window is the MPI's own: a member has no memory or no handle for it");
 	members_forget(making->comm); /* that member has not got it */
 	return -1;
 }
@@ -89,12 +87,37 @@ static struct window *new_window(MPI_Comm comm)
 	return NULL;
 }
 
-/* Local, and so is its error: NULL. */
+/* Give it the handle that the program will have, which the table knows. 0 or -1. */
+static int make_known(struct window *window, MPI_Comm comm)
+{
+	if (carrier_take(&window->handle))
+		return -1;
+	if (table_add(&windows, TABLE_KEY(window->handle), window) == 0) {
+		PMPI_Comm_group(comm, &window->group);
+		return 0;
+	}
+	carrier_give(&window->handle, false);
+	return -1;
+}
+
+/* The handle becomes MPI_WIN_NULL. */
+static int make_unknown(struct window *window, MPI_Win *handle, bool had_attributes)
+{
+	table_remove(&windows, TABLE_KEY(window->handle));
+	own.Group_free(&window->group);
+	return carrier_give(handle, had_attributes);
+}
+
+/* Local, and so is its error: NULL. All that may fail on this rank alone is done here, before the members agree. */
 static struct window *prepare(const struct making *making)
 {
 	oriel_group *group = members_of_comm(making->comm);
 	struct window *window = group ? new_window(making->comm) : NULL;
 
+	if (window && make_known(window, making->comm)) {
+		release(window);
+		window = NULL;
+	}
 	if (!window)
 		return NULL;
 	window->members = group;
@@ -124,21 +147,6 @@ static int open_by_flavor(struct window *window, const struct making *making)
 	}
 }
 
-static int make_known(struct window *window, MPI_Comm comm)
-{
-	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
-	int rc = carrier_take(&window->handle);
-
-	if (rc)
-		return error_on_comm(comm, MPI_ERR_OTHER, "the MPI could not make the window that carries the handle");
-	oriel_win_query(window->win, &told);
-	window->members = told.group;
-	PMPI_Comm_group(comm, &window->group);
-	if (table_add(&windows, TABLE_KEY(window->handle), window))
-		return error_on_comm(comm, MPI_ERR_NO_MEM, "out of memory");
-	return MPI_SUCCESS;
-}
-
 /* What is wanting is wanting on all members, or told to all: the MPI may still have it. */
 static int not_opened(const struct making *making, int rc)
 {
@@ -152,14 +160,23 @@ static int not_opened(const struct making *making, int rc)
 
 static int make_agreed(const struct making *making, struct window *window, MPI_Win *handle)
 {
+	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
 	int rc = open_by_flavor(window, making);
 
 	if (rc)
 		return not_opened(making, rc);
-	rc = make_known(window, making->comm);
-	if (rc == MPI_SUCCESS)
-		*handle = window->handle;
-	return rc;
+	oriel_win_query(window->win, &told);
+	window->members = told.group;
+	*handle = window->handle;
+	return MPI_SUCCESS;
+}
+
+static void discard(struct window *window)
+{
+	if (!window)
+		return;
+	make_unknown(window, &window->handle, false);
+	release(window);
 }
 
 static int make_suited(const struct making *making, MPI_Win *handle, struct window **made)
@@ -174,7 +191,7 @@ static int make_suited(const struct making *making, MPI_Win *handle, struct wind
 	if (rc == MPI_SUCCESS)
 		*made = window;
 	else
-		release(window);
+		discard(window);
 	return rc;
 }
 
@@ -258,16 +275,15 @@ static int delete_attributes(struct window *window)
 /* The window of Oriel's is gone. */
 static int free_carrier(struct window *window, MPI_Win *win)
 {
-	const bool had_attributes = window->keyvals.used;
+	int rc;
 
-	table_remove(&windows, TABLE_KEY(window->handle));
-	own.Group_free(&window->group);
 	if (window->posted.members)
 		oriel_group_free(&window->posted.members);
 	if (window->started.members)
 		oriel_group_free(&window->started.members);
+	rc = make_unknown(window, win, window->keyvals.used);
 	release(window);
-	return carrier_give(win, had_attributes);
+	return rc;
 }
 
 int MPI_Win_free(MPI_Win *win)
