@@ -59,6 +59,7 @@ static void add_suites(void)
 	suite_wait();
 	suite_lock();
 	suite_lock_repair();
+	suite_lock_words();
 	suite_way();
 	suite_element();
 	suite_stripes();

@@ -39,6 +39,7 @@ void suite_public_struct(void);
 void suite_wait(void);
 void suite_lock(void);
 void suite_lock_repair(void);
+void suite_lock_words(void);
 void suite_way(void);
 void suite_element(void);
 void suite_stripes(void);
