@@ -10,7 +10,7 @@
 
 #include "boot.h"
 
-#define FAKE_RANKS_MAX 8
+#define FAKE_RANKS_MAX 200
 
 struct fake_world;
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/order.h"
 #include "base/util.h"
@@ -182,6 +183,73 @@ static void lock_cost__requests_and_doorbells(void)
 	fake_reset();
 }
 
+#define MANY 200 /* ranks of a job */
+
+static pthread_barrier_t together; /* none of the job's own, which posts */
+
+/* Requests of any kind, and doorbells. */
+static struct count count_all(void)
+{
+	return (struct count){ .writes = fake_requests(), .posts = fake_posts() };
+}
+
+/* Whether there was no request of any rank in ten epochs of every rank. */
+static bool epochs_are_quiet(struct rank *rank, oriel_win *win)
+{
+	struct count before, after;
+
+	pthread_barrier_wait(&together);
+	before = count_all();
+	pthread_barrier_wait(&together);
+	for (int i = 0; i < 10; i++) {
+		rank_note(rank, "lock_all", oriel_win_lock_all(win, i % 2 ? ORIEL_MODE_NOCHECK : 0));
+		rank_note(rank, "flush", oriel_win_flush(win, ORIEL_RANK_ALL));
+		rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
+	}
+	pthread_barrier_wait(&together);
+	after = count_all();
+	return after.writes == before.writes && after.posts == before.posts;
+}
+
+/* Service threads may have something left to tell of what went before: one of the rounds counts. */
+static void lock_all_of_many(struct rank *rank)
+{
+	oriel_group *world;
+	oriel_win *win = NULL;
+	void *base;
+	int quiet = 0;
+
+	rank_note(rank, "job_open", rank_join(rank, NULL));
+	rank_note(rank, "group", oriel_group_world(rank->job, &world));
+	rank_note(rank, "allocate", oriel_win_allocate(64, 1, NULL, world, &base, &win));
+	for (int round = 0; round < 5; round++)
+		quiet += epochs_are_quiet(rank, win);
+	rank->wrong += quiet == 0;
+	pthread_barrier_wait(&together);
+	rank_note(rank, "free", oriel_win_free(&win));
+	rank_note(rank, "group_free", oriel_group_free(&world));
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+/* L7: without operations lock_all costs no message, however many the members are. */
+static void lock_cost__L7_lock_all_costs_no_message(void)
+{
+	struct rank *ranks = calloc(MANY, sizeof(*ranks));
+	struct rlimit before, wide;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	wide = (struct rlimit){ before.rlim_max, before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &wide); /* each rank has some ten */
+	ranks_limit(240, "lock_all of many");
+	pthread_barrier_init(&together, NULL, MANY);
+	ranks_run(MANY, lock_all_of_many, NULL, ranks);
+	ranks_check(ranks, MANY);
+	pthread_barrier_destroy(&together);
+	setrlimit(RLIMIT_NOFILE, &before);
+	free(ranks);
+	fake_reset();
+}
+
 #define WAITERS 5
 #define HEAD_READS 2000 /* of who is first in the queue, about: so long the lock is held */
 
@@ -290,5 +358,6 @@ void suite_lock_cost(void)
 	CU_pSuite suite = CU_add_suite("lock_cost", init, NULL);
 
 	CU_ADD_TEST(suite, lock_cost__requests_and_doorbells);
+	CU_ADD_TEST(suite, lock_cost__L7_lock_all_costs_no_message);
 	CU_ADD_TEST(suite, lock_cost__L11_waiters_read_seldom);
 }
