@@ -234,3 +234,124 @@ void scenario_on_nodes(struct rank *rank)
 	if (rank_join_on(rank, rank->rank < 2 ? "a" : "b") == 0)
 		run(rank);
 }
+
+/* Passive target, of two ranks. Each checks what it has written by reading it, so nobody needs to know how the other fared. */
+
+#define NUMBERS 4
+
+struct passive {
+	struct rank *rank;
+	oriel_group *world;
+	oriel_win *win;
+	oriel_win *dynamic;
+	struct {
+		uint64_t number[2][NUMBERS]; /* of either rank */
+		uint8_t part[2][COPIED_BYTES];
+	} window;
+	uint8_t attached[COPIED_BYTES];
+	uint8_t mine[COPIED_BYTES];
+	uint8_t got[COPIED_BYTES];
+};
+
+static uint8_t *attached_at[2]; /* told beside the library; the ranks are threads */
+
+static void put_and_get(struct passive *state, oriel_win *win, size_t disp)
+{
+	int other = 1 - state->rank->rank;
+
+	memset(state->got, 0, COPIED_BYTES);
+	AGAIN(state, oriel_put(win, state->mine, COPIED_BYTES, other, disp));
+	AGAIN(state, oriel_win_flush(win, other));
+	AGAIN(state, oriel_get(win, state->got, COPIED_BYTES, other, disp));
+	AGAIN(state, oriel_win_flush(win, ORIEL_RANK_ALL));
+	scenario_compare(state->rank, state->got, state->mine, COPIED_BYTES);
+}
+
+/* Each adds to numbers of its own: 1 to the first, and 2 to all; old values tell whether it has been done once. */
+static void add(struct passive *state, uint64_t times)
+{
+	const uint64_t one = 1, twos[NUMBERS] = { 2, 2, 2, 2 }, wanted = 3 * times;
+	uint64_t old = 0;
+	size_t disp = (size_t)state->rank->rank * sizeof(state->window.number[0]);
+	int other = 1 - state->rank->rank;
+
+	AGAIN(state, oriel_fetch_and_op(state->win, &one, &old, ORIEL_UINT64, ORIEL_SUM, other, disp));
+	AGAIN(state, oriel_accumulate(state->win, twos, NUMBERS, ORIEL_UINT64, ORIEL_SUM, other, disp));
+	AGAIN(state, oriel_win_flush(state->win, other));
+	scenario_compare(state->rank, &old, &wanted, sizeof(old));
+}
+
+static void lock_epochs(struct passive *state)
+{
+	static const enum oriel_lock_type types[] = { ORIEL_LOCK_EXCLUSIVE, ORIEL_LOCK_SHARED };
+	int other = 1 - state->rank->rank;
+	size_t disp = sizeof(state->window.number) + (size_t)state->rank->rank * COPIED_BYTES;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		if (AGAIN(state, oriel_win_lock(state->win, types[i], other, 0)))
+			continue;
+		put_and_get(state, state->win, disp);
+		add(state, i);
+		AGAIN(state, oriel_win_unlock(state->win, other));
+	}
+	if (AGAIN(state, oriel_win_lock_all(state->win, 0)))
+		return;
+	AGAIN(state, oriel_put(state->win, state->mine, SMALL_BYTES, other, disp));
+	AGAIN(state, oriel_signal(state->win, other, 1, 1, ORIEL_SIGNAL_ADD));
+	AGAIN(state, oriel_win_unlock_all(state->win));
+}
+
+static void use_dynamic(struct passive *state)
+{
+	int rank = state->rank->rank;
+	uint8_t *there;
+
+	if (CALL(state, oriel_win_create_dynamic(NULL, state->world, &state->dynamic))) {
+		fake_world_ended(state->rank->world, rank, "exited with status 1");
+		return;
+	}
+	if (AGAIN(state, oriel_win_attach(state->dynamic, state->attached, COPIED_BYTES)) == 0)
+		__atomic_store_n(&attached_at[rank], state->attached, __ATOMIC_RELEASE);
+	AGAIN(state, oriel_win_fence(state->dynamic, 0));
+	there = __atomic_load_n(&attached_at[1 - rank], __ATOMIC_ACQUIRE);
+	if (state->rank->last == 0 && there &&
+	    AGAIN(state, oriel_win_lock(state->dynamic, ORIEL_LOCK_SHARED, 1 - rank, 0)) == 0) {
+		put_and_get(state, state->dynamic, (size_t)(uintptr_t)there);
+		AGAIN(state, oriel_win_unlock(state->dynamic, 1 - rank));
+	}
+	AGAIN(state, oriel_win_fence(state->dynamic, 0));
+	if (__atomic_exchange_n(&attached_at[rank], NULL, __ATOMIC_ACQ_REL))
+		AGAIN(state, oriel_win_detach(state->dynamic, state->attached));
+	AGAIN(state, oriel_win_free(&state->dynamic));
+}
+
+static void use_passive(struct passive *state)
+{
+	static const struct oriel_hint hints[] = { { "signals", "2" }, { NULL, NULL } };
+
+	if (CALL(state, oriel_group_world(state->rank->job, &state->world)) ||
+	    CALL(state, oriel_win_create(&state->window, sizeof(state->window), 1, hints, state->world, &state->win))) {
+		fake_world_ended(state->rank->world, state->rank->rank, "exited with status 1");
+		return;
+	}
+	lock_epochs(state);
+	use_dynamic(state);
+	AGAIN(state, oriel_win_free(&state->win));
+}
+
+void scenario_passive(struct rank *rank)
+{
+	struct passive *state = calloc(1, sizeof(*state));
+
+	state->rank = rank;
+	rank->step = "job_open";
+	attached_at[rank->rank] = NULL;
+	if (rank_note(rank, "job_open", rank_join(rank, rank->arg)) == 0) {
+		fill(state->mine, COPIED_BYTES, rank->rank, 5);
+		use_passive(state);
+		if (state->world)
+			oriel_group_free(&state->world);
+		CALL(state, oriel_finalize(&rank->job));
+	}
+	free(state);
+}

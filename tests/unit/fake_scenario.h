@@ -17,6 +17,12 @@ void scenario(struct rank *rank);
 /* The same where ranks 0 and 1 share memory, and the others are reached by the card. */
 void scenario_on_nodes(struct rank *rank);
 
+/*
+ * Two ranks: locks of either type and lock_all with puts, gets, fetch_and_op, accumulate, a signal; memory attached
+ * to a dynamic window, reached in a lock epoch, and detached. Calls that fail are treated as in scenario.
+ */
+void scenario_passive(struct rank *rank);
+
 /* Set rank->wrong if two buffers differ although no call of the rank has failed. */
 void scenario_compare(struct rank *rank, const void *got, const void *wanted, size_t size_bytes);
 

@@ -142,6 +142,14 @@ static void sweep__every_allocation(void)
 	sweep(SWEEP_ALLOCATIONS, "allocation", 20);
 }
 
+static void sweep__every_call_and_request_of_passive_target(void)
+{
+	setenv("ORIEL_CONNECT_TIMEOUT", "1", 1);
+	sweep_ranks(RANKS, scenario_passive, SWEEP_REQUESTS, "passive work request", 30);
+	sweep_ranks(RANKS, scenario_passive, SWEEP_CALLS, "passive call", 100);
+	sweep_ranks(RANKS, scenario_passive, SWEEP_ALLOCATIONS, "passive allocation", 20);
+}
+
 void suite_sweep_mixed(void)
 {
 	CU_pSuite suite = CU_add_suite("sweep_mixed", NULL, NULL);
@@ -157,4 +165,5 @@ void suite_sweep(void)
 	CU_ADD_TEST(suite, sweep__every_work_request);
 	CU_ADD_TEST(suite, sweep__every_connection_event);
 	CU_ADD_TEST(suite, sweep__every_allocation);
+	CU_ADD_TEST(suite, sweep__every_call_and_request_of_passive_target);
 }
