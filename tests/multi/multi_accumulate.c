@@ -137,7 +137,7 @@ static bool same(enum oriel_type type, const uint8_t *a, const uint8_t *b, size_
 	           (type == ORIEL_LONG_DOUBLE || type == ORIEL_LONG_DOUBLE_COMPLEX || type == ORIEL_LONG_DOUBLE_INT);
 
 	for (size_t i = 0; i < bytes; i++) {
-		if (a[i] != b[i] && !(ten && i % 16 >= 10))
+		if (!(ten && i % 16 >= 10) && a[i] != b[i])
 			return false;
 	}
 	return true;
