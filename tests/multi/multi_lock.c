@@ -888,7 +888,7 @@ static void *lock_beside(void *arg)
 	return NULL;
 }
 
-/* L25: two threads that want one lock: the second is told; operations of both go under it. */
+/* L25: two threads that want one lock: the second is told. */
 static void second_thread_is_refused(struct multi *m)
 {
 	struct multi_window w;
@@ -913,6 +913,63 @@ static void second_thread_is_refused(struct multi *m)
 		look(m, &w, 0);
 		CHECK_OK(m, oriel_win_unlock(w.win, 0));
 	}
+	multi_window_close(m, &w);
+}
+
+#define USERS 4
+#define USES 20
+
+/* One of the threads that use a lock: it has a word of its own at the target, behind one that all count in. */
+struct user {
+	struct multi *m;
+	const struct multi_window *w;
+	int target;
+	size_t disp;
+};
+
+static void *use_lock(void *arg)
+{
+	const struct user *me = arg;
+	struct multi *m = me->m;
+	oriel_win *win = me->w->win;
+	uint64_t one = 1, old = 0, before = 0, got = 0;
+
+	for (uint64_t i = 1; i <= USES; i++) {
+		CHECK_OK(m, oriel_put(win, &i, sizeof(i), me->target, me->disp));
+		CHECK_OK(m, oriel_fetch_and_op(win, &one, &old, ORIEL_UINT64, ORIEL_SUM, me->target, 0));
+		CHECK_OK(m, oriel_win_flush(win, me->target));
+		CHECK_OK(m, oriel_get(win, &got, sizeof(got), me->target, me->disp));
+		CHECK_OK(m, oriel_win_flush(win, me->target));
+		CHECK(m, got == i && (i == 1 || old > before));
+		before = old;
+	}
+	return NULL;
+}
+
+/* L25: all threads of a rank put, count and flush under the lock that one of them has taken. */
+static void all_threads_use_a_lock(struct multi *m)
+{
+	struct multi_window w;
+	struct user users[USERS];
+	pthread_t threads[USERS];
+	int target = (m->rank + 1) % m->size;
+	const uint64_t *words;
+
+	multi_window_open(m, &w, (1 + USERS) * sizeof(uint64_t));
+	words = (const uint64_t *)(const void *)w.base;
+	CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_EXCLUSIVE, target, 0));
+	for (size_t i = 0; i < USERS; i++) {
+		users[i] = (struct user){ m, &w, target, (1 + i) * sizeof(uint64_t) };
+		CHECK_RC(m, 0, pthread_create(&threads[i], NULL, use_lock, &users[i]));
+	}
+	for (size_t i = 0; i < USERS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_OK(m, oriel_win_unlock(w.win, target));
+	multi_sync(m);
+	CHECK_OK(m, oriel_win_sync(w.win));
+	CHECK(m, flag_load(&words[0]) == (uint64_t)USERS * USES);
+	for (size_t i = 1; i <= USERS; i++)
+		CHECK(m, words[i] == USES);
 	multi_window_close(m, &w);
 }
 
@@ -946,6 +1003,7 @@ static const struct multi_case cases[] = {
 	{ "L19_locks_while_exposed", 0, locks_while_exposed },
 	{ "L20_epoch_kinds_alternate", 0, epoch_kinds_alternate },
 	{ "L25_second_thread_is_refused", 2, second_thread_is_refused },
+	{ "L25_all_threads_use_a_lock", 0, all_threads_use_a_lock },
 };
 
 int main(int argc, char **argv)
