@@ -488,6 +488,8 @@ static int plan_and_find(struct run *run)
 
 	if (rc)
 		return rc;
+	if (o->check && run->plan.flow == 0)
+		return fprintf(stderr, "%s: there are no bytes to check (-c)\n", tool.name), 2;
 	run->turn = backend.turn(run->plan.pattern, o->sync);
 	if (run->turn)
 		return 0;
