@@ -4,6 +4,7 @@
 
 #include <CUnit/CUnit.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "fake_verbs.h"
 #include "base/handle.h"
+#include "base/order.h"
 #include "job/init.h"
 #include "job/job.h"
 #include "job/service.h"
@@ -32,6 +34,9 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool running; /* guarded by lock */
 static struct rank *watched;
 static int watched_count;
+
+static uint32_t resting; /* ranks that have begun to; changed atomically */
+static uint32_t counted; /* rank 0 has */
 
 int rank_join(struct rank *rank, const struct oriel_options *options)
 {
@@ -75,6 +80,24 @@ int rank_note(struct rank *rank, const char *call, int rc)
 		snprintf(rank->first_text, sizeof(rank->first_text), "%s", oriel_last_error());
 	}
 	return rc;
+}
+
+void rank_begin_counting(const struct rank *rank)
+{
+	while (state_load(&resting) < (uint32_t)rank->size - 1) /* pairs with the addition in rank_rest */
+		sched_yield();
+}
+
+void rank_end_counting(void)
+{
+	state_store(&counted, 1); /* pairs with the state_load in rank_rest */
+}
+
+void rank_rest(void)
+{
+	__atomic_fetch_add(&resting, 1, __ATOMIC_RELEASE); /* pairs with the state_load in rank_begin_counting */
+	while (!state_load(&counted))
+		sched_yield();
 }
 
 static void *run_rank(void *arg)
@@ -134,6 +157,7 @@ void ranks_run(int size, rank_function *function, void *arg, struct rank ranks[]
 
 	memset(ranks, 0, (size_t)size * sizeof(*ranks));
 	running = true;
+	resting = counted = 0;
 	watched = ranks;
 	watched_count = size;
 	if (pthread_create(&watchdog, NULL, watch, NULL))

@@ -44,6 +44,14 @@ int rank_join_on(struct rank *rank, const char *node);
 /* Enter the result of a call. Returns it. */
 int rank_note(struct rank *rank, const char *call, int rc);
 
+/*
+ * Requests are counted for all ranks together. Rank 0 counts alone: all others rest from before it begins, without the
+ * library, until it has ended, which it does in any case.
+ */
+void rank_begin_counting(const struct rank *rank);
+void rank_end_counting(void);
+void rank_rest(void);
+
 /* Run a function as ranks 0 to size - 1 and wait for all. ranks: an array of size elements to be filled. */
 void ranks_run(int size, rank_function *function, void *arg, struct rank ranks[]);
 

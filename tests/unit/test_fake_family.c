@@ -7,9 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/order.h"
 #include "fake_job.h"
 #include "fake_scenario.h"
 #include "fake_verbs.h"
@@ -147,15 +145,6 @@ struct scenario {
 	int to;
 };
 
-static uint32_t counted; /* rank 0 is through with counting; state_store */
-
-/* The requests of leaving are not among those that are counted. */
-static void await_counted(void)
-{
-	while (!state_load(&counted))
-		usleep(500);
-}
-
 static void count_requests(struct rank *rank)
 {
 	const struct scenario *scenario = rank->arg;
@@ -169,10 +158,11 @@ static void count_requests(struct rank *rank)
 		/* what first contact takes does not count */
 		rank_note(rank, "first", oriel_fetch_and_op(words.win, &first, &got, ORIEL_INT64, ORIEL_SUM, scenario->to, 63));
 		rank_note(rank, "flush", oriel_win_flush(words.win, scenario->to));
+		rank_begin_counting(rank);
 		operate(rank, &words, scenario->to);
-		state_store(&counted, 1);
+		rank_end_counting();
 	} else {
-		await_counted();
+		rank_rest();
 	}
 	leave(rank, &words);
 }
@@ -185,7 +175,6 @@ static void family__requests_of_each_operation(void)
 		struct rank ranks[2];
 
 		ranks_limit(60, "requests of the family, case %zu", i);
-		state_store(&counted, 0);
 		fake_config.name = "softcard0"; /* no read behind what is placed */
 		fake_config.atomics = scenarios[i].atomics;
 		ranks_run(2, count_requests, (void *)(uintptr_t)&scenarios[i], ranks);

@@ -21,9 +21,6 @@
 
 #define TARGETS 2 /* ranks 1 and 2; rank 0 is counted, and nobody else posts anything */
 
-static int targets_ready; /* have made the window: what is counted after that is rank 0's */
-static uint32_t counted;  /* they may go on */
-
 struct count {
 	uint64_t adds, reads, writes, posts;
 };
@@ -131,21 +128,12 @@ static void lock_and_unlock_all(struct rank *rank, oriel_win *win, int assertion
 
 static void count_each(struct rank *rank, oriel_win *win)
 {
-	while (__atomic_load_n(&targets_ready, __ATOMIC_ACQUIRE) < TARGETS)
-		sched_yield();
+	rank_begin_counting(rank);
 	for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++)
 		lock_and_unlock(rank, win, &epochs[i]);
 	lock_and_unlock_all(rank, win, 0);
 	lock_and_unlock_all(rank, win, ORIEL_MODE_NOCHECK);
-	state_store(&counted, 1); /* pairs with the load in rest */
-}
-
-/* Without the library, whose requests would be counted. */
-static void rest(void)
-{
-	__atomic_fetch_add(&targets_ready, 1, __ATOMIC_ACQ_REL);
-	while (!state_load(&counted))
-		sched_yield();
+	rank_end_counting();
 }
 
 static void count(struct rank *rank)
@@ -164,7 +152,7 @@ static void count(struct rank *rank)
 		rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
 		count_each(rank, win);
 	} else {
-		rest();
+		rank_rest();
 	}
 	rank_note(rank, "free", oriel_win_free(&win));
 	rank_note(rank, "group_free", oriel_group_free(&world));
@@ -176,8 +164,6 @@ static void lock_cost__requests_and_doorbells(void)
 	struct rank ranks[1 + TARGETS];
 
 	ranks_limit(60, "what locks cost");
-	targets_ready = 0;
-	counted = 0;
 	ranks_run(1 + TARGETS, count, NULL, ranks);
 	ranks_check(ranks, 1 + TARGETS);
 	fake_reset();

@@ -4,11 +4,9 @@
  * wait at the device for what they may not overtake
  */
 #include <CUnit/CUnit.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "fake_job.h"
 #include "fake_scenario.h"
 #include "fake_verbs.h"
@@ -17,8 +15,6 @@
 
 #define BYTES 4096
 #define TRIES 20 /* a ping of a service thread may lie between any two requests; not in each try */
-
-static uint32_t counted; /* rank 0 has; the other issues nothing before */
 
 struct table {
 	oriel_group *world;
@@ -192,6 +188,7 @@ static void operate_and_count(struct rank *rank, struct table *table)
 	const struct device *device = &rank->job->devices.list[0];
 	int before = rank->wrong, tries = 0;
 
+	rank_begin_counting(rank);
 	do {
 		rank->wrong = before;
 		if (device->fence_stalls)
@@ -201,13 +198,7 @@ static void operate_and_count(struct rank *rank, struct table *table)
 		else
 			operate(rank, table);
 	} while (rank->wrong != before && ++tries < TRIES);
-	state_store(&counted, 1); /* pairs with await_counts */
-}
-
-static void await_counts(void)
-{
-	while (!state_load(&counted))
-		sched_yield();
+	rank_end_counting();
 }
 
 static void count_requests(struct rank *rank)
@@ -220,7 +211,7 @@ static void count_requests(struct rank *rank)
 	if (rank->rank == 0)
 		operate_and_count(rank, &table);
 	else
-		await_counts();
+		rank_rest();
 	leave(rank, &table);
 }
 
@@ -228,7 +219,6 @@ static void run_two(rank_function *function)
 {
 	struct rank ranks[2];
 
-	counted = 0;
 	ranks_run(2, function, NULL, ranks);
 	ranks_check(ranks, 2);
 	fake_reset();
