@@ -21,8 +21,8 @@
  * and waits for it, within the same deadline. A newer attempt of the same peer replaces a half-open
  * one.
  *
- * Every other step has a time limit; when the deadline passes the peer is dead, with address, last event
- * and status. But not where the last attempt failed because this side, or the other, is short of
+ * Every other step has a time limit; when the deadline passes the peer is dead, with address, last
+ * event and status. But not where the last attempt failed because this side, or the other, is short of
  * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
  *
  * A rank that is talked to by softverbs may have a second connection, by its card (twin.h): the same
