@@ -38,7 +38,7 @@ struct fake_rank {
 	bool has_value; /* the library puts one key */
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 	size_t value_bytes;
-	uint32_t waiting; /* ranks that have asked for it */
+	bool is_awaited_by[FAKE_RANKS_MAX]; /* ranks that have asked for it */
 	bool left;
 	bool ended;
 };
@@ -137,10 +137,10 @@ static void answer(struct fake_world *world, int asker, int about)
 static void answer_waiting(struct fake_world *world, int about)
 {
 	for (int asker = 0; asker < world->size; asker++) {
-		if (world->ranks[about].waiting >> asker & 1)
+		if (world->ranks[about].is_awaited_by[asker])
 			answer(world, asker, about);
+		world->ranks[about].is_awaited_by[asker] = false;
 	}
-	world->ranks[about].waiting = 0;
 }
 
 static int put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
@@ -177,7 +177,7 @@ static int get(struct boot *boot, int rank, const char *key)
 	if (world->ranks[rank].has_value || world->ranks[rank].ended)
 		answer(world, boot->rank, rank);
 	else
-		world->ranks[rank].waiting |= 1u << boot->rank;
+		world->ranks[rank].is_awaited_by[boot->rank] = true;
 	pthread_mutex_unlock(&world->lock);
 	return 0;
 }
