@@ -838,8 +838,9 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
  * of another kind, where a card is atomic with itself only (IBV_ATOMIC_HCA). Update such elements
  * through one of the windows only, or with a barrier between; against the second, ORIEL_ATOMICS=cpu.
  *
- * Completion: as oriel_put. Operations of the family from this rank to the same elements of a target
- * take effect in the order of the calls (A15), unless the hint accumulate_ordering gives that up.
+ * Completion: as oriel_put. Operations of the family from this rank to bytes of a target that overlap
+ * take effect in the order of the calls, whatever their types (A15), unless the hint accumulate_ordering
+ * gives that up.
  *
  * Errors: those of oriel_put, but after ORIEL_ERR_TIMEOUT in a fence epoch some elements may have been
  * combined, where the target is to do it and does not get on; ORIEL_ERR_OP: the type does not have the

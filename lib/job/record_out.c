@@ -316,6 +316,25 @@ bool record_out_drive(struct peer *peer, uint64_t number)
 	return counter_load(&out->applied) >= number;
 }
 
+static bool covers(const struct record_subject *about, const void *win, uint64_t from, uint64_t to)
+{
+	return about->win == win && about->disp_bytes < to && from < about->disp_bytes + about->size_bytes;
+}
+
+bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to)
+{
+	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+	bool found = false;
+
+	if (!out)
+		return false;
+	pthread_mutex_lock(&out->lock);
+	for (uint64_t number = out->applied; !found && number < out->sent; number++)
+		found = covers(&out->places[number % RECORD_SLOTS].subject, win, from, to);
+	pthread_mutex_unlock(&out->lock);
+	return found;
+}
+
 void record_out_cut(struct peer *peer)
 {
 	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */

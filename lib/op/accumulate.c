@@ -100,7 +100,7 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 /*
  * The short way, for most operations on mapped memory: everything is as it should be, and the
  * processor does it. False if anything is not plain; then nothing has happened, and apply_locked
- * finds out. Operations that are held back for the target come first (A15).
+ * finds out. Operations that are held back for the target, and records under way to it, come first (A15).
  */
 static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
 {
@@ -108,7 +108,7 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 	uint64_t offset;
 	size_t bytes;
 
-	if (!link || link->held)
+	if (!link || link->held || link->marks & LINK_RECORDS)
 		return false;
 	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
 	    !in_range(link, disp, bytes, &offset))
@@ -170,14 +170,17 @@ static inline bool are_apart(const void *operand, const void *result, enum oriel
 	return result && !overlap(operand, result, element_types[type].size_bytes);
 }
 
-/* Where the element lies, or NULL: not as plain as that. The type is known; holds win->lock. */
+/*
+ * Where the element lies, or NULL: not as plain as that. The type is known; holds win->lock, and nothing is
+ * held back for anybody.
+ */
 static inline __attribute__((always_inline)) void *element_at_once(struct oriel_win *win, enum oriel_type type,
                                                                    int rank, size_t disp)
 {
 	struct link *link = mapped_link(win, rank);
 	uint64_t offset;
 
-	if (!link || link->held || !is_plainly_open(win, link) ||
+	if (!link || link->marks & LINK_RECORDS || !is_plainly_open(win, link) ||
 	    !in_range(link, disp, element_types[type].size_bytes, &offset) || type == ORIEL_FLOAT || type == ORIEL_DOUBLE ||
 	    !acc_at_once(link, type, link->base + offset)) /* numbers take the word of their page first */
 		return NULL;

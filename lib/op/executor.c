@@ -46,7 +46,7 @@ static int send_record(struct oriel_win *win, struct link *link, struct record_m
 		return rc;
 	link->rest->records = sent.number;
 	link->last_number = sent.request;
-	link->marks |= message->result ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
+	link->marks |= message->result ? LINK_RECORDS | LINK_TOUCHED | LINK_GOT : LINK_RECORDS | LINK_TOUCHED;
 	return 1;
 }
 

@@ -85,11 +85,23 @@ static int issue_by_stripes(const struct oriel_win *win, const struct link *link
 	return apply_by_stripes(win->job, peer_stripes(link->peer), acc, there) ? 0 : ISSUE_LATER;
 }
 
+/* Whether a record for some of these bytes is under way, which would be passed by what goes another way (A15). */
+static bool would_pass_record(const struct oriel_win *win, struct link *link, const struct acc *acc)
+{
+	uint64_t from = acc->remote_addr - link->base;
+
+	return link->marks & LINK_RECORDS &&
+	       record_out_covers(link->peer, win, from, from + element_span(acc->type, acc->count)) && !link_applied(link);
+}
+
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	void *target = (void *)(uintptr_t)acc->remote_addr;
+	enum acc_way way = acc_way(link, acc->type, acc->remote_addr);
 
-	switch (acc_way(link, acc->type, acc->remote_addr)) {
+	if (way != ACC_BY_EXECUTOR && would_pass_record(win, link, acc))
+		return ISSUE_LATER;
+	switch (way) {
 	case ACC_BY_PROCESSOR:
 		acc_apply_atomic(acc, target);
 		return 0;

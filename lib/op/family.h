@@ -19,7 +19,9 @@
  *                         elements under the lock that its executor takes
  *
  * The executor is a thread of the target that is inside the library, or its service thread; records
- * are sent to it (executor.h).
+ * are sent to it (executor.h). Elements of two classes may lie on the same bytes, so an operation that goes
+ * another way waits until no record of this origin for those bytes is under way (A15). A record never passes
+ * the others: they are done on return, or go before it by the same queue pair.
  */
 #ifndef ORIEL_FAMILY_H
 #define ORIEL_FAMILY_H

@@ -46,7 +46,7 @@ static inline bool issued_applied(struct link *link, uint64_t records)
 	if (!record_out_drive(link->peer, records))
 		return false;
 	if (link_records(link) == records)
-		link->rest->records = 0;
+		link_forget_records(link);
 	return true;
 }
 

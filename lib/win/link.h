@@ -53,6 +53,7 @@ enum link_state {
 #define LINK_EXCLUSIVE 0x0400u /* the lock is */
 #define LINK_NOCHECK 0x0800u   /* nothing is to be acquired or given back */
 #define LINK_FLUSHED 0x1000u   /* a flush was the last call: the next put may be alone until another */
+#define LINK_RECORDS 0x2000u   /* records that are not known applied: nothing of the family may pass them */
 
 /* Who changes aligned integers of 8 bytes of the member's: layout.h. */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
@@ -179,6 +180,13 @@ static inline uint64_t link_there(const struct link *link, uint64_t addr)
 	return addr + link->stripe_shift * STRIPE_BYTES;
 }
 
+/* All records of this window that have been sent to the member are applied. The caller holds win->lock. */
+static inline void link_forget_records(struct link *link)
+{
+	link->rest->records = 0;
+	link->marks &= (uint16_t)~LINK_RECORDS;
+}
+
 /*
  * One turn of a wait for the records of this window that have been sent to the member: whether they are
  * applied and their results here. The caller holds win->lock.
@@ -191,7 +199,7 @@ static inline bool link_applied(struct link *link)
 		return true;
 	if (!record_out_drive(link->peer, records))
 		return false;
-	link->rest->records = 0;
+	link_forget_records(link);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap: rules A1 to A19
+ * multi_accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap: rules A1 to A19, but for their order
  *
  * Most have two ranks, which accumulate to each other.
  */
@@ -652,51 +652,6 @@ static void held_page(struct multi *m)
 	free(ones);
 }
 
-/* Operations whose outcome tells their order, on element 0 and by vectors over 0 and 1. */
-static void in_order(struct multi *m, oriel_win *win, int to, int64_t old[4])
-{
-	static const int64_t three = 3, five = 5;
-	static int64_t pair[2] = { 100, 200 };
-	struct oriel_origin_piece origin = { pair, 16 };
-	struct oriel_target_piece target[] = { { 0, 8 }, { 8, 8 } };
-
-	CHECK_OK(m, oriel_accumulate(win, &three, 1, ORIEL_INT64, ORIEL_REPLACE, to, 0));
-	CHECK_OK(m, oriel_fetch_and_op(win, &five, &old[0], ORIEL_INT64, ORIEL_PROD, to, 0));
-	CHECK_OK(m, oriel_compare_and_swap(win, &five, &old[3], &old[1], ORIEL_INT64, to, 0));
-	CHECK_OK(m, oriel_accumulatev(win, &origin, 1, ORIEL_INT64, ORIEL_SUM, to, target, 2));
-	CHECK_OK(m, oriel_get_accumulate(win, NULL, &old[2], 1, ORIEL_INT64, ORIEL_NO_OP, to, 0));
-	CHECK_OK(m, oriel_accumulate(win, &three, 1, ORIEL_INT64, ORIEL_SUM, to, 0));
-}
-
-/* A15: in program order, to another rank and to oneself, held back and not. */
-static void program_order(struct multi *m)
-{
-	oriel_group *all = multi_group_mask(m, 3);
-	struct multi_window w;
-
-	open_allocated(m, &w, 64, NULL);
-	for (int turn = 0; turn < 20; turn++) {
-		int64_t old[2][4], value;
-
-		for (int to = 0; to < 2; to++)
-			old[to][3] = 15;
-		CHECK_OK(m, oriel_win_start(w.win, all, 0));
-		for (int to = 0; to < 2; to++) {
-			if (to == turn % 2)
-				in_order(m, w.win, (m->rank + to) % 2, old[to]);
-		}
-		CHECK_OK(m, oriel_win_post(w.win, all, 0));
-		CHECK_OK(m, oriel_win_complete(w.win));
-		CHECK_OK(m, oriel_win_wait(w.win));
-		memcpy(&value, w.base, sizeof(value));
-		CHECK(m, value == 108);
-		CHECK(m, old[turn % 2][0] == 3 && old[turn % 2][1] == 15 && old[turn % 2][2] == 105);
-		multi_sync(m);
-	}
-	multi_group_drop(m, all);
-	CHECK_OK(m, oriel_win_free(&w.win));
-}
-
 /* A16, A18, A19: no hint changes what comes out. */
 static void hints(struct multi *m)
 {
@@ -782,7 +737,6 @@ static const struct multi_case cases[] = {
 	{ "A13_unaligned_and_two_windows", 2, unaligned },
 	{ "A14_long_and_short_at_once", 0, lengths },
 	{ "A14_a_page_that_is_held", 0, held_page },
-	{ "A15_program_order", 2, program_order },
 	{ "A16_ordering_A18_ops_A19_granularity_change_no_result", 0, hints },
 	{ "A17_threads", 0, threads },
 };
