@@ -124,7 +124,7 @@ struct oriel_options {
 	/*
 	 * Called now and then by a thread that waits inside the library, once it would have given way to
 	 * others, for what else the program must keep going: another library that has no thread for it.
-	 * May return at any time; may not call the library. No lock of the library is held. NULL: nothing.
+	 * May return at any time; may not call the library but for oriel_progress. No lock of the library is held. NULL: nothing.
 	 */
 	void (*idle)(void *context);
 	void *idle_context;
@@ -379,6 +379,21 @@ int oriel_abort(oriel_job *job, int status, const char *reason);
  * Source: MPI-4.1 9.1
  */
 const char *oriel_version(void);
+
+/**
+ * oriel_progress - do what other ranks have asked this one to do
+ *
+ * Applies the accumulates that have come for this rank to apply (A22), and returns: it waits for nothing. No
+ * program needs it, since every call that waits does so too, and the service thread where none does; that
+ * thread has to be woken first, and may share its processor with a thread that polls something else. Such a
+ * thread calls this in every turn. Costs some nanoseconds where nothing has come.
+ *
+ * Threads: any, at any time; from `idle` of struct oriel_options too.
+ *
+ * Errors: ORIEL_ERR_HANDLE.
+ * Source: MPI-4.1 12.7.3 (progress); A22
+ */
+int oriel_progress(oriel_job *job);
 
 /**
  * oriel_usage - how much memory the library holds, and for what

@@ -340,6 +340,15 @@ int oriel_barrier(oriel_job *job)
 	return rc ? err_in(rc, "oriel_barrier") : 0;
 }
 
+int oriel_progress(oriel_job *job)
+{
+	int rc = job_check(job, "oriel_progress");
+
+	if (rc == 0)
+		records_poll(job, &job->records);
+	return rc;
+}
+
 /* The figures of this rank at this moment. */
 static struct oriel_usage count_usage(struct oriel_job *job)
 {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * multi_executor.c - accumulates that the target applies: elements that no processor changes by one
- * instruction, and memory that nobody can map (rules A2, A9, A15, A23, L3, L13)
+ * instruction, and memory that nobody can map (rules A2, A9, A15, A22, A23, L3, L13)
  */
 #include "multi.h"
 
 #include <complex.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "job/agenda.h"
 #include "job/job.h"
 #include "op/element.h"
 #include "win/link.h"
@@ -524,6 +527,62 @@ static void query_tells(struct multi *m)
 	multi_group_drop(m, alone);
 }
 
+/* Work for the service thread: to wait. */
+struct pause {
+	struct task task;
+	sem_t begun, over;
+};
+
+static void pause_service(void *arg)
+{
+	struct pause *pause = arg;
+
+	sem_post(&pause->begun);
+	sem_wait(&pause->over);
+}
+
+#define PROGRESS_TURNS 200000 /* of 100 us: longer than any record takes */
+
+/* oriel_progress applies what has come where nobody waits in a call, and the service thread gets no processor. */
+static void progress_applies(struct multi *m)
+{
+	double complex one[2] = { 1, 2 };
+	struct pause pause = { .task = { pause_service, &pause } };
+	struct multi_window w;
+	uint64_t before;
+	int turns = 0;
+
+	multi_window_open(m, &w, sizeof(one));
+	CHECK_OK(m, oriel_win_lock_all(w.win, 0));
+	if (m->rank == 0) { /* the ring has been made */
+		CHECK_OK(m, oriel_accumulate(w.win, one, 2, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, 1, 0));
+		CHECK_OK(m, oriel_win_flush(w.win, 1));
+	}
+	multi_sync(m);
+	before = multi_applied(m);
+	if (m->rank == 1) {
+		sem_init(&pause.begun, 0, 0);
+		sem_init(&pause.over, 0, 0);
+		agenda_hand(m->job, &pause.task);
+		sem_wait(&pause.begun);
+		multi_raise(m, READY, 1);
+		for (; multi_applied(m) == before && turns < PROGRESS_TURNS; turns++) {
+			CHECK_OK(m, oriel_progress(m->job));
+			usleep(100);
+		}
+		sem_post(&pause.over);
+		CHECK(m, turns < PROGRESS_TURNS);
+	} else {
+		multi_await(m, READY, 1);
+		CHECK_OK(m, oriel_accumulate(w.win, one, 2, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, 1, 0));
+		CHECK_OK(m, oriel_win_flush(w.win, 1));
+	}
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	multi_sync(m);
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_progress(NULL));
+	multi_window_close(m, &w);
+}
+
 static const struct multi_case cases[] = {
 	{ "A2_fence_covers_records", 0, fence_covers_records },
 	{ "A7_long_vectors_are_split", 2, long_vectors },
@@ -541,6 +600,7 @@ static const struct multi_case cases[] = {
 	{ "A23_DW6_lost_while_held_back", 2, lost_while_held_back },
 	{ "A23_refusals_have_reasons", 2, refusals_have_reasons },
 	{ "A22_query_tells", 0, query_tells },
+	{ "A22_progress_applies", 2, progress_applies },
 };
 
 int main(int argc, char **argv)
