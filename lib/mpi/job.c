@@ -108,6 +108,7 @@ static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
 	memory_release();
+	progress_unlist();
 	leave();
 	carriers_release();
 	progress_close();

@@ -2,9 +2,11 @@
 /* progress.c - see progress.h. */
 #include "mpi/progress.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 #include "mpi/calls.h"
+#include "mpi/job.h"
 
 static MPI_Request never;
 static int opened;
@@ -29,9 +31,32 @@ static int cancel(void *state, int complete)
 	return MPI_SUCCESS;
 }
 
+/* In a turn of a wait of the MPI's, by any thread. How much has got on, which it need not know. */
+static int serve(void)
+{
+	oriel_progress(job.oriel);
+	return 0;
+}
+
+/* Have the MPI call it, or no more, if it offers that. */
+static void enlist(const char *name)
+{
+	int (*change)(int (*turn)(void));
+
+	*(void **)&change = dlsym(RTLD_DEFAULT, name);
+	if (change)
+		change(serve);
+}
+
 void progress_open(void)
 {
+	enlist("opal_progress_register");
 	opened = PMPI_Grequest_start(query, nothing, cancel, NULL, &never) == MPI_SUCCESS;
+}
+
+void progress_unlist(void)
+{
+	enlist("opal_progress_unregister");
 }
 
 void progress_close(void)

@@ -19,7 +19,8 @@ layer_cc = $(call quiet,mpicc.$(lastword $(subst -, ,$@))) mpicc.$(lastword $(su
 define layer_programs
 $(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/mpi/layer/layer.h
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
-		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),tests/mpi/layer/layer.c) -lm
+		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),tests/mpi/layer/layer.c) \
+		$$(if $$(filter waiting,$$*),-rdynamic) -lm
 
 $(B)/tests/mpi/random/%-$(1): tests/mpi/random/%.c
 	$$(layer_cc)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * waiting.c - a rank that waits in a call of the MPI's own serves the others, where that MPI lets it (lib/mpi/progress.h)
+ *
+ * Open MPI's list of what its waits call in every turn is looked on at as it is written.
+ */
+#include "layer.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+typedef int turn_fn(void);
+
+static turn_fn *listed; /* of the layer's */
+static int enlisted;    /* times that it has been put there */
+
+static int is_of_layer(turn_fn *turn)
+{
+	Dl_info info;
+	void *address;
+
+	memcpy(&address, &turn, sizeof(address));
+	return dladdr(address, &info) && strstr(info.dli_fname, "liboriel-mpi-");
+}
+
+static int pass_on(const char *name, turn_fn *turn)
+{
+	int (*next)(turn_fn * turn);
+
+	*(void **)&next = dlsym(RTLD_NEXT, name);
+	return next ? next(turn) : 0;
+}
+
+/* In the place of Open MPI's own. */
+int opal_progress_register(turn_fn *turn);
+int opal_progress_register(turn_fn *turn)
+{
+	if (is_of_layer(turn)) {
+		listed = turn;
+		enlisted++;
+	}
+	return pass_on("opal_progress_register", turn);
+}
+
+int opal_progress_unregister(turn_fn *turn);
+int opal_progress_unregister(turn_fn *turn)
+{
+	if (turn == listed)
+		listed = NULL;
+	return pass_on("opal_progress_unregister", turn);
+}
+
+static void A22_waits_serve(void)
+{
+	EXPECT(listed && enlisted == 1);
+	EXPECT(listed && listed() == 0);
+}
+
+static const struct layer_case cases[] = {
+	{ "A22_waits_serve", A22_waits_serve },
+};
+
+int main(int argc, char **argv)
+{
+	int status = layer_run(&argc, &argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
+
+	if (listed)
+		fprintf(stderr, "not ok A22_left_the_list: what is called after MPI_Finalize has no job\n");
+	return status || listed;
+}
