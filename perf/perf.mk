@@ -3,7 +3,7 @@
 # program for them compiles, are only for perf/compare.
 perf_windows = create_lat allocate_lat dynamic_lat
 perf_tools = $(perf_windows) put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat lock_lat flush_lat acc_lat acc_bw fop_lat cas_lat signal_lat
-perf_raw = $(filter-out $(perf_windows) flush_lat acc_%,$(perf_tools))
+perf_raw = $(filter-out $(perf_windows) acc_bw,$(perf_tools))
 perf_solo = connect mem
 perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
 perf_bin = $(perf_installed) $(perf_raw:%=$(B)/bin/raw_%)
@@ -59,7 +59,7 @@ perf:
 	@perf/compare
 perf-rxe:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
-	@tests/vm/run --timeout 900 --setup perf/compare.d/guest -- perf/compare --measure --out build/perf/rxe
+	@tests/vm/run --timeout 1800 --setup perf/compare.d/guest -- perf/compare --measure --out build/perf/rxe
 	@perf/compare --tell --out build/perf/rxe
 
 perf-start:

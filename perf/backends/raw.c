@@ -60,7 +60,7 @@ int raw_drain(struct raw_peer *peer, uint64_t number)
  * device that shares memory may need this side's hands to place data, and gets them when its
  * completion queue is polled.
  */
-int raw_look_on(struct raw_peer *peer, long spins)
+static int look_on(struct raw_peer *peer, long spins)
 {
 	if (how.poll && spins < perf_spins)
 		return poll_some(peer);
@@ -68,10 +68,10 @@ int raw_look_on(struct raw_peer *peer, long spins)
 	return how.poll ? poll_some(peer) : 0;
 }
 
-static int await_word(struct raw_peer *peer, const uint64_t *word, uint64_t value)
+int raw_await_word(struct raw_peer *peer, const uint64_t *word, uint64_t value)
 {
 	for (long spins = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; spins++) {
-		if (raw_look_on(peer, spins))
+		if (look_on(peer, spins))
 			return 1;
 	}
 	return 0;
@@ -117,7 +117,7 @@ int raw_post(struct raw_peer *peer, struct raw_list *list, bool signal)
 
 /* Words. */
 
-static uint64_t word_there(const struct raw_peer *peer, size_t offset)
+uint64_t raw_word_there(const struct raw_peer *peer, size_t offset)
 {
 	return peer->there.shared + offsetof(struct raw_shared, of) + (size_t)raw.rank * sizeof(struct raw_words) + offset;
 }
@@ -154,7 +154,7 @@ static int barrier(void)
 		               to->there.shared + offsetof(struct raw_shared, barrier) +
 		                   (set * RAW_ROUNDS_MAX + (size_t)round) * sizeof(uint64_t),
 		               false) ||
-		    await_word(from, &raw.shared->barrier[set][round], number))
+		    raw_await_word(from, &raw.shared->barrier[set][round], number))
 			return 1;
 	}
 	return 0;
@@ -167,17 +167,17 @@ static int post_to(int rank)
 	struct raw_peer *peer = &raw.peers[rank];
 
 	peer->posts_sent++;
-	return write_word(peer, &peer->posts_sent, word_there(peer, offsetof(struct raw_words, posted)), false);
+	return write_word(peer, &peer->posts_sent, raw_word_there(peer, offsetof(struct raw_words, posted)), false);
 }
 
 static int await_post(int rank)
 {
-	return await_word(&raw.peers[rank], &raw.shared->of[rank].posted, ++raw.peers[rank].posts_awaited);
+	return raw_await_word(&raw.peers[rank], &raw.shared->of[rank].posted, ++raw.peers[rank].posts_awaited);
 }
 
 static int await_complete(int rank)
 {
-	return await_word(&raw.peers[rank], &raw.shared->of[rank].completed, ++raw.peers[rank].completes_awaited);
+	return raw_await_word(&raw.peers[rank], &raw.shared->of[rank].completed, ++raw.peers[rank].completes_awaited);
 }
 
 static int expose(const struct perf_turn *turn)
@@ -239,7 +239,7 @@ static int put_and_flag(const struct perf_turn *turn, int to)
 	} else if (turn->size_bytes > 0) {
 		raw_append_put(&list, peer, turn, 0, to);
 	}
-	raw_append_word(&list, peer, &peer->completes_sent, word_there(peer, offsetof(struct raw_words, completed)));
+	raw_append_word(&list, peer, &peer->completes_sent, raw_word_there(peer, offsetof(struct raw_words, completed)));
 	return raw_post(peer, &list, lends(turn));
 }
 
@@ -267,7 +267,8 @@ static int flag_all(const struct perf_turn *turn, bool signal)
 		struct raw_peer *peer = &raw.peers[rank];
 
 		peer->completes_sent++;
-		if (write_word(peer, &peer->completes_sent, word_there(peer, offsetof(struct raw_words, completed)), signal))
+		if (write_word(peer, &peer->completes_sent, raw_word_there(peer, offsetof(struct raw_words, completed)),
+		               signal))
 			return 1;
 	}
 	return 0;
@@ -366,7 +367,7 @@ static int put_lat_flush(const struct perf_turn *turn)
 	if (turn->rank == 0 && put_marked(turn))
 		return 1;
 	for (long spins = 0; !mark_is_there(turn); spins++) {
-		if (raw_look_on(&raw.peers[1 - turn->rank], spins))
+		if (look_on(&raw.peers[1 - turn->rank], spins))
 			return 1;
 	}
 	return turn->rank == 1 ? put_marked(turn) : 0;
@@ -527,7 +528,7 @@ static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync sync)
 
 	if (raw_passive_turn(pattern))
 		return raw_passive_turn(pattern);
-	if (sync == SYNC_LOCK || pattern == PATTERN_FLUSH)
+	if (sync == SYNC_LOCK)
 		return NULL;
 	return turns[pattern][sync == SYNC_LOCK_ALL ? SYNC_FLUSH : sync];
 }
@@ -541,7 +542,7 @@ static int agree(int64_t *value)
 
 	for (int rank = 1; raw.rank == 0 && rank < raw.size; rank++) {
 		struct raw_peer *peer = &raw.peers[rank];
-		uint64_t there = word_there(peer, offsetof(struct raw_words, agreed));
+		uint64_t there = raw_word_there(peer, offsetof(struct raw_words, agreed));
 
 		if (write_word(peer, &number, there, true) || raw_drain(peer, peer->posted))
 			return 1;

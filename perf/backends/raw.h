@@ -19,7 +19,18 @@
 #define RAW_LIST_MAX 64
 #define RAW_ROUNDS_MAX 10
 #define RAW_LOCKERS_MAX 64
-#define RAW_STAGE_MAX 8192 /* larger puts from the program's memory are waited for instead of copied */
+#define RAW_STAGE_MAX 8192  /* larger puts from the program's memory are waited for instead of copied */
+#define RAW_RECORD_MAX 8192 /* bytes that one accumulate adds */
+
+/* What the target is to add, as Oriel's records: operands that do not fit lie apart. */
+struct raw_record {
+	uint64_t size_bytes;
+	uint64_t disp_bytes;
+	uint64_t unused[4];
+	double data[8];
+	uint64_t unused2;
+	uint64_t stamp; /* number of the record, behind the rest */
+};
 
 /*
  * Words of a rank that one peer writes, a cache line, and words to it on their way where nothing is
@@ -31,6 +42,12 @@ struct raw_words {
 	uint64_t agreed;
 	uint64_t unused[5];
 	uint64_t out[RAW_DEPTH];
+	/* One record at a time, and the answer to ours, as many bytes as Oriel's; then the same on their way. */
+	struct raw_record record;
+	double operands[RAW_RECORD_MAX / sizeof(double)];
+	uint64_t answer[5];
+	struct raw_record record_out;
+	uint64_t answer_out[5];
 };
 
 /* A rank's lock: tickets for writers, and what each other rank asks for or has. */
@@ -79,7 +96,7 @@ struct raw_peer {
 	uint64_t posted;    /* number of the last request */
 	uint64_t signalled; /* number of the last one with a completion */
 	uint64_t retired;   /* number of the last one known complete */
-	uint64_t posts_sent, posts_awaited, completes_sent, completes_awaited;
+	uint64_t posts_sent, posts_awaited, completes_sent, completes_awaited, records_sent, records_taken;
 };
 
 struct raw {
@@ -103,6 +120,8 @@ struct raw_list {
 /* raw.c: add a request, here with memory of `mr`, there with rkey. */
 void raw_append(struct raw_list *list, enum ibv_wr_opcode opcode, const void *here, const struct ibv_mr *mr,
                 size_t bytes, uint64_t there, uint32_t rkey);
+/* Where the other rank has a word that this one writes. */
+uint64_t raw_word_there(const struct raw_peer *peer, size_t offset);
 /* A word of the other rank's raw_shared. */
 void raw_append_word(struct raw_list *list, const struct raw_peer *peer, const uint64_t *value, uint64_t there);
 /* What a turn puts, to rank `to`; its memory is needed until it is acknowledged. */
@@ -112,8 +131,8 @@ void raw_append_put(struct raw_list *list, const struct raw_peer *peer, const st
 int raw_post(struct raw_peer *peer, struct raw_list *list, bool signal);
 /* Until request `number` is complete. */
 int raw_drain(struct raw_peer *peer, uint64_t number);
-/* One look in vain at what `peer` is to write. */
-int raw_look_on(struct raw_peer *peer, long spins);
+/* Until `peer` has written the word. */
+int raw_await_word(struct raw_peer *peer, const uint64_t *word, uint64_t value);
 
 /* raw_passive.c: turns where a rank reaches another's memory without its help, and signals; NULL for all others. */
 perf_turn_fn raw_passive_turn(enum perf_pattern pattern);

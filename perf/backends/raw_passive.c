@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * raw_passive.c - locks, atomics and signals on bare verbs
+ * raw_passive.c - locks, accumulates, atomics and signals on bare verbs
  *
  * The messages are Oriel's. A shared lock is a write of this rank's word and a read of the header;
  * an exclusive one a write, a fetch-and-add on the tickets and reads of header and members. What
  * gives a lock back follows the data in its list. Where the lock is not free the header is read again
- * and again, which no other rank's turns here wait for long.
+ * and again, which no other rank's turns here wait for long. An accumulate of doubles is a record that
+ * the target adds and answers.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/raw.h"
 
@@ -156,6 +158,87 @@ static int lock_alone(const struct perf_turn *turn)
 	return (turn->lock == LOCK_SHARED ? lock_shared(peer) : lock_exclusive(peer)) || put_and_unlock(turn, peer, to);
 }
 
+/* Nothing is outstanding that asks for a completion: no message. */
+static int flush_alone(const struct perf_turn *turn)
+{
+	struct raw_peer *peer = &raw.peers[target_rank(turn)];
+
+	for (int i = 0; !is_target(turn) && i < REPEATS; i++) {
+		if (raw_drain(peer, peer->signalled))
+			return 1;
+	}
+	return 0;
+}
+
+/* Accumulates. */
+
+/* Operands, record and stamp in one list. */
+static int send_record(const struct perf_turn *turn, struct raw_peer *peer, int to)
+{
+	struct raw_record *record = &raw.shared->of[to].record_out;
+	uint64_t number = ++peer->records_sent;
+	size_t inside = turn->size_bytes <= sizeof(record->data) ? turn->size_bytes : 0;
+	struct raw_list list;
+
+	list.count = 0;
+	record->size_bytes = turn->size_bytes;
+	record->disp_bytes = put_disp(turn, to);
+	memcpy(record->data, turn->origin, inside);
+	if (inside == 0)
+		raw_append(&list, IBV_WR_RDMA_WRITE, turn->origin, raw.origin_mr, turn->size_bytes,
+		           raw_word_there(peer, offsetof(struct raw_words, operands)), peer->there.shared_rkey);
+	raw_append(&list, IBV_WR_RDMA_WRITE, record, raw.shared_mr, offsetof(struct raw_record, data) + inside,
+	           raw_word_there(peer, offsetof(struct raw_words, record)), peer->there.shared_rkey);
+	raw_append_word(&list, peer, &number, raw_word_there(peer, offsetof(struct raw_words, record.stamp)));
+	return raw_post(peer, &list, false);
+}
+
+static int accumulate(const struct perf_turn *turn, int to)
+{
+	struct raw_peer *peer = &raw.peers[to];
+
+	if (turn->size_bytes > RAW_RECORD_MAX)
+		return fprintf(stderr, "raw: an accumulate is of at most %d bytes\n", RAW_RECORD_MAX), 1;
+	return send_record(turn, peer, to) || raw_await_word(peer, &raw.shared->of[to].answer[0], peer->records_sent);
+}
+
+static void add(double *to, const double *operands, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		to[i] += operands[i];
+}
+
+/* The next record of a rank. */
+static int serve(int from)
+{
+	struct raw_peer *peer = &raw.peers[from];
+	struct raw_words *words = &raw.shared->of[from];
+	const struct raw_record *record = &words->record;
+	struct raw_list list;
+
+	if (raw_await_word(peer, &record->stamp, ++peer->records_taken))
+		return 1;
+	add((double *)(void *)((uint8_t *)raw.window_mr->addr + record->disp_bytes),
+	    record->size_bytes <= sizeof(record->data) ? record->data : words->operands,
+	    record->size_bytes / sizeof(double));
+	list.count = 0;
+	words->answer_out[0] = peer->records_taken;
+	raw_append(&list, IBV_WR_RDMA_WRITE, words->answer_out, raw.shared_mr, sizeof(words->answer_out),
+	           raw_word_there(peer, offsetof(struct raw_words, answer)), peer->there.shared_rkey);
+	return raw_post(peer, &list, false);
+}
+
+static int acc_lat(const struct perf_turn *turn)
+{
+	if (!is_target(turn))
+		return accumulate(turn, target_rank(turn));
+	for (int rank = 0; rank < turn->neighbours; rank++) {
+		if (serve(rank))
+			return 1;
+	}
+	return 0;
+}
+
 /* Atomics. */
 
 static int fetch_and_add(const struct perf_turn *turn)
@@ -215,13 +298,8 @@ static int put_and_signal(const struct perf_turn *turn)
 static int await_signal(const struct perf_turn *turn)
 {
 	struct raw_peer *peer = &raw.peers[1 - turn->rank];
-	uint64_t count = ++peer->completes_awaited;
 
-	for (long spins = 0; __atomic_load_n(&raw.shared->signals[1], __ATOMIC_ACQUIRE) != count; spins++) {
-		if (raw_look_on(peer, spins))
-			return 1;
-	}
-	return 0;
+	return raw_await_word(peer, &raw.shared->signals[1], ++peer->completes_awaited);
 }
 
 static int signal_lat(const struct perf_turn *turn)
@@ -236,6 +314,10 @@ perf_turn_fn raw_passive_turn(enum perf_pattern pattern)
 	switch (pattern) {
 	case PATTERN_LOCK:
 		return lock_alone;
+	case PATTERN_FLUSH:
+		return flush_alone;
+	case PATTERN_ACC:
+		return acc_lat;
 	case PATTERN_FOP:
 		return fetch_and_add;
 	case PATTERN_CAS:
