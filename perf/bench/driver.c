@@ -17,6 +17,7 @@
 #include "bench/options.h"
 #include "bench/progress.h"
 #include "bench/report.h"
+#include "bench/requests.h"
 #include "bench/stats.h"
 #include "bench/ticks.h"
 #include "bench/tool.h"
@@ -34,6 +35,13 @@
 #define SPINS_OVERSUBSCRIBED 16
 #define EXIT_UNSUPPORTED 77 /* as tests that are skipped */
 
+/* What a process has done so far, or in some time. */
+struct counts {
+	long yields;
+	long reads;
+	long atomics;
+};
+
 struct run {
 	const struct perf_options *options;
 	struct tool_plan plan;
@@ -44,7 +52,7 @@ struct run {
 	size_t sample_max;
 	size_t sample_count;
 	long operations;      /* in them, to each neighbour */
-	long yields;          /* of this rank meanwhile */
+	struct counts counts; /* of this rank meanwhile */
 	double best_per_tick; /* operations in the best batch */
 	uint64_t counted;     /* FLOW_COUNT_AT_LAST: what the target's word is to be after this turn */
 	long left;            /* bandwidth: operations still to do, which may make the last batch shorter */
@@ -361,13 +369,20 @@ static int turns_by_time(struct run *run, long depth)
 	}
 }
 
+static struct counts counts_so_far(void)
+{
+	return (struct counts){ yields_so_far(), reads_so_far(), atomics_so_far() };
+}
+
 static int measure_counted(struct run *run, long depth)
 {
-	long before = yields_so_far();
+	struct counts before = counts_so_far(), after;
 	int rc =
 		run->options->duration_s > 0 ? turns_by_time(run, depth) : turns(run, run->options->iterations, depth, true);
 
-	run->yields = yields_so_far() - before;
+	after = counts_so_far();
+	run->counts =
+		(struct counts){ after.yields - before.yields, after.reads - before.reads, after.atomics - before.atomics };
 	return rc;
 }
 
@@ -379,7 +394,7 @@ static int measure(struct run *run, size_t size_bytes, long depth)
 
 	set_size(run, size_bytes, depth);
 	run->sample_count = 0;
-	run->operations = run->yields = 0;
+	run->operations = 0;
 	run->best_per_tick = 0;
 	memset((uint8_t *)(uintptr_t)run->t.window, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
 	memset(run->t.origin, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
@@ -416,7 +431,9 @@ static void report_latency(struct run *run, struct report_row *row)
 		run->samples[i] *= us;
 	if (run->options->unsorted)
 		print_samples(run);
-	row->yields_per_turn = (double)run->yields / (double)run->sample_count;
+	row->yields_per_turn = (double)run->counts.yields / (double)run->sample_count;
+	row->reads_per_turn = (double)run->counts.reads / (double)run->sample_count;
+	row->atomics_per_turn = (double)run->counts.atomics / (double)run->sample_count;
 	stats_compute(run->samples, run->sample_count, &row->latency);
 	if (run->options->histogram && !run->options->unsorted)
 		print_samples(run);

@@ -83,8 +83,10 @@ static void json_row(const struct report *report, const struct report_row *row)
 	if (report->tool->kind == TOOL_LATENCY)
 		fprintf(f,
 		        "\"t_min_us\":%.6f,\"t_max_us\":%.6f,\"t_typical_us\":%.6f,\"t_avg_us\":%.6f,\"t_stdev_us\":%.6f,"
-		        "\"t_p99_us\":%.6f,\"t_p999_us\":%.6f,\"yields_per_turn\":%.6f}",
-		        s->min, s->max, s->typical, s->average, s->stdev, s->p99, s->p999, row->yields_per_turn);
+		        "\"t_p99_us\":%.6f,\"t_p999_us\":%.6f,\"yields_per_turn\":%.6f,"
+		        "\"reads_per_turn\":%.6f,\"atomics_per_turn\":%.6f}",
+		        s->min, s->max, s->typical, s->average, s->stdev, s->p99, s->p999, row->yields_per_turn,
+		        row->reads_per_turn, row->atomics_per_turn);
 	else
 		fprintf(f, "\"depth\":%ld,\"bw_peak_mbps\":%.6f,\"bw_average_mbps\":%.6f,\"msg_rate_mpps\":%.9f}", row->depth,
 		        mb_per_s(row, row->peak_per_s), mb_per_s(row, row->average_per_s), row->average_per_s * 1e-6);

@@ -12,9 +12,11 @@
 struct report_row {
 	size_t size_bytes;
 	long depth;
-	long iterations;      /* operations counted */
-	struct stats latency; /* microseconds; TOOL_LATENCY */
-	double yields_per_turn;
+	long iterations;        /* operations counted */
+	struct stats latency;   /* microseconds; TOOL_LATENCY */
+	double yields_per_turn; /* of one rank, as the requests that it posts */
+	double reads_per_turn;
+	double atomics_per_turn;
 	double peak_per_s; /* operations a second in the best batch, and over all; TOOL_BANDWIDTH */
 	double average_per_s;
 };

@@ -11,14 +11,17 @@ def figure($tool; $ranks):
   elif $tool == "rate" then {unit: "M/s", at_most: false, value: .msg_rate_mpps}
   else {unit: "MB/s", at_most: false, value: .bw_average_mbps} end;
 
-# Beside the time of a lock that is fought for: how often rank 0 has given way to others for each of its holds.
-def yields($run):
-  if $run.tool == "lock_lat" and $run.ranks > 2 and .yields_per_turn != null
-  then {id: ($run.id + ".yields"), unit: "", at_most: true, value: .yields_per_turn} else empty end;
+# Beside the time of a lock that is fought for: how often rank 0 has given way to others for each of its holds; and, where it
+# reaches the words by work requests, how many of them have read or changed atomically.
+def counts($run):
+  if $run.tool != "lock_lat" or $run.ranks <= 2 then empty
+  else ([["yields", .yields_per_turn]]
+        + if $run.side == "oriel-far" then [["reads", .reads_per_turn], ["atomics", .atomics_per_turn]] else [] end)[]
+  | select(.[1] != null) | {id: ($run.id + "." + .[0]), unit: "", at_most: true, value: .[1]} end;
 
 [.[] as $run | $run.rows[]
  | {id: $run.id, side: $run.side, round: $run.round, size_bytes, name: .figure}
-   + (figure($run.tool; $run.ranks), yields($run))]
+   + (figure($run.tool; $run.ranks), counts($run))]
 | group_by([.id, .side, .size_bytes, .name])
 | map(.[0] + {values: map({round, value, bar}), median: (map(.value) | median), low: (map(.value) | min),
               high: (map(.value) | max)} | del(.round, .value, .bar))

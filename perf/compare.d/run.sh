@@ -40,6 +40,7 @@ starter() { # side, ranks
 	mpich) echo "mpirun.mpich -bind-to core -n $2" ;;
 	on_openmpi) echo "$(starter openmpi-sm,rdma "$2") build/bin/oriel-mpi" ;;
 	on_mpich) echo "$(starter mpich "$2") build/bin/oriel-mpi" ;;
+	oriel-far) echo "build/bin/oriel-run -n $2 --grace 1 ${address:+--addr $address} $pin $soft $parts/apart" ;;
 	raw) echo "build/bin/oriel-run -n $2 --grace 1 ${address:+--addr $address} $pin $soft" ;;
 	*) echo "build/bin/oriel-run -n $2 --grace 1 --device $device ${address:+--addr $address} $pin" ;;
 	esac
