@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * fault_wire.c - what ranks do when the wire between them is bad, silent for a while, or cut: rules
- * E6 and P5
+ * E6, L21, L22 and P5
  *
  *   oriel-run -n N --addr A,B fault_wire WHERE FILE    on the wire of tests/vm/wire; fault_wire --list
  *
@@ -13,7 +13,7 @@
  *             repeated must come from elsewhere, or must have been waited for
  * outage      epochs of both kinds before, during and after
  * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s: "told RANK
- * MILLISECONDS"
+ *             MILLISECONDS". The lock of a holder at the other end comes instead, and tells of it
  */
 #include "multi.h"
 
@@ -45,7 +45,7 @@ struct fault {
 	uint64_t waits_ms; /* since when this rank waits in the call that tells it; 0: since before the cut */
 };
 
-enum { LAST, CAME_MS };
+enum { LAST, CAME_MS, LOCKED };
 
 static void say_ready(struct fault *fault)
 {
@@ -258,6 +258,118 @@ static int copied_put(struct fault *fault)
 	return rc;
 }
 
+/* The time the wire was cut, from the file; the call may have returned before the file was there. */
+static uint64_t cut_ms(const struct fault *fault)
+{
+	unsigned long long ms = 0;
+	FILE *file;
+
+	while (!is_disturbed(fault))
+		sched_yield();
+	file = fopen(fault->file, "r");
+	if (file && fscanf(file, "%llu", &ms) != 1)
+		ms = 0;
+	if (file)
+		fclose(file);
+	return ms;
+}
+
+/* How long this rank has waited, but for what was before the cut. */
+static uint64_t since_cut_ms(struct fault *fault)
+{
+	uint64_t now = boot_ms(), cut = cut_ms(fault);
+
+	CHECK(&fault->m, cut > 0);
+	if (cut < fault->waits_ms)
+		cut = fault->waits_ms;
+	return now > cut ? now - cut : 0;
+}
+
+/* Locks. Nobody has died, but who is at the other end is as good as dead. */
+
+static void lock_once(struct fault *fault, int target)
+{
+	CHECK_OK(&fault->m, oriel_win_lock(fault->w.win, ORIEL_LOCK_EXCLUSIVE, target, 0));
+	CHECK_OK(&fault->m, oriel_win_unlock(fault->w.win, target));
+}
+
+static void await_cut(const struct fault *fault)
+{
+	while (!is_disturbed(fault))
+		sched_yield();
+}
+
+/* The lock of a holder that is lost comes in time, and tells of it; from here on another call is to tell this rank. */
+static void take_from_lost(struct fault *fault, int target)
+{
+	struct multi *m = &fault->m;
+	uint64_t took_ms;
+
+	CHECK_OK(m, oriel_win_lock(fault->w.win, ORIEL_LOCK_EXCLUSIVE, target, 0));
+	took_ms = since_cut_ms(fault);
+	CHECK(m, oriel_win_lock_orphaned(fault->w.win, target) == 1);
+	CHECK(m, took_ms < TOLD_MS);
+	CHECK_OK(m, oriel_win_unlock(fault->w.win, target));
+}
+
+/* What a holder whose lock is not its own any more writes comes to nothing, and it is told when it gives the lock back. */
+static int write_and_unlock(struct fault *fault, int target)
+{
+	struct multi *m = &fault->m;
+	uint8_t byte = 1;
+	int rc;
+
+	fault->waits_ms = boot_ms();
+	rc = oriel_put(fault->w.win, &byte, 1, target, 0);
+	CHECK(m, rc == 0 || rc == ORIEL_ERR_PEER);
+	return oriel_win_unlock(fault->w.win, target);
+}
+
+/*
+ * L21, L22: rank 1 holds the lock of rank 0 and is silent, and so is rank 0, which computes. Ranks 2 and 3 wait for
+ * it, at either end: one gets it, the other one is told. Rank 1 gives it back only then.
+ */
+static int in_lock(struct fault *fault)
+{
+	struct multi *m = &fault->m;
+
+	lock_once(fault, 0);
+	multi_sync(m);
+	if (m->rank == 1)
+		CHECK_OK(m, oriel_win_lock(fault->w.win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	say_ready(fault);
+	fault->waits_ms = boot_ms();
+	if (m->rank == 3)
+		return oriel_win_lock(fault->w.win, ORIEL_LOCK_EXCLUSIVE, 0, 0);
+	if (m->rank == 2) {
+		take_from_lost(fault, 0);
+		multi_raise(m, LOCKED, 1);
+	}
+	multi_await(m, LOCKED, 1);
+	if (m->rank == 1)
+		return write_and_unlock(fault, 0);
+	CHECK(m, m->rank != 0 || fault->w.base[0] == 0);
+	fault->waits_ms = boot_ms();
+	return oriel_barrier(m->job);
+}
+
+/* L21, L22: each holds the other's lock and gives it back when the wire is cut; its own is free again then. */
+static int in_unlock(struct fault *fault)
+{
+	struct multi *m = &fault->m;
+	int rc;
+
+	lock_once(fault, fault->next);
+	multi_sync(m);
+	CHECK_OK(m, oriel_win_lock(fault->w.win, ORIEL_LOCK_EXCLUSIVE, fault->next, 0));
+	say_ready(fault);
+	await_cut(fault);
+	rc = write_and_unlock(fault, fault->next);
+	take_from_lost(fault, m->rank);
+	CHECK(m, fault->w.base[0] == 0);
+	return rc;
+}
+
 struct mode {
 	const char *name;
 	void (*live)(struct fault *fault);
@@ -277,25 +389,11 @@ static const struct mode modes[] = {
 	{ "cut_create", NULL, in_create, true },
 	{ "cut_barrier", NULL, in_barrier, true },
 	{ "cut_copied_put", NULL, copied_put, false },
+	{ "cut_lock", NULL, in_lock, false },
+	{ "cut_unlock", NULL, in_unlock, false },
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))
-
-/* The time the wire was cut, from the file; the call may have returned before the file was there. */
-static uint64_t cut_ms(const struct fault *fault)
-{
-	unsigned long long ms = 0;
-	FILE *file;
-
-	while (!is_disturbed(fault))
-		sched_yield();
-	file = fopen(fault->file, "r");
-	if (file && fscanf(file, "%llu", &ms) != 1)
-		ms = 0;
-	if (file)
-		fclose(file);
-	return ms;
-}
 
 static void be_told(struct fault *fault, const struct mode *mode, uint64_t *ms)
 {
