@@ -35,6 +35,12 @@ static void make_keyval(void)
 	PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_freed, &keyval, NULL);
 }
 
+/* Of integers, logicals and bytes. */
+static enum oriel_type swapped_of(const struct datatype *datatype)
+{
+	return datatype->single <= ORIEL_BOOL && !(datatype->barred & ELEMENT_SWAP) ? datatype->single : ELEMENT_NONE;
+}
+
 /* The maker of the first layout goes on with the second. */
 static int describe(struct datatype *datatype, MPI_Datatype handle)
 {
@@ -47,6 +53,10 @@ static int describe(struct datatype *datatype, MPI_Datatype handle)
 	datatype->dense = datatype->bytes->kind == LAYOUT_RUN && (ptrdiff_t)datatype->size_bytes == datatype->extent_bytes;
 	datatype->element = bytes.mixed ? ELEMENT_NONE : bytes.element;
 	datatype->single = contents_predefined(handle) ? datatype->element : ELEMENT_NONE;
+	datatype->barred = bytes.barred;
+	datatype->swapped = swapped_of(datatype);
+	datatype->free_element = datatype->barred ? ELEMENT_NONE : datatype->element;
+	datatype->free_single = datatype->barred ? ELEMENT_NONE : datatype->single;
 	datatype->element_bytes = oriel_type_bytes(datatype->element);
 	if (!bytes.maker.failed && element_gap(datatype->element, &value_bytes, &index_offset)) {
 		elements.maker = bytes.maker;

@@ -28,9 +28,12 @@ struct datatype {
 	ptrdiff_t extent_bytes;
 	bool dense;              /* any number of them is one piece that begins at the address given */
 	enum oriel_type element; /* ELEMENT_NONE: of several, or of one that Oriel does not have */
-	enum oriel_type single;  /* the same of a predefined datatype; ELEMENT_NONE: calls of one element refuse it */
-	size_t element_bytes;    /* with the gaps of a pair */
-	size_t element_count;    /* in one of the datatype */
+	enum oriel_type single;  /* the element of a predefined datatype; ELEMENT_NONE: calls of one element refuse it */
+	enum oriel_type swapped; /* of one that compare_and_swap takes */
+	uint32_t barred;         /* of what Oriel would do with the element, as ELEMENT_OP */
+	enum oriel_type free_element, free_single; /* the same where nothing is barred, or else ELEMENT_NONE */
+	size_t element_bytes;                      /* with the gaps of a pair */
+	size_t element_count;                      /* in one of the datatype */
 	const struct layout *bytes;
 	const struct layout *elements;
 	struct layout_maker maker;

@@ -104,6 +104,31 @@ enum oriel_type element_of_named(MPI_Datatype type)
 	return ELEMENT_NONE;
 }
 
+#define LOGICAL (ELEMENT_OP(ORIEL_LAND) | ELEMENT_OP(ORIEL_LOR) | ELEMENT_OP(ORIEL_LXOR))
+#define ALL_BUT_COPIES (ELEMENT_OP(ORIEL_REPLACE) - 1)
+#define ALL_BUT_LOGICAL (ALL_BUT_COPIES & ~(LOGICAL | ELEMENT_SWAP))
+_Static_assert(ORIEL_NO_OP > ORIEL_REPLACE && ORIEL_MAXLOC < ORIEL_REPLACE, "copies are the last operations");
+
+/* Those that are numbers to Oriel, but none to MPI. */
+static const struct {
+	MPI_Datatype type;
+	uint32_t barred;
+} no_numbers[] = {
+	{ MPI_PACKED, ALL_BUT_COPIES },    { MPI_WCHAR, ALL_BUT_COPIES },     { MPI_LOGICAL, ALL_BUT_LOGICAL },
+#ifdef OMPI_MAJOR_VERSION
+	{ MPI_LOGICAL1, ALL_BUT_LOGICAL }, { MPI_LOGICAL2, ALL_BUT_LOGICAL }, { MPI_LOGICAL4, ALL_BUT_LOGICAL },
+	{ MPI_LOGICAL8, ALL_BUT_LOGICAL },
+#endif
+};
+
+uint32_t element_barred(MPI_Datatype named)
+{
+	for (size_t i = 0; i < sizeof(no_numbers) / sizeof(*no_numbers); i++)
+		if (no_numbers[i].type == named)
+			return no_numbers[i].barred;
+	return 0;
+}
+
 enum oriel_type element_of_f90(int combiner, size_t size_bytes)
 {
 	if (combiner == MPI_COMBINER_F90_INTEGER)

@@ -17,6 +17,14 @@
 /* By its handle; ELEMENT_NONE: it is not in the list. */
 enum oriel_type element_of_named(MPI_Datatype type);
 
+/*
+ * What is barred of what Oriel does with its type: a bit for each of enum oriel_op, and one for compare_and_swap. Nothing is of bytes
+ * and characters, which both MPIs add up although the standard does not.
+ */
+#define ELEMENT_OP(op) (UINT32_C(1) << (op))
+#define ELEMENT_SWAP ELEMENT_OP(0)
+uint32_t element_barred(MPI_Datatype named);
+
 /* Of MPI_Type_create_f90_*, by combiner and size. */
 enum oriel_type element_of_f90(int combiner, size_t size_bytes);
 

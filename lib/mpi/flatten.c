@@ -64,6 +64,12 @@ static const struct layout *flatten_element(struct flattening *flattening, enum 
 	return pair_with_gap(&flattening->maker, value_bytes, index_offset);
 }
 
+static const struct layout *flatten_named(struct flattening *flattening, MPI_Datatype type)
+{
+	flattening->barred |= element_barred(type);
+	return flatten_element(flattening, element_of_named(type), size_of(type));
+}
+
 static const struct layout *block(const struct made_of *of, MPI_Aint count)
 {
 	return layout_loop(of->maker, (size_t)count, of->extent, of->part);
@@ -254,7 +260,7 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type)
 	if (contents_read(type, &contents))
 		flattening->maker.failed = true;
 	else if (contents.combiner == MPI_COMBINER_NAMED)
-		layout = flatten_element(flattening, element_of_named(type), size_of(type));
+		layout = flatten_named(flattening, type);
 	else if (contents_is_f90(contents.combiner))
 		layout = flatten_element(flattening, element_of_f90(contents.combiner, size_of(type)), size_of(type));
 	else

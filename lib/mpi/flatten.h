@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mpi/element.h"
 #include "mpi/layout.h"
@@ -15,6 +16,7 @@ struct flattening {
 	struct layout_maker maker;
 	bool whole_pairs;        /* in: pairs as elements, gaps and all */
 	enum oriel_type element; /* out: the one that it is made of */
+	uint32_t barred;         /* out: what must not be done with it, as element_barred tells */
 	bool mixed;              /* out: there is more than one, or one that Oriel does not have */
 };
 

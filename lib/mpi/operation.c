@@ -115,16 +115,25 @@ static bool same_element(const struct operation *operation, enum oriel_op op)
 	return element != ELEMENT_NONE;
 }
 
+int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op)
+{
+	if (!(datatype->barred & ELEMENT_OP(op)))
+		return MPI_SUCCESS;
+	return error_on_window(window, MPI_ERR_OP, "MPI defines no such operation on the datatype");
+}
+
 static int accumulate(const struct operation *operation)
 {
 	enum oriel_op op = element_op(operation->op);
+	int rc;
 
 	if (!op)
 		return error_on_window(operation->window, MPI_ERR_OP, "the operation is none of MPI's own");
 	if (!same_element(operation, op))
 		return error_on_window(operation->window, MPI_ERR_TYPE,
 		                       "the datatypes of an accumulate are not all made of one and the same predefined type");
-	return combine(operation, op);
+	rc = operation_barred(operation->window, operation->target.known, op);
+	return rc ? rc : combine(operation, op);
 }
 
 /* Types and counts of what is not looked at may be anything. */

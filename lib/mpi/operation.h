@@ -39,6 +39,9 @@ struct operation {
 /* MPI_SUCCESS if the rank is a member of the window, or an error as operation_do's. */
 int operation_member(const struct window *window, int rank);
 
+/* MPI_SUCCESS if MPI lets the datatype's elements be combined so, or an error as operation_do's. */
+int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op);
+
 /* MPI_SUCCESS, or what the window's error handler lets the call return. */
 int operation_do(struct operation *operation);
 

@@ -66,7 +66,7 @@ static inline const struct datatype *plain(const struct window *window, MPI_Coun
 /* The same for accumulate: of elements that Oriel has, by an operation that it has. */
 static inline const struct datatype *plain_elements(const struct datatype *known, enum oriel_op op)
 {
-	return known && known->element != ELEMENT_NONE && op && op != ORIEL_NO_OP ? known : NULL;
+	return known && known->free_element != ELEMENT_NONE && op && op != ORIEL_NO_OP ? known : NULL;
 }
 
 /* The forms of one operation: with counts of one kind, without a request and with one. */
@@ -149,40 +149,41 @@ DEFINE_CALLS(, int);
 DEFINE_CALLS(_c, MPI_Count);
 #endif
 
-/* Calls of one element, which Oriel takes from where it is at once. Oriel's type, or ELEMENT_NONE: the call cannot be made. */
-static inline enum oriel_type plain_element(const struct window *window, MPI_Datatype type, int rank)
+/* Calls of one element, which Oriel takes from where it is at once. NULL: the call cannot be made. */
+static inline const struct datatype *plain_element(const struct window *window, MPI_Datatype type, int rank)
 {
 	const struct datatype *known = datatype_known(type);
 
-	return known && rank >= 0 && rank < window->rank_count ? known->single : ELEMENT_NONE;
+	return known && rank >= 0 && rank < window->rank_count ? known : NULL;
 }
 
 /* The same where something may be amiss, or the datatype is a new one. */
-static int one_element(const struct window *window, MPI_Datatype type, int rank, enum oriel_type *element)
+static int one_element(const struct window *window, enum oriel_type element, int rank)
 {
-	const struct datatype *known = datatype_of(type);
-
-	*element = known ? known->single : ELEMENT_NONE;
-	if (*element != ELEMENT_NONE)
+	if (element != ELEMENT_NONE)
 		return operation_member(window, rank);
-	return error_on_window(window, MPI_ERR_TYPE, "the datatype is no predefined one of those that are combined");
+	return error_on_window(window, MPI_ERR_TYPE, "the datatype is no predefined one of those that the call takes");
 }
 
 static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
                                                   int target_rank, MPI_Aint target_disp, MPI_Op op,
                                                   const struct window *window)
 {
-	enum oriel_type element;
+	const struct datatype *known;
 	int rc;
 
 	if (target_rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	rc = one_element(window, datatype, target_rank, &element);
+	known = datatype_of(datatype);
+	rc = one_element(window, known ? known->single : ELEMENT_NONE, target_rank);
 	if (rc)
 		return rc;
 	if (!element_op(op))
 		return error_on_window(window, MPI_ERR_OP, "MPI_Fetch_and_op: the operation is none of MPI's own");
-	rc = oriel_fetch_and_op(window->win, origin_addr, result_addr, element, element_op(op), target_rank,
+	rc = operation_barred(window, known, element_op(op));
+	if (rc)
+		return rc;
+	rc = oriel_fetch_and_op(window->win, origin_addr, result_addr, known->single, element_op(op), target_rank,
 	                        window_offset(window, target_rank, target_disp));
 	return error_of_call(window, rc);
 }
@@ -191,7 +192,8 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
 	const struct window *window = window_of(win);
-	const enum oriel_type element = window ? plain_element(window, datatype, target_rank) : ELEMENT_NONE;
+	const struct datatype *known = window ? plain_element(window, datatype, target_rank) : NULL;
+	const enum oriel_type element = known ? known->free_single : ELEMENT_NONE;
 	const enum oriel_op oriel_op = element_op(op);
 
 	if (!window)
@@ -207,12 +209,15 @@ static __attribute__((noinline)) int compare_and_swap(const void *origin_addr, c
                                                       void *result_addr, MPI_Datatype datatype, int target_rank,
                                                       MPI_Aint target_disp, const struct window *window)
 {
+	const struct datatype *known;
 	enum oriel_type element;
 	int rc;
 
 	if (target_rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	rc = one_element(window, datatype, target_rank, &element);
+	known = datatype_of(datatype);
+	element = known ? known->swapped : ELEMENT_NONE;
+	rc = one_element(window, element, target_rank);
 	if (rc)
 		return rc;
 	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element, target_rank,
@@ -224,7 +229,8 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
                          int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
 	const struct window *window = window_of(win);
-	const enum oriel_type element = window ? plain_element(window, datatype, target_rank) : ELEMENT_NONE;
+	const struct datatype *known = window ? plain_element(window, datatype, target_rank) : NULL;
+	const enum oriel_type element = known ? known->swapped : ELEMENT_NONE;
 
 	if (!window)
 		return own.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
