@@ -155,6 +155,7 @@ static void step_aside(const char *other)
 
 static void job_begin(const char *other)
 {
+	job.begun = true;
 	if (other) {
 		step_aside(other);
 		return;

@@ -17,6 +17,7 @@
 #define ORIEL_MPI_JOB_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "oriel.h"
 
@@ -27,6 +28,7 @@ struct job {
 	MPI_Comm
 		self; /* the layer's own MPI_COMM_SELF; errors return. Polling it, on which nothing is sent, lets the MPI progress */
 	int rank;
+	bool begun; /* MPI_Init has been called: why there is no job has been told */
 };
 
 extern struct job job;

@@ -195,12 +195,20 @@ static int make_suited(const struct making *making, MPI_Win *handle, struct wind
 	return rc;
 }
 
+/* Without MPI_Init there is no MPI_COMM_WORLD, of whose ranks Oriel's job is made. */
+static bool has_job(void)
+{
+	if (!job.begun)
+		job_tell("a window is the MPI's own: the program has sessions alone, and has not called MPI_Init");
+	return job.oriel != NULL;
+}
+
 /* MPI_SUCCESS, an error that the communicator's handler has been called for, or PASS_ON. */
 static int make(const struct making *making, MPI_Win *handle, struct window **made)
 {
 	const char *why;
 
-	if (!job.oriel || making->comm == MPI_COMM_NULL)
+	if (!has_job() || making->comm == MPI_COMM_NULL)
 		return PASS_ON;
 	if (members_suit(making->comm, &why))
 		return make_suited(making, handle, made);
