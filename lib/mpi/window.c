@@ -11,6 +11,7 @@
 #include "mpi/hints.h"
 #include "mpi/job.h"
 #include "mpi/members.h"
+#include "mpi/request.h"
 
 /* The call is the MPI's own to do; no code of MPI's is negative. */
 #define PASS_ON (-1)
@@ -306,6 +307,7 @@ int MPI_Win_free(MPI_Win *win)
 	rc = delete_attributes(window);
 	if (rc)
 		return rc;
+	requests_look();
 	rc = oriel_win_free(&window->win);
 	code = error_of_call(window, rc);
 	if (window->win)
