@@ -32,6 +32,7 @@ static void add_suites(void)
 	suite_family();
 	suite_lock();
 	suite_lock_cost();
+	suite_hand_over();
 	suite_signal();
 	suite_wire();
 	suite_coll();

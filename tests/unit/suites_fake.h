@@ -15,6 +15,7 @@ void suite_record(void);
 void suite_family(void);
 void suite_lock(void);
 void suite_lock_cost(void);
+void suite_hand_over(void);
 void suite_signal(void);
 void suite_sweep(void);
 void suite_sweep_mixed(void);
