@@ -20,6 +20,7 @@
 #include "win/win.h"
 
 #define TARGETS 2 /* ranks 1 and 2; rank 0 is counted, and nobody else posts anything */
+#define PUTS 5    /* of an epoch with several */
 
 struct count {
 	uint64_t adds, reads, writes, posts;
@@ -68,8 +69,21 @@ static const struct lock_epoch epochs[] = {
 	  1,
 	  { .writes = 1, .adds = 1, .reads = 1, .posts = 1 },
 	  { .writes = 3, .posts = 2 } },
+	{ "shared, puts",
+	  ORIEL_LOCK_SHARED,
+	  0,
+	  PUTS,
+	  { .writes = 1, .reads = 1, .posts = 1 },
+	  { .writes = PUTS + 1, .posts = PUTS + 1 } },
+	{ "exclusive, puts",
+	  ORIEL_LOCK_EXCLUSIVE,
+	  0,
+	  PUTS,
+	  { .writes = 1, .adds = 1, .reads = 1, .posts = 1 },
+	  { .writes = PUTS + 2, .posts = PUTS + 1 } },
 	{ "unchecked", ORIEL_LOCK_EXCLUSIVE, ORIEL_MODE_NOCHECK, 0, { 0 }, { 0 } },
 	{ "unchecked, put", ORIEL_LOCK_SHARED, ORIEL_MODE_NOCHECK, 1, { 0 }, { .writes = 1, .posts = 1 } },
+	{ "unchecked, puts", ORIEL_LOCK_SHARED, ORIEL_MODE_NOCHECK, PUTS, { 0 }, { .writes = PUTS, .posts = PUTS } },
 };
 
 static void lock_and_unlock(struct rank *rank, oriel_win *win, const struct lock_epoch *epoch)
@@ -109,6 +123,66 @@ static void flush_twice(struct rank *rank, oriel_win *win)
 	costs(rank, "flush of nothing", &at, (struct count){ 0 });
 }
 
+/* What is complete at the origin, or at both sides, costs no request beside the operation. */
+static void flush_locally(struct rank *rank, oriel_win *win)
+{
+	uint64_t word = 1;
+	struct count at = count_now();
+
+	rank_note(rank, "put", oriel_put(win, &word, sizeof(word), 1, 0));
+	rank_note(rank, "flush_local", oriel_win_flush_local(win, 1));
+	rank_note(rank, "flush_local", oriel_win_flush_local(win, ORIEL_RANK_ALL));
+	costs(rank, "flush_local of a put", &at, (struct count){ .writes = 1, .posts = 1 });
+	at = count_now();
+	rank_note(rank, "get", oriel_get(win, &word, sizeof(word), 1, 0));
+	rank_note(rank, "flush_local", oriel_win_flush_local(win, 1));
+	costs(rank, "flush_local of a get", &at, (struct count){ .reads = 1, .posts = 1 });
+	at = count_now();
+	rank_note(rank, "flush", oriel_win_flush(win, ORIEL_RANK_ALL));
+	costs(rank, "flush of what is complete", &at, (struct count){ 0 });
+}
+
+static void request_for(struct rank *rank, oriel_win *win, int to, bool local)
+{
+	oriel_request request = { 0 };
+	int done = 0;
+
+	rank_note(rank, "iflush", local ? oriel_win_iflush_local(win, to, &request) : oriel_win_iflush(win, to, &request));
+	while (!done && rank->errors == 0)
+		rank_note(rank, "request_test", oriel_request_test(&request, &done));
+	rank_note(rank, "request_wait", oriel_request_wait(&request));
+}
+
+static void request_nothing(struct rank *rank, oriel_win *win)
+{
+	struct count at;
+
+	rank_note(rank, "flush", oriel_win_flush(win, ORIEL_RANK_ALL));
+	at = count_now();
+	for (int local = 0; local < 2; local++) {
+		request_for(rank, win, 1, local);
+		request_for(rank, win, ORIEL_RANK_ALL, local);
+	}
+	costs(rank, "requests of nothing", &at, (struct count){ 0 });
+}
+
+static void request_each(struct rank *rank, oriel_win *win)
+{
+	static const uint64_t word = 1;
+	struct count at = count_now();
+
+	touch_all(rank, win);
+	request_for(rank, win, 1, false);
+	request_for(rank, win, ORIEL_RANK_ALL, false);
+	costs(rank, "iflush of puts", &at, (struct count){ .writes = TARGETS, .posts = TARGETS });
+	request_nothing(rank, win);
+	at = count_now();
+	rank_note(rank, "put", oriel_put(win, &word, sizeof(word), 1, 0));
+	request_for(rank, win, 1, true);
+	costs(rank, "iflush_local of a put", &at, (struct count){ .writes = 1, .posts = 1 });
+	request_nothing(rank, win);
+}
+
 static void lock_and_unlock_all(struct rank *rank, oriel_win *win, int assertions)
 {
 	const uint64_t locks = assertions ? 0 : TARGETS;
@@ -121,6 +195,8 @@ static void lock_and_unlock_all(struct rank *rank, oriel_win *win, int assertion
 	costs(rank, "first puts in lock_all", &at,
 	      (struct count){ .writes = TARGETS + locks, .reads = locks, .posts = TARGETS + locks });
 	flush_twice(rank, win);
+	flush_locally(rank, win);
+	request_each(rank, win);
 	at = count_now();
 	rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
 	costs(rank, "unlock_all", &at, (struct count){ .writes = locks, .posts = locks });
@@ -128,16 +204,48 @@ static void lock_and_unlock_all(struct rank *rank, oriel_win *win, int assertion
 
 static void count_each(struct rank *rank, oriel_win *win)
 {
-	rank_begin_counting(rank);
 	for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++)
 		lock_and_unlock(rank, win, &epochs[i]);
 	lock_and_unlock_all(rank, win, 0);
 	lock_and_unlock_all(rank, win, ORIEL_MODE_NOCHECK);
-	rank_end_counting();
 }
+
+/* The others hold the lock too: a reader asks none of them, and takes no more for it. */
+static void count_beside_readers(struct rank *rank, oriel_win *win)
+{
+	for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++) {
+		if (epochs[i].type == ORIEL_LOCK_SHARED)
+			lock_and_unlock(rank, win, &epochs[i]);
+	}
+}
+
+/*
+ * Complete at the origin is what was copied, also while nothing of it has been carried out: a call that waits for the
+ * device would wait for ever.
+ */
+static void count_before_the_device(struct rank *rank, oriel_win *win)
+{
+	static const uint64_t word = 1;
+
+	rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_SHARED, 1, 0));
+	fake_config.engine_rests = true;
+	rank_note(rank, "put", oriel_put(win, &word, sizeof(word), 1, 0));
+	rank_note(rank, "flush_local", oriel_win_flush_local(win, 1));
+	rank_note(rank, "flush_local", oriel_win_flush_local(win, ORIEL_RANK_ALL));
+	rank_note(rank, "put", oriel_put(win, &word, sizeof(word), 1, 0));
+	request_for(rank, win, 1, true);
+	fake_config.engine_rests = false;
+	rank_note(rank, "unlock", oriel_win_unlock(win, 1));
+}
+
+struct counting {
+	void (*count)(struct rank *rank, oriel_win *win);
+	bool readers; /* the others lock rank 1, shared, and rest with it */
+};
 
 static void count(struct rank *rank)
 {
+	const struct counting *counting = rank->arg;
 	oriel_group *world;
 	oriel_win *win;
 	void *base;
@@ -150,23 +258,45 @@ static void count(struct rank *rank)
 		rank_note(rank, "lock_all", oriel_win_lock_all(win, 0)); /* first contact does not count */
 		touch_all(rank, win);
 		rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
-		count_each(rank, win);
+		rank_begin_counting(rank);
+		counting->count(rank, win);
+		rank_end_counting();
 	} else {
+		if (counting->readers)
+			rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_SHARED, 1, 0));
 		rank_rest();
+		if (counting->readers)
+			rank_note(rank, "unlock", oriel_win_unlock(win, 1));
 	}
 	rank_note(rank, "free", oriel_win_free(&win));
 	rank_note(rank, "group_free", oriel_group_free(&world));
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-static void lock_cost__requests_and_doorbells(void)
+static void run_counting(const struct counting *counting, const char *what)
 {
 	struct rank ranks[1 + TARGETS];
 
-	ranks_limit(60, "what locks cost");
-	ranks_run(1 + TARGETS, count, NULL, ranks);
+	ranks_limit(60, "%s", what);
+	ranks_run(1 + TARGETS, count, (void *)(uintptr_t)counting, ranks);
 	ranks_check(ranks, 1 + TARGETS);
 	fake_reset();
+}
+
+static void lock_cost__requests_and_doorbells(void)
+{
+	run_counting(&(struct counting){ count_each, false }, "what locks cost");
+}
+
+static void lock_cost__no_more_beside_readers(void)
+{
+	run_counting(&(struct counting){ count_beside_readers, true }, "what locks cost beside readers");
+}
+
+static void lock_cost__L15_copied_puts_are_not_waited_for(void)
+{
+	fake_config.engine = true;
+	run_counting(&(struct counting){ count_before_the_device, false }, "flush_local while the device rests");
 }
 
 #define MANY 200 /* ranks of a job */
@@ -344,6 +474,8 @@ void suite_lock_cost(void)
 	CU_pSuite suite = CU_add_suite("lock_cost", init, NULL);
 
 	CU_ADD_TEST(suite, lock_cost__requests_and_doorbells);
+	CU_ADD_TEST(suite, lock_cost__no_more_beside_readers);
+	CU_ADD_TEST(suite, lock_cost__L15_copied_puts_are_not_waited_for);
 	CU_ADD_TEST(suite, lock_cost__L7_lock_all_costs_no_message);
 	CU_ADD_TEST(suite, lock_cost__L11_waiters_read_seldom);
 }
