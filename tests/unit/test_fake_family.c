@@ -5,6 +5,7 @@
  */
 #include <CUnit/CUnit.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,14 @@
 #include "fake_verbs.h"
 #include "job/job.h"
 #include "suites_fake.h"
+#include "verbs/wire.h"
 
 #define RANKS 3
 #define ROUNDS 200
 
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t seen[RANKS * ROUNDS]; /* atomic */
+static pthread_barrier_t together;   /* of a target and who is counted; none of the job's own, which posts */
 
 static int join_on(struct rank *rank, const char *node, const char *device)
 {
@@ -183,6 +186,96 @@ static void family__requests_of_each_operation(void)
 	}
 }
 
+#define PSCW_ROUNDS \
+	10 /* the target may answer, or tell that it rests, between any two requests: one has to be without */
+
+/* Epochs of start and complete, with an accumulate or without. */
+static const struct pscw_epoch {
+	const char *what;
+	enum oriel_type type;
+	size_t count;
+	struct count cost; /* at the most; writes with those that wake the target */
+} pscw_epochs[] = {
+	{ "nothing", ORIEL_INT64, 0, { .writes = 1, .posts = 1 } },
+	{ "an integer", ORIEL_INT64, 1, { .adds = 1, .writes = 1, .posts = 1 } },
+	{ "64 integers", ORIEL_INT64, 64, { .adds = 64, .writes = 1, .posts = 64 / WIRE_BATCH + 1 } },
+	{ "a double", ORIEL_DOUBLE, 1, { .writes = 2 + 1, .posts = 2 } },
+	{ "64 doubles", ORIEL_DOUBLE, 64, { .writes = 3 + 1, .posts = 2 } },
+};
+#define PSCW_EPOCHS (sizeof(pscw_epochs) / sizeof(pscw_epochs[0]))
+
+/* One of rank 0's, whose target has posted. Whether it took no more than the accumulate, and complete's word behind it. */
+static bool accumulate_once(struct rank *rank, struct words *words, const struct pscw_epoch *epoch)
+{
+	static const uint64_t operands[64];
+	struct count at = count_now(), now;
+	uint64_t waking = fake_requests_of(IBV_WR_RDMA_WRITE_WITH_IMM);
+
+	if (epoch->count > 0)
+		rank_note(rank, "accumulate",
+		          oriel_accumulate(words->win, operands, epoch->count, epoch->type, ORIEL_SUM, 1, 0));
+	rank_note(rank, "complete", oriel_win_complete(words->win));
+	now = count_now();
+	now.writes += fake_requests_of(IBV_WR_RDMA_WRITE_WITH_IMM) - waking;
+	return now.adds - at.adds <= epoch->cost.adds && now.swaps == at.swaps && now.reads == at.reads &&
+	       now.writes - at.writes <= epoch->cost.writes && now.posts - at.posts <= epoch->cost.posts;
+}
+
+static void accumulate_rounds(struct rank *rank, struct words *words, oriel_group *group,
+                              const struct pscw_epoch *epoch)
+{
+	int good = 0;
+
+	for (int i = 0; i < PSCW_ROUNDS; i++) {
+		if (rank->rank == 0) {
+			rank_note(rank, "start", oriel_win_start(words->win, group, 0));
+			rank_note(rank, "flush", oriel_win_flush(words->win, 1)); /* the post has come */
+		} else {
+			rank_note(rank, "post", oriel_win_post(words->win, group, 0));
+		}
+		pthread_barrier_wait(&together);
+		if (rank->rank == 0)
+			good += accumulate_once(rank, words, epoch);
+		pthread_barrier_wait(&together);
+		if (rank->rank != 0)
+			rank_note(rank, "wait", oriel_win_wait(words->win));
+	}
+	if (rank->rank != 0 || good > 0)
+		return;
+	rank->wrong++;
+	printf("%s between start and complete: not one of the rounds was as it should be\n", epoch->what);
+}
+
+static void accumulate_in_pscw(struct rank *rank)
+{
+	int other = 1 - rank->rank;
+	oriel_group *group;
+	struct words words;
+
+	if (join_on(rank, rank->rank ? "b" : "a", "card"))
+		return;
+	open_words(rank, &words, NULL);
+	rank_note(rank, "incl", oriel_group_incl(words.world, 1, &other, &group));
+	for (size_t i = 0; i < PSCW_EPOCHS; i++)
+		accumulate_rounds(rank, &words, group, &pscw_epochs[i]);
+	rank_note(rank, "group_free", oriel_group_free(&group));
+	leave(rank, &words);
+}
+
+static void family__requests_in_pscw(void)
+{
+	struct rank ranks[2];
+
+	ranks_limit(60, "accumulates between start and complete");
+	fake_config.name = "softcard0"; /* keeps the order of writes */
+	fake_config.atomics = IBV_ATOMIC_HCA;
+	pthread_barrier_init(&together, NULL, 2);
+	ranks_run(2, accumulate_in_pscw, NULL, ranks);
+	ranks_check(ranks, 2);
+	pthread_barrier_destroy(&together);
+	fake_reset();
+}
+
 /* The release of a lock does not overtake atomics of its epoch, also those whose old value nobody wants (L4). */
 static void release_behind_atomics(struct rank *rank)
 {
@@ -302,6 +395,7 @@ void suite_family(void)
 	CU_pSuite suite = CU_add_suite("family", init, NULL);
 
 	CU_ADD_TEST(suite, family__requests_of_each_operation);
+	CU_ADD_TEST(suite, family__requests_in_pscw);
 	CU_ADD_TEST(suite, family__release_behind_atomics);
 	CU_ADD_TEST(suite, family__on_oneself);
 	CU_ADD_TEST(suite, family__three_kinds_of_origin);
