@@ -2,6 +2,7 @@
 /* multi_lock.c - passive target: rules L1 to L25. */
 #include "multi.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/lock_table.h"
+#include "op/family.h"
 #include "win/win.h"
 
 #define PART 20000
@@ -703,7 +705,7 @@ static void no_circle(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-#define DONE_OFFSET 256
+#define DONE_OFFSET 512
 
 /* A byte of rank 1's window for each rank: it has come so far. Not over the board, on which a stopped rank may sit. */
 static void tell_rank_1(struct multi *m, const struct multi_window *w)
@@ -723,35 +725,163 @@ static void await_told(struct multi *m, const struct multi_window *w, int rank)
 	}
 }
 
+/* While others have epochs rank 0 is stopped. */
+typedef void stopped_epoch(struct multi *m, const struct multi_window *w, int i);
+
+static void open_told(struct multi *m, struct multi_window *w)
+{
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate(DONE_OFFSET + MULTI_RANKS_MAX, 1, NULL, m->group, &base, &w->win));
+	w->base = base;
+}
+
+/* From first contact on, until all the others have had so many. */
+static void epochs_at_a_stopped_target(struct multi *m, const struct multi_window *w, stopped_epoch *epoch, int count)
+{
+	multi_sync(m);
+	if (m->rank == 0)
+		tell_rank_1(m, w);
+	if (m->rank == 1) {
+		await_told(m, w, 0);
+		kill(multi_pid(m, 0), SIGSTOP);
+	}
+	for (int i = 0; i < count && m->rank != 0; i++)
+		epoch(m, w, i);
+	if (m->rank > 1)
+		tell_rank_1(m, w);
+	for (int i = 2; m->rank == 1 && i < m->size; i++)
+		await_told(m, w, i);
+	if (m->rank == 1)
+		kill(multi_pid(m, 0), SIGCONT);
+	if (m->rank == 0)
+		while (__atomic_load_n((uint64_t *)(void *)w->base, __ATOMIC_ACQUIRE) == 0) /* computing, or stopped */
+			sched_yield();
+	multi_sync(m);
+}
+
+static void put_and_look(struct multi *m, const struct multi_window *w, int i)
+{
+	one_epoch(m, w, 0, i % 3 ? ~0u : 0u);
+}
+
 /* L3: the target is stopped, after first contact; everything finishes. */
 static void target_is_stopped(struct multi *m)
 {
 	struct multi_window w;
-	void *base;
 
-	CHECK_OK(m, oriel_win_allocate(DONE_OFFSET + MULTI_RANKS_MAX, 1, NULL, m->group, &base, &w.win));
-	w.base = base;
+	open_told(m, &w);
 	one_epoch(m, &w, 0, ~0u);
 	one_epoch(m, &w, 0, 0u);
-	multi_sync(m);
-	if (m->rank == 0)
-		tell_rank_1(m, &w);
-	if (m->rank == 1) {
-		await_told(m, &w, 0);
-		kill(multi_pid(m, 0), SIGSTOP);
+	epochs_at_a_stopped_target(m, &w, put_and_look, 50);
+	CHECK_OK(m, oriel_win_free(&w.win));
+}
+
+#define ELEMENTS 8 /* of each type */
+
+/* A word, a small element and a number (op/family.h), and one of each as an origin has them. */
+union element {
+	int64_t word;
+	int32_t small;
+	double number[2];
+};
+
+static const struct sum {
+	enum oriel_type type;
+	size_t size_bytes;
+	size_t disp;
+	union element one;
+} sums[] = {
+	{ ORIEL_INT64, 8, 0, { .word = 1 } },
+	{ ORIEL_INT32, 4, 64, { .small = 1 } },
+	{ ORIEL_DOUBLE, 8, 96, { .number = { 1 } } },
+	{ ORIEL_DOUBLE_COMPLEX, 16, 160, { .number = { 1, 0 } } },
+};
+#define SUMS (sizeof(sums) / sizeof(sums[0]))
+
+static_assert(160 + 16 * ELEMENTS <= 512, "what is told lies behind the elements");
+
+#define FIRST_CONTACT (-3) /* an epoch before the others, of an exclusive lock */
+
+/* What the target's thread applies is left out (A14). */
+static bool without_the_target(const struct multi_window *w, const struct sum *sum)
+{
+	return acc_way(link_find(w->win, 0), sum->type, sum->disp) != ACC_BY_EXECUTOR;
+}
+
+/* One more in each element of a type; the first two by calls that also fetch. */
+static void add_ones(struct multi *m, const struct multi_window *w, const struct sum *sum)
+{
+	uint8_t ones[16 * ELEMENTS], old[16 * ELEMENTS];
+
+	for (size_t i = 0; i < ELEMENTS; i++)
+		memcpy(ones + i * sum->size_bytes, &sum->one, sum->size_bytes);
+	CHECK_OK(m, oriel_fetch_and_op(w->win, ones, old, sum->type, ORIEL_SUM, 0, sum->disp));
+	CHECK_OK(m, oriel_get_accumulate(w->win, ones, old + 16, 1, sum->type, ORIEL_SUM, 0, sum->disp + sum->size_bytes));
+	CHECK_OK(m, oriel_accumulate(w->win, ones, ELEMENTS - 2, sum->type, ORIEL_SUM, 0, sum->disp + 2 * sum->size_bytes));
+	CHECK_OK(m, oriel_win_flush(w->win, 0));
+}
+
+/* By locks of both types, and lock_all, in turn. */
+static void add_to_all(struct multi *m, const struct multi_window *w, int i)
+{
+	int64_t nothing = -1, got;
+
+	if (i % 3 == 2)
+		CHECK_OK(m, oriel_win_lock_all(w->win, 0));
+	else
+		CHECK_OK(m, oriel_win_lock(w->win, i % 3 == 1 ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	for (size_t k = 0; k < SUMS; k++) {
+		if (i == FIRST_CONTACT || without_the_target(w, &sums[k]))
+			add_ones(m, w, &sums[k]);
 	}
-	for (int i = 0; i < 50 && m->rank != 0; i++)
-		one_epoch(m, &w, 0, i % 3 ? ~0u : 0u);
-	if (m->rank > 1)
-		tell_rank_1(m, &w);
-	for (int i = 2; m->rank == 1 && i < m->size; i++)
-		await_told(m, &w, i);
-	if (m->rank == 1)
-		kill(multi_pid(m, 0), SIGCONT);
-	if (m->rank == 0)
-		while (__atomic_load_n((uint64_t *)base, __ATOMIC_ACQUIRE) == 0) /* computing, or stopped */
-			sched_yield();
-	multi_sync(m);
+	CHECK_OK(m, oriel_compare_and_swap(w->win, &nothing, &nothing, &got, ORIEL_INT64, 0, 0));
+	if (i % 3 == 2)
+		CHECK_OK(m, oriel_win_unlock_all(w->win));
+	else
+		CHECK_OK(m, oriel_win_unlock(w->win, 0));
+	CHECK(m, got > 0);
+}
+
+static int64_t value_of(const struct sum *sum, const void *element)
+{
+	union element value;
+
+	memcpy(&value, element, sum->size_bytes);
+	if (sum->type == ORIEL_INT64)
+		return value.word;
+	return sum->type == ORIEL_INT32 ? value.small : (int64_t)value.number[0];
+}
+
+/* Each element has been raised as often as all the others together have had epochs. */
+static void check_sums(struct multi *m, const struct multi_window *w, int count)
+{
+	uint8_t got[16 * ELEMENTS];
+
+	CHECK_OK(m, oriel_win_lock(w->win, ORIEL_LOCK_SHARED, 0, 0));
+	for (size_t k = 0; k < SUMS; k++) {
+		const struct sum *sum = &sums[k];
+		int epochs = without_the_target(w, sum) ? count : 1;
+
+		CHECK_OK(m, oriel_get(w->win, got, sum->size_bytes * ELEMENTS, 0, sum->disp));
+		CHECK_OK(m, oriel_win_flush(w->win, 0));
+		for (size_t i = 0; i < ELEMENTS; i++)
+			CHECK(m, value_of(sum, got + i * sum->size_bytes) == (int64_t)epochs * (m->size - 1));
+	}
+	CHECK_OK(m, oriel_win_unlock(w->win, 0));
+}
+
+/* L3: the same with the accumulate family, but for what the target's thread has to apply. */
+static void family_at_a_stopped_target(struct multi *m)
+{
+	struct multi_window w;
+
+	open_told(m, &w);
+	if (m->rank > 0)
+		add_to_all(m, &w, FIRST_CONTACT);
+	epochs_at_a_stopped_target(m, &w, add_to_all, 30);
+	if (m->rank > 0)
+		check_sums(m, &w, 31);
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
@@ -979,6 +1109,7 @@ static const struct multi_case cases[] = {
 	{ "L1_L2_L6_readers_and_writers_exclude_each_other", 0, readers_and_writers_exclude_each_other },
 	{ "L2_nobody_comes_in", 0, nobody_comes_in },
 	{ "L3_target_is_stopped", 0, target_is_stopped },
+	{ "L3_family_at_a_stopped_target", 0, family_at_a_stopped_target },
 	{ "L4_data_is_complete_after_unlock", 0, data_is_complete_after_unlock },
 	{ "L5_several_targets_at_once", 0, several_targets_at_once },
 	{ "L6_own_lock_keeps_others_out", 0, own_lock_keeps_others_out },
