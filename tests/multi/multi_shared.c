@@ -6,6 +6,7 @@
  */
 #include "multi.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,6 +231,151 @@ static void mixed_accesses(struct multi *m)
 	CHECK_OK(m, oriel_group_free(&group));
 }
 
+#define ELEMENTS 6
+#define TURNS 60
+
+/* What lies at rank 0 of the window: by processors, under words of theirs, and by the target's executor. */
+struct numbers {
+	int64_t words[ELEMENTS];
+	double numbers[ELEMENTS];
+	long double rest[ELEMENTS];
+};
+
+static void raise_each(struct numbers *all)
+{
+	for (int i = 0; i < ELEMENTS; i++) {
+		all->words[i]++;
+		all->numbers[i]++;
+		all->rest[i]++;
+	}
+}
+
+static void raise_by_operations(struct multi *m, oriel_win *win)
+{
+	struct numbers all;
+
+	CHECK_OK(m, oriel_get(win, &all, sizeof(all), 0, 0));
+	CHECK_OK(m, oriel_win_flush(win, 0));
+	raise_each(&all);
+	CHECK_OK(m, oriel_put(win, &all, sizeof(all), 0, 0));
+}
+
+static void raise_by_family(struct multi *m, oriel_win *win)
+{
+	static const int64_t words[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
+	static const double numbers[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
+	static const long double rest[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
+
+	CHECK_OK(m, oriel_accumulate(win, words, ELEMENTS, ORIEL_INT64, ORIEL_SUM, 0, offsetof(struct numbers, words)));
+	CHECK_OK(m,
+	         oriel_accumulate(win, numbers, ELEMENTS, ORIEL_DOUBLE, ORIEL_SUM, 0, offsetof(struct numbers, numbers)));
+	CHECK_OK(m, oriel_accumulate(win, rest, ELEMENTS, ORIEL_LONG_DOUBLE, ORIEL_SUM, 0, offsetof(struct numbers, rest)));
+}
+
+static bool all_are(const struct numbers *all, int64_t value)
+{
+	for (int i = 0; i < ELEMENTS; i++) {
+		if (all->words[i] != value || all->numbers[i] != (double)value || all->rest[i] != (long double)value)
+			return false;
+	}
+	return true;
+}
+
+/* SW5: under one lock by loads and stores, by put and get, and by the family, in turn; readers beside each other load. */
+static void ordered_by_locks(struct multi *m)
+{
+	oriel_group *group = mine(m);
+	int me = oriel_group_rank(group), count = oriel_group_size(group);
+	struct numbers *shared;
+	oriel_win *win;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate_shared(me == 0 ? sizeof(*shared) : 0, 1, NULL, group, &base, &win));
+	shared = (struct numbers *)(void *)ask(m, win, 0).base;
+	for (int turn = 0; turn < TURNS; turn++) {
+		CHECK_OK(m, oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+		CHECK(m, all_are(shared, shared->words[0]));
+		if ((turn + me) % 3 == 0)
+			raise_each(shared);
+		else if ((turn + me) % 3 == 1)
+			raise_by_operations(m, win);
+		else
+			raise_by_family(m, win);
+		CHECK_OK(m, oriel_win_unlock(win, 0));
+		CHECK_OK(m, turn % 2 ? oriel_win_lock_all(win, 0) : oriel_win_lock(win, ORIEL_LOCK_SHARED, 0, 0));
+		CHECK(m, all_are(shared, shared->words[0]) && shared->words[0] > turn);
+		CHECK_OK(m, turn % 2 ? oriel_win_unlock_all(win) : oriel_win_unlock(win, 0));
+	}
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK(m, all_are(shared, (int64_t)TURNS * count));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_OK(m, oriel_group_free(&group));
+}
+
+#define MAIL_BYTES 1000
+
+/* One rank's letter box: the number of the last letter, and its text. */
+struct box {
+	uint64_t number;
+	uint8_t text[MAIL_BYTES];
+};
+
+/* The text by stores or by put; the number, behind a sync, by a store or by the family. */
+static void send_text(struct multi *m, oriel_win *win, int to, struct box *box, uint64_t number)
+{
+	uint8_t text[MAIL_BYTES];
+	uint64_t before;
+
+	multi_fill(text, sizeof(text), number);
+	if (number & 1)
+		memcpy(box->text, text, sizeof(text));
+	else
+		CHECK_OK(m, oriel_put(win, text, sizeof(text), to, offsetof(struct box, text)));
+	CHECK_OK(m, oriel_win_flush(win, to));
+	CHECK_OK(m, oriel_win_sync(win));
+	if (number & 2)
+		__atomic_store_n(&box->number, number, __ATOMIC_RELAXED); /* sync orders it */
+	else
+		CHECK_OK(m, oriel_fetch_and_op(win, &number, &before, ORIEL_UINT64, ORIEL_REPLACE, to, 0));
+	CHECK_OK(m, oriel_win_flush(win, to));
+}
+
+static void await_text(struct multi *m, oriel_win *win, const struct box *box, uint64_t number)
+{
+	while (__atomic_load_n(&box->number, __ATOMIC_RELAXED) != number) {
+		CHECK_OK(m, oriel_win_sync(win));
+		sched_yield();
+	}
+	CHECK_OK(m, oriel_win_sync(win));
+	CHECK(m, multi_holds(box->text, sizeof(box->text), number));
+}
+
+/* SW5: inside lock_all, with sync alone between: letters go round, each written over only when it has been read. */
+static void ordered_by_sync(struct multi *m)
+{
+	oriel_group *group = mine(m);
+	int me = oriel_group_rank(group), right = (me + 1) % oriel_group_size(group);
+	struct box *own, *theirs;
+	oriel_win *win;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate_shared(sizeof(struct box), 1, NULL, group, &base, &win));
+	own = base;
+	theirs = (struct box *)(void *)ask(m, win, right).base;
+	CHECK_OK(m, oriel_win_lock_all(win, 0));
+	for (uint64_t number = 1; number <= 40; number++) {
+		if (me == 0)
+			send_text(m, win, right, theirs, number);
+		await_text(m, win, own, number);
+		if (me != 0)
+			send_text(m, win, right, theirs, number);
+	}
+	CHECK_OK(m, oriel_win_unlock_all(win));
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_OK(m, oriel_group_free(&group));
+}
+
 /* W8, SW2: many, one after the other, with arguments that are wrong in between. */
 static void again_and_again(struct multi *m)
 {
@@ -256,6 +402,8 @@ static const struct multi_case cases[] = {
 	{ "SW3_lowest_with_memory", 0, lowest_with_memory },
 	{ "SW4_other_kinds", 0, other_kinds },
 	{ "SW5_mixed_accesses", 0, mixed_accesses },
+	{ "SW5_ordered_by_locks", 0, ordered_by_locks },
+	{ "SW5_ordered_by_sync", 0, ordered_by_sync },
 	{ "W8_SW2_again_and_again", 0, again_and_again },
 };
 
