@@ -34,6 +34,7 @@ static void add_suites(void)
 	suite_lock_cost();
 	suite_hand_over();
 	suite_signal();
+	suite_dynamic();
 	suite_wire();
 	suite_coll();
 	suite_conn();

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_fake_dynamic.c - what attaching and detaching sends, and operations to a region that is gone
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_job.h"
+#include "fake_verbs.h"
+#include "job/job.h"
+#include "suites_fake.h"
+
+#define RANKS 3 /* rank 0 is counted; rank 2 never uses the window */
+#define REGIONS 40
+#define REGION_BYTES 64
+#define ROUNDS 5
+
+static uint8_t memory[RANKS][REGIONS][REGION_BYTES];
+
+struct regions {
+	oriel_group *world;
+	oriel_win *win;
+};
+
+static bool enter(struct rank *rank, struct regions *regions)
+{
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return false;
+	rank_note(rank, "group", oriel_group_world(rank->job, &regions->world));
+	return rank_note(rank, "create", oriel_win_create_dynamic(NULL, regions->world, &regions->win)) == 0;
+}
+
+static void leave(struct rank *rank, struct regions *regions)
+{
+	rank_note(rank, "free", oriel_win_free(&regions->win));
+	rank_note(rank, "group_free", oriel_group_free(&regions->world));
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+static size_t disp(int rank, int region)
+{
+	return (size_t)(uintptr_t)memory[rank][region];
+}
+
+static void attach(struct rank *rank, struct regions *regions, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		rank_note(rank, "attach", oriel_win_attach(regions->win, memory[rank->rank][i], REGION_BYTES));
+}
+
+static void detach(struct rank *rank, struct regions *regions, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		rank_note(rank, "detach", oriel_win_detach(regions->win, memory[rank->rank][i]));
+}
+
+static void reach(struct rank *rank, struct regions *regions, int to, int region, int rc)
+{
+	static const uint64_t word = 1;
+	uint64_t got;
+
+	rank_note(rank, "lock", oriel_win_lock(regions->win, ORIEL_LOCK_SHARED, to, ORIEL_MODE_NOCHECK));
+	rank->wrong += oriel_put(regions->win, &word, sizeof(word), to, disp(to, region)) != rc;
+	rank->wrong += oriel_get(regions->win, &got, sizeof(got), to, disp(to, region)) != rc;
+	rank->wrong +=
+		oriel_fetch_and_op(regions->win, &word, &got, ORIEL_UINT64, ORIEL_SUM, to, disp(to, region) + 8) != rc;
+	rank_note(rank, "unlock", oriel_win_unlock(regions->win, to));
+}
+
+/* Requests from rank 0 to another; service threads' too. */
+static uint64_t posted_to(struct rank *rank, int to)
+{
+	struct peer *peer = peer_find(rank->job, to);
+
+	return peer ? __atomic_load_n(&peer->wire.posted, __ATOMIC_RELAXED) : 0;
+}
+
+/* Threads of the library may have something left to tell of what went before: one of the rounds counts. */
+static void one_was_good(struct rank *rank, const char *what, int good)
+{
+	if (good > 0)
+		return;
+	rank->wrong++;
+	printf("%s: not one of the rounds was as it should be\n", what);
+}
+
+/* Attaching sends nothing; detaching tells those who have used the window, and sends nothing where nobody has. */
+static bool attach_and_detach(struct rank *rank, struct regions *regions, bool used)
+{
+	uint64_t all = fake_requests(), apart = posted_to(rank, 2), told;
+	bool quiet;
+
+	attach(rank, regions, 1, REGIONS);
+	quiet = fake_requests() == all;
+	told = posted_to(rank, 1);
+	detach(rank, regions, 1, REGIONS);
+	if (!used)
+		return quiet && fake_requests() == all;
+	return quiet && posted_to(rank, 2) == apart && posted_to(rank, 1) - told <= 2 * REGIONS;
+}
+
+/* DW7: with rank->arg rank 1 has used a region of rank 0 before, which stays. */
+static void count_regions(struct rank *rank)
+{
+	struct regions regions;
+	int good = 0;
+
+	if (!enter(rank, &regions))
+		return;
+	if (rank->rank == 0)
+		attach(rank, &regions, 0, 1);
+	rank_note(rank, "barrier", oriel_barrier(rank->job));
+	if (rank->rank == 1 && rank->arg)
+		reach(rank, &regions, 0, 0, 0);
+	rank_note(rank, "barrier", oriel_barrier(rank->job));
+	if (rank->rank == 0) {
+		rank_begin_counting(rank);
+		for (int i = 0; i < ROUNDS; i++)
+			good += attach_and_detach(rank, &regions, rank->arg);
+		one_was_good(rank, rank->arg ? "regions of a window in use" : "regions", good);
+		rank_end_counting();
+	} else {
+		rank_rest();
+	}
+	leave(rank, &regions);
+}
+
+static void dynamic__DW7_attaching_sends_nothing(void)
+{
+	struct rank ranks[RANKS];
+
+	for (int used = 0; used < 2; used++) {
+		ranks_limit(60, "regions that come and go, case %d", used);
+		ranks_run(RANKS, count_regions, used ? &used : NULL, ranks);
+		ranks_check(ranks, RANKS);
+		fake_reset();
+	}
+}
+
+/* The three operations: each looks whether there is one again, by one reading. */
+static bool is_told_by_reading(struct rank *rank, struct regions *regions)
+{
+	uint64_t all = fake_requests(), reads = fake_requests_of(IBV_WR_RDMA_READ);
+
+	reach(rank, regions, 1, 0, ORIEL_ERR_RANGE);
+	all = fake_requests() - all;
+	reads = fake_requests_of(IBV_WR_RDMA_READ) - reads;
+	return all == reads && reads <= 3;
+}
+
+/* DW5: region 0 is gone, and rank 0 has been there; region 1 stays. */
+static void reach_what_is_gone(struct rank *rank)
+{
+	struct regions regions;
+	int good = 0;
+
+	if (!enter(rank, &regions))
+		return;
+	if (rank->rank == 1)
+		attach(rank, &regions, 0, 2);
+	rank_note(rank, "barrier", oriel_barrier(rank->job));
+	for (int i = 0; i < 2 && rank->rank == 0; i++)
+		reach(rank, &regions, 1, i, 0);
+	rank_note(rank, "barrier", oriel_barrier(rank->job));
+	if (rank->rank == 1)
+		detach(rank, &regions, 0, 1);
+	rank_note(rank, "barrier", oriel_barrier(rank->job));
+	if (rank->rank == 0) {
+		rank_begin_counting(rank);
+		for (int i = 0; i < ROUNDS; i++)
+			good += is_told_by_reading(rank, &regions);
+		one_was_good(rank, "a region that is gone", good);
+		reach(rank, &regions, 1, 1, 0); /* the connection is whole */
+		rank_end_counting();
+	} else {
+		rank_rest();
+	}
+	leave(rank, &regions);
+}
+
+static void dynamic__DW5_nothing_is_sent_to_what_is_gone(void)
+{
+	struct rank ranks[RANKS];
+
+	memset(memory, 0, sizeof(memory));
+	ranks_limit(60, "a region that is gone");
+	ranks_run(RANKS, reach_what_is_gone, NULL, ranks);
+	ranks_check(ranks, RANKS);
+	CU_ASSERT_EQUAL(memory[1][0][8], 1); /* what was added before it went */
+	CU_ASSERT_EQUAL(memory[1][1][8], 2);
+	fake_reset();
+}
+
+static int init(void)
+{
+	fake_reset();
+	return 0;
+}
+
+void suite_dynamic(void)
+{
+	CU_pSuite suite = CU_add_suite("dynamic", init, NULL);
+
+	CU_ADD_TEST(suite, dynamic__DW7_attaching_sends_nothing);
+	CU_ADD_TEST(suite, dynamic__DW5_nothing_is_sent_to_what_is_gone);
+}
