@@ -4,7 +4,8 @@
  * atomics for: by whichever ways the ranks have to each other and to themselves
  *
  * Rank 0 is the target of all, itself among them. Where each two ranks have a node of their own
- * (on_node) it is reached in three ways at once.
+ * (on_node) it is reached in three ways at once. MULTI_A10_ROUNDS is how often each of them adds in A10 (200 times, and to
+ * memory that is not mapped).
  */
 #include "job/job.h"
 #include "multi.h"
@@ -19,18 +20,28 @@
 struct tally {
 	struct multi_window window;
 	int64_t *words;
-	int64_t *found; /* [rank][ROUNDS], at rank 0 */
+	int64_t *found; /* [rank][rounds], at rank 0 */
+	size_t rounds;
 };
 
 #define TARGETS 8
 #define ROOM_BYTES 8192 /* for a vector */
 
-static void open_tally(struct multi *m, struct tally *t)
+/* Allocated memory is mapped by who can. */
+static void open_tally_of(struct multi *m, struct tally *t, size_t rounds, bool allocated)
 {
-	multi_window_open(m, &t->window, (TARGETS + (size_t)m->size * ROUNDS) * WORD + ROOM_BYTES);
+	size_t size_bytes = (TARGETS + (size_t)m->size * rounds) * WORD + ROOM_BYTES;
+
+	multi_window_open_as(m, &t->window, size_bytes, NULL, allocated);
 	t->words = (int64_t *)(void *)t->window.base;
 	t->found = t->words + TARGETS;
+	t->rounds = rounds;
 	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
+}
+
+static void open_tally(struct multi *m, struct tally *t)
+{
+	open_tally_of(m, t, ROUNDS, false);
 }
 
 static void close_tally(struct multi *m, struct tally *t)
@@ -58,14 +69,14 @@ static int64_t swap_if(struct multi *m, struct tally *t, int64_t compare, int64_
 	return old;
 }
 
-/* What this rank has found, to rank 0; there, whether all of it is 0 to size * ROUNDS - 1, each once. */
-static void compare_found(struct multi *m, struct tally *t, const int64_t found[ROUNDS])
+/* What this rank has found, to rank 0; there, whether all of it is 0 to size * rounds - 1, each once. */
+static void compare_found(struct multi *m, struct tally *t, const int64_t found[])
 {
-	size_t all = (size_t)m->size * ROUNDS;
+	size_t all = (size_t)m->size * t->rounds;
 	uint8_t *seen = multi_alloc(all);
 
 	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
-	CHECK_OK(m, oriel_put(t->window.win, found, ROUNDS * WORD, 0, (TARGETS + (size_t)m->rank * ROUNDS) * WORD));
+	CHECK_OK(m, oriel_put(t->window.win, found, t->rounds * WORD, 0, (TARGETS + (size_t)m->rank * t->rounds) * WORD));
 	CHECK_OK(m, oriel_win_fence(t->window.win, 0));
 	memset(seen, 0, all);
 	for (size_t i = 0; i < all && m->rank == 0; i++) {
@@ -78,16 +89,22 @@ static void compare_found(struct multi *m, struct tally *t, const int64_t found[
 /* All add one, many times: each value is found by one of them. */
 static void three_kinds(struct multi *m)
 {
-	int64_t found[ROUNDS], one = 1;
+	const char *given = getenv("MULTI_A10_ROUNDS");
+	size_t rounds = given ? strtoul(given, NULL, 10) : ROUNDS;
+	int64_t *found = multi_alloc(rounds * WORD), one = 1;
 	struct tally t;
 
-	open_tally(m, &t);
-	for (int i = 0; i < ROUNDS; i++)
+	open_tally_of(m, &t, rounds, given);
+	for (size_t i = 0; i < rounds; i++) {
 		CHECK_OK(m, oriel_fetch_and_op(t.window.win, &one, &found[i], ORIEL_INT64, ORIEL_SUM, 0, 2 * WORD));
+		if (i % ROUNDS == ROUNDS - 1)
+			CHECK_OK(m, oriel_win_flush(t.window.win, 0));
+	}
 	CHECK_OK(m, oriel_win_flush(t.window.win, 0));
 	compare_found(m, &t, found);
-	CHECK(m, m->rank || t.words[2] == (int64_t)m->size * ROUNDS);
+	CHECK(m, m->rank || t.words[2] == (int64_t)m->size * (int64_t)rounds);
 	close_tally(m, &t);
+	free(found);
 }
 
 /* One more, by other calls in turn; what was there before. */
