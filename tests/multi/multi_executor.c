@@ -547,7 +547,7 @@ static void pause_service(void *arg)
 static void progress_applies(struct multi *m)
 {
 	double complex one[2] = { 1, 2 };
-	struct pause pause = { .task = { pause_service, &pause } };
+	struct pause pause = { .task = { .run = pause_service, .arg = &pause } };
 	struct multi_window w;
 	uint64_t before;
 	int turns = 0;
