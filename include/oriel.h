@@ -124,7 +124,8 @@ struct oriel_options {
 	/*
 	 * Called now and then by a thread that waits inside the library, once it would have given way to
 	 * others, for what else the program must keep going: another library that has no thread for it.
-	 * May return at any time; may not call the library but for oriel_progress. No lock of the library is held. NULL: nothing.
+	 * May return at any time; may not call the library but for oriel_progress. No lock of the library is
+	 * held. NULL: nothing.
 	 */
 	void (*idle)(void *context);
 	void *idle_context;
@@ -383,12 +384,13 @@ const char *oriel_version(void);
 /**
  * oriel_progress - do what other ranks have asked this one to do
  *
- * Applies the accumulates that have come for this rank to apply (A22), and returns: it waits for nothing. No
- * program needs it, since every call that waits does so too, and the service thread where none does; that
- * thread has to be woken first, and may share its processor with a thread that polls something else. Such a
- * thread calls this in every turn. Costs some nanoseconds where nothing has come.
+ * Applies the accumulates that have come for this rank to apply (A22), and returns. It waits for no other
+ * rank's call, and only where many answers are under way for room to send one. No program needs it: every
+ * call that waits does so too, and the service thread where none does. But that has to be woken first, and
+ * may share its processor with a thread that polls something else; such a thread calls this in every turn.
+ * Costs some nanoseconds where nothing has come.
  *
- * Threads: any, at any time; from `idle` of struct oriel_options too.
+ * Threads: any, until oriel_finalize is called; from `idle` of struct oriel_options too.
  *
  * Errors: ORIEL_ERR_HANDLE.
  * Source: MPI-4.1 12.7.3 (progress); A22
@@ -854,8 +856,8 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
  * through one of the windows only, or with a barrier between; against the second, ORIEL_ATOMICS=cpu.
  *
  * Completion: as oriel_put. Operations of the family from this rank to bytes of a target that overlap
- * take effect in the order of the calls, whatever their types (A15), unless the hint accumulate_ordering
- * gives that up.
+ * take effect in the order of the calls on one window, whatever their types (A15), unless the hint
+ * accumulate_ordering gives that up: one that goes another way than those before it waits for them.
  *
  * Errors: those of oriel_put, but after ORIEL_ERR_TIMEOUT in a fence epoch some elements may have been
  * combined, where the target is to do it and does not get on; ORIEL_ERR_OP: the type does not have the

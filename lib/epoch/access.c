@@ -60,7 +60,7 @@ static void start_links(struct oriel_win *win, bool nocheck)
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		struct link *link = win->access.links[i];
 
-		link->marks = (uint16_t)((link->marks & LINK_COPIED) | LINK_ACCESS);
+		link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_ACCESS);
 		if (nocheck)
 			link->marks |= LINK_GRANTED;
 		else

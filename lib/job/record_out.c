@@ -226,6 +226,8 @@ static int write_record(struct peer *peer, const struct segment_ref *ring, const
 
 	if (message->behind_gets)
 		wire_fence(&peer->wire);
+	else
+		wire_fence_changes(&peer->wire); /* of the same elements, perhaps (A15) */
 	record.data_at = place->at;
 	record.wants_result = message->result_bytes > 0;
 	if (inline_bytes > 0)
@@ -301,11 +303,18 @@ int record_out_send(struct peer *peer, const struct record_message *message, str
 	return rc;
 }
 
+bool record_out_applied(const struct peer *peer, uint64_t number)
+{
+	const struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+
+	return !out || counter_load(&out->applied) >= number; /* pairs with the counter_store in look */
+}
+
 bool record_out_drive(struct peer *peer, uint64_t number)
 {
 	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
 
-	if (!out || counter_load(&out->applied) >= number) /* pairs with the counter_store in look */
+	if (record_out_applied(peer, number))
 		return true;
 	wire_poll(&peer->wire);
 	pthread_mutex_lock(&out->lock);
@@ -318,7 +327,8 @@ bool record_out_drive(struct peer *peer, uint64_t number)
 
 static bool covers(const struct record_subject *about, const void *win, uint64_t from, uint64_t to)
 {
-	return about->win == win && about->disp_bytes < to && from < about->disp_bytes + about->size_bytes;
+	return about->win == win && about->size_bytes > 0 && about->disp_bytes < to &&
+	       from < about->disp_bytes + about->size_bytes;
 }
 
 bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to)
@@ -329,6 +339,7 @@ bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64
 	if (!out)
 		return false;
 	pthread_mutex_lock(&out->lock);
+	look(peer, out);
 	for (uint64_t number = out->applied; !found && number < out->sent; number++)
 		found = covers(&out->places[number % RECORD_SLOTS].subject, win, from, to);
 	pthread_mutex_unlock(&out->lock);

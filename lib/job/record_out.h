@@ -107,10 +107,10 @@ int record_out_send(struct peer *peer, const struct record_message *message, str
 /* One turn of a wait for record `number`, or for room. Whether the record is applied, its result there. */
 bool record_out_drive(struct peer *peer, uint64_t number);
 
-/*
- * Whether a record of a window for some of the bytes of its memory there from `from` up to `to` is under way, as far as
- * has been told.
- */
+/* Whether record `number` is known to be applied, its result there. */
+bool record_out_applied(const struct peer *peer, uint64_t number);
+
+/* After a look: whether a record of a window for some of the bytes of its memory there from `from` up to `to` is under way. */
 bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to);
 
 /* The peer is dead: from now on no result is copied and no refusal noted, also by threads that are at it. */

@@ -90,8 +90,13 @@ static bool would_pass_record(const struct oriel_win *win, struct link *link, co
 {
 	uint64_t from = acc->remote_addr - link->base;
 
-	return link->marks & LINK_RECORDS &&
-	       record_out_covers(link->peer, win, from, from + element_span(acc->type, acc->count)) && !link_applied(link);
+	if (!(link->marks & LINK_RECORDS))
+		return false;
+	if (record_out_covers(link->peer, win, from, from + element_span(acc->type, acc->count)))
+		return !link_applied(link);
+	if (record_out_applied(link->peer, link_records(link)))
+		link_forget_records(link); /* the short ways are open again */
+	return false;
 }
 
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)

@@ -20,8 +20,9 @@
  *
  * The executor is a thread of the target that is inside the library, or its service thread; records
  * are sent to it (executor.h). Elements of two classes may lie on the same bytes, so an operation that goes
- * another way waits until no record of this origin for those bytes is under way (A15). A record never passes
- * the others: they are done on return, or go before it by the same queue pair.
+ * another way waits until no record of this origin for those bytes is under way (A15). A record does not pass
+ * the others: they are done on return, or go before it by the same queue pair, and it stands behind a fence. The hint
+ * accumulate_ordering gives nothing of that up.
  */
 #ifndef ORIEL_FAMILY_H
 #define ORIEL_FAMILY_H

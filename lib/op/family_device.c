@@ -158,7 +158,7 @@ int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
 
 	if (rc == 1) {
 		rc = do_words(&path, acc, addr, &number);
-		if (path.apart && number > 0)
+		if ((path.apart || link_mapped(link)) && number > 0)
 			rc = await(&path, rc, number);
 	} else if (rc == 0) {
 		rc = ORIEL_ERR_PEER;

@@ -10,7 +10,8 @@
  * compare-and-swap until nobody came between; each repetition means that another's was carried out.
  * After some of them the window's lock is given up for a while. Those operations are waited for here,
  * bounded by the device's retries, as are all that go through a twin
- * (job/twin.h): of twins, later calls need not know.
+ * (job/twin.h): of twins, later calls need not know. And all to memory that is mapped here, where other elements
+ * on the same bytes are the processor's, at once (A15).
  *
  * Never a plain write: some versions of rxe store the old value back when a comparison fails, and would
  * undo it. All of one origin go by one queue pair, in order (A15).

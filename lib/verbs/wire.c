@@ -636,6 +636,14 @@ void wire_fence(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
+void wire_fence_changes(struct wire *wire)
+{
+	owned_lock_take(&wire->lock);
+	if (wire->changing > wire->retired)
+		fence_locked(wire);
+	owned_lock_give(&wire->lock);
+}
+
 static int put_word(struct wire *wire, uint64_t value, struct remote target)
 {
 	enum way way = wire_copying_way(wire, sizeof(value));

@@ -155,6 +155,9 @@ int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, st
  */
 void wire_fence(struct wire *wire);
 
+/* The same where there are atomics among them, flags aside. */
+void wire_fence_changes(struct wire *wire);
+
 /* Put small or copied bytes, in as many messages as it takes; `origin` is free at once. */
 int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target);
 

@@ -366,7 +366,7 @@ int link_await_grant(struct oriel_win *win, struct link *link, const char *call)
 
 void link_enter_lock_all(struct oriel_win *win, struct link *link)
 {
-	link->marks = (uint16_t)((link->marks & LINK_COPIED) | LINK_ACCESS | LINK_LOCK);
+	link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_ACCESS | LINK_LOCK);
 	if (win->locks.nocheck)
 		link->marks |= LINK_NOCHECK | LINK_GRANTED;
 }
@@ -388,6 +388,6 @@ int link_lock_all(struct oriel_win *win, int rank, const char *call)
 	if (rc != ORIEL_ERR_PEER)
 		return rc;
 	if (!link->held && !(link->marks & LINK_TOUCHED))
-		link->marks &= LINK_COPIED;
+		link->marks &= LINK_LASTING;
 	return 0;
 }

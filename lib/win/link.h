@@ -55,6 +55,9 @@ enum link_state {
 #define LINK_FLUSHED 0x1000u   /* a flush was the last call: the next put may be alone until another */
 #define LINK_RECORDS 0x2000u   /* records that are not known applied: nothing of the family may pass them */
 
+/* What outlives an epoch. */
+#define LINK_LASTING (LINK_COPIED | LINK_RECORDS)
+
 /* Who changes aligned integers of 8 bytes of the member's: layout.h. */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
 

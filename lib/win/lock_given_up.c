@@ -103,6 +103,6 @@ void locks_give_back(struct oriel_win *win)
 			lock_release_lost(win, link);
 		else if (!(link->marks & (LINK_NOCHECK | LINK_FLAGGED)))
 			give_back(win, link);
-		link->marks &= LINK_COPIED;
+		link->marks &= LINK_LASTING;
 	}
 }

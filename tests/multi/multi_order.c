@@ -138,7 +138,7 @@ static void random_changes(struct multi *m, oriel_win *win, uint64_t *seed, int 
 static void mixed_types(struct multi *m)
 {
 	const char *device = getenv("ORIEL_DEVICE");
-	const int turns = device && strcmp(device, "card") == 0 ? 40 : 500; /* cards are emulated */
+	const int turns = device && strcmp(device, "card") == 0 ? 20 : 500; /* cards are emulated */
 	uint64_t seed = multi_seed(m) + (uint64_t)m->rank;
 
 	for (int allocated = 0; allocated < 2; allocated++) {

@@ -187,7 +187,7 @@ static void family__requests_of_each_operation(void)
 }
 
 #define PSCW_ROUNDS \
-	10 /* the target may answer, or tell that it rests, between any two requests: one has to be without */
+	100 /* the target may answer, or tell that it rests, between any two requests: one has to be without */
 
 /* Epochs of start and complete, with an accumulate or without. */
 static const struct pscw_epoch {
@@ -308,6 +308,42 @@ static void family__release_behind_atomics(void)
 	fake_reset();
 }
 
+/* Nor does a record overtake atomics, which may be of the same bytes (A15). */
+static void record_behind_atomics(struct rank *rank)
+{
+	int64_t one = 1;
+	struct words words;
+	uint64_t fences;
+
+	if (join_on(rank, rank->rank ? "b" : "a", "card"))
+		return;
+	open_words(rank, &words, NULL);
+	if (rank->rank == 0) {
+		rank_note(rank, "lock", oriel_win_lock(words.win, ORIEL_LOCK_EXCLUSIVE, 1, 0));
+		rank_note(rank, "accumulate", oriel_accumulate(words.win, &one, 1, ORIEL_INT32, ORIEL_SUM, 1, 0));
+		rank_note(rank, "flush", oriel_win_flush(words.win, 1)); /* the ring is there */
+		fences = fake_fences();
+		rank_note(rank, "accumulate", oriel_accumulate(words.win, &one, 1, ORIEL_INT64, ORIEL_SUM, 1, 0));
+		rank_note(rank, "accumulate", oriel_accumulate(words.win, &one, 1, ORIEL_INT32, ORIEL_SUM, 1, 0));
+		rank_note(rank, "flush", oriel_win_flush(words.win, 1));
+		rank->wrong += fake_fences() - fences != 1;
+		rank_note(rank, "unlock", oriel_win_unlock(words.win, 1));
+	}
+	leave(rank, &words);
+}
+
+static void family__records_behind_atomics(void)
+{
+	struct rank ranks[2];
+
+	ranks_limit(60, "a record behind atomics");
+	fake_config.name = "softcard0"; /* keeps the order of writes */
+	fake_config.atomics = IBV_ATOMIC_HCA;
+	ranks_run(2, record_behind_atomics, NULL, ranks);
+	ranks_check(ranks, 2);
+	fake_reset();
+}
+
 /* On one's own memory: through the device where that is the only one, else by the processor. */
 static void own_words(struct rank *rank)
 {
@@ -397,6 +433,7 @@ void suite_family(void)
 	CU_ADD_TEST(suite, family__requests_of_each_operation);
 	CU_ADD_TEST(suite, family__requests_in_pscw);
 	CU_ADD_TEST(suite, family__release_behind_atomics);
+	CU_ADD_TEST(suite, family__records_behind_atomics);
 	CU_ADD_TEST(suite, family__on_oneself);
 	CU_ADD_TEST(suite, family__three_kinds_of_origin);
 }
