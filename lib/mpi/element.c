@@ -7,6 +7,7 @@
  */
 #include "mpi/element.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 #define REAL(bytes) ((bytes) == 4 ? ORIEL_FLOAT : (bytes) == 8 ? ORIEL_DOUBLE : ORIEL_FLOAT128)
@@ -105,19 +106,23 @@ enum oriel_type element_of_named(MPI_Datatype type)
 }
 
 #define LOGICAL (ELEMENT_OP(ORIEL_LAND) | ELEMENT_OP(ORIEL_LOR) | ELEMENT_OP(ORIEL_LXOR))
-#define ALL_BUT_COPIES (ELEMENT_OP(ORIEL_REPLACE) - 1)
-#define ALL_BUT_LOGICAL (ALL_BUT_COPIES & ~(LOGICAL | ELEMENT_SWAP))
-_Static_assert(ORIEL_NO_OP > ORIEL_REPLACE && ORIEL_MAXLOC < ORIEL_REPLACE, "copies are the last operations");
+#define COMBINING (ELEMENT_OP(ORIEL_REPLACE) - 1)
+#define COMBINING_BUT_LOGICAL (COMBINING & ~(LOGICAL | ELEMENT_SWAP))
+static_assert(ORIEL_NO_OP > ORIEL_REPLACE && ORIEL_MAXLOC < ORIEL_REPLACE, "copies are the last operations");
 
 /* Those that are numbers to Oriel, but none to MPI. */
 static const struct {
 	MPI_Datatype type;
 	uint32_t barred;
 } no_numbers[] = {
-	{ MPI_PACKED, ALL_BUT_COPIES },    { MPI_WCHAR, ALL_BUT_COPIES },     { MPI_LOGICAL, ALL_BUT_LOGICAL },
+	{ MPI_PACKED, COMBINING },
+	{ MPI_WCHAR, COMBINING },
+	{ MPI_LOGICAL, COMBINING_BUT_LOGICAL },
 #ifdef OMPI_MAJOR_VERSION
-	{ MPI_LOGICAL1, ALL_BUT_LOGICAL }, { MPI_LOGICAL2, ALL_BUT_LOGICAL }, { MPI_LOGICAL4, ALL_BUT_LOGICAL },
-	{ MPI_LOGICAL8, ALL_BUT_LOGICAL },
+	{ MPI_LOGICAL1, COMBINING_BUT_LOGICAL },
+	{ MPI_LOGICAL2, COMBINING_BUT_LOGICAL },
+	{ MPI_LOGICAL4, COMBINING_BUT_LOGICAL },
+	{ MPI_LOGICAL8, COMBINING_BUT_LOGICAL },
 #endif
 };
 

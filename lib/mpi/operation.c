@@ -122,6 +122,16 @@ int operation_barred(const struct window *window, const struct datatype *datatyp
 	return error_on_window(window, MPI_ERR_OP, "MPI defines no such operation on the datatype");
 }
 
+/* Types that are one and the same to Oriel may be two to MPI. */
+static int barred(const struct operation *operation, enum oriel_op op)
+{
+	int rc = operation_barred(operation->window, operation->target.known, op);
+
+	if (rc == MPI_SUCCESS && op != ORIEL_NO_OP)
+		rc = operation_barred(operation->window, operation->origin.known, op);
+	return rc;
+}
+
 static int accumulate(const struct operation *operation)
 {
 	enum oriel_op op = element_op(operation->op);
@@ -132,7 +142,7 @@ static int accumulate(const struct operation *operation)
 	if (!same_element(operation, op))
 		return error_on_window(operation->window, MPI_ERR_TYPE,
 		                       "the datatypes of an accumulate are not all made of one and the same predefined type");
-	rc = operation_barred(operation->window, operation->target.known, op);
+	rc = barred(operation, op);
 	return rc ? rc : combine(operation, op);
 }
 

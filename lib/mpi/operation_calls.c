@@ -149,7 +149,7 @@ DEFINE_CALLS(, int);
 DEFINE_CALLS(_c, MPI_Count);
 #endif
 
-/* Calls of one element, which Oriel takes from where it is at once. NULL: the call cannot be made. */
+/* Calls of one element, which Oriel takes from where it is at once. NULL: the datatype is not known yet, or there is no such rank. */
 static inline const struct datatype *plain_element(const struct window *window, MPI_Datatype type, int rank)
 {
 	const struct datatype *known = datatype_known(type);

@@ -19,7 +19,7 @@
 /* For what has been issued to that rank up to now; MPI_PROC_NULL: nothing. As an operation's result. */
 int request_make(const struct window *window, int rank, MPI_Request *request);
 
-/* Before a window is freed, whose requests Oriel knows no more then: those of closed epochs are complete. */
+/* A look at all requests that are outstanding. When a window is freed Oriel knows those of it no more. */
 void requests_look(void);
 
 #endif
