@@ -229,6 +229,10 @@ static void post_before(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_
 	empty.next = NULL;
 	empty.sg_list = NULL;
 	empty.num_sge = 0;
+	if (fatal->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		empty.wr.rdma.remote_addr = fatal->wr.atomic.remote_addr;
+		empty.wr.rdma.rkey = fatal->wr.atomic.rkey;
+	}
 	empty.opcode = IBV_WR_RDMA_WRITE;
 	empty.send_flags = IBV_SEND_SIGNALED;
 	victim.post(qp, &empty, &bad);

@@ -305,6 +305,7 @@ static void take_from_lost(struct fault *fault, int target)
 	struct multi *m = &fault->m;
 	uint64_t took_ms;
 
+	fault->waits_ms = boot_ms();
 	CHECK_OK(m, oriel_win_lock(fault->w.win, ORIEL_LOCK_EXCLUSIVE, target, 0));
 	took_ms = since_cut_ms(fault);
 	CHECK(m, oriel_win_lock_orphaned(fault->w.win, target) == 1);

@@ -547,7 +547,7 @@ static void pause_service(void *arg)
 static void progress_applies(struct multi *m)
 {
 	double complex one[2] = { 1, 2 };
-	struct pause pause = { .task = { .run = pause_service, .arg = &pause } };
+	static struct pause pause; /* also of a service thread that is about to leave it */
 	struct multi_window w;
 	uint64_t before;
 	int turns = 0;
@@ -563,6 +563,7 @@ static void progress_applies(struct multi *m)
 	if (m->rank == 1) {
 		sem_init(&pause.begun, 0, 0);
 		sem_init(&pause.over, 0, 0);
+		pause.task = (struct task){ .run = pause_service, .arg = &pause };
 		agenda_hand(m->job, &pause.task);
 		sem_wait(&pause.begun);
 		multi_raise(m, READY, 1);

@@ -825,7 +825,7 @@ static void add_ones(struct multi *m, const struct multi_window *w, const struct
 /* By locks of both types, and lock_all, in turn. */
 static void add_to_all(struct multi *m, const struct multi_window *w, int i)
 {
-	int64_t nothing = -1, got;
+	int64_t nothing = -1, got = 1;
 
 	if (i % 3 == 2)
 		CHECK_OK(m, oriel_win_lock_all(w->win, 0));
@@ -835,7 +835,8 @@ static void add_to_all(struct multi *m, const struct multi_window *w, int i)
 		if (i == FIRST_CONTACT || without_the_target(w, &sums[k]))
 			add_ones(m, w, &sums[k]);
 	}
-	CHECK_OK(m, oriel_compare_and_swap(w->win, &nothing, &nothing, &got, ORIEL_INT64, 0, 0));
+	if (i == FIRST_CONTACT || without_the_target(w, &sums[0]))
+		CHECK_OK(m, oriel_compare_and_swap(w->win, &nothing, &nothing, &got, ORIEL_INT64, 0, 0));
 	if (i % 3 == 2)
 		CHECK_OK(m, oriel_win_unlock_all(w->win));
 	else

@@ -252,7 +252,7 @@ static void raise_each(struct numbers *all)
 
 static void raise_by_operations(struct multi *m, oriel_win *win)
 {
-	struct numbers all;
+	static struct numbers all; /* the put needs it until the unlock */
 
 	CHECK_OK(m, oriel_get(win, &all, sizeof(all), 0, 0));
 	CHECK_OK(m, oriel_win_flush(win, 0));

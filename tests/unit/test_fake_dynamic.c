@@ -14,7 +14,7 @@
 #define RANKS 3 /* rank 0 is counted; rank 2 never uses the window */
 #define REGIONS 40
 #define REGION_BYTES 64
-#define ROUNDS 5
+#define ROUNDS 30
 
 static uint8_t memory[RANKS][REGIONS][REGION_BYTES];
 

@@ -16,7 +16,7 @@
 #include "suites_fake.h"
 #include "win/win.h"
 
-#define ROUNDS 20 /* who waits for long pings, and tells others to: one of the rounds has to be without */
+#define ROUNDS 60 /* who waits for long pings, and tells others to: one of the rounds has to be without */
 #define RANKS_MAX 5
 
 struct count {

@@ -258,12 +258,15 @@ static void count(struct rank *rank)
 		rank_note(rank, "lock_all", oriel_win_lock_all(win, 0)); /* first contact does not count */
 		touch_all(rank, win);
 		rank_note(rank, "unlock_all", oriel_win_unlock_all(win));
+	} else if (counting->readers) {
+		rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_SHARED, 1, 0));
+	}
+	rank_note(rank, "barrier", oriel_barrier(rank->job)); /* first contacts are over */
+	if (rank->rank == 0) {
 		rank_begin_counting(rank);
 		counting->count(rank, win);
 		rank_end_counting();
 	} else {
-		if (counting->readers)
-			rank_note(rank, "lock", oriel_win_lock(win, ORIEL_LOCK_SHARED, 1, 0));
 		rank_rest();
 		if (counting->readers)
 			rank_note(rank, "unlock", oriel_win_unlock(win, 1));
