@@ -186,6 +186,19 @@ static void family__requests_of_each_operation(void)
 	}
 }
 
+/* By cards that keep the order of writes, and are atomic with themselves. */
+static void run_two_over_cards(void (*run)(struct rank *rank), const char *what)
+{
+	struct rank ranks[2];
+
+	ranks_limit(60, "%s", what);
+	fake_config.name = "softcard0";
+	fake_config.atomics = IBV_ATOMIC_HCA;
+	ranks_run(2, run, NULL, ranks);
+	ranks_check(ranks, 2);
+	fake_reset();
+}
+
 #define PSCW_ROUNDS \
 	100 /* the target may answer, or tell that it rests, between any two requests: one has to be without */
 
@@ -264,16 +277,9 @@ static void accumulate_in_pscw(struct rank *rank)
 
 static void family__requests_in_pscw(void)
 {
-	struct rank ranks[2];
-
-	ranks_limit(60, "accumulates between start and complete");
-	fake_config.name = "softcard0"; /* keeps the order of writes */
-	fake_config.atomics = IBV_ATOMIC_HCA;
 	pthread_barrier_init(&together, NULL, 2);
-	ranks_run(2, accumulate_in_pscw, NULL, ranks);
-	ranks_check(ranks, 2);
+	run_two_over_cards(accumulate_in_pscw, "accumulates between start and complete");
 	pthread_barrier_destroy(&together);
-	fake_reset();
 }
 
 /* The release of a lock does not overtake atomics of its epoch, also those whose old value nobody wants (L4). */
@@ -298,14 +304,7 @@ static void release_behind_atomics(struct rank *rank)
 
 static void family__release_behind_atomics(void)
 {
-	struct rank ranks[2];
-
-	ranks_limit(60, "a release behind atomics");
-	fake_config.name = "softcard0"; /* keeps the order of writes */
-	fake_config.atomics = IBV_ATOMIC_HCA;
-	ranks_run(2, release_behind_atomics, NULL, ranks);
-	ranks_check(ranks, 2);
-	fake_reset();
+	run_two_over_cards(release_behind_atomics, "a release behind atomics");
 }
 
 /* Nor does a record overtake atomics, which may be of the same bytes (A15). */
@@ -334,14 +333,7 @@ static void record_behind_atomics(struct rank *rank)
 
 static void family__records_behind_atomics(void)
 {
-	struct rank ranks[2];
-
-	ranks_limit(60, "a record behind atomics");
-	fake_config.name = "softcard0"; /* keeps the order of writes */
-	fake_config.atomics = IBV_ATOMIC_HCA;
-	ranks_run(2, record_behind_atomics, NULL, ranks);
-	ranks_check(ranks, 2);
-	fake_reset();
+	run_two_over_cards(record_behind_atomics, "a record behind atomics");
 }
 
 /* On one's own memory: through the device where that is the only one, else by the processor. */
