@@ -364,6 +364,13 @@ static void drain_peer(struct peer *peer)
 		wire_poll(&peer->wire);
 }
 
+bool multi_over_card(void)
+{
+	const char *device = getenv("ORIEL_DEVICE");
+
+	return device && strcmp(device, "card") == 0;
+}
+
 uint64_t multi_applied(struct multi *m)
 {
 	struct records *records = &m->job->records;

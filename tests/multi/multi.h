@@ -111,6 +111,9 @@ uint64_t multi_applied(struct multi *m);
 /* Wait until all requests of this rank, to anybody, have been answered: their data is where it was sent. */
 void multi_drain(struct multi *m);
 
+/* Whether every request goes over a card, which the tests have emulated: less of each thing will do. */
+bool multi_over_card(void);
+
 /* Data. */
 
 void multi_fill(void *memory, size_t size_bytes, uint64_t seed);

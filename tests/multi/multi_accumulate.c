@@ -29,9 +29,7 @@ static void open_allocated(struct multi *m, struct multi_window *w, size_t size_
 /* How often: over a card, where each time is a request and cards are emulated, a hundredth. Alike on all ranks. */
 static int turns(int many)
 {
-	const char *device = getenv("ORIEL_DEVICE");
-
-	return device && strcmp(device, "card") == 0 ? (many + 99) / 100 : many;
+	return multi_over_card() ? (many + 99) / 100 : many;
 }
 
 static int64_t fetch_add(struct multi *m, oriel_win *win, int64_t value, int rank, size_t disp)

@@ -2,7 +2,6 @@
 /* multi_order.c - operations of the accumulate family of one origin to one target take effect in order: rule A15 */
 #include "multi.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "op/element.h"
@@ -137,8 +136,7 @@ static void random_changes(struct multi *m, oriel_win *win, uint64_t *seed, int 
 /* A15: whatever types lie on the same bytes, and whatever way each goes (A14). Every origin has bytes of its own. */
 static void mixed_types(struct multi *m)
 {
-	const char *device = getenv("ORIEL_DEVICE");
-	const int turns = device && strcmp(device, "card") == 0 ? 20 : 500; /* cards are emulated */
+	const int turns = multi_over_card() ? 20 : 500;
 	uint64_t seed = multi_seed(m) + (uint64_t)m->rank;
 
 	for (int allocated = 0; allocated < 2; allocated++) {

@@ -7,7 +7,6 @@
  */
 #include "multi.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "op/element.h"
@@ -158,8 +157,7 @@ static void check_sum(struct work *work, enum call even, enum call odd, int time
 
 static void run_pair(struct work *work, enum call even, enum call odd)
 {
-	const char *device = getenv("ORIEL_DEVICE");
-	int times = device && strcmp(device, "card") == 0 ? 1 : TIMES; /* cards are emulated */
+	int times = multi_over_card() ? 1 : TIMES;
 
 	make_one(work->kind->type, work->one);
 	multi_sync(work->m); /* they begin together */
