@@ -4,9 +4,9 @@
  *
  * THE WAY OF A PUT
  *
- *  1. oriel_put (op/put.c) takes win->lock (op/enter.h) and, where all is plain and the target's
- *     memory is mapped here, copies at once: the end for most puts on softverbs and to oneself. Where
- *     it is not, softverbs may move the bytes at once (move_at_once).
+ *  1. oriel_put (op/put.c), where all is plain and the target's memory is mapped here, copies at once:
+ *     the end for most puts on softverbs and to oneself. Else it takes win->lock (op/enter.h) and
+ *     looks again; where the memory is not mapped, softverbs may move the bytes at once (move_at_once).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
  *  3. issue_or_hold, below: without the target's post the operation is held back; issue_push and
@@ -23,8 +23,6 @@
  */
 #include "op/issue.h"
 
-#include <string.h>
-
 #include "base/err.h"
 #include "base/order.h"
 #include "base/util.h"
@@ -38,25 +36,14 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Bytes that memcpy is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
-#define COPY_BYTES ((size_t)128 << 10)
-
-/*
- * Lent memory: the processor does it, at once; the flag behind it is a store with release
- * semantics, or a work request.
- */
 void copy_mapped(const struct op *op)
 {
 	uint8_t *target = (uint8_t *)(uintptr_t)op->remote_addr;
 	uint8_t *to = op->kind == OP_GET ? op->origin : target;
 	const uint8_t *from = op->kind == OP_GET ? target : op->origin;
 
-	if (op->size_bytes == sizeof(uint64_t)) {
-		memcpy(to, from, sizeof(uint64_t)); /* one store, as a device places a word */
-		return;
-	}
 	for (size_t done = 0; done < op->size_bytes; done += COPY_BYTES)
-		memmove(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
+		copy_piece(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
 }
 
 /* Send an operation in messages of at most largest_bytes (D5). */
