@@ -16,7 +16,7 @@
  *
  * A word is 0, or the process that holds it: its number, and above it by when it was known, in
  * seconds. It is taken by a compare-and-swap and given back by a store, so that one element costs no
- * more than its own compare-and-swap would; it is held while the elements of one page are changed, and
+ * more than its own compare-and-swap would; it is held while the elements of some pages are changed, and
  * never while waiting for anything else.
  *
  * Deaths (A21). Nobody has to be told of them: who finds the word taken, and taken again after some
@@ -26,7 +26,7 @@
  * (base/place.h); a number given anew to another process does not pass for the one that had it.
  *
  * What lives and holds a word goes on by itself, unless it is stopped (SIGSTOP, a debugger) in the
- * middle of a page: a few hundred nanoseconds of its life. Plain code cannot be helped out by others.
+ * middle of some pages: a microsecond of its life. Plain code cannot be helped out by others.
  * So stripe_take does not wait: it says "not now", and the operation is issued again as one for which
  * there is no room (ISSUE_LATER, RECORD_LATER), by waits that have their limits and watch for deaths.
  *
@@ -89,15 +89,21 @@ static inline size_t stripe_rest(uint64_t there)
 /* When others hold it: a few turns more; and what a dead process holds is taken over. */
 bool stripe_take_held(struct stripe *stripe, uint64_t process);
 
-/* False: not now. Pairs with stripe_give: what the holder before has done is seen. */
+/* If nobody holds it. Pairs with stripe_give: what the holder before has done is seen. */
+static inline bool stripe_take_free(struct stripe *stripe, uint64_t process)
+{
+	return holder_change(&stripe->holder, 0, process);
+}
+
+/* False: not now. */
 static inline bool stripe_take(struct stripe *stripe, uint64_t process)
 {
-	return holder_change(&stripe->holder, 0, process) || stripe_take_held(stripe, process);
+	return stripe_take_free(stripe, process) || stripe_take_held(stripe, process);
 }
 
 static inline void stripe_give(struct stripe *stripe)
 {
-	flag_store(&stripe->holder, 0); /* pairs with holder_change in stripe_take */
+	flag_store(&stripe->holder, 0); /* pairs with holder_change in stripe_take_free */
 }
 
 #endif

@@ -11,19 +11,7 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-/* Page by page. False: not all of it now, *acc has become the rest. */
-static bool apply_by_stripes(const struct oriel_job *job, struct stripe *stripes, struct acc *acc, uint64_t there)
-{
-	size_t size_bytes = element_types[acc->type].size_bytes, count;
-
-	while (acc->count > 0) {
-		count = min_size(acc->count, stripe_rest(there) / size_bytes); /* aligned: none lies in two pages */
-		if (!acc_apply_in_page(stripes, job->stripes.process, acc, there, (void *)(uintptr_t)acc->remote_addr, count))
-			return false;
-		there += acc_advance(acc, count);
-	}
-	return true;
-}
+#define PAGES_AT_ONCE 8 /* of STRIPES: others find words free meanwhile */
 
 static void give_pages(struct stripe *stripes, uint64_t from, uint64_t to)
 {
@@ -39,6 +27,39 @@ static bool take_pages(struct stripe *stripes, uint64_t process, uint64_t from, 
 			give_pages(stripes, from, at);
 			return false;
 		}
+	}
+	return true;
+}
+
+/* The words of some pages, as far as they are free. Up to where; `from`: not now. */
+static uint64_t take_some_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+{
+	uint64_t at = from + stripe_rest(from), most = at + (PAGES_AT_ONCE - 1) * STRIPE_BYTES;
+
+	if (!stripe_take(stripe_of(stripes, from), process))
+		return from;
+	while (at < to && at < most && stripe_take_free(stripe_of(stripes, at), process))
+		at += STRIPE_BYTES;
+	return at < to ? at : to;
+}
+
+/*
+ * Some pages at a time: taking a word waits for all stores before it, so words are taken before stores are made.
+ * False: not all of it now, *acc has become the rest.
+ */
+static bool apply_by_stripes(const struct oriel_job *job, struct stripe *stripes, struct acc *acc, uint64_t there)
+{
+	size_t size_bytes = element_types[acc->type].size_bytes;
+
+	while (acc->count > 0) {
+		uint64_t end = take_some_pages(stripes, job->stripes.process, there, there + acc->count * size_bytes);
+		size_t count = (end - there) / size_bytes; /* aligned: none lies in two pages */
+
+		if (count == 0)
+			return false;
+		element_apply(acc->type, acc->op, (void *)(uintptr_t)acc->remote_addr, acc_origin(acc), acc->result, count);
+		give_pages(stripes, there, end);
+		there += acc_advance(acc, count);
 	}
 	return true;
 }
