@@ -99,7 +99,7 @@ static int lock_link(struct oriel_win *win, struct link *link)
 {
 	int rc = link_lost(link) ? win_peer_error(win, link->rank) : 0;
 
-	if (rc == 0 && !link_grant(win, link))
+	if (rc == 0 && !(link->marks & LINK_GRANTED) && !lock_take_at_once(win, link) && !link_grant(win, link))
 		rc = link_await_grant(win, link, "oriel_win_lock");
 	lock_end(win, link, rc);
 	return rc;
@@ -140,10 +140,16 @@ static int unlock_begin(struct oriel_win *win, int rank, struct link **link)
 	return 0;
 }
 
-static int unlock_link(struct oriel_win *win, struct link *link)
+static __attribute__((noinline)) int unlock_slowly(struct oriel_win *win, struct link *link)
 {
 	struct unlocking unlocking = { .win = win, .only = link, .call = "oriel_win_unlock" };
-	int rc = unlock_at_once(win, link) ? 0 : unlock_run(&unlocking);
+
+	return unlock_run(&unlocking);
+}
+
+static int unlock_link(struct oriel_win *win, struct link *link)
+{
+	int rc = unlock_at_once(win, link) ? 0 : unlock_slowly(win, link);
 
 	if (wait_can_repeat(rc))
 		link->marks &= (uint16_t)~LINK_LOCKING;

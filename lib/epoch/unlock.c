@@ -115,9 +115,8 @@ bool unlock_at_once(struct oriel_win *win, struct link *link)
 		LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_NOCHECK;
 
 	if ((link->marks & known) != (LINK_ACCESS | LINK_GRANTED) || link->held || link_lost(link) ||
-	    !lock_is_mapped(win, link))
+	    !lock_release_at_once(win, link))
 		return false;
-	lock_release(win, link); /* which by stores cannot fail */
 	link->marks &= (uint16_t)~LOCK_MARKS;
 	return true;
 }

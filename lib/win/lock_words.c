@@ -58,6 +58,7 @@
 #include "win/lock_access.h"
 
 #define LOCK_LOW_TICKETS 16          /* lowest bytes of next that are read twice */
+#define SHORT_HOLD_LOOKS 64          /* at a mapped lock whose holder is about to leave: some microseconds at most */
 #define PAUSE_MAX_NS (2 * NS_PER_MS) /* between two readings */
 #define DRAIN_NS (4 * NS_PER_MS)     /* that a writer waits for holders while a reader is LOCK_PRESSED */
 #define DRAIN_MOST_NS (60 * NS_PER_SECOND)
@@ -414,16 +415,27 @@ static int read_drawn(struct link *link, struct lock *lock)
 /* Whether no other member has anything to do with the lock; the words are mapped. Pairs with lock_write_state. */
 static bool nobody_else(const struct lock *lock)
 {
+	const struct lock_member *member = lock->part[0].here;
 	uint64_t states = 0;
 
 	if (lock->part_count > 1 || lock->header->more.check)
 		return false;
-	for (uint32_t i = 0; i < LOCK_FIRST_MEMBERS; i++) {
-		const struct lock_member *member = &lock->part[0].here[i];
+	for (uint32_t i = 0; i < LOCK_FIRST_MEMBERS; i++)
+		states += flag_load(&member[i].state) & 0xff;
+	return states == LOCK_INTENT; /* our own */
+}
 
-		states |= member == lock->word ? 0 : flag_load(&member->state);
+/* Whether it is our turn, or becomes so while one short hold ends. Pairs with send_serving. */
+static bool turn_comes(const struct lock_header *header, uint64_t ticket)
+{
+	for (int looks = 0; looks < SHORT_HOLD_LOOKS; looks++) {
+		if (serves(header, ticket))
+			return true;
+		if (ticket - flag_load(&header->serving) > 1)
+			return false;
+		cpu_relax();
 	}
-	return (states & 0xff) == 0;
+	return false;
 }
 
 /* What most often is the case is found out by the fewest loads; else all of it is read. */
@@ -432,7 +444,7 @@ static int draw_mapped(struct link *link, struct lock *lock)
 	struct lock_header *header = lock->header;
 
 	lock->fetched = lock->ticket = ticket_draw(&header->next); /* pairs with load_header */
-	return serves(header, lock->ticket) && nobody_else(lock) ? granted_at_once(lock) : read_drawn(link, lock);
+	return turn_comes(header, lock->ticket) && nobody_else(lock) ? granted_at_once(lock) : read_drawn(link, lock);
 }
 
 /* By the connection that has the words anyway: fetch-and-add and reading leave in one list. */
@@ -570,6 +582,25 @@ int lock_phase_step(struct oriel_win *win, struct link *link, struct lock *lock)
 	return 1;
 }
 
+/* The window's other locks, as they are when one is asked for. */
+static inline void note_pressed(const struct oriel_win *win, struct lock *lock)
+{
+	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
+}
+
+bool lock_take_at_once(struct oriel_win *win, struct link *link)
+{
+	struct lock *lock = lock_of(win, link);
+
+	if (!lock || lock->phase != PHASE_IDLE || !lock->header || lock->flags & DIR_NEXT_BY_DEVICE)
+		return false;
+	note_pressed(win, lock);
+	if (begin(link, lock) <= 0)
+		return false;
+	link->marks |= LINK_GRANTED;
+	return true;
+}
+
 int lock_step(struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = lock_of(win, link);
@@ -580,7 +611,7 @@ int lock_step(struct oriel_win *win, struct link *link)
 	if (rc)
 		return rc;
 	lock->given_up_ns = 0; /* this call goes on with it */
-	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
+	note_pressed(win, lock);
 	rc = lock_phase_step(win, link, lock);
 	if (rc > 0 && (link->marks & LINK_EXCLUSIVE) && !lock->exclusive) {
 		lock_release(win, link); /* it was asked for shared, by a call that timed out */
@@ -628,17 +659,34 @@ static int release_exclusive(struct link *link, struct lock *lock)
 	return rc == 0 && !lock->header ? lock_keep_order(link) : rc;
 }
 
-int lock_release(struct oriel_win *win, struct link *link)
+static inline int release(struct link *link, struct lock *lock)
 {
-	struct lock *lock = lock_of(win, link);
 	int rc = lock->exclusive ? release_exclusive(link, lock) : 0;
 
 	if (rc == 0)
 		rc = lock_write_state(link, lock, LOCK_ABSENT);
 	lock->phase = PHASE_IDLE;
+	return rc;
+}
+
+int lock_release(struct oriel_win *win, struct link *link)
+{
+	struct lock *lock = lock_of(win, link);
+	int rc = release(link, lock);
+
 	if (!lock->header)
 		link->marks |= LINK_TOUCHED; /* the release is to be waited for */
 	return rc;
+}
+
+bool lock_release_at_once(struct oriel_win *win, struct link *link)
+{
+	struct lock *lock = lock_of(win, link);
+
+	if (!lock || !lock->header)
+		return false;
+	release(link, lock); /* which by stores cannot fail */
+	return true;
 }
 
 void lock_release_lost(struct oriel_win *win, struct link *link)
