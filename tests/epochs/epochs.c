@@ -142,14 +142,11 @@ static void compare_window(struct run *run)
 	compare_stable(run, "window", &run->plan.win[run->event.win].part[run->job->rank].range);
 }
 
+/* What was got may lie in a window, where others put as soon as the epoch is over. */
 static void compare_got(struct run *run, const struct plan_op *op)
 {
-	for (int i = 0; i < op->origin_count; i++) {
-		const struct range *range = &op->from[i];
-
-		if (range->size_bytes > 0)
-			compare(run, op->vector ? "getv" : "get", range->region, range->offset, range->offset + range->size_bytes);
-	}
+	for (int i = 0; i < op->origin_count; i++)
+		compare_stable(run, op->vector ? "getv" : "get", &op->from[i]);
 }
 
 /* Operations that are complete at their origin: look at what was got, overwrite what was put. */
@@ -162,8 +159,7 @@ static void finish_ops(struct run *run)
 			continue;
 		if (op->get)
 			compare_got(run, op);
-		if (op->result.size_bytes > 0)
-			compare(run, "result", op->result.region, op->result.offset, op->result.offset + op->result.size_bytes);
+		compare_stable(run, "result", &op->result);
 		if (op->scribble)
 			model_fill_pieces(op, ~op->seed, run->bytes);
 	}

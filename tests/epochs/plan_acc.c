@@ -37,6 +37,7 @@ static const struct plan_op *earlier(struct plan *plan, const struct plan_op *op
 static void choose_kind(struct plan *plan, struct plan_op *op, const struct plan_op *again)
 {
 	struct rng *rng = &plan->rng;
+	bool fresh;
 
 	op->type = again ? again->type : elements_some_type(rng);
 	op->family = (enum plan_family)(FAMILY_ACCUMULATE + (int)rng_below(rng, 4));
@@ -44,7 +45,8 @@ static void choose_kind(struct plan *plan, struct plan_op *op, const struct plan
 		op->family = FAMILY_FETCH_AND_OP;
 	if (elements_are_padded(op->type)) /* whose results have bytes that nobody promises */
 		op->family = FAMILY_ACCUMULATE;
-	op->combine = elements_some_op(rng, op->type, !again, reads(op));
+	fresh = !again || again->combine == ORIEL_NO_OP; /* which leaves whatever bytes there were */
+	op->combine = elements_some_op(rng, op->type, fresh, reads(op));
 	if (op->family == FAMILY_COMPARE_AND_SWAP)
 		op->combine = ORIEL_REPLACE;
 	op->hit = rng_chance(rng, 1, 2);
