@@ -43,7 +43,7 @@
 	X(Win_lock_all)        \
 	X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)
 #define CALLS_OF_REQUESTS(X) \
-	X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status)
+	X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free)
 #define CALLS_OF_THE_JOB(X) X(Init) X(Init_thread) X(Error_string) X(Group_free)
 
 /* Forms for large counts, of MPI-4. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* epoch.c - the calls that open, close and complete epochs. */
+#include <stdio.h>
+
 #include "mpi/calls.h"
 #include "mpi/error.h"
 #include "mpi/members.h"
@@ -13,19 +15,27 @@ static const struct {
 	{ MPI_MODE_NOSUCCEED, ORIEL_MODE_NOSUCCEED },
 };
 
-/* Of those that the call has a use for. */
-static int assertions(int given, int useful)
+static int assertions(int given)
 {
 	int oriel = 0;
 
 	for (size_t i = 0; given && i < sizeof(modes) / sizeof(*modes); i++)
 		if (given & modes[i].mpi)
 			oriel |= modes[i].oriel;
-	return oriel & useful;
+	return oriel;
 }
 
-#define FENCE_MODES (ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED)
-#define POST_MODES (ORIEL_MODE_NOCHECK | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT)
+/* What the standard has for each call; starts and locks have MPI_MODE_NOCHECK. */
+#define FENCE_MODES (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
+#define POST_MODES (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
+
+static int refuse_assertion(const struct window *window, const char *call, int given)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s: assertion %d is not one of this call's", call, given);
+	return error_on_window(window, MPI_ERR_ASSERT, text);
+}
 
 int MPI_Win_fence(int assert, MPI_Win win)
 {
@@ -33,7 +43,9 @@ int MPI_Win_fence(int assert, MPI_Win win)
 
 	if (!window)
 		return own.Win_fence(assert, win);
-	return error_of_call(window, oriel_win_fence(window->win, assertions(assert, FENCE_MODES)));
+	if (assert & ~FENCE_MODES)
+		return refuse_assertion(window, "MPI_Win_fence", assert);
+	return error_of_call(window, oriel_win_fence(window->win, assertions(assert)));
 }
 TAKEN(Win_fence);
 
@@ -80,9 +92,13 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 
 	if (!window)
 		return own.Win_post(group, assert, win);
+	if (assert & ~POST_MODES)
+		return refuse_assertion(window, "MPI_Win_post", assert);
+	if (group == MPI_GROUP_NULL)
+		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_post: the group is MPI_GROUP_NULL");
 	rc = find_members(window, group, &window->posted);
 	if (rc == 0)
-		rc = oriel_win_post(window->win, window->posted.members, assertions(assert, POST_MODES));
+		rc = oriel_win_post(window->win, window->posted.members, assertions(assert));
 	return error_of_call(window, rc);
 }
 TAKEN(Win_post);
@@ -94,9 +110,13 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 
 	if (!window)
 		return own.Win_start(group, assert, win);
+	if (assert & ~MPI_MODE_NOCHECK)
+		return refuse_assertion(window, "MPI_Win_start", assert);
+	if (group == MPI_GROUP_NULL)
+		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_start: the group is MPI_GROUP_NULL");
 	rc = find_members(window, group, &window->started);
 	if (rc == 0)
-		rc = oriel_win_start(window->win, window->started.members, assertions(assert, ORIEL_MODE_NOCHECK));
+		rc = oriel_win_start(window->win, window->started.members, assertions(assert));
 	return error_of_call(window, rc);
 }
 TAKEN(Win_start);
@@ -118,9 +138,11 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 		return own.Win_lock(lock_type, rank, assert, win);
 	if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
 		return error_on_window(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock: the lock's type is none of the two");
+	if (assert & ~MPI_MODE_NOCHECK)
+		return refuse_assertion(window, "MPI_Win_lock", assert);
 	if (rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	return error_of_call(window, oriel_win_lock(window->win, type, rank, assertions(assert, ORIEL_MODE_NOCHECK)));
+	return error_of_call(window, oriel_win_lock(window->win, type, rank, assertions(assert)));
 }
 TAKEN(Win_lock);
 
@@ -130,7 +152,9 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 
 	if (!window)
 		return own.Win_lock_all(assert, win);
-	return error_of_call(window, oriel_win_lock_all(window->win, assertions(assert, ORIEL_MODE_NOCHECK)));
+	if (assert & ~MPI_MODE_NOCHECK)
+		return refuse_assertion(window, "MPI_Win_lock_all", assert);
+	return error_of_call(window, oriel_win_lock_all(window->win, assertions(assert)));
 }
 TAKEN(Win_lock_all);
 

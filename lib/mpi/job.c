@@ -13,7 +13,7 @@
 #include "mpi/memory.h"
 #include "mpi/progress.h"
 
-struct job job;
+struct job job = { .rank = -1 };
 static struct board board;
 
 /*
@@ -24,10 +24,12 @@ static struct board board;
 
 static void say(const char *format, va_list arguments)
 {
-	char line[1024];
+	char line[1024], rank[32] = "";
 
 	vsnprintf(line, sizeof(line), format, arguments);
-	fprintf(stderr, "oriel-mpi: rank %d: %s\n", job.rank, line);
+	if (job.rank >= 0)
+		snprintf(rank, sizeof(rank), "rank %d: ", job.rank);
+	fprintf(stderr, "oriel-mpi: %s%s\n", rank, line);
 }
 
 void job_warn(const char *format, ...)

@@ -27,7 +27,7 @@ struct job {
 	MPI_Group mpi_world;
 	MPI_Comm
 		self; /* the layer's own MPI_COMM_SELF; errors return. Polling it, on which nothing is sent, lets the MPI progress */
-	int rank;
+	int rank;   /* of MPI_COMM_WORLD; -1: not known, and not told */
 	bool begun; /* MPI_Init has been called: why there is no job has been told */
 };
 

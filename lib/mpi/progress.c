@@ -3,6 +3,8 @@
 #include "mpi/progress.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mpi/calls.h"
@@ -10,6 +12,7 @@
 
 static MPI_Request never;
 static int opened;
+static bool serving; /* in the process that has the job; set and taken back where no thread waits */
 
 static int query(void *state, MPI_Status *status)
 {
@@ -34,8 +37,15 @@ static int cancel(void *state, int complete)
 /* In a turn of a wait of the MPI's, by any thread. How much has got on, which it need not know. */
 static int serve(void)
 {
-	oriel_progress(job.oriel);
+	if (serving)
+		oriel_progress(job.oriel);
 	return 0;
+}
+
+/* A child that has been forked has no job: each turn of a wait of its would be told so, at length. */
+static void disown(void)
+{
+	serving = false;
 }
 
 /* Have the MPI call it, or no more, if it offers that. */
@@ -50,6 +60,8 @@ static void enlist(const char *name)
 
 void progress_open(void)
 {
+	pthread_atfork(NULL, NULL, disown);
+	serving = true;
 	enlist("opal_progress_register");
 	opened = PMPI_Grequest_start(query, nothing, cancel, NULL, &never) == MPI_SUCCESS;
 }

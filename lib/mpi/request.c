@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "mpi/calls.h"
@@ -12,7 +13,8 @@
 struct request {
 	oriel_request oriel;
 	MPI_Request handle;
-	int code; /* what the request ends with */
+	int code;      /* what the request ends with */
+	bool given_up; /* the program has freed it; changed and read under the lock */
 	struct request *next;
 };
 
@@ -107,7 +109,17 @@ static int over(struct request *request)
 	return rc || flag;
 }
 
-/* Once the MPI knows, the program may free it in another thread. */
+/* Once the MPI knows, the program may free it in another thread; what it has freed before is freed here. */
+static void complete(struct request *request)
+{
+	MPI_Request handle = request->handle;
+	bool given_up = request->given_up;
+
+	PMPI_Grequest_complete(handle);
+	if (given_up)
+		own.Request_free(&handle);
+}
+
 static void drive(void)
 {
 	pthread_mutex_lock(&lock);
@@ -120,7 +132,7 @@ static void drive(void)
 		}
 		*at = request->next;
 		count((size_t)-1);
-		PMPI_Grequest_complete(request->handle);
+		complete(request);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -166,6 +178,30 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	return own.Request_get_status(request, flag, status);
 }
 TAKEN(Request_get_status);
+
+/* Whether it is one that is outstanding. MPICH would forget it at once, and know nothing of it when it is complete. */
+static bool give_up(MPI_Request handle)
+{
+	struct request *request;
+
+	pthread_mutex_lock(&lock);
+	for (request = outstanding; request && request->handle != handle;)
+		request = request->next;
+	if (request)
+		request->given_up = true;
+	pthread_mutex_unlock(&lock);
+	return request != NULL;
+}
+
+int MPI_Request_free(MPI_Request *request)
+{
+	requests_look(); /* or those of a program that never asks for one would be ever more */
+	if (none_outstanding() || !give_up(*request))
+		return own.Request_free(request);
+	*request = MPI_REQUEST_NULL;
+	return MPI_SUCCESS;
+}
+TAKEN(Request_free);
 
 /* Between two looks of a call that waits. */
 static void again(void)

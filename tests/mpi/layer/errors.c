@@ -2,6 +2,7 @@
 /* errors.c - errors go to the window's handler, with the standard's class and a text that helps. */
 #include "layer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static MPI_Win win;
@@ -149,12 +150,17 @@ static void I5_kinds(void)
 {
 	MPI_Aint bytes;
 	MPI_Win dynamic;
-	int *theirs, unit, *outside = memory;
+	int *theirs, unit, *outside = memory, one[1];
 
 	EXPECT(class_of(MPI_Win_shared_query(win, 0, &bytes, &unit, &theirs)) == MPI_ERR_RMA_FLAVOR);
+	EXPECT(class_of(MPI_Win_attach(win, one, sizeof(one))) == MPI_ERR_RMA_FLAVOR);
+	EXPECT(class_of(MPI_Win_detach(win, one)) == MPI_ERR_RMA_FLAVOR);
 	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
 	MPI_Win_set_errhandler(dynamic, MPI_ERRORS_RETURN);
 	EXPECT(class_of(MPI_Win_detach(dynamic, outside)) == MPI_ERR_RMA_ATTACH);
+	EXPECT(class_of(MPI_Win_attach(dynamic, one, -4)) == MPI_ERR_SIZE);
+	EXPECT(class_of(MPI_Win_attach(dynamic, NULL, 4)) == MPI_ERR_ARG);
+	EXPECT(class_of(MPI_Win_shared_query(dynamic, 0, &bytes, &unit, &theirs)) == MPI_ERR_RMA_FLAVOR);
 	MPI_Win_free(&dynamic);
 }
 
@@ -186,12 +192,91 @@ static void I5_arguments(void)
 	MPI_Win_lock_all(0, win);
 	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, layer_size, 0, 1, MPI_INT, win)) == MPI_ERR_RANK);
 	EXPECT(class_of(MPI_Put(&number, -1, MPI_INT, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_COUNT);
+	EXPECT(class_of(MPI_Put(&number, 1, MPI_DATATYPE_NULL, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_TYPE);
+	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, MPI_OP_NULL, win)) == MPI_ERR_OP);
+	EXPECT(class_of(MPI_Compare_and_swap(&number, &number, &number, MPI_FLOAT, layer_right(), 0, win)) == MPI_ERR_TYPE);
 	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_FLOAT, MPI_SUM, win)) == MPI_ERR_TYPE);
 	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_FLOAT, layer_right(), 0, 1, MPI_FLOAT, MPI_BAND, win)) ==
 	       MPI_ERR_OP);
-	EXPECT(class_of(MPI_Win_attach(win, &number, 4)) == MPI_ERR_RMA_FLAVOR);
 	MPI_Win_unlock_all(win);
 	EXPECT(class_of(MPI_Win_lock(77, layer_right(), 0, win)) == MPI_ERR_LOCKTYPE);
+	EXPECT(class_of(MPI_Win_lock(77, MPI_PROC_NULL, 0, win)) == MPI_ERR_LOCKTYPE);
+	EXPECT(class_of(MPI_Win_lock(MPI_LOCK_SHARED, layer_size, 0, win)) == MPI_ERR_RANK);
+	EXPECT(class_of(MPI_Win_flush(layer_size, win)) == MPI_ERR_RANK);
+	EXPECT(class_of(MPI_Win_flush(layer_right(), win)) == MPI_ERR_RMA_SYNC);
+}
+
+/* One that is unknown, or another call's, opens no epoch. */
+static void I5_assertions(void)
+{
+	const int unknown = 1 << 20, to = layer_right();
+	MPI_Group world;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	EXPECT(class_of(MPI_Win_lock(MPI_LOCK_SHARED, to, MPI_MODE_NOPUT, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_lock(MPI_LOCK_SHARED, to, unknown, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, unknown, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_unlock(to, win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_lock_all(MPI_MODE_NOSTORE | MPI_MODE_NOCHECK, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_unlock_all(win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_start(world, MPI_MODE_NOSTORE, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_complete(win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_post(world, MPI_MODE_NOPRECEDE, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_wait(win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_fence(MPI_MODE_NOCHECK, win)) == MPI_ERR_ASSERT);
+	EXPECT(class_of(MPI_Win_fence(unknown, win)) == MPI_ERR_ASSERT);
+	MPI_Group_free(&world);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* All that the standard has for each call is taken. */
+static void F4_all_assertions(void)
+{
+	const int precede = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE;
+	MPI_Group world;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	EXPECT(MPI_Win_fence(precede, win) == MPI_SUCCESS);
+	EXPECT(MPI_Win_fence(precede | MPI_MODE_NOSUCCEED, win) == MPI_SUCCESS);
+	EXPECT(MPI_Win_post(world, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win) == MPI_SUCCESS);
+	MPI_Barrier(MPI_COMM_WORLD);
+	EXPECT(MPI_Win_start(world, MPI_MODE_NOCHECK, win) == MPI_SUCCESS);
+	EXPECT(MPI_Win_complete(win) == MPI_SUCCESS && MPI_Win_wait(win) == MPI_SUCCESS);
+	EXPECT(MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), MPI_MODE_NOCHECK, win) == MPI_SUCCESS);
+	EXPECT(MPI_Win_unlock(layer_right(), win) == MPI_SUCCESS);
+	EXPECT(MPI_Win_lock_all(MPI_MODE_NOCHECK, win) == MPI_SUCCESS && MPI_Win_unlock_all(win) == MPI_SUCCESS);
+	MPI_Group_free(&world);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* No group is an error of the window, not of MPI_COMM_WORLD, where it would end the program. */
+static void I5_no_group(void)
+{
+	EXPECT(class_of(MPI_Win_post(MPI_GROUP_NULL, 0, win)) == MPI_ERR_GROUP);
+	EXPECT(class_of(MPI_Win_start(MPI_GROUP_NULL, 0, win)) == MPI_ERR_GROUP);
+	EXPECT(class_of(MPI_Win_wait(win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(class_of(MPI_Win_complete(win)) == MPI_ERR_RMA_SYNC);
+}
+
+/* Ranks of different nodes share no memory. */
+static void I5_not_shared(void)
+{
+	const int apart = getenv("ORIEL_TEST_NODE") && layer_size > 1;
+	MPI_Aint bytes = -1;
+	MPI_Win shared;
+	int *mine, *theirs, unit, code;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	code = MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &shared);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	EXPECT(class_of(code) == (apart ? MPI_ERR_RMA_SHARED : MPI_SUCCESS));
+	if (code)
+		return;
+	MPI_Win_set_errhandler(shared, MPI_ERRORS_RETURN);
+	EXPECT(class_of(MPI_Win_shared_query(shared, layer_size, &bytes, &unit, &theirs)) == MPI_ERR_RANK);
+	EXPECT(class_of(MPI_Win_shared_query(shared, -9, &bytes, &unit, &theirs)) == MPI_ERR_RANK);
+	EXPECT(bytes == -1);
+	MPI_Win_free(&shared);
 }
 
 static int handled, handled_class;
@@ -287,6 +372,10 @@ static const struct layer_case cases[] = {
 	{ "F4_no_epoch_follows", F4_no_epoch_follows },
 	{ "I5_synchronisation", I5_synchronisation },
 	{ "I5_arguments", I5_arguments },
+	{ "I5_assertions", I5_assertions },
+	{ "F4_all_assertions", F4_all_assertions },
+	{ "I5_no_group", I5_no_group },
+	{ "I5_not_shared", I5_not_shared },
 	{ "I3_error_handler", I3_error_handler },
 	{ "W7_free_in_an_epoch", W7_free_in_an_epoch },
 	{ "I5_no_window", I5_no_window },

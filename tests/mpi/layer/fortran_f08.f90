@@ -4,26 +4,35 @@ module callback_f08
   use mpi_f08
   implicit none
   type(MPI_Win) :: whole
-  integer :: me, told
+  integer :: me, told, handled, last_class
 contains
   subroutine use_window(given, which, at, state, ierror)
     type(MPI_Win) :: given
     include 'fortran_callback.inc'
   end subroutine
+
+  subroutine count_errors(given, code)
+    type(MPI_Win) :: given
+    include 'fortran_handler.inc'
+  end subroutine
 end module
 
 program fortran_f08
-  use callback_f08, only: me, whole, use_window
+  use callback_f08, only: me, whole, use_window, count_errors, handled, last_class
   use mpi_f08
   implicit none
-  integer :: ierr, rank, ranks, right, left, failed, result, keyval
+  integer :: ierr, rank, ranks, right, left, failed, result, keyval, length
   type(MPI_Win) :: win
   type(MPI_Group) :: group, world
   type(MPI_Request) :: request
+  type(MPI_Info) :: info
+  type(MPI_Errhandler) :: handler
   integer(kind=MPI_ADDRESS_KIND) :: bytes, disp, attribute, value, extra
   integer, asynchronous :: memory(10)
   integer :: number
   logical :: found, truth, all_true
+  character(MPI_MAX_OBJECT_NAME) :: name
+  character(20) :: hint
   character(*), parameter :: way = 'f08'
 
   include 'fortran_calls.inc'

@@ -4,22 +4,30 @@ module callback_mpi
   use mpi
   implicit none
   integer :: whole
-  integer :: me, told
+  integer :: me, told, handled, last_class
 contains
   subroutine use_window(given, which, at, state, ierror)
     integer :: given
     include 'fortran_callback.inc'
   end subroutine
+
+  subroutine count_errors(given, code)
+    integer :: given
+    include 'fortran_handler.inc'
+  end subroutine
 end module
 
 program fortran_mpi
-  use callback_mpi, only: me, whole, use_window
+  use callback_mpi, only: me, whole, use_window, count_errors, handled, last_class
   use mpi
   implicit none
-  integer :: ierr, rank, ranks, win, right, left, failed, group, world, result, request, keyval
+  integer :: ierr, rank, ranks, win, right, left, failed, group, world, result, request, keyval, length, info, handler
   integer(kind=MPI_ADDRESS_KIND) :: bytes, disp, attribute, value, extra
-  integer :: memory(10), number
+  integer, volatile :: memory(10)
+  integer :: number
   logical :: found, truth, all_true
+  character(MPI_MAX_OBJECT_NAME) :: name
+  character(20) :: hint
   character(*), parameter :: way = 'mpi'
 
   include 'fortran_calls.inc'

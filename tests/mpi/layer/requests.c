@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* requests.c - requests of operations in arrays beside those of messages, their statuses, and what is open when the epoch ends. */
+/* requests.c - requests of operations in arrays beside those of messages, their statuses, what is open when the epoch ends, and what is freed. */
 #include "layer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PAIRS 4
+#define TURNS 20 /* no multiple of 3 */
+#define FREED 32 /* where those lie whose requests are freed */
 
 static MPI_Win win;
 static int *memory;
@@ -130,6 +133,111 @@ static void R1_testany_and_testsome_mixed(void)
 	end(4);
 }
 
+#define LARGE (1 << 18) /* numbers; over a card none of the gets is complete at the first look */
+
+static int *large;
+
+/* One get of each of four parts; there is no message to be complete before them. */
+static MPI_Win begin_large(MPI_Request *four)
+{
+	MPI_Win whole;
+	int *there;
+
+	MPI_Win_allocate(LARGE * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &there, &whole);
+	large = malloc(LARGE * sizeof(int));
+	for (int i = 0; i < LARGE; i++) {
+		there[i] = i + layer_rank;
+		large[i] = -1;
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, whole);
+	for (int i = 0; i < 4; i++)
+		MPI_Rget(large + i * (LARGE / 4), LARGE / 4, MPI_INT, layer_right(), i * (LARGE / 4), LARGE / 4, MPI_INT, whole,
+		         &four[i]);
+	return whole;
+}
+
+/* Its data is there, to the last number. */
+static void check_large(int part)
+{
+	EXPECT(part >= 0 && part < 4);
+	for (int i = part * (LARGE / 4); part >= 0 && part < 4 && i < (part + 1) * (LARGE / 4); i++)
+		if (large[i] != i + layer_right()) {
+			EXPECT(!"what has been got is there when its request is complete");
+			return;
+		}
+}
+
+static void end_large(MPI_Win whole, const MPI_Request *four)
+{
+	for (int i = 0; i < 4; i++)
+		EXPECT(four[i] == MPI_REQUEST_NULL);
+	MPI_Win_unlock_all(whole);
+	MPI_Win_free(&whole);
+	free(large);
+}
+
+static void R4_waitany_and_wait_large(void)
+{
+	MPI_Request four[4];
+	MPI_Win whole = begin_large(four);
+	int index = -1;
+
+	EXPECT(MPI_Waitany(4, four, &index, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+	check_large(index);
+	for (int i = 3; i >= 0; i--) {
+		EXPECT(MPI_Wait(&four[i], MPI_STATUS_IGNORE) == MPI_SUCCESS);
+		check_large(i);
+	}
+	end_large(whole, four);
+}
+
+static void R4_waitsome_and_waitall_large(void)
+{
+	MPI_Request four[4];
+	MPI_Status statuses[4];
+	MPI_Win whole = begin_large(four);
+	int count = 0, indices[4];
+
+	EXPECT(MPI_Waitsome(4, four, &count, indices, statuses) == MPI_SUCCESS);
+	EXPECT(count > 0 && count <= 4);
+	for (int i = 0; i < count; i++)
+		check_large(indices[i]);
+	EXPECT(MPI_Waitall(4, four, statuses) == MPI_SUCCESS);
+	for (int i = 0; i < 4; i++)
+		check_large(i);
+	end_large(whole, four);
+}
+
+static void R4_testany_large(void)
+{
+	MPI_Request four[4];
+	MPI_Win whole = begin_large(four);
+	int index = -1, flag = 0;
+
+	for (int left = 4; left > 0; left -= flag) {
+		EXPECT(MPI_Testany(4, four, &index, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+		if (flag)
+			check_large(index);
+	}
+	end_large(whole, four);
+}
+
+static void R4_testsome_large(void)
+{
+	MPI_Request four[4];
+	MPI_Status statuses[4];
+	MPI_Win whole = begin_large(four);
+	int count = 0, indices[4];
+
+	for (int left = 4; left > 0; left -= count) {
+		EXPECT(MPI_Testsome(4, four, &count, indices, statuses) == MPI_SUCCESS);
+		for (int i = 0; i < count; i++)
+			check_large(indices[i]);
+	}
+	end_large(whole, four);
+}
+
 /* The epoch completes the operations; their requests are completed by the program, be it later. */
 static void R2_open_at_unlock(void)
 {
@@ -164,14 +272,86 @@ static void R2_open_at_free(void)
 	EXPECT(two[0] == MPI_REQUEST_NULL && two[1] == MPI_REQUEST_NULL);
 }
 
+/* A request that the program gives away is complete with the epoch, and others beside it are not disturbed. */
+static void R5_freed_before_the_epoch_ends(void)
+{
+	int one = 1, old = -1, kept = -1;
+	MPI_Request freed, held;
+	MPI_Status statuses[4 * PAIRS];
+
+	begin(6);
+	for (int i = 0; i < TURNS; i++) {
+		MPI_Raccumulate(&one, 1, MPI_INT, layer_right(), FREED, 1, MPI_INT, MPI_SUM, win, &freed);
+		MPI_Rget(&kept, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, win, &held);
+		EXPECT(MPI_Request_free(&freed) == MPI_SUCCESS && freed == MPI_REQUEST_NULL);
+		EXPECT(MPI_Wait(&held, MPI_STATUS_IGNORE) == MPI_SUCCESS && kept == 1000 + layer_right());
+	}
+	MPI_Rput(&one, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &freed);
+	EXPECT(MPI_Request_free(&freed) == MPI_SUCCESS && freed == MPI_REQUEST_NULL);
+	MPI_Waitall(4 * PAIRS, requests, statuses);
+	MPI_Rget_accumulate(&one, 1, MPI_INT, &old, 1, MPI_INT, layer_right(), FREED, 1, MPI_INT, MPI_SUM, win, &freed);
+	MPI_Request_free(&freed);
+	end(6);
+	EXPECT(old == TURNS && memory[FREED] == TURNS + 1);
+}
+
+/* The request of a message goes with it, as before. */
+static void R5_freed_beside_a_message(void)
+{
+	int number = 3 + layer_rank, back = -1;
+	MPI_Request request;
+	MPI_Status statuses[4 * PAIRS];
+
+	begin(7);
+	MPI_Isend(&number, 1, MPI_INT, layer_right(), PAIRS, MPI_COMM_WORLD, &request);
+	EXPECT(MPI_Request_free(&request) == MPI_SUCCESS && request == MPI_REQUEST_NULL);
+	MPI_Recv(&back, 1, MPI_INT, layer_left(), PAIRS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	EXPECT(back == 3 + layer_left());
+	MPI_Waitall(4 * PAIRS, requests, statuses);
+	end(7);
+}
+
+/* All are given away, at once and in another order; none is looked for afterwards. */
+static void R5_all_freed(void)
+{
+	int number[TURNS], back = -1;
+	MPI_Request many[TURNS];
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, win);
+	for (int i = 0; i < TURNS; i++) {
+		number[i] = 500 + layer_rank + i;
+		MPI_Rput(&number[i], 1, MPI_INT, layer_right(), FREED + 1 + i, 1, MPI_INT, win, &many[i]);
+	}
+	for (int i = 0; i < TURNS; i++)
+		MPI_Request_free(&many[(3 * i + 1) % TURNS]);
+	MPI_Win_unlock_all(win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_rank, 0, win);
+	for (int i = 0; i < TURNS; i++)
+		EXPECT(memory[FREED + 1 + i] == 500 + layer_left() + i);
+	MPI_Win_unlock(layer_rank, win);
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), 0, win);
+	MPI_Rget(&back, 1, MPI_INT, layer_right(), FREED + 1, 1, MPI_INT, win, &many[0]);
+	EXPECT(MPI_Wait(&many[0], MPI_STATUS_IGNORE) == MPI_SUCCESS && back == 500 + layer_rank);
+	MPI_Win_unlock(layer_right(), win);
+}
+
 static const struct layer_case cases[] = {
 	{ "R1_open", open_window },
 	{ "R1_waitany_mixed", R1_waitany_mixed },
 	{ "R1_waitsome_mixed", R1_waitsome_mixed },
 	{ "R1_testall_mixed", R1_testall_mixed },
 	{ "R1_testany_and_testsome_mixed", R1_testany_and_testsome_mixed },
+	{ "R4_waitany_and_wait_large", R4_waitany_and_wait_large },
+	{ "R4_waitsome_and_waitall_large", R4_waitsome_and_waitall_large },
+	{ "R4_testany_large", R4_testany_large },
+	{ "R4_testsome_large", R4_testsome_large },
 	{ "R2_open_at_unlock", R2_open_at_unlock },
 	{ "R2_open_at_free", R2_open_at_free },
+	{ "R5_freed_before_the_epoch_ends", R5_freed_before_the_epoch_ends },
+	{ "R5_freed_beside_a_message", R5_freed_beside_a_message },
+	{ "R5_all_freed", R5_all_freed },
 	{ "R1_close", close_window },
 };
 

@@ -8,6 +8,8 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef int turn_fn(void);
 
@@ -56,8 +58,32 @@ static void A22_waits_serve(void)
 	EXPECT(listed && listed() == 0);
 }
 
+/* What the latest call of Oriel's that failed has said, in this thread. */
+static const char *last_error(void)
+{
+	const char *(*call)(void);
+
+	*(void **)&call = dlsym(RTLD_DEFAULT, "oriel_last_error");
+	return call ? call() : "there is no Oriel";
+}
+
+/* It has no job, and does not ask for it in each turn. */
+static void E1_a_forked_child_is_silent(void)
+{
+	int status = -1;
+	pid_t child;
+
+	EXPECT(last_error()[0] == '\0');
+	child = fork();
+	if (child == 0)
+		_exit(!listed || listed() != 0 || last_error()[0] != '\0');
+	EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	EXPECT(listed && listed() == 0 && last_error()[0] == '\0');
+}
+
 static const struct layer_case cases[] = {
 	{ "A22_waits_serve", A22_waits_serve },
+	{ "E1_a_forked_child_is_silent", E1_a_forked_child_is_silent },
 };
 
 int main(int argc, char **argv)
