@@ -26,6 +26,16 @@ void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_k
 	crypto_generichash(id, 16, input, sizeof(input), NULL, 0);
 }
 
+void coll_id_within(uint8_t id[16], const uint8_t hash[16], uint64_t number, enum coll_kind kind)
+{
+	uint64_t words[2];
+
+	memcpy(words, hash, 16);
+	words[0] ^= number;
+	words[1] ^= (uint64_t)kind;
+	memcpy(id, words, 16);
+}
+
 void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16],
                 int code, int culprit)
 {

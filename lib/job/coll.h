@@ -56,6 +56,12 @@ enum coll_kind {
  */
 void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_kind kind);
 
+/*
+ * The same from an id that coll_id has made. It is a hash: what is another in a few bits only is met by no other id,
+ * and a hash is dear beside a barrier.
+ */
+void coll_id_within(uint8_t id[16], const uint8_t hash[16], uint64_t number, enum coll_kind kind);
+
 /* Begin; code and culprit are this rank's vote (0: all is well). */
 void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16],
                 int code, int culprit);

@@ -204,7 +204,7 @@ struct oriel_group *group_new_world(struct oriel_job *job)
 	return group_finish(group);
 }
 
-/* A copy whose key is still to be made. */
+/* A copy without key and index. */
 static struct oriel_group *copy_list(const struct oriel_group *group)
 {
 	struct oriel_group *copy = group_alloc(group->job, group->size);
@@ -230,9 +230,14 @@ struct oriel_group *group_copy(const struct oriel_group *group)
 	if (!copy)
 		return NULL;
 	copy->borrowed = true;
+	copy->my_rank = group->my_rank;
 	copy->tagged = group->tagged;
 	copy->tag = group->tag;
-	return group_finish(copy);
+	memcpy(copy->key, group->key, sizeof(copy->key));
+	if (group_build_index(copy))
+		return copy;
+	group_release(copy);
+	return NULL;
 }
 
 /* The one check of a group handle; names the call. */

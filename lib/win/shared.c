@@ -37,7 +37,7 @@ static int gather_parts(struct oriel_win *win, struct coll_item items[], const c
 		items[win->group->my_rank] = (struct coll_item){ { [ITEM_PLACE] = sharing_place(win->job),
 			                                               [ITEM_SIZE] = win->memory.size_bytes,
 			                                               [ITEM_UNIT] = win->memory.disp_unit_bytes } };
-	coll_id(id, win->id, 0, COLL_SHARED_SIZES);
+	coll_id_within(id, win->id, 0, COLL_SHARED_SIZES);
 	coll_begin(&coll, win->job, win->group, id, items ? 0 : ORIEL_ERR_MEMORY, win->job->rank);
 	wait_begin(&wait, win->job, call, win);
 	rc = coll_gather(&coll, items, &wait);
@@ -113,7 +113,7 @@ static int pass_name(struct oriel_win *win, int vote, uint64_t name[2], const ch
 	struct wait wait;
 	uint8_t id[16];
 
-	coll_id(id, win->id, 0, COLL_SHARED_FILE);
+	coll_id_within(id, win->id, 0, COLL_SHARED_FILE);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
 	memcpy(coll.gift, name, sizeof(coll.gift));
 	wait_begin(&wait, win->job, call, win);

@@ -34,5 +34,5 @@ int win_refuse(const struct oriel_win *win, const char *call)
 
 void fence_failed_id(const struct oriel_win *win, uint8_t id[16])
 {
-	coll_id(id, win->id, 0, COLL_FENCE_FAILED);
+	coll_id_within(id, win->id, 0, COLL_FENCE_FAILED);
 }

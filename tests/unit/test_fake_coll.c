@@ -29,19 +29,24 @@ static void run(int size, rank_function *function, void *arg)
 
 static void coll_id__differs_in_every_argument(void)
 {
-	uint8_t keys[2][16] = { { 1 }, { 2 } }, ids[2 * 3 * 5][16];
-	int count = 0;
+	enum { KEYS = 2, NUMBERS = 3, KINDS = COLL_SHARED_FILE };
+	static uint8_t ids[KEYS * NUMBERS * KINDS * (1 + NUMBERS * KINDS)][16];
+	const uint8_t keys[KEYS][16] = { { 1 }, { 2 } };
+	int count = 0, same = 0;
 
-	for (int key = 0; key < 2; key++) {
-		for (uint64_t number = 0; number < 3; number++) {
-			for (int kind = COLL_BARRIER; kind <= COLL_FENCE_FAILED; kind++)
-				coll_id(ids[count++], keys[key], number, (enum coll_kind)kind);
-		}
+	for (int i = 0; i < KEYS * NUMBERS * KINDS; i++) {
+		const uint8_t *hash = ids[count];
+
+		coll_id(ids[count++], keys[i % KEYS], (uint64_t)(i / KEYS % NUMBERS), (enum coll_kind)(1 + i / KEYS / NUMBERS));
+		for (int k = 0; k < NUMBERS * KINDS; k++)
+			coll_id_within(ids[count++], hash, (uint64_t)(k % NUMBERS), (enum coll_kind)(1 + k / NUMBERS));
 	}
+	CU_ASSERT_EQUAL(count, (int)(sizeof(ids) / sizeof(ids[0])));
 	for (int i = 0; i < count; i++) {
 		for (int k = 0; k < i; k++)
-			CU_ASSERT_NOT_EQUAL(memcmp(ids[i], ids[k], 16), 0);
+			same += memcmp(ids[i], ids[k], 16) == 0;
 	}
+	CU_ASSERT_EQUAL(same, 0);
 }
 
 /* Nobody leaves a barrier before the last has come. */
