@@ -547,7 +547,8 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
  *
  * *base becomes zeroed memory, aligned to a page, shared and backed by a memory file so that a
  * device that shares memory can map it (for size_bytes 0: NULL). All of it is allocated at once. It
- * is released by oriel_win_free.
+ * is released by oriel_win_free; the last few pieces of at most 1 MiB the library may keep, for later
+ * windows, until oriel_finalize.
  *
  * Errors: those of oriel_win_create; ORIEL_ERR_MEMORY also where the machine, or a control group,
  * has not so much left, with need, limit and remedy.

@@ -118,6 +118,8 @@ static void job_release(struct oriel_job *job)
 	kept_mails_drop(job, NULL);
 	directory_close(job);
 	region_tables_close(job);
+	while (kept_memory_release_one(job))
+		;
 	while (job->groups.alive)
 		group_release(job->groups.alive);
 	if (job->slabs.devices)

@@ -21,6 +21,7 @@
 #include "job/lock_repair.h"
 #include "job/mail.h"
 #include "base/handle.h"
+#include "job/kept_memory.h"
 #include "verbs/layout.h"
 #include "job/mem.h"
 #include "oriel.h"
@@ -97,6 +98,7 @@ struct oriel_job {
 	struct directory directory;
 	struct allocations allocations;
 	struct region_table *region_tables; /* of dynamic windows that have been freed */
+	struct kept_memory kept_memory;     /* of allocated ones */
 	struct holdings holdings;
 };
 

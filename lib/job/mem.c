@@ -83,6 +83,16 @@ static int insert(struct mem_table *table, const struct mem_region *region)
 	return 0;
 }
 
+static int insert_locking(struct mem_table *table, const struct mem_region *region)
+{
+	int rc;
+
+	pthread_rwlock_wrlock(&table->lock);
+	rc = insert(table, region);
+	pthread_rwlock_unlock(&table->lock);
+	return rc;
+}
+
 int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
@@ -90,9 +100,7 @@ int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct regis
 
 	if (rc)
 		return rc;
-	pthread_rwlock_wrlock(&table->lock);
-	rc = insert(table, &region);
-	pthread_rwlock_unlock(&table->lock);
+	rc = insert_locking(table, &region);
 	if (rc) {
 		mem_deregister(table, &region.registration);
 		return rc;
@@ -100,6 +108,13 @@ int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct regis
 	*registration = region.registration;
 	*read_only = region.read_only;
 	return 0;
+}
+
+int mem_add_again(struct mem_table *table, void *base, size_t size_bytes, const struct registration *registration)
+{
+	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes, .registration = *registration };
+
+	return insert_locking(table, &region);
 }
 
 void mem_forget(struct mem_table *table, const struct registration *registration)

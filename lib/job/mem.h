@@ -56,6 +56,9 @@ int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_byt
  */
 int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only);
 
+/* Enter memory that mem_forget has taken out and that is still registered. ERRORS: ORIEL_ERR_MEMORY. */
+int mem_add_again(struct mem_table *table, void *base, size_t size_bytes, const struct registration *registration);
+
 /* Take the region out of the table; mem_deregister does the rest, later. */
 void mem_forget(struct mem_table *table, const struct registration *registration);
 void mem_deregister(const struct mem_table *table, struct registration *registration);

@@ -220,7 +220,7 @@ static int free_barrier(struct oriel_win *win)
 	uint8_t id[16];
 
 	if (!win->free_coll.job) {
-		coll_id(id, win->id, 0, COLL_FREE);
+		coll_id_within(id, win->id, 0, COLL_FREE);
 		coll_begin(&win->free_coll, win->job, win->group, id, 0, 0);
 		win->free_coll.has_gone = has_gone;
 		win->free_coll.has_gone_arg = win;
@@ -339,7 +339,7 @@ int oriel_win_free(oriel_win **win)
 	reuse = rc == 0;
 	if (reuse)
 		rc = refusal_tell(&(*win)->refusals);
-	window_release(*win);
+	window_release(*win, reuse);
 	window_give_slot(job, slot, reuse);
 	*win = NULL;
 	return rc ? err_in(rc, "oriel_win_free") : 0;

@@ -96,26 +96,43 @@ static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t s
 	return *win ? 0 : err_set(ORIEL_ERR_MEMORY, "%s: out of memory", call);
 }
 
-/* Release everything but flag words and slot. */
-void window_release(struct oriel_win *win)
+/* Nobody finds it as the origin of operations any more, and none that did is under way. */
+static void withdraw_memory(struct oriel_win *win)
 {
 	struct oriel_job *job = win->job;
 
+	if (!is_registered(&win->memory.registration))
+		return;
+	if (!win->memory.mappable)
+		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
+	mem_forget(&job->mems, &win->memory.registration);
+	peers_drain_zero_copy(job); /* of other windows */
+}
+
+static void release_memory(struct oriel_win *win, bool reuse)
+{
+	const struct window_memory *memory = &win->memory;
+	const struct kept_piece piece = { memory->base, memory->size_bytes, memory->fd, memory->registration };
+
+	withdraw_memory(win);
+	if (reuse && memory->allocated && is_registered(&memory->registration)) {
+		kept_memory_give(win->job, &piece);
+		return;
+	}
+	mem_deregister(&win->job->mems, &win->memory.registration);
+	if (memory->allocated && memory->base) {
+		munmap(memory->base, memory->mapped_bytes);
+		close(memory->fd);
+	}
+}
+
+void window_release(struct oriel_win *win, bool reuse)
+{
 	release_epoch_mrs(win);
 	locks_free(win);
 	links_free(win);
 	regions_close(win);
-	if (is_registered(&win->memory.registration) && !win->memory.mappable)
-		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
-	if (is_registered(&win->memory.registration)) {
-		mem_forget(&job->mems, &win->memory.registration);
-		peers_drain_zero_copy(job); /* operations on other windows may use this memory as their origin */
-		mem_deregister(&job->mems, &win->memory.registration);
-	}
-	if (win->memory.allocated && win->memory.base) {
-		munmap(win->memory.base, win->memory.mapped_bytes);
-		close(win->memory.fd);
-	}
+	release_memory(win, reuse);
 	shared_close(&win->shared);
 	far_watch_destroy(&win->far_watch);
 	signals_close(win);
@@ -131,11 +148,36 @@ void window_release(struct oriel_win *win)
 	handle_release(HANDLE_WIN, win);
 }
 
+static int make_memory(struct window_memory *memory)
+{
+	void *base;
+	int rc = map_memory_file("oriel-window", memory->mapped_bytes, &base, &memory->fd);
+
+	memory->base = base;
+	return rc;
+}
+
+/* What has been kept is not to be what another window lacks. */
+static int make_or_take_memory(struct oriel_job *job, struct window_memory *memory)
+{
+	struct kept_piece piece;
+	int rc;
+
+	if (kept_memory_take(job, memory->size_bytes, &piece)) {
+		memory->base = piece.base;
+		memory->fd = piece.fd;
+		memory->registration = piece.registration;
+		return 0;
+	}
+	do
+		rc = make_memory(memory);
+	while (rc && kept_memory_release_one(job));
+	return rc;
+}
+
 static int allocate_memory(struct oriel_win *win)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *base;
-	int rc;
 
 	win->memory.allocated = true;
 	win->memory.mappable = true;
@@ -144,9 +186,7 @@ static int allocate_memory(struct oriel_win *win)
 	if (win->memory.size_bytes > SIZE_MAX - page)
 		return err_set(ORIEL_ERR_MEMORY, "%zu bytes cannot be allocated", win->memory.size_bytes);
 	win->memory.mapped_bytes = round_up(win->memory.size_bytes, page);
-	rc = map_memory_file("oriel-window", win->memory.mapped_bytes, &base, &win->memory.fd);
-	win->memory.base = base;
-	return rc;
+	return make_or_take_memory(win->job, &win->memory);
 }
 
 /*
@@ -218,6 +258,22 @@ static void count_window(struct oriel_job *job, int change)
 	pthread_mutex_unlock(&job->lock);
 }
 
+/* What has been kept is registered. */
+static int open_memory(struct oriel_win *win)
+{
+	struct window_memory *memory = &win->memory;
+	struct mem_table *mems = &win->job->mems;
+	int rc = 0;
+
+	if (is_registered(&memory->registration))
+		rc = mem_add_again(mems, memory->base, memory->size_bytes, &memory->registration);
+	else if (memory->size_bytes > 0)
+		rc = mem_add(mems, memory->base, memory->size_bytes, &memory->registration, &memory->read_only);
+	if (is_registered(&memory->registration) && !memory->mappable)
+		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
+	return rc;
+}
+
 /* Slot and memory of the window; with the slot taken, also on failure, *slot_taken. */
 static int open_window(struct oriel_win *win, bool *slot_taken)
 {
@@ -226,11 +282,8 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 	*slot_taken = rc == 0;
 	if (rc == 0)
 		count_window(win->job, 1);
-	if (rc == 0 && win->memory.size_bytes > 0)
-		rc = mem_add(&win->job->mems, win->memory.base, win->memory.size_bytes, &win->memory.registration,
-		             &win->memory.read_only);
-	if (is_registered(&win->memory.registration) && !win->memory.mappable)
-		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
+	if (rc == 0)
+		rc = open_memory(win);
 	if (rc == 0)
 		rc = signals_open(win);
 	if (rc == 0)
@@ -259,7 +312,7 @@ static int create_barrier(struct oriel_win *win, int vote, const char *call)
 	struct wait wait;
 	uint8_t id[16];
 
-	coll_id(id, win->id, 0, COLL_CREATE);
+	coll_id_within(id, win->id, 0, COLL_CREATE);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
 	coll.agreed = hints_to_agree(&win->info);
 	wait_begin(&wait, win->job, call, win);
@@ -312,7 +365,7 @@ static int create_window(struct oriel_win *win, struct oriel_win **out, const ch
 		rc = create_together(win, call);
 	}
 	if (rc) {
-		window_release(win);
+		window_release(win, false);
 		return err_in(rc, call);
 	}
 	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */

@@ -15,8 +15,11 @@ void window_hide(struct oriel_win *win);
 /* Whether oriel_win_free would be told that an epoch is in its way. */
 bool window_free_refused(struct oriel_win *win);
 
-/* Release everything but flag words and slot. */
-void window_release(struct oriel_win *win);
+/*
+ * Release everything but flag words and slot. Memory of ours may serve another window, unless (reuse
+ * false) writes of a lost member might still come.
+ */
+void window_release(struct oriel_win *win, bool reuse);
 
 /*
  * The window no longer counts; its slot may serve another, unless (reuse false) writes of a lost

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -233,6 +234,22 @@ static void shared_part_stays(struct leaving *l)
 	CHECK_RC(m, ORIEL_ERR_PEER, free_window(l, &l->w.win));
 }
 
+/* W7: writes of the victim's might still come: what it could reach serves no other window. */
+static void allocated_memory_goes(struct leaving *l)
+{
+	struct multi *m = &l->m;
+	oriel_win *win;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate(100, 1, NULL, m->group, &base, &win));
+	multi_warm(m, win);
+	multi_sync(m);
+	if (m->rank == VICTIM)
+		die(l);
+	CHECK_RC(m, ORIEL_ERR_PEER, free_window(l, &win));
+	CHECK(m, msync(base, 1, MS_ASYNC) != 0); /* not mapped any more */
+}
+
 /* The victim closes every descriptor it has: no process ends by that, and all are told, itself too. */
 static void close_all(struct leaving *l)
 {
@@ -389,6 +406,7 @@ static const struct what whats[] = {
 	{ "others_finalize", others_finalize },
 	{ "one_has_left", one_has_left },
 	{ "SW6_shared_part_stays", shared_part_stays },
+	{ "W7_allocated_memory_goes", allocated_memory_goes },
 };
 
 #define WHATS (sizeof(whats) / sizeof(whats[0]))

@@ -8,10 +8,12 @@
 #include "multi.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "job/job.h"
@@ -273,11 +275,85 @@ static void create_and_free_leak_nothing(struct multi *m)
 		fprintf(stderr, "# mappings: %zu, were %zu\n", mappings(), maps);
 }
 
+#define KEPT_BYTES 5000
+
+/* Whether the memory is found as a registered origin of operations. */
+static bool is_found(struct multi *m, void *base, size_t size_bytes)
+{
+	return mem_find(&m->job->mems, 0, base, size_bytes, true) != 0;
+}
+
+/* W8: what is kept of windows that have been freed is the memory of a few, of which the last freed serves first. */
+static void few_pieces_are_kept(struct multi *m)
+{
+	enum { COUNT = KEPT_PIECES_MAX + 2 };
+	oriel_win *win[COUNT];
+	void *base[COUNT], *again;
+
+	for (int i = 0; i < COUNT; i++)
+		CHECK_OK(m, oriel_win_allocate(KEPT_BYTES, 1, NULL, m->group, &base[i], &win[i]));
+	for (int i = 0; i < COUNT; i++) {
+		CHECK(m, is_found(m, base[i], KEPT_BYTES));
+		CHECK_OK(m, oriel_win_free(&win[i]));
+		CHECK(m, !is_found(m, base[i], 1));
+	}
+	CHECK(m, m->job->kept_memory.count == KEPT_PIECES_MAX);
+	CHECK_OK(m, oriel_win_allocate(KEPT_BYTES + 1, 1, NULL, m->group, &again, &win[0])); /* of another size */
+	CHECK(m, m->job->kept_memory.count == KEPT_PIECES_MAX);
+	CHECK_OK(m, oriel_win_allocate(KEPT_BYTES, 1, NULL, m->group, &again, &win[1]));
+	CHECK(m, again == base[COUNT - 1] && is_found(m, again, KEPT_BYTES));
+	CHECK(m, m->job->kept_memory.count == KEPT_PIECES_MAX - 1);
+	use(m, win[1]);
+	CHECK_OK(m, oriel_win_free(&win[0]));
+	CHECK_OK(m, oriel_win_free(&win[1]));
+}
+
+#define DESCRIPTORS 4096
+
+/* Take all descriptors that there are yet; their number. */
+static int take_descriptors(int taken[DESCRIPTORS])
+{
+	int count = 0;
+
+	while (count < DESCRIPTORS && (taken[count] = fcntl(0, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	return count;
+}
+
+/* What is kept is not what a window lacks: of descriptors, here. */
+static void what_is_kept_is_given_up(struct multi *m)
+{
+	static int taken[DESCRIPTORS];
+	struct rlimit before, few;
+	oriel_win *win;
+	void *base;
+	int count;
+
+	CHECK_OK(m, oriel_win_allocate(KEPT_BYTES, 1, NULL, m->group, &base, &win));
+	use(m, win);
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK(m, m->job->kept_memory.count > 0);
+	getrlimit(RLIMIT_NOFILE, &before);
+	few = before;
+	few.rlim_cur = DESCRIPTORS;
+	setrlimit(RLIMIT_NOFILE, &few);
+	count = take_descriptors(taken);
+	CHECK(m, count < DESCRIPTORS);
+	CHECK_OK(m, oriel_win_allocate(20 * KEPT_BYTES, 1, NULL, m->group, &base, &win));
+	while (count > 0)
+		close(taken[--count]);
+	setrlimit(RLIMIT_NOFILE, &before);
+	use(m, win);
+	CHECK_OK(m, oriel_win_free(&win));
+}
+
 static const struct multi_case cases[] = {
 	{ "W6_memory_grows_with_peers_not_ranks", 0, grows_with_peers_not_ranks },
 	{ "W8_cost_of_an_extra_window", 4, cost_of_an_extra_window },
 	{ "W8_create_and_free_leak_nothing", 2, create_and_free_leak_nothing },
 	{ "W8_thousands_of_windows", 2, thousands_of_windows },
+	{ "W8_few_pieces_are_kept", 2, few_pieces_are_kept },
+	{ "W8_what_is_kept_is_given_up", 2, what_is_kept_is_given_up },
 };
 
 int main(int argc, char **argv)

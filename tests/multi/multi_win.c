@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "job/kept_memory.h"
+
 enum { FREED, LIVES };
 
 #define GUARD 64 /* bytes around a window's memory that nobody may touch */
@@ -177,24 +179,36 @@ static void any_memory(struct multi *m)
 	munmap(anonymous, 1 << 20);
 }
 
-/* W4: memory of the library: zeroed, aligned, gone after free. */
+/* Whether the other rank's part is mapped here. */
+static bool use_allocated(struct multi *m, size_t size)
+{
+	uint8_t *data = multi_alloc(size);
+	void *base, *there = NULL;
+	oriel_win *win;
+	size_t bytes, unit;
+
+	multi_fill(data, size, size);
+	CHECK_OK(m, oriel_win_allocate(size, 1, NULL, m->group, &base, &win));
+	CHECK(m, (uintptr_t)base % (uintptr_t)sysconf(_SC_PAGESIZE) == 0 && multi_all(base, size, 0));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK_OK(m, oriel_put(win, data, size, 1 - m->rank, 0));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK(m, multi_holds(base, size, size));
+	CHECK_OK(m, oriel_win_shared_query(win, 1 - m->rank, &there, &bytes, &unit));
+	CHECK(m, !there || multi_holds(there, size, size));
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK(m, size <= KEPT_PIECE_BYTES_MAX || msync(base, 1, MS_ASYNC) != 0); /* not mapped any more */
+	free(data);
+	return there;
+}
+
+/* W4: memory of the library: zeroed, also what a window before has had; aligned; gone after free, if it is large. */
 static void allocated_memory(struct multi *m)
 {
 	for (size_t size = 1; size < 3000000; size = size * 7 + 3) {
-		uint8_t *data = multi_alloc(size);
-		oriel_win *win;
-		void *base;
+		bool mapped = use_allocated(m, size);
 
-		multi_fill(data, size, size);
-		CHECK_OK(m, oriel_win_allocate(size, 1, NULL, m->group, &base, &win));
-		CHECK(m, (uintptr_t)base % (uintptr_t)sysconf(_SC_PAGESIZE) == 0 && multi_all(base, size, 0));
-		CHECK_OK(m, oriel_win_fence(win, 0));
-		CHECK_OK(m, oriel_put(win, data, size, 1 - m->rank, 0));
-		CHECK_OK(m, oriel_win_fence(win, 0));
-		CHECK(m, multi_holds(base, size, size));
-		CHECK_OK(m, oriel_win_free(&win));
-		CHECK(m, msync(base, 1, MS_ASYNC) != 0); /* not mapped any more */
-		free(data);
+		CHECK(m, use_allocated(m, size) == mapped);
 	}
 }
 

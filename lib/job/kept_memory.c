@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* kept_memory.c - see kept_memory.h. */
+#include "job/kept_memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "job/job.h"
+
+static void release(struct oriel_job *job, struct kept_piece piece)
+{
+	devices_deregister(&job->devices, &piece.registration);
+	munmap(piece.base, piece.size_bytes);
+	close(piece.fd);
+}
+
+/* The caller holds job->lock. */
+static struct kept_piece take_out(struct kept_memory *kept, uint32_t at)
+{
+	struct kept_piece piece = kept->list[at];
+
+	kept->count--;
+	memmove(&kept->list[at], &kept->list[at + 1], (kept->count - at) * sizeof(piece));
+	return piece;
+}
+
+bool kept_memory_take(struct oriel_job *job, size_t size_bytes, struct kept_piece *piece)
+{
+	struct kept_memory *kept = &job->kept_memory;
+	bool found = false;
+
+	pthread_mutex_lock(&job->lock);
+	for (uint32_t i = kept->count; i-- > 0 && !found;) {
+		found = kept->list[i].size_bytes == size_bytes;
+		if (found)
+			*piece = take_out(kept, i);
+	}
+	pthread_mutex_unlock(&job->lock);
+	if (found)
+		memset(piece->base, 0, piece->size_bytes);
+	return found;
+}
+
+static bool keep(struct oriel_job *job, const struct kept_piece *piece)
+{
+	struct kept_memory *kept = &job->kept_memory;
+	bool room;
+
+	pthread_mutex_lock(&job->lock);
+	room = kept->count < KEPT_PIECES_MAX;
+	if (room)
+		kept->list[kept->count++] = *piece;
+	pthread_mutex_unlock(&job->lock);
+	return room;
+}
+
+void kept_memory_give(struct oriel_job *job, const struct kept_piece *piece)
+{
+	if (piece->size_bytes > KEPT_PIECE_BYTES_MAX) {
+		release(job, *piece);
+		return;
+	}
+	while (!keep(job, piece))
+		kept_memory_release_one(job);
+}
+
+bool kept_memory_release_one(struct oriel_job *job)
+{
+	struct kept_piece piece = { .base = NULL };
+
+	pthread_mutex_lock(&job->lock);
+	if (job->kept_memory.count > 0)
+		piece = take_out(&job->kept_memory, 0);
+	pthread_mutex_unlock(&job->lock);
+	if (piece.base)
+		release(job, piece);
+	return piece.base;
+}

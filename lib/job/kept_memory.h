@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * kept_memory.h - memory of allocated windows that have been freed, for later ones
+ *
+ * DESIGN NOTES
+ *
+ * A memory file that is made, registered and given back costs several times what the rest of a window
+ * does, and programs make windows of the same size again and again. So the last few that were freed,
+ * if they are not large, are kept as they are: mapped, registered, with the same keys. They serve windows
+ * of just that size, since a region is a window, to the byte (reach_region). It is as with a
+ * window's slot (directory.c): all members have been at the free barrier, nobody has a write under way
+ * or ever makes another. Where one has been lost, nothing is kept.
+ */
+#ifndef ORIEL_KEPT_MEMORY_H
+#define ORIEL_KEPT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "verbs/devices.h"
+
+#define KEPT_PIECES_MAX 4
+#define KEPT_PIECE_BYTES_MAX ((size_t)1 << 20) /* what is larger is worth more to others than to us */
+
+struct oriel_job;
+
+/* Of a memory file, registered for peers, in no table of memory. */
+struct kept_piece {
+	void *base;
+	size_t size_bytes; /* of the window; mapped are whole pages */
+	int fd;
+	struct registration registration;
+};
+
+/* Guarded by job->lock. */
+struct kept_memory {
+	struct kept_piece list[KEPT_PIECES_MAX]; /* the oldest first */
+	uint32_t count;
+};
+
+/* A piece of just that size, zeroed; false: there is none. */
+bool kept_memory_take(struct oriel_job *job, size_t size_bytes, struct kept_piece *piece);
+
+/* Keep it, or release it. */
+void kept_memory_give(struct oriel_job *job, const struct kept_piece *piece);
+
+/* Release the oldest one, because memory is short, or the job ends; false: there is none. */
+bool kept_memory_release_one(struct oriel_job *job);
+
+#endif
