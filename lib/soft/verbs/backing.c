@@ -26,6 +26,8 @@
 #include "soft/verbs/procmap.h"
 #include "soft/verbs/unseen.h"
 
+#define LIKELY_DESCRIPTORS 4
+
 struct file {
 	struct file *next;
 	dev_t dev;
@@ -95,27 +97,45 @@ static int open_by_path(const char *path, dev_t dev, ino_t ino)
 	return fd;
 }
 
+/* A descriptor of our own if this one is of the file. Another thread may close it meanwhile, and open something else. */
+static int take_descriptor(int fd, dev_t dev, ino_t ino)
+{
+	int found = same_file(fd, dev, ino) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (found < 0 || same_file(found, dev, ino))
+		return found;
+	close(found);
+	return -1;
+}
+
+/*
+ * The lowest number that is free goes to whoever opens something: a file that has just been made lies a little
+ * below the directory. Thousands of others need not be looked at.
+ */
+static int search_descriptors(DIR *dir, dev_t dev, ino_t ino)
+{
+	struct dirent *entry;
+	int found = -1;
+
+	for (int fd = dirfd(dir) - 1; found < 0 && fd >= 0 && fd >= dirfd(dir) - LIKELY_DESCRIPTORS; fd--)
+		found = take_descriptor(fd, dev, ino);
+	while (found < 0 && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.')
+			found = take_descriptor(atoi(entry->d_name), dev, ino);
+	}
+	return found;
+}
+
 static int open_by_descriptor(dev_t dev, ino_t ino)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-	int found = -1;
+	int found;
 
 	if (!dir)
 		return -1;
 	/* Other threads may open and close what is looked at here. */
 	soft_unseen_begin();
-	while (found < 0 && (entry = readdir(dir))) {
-		int fd = atoi(entry->d_name);
-
-		if (entry->d_name[0] != '.' && same_file(fd, dev, ino))
-			found = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		/* Another thread may have closed it in between, and opened something else. */
-		if (found >= 0 && !same_file(found, dev, ino)) {
-			close(found);
-			found = -1;
-		}
-	}
+	found = search_descriptors(dir, dev, ino);
 	soft_unseen_end();
 	closedir(dir);
 	return found;
