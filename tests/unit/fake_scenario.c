@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake_malloc.h"
 
@@ -254,6 +255,7 @@ struct passive {
 };
 
 static uint8_t *attached_at[2]; /* told beside the library; the ranks are threads */
+static bool attached_used[2];   /* the other rank is at it */
 
 static void put_and_get(struct passive *state, oriel_win *win, size_t disp)
 {
@@ -301,26 +303,47 @@ static void lock_epochs(struct passive *state)
 	AGAIN(state, oriel_win_unlock_all(state->win));
 }
 
+static void use_attached(struct passive *state, int owner)
+{
+	uint8_t *there;
+
+	__atomic_store_n(&attached_used[owner], true, __ATOMIC_SEQ_CST);
+	there = __atomic_load_n(&attached_at[owner], __ATOMIC_SEQ_CST);
+	if (there && AGAIN(state, oriel_win_lock(state->dynamic, ORIEL_LOCK_SHARED, owner, 0)) == 0) {
+		put_and_get(state, state->dynamic, (size_t)(uintptr_t)there);
+		AGAIN(state, oriel_win_unlock(state->dynamic, owner));
+	}
+	__atomic_store_n(&attached_used[owner], false, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * A rank whose fence has failed may come here while the other is at the memory and knows of nothing. That one is waited
+ * for, unless it waits for us.
+ */
+static bool take_back(int rank)
+{
+	bool attached = __atomic_exchange_n(&attached_at[rank], NULL, __ATOMIC_SEQ_CST);
+
+	for (int i = 0; i < 1000 && __atomic_load_n(&attached_used[rank], __ATOMIC_SEQ_CST); i++)
+		usleep(1000);
+	return attached;
+}
+
 static void use_dynamic(struct passive *state)
 {
 	int rank = state->rank->rank;
-	uint8_t *there;
 
 	if (CALL(state, oriel_win_create_dynamic(NULL, state->world, &state->dynamic))) {
 		fake_world_ended(state->rank->world, rank, "exited with status 1");
 		return;
 	}
 	if (AGAIN(state, oriel_win_attach(state->dynamic, state->attached, COPIED_BYTES)) == 0)
-		__atomic_store_n(&attached_at[rank], state->attached, __ATOMIC_RELEASE);
+		__atomic_store_n(&attached_at[rank], state->attached, __ATOMIC_SEQ_CST);
 	AGAIN(state, oriel_win_fence(state->dynamic, 0));
-	there = __atomic_load_n(&attached_at[1 - rank], __ATOMIC_ACQUIRE);
-	if (state->rank->last == 0 && there &&
-	    AGAIN(state, oriel_win_lock(state->dynamic, ORIEL_LOCK_SHARED, 1 - rank, 0)) == 0) {
-		put_and_get(state, state->dynamic, (size_t)(uintptr_t)there);
-		AGAIN(state, oriel_win_unlock(state->dynamic, 1 - rank));
-	}
+	if (state->rank->last == 0)
+		use_attached(state, 1 - rank);
 	AGAIN(state, oriel_win_fence(state->dynamic, 0));
-	if (__atomic_exchange_n(&attached_at[rank], NULL, __ATOMIC_ACQ_REL))
+	if (take_back(rank))
 		AGAIN(state, oriel_win_detach(state->dynamic, state->attached));
 	AGAIN(state, oriel_win_free(&state->dynamic));
 }
@@ -346,6 +369,7 @@ void scenario_passive(struct rank *rank)
 	state->rank = rank;
 	rank->step = "job_open";
 	attached_at[rank->rank] = NULL;
+	attached_used[rank->rank] = false;
 	if (rank_note(rank, "job_open", rank_join(rank, rank->arg)) == 0) {
 		fill(state->mine, COPIED_BYTES, rank->rank, 5);
 		use_passive(state);
