@@ -6,7 +6,8 @@
  * once, but each time the process is looked up and the right to touch it is checked. Its memory as a
  * file was checked when it was opened, and cannot become another process's; it copies twice, through
  * a page. Up to a page it is faster by a fifth. Like a NIC, and unlike the other, it does not ask how
- * the pages are protected now.
+ * the pages are protected now. The second copy is the kernel's memcpy, which is one instruction where the
+ * processor says that this is fast for few bytes too; else it stores some of them twice, and is not used.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -15,6 +16,9 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "soft/verbs/copy.h"
 #include "soft/verbs/key.h"
@@ -23,6 +27,7 @@
 
 enum {
 	VM_RANGES = SOFT_MAX_SGE,
+	CPUID_FAST_SHORT_MOVES = 1 << 4, /* FSRM, in edx of leaf 7 */
 };
 
 bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov)
@@ -165,6 +170,17 @@ int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length)
 int soft_file_read(int fd, uint64_t raddr, void *here, size_t length)
 {
 	return file_moved(pread(fd, here, length, (off_t)raddr), length);
+}
+
+bool soft_file_writes_once(void)
+{
+#if defined(__x86_64__)
+	uint32_t a, b, c, d = 0;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & CPUID_FAST_SHORT_MOVES;
+#else
+	return false;
+#endif
 }
 
 /* Part of our ranges, from `skip` bytes on; how many. */

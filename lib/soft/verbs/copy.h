@@ -3,6 +3,7 @@
 #ifndef SOFT_COPY_H
 #define SOFT_COPY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,12 @@
 
 enum {
 	SOFT_COPY_PIECE = 128 << 10, /* bytes */
+	SOFT_COPY_WORDS = 64,        /* bytes: up to here word by word */
 };
+
+/* Words that may lie anywhere and belong to anything. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) soft_word64;
+typedef uint32_t __attribute__((aligned(1), may_alias)) soft_word32;
 
 /* Local ranges turned into pointers; false: protection error. */
 bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov);
@@ -22,19 +28,40 @@ bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov);
 
 /*
- * Words are placed in one piece, as a NIC places them; the rest is memcpy's business, in pieces: of
- * a megabyte it takes another way, which is 15 % slower between two caches.
+ * Few bytes, as a NIC places them: words in one piece, each byte once, and the last one last. memcpy stores some twice,
+ * of 16 bytes all: who sees them and puts something else in their place would find it overwritten. Volatile, or the
+ * compiler would make it memcpy again.
+ */
+static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t length)
+{
+	for (; length >= sizeof(uint64_t); length -= sizeof(uint64_t)) {
+		*(volatile soft_word64 *)to = *(const soft_word64 *)from;
+		to += sizeof(uint64_t);
+		from += sizeof(uint64_t);
+	}
+	if (length >= sizeof(uint32_t)) {
+		*(volatile soft_word32 *)to = *(const soft_word32 *)from;
+		to += sizeof(uint32_t);
+		from += sizeof(uint32_t);
+		length -= sizeof(uint32_t);
+	}
+	for (; length > 0; length--)
+		*(volatile uint8_t *)to++ = *from++;
+}
+
+/*
+ * Many bytes are memcpy's business, in pieces: of a megabyte it takes another way, which is 15 % slower between two
+ * caches. The last ones come behind them: programs look at these, and then have it all.
  */
 static inline void soft_copy(void *to, const void *from, size_t length)
 {
-	if (length == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t));
-	else if (length == sizeof(uint32_t))
-		memcpy(to, from, sizeof(uint32_t));
-	else
-		for (size_t done = 0; done < length; done += SOFT_COPY_PIECE)
-			memcpy((uint8_t *)to + done, (const uint8_t *)from + done,
-			       length - done < SOFT_COPY_PIECE ? length - done : SOFT_COPY_PIECE);
+	size_t first = length > SOFT_COPY_WORDS ? length - sizeof(uint64_t) : 0;
+
+	for (size_t done = 0; done < first; done += SOFT_COPY_PIECE)
+		memcpy((uint8_t *)to + done, (const uint8_t *)from + done,
+		       first - done < SOFT_COPY_PIECE ? first - done : SOFT_COPY_PIECE);
+	atomic_thread_fence(memory_order_release);
+	soft_copy_words((uint8_t *)to + first, (const uint8_t *)from + first, length - first);
 }
 
 /* Copy between our ranges, starting `skip` bytes in, and contiguous memory. */
@@ -47,6 +74,8 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
 /* Few bytes, in one range; `fd` is the other process's memory as a file. 0 or an errno value. */
 int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length);
 int soft_file_read(int fd, uint64_t raddr, void *here, size_t length);
+/* Whether the kernel writes each byte of the file once, as soft_copy_words does. */
+bool soft_file_writes_once(void);
 /* From several ranges there to several here, starting `skip` bytes in; 0 or an errno value. */
 int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
                   uint64_t skip);

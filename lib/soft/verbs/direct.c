@@ -91,7 +91,8 @@ static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
 
 static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
 {
-	return op->length <= FILE_MAX && op->nsge == 1 && out->memory_fd >= 0;
+	return op->length <= FILE_MAX && op->nsge == 1 && out->memory_fd >= 0 &&
+	       (op->opcode != IBV_WR_RDMA_WRITE || out->writes_file);
 }
 
 /* 0 or an errno value. */

@@ -35,6 +35,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/gone.h"
 #include "soft/verbs/join.h"
@@ -158,6 +159,7 @@ static int out_answer(struct soft_out *out)
 	out->can_vm = soft_peer_probe_vm(out->peer.pid, welcome.probe);
 	if (out->can_vm)
 		out->memory_fd = soft_peer_open_memory(out->peer.pid, welcome.probe);
+	out->writes_file = soft_file_writes_once();
 	atomic_store(&out->answered, true);
 	return 0;
 }
