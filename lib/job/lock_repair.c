@@ -22,7 +22,9 @@
  *               drawn none. A living INTENT puts it off until its owner has gone on, which takes no other
  *               rank's doing.
  *
- * The word of a dead member is marked (LOCK_EXAMINED) at the first look, in a byte that nobody else looks at;
+ * Where a device may place words twice a ticket is passed on only when who was served before is out (lock_words.c).
+ *
+ * The word of a dead member is marked (LOCK_EXAMINED) at the first look;
  * that of an INTENT then has in `ticket` the value serving had: if it has moved since, the dead rank had
  * not been the holder. Where several are dead at INTENT nobody knows whose the ticket is that is passed on:
  * there is an orphan as soon as one of them can have been its holder. tests/models/lock_model.py has all of it.
@@ -82,14 +84,36 @@ static bool repair_reader(struct lock_header *header, struct lock_member *member
 	return true;
 }
 
-static bool repair_ticket(struct lock_header *header, struct lock_member *member)
+/* The words of a window that are being repaired. */
+struct repair {
+	struct lock_words *words;
+	uint32_t neighbours;
+	bool placed_twice; /* devices_place_twice */
+};
+
+/* Whether who was served before, and is not this one, may place `serving` once more. */
+static bool comes_once_more(const struct repair *repair, const struct lock_member *member, uint64_t serving)
 {
+	for (uint32_t i = 0; repair->placed_twice && i < repair->neighbours; i++) {
+		const struct lock_member *other = lock_table_member(repair->words, i);
+
+		if (other != member && lock_may_still_write(flag_load(&other->state), flag_load(&other->ticket), serving))
+			return true;
+	}
+	return false;
+}
+
+static bool repair_ticket(const struct repair *repair, struct lock_member *member)
+{
+	struct lock_header *header = &repair->words->header;
 	uint64_t ticket = flag_load(&member->ticket), serving = flag_load(&header->serving);
 
 	if (serving < ticket) {
 		flag_store(&member->state, LOCK_EXAMINED | LOCK_TICKET);
 		return false;
 	}
+	if (serving == ticket && comes_once_more(repair, member, serving))
+		return false;
 	if (serving == ticket) {
 		if (!is_examined(member))
 			count_orphan(header);
@@ -99,10 +123,10 @@ static bool repair_ticket(struct lock_header *header, struct lock_member *member
 }
 
 /* Whether a living member may own the ticket `serving`. */
-static bool is_claimed(struct lock_words *words, uint64_t serving, uint32_t neighbours)
+static bool is_claimed(const struct repair *repair, uint64_t serving)
 {
-	for (uint32_t i = 0; i < neighbours; i++) {
-		const struct lock_member *member = lock_table_member(words, i);
+	for (uint32_t i = 0; i < repair->neighbours; i++) {
+		const struct lock_member *member = lock_table_member(repair->words, i);
 		enum lock_state state = state_of(member);
 
 		if (is_examined(member) && state == LOCK_INTENT)
@@ -114,10 +138,10 @@ static bool is_claimed(struct lock_words *words, uint64_t serving, uint32_t neig
 }
 
 /* Whether a dead rank at INTENT can have been the holder: nobody's ticket has been served since it was looked at. */
-static bool is_orphans(struct lock_words *words, uint64_t serving, uint32_t neighbours)
+static bool is_orphans(const struct repair *repair, uint64_t serving)
 {
-	for (uint32_t i = 0; i < neighbours; i++) {
-		const struct lock_member *member = lock_table_member(words, i);
+	for (uint32_t i = 0; i < repair->neighbours; i++) {
+		const struct lock_member *member = lock_table_member(repair->words, i);
 
 		if (is_examined(member) && state_of(member) == LOCK_INTENT && flag_load(&member->ticket) == serving)
 			return true;
@@ -125,9 +149,9 @@ static bool is_orphans(struct lock_words *words, uint64_t serving, uint32_t neig
 	return false;
 }
 
-static bool repair_intent(struct lock_words *words, struct lock_member *member, uint32_t neighbours)
+static bool repair_intent(const struct repair *repair, struct lock_member *member)
 {
-	struct lock_header *header = &words->header;
+	struct lock_header *header = &repair->words->header;
 	uint64_t next, serving;
 
 	if (!is_examined(member)) {
@@ -136,10 +160,12 @@ static bool repair_intent(struct lock_words *words, struct lock_member *member, 
 	}
 	next = flag_load(&header->next);
 	serving = flag_load(&header->serving);
-	if (is_claimed(words, serving, neighbours) || flag_load(&header->serving) != serving)
+	if (is_claimed(repair, serving) || flag_load(&header->serving) != serving)
 		return false;
 	if (serving < next) {
-		if (is_orphans(words, serving, neighbours))
+		if (comes_once_more(repair, member, serving))
+			return false;
+		if (is_orphans(repair, serving))
 			count_orphan(header);
 		pass_on(header);
 	}
@@ -155,9 +181,9 @@ static bool has_stored_its_last(const struct peer *peer, const struct lock_membe
 }
 
 /* One window's word of a dead rank; whether it is in order. */
-static bool repair_member(struct lock_words *words, struct lock_member *member, uint32_t neighbours)
+static bool repair_member(const struct repair *repair, struct lock_member *member)
 {
-	struct lock_header *header = &words->header;
+	struct lock_header *header = &repair->words->header;
 
 	switch (state_of(member)) {
 	case LOCK_ABSENT:
@@ -167,9 +193,9 @@ static bool repair_member(struct lock_words *words, struct lock_member *member, 
 	case LOCK_WAIT:
 		return repair_reader(header, member, flag_load(&header->serving) > flag_load(&member->ticket));
 	case LOCK_TICKET:
-		return repair_ticket(header, member);
+		return repair_ticket(repair, member);
 	case LOCK_INTENT:
-		return repair_intent(words, member, neighbours);
+		return repair_intent(repair, member);
 	case LOCK_GONE:
 		return true;
 	}
@@ -182,11 +208,11 @@ static bool repair_peer(struct oriel_job *job, const struct peer *peer)
 	bool all = true;
 
 	for (uint32_t slot = 0; slot < job->directory.slot_count; slot++) {
-		struct lock_words *words = lock_table_words(job, slot);
-		struct lock_member *member = lock_table_member(words, peer->neighbour);
+		struct repair repair = { lock_table_words(job, slot), job->peers.count, devices_place_twice(&job->devices) };
+		struct lock_member *member = lock_table_member(repair.words, peer->neighbour);
 
 		if (flag_load(&member->state) != LOCK_ABSENT)
-			all &= has_stored_its_last(peer, member) && repair_member(words, member, job->peers.count);
+			all &= has_stored_its_last(peer, member) && repair_member(&repair, member);
 	}
 	return all;
 }

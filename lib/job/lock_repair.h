@@ -8,7 +8,6 @@
 
 #include "job/agenda.h"
 
-#define LOCK_EXAMINED 0x100u /* beside the state of a dead member: it has been looked at */
 
 struct oriel_job;
 struct peer;

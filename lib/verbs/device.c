@@ -245,6 +245,18 @@ static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *
 }
 
 /*
+ * Devices that may store the bytes of a write twice, the second time late: rxe, by the kernel's memcpy, where the
+ * processor has no fast short moves. softverbs does it when its adversary is told to; where it takes the place of a card
+ * it is always taken for one of these.
+ */
+static bool may_place_twice(const struct device *device, const struct ibv_device_attr *attr)
+{
+	const char *name = device_name(device);
+
+	return is_rxe(attr, name) || (is_softverbs(name) && !device_lends(device));
+}
+
+/*
  * rxe: its sender notes that a fence waits just after it has looked for answers, its receiver looks for
  * such a note just after it has taken one. Where the two cross, nobody goes on until the next doorbell.
  */
@@ -326,6 +338,7 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 		device->max_message_bytes = max_message_bytes;
 	device->ack_placed = acks_what_is_placed(&attr, device_name(device));
 	device->fence_stalls = forgets_fences(&attr, device_name(device));
+	device->places_twice = may_place_twice(device, &attr);
 	code = choose_atomics(device, &attr);
 	return code ? code : choose_flag_mode(device, &attr);
 }

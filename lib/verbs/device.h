@@ -68,6 +68,7 @@ struct device {
 	enum atomics_by atomics_by;
 	bool ack_placed;
 	bool fence_stalls; /* a request with IBV_SEND_FENCE may stay where it is */
+	bool places_twice; /* what a write has placed may be placed once more, until the next on its queue pair */
 	bool read_behind;  /* set by whoever opens the job's devices */
 };
 

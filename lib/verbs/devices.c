@@ -47,6 +47,15 @@ int devices_register(const struct devices *devices, void *base, size_t size_byte
 	return 0;
 }
 
+bool devices_place_twice(const struct devices *devices)
+{
+	bool twice = false;
+
+	for (uint32_t i = 0; i < devices->count; i++)
+		twice |= devices->list[i].places_twice;
+	return twice;
+}
+
 const struct device *devices_find(const struct devices *devices, bool lends)
 {
 	for (uint32_t i = 0; i < devices->count; i++) {

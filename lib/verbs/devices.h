@@ -46,6 +46,9 @@ int devices_try_register(const struct devices *devices, void *base, size_t size_
 
 void devices_deregister(const struct devices *devices, struct registration *registration);
 
+/* Whether one of them may place words twice (places_twice). */
+bool devices_place_twice(const struct devices *devices);
+
 /* The one that lends (device_lends), or the one that does not; NULL if there is none. */
 const struct device *devices_find(const struct devices *devices, bool lends);
 

@@ -201,6 +201,19 @@ enum lock_state {
 	LOCK_GONE,   /* has died holding the lock shared, and been counted; by the target */
 };
 
+#define LOCK_EXAMINED 0x100u /* beside the state of a dead member: it has been looked at, and writes no more */
+
+/*
+ * Whether a member with this word can have been in before the writer with ticket `mine`, which is served, and be about to
+ * place its last words once more (lock_words.c).
+ */
+static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_t mine)
+{
+	enum lock_state low = (enum lock_state)(state & 0xff);
+
+	return (low == LOCK_INTENT && !(state & LOCK_EXAMINED)) || (low == LOCK_TICKET && ticket + 1 == mine);
+}
+
 /* Where further members lie; written once. */
 struct lock_more {
 	uint64_t addr;

@@ -38,6 +38,7 @@ int lock_take_control(struct link *link, struct lock *lock)
 	words.addr += control_lock_offset(rounds);
 	lock->control = words;
 	lock->mapper = (uint64_t)getpid() << 32;
+	lock->placed_twice = devices_place_twice(&link->peer->job->devices);
 	lock->header = (struct lock_header *)(void *)reach_word(&link->peer->reach, words);
 	return add_part(link, lock, words, offsetof(struct lock_words, member));
 }
@@ -75,6 +76,7 @@ bool lock_find_word(struct link *link, struct lock *lock)
 {
 	uint32_t place = link->peer->remote_neighbour;
 
+	lock->place = place;
 	for (uint32_t i = 0; i < lock->part_count; i++) {
 		size_t before = i == 0 ? offsetof(struct lock_words, member) : offsetof(struct lock_segment, member);
 

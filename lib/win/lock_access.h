@@ -68,8 +68,10 @@ struct lock {
 	uint64_t patience_ns; /* how long, while others are pressed */
 	uint64_t given_up_ns; /* when a call that had asked for it left by a time-out; 0: none has */
 	uint32_t gone;        /* words of dead readers, counted before the last reading */
+	uint32_t place;       /* of our word among the members */
 	bool exclusive;
-	bool pressed; /* there are other locks of the window */
+	bool placed_twice; /* words may be, see lock_words.c */
+	bool pressed;      /* there are other locks of the window */
 };
 
 /* What this rank knows of the member's lock; NULL: nothing yet. */

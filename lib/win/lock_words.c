@@ -37,6 +37,11 @@
  * member has written its word only after its segment was linked. The count of orphans can be older than
  * the members: those who died as readers leave GONE, and when there is one more the header is read again.
  *
+ * A device may place a word twice (places_twice). If the one who was served has passed the lock on in between, serving
+ * goes back for ever. So there the next one waits, before it is in, and the target before it passes a dead rank's ticket
+ * on, until who was in before has placed ABSENT behind it. That is the rank at TICKET with the ticket before, or one
+ * at INTENT; of the dead whose words have been examined nothing comes any more.
+ *
  * Who waits reads at intervals: the next after half of what the holders before it are going to take, going
  * by what one took lately, and by how long the one that is in has taken; the first in the queue without
  * pause. So each reads a few times, however many wait. It must not be all of that time: then the lock
@@ -170,65 +175,64 @@ static bool reading_due(const struct lock *lock)
 	return lock->number || lock->read_ns == 0 || now_ns() >= lock->read_ns;
 }
 
-/* A state that stands in the way of the writer with ticket `mine`. */
-static bool stands_in_the_way(uint64_t state, uint64_t ticket, uint64_t mine)
+/* Tests of another member's word against our ticket, which is served. */
+typedef bool member_test(const struct lock *lock, uint64_t state, uint64_t ticket);
+
+static bool may_still_write(const struct lock *lock, uint64_t state, uint64_t ticket)
+{
+	return lock->placed_twice && lock_may_still_write(state, ticket, lock->ticket);
+}
+
+static bool stands_in_the_way(const struct lock *lock, uint64_t state, uint64_t ticket)
 {
 	enum lock_state low = state & 0xff;
 
-	return low == LOCK_ASK || (low == LOCK_WAIT && ticket != mine);
+	return low == LOCK_ASK || (low == LOCK_WAIT && ticket != lock->ticket) || may_still_write(lock, state, ticket);
 }
 
-/* Whether no reader is in the way, in one segment, and how many have gone; our own word is INTENT or TICKET. */
-static bool part_is_free(const struct lock *lock, uint32_t i, uint32_t *gone)
+/* A reader that has other locks waits for our ticket. */
+static bool is_pressed(const struct lock *lock, uint64_t state, uint64_t ticket)
 {
-	const struct lock_member *members = lock_part_members(lock, i);
+	return (state & LOCK_PRESSED) && ticket == lock->ticket;
+}
 
-	for (uint32_t k = 0; k < lock_segment_members(i); k++) {
-		uint64_t state =
-			flag_load(&members[k].state); /* pairs with lock_write_state; the ticket was placed before it */
+/* Whether the test holds for any other member; and how many have gone, of those before it. */
+static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone)
+{
+	uint32_t place = 0;
 
-		if ((state & 0xff) && stands_in_the_way(state, flag_load(&members[k].ticket), lock->ticket))
-			return false;
-		*gone += (state & 0xff) == LOCK_GONE;
+	for (uint32_t i = 0; i < lock->part_count; i++) {
+		const struct lock_member *members = lock_part_members(lock, i);
+
+		for (uint32_t k = 0; k < lock_segment_members(i); k++, place++) {
+			uint64_t state =
+				flag_load(&members[k].state); /* pairs with lock_write_state; the ticket was placed before it */
+
+			if ((state & 0xff) && place != lock->place && test(lock, state, flag_load(&members[k].ticket)))
+				return true;
+			*gone += (state & 0xff) == LOCK_GONE;
+		}
 	}
-	return true;
+	return false;
 }
 
 /*
- * Whether the readers are out: 1, 0, or ORIEL_ERR_MEMORY. Those that have died holding it were counted before their
+ * Whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. Those that have died holding it were counted before their
  * words went, but the header is read before the members: it is read again.
  */
-static int readers_are_out(struct link *link, struct lock *lock)
+static int others_are_out(struct link *link, struct lock *lock)
 {
 	int more = lock_find_part(link, lock);
 	uint32_t gone = 0;
 
 	if (more)
 		return more < 0 ? more : 0; /* one segment more to be read */
-	for (uint32_t i = 0; i < lock->part_count; i++) {
-		if (!part_is_free(lock, i, &gone))
-			return 0;
-	}
+	if (any_other(lock, stands_in_the_way, &gone))
+		return 0;
 	if (gone <= lock->gone)
 		return 1;
 	lock->gone = gone;
 	return 0;
-}
-
-/* Whether a reader that has other locks waits for our ticket, which is served. The members have been read. */
-static bool somebody_is_pressed(const struct lock *lock)
-{
-	for (uint32_t i = 0; i < lock->part_count; i++) {
-		const struct lock_member *members = lock_part_members(lock, i);
-
-		for (uint32_t k = 0; k < lock_segment_members(i); k++) {
-			uint64_t state = flag_load(&members[k].state); /* as in part_is_free */
-
-			if ((state & LOCK_PRESSED) && flag_load(&members[k].ticket) == lock->ticket)
-				return true;
-		}
-	}
-	return false;
 }
 
 static int granted(struct lock *lock)
@@ -344,15 +348,17 @@ static int give_turn_away(struct link *link, struct lock *lock)
 static int drain_step(struct link *link, struct lock *lock)
 {
 	uint64_t now = now_ns();
+	uint32_t unused = 0;
 
 	if (lock->drain_ns == 0)
 		lock->drain_ns = now;
-	if (now - lock->drain_ns < lock->patience_ns || !somebody_is_pressed(lock))
+	if (now - lock->drain_ns < lock->patience_ns || !any_other(lock, is_pressed, &unused) ||
+	    any_other(lock, may_still_write, &unused))
 		return 0;
 	return give_turn_away(link, lock);
 }
 
-/* The turn has come, or not; and the readers are out. A reading of all is here. */
+/* The turn has come, or not; and the others are out. A reading of all is here. */
 static int turn_step(struct link *link, struct lock *lock)
 {
 	const struct lock_header *header = &lock->image.header;
@@ -367,7 +373,7 @@ static int turn_step(struct link *link, struct lock *lock)
 	if (lock->serving_ns)
 		note_serving(lock, now_ns()); /* a look that was too late is no sign of long holds */
 	lock->read_ns = 0;
-	rc = readers_are_out(link, lock);
+	rc = others_are_out(link, lock);
 	if (rc)
 		return rc > 0 ? granted(lock) : rc;
 	return lock->phase == PHASE_QUEUED ? drain_step(link, lock) : 0;

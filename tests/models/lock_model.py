@@ -8,7 +8,8 @@ their words, one by one. Checked: nobody is in beside a writer; serving moves on
 repair of a dead one; a writer that comes in has read a count of orphans with every dead holder in it; from
 every state all living ranks can finish. A rank may give up what it waits for, once (`leaves`): it keeps its
 place, does not use the lock when it comes, and passes it on. A reading of `next` may be torn, its halves (of
-one bit and the rest) read one after the other. Last, parts of it are left out one by one, and missed.
+one bit and the rest) read one after the other. A device may place a word twice (`twice`): then who comes in waits until
+whoever was in before has said that it is out. Last, parts of it are left out one by one, and missed.
 
 The last rank's word lies in a second segment of the table, which the target links at any time; it asks no
 earlier.
@@ -22,19 +23,24 @@ import argparse
 import sys
 
 ABSENT, ASK, WAIT, INTENT, TICKET, GONE = range(6)
-HELD, LEAVING, AWAY, PASSING = 50, 51, 52, 53
+HELD, LEAVING, AWAY, PASSING, LEAVING_TWICE, AWAY_TWICE = 50, 51, 52, 53, 54, 55
 WITHOUT = None  # a name of MENDS: that part is left out, and a violation must be found
-MENDS = {  # what is run without it: kinds, rounds, deaths, order of the header's words, leaves
-    "read_again": ("RW", 2, 1, 1, 0),
-    "read_twice": ("WWR", 1, 0, 2, 0),
-    "older_waits_hold": ("RW", 2, 1, 0, 0),
-    "ask_first": ("RW", 2, 1, 0, 0),
-    "living_intent": ("WW", 2, 1, 0, 0),
-    "ticket_first": ("WW", 2, 1, 0, 0),
-    "count_again": ("RW", 1, 1, 0, 0),
-    "any_of_the_dead": ("WWW", 1, 2, 0, 0),
-    "keeps_its_place": ("WW", 1, 0, 0, 1),
-    "table_behind_ticket": ("WR", 1, 0, 0, 0),
+MENDS = {  # what is run without it: kinds, rounds, deaths, order of the header's words, leaves, twice
+    "read_again": ("RW", 2, 1, 1, 0, 0),
+    "read_twice": ("WWR", 1, 0, 2, 0, 0),
+    "older_waits_hold": ("RW", 2, 1, 0, 0, 0),
+    "ask_first": ("RW", 2, 1, 0, 0, 0),
+    "living_intent": ("WW", 2, 1, 0, 0, 0),
+    "ticket_first": ("WW", 2, 1, 0, 0, 0),
+    "count_again": ("RW", 1, 1, 0, 0, 0),
+    "any_of_the_dead": ("WWW", 1, 2, 0, 0, 0),
+    "keeps_its_place": ("WW", 1, 0, 0, 1, 0),
+    "table_behind_ticket": ("WR", 1, 0, 0, 0, 0),
+    "out_before_in": ("WW", 2, 0, 0, 0, 1),
+    "out_before_in_of_intent": ("WW", 2, 0, 0, 0, 1),
+    "nothing_comes_of_the_dead": ("WW", 1, 1, 0, 0, 1),
+    "out_before_away": ("WWR", 1, 0, 0, 0, 1),
+    "out_before_repair": ("WW", 2, 1, 0, 0, 1),
 }
 
 
@@ -77,7 +83,19 @@ def read_header(memory, known, left):
     return (0, 0, known, memory[4], memory[5], left)
 
 
-def writer(pc, a, b, memory, me, ranks):
+def may_still_write(at, ticket, memory, notes):
+    """Whether the rank can have been in before the writer with that ticket, and not be out."""
+    states, tickets = memory[2], memory[3]
+    if states[at] == INTENT and WITHOUT != "out_before_in_of_intent":
+        return notes[at] is None or WITHOUT == "nothing_comes_of_the_dead"
+    return states[at] == TICKET and tickets[at] == ticket - 1
+
+
+def any_may_write(me, ticket, memory, notes):
+    return any(may_still_write(i, ticket, memory, notes) for i in range(len(notes)) if i != me)
+
+
+def writer(pc, a, b, memory, me, ranks, notes, twice):
     """a: the ticket; b: read_header."""
     serving, following, states, tickets, orphans, linked = memory
     if pc == 0:
@@ -103,11 +121,15 @@ def writer(pc, a, b, memory, me, ranks):
                 return (5, a, put(b, 2, gone)), memory  # the header is read again
             return (PASSING if left else HELD, a, b), memory
         blocked = states[at] == ASK or (states[at] == WAIT and tickets[at] != a and WITHOUT != "older_waits_hold")
+        if twice and WITHOUT != "out_before_in":
+            blocked = blocked or may_still_write(at, a, memory, notes)
         return ((6, a, (at + 1, gone + (states[at] == GONE)) + b[2:]), memory) if not blocked or at == me else None
+    if pc in (LEAVING_TWICE, AWAY_TWICE):
+        return (LEAVING if pc == LEAVING_TWICE else AWAY, a, 0), (a + 1, following, states, tickets, orphans, linked)
     if pc == AWAY:  # the turn is given away, and another ticket drawn
         return (0, 0, 0), (serving, following, put(states, me, ABSENT), tickets, orphans, linked)
     if pc in (HELD, PASSING):
-        return (LEAVING, a, 0), (a + 1, following, states, tickets, orphans, linked)
+        return (LEAVING_TWICE if twice else LEAVING, a, 0), (a + 1, following, states, tickets, orphans, linked)
     return (None, 0, 0), (serving, following, put(states, me, ABSENT), tickets, orphans, linked)
 
 
@@ -122,7 +144,7 @@ def leave(kind, pc, a, b, memory, me):
     return (pc, a, put(b, 5, 1)), memory
 
 
-def repair(memory, who, notes, living, dead):
+def repair(memory, who, notes, living, dead, twice):
     """One look at a dead rank's word; notes[who] is what the first look left: None, or serving then. Atomic, but for
     the scan for a dead INTENT, whose two readings of serving make it so in effect."""
     serving, following, states, tickets, orphans, linked = memory
@@ -135,10 +157,13 @@ def repair(memory, who, notes, living, dead):
             return (serving, following, gone, tickets, orphans, linked), notes
         return (serving, following, put(states, who, GONE), tickets, orphans | {who}, linked), notes
     noted = put(notes, who, serving) if first else notes
+    early = twice and any_may_write(who, serving, memory, noted) and WITHOUT != "out_before_repair"
     if state == TICKET:
         if serving < tickets[who]:
             return memory, noted
         mine = serving == tickets[who]
+        if mine and early:
+            return memory, notes
         return (serving + mine, following, gone, tickets, orphans | {who} if mine and first else orphans, linked), notes
     if any((states[i] == INTENT and WITHOUT != "living_intent") or (states[i] == TICKET and tickets[i] == serving) for i in living):
         return memory, noted
@@ -147,12 +172,14 @@ def repair(memory, who, notes, living, dead):
         return memory, noted
     if serving == following:
         return (serving, following, gone, tickets, orphans, linked), notes
+    if early:
+        return memory, noted
     maybe = {who} if WITHOUT == "any_of_the_dead" else {i for i in dead if states[i] == INTENT}
     counted = orphans | {i for i in maybe if noted[i] == serving}  # whose it was nobody knows
     return (serving + 1, following, gone, tickets, counted, linked), notes
 
 
-def run(kinds, rounds, deaths, order, leaves, limit):
+def run(kinds, rounds, deaths, order, leaves, twice, limit):
     ranks = len(kinds)
     first = 2 if order == 2 else 1  # a carry comes with the second ticket that is drawn
     memory = (first, first, (ABSENT,) * ranks, (0,) * ranks, frozenset(), False)
@@ -180,10 +207,14 @@ def run(kinds, rounds, deaths, order, leaves, limit):
             if len(dead) < deaths:
                 held = holders | {i} if pc == HELD else holders
                 after.append((memory, at, tuple(sorted(dead + (i,))), notes, held, left))
-            if pc == 6 and memory[1] <= ranks * rounds and WAIT in memory[2]:  # it may give its turn away
+            early = twice and pc == 6 and any_may_write(i, a, memory, notes) and WITHOUT != "out_before_away"
+            if pc == 6 and memory[1] <= ranks * rounds and WAIT in memory[2] and not early:  # it may give its turn away
                 away = (memory[0] + 1,) + memory[1:]
-                after.append((away, put(at, i, (AWAY, 0, 0, done)), dead, notes, holders, left))
-            steps = [(reader(pc, a, b, memory, i, order) if kinds[i] == "R" else writer(pc, a, b, memory, i, ranks), left)]
+                after.append((away, put(at, i, (AWAY_TWICE if twice else AWAY, a, 0, done)), dead, notes, holders, left))
+            if kinds[i] == "R":
+                steps = [(reader(pc, a, b, memory, i, order), left)]
+            else:
+                steps = [(writer(pc, a, b, memory, i, ranks, notes, twice), left)]
             if left < leaves:
                 steps.append((leave(kinds[i], pc, a, b, memory, i), left + 1))
             for step, gone in steps:
@@ -192,7 +223,7 @@ def run(kinds, rounds, deaths, order, leaves, limit):
                     word = (0, 0, 0, done + 1) if pc is None else (pc, a, b, done)
                     after.append((new, put(at, i, word), dead, notes, holders, gone))
         for i in dead:
-            new, noted = repair(memory, i, notes, living, dead)
+            new, noted = repair(memory, i, notes, living, dead, twice)
             if (new, noted) != (memory, notes):
                 after.append((new, at, dead, noted, holders, left))
         if all(at[i][3] == rounds for i in living) and all(memory[2][i] in (ABSENT, GONE) for i in dead):
@@ -217,13 +248,17 @@ def run(kinds, rounds, deaths, order, leaves, limit):
 
 
 ORDERS = (0, 1)
-SHORT = [  # kinds, rounds, deaths, leaves, orders
-    ("RW", 2, 1, 0, ORDERS), ("WW", 1, 2, 0, (0,)), ("RRW", 1, 1, 0, (0,)), ("WWR", 1, 1, 0, ORDERS), ("WR", 2, 0, 0, (2,)),
-    ("WWR", 1, 0, 0, (2,)), ("RW", 1, 2, 0, ORDERS), ("RW", 1, 1, 1, (0,)), ("WW", 1, 1, 1, (0,)), ("WR", 1, 1, 1, (0,)),
+SHORT = [  # kinds, rounds, deaths, leaves, orders, twice
+    ("RW", 2, 1, 0, ORDERS, 0), ("WW", 1, 2, 0, (0,), 0), ("RRW", 1, 1, 0, (0,), 0), ("WWR", 1, 1, 0, ORDERS, 0),
+    ("WR", 2, 0, 0, (2,), 0), ("WWR", 1, 0, 0, (2,), 0), ("RW", 1, 2, 0, ORDERS, 0), ("RW", 1, 1, 1, (0,), 0),
+    ("WW", 1, 1, 1, (0,), 0), ("WR", 1, 1, 1, (0,), 0),
+    ("WW", 2, 1, 0, (0,), 1), ("WW", 1, 2, 0, (0,), 1), ("RW", 1, 1, 0, (0,), 1), ("WWR", 1, 0, 0, (0,), 1), ("WW", 1, 1, 1, (0,), 1),
 ]
 FULL = SHORT + [
-    ("WW", 2, 1, 1, (0,)), ("WW", 2, 2, 0, (0,)), ("RWW", 1, 1, 0, ORDERS), ("WWW", 1, 1, 0, (0,)), ("RRW", 2, 0, 0, ORDERS),
-    ("RWW", 1, 2, 0, ORDERS), ("WWW", 1, 2, 0, (0,)), ("RRWW", 1, 0, 0, ORDERS), ("RWW", 2, 0, 1, ORDERS), ("WWR", 2, 0, 0, (2,)),
+    ("WW", 2, 1, 1, (0,), 0), ("WW", 2, 2, 0, (0,), 0), ("RWW", 1, 1, 0, ORDERS, 0), ("WWW", 1, 1, 0, (0,), 0),
+    ("RRW", 2, 0, 0, ORDERS, 0), ("RWW", 1, 2, 0, ORDERS, 0), ("WWW", 1, 2, 0, (0,), 0), ("RRWW", 1, 0, 0, ORDERS, 0),
+    ("RWW", 2, 0, 1, ORDERS, 0), ("WWR", 2, 0, 0, (2,), 0),
+    ("WW", 2, 2, 0, (0,), 1), ("WWW", 1, 2, 0, (0,), 1), ("RWW", 1, 1, 0, (0,), 1), ("WWW", 2, 0, 0, (0,), 1),
 ]
 
 
@@ -241,14 +276,14 @@ def main():
     asked = parser.parse_args()
     limit = asked.limit or (LIMIT_FULL if asked.form else LIMIT_SHORT)
     failed = unfinished = 0
-    for kinds, rounds, deaths, leaves, orders in FULL if asked.form else SHORT:
+    for kinds, rounds, deaths, leaves, orders, twice in FULL if asked.form else SHORT:
         for order in orders:
-            what, *found = run(kinds, rounds, deaths, order, leaves, limit)
+            what, *found = run(kinds, rounds, deaths, order, leaves, twice, limit)
             unfinished += what == "limit"
             failed += what not in ("ok", "limit")
             if what == "limit":
                 what = "not all states seen, limit reached at"
-            report(what == "ok", f"{kinds}_{rounds}_{deaths}_{leaves}_{order}", what, *found)
+            report(what == "ok", f"{kinds}_{rounds}_{deaths}_{leaves}_{order}{'_twice' * twice}", what, *found)
     failed += without_mends()
     return 1 if failed else 2 if unfinished else 0
 

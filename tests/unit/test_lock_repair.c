@@ -19,17 +19,18 @@ static void words_init(struct lock_words *words, uint64_t next)
 static void repair__tells_of_the_holder_among_dead_intents(void)
 {
 	struct lock_words words;
+	const struct repair repair = { &words, MEMBERS, false };
 
 	words_init(&words, SERVED + 2);
 	words.member[0] = (struct lock_member){ LOCK_EXAMINED | LOCK_INTENT, SERVED - 8 };
 	words.member[1] = (struct lock_member){ LOCK_INTENT, 0 };
 	words.member[2] = (struct lock_member){ LOCK_INTENT, 0 }; /* lives, and draws */
-	CU_ASSERT_FALSE(repair_member(&words, &words.member[1], MEMBERS));
+	CU_ASSERT_FALSE(repair_member(&repair, &words.member[1]));
 	words.member[2] = (struct lock_member){ LOCK_TICKET, SERVED + 1 };
-	CU_ASSERT_TRUE(repair_member(&words, &words.member[0], MEMBERS));
+	CU_ASSERT_TRUE(repair_member(&repair, &words.member[0]));
 	CU_ASSERT_EQUAL(words.header.serving, SERVED + 1);
 	CU_ASSERT_EQUAL(words.header.orphaned, 1);
-	CU_ASSERT_FALSE(repair_member(&words, &words.member[1], MEMBERS));
+	CU_ASSERT_FALSE(repair_member(&repair, &words.member[1]));
 	CU_ASSERT_EQUAL(words.header.orphaned, 1);
 }
 
@@ -37,16 +38,39 @@ static void repair__tells_of_the_holder_among_dead_intents(void)
 static void repair__leaves_a_mark_of_dead_readers(void)
 {
 	struct lock_words words;
+	const struct repair repair = { &words, MEMBERS, false };
 
 	words_init(&words, SERVED);
 	words.member[0] = (struct lock_member){ LOCK_ASK, 0 };
 	words.member[1] = (struct lock_member){ LOCK_WAIT, SERVED };
-	CU_ASSERT_TRUE(repair_member(&words, &words.member[0], MEMBERS));
-	CU_ASSERT_TRUE(repair_member(&words, &words.member[1], MEMBERS));
-	CU_ASSERT_TRUE(repair_member(&words, &words.member[0], MEMBERS));
+	CU_ASSERT_TRUE(repair_member(&repair, &words.member[0]));
+	CU_ASSERT_TRUE(repair_member(&repair, &words.member[1]));
+	CU_ASSERT_TRUE(repair_member(&repair, &words.member[0]));
 	CU_ASSERT_EQUAL(words.member[0].state, LOCK_GONE);
 	CU_ASSERT_EQUAL(words.member[1].state, LOCK_ABSENT);
 	CU_ASSERT_EQUAL(words.header.orphaned, 1);
+}
+
+/* Who was in before may place the dead one's ticket once more: until it is out the ticket stays, and is no orphan yet. */
+static void repair__waits_for_a_word_that_may_come_twice(void)
+{
+	static const struct lock_member before[] = { { LOCK_TICKET, SERVED - 1 }, { LOCK_INTENT, 0 } };
+	static const struct lock_member dead[] = { { LOCK_TICKET, SERVED }, { LOCK_INTENT, 0 } };
+	struct lock_words words;
+	const struct repair repair = { &words, MEMBERS, true };
+
+	for (int i = 0; i < 4; i++) {
+		words_init(&words, SERVED + 1);
+		words.member[0] = dead[i / 2];
+		words.member[1] = before[i % 2];
+		CU_ASSERT_FALSE(repair_member(&repair, &words.member[0]));
+		CU_ASSERT_EQUAL(words.header.serving, SERVED);
+		CU_ASSERT_EQUAL(words.header.orphaned, 0);
+		words.member[1] = (struct lock_member){ LOCK_ABSENT, 0 };
+		CU_ASSERT_TRUE(repair_member(&repair, &words.member[0]));
+		CU_ASSERT_EQUAL(words.header.serving, SERVED + 1);
+		CU_ASSERT_EQUAL(words.header.orphaned, 1);
+	}
 }
 
 void suite_lock_repair(void)
@@ -55,4 +79,5 @@ void suite_lock_repair(void)
 
 	CU_ADD_TEST(suite, repair__tells_of_the_holder_among_dead_intents);
 	CU_ADD_TEST(suite, repair__leaves_a_mark_of_dead_readers);
+	CU_ADD_TEST(suite, repair__waits_for_a_word_that_may_come_twice);
 }

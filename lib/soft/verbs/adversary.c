@@ -8,6 +8,7 @@
  *   reorder  the bytes of a write are placed one by one in a random order, with pauses
  *   disorder requests of one queue pair are carried out in another order, as some devices do that place writes as they
  *            come; off where it is not asked for, because a program may rely on the order of a device that keeps it
+ *   twice    a write's bytes are placed once more, after a pause, as rxe does on some machines; off where it is not asked for
  *   late     completions are withheld for some polls and then come in batches
  *   fail     the n-th call that may fail does, with ENOMEM and without any other effect. Not counted: calls that take
  *            completions and events, and those that destroy, which fail only when they are misused
@@ -63,6 +64,7 @@ static void set(const char *word)
 		{ "late=", &soft_adversary.late },        { "disorder=", &soft_adversary.disorder },
 		{ "fail=", &soft_adversary.fail },        { "cut=", &soft_adversary.cut },
 		{ "within=", &soft_adversary.within_ms }, { "apart=", &soft_adversary.apart },
+		{ "twice=", &soft_adversary.twice },
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
@@ -104,6 +106,14 @@ bool soft_adversary_overtakes(void)
 bool soft_adversary_late(void)
 {
 	return chance(soft_adversary.late);
+}
+
+bool soft_adversary_twice(void)
+{
+	if (!chance(soft_adversary.twice))
+		return false;
+	sched_yield();
+	return true;
 }
 
 /* Whether to pause behind one of `length` bytes. */

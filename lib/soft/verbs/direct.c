@@ -48,12 +48,19 @@ static struct target target_of(uint32_t opcode)
 	}
 }
 
+static void place(void *at, const void *from, size_t length)
+{
+	soft_copy(at, from, length);
+	if (soft_adversary.on && soft_adversary_twice())
+		soft_copy(at, from, length);
+}
+
 static void write_mapped(const struct soft_rdma *op, void *at)
 {
 	if (op->nsge == 1 && soft_adversary.on && soft_adversary_place(at, op->iov[0].iov_base, (size_t)op->length))
 		;
 	else if (op->nsge == 1)
-		soft_copy(at, op->iov[0].iov_base, (size_t)op->length);
+		place(at, op->iov[0].iov_base, (size_t)op->length);
 	else
 		soft_copy_out(at, op->iov, op->nsge, 0, (size_t)op->length);
 	/* What is written after this request must not be seen before it. */
