@@ -258,17 +258,26 @@ static void count_window(struct oriel_job *job, int change)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* What has been kept is registered. */
+/* Memory that is not registered yet. What has been kept is, and may be what is missing here. */
+static int register_memory(struct oriel_job *job, struct window_memory *memory)
+{
+	int rc;
+
+	do
+		rc = mem_add(&job->mems, memory->base, memory->size_bytes, &memory->registration, &memory->read_only);
+	while (rc == ORIEL_ERR_MEMORY && kept_memory_release_one(job));
+	return rc;
+}
+
 static int open_memory(struct oriel_win *win)
 {
 	struct window_memory *memory = &win->memory;
-	struct mem_table *mems = &win->job->mems;
 	int rc = 0;
 
 	if (is_registered(&memory->registration))
-		rc = mem_add_again(mems, memory->base, memory->size_bytes, &memory->registration);
+		rc = mem_add_again(&win->job->mems, memory->base, memory->size_bytes, &memory->registration);
 	else if (memory->size_bytes > 0)
-		rc = mem_add(mems, memory->base, memory->size_bytes, &memory->registration, &memory->read_only);
+		rc = register_memory(win->job, memory);
 	if (is_registered(&memory->registration) && !memory->mappable)
 		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
 	return rc;

@@ -196,6 +196,11 @@ int fake_queue_pairs(void)
 	return __atomic_load_n(&alive[FAKE_QP], __ATOMIC_RELAXED);
 }
 
+int fake_regions(void)
+{
+	return __atomic_load_n(&alive[FAKE_MR], __ATOMIC_RELAXED);
+}
+
 void fake_count(enum fake_kind kind, int change)
 {
 	alive[kind] += change;

@@ -206,7 +206,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 {
 	struct fake_mr *mr;
 
-	if (fake_fault("ibv_reg_mr")) {
+	if (fake_fault("ibv_reg_mr") || (fake_config.regions_max && fake_regions() >= fake_config.regions_max)) {
 		errno = ENOMEM;
 		return NULL;
 	}

@@ -54,6 +54,7 @@ struct fake_config {
 	int late_answer_ms;          /* [0] who fetches the answer to its connection request gets no processor for so long */
 	int shortage;                /* [0] no more identifiers and queue pairs: this errno value */
 	bool no_device;              /* [false] no address has a device */
+	int regions_max;             /* [0: any number] regions there can be */
 	const void *read_only;       /* [NULL] memory that cannot be registered for writing */
 	size_t read_only_bytes;
 };
@@ -77,11 +78,12 @@ const char *fake_hit(void);
 int fake_held_requests(void);
 void fake_release_requests(void);
 
-/* Work requests carried out so far, lists of them posted, completions polled, and queue pairs there are. */
+/* Work requests carried out so far, lists of them posted, completions polled; queue pairs and regions there are. */
 uint64_t fake_requests(void);
 uint64_t fake_posts(void);
 uint64_t fake_completions(void);
 int fake_queue_pairs(void);
+int fake_regions(void);
 
 /* Those carried out with that opcode, and those with IBV_SEND_FENCE. */
 uint64_t fake_requests_of(enum ibv_wr_opcode opcode);

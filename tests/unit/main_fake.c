@@ -35,6 +35,7 @@ static void add_suites(void)
 	suite_hand_over();
 	suite_signal();
 	suite_dynamic();
+	suite_kept();
 	suite_wire();
 	suite_coll();
 	suite_conn();
