@@ -132,6 +132,22 @@ static int drain_watch(void *arg, struct wait *wait)
 	return 0;
 }
 
+/*
+ * Nobody waits for the completion of a post flag: it has been seen. But a device may place it once more
+ * (places_twice), and the member would take it for one of the slot's next window.
+ */
+static void await_posted(struct oriel_win *win)
+{
+	owned_lock_take(&win->lock);
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		struct link *link = win->links.table[i];
+
+		if (link && link->posted_sent > 0 && peer_is_up(link->peer) && link->peer->device->places_twice)
+			link->last_number = wire_signal(&link->peer->wire);
+	}
+	owned_lock_give(&win->lock);
+}
+
 /* Work requests of this window, flags included, that are not complete: wait for them. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT. */
 static int drain(struct oriel_win *win)
 {
@@ -140,6 +156,7 @@ static int drain(struct oriel_win *win)
 	struct wait wait;
 	int rc;
 
+	await_posted(win);
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	rc = wait_until(&wait, &waiter, &draining);
 	if (rc)

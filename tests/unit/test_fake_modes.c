@@ -8,6 +8,8 @@
 
 #include "fake_scenario.h"
 #include "fake_verbs.h"
+#include "job/job.h"
+#include "job/peer.h"
 #include "suites_fake.h"
 
 #define FLOOD_RANKS 3
@@ -309,6 +311,53 @@ static void scenario__read_only_window(void)
 	munmap(page, 4096);
 }
 
+/* The last request to the other rank, which is its post flag, if this rank does nothing but let it in. */
+static uint64_t let_in(struct rank *rank, oriel_win *win, oriel_group *other, const struct wire *wire)
+{
+	if (rank->rank == 0) {
+		CU_ASSERT_EQUAL(oriel_win_start(win, other, 0), 0);
+		CU_ASSERT_EQUAL(oriel_win_complete(win), 0);
+	} else {
+		CU_ASSERT_EQUAL(oriel_win_post(win, other, 0), 0);
+		CU_ASSERT_EQUAL(oriel_win_wait(win), 0);
+	}
+	return wire->posted;
+}
+
+static void flag_before_free(struct rank *rank)
+{
+	static uint8_t memory[2][64];
+	oriel_group *world, *other;
+	const struct wire *wire;
+	uint64_t flag;
+	oriel_win *win;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	oriel_group_world(rank->job, &world);
+	oriel_group_incl(world, 1, (int[]){ 1 - rank->rank }, &other);
+	CU_ASSERT_EQUAL(oriel_win_create(memory[rank->rank], 64, 1, NULL, world, &win), 0);
+	wire = &peer_find(rank->job, 1 - rank->rank)->wire;
+	flag = let_in(rank, win, other, wire);
+	CU_ASSERT_EQUAL(oriel_win_free(&win), 0);
+	CU_ASSERT_TRUE(wire_done(wire, flag));
+	oriel_group_free(&other);
+	oriel_group_free(&world);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), 0);
+}
+
+/* Or it comes once more, in the slot's next window. */
+static void free__waits_for_a_flag_that_may_come_twice(void)
+{
+	struct rank ranks[2];
+
+	fake_reset();
+	fake_config.engine = true;
+	fake_config.name = "rxe0";
+	ranks_limit(30, "a window freed behind a post flag");
+	ranks_run(2, flag_before_free, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
 void suite_modes(void)
 {
 	CU_pSuite suite = CU_add_suite("modes", NULL, NULL);
@@ -325,4 +374,5 @@ void suite_modes(void)
 	CU_ADD_TEST(suite, scenario__everything_small_and_late);
 	CU_ADD_TEST(suite, scenario__read_only_window);
 	CU_ADD_TEST(suite, win_tell_sticky__closes_the_epoch_all_the_same);
+	CU_ADD_TEST(suite, free__waits_for_a_flag_that_may_come_twice);
 }
