@@ -8,7 +8,6 @@
 
 #include "job/agenda.h"
 
-
 struct oriel_job;
 struct peer;
 

@@ -246,8 +246,8 @@ static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *
 
 /*
  * Devices that may store the bytes of a write twice, the second time late: rxe, by the kernel's memcpy, where the
- * processor has no fast short moves. softverbs does it when its adversary is told to; where it takes the place of a card
- * it is always taken for one of these.
+ * processor has no fast short moves. softverbs does it when its adversary is told to; where it takes the place of a
+ * card it is always taken for one of these.
  */
 static bool may_place_twice(const struct device *device, const struct ibv_device_attr *attr)
 {

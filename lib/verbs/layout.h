@@ -204,14 +204,14 @@ enum lock_state {
 #define LOCK_EXAMINED 0x100u /* beside the state of a dead member: it has been looked at, and writes no more */
 
 /*
- * Whether a member with this word can have been in before the writer with ticket `mine`, which is served, and be about to
- * place its last words once more (lock_words.c).
+ * Whether a member with this word can have been in before the writer with ticket `mine`, which is served, and be about
+ * to place its last words once more (lock_words.c).
  */
 static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_t mine)
 {
 	enum lock_state low = (enum lock_state)(state & 0xff);
 
-	return (low == LOCK_INTENT && !(state & LOCK_EXAMINED)) || (low == LOCK_TICKET && ticket + 1 == mine);
+	return (low == LOCK_INTENT && !(state & LOCK_EXAMINED)) || (low == LOCK_TICKET && ticket < mine);
 }
 
 /* Where further members lie; written once. */
@@ -295,6 +295,9 @@ struct signal {
 };
 
 #define SIGNAL_SET_BYTES offsetof(struct signal, added)
+
+/* Where a device places words twice (places_twice) it does not so with the last one of these, by which a SET counts. */
+static_assert(SIGNAL_SET_BYTES == 24, "the kernel's memcpy stores the middle word of 24 bytes twice, of 16 both");
 
 static_assert(sizeof(struct signal) == 32, "a signal does not straddle cache lines");
 

@@ -37,10 +37,10 @@
  * member has written its word only after its segment was linked. The count of orphans can be older than
  * the members: those who died as readers leave GONE, and when there is one more the header is read again.
  *
- * A device may place a word twice (places_twice). If the one who was served has passed the lock on in between, serving
- * goes back for ever. So there the next one waits, before it is in, and the target before it passes a dead rank's ticket
- * on, until who was in before has placed ABSENT behind it. That is the rank at TICKET with the ticket before, or one
- * at INTENT; of the dead whose words have been examined nothing comes any more.
+ * A device may place a word twice (places_twice). If the one who was served has passed the lock on in between,
+ * serving goes back for ever. So there the next one waits, before it is in, and the target before it passes a dead
+ * rank's ticket on, until who was in before has placed ABSENT behind it. That is a rank at TICKET with an earlier
+ * ticket, or one at INTENT; of the dead whose words have been examined nothing comes any more.
  *
  * Who waits reads at intervals: the next after half of what the holders before it are going to take, going
  * by what one took lately, and by how long the one that is in has taken; the first in the queue without
@@ -336,7 +336,7 @@ static int draw(struct link *link, struct lock *lock);
 static int give_turn_away(struct link *link, struct lock *lock)
 {
 	if (send_serving(link, lock) || (!lock->header && lock_keep_order(link)) ||
-	    lock_write_state(link, lock, LOCK_ABSENT))
+	    lock_write_state(link, lock, LOCK_ABSENT) || (!lock->header && lock_keep_order(link)))
 		return ORIEL_ERR_PEER;
 	lock->drain_ns = 0;
 	if (lock->patience_ns < DRAIN_MOST_NS)
@@ -621,7 +621,7 @@ int lock_step(struct oriel_win *win, struct link *link)
 	rc = lock_phase_step(win, link, lock);
 	if (rc > 0 && (link->marks & LINK_EXCLUSIVE) && !lock->exclusive) {
 		lock_release(win, link); /* it was asked for shared, by a call that timed out */
-		rc = lock_phase_step(win, link, lock);
+		rc = !lock->header && lock_keep_order(link) ? ORIEL_ERR_PEER : lock_phase_step(win, link, lock);
 	}
 	lock->error = rc < 0 && lock->phase == PHASE_CARD ? rc : 0;
 	if (lock->error)

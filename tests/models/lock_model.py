@@ -88,7 +88,7 @@ def may_still_write(at, ticket, memory, notes):
     states, tickets = memory[2], memory[3]
     if states[at] == INTENT and WITHOUT != "out_before_in_of_intent":
         return notes[at] is None or WITHOUT == "nothing_comes_of_the_dead"
-    return states[at] == TICKET and tickets[at] == ticket - 1
+    return states[at] == TICKET and tickets[at] < ticket
 
 
 def any_may_write(me, ticket, memory, notes):

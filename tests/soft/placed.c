@@ -2,7 +2,7 @@
 /*
  * placed.c - a write is placed once, its last byte last: who sees that byte has the message, and may overwrite it
  *
- * A process posts writes to memory that its parent shares and makes it take single steps: after each the parent looks, and
+ * A process posts writes to memory that its parent shares. That makes it take single steps: after each it looks, and
  * answers as soon as the last byte is there.
  */
 #include <signal.h>
@@ -19,7 +19,7 @@
 
 enum { OLD = 'o', NEW = 'n', ANSWER = 'a', SIZE = 8192, STEPS_MAX = 1000000 };
 
-static const uint32_t lengths[] = { 1,  2,  3,  4,  5,  7,  8,  12, 15, 16, 17,  24,  31, 32,
+static const uint32_t lengths[] = { 1,  2,  3,  4,  5,  7,  8,  12, 15, 16,  17,  24,  31, 32,
 	                                33, 40, 48, 63, 64, 65, 72, 73, 96, 128, 129, 256, 257 };
 static const uint32_t offsets[] = { 0, 3, 4092 };
 

@@ -8,7 +8,8 @@
  *   reorder  the bytes of a write are placed one by one in a random order, with pauses
  *   disorder requests of one queue pair are carried out in another order, as some devices do that place writes as they
  *            come; off where it is not asked for, because a program may rely on the order of a device that keeps it
- *   twice    a write's bytes are placed once more, after a pause, as rxe does on some machines; off where it is not asked for
+ *   twice    a write's bytes are placed once more, after a pause, as rxe does on some machines; off where it is not
+ *            asked for
  *   late     completions are withheld for some polls and then come in batches
  *   fail     the n-th call that may fail does, with ENOMEM and without any other effect. Not counted: calls that take
  *            completions and events, and those that destroy, which fail only when they are misused

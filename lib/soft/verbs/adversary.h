@@ -17,10 +17,10 @@ struct soft_adversary {
 	bool on;
 	uint64_t seed;
 	uint32_t delay, reorder, late, disorder, twice; /* percent */
-	uint32_t fail, cut;                      /* the n-th one; 0: none */
-	uint32_t within_ms;                      /* how long the connection that is cut may live */
-	uint32_t apart;                          /* atomics are said to be atomic among themselves only */
-	_Atomic uint64_t drawn;                  /* random numbers so far */
+	uint32_t fail, cut;                             /* the n-th one; 0: none */
+	uint32_t within_ms;                             /* how long the connection that is cut may live */
+	uint32_t apart;                                 /* atomics are said to be atomic among themselves only */
+	_Atomic uint64_t drawn;                         /* random numbers so far */
 	_Atomic uint32_t calls, connections;
 };
 

@@ -28,9 +28,9 @@ bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov);
 
 /*
- * Few bytes, as a NIC places them: words in one piece, each byte once, and the last one last. memcpy stores some twice,
- * of 16 bytes all: who sees them and puts something else in their place would find it overwritten. Volatile, or the
- * compiler would make it memcpy again.
+ * Few bytes, as a NIC places them: words in one piece, and each byte once. memcpy stores some twice, of 16 bytes all:
+ * who sees them and puts something else in their place would find it overwritten. Volatile, or the compiler would make
+ * it memcpy again.
  */
 static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t length)
 {
@@ -51,17 +51,23 @@ static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t leng
 
 /*
  * Many bytes are memcpy's business, in pieces: of a megabyte it takes another way, which is 15 % slower between two
- * caches. The last ones come behind them: programs look at these, and then have it all.
+ * caches. The last ones come behind all others: programs look at these, and then have it all.
  */
 static inline void soft_copy(void *to, const void *from, size_t length)
 {
-	size_t first = length > SOFT_COPY_WORDS ? length - sizeof(uint64_t) : 0;
+	size_t last = length % sizeof(uint64_t), first;
 
-	for (size_t done = 0; done < first; done += SOFT_COPY_PIECE)
-		memcpy((uint8_t *)to + done, (const uint8_t *)from + done,
-		       first - done < SOFT_COPY_PIECE ? first - done : SOFT_COPY_PIECE);
+	if (last == 0 && length > 0)
+		last = sizeof(uint64_t);
+	first = length - last;
+	if (first <= SOFT_COPY_WORDS)
+		soft_copy_words(to, from, first);
+	else
+		for (size_t done = 0; done < first; done += SOFT_COPY_PIECE)
+			memcpy((uint8_t *)to + done, (const uint8_t *)from + done,
+			       first - done < SOFT_COPY_PIECE ? first - done : SOFT_COPY_PIECE);
 	atomic_thread_fence(memory_order_release);
-	soft_copy_words((uint8_t *)to + first, (const uint8_t *)from + first, length - first);
+	soft_copy_words((uint8_t *)to + first, (const uint8_t *)from + first, last);
 }
 
 /* Copy between our ranges, starting `skip` bytes in, and contiguous memory. */
