@@ -64,21 +64,29 @@ static const char *last_error(void)
 	const char *(*call)(void);
 
 	*(void **)&call = dlsym(RTLD_DEFAULT, "oriel_last_error");
-	return call ? call() : "there is no Oriel";
+	return call ? call() : NULL;
+}
+
+/* Whether a turn is done without an error; one from before, of a device that is not there for instance, does not count. */
+static int is_silent(const char *before)
+{
+	return listed && listed() == 0 && last_error() && strcmp(last_error(), before) == 0;
 }
 
 /* It has no job, and does not ask for it in each turn. */
 static void E1_a_forked_child_is_silent(void)
 {
+	char before[2000] = "";
 	int status = -1;
 	pid_t child;
 
-	EXPECT(last_error()[0] == '\0');
+	EXPECT(last_error());
+	snprintf(before, sizeof(before), "%s", last_error() ? last_error() : "");
 	child = fork();
 	if (child == 0)
-		_exit(!listed || listed() != 0 || last_error()[0] != '\0');
+		_exit(!is_silent(before));
 	EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-	EXPECT(listed && listed() == 0 && last_error()[0] == '\0');
+	EXPECT(is_silent(before));
 }
 
 static const struct layer_case cases[] = {
