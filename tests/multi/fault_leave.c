@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "job/kept_memory.h"
 
 #define RANKS 4
 #define VICTIM (RANKS - 1)
@@ -241,7 +242,7 @@ static void allocated_memory_goes(struct leaving *l)
 	oriel_win *win;
 	void *base;
 
-	CHECK_OK(m, oriel_win_allocate(100, 1, NULL, m->group, &base, &win));
+	CHECK_OK(m, oriel_win_allocate(KEPT_PIECE_BYTES_MAX, 1, NULL, m->group, &base, &win));
 	multi_warm(m, win);
 	multi_sync(m);
 	if (m->rank == VICTIM)
