@@ -324,7 +324,7 @@ static bool take_back(int rank)
 {
 	bool attached = __atomic_exchange_n(&attached_at[rank], NULL, __ATOMIC_SEQ_CST);
 
-	for (int i = 0; i < 1000 && __atomic_load_n(&attached_used[rank], __ATOMIC_SEQ_CST); i++)
+	for (int i = 0; i < 10000 && __atomic_load_n(&attached_used[rank], __ATOMIC_SEQ_CST); i++)
 		usleep(1000);
 	return attached;
 }
