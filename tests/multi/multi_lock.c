@@ -948,6 +948,15 @@ static void ask_in_turn(struct multi *m, const struct multi_window *w)
 	CHECK_OK(m, oriel_win_unlock(w->win, 0));
 }
 
+/* For some milliseconds, and for two seconds at most: each yield may be a turn of somebody who computes. */
+static void hold_on(void)
+{
+	uint64_t begun = now_ns();
+
+	for (int i = 0; i < 20000 && now_ns() - begun < 2000 * NS_PER_MS; i++)
+		sched_yield();
+}
+
 static void waiters_read_seldom(struct multi *m)
 {
 	struct multi_window w;
@@ -962,8 +971,7 @@ static void waiters_read_seldom(struct multi *m)
 			multi_raise(m, HELD, (uint64_t)i);
 			await_tickets(m, &w, 1 + (uint64_t)i);
 		}
-		for (int i = 0; i < 20000; i++)
-			sched_yield();
+		hold_on();
 		multi_raise(m, HELD + 1, 1);
 		for (int i = 1; i < m->size; i++)
 			multi_await(m, HELD + 1 + i, 1);
