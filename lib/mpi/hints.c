@@ -84,6 +84,8 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 
 	if (!window)
 		return own.Win_set_info(win, info);
+	if (info == MPI_INFO_NULL)
+		return error_on_window(window, MPI_ERR_INFO, "MPI_Win_set_info: the info is MPI_INFO_NULL");
 	hints_read(info, &hints);
 	return error_of_call(window, oriel_win_set_hints(window->win, hints.list));
 }

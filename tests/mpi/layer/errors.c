@@ -325,6 +325,21 @@ static void W7_free_in_an_epoch(void)
 	MPI_Win_free_keyval(&keyval);
 }
 
+/* No info is an error of the window too. (MPICH itself has MPI_ERR_ARG for it, and asks MPI_COMM_WORLD's handler.) */
+static void I5_no_info(void)
+{
+	MPI_Errhandler mine;
+
+	EXPECT(class_of(MPI_Win_set_info(win, MPI_INFO_NULL)) == MPI_ERR_INFO);
+	MPI_Win_create_errhandler(handler, &mine);
+	MPI_Win_set_errhandler(win, mine);
+	handled = 0;
+	MPI_Win_set_info(win, MPI_INFO_NULL);
+	EXPECT(handled == 1 && handled_class == MPI_ERR_INFO);
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Errhandler_free(&mine);
+}
+
 /* What is no window's handle is the MPI's to refuse. */
 static void I5_no_window(void)
 {
@@ -377,6 +392,7 @@ static const struct layer_case cases[] = {
 	{ "I5_no_group", I5_no_group },
 	{ "I5_not_shared", I5_not_shared },
 	{ "I3_error_handler", I3_error_handler },
+	{ "I5_no_info", I5_no_info },
 	{ "W7_free_in_an_epoch", W7_free_in_an_epoch },
 	{ "I5_no_window", I5_no_window },
 	{ "I5_creation", I5_creation },
