@@ -7,6 +7,7 @@
 
 #include "mpi/contents.h"
 #include "mpi/flatten.h"
+#include "mpi/job.h"
 
 struct table datatypes = TABLE_INITIAL;
 _Thread_local struct table_last datatype_last;
@@ -90,7 +91,24 @@ static struct datatype *learn(MPI_Datatype handle)
 	return NULL;
 }
 
-/* Two threads may come with one datatype. */
+/*
+ * MPI has no call that tells, but both refuse to pack none of what is not. (Not so to say how much room it needs packed: Open MPI
+ * does not look, and crashes.)
+ */
+static bool committed(MPI_Datatype handle)
+{
+	int position = 0, class = MPI_SUCCESS, rc;
+	char nothing = 0;
+
+	if (contents_predefined(handle))
+		return true;
+	rc = PMPI_Pack(&nothing, 0, handle, &nothing, sizeof(nothing), &position, job.self);
+	if (rc)
+		PMPI_Error_class(rc, &class);
+	return class != MPI_ERR_TYPE;
+}
+
+/* Two threads may come with one datatype. What is not committed is not kept: it may be later. */
 const struct datatype *datatype_learn(MPI_Datatype handle)
 {
 	struct datatype *known;
@@ -99,7 +117,7 @@ const struct datatype *datatype_learn(MPI_Datatype handle)
 		return NULL;
 	pthread_mutex_lock(&learning);
 	known = table_find(&datatypes, TABLE_KEY(handle));
-	if (!known)
+	if (!known && committed(handle))
 		known = learn(handle);
 	pthread_mutex_unlock(&learning);
 	return known;

@@ -42,7 +42,7 @@ struct datatype {
 extern struct table datatypes;
 extern _Thread_local struct table_last datatype_last __attribute__((tls_model("initial-exec")));
 
-/* Look at it, and keep what is found. NULL: no memory, nested too deep, or MPI_DATATYPE_NULL. */
+/* Look at it, and keep what is found. NULL: not committed, no memory, nested too deep, or MPI_DATATYPE_NULL. */
 const struct datatype *datatype_learn(MPI_Datatype handle);
 
 /* NULL: not used so far. */

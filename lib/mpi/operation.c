@@ -22,7 +22,7 @@ static int not_known(const struct operation *operation, const struct side *side)
 	if (side->count < 0)
 		return error_on_window(operation->window, MPI_ERR_COUNT, "a count is negative");
 	return error_on_window(operation->window, MPI_ERR_TYPE,
-	                       "a datatype is null, or nested deeper than the layer reads, or there is no memory for it");
+	                       "a datatype is null, not committed or nested too deep, or there is no memory for it");
 }
 
 /* Bytes of a side, as bytes lie, or as elements with the gaps of pairs. */

@@ -145,6 +145,38 @@ static void I5_one_element(void)
 	MPI_Type_free(&types[1]);
 }
 
+/* A datatype is used once it is committed, be it of no byte; that it has been refused before does no harm then. */
+static void I5_not_committed(void)
+{
+	int numbers[4] = { 1, 2, 3, 4 }, results[4] = { 0 };
+	const int to = layer_right();
+	MPI_Datatype type, empty;
+
+	MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+	MPI_Type_contiguous(0, MPI_INT, &empty);
+	memset(memory, 0, 40);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, win);
+	for (int again = 0; again < 2; again++) {
+		EXPECT(class_of(MPI_Put(numbers, 1, type, to, 0, 2, MPI_INT, win)) == MPI_ERR_TYPE);
+		EXPECT(class_of(MPI_Put(numbers, 2, MPI_INT, to, 0, 1, type, win)) == MPI_ERR_TYPE);
+		EXPECT(class_of(MPI_Put(numbers, 1, empty, to, 0, 1, empty, win)) == MPI_ERR_TYPE);
+		EXPECT(class_of(MPI_Get(results, 2, MPI_INT, to, 0, 1, type, win)) == MPI_ERR_TYPE);
+		EXPECT(class_of(MPI_Accumulate(numbers, 1, type, to, 0, 1, type, MPI_SUM, win)) == MPI_ERR_TYPE);
+	}
+	MPI_Type_commit(&type);
+	MPI_Type_commit(&empty);
+	EXPECT(MPI_Put(numbers, 1, empty, to, 0, 1, empty, win) == MPI_SUCCESS);
+	EXPECT(MPI_Put(numbers, 1, type, to, 0, 1, type, win) == MPI_SUCCESS);
+	MPI_Win_flush(to, win);
+	EXPECT(MPI_Get(results, 3, MPI_INT, to, 0, 3, MPI_INT, win) == MPI_SUCCESS);
+	MPI_Win_unlock_all(win);
+	EXPECT(results[0] == 1 && results[1] == 0 && results[2] == 3);
+	MPI_Type_free(&type);
+	MPI_Type_free(&empty);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Only windows of the right kind have these calls. */
 static void I5_kinds(void)
 {
@@ -383,6 +415,7 @@ static const struct layer_case cases[] = {
 	{ "I5_truncated", I5_truncated },
 	{ "I5_not_combined", I5_not_combined },
 	{ "I5_one_element", I5_one_element },
+	{ "I5_not_committed", I5_not_committed },
 	{ "I5_kinds", I5_kinds },
 	{ "F4_no_epoch_follows", F4_no_epoch_follows },
 	{ "I5_synchronisation", I5_synchronisation },
