@@ -281,13 +281,28 @@ static void F4_all_assertions(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int world_handled;
+
+static void world_handler(MPI_Comm *comm, int *code, ...)
+{
+	(void)comm, (void)code;
+	world_handled++;
+}
+
 /* No group is an error of the window, not of MPI_COMM_WORLD, where it would end the program. */
 static void I5_no_group(void)
 {
+	MPI_Errhandler mine;
+
+	MPI_Comm_create_errhandler(world_handler, &mine);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
 	EXPECT(class_of(MPI_Win_post(MPI_GROUP_NULL, 0, win)) == MPI_ERR_GROUP);
 	EXPECT(class_of(MPI_Win_start(MPI_GROUP_NULL, 0, win)) == MPI_ERR_GROUP);
 	EXPECT(class_of(MPI_Win_wait(win)) == MPI_ERR_RMA_SYNC);
 	EXPECT(class_of(MPI_Win_complete(win)) == MPI_ERR_RMA_SYNC);
+	EXPECT(world_handled == 0);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Errhandler_free(&mine);
 }
 
 /* Ranks of different nodes share no memory. */
