@@ -307,6 +307,10 @@ int MPI_Win_free(MPI_Win *win)
 	rc = delete_attributes(window);
 	if (rc)
 		return rc;
+	/*
+	 * With its epochs closed each request of the window is complete, or has failed: only inside of one can a test of it be
+	 * repeated. Where they are open and a member is lost, the next look ends what is left, with MPI_ERR_WIN.
+	 */
 	requests_look();
 	rc = oriel_win_free(&window->win);
 	code = error_of_call(window, rc);
