@@ -202,16 +202,17 @@ enum lock_state {
 };
 
 #define LOCK_EXAMINED 0x100u /* beside the state of a dead member: it has been looked at, and writes no more */
+#define LOCK_LEAVES 0x400u   /* beside INTENT: gives the lock back; where words may be placed twice (lock_words.c) */
 
 /*
- * Whether a member with this word can have been in before the writer with ticket `mine`, which is served, and be about
- * to place its last words once more (lock_words.c).
+ * Whether a member with this word was in before the writer with ticket `mine`, which is served, and may be about to
+ * place its last words once more (lock_words.c).
  */
 static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_t mine)
 {
 	enum lock_state low = (enum lock_state)(state & 0xff);
 
-	return (low == LOCK_INTENT && !(state & LOCK_EXAMINED)) || (low == LOCK_TICKET && ticket < mine);
+	return (low == LOCK_INTENT && (state & LOCK_LEAVES)) || (low == LOCK_TICKET && ticket < mine);
 }
 
 /* Where further members lie; written once. */

@@ -71,6 +71,7 @@ struct lock {
 	uint32_t place;       /* of our word among the members */
 	bool exclusive;
 	bool placed_twice; /* words may be, see lock_words.c */
+	bool ticket_shown; /* TICKET has been written */
 	bool pressed;      /* there are other locks of the window */
 };
 

@@ -40,7 +40,8 @@
  * A device may place a word twice (places_twice). If the one who was served has passed the lock on in between,
  * serving goes back for ever. So there the next one waits, before it is in, and the target before it passes a dead
  * rank's ticket on, until who was in before has placed ABSENT behind it. That is a rank at TICKET with an earlier
- * ticket, or one at INTENT; of the dead whose words have been examined nothing comes any more.
+ * ticket; one that holds the lock at INTENT says that it leaves (LOCK_LEAVES) before it places serving. A dead rank's
+ * word that has been examined says it no more, and nothing comes any more.
  *
  * Who waits reads at intervals: the next after half of what the holders before it are going to take, going
  * by what one took lately, and by how long the one that is in has taken; the first in the queue without
@@ -399,6 +400,7 @@ static int drawn_step(struct link *link, struct lock *lock)
 	if (rc)
 		return rc;
 	lock->drain_ns = 0;
+	lock->ticket_shown = true;
 	lock->phase = PHASE_QUEUED;
 	return lock_write_ticket(link, lock, LOCK_TICKET) ? ORIEL_ERR_PEER : 0;
 }
@@ -488,6 +490,7 @@ static int draw_by_card(struct link *link, struct lock *lock)
 
 static int draw(struct link *link, struct lock *lock)
 {
+	lock->ticket_shown = false;
 	if (lock_write_state(link, lock, LOCK_INTENT))
 		return ORIEL_ERR_PEER;
 	return lock->card && lock->card != link->peer ? draw_by_card(link, lock) : draw_at_once(link, lock);
@@ -656,10 +659,20 @@ static int send_repaired(struct link *link, struct lock *lock)
 	return rc ? rc : lock_keep_order(link);
 }
 
+/* Before serving is placed, which may come twice. By stores it does not. */
+static int say_leaving(struct link *link, struct lock *lock)
+{
+	if (!lock->placed_twice || lock->header || lock->ticket_shown)
+		return 0;
+	return lock_write_state(link, lock, LOCK_LEAVES | LOCK_INTENT) ? ORIEL_ERR_PEER : lock_keep_order(link);
+}
+
 static int release_exclusive(struct link *link, struct lock *lock)
 {
 	int rc = send_repaired(link, lock);
 
+	if (rc == 0)
+		rc = say_leaving(link, lock);
 	if (rc == 0)
 		rc = send_serving(link, lock);
 	return rc == 0 && !lock->header ? lock_keep_order(link) : rc;

@@ -8,8 +8,8 @@ their words, one by one. Checked: nobody is in beside a writer; serving moves on
 repair of a dead one; a writer that comes in has read a count of orphans with every dead holder in it; from
 every state all living ranks can finish. A rank may give up what it waits for, once (`leaves`): it keeps its
 place, does not use the lock when it comes, and passes it on. A reading of `next` may be torn, its halves (of
-one bit and the rest) read one after the other. A device may place a word twice (`twice`): then who comes in waits until
-whoever was in before has said that it is out. Last, parts of it are left out one by one, and missed.
+one bit and the rest) read one after the other. A device may place a word twice (`twice`): then who leaves says so, and who
+comes in waits until whoever was in before has said that it is out. Last, parts of it are left out one by one, and missed.
 
 The last rank's word lies in a second segment of the table, which the target links at any time; it asks no
 earlier.
@@ -22,8 +22,8 @@ has come to its limit, which says nothing about the states that it has not seen;
 import argparse
 import sys
 
-ABSENT, ASK, WAIT, INTENT, TICKET, GONE = range(6)
-HELD, LEAVING, AWAY, PASSING, LEAVING_TWICE, AWAY_TWICE = 50, 51, 52, 53, 54, 55
+ABSENT, ASK, WAIT, INTENT, TICKET, GONE, LEAVES = range(7)  # LEAVES: INTENT, and gives the lock back
+HELD, LEAVING, AWAY, PASSING, LEAVING_TWICE, AWAY_TWICE, READY = 50, 51, 52, 53, 54, 55, 56
 WITHOUT = None  # a name of MENDS: that part is left out, and a violation must be found
 MENDS = {  # what is run without it: kinds, rounds, deaths, order of the header's words, leaves, twice
     "read_again": ("RW", 2, 1, 1, 0, 0),
@@ -37,8 +37,8 @@ MENDS = {  # what is run without it: kinds, rounds, deaths, order of the header'
     "keeps_its_place": ("WW", 1, 0, 0, 1, 0),
     "table_behind_ticket": ("WR", 1, 0, 0, 0, 0),
     "out_before_in": ("WW", 2, 0, 0, 0, 1),
-    "out_before_in_of_intent": ("WW", 2, 0, 0, 0, 1),
-    "nothing_comes_of_the_dead": ("WW", 1, 1, 0, 0, 1),
+    "says_that_it_leaves": ("WW", 2, 0, 0, 0, 1),
+    "nothing_comes_of_the_dead": ("WW", 2, 1, 0, 0, 1),
     "out_before_away": ("WWR", 1, 0, 0, 0, 1),
     "out_before_repair": ("WW", 2, 1, 0, 0, 1),
 }
@@ -84,11 +84,10 @@ def read_header(memory, known, left):
 
 
 def may_still_write(at, ticket, memory, notes):
-    """Whether the rank can have been in before the writer with that ticket, and not be out."""
-    states, tickets = memory[2], memory[3]
-    if states[at] == INTENT and WITHOUT != "out_before_in_of_intent":
+    """Whether the rank was in before the writer with that ticket, and is not out."""
+    if memory[2][at] == LEAVES:
         return notes[at] is None or WITHOUT == "nothing_comes_of_the_dead"
-    return states[at] == TICKET and tickets[at] < ticket
+    return memory[2][at] == TICKET and memory[3][at] < ticket
 
 
 def any_may_write(me, ticket, memory, notes):
@@ -128,7 +127,9 @@ def writer(pc, a, b, memory, me, ranks, notes, twice):
         return (LEAVING if pc == LEAVING_TWICE else AWAY, a, 0), (a + 1, following, states, tickets, orphans, linked)
     if pc == AWAY:  # the turn is given away, and another ticket drawn
         return (0, 0, 0), (serving, following, put(states, me, ABSENT), tickets, orphans, linked)
-    if pc in (HELD, PASSING):
+    if pc in (HELD, PASSING) and twice and states[me] == INTENT and WITHOUT != "says_that_it_leaves":
+        return (READY, a, 0), (serving, following, put(states, me, LEAVES), tickets, orphans, linked)
+    if pc in (HELD, PASSING, READY):
         return (LEAVING_TWICE if twice else LEAVING, a, 0), (a + 1, following, states, tickets, orphans, linked)
     return (None, 0, 0), (serving, following, put(states, me, ABSENT), tickets, orphans, linked)
 
@@ -165,16 +166,16 @@ def repair(memory, who, notes, living, dead, twice):
         if mine and early:
             return memory, notes
         return (serving + mine, following, gone, tickets, orphans | {who} if mine and first else orphans, linked), notes
-    if any((states[i] == INTENT and WITHOUT != "living_intent") or (states[i] == TICKET and tickets[i] == serving) for i in living):
+    if any((states[i] in (INTENT, LEAVES) and WITHOUT != "living_intent") or (states[i] == TICKET and tickets[i] == serving) for i in living):
         return memory, noted
     others = [i for i in dead if i != who]
-    if any((states[i] == INTENT and notes[i] is None) or (states[i] == TICKET and tickets[i] == serving) for i in others):
+    if any((states[i] in (INTENT, LEAVES) and notes[i] is None) or (states[i] == TICKET and tickets[i] == serving) for i in others):
         return memory, noted
     if serving == following:
         return (serving, following, gone, tickets, orphans, linked), notes
     if early:
         return memory, noted
-    maybe = {who} if WITHOUT == "any_of_the_dead" else {i for i in dead if states[i] == INTENT}
+    maybe = {who} if WITHOUT == "any_of_the_dead" else {i for i in dead if states[i] in (INTENT, LEAVES)}
     counted = orphans | {i for i in maybe if noted[i] == serving}  # whose it was nobody knows
     return (serving + 1, following, gone, tickets, counted, linked), notes
 
@@ -207,7 +208,7 @@ def run(kinds, rounds, deaths, order, leaves, twice, limit):
             if len(dead) < deaths:
                 held = holders | {i} if pc == HELD else holders
                 after.append((memory, at, tuple(sorted(dead + (i,))), notes, held, left))
-            early = twice and pc == 6 and any_may_write(i, a, memory, notes) and WITHOUT != "out_before_away"
+            early = twice and pc == 6 and (memory[2][i] == INTENT or any_may_write(i, a, memory, notes) and WITHOUT != "out_before_away")
             if pc == 6 and memory[1] <= ranks * rounds and WAIT in memory[2] and not early:  # it may give its turn away
                 away = (memory[0] + 1,) + memory[1:]
                 after.append((away, put(at, i, (AWAY_TWICE if twice else AWAY, a, 0, done)), dead, notes, holders, left))

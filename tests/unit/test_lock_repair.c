@@ -54,7 +54,7 @@ static void repair__leaves_a_mark_of_dead_readers(void)
 /* Who was in before may place the dead one's ticket once more: until it is out the ticket stays, and nobody is told. */
 static void repair__waits_for_a_word_that_may_come_twice(void)
 {
-	static const struct lock_member before[] = { { LOCK_TICKET, SERVED - 1 }, { LOCK_INTENT, 0 } };
+	static const struct lock_member before[] = { { LOCK_TICKET, SERVED - 1 }, { LOCK_LEAVES | LOCK_INTENT, 0 } };
 	static const struct lock_member dead[] = { { LOCK_TICKET, SERVED }, { LOCK_INTENT, 0 } };
 	struct lock_words words;
 	const struct repair repair = { &words, MEMBERS, true };
