@@ -24,10 +24,10 @@
  *
  * Where a device may place words twice a ticket is passed on only when who was served before is out (lock_words.c).
  *
- * The word of a dead member is marked (LOCK_EXAMINED) at the first look;
- * that of an INTENT then has in `ticket` the value serving had: if it has moved since, the dead rank had
- * not been the holder. Where several are dead at INTENT nobody knows whose the ticket is that is passed on:
- * there is an orphan as soon as one of them can have been its holder. tests/models/lock_model.py has all of it.
+ * The word of a dead member is marked (LOCK_EXAMINED) at the first look; that of an INTENT then has in
+ * `ticket` the value serving had: if it has moved since, the dead rank had not been the holder. Where several
+ * are dead at INTENT nobody knows whose the ticket is that is passed on: there is an orphan as soon as one of
+ * them can have been its holder. tests/models/lock_model.py has all of it.
  */
 #include "job/lock_repair.h"
 
@@ -112,9 +112,9 @@ static bool repair_ticket(const struct repair *repair, struct lock_member *membe
 		flag_store(&member->state, LOCK_EXAMINED | LOCK_TICKET);
 		return false;
 	}
-	if (serving == ticket && comes_once_more(repair, member, serving))
-		return false;
 	if (serving == ticket) {
+		if (comes_once_more(repair, member, serving))
+			return false;
 		if (!is_examined(member))
 			count_orphan(header);
 		pass_on(header);
