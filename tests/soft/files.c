@@ -6,60 +6,19 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../lib/soft/extension.h"
 #include "lab.h"
+#include "two.h"
 
 enum {
 	FILE_BYTES = 65536,
 };
-
-/* What one side tells the other over a pipe. */
-struct card {
-	uint32_t qpn, rkey;
-	uint64_t addr;
-};
-
-struct two {
-	struct lab lab;
-	struct card theirs;
-	int in, out; /* to the other process */
-	pid_t child;
-};
-
-static const struct lab_options defaults;
-
-static bool tell(const struct two *two)
-{
-	return write(two->out, "t", 1) == 1;
-}
-
-static bool hear(const struct two *two)
-{
-	char c;
-
-	return read(two->in, &c, 1) == 1;
-}
-
-static bool meet(struct two *two, struct ibv_mr *mr)
-{
-	struct ibv_qp *qp = two->lab.a.qp = lab_qp(&two->lab.a, &defaults);
-	struct card mine = { qp ? qp->qp_num : 0, mr->rkey, (uintptr_t)mr->addr };
-
-	return qp && write(two->out, &mine, sizeof(mine)) == sizeof(mine) &&
-	       read(two->in, &two->theirs, sizeof(two->theirs)) == sizeof(two->theirs) &&
-	       lab_init(&two->lab, qp, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) == 0 &&
-	       lab_rtr(&two->lab, qp, two->theirs.qpn, &defaults) == 0 && lab_rts(qp, &defaults) == 0 && tell(two) &&
-	       hear(two);
-}
 
 /* Shares a file, shrinks it when it is told to, and says whether it could. */
 static int owner(struct two *two, int seals)
@@ -69,7 +28,6 @@ static int owner(struct two *two, int seals)
 	void *memory;
 	bool shrunk;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* whom a failing case leaves behind would hold its output open */
 	if (fd < 0 || ftruncate(fd, FILE_BYTES) != 0 || (seals && fcntl(fd, F_ADD_SEALS, seals) != 0))
 		return 1;
 	memory = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -86,30 +44,7 @@ static int owner(struct two *two, int seals)
 
 static enum lab_verdict start(struct two *two, int seals)
 {
-	int to[2], from[2];
-
-	CHECK(pipe(to) == 0 && pipe(from) == 0);
-	two->child = fork();
-	if (two->child == 0) {
-		two->in = to[0];
-		two->out = from[1];
-		_exit(owner(two, seals));
-	}
-	two->in = from[0];
-	two->out = to[1];
-	CHECK(two->child > 0);
-	lab_setup(&two->lab, NULL);
-	CHECK(meet(two, two->lab.a.mr));
-	return LAB_PASSED;
-}
-
-static enum lab_verdict finish(const struct two *two)
-{
-	int status;
-
-	CHECK(tell(two) && waitpid(two->child, &status, 0) == two->child);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	return LAB_PASSED;
+	return start_two(two, owner, seals);
 }
 
 static enum ibv_wc_status transfer(struct two *two, enum ibv_wr_opcode op)

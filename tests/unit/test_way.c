@@ -8,17 +8,19 @@
 static const uint64_t took[][WAYS] = { { 5000, 9000 }, { 9000, 5000 } };
 
 /*
- * A round of writes of this length, of which each takes what it takes its way; how often the call
+ * A round of operations of this length, of which each takes what it takes its way; how often the call
  * was taken.
  */
-static int round_of(uint64_t length, const uint64_t *ticks)
+static int round_of(enum soft_way_kind kind, uint64_t length, const uint64_t *ticks)
 {
 	int calls = 0;
 
 	for (int i = 0; i < ROUND; i++) {
-		enum soft_way way = soft_way_next(length);
+		bool tried;
+		enum soft_way way = soft_way_next(kind, length, &tried);
 
-		soft_way_took(way, length, ticks[way] + (uint64_t)(i * 7919 % 4000));
+		CU_ASSERT_EQUAL(tried, i < WAYS * TRIALS);
+		soft_way_took(kind, way, length, ticks[way] + (uint64_t)(i * 7919 % 4000));
 		calls += way == SOFT_BY_CALL;
 	}
 	return calls;
@@ -26,30 +28,70 @@ static int round_of(uint64_t length, const uint64_t *ticks)
 
 static void way__takes_the_faster_one(void)
 {
-	CU_ASSERT_EQUAL(round_of(4096, took[0]), TRIALS);
-	CU_ASSERT_EQUAL(soft_way_better(4096), SOFT_BY_RING);
-	CU_ASSERT_EQUAL(round_of(65536, took[1]), ROUND - TRIALS);
-	CU_ASSERT_EQUAL(soft_way_better(65536), SOFT_BY_CALL);
-	CU_ASSERT_EQUAL(soft_way_better(4096), SOFT_BY_RING); /* each size class by itself */
+	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 4096, took[0]), TRIALS);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 4096), SOFT_BY_RING);
+	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 65536, took[1]), ROUND - TRIALS);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 65536), SOFT_BY_CALL);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 4096), SOFT_BY_RING); /* each size class by itself */
 }
 
 static void way__forgets_after_a_round(void)
 {
-	round_of(4096, took[0]);
-	round_of(4096, took[1]);
-	CU_ASSERT_EQUAL(soft_way_better(4096), SOFT_BY_CALL);
+	round_of(SOFT_WAY_POSTED, 4096, took[0]);
+	round_of(SOFT_WAY_POSTED, 4096, took[1]);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 4096), SOFT_BY_CALL);
 }
 
 static void way__small_ones_go_by_ring(void)
 {
-	CU_ASSERT_EQUAL(soft_way_next(SOFT_WAY_MIN - 1), SOFT_BY_RING);
-	CU_ASSERT_EQUAL(soft_way_better(1), SOFT_BY_RING);
+	bool tried;
+
+	CU_ASSERT_EQUAL(soft_way_next(SOFT_WAY_POSTED, SOFT_WAY_MIN - 1, &tried), SOFT_BY_RING);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 1), SOFT_BY_RING);
 }
 
 static void way__by_call_where_the_ring_was_never_timed(void)
 {
-	soft_way_took(SOFT_BY_CALL, UINT64_C(1) << 30, 1000);
-	CU_ASSERT_EQUAL(soft_way_better(UINT64_C(1) << 30), SOFT_BY_CALL);
+	for (int i = 0; i < IN_A_ROW; i++)
+		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_CALL, UINT64_C(1) << 30, 1000);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, UINT64_C(1) << 30), SOFT_BY_CALL);
+}
+
+/* What is waited for is judged by itself, small ones too; reads apart from writes. */
+static void way__waited_for(void)
+{
+	CU_ASSERT_EQUAL(round_of(SOFT_WAY_WRITE, 8, took[1]), ROUND - TRIALS);
+	CU_ASSERT_EQUAL(round_of(SOFT_WAY_READ, 8, took[0]), TRIALS);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_WRITE, 63), SOFT_BY_CALL);
+	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_READ, 63), SOFT_BY_RING);
+}
+
+/* Calls before the ring is thought of again. */
+static int pause_of(uint64_t length)
+{
+	bool tried;
+	int calls = 0;
+
+	while (soft_way_next(SOFT_WAY_READ, length, &tried) == SOFT_BY_CALL && calls < 2 * ROUND)
+		calls++;
+	return calls;
+}
+
+/* Twice as long each time, up to a round, and from the start again once the ring was taken with success. */
+static void way__pauses_after_a_loss(void)
+{
+	int pause = PAUSE;
+
+	round_of(SOFT_WAY_READ, 4096, took[0]);
+	for (int i = 0; i < 10; i++) {
+		soft_way_lost(SOFT_WAY_READ, 4096);
+		/* Where a new round begins in between, the calls that it tries come too: not before the ring's. */
+		CU_ASSERT_EQUAL(pause_of(4096), pause);
+		pause = 2 * pause < ROUND ? 2 * pause : ROUND;
+	}
+	soft_way_took(SOFT_WAY_READ, SOFT_BY_RING, 4096, 5000);
+	soft_way_lost(SOFT_WAY_READ, 4096);
+	CU_ASSERT_EQUAL(pause_of(4096), PAUSE);
 }
 
 void suite_way(void)
@@ -59,5 +101,7 @@ void suite_way(void)
 	CU_ADD_TEST(suite, way__takes_the_faster_one);
 	CU_ADD_TEST(suite, way__forgets_after_a_round);
 	CU_ADD_TEST(suite, way__small_ones_go_by_ring);
+	CU_ADD_TEST(suite, way__waited_for);
+	CU_ADD_TEST(suite, way__pauses_after_a_loss);
 	CU_ADD_TEST(suite, way__by_call_where_the_ring_was_never_timed);
 }

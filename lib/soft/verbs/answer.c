@@ -51,7 +51,7 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	if (!(resp->flags & SHM_REQ_LAST))
 		return;
 	if (qp->timed_since && qp->timed == resp->wqe)
-		soft_way_took(SOFT_BY_RING, wqe->length, resp->value - qp->timed_since);
+		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_RING, wqe->length, resp->value - qp->timed_since);
 	qp->timed_since = 0;
 	soft_send_done(qp);
 }
@@ -69,6 +69,25 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 	for (uint32_t i = 0; i < resp->length && soft_qp_state(qp) != IBV_QPS_ERR; i++)
 		soft_send_done(qp);
 	return resp->status != SHM_ACK && soft_qp_state(qp) != IBV_QPS_ERR;
+}
+
+/*
+ * The answer to an operation whose caller waits for it outside of the queue (move.c), or has waited too
+ * long. What comes of a refusal is told to the request that the caller posts then.
+ */
+static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
+{
+	struct soft_asked *asked = &qp->asked;
+
+	if (soft_asked_load(asked) != SOFT_ASKED)
+		return;
+	if (resp->status != SHM_ACK || (asked->here && resp->length != asked->length)) {
+		soft_asked_store(asked, SOFT_ASKED_IN_VAIN);
+		return;
+	}
+	if (asked->here)
+		soft_copy(asked->here, chunk, asked->length);
+	soft_asked_store(asked, SOFT_ASKED_DONE);
 }
 
 static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
@@ -115,7 +134,10 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 	/* Answers to what was flushed since are void. */
 	if (qp->out == out && qp->epoch == resp.epoch && qp->inflight > 0) {
 		qp->inflight--;
-		take(qp, &resp, chunk);
+		if (resp.flags & SHM_REQ_ASKED)
+			take_asked(qp, &resp, chunk);
+		else
+			take(qp, &resp, chunk);
 		if (qp->stall == SOFT_WAIT_DRAIN && qp->inflight == 0)
 			soft_refused_drained(qp);
 		if (soft_qp_state(qp) == IBV_QPS_SQD && qp->attr.en_sqd_async_notify && qp->inflight == 0)

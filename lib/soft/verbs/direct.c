@@ -85,15 +85,27 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-/*
- * A write goes by ring if the peer looks there and that is faster, or is to be tried. A read takes
- * no system call of the peer's either way.
- */
-static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op)
+static enum soft_way_kind kind_of(const struct soft_rdma *op)
 {
+	if (!op->waits)
+		return SOFT_WAY_POSTED;
+	return op->opcode == IBV_WR_RDMA_WRITE ? SOFT_WAY_WRITE : SOFT_WAY_READ;
+}
+
+/*
+ * By ring if the peer looks there and that is faster, or is to be tried: then the call is timed. Where the caller
+ * waits, whether the peer looks is asked last: it writes that line often. Who waits asks for no more than fits into
+ * a request; reads that nobody waits for take no system call of the peer's either way.
+ */
+static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op, bool *timed)
+{
+	*timed = false;
+	if (op->waits)
+		return op->length > SHM_CHUNK || soft_way_next(kind_of(op), op->length, timed) == SOFT_BY_CALL ||
+		       !soft_peer_spins(&out->peer);
 	if (op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer))
 		return true;
-	return (op->waits && op->length <= FILE_MAX) || soft_way_next(op->length) == SOFT_BY_CALL;
+	return soft_way_next(SOFT_WAY_POSTED, op->length, timed) == SOFT_BY_CALL;
 }
 
 static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
@@ -105,16 +117,9 @@ static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
 /* 0 or an errno value. */
 static int write_by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr)
 {
-	uint64_t since = shm_ticks();
-	int err;
-
 	if (goes_by_file(out, op))
-		err = soft_file_write(out->memory_fd, addr, op->iov[0].iov_base, op->length);
-	else
-		err = soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
-	if (err == 0)
-		soft_way_took(SOFT_BY_CALL, op->length, shm_ticks() - since);
-	return err;
+		return soft_file_write(out->memory_fd, addr, op->iov[0].iov_base, op->length);
+	return soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
 }
 
 static int read_by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr)
@@ -124,12 +129,26 @@ static int read_by_call(const struct soft_out *out, const struct soft_rdma *op, 
 	return soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
 }
 
+static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr, bool timed)
+{
+	uint64_t since = timed ? shm_ticks() : 0;
+	int err = op->opcode == IBV_WR_RDMA_WRITE ? write_by_call(out, op, addr) : read_by_call(out, op, addr);
+
+	if (timed && err == 0)
+		soft_way_took(kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since);
+	return err;
+}
+
+/* Where memory is private: by a system call, or the peer is to do it. */
 static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
                                enum ibv_wc_status *status)
 {
-	uint64_t addr = mr->addr + (op->raddr - mr->iova);
-	int err = op->opcode == IBV_WR_RDMA_WRITE ? write_by_call(out, op, addr) : read_by_call(out, op, addr);
+	bool timed;
+	int err;
 
+	if (!goes_by_call(out, op, &timed))
+		return op->waits ? SOFT_DIRECT_ASK : SOFT_DIRECT_RING;
+	err = by_call(out, op, mr->addr + (op->raddr - mr->iova), timed);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
 	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
@@ -174,7 +193,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
-		if (!target->atomic && goes_by_call(qp->out, op))
+		if (!target->atomic)
 			return act_vm(qp->out, op, mr, status);
 		break;
 	case SOFT_REACH_NONE:

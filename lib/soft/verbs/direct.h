@@ -22,13 +22,14 @@ struct soft_rdma {
 	uint64_t raddr;
 	uint64_t length; /* bytes, all ranges */
 	uint64_t compare_add, swap;
-	bool waits;              /* the caller does, and for nothing else: few bytes go by no ring */
+	bool waits;              /* the caller does, and for nothing else */
 	const struct iovec *iov; /* our ranges, checked */
 };
 
 enum soft_direct {
 	SOFT_DIRECT_DONE,
 	SOFT_DIRECT_RING,  /* has to go by ring: out of reach, or refused and the peer must know */
+	SOFT_DIRECT_ASK,   /* waits: the peer looks and would be sooner; it has been checked that it may be asked */
 	SOFT_DIRECT_ERROR, /* *status says which */
 };
 

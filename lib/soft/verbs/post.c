@@ -193,6 +193,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	case SOFT_DIRECT_DONE:
 		break;
 	case SOFT_DIRECT_RING:
+	case SOFT_DIRECT_ASK:
 		qp->by_ring = qp->sq_head;
 		qp->by_ring_known = true;
 		return false;

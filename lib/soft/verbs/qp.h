@@ -53,6 +53,23 @@ enum soft_stall {
 	SOFT_PEER_GONE,  /* nobody will answer any more */
 };
 
+/*
+ * One operation that the peer was asked for without an element of the queue (move.c). Written under the
+ * lock; `state` is looked at without it by the caller, who waits.
+ */
+enum soft_asked_state {
+	SOFT_ASKED_NOTHING, /* or nobody waits any more */
+	SOFT_ASKED,
+	SOFT_ASKED_DONE,
+	SOFT_ASKED_IN_VAIN, /* refused */
+};
+
+struct soft_asked {
+	_Atomic uint32_t state; /* enum soft_asked_state */
+	uint32_t length;        /* bytes */
+	void *here;             /* a read's data go here; NULL: a write */
+};
+
 struct soft_qp {
 	struct ibv_qp_ex ex; /* begins with the ibv_qp */
 	struct soft_lock lock;
@@ -92,6 +109,7 @@ struct soft_qp {
 	uint32_t wr_head;
 	int wr_err;
 
+	struct soft_asked asked;
 	uint32_t epoch; /* responses to requests of an earlier one are void */
 
 	/* receive queue and responder */
@@ -122,6 +140,18 @@ static inline struct soft_wqe *soft_wqe(const struct soft_qp *qp, uint32_t index
 static inline enum ibv_qp_state soft_qp_state(struct soft_qp *qp)
 {
 	return (enum ibv_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
+}
+
+/* Whoever takes the answer, or asks, or gives up; pairs with soft_asked_load: the data are in place. */
+static inline void soft_asked_store(struct soft_asked *asked, enum soft_asked_state state)
+{
+	atomic_store_explicit(&asked->state, state, memory_order_release);
+}
+
+/* Who waits; pairs with soft_asked_store. */
+static inline enum soft_asked_state soft_asked_load(struct soft_asked *asked)
+{
+	return (enum soft_asked_state)atomic_load_explicit(&asked->state, memory_order_acquire);
 }
 
 /* Does it listen to its peer? */

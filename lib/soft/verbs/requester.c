@@ -76,10 +76,9 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
  * Fill the request for the next part; its length. The first cache line last and at once: the peer
  * may be looking at it.
  */
-static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov,
+static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov, bool fetch,
                              struct shm_req *req, uint8_t *chunk)
 {
-	bool fetch = by_fetch(qp, wqe);
 	uint64_t left = wqe->length - qp->part_done;
 	uint32_t length = (uint32_t)(left > SHM_CHUNK && !fetch ? SHM_CHUNK : left);
 
@@ -109,7 +108,23 @@ static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const stru
 
 	if (!req)
 		return false;
-	qp->part_done += fill_request(qp, wqe, iov, req, chunk);
+	qp->part_done += fill_request(qp, wqe, iov, by_fetch(qp, wqe), req, chunk);
+	soft_pipe_commit(qp, req);
+	return true;
+}
+
+bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	const struct soft_wqe wqe = {
+		.opcode = op->opcode, .raddr = op->raddr, .rkey = op->rkey, .length = op->length, .nsge = op->nsge
+	};
+	uint8_t *chunk;
+	struct shm_req *req = soft_pipe_begin(qp, &chunk);
+
+	if (!req)
+		return false;
+	fill_request(qp, &wqe, op->iov, false, req, chunk);
+	req->flags |= SHM_REQ_ASKED;
 	soft_pipe_commit(qp, req);
 	return true;
 }
@@ -254,7 +269,7 @@ static bool known_by_ring(struct soft_qp *qp)
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer) &&
-	       (wqe->length < FETCH_MIN || soft_way_better(wqe->length) == SOFT_BY_RING);
+	       (wqe->length < FETCH_MIN || soft_way_better(SOFT_WAY_POSTED, wqe->length) == SOFT_BY_RING);
 }
 
 /*
@@ -321,6 +336,7 @@ static bool step(struct soft_qp *qp)
 		soft_send_done(qp);
 		return true;
 	case SOFT_DIRECT_RING:
+	case SOFT_DIRECT_ASK:
 		return push(qp, wqe);
 	case SOFT_DIRECT_ERROR:
 		break;

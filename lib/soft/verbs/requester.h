@@ -7,10 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/verbs/direct.h"
 #include "soft/verbs/qp.h"
 
 /* Under qp->lock: carry out or put into the pipe what can be. */
 void soft_pump(struct soft_qp *qp);
+
+/*
+ * Under qp->lock, with nothing in the queue: ask the peer for an operation of at most SHM_CHUNK bytes that is no
+ * element of it. false: there is no room in the pipe, and the queue pair waits for it.
+ */
+bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op);
 
 /* Do bytes go from the requester to the responder? */
 static inline bool soft_carries_data(uint32_t opcode)

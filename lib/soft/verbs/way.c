@@ -1,94 +1,165 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * By ring or by system call: two ways to write a polling peer's private memory, and which is faster
+ * By ring or by system call: two ways to reach a polling peer's private memory, and which is faster
  * is the machine's to say.
  *
  * DESIGN NOTES By ring data is copied twice, but by two processors at once; process_vm_writev
  * copies it once, after a look into the other's page tables. Where caches are close to each other
  * the ring is twice as fast for a megabyte, where they are far it is slower from some kilobytes on.
- * So a round of writes of one size class begins with some by ring, then some by call, and the
+ * For eight bytes it is a matter of what a system call costs against two turns of a cache line. So a
+ * round of operations of one kind and size class begins with some by ring, then some by call, and the
  * better way is taken for the rest of it. Some in a row, because each way leaves the memory in
- * another processor's cache, and pays for what the other one has left. What counts is the best
- * time: the others were disturbed, or found memory that nobody had touched yet. A write by ring is
- * timed only when nothing was in the ring before it, and until the peer has the data, by the clock
- * that all processors share.
+ * another processor's cache, and pays for what the other one has left. What counts is the best sum
+ * of a few in a row: the others were disturbed, or found memory that nobody had touched yet, and a
+ * single one may have met the peer just when it looked. A write by ring that
+ * nobody waits for is timed only when nothing was in the ring before it, and until the peer has the data,
+ * by the clock that all processors share.
+ *
+ * Who waits for a peer that has just stopped looking has lost some microseconds, and soon would again
+ * where more processes run than processors: then it is some calls' turn, twice as many each time.
  *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "soft/verbs/shm.h"
 #include "soft/verbs/way.h"
 
 enum {
-	CLASSES = 12,           /* SOFT_WAY_MIN bytes and up, doubling */
+	CLASSES = 12,           /* from the smallest size up, doubling */
+	SMALLEST_WAITED = 64,   /* bytes: the first class of operations that are waited for */
 	TRIALS = SHM_RING + 32, /* of each way; the first ones meet pages of the ring that nobody has touched */
-	ROUND = 4096,           /* writes, after which all is forgotten */
-	ANSWER_TICKS = 500,     /* what the answer to a request by ring costs both sides afterwards, about */
+	ROUND = 4096,           /* operations, after which all is forgotten */
+	ANSWER_TICKS = 500,     /* what the answer to a write that nobody waits for costs both sides afterwards, about */
+	IN_A_ROW = 8,
+	PAUSE = 64, /* calls after the first loss */
 	MOST_TICKS = 1 << 30,
 	WAYS = 2,
 };
 
 struct class
 {
-	_Atomic uint32_t writes;
-	_Atomic uint64_t best[WAYS]; /* ticks for SOFT_WAY_MIN bytes; 0: not known */
+	_Atomic uint32_t operations;
+	_Atomic uint32_t pause;      /* so many go by call before the ring is thought of again */
+	_Atomic uint32_t last_pause; /* how many it were after the last loss; 0: none since the ring was faster */
+	_Atomic uint32_t row[WAYS];  /* so many are in the sum */
+	_Atomic uint64_t sum[WAYS];  /* ticks for the class's smallest size */
+	_Atomic uint64_t best[WAYS]; /* lowest sum of IN_A_ROW; 0: not known */
 };
 
-static struct class classes[CLASSES];
+static struct class classes[SOFT_WAY_KINDS][CLASSES];
 
-static struct class *class_of(uint64_t length)
+static uint32_t load(_Atomic uint32_t *hint)
+{
+	return atomic_load_explicit(hint, memory_order_relaxed);
+}
+
+static void store(_Atomic uint32_t *hint, uint32_t value)
+{
+	atomic_store_explicit(hint, value, memory_order_relaxed);
+}
+
+/* The class of a length, and its smallest one. */
+static struct class *class_of(enum soft_way_kind kind, uint64_t length, uint64_t *smallest)
 {
 	uint32_t n = 0;
 
-	while (n + 1 < CLASSES && length >= 2ull * SOFT_WAY_MIN << n)
-		n++;
-	return &classes[n];
+	*smallest = kind == SOFT_WAY_POSTED ? SOFT_WAY_MIN : SMALLEST_WAITED;
+	for (; n + 1 < CLASSES && length >= 2 * *smallest; n++)
+		*smallest *= 2;
+	return &classes[kind][n];
 }
 
-static uint64_t best(struct class *class, enum soft_way way)
+static uint64_t load_ticks(_Atomic uint64_t *hint)
 {
-	return atomic_load_explicit(&class->best[way], memory_order_relaxed);
+	return atomic_load_explicit(hint, memory_order_relaxed);
+}
+
+static void store_ticks(_Atomic uint64_t *hint, uint64_t value)
+{
+	atomic_store_explicit(hint, value, memory_order_relaxed);
 }
 
 static enum soft_way better(struct class *class)
 {
-	uint64_t ring = best(class, SOFT_BY_RING), call = best(class, SOFT_BY_CALL);
+	uint64_t ring = load_ticks(&class->best[SOFT_BY_RING]), call = load_ticks(&class->best[SOFT_BY_CALL]);
 
 	return ring && (!call || ring <= call) ? SOFT_BY_RING : SOFT_BY_CALL;
 }
 
-enum soft_way soft_way_next(uint64_t length)
+/* A new round begins. */
+static void forget(struct class *class)
 {
-	struct class *class = class_of(length);
-	uint32_t n = atomic_load_explicit(&class->writes, memory_order_relaxed);
+	for (uint32_t way = 0; way < WAYS; way++) {
+		store(&class->row[way], 0);
+		store_ticks(&class->sum[way], 0);
+		store_ticks(&class->best[way], 0);
+	}
+}
 
-	if (length < SOFT_WAY_MIN)
+static bool always_by_ring(enum soft_way_kind kind, uint64_t length)
+{
+	return kind == SOFT_WAY_POSTED && length < SOFT_WAY_MIN;
+}
+
+enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried)
+{
+	uint64_t smallest;
+	struct class *class = class_of(kind, length, &smallest);
+	uint32_t n = load(&class->operations), pause = load(&class->pause);
+
+	*tried = false;
+	if (always_by_ring(kind, length))
 		return SOFT_BY_RING;
-	atomic_store_explicit(&class->writes, (n + 1) % ROUND, memory_order_relaxed);
+	if (pause) {
+		store(&class->pause, pause - 1);
+		return SOFT_BY_CALL;
+	}
+	store(&class->operations, (n + 1) % ROUND);
 	if (n == 0)
-		for (uint32_t way = 0; way < WAYS; way++)
-			atomic_store_explicit(&class->best[way], 0, memory_order_relaxed);
-	if (n < WAYS * TRIALS)
+		forget(class);
+	*tried = n < WAYS * TRIALS;
+	if (*tried)
 		return n < TRIALS ? SOFT_BY_RING : SOFT_BY_CALL;
 	return better(class);
 }
 
-enum soft_way soft_way_better(uint64_t length)
+enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length)
 {
-	return length < SOFT_WAY_MIN ? SOFT_BY_RING : better(class_of(length));
+	uint64_t smallest;
+
+	return always_by_ring(kind, length) ? SOFT_BY_RING : better(class_of(kind, length, &smallest));
 }
 
-void soft_way_took(enum soft_way way, uint64_t length, uint64_t ticks)
+void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks)
 {
-	struct class *class = class_of(length);
-	uint64_t all = way == SOFT_BY_RING ? ticks + ANSWER_TICKS : ticks;
-	uint64_t cost = all * SOFT_WAY_MIN / length + 1, before = best(class, way);
+	uint64_t smallest;
+	struct class *class = class_of(kind, length, &smallest);
+	uint64_t all = way == SOFT_BY_RING && kind == SOFT_WAY_POSTED ? ticks + ANSWER_TICKS : ticks;
+	uint64_t sum = load_ticks(&class->sum[way]) + all * smallest / (length > smallest ? length : smallest) + 1;
+	uint64_t before = load_ticks(&class->best[way]);
+	uint32_t row = load(&class->row[way]) + 1;
 
 	/* Clocks that differ, or a peer that lies. */
-	if (ticks > MOST_TICKS)
+	if (ticks > MOST_TICKS || always_by_ring(kind, length))
 		return;
-	if (length >= SOFT_WAY_MIN && (!before || cost < before))
-		atomic_store_explicit(&class->best[way], cost, memory_order_relaxed);
+	if (way == SOFT_BY_RING && load(&class->last_pause))
+		store(&class->last_pause, 0);
+	if (row == IN_A_ROW && (!before || sum < before))
+		store_ticks(&class->best[way], sum);
+	store(&class->row[way], row % IN_A_ROW);
+	store_ticks(&class->sum[way], row == IN_A_ROW ? 0 : sum);
+}
+
+void soft_way_lost(enum soft_way_kind kind, uint64_t length)
+{
+	uint64_t smallest;
+	struct class *class = class_of(kind, length, &smallest);
+	uint32_t pause = 2 * load(&class->last_pause);
+
+	pause = pause < PAUSE ? PAUSE : pause > ROUND ? ROUND : pause;
+	store(&class->last_pause, pause);
+	store(&class->pause, pause);
 }

@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How a polling peer's private memory is written. See way.c. */
+/* How a polling peer's private memory is reached. See way.c. */
 #ifndef SOFT_WAY_H
 #define SOFT_WAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
-	SOFT_WAY_MIN = 512, /* bytes; fewer always go by ring */
+	SOFT_WAY_MIN = 512, /* bytes; writes of fewer that nobody waits for always go by ring */
 };
 
 enum soft_way {
 	SOFT_BY_RING,
-	SOFT_BY_CALL, /* process_vm_writev */
+	SOFT_BY_CALL, /* process_vm_writev and its like */
 };
 
-/* For the next write of this length; the better one, or one that is to be tried. */
-enum soft_way soft_way_next(uint64_t length);
+enum soft_way_kind {
+	SOFT_WAY_POSTED, /* writes that the caller does not wait for */
+	SOFT_WAY_WRITE,  /* writes and reads that it does wait for (move.c) */
+	SOFT_WAY_READ,
+	SOFT_WAY_KINDS,
+};
+
+/* For the next operation of this length; the better one, or one that is tried: then it is to be timed (a clock costs). */
+enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried);
 /* The better one, as far as is known. */
-enum soft_way soft_way_better(uint64_t length);
-/* How long a write that went this way took, in ticks. */
-void soft_way_took(enum soft_way way, uint64_t length, uint64_t ticks);
+enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length);
+/* How long an operation that went this way took, in ticks. */
+void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks);
+/* By ring, and the peer has not answered while it was waited for: it does not look any more. */
+void soft_way_lost(enum soft_way_kind kind, uint64_t length);
 
 #endif

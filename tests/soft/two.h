@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Two processes, connected: a case's own, and its child, which owns the memory. */
+#ifndef SOFT_TWO_H
+#define SOFT_TWO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab.h"
+
+/* What one side tells the other over a pipe. */
+struct card {
+	uint32_t qpn, rkey;
+	uint64_t addr;
+};
+
+struct two {
+	struct lab lab;
+	struct card theirs;
+	int in, out; /* to the other process */
+	pid_t child;
+};
+
+static const struct lab_options defaults;
+
+static inline bool tell(const struct two *two)
+{
+	return write(two->out, "t", 1) == 1;
+}
+
+static inline bool hear(const struct two *two)
+{
+	char c;
+
+	return read(two->in, &c, 1) == 1;
+}
+
+static inline bool meet(struct two *two, struct ibv_mr *mr)
+{
+	struct ibv_qp *qp = two->lab.a.qp = lab_qp(&two->lab.a, &defaults);
+	struct card mine = { qp ? qp->qp_num : 0, mr->rkey, (uintptr_t)mr->addr };
+
+	return qp && write(two->out, &mine, sizeof(mine)) == sizeof(mine) &&
+	       read(two->in, &two->theirs, sizeof(two->theirs)) == sizeof(two->theirs) &&
+	       lab_init(&two->lab, qp, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) == 0 &&
+	       lab_rtr(&two->lab, qp, two->theirs.qpn, &defaults) == 0 && lab_rts(qp, &defaults) == 0 && tell(two) &&
+	       hear(two);
+}
+
+/* The child is `owner`, which is given the argument and ends with an exit status. */
+static inline enum lab_verdict start_two(struct two *two, int (*owner)(struct two *two, int argument), int argument)
+{
+	int to[2], from[2];
+
+	CHECK(pipe(to) == 0 && pipe(from) == 0);
+	two->child = fork();
+	if (two->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* whom a failing case leaves behind would hold its output open */
+		two->in = to[0];
+		two->out = from[1];
+		_exit(owner(two, argument));
+	}
+	two->in = from[0];
+	two->out = to[1];
+	CHECK(two->child > 0);
+	lab_setup(&two->lab, NULL);
+	CHECK(meet(two, two->lab.a.mr));
+	return LAB_PASSED;
+}
+
+static inline enum lab_verdict finish(const struct two *two)
+{
+	int status;
+
+	CHECK(tell(two) && waitpid(two->child, &status, 0) == two->child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	return LAB_PASSED;
+}
+
+#endif
