@@ -61,7 +61,7 @@ static int lock_begin(struct oriel_win *win, enum oriel_lock_type type, int rank
 		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: window %p: rank %d is %s", (void *)win, rank,
 		               (*link)->marks & LINK_LOCKING ? "being locked or unlocked by another thread"
 		                                             : "locked already; unlock it first");
-	(*link)->marks = (uint16_t)(((*link)->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING);
+	(*link)->marks = (uint16_t)(((*link)->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING | LINK_FLUSHED);
 	if (type == ORIEL_LOCK_EXCLUSIVE)
 		(*link)->marks |= LINK_EXCLUSIVE;
 	if (nocheck)

@@ -52,7 +52,7 @@ enum link_state {
 #define LINK_LOCKING 0x0200u   /* a thread is inside lock or unlock, or has left it by a time-out */
 #define LINK_EXCLUSIVE 0x0400u /* the lock is */
 #define LINK_NOCHECK 0x0800u   /* nothing is to be acquired or given back */
-#define LINK_FLUSHED 0x1000u   /* a flush was the last call: the next put may be alone until another */
+#define LINK_FLUSHED 0x1000u   /* a flush or the lock was the last call: the next put may be alone until another */
 #define LINK_RECORDS 0x2000u   /* records that are not known applied: nothing of the family may pass them */
 
 /* What outlives an epoch. */
