@@ -26,6 +26,8 @@ static MPI_Win win = MPI_WIN_NULL;
 static MPI_Group all = MPI_GROUP_NULL, partners = MPI_GROUP_NULL;
 static enum perf_sync sync;
 static int rank;
+static MPI_Aint *bases; /* of each rank's memory in a dynamic window; NULL: displacements begin at 0 */
+static void *memory_of_mpi;
 
 /*
  * Errors abort the job with the library's own message: MPI_ERRORS_ARE_FATAL is what windows and
@@ -34,15 +36,20 @@ static int rank;
 
 /* Steps. */
 
+static MPI_Aint there(int to, size_t disp)
+{
+	return (bases ? bases[to] : 0) + (MPI_Aint)disp;
+}
+
 static int put(const struct perf_turn *turn, int to, size_t at)
 {
-	return MPI_Put(turn->origin + at, (int)turn->size_bytes, MPI_BYTE, to, (MPI_Aint)(put_disp(turn, to) + at),
+	return MPI_Put(turn->origin + at, (int)turn->size_bytes, MPI_BYTE, to, there(to, put_disp(turn, to) + at),
 	               (int)turn->size_bytes, MPI_BYTE, win);
 }
 
 static int get(const struct perf_turn *turn, int from, uint8_t *here, size_t at)
 {
-	return MPI_Get(here, (int)turn->size_bytes, MPI_BYTE, from, (MPI_Aint)(get_disp(turn) + at), (int)turn->size_bytes,
+	return MPI_Get(here, (int)turn->size_bytes, MPI_BYTE, from, there(from, get_disp(turn) + at), (int)turn->size_bytes,
 	               MPI_BYTE, win);
 }
 
@@ -100,7 +107,7 @@ static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
 	int count = (int)(turn->size_bytes / sizeof(double));
 
-	return MPI_Accumulate(turn->origin + at, count, MPI_DOUBLE, to, (MPI_Aint)(put_disp(turn, to) + at), count,
+	return MPI_Accumulate(turn->origin + at, count, MPI_DOUBLE, to, there(to, put_disp(turn, to) + at), count,
 	                      MPI_DOUBLE, MPI_SUM, win);
 }
 
@@ -108,7 +115,7 @@ static int fetch_and_add(const struct perf_turn *turn, int to)
 {
 	struct perf_words *words = words_of(turn);
 
-	return MPI_Fetch_and_op(&words->operand, &words->result, MPI_INT64_T, to, (MPI_Aint)word_disp(turn), MPI_SUM, win);
+	return MPI_Fetch_and_op(&words->operand, &words->result, MPI_INT64_T, to, there(to, word_disp(turn)), MPI_SUM, win);
 }
 
 static int swap(const struct perf_turn *turn, int to)
@@ -116,7 +123,7 @@ static int swap(const struct perf_turn *turn, int to)
 	struct perf_words *words = words_of(turn);
 
 	return MPI_Compare_and_swap(&words->operand, &words->compare, &words->result, MPI_INT64_T, to,
-	                            (MPI_Aint)word_disp(turn), win);
+	                            there(to, word_disp(turn)), win);
 }
 
 /* Where puts are messages that the target's library places, its progress must be called for. */
@@ -216,16 +223,40 @@ static void make_groups(int neighbours)
 		MPI_Group_incl(all, 1, &hub, &partners);
 }
 
-static void make_window(const struct perf_options *options, struct perf_place *place)
+/* The program's memory is attached, and where it lies is told to all. 0, or 1: no memory for that. */
+static int make_dynamic_window(const struct perf_place *place)
 {
+	MPI_Aint base;
+
+	bases = malloc((size_t)place->size * sizeof(bases[0]));
+	if (!bases)
+		return fprintf(stderr, "perf: no memory for %d addresses\n", place->size), 1;
+	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_attach(win, place->window, (MPI_Aint)place->window_bytes);
+	MPI_Get_address(place->window, &base);
+	return MPI_Allgather(&base, 1, MPI_AINT, bases, 1, MPI_AINT, MPI_COMM_WORLD);
+}
+
+static int make_window(const struct perf_options *options, struct perf_place *place)
+{
+	MPI_Aint bytes = (MPI_Aint)place->window_bytes;
 	void *base = NULL;
 
-	if (options->window == WINDOW_CREATE) {
-		MPI_Win_create(place->window, (MPI_Aint)place->window_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-		return;
+	switch (options->window) {
+	case WINDOW_DYNAMIC:
+		return make_dynamic_window(place);
+	case WINDOW_ALLOC_MEM:
+		MPI_Alloc_mem(bytes, MPI_INFO_NULL, &memory_of_mpi);
+		place->window = memory_of_mpi;
+		return MPI_Win_create(place->window, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	case WINDOW_CREATE:
+		return MPI_Win_create(place->window, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	case WINDOW_ALLOCATE:
+		break;
 	}
-	MPI_Win_allocate((MPI_Aint)place->window_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
 	place->window = base;
+	return 0;
 }
 
 static int open_mpi(const struct perf_options *options, struct perf_place *place)
@@ -243,7 +274,8 @@ static int open_mpi(const struct perf_options *options, struct perf_place *place
 		return 2;
 	}
 	make_groups(options->neighbours);
-	make_window(options, place);
+	if (make_window(options, place))
+		return 1;
 	snprintf(place->device, sizeof(place->device), "%s", transport ? transport : "default");
 	if (sync == SYNC_FLUSH || sync == SYNC_LOCK_ALL)
 		MPI_Win_lock_all(0, win);
@@ -257,6 +289,9 @@ static int close_mpi(void)
 	if (sync == SYNC_FLUSH || sync == SYNC_LOCK_ALL)
 		MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
+	if (memory_of_mpi)
+		MPI_Free_mem(memory_of_mpi);
+	free(bases);
 	MPI_Group_free(&partners);
 	MPI_Group_free(&all);
 	return MPI_Finalize();

@@ -15,6 +15,8 @@ static oriel_win *win;
 static oriel_mem *origin_mem;
 static oriel_win *agree_win; /* one number of rank 0's; fences on it leave the epochs of `win` alone */
 static int64_t *agreed;
+static uint64_t *bases; /* addresses of each rank's memory in a dynamic window; NULL: displacements begin at 0 */
+static void *memory_of_oriel;
 static enum perf_sync sync;
 
 static int fail(const char *call)
@@ -64,14 +66,21 @@ static int flush_all(void)
 	return flush_one(ORIEL_RANK_ALL);
 }
 
+static size_t there(int to, size_t disp)
+{
+	return (bases ? (size_t)bases[to] : 0) + disp;
+}
+
 static int put(const struct perf_turn *turn, int to, size_t at)
 {
-	return oriel_put(win, turn->origin + at, turn->size_bytes, to, put_disp(turn, to) + at) ? fail("oriel_put") : 0;
+	return oriel_put(win, turn->origin + at, turn->size_bytes, to, there(to, put_disp(turn, to) + at))
+	           ? fail("oriel_put")
+	           : 0;
 }
 
 static int get(const struct perf_turn *turn, int from, uint8_t *here, size_t at)
 {
-	return oriel_get(win, here, turn->size_bytes, from, get_disp(turn) + at) ? fail("oriel_get") : 0;
+	return oriel_get(win, here, turn->size_bytes, from, there(from, get_disp(turn) + at)) ? fail("oriel_get") : 0;
 }
 
 static int lock(const struct perf_turn *turn, int to)
@@ -90,7 +99,7 @@ static int unlock(const struct perf_turn *turn, int to)
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
 	return oriel_accumulate(win, turn->origin + at, turn->size_bytes / sizeof(double), ORIEL_DOUBLE, ORIEL_SUM, to,
-	                        put_disp(turn, to) + at)
+	                        there(to, put_disp(turn, to) + at))
 	           ? fail("oriel_accumulate")
 	           : 0;
 }
@@ -99,7 +108,8 @@ static int fetch_and_add(const struct perf_turn *turn, int to)
 {
 	struct perf_words *words = words_of(turn);
 
-	return oriel_fetch_and_op(win, &words->operand, &words->result, ORIEL_INT64, ORIEL_SUM, to, word_disp(turn))
+	return oriel_fetch_and_op(win, &words->operand, &words->result, ORIEL_INT64, ORIEL_SUM, to,
+	                          there(to, word_disp(turn)))
 	           ? fail("oriel_fetch_and_op")
 	           : 0;
 }
@@ -109,7 +119,7 @@ static int swap(const struct perf_turn *turn, int to)
 	struct perf_words *words = words_of(turn);
 
 	return oriel_compare_and_swap(win, &words->operand, &words->compare, &words->result, ORIEL_INT64, to,
-	                              word_disp(turn))
+	                              there(to, word_disp(turn)))
 	           ? fail("oriel_compare_and_swap")
 	           : 0;
 }
@@ -267,20 +277,69 @@ static int make_groups(const struct perf_place *place)
 	return place->rank == 0 ? make_group(0, last, 0, &others) : make_group(0, 0, -1, &others);
 }
 
-static int make_windows(const struct perf_options *options, struct perf_place *place)
+/* Where each rank's memory lies is told to all, by a window of addresses. */
+static int tell_bases(const struct perf_place *place)
+{
+	uint64_t mine = (uintptr_t)place->window;
+	size_t bytes = (size_t)place->size * sizeof(mine);
+	oriel_win *told;
+	void *base;
+	int rc;
+
+	bases = malloc(bytes);
+	if (!bases)
+		return fprintf(stderr, "perf: no memory for %d addresses\n", place->size), 1;
+	rc = oriel_win_allocate(bytes, sizeof(mine), NULL, world, &base, &told) || oriel_win_fence(told, 0);
+	for (int to = 0; rc == 0 && to < place->size; to++)
+		rc = oriel_put(told, &mine, sizeof(mine), to, (size_t)place->rank);
+	if (rc || oriel_win_fence(told, ORIEL_MODE_NOSUCCEED))
+		return fail("telling addresses");
+	memcpy(bases, base, bytes);
+	return oriel_win_free(&told) ? fail("oriel_win_free") : 0;
+}
+
+static int make_dynamic_window(const struct oriel_hint *hints, const struct perf_place *place)
+{
+	if (oriel_win_create_dynamic(hints, world, &win))
+		return fail("oriel_win_create_dynamic");
+	if (oriel_win_attach(win, place->window, place->window_bytes))
+		return fail("oriel_win_attach");
+	return tell_bases(place);
+}
+
+static int make_window(const struct perf_options *options, struct perf_place *place)
 {
 	static const struct oriel_hint hints[] = { { "signals", "1" }, { NULL, NULL } };
+	void *base = NULL;
+
+	switch (options->window) {
+	case WINDOW_DYNAMIC:
+		return make_dynamic_window(hints, place);
+	case WINDOW_ALLOC_MEM:
+		place->window = memory_of_oriel = oriel_alloc(job, place->window_bytes);
+		if (!place->window)
+			return fail("oriel_alloc");
+		break;
+	case WINDOW_CREATE:
+		break;
+	case WINDOW_ALLOCATE:
+		if (oriel_win_allocate(place->window_bytes, 1, hints, world, &base, &win))
+			return fail("oriel_win_allocate");
+		place->window = base;
+		return 0;
+	}
+	return oriel_win_create(place->window, place->window_bytes, 1, hints, world, &win) ? fail("oriel_win_create") : 0;
+}
+
+static int make_windows(const struct perf_options *options, struct perf_place *place)
+{
 	void *base = NULL;
 
 	if (oriel_win_allocate(sizeof(*agreed), 1, NULL, world, &base, &agree_win))
 		return fail("oriel_win_allocate");
 	agreed = base;
-	base = place->window;
-	if (options->window == WINDOW_CREATE && oriel_win_create(base, place->window_bytes, 1, hints, world, &win))
-		return fail("oriel_win_create");
-	if (options->window == WINDOW_ALLOCATE && oriel_win_allocate(place->window_bytes, 1, hints, world, &base, &win))
-		return fail("oriel_win_allocate");
-	place->window = base;
+	if (make_window(options, place))
+		return 1;
 	if (options->memory == MEMORY_REGISTERED &&
 	    oriel_mem_register(job, place->origin, place->origin_bytes, &origin_mem))
 		return fail("oriel_mem_register");
@@ -330,6 +389,8 @@ static int close_job(void)
 		return fail("oriel_win_unlock_all");
 	if (oriel_win_fence(agree_win, ORIEL_MODE_NOSUCCEED) || oriel_win_free(&agree_win) || oriel_win_free(&win))
 		return fail("oriel_win_free");
+	oriel_free(job, memory_of_oriel);
+	free(bases);
 	if (origin_mem && oriel_mem_deregister(&origin_mem))
 		return fail("oriel_mem_deregister");
 	oriel_group_free(&all_others);

@@ -558,6 +558,8 @@ static int open_raw(const struct perf_options *options, struct perf_place *place
 {
 	how.signal_every = options->signal_every > 0 ? (uint64_t)options->signal_every : SIGNAL_EVERY;
 	how.list = options->post_list > 0 ? options->post_list : LIST;
+	if (options->window != WINDOW_CREATE && options->window != WINDOW_ALLOCATE)
+		return fprintf(stderr, "raw: -w is create or allocate\n"), 2;
 	how.poll = options->window == WINDOW_CREATE;
 	how.stage = options->memory != MEMORY_REGISTERED;
 	if (how.signal_every > RAW_DEPTH / 2)

@@ -367,6 +367,8 @@ static int open_shm(const struct perf_options *options, struct perf_place *place
 		fprintf(stderr, "shm: run me by oriel-run with 2 to %d ranks\n", RANKS_MAX);
 		return 2;
 	}
+	if (options->window != WINDOW_CREATE && options->window != WINDOW_ALLOCATE)
+		return fprintf(stderr, "shm: -w is create or allocate\n"), 2;
 	created = options->window == WINDOW_CREATE;
 	window_bytes = whole_pages(place->window_bytes);
 	if (!created)

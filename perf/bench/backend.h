@@ -91,7 +91,7 @@ enum { REPEATS = 16 }; /* in a turn, of what takes some nanoseconds */
 
 enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH, SYNC_LOCK, SYNC_LOCK_ALL };
 enum perf_lock { LOCK_SHARED, LOCK_EXCLUSIVE };
-enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE };
+enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE, WINDOW_ALLOC_MEM, WINDOW_DYNAMIC };
 enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED };
 enum perf_shape { SHAPE_OSU, SHAPE_ISOLATED };
 
@@ -127,6 +127,12 @@ struct perf_options {
 	const char *json_file;
 };
 
+/* Is the windows' memory the program's own, from the driver? */
+static inline bool windows_are_programs(const struct perf_options *options)
+{
+	return options->window == WINDOW_CREATE || options->window == WINDOW_DYNAMIC;
+}
+
 /*
  * Filled in by the driver before open(), and completed by open(). All memory is the same size on
  * every rank.
@@ -135,7 +141,7 @@ struct perf_place {
 	size_t origin_bytes;
 	size_t window_bytes;
 	uint8_t *origin; /* page-aligned, made by the driver; MEMORY_REGISTERED: to be registered by open() */
-	uint8_t *window; /* WINDOW_CREATE: made by the driver; WINDOW_ALLOCATE: to be set */
+	uint8_t *window; /* made by the driver if windows_are_programs(); else to be set */
 	int rank;
 	int size;
 	char device[64]; /* for the report; "" if not known */

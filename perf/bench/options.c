@@ -75,7 +75,8 @@ static const char help[] =
 	"  -S, --sync=KIND          pscw, fence, or flush: one long epoch, and a flush after each operation or batch;\n"
 	"                           lock_all: the same inside lock_all; lock: lock and unlock around each instead\n"
 	"      --lock=TYPE          of lock: shared or exclusive\n"
-	"  -w, --window=KIND        create (memory of the program) or allocate (default)\n"
+	"  -w, --window=KIND        allocate (default), create (memory of the program), dynamic (the same, attached),\n"
+	"                           or alloc_mem (created of memory of MPI_Alloc_mem, oriel_alloc)\n"
 	"  -m, --memory=KIND        of buffers: heap (default), huge (pages), registered (beforehand)\n"
 	"      --align=BYTES        buffers begin that many bytes behind the start of a page (0)\n"
 	"      --shape=SHAPE        pscw_lat: osu (epoch there, epoch back; half of it) or isolated\n"
@@ -106,7 +107,11 @@ static const struct word syncs[] = {
 	{ "lock", SYNC_LOCK }, { "lock_all", SYNC_LOCK_ALL }, { 0 },
 };
 static const struct word locks[] = { { "shared", LOCK_SHARED }, { "exclusive", LOCK_EXCLUSIVE }, { 0 } };
-static const struct word windows[] = { { "create", WINDOW_CREATE }, { "allocate", WINDOW_ALLOCATE }, { 0 } };
+static const struct word windows[] = { { "create", WINDOW_CREATE },
+	                                   { "allocate", WINDOW_ALLOCATE },
+	                                   { "alloc_mem", WINDOW_ALLOC_MEM },
+	                                   { "dynamic", WINDOW_DYNAMIC },
+	                                   { 0 } };
 static const struct word memories[] = {
 	{ "heap", MEMORY_HEAP }, { "huge", MEMORY_HUGE }, { "registered", MEMORY_REGISTERED }, { 0 }
 };

@@ -26,10 +26,12 @@ def against($id; $word; $size):
 def ratios($a; $b):
   if $b.values == null then [$a.values[].value / $b.median] else [$a.values[] as $x | $b.values[] | select(.round == $x.round and .value > 0) | $x.value / .value] end;
 
-# A bar that ends with ~ leaves 3 % more where bare shared memory is within 5 % of the other side; one that ends with % is
-# not judged where the rounds spread 10 % or more.
+# A bar that ends with ~ leaves 3 % more, of a time or of a rate, where bare shared memory is within 5 % of the other side; one
+# that ends with % is not judged where the rounds spread 10 % or more.
 def eased($bar; $other; $limit):
-  if $limit and $other and $limit >= 0.95 * $other then "<=1.03" else $bar | rtrimstr("~") end;
+  if $limit and $other and ($bar | startswith("<")) and $limit >= 0.95 * $other then "<=1.03"
+  elif $limit and $other and ($bar | startswith(">")) and $limit <= 1.05 * $other then ">=0.97"
+  else $bar | rtrimstr("~") end;
 def settled($bar; $ratios):
   if ($ratios | length > 0) and ($ratios | max) < 1.1 * ($ratios | min) then $bar | rtrimstr("%") else "-" end;
 def bar_of($bar; $other; $limit; $ratios):
