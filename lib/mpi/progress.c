@@ -34,8 +34,7 @@ static int cancel(void *state, int complete)
 	return MPI_SUCCESS;
 }
 
-/* In a turn of a wait of the MPI's, by any thread. How much has got on, which it need not know. */
-static int serve(void)
+int progress_serve(void)
 {
 	if (serving)
 		oriel_progress(job.oriel);
@@ -55,7 +54,7 @@ static void enlist(const char *name)
 
 	*(void **)&change = dlsym(RTLD_DEFAULT, name);
 	if (change)
-		change(serve);
+		change(progress_serve);
 }
 
 void progress_open(void)
@@ -69,6 +68,7 @@ void progress_open(void)
 void progress_unlist(void)
 {
 	enlist("opal_progress_unregister");
+	serving = false;
 }
 
 void progress_close(void)

@@ -12,7 +12,8 @@
  * The other way round, accumulates that a rank applies for others want a thread of it: while one of the program's waits
  * in a barrier of the MPI's, Oriel's service thread often shares the one core with it that the launcher has bound the process
  * to, and gets its turn after milliseconds. Open MPI has a list of functions that each of its waits calls in every turn
- * (opal_progress_register, of its lower library); ours is put there. MPICH has no such list, and binds nobody unless told.
+ * (opal_progress_register, of its lower library); ours is put there. MPICH has no such list, but calls UCX's progress in
+ * every turn where it is built with UCX, and so comes by (turns_of_ucx.c).
  */
 #ifndef ORIEL_MPI_PROGRESS_H
 #define ORIEL_MPI_PROGRESS_H
@@ -22,6 +23,9 @@ void progress_close(void);
 
 /* Before job.oriel is left, which is there since progress_open: the MPI's waits serve it no more. */
 void progress_unlist(void);
+
+/* In a turn of a wait of the MPI's, by any thread. 0: how much has got on the MPI need not know. */
+int progress_serve(void);
 
 /* As idle of oriel_options. */
 void progress_idle(void *context);

@@ -2,7 +2,8 @@
 /*
  * waiting.c - a rank that waits in a call of the MPI's own serves the others, where that MPI lets it (lib/mpi/progress.h)
  *
- * Open MPI's list of what its waits call in every turn is looked on at as it is written.
+ * Calls of oriel_progress are counted, and Open MPI's list of what its waits call in every turn is looked on at as it
+ * is written.
  */
 #include "layer.h"
 
@@ -10,6 +11,35 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static int served; /* calls of oriel_progress, by the layer */
+
+/* In the place of Oriel's own. */
+int oriel_progress(void *job);
+int oriel_progress(void *job)
+{
+	static int (*own)(void *job);
+
+	if (!own)
+		*(void **)&own = dlsym(RTLD_NEXT, "oriel_progress");
+	__atomic_add_fetch(&served, 1, __ATOMIC_RELAXED);
+	return own ? own(job) : -1;
+}
+
+/* One rank comes late to a barrier: the others' waits serve meanwhile. */
+static void A22_waits_serve(void)
+{
+	int before;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	before = __atomic_load_n(&served, __ATOMIC_RELAXED);
+	if (layer_rank == 0)
+		usleep(100000);
+	MPI_Barrier(MPI_COMM_WORLD);
+	EXPECT(layer_rank == 0 || __atomic_load_n(&served, __ATOMIC_RELAXED) > before);
+}
+
+#ifdef OPEN_MPI
 
 typedef int turn_fn(void);
 
@@ -52,7 +82,7 @@ int opal_progress_unregister(turn_fn *turn)
 	return pass_on("opal_progress_unregister", turn);
 }
 
-static void A22_waits_serve(void)
+static void A22_listed_once(void)
 {
 	EXPECT(listed && enlisted == 1);
 	EXPECT(listed && listed() == 0);
@@ -89,16 +119,24 @@ static void E1_a_forked_child_is_silent(void)
 	EXPECT(is_silent(before));
 }
 
+#endif
+
 static const struct layer_case cases[] = {
 	{ "A22_waits_serve", A22_waits_serve },
+#ifdef OPEN_MPI
+	{ "A22_listed_once", A22_listed_once },
 	{ "E1_a_forked_child_is_silent", E1_a_forked_child_is_silent },
+#endif
 };
 
 int main(int argc, char **argv)
 {
 	int status = layer_run(&argc, &argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
 
+#ifdef OPEN_MPI
 	if (listed)
 		fprintf(stderr, "not ok A22_left_the_list: what is called after MPI_Finalize has no job\n");
-	return status || listed;
+	status = status || listed;
+#endif
+	return status;
 }
