@@ -384,7 +384,8 @@ const char *oriel_version(void);
 /**
  * oriel_progress - do what other ranks have asked this one to do
  *
- * Applies the accumulates that have come for this rank to apply (A22), and returns. It waits for no other
+ * Applies the accumulates that have come for this rank to apply (A22), keeps a device going that cannot
+ * place what arrives by itself (softverbs, for memory that is not mapped), and returns. It waits for no other
  * rank's call, and only where many answers are under way for room to send one. No program needs it: every
  * call that waits does so too, and the service thread where none does. But that has to be woken first, and
  * may share its processor with a thread that polls something else; such a thread calls this in every turn.

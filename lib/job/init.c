@@ -345,10 +345,15 @@ int oriel_barrier(oriel_job *job)
 int oriel_progress(oriel_job *job)
 {
 	int rc = job_check(job, "oriel_progress");
+	struct peer *peer;
 
-	if (rc == 0)
-		records_poll(job, &job->records);
-	return rc;
+	if (rc)
+		return rc;
+	records_poll(job, &job->records);
+	peer = __atomic_load_n(&job->peers.moving, __ATOMIC_ACQUIRE); /* pairs with peer_set_state */
+	if (peer)
+		wait_serve(job, peer);
+	return 0;
 }
 
 /* The figures of this rank at this moment. */

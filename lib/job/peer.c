@@ -297,6 +297,8 @@ void peers_close(struct oriel_job *job)
 void peer_set_state(struct peer *peer, enum peer_state state)
 {
 	pthread_mutex_lock(&peer->job->lock);
+	if (state == PEER_UP && reach_moves(&peer->reach))
+		__atomic_store_n(&peer->job->peers.moving, peer, __ATOMIC_RELEASE); /* pairs with oriel_progress */
 	if (peer->state != PEER_DEAD)
 		state_store(&peer->state, state); /* pairs with the state_load of threads that wait for the connection */
 	pthread_mutex_unlock(&peer->job->lock);

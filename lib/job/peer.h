@@ -108,6 +108,7 @@ struct peers {
 	struct peer **twins;
 	uint32_t twin_count;
 	uint32_t twin_capacity;
+	struct peer *moving; /* one by a device that our polls keep going (reach_moves), or NULL; atomic */
 };
 
 /* A twin for peer->twin, of that device. The caller holds job->lock. ERRORS: ORIEL_ERR_MEMORY. */

@@ -584,6 +584,37 @@ static void progress_applies(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+static int (*poll_cq)(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
+static _Thread_local int polls; /* of this thread */
+
+static int count_polls(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	polls++;
+	return poll_cq(cq, entries, wc);
+}
+
+/* A device that places what arrives only while its process polls is kept going too. */
+static void progress_polls(struct multi *m)
+{
+	struct peer *peer;
+	struct multi_window w;
+
+	multi_window_open(m, &w, sizeof(uint64_t));
+	multi_sync(m);
+	peer = __atomic_load_n(&m->job->peers.moving, __ATOMIC_ACQUIRE);
+	if (peer) {
+		struct ibv_context_ops *ops = &peer->wire.cq->context->ops;
+
+		poll_cq = ops->poll_cq;
+		ops->poll_cq = count_polls;
+		polls = 0;
+		CHECK_OK(m, oriel_progress(m->job));
+		ops->poll_cq = poll_cq;
+		CHECK(m, polls > 0);
+	}
+	multi_window_close(m, &w);
+}
+
 static const struct multi_case cases[] = {
 	{ "A2_fence_covers_records", 0, fence_covers_records },
 	{ "A7_long_vectors_are_split", 2, long_vectors },
@@ -602,6 +633,7 @@ static const struct multi_case cases[] = {
 	{ "A23_refusals_have_reasons", 2, refusals_have_reasons },
 	{ "A22_query_tells", 0, query_tells },
 	{ "A22_progress_applies", 2, progress_applies },
+	{ "A22_progress_polls", 2, progress_polls },
 };
 
 int main(int argc, char **argv)
