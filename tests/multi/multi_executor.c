@@ -541,13 +541,23 @@ static void pause_service(void *arg)
 	sem_wait(&pause->over);
 }
 
+/* The service thread does nothing from here on, until it is let go. The pause outlives the case: it may be about to leave it. */
+static void hold_service(struct multi *m, struct pause *pause)
+{
+	sem_init(&pause->begun, 0, 0);
+	sem_init(&pause->over, 0, 0);
+	pause->task = (struct task){ .run = pause_service, .arg = pause };
+	agenda_hand(m->job, &pause->task);
+	sem_wait(&pause->begun);
+}
+
 #define PROGRESS_TURNS 200000 /* of 100 us: longer than any record takes */
 
 /* oriel_progress applies what has come where nobody waits in a call, and the service thread gets no processor. */
 static void progress_applies(struct multi *m)
 {
 	double complex one[2] = { 1, 2 };
-	static struct pause pause; /* also of a service thread that is about to leave it */
+	static struct pause pause;
 	struct multi_window w;
 	uint64_t before;
 	int turns = 0;
@@ -561,11 +571,7 @@ static void progress_applies(struct multi *m)
 	multi_sync(m);
 	before = multi_applied(m);
 	if (m->rank == 1) {
-		sem_init(&pause.begun, 0, 0);
-		sem_init(&pause.over, 0, 0);
-		pause.task = (struct task){ .run = pause_service, .arg = &pause };
-		agenda_hand(m->job, &pause.task);
-		sem_wait(&pause.begun);
+		hold_service(m, &pause);
 		multi_raise(m, READY, 1);
 		for (; multi_applied(m) == before && turns < PROGRESS_TURNS; turns++) {
 			CHECK_OK(m, oriel_progress(m->job));
@@ -585,7 +591,7 @@ static void progress_applies(struct multi *m)
 }
 
 static int (*poll_cq)(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
-static _Thread_local int polls; /* of this thread */
+static int polls;
 
 static int count_polls(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
 {
@@ -593,9 +599,10 @@ static int count_polls(struct ibv_cq *cq, int entries, struct ibv_wc *wc)
 	return poll_cq(cq, entries, wc);
 }
 
-/* A device that places what arrives only while its process polls is kept going too. */
+/* A device that places what arrives only while its process polls is kept going too. The service thread polls too, else. */
 static void progress_polls(struct multi *m)
 {
+	static struct pause pause;
 	struct peer *peer;
 	struct multi_window w;
 
@@ -605,11 +612,13 @@ static void progress_polls(struct multi *m)
 	if (peer) {
 		struct ibv_context_ops *ops = &peer->wire.cq->context->ops;
 
+		hold_service(m, &pause);
 		poll_cq = ops->poll_cq;
 		ops->poll_cq = count_polls;
 		polls = 0;
 		CHECK_OK(m, oriel_progress(m->job));
 		ops->poll_cq = poll_cq;
+		sem_post(&pause.over);
 		CHECK(m, polls > 0);
 	}
 	multi_window_close(m, &w);
