@@ -2,8 +2,8 @@
 /*
  * asked.c - softverbs_move where the peer looks into its pipes: it is asked, and does it
  *
- * The system calls that move bytes are forbidden to the process that moves: what has happened all the same,
- * the peer has done. It polls its completion queue; in one case it stops in the middle of that.
+ * In the first case the system calls that move bytes are forbidden to the process that moves: what has happened
+ * all the same, the peer has done, which polls its completion queue. In the second it stops in the middle of that.
  */
 #include <dlfcn.h>
 #include <errno.h>
