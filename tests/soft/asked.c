@@ -5,7 +5,6 @@
  * In the first case the system calls that move bytes are forbidden to the process that moves: what has happened
  * all the same, the peer has done, which polls its completion queue. In the second it stops in the middle of that.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -14,7 +13,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "../../lib/soft/extension.h"
 #include "lab.h"
 #include "two.h"
 
@@ -28,16 +26,6 @@ enum {
 static const size_t sizes[] = { 1, 8, 160, 161, 4096, BYTES_MAX };
 
 enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
-
-static softverbs_move_fn *find_move(void)
-{
-	void *function = dlsym(RTLD_DEFAULT, "softverbs_move");
-	softverbs_move_fn *move = NULL;
-
-	if (function)
-		memcpy(&move, &function, sizeof(move));
-	return move;
-}
 
 static bool poll_once(const struct two *two)
 {
@@ -148,16 +136,6 @@ static enum lab_verdict asked__does_what_it_is_asked_for(void)
 	return LAB_PASSED;
 }
 
-static enum ibv_wc_status transfer(struct two *two, enum ibv_wr_opcode op)
-{
-	struct ibv_sge sge = { (uintptr_t)two->lab.a.buffer, 8, two->lab.a.mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
-
-	wr.wr.rdma.remote_addr = two->theirs.addr;
-	wr.wr.rdma.rkey = two->theirs.rkey;
-	return lab_post(two->lab.a.qp, &wr) == 0 ? IBV_WC_SUCCESS : (enum ibv_wc_status) - 1;
-}
-
 /* Writes of this size until one is not done, or the peer has stopped; then one more is posted, of `last`. */
 static enum lab_verdict write_until_stopped(struct two *two, softverbs_move_fn *move, size_t size, uint64_t last)
 {
@@ -177,7 +155,7 @@ static enum lab_verdict write_until_stopped(struct two *two, softverbs_move_fn *
 		stopped = waitpid(two->child, &status, WUNTRACED);
 	CHECK(stopped == two->child && WIFSTOPPED(status));
 	memcpy(two->lab.a.buffer, &last, sizeof(last));
-	CHECK(transfer(two, IBV_WR_RDMA_WRITE) == IBV_WC_SUCCESS);
+	CHECK(post(two, IBV_WR_RDMA_WRITE, sizeof(last)) == 0);
 	return LAB_PASSED;
 }
 
@@ -187,7 +165,7 @@ static enum lab_verdict last_one_stays(struct two *two, bool done, uint64_t last
 	CHECK(kill(two->child, SIGCONT) == 0);
 	CHECK(done || lab_wait(two->lab.a.send_cq).status == IBV_WC_SUCCESS);
 	memset(two->lab.a.buffer, 0, sizeof(last));
-	CHECK(transfer(two, IBV_WR_RDMA_READ) == IBV_WC_SUCCESS);
+	CHECK(post(two, IBV_WR_RDMA_READ, sizeof(last)) == 0);
 	CHECK(lab_wait(two->lab.a.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(memcmp(two->lab.a.buffer, &last, sizeof(last)) == 0);
 	return LAB_PASSED;

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../lib/soft/extension.h"
 #include "lab.h"
 #include "two.h"
 
@@ -49,12 +48,7 @@ static enum lab_verdict start(struct two *two, int seals)
 
 static enum ibv_wc_status transfer(struct two *two, enum ibv_wr_opcode op)
 {
-	struct ibv_sge sge = { (uintptr_t)two->lab.a.buffer, 4096, two->lab.a.mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
-
-	wr.wr.rdma.remote_addr = two->theirs.addr;
-	wr.wr.rdma.rkey = two->theirs.rkey;
-	return lab_post(two->lab.a.qp, &wr) == 0 ? lab_wait(two->lab.a.send_cq).status : (enum ibv_wc_status) - 1;
+	return post(two, op, 4096) == 0 ? lab_wait(two->lab.a.send_cq).status : (enum ibv_wc_status) - 1;
 }
 
 /* 0: lent and given back; an errno value; -1: the device does not lend. */
@@ -130,16 +124,6 @@ static enum lab_verdict files__sealed_file_is_lent(void)
 	CHECK(tell(&two) && hear(&two));
 	CHECK(transfer(&two, IBV_WR_RDMA_WRITE) == IBV_WC_SUCCESS);
 	return finish(&two);
-}
-
-static softverbs_move_fn *find_move(void)
-{
-	void *function = dlsym(RTLD_DEFAULT, "softverbs_move");
-	softverbs_move_fn *move = NULL;
-
-	if (function)
-		memcpy(&move, &function, sizeof(move));
-	return move;
 }
 
 /* A page goes by the other's memory as a file, more by process_vm_writev. */

@@ -3,14 +3,16 @@
 #ifndef SOFT_TWO_H
 #define SOFT_TWO_H
 
+#include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../lib/soft/extension.h"
 #include "lab.h"
 
 /* What one side tells the other over a pipe. */
@@ -80,6 +82,28 @@ static inline enum lab_verdict finish(const struct two *two)
 	CHECK(tell(two) && waitpid(two->child, &status, 0) == two->child);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	return LAB_PASSED;
+}
+
+/* NULL: the device has none. */
+static inline softverbs_move_fn *find_move(void)
+{
+	void *function = dlsym(RTLD_DEFAULT, "softverbs_move");
+	softverbs_move_fn *move = NULL;
+
+	if (function)
+		memcpy(&move, &function, sizeof(move));
+	return move;
+}
+
+/* So many bytes between this side's buffer and the other's memory. 0 or an errno value. */
+static inline int post(const struct two *two, enum ibv_wr_opcode op, uint32_t length)
+{
+	struct ibv_sge sge = { (uintptr_t)two->lab.a.buffer, length, two->lab.a.mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
+
+	wr.wr.rdma.remote_addr = two->theirs.addr;
+	wr.wr.rdma.rkey = two->theirs.rkey;
+	return lab_post(two->lab.a.qp, &wr);
 }
 
 #endif
