@@ -85,13 +85,6 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-static enum soft_way_kind kind_of(const struct soft_rdma *op)
-{
-	if (!op->waits)
-		return SOFT_WAY_POSTED;
-	return op->opcode == IBV_WR_RDMA_WRITE ? SOFT_WAY_WRITE : SOFT_WAY_READ;
-}
-
 /*
  * By ring if the peer looks there and that is faster, or is to be tried: then the call is timed. Where the caller
  * waits, whether the peer looks is asked last: it writes that line often. Who waits asks for no more than fits into
@@ -101,7 +94,7 @@ static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op,
 {
 	*timed = false;
 	if (op->waits)
-		return op->length > SHM_CHUNK || soft_way_next(kind_of(op), op->length, timed) == SOFT_BY_CALL ||
+		return op->length > SHM_CHUNK || soft_way_next(soft_kind_of(op), op->length, timed) == SOFT_BY_CALL ||
 		       !soft_peer_spins(&out->peer);
 	if (op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer))
 		return true;
@@ -135,7 +128,7 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 	int err = op->opcode == IBV_WR_RDMA_WRITE ? write_by_call(out, op, addr) : read_by_call(out, op, addr);
 
 	if (timed && err == 0)
-		soft_way_took(kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since);
+		soft_way_took(soft_kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since);
 	return err;
 }
 

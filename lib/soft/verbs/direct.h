@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "soft/verbs/qp.h"
+#include "soft/verbs/way.h"
 
 struct iovec;
 
@@ -42,6 +43,14 @@ const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint6
 
 /* Under qp->lock; everything before it is done. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
+
+/* Of a write or a read, for way.c. */
+static inline enum soft_way_kind soft_kind_of(const struct soft_rdma *op)
+{
+	if (!op->waits)
+		return SOFT_WAY_POSTED;
+	return op->opcode == IBV_WR_RDMA_WRITE ? SOFT_WAY_WRITE : SOFT_WAY_READ;
+}
 
 static inline bool soft_is_rdma(uint32_t opcode)
 {

@@ -50,7 +50,7 @@ static bool ask(struct soft_qp *qp, const struct soft_rdma *op, uint64_t *since)
 /* The peer was asked at `since`. Has it done it? */
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
-	enum soft_way_kind kind = op->opcode == IBV_WR_RDMA_READ ? SOFT_WAY_READ : SOFT_WAY_WRITE;
+	enum soft_way_kind kind = soft_kind_of(op);
 	enum soft_asked_state state;
 	uint64_t took;
 
