@@ -37,11 +37,11 @@
 #include "verbs/device.h"
 #include "base/owned_lock.h"
 #include "verbs/slab.h"
+#include "verbs/wire_pair.h"
 
 #define WIRE_BATCH 16          /* requests that leave with one doorbell at the most */
 #define WIRE_BATCH_BYTES 1024  /* of inline data in the batch */
 #define WIRE_BATCH_MAX 4096    /* bytes; larger requests do not wait in the batch */
-#define WIRE_INLINE_WANTED 220 /* inline bytes asked of the device */
 #define WIRE_POLL_BATCH 16
 #define WIRE_COPY_MAX 8192 /* larger transfers of unregistered memory are registered instead */
 
@@ -106,17 +106,6 @@ struct wire {
 
 void wire_init(struct wire *wire, struct slabs *slabs);
 void wire_destroy(struct wire *wire);
-
-/*
- * Make the completion queue and the queue pair of a cm_id. On success the id owns the queue pair.
- * `peer` is what wakeup_take tells when it wakes us. ERRORS: ORIEL_ERR_DEVICE.
- */
-struct wire_pair {
-	struct ibv_cq *cq;
-	uint32_t inline_max;
-};
-int wire_make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair);
-void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
 
 /*
  * Take over an established queue pair. anchor: memory of the peer that requests without data name;
