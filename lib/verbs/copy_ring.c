@@ -59,6 +59,22 @@ struct ring_copy *copy_ring_take(struct copy_ring *ring, uint32_t size_bytes, ui
 	return copy;
 }
 
+struct ring_copy *copy_ring_extend(struct copy_ring *ring, uint32_t size_bytes, uint64_t number)
+{
+	struct ring_copy *copy;
+
+	if (ring->copy_head == ring->copy_tail)
+		return NULL;
+	copy = &ring->copies[(ring->copy_head - 1) % ring->depth];
+	if (copy->number != number || copy->size_bytes % ALIGN_BYTES != 0 || ring->head % COPY_RING_BYTES == 0 ||
+	    start_of(ring, size_bytes) != ring->head || !copy_ring_has_room(ring, size_bytes))
+		return NULL;
+	ring->head += taken(size_bytes);
+	copy->ring_end = ring->head;
+	copy->size_bytes += size_bytes;
+	return copy;
+}
+
 bool copy_ring_wants_signal(struct copy_ring *ring, const struct ring_copy *copy)
 {
 	if (copy->ring_end - ring->signalled < COPY_RING_BYTES / 4)

@@ -48,6 +48,9 @@ bool copy_ring_has_room(const struct copy_ring *ring, uint32_t size_bytes);
 /* Take that room for request `number`; origin is NULL for a put. */
 struct ring_copy *copy_ring_take(struct copy_ring *ring, uint32_t size_bytes, uint64_t number, void *origin);
 
+/* The same right behind the last copy, which becomes so much longer, if that is the put `number`; NULL: it cannot be. */
+struct ring_copy *copy_ring_extend(struct copy_ring *ring, uint32_t size_bytes, uint64_t number);
+
 /* Whether the request of this copy has to be signalled, which is so every quarter of the ring: a wait for room always ends. */
 bool copy_ring_wants_signal(struct copy_ring *ring, const struct ring_copy *copy);
 

@@ -326,13 +326,95 @@ static int put_locked(struct wire *wire, enum way way, const void *origin, uint3
 	return 0;
 }
 
+/* The request in the batch that a put continues at the target, or NULL. Puts have no order among themselves. */
+static struct ibv_send_wr *continued(struct wire *wire, size_t size_bytes, struct remote target)
+{
+	struct ibv_send_wr *last = &wire->wr[wire->batched - 1];
+	size_t merged = last->sg_list->length + size_bytes;
+
+	if (last->opcode != IBV_WR_RDMA_WRITE || last->num_sge == 0 || last->wr.rdma.rkey != target.rkey ||
+	    last->wr.rdma.remote_addr + last->sg_list->length != target.addr)
+		return NULL;
+	return merged <= WIRE_MERGED_MAX && merged <= wire->max_message_bytes ? last : NULL;
+}
+
+static bool continues_at(const struct ibv_send_wr *wr, const void *here)
+{
+	return wr->sg_list->addr + wr->sg_list->length == (uintptr_t)here;
+}
+
+/* It takes so many bytes more, and leaves when it is large. */
+static void lengthen(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
+{
+	wr->sg_list->length += (uint32_t)size_bytes;
+	if (wr->sg_list->length < WIRE_MERGED_MAX)
+		return;
+	ask_completion(wire, wr);
+	ring_locked(wire);
+}
+
+static bool merge_inline(struct wire *wire, struct ibv_send_wr *wr, const void *origin, size_t size_bytes)
+{
+	uint8_t *data = wire->inline_data + wire->batched_bytes;
+
+	if (!continues_at(wr, data) || wr->sg_list->length + size_bytes > wire->inline_max ||
+	    size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
+		return false;
+	memcpy(data, origin, size_bytes);
+	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
+	lengthen(wire, wr, size_bytes);
+	return true;
+}
+
+static bool merge_copied(struct wire *wire, struct ibv_send_wr *wr, const void *origin, size_t size_bytes)
+{
+	struct ring_copy *copy = copy_ring_extend(&wire->copies, (uint32_t)size_bytes, wire->posted);
+
+	if (!copy)
+		return false;
+	memcpy((uint8_t *)copy->landing + wr->sg_list->length, origin, size_bytes);
+	if (copy_ring_wants_signal(&wire->copies, copy))
+		ask_completion(wire, wr);
+	lengthen(wire, wr, size_bytes);
+	return true;
+}
+
+static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, const void *origin, uint32_t lkey,
+                             size_t size_bytes)
+{
+	if (!continues_at(wr, origin) || wr->sg_list->lkey != lkey)
+		return false;
+	lengthen(wire, wr, size_bytes);
+	return true;
+}
+
+/* Whether a put has become part of the request before it. */
+static bool merge(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+                  struct remote target)
+{
+	struct ibv_send_wr *wr = wire->batched && !wire->fence ? continued(wire, size_bytes, target) : NULL;
+
+	if (!wr)
+		return false;
+	switch (way) {
+	case WAY_INLINE:
+		return merge_inline(wire, wr, origin, size_bytes);
+	case WAY_COPIED:
+		return merge_copied(wire, wr, origin, size_bytes);
+	case WAY_REGISTERED:
+		break;
+	}
+	return merge_registered(wire, wr, origin, lkey, size_bytes);
+}
+
 int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
              struct remote target, uint64_t *number)
 {
-	int rc;
+	int rc = 0;
 
 	owned_lock_take(&wire->lock);
-	rc = put_locked(wire, way, origin, lkey, size_bytes, target);
+	if (!merge(wire, way, origin, lkey, size_bytes, target))
+		rc = put_locked(wire, way, origin, lkey, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;

@@ -11,7 +11,8 @@
  * Requests wait in a *batch* and leave together with the next flag or flush, or when the batch is
  * full: one doorbell for many, and what has to be signalled is one of them, not one more. Those
  * that take longer than a doorbell leave at once, with a completion of their own. Small puts are
- * copied into the batch. Somewhat larger ones, and gets, whose memory is not registered go through
+ * copied into the batch; one that continues the last request there, at the target and here, makes that
+ * longer instead of being another. Somewhat larger ones, and gets, whose memory is not registered go through
  * a registered *ring*; a get is copied out of it when its completion is retired.
  *
  * Atomics change 8 aligned bytes at the peer; the value from before comes back as a get does. The
@@ -39,9 +40,10 @@
 #include "verbs/slab.h"
 #include "verbs/wire_pair.h"
 
-#define WIRE_BATCH 16          /* requests that leave with one doorbell at the most */
-#define WIRE_BATCH_BYTES 1024  /* of inline data in the batch */
-#define WIRE_BATCH_MAX 4096    /* bytes; larger requests do not wait in the batch */
+#define WIRE_BATCH 16         /* requests that leave with one doorbell at the most */
+#define WIRE_BATCH_BYTES 1024 /* of inline data in the batch */
+#define WIRE_BATCH_MAX 4096   /* bytes; larger requests do not wait in the batch */
+#define WIRE_MERGED_MAX 16384 /* bytes that puts become one request of; then it leaves */
 #define WIRE_POLL_BATCH 16
 #define WIRE_COPY_MAX 8192 /* larger transfers of unregistered memory are registered instead */
 

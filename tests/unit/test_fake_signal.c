@@ -83,13 +83,13 @@ static void costs(struct rank *rank, const char *what, const struct cost *from, 
 	       (unsigned long)is.fences, (unsigned long)is.posts);
 }
 
-/* Three puts and the signal behind them. */
+/* Three puts, which do not continue each other, and the signal behind them. */
 static void put_and_signal(struct rank *rank, struct table *table, enum oriel_signal_op op)
 {
 	uint64_t data = 7;
 
 	for (size_t i = 0; i < 3; i++)
-		rank_note(rank, "put", oriel_put(table->win, &data, sizeof(data), 1, 8 * i));
+		rank_note(rank, "put", oriel_put(table->win, &data, sizeof(data), 1, 16 * i));
 	rank_note(rank, "signal", oriel_signal(table->win, 1, 0, 1, op));
 }
 
@@ -147,7 +147,10 @@ static void operate(struct rank *rank, struct table *table)
 	refused(rank, table);
 }
 
-/* A get, or three puts, and an ADD. The target may answer, or tell that it rests, between any two requests; not in each try. */
+/*
+ * A get, or three puts that do not continue each other, and an ADD. The target may answer, or tell that it rests, between
+ * any two requests; not in each try.
+ */
 static void add_by_target(struct rank *rank, struct table *table, bool get, struct cost want)
 {
 	uint8_t data[64];
@@ -159,7 +162,7 @@ static void add_by_target(struct rank *rank, struct table *table, bool get, stru
 		if (get)
 			rank_note(rank, "get", oriel_get(table->win, data, sizeof(data), 1, 0));
 		for (size_t k = 0; k < 3 && !get; k++)
-			rank_note(rank, "put", oriel_put(table->win, data, 8, 1, 8 * k));
+			rank_note(rank, "put", oriel_put(table->win, data, 8, 1, 16 * k));
 		rank_note(rank, "signal", oriel_signal(table->win, 1, 0, 1, ORIEL_SIGNAL_ADD));
 		is = since(&at);
 		as_wanted = memcmp(&is, &want, sizeof(is)) == 0;

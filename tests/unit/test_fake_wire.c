@@ -182,14 +182,93 @@ static void wire_put__small_ones_leave_with_the_flag(void)
 	posts = fake_posts();
 	for (size_t i = 0; i < 10; i++) {
 		text[7] = (char)('0' + i);
-		CU_ASSERT_EQUAL(put(text, 0, 8, i * 8), 0);
+		CU_ASSERT_EQUAL(put(text, 0, 8, i * 16), 0);
 	}
 	CU_ASSERT_EQUAL(fake_posts(), posts);
 	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, one, at(&b, 1024), false, &number), 0);
 	CU_ASSERT_EQUAL(fake_posts(), posts + 1); /* one doorbell for eleven requests */
 	CU_ASSERT_EQUAL(number, 11);
-	CU_ASSERT_EQUAL(memcmp(b.memory, "put no 0put no 1put no 2", 24), 0);
+	CU_ASSERT_EQUAL(memcmp(b.memory, "put no 0", 8), 0);
+	CU_ASSERT_EQUAL(memcmp(b.memory + 9 * 16, "put no 9", 8), 0);
 	CU_ASSERT_EQUAL(b.memory[1024], 1);
+	part();
+}
+
+/* So many puts of a size, one behind the other there; those of memory with a key are so here, too. How many requests they became. */
+static uint64_t put_in_a_row(size_t count, size_t size, size_t offset, bool registered)
+{
+	uint64_t before = a.wire.posted;
+
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *from = a.memory + (registered ? i * size : 0);
+
+		memset(from, (int)i + 1, size);
+		CU_ASSERT_EQUAL(put(from, registered ? a.mr->lkey : 0, size, offset + i * size), 0);
+	}
+	finish(&a);
+	for (size_t i = 0; i < count; i++) {
+		CU_ASSERT_EQUAL(b.memory[offset + i * size], i + 1);
+		CU_ASSERT_EQUAL(b.memory[offset + (i + 1) * size - 1], i + 1);
+	}
+	return a.wire.posted - before;
+}
+
+/* Inline as far as the device takes, in the ring and the program's memory up to what leaves by itself. */
+static void wire_put__continues_the_request_before(void)
+{
+	fake_config.engine = true;
+	join();
+	CU_ASSERT_EQUAL(a.wire.inline_max, WIRE_INLINE_WANTED);
+	CU_ASSERT_EQUAL(put_in_a_row(WIRE_INLINE_WANTED / 8, 8, 0, false), 1);
+	CU_ASSERT_EQUAL(put_in_a_row(WIRE_INLINE_WANTED / 8 + 1, 8, 0, false), 2);
+	CU_ASSERT_EQUAL(put_in_a_row(3, 7, 0, false), 3); /* inline data begins at whole words */
+	CU_ASSERT_EQUAL(put_in_a_row(8, WIRE_MERGED_MAX / 4, 0, false), 2);
+	CU_ASSERT_EQUAL(put_in_a_row(8, WIRE_MERGED_MAX / 4, 0, true), 2);
+	CU_ASSERT_EQUAL(put_in_a_row(8, WIRE_MERGED_MAX / 8 + 8, 0, true), 2); /* seven and one */
+	part();
+}
+
+/* In the ring nothing continues what ends where the ring does. */
+static void wire_put__continues_nothing_at_the_rings_end(void)
+{
+	const size_t size = WIRE_MERGED_MAX / 4;
+
+	fake_config.engine = true;
+	join();
+	CU_ASSERT_EQUAL(put_in_a_row(1, 2 * size, 0, false), 1);
+	CU_ASSERT_EQUAL(put_in_a_row(COPY_RING_BYTES / size, size, 0, false), COPY_RING_BYTES / WIRE_MERGED_MAX + 1);
+	for (int i = 0; i < 3; i++) /* and what has no room there */
+		CU_ASSERT_TRUE(put_in_a_row(15, 3000, 0, false) <= 5);
+	part();
+}
+
+/* Behind another place, with another key, behind a read or a fence it is a request of its own. */
+static void wire_put__continues_nothing_else(void)
+{
+	struct remote other = at(&b, 8);
+	uint64_t number, first;
+	bool copied;
+
+	join();
+	put("01234567", 0, 8, 0);
+	first = a.wire.posted;
+	put("01234567", 0, 8, 16);
+	CU_ASSERT_EQUAL(a.wire.posted, first + 1);
+	other.addr += 16;
+	other.rkey++;
+	put_to(&a.wire, "x", 0, 1, other, &copied, &number);
+	CU_ASSERT_EQUAL(a.wire.posted, first + 2);
+	wire_break(&a.wire);
+	part();
+	join();
+	put("01234567", 0, 8, 0);
+	get_from(&a.wire, a.memory, a.mr->lkey, 8, at(&b, 0), &number);
+	put("01234567", 0, 8, 8);
+	CU_ASSERT_EQUAL(a.wire.posted, 3);
+	wire_fence(&a.wire);
+	put("01234567", 0, 8, 16);
+	CU_ASSERT_EQUAL(a.wire.posted, 4);
+	finish(&a);
 	part();
 }
 
@@ -794,6 +873,9 @@ void suite_wire(void)
 	CU_pSuite suite = CU_add_suite("wire", init, NULL);
 
 	CU_ADD_TEST(suite, wire_put__small_ones_leave_with_the_flag);
+	CU_ADD_TEST(suite, wire_put__continues_the_request_before);
+	CU_ADD_TEST(suite, wire_put__continues_nothing_at_the_rings_end);
+	CU_ADD_TEST(suite, wire_put__continues_nothing_else);
 	CU_ADD_TEST(suite, wire_put__a_full_batch_leaves_by_itself);
 	CU_ADD_TEST(suite, wire_put__a_batch_is_bounded_in_bytes);
 	CU_ADD_TEST(suite, wire_signal__posts_nothing_more);
