@@ -50,9 +50,10 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	}
 	if (!(resp->flags & SHM_REQ_LAST))
 		return;
-	if (qp->timed_since && qp->timed == resp->wqe)
-		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_RING, wqe->length, resp->value - qp->timed_since);
-	qp->timed_since = 0;
+	if (qp->timed_since && qp->timed == resp->wqe) {
+		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_RING, wqe->length, resp->value - qp->timed_since, qp->timed_writes);
+		qp->timed_since = 0;
+	}
 	soft_send_done(qp);
 }
 

@@ -147,6 +147,13 @@ int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n
 	return vm_move(process_vm_writev, pid, raddr, iov, n, length);
 }
 
+uint64_t soft_vm_write_row(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere)
+{
+	ssize_t moved = process_vm_writev(pid, here, n, there, nthere, 0);
+
+	return moved < 0 ? 0 : (uint64_t)moved;
+}
+
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
 {
 	return vm_move(process_vm_readv, pid, raddr, iov, n, length);

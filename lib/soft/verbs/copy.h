@@ -77,6 +77,8 @@ void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_
 /* Between our ranges and contiguous memory of another process; 0 or an errno value. */
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
+/* From ranges here to as many bytes in ranges there, in order. How many have been moved. */
+uint64_t soft_vm_write_row(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
 /* Few bytes, in one range; `fd` is the other process's memory as a file. 0 or an errno value. */
 int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length);
 int soft_file_read(int fd, uint64_t raddr, void *here, size_t length);

@@ -128,7 +128,7 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 	int err = op->opcode == IBV_WR_RDMA_WRITE ? write_by_call(out, op, addr) : read_by_call(out, op, addr);
 
 	if (timed && err == 0)
-		soft_way_took(soft_kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since);
+		soft_way_took(soft_kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since, 1);
 	return err;
 }
 
@@ -164,17 +164,20 @@ const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint6
 	}
 }
 
-/* We are busy. */
+static bool gate_open(const struct soft_qp *qp, const struct target *target)
+{
+	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
+
+	return (shm_gate_load(qp->peer) & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) == want;
+}
+
+/* The peer takes such requests. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
                             enum ibv_wc_status *status)
 {
-	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
-	uint32_t gate = shm_gate_load(qp->peer);
 	const struct shm_mr *mr;
 	void *at;
 
-	if ((gate & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) != want)
-		return SOFT_DIRECT_RING;
 	/* A request for nothing touches no memory, and no key is asked for. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
@@ -195,15 +198,44 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	return SOFT_DIRECT_RING;
 }
 
+static bool begin(struct soft_qp *qp, const struct target *target)
+{
+	soft_unseen_begin();
+	shm_busy_enter(qp->shm, qp->out->peer.full_fence);
+	return gate_open(qp, target);
+}
+
+bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode)
+{
+	struct target target = target_of(opcode);
+
+	return begin(qp, &target);
+}
+
+void soft_direct_end(struct soft_qp *qp)
+{
+	shm_busy_leave(qp->shm);
+	soft_unseen_end();
+}
+
+bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
+                         bool *timed)
+{
+	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .length = length };
+	const struct shm_mr *mr = soft_direct_region(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE);
+	void *at;
+
+	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)
+		return false;
+	*there = mr->addr + (raddr - mr->iova);
+	return goes_by_call(qp->out, &op, timed);
+}
+
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status)
 {
 	struct target target = target_of(op->opcode);
-	enum soft_direct result;
+	enum soft_direct result = begin(qp, &target) ? act(qp, op, &target, status) : SOFT_DIRECT_RING;
 
-	soft_unseen_begin();
-	shm_busy_enter(qp->shm, qp->out->peer.full_fence);
-	result = act(qp, op, &target, status);
-	shm_busy_leave(qp->shm);
-	soft_unseen_end();
+	soft_direct_end(qp);
 	return result;
 }

@@ -41,6 +41,20 @@ enum soft_direct {
 const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
                                         uint32_t access);
 
+/*
+ * Between these two we are busy: what is known of the peer's memory stays so. False: the peer takes no such requests.
+ * Under qp->lock; everything before it is done.
+ */
+bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
+void soft_direct_end(struct soft_qp *qp);
+
+/*
+ * Whether a write to so much of the peer's memory, which is private, may be done and is to be done by a system call
+ * now; it is at *there in the peer, and *timed says whether that is to be timed. Between those two.
+ */
+bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
+                         bool *timed);
+
 /* Under qp->lock; everything before it is done. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 

@@ -67,7 +67,7 @@ static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t si
 		soft_unlock(&qp->lock);
 		soft_way_lost(kind, op->length);
 	} else {
-		soft_way_took(kind, SOFT_BY_RING, op->length, took);
+		soft_way_took(kind, SOFT_BY_RING, op->length, took, 1);
 	}
 	return state == SOFT_ASKED_DONE;
 }

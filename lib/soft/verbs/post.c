@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,12 +20,8 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/requester.h"
 #include "soft/verbs/retire.h"
+#include "soft/verbs/row.h"
 #include "soft/verbs/rq.h"
-
-bool soft_sq_room(struct soft_qp *qp, uint32_t head)
-{
-	return head - atomic_load_explicit(&qp->sq_released, memory_order_acquire) < qp->attr.cap.max_send_wr;
-}
 
 static bool opcode_known(enum ibv_wr_opcode opcode)
 {
@@ -140,14 +135,19 @@ static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
 	}
 }
 
+static bool takes_at_once(struct soft_qp *qp)
+{
+	return !soft_adversary.on && soft_qp_idle(qp);
+}
+
 /*
  * May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long
  * way.
  */
 static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
-	return !soft_adversary.on && soft_qp_idle(qp) && wr->num_sge >= 0 &&
-	       (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge && direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
+	return takes_at_once(qp) && wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
+	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
 }
 
 /* Ranges of a work request that is being posted: inline data is where the caller has it. */
@@ -218,15 +218,20 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 		*bad = wr;
 		goto out;
 	}
-	for (; wr; wr = wr->next) {
-		if (post_at_once(qp, wr))
+	while (wr) {
+		struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_row(qp, wr) : wr;
+
+		if (rest != wr || post_at_once(qp, wr)) {
+			wr = rest != wr ? rest : wr->next;
 			continue;
+		}
 		err = enqueue(qp, wr);
 		if (err) {
 			*bad = wr;
 			break;
 		}
 		qp->sq_head++;
+		wr = wr->next;
 	}
 	/* Once for the whole list: what has to wait may travel together. */
 	if (qp->sq_exec != qp->sq_head)

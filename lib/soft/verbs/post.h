@@ -4,15 +4,11 @@
 #define SOFT_POST_H
 
 #include <infiniband/verbs.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "soft/verbs/qp.h"
 
 int soft_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int soft_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int soft_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
-/* Room in the send queue for one more, if it ends at `head`? Under qp->lock. */
-bool soft_sq_room(struct soft_qp *qp, uint32_t head);
 
 #endif

@@ -94,7 +94,8 @@ struct soft_qp {
 	uint32_t retries_left, rnr_left;
 	uint32_t by_ring; /* index of a request that was found to have to go by ring, if it is at exec */
 	bool by_ring_known;
-	uint32_t timed;           /* index of the write by ring that is timed, if timed_since */
+	uint32_t timed;           /* index of the last of the writes by ring that are timed, if timed_since */
+	uint32_t timed_writes;    /* how many they are */
 	uint64_t timed_since;     /* ticks; 0: none is */
 	bool resync;              /* the next request starts over */
 	uint64_t deadline_ns;     /* SOFT_WAIT_TIMER */
@@ -165,6 +166,12 @@ static inline bool soft_qp_idle(struct soft_qp *qp)
 {
 	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
 	       soft_qp_state(qp) == IBV_QPS_RTS;
+}
+
+/* Room in the send queue for one more, if it ends at `head`? Under qp->lock. */
+static inline bool soft_sq_room(struct soft_qp *qp, uint32_t head)
+{
+	return head - atomic_load_explicit(&qp->sq_released, memory_order_acquire) < qp->attr.cap.max_send_wr;
 }
 
 struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);

@@ -39,6 +39,7 @@
 enum {
 	FETCH_MIN = 8192,     /* bytes: from here on the peer copies from our memory itself */
 	DISORDER_WINDOW = 16, /* requests that the adversary chooses from */
+	TIMED_WRITES = 16,    /* at the most, together */
 };
 
 /* ---- requests into the pipe ---- */
@@ -129,6 +130,22 @@ bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op)
 	return true;
 }
 
+/* A write that finds nothing in the ring is timed, and with it those that follow it there at once (way.c). */
+static void time_write(struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	if (wqe->opcode != IBV_WR_RDMA_WRITE || wqe->length < SOFT_WAY_MIN)
+		return;
+	if (!qp->inflight) {
+		qp->timed_since = shm_ticks();
+		qp->timed_writes = 0;
+	} else if (!qp->timed_since || qp->timed_writes == TIMED_WRITES || qp->timed + 1 != qp->sq_exec ||
+	           soft_wqe(qp, qp->timed)->length != wqe->length) {
+		return;
+	}
+	qp->timed = qp->sq_exec;
+	qp->timed_writes++;
+}
+
 /* The request at exec into the pipe, all its parts; false if the queue has to wait. */
 static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 {
@@ -143,10 +160,7 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
 	}
-	if (!qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_WAY_MIN) {
-		qp->timed = qp->sq_exec;
-		qp->timed_since = shm_ticks();
-	}
+	time_write(qp, wqe);
 	do {
 		if (!push_part(qp, wqe, iov))
 			return false;

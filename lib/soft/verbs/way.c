@@ -13,7 +13,8 @@
  * of a few in a row: the others were disturbed, or found memory that nobody had touched yet, and a
  * single one may have met the peer just when it looked. A write by ring that
  * nobody waits for is timed only when nothing was in the ring before it, and until the peer has the data,
- * by the clock that all processors share.
+ * by the clock that all processors share. What is posted together is timed together, either way (row.c): of
+ * writes behind each other it is the rate that counts.
  *
  * Who waits for a peer that has just stopped looking has lost some microseconds, and soon would again
  * where more processes run than processors: then it is some calls' turn, twice as many each time.
@@ -28,11 +29,11 @@
 #include "soft/verbs/way.h"
 
 enum {
-	CLASSES = 12,           /* from the smallest size up, doubling */
-	SMALLEST_WAITED = 64,   /* bytes: the first class of operations that are waited for */
-	TRIALS = SHM_RING + 32, /* of each way; the first ones meet pages of the ring that nobody has touched */
-	ROUND = 4096,           /* operations, after which all is forgotten */
-	ANSWER_TICKS = 500,     /* what the answer to a write that nobody waits for costs both sides afterwards, about */
+	CLASSES = 12,         /* from the smallest size up, doubling */
+	SMALLEST_WAITED = 64, /* bytes: the first class of operations that are waited for */
+	TRIALS = 32,          /* of each way */
+	ROUND = 4096,         /* operations, after which all is forgotten */
+	ANSWER_TICKS = 500,   /* what the answer to a write that nobody waits for costs both sides afterwards, about */
 	IN_A_ROW = 8,
 	PAUSE = 64, /* calls after the first loss */
 	MOST_TICKS = 1 << 30,
@@ -41,7 +42,8 @@ enum {
 
 struct class
 {
-	_Atomic uint32_t operations;
+	_Atomic uint32_t operations; /* of this round */
+	_Atomic uint32_t rounds;     /* that have begun: none, the first, or more */
 	_Atomic uint32_t pause;      /* so many go by call before the ring is thought of again */
 	_Atomic uint32_t last_pause; /* how many it were after the last loss; 0: none since the ring was faster */
 	_Atomic uint32_t row[WAYS];  /* so many are in the sum */
@@ -92,6 +94,7 @@ static enum soft_way better(struct class *class)
 /* A new round begins. */
 static void forget(struct class *class)
 {
+	store(&class->rounds, load(&class->rounds) ? 2 : 1);
 	for (uint32_t way = 0; way < WAYS; way++) {
 		store(&class->row[way], 0);
 		store_ticks(&class->sum[way], 0);
@@ -104,11 +107,17 @@ static bool always_by_ring(enum soft_way_kind kind, uint64_t length)
 	return kind == SOFT_WAY_POSTED && length < SOFT_WAY_MIN;
 }
 
+/* So many operations by ring meet pages of it that nobody has touched. */
+static uint32_t untouched(uint64_t length)
+{
+	return length > SHM_CHUNK ? (uint32_t)(SHM_RING * (uint64_t)SHM_CHUNK / length) : SHM_RING;
+}
+
 enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried)
 {
 	uint64_t smallest;
 	struct class *class = class_of(kind, length, &smallest);
-	uint32_t n = load(&class->operations), pause = load(&class->pause);
+	uint32_t n = load(&class->operations), pause = load(&class->pause), ring;
 
 	*tried = false;
 	if (always_by_ring(kind, length))
@@ -120,9 +129,10 @@ enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *trie
 	store(&class->operations, (n + 1) % ROUND);
 	if (n == 0)
 		forget(class);
-	*tried = n < WAYS * TRIALS;
+	ring = TRIALS + (load(&class->rounds) == 1 ? untouched(length) : 0);
+	*tried = n < ring + TRIALS;
 	if (*tried)
-		return n < TRIALS ? SOFT_BY_RING : SOFT_BY_CALL;
+		return n < ring ? SOFT_BY_RING : SOFT_BY_CALL;
 	return better(class);
 }
 
@@ -133,24 +143,34 @@ enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length)
 	return always_by_ring(kind, length) ? SOFT_BY_RING : better(class_of(kind, length, &smallest));
 }
 
-void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks)
+/* One of them took so long. */
+static void took(struct class *class, enum soft_way way, uint64_t ticks)
 {
-	uint64_t smallest;
-	struct class *class = class_of(kind, length, &smallest);
-	uint64_t all = way == SOFT_BY_RING && kind == SOFT_WAY_POSTED ? ticks + ANSWER_TICKS : ticks;
-	uint64_t sum = load_ticks(&class->sum[way]) + all * smallest / (length > smallest ? length : smallest) + 1;
-	uint64_t before = load_ticks(&class->best[way]);
+	uint64_t sum = load_ticks(&class->sum[way]) + ticks, before = load_ticks(&class->best[way]);
 	uint32_t row = load(&class->row[way]) + 1;
 
-	/* Clocks that differ, or a peer that lies. */
-	if (ticks > MOST_TICKS || always_by_ring(kind, length))
-		return;
-	if (way == SOFT_BY_RING && load(&class->last_pause))
-		store(&class->last_pause, 0);
 	if (row == IN_A_ROW && (!before || sum < before))
 		store_ticks(&class->best[way], sum);
 	store(&class->row[way], row % IN_A_ROW);
 	store_ticks(&class->sum[way], row == IN_A_ROW ? 0 : sum);
+}
+
+void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks, uint32_t operations)
+{
+	uint64_t smallest;
+	struct class *class = class_of(kind, length, &smallest);
+	uint64_t each = operations ? ticks / operations : 0;
+
+	/* Clocks that differ, or a peer that lies. */
+	if (ticks > MOST_TICKS || always_by_ring(kind, length))
+		return;
+	if (way == SOFT_BY_RING && kind == SOFT_WAY_POSTED)
+		each += ANSWER_TICKS;
+	each = each * smallest / (length > smallest ? length : smallest) + 1;
+	if (way == SOFT_BY_RING && load(&class->last_pause))
+		store(&class->last_pause, 0);
+	for (uint32_t i = 0; i < operations; i++)
+		took(class, way, each);
 }
 
 void soft_way_lost(enum soft_way_kind kind, uint64_t length)

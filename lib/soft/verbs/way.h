@@ -26,8 +26,8 @@ enum soft_way_kind {
 enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried);
 /* The better one, as far as is known. */
 enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length);
-/* How long an operation that went this way took, in ticks. */
-void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks);
+/* How long operations of this length, that went this way together, took in all, in ticks. */
+void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks, uint32_t operations);
 /* By ring, and the peer has not answered while it was waited for: it does not look any more. */
 void soft_way_lost(enum soft_way_kind kind, uint64_t length);
 
