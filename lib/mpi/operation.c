@@ -81,8 +81,9 @@ static bool wholly(const struct operation *operation, enum oriel_op op)
 	       (operation->kind == OPERATION_ACCUMULATE || whole(&operation->result));
 }
 
-static int combine(const struct operation *operation, enum oriel_op op)
+static int combine(const struct operation *operation)
 {
+	const enum oriel_op op = element_op(operation->op);
 	const enum oriel_type element = operation->target.known->element;
 	const size_t bytes = element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
 	const size_t offset = target_offset(operation), count = bytes / oriel_type_bytes(element);
@@ -132,18 +133,17 @@ static int barred(const struct operation *operation, enum oriel_op op)
 	return rc;
 }
 
-static int accumulate(const struct operation *operation)
+/* Whether an accumulate has an operation, and all sides a type, that go together. */
+static int refuse_elements(const struct operation *operation)
 {
 	enum oriel_op op = element_op(operation->op);
-	int rc;
 
 	if (!op)
 		return error_on_window(operation->window, MPI_ERR_OP, "the operation is none of MPI's own");
 	if (!same_element(operation, op))
 		return error_on_window(operation->window, MPI_ERR_TYPE,
 		                       "the datatypes of an accumulate are not all made of one and the same predefined type");
-	rc = barred(operation, op);
-	return rc ? rc : combine(operation, op);
+	return barred(operation, op);
 }
 
 /* Types and counts of what is not looked at may be anything. */
@@ -158,18 +158,20 @@ static struct side *wrong_side(struct operation *operation)
 	return NULL;
 }
 
+/* To MPI_PROC_NULL nothing is done, but what is wrong wherever it goes is told, as both MPIs tell it. */
 int operation_do(struct operation *operation)
 {
-	struct side *wrong;
+	const bool copies = operation->kind <= OPERATION_GET;
+	struct side *wrong = wrong_side(operation);
 	int rc;
 
-	if (operation->rank == MPI_PROC_NULL)
-		return MPI_SUCCESS;
-	wrong = wrong_side(operation);
 	if (wrong)
 		return not_known(operation, wrong);
+	rc = copies ? MPI_SUCCESS : refuse_elements(operation);
+	if (rc || operation->rank == MPI_PROC_NULL)
+		return rc;
 	rc = operation_member(operation->window, operation->rank);
 	if (rc)
 		return rc;
-	return operation->kind <= OPERATION_GET ? copy(operation) : accumulate(operation);
+	return copies ? copy(operation) : combine(operation);
 }

@@ -157,11 +157,8 @@ static inline const struct datatype *plain_element(const struct window *window, 
 	return known && rank >= 0 && rank < window->rank_count ? known : NULL;
 }
 
-/* The same where something may be amiss, or the datatype is a new one. */
-static int one_element(const struct window *window, enum oriel_type element, int rank)
+static int refuse_element(const struct window *window)
 {
-	if (element != ELEMENT_NONE)
-		return operation_member(window, rank);
 	return error_on_window(window, MPI_ERR_TYPE, "the datatype is no predefined one of those that the call takes");
 }
 
@@ -169,18 +166,17 @@ static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void 
                                                   int target_rank, MPI_Aint target_disp, MPI_Op op,
                                                   const struct window *window)
 {
-	const struct datatype *known;
+	const struct datatype *known = datatype_of(datatype);
 	int rc;
 
-	if (target_rank == MPI_PROC_NULL)
-		return MPI_SUCCESS;
-	known = datatype_of(datatype);
-	rc = one_element(window, known ? known->single : ELEMENT_NONE, target_rank);
-	if (rc)
-		return rc;
+	if (!known || known->single == ELEMENT_NONE)
+		return refuse_element(window);
 	if (!element_op(op))
 		return error_on_window(window, MPI_ERR_OP, "MPI_Fetch_and_op: the operation is none of MPI's own");
 	rc = operation_barred(window, known, element_op(op));
+	if (rc || target_rank == MPI_PROC_NULL)
+		return rc;
+	rc = operation_member(window, target_rank);
 	if (rc)
 		return rc;
 	rc = oriel_fetch_and_op(window->win, origin_addr, result_addr, known->single, element_op(op), target_rank,
@@ -209,18 +205,17 @@ static __attribute__((noinline)) int compare_and_swap(const void *origin_addr, c
                                                       void *result_addr, MPI_Datatype datatype, int target_rank,
                                                       MPI_Aint target_disp, const struct window *window)
 {
-	const struct datatype *known;
-	enum oriel_type element;
+	const struct datatype *known = datatype_of(datatype);
 	int rc;
 
+	if (!known || known->swapped == ELEMENT_NONE)
+		return refuse_element(window);
 	if (target_rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	known = datatype_of(datatype);
-	element = known ? known->swapped : ELEMENT_NONE;
-	rc = one_element(window, element, target_rank);
+	rc = operation_member(window, target_rank);
 	if (rc)
 		return rc;
-	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element, target_rank,
+	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, known->swapped, target_rank,
 	                            window_offset(window, target_rank, target_disp));
 	return error_of_call(window, rc);
 }

@@ -238,6 +238,26 @@ static void I5_arguments(void)
 	EXPECT(class_of(MPI_Win_flush(layer_right(), win)) == MPI_ERR_RMA_SYNC);
 }
 
+/* What is wrong wherever it goes is told of MPI_PROC_NULL too, as both MPIs do. */
+static void I5_to_nobody(void)
+{
+	const MPI_Datatype none = MPI_DATATYPE_NULL;
+	const int null = MPI_PROC_NULL;
+	int number = 0, got = 7;
+
+	MPI_Win_lock_all(0, win);
+	EXPECT(class_of(MPI_Put(&number, 1, none, null, 0, 1, MPI_INT, win)) == MPI_ERR_TYPE);
+	EXPECT(class_of(MPI_Get(&got, -1, MPI_INT, null, 0, 1, MPI_INT, win)) == MPI_ERR_COUNT);
+	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, null, 0, 1, MPI_INT, MPI_OP_NULL, win)) == MPI_ERR_OP);
+	EXPECT(class_of(MPI_Fetch_and_op(&number, &got, none, null, 0, MPI_SUM, win)) == MPI_ERR_TYPE);
+	EXPECT(class_of(MPI_Fetch_and_op(&number, &got, MPI_INT, null, 0, MPI_OP_NULL, win)) == MPI_ERR_OP);
+	EXPECT(class_of(MPI_Compare_and_swap(&number, &number, &got, MPI_FLOAT, null, 0, win)) == MPI_ERR_TYPE);
+	EXPECT(MPI_Accumulate(&number, 1, MPI_INT, null, 0, 1, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+	EXPECT(MPI_Compare_and_swap(&number, &number, &got, MPI_INT, null, 0, win) == MPI_SUCCESS);
+	EXPECT(got == 7);
+	MPI_Win_unlock_all(win);
+}
+
 /* One that is unknown, or another call's, opens no epoch. */
 static void I5_assertions(void)
 {
@@ -435,6 +455,7 @@ static const struct layer_case cases[] = {
 	{ "F4_no_epoch_follows", F4_no_epoch_follows },
 	{ "I5_synchronisation", I5_synchronisation },
 	{ "I5_arguments", I5_arguments },
+	{ "I5_to_nobody", I5_to_nobody },
 	{ "I5_assertions", I5_assertions },
 	{ "F4_all_assertions", F4_all_assertions },
 	{ "I5_no_group", I5_no_group },
