@@ -6,10 +6,11 @@
  *
  * All ranks draw the program from one generator; what a rank does itself, and with which datatypes, it draws from another that
  * depends on the rank too. Each window's memory has four areas at each member: SLOTS, a part for each origin, which alone puts
- * there; SUMS, where all accumulate by one operation, whose order does not matter; SOURCE, which nobody changes during the
+ * there; SUMS, where all accumulate by one operation on one type, whose order does not matter; SOURCE, which nobody changes during the
  * epoch, to get from; and WORDS, one for each origin, for fetch_and_op and compare_and_swap, whose results then are determined too.
- * At the end of each epoch every rank adds all bytes of its window and of what it has got to a sum, and prints it. What this is
- * compared with is the output of another run: with another MPI, or without oriel-mpi.
+ * At the end of each epoch every rank prints a sum of all bytes of its window and of what it has got, and makes all of them
+ * anew: what goes wrong in an epoch is in its line, and in no other. What this is compared with is the output of other runs: with
+ * another MPI, or without oriel-mpi.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@
 #define OPERATIONS 6
 #define EPOCHS 6
 #define WINDOWS 3
+#define LARGEST 16 /* bytes of an element */
 
 /* splitmix64 */
 struct draw {
@@ -45,12 +47,10 @@ static int below(struct draw *draw, int limit)
 	return (int)(next(draw) % (uint64_t)limit);
 }
 
-static uint64_t sum;
-
-static void add(const void *bytes, size_t count)
+static void add(uint64_t *sum, const void *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		sum = (sum ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+		*sum = (*sum ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
 }
 
 /* One window, and where its parts lie. */
@@ -173,7 +173,7 @@ static MPI_Aint extent_of(MPI_Datatype type)
 static MPI_Datatype derive(struct draw *draw, MPI_Datatype old, int *factor)
 {
 	const int a = 1 + below(draw, 3), b = 1 + below(draw, 3), gap = below(draw, 3);
-	const MPI_Aint step = extent_of(old) * a + 8 * gap;
+	const MPI_Aint step = extent_of(old) * a + LARGEST * gap;
 	MPI_Datatype new;
 
 	*factor = a * b;
@@ -205,7 +205,7 @@ static MPI_Datatype derive(struct draw *draw, MPI_Datatype old, int *factor)
 		                         gap % 2 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &new);
 		break;
 	case 7:
-		MPI_Type_create_resized(old, 0, extent_of(old) + 8 * gap, &new);
+		MPI_Type_create_resized(old, 0, extent_of(old) + LARGEST * gap, &new);
 		*factor = 1;
 		break;
 	default:
@@ -215,7 +215,7 @@ static MPI_Datatype derive(struct draw *draw, MPI_Datatype old, int *factor)
 	return new;
 }
 
-/* Elements of one type of 8 bytes alignment at most: extents stay multiples of the element's. */
+/* Elements of one type: extents stay multiples of the element's. */
 static struct shape some_shape(struct draw *draw, MPI_Datatype element, MPI_Aint room)
 {
 	struct shape shape = { .elements = 1 };
@@ -255,27 +255,81 @@ static MPI_Request *some_request(void)
 	return passive && below(&mine, 2) ? &requests[request_count++] : NULL;
 }
 
-static const MPI_Datatype elements_of[] = { MPI_INT32_T, MPI_INT64_T, MPI_DOUBLE, MPI_UINT16_T };
+/*
+ * The predefined types, and the operations whose order does not matter, to memory that is zero at first. No type has bytes that
+ * belong to no value, which an MPI may copy or leave.
+ */
+static const struct element {
+	MPI_Datatype type;
+	size_t bytes;
+	enum { SIGNED, UNSIGNED, TRUTH, SINGLE, DOUBLE, PAIR } kind;
+} elements[] = {
+	{ MPI_INT8_T, 1, SIGNED },
+	{ MPI_INT16_T, 2, SIGNED },
+	{ MPI_INT32_T, 4, SIGNED },
+	{ MPI_INT64_T, 8, SIGNED },
+	{ MPI_UINT8_T, 1, UNSIGNED },
+	{ MPI_UINT16_T, 2, UNSIGNED },
+	{ MPI_UINT32_T, 4, UNSIGNED },
+	{ MPI_UINT64_T, 8, UNSIGNED },
+	{ MPI_AINT, sizeof(MPI_Aint), SIGNED },
+	{ MPI_C_BOOL, 1, TRUTH },
+	{ MPI_FLOAT, 4, SINGLE },
+	{ MPI_DOUBLE, 8, DOUBLE },
+	{ MPI_C_DOUBLE_COMPLEX, 16, DOUBLE },
+	{ MPI_2INT, 8, PAIR },
+};
 
-/* Small whole numbers, so that sums of doubles do not depend on their order. */
-static void fill(struct draw *draw, MPI_Datatype element, void *at, size_t bytes)
+#define INTEGERS 8 /* the first ones */
+#define ELEMENTS ((int)(sizeof(elements) / sizeof(*elements)))
+
+static MPI_Op some_op(struct draw *draw, const struct element *element)
 {
-	for (size_t i = 0; i < bytes / 8; i++) {
-		int number = below(draw, 100);
-		double real = number;
-		uint64_t word = element == MPI_INT64_T ? (uint64_t)number : (uint64_t)number << 32 | (uint64_t)below(draw, 100);
+	const MPI_Op of_integers[] = { MPI_SUM, MPI_BOR, MPI_BXOR, MPI_MAX, MPI_MIN, MPI_LOR, MPI_LXOR };
 
-		memcpy((uint8_t *)at + i * 8, element == MPI_DOUBLE ? (void *)&real : (void *)&word, 8);
+	switch (element->kind) {
+	case TRUTH:
+		return below(draw, 2) ? MPI_LOR : MPI_LXOR;
+	case PAIR:
+		return below(draw, 2) ? MPI_MAXLOC : MPI_MINLOC;
+	case SINGLE:
+	case DOUBLE:
+		return element->bytes == LARGEST ? MPI_SUM : (const MPI_Op[]){ MPI_SUM, MPI_MAX, MPI_MIN }[below(draw, 3)];
+	case SIGNED:
+	case UNSIGNED:
+		break;
+	}
+	return of_integers[below(draw, 7)];
+}
+
+/* Small whole numbers, so that sums do not depend on their order. */
+static void fill(struct draw *draw, const struct element *element, void *at, size_t bytes)
+{
+	const size_t step = element->bytes < 8 ? element->bytes : element->kind == PAIR ? sizeof(int) : 8;
+
+	for (size_t i = 0; i < bytes; i += step) {
+		int64_t number = below(draw, 100) - (element->kind == UNSIGNED ? 0 : 50);
+		double real = (double)number;
+		float single = (float)number;
+		const void *value = &number; /* of which the first bytes are those of a shorter integer */
+
+		if (element->kind == TRUTH)
+			number &= 1;
+		else if (element->kind == DOUBLE)
+			value = &real;
+		else if (element->kind == SINGLE)
+			value = &single;
+		memcpy((uint8_t *)at + i, value, step);
 	}
 }
 
 /* As the other side: the same datatype, or as many elements in a row. */
-static void other_side(const struct shape *shape, MPI_Datatype element, int *count, MPI_Datatype *type)
+static void other_side(const struct shape *shape, const struct element *element, int *count, MPI_Datatype *type)
 {
 	int in_a_row = below(&mine, 2);
 
 	*count = in_a_row ? shape->elements : 1;
-	*type = in_a_row ? element : shape->type;
+	*type = in_a_row ? element->type : shape->type;
 }
 
 /* One side of an operation. */
@@ -313,8 +367,8 @@ static void call_get(const struct memory *m, void *got, struct side to, int targ
 
 static void put(const struct memory *m, struct flight *f, int target, size_t part)
 {
-	MPI_Datatype element = elements_of[below(&mine, 4)];
-	struct shape shape = some_shape(&mine, element, SLOT / OPERATIONS / 8 * 8);
+	const struct element *element = &elements[below(&mine, ELEMENTS)];
+	struct shape shape = some_shape(&mine, element->type, SLOT / OPERATIONS / 8 * 8);
 	size_t at = (size_t)m->rank * SLOT + part * (SLOT / OPERATIONS / 8 * 8);
 	struct side other, derived = { 1, shape.type };
 
@@ -329,8 +383,8 @@ static void put(const struct memory *m, struct flight *f, int target, size_t par
 
 static void get(const struct memory *m, struct flight *f, int target)
 {
-	MPI_Datatype element = elements_of[below(&mine, 4)];
-	struct shape shape = some_shape(&mine, element, SLOT);
+	const struct element *element = &elements[below(&mine, ELEMENTS)];
+	struct shape shape = some_shape(&mine, element->type, SLOT);
 	size_t at = slots_of(m) + SUMS + 8 * (size_t)below(&mine, (SOURCE - SLOT) / 8);
 	struct side other, derived = { 1, shape.type };
 
@@ -342,10 +396,10 @@ static void get(const struct memory *m, struct flight *f, int target)
 	MPI_Type_free(&shape.type);
 }
 
-static void accumulate(const struct memory *m, struct flight *f, int target, MPI_Datatype element, MPI_Op op)
+static void accumulate(const struct memory *m, struct flight *f, int target, const struct element *element, MPI_Op op)
 {
-	struct shape shape = some_shape(&mine, element, SLOT);
-	size_t at = slots_of(m) + 8 * (size_t)below(&mine, (SUMS - SLOT) / 8);
+	struct shape shape = some_shape(&mine, element->type, SLOT);
+	size_t at = slots_of(m) + LARGEST * (size_t)below(&mine, (SUMS - SLOT) / LARGEST);
 	MPI_Datatype type;
 	int count;
 
@@ -359,16 +413,18 @@ static void single(const struct memory *m, struct flight *f, int target)
 {
 	MPI_Aint at = disp(m, target, words_at(m) + (size_t)m->rank * 8);
 
-	f->operand = below(&mine, 1000);
+	const struct element *element = &elements[below(&mine, INTEGERS)];
+
+	f->operand = below(&mine, 100); /* in MPICH's MPI_MAX and MPI_MIN a byte without a sign has one */
 	f->compare = below(&mine, 2);
 	if (below(&mine, 2))
-		MPI_Fetch_and_op(&f->operand, &f->result, MPI_INT64_T, target, at, MPI_SUM, m->win);
+		MPI_Fetch_and_op(&f->operand, &f->result, element->type, target, at, some_op(&mine, element), m->win);
 	else
-		MPI_Compare_and_swap(&f->operand, &f->compare, &f->result, MPI_INT64_T, target, at, m->win);
+		MPI_Compare_and_swap(&f->operand, &f->compare, &f->result, element->type, target, at, m->win);
 }
 
 /* Operations of one epoch on one target; the accumulates of all ranks have one type and one operation. */
-static void operate(const struct memory *m, int target, MPI_Datatype element, MPI_Op op)
+static void operate(const struct memory *m, int target, const struct element *element, MPI_Op op)
 {
 	MPI_Status statuses[OPERATIONS];
 	int singles = 0;
@@ -399,7 +455,7 @@ static MPI_Group group_of(const struct memory *m, int rank)
 	return one;
 }
 
-static void epoch_pscw(const struct memory *m, int shift, MPI_Datatype element, MPI_Op op)
+static void epoch_pscw(const struct memory *m, int shift, const struct element *element, MPI_Op op)
 {
 	int target = (m->rank + shift) % m->size, origin = (m->rank + m->size - shift) % m->size;
 	MPI_Group to = group_of(m, target), from = group_of(m, origin);
@@ -413,7 +469,7 @@ static void epoch_pscw(const struct memory *m, int shift, MPI_Datatype element, 
 	MPI_Group_free(&from);
 }
 
-static void epoch_lock(const struct memory *m, int type, int target, MPI_Datatype element, MPI_Op op)
+static void epoch_lock(const struct memory *m, int type, int target, const struct element *element, MPI_Op op)
 {
 	MPI_Win_lock(type, target, 0, m->win);
 	operate(m, target, element, op);
@@ -422,10 +478,9 @@ static void epoch_lock(const struct memory *m, int type, int target, MPI_Datatyp
 
 static void epoch(const struct memory *m)
 {
-	static const MPI_Op ops[] = { MPI_SUM, MPI_MAX, MPI_MIN };
 	const int how = below(&common, 5), shift = below(&common, m->size);
-	const MPI_Datatype element = elements_of[below(&common, 4)];
-	const MPI_Op op = ops[below(&common, 3)];
+	const struct element *element = &elements[below(&common, ELEMENTS)];
+	const MPI_Op op = some_op(&common, element);
 	const int target = below(&mine, m->size);
 
 	passive = how >= 2;
@@ -452,20 +507,24 @@ static void epoch(const struct memory *m)
 	}
 }
 
-/* Its own memory, under a lock, between two barriers. The sums' area is emptied, since each epoch has a type of its own. */
-static void look(const struct memory *m)
+/* Its own memory, under a lock, between two barriers. A sum of it, and of what has been got; then all of it is as it was. */
+static uint64_t look(const struct memory *m)
 {
+	uint64_t sum = 0;
+
 	MPI_Barrier(m->comm);
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, m->rank, 0, m->win);
-	add(m->base, m->bytes);
-	memset(m->base + slots_of(m), 0, SUMS);
-	fill(&mine, MPI_INT64_T, m->base + slots_of(m) + SUMS, SOURCE);
+	add(&sum, m->base, m->bytes);
+	memset(m->base, 0, m->bytes);
+	fill(&mine, &elements[below(&mine, ELEMENTS)], m->base + slots_of(m) + SUMS, SOURCE);
 	MPI_Win_unlock(m->rank, m->win);
 	MPI_Barrier(m->comm);
 	for (int i = 0; i < OPERATIONS; i++) {
-		add(flights[i].got, SLOT);
-		add(&flights[i].result, 8);
+		add(&sum, flights[i].got, SLOT);
+		add(&sum, &flights[i].result, 8);
 	}
+	memset(flights, 0, sizeof(flights));
+	return sum;
 }
 
 int main(int argc, char **argv)
@@ -485,8 +544,8 @@ int main(int argc, char **argv)
 		look(&memory);
 		for (int e = 0; e < epochs; e++) {
 			epoch(&memory);
-			look(&memory);
-			printf("rank %d window %d kind %d epoch %d: %016llx\n", rank, w, memory.kind, e, (unsigned long long)sum);
+			printf("rank %d window %d kind %d epoch %d: %016llx\n", rank, w, memory.kind, e,
+			       (unsigned long long)look(&memory));
 		}
 		close_memory(&memory);
 	}
