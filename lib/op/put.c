@@ -100,21 +100,39 @@ static inline __attribute__((always_inline)) bool copy_plainly(struct oriel_win 
 	return plain;
 }
 
-int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+static __attribute__((noinline)) int put(struct oriel_win *win, const void *origin, size_t size_bytes, int rank,
+                                         size_t disp)
 {
 	/* A put never writes through this pointer; a get of the same struct op does. */
 	struct op op = { .kind = OP_PUT, .origin = (void *)(uintptr_t)origin, .size_bytes = size_bytes };
 
-	if (copy_plainly(win, OP_PUT, op.origin, size_bytes, target_rank, target_disp))
+	if (copy_plainly(win, OP_PUT, op.origin, size_bytes, rank, disp))
 		return 0;
-	return transfer(win, op, target_rank, target_disp, "oriel_put");
+	return transfer(win, op, rank, disp, "oriel_put");
+}
+
+static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, size_t size_bytes, int rank, size_t disp)
+{
+	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
+
+	if (copy_plainly(win, OP_GET, origin, size_bytes, rank, disp))
+		return 0;
+	return transfer(win, op, rank, disp, "oriel_get");
+}
+
+/* A word is copied without any call, so that nothing has to be kept for what comes after one. */
+
+int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	if (size_bytes == sizeof(uint64_t) &&
+	    copy_plainly(win, OP_PUT, (void *)(uintptr_t)origin, sizeof(uint64_t), target_rank, target_disp))
+		return 0;
+	return put(win, origin, size_bytes, target_rank, target_disp);
 }
 
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
-
-	if (copy_plainly(win, OP_GET, origin, size_bytes, target_rank, target_disp))
+	if (size_bytes == sizeof(uint64_t) && copy_plainly(win, OP_GET, origin, sizeof(uint64_t), target_rank, target_disp))
 		return 0;
-	return transfer(win, op, target_rank, target_disp, "oriel_get");
+	return get(win, origin, size_bytes, target_rank, target_disp);
 }
