@@ -245,7 +245,7 @@ static void wire_put__continues_nothing_at_the_rings_end(void)
 /* Behind another place, with another key, behind a read or a fence it is a request of its own. */
 static void wire_put__continues_nothing_else(void)
 {
-	struct remote other = at(&b, 8);
+	struct remote other;
 	uint64_t number, first;
 	bool copied;
 
@@ -254,7 +254,7 @@ static void wire_put__continues_nothing_else(void)
 	first = a.wire.posted;
 	put("01234567", 0, 8, 16);
 	CU_ASSERT_EQUAL(a.wire.posted, first + 1);
-	other.addr += 16;
+	other = at(&b, 24);
 	other.rkey++;
 	put_to(&a.wire, "x", 0, 1, other, &copied, &number);
 	CU_ASSERT_EQUAL(a.wire.posted, first + 2);
