@@ -13,6 +13,8 @@
  * nobody but by chance. Memory that is in windows of two ranks, as with a window made over another's
  * part of a shared one, has two words, and accumulates by both windows are not atomic with each other.
  * Nothing of the kind is needed for integers and other small elements, for which one instruction does.
+ * A page is no larger because origins that add to places near each other, as in a histogram, would share its
+ * word: with 16 KiB two of them together had half the rate that they have with 4, for 3 % at 64 KiB.
  *
  * A word is 0, or the process that holds it: its number, and above it by when it was known, in
  * seconds. It is taken by a compare-and-swap and given back by a store, so that one element costs no
