@@ -6,8 +6,6 @@
  * all the same, the peer has done, which polls its completion queue. In the second it stops in the middle of that.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -81,9 +79,8 @@ static bool forbid_calls(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+	return filter_calls(filter, sizeof(filter) / sizeof(*filter));
 }
 
 static bool times_up(void)

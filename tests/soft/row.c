@@ -6,8 +6,6 @@
  * are complete. In the others one of them is wrong.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -65,9 +63,8 @@ static bool allow_rows_only(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+	return filter_calls(filter, sizeof(filter) / sizeof(*filter));
 }
 
 /* Writes in one list, all signalled. 0 or an errno value. */

@@ -44,6 +44,19 @@ bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n
 	return true;
 }
 
+bool soft_posted_ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov)
+{
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		for (int i = 0; i < wr->num_sge; i++) {
+			iov[i].iov_base = (void *)(uintptr_t)wr->sg_list[i].addr;
+			iov[i].iov_len = wr->sg_list[i].length;
+		}
+		return length <= qp->attr.cap.max_inline_data;
+	}
+	return soft_ranges(qp, wr->sg_list, (uint32_t)wr->num_sge,
+	                   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
+}
+
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov)
 {
 	if (wqe->flags & IBV_SEND_INLINE) {

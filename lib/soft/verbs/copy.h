@@ -24,6 +24,8 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) soft_word32;
 
 /* Local ranges turned into pointers; false: protection error. */
 bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov);
+/* The same for one of `length` bytes that is being posted: inline data is where the caller has it. false also: too much of that. */
+bool soft_posted_ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov);
 /* The same for a work request in the queue, whose data may be inline. */
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov);
 

@@ -150,20 +150,6 @@ static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
 }
 
-/* Ranges of a work request that is being posted: inline data is where the caller has it. */
-static bool ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov)
-{
-	if (wr->send_flags & IBV_SEND_INLINE) {
-		for (int i = 0; i < wr->num_sge; i++) {
-			iov[i].iov_base = (void *)(uintptr_t)wr->sg_list[i].addr;
-			iov[i].iov_len = wr->sg_list[i].length;
-		}
-		return length <= qp->attr.cap.max_inline_data;
-	}
-	return soft_ranges(qp, wr->sg_list, (uint32_t)wr->num_sge,
-	                   wr->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov);
-}
-
 /*
  * The hot path: a write or read on an idle queue never becomes an element of it. false: it has to.
  */
@@ -187,7 +173,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		return false;
 	for (int i = 0; i < wr->num_sge; i++)
 		op.length += wr->sg_list[i].length;
-	if (op.length > SOFT_MAX_MSG || !ranges(qp, wr, op.length, iov))
+	if (op.length > SOFT_MAX_MSG || !soft_posted_ranges(qp, wr, op.length, iov))
 		return false;
 	switch (soft_direct(qp, &op, &status)) {
 	case SOFT_DIRECT_DONE:

@@ -38,20 +38,10 @@ struct row {
 	struct iovec here[ROW_WRITES], there[ROW_WRITES];
 };
 
-static bool is_part(const struct soft_qp *qp, const struct ibv_send_wr *wr)
+static bool is_part(const struct ibv_send_wr *wr)
 {
 	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 && wr->sg_list->length > 0 &&
-	       wr->sg_list->length <= ROW_BYTES &&
-	       (!(wr->send_flags & IBV_SEND_INLINE) || wr->sg_list->length <= qp->attr.cap.max_inline_data);
-}
-
-static void *origin(const struct soft_qp *qp, const struct ibv_send_wr *wr)
-{
-	struct iovec iov;
-
-	if (wr->send_flags & IBV_SEND_INLINE)
-		return (void *)(uintptr_t)wr->sg_list->addr;
-	return soft_ranges(qp, wr->sg_list, 1, 0, &iov) ? iov.iov_base : NULL;
+	       wr->sg_list->length <= ROW_BYTES;
 }
 
 static void add_there(struct row *row, uint64_t addr, size_t length)
@@ -70,14 +60,14 @@ static void add_there(struct row *row, uint64_t addr, size_t length)
 static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *row)
 {
 	size_t length = wr->sg_list->length;
-	void *here = origin(qp, wr);
 	uint64_t there;
 	bool timed;
 
-	if (!here || !soft_direct_by_call(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, &there, &timed))
+	if (!soft_posted_ranges(qp, wr, length, &row->here[row->n]) ||
+	    !soft_direct_by_call(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, &there, &timed))
 		return false;
 	add_there(row, there, length);
-	row->here[row->n++] = (struct iovec){ here, length };
+	row->n++;
 	row->bytes += length;
 	row->timed |= timed;
 	return true;
@@ -86,7 +76,7 @@ static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *ro
 /* As far as there are any. */
 static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *row)
 {
-	while (wr && row->n < ROW_WRITES && soft_sq_room(qp, qp->sq_head + row->n) && is_part(qp, wr) && add(qp, wr, row))
+	while (wr && row->n < ROW_WRITES && soft_sq_room(qp, qp->sq_head + row->n) && is_part(wr) && add(qp, wr, row))
 		wr = wr->next;
 }
 
@@ -112,7 +102,7 @@ struct ibv_send_wr *soft_row(struct soft_qp *qp, struct ibv_send_wr *wr)
 	struct row row = { .n = 0 };
 	uint64_t moved;
 
-	if (!is_part(qp, wr) || !is_part(qp, wr->next))
+	if (!is_part(wr) || !is_part(wr->next))
 		return wr;
 	if (soft_direct_begin(qp, IBV_WR_RDMA_WRITE))
 		gather(qp, wr, &row);
