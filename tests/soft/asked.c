@@ -15,7 +15,7 @@
 #include "two.h"
 
 enum {
-	WANTED = 50,       /* operations that the peer is to have done */
+	WANTED = 20,       /* operations that the peer is to have done */
 	PATIENCE_S = 20,   /* in which it may do so: there may be no processor for it */
 	POLLS = 20,        /* more, before it stops, in the case where it does */
 	BYTES_MAX = 16384, /* of one request */
@@ -124,11 +124,10 @@ static enum lab_verdict asked__does_what_it_is_asked_for(void)
 
 		while ((writes < WANTED || reads < WANTED) && !times_up())
 			CHECK(there_and_back(&two, move, sizes[i], &writes, &reads) == LAB_PASSED);
-		if (writes == 0 || reads == 0)
+		if (writes < WANTED || reads < WANTED) {
 			fprintf(stderr, "%zu bytes: %d writes, %d reads\n", sizes[i], writes, reads);
-		CHECK(writes > 0 && reads > 0);
-		if (writes < WANTED || reads < WANTED)
 			return LAB_LATE;
+		}
 	}
 	return LAB_PASSED;
 }
@@ -175,7 +174,7 @@ static enum lab_verdict last_one_stays(struct two *two, bool done, uint64_t last
  */
 static enum lab_verdict asked__stops(void)
 {
-	const int rounds = 8;
+	const int rounds = 32, classes = 8;
 	softverbs_move_fn *move = find_move();
 	int waited = 0;
 	struct two two;
@@ -188,7 +187,7 @@ static enum lab_verdict asked__stops(void)
 		bool done;
 
 		CHECK(i == 0 || tell(&two));
-		CHECK(write_until_stopped(&two, move, (size_t)64 << i, last) == LAB_PASSED);
+		CHECK(write_until_stopped(&two, move, (size_t)64 << i % classes, last) == LAB_PASSED);
 		done = !poll_once(&two);
 		waited += !done;
 		CHECK(last_one_stays(&two, done, last) == LAB_PASSED);

@@ -8,8 +8,8 @@
  * there is nothing to wait for. The order is that of the queue, since nothing may be in it.
  *
  * A peer that looks into its pipes may be sooner than a system call (way.c). It is asked by a request that
- * is no element of the queue, and the caller looks for the answer himself. He does so for some
- * microseconds only, since the peer may have lost its processor: then he gives up, and what he posts
+ * is no element of the queue, and the caller looks for the answer himself. He does so for a bounded
+ * time only (way.c), since the peer may have lost its processor: then he gives up, and what he posts
  * instead comes behind that request, because it is under way (qp->inflight), and does the same again. Who
  * asks carries out meanwhile what others ask of him, so two that ask each other both get their answers.
  *
@@ -33,10 +33,6 @@
 #include "soft/verbs/shm.h"
 #include "soft/verbs/way.h"
 
-enum {
-	ANSWER_TICKS = 20000, /* an answer that takes longer is not waited for here */
-};
-
 /* Under qp->lock. */
 static bool ask(struct soft_qp *qp, const struct soft_rdma *op, uint64_t *since)
 {
@@ -51,15 +47,15 @@ static bool ask(struct soft_qp *qp, const struct soft_rdma *op, uint64_t *since)
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
 	enum soft_way_kind kind = soft_kind_of(op);
+	uint64_t took, patience_ticks = soft_way_patience_ticks(kind, op->length);
 	enum soft_asked_state state;
-	uint64_t took;
 
 	do {
 		soft_progress(soft_core);
 		soft_say_spinning(soft_core);
 		state = soft_asked_load(&qp->asked);
 		took = shm_ticks() - since;
-	} while (state == SOFT_ASKED && took < ANSWER_TICKS);
+	} while (state == SOFT_ASKED && took < patience_ticks);
 	if (state == SOFT_ASKED) {
 		soft_lock(&qp->lock);
 		state = soft_asked_load(&qp->asked);

@@ -17,7 +17,9 @@
  * writes behind each other it is the rate that counts.
  *
  * Who waits for a peer that has just stopped looking has lost some microseconds, and soon would again
- * where more processes run than processors: then it is some calls' turn, twice as many each time.
+ * where more processes run than processors: then it is some calls' turn, twice as many each time. And the
+ * next answer is waited for twice as long, since it may have been the ring's new pages that took the time: some
+ * machines need thirty microseconds for each. So what is lost stays a small part of what the calls took.
  *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
@@ -35,7 +37,10 @@ enum {
 	ROUND = 4096,         /* operations, after which all is forgotten */
 	ANSWER_TICKS = 500,   /* what the answer to a write that nobody waits for costs both sides afterwards, about */
 	IN_A_ROW = 8,
-	PAUSE = 64, /* calls after the first loss */
+	PAUSE = 64,             /* calls after the first loss */
+	PAUSE_DOUBLED = 6,      /* times at the most */
+	PATIENCE_TICKS = 20000, /* an answer that takes longer is a loss, the first time */
+	PATIENCE_DOUBLED = 4,
 	MOST_TICKS = 1 << 30,
 	WAYS = 2,
 };
@@ -45,7 +50,7 @@ struct class
 	_Atomic uint32_t operations; /* of this round */
 	_Atomic uint32_t rounds;     /* that have begun: none, the first, or more */
 	_Atomic uint32_t pause;      /* so many go by call before the ring is thought of again */
-	_Atomic uint32_t last_pause; /* how many it were after the last loss; 0: none since the ring was faster */
+	_Atomic uint32_t losses;     /* since the last answer by ring */
 	_Atomic uint32_t row[WAYS];  /* so many are in the sum */
 	_Atomic uint64_t sum[WAYS];  /* ticks for the class's smallest size */
 	_Atomic uint64_t best[WAYS]; /* lowest sum of IN_A_ROW; 0: not known */
@@ -167,19 +172,30 @@ void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, 
 	if (way == SOFT_BY_RING && kind == SOFT_WAY_POSTED)
 		each += ANSWER_TICKS;
 	each = each * smallest / (length > smallest ? length : smallest) + 1;
-	if (way == SOFT_BY_RING && load(&class->last_pause))
-		store(&class->last_pause, 0);
+	if (way == SOFT_BY_RING && load(&class->losses))
+		store(&class->losses, 0);
 	for (uint32_t i = 0; i < operations; i++)
 		took(class, way, each);
+}
+
+static uint32_t doubled(uint32_t first, uint32_t times, uint32_t most)
+{
+	return first << (times < most ? times : most);
+}
+
+uint64_t soft_way_patience_ticks(enum soft_way_kind kind, uint64_t length)
+{
+	uint64_t smallest;
+
+	return doubled(PATIENCE_TICKS, load(&class_of(kind, length, &smallest)->losses), PATIENCE_DOUBLED);
 }
 
 void soft_way_lost(enum soft_way_kind kind, uint64_t length)
 {
 	uint64_t smallest;
 	struct class *class = class_of(kind, length, &smallest);
-	uint32_t pause = 2 * load(&class->last_pause);
+	uint32_t losses = load(&class->losses);
 
-	pause = pause < PAUSE ? PAUSE : pause > ROUND ? ROUND : pause;
-	store(&class->last_pause, pause);
-	store(&class->pause, pause);
+	store(&class->pause, doubled(PAUSE, losses, PAUSE_DOUBLED));
+	store(&class->losses, losses < PAUSE_DOUBLED ? losses + 1 : losses);
 }

@@ -28,6 +28,8 @@ enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *trie
 enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length);
 /* How long operations of this length, that went this way together, took in all, in ticks. */
 void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks, uint32_t operations);
+/* So long an answer by ring is waited for. */
+uint64_t soft_way_patience_ticks(enum soft_way_kind kind, uint64_t length);
 /* By ring, and the peer has not answered while it was waited for: it does not look any more. */
 void soft_way_lost(enum soft_way_kind kind, uint64_t length);
 
