@@ -17,11 +17,11 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/direct.h"
-#include "soft/verbs/key.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
+#include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/unseen.h"
 #include "soft/verbs/way.h"
@@ -151,19 +151,6 @@ static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdm
 	return SOFT_DIRECT_ERROR;
 }
 
-const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
-                                        uint32_t access)
-{
-	for (;;) {
-		const struct shm_mr *mr =
-			soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, addr, length, access);
-
-		if (!mr || !shm_serial_is_later(mr->serial, shm_newest_load(qp->shm)))
-			return mr;
-		shm_newest_store(qp->shm, mr->serial);
-	}
-}
-
 static bool gate_open(const struct soft_qp *qp, const struct target *target)
 {
 	uint32_t want = SHM_GATE_OPEN | target->gate | qp->ex.qp_base.qp_num;
@@ -181,14 +168,17 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	/* A request for nothing touches no memory, and no key is asked for. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
-	mr = soft_direct_region(qp, op->rkey, op->raddr, op->length, target->access);
+	mr = soft_reach_region(qp, op->rkey, op->raddr, op->length, target->access);
 	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
 	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
 	case SOFT_REACH_MAPPED:
-		act_mapped(op, at);
+		if (!soft_share(qp, op, mr, at))
+			act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
+		if (soft_share(qp, op, mr, NULL))
+			return SOFT_DIRECT_DONE;
 		if (!target->atomic)
 			return act_vm(qp->out, op, mr, status);
 		break;
@@ -222,7 +212,7 @@ bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint
                          bool *timed)
 {
 	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .length = length };
-	const struct shm_mr *mr = soft_direct_region(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE);
+	const struct shm_mr *mr = soft_reach_region(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE);
 	void *at;
 
 	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)

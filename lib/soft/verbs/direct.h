@@ -24,6 +24,7 @@ struct soft_rdma {
 	uint64_t length; /* bytes, all ranges */
 	uint64_t compare_add, swap;
 	bool waits;              /* the caller does, and for nothing else */
+	uint32_t lkey;           /* of the only range; 0: not known */
 	const struct iovec *iov; /* our ranges, checked */
 };
 
@@ -33,13 +34,6 @@ enum soft_direct {
 	SOFT_DIRECT_ASK,   /* waits: the peer looks and would be sooner; it has been checked that it may be asked */
 	SOFT_DIRECT_ERROR, /* *status says which */
 };
-
-/*
- * The region of the peer's that a key grants, or NULL; until shm_busy_leave the peer waits for us before it frees the
- * memory. Under qp->lock; we are busy.
- */
-const struct shm_mr *soft_direct_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
-                                        uint32_t access);
 
 /*
  * Between these two we are busy: what is known of the peer's memory stays so. False: the peer takes no such requests.

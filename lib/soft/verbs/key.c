@@ -98,7 +98,7 @@ void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length,
 	return (void *)(uintptr_t)(mr->addr + (addr - mr->iova));
 }
 
-static bool peer_gone(const struct soft_out *out)
+bool soft_out_gone(const struct soft_out *out)
 {
 	struct pollfd exited = { .fd = out->peer.pidfd, .events = POLLIN };
 
@@ -110,7 +110,7 @@ void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer)
 	uint32_t yields = 0;
 
 	while (shm_busy_load(peer)) {
-		if (++yields % YIELDS_PER_LOOK == 0 && peer_gone(out))
+		if (++yields % YIELDS_PER_LOOK == 0 && soft_out_gone(out))
 			return;
 		sched_yield();
 	}

@@ -49,6 +49,8 @@ static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, 
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access);
 /* Withdraw a key and wait until no peer acts under it. */
 void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr);
+/* The peer has died. */
+bool soft_out_gone(const struct soft_out *out);
 /*
  * Wait until this peer does not act on this process's memory, or is dead. After soft_heavy_barrier.
  */

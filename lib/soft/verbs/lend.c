@@ -36,7 +36,7 @@ static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint3
 	want |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ | SHM_GATE_RD_RES : 0;
 	if ((gate & want) != want || (gate & SHM_GATE_QPN) != qp->ex.qp_base.qp_num)
 		return NULL;
-	return soft_direct_region(qp, rkey, mr->iova, 0, access);
+	return soft_reach_region(qp, rkey, mr->iova, 0, access);
 }
 
 /* A mapping of its own: the device's may go when the region goes. We are busy. */

@@ -31,6 +31,7 @@ struct soft_out {
 	_Atomic bool dead;
 	int sock;
 	struct shm_pipe *shm;
+	struct soft_lock sharing; /* a large transfer is (share.c) */
 	struct soft_lock tx;
 	uint64_t req_head;          /* under tx */
 	_Atomic uint64_t resp_tail; /* written under core->progress */

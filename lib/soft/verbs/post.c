@@ -173,6 +173,8 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		return false;
 	for (int i = 0; i < wr->num_sge; i++)
 		op.length += wr->sg_list[i].length;
+	if (wr->num_sge == 1 && !(wr->send_flags & IBV_SEND_INLINE))
+		op.lkey = wr->sg_list->lkey;
 	if (op.length > SOFT_MAX_MSG || !soft_posted_ranges(qp, wr, op.length, iov))
 		return false;
 	switch (soft_direct(qp, &op, &status)) {

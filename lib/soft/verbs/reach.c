@@ -12,10 +12,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "soft/verbs/key.h"
 #include "soft/verbs/memory.h"
 #include "soft/verbs/pipe.h"
+#include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
 #include "soft/verbs/shm.h"
+
+const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
+                                       uint32_t access)
+{
+	for (;;) {
+		const struct shm_mr *mr =
+			soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, addr, length, access);
+
+		if (!mr || !shm_serial_is_later(mr->serial, shm_newest_load(qp->shm)))
+			return mr;
+		shm_newest_store(qp->shm, mr->serial);
+	}
+}
 
 static void *map_file(int fd, uint64_t from, size_t size)
 {

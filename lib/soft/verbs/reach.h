@@ -24,6 +24,13 @@ struct soft_rmap {
 };
 
 /*
+ * The region of the peer's that a key grants, or NULL; until shm_busy_leave the peer waits for us before it frees the
+ * memory. Under qp->lock; we are busy.
+ */
+const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
+                                       uint32_t access);
+
+/*
  * Map `length` bytes of a peer's region, `skip` bytes in; NULL where its memory is no file that can
  * be opened and is sealed against shrinking. The caller is busy, or the region could go meanwhile.
  */

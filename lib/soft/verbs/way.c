@@ -21,6 +21,8 @@
  * next answer is waited for twice as long, since it may have been the ring's new pages that took the time: some
  * machines need thirty microseconds for each. So what is lost stays a small part of what the calls took.
  *
+ * Whether both sides are to carry out a large one (share.c) is found out in the same way.
+ *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
 #include <stdatomic.h>

@@ -13,12 +13,17 @@ enum {
 enum soft_way {
 	SOFT_BY_RING,
 	SOFT_BY_CALL, /* process_vm_writev and its like */
+	/* Of what may be shared. */
+	SOFT_BY_BOTH = SOFT_BY_RING,
+	SOFT_ALONE = SOFT_BY_CALL,
 };
 
 enum soft_way_kind {
 	SOFT_WAY_POSTED, /* writes that the caller does not wait for */
 	SOFT_WAY_WRITE,  /* writes and reads that it does wait for (move.c) */
 	SOFT_WAY_READ,
+	SOFT_WAY_SHARED_MAPPED, /* large ones (share.c) to memory that is mapped, or private */
+	SOFT_WAY_SHARED_PRIVATE,
 	SOFT_WAY_KINDS,
 };
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Large writes and reads that both sides carry out. See share.c. */
+#ifndef SOFT_SHARE_H
+#define SOFT_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/direct.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/shm.h"
+
+struct soft_core;
+
+enum {
+	SOFT_SHARE_MIN = 128 << 10, /* bytes; fewer are copied before the other side has looked */
+};
+
+/*
+ * Carry out a write or read of the peer's memory under `mr`, which is at `at` here if it is mapped, else NULL. False: it
+ * is to be done as others are. The caller may, and is busy; under qp->lock.
+ */
+bool soft_share_large(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at);
+
+static inline bool soft_share(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at)
+{
+	return op->length >= SOFT_SHARE_MIN && soft_share_large(qp, op, mr, at);
+}
+
+/* Do what is open of a peer's. Under core->progress. */
+void soft_share_help(struct soft_core *core, struct soft_in *in);
+
+#endif
