@@ -5,8 +5,9 @@
  * THE WAY OF A PUT
  *
  *  1. oriel_put (op/put.c), where all is plain and the target's memory is mapped here, copies at once:
- *     the end for most puts on softverbs and to oneself. Else it takes win->lock (op/enter.h) and
- *     looks again; where the memory is not mapped, softverbs may move the bytes at once (move_at_once).
+ *     the end for most puts on softverbs and to oneself; of a large one a target that waits copies a part
+ *     (reach_copy). Else it takes win->lock (op/enter.h) and looks again; where the memory is not mapped,
+ *     softverbs may move the bytes at once (move_at_once).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
  *  3. issue_or_hold, below: without the target's post the operation is held back; issue_push and
@@ -28,6 +29,7 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
+#include "job/mem.h"
 #include "job/wait.h"
 #include "op/family.h"
 #include "op/signal_send.h"
@@ -37,12 +39,27 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-void copy_mapped(const struct op *op)
+/* Large ones, with the help of a peer that waits. */
+static bool copy_shared(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	bool put = op->kind == OP_PUT;
+	uint32_t lkey;
+
+	if (op->size_bytes < REACH_SHARED_MIN || link->peer->reach.self)
+		return false;
+	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put);
+	return reach_copy(&link->peer->reach, link->rkey, op->remote_addr - link->base, (void *)(uintptr_t)op->remote_addr,
+	                  op->origin, lkey, op->size_bytes, put);
+}
+
+void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	uint8_t *target = (uint8_t *)(uintptr_t)op->remote_addr;
 	uint8_t *to = op->kind == OP_GET ? op->origin : target;
 	const uint8_t *from = op->kind == OP_GET ? target : op->origin;
 
+	if (copy_shared(win, link, op))
+		return;
 	for (size_t done = 0; done < op->size_bytes; done += COPY_BYTES)
 		copy_piece(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
 }
@@ -88,7 +105,7 @@ static int issue_at(struct oriel_win *win, struct link *link, const struct op *o
 	enum way way;
 
 	if (link_mapped(link)) {
-		copy_mapped(op);
+		copy_mapped(win, link, op);
 		return 0;
 	}
 	if (move_at_once(link, op))

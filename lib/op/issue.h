@@ -28,10 +28,10 @@ static inline void copy_piece(void *to, const void *from, size_t size_bytes)
 }
 
 /*
- * Lent memory: the processor does it, at once; the flag behind it is a store with release
+ * Lent memory: the processor does it, or two do, at once; the flag behind it is a store with release
  * semantics, or a work request.
  */
-void copy_mapped(const struct op *op);
+void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op);
 
 /*
  * The device does it, at once and behind what was posted before, where there is nothing to wait for: gets; and

@@ -40,7 +40,7 @@ static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, 
 		return false;
 	op->remote_addr = link->base + offset;
 	epoch_use(win);
-	copy_mapped(op);
+	copy_mapped(win, link, op);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) bool copy_plainly(struct oriel_win 
 	void *there;
 	bool plain;
 
-	if (!here || size_bytes == 0 || size_bytes > COPY_BYTES || !win_enter_at_once(win))
+	if (!here || size_bytes == 0 || size_bytes >= REACH_SHARED_MIN || !win_enter_at_once(win))
 		return false;
 	link = link_at_once(win, rank);
 	plain = link && in_range(link, disp, size_bytes, &offset);

@@ -45,6 +45,15 @@ typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, v
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
 /*
+ * The same for memory that was lent: `at` here is `offset` bytes into the region of the key. The peer's processor
+ * takes part where it has nothing else to do. lkey is that of a region of ours that `here` is in, or 0: where that
+ * region can be lent too, the peer is faster. Else an errno value, and the caller copies all of it himself.
+ */
+typedef int softverbs_move_lent_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t offset, void *at, void *here,
+                                   uint32_t lkey, size_t size_bytes, bool write);
+__attribute__((visibility("default"))) softverbs_move_lent_fn softverbs_move_lent;
+
+/*
  * Are the device's atomics atomic with the processor's own too (IBV_ATOMIC_GLOB)? ibv_query_device says
  * IBV_ATOMIC_HCA, because many programs use no others.
  */

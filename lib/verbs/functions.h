@@ -65,6 +65,7 @@ struct verbs_functions {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
+	softverbs_move_lent_fn *move_lent;
 	softverbs_atomics_mix_fn *atomics_mix;
 };
 
@@ -128,6 +129,7 @@ struct verbs_lender {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
+	softverbs_move_lent_fn *move_lent;
 };
 
 struct verbs_lender verbs_lender(const struct verbs_functions *functions);

@@ -74,6 +74,21 @@ bool reach_get(struct reach *reach, void *here, size_t size_bytes, struct remote
 	return move(reach, here, size_bytes, there, false);
 }
 
+bool reach_copy(struct reach *reach, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
+                size_t size_bytes, bool put)
+{
+	struct wire *wire = reach->wire;
+	bool copied;
+
+	if (reach->self || !reach->lender.move_lent)
+		return false;
+	owned_lock_take(&wire->lock);
+	copied = wire->state == WIRE_UP && wire->qp &&
+	         reach->lender.move_lent(wire->qp, rkey, offset, at, here, lkey, size_bytes, put) == 0;
+	owned_lock_give(&wire->lock);
+	return copied;
+}
+
 static uint64_t *word_in(const struct reach_slab *slab, uint64_t addr)
 {
 	uint64_t offset = addr - slab->addr;

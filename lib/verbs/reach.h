@@ -14,6 +14,9 @@
  *                       complete by then, and the completes of a mapped window, whose data are stores
  *                       before it.
  *
+ * A peer that waits has a processor to spare: of many bytes it copies a part, where the provider can ask it
+ * to (reach_copy).
+ *
  * A store into the memory of a process that has died is not noticed; who needs it is told by the
  * next call that needs it alive. Nobody checks an access to mapped memory but the caller, who has
  * checked the range in any case. A window is given back when it is freed: after the barrier of that
@@ -71,6 +74,15 @@ static inline bool reach_moves(const struct reach *reach)
  */
 bool reach_put(struct reach *reach, const void *here, size_t size_bytes, struct remote there);
 bool reach_get(struct reach *reach, void *here, size_t size_bytes, struct remote there);
+
+#define REACH_SHARED_MIN ((size_t)128 << 10) /* bytes: from here on a peer that waits helps copying */
+
+/*
+ * Copy between `here`, which is registered under lkey or 0, and a region that reach_region has given: `at` is `offset`
+ * bytes into it. False: the caller copies.
+ */
+bool reach_copy(struct reach *reach, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
+                size_t size_bytes, bool put);
 
 /* Where aligned words of the peer's in one slab are in this process, or NULL if they are not reached. */
 uint64_t *reach_word(struct reach *reach, struct remote word);

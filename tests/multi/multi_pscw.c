@@ -428,6 +428,68 @@ static void buffers_are_free_after_complete(struct multi *m)
 	free(large);
 }
 
+#define SHARED_BYTES ((size_t)300000) /* of which a target that waits may move a part itself */
+#define SHARED_ROOM (SHARED_BYTES + 64)
+#define SHARED_ROUNDS 100 /* it does so once it has waited for a while */
+
+/* A put to an odd place of the target, then a get of the same; the bytes around it stay. */
+static void there_and_back(struct multi *m, oriel_win *win, uint8_t *origin, uint8_t *got, uint64_t seed)
+{
+	oriel_group *target = multi_group_one(m, 1);
+
+	multi_fill(origin, SHARED_BYTES, seed);
+	memset(got, 0, SHARED_BYTES + 1);
+	CHECK_OK(m, oriel_win_start(win, target, 0));
+	CHECK_OK(m, oriel_put(win, origin, SHARED_BYTES, 1, 5));
+	CHECK_OK(m, oriel_win_complete(win));
+	CHECK_OK(m, oriel_win_start(win, target, 0));
+	CHECK_OK(m, oriel_get(win, got, SHARED_BYTES, 1, 5));
+	CHECK_OK(m, oriel_win_complete(win));
+	CHECK(m, multi_holds(got, SHARED_BYTES, seed) && got[SHARED_BYTES] == 0);
+	multi_group_drop(m, target);
+}
+
+/* The same at the target, which does nothing but wait. */
+static void wait_for_both(struct multi *m, oriel_win *win, const uint8_t *base, uint64_t seed)
+{
+	oriel_group *origin = multi_group_one(m, 0);
+
+	CHECK_OK(m, oriel_win_post(win, origin, 0));
+	CHECK_OK(m, oriel_win_wait(win));
+	CHECK(m, multi_holds(base + 5, SHARED_BYTES, seed) && base[4] == 0 && base[5 + SHARED_BYTES] == 0);
+	CHECK_OK(m, oriel_win_post(win, origin, 0));
+	CHECK_OK(m, oriel_win_wait(win));
+	multi_group_drop(m, origin);
+}
+
+static void rounds_of_large_ones(struct multi *m, const struct multi_window *w, uint8_t *memory)
+{
+	for (uint64_t round = 0; round < SHARED_ROUNDS; round++) {
+		if (m->rank == 0)
+			there_and_back(m, w->win, memory + 3, memory + SHARED_ROOM + 1, round);
+		else
+			wait_for_both(m, w->win, w->base, round);
+	}
+}
+
+/* D1: any memory, any window, with the help of a target that waits or without. */
+static void large_ones_while_the_target_waits(struct multi *m)
+{
+	uint8_t *heap = multi_alloc(2 * SHARED_ROOM), *shared = oriel_alloc(m->job, 2 * SHARED_ROOM);
+
+	CHECK(m, shared);
+	for (int allocated = 0; allocated < 2; allocated++) {
+		struct multi_window w;
+
+		multi_window_open_as(m, &w, SHARED_ROOM, NULL, allocated);
+		rounds_of_large_ones(m, &w, heap);
+		rounds_of_large_ones(m, &w, shared);
+		multi_window_close(m, &w);
+	}
+	CHECK_OK(m, oriel_free(m->job, shared));
+	free(heap);
+}
+
 static bool is_stopped(pid_t pid)
 {
 	char path[64], text[512] = "";
@@ -981,6 +1043,7 @@ static void nostore_and_noput(struct multi *m)
 static const struct multi_case cases[] = {
 	/* First, while the ranks do not know each other. */
 	{ "P14_nocheck_waits_for_the_description", 2, nocheck_waits_for_the_description },
+	{ "D1_large_ones_while_the_target_waits", 2, large_ones_while_the_target_waits },
 	{ "P1_start_and_post_name_their_ranks", 3, start_and_post_name_their_ranks },
 	{ "P2_post_names_its_poster", 3, post_names_its_poster },
 	{ "P2_matching_in_order_per_pair", 4, matching_in_order_per_pair },

@@ -194,6 +194,52 @@ static enum lab_verdict share__owner_takes_part(void)
 	return until_tried(FILE_THERE | FILE_HERE | NO_VIEW);
 }
 
+/* A function of extension.h by name. */
+static bool find(const char *name, void *pointer)
+{
+	void *function = dlsym(RTLD_DEFAULT, name);
+
+	memcpy(pointer, &function, sizeof(function));
+	return function;
+}
+
+/* Written and read back where the other's memory is mapped; what is not shared is copied as it is. */
+static enum lab_verdict lent_there_and_back(const struct two *two, const struct ibv_mr *mr,
+                                            const struct softverbs_lent *lent, size_t size)
+{
+	uint8_t *there = (uint8_t *)lent->here + ODD, *got = memory + BYTES / 2;
+	softverbs_move_lent_fn *move_lent;
+	static uint8_t number;
+
+	CHECK(find("softverbs_move_lent", &move_lent));
+	memset(memory, ++number, size);
+	if (move_lent(two->lab.a.qp, two->theirs.rkey, ODD, there, memory, mr->lkey, size, true) != 0)
+		memcpy(there, memory, size);
+	CHECK(memcmp(there, memory, size) == 0 && there[size] == 0);
+	if (move_lent(two->lab.a.qp, two->theirs.rkey, ODD, there, got, mr->lkey, size, false) != 0)
+		memcpy(got, there, size);
+	CHECK(memcmp(got, memory, size) == 0 && got[size] == 0);
+	CHECK(move_lent(two->lab.a.qp, two->theirs.rkey, BYTES - size + 1, there, memory, 0, size, true) == EOPNOTSUPP);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict share__lent_memory(void)
+{
+	time_t end = time(NULL) + PATIENCE_S;
+	struct softverbs_lent lent;
+	softverbs_lend_fn *lend;
+	struct ibv_mr *mr;
+	struct two two;
+
+	if (!find("softverbs_lend", &lend))
+		return LAB_UNSUPPORTED;
+	CHECK(start(&two, FILE_THERE | FILE_HERE | NO_VIEW, &mr) == LAB_PASSED);
+	CHECK(lend(two.lab.a.qp, two.theirs.rkey, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, &lent) == 0);
+	while (seen->tries == 0 && time(NULL) < end)
+		CHECK(lent_there_and_back(&two, mr, &lent, 200000) == LAB_PASSED);
+	return seen->tries ? LAB_PASSED : LAB_LATE;
+}
+
 static enum lab_verdict share__help_that_fails(void)
 {
 	return until_tried(NO_CALLS);
@@ -252,6 +298,7 @@ static const struct lab_case cases[] = {
 	{ "share: mapped here", share__mapped_here, "ibv_post_send(3)" },
 	{ "share: mapped at both", share__mapped_at_both, "ibv_post_send(3)" },
 	{ "share: owner takes part", share__owner_takes_part, "lib/soft/verbs/share.c" },
+	{ "share: lent memory", share__lent_memory, "lib/soft/extension.h" },
 	{ "share: help that fails", share__help_that_fails, "lib/soft/verbs/share.c" },
 	{ "share: owner stops", share__owner_stops, "lib/soft/verbs/share.c" },
 	{ "share: owner dies", share__owner_dies, "lib/soft/verbs/share.c" },
