@@ -27,7 +27,7 @@ static MPI_Group all = MPI_GROUP_NULL, partners = MPI_GROUP_NULL;
 static enum perf_sync sync;
 static int rank;
 static MPI_Aint *bases; /* of each rank's memory in a dynamic window; NULL: displacements begin at 0 */
-static void *memory_of_mpi;
+static void *window_of_mpi, *origin_of_mpi; /* what is MPI_Alloc_mem's */
 
 /*
  * Errors abort the job with the library's own message: MPI_ERRORS_ARE_FATAL is what windows and
@@ -246,8 +246,8 @@ static int make_window(const struct perf_options *options, struct perf_place *pl
 	case WINDOW_DYNAMIC:
 		return make_dynamic_window(place);
 	case WINDOW_ALLOC_MEM:
-		MPI_Alloc_mem(bytes, MPI_INFO_NULL, &memory_of_mpi);
-		place->window = memory_of_mpi;
+		MPI_Alloc_mem(bytes, MPI_INFO_NULL, &window_of_mpi);
+		place->window = window_of_mpi;
 		return MPI_Win_create(place->window, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 	case WINDOW_CREATE:
 		return MPI_Win_create(place->window, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -276,6 +276,10 @@ static int open_mpi(const struct perf_options *options, struct perf_place *place
 	make_groups(options->neighbours);
 	if (make_window(options, place))
 		return 1;
+	if (options->memory == MEMORY_ALLOC_MEM) {
+		MPI_Alloc_mem((MPI_Aint)place->origin_bytes, MPI_INFO_NULL, &origin_of_mpi);
+		place->origin = origin_of_mpi;
+	}
 	snprintf(place->device, sizeof(place->device), "%s", transport ? transport : "default");
 	if (sync == SYNC_FLUSH || sync == SYNC_LOCK_ALL)
 		MPI_Win_lock_all(0, win);
@@ -289,8 +293,10 @@ static int close_mpi(void)
 	if (sync == SYNC_FLUSH || sync == SYNC_LOCK_ALL)
 		MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
-	if (memory_of_mpi)
-		MPI_Free_mem(memory_of_mpi);
+	if (window_of_mpi)
+		MPI_Free_mem(window_of_mpi);
+	if (origin_of_mpi)
+		MPI_Free_mem(origin_of_mpi);
 	free(bases);
 	MPI_Group_free(&partners);
 	MPI_Group_free(&all);

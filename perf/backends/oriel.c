@@ -16,7 +16,7 @@ static oriel_mem *origin_mem;
 static oriel_win *agree_win; /* one number of rank 0's; fences on it leave the epochs of `win` alone */
 static int64_t *agreed;
 static uint64_t *bases; /* addresses of each rank's memory in a dynamic window; NULL: displacements begin at 0 */
-static void *memory_of_oriel;
+static void *window_of_oriel, *origin_of_oriel; /* what is oriel_alloc's */
 static enum perf_sync sync;
 
 static int fail(const char *call)
@@ -316,7 +316,7 @@ static int make_window(const struct perf_options *options, struct perf_place *pl
 	case WINDOW_DYNAMIC:
 		return make_dynamic_window(hints, place);
 	case WINDOW_ALLOC_MEM:
-		place->window = memory_of_oriel = oriel_alloc(job, place->window_bytes);
+		place->window = window_of_oriel = oriel_alloc(job, place->window_bytes);
 		if (!place->window)
 			return fail("oriel_alloc");
 		break;
@@ -340,6 +340,11 @@ static int make_windows(const struct perf_options *options, struct perf_place *p
 	agreed = base;
 	if (make_window(options, place))
 		return 1;
+	if (options->memory == MEMORY_ALLOC_MEM) {
+		place->origin = origin_of_oriel = oriel_alloc(job, place->origin_bytes);
+		if (!place->origin)
+			return fail("oriel_alloc");
+	}
 	if (options->memory == MEMORY_REGISTERED &&
 	    oriel_mem_register(job, place->origin, place->origin_bytes, &origin_mem))
 		return fail("oriel_mem_register");
@@ -389,7 +394,8 @@ static int close_job(void)
 		return fail("oriel_win_unlock_all");
 	if (oriel_win_fence(agree_win, ORIEL_MODE_NOSUCCEED) || oriel_win_free(&agree_win) || oriel_win_free(&win))
 		return fail("oriel_win_free");
-	oriel_free(job, memory_of_oriel);
+	oriel_free(job, window_of_oriel);
+	oriel_free(job, origin_of_oriel);
 	free(bases);
 	if (origin_mem && oriel_mem_deregister(&origin_mem))
 		return fail("oriel_mem_deregister");

@@ -560,6 +560,8 @@ static int open_raw(const struct perf_options *options, struct perf_place *place
 	how.list = options->post_list > 0 ? options->post_list : LIST;
 	if (options->window != WINDOW_CREATE && options->window != WINDOW_ALLOCATE)
 		return fprintf(stderr, "raw: -w is create or allocate\n"), 2;
+	if (options->memory == MEMORY_ALLOC_MEM)
+		return fprintf(stderr, "raw: -m is heap, huge or registered\n"), 2;
 	how.poll = options->window == WINDOW_CREATE;
 	how.stage = options->memory != MEMORY_REGISTERED;
 	if (how.signal_every > RAW_DEPTH / 2)

@@ -92,7 +92,7 @@ enum { REPEATS = 16 }; /* in a turn, of what takes some nanoseconds */
 enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH, SYNC_LOCK, SYNC_LOCK_ALL };
 enum perf_lock { LOCK_SHARED, LOCK_EXCLUSIVE };
 enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE, WINDOW_ALLOC_MEM, WINDOW_DYNAMIC };
-enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED };
+enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED, MEMORY_ALLOC_MEM };
 enum perf_shape { SHAPE_OSU, SHAPE_ISOLATED };
 
 struct perf_options {
@@ -140,7 +140,8 @@ static inline bool windows_are_programs(const struct perf_options *options)
 struct perf_place {
 	size_t origin_bytes;
 	size_t window_bytes;
-	uint8_t *origin; /* page-aligned, made by the driver; MEMORY_REGISTERED: to be registered by open() */
+	/* Page-aligned, made by the driver; MEMORY_REGISTERED: to be registered by open(); MEMORY_ALLOC_MEM: to be set. */
+	uint8_t *origin;
 	uint8_t *window; /* made by the driver if windows_are_programs(); else to be set */
 	int rank;
 	int size;

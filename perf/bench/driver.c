@@ -82,10 +82,11 @@ static int make_memory(struct run *run)
 
 	run->place.origin_bytes = bytes;
 	run->place.window_bytes = bytes;
-	run->place.origin = memory_make(o->memory, bytes);
+	if (o->memory != MEMORY_ALLOC_MEM)
+		run->place.origin = memory_make(o->memory, bytes);
 	if (windows_are_programs(o))
 		run->place.window = memory_make(o->memory, bytes);
-	if (!run->place.origin || (windows_are_programs(o) && !run->place.window))
+	if ((o->memory != MEMORY_ALLOC_MEM && !run->place.origin) || (windows_are_programs(o) && !run->place.window))
 		return 1;
 	run->sample_max = o->duration_s > 0 ? DURATION_SAMPLES : (size_t)o->iterations;
 	run->samples = malloc(run->sample_max * sizeof(run->samples[0]));

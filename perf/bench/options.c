@@ -77,7 +77,8 @@ static const char help[] =
 	"      --lock=TYPE          of lock: shared or exclusive\n"
 	"  -w, --window=KIND        allocate (default), create (memory of the program), dynamic (the same, attached),\n"
 	"                           or alloc_mem (created of memory of MPI_Alloc_mem, oriel_alloc)\n"
-	"  -m, --memory=KIND        of buffers: heap (default), huge (pages), registered (beforehand)\n"
+	"  -m, --memory=KIND        of buffers: heap (default), huge (pages), registered (beforehand),\n"
+	"                           or alloc_mem (origins of MPI_Alloc_mem, oriel_alloc; windows as heap)\n"
 	"      --align=BYTES        buffers begin that many bytes behind the start of a page (0)\n"
 	"      --shape=SHAPE        pscw_lat: osu (epoch there, epoch back; half of it) or isolated\n"
 	"      --post=WHEN          pscw_lat, isolated: late (rank 0, when others wait for it) or early (all, first)\n"
@@ -112,9 +113,11 @@ static const struct word windows[] = { { "create", WINDOW_CREATE },
 	                                   { "alloc_mem", WINDOW_ALLOC_MEM },
 	                                   { "dynamic", WINDOW_DYNAMIC },
 	                                   { 0 } };
-static const struct word memories[] = {
-	{ "heap", MEMORY_HEAP }, { "huge", MEMORY_HUGE }, { "registered", MEMORY_REGISTERED }, { 0 }
-};
+static const struct word memories[] = { { "heap", MEMORY_HEAP },
+	                                    { "huge", MEMORY_HUGE },
+	                                    { "registered", MEMORY_REGISTERED },
+	                                    { "alloc_mem", MEMORY_ALLOC_MEM },
+	                                    { 0 } };
 static const struct word shapes[] = { { "osu", SHAPE_OSU }, { "isolated", SHAPE_ISOLATED }, { 0 } };
 static const struct word targets[] = { { "waiting", 0 }, { "outside", 1 }, { 0 } };
 static const struct word posts[] = { { "early", 0 }, { "late", 1 }, { 0 } };
