@@ -192,7 +192,7 @@ int soft_file_read(int fd, uint64_t raddr, void *here, size_t length)
 	return file_moved(pread(fd, here, length, (off_t)raddr), length);
 }
 
-bool soft_file_writes_once(void)
+static bool copies_by_one_instruction(void)
 {
 #if defined(__x86_64__)
 	uint32_t a, b, c, d = 0;
@@ -201,6 +201,18 @@ bool soft_file_writes_once(void)
 #else
 	return false;
 #endif
+}
+
+bool soft_file_writes_once(void)
+{
+	static _Atomic int known = -1; /* a virtual machine's processor is asked by way of its host */
+	int once = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (once < 0) {
+		once = copies_by_one_instruction();
+		atomic_store_explicit(&known, once, memory_order_relaxed);
+	}
+	return once;
 }
 
 /* Part of our ranges, from `skip` bytes on; how many. */
