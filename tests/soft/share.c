@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,13 +82,37 @@ static bool trap_calls(void)
 	return signal(SIGSYS, refuse_call) != SIG_ERR && filter_calls(filter, sizeof(filter) / sizeof(*filter));
 }
 
-/* What the owner's memory is, and what it may not. */
-enum { FILE_THERE = 1, FILE_HERE = 2, NO_VIEW = 4, NO_CALLS = 8 };
+/* In the middle of a piece. */
+static void become_another(int number)
+{
+	(void)number;
+	execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+}
+
+/* What the owner's memory is, what it may not, and what becomes of it. */
+enum { FILE_THERE = 1, FILE_HERE = 2, NO_VIEW = 4, NO_CALLS = 8, EXECS = 16, CANCELLED = 32 };
+
+static void *poll_on(void *arg)
+{
+	const struct two *two = arg;
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(two->lab.a.send_cq, 1, &wc) == 0)
+		;
+	return NULL;
+}
+
+/* The thread that polls is to be cancelled wherever it may be. */
+static bool poll_cancelled(struct two *two)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, poll_on, two) == 0 && pthread_cancel(thread) == 0 && tell(two) && pause() == 0;
+}
 
 static int owner(struct two *two, int kind)
 {
 	struct ibv_mr *mr;
-	struct ibv_wc wc;
 
 	lab_setup(&two->lab, NULL);
 	mr = memory_with_key(two, kind & FILE_THERE);
@@ -95,12 +120,14 @@ static int owner(struct two *two, int kind)
 		return 1;
 	if (kind & NO_CALLS && !trap_calls())
 		return 1;
-	if (kind & NO_VIEW && (signal(SIGSEGV, give_back) == SIG_ERR || mprotect(memory, BYTES, PROT_NONE) != 0))
+	if (kind & CANCELLED)
+		return poll_cancelled(two);
+	if (kind & NO_VIEW && (signal(SIGSEGV, kind & EXECS ? become_another : give_back) == SIG_ERR ||
+	                       mprotect(memory, BYTES, PROT_NONE) != 0))
 		return 1;
 	if (!tell(two))
 		return 1;
-	while (ibv_poll_cq(two->lab.a.send_cq, 1, &wc) == 0)
-		;
+	poll_on(two);
 	return 1;
 }
 
@@ -292,6 +319,27 @@ static enum lab_verdict share__owner_dies(void)
 	return LAB_PASSED;
 }
 
+/* It keeps its number, but nothing else. */
+static enum lab_verdict share__owner_becomes_another(void)
+{
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	struct ibv_mr *mr;
+	struct two two;
+
+	CHECK(start(&two, FILE_THERE | FILE_HERE | NO_VIEW | EXECS, &mr) == LAB_PASSED);
+	for (time_t end = time(NULL) + PATIENCE_S; status == IBV_WC_SUCCESS && time(NULL) < end;)
+		status = transfer(&two, mr, IBV_WR_RDMA_WRITE, 0, 1 << 20);
+	if (status == IBV_WC_SUCCESS)
+		return LAB_LATE;
+	CHECK(status == IBV_WC_RETRY_EXC_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict share__owner_is_cancelled(void)
+{
+	return rounds(FILE_HERE | CANCELLED);
+}
+
 static const struct lab_case cases[] = {
 	{ "share: private memory", share__private_memory, "ibv_post_send(3)" },
 	{ "share: mapped there", share__mapped_there, "ibv_post_send(3)" },
@@ -301,6 +349,8 @@ static const struct lab_case cases[] = {
 	{ "share: lent memory", share__lent_memory, "lib/soft/extension.h" },
 	{ "share: help that fails", share__help_that_fails, "lib/soft/verbs/share.c" },
 	{ "share: owner stops", share__owner_stops, "lib/soft/verbs/share.c" },
+	{ "share: owner becomes another", share__owner_becomes_another, "lib/soft/verbs/share.c" },
+	{ "share: owner is cancelled", share__owner_is_cancelled, "lib/soft/verbs/share.c" },
 	{ "share: owner dies", share__owner_dies, "lib/soft/verbs/share.c" },
 };
 

@@ -24,6 +24,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
@@ -98,11 +101,16 @@ void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length,
 	return (void *)(uintptr_t)(mr->addr + (addr - mr->iova));
 }
 
+/*
+ * Who asks may be the engine, or whom it waits for, so that its word is not enough; and a process that becomes another
+ * program keeps its number, but not the socket. By number, since poll would let the thread be cancelled here.
+ */
 bool soft_out_gone(const struct soft_out *out)
 {
-	struct pollfd exited = { .fd = out->peer.pidfd, .events = POLLIN };
+	struct pollfd ends[] = { { .fd = out->peer.pidfd, .events = POLLIN }, { .fd = out->sock, .events = POLLRDHUP } };
+	struct timespec at_once = { 0, 0 };
 
-	return atomic_load(&out->dead) || (exited.fd >= 0 && poll(&exited, 1, 0) == 1);
+	return atomic_load(&out->dead) || syscall(SYS_ppoll, ends, 2, &at_once, NULL, 0) > 0;
 }
 
 void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer)

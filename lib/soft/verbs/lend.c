@@ -90,6 +90,7 @@ SOFT_EXPORT int softverbs_move_lent(struct ibv_qp *base, uint32_t rkey, uint64_t
 		                    .nsge = 1,
 		                    .rkey = rkey,
 		                    .length = size_bytes,
+		                    .posted = true,
 		                    .lkey = lkey,
 		                    .iov = &iov };
 	struct soft_qp *qp = soft_qp(base);

@@ -37,6 +37,7 @@ static void in_remove(struct soft_core *core, struct soft_in *in)
 		softverbs_unwatch(in->peer.pidfd);
 	/* It may have claimed the kick that nobody gives now. */
 	shm_kick_reset(core->bell);
+	shm_share_close(&in->shm->share);
 	soft_progress_now(core);
 	soft_lock(&core->progress);
 	for (uint32_t i = 0; i < core->nin; i++) {

@@ -160,6 +160,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		                    .nsge = (uint32_t)wr->num_sge,
 		                    .rkey = wr->wr.rdma.rkey,
 		                    .raddr = wr->wr.rdma.remote_addr,
+		                    .posted = true,
 		                    .iov = iov };
 	enum ibv_wc_status status;
 

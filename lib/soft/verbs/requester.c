@@ -212,7 +212,6 @@ static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, e
 		                    .length = wqe->length,
 		                    .compare_add = wqe->compare_add,
 		                    .swap = wqe->swap,
-		                    .lkey = wqe->nsge == 1 && !(wqe->flags & IBV_SEND_INLINE) ? wqe->sge->lkey : 0,
 		                    .iov = iov };
 
 	if (soft_gather(qp, wqe, wqe->opcode == IBV_WR_RDMA_WRITE ? 0 : IBV_ACCESS_LOCAL_WRITE, iov))

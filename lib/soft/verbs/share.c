@@ -13,9 +13,11 @@
  * Who takes a piece is settled by compare-exchange of one word; the job does not change while the responder
  * has a piece of it. So one that was late, and takes a piece of the next job, is right as well. A responder
  * that does not look costs nothing, one that lost its processor in the middle of a piece is waited for, as it
- * is where somebody withdraws a key (key.c), until it has done it or is dead. It trusts nothing: keys are
- * checked as for a request, and what it may not or cannot do it says that it has missed. Then the requester
- * does all of it again by itself.
+ * is where somebody withdraws a key (key.c), until it has done it or is dead: what it holds cannot be called back.
+ * So only calls of the program share, on queue pairs that wait for no answer; who takes answers goes on.
+ * The responder trusts nothing: keys are checked as for a request, and what it may not or cannot do it says that
+ * it has missed. Then the requester does all of it again by itself. It copies by its own view of its memory: a
+ * program that registers what it may not touch gets the signal that it would get for touching it.
  *
  * The last bytes of a write come when everything else is there: programs look at these (soft_copy).
  *
@@ -24,6 +26,7 @@
  * for the other side's help in the same way.
  */
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,10 +48,9 @@
 #include "soft/verbs/way.h"
 
 enum {
-	PIECES = 16,             /* about so many, */
-	PIECE_MIN = 32 << 10,    /* but none smaller than so many bytes, */
-	PIECE_MAX = 128 << 10,   /* or larger */
-	TAIL = sizeof(uint64_t), /* bytes that come last */
+	PIECES = 16,           /* about so many, */
+	PIECE_MIN = 32 << 10,  /* but none smaller than so many bytes, */
+	PIECE_MAX = 128 << 10, /* or larger */
 	PAGE = 4096,
 	HELP_MOST = 64,       /* pieces in one look into the pipes */
 	TURNS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
@@ -80,14 +82,15 @@ static bool copy(const struct there *there, uint64_t from, uint8_t *here, uint64
 static void name_here(const struct soft_qp *qp, const struct soft_rdma *op, struct shm_job *job)
 {
 	uint32_t access = op->opcode == IBV_WR_RDMA_WRITE ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
-	const struct shm_mr *mr = &soft_core->seg->mr[soft_key_place(soft_core->seg, op->lkey)];
-	uint64_t iova = (uintptr_t)op->iov->iov_base - mr->addr + mr->iova;
+	const struct shm_mr *mr;
 
 	job->here = (uintptr_t)op->iov->iov_base;
-	job->iova = iova;
-	job->lkey = 0;
-	if (op->lkey && mr->file_fd >= 0 &&
-	    soft_key_find(soft_core->seg, op->lkey, qp->ex.qp_base.pd->handle, 0, iova, op->length, access))
+	if (!op->lkey)
+		return;
+	mr = &soft_core->seg->mr[soft_key_place(soft_core->seg, op->lkey)];
+	job->iova = job->here - mr->addr + mr->iova;
+	if (mr->file_fd >= 0 &&
+	    soft_key_find(soft_core->seg, op->lkey, qp->ex.qp_base.pd->handle, 0, job->iova, op->length, access))
 		job->lkey = op->lkey;
 }
 
@@ -174,8 +177,11 @@ static bool by_both(struct soft_qp *qp, const struct soft_rdma *op, const struct
 	struct share share = open_job(qp, op, length);
 	uint32_t own;
 	bool done = own_pieces(&share, op, there, length, &own);
+	uint64_t patience_ticks;
 
-	if (!wait_help(qp->out, &share, share.pieces - own, soft_way_patience_ticks(kind, op->length), late))
+	/* What the answer to a chunk may take, for each that a piece has. */
+	patience_ticks = soft_way_patience_ticks(kind, op->length) * (share.piece / SHM_CHUNK);
+	if (!wait_help(qp->out, &share, share.pieces - own, patience_ticks, late))
 		return false;
 	return done && shm_share_missed(share.shm) == share.missed;
 }
@@ -183,45 +189,49 @@ static bool by_both(struct soft_qp *qp, const struct soft_rdma *op, const struct
 static bool may_be_shared(const struct soft_qp *qp, const struct soft_rdma *op)
 {
 	return (op->opcode == IBV_WR_RDMA_WRITE || op->opcode == IBV_WR_RDMA_READ) && op->nsge == 1 && !qp->out->self &&
-	       !soft_adversary.on && soft_peer_spins(&qp->out->peer);
+	       op->posted && !qp->inflight && !soft_adversary.on && soft_peer_spins(&qp->out->peer);
 }
 
 bool soft_share_large(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at)
 {
 	enum soft_way_kind kind = at ? SOFT_WAY_SHARED_MAPPED : SOFT_WAY_SHARED_PRIVATE;
 	const struct there there = { qp->out->peer.pid, at, mr->addr + (op->raddr - mr->iova) };
-	uint64_t since = shm_ticks(), first = op->length - TAIL;
+	uint64_t since = shm_ticks(), tail = op->length % sizeof(uint64_t), first;
 	bool timed, both, done, late = false, write = op->opcode == IBV_WR_RDMA_WRITE;
 	uint8_t *here = op->iov->iov_base;
 
 	if (!may_be_shared(qp, op) || !soft_trylock(&qp->out->sharing))
 		return false;
+	if (tail == 0)
+		tail = sizeof(uint64_t);
+	first = op->length - tail;
 	both = soft_way_next(kind, op->length, &timed) == SOFT_BY_BOTH;
 	if (both)
 		done = by_both(qp, op, &there, first, kind, &late);
 	else
 		done = timed && copy(&there, 0, here, first, write);
-	done = done && copy(&there, first, here + first, TAIL, write);
+	done = done && copy(&there, first, here + first, tail, write);
 	soft_unlock(&qp->out->sharing);
-	if (late)
+	if (late || (both && !done))
 		soft_way_lost(kind, op->length);
 	else if (timed && done)
 		soft_way_took(kind, both ? SOFT_BY_BOTH : SOFT_ALONE, op->length, shm_ticks() - since, 1);
-	/* What is written after this request must not be seen before it. */
-	atomic_thread_fence(memory_order_release);
+	/* What is written after a write must not be seen before it, nor what is read after a read be older. */
+	atomic_thread_fence(memory_order_acq_rel);
 	return done;
 }
 
 /* ---- responder ---- */
 
 /* Our memory that the job names, if the requester may do that to it. */
-static void *target_of(struct soft_core *core, struct soft_qp *qp, const struct shm_job *job)
+static void *target_of(struct soft_core *core, const struct soft_in *in, struct soft_qp *qp, const struct shm_job *job)
 {
 	bool write = job->opcode == IBV_WR_RDMA_WRITE;
 	uint32_t access = write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ;
 	const struct shm_mr *mr;
 
-	if (!soft_qp_connected(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != job->src_qpn)
+	if (!soft_qp_connected(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != job->src_qpn ||
+	    shm_qpn_index(in->peer.seg, job->src_qpn) < 0)
 		return NULL;
 	if (!(qp->attr.qp_access_flags & access) || (!write && !qp->attr.max_dest_rd_atomic))
 		return NULL;
@@ -238,7 +248,9 @@ static bool find_there(struct soft_qp *qp, const struct soft_in *in, const struc
 	void *at;
 
 	*there = (struct there){ in->peer.pid, NULL, job->here };
-	mr = job->lkey && qp->out && qp->peer ? soft_reach_region(qp, job->lkey, job->iova, job->length, access) : NULL;
+	mr = job->lkey && qp->out && qp->peer && qp->out->peer.pid == in->peer.pid
+	         ? soft_reach_region(qp, job->lkey, job->iova, job->length, access)
+	         : NULL;
 	if (mr && soft_reach_of(qp->out, mr, job->iova, &at) == SOFT_REACH_MAPPED)
 		there->at = at;
 	return there->at || in->can_vm;
@@ -249,7 +261,7 @@ static bool carry_out(struct soft_core *core, const struct soft_in *in, struct s
                       uint32_t n)
 {
 	uint64_t from = (uint64_t)n * job->piece, left = job->length - from;
-	uint8_t *here = target_of(core, qp, job);
+	uint8_t *here = target_of(core, in, qp, job);
 	struct there there;
 	bool done;
 
@@ -262,25 +274,44 @@ static bool carry_out(struct soft_core *core, const struct soft_in *in, struct s
 	return done;
 }
 
-static bool help(struct soft_core *core, const struct soft_in *in, uint32_t n)
+/* The queue pair that the job is about, locked, unless it is another job's when there is a piece. NULL: not now. */
+static struct soft_qp *lock_qp(struct soft_core *core, const struct soft_in *in)
 {
-	const struct shm_job job = in->shm->share.job;
-	int index = shm_qpn_index(core->seg, job.dst_qpn);
+	int index = shm_qpn_index(core->seg, shm_share_dst_qpn(&in->shm->share));
 	struct soft_qp *qp = index < 0 ? NULL : core->qp[index];
-	bool done;
 
-	if (!qp || !soft_trylock(&qp->lock))
+	return qp && soft_trylock(&qp->lock) ? qp : NULL;
+}
+
+/* Take the next piece; false: there is none, or the queue pair is in other hands. */
+static bool help(struct soft_core *core, const struct soft_in *in)
+{
+	struct shm_share *share = &in->shm->share;
+	struct soft_qp *qp = lock_qp(core, in);
+	uint32_t n;
+	bool taken;
+
+	if (!qp)
 		return false;
-	done = carry_out(core, in, qp, &job, n);
+	taken = shm_share_take(share, false, &n);
+	if (taken) {
+		const struct shm_job job = share->job;
+
+		shm_share_done(share, job.dst_qpn == qp->ex.qp_base.qp_num && carry_out(core, in, qp, &job, n));
+	}
 	soft_unlock(&qp->lock);
-	return done;
+	return taken;
 }
 
 void soft_share_help(struct soft_core *core, struct soft_in *in)
 {
-	struct shm_share *share = &in->shm->share;
-	uint32_t n;
+	int cancel;
 
-	for (int i = 0; i < HELP_MOST && shm_share_take(share, false, &n); i++)
-		shm_share_done(share, help(core, in, n));
+	if (!shm_share_is_open(&in->shm->share))
+		return;
+	/* To map the requester's memory a file is opened, where the thread could be cancelled. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	for (int i = 0; i < HELP_MOST && help(core, in); i++)
+		;
+	pthread_setcancelstate(cancel, NULL);
 }

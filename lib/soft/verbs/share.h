@@ -9,12 +9,9 @@
 #include "soft/verbs/direct.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/way.h"
 
 struct soft_core;
-
-enum {
-	SOFT_SHARE_MIN = 128 << 10, /* bytes; fewer are copied before the other side has looked */
-};
 
 /*
  * Carry out a write or read of the peer's memory under `mr`, which is at `at` here if it is mapped, else NULL. False: it

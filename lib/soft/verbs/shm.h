@@ -377,6 +377,18 @@ static inline bool shm_share_is_open(struct shm_share *share)
 	return (uint32_t)open < open >> 32;
 }
 
+/* Responder: which queue pair the job is about, or another one soon. A hint. */
+static inline uint32_t shm_share_dst_qpn(const struct shm_share *share)
+{
+	return *(const volatile uint32_t *)&share->job.dst_qpn;
+}
+
+/* Responder, once the requester is dead: nothing of its job is to be done any more. */
+static inline void shm_share_close(struct shm_share *share)
+{
+	atomic_store_explicit(&share->open, 0, memory_order_relaxed);
+}
+
 /*
  * Take the requester's next piece, which is the first one, or the responder's, which is the last; false: there is
  * none. Pairs with shm_share_open: the responder sees the job of which it has a piece, and that stays until

@@ -70,12 +70,19 @@ static void store(_Atomic uint32_t *hint, uint32_t value)
 	atomic_store_explicit(hint, value, memory_order_relaxed);
 }
 
+static uint32_t smallest_of(enum soft_way_kind kind)
+{
+	if (kind == SOFT_WAY_SHARED_MAPPED || kind == SOFT_WAY_SHARED_PRIVATE)
+		return SOFT_SHARE_MIN;
+	return kind == SOFT_WAY_POSTED ? SOFT_WAY_MIN : SMALLEST_WAITED;
+}
+
 /* The class of a length, and its smallest one. */
 static struct class *class_of(enum soft_way_kind kind, uint64_t length, uint64_t *smallest)
 {
 	uint32_t n = 0;
 
-	*smallest = kind == SOFT_WAY_POSTED ? SOFT_WAY_MIN : SMALLEST_WAITED;
+	*smallest = smallest_of(kind);
 	for (; n + 1 < CLASSES && length >= 2 * *smallest; n++)
 		*smallest *= 2;
 	return &classes[kind][n];
