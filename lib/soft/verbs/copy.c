@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -182,14 +183,16 @@ static int file_moved(ssize_t moved, size_t length)
 	return moved == 0 ? ESRCH : EFAULT;
 }
 
+/* By number: pwrite and pread are places where a thread can be cancelled, with the queue pair's lock. */
+
 int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length)
 {
-	return file_moved(pwrite(fd, here, length, (off_t)raddr), length);
+	return file_moved(syscall(SYS_pwrite64, fd, here, length, raddr), length);
 }
 
 int soft_file_read(int fd, uint64_t raddr, void *here, size_t length)
 {
-	return file_moved(pread(fd, here, length, (off_t)raddr), length);
+	return file_moved(syscall(SYS_pread64, fd, here, length, raddr), length);
 }
 
 static bool copies_by_one_instruction(void)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "soft/verbs/key.h"
@@ -53,11 +54,12 @@ void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_
 	if (mr->file_fd < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	/* By number: open and close are places where a thread can be cancelled, with the queue pair's lock. */
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	map = map_file(fd, from, lead + length);
-	close(fd);
+	syscall(SYS_close, fd);
 	return map ? map + lead : NULL;
 }
 

@@ -26,7 +26,6 @@
  * for the other side's help in the same way.
  */
 #include <infiniband/verbs.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -305,13 +304,8 @@ static bool help(struct soft_core *core, const struct soft_in *in)
 
 void soft_share_help(struct soft_core *core, struct soft_in *in)
 {
-	int cancel;
-
 	if (!shm_share_is_open(&in->shm->share))
 		return;
-	/* To map the requester's memory a file is opened, where the thread could be cancelled. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	for (int i = 0; i < HELP_MOST && help(core, in); i++)
 		;
-	pthread_setcancelstate(cancel, NULL);
 }
