@@ -746,8 +746,8 @@ int oriel_mem_deregister(oriel_mem **mem);
  *
  * size_bytes bytes, zeroed and aligned to a page. It lies in a memory file, so that ranks which share
  * memory with this one map a window that is made of it by oriel_win_create, as they do with one of
- * oriel_win_allocate; and it is registered, so that operations use it as origin without a copy. Released
- * with oriel_free. Local.
+ * oriel_win_allocate; and it is registered, so that operations use it as origin without a copy, and a target
+ * that waits can map it and copy a part of what is large itself. Released with oriel_free. Local.
  *
  * Returns: the memory, or NULL: oriel_last_error tells why (a wrong job, size 0, no memory).
  * Source: MPI-4.1 10.1 (MPI_Alloc_mem); W4, D7
@@ -776,8 +776,9 @@ int oriel_free(oriel_job *job, void *memory);
  *
  * Completion: nonblocking. The origin buffer must not change before the call that completes the
  * epoch, or a flush. The first operation to a peer may wait for the connection and the window's
- * description; that depends on the peer's service thread only. Operations of one epoch are
- * unordered among themselves.
+ * description; that depends on the peer's service thread only. On softverbs a target that waits in a
+ * call copies a part of what is large (128 KiB): one that is stopped (SIGSTOP, a debugger) in the middle
+ * of that is waited for until it goes on or ends. Operations of one epoch are unordered among themselves.
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null origin; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no epoch,
  * or one that does not name the target; ORIEL_ERR_RANGE: before anything is sent; ORIEL_ERR_ACCESS;
  * ORIEL_ERR_PEER; ORIEL_ERR_MEMORY; ORIEL_ERR_TIMEOUT.

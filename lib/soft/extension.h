@@ -47,7 +47,8 @@ __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 /*
  * The same for memory that was lent: `at` here is `offset` bytes into the region of the key. The peer's processor
  * takes part where it has nothing else to do. lkey is that of a region of ours that `here` is in, or 0: where that
- * region can be lent too, the peer is faster. Else an errno value, and the caller copies all of it himself.
+ * region can be lent too, the peer is faster. A peer that is stopped in the middle of it is waited for. Else an
+ * errno value, and the caller copies all of it himself.
  */
 typedef int softverbs_move_lent_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t offset, void *at, void *here,
                                    uint32_t lkey, size_t size_bytes, bool write);
