@@ -44,6 +44,9 @@ typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, v
                               bool write);
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
+/* Bytes: the peer takes part in no smaller ones, which are copied before it has looked. */
+enum { SOFTVERBS_SHARE_MIN = 128 << 10 };
+
 /*
  * The same for memory that was lent: `at` here is `offset` bytes into the region of the key. The peer's processor
  * takes part where it has nothing else to do. lkey is that of a region of ours that `here` is in, or 0: where that

@@ -80,8 +80,6 @@ bool reach_copy(struct reach *reach, uint32_t rkey, uint64_t offset, void *at, v
 	struct wire *wire = reach->wire;
 	bool copied;
 
-	if (reach->self || !reach->lender.move_lent)
-		return false;
 	owned_lock_take(&wire->lock);
 	copied = wire->state == WIRE_UP && wire->qp &&
 	         reach->lender.move_lent(wire->qp, rkey, offset, at, here, lkey, size_bytes, put) == 0;

@@ -75,11 +75,17 @@ static inline bool reach_moves(const struct reach *reach)
 bool reach_put(struct reach *reach, const void *here, size_t size_bytes, struct remote there);
 bool reach_get(struct reach *reach, void *here, size_t size_bytes, struct remote there);
 
-#define REACH_SHARED_MIN ((size_t)128 << 10) /* bytes: from here on a peer that waits helps copying */
+#define REACH_SHARED_MIN ((size_t)SOFTVERBS_SHARE_MIN) /* bytes: from here on a peer that waits helps copying */
+
+/* Whether reach_copy is worth a try. */
+static inline bool reach_shares(const struct reach *reach)
+{
+	return !reach->self && reach->lender.move_lent;
+}
 
 /*
- * Copy between `here`, which is registered under lkey or 0, and a region that reach_region has given: `at` is `offset`
- * bytes into it. False: the caller copies.
+ * Where reach_shares is true: copy between `here`, which is registered under lkey or 0, and a region that reach_region
+ * has given: `at` is `offset` bytes into it. False: the caller copies.
  */
 bool reach_copy(struct reach *reach, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
                 size_t size_bytes, bool put);

@@ -4,9 +4,7 @@
  *
  * Posting, polling and softverbs_move are no places where it could be: they hold locks, and others wait for those.
  */
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "lab.h"
 #include "two.h"
@@ -26,16 +24,10 @@ struct caller {
 /* Owns the memory, of a file or private, and sleeps. */
 static int owner(struct two *two, int file)
 {
-	int fd = file ? memfd_create("cancelled", MFD_ALLOW_SEALING) : -1;
 	struct ibv_mr *mr;
-	void *memory;
 
-	if (file && (fd < 0 || ftruncate(fd, BYTES) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0))
-		return 1;
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
 	lab_setup(&two->lab, NULL);
-	mr = ibv_reg_mr(two->lab.a.pd, memory, BYTES,
-	                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	mr = make_key(two, make_memory(BYTES, file), BYTES);
 	return mr && meet(two, mr) && hear(two) ? 0 : 1;
 }
 

@@ -31,8 +31,7 @@ static int owner(struct two *two, int seals)
 		return 1;
 	memory = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	lab_setup(&two->lab, NULL);
-	mr = ibv_reg_mr(two->lab.a.pd, memory, FILE_BYTES,
-	                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	mr = make_key(two, memory, FILE_BYTES);
 	if (!mr || !meet(two, mr) || !hear(two))
 		return 1;
 	shrunk = ftruncate(fd, 0) == 0;
@@ -57,14 +56,10 @@ static int lend(const struct two *two)
 	softverbs_give_back_fn *back;
 	softverbs_lend_fn *ask;
 	struct softverbs_lent lent;
-	void *function = dlsym(RTLD_DEFAULT, "softverbs_lend");
 	int err;
 
-	if (!function)
+	if (!find_function("softverbs_lend", &ask) || !find_function("softverbs_give_back", &back))
 		return -1;
-	memcpy(&ask, &function, sizeof(ask));
-	function = dlsym(RTLD_DEFAULT, "softverbs_give_back");
-	memcpy(&back, &function, sizeof(back));
 	err = ask(two->lab.a.qp, two->theirs.rkey, IBV_ACCESS_REMOTE_WRITE, &lent);
 	if (!err)
 		back(&lent);

@@ -22,11 +22,10 @@ enum {
 
 static uint8_t *memory_with_key(struct two *two, struct ibv_mr **mr)
 {
-	uint8_t *memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory = make_memory(MEMORY, false);
 
 	lab_setup(&two->lab, NULL);
-	*mr = ibv_reg_mr(two->lab.a.pd, memory, MEMORY,
-	                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	*mr = make_key(two, memory, MEMORY);
 	return memory;
 }
 

@@ -6,7 +6,6 @@
  * or the system calls that it would make. Each time it has tried, and all bytes are right nevertheless.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -38,21 +37,10 @@ struct seen {
 static struct seen *seen;
 static uint8_t *memory; /* of this side */
 
-static uint8_t *make_memory(bool file)
-{
-	int fd = file ? memfd_create("share", MFD_ALLOW_SEALING) : -1;
-
-	if (file && (fd < 0 || ftruncate(fd, BYTES) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0))
-		return NULL;
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 static struct ibv_mr *memory_with_key(struct two *two, bool file)
 {
-	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-
-	return make_memory(file) ? ibv_reg_mr(two->lab.a.pd, memory, BYTES, access) : NULL;
+	memory = make_memory(BYTES, file);
+	return make_key(two, memory, BYTES);
 }
 
 static void give_back(int number)
@@ -221,15 +209,6 @@ static enum lab_verdict share__owner_takes_part(void)
 	return until_tried(FILE_THERE | FILE_HERE | NO_VIEW);
 }
 
-/* A function of extension.h by name. */
-static bool find(const char *name, void *pointer)
-{
-	void *function = dlsym(RTLD_DEFAULT, name);
-
-	memcpy(pointer, &function, sizeof(function));
-	return function;
-}
-
 /* Written and read back where the other's memory is mapped; what is not shared is copied as it is. */
 static enum lab_verdict lent_there_and_back(const struct two *two, const struct ibv_mr *mr,
                                             const struct softverbs_lent *lent, size_t size)
@@ -238,7 +217,7 @@ static enum lab_verdict lent_there_and_back(const struct two *two, const struct 
 	softverbs_move_lent_fn *move_lent;
 	static uint8_t number;
 
-	CHECK(find("softverbs_move_lent", &move_lent));
+	CHECK(find_function("softverbs_move_lent", &move_lent));
 	memset(memory, ++number, size);
 	if (move_lent(two->lab.a.qp, two->theirs.rkey, ODD, there, memory, mr->lkey, size, true) != 0)
 		memcpy(there, memory, size);
@@ -258,7 +237,7 @@ static enum lab_verdict share__lent_memory(void)
 	struct ibv_mr *mr;
 	struct two two;
 
-	if (!find("softverbs_lend", &lend))
+	if (!find_function("softverbs_lend", &lend))
 		return LAB_UNSUPPORTED;
 	CHECK(start(&two, FILE_THERE | FILE_HERE | NO_VIEW, &mr) == LAB_PASSED);
 	CHECK(lend(two.lab.a.qp, two.theirs.rkey, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, &lent) == 0);

@@ -4,12 +4,14 @@
 #define SOFT_TWO_H
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,15 +96,41 @@ static inline bool filter_calls(struct sock_filter *filter, unsigned short count
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+/* A function of extension.h by name, to a pointer to it; false: the device has none. */
+static inline bool find_function(const char *name, void *pointer)
+{
+	void *function = dlsym(RTLD_DEFAULT, name);
+
+	memcpy(pointer, &function, sizeof(function));
+	return function;
+}
+
 /* NULL: the device has none. */
 static inline softverbs_move_fn *find_move(void)
 {
-	void *function = dlsym(RTLD_DEFAULT, "softverbs_move");
-	softverbs_move_fn *move = NULL;
+	softverbs_move_fn *move;
 
-	if (function)
-		memcpy(&move, &function, sizeof(move));
-	return move;
+	return find_function("softverbs_move", &move) ? move : NULL;
+}
+
+/* Private, or of a file that peers can map; NULL: there is none. */
+static inline void *make_memory(size_t size, bool file)
+{
+	int fd = file ? memfd_create("two", MFD_ALLOW_SEALING) : -1;
+	void *memory;
+
+	if (file && (fd < 0 || ftruncate(fd, (off_t)size) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0))
+		return NULL;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* A key to it with all rights but atomics'; NULL: none is given. */
+static inline struct ibv_mr *make_key(const struct two *two, void *memory, size_t size)
+{
+	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	return memory ? ibv_reg_mr(two->lab.a.pd, memory, size, access) : NULL;
 }
 
 /* So many bytes between this side's buffer and the other's memory. 0 or an errno value. */

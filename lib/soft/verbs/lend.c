@@ -27,10 +27,17 @@
 #include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
 
-/* The region, if the queue pair may be used this way. We are busy. */
-static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint32_t access)
+/* The whole region that a key grants. We are busy. */
+static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_t access)
 {
 	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
+
+	return soft_reach_region(qp, rkey, mr->iova, 0, access);
+}
+
+/* The same, if the queue pair may be used this way. */
+static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint32_t access)
+{
 	uint32_t want = SHM_GATE_OPEN | qp->ex.qp_base.qp_num;
 	uint32_t gate = shm_gate_load(qp->peer);
 
@@ -38,7 +45,7 @@ static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint3
 	want |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ | SHM_GATE_RD_RES : 0;
 	if ((gate & want) != want || (gate & SHM_GATE_QPN) != qp->ex.qp_base.qp_num)
 		return NULL;
-	return soft_reach_region(qp, rkey, mr->iova, 0, access);
+	return region_of(qp, rkey, access);
 }
 
 /* A mapping of its own: the device's may go when the region goes. We are busy. */
@@ -71,10 +78,10 @@ SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int 
 	return done ? 0 : EOPNOTSUPP;
 }
 
-/* We are busy, and may do it. */
+/* We are busy, and the queue pair may be used this way. */
 static bool move_lent(struct soft_qp *qp, struct soft_rdma *op, uint64_t offset, void *at, uint32_t access)
 {
-	const struct shm_mr *mr = find_region(qp, op->rkey, access);
+	const struct shm_mr *mr = region_of(qp, op->rkey, access);
 
 	if (!mr || offset > mr->length || op->length > mr->length - offset)
 		return false;

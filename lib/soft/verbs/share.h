@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/extension.h"
 #include "soft/verbs/direct.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/way.h"
 
 struct soft_core;
 
@@ -21,7 +21,7 @@ bool soft_share_large(struct soft_qp *qp, const struct soft_rdma *op, const stru
 
 static inline bool soft_share(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at)
 {
-	return op->length >= SOFT_SHARE_MIN && soft_share_large(qp, op, mr, at);
+	return op->length >= SOFTVERBS_SHARE_MIN && soft_share_large(qp, op, mr, at);
 }
 
 /* Do what is open of a peer's. Under core->progress. */

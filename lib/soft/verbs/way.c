@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/extension.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/way.h"
 
@@ -73,7 +74,7 @@ static void store(_Atomic uint32_t *hint, uint32_t value)
 static uint32_t smallest_of(enum soft_way_kind kind)
 {
 	if (kind == SOFT_WAY_SHARED_MAPPED || kind == SOFT_WAY_SHARED_PRIVATE)
-		return SOFT_SHARE_MIN;
+		return SOFTVERBS_SHARE_MIN;
 	return kind == SOFT_WAY_POSTED ? SOFT_WAY_MIN : SMALLEST_WAITED;
 }
 

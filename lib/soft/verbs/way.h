@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 enum {
-	SOFT_WAY_MIN = 512,         /* bytes; writes of fewer that nobody waits for always go by ring */
-	SOFT_SHARE_MIN = 128 << 10, /* bytes; fewer are copied before the other side has looked */
+	SOFT_WAY_MIN = 512, /* bytes; writes of fewer that nobody waits for always go by ring */
 };
 
 enum soft_way {
