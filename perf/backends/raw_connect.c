@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backends/raw.h"
+#include "bench/requests.h"
 
 #define PORT 18515 /* the lowest; other jobs of this machine are to take others */
 #define PORT_STEP 4
@@ -106,8 +107,8 @@ static int make_id(const struct perf_options *options, int at_rank, bool passive
 	int rc;
 
 	snprintf(port, sizeof(port), "%d", first_port(options) + at_rank);
-	if (!addr || rdma_getaddrinfo(addr, port, &hints, &info))
-		return fail("rdma_getaddrinfo: start me with oriel-run --addr ADDRESS, of a device");
+	if (rdma_getaddrinfo(addr, port, &hints, &info))
+		return fail("rdma_getaddrinfo: give oriel-run --addr the address of a device");
 	rc = rdma_create_ep(id, info, NULL, &attr);
 	rdma_freeaddrinfo(info);
 	if (rc == 0 && !passive)
@@ -137,6 +138,7 @@ static int keep_peer(struct rdma_cm_id *id, const struct raw_hello *there)
 {
 	if (there->rank < 0 || there->rank >= raw.size || raw.peers[there->rank].id)
 		return fprintf(stderr, "raw: a stranger connected\n"), 1;
+	requests_watch(id->verbs);
 	raw.peers[there->rank].id = id;
 	raw.peers[there->rank].there = *there;
 	raw.peers[there->rank].stage = raw.stages + (size_t)there->rank * RAW_DEPTH * RAW_STAGE_MAX;
@@ -227,6 +229,8 @@ int raw_connect(const struct perf_options *options, struct perf_place *place)
 	raw.size = place->size = variable("ORIEL_SIZE", 1);
 	if (raw.size < 2 || raw.size > 1 << RAW_ROUNDS_MAX)
 		return fprintf(stderr, "raw: needs 2 to %d ranks: oriel-run -n 2 --addr ADDRESS ...\n", 1 << RAW_ROUNDS_MAX), 2;
+	if (!getenv("ORIEL_ADDR"))
+		return fprintf(stderr, "raw: needs an address of a device: oriel-run --addr ADDRESS ...\n"), 2;
 	raw.peers = calloc((size_t)raw.size, sizeof(raw.peers[0]));
 	if (!raw.peers)
 		return fail("calloc");

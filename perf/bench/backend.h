@@ -113,6 +113,7 @@ struct perf_options {
 	bool post_late;
 	bool outside; /* FOP, CAS: the target calls nothing while the others do */
 	bool check;
+	bool count; /* the instructions of a turn too */
 	/* For backends. A value of -1 or NULL: not given. */
 	const char *device;
 	int port;         /* TCP port number of the first rank's listener */

@@ -19,6 +19,7 @@
 #include "bench/report.h"
 #include "bench/requests.h"
 #include "bench/stats.h"
+#include "bench/steps.h"
 #include "bench/ticks.h"
 #include "bench/tool.h"
 #include "bench/yields.h"
@@ -27,6 +28,7 @@
 #define DEPTH 128
 #define CYCLE_BYTES ((size_t)4096) /* operations of a batch go round in that much memory, as perftest's */
 #define CHECKED_CYCLE_BYTES ((size_t)1 << 20)
+#define STEPPED_TURNS 8 /* --count: the one with the fewest instructions has waited least */
 #define LATE_NS 100000u /* the others wait for the hub by then */
 #define DURATION_SAMPLES ((size_t)1 << 24)
 #define CHUNK_NS 10000000u
@@ -38,8 +40,7 @@
 /* What a process has done so far, or in some time. */
 struct counts {
 	long yields;
-	long reads;
-	long atomics;
+	struct requests requests;
 };
 
 struct run {
@@ -53,6 +54,7 @@ struct run {
 	size_t sample_count;
 	long operations;      /* in them, to each neighbour */
 	struct counts counts; /* of this rank meanwhile */
+	struct steps steps;   /* --count: in the turn with the fewest */
 	double best_per_tick; /* operations in the best batch */
 	uint64_t counted;     /* FLOW_COUNT_AT_LAST: what the target's word is to be after this turn */
 	long left;            /* bandwidth: operations still to do, which may make the last batch shorter */
@@ -372,19 +374,61 @@ static int turns_by_time(struct run *run, long depth)
 
 static struct counts counts_so_far(void)
 {
-	return (struct counts){ yields_so_far(), reads_so_far(), atomics_so_far() };
+	return (struct counts){ yields_so_far(), requests_so_far() };
+}
+
+static struct counts counts_since(const struct counts *before)
+{
+	struct counts now = counts_so_far();
+
+	now.yields -= before->yields;
+	now.requests.posted -= before->requests.posted;
+	now.requests.doorbells -= before->requests.doorbells;
+	now.requests.completions -= before->requests.completions;
+	now.requests.reads -= before->requests.reads;
+	now.requests.atomics -= before->requests.atomics;
+	return now;
 }
 
 static int measure_counted(struct run *run, long depth)
 {
-	struct counts before = counts_so_far(), after;
+	struct counts before = counts_so_far();
 	int rc =
 		run->options->duration_s > 0 ? turns_by_time(run, depth) : turns(run, run->options->iterations, depth, true);
 
-	after = counts_so_far();
-	run->counts =
-		(struct counts){ after.yields - before.yields, after.reads - before.reads, after.atomics - before.atomics };
+	run->counts = counts_since(&before);
 	return rc;
+}
+
+/* A turn whose instructions are counted on rank 0; by then the others are where they wait for it. */
+static int step_turn(struct run *run, long depth)
+{
+	struct steps steps;
+	int rc;
+
+	run->t.operations = tool.kind == TOOL_LATENCY ? 1 : depth;
+	run->t.mark++;
+	if (backend.barrier())
+		return 1;
+	if (run->t.rank != 0)
+		return run->turn(&run->t);
+	be_late();
+	steps_begin();
+	rc = run->turn(&run->t);
+	steps = steps_end();
+	if (run->steps.instructions == 0 || steps.instructions < run->steps.instructions)
+		run->steps = steps;
+	return rc;
+}
+
+static int measure_steps(struct run *run, long depth)
+{
+	run->steps = (struct steps){ 0 };
+	for (int i = 0; run->options->count && i < STEPPED_TURNS; i++) {
+		if (step_turn(run, depth))
+			return 1;
+	}
+	return 0;
 }
 
 /* One row of the report. */
@@ -403,7 +447,7 @@ static int measure(struct run *run, size_t size_bytes, long depth)
 		fill_sums(run);
 	if (backend.barrier() || turns(run, min_long(warm_up, run->options->iterations), depth, false) || backend.barrier())
 		return 1;
-	return measure_counted(run, depth) || backend.barrier();
+	return measure_counted(run, depth) || measure_steps(run, depth) || backend.barrier();
 }
 
 /* Report. */
@@ -432,9 +476,6 @@ static void report_latency(struct run *run, struct report_row *row)
 		run->samples[i] *= us;
 	if (run->options->unsorted)
 		print_samples(run);
-	row->yields_per_turn = (double)run->counts.yields / (double)run->sample_count;
-	row->reads_per_turn = (double)run->counts.reads / (double)run->sample_count;
-	row->atomics_per_turn = (double)run->counts.atomics / (double)run->sample_count;
 	stats_compute(run->samples, run->sample_count, &row->latency);
 	if (run->options->histogram && !run->options->unsorted)
 		print_samples(run);
@@ -446,6 +487,20 @@ static void report_bandwidth(struct run *run, struct report_row *row)
 
 	row->peak_per_s = run->best_per_tick * per_s;
 	row->average_per_s = (double)run->operations / total(run) * per_s;
+}
+
+static void report_counts(const struct run *run, struct report_row *row)
+{
+	const struct requests *requests = &run->counts.requests;
+	double turns = (double)run->sample_count;
+
+	row->yields_per_turn = (double)run->counts.yields / turns;
+	row->posted_per_turn = (double)requests->posted / turns;
+	row->doorbells_per_turn = (double)requests->doorbells / turns;
+	row->completions_per_turn = (double)requests->completions / turns;
+	row->reads_per_turn = (double)requests->reads / turns;
+	row->atomics_per_turn = (double)requests->atomics / turns;
+	row->steps = run->steps;
 }
 
 static int measure_and_report(struct run *run, struct report *report, size_t size_bytes, long depth)
@@ -464,6 +519,7 @@ static int measure_and_report(struct run *run, struct report *report, size_t siz
 		report_latency(run, &row);
 	else
 		report_bandwidth(run, &row);
+	report_counts(run, &row);
 	report_row(report, &row);
 	return 0;
 }

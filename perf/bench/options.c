@@ -24,6 +24,7 @@ enum {
 	OPT_NEIGHBOURS,
 	OPT_LOCK,
 	OPT_TARGET,
+	OPT_COUNT,
 };
 
 static const struct option long_options[] = {
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
 	{ "shape", required_argument, NULL, OPT_SHAPE },
 	{ "post", required_argument, NULL, OPT_POST },
 	{ "target", required_argument, NULL, OPT_TARGET },
+	{ "count", no_argument, NULL, OPT_COUNT },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -84,6 +86,8 @@ static const char help[] =
 	"      --post=WHEN          pscw_lat, isolated: late (rank 0, when others wait for it) or early (all, first)\n"
 	"      --target=WHERE       fop_lat, cas_lat: waiting (in a call, default) or outside (it looks at its memory)\n"
 	"  -c, --check              verify every byte that arrives; the times are then not the path's alone\n"
+	"      --count              what a turn takes, too: work requests, doorbells, completions; instructions and system calls\n"
+	"                           outside of the device, counted by single steps (x86-64)\n"
 	"How\n"
 	"  -d, --ib-dev=DEVICE      the verbs device\n"
 	"  -p, --port=PORT          port of the first listener (one for each job)\n"
@@ -301,6 +305,9 @@ static int read_report(struct perf_options *o, int letter, const char *text)
 		return 0;
 	case 'c':
 		o->check = true;
+		return 0;
+	case OPT_COUNT:
+		o->count = true;
 		return 0;
 	case OPT_GBITS:
 		o->gbits = true;

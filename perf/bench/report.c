@@ -58,6 +58,14 @@ static double shown(const struct report *report, const struct report_row *row, d
 	return report->options->gbits ? per_s * (double)row->size_bytes * 8e-9 : mb_per_s(row, per_s);
 }
 
+static void print_counts(const struct report_row *row)
+{
+	printf(
+		"         a turn: %.2f work requests, %.2f doorbells, %.2f completions, %ld system calls, %ld instructions\n",
+		row->posted_per_turn, row->doorbells_per_turn, row->completions_per_turn, row->steps.system_calls,
+		row->steps.instructions);
+}
+
 static void print_row(const struct report *report, const struct report_row *row)
 {
 	const struct stats *s = &row->latency;
@@ -70,7 +78,23 @@ static void print_row(const struct report *report, const struct report_row *row)
 		       shown(report, row, row->peak_per_s), shown(report, row, row->average_per_s), row->average_per_s * 1e-6);
 		printf(sweeps_depth(report) ? "   %5ld\n" : "\n", row->depth);
 	}
+	if (report->options->count)
+		print_counts(row);
 	fflush(stdout);
+}
+
+static void json_counts(const struct report *report, const struct report_row *row)
+{
+	FILE *f = report->json;
+
+	fprintf(f,
+	        ",\"yields_per_turn\":%.6f,\"posted_per_turn\":%.6f,\"doorbells_per_turn\":%.6f,"
+	        "\"completions_per_turn\":%.6f,\"reads_per_turn\":%.6f,\"atomics_per_turn\":%.6f",
+	        row->yields_per_turn, row->posted_per_turn, row->doorbells_per_turn, row->completions_per_turn,
+	        row->reads_per_turn, row->atomics_per_turn);
+	if (report->options->count)
+		fprintf(f, ",\"instructions\":%ld,\"system_calls\":%ld", row->steps.instructions, row->steps.system_calls);
+	fprintf(f, "}");
 }
 
 static void json_row(const struct report *report, const struct report_row *row)
@@ -83,13 +107,12 @@ static void json_row(const struct report *report, const struct report_row *row)
 	if (report->tool->kind == TOOL_LATENCY)
 		fprintf(f,
 		        "\"t_min_us\":%.6f,\"t_max_us\":%.6f,\"t_typical_us\":%.6f,\"t_avg_us\":%.6f,\"t_stdev_us\":%.6f,"
-		        "\"t_p99_us\":%.6f,\"t_p999_us\":%.6f,\"yields_per_turn\":%.6f,"
-		        "\"reads_per_turn\":%.6f,\"atomics_per_turn\":%.6f}",
-		        s->min, s->max, s->typical, s->average, s->stdev, s->p99, s->p999, row->yields_per_turn,
-		        row->reads_per_turn, row->atomics_per_turn);
+		        "\"t_p99_us\":%.6f,\"t_p999_us\":%.6f",
+		        s->min, s->max, s->typical, s->average, s->stdev, s->p99, s->p999);
 	else
-		fprintf(f, "\"depth\":%ld,\"bw_peak_mbps\":%.6f,\"bw_average_mbps\":%.6f,\"msg_rate_mpps\":%.9f}", row->depth,
+		fprintf(f, "\"depth\":%ld,\"bw_peak_mbps\":%.6f,\"bw_average_mbps\":%.6f,\"msg_rate_mpps\":%.9f", row->depth,
 		        mb_per_s(row, row->peak_per_s), mb_per_s(row, row->average_per_s), row->average_per_s * 1e-6);
+	json_counts(report, row);
 }
 
 void report_row(struct report *report, const struct report_row *row)

@@ -7,18 +7,24 @@
 
 #include "bench/backend.h"
 #include "bench/stats.h"
+#include "bench/steps.h"
 #include "bench/tool.h"
 
 struct report_row {
 	size_t size_bytes;
 	long depth;
-	long iterations;        /* operations counted */
-	struct stats latency;   /* microseconds; TOOL_LATENCY */
-	double yields_per_turn; /* of one rank, as the requests that it posts */
+	long iterations;      /* operations counted */
+	struct stats latency; /* microseconds; TOOL_LATENCY */
+	double peak_per_s;    /* operations a second in the best batch, and over all; TOOL_BANDWIDTH */
+	double average_per_s;
+	/* What rank 0 has done in a turn, on average. */
+	double yields_per_turn;
+	double posted_per_turn;
+	double doorbells_per_turn;
+	double completions_per_turn;
 	double reads_per_turn;
 	double atomics_per_turn;
-	double peak_per_s; /* operations a second in the best batch, and over all; TOOL_BANDWIDTH */
-	double average_per_s;
+	struct steps steps; /* --count: in the turn with the fewest */
 };
 
 struct report {
