@@ -14,6 +14,7 @@ void mem_table_init(struct mem_table *table, const struct devices *devices)
 {
 	memset(table, 0, sizeof(*table));
 	table->devices = devices;
+	table->version = 1;
 	pthread_rwlock_init(&table->lock, NULL);
 }
 
@@ -68,6 +69,12 @@ void mem_deregister(const struct mem_table *table, struct registration *registra
 	devices_deregister(table->devices, registration);
 }
 
+/* What threads have seen is worth nothing any more. The caller holds the lock for writing. */
+static void changed(struct mem_table *table)
+{
+	counter_store(&table->version, table->version + 1); /* pairs with the counter_load in mem_find */
+}
+
 static int insert(struct mem_table *table, const struct mem_region *region)
 {
 	uint32_t at;
@@ -78,6 +85,7 @@ static int insert(struct mem_table *table, const struct mem_region *region)
 	memmove(&table->regions[at + 1], &table->regions[at], (table->count - at) * sizeof(*region));
 	table->regions[at] = *region;
 	table->count++;
+	changed(table);
 	if (region->size_bytes > table->largest_bytes)
 		table->largest_bytes = region->size_bytes;
 	return 0;
@@ -124,37 +132,83 @@ void mem_forget(struct mem_table *table, const struct registration *registration
 		if (table->regions[i].registration.mr[0] != registration->mr[0])
 			continue;
 		table->count--;
+		changed(table);
 		memmove(&table->regions[i], &table->regions[i + 1], (table->count - i) * sizeof(*table->regions));
 		break;
 	}
 	pthread_rwlock_unlock(&table->lock);
 }
 
-/*
- * Walk down from the last region that begins at or below the address; none further away than the
- * largest can hold it.
- */
-static uint32_t find_locked(const struct mem_table *table, uint32_t device, uintptr_t base, size_t size_bytes,
-                            bool write)
+static uintptr_t last_byte(const struct mem_region *region)
 {
-	for (uint32_t i = first_above(table, base); i-- > 0;) {
+	return region->base + region->size_bytes - 1;
+}
+
+/*
+ * The region that holds all of it, as is wanted, or NULL. Walk down from the last region that begins at or below the
+ * address, number `above` being the next; none further away than the largest can hold it.
+ */
+static const struct mem_region *region_of(const struct mem_table *table, uint32_t above, uintptr_t base,
+                                          size_t size_bytes, bool write)
+{
+	for (uint32_t i = above; i-- > 0;) {
 		const struct mem_region *region = &table->regions[i];
 		size_t offset = base - region->base;
 
 		if (offset >= table->largest_bytes)
-			return 0;
+			return NULL;
 		if (offset < region->size_bytes && region->size_bytes - offset >= size_bytes && !(write && region->read_only))
-			return region->registration.mr[device]->lkey;
+			return region;
 	}
-	return 0;
+	return NULL;
 }
 
-uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write)
+/* The memory of no region that the bytes lie in, to *seen. False: a region has some of them. */
+static bool see_gap(const struct mem_table *table, uint32_t above, uintptr_t base, size_t size_bytes,
+                    struct mem_seen *seen)
+{
+	seen->first = 0;
+	seen->last = above < table->count ? table->regions[above].base - 1 : UINTPTR_MAX;
+	for (uint32_t i = above; i-- > 0;) {
+		const struct mem_region *region = &table->regions[i];
+		uintptr_t furthest =
+			base - region->base >= table->largest_bytes ? region->base + table->largest_bytes - 1 : last_byte(region);
+
+		if (furthest >= base)
+			return false;
+		if (furthest >= seen->first)
+			seen->first = furthest + 1;
+		if (base - region->base >= table->largest_bytes)
+			break; /* those below it end before that */
+	}
+	return size_bytes - 1 <= seen->last - base;
+}
+
+static uint32_t look_locked(const struct mem_table *table, uint32_t device, uintptr_t base, size_t size_bytes,
+                            bool write, struct mem_seen *seen)
+{
+	uint32_t above = first_above(table, base);
+	const struct mem_region *region = region_of(table, above, base, size_bytes, write);
+
+	*seen = (struct mem_seen){ .version = table->version, .device = device };
+	if (region) {
+		seen->first = region->base;
+		seen->last = last_byte(region);
+		seen->lkey = region->registration.mr[device]->lkey;
+		seen->read_only = region->read_only;
+	} else if (!see_gap(table, above, base, size_bytes, seen)) {
+		seen->version = 0;
+	}
+	return seen->lkey;
+}
+
+uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
+                  struct mem_seen *seen)
 {
 	uint32_t lkey;
 
 	pthread_rwlock_rdlock(&table->lock);
-	lkey = find_locked(table, device, (uintptr_t)base, size_bytes, write);
+	lkey = look_locked(table, device, (uintptr_t)base, size_bytes, write, seen);
 	pthread_rwlock_unlock(&table->lock);
 	return lkey;
 }

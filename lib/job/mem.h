@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/handle.h"
+#include "base/order.h"
 #include "verbs/devices.h"
 
 /* One registered region. */
@@ -31,6 +32,19 @@ struct mem_table {
 	uint32_t count;
 	uint32_t capacity;
 	size_t largest_bytes; /* of any region ever entered: bounds the search */
+	uint64_t version;     /* changes with the regions; counter_load; never 0 */
+};
+
+/*
+ * What a look into the table has found, while `version` is the table's: the memory from `first` to `last` is that of
+ * one region, or of none. All 0: nothing yet. Who uses it guards it.
+ */
+struct mem_seen {
+	uint64_t version;
+	uintptr_t first, last;
+	uint32_t device;
+	uint32_t lkey;
+	bool read_only;
 };
 
 struct oriel_mem {
@@ -64,9 +78,23 @@ void mem_forget(struct mem_table *table, const struct registration *registration
 void mem_deregister(const struct mem_table *table, struct registration *registration);
 
 /*
- * The key for a device of registered memory that holds all of [base, base + size_bytes) and may be
- * written if `write`; else 0.
+ * The key for a device of registered memory that holds all of [base, base + size_bytes), size_bytes > 0, and may be
+ * written if `write`; else 0. *seen becomes what was found.
  */
-uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write);
+uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
+                  struct mem_seen *seen);
+
+/* The same; most operations of a window are on the same memory as the last one. */
+static inline uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes,
+                                bool write, struct mem_seen *seen)
+{
+	uintptr_t first = (uintptr_t)base;
+
+	/* A region is taken out by a thread that knows that nobody uses it; its own next look sees that. Pairs with changed(). */
+	if (seen->version == counter_load(&table->version) && seen->device == device && first >= seen->first &&
+	    first <= seen->last && size_bytes - 1 <= seen->last - first && !(write && seen->read_only))
+		return seen->lkey;
+	return mem_look(table, device, base, size_bytes, write, seen);
+}
 
 #endif

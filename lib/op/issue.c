@@ -47,7 +47,7 @@ static bool copy_shared(struct oriel_win *win, struct link *link, const struct o
 
 	if (op->size_bytes < REACH_SHARED_MIN || !reach_shares(&link->peer->reach) || link_far(link))
 		return false;
-	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put);
+	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put, &win->origins);
 	return reach_copy(&link->peer->reach, link->rkey, op->remote_addr - link->base, (void *)(uintptr_t)op->remote_addr,
 	                  op->origin, lkey, op->size_bytes, put);
 }

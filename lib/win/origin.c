@@ -84,7 +84,7 @@ enum way origin_way(struct oriel_win *win, const struct link *link, const struct
 	*lkey = 0;
 	if (op->kind == OP_PUT && op->size_bytes <= wire->inline_max)
 		return WAY_INLINE;
-	*lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, op->kind == OP_GET);
+	*lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, op->kind == OP_GET, &win->origins);
 	if (*lkey == 0 && (op->kind == OP_GET || op->size_bytes > WIRE_COPY_MAX))
 		*lkey = device_any_lkey(device, op->kind == OP_GET);
 	if (*lkey == 0 && op->size_bytes > WIRE_COPY_MAX)

@@ -17,6 +17,7 @@
 #include "job/agenda.h"
 #include "job/coll.h"
 #include "job/group.h"
+#include "job/mem.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "win/epoch.h"
@@ -139,6 +140,7 @@ struct oriel_win {
 	struct held_back held;
 	struct locks locks;
 	struct epoch_mrs epoch_mrs;
+	struct mem_seen origins; /* the registered memory, or none, that was last put from or got to */
 	struct signals signals;
 	struct requests requests;
 	struct refusals refusals; /* operations that have failed since, which nobody has been told; not under the lock */

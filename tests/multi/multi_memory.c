@@ -280,7 +280,9 @@ static void create_and_free_leak_nothing(struct multi *m)
 /* Whether the memory is found as a registered origin of operations. */
 static bool is_found(struct multi *m, void *base, size_t size_bytes)
 {
-	return mem_find(&m->job->mems, 0, base, size_bytes, true) != 0;
+	struct mem_seen seen;
+
+	return mem_look(&m->job->mems, 0, base, size_bytes, true, &seen) != 0;
 }
 
 /* W8: what is kept of windows that have been freed is the memory of a few, of which the last freed serves first. */

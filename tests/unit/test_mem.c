@@ -9,11 +9,13 @@
 #define REGIONS_MAX 64
 
 static struct mem_table table;
+static struct mem_seen seen;
 static struct ibv_mr mrs[REGIONS_MAX];
 
 static void begin(void)
 {
 	mem_table_init(&table, NULL);
+	seen = (struct mem_seen){ 0 };
 }
 
 static void end(void)
@@ -34,7 +36,7 @@ static void enter(uintptr_t base, size_t size_bytes, bool read_only)
 
 static uint32_t find(uintptr_t base, size_t size_bytes, bool write)
 {
-	return mem_find(&table, 0, (const void *)base, size_bytes, write);
+	return mem_find(&table, 0, (const void *)base, size_bytes, write, &seen);
 }
 
 static void insert__keeps_the_order(void)
@@ -105,34 +107,67 @@ static bool holds(const struct mem_region *region, uintptr_t base, size_t size_b
 	return base >= region->base && base + size_bytes <= region->base + region->size_bytes;
 }
 
-/* Against a search through all of them. */
+static bool is_held(uintptr_t base, size_t size_bytes, bool write)
+{
+	for (uint32_t r = 0; r < table.count; r++) {
+		if (holds(&table.regions[r], base, size_bytes) && !(write && table.regions[r].read_only))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the region with that key is one that holds the range. */
+static bool fits(uint32_t lkey, uintptr_t base, size_t size_bytes)
+{
+	for (uint32_t r = 0; r < table.count; r++) {
+		if (table.regions[r].registration.mr[0]->lkey == lkey)
+			return holds(&table.regions[r], base, size_bytes);
+	}
+	return false;
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+	return *state = *state * 1664525u + 1013904223u;
+}
+
+/* Some region is forgotten and comes back. */
+static void forget_one(uint32_t which)
+{
+	struct mem_region region = table.regions[which % table.count];
+
+	mem_forget(&table, &region.registration);
+	CU_ASSERT_EQUAL(mem_find(&table, 0, (const void *)region.base, region.size_bytes, false, &seen) != 0,
+	                is_held(region.base, region.size_bytes, false));
+	CU_ASSERT_EQUAL_FATAL(insert(&table, &region), 0);
+}
+
+/* Against a search through all of them; every second look is near the last one, and what was seen may be gone. */
 static void mem_find__agrees_with_a_plain_search(void)
 {
 	uint32_t state = 7;
+	uintptr_t base = 0;
 
 	begin();
 	for (int i = 0; i < REGIONS_MAX; i++) {
-		state = state * 1664525u + 1013904223u;
-		enter(1000 + (state >> 8) % 5000, 1 + (state >> 20) % (i % 8 ? 64 : 2048), (state >> 4 & 3) == 0);
+		uint32_t bits = next_random(&state);
+
+		enter(1000 + (bits >> 8) % 5000, 1 + (bits >> 20) % (i % 8 ? 64 : 2048), (bits >> 4 & 3) == 0);
 	}
 	for (int i = 0; i < 20000; i++) {
-		uintptr_t base;
-		size_t size_bytes;
-		bool write = i & 1, expected = false;
+		uint32_t bits = next_random(&state);
+		size_t size_bytes = 1 + (bits >> 21) % 128;
+		bool write = bits >> 5 & 1;
 		uint32_t lkey;
 
-		state = state * 1664525u + 1013904223u;
-		base = 950 + (state >> 8) % 7200;
-		size_bytes = 1 + (state >> 21) % 128;
-		for (uint32_t r = 0; r < table.count; r++)
-			expected |= holds(&table.regions[r], base, size_bytes) && !(write && table.regions[r].read_only);
+		base = bits >> 6 & 1 ? base + (bits >> 8) % 9 - 4 : 950 + (bits >> 8) % 7200;
+		if (i % 50 == 0)
+			forget_one(bits >> 8);
 		lkey = find(base, size_bytes, write);
-		if ((lkey != 0) != expected)
+		if ((lkey != 0) != is_held(base, size_bytes, write))
 			CU_FAIL("found where there is nothing, or the other way round");
-		for (uint32_t r = 0; lkey && r < table.count; r++) {
-			if (table.regions[r].registration.mr[0]->lkey == lkey && !holds(&table.regions[r], base, size_bytes))
-				CU_FAIL("a region that does not hold the range");
-		}
+		if (lkey && !fits(lkey, base, size_bytes))
+			CU_FAIL("a region that does not hold the range");
 	}
 	end();
 }
