@@ -98,7 +98,12 @@ static bool data_before_flag_done(struct link *link)
 	bool unordered = link_mapped(link) || wire->flag_mode == FLAG_WAIT; /* a store stays behind no request */
 	bool must = (link->marks & LINK_GOT) || ((link->marks & LINK_TOUCHED) && unordered);
 
-	return !must || wire_drive(wire, link->last_number);
+	if (!must)
+		return true;
+	if (!wire_drive(wire, link->last_number))
+		return false;
+	link->marks &= (uint16_t)~LINK_WAITING; /* the flag need not be waited for too */
+	return true;
 }
 
 static int send_completed(struct link *link)
@@ -152,7 +157,7 @@ static int close_lost(struct link *link)
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
-	int rc = issue_granted(win, link);
+	int rc = issue_is_granted(link) ? 1 : issue_granted(win, link);
 
 	if (rc <= 0)
 		return rc == ORIEL_ERR_PEER ? close_lost(link) : rc;
@@ -283,7 +288,7 @@ static int complete_rest(struct closing *closing)
 int oriel_win_complete(oriel_win *win)
 {
 	struct closing closing = { .win = win };
-	int rc = win_enter_closing(win, "oriel_win_complete");
+	int rc = win_enter_ending(win, "oriel_win_complete");
 
 	if (rc)
 		return rc;

@@ -5,6 +5,7 @@
 #include "job/job.h"
 #include "op/enter.h"
 #include "op/family.h"
+#include "op/family_device.h"
 #include "op/family_target.h"
 #include "op/issue.h"
 #include "op/target.h"
@@ -119,6 +120,26 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 	return true;
 }
 
+/* The same for a word that the target's device changes: all is plain, and it is one request. The operands are free at once. */
+static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
+                                                   int *rc)
+{
+	struct link *link = acc->count == 1 ? living_link(win, rank) : NULL;
+	uint64_t offset;
+
+	if (!link || link->held || link->marks & LINK_RECORDS || !is_open(win, link))
+		return false;
+	if (!goes_by_wire(link, acc->op == ORIEL_NO_OP ? OP_GET : OP_PUT) ||
+	    !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
+	    acc_way(link, acc->type, link->base + offset) != ACC_BY_DEVICE)
+		return false;
+	acc->remote_addr = link->base + offset;
+	if (!acc_post_word(win, link, acc, rc))
+		return false;
+	epoch_use(win);
+	return true;
+}
+
 /* What the calls have in common; the operation is legal. */
 static inline int apply(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
 {
@@ -127,7 +148,7 @@ static inline int apply(struct oriel_win *win, struct acc *acc, int rank, size_t
 	if (rc)
 		return rc;
 	rc = check_buffers(win, acc, call);
-	if (rc == 0 && !apply_at_once(win, acc, rank, disp))
+	if (rc == 0 && !apply_at_once(win, acc, rank, disp) && !post_at_once(win, acc, rank, disp, &rc))
 		rc = apply_locked(win, acc, rank, disp, call);
 	win_leave(win);
 	return rc ? err_in(rc, call->name) : 0;

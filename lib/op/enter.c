@@ -60,12 +60,10 @@ int win_tell_refused(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-int win_tell_sticky(struct oriel_win *win, const char *call)
+int win_tell_news(struct oriel_win *win, const char *call)
 {
 	int rc;
 
-	if (!win_has_news(win))
-		return 0;
 	owned_lock_take(&win->lock);
 	rc = win_find_sticky(win, call);
 	if (rc == 0)

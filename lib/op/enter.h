@@ -19,17 +19,26 @@ static inline bool win_has_news(const struct oriel_win *win)
 	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died, refusal_note */
 }
 
+/* For the call that ends all that is held back itself: check the handle and take the lock. */
+static inline int win_enter_ending(struct oriel_win *win, const char *call)
+{
+	int rc = win_check(win, call);
+
+	if (rc == 0)
+		owned_lock_take(&win->lock);
+	return rc;
+}
+
 /*
  * For calls that close an epoch: check the handle and take the lock, but tell no sticky error, since
  * that must not keep the epoch open. win_tell_sticky tells it once the epoch is closed.
  */
 static inline int win_enter_closing(struct oriel_win *win, const char *call)
 {
-	int rc = win_check(win, call);
+	int rc = win_enter_ending(win, call);
 
 	if (rc)
 		return rc;
-	owned_lock_take(&win->lock);
 	if (win->held.links > 0 && !(win->sync & (SYNC_COMPLETING | SYNC_LOCKING_ALL)))
 		issue_push(win);
 	return 0;
@@ -78,6 +87,11 @@ static inline void win_leave_at_once(struct oriel_win *win)
  */
 int win_find_refused(struct oriel_win *win, const char *call);
 int win_tell_refused(struct oriel_win *win, const char *call);
-int win_tell_sticky(struct oriel_win *win, const char *call);
+int win_tell_news(struct oriel_win *win, const char *call);
+
+static inline int win_tell_sticky(struct oriel_win *win, const char *call)
+{
+	return win_has_news(win) ? win_tell_news(win, call) : 0;
+}
 
 #endif

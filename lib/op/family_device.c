@@ -149,23 +149,37 @@ static int do_words(const struct path *path, struct acc *acc, uint64_t addr, uin
 	return rc;
 }
 
-int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
+static int do_by_path(struct oriel_win *win, struct link *link, struct acc *acc, const struct path *path)
 {
 	uint64_t there = link_rest(link) ? link->rest->there : link->base;
 	uint64_t addr = acc->remote_addr - link->base + there, number = 0;
-	struct path path;
-	int rc = find_path(link, &path);
+	int rc = do_words(path, acc, addr, &number);
 
-	if (rc == 1) {
-		rc = do_words(&path, acc, addr, &number);
-		if ((path.apart || link_mapped(link)) && number > 0)
-			rc = await(&path, rc, number);
-	} else if (rc == 0) {
-		rc = ORIEL_ERR_PEER;
-	}
-	if (number > 0 && !path.apart) {
+	if ((path->apart || link_mapped(link)) && number > 0)
+		rc = await(path, rc, number);
+	if (number > 0 && !path->apart) {
 		link->last_number = number;
 		link->marks |= acc->result ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
 	}
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}
+
+int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	struct path path;
+	int rc = find_path(link, &path);
+
+	if (rc == 1)
+		return do_by_path(win, link, acc, &path);
+	return rc == 0 || rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}
+
+bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc)
+{
+	struct path path;
+
+	if (!is_one_request(acc) || find_path(link, &path) != 1)
+		return false;
+	*rc = do_by_path(win, link, acc, &path);
+	return true;
 }

@@ -19,6 +19,8 @@
 #ifndef ORIEL_FAMILY_DEVICE_H
 #define ORIEL_FAMILY_DEVICE_H
 
+#include <stdbool.h>
+
 struct oriel_win;
 struct link;
 struct acc;
@@ -34,5 +36,8 @@ int acc_reach_device(struct oriel_win *win, struct link *link, const char *call)
  * what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/* ACC_BY_DEVICE of one element, if that is one request and can be posted now. False: it is not, and nothing has happened. */
+bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);
 
 #endif

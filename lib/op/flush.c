@@ -14,6 +14,8 @@
 #include "win/origin.h"
 #include "win/win.h"
 
+#define LOOKS 100 /* at a completion queue, as many as a card takes for a small operation, before it is waited for */
+
 /* One step of one link: whether its operations are complete. An error is the peer's. */
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
@@ -49,9 +51,16 @@ static bool flush_concerns(const struct flushing *f, const struct link *link)
 }
 
 /* Whether nothing is left to do for a later flush or fence: complete is not always placed (device.h). */
-static bool is_flushed(const struct flushing *f, const struct link *link)
+static inline bool is_flushed(const struct link *link, bool local)
 {
-	return !f->local || !link->peer->device->read_behind;
+	return (!local || !link->peer->device->read_behind) && !link_records(link) &&
+	       wire_done(&link->peer->wire, link->last_number);
+}
+
+/* Nothing of the link's is under way any more. */
+static inline void flushed(struct link *link)
+{
+	link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
 }
 
 static void flush_link(struct flushing *f, struct link *link)
@@ -66,15 +75,14 @@ static void flush_link(struct flushing *f, struct link *link)
 		f->code = step;
 		f->failed = link->rank;
 	}
-	if (step == ORIEL_ERR_PEER ||
-	    (is_flushed(f, link) && !link_records(link) && wire_done(&link->peer->wire, link->last_number)))
-		link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
+	if (step == ORIEL_ERR_PEER || is_flushed(link, f->local))
+		flushed(link);
 }
 
 /* The links are done. The caller holds the lock. */
 static void flush_end(struct oriel_win *win, int rank, bool local)
 {
-	if (!local && rank == ORIEL_RANK_ALL)
+	if (!local && rank == ORIEL_RANK_ALL && win->epoch_mrs.count)
 		release_epoch_mrs(win);
 	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
 }
@@ -109,20 +117,6 @@ static int flush_watch(void *arg, struct wait *wait)
 	}
 	owned_lock_give(&win->lock);
 	return f->code && wait_lingered(wait);
-}
-
-int flush_run(struct oriel_win *win, int rank, bool local, const char *call)
-{
-	static const struct waiter waiter = { flush_turn, flush_watch };
-	struct flushing f = { .win = win, .rank = rank, .local = local };
-	struct wait wait;
-	int rc;
-
-	wait_begin(&wait, win->job, call, win);
-	rc = wait_until(&wait, &waiter, &f);
-	if (rc)
-		return rc;
-	return f.code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, f.failed), call) : f.code;
 }
 
 /* An access epoch must be open and name the target. */
@@ -171,28 +165,81 @@ static inline bool is_named(const struct oriel_win *win, const struct link *link
 	return link;
 }
 
-/* With nothing to wait for and nobody else in the window: without a call. */
-static inline bool flush_at_once(struct oriel_win *win, int rank, bool local)
+/*
+ * What is under way to one member: posted, and looked for a little while. False: it is to be waited for. The caller
+ * holds the lock.
+ */
+static __attribute__((noinline)) bool flush_soon(struct oriel_win *win, struct link *link, bool local)
 {
-	struct link *link;
-	bool idle = false;
+	const uint32_t looks = job_oversubscribed(win->job) ? 1 : LOOKS;
+	struct issued upto = issued_now(link, local);
 
-	if (!win_enter_at_once(win))
-		return false;
-	if (epoch_allows(win, CALL_OPERATION) && rank >= 0 && rank < win->group->size) {
-		link = link_find(win, rank);
-		idle = is_named(win, link) && flush_idle(win, link);
-	} else if (epoch_allows(win, CALL_OPERATION) && rank == ORIEL_RANK_ALL) {
-		idle = flush_all_idle(win);
+	for (uint32_t i = 0; !issued_complete(link, &upto); i++) {
+		if (i == looks || link_lost(link))
+			return false;
 	}
-	if (idle)
-		flush_end(win, rank, local);
-	win_leave_at_once(win);
-	return idle;
+	if (is_flushed(link, local))
+		flushed(link);
+	return true;
 }
 
-static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool local, const char *call)
+static inline bool is_soon_flushed(struct oriel_win *win, struct link *link, bool local)
 {
+	return flush_idle(win, link) || (issue_is_granted(link) && flush_soon(win, link, local));
+}
+
+static inline bool all_soon_flushed(struct oriel_win *win, bool local)
+{
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (!is_soon_flushed(win, win->links.table[i], local))
+			return false;
+	}
+	return true;
+}
+
+/* The links, as far as it takes no waiting. The caller holds the lock. */
+static bool flush_locked(struct oriel_win *win, int rank, bool local)
+{
+	bool done;
+
+	if (rank == ORIEL_RANK_ALL)
+		done = all_soon_flushed(win, local);
+	else
+		done = is_soon_flushed(win, link_find(win, rank), local);
+	if (done)
+		flush_end(win, rank, local);
+	return done;
+}
+
+static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)
+{
+	bool done;
+
+	owned_lock_take(&win->lock);
+	done = flush_locked(win, rank, local);
+	owned_lock_give(&win->lock);
+	return done;
+}
+
+int flush_run(struct oriel_win *win, int rank, bool local, const char *call)
+{
+	static const struct waiter waiter = { flush_turn, flush_watch };
+	struct flushing f = { .win = win, .rank = rank, .local = local };
+	struct wait wait;
+	int rc;
+
+	if (flush_before_waiting(win, rank, local))
+		return 0;
+	wait_begin(&wait, win->job, call, win);
+	rc = wait_until(&wait, &waiter, &f);
+	if (rc)
+		return rc;
+	return f.code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, f.failed), call) : f.code;
+}
+
+static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool local)
+{
+	const char *call = local ? "oriel_win_flush_local" : "oriel_win_flush";
 	int rc = win_enter(win, call);
 	bool idle;
 
@@ -208,16 +255,45 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 	return rc || !win_has_news(win) ? rc : win_tell_refused(win, call);
 }
 
+/* With something under way; the caller has entered as the lock's owner, and is through with it. */
+static __attribute__((noinline)) int flush_entered(struct oriel_win *win, int rank, bool local)
+{
+	bool done = flush_locked(win, rank, local);
+
+	win_leave_at_once(win);
+	return done && !win_has_news(win) ? 0 : flush(win, rank, local);
+}
+
+/* With nothing to wait for and nobody else in the window: by no call. */
+static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win *win, int rank, bool local)
+{
+	bool named, idle = false;
+	struct link *link;
+
+	if (!win_enter_at_once(win))
+		return flush(win, rank, local);
+	named = epoch_allows(win, CALL_OPERATION) && rank == ORIEL_RANK_ALL;
+	if (named) {
+		idle = flush_all_idle(win);
+	} else if (epoch_allows(win, CALL_OPERATION) && rank >= 0 && rank < win->group->size) {
+		link = link_find(win, rank);
+		named = is_named(win, link);
+		idle = named && flush_idle(win, link);
+	}
+	if (named && !idle)
+		return flush_entered(win, rank, local);
+	if (idle)
+		flush_end(win, rank, local);
+	win_leave_at_once(win);
+	return idle ? 0 : flush(win, rank, local);
+}
+
 int oriel_win_flush(oriel_win *win, int target_rank)
 {
-	if (flush_at_once(win, target_rank, false))
-		return 0;
-	return flush(win, target_rank, false, "oriel_win_flush");
+	return flush_at_once(win, target_rank, false);
 }
 
 int oriel_win_flush_local(oriel_win *win, int target_rank)
 {
-	if (flush_at_once(win, target_rank, true))
-		return 0;
-	return flush(win, target_rank, true, "oriel_win_flush_local");
+	return flush_at_once(win, target_rank, true);
 }

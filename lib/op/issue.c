@@ -6,8 +6,8 @@
  *
  *  1. oriel_put (op/put.c), where all is plain and the target's memory is mapped here, copies at once:
  *     the end for most puts on softverbs and to oneself; of a large one a target that waits copies a part
- *     (reach_copy). Else it takes win->lock (op/enter.h) and looks again; where the memory is not mapped,
- *     softverbs may move the bytes at once (move_at_once).
+ *     (reach_copy). Where all is plain but the memory is not mapped, it goes on at 4. Else it takes win->lock
+ *     (op/enter.h) and looks again; softverbs may move the bytes at once (move_at_once).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
  *  3. issue_or_hold, below: without the target's post the operation is held back; issue_push and
@@ -64,24 +64,28 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
 		copy_piece(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
 }
 
-/* Send an operation in messages of at most largest_bytes (D5). */
-static int issue_messages(struct oriel_win *win, struct link *link, const struct op *op, enum way way, uint32_t lkey,
-                          size_t largest_bytes)
+/* One message. */
+static inline int issue_message(struct link *link, const struct op *op, size_t done, size_t bytes, enum way way,
+                                uint32_t lkey)
 {
-	struct wire *wire = &link->peer->wire;
+	struct remote target = { op->remote_addr + done, link->rkey };
+	uint8_t *origin = (uint8_t *)op->origin + done;
+
+	if (op->kind == OP_PUT)
+		return wire_put(&link->peer->wire, way, origin, lkey, bytes, target, &link->last_number);
+	return wire_get(&link->peer->wire, way, origin, lkey, bytes, target, &link->last_number);
+}
+
+/* Send an operation in messages of at most largest_bytes (D5). */
+static int issue_messages(struct link *link, const struct op *op, enum way way, uint32_t lkey, size_t largest_bytes)
+{
 	int rc = 0;
 
 	for (size_t done = 0, bytes; rc == 0 && done < op->size_bytes; done += bytes) {
-		struct remote target = { op->remote_addr + done, link->rkey };
-		uint8_t *origin = (uint8_t *)op->origin + done;
-
 		bytes = min_size(largest_bytes, op->size_bytes - done);
-		if (op->kind == OP_PUT)
-			rc = wire_put(wire, way, origin, lkey, bytes, target, &link->last_number);
-		else
-			rc = wire_get(wire, way, origin, lkey, bytes, target, &link->last_number);
+		rc = issue_message(link, op, done, bytes, way, lkey);
 	}
-	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+	return rc;
 }
 
 bool move_at_once(struct link *link, const struct op *op)
@@ -89,6 +93,8 @@ bool move_at_once(struct link *link, const struct op *op)
 	struct reach *reach = &link->peer->reach;
 	struct remote target = { op->remote_addr, link->rkey };
 
+	if (!reach_moves(reach))
+		return false;
 	if (op->kind == OP_GET)
 		return reach_get(reach, op->origin, op->size_bytes, target);
 	if (!(link->marks & LINK_LOCK) || (op->size_bytes <= WIRE_BATCH_MAX && !(link->marks & LINK_FLUSHED)))
@@ -97,12 +103,27 @@ bool move_at_once(struct link *link, const struct op *op)
 	return reach_put(reach, op->origin, op->size_bytes, target);
 }
 
-/* A put or get to memory that has one key, and is mapped or not: the one place where its way is chosen. */
-static int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
+/* What is larger than the device takes inline, and gets. */
+static __attribute__((noinline)) int issue_long(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes;
 	uint32_t lkey;
-	enum way way;
+	enum way way = origin_way(win, link, op, &lkey);
+
+	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
+	if (way == WAY_REGISTERED)
+		link->marks |= LINK_WAITING;
+	else
+		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
+	if (op->size_bytes <= largest_bytes)
+		return issue_message(link, op, 0, op->size_bytes, way, lkey);
+	return issue_messages(link, op, way, lkey, largest_bytes);
+}
+
+/* The one place where the way of a put or get is chosen; that of origin memory, in win/origin.c. */
+int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	int rc;
 
 	if (link_mapped(link)) {
 		copy_mapped(win, link, op);
@@ -110,13 +131,11 @@ static int issue_at(struct oriel_win *win, struct link *link, const struct op *o
 	}
 	if (move_at_once(link, op))
 		return 0;
-	way = origin_way(win, link, op, &lkey);
-	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
-	if (way == WAY_REGISTERED)
-		link->marks |= LINK_WAITING;
+	if (goes_inline(link, op))
+		rc = issue_inline(link, op);
 	else
-		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
-	return issue_messages(win, link, op, way, lkey, largest_bytes);
+		rc = issue_long(win, link, op);
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
 /* The part of an operation that lies in one region, from the `done`th byte on. */

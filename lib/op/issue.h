@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "win/link.h"
 #include "win/operation.h"
 
 struct oriel_win;
-struct link;
 
 /* Bytes that memcpy is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
 #define COPY_BYTES ((size_t)128 << 10)
@@ -40,6 +40,25 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op);
  */
 bool move_at_once(struct link *link, const struct op *op);
 
+/* Whether a put to memory that is not mapped fits the work request. */
+static inline bool goes_inline(const struct link *link, const struct op *op)
+{
+	return op->kind == OP_PUT && op->size_bytes <= link->peer->wire.inline_max &&
+	       op->size_bytes <= link->peer->wire.max_message_bytes;
+}
+
+/* Such a put. ERRORS: ORIEL_ERR_PEER. */
+static inline int issue_inline(struct link *link, const struct op *op)
+{
+	struct remote target = { op->remote_addr, link->rkey };
+
+	link->marks |= LINK_TOUCHED;
+	return wire_put_inline(&link->peer->wire, op->origin, op->size_bytes, target, &link->last_number);
+}
+
+/* Put or get, to memory that has one key; all has been checked, and the epoch is open. ERRORS: as issue_or_hold. */
+int issue_at(struct oriel_win *win, struct link *link, const struct op *op);
+
 /* Issue an operation that has been checked, or hold it back until the post. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
 int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op, const char *call);
 
@@ -61,5 +80,12 @@ void issue_push(struct oriel_win *win);
  * any more, 0 while its post has not come, or ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
  */
 int issue_granted(struct oriel_win *win, struct link *link);
+
+/* Whether issue_granted would find nothing to do; with NOCHECK a link may be granted before it is ready. */
+static inline bool issue_is_granted(const struct link *link)
+{
+	return (link->marks & (LINK_ACCESS | LINK_GRANTED)) != LINK_ACCESS && link_state(link) == LINK_READY &&
+	       !link->held && state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_died */
+}
 
 #endif

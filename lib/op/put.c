@@ -76,47 +76,109 @@ static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, 
 }
 
 /*
- * The shortest way, that calls nothing but the copying: what most operations on mapped memory take (the first
- * of an epoch asks for the target's post). The caller's memory is `here`. False: not as plain as that, and nothing has happened.
+ * The target's memory is not mapped, and all else is plain. The caller has entered as the lock's owner, and is through
+ * with it.
  */
-static inline __attribute__((always_inline)) bool copy_plainly(struct oriel_win *win, enum op_kind kind, void *here,
-                                                               size_t size_bytes, int rank, size_t disp)
+static inline __attribute__((always_inline)) int go_by_wire(struct oriel_win *win, struct op op, int rank, size_t disp,
+                                                            struct link *link, const char *call)
 {
-	struct link *link;
+	uint64_t offset;
+	int rc;
+
+	if (!goes_by_wire(link, op.kind) || !in_range(link, disp, op.size_bytes, &offset)) {
+		win_leave_at_once(win);
+		return transfer(win, op, rank, disp, call);
+	}
+	op.remote_addr = link->base + offset;
+	epoch_use(win);
+	/* The way of most small puts, apart from all others; issue_at would come to the same. */
+	if (link->mapping != MAPPING_NONE || !goes_inline(link, &op) || issue_inline(link, &op))
+		rc = issue_at(win, link, &op);
+	else
+		rc = 0;
+	win_leave_at_once(win);
+	return rc ? err_in(rc, call) : 0;
+}
+
+/* No more arguments than go without the stack: the shortest way ends with one of these, and keeps nothing for after it. */
+
+static __attribute__((noinline)) int put_by_wire(struct oriel_win *win, const void *origin, size_t size_bytes, int rank,
+                                                 size_t disp, struct link *link)
+{
+	/* A put never writes through this pointer; a get of the same struct op does. */
+	struct op op = { .kind = OP_PUT, .origin = (void *)(uintptr_t)origin, .size_bytes = size_bytes };
+
+	return go_by_wire(win, op, rank, disp, link, "oriel_put");
+}
+
+static __attribute__((noinline)) int get_by_wire(struct oriel_win *win, void *origin, size_t size_bytes, int rank,
+                                                 size_t disp, struct link *link)
+{
+	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
+
+	return go_by_wire(win, op, rank, disp, link, "oriel_get");
+}
+
+enum outcome { DONE, BY_WIRE, NOT_PLAIN };
+
+/*
+ * The shortest way, that calls nothing but the copying: what most operations on mapped memory take (the first
+ * of an epoch asks for the target's post). The caller's memory is `here`. BY_WIRE: all is plain but that *link is
+ * not mapped, and this thread is in the window. NOT_PLAIN: nothing has happened.
+ */
+static inline __attribute__((always_inline)) enum outcome go_plainly(struct oriel_win *win, enum op_kind kind,
+                                                                     void *here, size_t size_bytes, int rank,
+                                                                     size_t disp, struct link **link)
+{
 	uint64_t offset;
 	void *there;
-	bool plain;
 
 	if (!here || size_bytes == 0 || size_bytes >= REACH_SHARED_MIN || !win_enter_at_once(win))
-		return false;
-	link = link_at_once(win, rank);
-	plain = link && in_range(link, disp, size_bytes, &offset);
-	if (plain) {
-		there = (void *)(uintptr_t)(link->base + offset);
-		epoch_use(win);
-		copy_piece(kind == OP_PUT ? there : here, kind == OP_PUT ? here : there, size_bytes);
+		return NOT_PLAIN;
+	*link = living_link(win, rank);
+	if (!*link || !is_open(win, *link) || !in_range(*link, disp, size_bytes, &offset)) {
+		win_leave_at_once(win);
+		return NOT_PLAIN;
 	}
+	if ((*link)->mapping != MAPPING_WHOLE)
+		return BY_WIRE;
+	there = (void *)(uintptr_t)((*link)->base + offset);
+	epoch_use(win);
+	copy_piece(kind == OP_PUT ? there : here, kind == OP_PUT ? here : there, size_bytes);
 	win_leave_at_once(win);
-	return plain;
+	return DONE;
 }
 
 static __attribute__((noinline)) int put(struct oriel_win *win, const void *origin, size_t size_bytes, int rank,
                                          size_t disp)
 {
-	/* A put never writes through this pointer; a get of the same struct op does. */
 	struct op op = { .kind = OP_PUT, .origin = (void *)(uintptr_t)origin, .size_bytes = size_bytes };
+	struct link *link;
 
-	if (copy_plainly(win, OP_PUT, op.origin, size_bytes, rank, disp))
+	switch (go_plainly(win, OP_PUT, op.origin, size_bytes, rank, disp, &link)) {
+	case DONE:
 		return 0;
+	case BY_WIRE:
+		return put_by_wire(win, origin, size_bytes, rank, disp, link);
+	case NOT_PLAIN:
+		break;
+	}
 	return transfer(win, op, rank, disp, "oriel_put");
 }
 
 static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, size_t size_bytes, int rank, size_t disp)
 {
 	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
+	struct link *link;
 
-	if (copy_plainly(win, OP_GET, origin, size_bytes, rank, disp))
+	switch (go_plainly(win, OP_GET, origin, size_bytes, rank, disp, &link)) {
+	case DONE:
 		return 0;
+	case BY_WIRE:
+		return get_by_wire(win, origin, size_bytes, rank, disp, link);
+	case NOT_PLAIN:
+		break;
+	}
 	return transfer(win, op, rank, disp, "oriel_get");
 }
 
@@ -124,15 +186,28 @@ static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, si
 
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	if (size_bytes == sizeof(uint64_t) &&
-	    copy_plainly(win, OP_PUT, (void *)(uintptr_t)origin, sizeof(uint64_t), target_rank, target_disp))
+	struct link *link;
+	enum outcome outcome = NOT_PLAIN;
+
+	if (size_bytes == sizeof(uint64_t))
+		outcome = go_plainly(win, OP_PUT, (void *)(uintptr_t)origin, sizeof(uint64_t), target_rank, target_disp, &link);
+	if (outcome == DONE)
 		return 0;
+	if (outcome == BY_WIRE)
+		return put_by_wire(win, origin, sizeof(uint64_t), target_rank, target_disp, link);
 	return put(win, origin, size_bytes, target_rank, target_disp);
 }
 
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	if (size_bytes == sizeof(uint64_t) && copy_plainly(win, OP_GET, origin, sizeof(uint64_t), target_rank, target_disp))
+	struct link *link;
+	enum outcome outcome = NOT_PLAIN;
+
+	if (size_bytes == sizeof(uint64_t))
+		outcome = go_plainly(win, OP_GET, origin, sizeof(uint64_t), target_rank, target_disp, &link);
+	if (outcome == DONE)
 		return 0;
+	if (outcome == BY_WIRE)
+		return get_by_wire(win, origin, sizeof(uint64_t), target_rank, target_disp, link);
 	return get(win, origin, size_bytes, target_rank, target_disp);
 }

@@ -43,23 +43,33 @@ static inline bool is_plainly_open(const struct oriel_win *win, const struct lin
 	return win->sync & SYNC_FENCE;
 }
 
-/* The same with a look. */
-static inline bool is_open(struct oriel_win *win, struct link *link)
+/* The same with a look at the post, by no call. */
+static inline bool is_open(const struct oriel_win *win, struct link *link)
 {
 	if (is_plainly_open(win, link))
 		return true;
-	return !(win->sync & SYNC_NO_OPERATION) && (win->sync & SYNC_NAMING) &&
-	       (link->marks & (LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED)) == LINK_ACCESS && link_grant(win, link);
+	if ((win->sync & SYNC_NO_OPERATION) || !(win->sync & SYNC_NAMING))
+		return false;
+	return (link->marks & (LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_LOCK)) == LINK_ACCESS &&
+	       link_post_seen(win, link);
 }
 
-/* The link of a living target whose memory is mapped and may be written, if it is found at once; else NULL. */
-static inline struct link *mapped_link(const struct oriel_win *win, int rank)
+/* The link of a living target, if it is found at once; else NULL. */
+static inline struct link *living_link(const struct oriel_win *win, int rank)
 {
 	struct link *link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
 
-	if (!link || link->rank != rank || link->mapping != MAPPING_WHOLE)
+	if (!link || link->rank != rank)
 		return NULL;
 	return state_load(&link->peer->state) == PEER_DEAD ? NULL : link; /* pairs with rank_died */
+}
+
+/* The same where its memory is mapped and may be written. */
+static inline struct link *mapped_link(const struct oriel_win *win, int rank)
+{
+	struct link *link = living_link(win, rank);
+
+	return link && link->mapping == MAPPING_WHOLE ? link : NULL;
 }
 
 /* The same if everything is as it should be for an operation to be done; else NULL, and op_begin finds out. */
@@ -68,6 +78,13 @@ static inline struct link *link_at_once(struct oriel_win *win, int rank)
 	struct link *link = mapped_link(win, rank);
 
 	return link && is_open(win, link) ? link : NULL;
+}
+
+/* Whether operations of that kind go to the member's memory, one region that is described, by the wire. */
+static inline bool goes_by_wire(const struct link *link, enum op_kind kind)
+{
+	return (link->mapping == MAPPING_NONE || link->mapping == MAPPING_MOVED) && link_state(link) == LINK_READY &&
+	       (kind == OP_GET || !link->read_only) && !link_far(link);
 }
 
 /* An operation that is done at once: the fence epoch, if it is one, has operations. */

@@ -139,7 +139,7 @@ static inline uint64_t *find_word(struct reach *reach, struct remote word)
 
 	if (reach->self)
 		return (uint64_t *)(uintptr_t)word.addr;
-	if (state_load(&reach->wire->state) != WIRE_UP)
+	if (!reach->lender.lend || state_load(&reach->wire->state) != WIRE_UP)
 		return NULL;
 	slab = find_slab(reach, word.rkey, count);
 	if (slab)

@@ -132,7 +132,7 @@ bool wire_done(const struct wire *wire, uint64_t number)
 
 /* Posting. The caller holds the lock. */
 
-static void ring_locked(struct wire *wire)
+static inline void ring_locked(struct wire *wire)
 {
 	struct ibv_send_wr *bad;
 	int rc;
@@ -169,28 +169,39 @@ static void wait_turn(struct wire *wire, uint32_t turn)
 	owned_lock_take(&wire->lock);
 }
 
-/*
- * Wait until the send queue has room for one more request. Bounded: the requests in it are
- * signalled every quarter, and the device gives up on an unreachable peer after its retries, which
- * breaks the wire.
- */
-static bool reserve(struct wire *wire)
+static inline bool has_room(const struct wire *wire)
+{
+	return wire->state == WIRE_UP && wire->batched < WIRE_BATCH && wire->posted - wire->retired < wire->depth;
+}
+
+/* See reserve(). */
+static __attribute__((noinline)) bool wait_room(struct wire *wire)
 {
 	for (uint32_t turn = 0; wire->state == WIRE_UP; turn++) {
 		if (wire->batched == WIRE_BATCH)
 			ring_locked(wire);
-		if (wire->posted - wire->retired < wire->depth)
-			return wire->state == WIRE_UP;
+		if (has_room(wire))
+			return true;
 		ring_locked(wire);
 		poll_locked(wire);
-		if (wire->posted - wire->retired >= wire->depth)
+		if (!has_room(wire))
 			wait_turn(wire, turn);
 	}
 	return false;
 }
 
+/*
+ * Wait until the send queue has room for one more request. Bounded: the requests in it are
+ * signalled every quarter, and the device gives up on an unreachable peer after its retries, which
+ * breaks the wire.
+ */
+static inline bool reserve(struct wire *wire)
+{
+	return has_room(wire) || wait_room(wire);
+}
+
 /* The last request, `wr`, will tell its completion. */
-static void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
+static inline void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
 {
 	wr->send_flags |= IBV_SEND_SIGNALED;
 	wire->signalled = wire->posted;
@@ -200,7 +211,7 @@ static void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
  * The next request of the batch with number, opcode and target filled in. reserve() has said that
  * there is room.
  */
-static struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
+static inline struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
 {
 	struct ibv_send_wr *wr = &wire->wr[wire->batched++];
 
@@ -285,8 +296,17 @@ static void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struc
 	leave_if_large(wire, wr, size_bytes);
 }
 
+/* A word by no call. */
+static inline void copy_small(void *to, const void *from, size_t size_bytes)
+{
+	if (size_bytes == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t));
+	else
+		memcpy(to, from, size_bytes);
+}
+
 /* `size_bytes`, at most what the device takes inline, into the batch. */
-static void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+static inline void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
 	uint8_t *data;
 	struct ibv_send_wr *wr;
@@ -295,7 +315,7 @@ static void put_inline(struct wire *wire, const void *origin, size_t size_bytes,
 		ring_locked(wire);
 	data = wire->inline_data + wire->batched_bytes;
 	wr = append(wire, IBV_WR_RDMA_WRITE, target);
-	memcpy(data, origin, size_bytes);
+	copy_small(data, origin, size_bytes);
 	set_sge(wr, data, size_bytes, 0);
 	wr->send_flags |= IBV_SEND_INLINE;
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
@@ -312,8 +332,8 @@ static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, 
 	return 0;
 }
 
-static int put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
-                      struct remote target)
+static inline int put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+                             struct remote target)
 {
 	if (!reserve(wire))
 		return lost_connection();
@@ -360,7 +380,7 @@ static bool merge_inline(struct wire *wire, struct ibv_send_wr *wr, const void *
 	if (!continues_at(wr, data) || wr->sg_list->length + size_bytes > wire->inline_max ||
 	    size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
 		return false;
-	memcpy(data, origin, size_bytes);
+	copy_small(data, origin, size_bytes);
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
 	lengthen(wire, wr, size_bytes);
 	return true;
@@ -415,6 +435,22 @@ int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey,
 	owned_lock_take(&wire->lock);
 	if (!merge(wire, way, origin, lkey, size_bytes, target))
 		rc = put_locked(wire, way, origin, lkey, size_bytes, target);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number)
+{
+	int rc = 0;
+
+	owned_lock_take(&wire->lock);
+	if (wire->batched && merge(wire, WAY_INLINE, origin, 0, size_bytes, target))
+		; /* part of the request before it */
+	else if (reserve(wire))
+		put_inline(wire, origin, size_bytes, target);
+	else
+		rc = lost_connection();
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
@@ -649,11 +685,15 @@ void wire_fence_changes(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
-static int put_word(struct wire *wire, uint64_t value, struct remote target)
+static inline int put_word(struct wire *wire, uint64_t value, struct remote target)
 {
-	enum way way = wire_copying_way(wire, sizeof(value));
-
-	return put_locked(wire, way, &value, 0, sizeof(value), target) ? lost_connection() : 0;
+	if (!reserve(wire))
+		return lost_connection();
+	if (wire->inline_max >= sizeof(value))
+		put_inline(wire, &value, sizeof(value), target);
+	else if (put_copied(wire, &value, sizeof(value), target))
+		return lost_connection();
+	return 0;
 }
 
 static int add_unread(struct wire *wire, uint64_t add, struct remote target)
@@ -664,7 +704,7 @@ static int add_unread(struct wire *wire, uint64_t add, struct remote target)
 	return 0;
 }
 
-static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
+static inline int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
 {
 	int rc;
 
@@ -802,10 +842,8 @@ uint64_t wire_last_zero_copy(struct wire *wire)
 	return number;
 }
 
-uint64_t wire_placing(struct wire *wire, uint64_t number)
+uint64_t wire_placing_behind(struct wire *wire, uint64_t number)
 {
-	if (!wire->device || !wire->device->read_behind)
-		return number;
 	owned_lock_take(&wire->lock);
 	if (wire->read_behind < number)
 		append_read_behind(wire);

@@ -129,6 +129,9 @@ int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey,
 int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
              uint64_t *number);
 
+/* wire_put of at most inline_max bytes, the shortest way. */
+int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number);
+
 /*
  * Atomics on 8 aligned bytes, as atomic as the device says (device.h): add to them, or replace them if
  * they equal `compare`. What was there before lands as `landing` says, like a get; NULL: nobody wants
@@ -189,7 +192,12 @@ uint64_t wire_signal(struct wire *wire);
  * The request whose completion says that those up to `number` are placed at the peer: itself, or a
  * read behind it (device.h), which is posted unless there is one.
  */
-uint64_t wire_placing(struct wire *wire, uint64_t number);
+uint64_t wire_placing_behind(struct wire *wire, uint64_t number);
+
+static inline uint64_t wire_placing(struct wire *wire, uint64_t number)
+{
+	return wire->device && wire->device->read_behind ? wire_placing_behind(wire, number) : number;
+}
 
 /* The number of the last request that uses memory of the program's. */
 uint64_t wire_last_zero_copy(struct wire *wire);

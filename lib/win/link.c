@@ -150,16 +150,9 @@ int link_prefetch(struct oriel_win *win, struct link *link)
 
 bool link_grant(struct oriel_win *win, struct link *link)
 {
-	if (link_state(link) != LINK_READY)
-		return false; /* with NOCHECK too: where the flags are is not known yet */
-	if (link->marks & LINK_GRANTED)
-		return true;
-	if (link->marks & LINK_LOCK)
-		return lock_step(win, link) > 0;
-	if (flag_load(&link_flags(win, link)->posted) != link->posted_expected)
-		return false; /* the flag_load pairs with link_send_posted at the target */
-	link->marks |= LINK_GRANTED;
-	return true;
+	if ((link->marks & (LINK_LOCK | LINK_GRANTED)) == LINK_LOCK)
+		return link_state(link) == LINK_READY && lock_step(win, link) > 0;
+	return link_post_seen(win, link);
 }
 
 static void checked(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
@@ -252,7 +245,7 @@ static bool queue_post(struct link *link)
 
 int link_post(struct oriel_win *win, struct link *link)
 {
-	int rc = link_prefetch(win, link);
+	int rc = link_state(link) == LINK_READY ? 0 : link_prefetch(win, link);
 
 	if (rc)
 		return rc;

@@ -168,6 +168,19 @@ static inline struct flag_pair *link_flags(const struct oriel_win *win, const st
 	return peer_flags(link->peer, win->slot);
 }
 
+/* Whether the target's post of this access epoch is there. */
+static inline bool link_post_seen(const struct oriel_win *win, struct link *link)
+{
+	if (link_state(link) != LINK_READY)
+		return false; /* with NOCHECK too: where the flags are is not known yet */
+	if (link->marks & LINK_GRANTED)
+		return true;
+	if (flag_load(&link_flags(win, link)->posted) != link->posted_expected)
+		return false; /* the flag_load pairs with link_send_posted at the target */
+	link->marks |= LINK_GRANTED;
+	return true;
+}
+
 /* Under which id members mail that they have left a fence in error. */
 void fence_failed_id(const struct oriel_win *win, uint8_t id[16]);
 
