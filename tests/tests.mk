@@ -24,7 +24,7 @@ $(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o 
 $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
-$(B)/tests/budget-%: $(B)/obj/tests/budget/%.o $(B)/lib/liboriel.a
+$(B)/tests/budget-%: $(B)/obj/tests/budget/%.o $(B)/obj/perf/bench/steps.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
 $(B)/tests/starters-rank: $(B)/obj/tests/starters/rank.o $(B)/lib/liboriel.a

@@ -1,130 +1,215 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * epochs.c - the same epoch again and again, for counting instructions
+ * epochs.c - how many instructions calls take where nothing has to be waited for
  *
- * Rank 1 posts, rank 0 starts, puts 8 bytes, changes single elements by three calls and completes,
- * rank 1 waits; between these steps both meet in a barrier, so that no call has to wait for the other
- * side, and each takes the same instructions every time.
+ * Two ranks share an allocated window. In a turn rank 1 posts, rank 0 starts, puts 8 bytes, changes single
+ * elements and completes, rank 1 waits; the same again with nothing in the epoch; then rank 0 puts and flushes in
+ * lock_all, with nothing outstanding, and locks rank 1 in both ways. Between the steps both meet in a barrier, so that
+ * no call waits for the other side. Each call is counted by single steps (bench/steps.h), as it really runs, and told
+ * with the fewest that a turn has needed: "oriel_put 55".
  *
- * With put or flush rank 0 makes that call so often inside lock_all instead, flush with nothing outstanding; with
- * exclusive or shared it locks rank 1 so, puts 8 bytes, and unlocks it.
- *
- * usage: oriel-run -n 2 budget-epochs TURNS [put|flush|exclusive|shared]
+ * usage: oriel-run -n 2 budget-epochs
  */
 #include <oriel.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static int fail(const char *call)
+#include "bench/steps.h"
+
+#define TURNS 20
+#define SKIPPED 77 /* this processor does not count */
+
+enum counted {
+	NOTHING,
+	START,
+	PUT,
+	FETCH_AND_OP,
+	COMPARE_AND_SWAP,
+	ACCUMULATE,
+	COMPLETE,
+	POST,
+	WAIT,
+	EMPTY_START,
+	EMPTY_COMPLETE,
+	EMPTY_POST,
+	EMPTY_WAIT,
+	PUT_AGAIN,
+	FLUSH,
+	LOCK_EXCLUSIVE,
+	UNLOCK_EXCLUSIVE,
+	LOCK_SHARED,
+	UNLOCK_SHARED,
+	CALLS,
+};
+
+static const char *const names[CALLS] = {
+	[START] = "oriel_win_start",
+	[PUT] = "oriel_put",
+	[FETCH_AND_OP] = "oriel_fetch_and_op",
+	[COMPARE_AND_SWAP] = "oriel_compare_and_swap",
+	[ACCUMULATE] = "oriel_accumulate",
+	[COMPLETE] = "oriel_win_complete",
+	[POST] = "oriel_win_post",
+	[WAIT] = "oriel_win_wait",
+	[EMPTY_START] = "empty_start",
+	[EMPTY_COMPLETE] = "empty_complete",
+	[EMPTY_POST] = "empty_post",
+	[EMPTY_WAIT] = "empty_wait",
+	[PUT_AGAIN] = "oriel_put_again",
+	[FLUSH] = "oriel_win_flush",
+	[LOCK_EXCLUSIVE] = "oriel_win_lock_exclusive",
+	[UNLOCK_EXCLUSIVE] = "oriel_win_unlock_exclusive",
+	[LOCK_SHARED] = "oriel_win_lock_shared",
+	[UNLOCK_SHARED] = "oriel_win_unlock_shared",
+};
+
+static long fewest[CALLS]; /* instructions; 0: never called */
+
+static oriel_job *job;
+static oriel_win *win;
+static oriel_group *other;
+
+/* The call that steps_begin stands before has returned rc. */
+static int note(enum counted what, int rc)
 {
-	fprintf(stderr, "%s: %s\n", call, oriel_last_error());
-	return 1;
-}
+	long steps = steps_end().instructions - fewest[NOTHING];
 
-/* Both know each other, so that nothing that is counted waits for it. */
-static int warm(oriel_win *win, int peer)
-{
-	uint64_t value;
-
-	if (oriel_win_fence(win, 0) || oriel_get(win, &value, sizeof(value), peer, 0) ||
-	    oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
-		return fail("warm-up");
-	return 0;
-}
-
-static int operate(oriel_win *win)
-{
-	int64_t value = 1, old, before;
-	double number = 1;
-
-	return oriel_put(win, &value, sizeof(value), 1, 0) ||
-	       oriel_fetch_and_op(win, &value, &old, ORIEL_INT64, ORIEL_SUM, 1, 8) ||
-	       oriel_compare_and_swap(win, &value, &old, &before, ORIEL_INT64, 1, 8) ||
-	       oriel_accumulate(win, &number, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, 16);
-}
-
-static int turn(oriel_job *job, oriel_win *win, oriel_group *other)
-{
-	int rank = oriel_rank(job);
-
-	if (rank == 1 && oriel_win_post(win, other, 0))
-		return fail("oriel_win_post");
-	if (oriel_barrier(job))
-		return fail("oriel_barrier");
-	if (rank == 0 && (oriel_win_start(win, other, 0) || operate(win) || oriel_win_complete(win)))
-		return fail("access epoch");
-	if (oriel_barrier(job))
-		return fail("oriel_barrier");
-	return rank == 1 && oriel_win_wait(win) ? fail("oriel_win_wait") : 0;
-}
-
-/* Inside one epoch of lock_all: puts, or flushes with nothing outstanding. */
-static int turns_in_lock_all(oriel_win *win, int turns, bool puts)
-{
-	uint64_t value = 1;
-
-	/* What is waited for by flush_local is not counted as flush's. */
-	if (oriel_win_lock_all(win, 0) || oriel_put(win, &value, sizeof(value), 1, 0) || oriel_win_flush_local(win, 1))
-		return fail("oriel_win_lock_all");
-	for (int i = 0; i < turns; i++) {
-		if (puts ? oriel_put(win, &value, sizeof(value), 1, 0) : oriel_win_flush(win, 1))
-			return fail("operation");
-	}
-	return oriel_win_unlock_all(win) ? fail("oriel_win_unlock_all") : 0;
-}
-
-/* Nobody else wants the lock. Where it lies is found out before, by a call that is not counted. */
-static int turns_of_locks(oriel_win *win, int turns, enum oriel_lock_type type)
-{
-	uint64_t value = 1;
-
-	if (oriel_win_lock_all(win, 0) || oriel_put(win, &value, sizeof(value), 1, 0) || oriel_win_unlock_all(win))
-		return fail("oriel_win_lock_all");
-	for (int i = 0; i < turns; i++) {
-		if (oriel_win_lock(win, type, 1, 0) || oriel_put(win, &value, sizeof(value), 1, 0) || oriel_win_unlock(win, 1))
-			return fail("a lock's epoch");
-	}
-	return 0;
-}
-
-static int turns_of(const char *what, oriel_job *job, oriel_win *win, int turns)
-{
-	if (oriel_rank(job) != 0)
-		return 0;
-	if (strcmp(what, "put") == 0 || strcmp(what, "flush") == 0)
-		return turns_in_lock_all(win, turns, strcmp(what, "put") == 0);
-	return turns_of_locks(win, turns, strcmp(what, "shared") == 0 ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE);
-}
-
-static int turns_of_epochs(oriel_job *job, oriel_win *win, oriel_group *other, int turns)
-{
-	int rc = 0;
-
-	for (int i = 0; rc == 0 && i < turns; i++)
-		rc = turn(job, win, other);
+	if (rc)
+		fprintf(stderr, "%s: %s\n", names[what], oriel_last_error());
+	if (fewest[what] == 0 || steps < fewest[what])
+		fewest[what] = steps;
 	return rc;
 }
 
-int main(int argc, char **argv)
+static int operate(void)
 {
-	oriel_group *world, *other;
-	oriel_job *job;
-	oriel_win *win;
-	int peer, rc = 0;
+	int64_t value = 1, old, before;
+	double number = 1;
+	int rc;
+
+	steps_begin();
+	rc = note(PUT, oriel_put(win, &value, sizeof(value), 1, 0));
+	steps_begin();
+	rc |= note(FETCH_AND_OP, oriel_fetch_and_op(win, &value, &old, ORIEL_INT64, ORIEL_SUM, 1, 8));
+	steps_begin();
+	rc |= note(COMPARE_AND_SWAP, oriel_compare_and_swap(win, &value, &old, &before, ORIEL_INT64, 1, 8));
+	steps_begin();
+	return rc | note(ACCUMULATE, oriel_accumulate(win, &number, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, 16));
+}
+
+static int access_epoch(int (*operations)(void), enum counted start, enum counted complete)
+{
+	int rc;
+
+	steps_begin();
+	rc = note(start, oriel_win_start(win, other, 0));
+	if (rc || (operations && operations()))
+		return 1;
+	steps_begin();
+	return note(complete, oriel_win_complete(win));
+}
+
+static int barrier(void)
+{
+	if (oriel_barrier(job) == 0)
+		return 0;
+	fprintf(stderr, "oriel_barrier: %s\n", oriel_last_error());
+	return 1;
+}
+
+/* Rank 1's epoch around rank 0's. */
+static int exposure_epoch(enum counted post, enum counted wait)
+{
+	int rc;
+
+	steps_begin();
+	rc = note(post, oriel_win_post(win, other, 0));
+	if (rc || barrier() || barrier())
+		return 1;
+	steps_begin();
+	return note(wait, oriel_win_wait(win));
+}
+
+static int active_target(void)
+{
+	if (oriel_rank(job) == 1)
+		return exposure_epoch(POST, WAIT) || exposure_epoch(EMPTY_POST, EMPTY_WAIT);
+	return barrier() || access_epoch(operate, START, COMPLETE) || barrier() || barrier() ||
+	       access_epoch(NULL, EMPTY_START, EMPTY_COMPLETE) || barrier();
+}
+
+/* The first put of an epoch asks for what later ones know. */
+static int inside_lock_all(void)
+{
+	uint64_t value = 1;
+	int rc = oriel_win_lock_all(win, 0) | oriel_put(win, &value, sizeof(value), 1, 0);
+
+	steps_begin();
+	rc |= note(PUT_AGAIN, oriel_put(win, &value, sizeof(value), 1, 0));
+	steps_begin();
+	rc |= note(FLUSH, oriel_win_flush(win, 1));
+	return rc | oriel_win_unlock_all(win);
+}
+
+static int lock_epoch(enum oriel_lock_type type, enum counted lock, enum counted unlock)
+{
+	uint64_t value = 1;
+	int rc;
+
+	steps_begin();
+	rc = note(lock, oriel_win_lock(win, type, 1, 0)) || oriel_put(win, &value, sizeof(value), 1, 0);
+	if (rc)
+		return rc;
+	steps_begin();
+	return note(unlock, oriel_win_unlock(win, 1));
+}
+
+static int passive_target(void)
+{
+	if (oriel_rank(job) == 1)
+		return barrier();
+	return inside_lock_all() || lock_epoch(ORIEL_LOCK_EXCLUSIVE, LOCK_EXCLUSIVE, UNLOCK_EXCLUSIVE) ||
+	       lock_epoch(ORIEL_LOCK_SHARED, LOCK_SHARED, UNLOCK_SHARED) || barrier();
+}
+
+/* Both know each other, so that nothing that is counted waits for it. */
+static int warm_up(void)
+{
+	uint64_t value;
+
+	if (oriel_win_fence(win, 0) || oriel_get(win, &value, sizeof(value), 1 - oriel_rank(job), 0) ||
+	    oriel_win_fence(win, ORIEL_MODE_NOSUCCEED))
+		return 1;
+	steps_begin();
+	fewest[NOTHING] = steps_end().instructions;
+	return 0;
+}
+
+static void tell(void)
+{
+	for (int i = NOTHING + 1; i < CALLS; i++) {
+		if (fewest[i] > 0)
+			printf("%s %ld\n", names[i], fewest[i]);
+	}
+	fflush(stdout);
+}
+
+int main(void)
+{
+	oriel_group *world;
+	int peer, rc;
 	void *base;
 
-	if (argc < 2 || oriel_init(NULL, &job) || oriel_group_world(job, &world) || oriel_size(job) != 2)
-		return fail("oriel_init");
+	if (!steps_possible())
+		return SKIPPED;
+	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) || oriel_size(job) != 2)
+		return fprintf(stderr, "oriel_init: %s\n", oriel_last_error()), 1;
 	peer = 1 - oriel_rank(job);
 	if (oriel_group_incl(world, 1, &peer, &other) || oriel_win_allocate(64, 1, NULL, world, &base, &win))
-		return fail("window");
-	rc = warm(win, peer);
-	if (rc == 0 && argc == 3)
-		rc = turns_of(argv[2], job, win, atoi(argv[1]));
-	else if (rc == 0)
-		rc = turns_of_epochs(job, win, other, atoi(argv[1]));
+		return fprintf(stderr, "window: %s\n", oriel_last_error()), 1;
+	rc = warm_up();
+	for (int i = 0; rc == 0 && i < TURNS; i++)
+		rc = active_target() || passive_target();
+	tell();
 	return rc || oriel_win_free(&win) || oriel_group_free(&other) || oriel_group_free(&world) || oriel_finalize(&job);
 }
