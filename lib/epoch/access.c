@@ -102,7 +102,8 @@ static bool data_before_flag_done(struct link *link)
 		return true;
 	if (!wire_drive(wire, link->last_number))
 		return false;
-	link->marks &= (uint16_t)~LINK_WAITING; /* the flag need not be waited for too */
+	link->marks &=
+		(uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* nothing of it can fail: the flag need not be waited for */
 	return true;
 }
 
@@ -288,7 +289,7 @@ static int complete_rest(struct closing *closing)
 int oriel_win_complete(oriel_win *win)
 {
 	struct closing closing = { .win = win };
-	int rc = win_enter_ending(win, "oriel_win_complete");
+	int rc = win_enter_pushing(win, "oriel_win_complete", false);
 
 	if (rc)
 		return rc;

@@ -19,29 +19,26 @@ static inline bool win_has_news(const struct oriel_win *win)
 	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died, refusal_note */
 }
 
-/* For the call that ends all that is held back itself: check the handle and take the lock. */
-static inline int win_enter_ending(struct oriel_win *win, const char *call)
+/*
+ * For calls that close an epoch: check the handle and take the lock, but tell no sticky error, since
+ * that must not keep the epoch open. win_tell_sticky tells it once the epoch is closed. `ring`: no doorbell will
+ * follow for what goes out now.
+ */
+static inline int win_enter_pushing(struct oriel_win *win, const char *call, bool ring)
 {
 	int rc = win_check(win, call);
 
-	if (rc == 0)
-		owned_lock_take(&win->lock);
-	return rc;
-}
-
-/*
- * For calls that close an epoch: check the handle and take the lock, but tell no sticky error, since
- * that must not keep the epoch open. win_tell_sticky tells it once the epoch is closed.
- */
-static inline int win_enter_closing(struct oriel_win *win, const char *call)
-{
-	int rc = win_enter_ending(win, call);
-
 	if (rc)
 		return rc;
+	owned_lock_take(&win->lock);
 	if (win->held.links > 0 && !(win->sync & (SYNC_COMPLETING | SYNC_LOCKING_ALL)))
-		issue_push(win);
+		issue_push(win, ring);
 	return 0;
+}
+
+static inline int win_enter_closing(struct oriel_win *win, const char *call)
+{
+	return win_enter_pushing(win, call, true);
 }
 
 /* For all other calls. On success the lock is held. */

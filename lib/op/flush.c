@@ -165,50 +165,50 @@ static inline bool is_named(const struct oriel_win *win, const struct link *link
 	return link;
 }
 
-/*
- * What is under way to one member: posted, and looked for a little while. False: it is to be waited for. The caller
- * holds the lock.
- */
-static __attribute__((noinline)) bool flush_soon(struct oriel_win *win, struct link *link, bool local)
-{
-	const uint32_t looks = job_oversubscribed(win->job) ? 1 : LOOKS;
-	struct issued upto = issued_now(link, local);
+enum { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
 
-	for (uint32_t i = 0; !issued_complete(link, &upto); i++) {
-		if (i == looks || link_lost(link))
-			return false;
-	}
+/* Have what is under way to a member posted, and look whether it is complete. */
+static int flush_look(struct oriel_win *win, struct link *link, bool local)
+{
+	struct issued upto;
+
+	if (flush_idle(win, link))
+		return FLUSHED;
+	if (!issue_is_granted(link))
+		return TO_BE_WAITED_FOR;
+	upto = issued_now(link, local);
+	if (!issued_complete(link, &upto))
+		return UNDER_WAY;
 	if (is_flushed(link, local))
 		flushed(link);
-	return true;
+	return FLUSHED;
 }
 
-static inline bool is_soon_flushed(struct oriel_win *win, struct link *link, bool local)
+/* All are posted before anything is looked for again. */
+static int flush_look_at_all(struct oriel_win *win, bool local)
 {
-	return flush_idle(win, link) || (issue_is_granted(link) && flush_soon(win, link, local));
-}
+	int worst = FLUSHED;
 
-static inline bool all_soon_flushed(struct oriel_win *win, bool local)
-{
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (!is_soon_flushed(win, win->links.table[i], local))
-			return false;
+		int state = flush_look(win, win->links.table[i], local);
+
+		worst = state > worst ? state : worst;
 	}
-	return true;
+	return worst;
 }
 
-/* The links, as far as it takes no waiting. The caller holds the lock. */
+/* The links, as far as a little while's looks find them complete. False: they are to be waited for. Holds the lock. */
 static bool flush_locked(struct oriel_win *win, int rank, bool local)
 {
-	bool done;
+	const uint32_t looks = job_oversubscribed(win->job) ? 1 : LOOKS;
+	struct link *link = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
+	int state = UNDER_WAY;
 
-	if (rank == ORIEL_RANK_ALL)
-		done = all_soon_flushed(win, local);
-	else
-		done = is_soon_flushed(win, link_find(win, rank), local);
-	if (done)
+	for (uint32_t i = 0; state == UNDER_WAY && i <= looks; i++)
+		state = rank == ORIEL_RANK_ALL ? flush_look_at_all(win, local) : flush_look(win, link, local);
+	if (state == FLUSHED)
 		flush_end(win, rank, local);
-	return done;
+	return state == FLUSHED;
 }
 
 static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)

@@ -455,21 +455,22 @@ int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op,
 	return rc;
 }
 
-static void push_link(struct oriel_win *win, struct link *link)
+static void push_link(struct oriel_win *win, struct link *link, bool ring)
 {
 	if (!link || !link->held || (link->marks & LINK_LOCKING) || !link_grant(win, link))
 		return;
 	issue_held_noting(win, link); /* the peer's death complete or unlock will tell; for memory they try again */
-	wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
+	if (ring)
+		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
 }
 
-void issue_push(struct oriel_win *win)
+void issue_push(struct oriel_win *win, bool ring)
 {
 	if (win->sync & SYNC_ACCESS) {
 		for (uint32_t i = 0; i < win->access.count; i++)
-			push_link(win, win->access.links[i]);
+			push_link(win, win->access.links[i], ring);
 		return;
 	}
 	for (uint32_t i = 0; i < win->links.capacity; i++)
-		push_link(win, win->links.table[i]);
+		push_link(win, win->links.table[i], ring);
 }

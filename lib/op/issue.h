@@ -72,8 +72,8 @@ int issue_held(struct oriel_win *win, struct link *link);
 void issue_drop_held(struct oriel_win *win, struct link *link);
 void issue_forget_held(struct oriel_win *win);
 
-/* Issue what is held back for targets whose post has arrived since (P4). */
-void issue_push(struct oriel_win *win);
+/* Issue what is held back for targets whose post has arrived since (P4); with `ring` it leaves now. */
+void issue_push(struct oriel_win *win, bool ring);
 
 /*
  * On the way of closing and flushing: what is held back for a link goes out. 1 if nothing is held

@@ -124,7 +124,7 @@ enum outcome { DONE, BY_WIRE, NOT_PLAIN };
 /*
  * The shortest way, that calls nothing but the copying: what most operations on mapped memory take (the first
  * of an epoch asks for the target's post). The caller's memory is `here`. BY_WIRE: all is plain but that *link is
- * not mapped, and this thread is in the window. NOT_PLAIN: nothing has happened.
+ * not mapped, and its range is to be checked; this thread is in the window. NOT_PLAIN: nothing has happened.
  */
 static inline __attribute__((always_inline)) enum outcome go_plainly(struct oriel_win *win, enum op_kind kind,
                                                                      void *here, size_t size_bytes, int rank,
@@ -136,12 +136,16 @@ static inline __attribute__((always_inline)) enum outcome go_plainly(struct orie
 	if (!here || size_bytes == 0 || size_bytes >= REACH_SHARED_MIN || !win_enter_at_once(win))
 		return NOT_PLAIN;
 	*link = living_link(win, rank);
-	if (!*link || !is_open(win, *link) || !in_range(*link, disp, size_bytes, &offset)) {
+	if (!*link || !is_open(win, *link)) {
 		win_leave_at_once(win);
 		return NOT_PLAIN;
 	}
 	if ((*link)->mapping != MAPPING_WHOLE)
 		return BY_WIRE;
+	if (!in_range(*link, disp, size_bytes, &offset)) {
+		win_leave_at_once(win);
+		return NOT_PLAIN;
+	}
 	there = (void *)(uintptr_t)((*link)->base + offset);
 	epoch_use(win);
 	copy_piece(kind == OP_PUT ? there : here, kind == OP_PUT ? here : there, size_bytes);

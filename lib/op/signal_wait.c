@@ -57,7 +57,7 @@ static bool has_reached(const struct signalling *s)
 static bool signal_there(struct signalling *s)
 {
 	if (s->win->held.links > 0)
-		issue_push(s->win);
+		issue_push(s->win, true);
 	if (s->count == 0)
 		return has_reached(s);
 	return signals_take(s->win, s->first, s->count, &s->signal, &s->value);

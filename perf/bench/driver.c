@@ -410,12 +410,16 @@ static int step_turn(struct run *run, long depth)
 	run->t.mark++;
 	if (backend.barrier())
 		return 1;
-	if (run->t.rank != 0)
-		return run->turn(&run->t);
+	if (run->t.rank != 0) {
+		rc = run->turn(&run->t);
+		stay_outside(run);
+		return rc;
+	}
 	be_late();
 	steps_begin();
 	rc = run->turn(&run->t);
 	steps = steps_end();
+	stay_outside(run);
 	if (run->steps.instructions == 0 || steps.instructions < run->steps.instructions)
 		run->steps = steps;
 	return rc;
@@ -564,6 +568,8 @@ static int plan_and_find(struct run *run)
 		return rc;
 	if (o->check && run->plan.flow == 0)
 		return fprintf(stderr, "%s: there are no bytes to check (-c)\n", tool.name), 2;
+	if (o->count && !steps_possible())
+		return fprintf(stderr, "%s: --count steps through instructions on x86-64 only\n", tool.name), EXIT_UNSUPPORTED;
 	run->turn = backend.turn(run->plan.pattern, o->sync);
 	if (run->turn)
 		return 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define PAGE ((size_t)4096)
 
@@ -341,6 +342,49 @@ static void held_back_in_vain(struct multi *m)
 	munmap(memory, PAGE);
 }
 
+/* P5, DW5: complete waits for every post, also if it has found by then that an operation to another target is refused. */
+static void refused_and_others_late(struct multi *m)
+{
+	oriel_win *win = open_dynamic(m);
+	uint8_t *memory = map_pages(1), byte = 9;
+	oriel_group *origin = multi_group_one(m, 0), *targets = multi_group(m, 2, (int[]){ 1, 2 });
+	const struct timespec late = { 1, 0 };
+
+	tell(m, memory);
+	CHECK_OK(m, oriel_win_attach(win, memory, PAGE));
+	multi_sync(m);
+	if (m->rank == 0) {
+		CHECK_OK(m, oriel_win_start(win, targets, 0));
+		CHECK_OK(m, oriel_put(win, &byte, 1, 1, address(m, 1)));
+		CHECK_OK(m, oriel_put(win, &byte, 1, 2, address(m, 2)));
+		multi_raise(m, STEP, 1);
+		multi_await(m, STEP, 2);
+		CHECK_RC(m, ORIEL_ERR_RANGE, oriel_win_complete(win));
+		CHECK_TEXT(m, "oriel_win_complete");
+		CHECK(m, multi_word(m, STEP) == 3);
+		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(win));
+	} else if (m->rank == 1) {
+		multi_await(m, STEP, 1);
+		CHECK_OK(m, oriel_win_detach(win, memory));
+		CHECK_OK(m, oriel_win_post(win, origin, 0));
+		multi_drain(m);
+		multi_raise(m, STEP, 2);
+		CHECK_OK(m, oriel_win_wait(win));
+	} else {
+		multi_await(m, STEP, 2);
+		nanosleep(&late, NULL); /* longer than an error lingers */
+		multi_raise(m, STEP, 3);
+		CHECK_OK(m, oriel_win_post(win, origin, 0));
+		CHECK_OK(m, oriel_win_wait(win));
+		CHECK(m, memory[0] == 9);
+	}
+	multi_sync(m);
+	multi_group_drop(m, origin);
+	multi_group_drop(m, targets);
+	CHECK_OK(m, oriel_win_free(&win));
+	munmap(memory, PAGE);
+}
+
 /* DW4: a rank that computes is told by its service thread: detach ends without a call of it. */
 static void origin_computes(struct multi *m)
 {
@@ -635,6 +679,7 @@ static const struct multi_case cases[] = {
 	{ "DW4_origin_computes", 4, origin_computes },
 	{ "DW5_comes_and_goes", 3, comes_and_goes },
 	{ "DW5_held_back_in_vain", 2, held_back_in_vain },
+	{ "P5_DW5_refused_and_others_late", 3, refused_and_others_late },
 	{ "DW6_at_the_same_address", 3, at_the_same_address },
 	{ "DW6_DW8_held_back", 2, held_back },
 	{ "DW7_many_regions", 2, many_regions },

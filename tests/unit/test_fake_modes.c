@@ -260,6 +260,55 @@ static void win_tell_sticky__closes_the_epoch_all_the_same(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
+/* All of an epoch was complete when its flag was lost: nothing of it is told later. */
+static void lose_flag(struct rank *rank, oriel_win *win, oriel_group *other, uint8_t *registered)
+{
+	oriel_group *nobody;
+
+	CU_ASSERT_EQUAL(oriel_group_incl(other, 0, NULL, &nobody), 0);
+	CU_ASSERT_EQUAL(oriel_win_post(win, other, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_start(win, other, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_flush(win, ORIEL_RANK_ALL), 0); /* the other's post is here */
+	fake_fail_request(fake_requests() + 2);                   /* the get, the flag */
+	CU_ASSERT_EQUAL(oriel_get(win, registered, 1, 1, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_complete(win), 0);
+	CU_ASSERT_EQUAL(oriel_barrier(rank->job), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(oriel_win_start(win, nobody, 0), 0);
+	CU_ASSERT_EQUAL(oriel_win_complete(win), 0);
+	CU_ASSERT_EQUAL(oriel_win_wait(win), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(oriel_win_free(&win), ORIEL_ERR_PEER);
+	oriel_group_free(&nobody);
+}
+
+static void get_whose_flag_is_lost(struct rank *rank)
+{
+	static uint8_t memory[2][64];
+	oriel_group *world, *other;
+	oriel_win *win;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	oriel_group_world(rank->job, &world);
+	oriel_group_incl(world, 1, (int[]){ 1 - rank->rank }, &other);
+	CU_ASSERT_EQUAL(oriel_win_create(memory[rank->rank], 64, 1, NULL, world, &win), 0);
+	if (rank->rank == 0)
+		lose_flag(rank, win, other, memory[0]);
+	else
+		be_lost(win, other);
+	oriel_group_free(&other);
+	oriel_group_free(&world);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
+}
+
+static void win_find_sticky__tells_nothing_that_was_complete(void)
+{
+	struct rank ranks[2];
+
+	fake_reset();
+	ranks_limit(30, "a flag that is lost behind a get that was complete");
+	ranks_run(2, get_whose_flag_is_lost, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
 static void put_into_read_only(struct rank *rank, oriel_win *win, uint8_t *page)
 {
 	uint8_t byte = 9, got = 0;
@@ -374,5 +423,6 @@ void suite_modes(void)
 	CU_ADD_TEST(suite, scenario__everything_small_and_late);
 	CU_ADD_TEST(suite, scenario__read_only_window);
 	CU_ADD_TEST(suite, win_tell_sticky__closes_the_epoch_all_the_same);
+	CU_ADD_TEST(suite, win_find_sticky__tells_nothing_that_was_complete);
 	CU_ADD_TEST(suite, free__waits_for_a_flag_that_may_come_twice);
 }
