@@ -35,17 +35,20 @@ static struct record_subject subject_of(struct oriel_win *win, const struct link
 static int send_record(struct oriel_win *win, struct link *link, struct record_message *message)
 {
 	struct record_sent sent;
+	bool alone;
 	int rc;
 
 	if (!link_make_rest(link))
 		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
 	message->record.window_check = window_check(win->id);
 	message->record.window_slot = link->slot;
+	alone = link_has_only_records(link) || wire_done(&link->peer->wire, link->last_number);
 	rc = record_out_send(link->peer, message, &sent);
 	if (rc != 1)
 		return rc;
 	link->rest->records = sent.number;
 	link->last_number = sent.request;
+	link->rest->record_number = alone ? sent.request : 0;
 	link->marks |= message->result ? LINK_RECORDS | LINK_TOUCHED | LINK_GOT : LINK_RECORDS | LINK_TOUCHED;
 	return 1;
 }

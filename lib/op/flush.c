@@ -24,7 +24,7 @@ static int flush_step(struct oriel_win *win, struct link *link, bool local)
 
 	if (rc <= 0)
 		return rc;
-	upto = issued_now(link, local);
+	upto = issued_to_flush(link, local);
 	return issued_complete(link, &upto);
 }
 
@@ -176,7 +176,7 @@ static int flush_look(struct oriel_win *win, struct link *link, bool local)
 		return FLUSHED;
 	if (!issue_is_granted(link))
 		return TO_BE_WAITED_FOR;
-	upto = issued_now(link, local);
+	upto = issued_to_flush(link, local);
 	if (!issued_complete(link, &upto))
 		return UNDER_WAY;
 	if (is_flushed(link, local))

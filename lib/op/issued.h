@@ -38,6 +38,14 @@ static inline struct issued issued_now(struct link *link, bool local)
 	return (struct issued){ link->last_number, link_records(link) };
 }
 
+/* The same for a flush: the answer to a record tells what the completions of its requests would. */
+static inline struct issued issued_to_flush(struct link *link, bool local)
+{
+	if ((link->marks & LINK_TOUCHED) && !local && link_has_only_records(link))
+		return (struct issued){ 0, link_records(link) };
+	return issued_now(link, local);
+}
+
 /* Whether records up to a number are applied at the target, and their results here. */
 static inline bool issued_applied(struct link *link, uint64_t records)
 {
@@ -56,11 +64,11 @@ static inline bool issued_applied(struct link *link, uint64_t records)
  */
 static inline bool issued_complete(struct link *link, const struct issued *upto)
 {
-	if (upto->number == 0) {
+	if (upto->number == 0)
 		wire_ring(&link->peer->wire); /* what is complete at the origin may still be in the batch */
-		return true;
-	}
-	return wire_drive(&link->peer->wire, upto->number) && issued_applied(link, upto->records);
+	else if (!wire_drive(&link->peer->wire, upto->number))
+		return false;
+	return issued_applied(link, upto->records);
 }
 
 /* Up to now, held back or not; and have it begin. */

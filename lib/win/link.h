@@ -76,6 +76,7 @@ struct link_rest {
 	struct far_regions *far; /* of a dynamic window; else NULL */
 	uint64_t there;          /* of the member's memory, there */
 	uint64_t records;        /* last record sent to the member (record_out.h) and not known applied; 0: none */
+	uint64_t record_number;  /* its last work request, where nothing but records was under way with it; else 0 */
 	uint32_t words_rkey;     /* of the device that changes words, where it is one */
 	uint32_t lock;           /* the record of its lock (lock_words.c), as index + 1; 0: none */
 };
@@ -183,9 +184,19 @@ static inline uint64_t link_there(const struct link *link, uint64_t addr)
 	return addr + link->stripe_shift * STRIPE_BYTES;
 }
 
+/* Whether records are all that is under way to the member: once they are applied, so is everything. Holds win->lock. */
+static inline bool link_has_only_records(const struct link *link)
+{
+	const struct link_rest *rest = link_rest(link);
+
+	return rest && rest->records && rest->record_number == link->last_number;
+}
+
 /* All records of this window that have been sent to the member are applied. The caller holds win->lock. */
 static inline void link_forget_records(struct link *link)
 {
+	if (link_has_only_records(link))
+		link->last_number = 0; /* their requests cannot fail any more, and use no memory of the program's */
 	link->rest->records = 0;
 	link->marks &= (uint16_t)~LINK_RECORDS;
 }
