@@ -445,12 +445,8 @@ int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, st
 	int rc = 0;
 
 	owned_lock_take(&wire->lock);
-	if (wire->batched && merge(wire, WAY_INLINE, origin, 0, size_bytes, target))
-		; /* part of the request before it */
-	else if (reserve(wire))
-		put_inline(wire, origin, size_bytes, target);
-	else
-		rc = lost_connection();
+	if (!wire->batched || !merge(wire, WAY_INLINE, origin, 0, size_bytes, target))
+		rc = put_locked(wire, WAY_INLINE, origin, 0, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
