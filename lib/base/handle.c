@@ -84,6 +84,7 @@ void handle_release(enum handle_kind kind, void *object)
 
 	pthread_mutex_lock(&lock);
 	h->magic = 0;
+	h->serial = 0;
 	*h->link = h->next;
 	if (h->next)
 		h->next->link = h->link;

@@ -24,7 +24,7 @@ struct handle {
 	const struct handle *self; /* this struct; the next free one after release */
 	struct handle *next;       /* while alive: in the list of all that are, under handle.c's lock */
 	struct handle **link;      /* while alive: what points to it in that list */
-	uint64_t serial;           /* no two objects of the process have the same, also where they use the same memory */
+	uint64_t serial; /* no two objects of the process have the same, also in the same memory; 0 once released */
 };
 
 /*

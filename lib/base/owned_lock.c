@@ -22,7 +22,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
-_Thread_local char owned_lock_thread;
+_Thread_local struct owned_lock_thread owned_lock_thread;
 static _Thread_local bool never_owns;
 
 static long membarrier(int command)
@@ -30,8 +30,14 @@ static long membarrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0);
 }
 
-static void try_barrier(void)
+static void forget_entered(void)
 {
+	owned_lock_thread.entered = NULL;
+}
+
+static void prepare(void)
+{
+	pthread_atfork(NULL, NULL, forget_entered);
 	barrier_works = !TOOL_KNOWS_MUTEXES_ONLY && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
 	                membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
@@ -43,13 +49,14 @@ void owned_lock_never_own(void)
 
 void owned_lock_init(struct owned_lock *lock)
 {
-	pthread_once(&once, try_barrier);
+	pthread_once(&once, prepare);
 	*lock = (struct owned_lock){ .wanted = !barrier_works };
 	pthread_mutex_init(&lock->mutex, NULL);
 }
 
 void owned_lock_destroy(struct owned_lock *lock)
 {
+	__atomic_store_n(&lock->owner, NULL, __ATOMIC_RELAXED); /* nobody takes it as its owner any more */
 	pthread_mutex_destroy(&lock->mutex);
 }
 

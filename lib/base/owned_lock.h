@@ -36,17 +36,26 @@
 #include <stdint.h>
 
 struct owned_lock {
-	uint32_t busy;     /* the owner is inside; written by the owner only */
-	uint32_t wanted;   /* the owner has to take the mutex; written under the mutex */
-	const char *owner; /* written once, under the mutex, by the thread itself; no other's comparison can succeed */
-	bool owned;        /* there is an owner */
-	bool by_mutex;     /* whoever is inside holds the mutex; written by him */
-	uint32_t foreign;  /* times that another thread came; under the mutex */
+	uint32_t busy;   /* the owner is inside; written by the owner only */
+	uint32_t wanted; /* the owner has to take the mutex; written under the mutex */
+	/* Written once, under the mutex, by the thread itself; no other's comparison can succeed. NULL once destroyed. */
+	const struct owned_lock_thread *owner;
+	bool owned;       /* there is an owner */
+	bool by_mutex;    /* whoever is inside holds the mutex; written by him */
+	uint32_t foreign; /* times that another thread came; under the mutex */
 	pthread_mutex_t mutex;
 };
 
 /* Its address is the calling thread's name. */
-extern _Thread_local char owned_lock_thread __attribute__((tls_model("initial-exec")));
+struct owned_lock_thread {
+	/*
+	 * What the lock's user has found to be a living object with a lock in it, last; NULL in a forked child. As long as
+	 * the thread owns that lock the object lives, and need not be looked at again.
+	 */
+	const void *entered;
+};
+
+extern _Thread_local struct owned_lock_thread owned_lock_thread __attribute__((tls_model("initial-exec")));
 
 /* The calling thread never owns a lock. */
 void owned_lock_never_own(void);

@@ -55,7 +55,7 @@ static int start_check(struct oriel_win *win, const struct oriel_group *group, i
 	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_start");
 }
 
-static void start_links(struct oriel_win *win, bool nocheck)
+static inline void start_links(struct oriel_win *win, bool nocheck)
 {
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		struct link *link = win->access.links[i];
@@ -66,12 +66,13 @@ static void start_links(struct oriel_win *win, bool nocheck)
 		else
 			link->posted_expected++;
 	}
-	win->sync |= win->access.count > 0 ? SYNC_ACCESS : SYNC_ACCESS_NOBODY;
 	if (win->access.count > 0)
-		win->sync &= ~(unsigned)SYNC_FENCE;
+		epoch_begun(win, CALL_START, SYNC_ACCESS);
+	else
+		win->sync |= SYNC_ACCESS_NOBODY;
 }
 
-int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
+static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *group, int assertions)
 {
 	int rc = win_enter(win, "oriel_win_start");
 
@@ -84,6 +85,28 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 		start_links(win, assertions & ORIEL_MODE_NOCHECK);
 	win_leave(win);
 	return rc;
+}
+
+/*
+ * The short way, for the group of the epoch before: no call, and nothing that is not needed. False: something is
+ * not plain, and start finds out.
+ */
+static inline bool start_at_once(struct oriel_win *win, const struct oriel_group *group, int assertions)
+{
+	bool plain;
+
+	if (assertions || !win_enter_at_once(win))
+		return false;
+	plain = epoch_is_for(&win->access, group) && epoch_allows_for_somebody(win, CALL_START);
+	if (plain)
+		start_links(win, false);
+	win_leave_at_once(win);
+	return plain;
+}
+
+int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
+{
+	return start_at_once(win, group, assertions) ? 0 : start(win, group, assertions);
 }
 
 /* Closing. The caller holds the lock. */
@@ -109,21 +132,21 @@ static bool data_before_flag_done(struct link *link)
 
 static int send_completed(struct link *link)
 {
-	struct remote words = link_remote_flags(link);
-	struct wire *wire = &link->peer->wire;
+	const size_t word_bytes = offsetof(struct flag_pair, completed);
+	struct remote word = link_remote_flags(link);
 	uint64_t sent = link->completed_sent;
 	int rc;
 
-	words.addr += offsetof(struct flag_pair, completed);
+	word.addr += word_bytes;
 	/*
 	 * Behind stores a store, behind requests a request; records are requests too. Both pair with the
 	 * flag_load in exposure_step at the target. To this rank itself all are stores, also to regions of a
 	 * dynamic window: it has no wire.
 	 */
 	if (link->peer->reach.self || (link_mapped(link) && !link_records(link)))
-		rc = reach_flag(&link->peer->reach, sent, sent + 1, words, &link->last_number);
+		rc = link_write_flag(link, word_bytes, sent, sent + 1, &link->last_number);
 	else
-		rc = wire_flag(wire, sent, sent + 1, words, link->marks & LINK_WAITING, &link->last_number);
+		rc = wire_flag(&link->peer->wire, sent, sent + 1, word, link->marks & LINK_WAITING, &link->last_number);
 	if (rc)
 		return rc;
 	link->completed_sent++;
@@ -286,7 +309,7 @@ static int complete_rest(struct closing *closing)
 	return rc;
 }
 
-int oriel_win_complete(oriel_win *win)
+static __attribute__((noinline)) int complete(oriel_win *win)
 {
 	struct closing closing = { .win = win };
 	int rc = win_enter_pushing(win, "oriel_win_complete", false);
@@ -309,4 +332,51 @@ int oriel_win_complete(oriel_win *win)
 	if (closing.code == ORIEL_ERR_PEER)
 		return err_in(win_peer_error(win, closing.rank), "oriel_win_complete");
 	return closing.code ? closing.code : win_tell_sticky(win, "oriel_win_complete");
+}
+
+/*
+ * The short way: all that was put or got are loads and stores, every post is here, and the flag is a store. One
+ * comparison of the marks says that nothing else was issued.
+ */
+
+#define OTHER_MARKS ((LINK_LASTING | ACCESS_MARKS) & ~(LINK_ACCESS | LINK_GRANTED))
+
+static inline bool close_by_store(const struct oriel_win *win, struct link *link)
+{
+	struct flag_pair *there;
+
+	if ((link->marks & OTHER_MARKS) || !link_mapped(link) || !link_post_seen(win, link) ||
+	    state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
+		return false;
+	there = link_flags_there(link);
+	if (!there)
+		return false;
+	flag_store(&there->completed, ++link->completed_sent); /* pairs as in send_completed */
+	link->marks &= (uint16_t)~ACCESS_MARKS;
+	return true;
+}
+
+/* The first `closed` links are closed, the others want more than a store: they are as close_links leaves them. */
+static __attribute__((noinline)) int complete_others(oriel_win *win, uint32_t closed)
+{
+	for (uint32_t i = 0; i < closed; i++)
+		win->access.links[i]->marks |= LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_CLOSED;
+	win_leave_at_once(win);
+	return complete(win);
+}
+
+int oriel_win_complete(oriel_win *win)
+{
+	uint32_t i = 0, count;
+
+	if (!win_enter_at_once(win))
+		return complete(win);
+	count = epoch_allows(win, CALL_COMPLETE) && win->epoch_mrs.count == 0 ? win->access.count : 0;
+	do {
+		if (i == count || !close_by_store(win, win->access.links[i]))
+			return complete_others(win, i);
+	} while (++i < count);
+	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
+	win_leave_at_once(win);
+	return 0;
 }

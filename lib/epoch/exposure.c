@@ -72,14 +72,15 @@ static int post_links(struct oriel_win *win, bool nocheck)
 		if (link_post(win, link) == ORIEL_ERR_MEMORY)
 			rc = ORIEL_ERR_MEMORY;
 	}
-	win->sync |= win->exposure.count > 0 ? SYNC_EXPOSURE : SYNC_EXPOSURE_NOBODY;
 	if (win->exposure.count > 0)
-		win->sync &= ~(unsigned)SYNC_FENCE;
+		epoch_begun(win, CALL_POST, SYNC_EXPOSURE);
+	else
+		win->sync |= SYNC_EXPOSURE_NOBODY;
 	win->probe_ns = 0;
 	return rc;
 }
 
-int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *group, int assertions)
 {
 	int rc = win_enter(win, "oriel_win_post");
 
@@ -94,6 +95,80 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 		rc = post_links(win, assertions & ORIEL_MODE_NOCHECK);
 	win_leave(win);
 	return rc;
+}
+
+/*
+ * The short way, for the group of the epoch before: the words of all are reached by stores, and nobody is still
+ * inside an epoch. False: nothing has happened, and post finds out.
+ */
+
+/* Where the post of an origin goes, or NULL. */
+static inline struct flag_pair *post_goes_to(const struct oriel_win *win, const struct link *link)
+{
+	if (link_state(link) != LINK_READY || state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
+		return NULL;
+	if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
+		return NULL;
+	return link_flags_there(link);
+}
+
+static inline void post_by_store(struct link *link, struct flag_pair *there)
+{
+	link->completed_expected++;
+	flag_store(&there->posted, ++link->posted_sent); /* pairs as in link_send_posted */
+}
+
+static inline bool may_post_at_once(const struct oriel_win *win, const struct oriel_group *group)
+{
+	return epoch_is_for(&win->exposure, group) && epoch_allows_for_somebody(win, CALL_POST);
+}
+
+static inline void exposure_begun(struct oriel_win *win)
+{
+	epoch_begun(win, CALL_POST, SYNC_EXPOSURE);
+	win->exposure.next = 0;
+	win->probe_ns = 0;
+}
+
+/* The words of all, before the first is written. */
+static bool post_to_all(struct oriel_win *win)
+{
+	const struct epoch *exposure = &win->exposure;
+
+	for (uint32_t i = 0; i < exposure->count; i++) {
+		if (!post_goes_to(win, exposure->links[i]))
+			return false;
+	}
+	for (uint32_t i = 0; i < exposure->count; i++)
+		post_by_store(exposure->links[i], link_flags_there(exposure->links[i]));
+	exposure_begun(win);
+	return true;
+}
+
+/* The caller has entered at once. */
+static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel_group *group)
+{
+	bool posted = may_post_at_once(win, group) && post_to_all(win);
+
+	win_leave_at_once(win);
+	return posted ? 0 : post(win, group, 0);
+}
+
+int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+{
+	struct flag_pair *there;
+
+	if (assertions || !win_enter_at_once(win))
+		return post(win, group, assertions);
+	if (win->exposure.count != 1 || !may_post_at_once(win, group))
+		return post_to_several(win, group);
+	there = post_goes_to(win, win->exposure.links[0]);
+	if (!there)
+		return post_to_several(win, group);
+	post_by_store(win->exposure.links[0], there);
+	exposure_begun(win);
+	win_leave_at_once(win);
+	return 0;
 }
 
 /* Take the right to close the epoch. The caller holds the lock. */
@@ -181,7 +256,7 @@ static void exposure_end(struct oriel_win *win, bool over)
 	win->sync &= ~(unsigned)(over ? SYNC_EXPOSURE_ALL : SYNC_WAITING);
 }
 
-int oriel_win_wait(oriel_win *win)
+static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
 {
 	int rc = win_enter_closing(win, "oriel_win_wait");
 
@@ -200,6 +275,39 @@ int oriel_win_wait(oriel_win *win)
 	exposure_end(win, !wait_can_repeat(rc));
 	win_leave(win);
 	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
+}
+
+/* The short way: all origins have completed, and none has ever sent a record. */
+
+static inline bool have_all_completed(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->exposure.count; i++) {
+		const struct link *link = win->exposure.links[i];
+
+		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
+			return false; /* pairs with send_completed at the origin */
+		if (__atomic_load_n(&link->peer->record_in, __ATOMIC_ACQUIRE))
+			return false; /* pairs with record_in_open, as in records_applied */
+	}
+	return true;
+}
+
+static inline bool wait_at_once(struct oriel_win *win)
+{
+	bool done;
+
+	if (!win_enter_at_once(win))
+		return false;
+	done = epoch_allows(win, CALL_WAIT) && have_all_completed(win);
+	if (done)
+		exposure_end(win, true);
+	win_leave_at_once(win);
+	return done;
+}
+
+int oriel_win_wait(oriel_win *win)
+{
+	return wait_at_once(win) ? 0 : wait_for_origins(win);
 }
 
 /*

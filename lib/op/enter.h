@@ -61,11 +61,17 @@ static inline void win_leave(struct oriel_win *win)
 
 /*
  * The short way in, for calls that may be done before anything else is called: nothing is to be told
- * or sent, and nobody else wants the lock. False: win_enter is needed; nothing has happened.
+ * or sent, and nobody else wants the lock. False: win_enter is needed; nothing has happened. A window that this
+ * thread has entered before is alive as long as the thread owns its lock, which ends with it.
  */
 static inline bool win_enter_at_once(struct oriel_win *win)
 {
-	if (!handle_valid(HANDLE_WIN, win) || !owned_lock_take_as_owner(&win->lock))
+	if (__builtin_expect(win != owned_lock_thread.entered, 0)) {
+		if (!handle_valid(HANDLE_WIN, win))
+			return false;
+		owned_lock_thread.entered = win;
+	}
+	if (!owned_lock_take_as_owner(&win->lock))
 		return false;
 	if (win->held.links == 0 && !win_has_news(win))
 		return true;

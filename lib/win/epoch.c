@@ -53,6 +53,8 @@ int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *n
 	return err_set(ORIEL_ERR_SYNC, "%s: window %p: %s", name, (const void *)win, epoch_why_not(win, call));
 }
 
+const struct oriel_group no_group;
+
 static int add_links(struct oriel_win *win, struct link **links, const struct oriel_group *group, const char *call)
 {
 	for (int i = 0; i < group->size; i++) {
@@ -90,6 +92,7 @@ static int epoch_prepare(struct oriel_win *win, struct epoch *epoch, const struc
 	int rc;
 
 	epoch->prepared = false;
+	epoch->group = &no_group;
 	if (!reserve_links(epoch, (uint32_t)group->size))
 		return err_set(ORIEL_ERR_MEMORY, "%s: window %p: out of memory for %d ranks", call, (void *)win, group->size);
 	rc = add_links(win, epoch->links, group, call);
@@ -110,6 +113,8 @@ int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_gr
 		if (rc)
 			return rc;
 	}
+	epoch->group = group->size > 0 ? group : &no_group;
+	epoch->group_serial = group->handle.serial;
 	epoch->count = (uint32_t)group->size;
 	epoch->next = 0;
 	return 0;

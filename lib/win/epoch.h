@@ -105,6 +105,9 @@ const char *epoch_why_not(const struct oriel_win *win, enum sync_call call);
 /* The error for that; name is the call's. ERRORS: ORIEL_ERR_SYNC. */
 int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name);
 
+/* Of an epoch that was last opened for nobody, or not at all. */
+extern const struct oriel_group no_group;
+
 /*
  * Make the links of an epoch to the members of group, ask for their descriptions. On an error the
  * epoch is as before. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_MEMORY.

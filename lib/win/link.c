@@ -218,14 +218,30 @@ int link_let_go(struct link *link)
 	return link_applied(link) ? ORIEL_ERR_PEER : 0;
 }
 
+/* From now on the short ways of epochs find the words, if stores reach them. */
+static void remember_flags(struct link *link)
+{
+	void *there = reach_word(&link->peer->reach, link_remote_flags(link));
+
+	__atomic_store_n(&link->flags_there, there, __ATOMIC_RELEASE); /* pairs with link_flags_there */
+}
+
+int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint64_t value, uint64_t *number)
+{
+	struct remote word = link_remote_flags(link);
+
+	if (!link_flags_there(link))
+		remember_flags(link);
+	word.addr += word_bytes;
+	return reach_flag(&link->peer->reach, before, value, word, number);
+}
+
 int link_send_posted(struct link *link)
 {
-	struct remote words = link_remote_flags(link);
 	uint64_t unused;
 
-	words.addr += offsetof(struct flag_pair, posted);
 	/* Pairs with the flag_load in link_grant at the origin. */
-	return reach_flag(&link->peer->reach, link->posted_sent - 1, link->posted_sent, words, &unused);
+	return link_write_flag(link, offsetof(struct flag_pair, posted), link->posted_sent - 1, link->posted_sent, &unused);
 }
 
 /*

@@ -92,10 +92,11 @@ struct link {
 	uint64_t posted_expected; /* as origin: value of the posted word that the open, or last, access epoch waits for */
 	uint64_t completed_sent;  /* as origin: value last written to its completed word */
 	uint64_t posted_sent;     /* as target: value last written to its posted word */
-	uint64_t completed_expected; /* as target: value of the completed word that the open, or last, epoch waits for */
-	uint64_t last_number;        /* last work request of this window on the peer's wire */
-	struct link_rest *rest;      /* link_rest() */
-	int rank;                    /* in the window's group */
+	uint64_t completed_expected;   /* as target: value of the completed word that the open, or last, epoch waits for */
+	uint64_t last_number;          /* last work request of this window on the peer's wire */
+	struct flag_pair *flags_there; /* link_flags_there() */
+	struct link_rest *rest;        /* link_rest() */
+	int rank;                      /* in the window's group */
 	uint32_t disp_unit_bytes;
 	uint32_t rkey;
 	uint32_t held; /* first held-back operation, as index + 1; 0: none */
@@ -112,7 +113,7 @@ struct link {
 	bool post_queued : 1; /* a post flag to send once the link is ready; guarded by peer->lock */
 };
 
-static_assert(sizeof(struct link) <= 96, "one more window costs little for each neighbour (W8)");
+static_assert(sizeof(struct link) <= 104, "one more window costs little for each neighbour (W8)");
 static_assert(STRIPES - 1 <= LINK_SHIFT_MASK, "a number of pages fits link->stripe_shift");
 static_assert(WINDOWS_MAX <= UINT16_MAX + 1, "a slot fits link->slot");
 
@@ -231,6 +232,21 @@ static inline struct remote link_remote_flags(const struct link *link)
 
 	return (struct remote){ ref->addr + offset * sizeof(struct flag_pair), ref->rkey };
 }
+
+/*
+ * The same as they are here, once link_write_flag has reached them by a store; NULL: not yet, or not at all. A store
+ * into the memory of a process that has died is not noticed.
+ */
+static inline struct flag_pair *link_flags_there(const struct link *link)
+{
+	return __atomic_load_n(&link->flags_there, __ATOMIC_ACQUIRE); /* pairs with remember_flags */
+}
+
+/*
+ * Write one of these words, `word_bytes` into the pair, where it need not stay behind work requests: by a store if
+ * that reaches it, else as wire_flag does, which `before`, `number` and the errors are for. LINK_READY.
+ */
+int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint64_t value, uint64_t *number);
 
 /*
  * The link to member `rank` of the window's group, made if need be. The caller holds win->lock.

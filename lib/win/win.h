@@ -43,6 +43,8 @@ struct epoch {
 	uint32_t capacity;
 	bool prepared; /* links are those of the group with this key */
 	uint8_t key[GROUP_KEY_BYTES];
+	const struct oriel_group *group; /* that group as the program last named it, if it still has this serial; or none */
+	uint64_t group_serial;
 	uint32_t next; /* exposure: origins before this one have completed */
 	struct link **links;
 };
@@ -121,6 +123,8 @@ struct oriel_win {
 	struct oriel_group *group;
 	uint8_t id[WINDOW_ID_BYTES];
 	uint32_t slot;
+	uint32_t flags_segment; /* of each peer's flag words at our side, and where the slot's are in it (peer_flags) */
+	uint32_t flags_bytes;
 	struct piece control; /* the slot's control block */
 	struct window_memory memory;
 	struct shared_memory shared; /* that memory is a part of */
@@ -165,7 +169,7 @@ int win_world_rank(const struct oriel_win *win, int rank);
 /* Our flag words for a link, which the member writes. */
 static inline struct flag_pair *link_flags(const struct oriel_win *win, const struct link *link)
 {
-	return peer_flags(link->peer, win->slot);
+	return (struct flag_pair *)(void *)((uint8_t *)link->peer->flags[win->flags_segment] + win->flags_bytes);
 }
 
 /* Whether the target's post of this access epoch is there. */
@@ -179,6 +183,15 @@ static inline bool link_post_seen(const struct oriel_win *win, struct link *link
 		return false; /* the flag_load pairs with link_send_posted at the target */
 	link->marks |= LINK_GRANTED;
 	return true;
+}
+
+/*
+ * Whether the epoch was last opened for this very group, which has members and is alive: a freed one has another
+ * serial. Its links are there. Serials begin with 1, so before the first such epoch it is for no group, and not for NULL.
+ */
+static inline bool epoch_is_for(const struct epoch *epoch, const struct oriel_group *group)
+{
+	return group == epoch->group && group->handle.serial == epoch->group_serial;
 }
 
 /* Under which id members mail that they have left a fence in error. */
@@ -211,6 +224,18 @@ static inline bool epoch_allows(struct oriel_win *win, enum sync_call call)
 {
 	win->sync &= ~legality[call].ends;
 	return !(win->sync & legality[call].forbids) && (!legality[call].needs || win->sync & legality[call].needs);
+}
+
+/* Whether start or post for somebody is legal now. */
+static inline bool epoch_allows_for_somebody(const struct oriel_win *win, enum sync_call call)
+{
+	return !(win->sync & ~legality[call].ends & (legality[call].forbids | legality[CALL_FOR_SOMEBODY].forbids));
+}
+
+/* Such an epoch is open now; any fence epoch has ended. */
+static inline void epoch_begun(struct oriel_win *win, enum sync_call call, enum sync_bit open)
+{
+	win->sync = (win->sync | open) & ~(legality[call].ends | SYNC_FENCE);
 }
 
 /* The same for the public call `name`. ERRORS: ORIEL_ERR_SYNC. */

@@ -76,6 +76,7 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 	win->fence.barrier.rounds = log2_up((uint64_t)group->size);
 	win->deaths = &group->job->deaths.count;
 	win->refusals.news = &win->deaths_seen;
+	win->access.group = win->exposure.group = &no_group;
 	owned_lock_init(&win->lock);
 	far_watch_init(&win->far_watch);
 	return win;
@@ -289,6 +290,8 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 	int rc = directory_take(win->job, &win->slot, &win->control);
 
 	*slot_taken = rc == 0;
+	win->flags_segment = table_segment(win->slot, &win->flags_bytes);
+	win->flags_bytes *= (uint32_t)sizeof(struct flag_pair);
 	if (rc == 0)
 		count_window(win->job, 1);
 	if (rc == 0)

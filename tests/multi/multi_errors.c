@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LARGE ((int)1 << 20)
@@ -255,6 +256,81 @@ static void window_handles(struct multi *m)
 	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_free(NULL));
 	window_is_as_before(m, &w);
 	multi_window_close(m, &w);
+}
+
+/* Two epochs each way with the other rank: the second of each goes the shortest way, which remembers what it has checked. */
+static void use_twice(struct multi *m, oriel_win *win, oriel_group *other)
+{
+	const uint64_t zero = 0;
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(m, oriel_win_post(win, other, 0));
+		CHECK_OK(m, oriel_win_start(win, other, 0));
+		CHECK_OK(m, oriel_put(win, &zero, sizeof(zero), 1 - m->rank, 0));
+		CHECK_OK(m, oriel_win_complete(win));
+		CHECK_OK(m, oriel_win_wait(win));
+		multi_sync(m); /* so that no call of the next epoch has to wait */
+	}
+}
+
+/* What was right the moment before has been freed: the window, and the group of its epochs. */
+static void freed_after_use(struct multi *m)
+{
+	oriel_group *other = multi_group_one(m, 1 - m->rank), *freed_group = other;
+	oriel_win *win, *freed_win;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate(64, 1, NULL, m->group, &base, &win));
+	memset(base, 0, 64);
+	use_twice(m, win, other);
+	multi_group_drop(m, other);
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_post(win, freed_group, 0));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_start(win, freed_group, 0));
+	other = multi_group_one(m, 1 - m->rank);
+	use_twice(m, win, other);
+	freed_win = win;
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_post(freed_win, other, 0)); /* as the last calls were */
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_start(freed_win, other, 0));
+	all_window_calls(m, freed_win);
+	multi_group_drop(m, other);
+}
+
+/* In the middle of an epoch, with the calls that the parent goes on with. */
+static int use_as_child(const struct multi *m, oriel_win *win, oriel_group *other)
+{
+	const uint64_t stray = 77;
+
+	return oriel_put(win, &stray, sizeof(stray), 1 - m->rank, 0) != ORIEL_ERR_HANDLE ||
+	       oriel_win_complete(win) != ORIEL_ERR_HANDLE || oriel_win_wait(win) != ORIEL_ERR_HANDLE ||
+	       oriel_win_post(win, other, 0) != ORIEL_ERR_HANDLE || oriel_win_start(win, other, 0) != ORIEL_ERR_HANDLE;
+}
+
+/* In a child made by fork all handles are invalid, also those that the parent was using. */
+static void inherited_in_use(struct multi *m)
+{
+	oriel_group *other = multi_group_one(m, 1 - m->rank);
+	uint64_t *base;
+	oriel_win *win;
+	int status = -1;
+	pid_t child;
+
+	CHECK_OK(m, oriel_win_allocate(64, 1, NULL, m->group, (void **)&base, &win));
+	memset(base, 0, 64);
+	use_twice(m, win, other);
+	CHECK_OK(m, oriel_win_post(win, other, 0));
+	CHECK_OK(m, oriel_win_start(win, other, 0));
+	multi_sync(m);
+	child = fork();
+	if (child == 0)
+		_exit(use_as_child(m, win, other));
+	CHECK(m, waitpid(child, &status, 0) == child && status == 0);
+	CHECK_OK(m, oriel_win_complete(win));
+	CHECK_OK(m, oriel_win_wait(win));
+	CHECK(m, *base == 0);
+	use_twice(m, win, other);
+	CHECK_OK(m, oriel_win_free(&win));
+	multi_group_drop(m, other);
 }
 
 /* E2: assertions that do not exist, and those of other calls. */
@@ -507,6 +583,8 @@ static const struct multi_case cases[] = {
 	{ "E2_groups", 2, groups },
 	{ "E2_window_creation", 2, window_creation },
 	{ "E2_window_handles", 2, window_handles },
+	{ "E2_freed_after_use", 2, freed_after_use },
+	{ "E2_inherited_in_use", 2, inherited_in_use },
 	{ "E2_assertion_bits", 2, assertion_bits },
 	{ "E2_epoch_arguments", 2, epoch_arguments },
 	{ "E2_data_arguments", 2, data_arguments },

@@ -18,7 +18,7 @@
 
 #include "job/job.h"
 
-#define NEIGHBOUR_BYTES 128 /* an extra window costs at most so much per neighbour */
+#define NEIGHBOUR_BYTES 160 /* an extra window costs at most so much per neighbour */
 #define WINDOW_BYTES 4096   /* and so much besides */
 #define PEER_BYTES 262144   /* a peer, with area, copy ring and flag words of the first windows */
 #define JOB_BYTES 262144    /* a job without peers and windows */
@@ -128,8 +128,9 @@ static void cost_of_an_extra_window(struct multi *m)
 	after = usage_of(m);
 	heap = heap_bytes() - heap;
 	CHECK(m, after.windows - before.windows == EXTRA - 1 && after.links - before.links == (EXTRA - 1) * neighbours);
-	/* A link and its two flag words: the part that comes once more for every neighbour. */
-	CHECK(m, (after.link_bytes - before.link_bytes) / (after.links - before.links) + 16 <= NEIGHBOUR_BYTES);
+	/* A link and its flag words: the part that comes once more for every neighbour. */
+	CHECK(m, (after.link_bytes - before.link_bytes) / (after.links - before.links) + sizeof(struct flag_pair) <=
+	             NEIGHBOUR_BYTES);
 	if (!CHECK(m, total(&after) - total(&before) <= (EXTRA - 1) * most))
 		fprintf(stderr, "# %zu bytes a window by oriel_usage\n", (total(&after) - total(&before)) / (EXTRA - 1));
 	if (!CHECK(m, heap <= (EXTRA - 1) * most))

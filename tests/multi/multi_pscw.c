@@ -1040,6 +1040,88 @@ static void nostore_and_noput(struct multi *m)
 	multi_group_drop(m, other);
 }
 
+/*
+ * Epochs on memory that is mapped, between ranks that know each other, go the shortest way where nothing is awaited. Here
+ * something is, or one of several has to be.
+ */
+
+/* Each rank's post or complete of one round, as words: a rank raises its own to the round's number. */
+enum { BEFORE_COMPLETE = 40, COMPLETED = 44, ROUNDS_KNOWN = 3, ROUNDS_LATE = 20 };
+
+/* Rank 0 accesses the others, who post one after the other; each late one only when rank 0 is closing the epoch. */
+static void access_late(struct multi *m, oriel_win *win, oriel_group *others, uint64_t round)
+{
+	CHECK_OK(m, oriel_win_start(win, others, 0));
+	multi_raise(m, BEFORE_COMPLETE, round);
+	CHECK_OK(m, oriel_win_complete(win));
+	multi_raise(m, COMPLETED, round);
+	for (int to = 1; to < m->size; to++)
+		multi_await(m, COMPLETED + to, round);
+}
+
+static void expose_late(struct multi *m, oriel_win *win, oriel_group *zero, int late, uint64_t round)
+{
+	if (m->rank == late) {
+		multi_await(m, BEFORE_COMPLETE, round);
+		for (int to = 1; to < m->size; to++) {
+			if (to != late)
+				multi_await(m, COMPLETED + to, round); /* they do not wait for this one's post */
+		}
+		CHECK(m, multi_word(m, COMPLETED) < round);
+	}
+	CHECK_OK(m, oriel_win_post(win, zero, 0));
+	CHECK_OK(m, oriel_win_wait(win));
+	multi_raise(m, COMPLETED + m->rank, round);
+}
+
+/* P2, P4: complete waits for each post, and those who have posted need not wait for the others' posts. */
+static void late_post_among_known(struct multi *m)
+{
+	oriel_group *zero = multi_group_one(m, 0), *others = multi_group_mask(m, 6);
+	oriel_win *win;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate(64, 1, NULL, m->group, &base, &win));
+	for (uint64_t round = 1; round <= ROUNDS_KNOWN + ROUNDS_LATE; round++) {
+		int late = round <= ROUNDS_KNOWN ? 0 : 1 + (int)(round % 2);
+
+		if (m->rank == 0)
+			access_late(m, win, others, round);
+		else
+			expose_late(m, win, zero, late, round);
+	}
+	CHECK_OK(m, oriel_win_free(&win));
+	multi_group_drop(m, zero);
+	multi_group_drop(m, others);
+}
+
+/* Groups of one and of several in turn, in both roles, without a pause: each value comes with its own epoch. */
+static void groups_in_turn(struct multi *m)
+{
+	oriel_group *next = multi_group_one(m, (m->rank + 1) % 3), *before = multi_group_one(m, (m->rank + 2) % 3);
+	oriel_group *both = multi_group_mask(m, 7u & ~(1u << m->rank));
+	uint64_t *base;
+	oriel_win *win;
+
+	CHECK_OK(m, oriel_win_allocate(64, 1, NULL, m->group, (void **)&base, &win));
+	for (uint64_t round = 1; round <= 600; round++) {
+		bool one = round / 3 % 2;
+
+		CHECK_OK(m, oriel_win_post(win, one ? before : both, 0));
+		CHECK_OK(m, oriel_win_start(win, one ? next : both, 0));
+		CHECK_OK(m, oriel_put(win, &round, sizeof(round), (m->rank + 1) % 3, 8 * (size_t)m->rank));
+		if (!one && round % 2)
+			CHECK_OK(m, oriel_put(win, &round, sizeof(round), (m->rank + 2) % 3, 8 * (size_t)m->rank));
+		CHECK_OK(m, oriel_win_complete(win));
+		CHECK_OK(m, oriel_win_wait(win));
+		CHECK(m, base[(m->rank + 2) % 3] == round);
+	}
+	CHECK_OK(m, oriel_win_free(&win));
+	multi_group_drop(m, next);
+	multi_group_drop(m, before);
+	multi_group_drop(m, both);
+}
+
 static const struct multi_case cases[] = {
 	/* First, while the ranks do not know each other. */
 	{ "P14_nocheck_waits_for_the_description", 2, nocheck_waits_for_the_description },
@@ -1047,6 +1129,8 @@ static const struct multi_case cases[] = {
 	{ "P1_start_and_post_name_their_ranks", 3, start_and_post_name_their_ranks },
 	{ "P2_post_names_its_poster", 3, post_names_its_poster },
 	{ "P2_matching_in_order_per_pair", 4, matching_in_order_per_pair },
+	{ "P2_P4_late_post_among_known", 3, late_post_among_known },
+	{ "P2_groups_in_turn", 3, groups_in_turn },
 	{ "P3_nothing_before_the_post", 2, nothing_before_the_post },
 	{ "P4_start_does_not_block", 2, start_does_not_block },
 	{ "P4_held_back_goes_out_at_the_next_call", 2, held_back_goes_out_at_the_next_call },
