@@ -10,6 +10,8 @@
 #include "op/issue.h"
 #include "win/win.h"
 
+#define WIN_LOOKS 100 /* at what is awaited, as many as a card takes for a small operation, before a wait is set up */
+
 /* A look for deaths that no call has told (P5), under the lock. ERRORS: ORIEL_ERR_PEER. */
 int win_find_sticky(struct oriel_win *win, const char *call);
 

@@ -14,8 +14,6 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-#define LOOKS 100 /* at a completion queue, as many as a card takes for a small operation, before it is waited for */
-
 /* One step of one link: whether its operations are complete. An error is the peer's. */
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
@@ -36,12 +34,6 @@ struct flushing {
 	int code;
 	int failed; /* rank of the first link that failed */
 };
-
-/* Whether the open epoch has to do with the link at all. */
-static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
-{
-	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
-}
 
 static bool flush_concerns(const struct flushing *f, const struct link *link)
 {
@@ -129,26 +121,6 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 	return op_link(win, rank, &link, call);
 }
 
-/* Whether nothing is under way, held back or to come for the target, which lives. */
-static inline bool flush_idle(const struct oriel_win *win, struct link *link)
-{
-	if (!link || !is_in_epoch(win, link))
-		return true;
-	if ((link->marks & (LINK_GRANTED | LINK_TOUCHED)) != LINK_GRANTED || link->held || link_lost(link))
-		return false;
-	link->marks |= LINK_FLUSHED;
-	return true;
-}
-
-static bool flush_all_idle(const struct oriel_win *win)
-{
-	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (!flush_idle(win, win->links.table[i]))
-			return false;
-	}
-	return true;
-}
-
 /* Whether there is nothing to wait for: most flushes of a code that flushes often. */
 static inline bool flush_is_idle(const struct oriel_win *win, int rank)
 {
@@ -200,7 +172,7 @@ static int flush_look_at_all(struct oriel_win *win, bool local)
 /* The links, as far as a little while's looks find them complete. False: they are to be waited for. Holds the lock. */
 static bool flush_locked(struct oriel_win *win, int rank, bool local)
 {
-	const uint32_t looks = job_oversubscribed(win->job) ? 1 : LOOKS;
+	const uint32_t looks = job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
 	struct link *link = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
 	int state = UNDER_WAY;
 

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-struct oriel_win;
+#include "win/link.h"
+#include "win/win.h"
 
 /*
  * Wait until the operations issued so far to `rank`, or to all touched links, are complete at both
@@ -13,5 +14,32 @@ struct oriel_win;
  * ORIEL_ERR_TIMEOUT.
  */
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
+
+/* Whether the open epoch has to do with the link at all. */
+static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
+{
+	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
+}
+
+/* Whether nothing is under way, held back or to come for the target, which lives. The caller holds win->lock, as in the next. */
+static inline bool flush_idle(const struct oriel_win *win, struct link *link)
+{
+	if (!link || !is_in_epoch(win, link))
+		return true;
+	if ((link->marks & (LINK_GRANTED | LINK_TOUCHED)) != LINK_GRANTED || link->held || link_lost(link))
+		return false;
+	link->marks |= LINK_FLUSHED;
+	return true;
+}
+
+/* The same for all. */
+static inline bool flush_all_idle(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->links.capacity; i++) {
+		if (!flush_idle(win, win->links.table[i]))
+			return false;
+	}
+	return true;
+}
 
 #endif

@@ -90,6 +90,12 @@ static inline bool reach_shares(const struct reach *reach)
 bool reach_copy(struct reach *reach, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
                 size_t size_bytes, bool put);
 
+/* Whether reach_word is worth a try. */
+static inline bool reach_stores(const struct reach *reach)
+{
+	return reach->self || reach->lender.lend;
+}
+
 /* Where aligned words of the peer's in one slab are in this process, or NULL if they are not reached. */
 uint64_t *reach_word(struct reach *reach, struct remote word);
 

@@ -230,7 +230,7 @@ int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint6
 {
 	struct remote word = link_remote_flags(link);
 
-	if (!link_flags_there(link))
+	if (!link_flags_there(link) && reach_stores(&link->peer->reach))
 		remember_flags(link);
 	word.addr += word_bytes;
 	return reach_flag(&link->peer->reach, before, value, word, number);

@@ -53,6 +53,7 @@ struct epoch {
 struct fence_partner {
 	struct link *link;
 	struct remote words; /* its fence words; addr 0 until the link is ready */
+	uint64_t *there;     /* the same as they are here, once a fence has found that stores reach them */
 };
 
 struct fence {
