@@ -87,7 +87,7 @@ enum perf_pattern {
 	PATTERN_WIN_DYNAMIC,
 };
 
-enum { REPEATS = 16 }; /* in a turn, of what takes some nanoseconds */
+enum { REPEATS = 16 }; /* of what takes some nanoseconds, in a turn or a sample */
 
 enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH, SYNC_LOCK, SYNC_LOCK_ALL };
 enum perf_lock { LOCK_SHARED, LOCK_EXCLUSIVE };

@@ -4,8 +4,8 @@
  *
  * Every size is run WARM_UP turns unmeasured, so that connections are made and memory is touched,
  * and then measured. A sample is the time from one turn's end to the next one's, so nothing between
- * turns is lost; where turns follow barriers (isolated epochs, -c) it is the turn alone. No sample
- * is dropped.
+ * turns is lost; where turns follow barriers (isolated epochs, -c) it is the turn alone. Of tools whose turn
+ * takes few of the clock's ticks it is the mean of REPEATS turns. No sample is dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +52,7 @@ struct run {
 	double *samples; /* ticks; of the present size */
 	size_t sample_max;
 	size_t sample_count;
+	long turns;           /* in them */
 	long operations;      /* in them, to each neighbour */
 	struct counts counts; /* of this rank meanwhile */
 	struct steps steps;   /* --count: in the turn with the fewest */
@@ -247,12 +248,14 @@ static long next_operations(struct run *run, long depth)
 	return min_long(run->left, depth);
 }
 
-static void record(struct run *run, double ticks)
+/* A sample: so many turns, or one batch, took so long together. */
+static void record(struct run *run, double ticks, long turns)
 {
-	double per_tick = (double)run->t.operations / ticks;
+	double per_tick = (double)(run->t.operations * turns) / ticks;
 
-	run->samples[run->sample_count++] = ticks;
-	run->operations += run->t.operations;
+	run->samples[run->sample_count++] = ticks / (double)turns;
+	run->turns += turns;
+	run->operations += run->t.operations * turns;
 	if (per_tick > run->best_per_tick)
 		run->best_per_tick = per_tick;
 }
@@ -289,7 +292,7 @@ static int turn_apart(struct run *run, bool counted)
 	stay_outside(run);
 	end = ticks_now();
 	if (counted)
-		record(run, (double)(end - begin));
+		record(run, (double)(end - begin), 1);
 	if (!checked)
 		return 0;
 	return backend.barrier() || check(run);
@@ -308,19 +311,31 @@ static int turns_apart(struct run *run, long operations, long depth, bool counte
 	return 0;
 }
 
-static int turns_in_a_row(struct run *run, long operations, long depth, bool counted)
+static int turns_of_sample(struct run *run, long turns, long depth)
 {
-	uint64_t end, begin = ticks_now();
-
-	for (run->left = operations; run->left > 0; run->left -= run->t.operations) {
+	for (long i = 0; i < turns; i++, run->left -= run->t.operations) {
 		run->t.operations = next_operations(run, depth);
 		run->t.mark++;
 		if (run->turn(&run->t))
 			return 1;
 		stay_outside(run);
+	}
+	return 0;
+}
+
+/* With samples of several turns each of them is whole. */
+static int turns_in_a_row(struct run *run, long operations, long depth, bool counted)
+{
+	const long together = run->plan.together ? REPEATS : 1;
+	uint64_t end, begin = ticks_now();
+
+	run->left = operations;
+	while (run->left > 0) {
+		if (turns_of_sample(run, together, depth))
+			return 1;
 		end = ticks_now();
 		if (counted)
-			record(run, (double)(end - begin));
+			record(run, (double)(end - begin), together);
 		begin = end;
 		if (end > run->progress.next) {
 			progress_show(&run->progress, run->t.size_bytes, run->operations);
@@ -443,6 +458,7 @@ static int measure(struct run *run, size_t size_bytes, long depth)
 
 	set_size(run, size_bytes, depth);
 	run->sample_count = 0;
+	run->turns = 0;
 	run->operations = 0;
 	run->best_per_tick = 0;
 	memset((uint8_t *)(uintptr_t)run->t.window, stale, run->t.zone_bytes * (size_t)run->t.neighbours);
@@ -496,7 +512,7 @@ static void report_bandwidth(struct run *run, struct report_row *row)
 static void report_counts(const struct run *run, struct report_row *row)
 {
 	const struct requests *requests = &run->counts.requests;
-	double turns = (double)run->sample_count;
+	double turns = (double)run->turns;
 
 	row->yields_per_turn = (double)run->counts.yields / turns;
 	row->posted_per_turn = (double)requests->posted / turns;

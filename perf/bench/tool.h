@@ -26,8 +26,10 @@ enum tool_flow {
 /* What the tool makes of the options. */
 struct tool_plan {
 	enum perf_pattern pattern;
-	unsigned flow;  /* of enum tool_flow; 0: no bytes move, and -c is refused */
-	double factor;  /* a sample is multiplied by it: 0.5 where a turn goes there and back. */
+	unsigned flow; /* of enum tool_flow; 0: no bytes move, and -c is refused */
+	double factor; /* a sample is multiplied by it: 0.5 where a turn goes there and back. */
+	bool
+		together; /* a sample is the mean of REPEATS turns: they wait for nobody, and are as short as the clock's ticks */
 	bool isolated;  /* each turn follows a barrier that is not timed, and the hub comes late */
 	bool any_ranks; /* the job may have more ranks than hub and neighbours */
 	bool both_ways; /* bandwidth: the data of both directions count */

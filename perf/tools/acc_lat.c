@@ -4,8 +4,8 @@
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)
 {
-	(void)options;
 	*plan = (struct tool_plan){ .pattern = PATTERN_ACC, .flow = FLOW_ADD_TO_LAST, .factor = 1 };
+	plan->together = options->neighbours == 1;
 	return 0;
 }
 

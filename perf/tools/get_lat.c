@@ -4,10 +4,11 @@
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)
 {
-	*plan = (struct tool_plan){ .pattern = PATTERN_GET_LAT, .flow = FLOW_GET_BY_HUB, .factor = 1 };
+	*plan = (struct tool_plan){ .pattern = PATTERN_GET_LAT, .flow = FLOW_GET_BY_HUB, .factor = 1, .together = true };
 	if (options->sync == SYNC_PSCW || options->sync == SYNC_FENCE) {
 		plan->flow |= FLOW_GET_FROM_HUB;
 		plan->factor = 0.5;
+		plan->together = false;
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@ static int plan(const struct perf_options *options, struct tool_plan *plan)
 {
 	*plan =
 		(struct tool_plan){ .pattern = PATTERN_LOCK, .flow = FLOW_PUT_TO_LAST, .factor = 1.0 / options->neighbours };
+	plan->together = options->neighbours == 1;
 	return 0;
 }
 
