@@ -54,6 +54,7 @@ static void add_suites(void)
 	suite_directory();
 	suite_mem();
 	suite_memory_file();
+	suite_share_in_place();
 	suite_settings();
 	suite_public_struct();
 	suite_wait();

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* page_exchange.c - see page_exchange.h. */
+#include "base/page_exchange.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As in linux/userfaultfd.h since 5.11 and 5.19; older headers lack them. */
+#define OWN_FAULTS_ONLY 1
+#define FEATURES ((1u << 0) | (1u << 12)) /* faults tell that they are of protection; that of shared memory */
+
+/* A userfaultfd of all faults, or of those of this process's own instructions; -1 with errno. */
+static int open_catcher(void)
+{
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	return fd < 0 && errno == EPERM ? (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | OWN_FAULTS_ONLY) : fd;
+}
+
+static int get_catcher(int *fd)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = FEATURES };
+	int error;
+
+	*fd = open_catcher();
+	if (*fd < 0)
+		return errno;
+	if (ioctl(*fd, UFFDIO_API, &api) == 0)
+		return 0;
+	error = errno;
+	close(*fd);
+	return error;
+}
+
+int page_exchange_try(void)
+{
+	int fd, error = get_catcher(&fd);
+
+	if (error == 0)
+		close(fd);
+	return error;
+}
+
+/* Each page is there, if only as one of zeroes. */
+static void touch(const struct page_range *pages)
+{
+	const volatile char *at = (const volatile char *)pages->first;
+	size_t step = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < pages->size_bytes; i += step)
+		(void)at[i];
+}
+
+static int protect(int fd, const struct page_range *pages)
+{
+	struct uffdio_register watch = { .range = { pages->first, pages->size_bytes }, .mode = UFFDIO_REGISTER_MODE_WP };
+	struct uffdio_writeprotect stop = { .range = watch.range, .mode = UFFDIO_WRITEPROTECT_MODE_WP };
+
+	if (ioctl(fd, UFFDIO_REGISTER, &watch))
+		return errno;
+	touch(pages);
+	return ioctl(fd, UFFDIO_WRITEPROTECT, &stop) ? errno : 0;
+}
+
+/* What has been protected and is still there may be written again. */
+static void release(int fd, const struct page_range *pages)
+{
+	struct uffdio_writeprotect go = { .range = { pages->first, pages->size_bytes } };
+
+	ioctl(fd, UFFDIO_WRITEPROTECT, &go);
+}
+
+int page_exchange(const struct page_range *pages, void *fresh)
+{
+	int fd, error = get_catcher(&fd);
+
+	if (error)
+		return error;
+	error = protect(fd, pages);
+	if (error == 0) {
+		memcpy(fresh, (const void *)pages->first, pages->size_bytes);
+		if (mremap(fresh, pages->size_bytes, pages->size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)pages->first) ==
+		    MAP_FAILED)
+			error = errno;
+	}
+	if (error)
+		release(fd, pages);
+	close(fd); /* wakes all who wait */
+	return error;
+}

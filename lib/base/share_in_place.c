@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* share_in_place.c - see share_in_place.h. */
+#include "base/share_in_place.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/memory_file.h"
+#include "base/move_worth.h"
+#include "base/order.h"
+#include "base/own_pages.h"
+#include "base/page_exchange.h"
+#include "base/util.h"
+
+#define WHY_BYTES 256
+
+struct shared_piece {
+	struct page_range pages;
+	int fd;
+	uint32_t holders;
+	uint64_t since_ns; /* when it was moved, and what that took */
+	uint64_t cost_ns;
+	void *copy; /* for a child, during a fork; NULL: none */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and during a fork the pages */
+static struct shared_piece pieces[SHARED_PIECES_MAX];
+static uint64_t count; /* counter_load without the lock: 0 is what it is where nobody shares */
+
+static bool overlaps(const struct page_range *a, const struct page_range *b)
+{
+	return a->first < b->first + b->size_bytes && b->first < a->first + a->size_bytes;
+}
+
+static bool holds(const struct page_range *a, const struct page_range *b)
+{
+	return a->first <= b->first && b->first + b->size_bytes <= a->first + a->size_bytes;
+}
+
+/* The first that has some of the pages, or NULL. */
+static struct shared_piece *piece_of(const struct page_range *pages)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (overlaps(&pieces[i].pages, pages))
+			return &pieces[i];
+	}
+	return NULL;
+}
+
+/* Making pieces. The caller holds the lock. */
+
+static const char *not_moved(const char *what, const char *text)
+{
+	static _Thread_local char why[WHY_BYTES];
+
+	snprintf(why, sizeof(why), "not to be moved: %s%s", what, text);
+	return why;
+}
+
+static const char *refused(int error)
+{
+	return not_moved("userfaultfd(2): ", strerror(error));
+}
+
+static const char *move_to_file(struct shared_piece *piece)
+{
+	void *fresh;
+	int error;
+
+	if (map_memory_file("oriel-shared", piece->pages.size_bytes, &fresh, &piece->fd))
+		return not_moved("", oriel_last_error());
+	madvise(fresh, piece->pages.size_bytes, MADV_DONTFORK);
+	error = page_exchange(&piece->pages, fresh);
+	if (error == 0)
+		return NULL;
+	munmap(fresh, piece->pages.size_bytes);
+	close(piece->fd);
+	return refused(error);
+}
+
+static const char *add_piece(const void *base, size_t size_bytes, bool if_worth)
+{
+	struct shared_piece piece = { .pages = pages_of(base, size_bytes), .holders = 1, .since_ns = now_ns() };
+	const char *why;
+	int error;
+
+	if (count == SHARED_PIECES_MAX)
+		return "one too many of those that are shared";
+	if (if_worth && !move_is_worth(&piece.pages))
+		return "not worth moving: it was wanted for less than ten times as long as that took";
+	error = page_exchange_try();
+	if (error)
+		return refused(error);
+	why = own_pages_hindrance(base, size_bytes);
+	if (!why)
+		why = move_to_file(&piece);
+	if (why)
+		return why;
+	piece.cost_ns = now_ns() - piece.since_ns;
+	pieces[count] = piece;
+	counter_store(&count, count + 1); /* pairs with the counter_load in none */
+	return NULL;
+}
+
+static const char *share_locked(const void *base, size_t size_bytes, bool if_worth)
+{
+	struct page_range pages = pages_of(base, size_bytes);
+	struct shared_piece *piece = piece_of(&pages);
+
+	if (!piece)
+		return add_piece(base, size_bytes, if_worth);
+	if (!holds(&piece->pages, &pages))
+		return "partly shared already";
+	piece->holders++;
+	return NULL;
+}
+
+const char *share_in_place(void *base, size_t size_bytes, bool if_worth)
+{
+	const char *why;
+
+	pthread_mutex_lock(&lock);
+	why = share_locked(base, size_bytes, if_worth);
+	pthread_mutex_unlock(&lock);
+	return why;
+}
+
+/* Holding them. */
+
+/* Whether there are no pieces at all. Whoever made one of this memory has told this thread of it. */
+static bool none(void)
+{
+	return counter_load(&count) == 0; /* pairs with the stores in add_piece and remove_piece */
+}
+
+bool is_shared_in_place(const void *base, size_t size_bytes)
+{
+	struct page_range pages = pages_of(base, size_bytes);
+	const struct shared_piece *piece;
+	bool all;
+
+	if (none())
+		return false;
+	pthread_mutex_lock(&lock);
+	piece = piece_of(&pages);
+	all = piece && holds(&piece->pages, &pages);
+	pthread_mutex_unlock(&lock);
+	return all;
+}
+
+bool share_hold(const void *base, size_t size_bytes)
+{
+	struct page_range pages = pages_of(base, size_bytes);
+	bool any = false;
+
+	if (none())
+		return false;
+	pthread_mutex_lock(&lock);
+	for (uint64_t i = 0; i < count; i++) {
+		if (!overlaps(&pieces[i].pages, &pages))
+			continue;
+		pieces[i].holders++;
+		any = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return any;
+}
+
+/* The memory is private again. False: it cannot be made so now. */
+static bool move_back(const struct shared_piece *piece)
+{
+	size_t bytes = piece->pages.size_bytes;
+	void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fresh == MAP_FAILED)
+		return false;
+	if (page_exchange(&piece->pages, fresh)) {
+		munmap(fresh, bytes);
+		return false;
+	}
+	close(piece->fd);
+	return true;
+}
+
+static void remove_piece(struct shared_piece *piece)
+{
+	*piece = pieces[count - 1];
+	counter_store(&count, count - 1); /* pairs with the counter_load in none */
+}
+
+static void let_go_of(struct shared_piece *piece)
+{
+	uint64_t before_ns = now_ns();
+
+	if (piece->holders > 0)
+		piece->holders--;
+	if (piece->holders > 0 || !move_back(piece))
+		return;
+	move_took(&piece->pages, piece->cost_ns + now_ns() - before_ns, now_ns() - piece->since_ns);
+	remove_piece(piece);
+}
+
+/* Downwards, for the last one takes the place of one that is removed. */
+void share_let_go(const void *base, size_t size_bytes)
+{
+	struct page_range pages = pages_of(base, size_bytes);
+
+	if (none())
+		return;
+	pthread_mutex_lock(&lock);
+	for (uint64_t i = count; i-- > 0;) {
+		if (overlaps(&pieces[i].pages, &pages))
+			let_go_of(&pieces[i]);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Forks. */
+
+static void *copy_of(const struct page_range *pages)
+{
+	void *copy = mmap(NULL, pages->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (copy == MAP_FAILED)
+		return NULL;
+	memcpy(copy, (const void *)pages->first, pages->size_bytes);
+	return copy;
+}
+
+static void before(void)
+{
+	pthread_mutex_lock(&lock);
+	for (uint64_t i = 0; i < count; i++)
+		pieces[i].copy = copy_of(&pieces[i].pages);
+}
+
+static void in_parent(void)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (pieces[i].copy)
+			munmap(pieces[i].copy, pieces[i].pages.size_bytes);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void put_copy(const struct shared_piece *piece)
+{
+	void *at = (void *)piece->pages.first;
+	size_t bytes = piece->pages.size_bytes;
+
+	if (!piece->copy || mremap(piece->copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
+		mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, piece->fd, 0);
+	close(piece->fd);
+}
+
+static void in_child(void)
+{
+	for (uint64_t i = 0; i < count; i++)
+		put_copy(&pieces[i]);
+	counter_store(&count, 0); /* nobody else is there */
+	pthread_mutex_unlock(&lock);
+}
+
+/* From the start: no fork can come before it. */
+__attribute__((constructor)) static void register_handlers(void)
+{
+	pthread_atfork(before, in_parent, in_child);
+}

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * test_share_in_place.c - share_in_place.c, page_exchange.c and own_pages.c: memory that is moved into a file and back,
+ * under the hands of threads, beside forks; and memory that is not.
+ */
+#include "base/share_in_place.h"
+
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/move_worth.h"
+#include "base/own_pages.h"
+#include "base/page_exchange.h"
+#include "suites.h"
+
+enum { PAGES = 8, PAGE = 4096, BYTES = PAGES * PAGE, MOVES = 300, THREADS = 3, LARGE = 1 << 20 };
+
+/* Not under valgrind, nor where it is forbidden. */
+static bool can_move(void)
+{
+	return page_exchange_try() == 0;
+}
+
+static uint8_t *map_pages(int flags, int fd)
+{
+	uint8_t *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	CU_ASSERT_NOT_EQUAL_FATAL(memory, MAP_FAILED);
+	return memory;
+}
+
+static uint8_t *private_pages(void)
+{
+	return map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static void fill(uint8_t *memory, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		memory[i] = (uint8_t)(i * 7 + i / PAGE);
+}
+
+static bool is_filled(const uint8_t *memory, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (memory[i] != (uint8_t)(i * 7 + i / PAGE))
+			return false;
+	}
+	return true;
+}
+
+/* 's' or 'p': what the kernel says of the mapping; 0: nothing is mapped there. */
+static char kind_at(const void *address)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uintptr_t from, to, at = (uintptr_t)address;
+	char line[512], kind, found = 0;
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %*3c%c", &from, &to, &kind) == 3 && from <= at && at < to)
+			found = kind;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static void check_stays(void *memory, size_t bytes, const char *word)
+{
+	char before = kind_at(memory);
+	const char *why = share_in_place(memory, bytes, false);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(why);
+	if (!strstr(why, word))
+		fprintf(stderr, "it is %s; awaited: %s\n", why, word);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, word));
+	CU_ASSERT_EQUAL(kind_at(memory), before);
+	CU_ASSERT_FALSE(is_shared_in_place(memory, bytes));
+}
+
+static void share__there_and_back(void)
+{
+	uint8_t *memory = private_pages();
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES / 2); /* half of the pages have never been touched */
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	CU_ASSERT_EQUAL(kind_at(memory), 's');
+	CU_ASSERT_EQUAL(kind_at(memory + BYTES - 1), 's');
+	CU_ASSERT(is_filled(memory, BYTES / 2));
+	CU_ASSERT_EQUAL(memory[BYTES - 1], 0);
+	fill(memory, BYTES);
+	share_let_go(memory, BYTES);
+	CU_ASSERT_EQUAL(kind_at(memory), 'p');
+	CU_ASSERT(is_filled(memory, BYTES));
+	madvise(memory, BYTES, MADV_DONTNEED); /* it is the program's as before */
+	CU_ASSERT_EQUAL(memory[0], 0);
+	munmap(memory, BYTES);
+}
+
+/* Of large memory malloc's pages hold nothing else; it can be given another size afterwards, or released. */
+static void share__malloced(void)
+{
+	uint8_t *large = malloc(LARGE), *grown;
+	void *aligned = NULL;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(large);
+	CU_ASSERT_EQUAL_FATAL(posix_memalign(&aligned, PAGE, PAGE), 0);
+	if (!can_move() || malloc_usable_size(large) != ((LARGE + PAGE - 1 + 16) & ~(PAGE - 1)) - 16)
+		goto out; /* another malloc */
+	fill(large, LARGE);
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(large, LARGE, false));
+	CU_ASSERT(is_filled(large, LARGE));
+	share_let_go(large, LARGE);
+	grown = realloc(large, 3 * LARGE);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(grown);
+	CU_ASSERT(is_filled(grown, LARGE));
+	memset(grown, 1, 3 * LARGE);
+	large = grown;
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(aligned, 8, false)); /* the rest of the page is the same piece's */
+	share_let_go(aligned, 8);
+out:
+	free(aligned);
+	free(large);
+}
+
+static void share__what_stays(void)
+{
+	static uint8_t in_data[3 * PAGE] = { 1 };
+	uint8_t on_stack[3 * PAGE], *anonymous = private_pages(), *shared = map_pages(MAP_SHARED | MAP_ANONYMOUS, -1);
+	uint8_t *malloced = malloc(3 * PAGE);
+	int fd = memfd_create("test", 0);
+	uint8_t *file;
+
+	CU_ASSERT_EQUAL_FATAL(ftruncate(fd, BYTES), 0);
+	file = map_pages(MAP_PRIVATE, fd);
+	if (!can_move())
+		return;
+	check_stays(in_data, sizeof(in_data), "static memory");
+	check_stays(on_stack, sizeof(on_stack), "stack");
+	check_stays(shared, BYTES, "shared memory already");
+	check_stays(file, BYTES, "mapped file");
+	check_stays(malloced, 3 * PAGE, "not alone");
+	check_stays(anonymous + 8, BYTES - 8, "not alone");
+	check_stays(anonymous + PAGE, BYTES - PAGE - 8, "not alone");
+	mprotect(anonymous + PAGE, PAGE, PROT_READ);
+	check_stays(anonymous, BYTES, "not to be written");
+	mprotect(anonymous + PAGE, PAGE, PROT_READ | PROT_WRITE);
+	madvise(anonymous + PAGE, PAGE, MADV_DONTFORK);
+	check_stays(anonymous, BYTES, "forked children");
+	madvise(anonymous + PAGE, PAGE, MADV_DOFORK);
+	if (mlock(anonymous, BYTES) == 0)
+		check_stays(anonymous, BYTES, "locked");
+	munlock(anonymous, BYTES);
+	munmap(anonymous + PAGE, PAGE);
+	check_stays(anonymous, BYTES, "not mapped");
+	munmap(anonymous, BYTES);
+	munmap(shared, BYTES);
+	munmap(file, BYTES);
+	free(malloced);
+	close(fd);
+}
+
+static void share__huge_pages(void)
+{
+	const size_t bytes = (size_t)2 << 20;
+	void *huge = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	if (huge == MAP_FAILED || !can_move())
+		return; /* there are none */
+	check_stays(huge, bytes, "huge pages");
+	munmap(huge, bytes);
+}
+
+/* A piece stays as long as somebody holds some of it. */
+static void share__holders(void)
+{
+	uint8_t *memory = private_pages();
+
+	if (!can_move())
+		return;
+	CU_ASSERT_FALSE(share_hold(memory, BYTES));
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, 4 * PAGE, false));
+	CU_ASSERT_PTR_NULL(share_in_place(memory + PAGE + 1, 10, false)); /* lies in it, aligned or not */
+	CU_ASSERT(share_hold(memory + 3 * PAGE, 3 * PAGE));
+	CU_ASSERT_PTR_NOT_NULL(share_in_place(memory + 3 * PAGE, 3 * PAGE, false)); /* a part of it does */
+	CU_ASSERT_PTR_NULL(share_in_place(memory + 4 * PAGE, PAGE, false));
+	CU_ASSERT(is_shared_in_place(memory, 4 * PAGE));
+	CU_ASSERT_FALSE(is_shared_in_place(memory, 5 * PAGE));
+	share_let_go(memory, 2 * PAGE);
+	share_let_go(memory + PAGE + 1, 10);
+	CU_ASSERT_EQUAL(kind_at(memory), 's');
+	share_let_go(memory + 3 * PAGE, 1);
+	CU_ASSERT_EQUAL(kind_at(memory), 'p');
+	CU_ASSERT_EQUAL(kind_at(memory + 4 * PAGE), 's');
+	share_let_go(memory + 4 * PAGE, 1);
+	CU_ASSERT_EQUAL(kind_at(memory + 4 * PAGE), 'p');
+	munmap(memory, BYTES);
+}
+
+/* Threads that count in the memory while it is moved. */
+
+struct counting {
+	pthread_t thread;
+	uint8_t *memory;
+	size_t offset;
+	uint64_t rounds, wrong;
+	const bool *stop;
+};
+
+/* In each page one count of its own, without atomics: a lost store is a count that has gone back. */
+static void *count_in_pages(void *arg)
+{
+	struct counting *c = arg;
+
+	while (!__atomic_load_n(c->stop, __ATOMIC_RELAXED)) {
+		for (int page = 0; page < PAGES; page++) {
+			volatile uint64_t *count = (void *)(c->memory + page * PAGE + c->offset);
+
+			c->wrong += *count != c->rounds;
+			*count = c->rounds + 1;
+		}
+		c->rounds++;
+	}
+	return NULL;
+}
+
+/* The same by system calls, which write for the process. */
+static void *count_by_calls(void *arg)
+{
+	struct counting *c = arg;
+	int ends[2];
+
+	if (pipe(ends))
+		return c->wrong++, NULL;
+	while (!__atomic_load_n(c->stop, __ATOMIC_RELAXED)) {
+		uint64_t *count = (void *)(c->memory + c->rounds % PAGES * PAGE + c->offset), next = c->rounds + 1;
+
+		c->wrong += write(ends[1], &next, sizeof(next)) != sizeof(next);
+		c->wrong += read(ends[0], count, sizeof(next)) != sizeof(next);
+		c->wrong += *(volatile uint64_t *)count != next;
+		c->rounds++;
+	}
+	close(ends[0]);
+	close(ends[1]);
+	return NULL;
+}
+
+/* Move there and back while threads run. */
+static void move_under(void *(*run)(void *), int threads)
+{
+	struct counting counting[THREADS];
+	uint8_t *memory = private_pages();
+	bool stop = false;
+
+	for (int i = 0; i < threads; i++) {
+		counting[i] = (struct counting){ .memory = memory, .offset = (size_t)i * 64, .stop = &stop };
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&counting[i].thread, NULL, run, &counting[i]), 0);
+	}
+	for (int i = 0; i < MOVES; i++) {
+		CU_ASSERT_PTR_NULL(share_in_place(memory, BYTES, false));
+		share_let_go(memory, BYTES);
+	}
+	CU_ASSERT_EQUAL(kind_at(memory), 'p');
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < threads; i++) {
+		pthread_join(counting[i].thread, NULL);
+		CU_ASSERT_EQUAL(counting[i].wrong, 0);
+		CU_ASSERT_NOT_EQUAL(counting[i].rounds, 0);
+	}
+	munmap(memory, BYTES);
+}
+
+static void share__loses_no_store(void)
+{
+	if (can_move())
+		move_under(count_in_pages, THREADS);
+}
+
+static void share__loses_no_call(void)
+{
+	int fd = (int)syscall(SYS_userfaultfd, 0); /* only who may catch faults of the kernel can promise that */
+
+	if (fd < 0 || !can_move())
+		return;
+	close(fd);
+	move_under(count_by_calls, 1);
+}
+
+/* Forks. */
+
+/* Whether a child that does `work` ends well. */
+static bool child_is_well(bool (*work)(uint8_t *), uint8_t *memory)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0)
+		_exit(work(memory) ? 0 : 1);
+	memset(memory, 0x55, BYTES); /* nothing of this is the child's */
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool has_a_copy(uint8_t *memory)
+{
+	bool well = true;
+
+	for (int i = 0; i < 1000; i++) /* while the parent writes */
+		well &= is_filled(memory, BYTES);
+	well &= kind_at(memory) == 'p' && !is_shared_in_place(memory, BYTES);
+	memset(memory, 0xaa, BYTES);
+	return well;
+}
+
+static void share__forked_child(void)
+{
+	uint8_t *memory = private_pages();
+	uint8_t there[BYTES];
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES);
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	CU_ASSERT(child_is_well(has_a_copy, memory));
+	memset(there, 0x55, BYTES);
+	CU_ASSERT_EQUAL(memcmp(memory, there, BYTES), 0);
+	CU_ASSERT_EQUAL(kind_at(memory), 's');
+	share_let_go(memory, BYTES);
+	munmap(memory, BYTES);
+}
+
+/* A child that no handler has seen cannot reach the memory at all. */
+static void share__child_without_handlers(void)
+{
+	uint8_t *memory = private_pages();
+	int status = 0;
+	pid_t child;
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES);
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		memory[0]++;
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	CU_ASSERT(is_filled(memory, BYTES));
+	share_let_go(memory, BYTES);
+	munmap(memory, BYTES);
+}
+
+static bool forbid_userfaultfd(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* In a child, which keeps the filter: the memory stays as it is, the one that has been moved too, until it can be moved back. */
+static bool is_refused(uint8_t *memory)
+{
+	uint8_t *second = memory + BYTES / 2;
+	const char *why;
+	bool well = !share_in_place(memory, BYTES / 2, false) && forbid_userfaultfd();
+
+	why = share_in_place(second, BYTES / 2, false);
+	well &= why && strstr(why, "userfaultfd") && kind_at(second) == 'p';
+	share_let_go(memory, BYTES / 2);
+	well &= kind_at(memory) == 's' && is_filled(memory, BYTES);
+	well &= !share_in_place(memory, BYTES / 2, false);
+	return well;
+}
+
+static void share__refused(void)
+{
+	uint8_t *memory = private_pages();
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES);
+	CU_ASSERT(child_is_well(is_refused, memory));
+	munmap(memory, BYTES);
+}
+
+/* Of short stays every second, third, fifth, ... is moved; a long one makes up for it. */
+static void move_worth__short_stays(void)
+{
+	struct page_range pages = { 0x1000, PAGE }, other = { 0x1000, 2 * PAGE };
+	int moved = 0;
+
+	for (int i = 0; i < 100; i++) {
+		if (!move_is_worth(&pages))
+			continue;
+		moved++;
+		move_took(&pages, 100, 999);
+	}
+	CU_ASSERT_EQUAL(moved, 7); /* and 1, 2, 4, ... 32 not, each time */
+	CU_ASSERT(move_is_worth(&other));
+	for (int i = 0; i < MOVE_SKIPS_MAX && !move_is_worth(&pages); i++)
+		;
+	CU_ASSERT(move_is_worth(&pages));
+	move_took(&pages, 100, 1000);
+	CU_ASSERT(move_is_worth(&pages));
+	move_took(&pages, 100, 999);
+	CU_ASSERT_FALSE(move_is_worth(&pages));
+	CU_ASSERT(move_is_worth(&pages));
+	for (uintptr_t i = 1; i <= MOVE_MEMOS; i++) /* it is forgotten */
+		move_took(&(struct page_range){ i * 0x100000, PAGE }, 100, 0);
+	CU_ASSERT(move_is_worth(&pages));
+}
+
+/* Who does not insist has memory moved less and less often in a loop, and it is the same memory. */
+static void share__in_a_loop(void)
+{
+	uint8_t *memory = private_pages();
+	int moved = 0;
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES);
+	for (int i = 0; i < MOVES; i++) {
+		if (share_in_place(memory, BYTES, true))
+			continue;
+		moved++;
+		share_let_go(memory, BYTES);
+	}
+	CU_ASSERT(moved >= 1 && moved < MOVES / 2);
+	CU_ASSERT(is_filled(memory, BYTES));
+	munmap(memory, BYTES);
+}
+
+static size_t next_descriptor(void)
+{
+	int fd = dup(STDIN_FILENO);
+
+	close(fd);
+	return (size_t)fd;
+}
+
+/* As many as there is room for, and nothing is left of them. */
+static void share__many(void)
+{
+	const size_t most = SHARED_PIECES_MAX;
+	uint8_t *memory = mmap(NULL, 2 * (most + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before = next_descriptor(), done = 0;
+
+	CU_ASSERT_NOT_EQUAL_FATAL(memory, MAP_FAILED);
+	if (!can_move())
+		return;
+	while (done < most && !share_in_place(memory + 2 * done * PAGE, PAGE, false)) /* or as descriptors are left */
+		done++;
+	CU_ASSERT(done >= 100);
+	CU_ASSERT_PTR_NOT_NULL(share_in_place(memory + 2 * done * PAGE, PAGE, false));
+	for (size_t i = 0; i < done; i++)
+		share_let_go(memory + 2 * i * PAGE, PAGE);
+	CU_ASSERT_FALSE(share_hold(memory, 2 * most * PAGE));
+	CU_ASSERT_EQUAL(next_descriptor(), before);
+	munmap(memory, 2 * (most + 1) * PAGE);
+}
+
+void suite_share_in_place(void)
+{
+	CU_pSuite suite = CU_add_suite("share_in_place", NULL, NULL);
+
+	CU_ADD_TEST(suite, share__there_and_back);
+	CU_ADD_TEST(suite, share__malloced);
+	CU_ADD_TEST(suite, share__what_stays);
+	CU_ADD_TEST(suite, share__huge_pages);
+	CU_ADD_TEST(suite, share__holders);
+	CU_ADD_TEST(suite, share__loses_no_store);
+	CU_ADD_TEST(suite, share__loses_no_call);
+	CU_ADD_TEST(suite, share__forked_child);
+	CU_ADD_TEST(suite, share__child_without_handlers);
+	CU_ADD_TEST(suite, share__refused);
+	CU_ADD_TEST(suite, move_worth__short_stays);
+	CU_ADD_TEST(suite, share__in_a_loop);
+	CU_ADD_TEST(suite, share__many);
+}
