@@ -193,6 +193,8 @@ struct oriel_win_info {
 	int accumulate_uses_target;          /* 1: some accumulates run on threads of the target: oriel_epochs(7) says which; */
 	                                     /* 0: none do, the window is this rank's alone */
 	int free_refused;                    /* 1: an epoch is open, or being closed: oriel_win_free would be ORIEL_ERR_SYNC */
+	int share;                           /* hint share: 1 if this rank's memory has been moved; of a dynamic window: if */
+	                                     /* what is attached is to be */
 };
 
 /* One piece of origin memory of a vector operation. A put only reads it. */
@@ -523,8 +525,13 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * hints may be NULL; known keys are no_locks, same_size, same_disp_unit, alloc_shared_noncontig ("true"
  * or "false"), accumulate_ordering ("none", or some of rar, raw, war, waw with commas between them),
  * accumulate_ops ("same_op" or "same_op_no_op"), mpi_accumulate_granularity (bytes; 0: the library's
- * choice) and signals (0 to 65536); others are ignored. mpi_accumulate_granularity and
- * alloc_shared_noncontig must be the same on all members.
+ * choice), signals (0 to 65536) and share ("true" or "false"); others are ignored.
+ * mpi_accumulate_granularity and alloc_shared_noncontig must be the same on all members.
+ *
+ * With share "true", or without it where ORIEL_SHARE is 1, the rank's memory is moved into shared
+ * memory in place, so that the ranks of its machine reach it as they reach allocated memory, and back
+ * when the window is freed; oriel_windows(7) tells which memory can be, and what is different meanwhile.
+ * Other memory stays as it is, without an error; oriel_win_query tells.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: also a known hint with a value that cannot be used, and,
  * on all members, hints that do not agree; ORIEL_ERR_RANK: the caller is not a member;
@@ -535,7 +542,7 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * these, operations on that member, epochs that name it, fence and oriel_win_free give
  * ORIEL_ERR_PEER, and nothing else is concerned; free releases the window as after a death.
  * Threads: several threads may create windows at once on different lists of members (E4).
- * Source: MPI-4.1 13.2.1; W1-W6, W9, I1, A16, A18, A19
+ * Source: MPI-4.1 13.2.1; W1-W6, W9, W10, I1, A16, A18, A19
  * Example:
  *   static double field[1000];
  *   rc = oriel_win_create(field, sizeof(field), sizeof(double), NULL, world, &win);

@@ -80,6 +80,15 @@ static int set_connect_limits(const struct oriel_job *job, struct limits *limits
 	return rc;
 }
 
+static int set_share(struct oriel_job *job)
+{
+	static const char *const words[] = { "0", "1", NULL };
+	int value = 0, rc = setting_word("ORIEL_SHARE", words, &value);
+
+	job->share = value;
+	return rc;
+}
+
 /* A variable that cannot be read is an error even where an option stands above it. */
 static int set_limits(struct oriel_job *job, const struct oriel_options *options)
 {
@@ -91,6 +100,8 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 	rc = set_connect_limits(job, limits);
 	if (rc == 0)
 		rc = tell_open();
+	if (rc == 0)
+		rc = set_share(job);
 	if (rc == 0)
 		rc = setting_seconds("ORIEL_TIMEOUT", &limits->timeout_ms);
 	if (rc == 0)

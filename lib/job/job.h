@@ -50,8 +50,8 @@ struct group_counts {
 
 /* Limits of time, as the program or the environment chose them. */
 struct limits {
-	int timeout_ms;  /* 0: none */
-	int watchdog_ms; /* 0: none */
+	int timeout_ms;              /* 0: none */
+	int watchdog_ms;             /* 0: none */
 	int connect_timeout_ms;      /* 0: none, as the next */
 	int connect_timeout_soft_ms; /* of who is reached by softverbs, whose death the kernel tells */
 };
@@ -71,6 +71,8 @@ struct oriel_job {
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
 	bool needs_progress;          /* a device, for private memory: device_lends */
+	bool share;                   /* ORIEL_SHARE, where a window's hint does not say otherwise */
+	uint64_t attached_private;    /* regions of dynamic windows that have not been moved; changed atomically */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
 	struct limits limits;
 	struct idle_work idle; /* set by oriel_init, as the next */

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "job/job.h"
+#include "base/share_in_place.h"
 #include "base/util.h"
 
 void mem_table_init(struct mem_table *table, const struct devices *devices)
@@ -53,11 +54,24 @@ static int register_for_peers(const struct devices *devices, struct mem_region *
 	return devices_register(devices, base, region->size_bytes, region->read_only ? read : all, &region->registration);
 }
 
+/* What has been moved for others to map stays there while any of it is registered. */
+static int register_held(const struct devices *devices, struct mem_region *region)
+{
+	void *base = (void *)region->base;
+	bool holds = share_hold(base, region->size_bytes);
+	int rc = register_for_peers(devices, region);
+
+	region->registration.holds = rc == 0 && holds;
+	if (rc && holds)
+		share_let_go(base, region->size_bytes);
+	return rc;
+}
+
 int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
                       bool *read_only)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
-	int rc = register_for_peers(table->devices, &region);
+	int rc = register_held(table->devices, &region);
 
 	*registration = region.registration;
 	*read_only = region.read_only;
@@ -66,7 +80,12 @@ int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_byt
 
 void mem_deregister(const struct mem_table *table, struct registration *registration)
 {
+	const struct ibv_mr mr = registration->mr[0] ? *registration->mr[0] : (struct ibv_mr){ .addr = NULL };
+
 	devices_deregister(table->devices, registration);
+	if (registration->holds)
+		share_let_go(mr.addr, mr.length);
+	registration->holds = false;
 }
 
 /* What threads have seen is worth nothing any more. The caller holds the lock for writing. */
@@ -104,7 +123,7 @@ static int insert_locking(struct mem_table *table, const struct mem_region *regi
 int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
-	int rc = register_for_peers(table->devices, &region);
+	int rc = register_held(table->devices, &region);
 
 	if (rc)
 		return rc;
@@ -182,6 +201,30 @@ static bool see_gap(const struct mem_table *table, uint32_t above, uintptr_t bas
 			break; /* those below it end before that */
 	}
 	return size_bytes - 1 <= seen->last - base;
+}
+
+/* Walk down from the last region that begins below the end; none further away than the largest has a byte of it. */
+static bool has_some(const struct mem_table *table, uintptr_t base, uintptr_t last)
+{
+	for (uint32_t i = first_above(table, last); i-- > 0;) {
+		const struct mem_region *region = &table->regions[i];
+
+		if (last_byte(region) >= base)
+			return true;
+		if (base - region->base >= table->largest_bytes)
+			return false;
+	}
+	return false;
+}
+
+bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes)
+{
+	bool some;
+
+	pthread_rwlock_rdlock(&table->lock);
+	some = has_some(table, (uintptr_t)base, (uintptr_t)base + size_bytes - 1);
+	pthread_rwlock_unlock(&table->lock);
+	return some;
 }
 
 static uint32_t look_locked(const struct mem_table *table, uint32_t device, uintptr_t base, size_t size_bytes,

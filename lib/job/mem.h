@@ -73,6 +73,9 @@ int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct regis
 /* Enter memory that mem_forget has taken out and that is still registered. ERRORS: ORIEL_ERR_MEMORY. */
 int mem_add_again(struct mem_table *table, void *base, size_t size_bytes, const struct registration *registration);
 
+/* Whether some of the bytes are those of a region that has been entered. size_bytes is not 0. */
+bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes);
+
 /* Take the region out of the table; mem_deregister does the rest, later. */
 void mem_forget(struct mem_table *table, const struct registration *registration);
 void mem_deregister(const struct mem_table *table, struct registration *registration);

@@ -61,6 +61,7 @@ static const struct {
 	{ "accumulate_ordering", ordering },
 	{ "accumulate_ops", ops },
 	{ "mpi_accumulate_granularity", number },
+	{ "share", truth },
 };
 
 void hints_read(MPI_Info info, struct hints *hints)
@@ -107,6 +108,7 @@ static void tell(MPI_Info info, const struct window *window, const struct oriel_
 	PMPI_Info_set(info, "accumulate_ordering", told->accumulate_ordering);
 	PMPI_Info_set(info, "accumulate_ops", told->accumulate_ops);
 	PMPI_Info_set(info, "mpi_accumulate_granularity", granularity);
+	tell_truth(info, "share", told->share);
 	if (window->flavor == MPI_WIN_FLAVOR_SHARED)
 		tell_truth(info, "alloc_shared_noncontig", told->alloc_shared_noncontig);
 }

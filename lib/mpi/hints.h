@@ -11,7 +11,7 @@
 
 #include "oriel.h"
 
-#define HINTS_MAX 7
+#define HINTS_MAX 8
 #define HINT_VALUE_MAX 63
 
 struct hints {

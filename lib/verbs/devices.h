@@ -26,6 +26,7 @@ struct devices {
 /* A region, as each device knows it; all NULL: none. */
 struct registration {
 	struct ibv_mr *mr[DEVICES_MAX];
+	bool holds; /* memory that has been moved (share_in_place.h): whoever registers for peers sees to it */
 };
 
 static inline bool is_registered(const struct registration *registration)

@@ -150,6 +150,11 @@ static int take_same_disp_unit(struct oriel_win_info *info, const char *key, con
 	return take_flag(&info->same_disp_unit, key, value);
 }
 
+static int take_share(struct oriel_win_info *info, const char *key, const char *value)
+{
+	return take_flag(&info->share, key, value);
+}
+
 static int take_noncontig(struct oriel_win_info *info, const char *key, const char *value)
 {
 	return take_flag(&info->alloc_shared_noncontig, key, value);
@@ -169,6 +174,7 @@ static const struct {
 	{ "mpi_accumulate_granularity", take_granularity, false },
 	{ "alloc_shared_noncontig", take_noncontig, false },
 	{ "signals", take_signals, false },
+	{ "share", take_share, false },
 };
 
 static int take_hint(struct oriel_win_info *info, const struct oriel_hint *hint, bool later)

@@ -8,8 +8,11 @@
 
 #include "base/err.h"
 #include "base/order.h"
+#include "base/share_in_place.h"
 #include "base/util.h"
+#include "job/alloc.h"
 #include "job/group.h"
+#include "job/in_place.h"
 #include "job/job.h"
 #include "job/wait.h"
 #include "win/far_regions.h"
@@ -20,9 +23,11 @@ struct region {
 	uint64_t base;
 	uint64_t size_bytes;
 	struct registration registration;
-	const struct mem_table *mems;
+	struct oriel_job *job;
 	uint32_t index;
 	bool read_only;
+	bool in_place;   /* it has been moved for others to map (in_place.h) */
+	bool is_private; /* neither, nor is it from oriel_alloc */
 };
 
 /* Regions that overlap are equal; of those attached none do. */
@@ -92,12 +97,22 @@ int regions_open(struct oriel_win *win)
 	return rc;
 }
 
+static void count_private(const struct region *region, int change)
+{
+	if (region->is_private)
+		__atomic_add_fetch(&region->job->attached_private, (uint64_t)change, __ATOMIC_RELAXED);
+}
+
 static void release(void *arg)
 {
 	struct region *region = arg;
 
-	if (is_registered(&region->registration))
-		mem_deregister(region->mems, &region->registration);
+	if (is_registered(&region->registration)) {
+		count_private(region, -1);
+		mem_deregister(&region->job->mems, &region->registration);
+	}
+	if (region->in_place)
+		share_let_go((void *)(uintptr_t)region->base, (size_t)region->size_bytes);
 	free(region);
 }
 
@@ -181,13 +196,25 @@ static int enter(struct oriel_win *win, struct region *region)
 	return rc;
 }
 
+static int open_to_peers(const struct oriel_win *win, struct region *region)
+{
+	void *base = (void *)(uintptr_t)region->base;
+	size_t size_bytes = (size_t)region->size_bytes;
+	bool ours = alloc_holds(win->job, base, size_bytes);
+	int rc;
+
+	region->in_place = !ours && in_place_move(win->job, win->wish, base, size_bytes);
+	region->is_private = !ours && !region->in_place;
+	rc = mem_open_to_peers(&win->job->mems, base, size_bytes, &region->registration, &region->read_only);
+	if (rc == 0)
+		count_private(region, 1);
+	return rc;
+}
+
 static int attach(struct oriel_win *win, struct region *region)
 {
-	int rc = 0;
+	int rc = region->size_bytes > 0 ? open_to_peers(win, region) : 0;
 
-	if (region->size_bytes > 0)
-		rc = mem_open_to_peers(&win->job->mems, (void *)(uintptr_t)region->base, (size_t)region->size_bytes,
-		                       &region->registration, &region->read_only);
 	if (rc)
 		return rc;
 	owned_lock_take(&win->lock);
@@ -211,7 +238,7 @@ int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
 	region = calloc(1, sizeof(*region));
 	if (!region)
 		return err_set(ORIEL_ERR_MEMORY, "oriel_win_attach: window %p: out of memory", (void *)win);
-	*region = (struct region){ .base = (uintptr_t)base, .size_bytes = size_bytes, .mems = &win->job->mems };
+	*region = (struct region){ .base = (uintptr_t)base, .size_bytes = size_bytes, .job = win->job };
 	rc = attach(win, region);
 	if (rc)
 		release(region);

@@ -16,6 +16,7 @@
 #include "job/refusal.h"
 #include "job/agenda.h"
 #include "job/coll.h"
+#include "job/in_place.h"
 #include "job/group.h"
 #include "job/mem.h"
 #include "base/handle.h"
@@ -71,6 +72,7 @@ struct window_memory {
 	struct registration registration; /* none for a window of no bytes */
 	bool read_only;
 	bool allocated; /* the memory is ours: base, mapped_bytes, fd */
+	bool in_place;  /* the memory is the program's, and has been moved for others to map (in_place.h) */
 	bool mappable;  /* ranks that share memory with this one can map it, as far as we know */
 	int fd;
 	size_t mapped_bytes;
@@ -130,9 +132,10 @@ struct oriel_win {
 	struct window_memory memory;
 	struct shared_memory shared; /* that memory is a part of */
 	struct oriel_win_info info;
-	void *user;       /* oriel_win_set_user's */
-	uint64_t rehints; /* calls of oriel_win_set_hints so far */
-	uint32_t lookups; /* descriptions being read; atomic, by the service thread downwards */
+	enum in_place_wish wish; /* for memory of the program */
+	void *user;              /* oriel_win_set_user's */
+	uint64_t rehints;        /* calls of oriel_win_set_hints so far */
+	uint32_t lookups;        /* descriptions being read; atomic, by the service thread downwards */
 
 	struct owned_lock lock; /* guards the rest */
 	struct links links;

@@ -22,10 +22,12 @@
 #include "base/err.h"
 #include "base/memory_file.h"
 #include "job/group.h"
+#include "job/in_place.h"
 #include "job/job.h"
 #include "job/mail.h"
 #include "job/twin.h"
 #include "base/order.h"
+#include "base/share_in_place.h"
 #include "base/util.h"
 #include "job/wait.h"
 #include "win/hints.h"
@@ -35,6 +37,7 @@
 #include "win/win.h"
 
 #define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint asks for vectors */
+#define SHARE_NOT_TOLD (-1)      /* no hint */
 #define DISP_UNIT_MAX 0x7fffffffu
 
 static int create_check(const void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_group *group,
@@ -82,6 +85,20 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 	return win;
 }
 
+/* Without a hint it is the environment's; the library's own memory is shared from the start. */
+static void take_wish(struct oriel_win *win)
+{
+	bool provided = win->info.kind != ORIEL_WIN_CREATED && win->info.kind != ORIEL_WIN_DYNAMIC;
+
+	if (win->info.share == SHARE_NOT_TOLD)
+		win->wish = win->job->share ? IN_PLACE_IF_WORTH : IN_PLACE_NEVER;
+	else
+		win->wish = win->info.share ? IN_PLACE_ALWAYS : IN_PLACE_NEVER;
+	if (provided)
+		win->wish = IN_PLACE_NEVER;
+	win->info.share = win->wish != IN_PLACE_NEVER;
+}
+
 /* A window of that kind, with nothing of its own yet. */
 static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
                    const struct oriel_hint hints[], struct oriel_win **win, const char *call)
@@ -90,10 +107,13 @@ static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t s
 	int rc;
 
 	hints_default(&info);
+	info.share = SHARE_NOT_TOLD;
 	rc = hints_take(&info, hints, false);
 	if (rc)
 		return err_in(rc, call);
 	*win = win_alloc(group, size_bytes, disp_unit_bytes, &info);
+	if (*win)
+		take_wish(*win);
 	return *win ? 0 : err_set(ORIEL_ERR_MEMORY, "%s: out of memory", call);
 }
 
@@ -121,6 +141,8 @@ static void release_memory(struct oriel_win *win, bool reuse)
 		return;
 	}
 	mem_deregister(&win->job->mems, &win->memory.registration);
+	if (memory->in_place)
+		share_let_go(memory->base, memory->size_bytes);
 	if (memory->allocated && memory->base) {
 		munmap(memory->base, memory->mapped_bytes);
 		close(memory->fd);
@@ -385,6 +407,18 @@ static int create_window(struct oriel_win *win, struct oriel_win **out, const ch
 	return 0;
 }
 
+/* The memory that the program provides. */
+static void take_memory(struct oriel_win *win, void *base)
+{
+	struct window_memory *memory = &win->memory;
+
+	memory->base = base;
+	memory->mappable = alloc_holds(win->job, base, memory->size_bytes);
+	if (!memory->mappable)
+		memory->in_place = memory->mappable = in_place_move(win->job, win->wish, base, memory->size_bytes);
+	win->info.share = memory->in_place;
+}
+
 int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
                      oriel_group *group, oriel_win **win)
 {
@@ -397,8 +431,7 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
 	rc = win_new(ORIEL_WIN_CREATED, group, size_bytes, disp_unit_bytes, hints, &made, "oriel_win_create");
 	if (rc)
 		return rc;
-	made->memory.base = base;
-	made->memory.mappable = alloc_holds(group->job, base, size_bytes);
+	take_memory(made, base);
 	return create_window(made, win, "oriel_win_create");
 }
 
