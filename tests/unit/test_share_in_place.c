@@ -144,14 +144,14 @@ static void share__what_stays(void)
 {
 	static uint8_t in_data[3 * PAGE] = { 1 };
 	uint8_t on_stack[3 * PAGE], *anonymous = private_pages(), *shared = map_pages(MAP_SHARED | MAP_ANONYMOUS, -1);
-	uint8_t *malloced = malloc(3 * PAGE);
 	int fd = memfd_create("test", 0);
-	uint8_t *file;
+	uint8_t *malloced, *file;
 
-	CU_ASSERT_EQUAL_FATAL(ftruncate(fd, BYTES), 0);
-	file = map_pages(MAP_PRIVATE, fd);
 	if (!can_move())
 		return;
+	malloced = malloc(3 * PAGE);
+	CU_ASSERT_EQUAL_FATAL(ftruncate(fd, BYTES), 0);
+	file = map_pages(MAP_PRIVATE, fd);
 	check_stays(in_data, sizeof(in_data), "static memory");
 	check_stays(on_stack, sizeof(on_stack), "stack");
 	check_stays(shared, BYTES, "shared memory already");
