@@ -183,6 +183,24 @@ static uint8_t *map_pages(struct memory *memory, bool file)
 	return memory->mapped;
 }
 
+/* Whether the library is asked to move memory in place. */
+static bool moves(void)
+{
+	const char *share = getenv("ORIEL_SHARE");
+
+	return share && strcmp(share, "1") == 0;
+}
+
+/* Then such as can be moved: it fills its pages. */
+static void *allocate_heap(size_t size_bytes)
+{
+	void *memory = NULL;
+
+	if (!moves())
+		return malloc(size_bytes);
+	return posix_memalign(&memory, PAGE_BYTES, size_bytes) ? NULL : memory;
+}
+
 static void take_memory(struct run *run, int at)
 {
 	const struct plan_region *region = &run->plan.region[run->job->rank][at];
@@ -195,12 +213,12 @@ static void take_memory(struct run *run, int at)
 	if (at < REGION_FIXED)
 		mapped = run->job->fixed.bytes[at];
 	else if (region->kind == REGION_MALLOC)
-		mapped = memory->mapped = malloc(memory->mapped_bytes);
+		mapped = memory->mapped = allocate_heap(memory->mapped_bytes);
 	else
 		mapped = map_pages(memory, region->kind == REGION_FILE);
 	if (!mapped || mapped == MAP_FAILED)
 		stop(run, "no memory for region %d of %zu bytes", at, region->size_bytes);
-	memory->base = mapped + region->shift;
+	memory->base = mapped + (region->kind == REGION_MALLOC && moves() ? 0 : region->shift);
 	run->bytes[at] = memory->base;
 	model_first_content(region, memory->base);
 }
@@ -267,6 +285,9 @@ static void check_shared(struct run *run, const struct plan_win *win, const void
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 static const struct oriel_hint hints[] = { { "signals", TEXT_OF(PLAN_SIGNALS) }, { NULL, NULL } };
+static const struct oriel_hint moved[] = { { "signals", TEXT_OF(PLAN_SIGNALS) },
+	                                       { "share", "true" }, /* each time, not only where it is worth it */
+	                                       { NULL, NULL } };
 
 /* Memory of the library's own, shared if the plan says so and the ranks can. */
 static void *make_allocated(struct run *run, const struct plan_win *win, oriel_group *group)
@@ -378,7 +399,8 @@ static void reattach(struct run *run)
 
 static void create_dynamic(struct run *run, oriel_group *group)
 {
-	must(run, oriel_win_create_dynamic(hints, group, &run->win[run->event.win]), "oriel_win_create_dynamic");
+	must(run, oriel_win_create_dynamic(moves() ? moved : hints, group, &run->win[run->event.win]),
+	     "oriel_win_create_dynamic");
 	attach(run);
 	tell_address(run);
 }
@@ -398,7 +420,9 @@ static void create(struct run *run)
 	} else {
 		if (part->range.size_bytes > 0)
 			base = run->bytes[part->range.region] + part->range.offset;
-		must(run, oriel_win_create(base, part->range.size_bytes, part->unit, hints, group, &run->win[run->event.win]),
+		must(run,
+		     oriel_win_create(base, part->range.size_bytes, part->unit, moves() ? moved : hints, group,
+		                      &run->win[run->event.win]),
 		     "oriel_win_create");
 	}
 	must(run, oriel_group_free(&group), "oriel_group_free");
