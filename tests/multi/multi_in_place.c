@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #define PAGE ((size_t)4096)
 #define LARGE ((size_t)300000) /* malloc maps it by itself, and no whole pages */
 
-enum { ROUNDS = 30, WINDOWS = 3 };
+enum { ROUNDS = 30, MOVES = 200, WRITTEN = 64 };
 
 static const struct oriel_hint shared[] = { { "share", "true" }, { NULL, NULL } };
 static const struct oriel_hint as_it_is[] = { { "share", "false" }, { NULL, NULL } };
@@ -154,7 +155,7 @@ static void *write_on(void *arg)
 	struct writer *w = arg;
 
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
-		for (size_t page = 0; page < 4; page++) {
+		for (size_t page = 0; page < WRITTEN; page++) {
 			volatile uint64_t *count = (void *)(w->memory + page * PAGE + 64);
 
 			w->wrong += *count != w->rounds;
@@ -167,20 +168,20 @@ static void *write_on(void *arg)
 
 static void threads_write_meanwhile(struct multi *m)
 {
-	struct writer writer = { .memory = map_pages(4) };
+	struct writer writer = { .memory = map_pages(WRITTEN) };
 
 	CHECK(m, pthread_create(&writer.thread, NULL, write_on, &writer) == 0);
-	for (int i = 0; i < ROUNDS; i++) {
-		oriel_win *win = open_win(m, writer.memory, 4 * PAGE, shared);
+	for (int i = 0; i < MOVES; i++) {
+		oriel_win *win = open_win(m, writer.memory, WRITTEN * PAGE, shared);
 
-		check_moved(m, win, writer.memory, 4 * PAGE);
+		check_moved(m, win, writer.memory, WRITTEN * PAGE);
 		use(m, win, writer.memory, PAGE, (uint8_t)i);
 		CHECK_OK(m, oriel_win_free(&win));
 	}
 	__atomic_store_n(&writer.stop, true, __ATOMIC_RELAXED);
 	pthread_join(writer.thread, NULL);
 	CHECK(m, writer.wrong == 0);
-	munmap(writer.memory, 4 * PAGE);
+	munmap(writer.memory, WRITTEN * PAGE);
 }
 
 /* A child has what was there when it was forked, and writes for itself. */
@@ -204,6 +205,7 @@ static void forked_children(struct multi *m)
 
 	multi_fill(memory, LARGE, 7);
 	win = open_win(m, memory, LARGE, shared);
+	check_moved(m, win, memory, LARGE);
 	if (m->rank == 0) {
 		child = fork();
 		if (child == 0)
@@ -231,6 +233,7 @@ static void memory_afterwards(struct multi *m)
 
 		multi_fill(memory, LARGE, (uint64_t)i);
 		one = open_win(m, memory, LARGE, shared);
+		check_moved(m, one, memory, LARGE);
 		two = open_win(m, pages, 2 * PAGE, shared);
 		use(m, two, pages, 0, (uint8_t)i);
 		CHECK_OK(m, oriel_win_free(&one));
@@ -419,5 +422,6 @@ int main(int argc, char **argv)
 		                                          .cases = cases,
 		                                          .case_count = sizeof(cases) / sizeof(cases[0]) };
 
+	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* it no longer grows */
 	return multi_main(argc, argv, &program);
 }
