@@ -25,7 +25,11 @@
 #include "base/page_exchange.h"
 
 #define PAGE ((size_t)4096)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LARGE (74 * PAGE) /* their malloc is not glibc's */
+#else
 #define LARGE ((size_t)300000) /* malloc maps it by itself, and no whole pages */
+#endif
 
 enum { ROUNDS = 30, MOVES = 200, WRITTEN = 64 };
 
@@ -66,6 +70,15 @@ static uint8_t *map_pages(size_t pages)
 	uint8_t *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint8_t *allocate_large(void)
+{
+	void *memory = NULL;
+
+	if (LARGE % PAGE)
+		return malloc(LARGE);
+	return posix_memalign(&memory, PAGE, LARGE) ? NULL : memory;
 }
 
 static oriel_win *open_win(struct multi *m, void *base, size_t size_bytes, const struct oriel_hint *hints)
@@ -123,7 +136,7 @@ static void use(struct multi *m, oriel_win *win, const uint8_t *memory, size_t a
 static void bytes_stay(struct multi *m)
 {
 	size_t size_bytes = m->rank == 1 ? 3 * PAGE : LARGE;
-	uint8_t *memory = m->rank == 1 ? map_pages(3) : malloc(LARGE);
+	uint8_t *memory = m->rank == 1 ? map_pages(3) : allocate_large();
 	oriel_win *win;
 
 	multi_fill(memory, size_bytes, 1);
@@ -198,7 +211,7 @@ static int in_child(struct multi *m, uint8_t *memory, size_t size_bytes)
 
 static void forked_children(struct multi *m)
 {
-	uint8_t *memory = malloc(LARGE);
+	uint8_t *memory = allocate_large();
 	oriel_win *win;
 	int status = -1;
 	pid_t child = 0;
@@ -228,7 +241,7 @@ static void forked_children(struct multi *m)
 static void memory_afterwards(struct multi *m)
 {
 	for (int i = 0; i < ROUNDS; i++) {
-		uint8_t *memory = malloc(LARGE), *pages = map_pages(2);
+		uint8_t *memory = allocate_large(), *pages = map_pages(2);
 		oriel_win *one, *two;
 
 		multi_fill(memory, LARGE, (uint64_t)i);
