@@ -241,6 +241,7 @@ static int make_window(const struct perf_options *options, struct perf_place *pl
 {
 	MPI_Aint bytes = (MPI_Aint)place->window_bytes;
 	void *base = NULL;
+	MPI_Info info;
 
 	switch (options->window) {
 	case WINDOW_DYNAMIC:
@@ -249,6 +250,10 @@ static int make_window(const struct perf_options *options, struct perf_place *pl
 		MPI_Alloc_mem(bytes, MPI_INFO_NULL, &window_of_mpi);
 		place->window = window_of_mpi;
 		return MPI_Win_create(place->window, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	case WINDOW_SHARE: /* under oriel-mpi */
+		MPI_Info_create(&info);
+		MPI_Info_set(info, "share", "true");
+		return MPI_Win_create(place->window, bytes, 1, info, MPI_COMM_WORLD, &win) || MPI_Info_free(&info);
 	case WINDOW_CREATE:
 		return MPI_Win_create(place->window, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 	case WINDOW_ALLOCATE:

@@ -307,6 +307,18 @@ static int make_dynamic_window(const struct oriel_hint *hints, const struct perf
 	return tell_bases(place);
 }
 
+static int make_moved_window(const struct perf_place *place)
+{
+	static const struct oriel_hint hints[] = { { "signals", "1" }, { "share", "true" }, { NULL, NULL } };
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
+
+	if (oriel_win_create(place->window, place->window_bytes, 1, hints, world, &win) || oriel_win_query(win, &info))
+		return fail("oriel_win_create");
+	if (!info.share) /* all figures would be another kind's */
+		return fprintf(stderr, "perf: the memory of -w share cannot be moved here; ORIEL_VERBOSE=1 tells why\n"), 1;
+	return 0;
+}
+
 static int make_window(const struct perf_options *options, struct perf_place *place)
 {
 	static const struct oriel_hint hints[] = { { "signals", "1" }, { NULL, NULL } };
@@ -320,6 +332,8 @@ static int make_window(const struct perf_options *options, struct perf_place *pl
 		if (!place->window)
 			return fail("oriel_alloc");
 		break;
+	case WINDOW_SHARE:
+		return make_moved_window(place);
 	case WINDOW_CREATE:
 		break;
 	case WINDOW_ALLOCATE:

@@ -91,7 +91,8 @@ enum { REPEATS = 16 }; /* of what takes some nanoseconds, in a turn or a sample 
 
 enum perf_sync { SYNC_PSCW, SYNC_FENCE, SYNC_FLUSH, SYNC_LOCK, SYNC_LOCK_ALL };
 enum perf_lock { LOCK_SHARED, LOCK_EXCLUSIVE };
-enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE, WINDOW_ALLOC_MEM, WINDOW_DYNAMIC };
+/* WINDOW_SHARE: as WINDOW_CREATE, with the hint that the library may move the memory to where others can map it. */
+enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE, WINDOW_ALLOC_MEM, WINDOW_DYNAMIC, WINDOW_SHARE };
 enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED, MEMORY_ALLOC_MEM };
 enum perf_shape { SHAPE_OSU, SHAPE_ISOLATED };
 
@@ -131,7 +132,7 @@ struct perf_options {
 /* Is the windows' memory the program's own, from the driver? */
 static inline bool windows_are_programs(const struct perf_options *options)
 {
-	return options->window == WINDOW_CREATE || options->window == WINDOW_DYNAMIC;
+	return options->window == WINDOW_CREATE || options->window == WINDOW_SHARE || options->window == WINDOW_DYNAMIC;
 }
 
 /*

@@ -78,7 +78,8 @@ static const char help[] =
 	"                           lock_all: the same inside lock_all; lock: lock and unlock around each instead\n"
 	"      --lock=TYPE          of lock: shared or exclusive\n"
 	"  -w, --window=KIND        allocate (default), create (memory of the program), dynamic (the same, attached),\n"
-	"                           or alloc_mem (created of memory of MPI_Alloc_mem, oriel_alloc)\n"
+	"                           alloc_mem (created of memory of MPI_Alloc_mem, oriel_alloc), or share (memory of\n"
+	"                           the program with the hint share, by which Oriel moves it)\n"
 	"  -m, --memory=KIND        of buffers: heap (default), huge (pages), registered (beforehand),\n"
 	"                           or alloc_mem (origins of MPI_Alloc_mem, oriel_alloc; windows as heap)\n"
 	"      --align=BYTES        buffers begin that many bytes behind the start of a page (0)\n"
@@ -112,11 +113,9 @@ static const struct word syncs[] = {
 	{ "lock", SYNC_LOCK }, { "lock_all", SYNC_LOCK_ALL }, { 0 },
 };
 static const struct word locks[] = { { "shared", LOCK_SHARED }, { "exclusive", LOCK_EXCLUSIVE }, { 0 } };
-static const struct word windows[] = { { "create", WINDOW_CREATE },
-	                                   { "allocate", WINDOW_ALLOCATE },
-	                                   { "alloc_mem", WINDOW_ALLOC_MEM },
-	                                   { "dynamic", WINDOW_DYNAMIC },
-	                                   { 0 } };
+static const struct word windows[] = { { "create", WINDOW_CREATE },       { "allocate", WINDOW_ALLOCATE },
+	                                   { "alloc_mem", WINDOW_ALLOC_MEM }, { "dynamic", WINDOW_DYNAMIC },
+	                                   { "share", WINDOW_SHARE },         { 0 } };
 static const struct word memories[] = { { "heap", MEMORY_HEAP },
 	                                    { "huge", MEMORY_HUGE },
 	                                    { "registered", MEMORY_REGISTERED },

@@ -429,6 +429,34 @@ static int info_is(MPI_Win win, const char *key, const char *expected)
 	return found && strcmp(value, expected) == 0;
 }
 
+/* Memory of the program moves where that is asked for and possible, is as it was, and is told. */
+static void W10_memory_moves(void)
+{
+	const size_t bytes = 16 * 4096;
+	void *memory = NULL;
+	int *words, told;
+	MPI_Info info;
+	MPI_Win win;
+
+	EXPECT(posix_memalign(&memory, 4096, bytes) == 0);
+	words = memory;
+	for (size_t i = 0; i < bytes / sizeof(int); i++)
+		words[i] = (int)i;
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "share", "true");
+	MPI_Win_create(words, (MPI_Aint)bytes, sizeof(int), info, MPI_COMM_WORLD, &win);
+	told = info_is(win, "share", "true") || info_is(win, "share", "false");
+	EXPECT(told && words[1000] == 1000);
+	MPI_Win_fence(0, win);
+	MPI_Put(&layer_rank, 1, MPI_INT, (layer_rank + 1) % layer_size, 7, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	EXPECT(words[7] == (layer_rank + layer_size - 1) % layer_size && words[8] == 8);
+	MPI_Info_free(&info);
+	MPI_Win_free(&win);
+	EXPECT(words[7] == (layer_rank + layer_size - 1) % layer_size && words[16000] == 16000);
+	free(words);
+}
+
 /* What is in force is told, and can be changed. */
 static void I2_info_changed(void)
 {
@@ -515,6 +543,7 @@ static const struct layer_case cases[] = {
 	{ "I3_deletion_refused", I3_deletion_refused },
 	{ "I1_info", I1_info },
 	{ "I2_info_changed", I2_info_changed },
+	{ "W10_memory_moves", W10_memory_moves },
 	{ "W4_alloc_mem", W4_alloc_mem },
 #if MPI_VERSION >= 4
 	{ "W4_large_counts", W4_large_counts },
