@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -13,6 +15,7 @@
 
 /* As in linux/userfaultfd.h since 5.11 and 5.19; older headers lack them. */
 #define OWN_FAULTS_ONLY 1
+#define POPULATE_WRITE 23                 /* of madvise, since 5.14 */
 #define FEATURES ((1u << 0) | (1u << 12)) /* faults tell that they are of protection; that of shared memory */
 
 /* A userfaultfd of all faults, or of those of this process's own instructions; -1 with errno. */
@@ -76,21 +79,34 @@ static void release(int fd, const struct page_range *pages)
 	ioctl(fd, UFFDIO_WRITEPROTECT, &go);
 }
 
-int page_exchange(const struct page_range *pages, void *fresh)
+/* With the pages protected: nothing here may touch them but to read. */
+static int exchange(int fd, const struct page_range *pages, void *fresh)
 {
-	int fd, error = get_catcher(&fd);
+	void *at = (void *)pages->first;
+	int error = protect(fd, pages);
 
-	if (error)
-		return error;
-	error = protect(fd, pages);
 	if (error == 0) {
-		memcpy(fresh, (const void *)pages->first, pages->size_bytes);
-		if (mremap(fresh, pages->size_bytes, pages->size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)pages->first) ==
-		    MAP_FAILED)
+		memcpy(fresh, at, pages->size_bytes);
+		if (mremap(fresh, pages->size_bytes, pages->size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
 			error = errno;
 	}
 	if (error)
 		release(fd, pages);
 	close(fd); /* wakes all who wait */
+	return error;
+}
+
+int page_exchange(const struct page_range *pages, void *fresh)
+{
+	int fd, error = get_catcher(&fd);
+	sigset_t all, before;
+
+	if (error)
+		return error;
+	madvise(fresh, pages->size_bytes, POPULATE_WRITE); /* while nobody has to wait; else they come with the copy */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = exchange(fd, pages, fresh);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }

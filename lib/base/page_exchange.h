@@ -11,6 +11,8 @@
  * wakes, and writes to the new ones. Pages that nobody has touched are touched (read) before, since the
  * protection is one of pages that are there.
  *
+ * This thread has no signals meanwhile: a handler that wrote into the pages would wait for itself.
+ *
  * A process without rights (CAP_SYS_PTRACE, or vm.unprivileged_userfaultfd) may catch the faults of its own
  * instructions only. A system call that writes into the pages for another thread at that very moment then
  * fails (EFAULT); one that reads them does not. That is why nothing but the program's one piece of memory may lie in the

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -67,20 +68,38 @@ static const char *refused(int error)
 	return not_moved("userfaultfd(2): ", strerror(error));
 }
 
+/* Half of the descriptors are left to the program and to connections; the device needs one for each piece too. */
+static bool descriptors_are_short(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
+}
+
+static const char *exchange_for_file(const struct shared_piece *piece, void *fresh)
+{
+	int error;
+
+	if (descriptors_are_short(piece->fd))
+		return "one too many: half of the descriptors that a process may have are in use (ulimit -n)";
+	madvise(fresh, piece->pages.size_bytes, MADV_DONTFORK);
+	error = page_exchange(&piece->pages, fresh);
+	return error ? refused(error) : NULL;
+}
+
 static const char *move_to_file(struct shared_piece *piece)
 {
+	const char *why;
 	void *fresh;
-	int error;
 
 	if (map_memory_file("oriel-shared", piece->pages.size_bytes, &fresh, &piece->fd))
 		return not_moved("", oriel_last_error());
-	madvise(fresh, piece->pages.size_bytes, MADV_DONTFORK);
-	error = page_exchange(&piece->pages, fresh);
-	if (error == 0)
-		return NULL;
-	munmap(fresh, piece->pages.size_bytes);
-	close(piece->fd);
-	return refused(error);
+	why = exchange_for_file(piece, fresh);
+	if (why) {
+		munmap(fresh, piece->pages.size_bytes);
+		close(piece->fd);
+	}
+	return why;
 }
 
 static const char *add_piece(const void *base, size_t size_bytes, bool if_worth)

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -303,6 +304,39 @@ static void share__loses_no_call(void)
 	move_under(count_by_calls, 1);
 }
 
+static uint8_t *written_by_handler;
+static volatile uint64_t handled;
+
+static void write_all_pages(int number)
+{
+	(void)number;
+	handled++;
+	for (int page = 0; page < PAGES; page++)
+		*(volatile uint64_t *)(void *)(written_by_handler + page * PAGE) = handled;
+}
+
+/* A handler of the thread that moves the memory writes into it: in the middle of that it would wait for ever. */
+static void share__signal_handler_writes(void)
+{
+	const struct itimerval often = { .it_interval.tv_usec = 50, .it_value.tv_usec = 50 },
+						   never = { .it_value.tv_sec = 0 };
+	uint8_t *memory = written_by_handler = private_pages();
+
+	if (!can_move())
+		return;
+	signal(SIGALRM, write_all_pages);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < MOVES || handled < MOVES; i++) {
+		CU_ASSERT_PTR_NULL(share_in_place(memory, BYTES, false));
+		share_let_go(memory, BYTES);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_DFL);
+	for (int page = 0; page < PAGES; page++)
+		CU_ASSERT_EQUAL(*(uint64_t *)(void *)(memory + page * PAGE), handled);
+	munmap(memory, BYTES);
+}
+
 /* Forks. */
 
 /* Whether a child that does `work` ends well. */
@@ -496,6 +530,7 @@ void suite_share_in_place(void)
 	CU_ADD_TEST(suite, share__holders);
 	CU_ADD_TEST(suite, share__loses_no_store);
 	CU_ADD_TEST(suite, share__loses_no_call);
+	CU_ADD_TEST(suite, share__signal_handler_writes);
 	CU_ADD_TEST(suite, share__forked_child);
 	CU_ADD_TEST(suite, share__child_without_handlers);
 	CU_ADD_TEST(suite, share__refused);
