@@ -43,8 +43,11 @@ static bool read_header(uintptr_t base, struct chunk *chunk)
 	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof(*chunk);
 }
 
-/* Whether malloc has given out all the bytes of the pages, but for its own header. */
-static bool fills_as_malloced(uintptr_t base, const struct page_range *pages)
+/*
+ * Whether malloc has given out all the bytes of the pages, but for its own header, and it ends where
+ * the mapping does or before.
+ */
+static bool fills_as_malloced(uintptr_t base, const struct page_range *pages, uintptr_t mapped_to)
 {
 	bool aligned = base == pages->first, mapped;
 	struct chunk chunk;
@@ -61,15 +64,17 @@ static bool fills_as_malloced(uintptr_t base, const struct page_range *pages)
 		return false;
 	if (!aligned && (!mapped || chunk.before_bytes))
 		return false;
-	end = base - sizeof(chunk) + bytes + (mapped ? 0 : sizeof(size_t)); /* the next one's first word is ours too */
-	return end > base && end >= pages->first + pages->size_bytes;
+	end = base - sizeof(chunk) + bytes;
+	if (!mapped)
+		end += sizeof(size_t); /* the next one's first word is this one's too */
+	return end > base && end >= pages->first + pages->size_bytes && end <= mapped_to;
 }
 
-static bool fills_pages(const void *base, size_t size_bytes, const struct page_range *pages)
+static bool fills_pages(const void *base, size_t size_bytes, const struct page_range *pages, uintptr_t mapped_to)
 {
 	if ((uintptr_t)base == pages->first && size_bytes == pages->size_bytes)
 		return true;
-	return fills_as_malloced((uintptr_t)base, pages);
+	return fills_as_malloced((uintptr_t)base, pages, mapped_to);
 }
 
 /* Of one mapping. */
@@ -133,8 +138,11 @@ static const char *mapping_hindrance(const struct mapping *mapping, const char *
 	return why ? why : flags_hindrance(line + strlen(FLAGS_LINE));
 }
 
-/* Go through the mappings up to the end of the pages; they follow each other by address. */
-static const char *look(FILE *maps, const struct page_range *pages)
+/*
+ * Go through the mappings up to the end of the pages; they follow each other by address. *mapped_to
+ * becomes the end of the last one.
+ */
+static const char *look(FILE *maps, const struct page_range *pages, uintptr_t *mapped_to)
 {
 	uintptr_t covered = pages->first, end = pages->first + pages->size_bytes;
 	struct mapping mapping = { .end = 0 };
@@ -149,21 +157,23 @@ static const char *look(FILE *maps, const struct page_range *pages)
 		why = mapping_hindrance(&mapping, line);
 		covered = mapping.end;
 	}
+	*mapped_to = covered;
 	return why || covered >= end ? why : "not mapped, or /proc/self/smaps does not tell it";
 }
 
 const char *own_pages_hindrance(const void *base, size_t size_bytes)
 {
 	struct page_range pages = pages_of(base, size_bytes);
+	uintptr_t mapped_to;
 	const char *why;
 	FILE *maps;
 
 	maps = fopen("/proc/self/smaps", "re");
 	if (!maps)
 		return "not known what it is, since /proc/self/smaps cannot be read";
-	why = look(maps, &pages);
+	why = look(maps, &pages, &mapped_to);
 	fclose(maps);
-	if (why || fills_pages(base, size_bytes, &pages))
+	if (why || fills_pages(base, size_bytes, &pages, mapped_to))
 		return why;
 	return "not alone in its first or last page (oriel_windows(7) says which memory is)";
 }

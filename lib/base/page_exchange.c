@@ -15,8 +15,8 @@
 
 /* As in linux/userfaultfd.h since 5.11 and 5.19; older headers lack them. */
 #define OWN_FAULTS_ONLY 1
-#define POPULATE_WRITE 23                 /* of madvise, since 5.14 */
-#define FEATURES ((1u << 0) | (1u << 12)) /* faults tell that they are of protection; that of shared memory */
+#define POPULATE_WRITE 23                 /* of madvise */
+#define FEATURES ((1u << 0) | (1u << 12)) /* protection against writing; that of shared memory */
 
 /* A userfaultfd of all faults, or of those of this process's own instructions; -1 with errno. */
 static int open_catcher(void)
@@ -103,7 +103,8 @@ int page_exchange(const struct page_range *pages, void *fresh)
 
 	if (error)
 		return error;
-	madvise(fresh, pages->size_bytes, POPULATE_WRITE); /* while nobody has to wait; else they come with the copy */
+	/* While nobody has to wait; before Linux 5.14 they come with the copy. */
+	madvise(fresh, pages->size_bytes, POPULATE_WRITE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = exchange(fd, pages, fresh);

@@ -4,22 +4,23 @@
  *
  * DESIGN NOTES
  *
- * The pages are copied into a new mapping, and mremap(2) puts it in their place: for the processor that is
- * one step, readers see the old bytes or the new ones, which are equal. Writers must not change what
- * has been copied before that: userfaultfd(2) protects the old pages against writing, and a thread that
- * writes sleeps in its page fault. When the pages have been exchanged and the userfaultfd is closed it
- * wakes, and writes to the new ones. Pages that nobody has touched are touched (read) before, since the
- * protection is one of pages that are there.
+ * The pages are copied into a new mapping, and mremap(2) puts it in their place: for the processor
+ * that is one step, readers see the old bytes or the new ones, which are equal. Writers must not
+ * change what has been copied before that: userfaultfd(2) protects the old pages against writing,
+ * and a thread that writes sleeps in its page fault. When the pages have been exchanged and the
+ * userfaultfd is closed it wakes, and writes to the new ones. Pages that nobody has touched are
+ * touched (read) before, since the protection is one of pages that are there.
  *
  * This thread has no signals meanwhile: a handler that wrote into the pages would wait for itself.
  *
- * A process without rights (CAP_SYS_PTRACE, or vm.unprivileged_userfaultfd) may catch the faults of its own
- * instructions only. A system call that writes into the pages for another thread at that very moment then
- * fails (EFAULT); one that reads them does not. That is why nothing but the program's one piece of memory may lie in the
- * pages (own_pages.h). And who has the old pages in hand, a device or a system call that has begun, goes on with them.
+ * A process without rights (CAP_SYS_PTRACE, or vm.unprivileged_userfaultfd) may catch the faults of
+ * its own instructions only. A system call that writes into the pages for another thread at that
+ * very moment then fails (EFAULT); one that reads them does not. That is why nothing but the
+ * program's one piece of memory may lie in the pages (own_pages.h). And who has the old pages in
+ * hand, a device or a system call that has begun, goes on with them.
  *
- * Since Linux 5.19 also shared memory can be protected; before, what has been moved there could not be moved
- * back, and nothing is.
+ * Since Linux 5.19 also shared memory can be protected; before, what has been moved there could not
+ * be moved back, and nothing is.
  */
 #ifndef ORIEL_PAGE_EXCHANGE_H
 #define ORIEL_PAGE_EXCHANGE_H
@@ -29,8 +30,9 @@
 #include "base/own_pages.h"
 
 /*
- * Put the mapping `fresh`, of the same size, in place of the pages, with their bytes. fresh is gone then, and where
- * it fails as it was. 0 or an errno value: EPERM, ENOSYS, EINVAL: this system does not let us.
+ * Put the mapping `fresh`, of the same size, in place of the pages, with their bytes. fresh is gone
+ * then, and where it fails as it was. 0 or an errno value: EPERM, ENOSYS, EINVAL: this system does
+ * not let us.
  */
 int page_exchange(const struct page_range *pages, void *fresh);
 

@@ -29,7 +29,8 @@ struct shared_piece {
 	void *copy; /* for a child, during a fork; NULL: none */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and during a fork the pages */
+/* Guards the rest, and during a fork the pages. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shared_piece pieces[SHARED_PIECES_MAX];
 static uint64_t count; /* counter_load without the lock: 0 is what it is where nobody shares */
 
@@ -68,7 +69,10 @@ static const char *refused(int error)
 	return not_moved("userfaultfd(2): ", strerror(error));
 }
 
-/* Half of the descriptors are left to the program and to connections; the device needs one for each piece too. */
+/*
+ * Half of the descriptors are left to the program and to connections; the device needs one for each
+ * piece too.
+ */
 static bool descriptors_are_short(int fd)
 {
 	struct rlimit limit;
@@ -151,7 +155,7 @@ const char *share_in_place(void *base, size_t size_bytes, bool if_worth)
 
 /* Holding them. */
 
-/* Whether there are no pieces at all. Whoever made one of this memory has told this thread of it. */
+/* Whether there are no pieces at all. */
 static bool none(void)
 {
 	return counter_load(&count) == 0; /* pairs with the stores in add_piece and remove_piece */

@@ -4,19 +4,21 @@
  *
  * DESIGN NOTES
  *
- * A device that shares memory maps what lies in a memory file; what the program has allocated itself is
- * private. On request its pages are exchanged for those of a memory file with the same bytes (page_exchange.h), where they are
- * the memory's alone (own_pages.h). It is a *piece* then, and stays one as long as somebody holds it: whoever
- * asked for it, and each registration of any of its bytes, whose peers may have mapped the file. When the last one
- * lets go the pages are exchanged for private ones again, so that the program gets back what it had: for its
- * children, for madvise, for realloc. Where that cannot be done (no memory, or userfaultfd has been
- * forbidden since) it stays as it is until it is asked for again.
+ * A device that shares memory maps what lies in a memory file; what the program has allocated
+ * itself is private. On request its pages are exchanged for those of a memory file with the same
+ * bytes (page_exchange.h), where they are the memory's alone (own_pages.h). It is a *piece* then,
+ * and stays one as long as somebody holds it: whoever asked for it, and each registration of any of
+ * its bytes, whose peers may have mapped the file. When the last one lets go the pages are
+ * exchanged for private ones again, so that the program gets back what it had: for its children,
+ * for madvise, for realloc. Where that cannot be done (no memory, or userfaultfd has been forbidden
+ * since) it stays as it is until it is asked for again.
  *
- * Forked children. The mapping is not inherited (MADV_DONTFORK), so that no child writes into the memory of its
- * parent, however it was made. One that was made by fork(3) gets a private copy in its place, before fork returns:
- * the parent makes the copy before it forks, since afterwards it goes on changing the memory. Between the two
- * no mutex of this file is free, and no piece changes. Where there is no memory for the copy, the
- * child maps the file privately: what it writes is its own, and what it has not written may change.
+ * Forked children. The mapping is not inherited (MADV_DONTFORK), so that no child writes into the
+ * memory of its parent, however it was made. One that was made by fork(3) gets a private copy in
+ * its place, before fork returns: the parent makes the copy before it forks, since afterwards it
+ * goes on changing the memory. Between the two no mutex of this file is free, and no piece changes.
+ * Where there is no memory for the copy, the child maps the file privately: what it writes is its
+ * own, and what it has not written may change.
  *
  * The table is the process's, as addresses are; jobs come and go.
  */
@@ -29,9 +31,10 @@
 #define SHARED_PIECES_MAX 1024 /* each has a descriptor */
 
 /*
- * Make [base, base + size_bytes) a part of a piece, held by the caller; if_worth: unless it has not paid before
- * (move_worth.h). NULL, or why it stays as it is, as the
- * end of a sentence: "it is ..."; nothing has changed then. size_bytes is not 0. The text is the thread's until its next call.
+ * Make [base, base + size_bytes) a part of a piece, held by the caller; if_worth: unless it has not
+ * paid before (move_worth.h). NULL, or why it stays as it is, as the end of a sentence: "it is
+ * ..."; nothing has changed then. size_bytes is not 0. The text is the thread's until its next
+ * call.
  */
 const char *share_in_place(void *base, size_t size_bytes, bool if_worth);
 
@@ -39,8 +42,8 @@ const char *share_in_place(void *base, size_t size_bytes, bool if_worth);
 bool is_shared_in_place(const void *base, size_t size_bytes);
 
 /*
- * Hold all pieces that have some of the bytes; false if there are none. Who holds some, or has them by
- * share_in_place, lets go of them by the same bytes.
+ * Hold all pieces that have some of the bytes; false if there are none. Who holds some, or has them
+ * by share_in_place, lets go of them by the same bytes.
  */
 bool share_hold(const void *base, size_t size_bytes);
 void share_let_go(const void *base, size_t size_bytes);

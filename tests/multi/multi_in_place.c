@@ -2,8 +2,9 @@
 /*
  * multi_in_place.c - window memory that is moved, in place, to where peers can map it: rule W10
  *
- * Whether it has been is told by oriel_win_query and by the kernel (/proc/self/maps). Where it cannot be, over a
- * card or without userfaultfd, windows are as others, and that is all the cases see.
+ * Whether it has been is told by oriel_win_query and by the kernel (/proc/self/maps). Where it
+ * cannot be, over a card or without userfaultfd, windows are as others, and that is all the cases
+ * see.
  */
 #include "multi.h"
 

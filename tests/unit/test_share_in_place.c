@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_share_in_place.c - share_in_place.c, page_exchange.c and own_pages.c: memory that is moved into a file and back,
- * under the hands of threads, beside forks; and memory that is not.
+ * test_share_in_place.c - share_in_place.c, page_exchange.c and own_pages.c: memory that is moved
+ * into a file and back, under the hands of threads, beside forks; and memory that is not.
  */
 #include "base/share_in_place.h"
 
@@ -159,6 +159,9 @@ static void share__what_stays(void)
 	check_stays(file, BYTES, "mapped file");
 	check_stays(malloced, 3 * PAGE, "not alone");
 	check_stays(anonymous + 8, BYTES - 8, "not alone");
+	check_stays(anonymous + PAGE, BYTES - PAGE - 8, "not alone");
+	for (size_t i = 0; i < BYTES / sizeof(double); i++) /* what lies in front is no header of malloc's */
+		((double *)(void *)anonymous)[i] = 1.0;
 	check_stays(anonymous + PAGE, BYTES - PAGE - 8, "not alone");
 	mprotect(anonymous + PAGE, PAGE, PROT_READ);
 	check_stays(anonymous, BYTES, "not to be written");
