@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@
 #define LARGE ((size_t)300000) /* malloc maps it by itself, and no whole pages */
 #endif
 
-enum { ROUNDS = 30, MOVES = 200, WRITTEN = 64 };
+enum { ROUNDS = 30, MOVES = 60, MOVES_CARD = 5, WRITTEN = 64 };
 
 static const struct oriel_hint shared[] = { { "share", "true" }, { NULL, NULL } };
 static const struct oriel_hint as_it_is[] = { { "share", "false" }, { NULL, NULL } };
@@ -176,6 +177,7 @@ static void *write_on(void *arg)
 			*count = w->rounds + 1;
 		}
 		w->rounds++;
+		sched_yield(); /* there may be one processor for all */
 	}
 	return NULL;
 }
@@ -185,7 +187,7 @@ static void threads_write_meanwhile(struct multi *m)
 	struct writer writer = { .memory = map_pages(WRITTEN) };
 
 	CHECK(m, pthread_create(&writer.thread, NULL, write_on, &writer) == 0);
-	for (int i = 0; i < MOVES; i++) {
+	for (int i = 0; i < (multi_over_card() ? MOVES_CARD : MOVES); i++) {
 		oriel_win *win = open_win(m, writer.memory, WRITTEN * PAGE, shared);
 
 		check_moved(m, win, writer.memory, WRITTEN * PAGE);
