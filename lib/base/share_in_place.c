@@ -2,6 +2,7 @@
 /* share_in_place.c - see share_in_place.h. */
 #include "base/share_in_place.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -194,6 +195,13 @@ bool share_hold(const void *base, size_t size_bytes)
 	return any;
 }
 
+/* A peer's device may keep the file mapped until it uses the place of the key again: its pages go now. */
+static void give_file(const struct shared_piece *piece)
+{
+	fallocate(piece->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)piece->pages.size_bytes);
+	close(piece->fd);
+}
+
 /* The memory is private again. False: it cannot be made so now. */
 static bool move_back(const struct shared_piece *piece)
 {
@@ -206,7 +214,7 @@ static bool move_back(const struct shared_piece *piece)
 		munmap(fresh, bytes);
 		return false;
 	}
-	close(piece->fd);
+	give_file(piece);
 	return true;
 }
 

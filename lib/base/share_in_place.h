@@ -18,7 +18,7 @@
  * its place, before fork returns: the parent makes the copy before it forks, since afterwards it
  * goes on changing the memory. Between the two no mutex of this file is free, and no piece changes.
  * Where there is no memory for the copy, the child maps the file privately: what it writes is its
- * own, and what it has not written may change.
+ * own, and what it has not written may change, or become 0.
  *
  * The table is the process's, as addresses are; jobs come and go.
  */

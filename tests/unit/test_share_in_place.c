@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -501,6 +502,26 @@ static size_t next_descriptor(void)
 	return (size_t)fd;
 }
 
+/* The file's pages are not kept by who has it mapped or open yet. */
+static void share__nothing_is_kept(void)
+{
+	uint8_t *memory = private_pages();
+	int fd = (int)next_descriptor();
+	struct stat status;
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES);
+	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	fd = dup(fd); /* the lowest that was free is the file's */
+	CU_ASSERT(fstat(fd, &status) == 0 && status.st_blocks >= BYTES / 512);
+	share_let_go(memory, BYTES);
+	CU_ASSERT(fstat(fd, &status) == 0 && status.st_blocks == 0);
+	CU_ASSERT(is_filled(memory, BYTES));
+	close(fd);
+	munmap(memory, BYTES);
+}
+
 /* As many as there is room for, and nothing is left of them. */
 static void share__many(void)
 {
@@ -539,5 +560,6 @@ void suite_share_in_place(void)
 	CU_ADD_TEST(suite, share__refused);
 	CU_ADD_TEST(suite, move_worth__short_stays);
 	CU_ADD_TEST(suite, share__in_a_loop);
+	CU_ADD_TEST(suite, share__nothing_is_kept);
 	CU_ADD_TEST(suite, share__many);
 }
