@@ -20,6 +20,7 @@
 #include "base/util.h"
 
 #define WHY_BYTES 256
+#define FILE_ROOM_BYTES ((off_t)1 << 46)
 
 struct shared_piece {
 	struct page_range pages;
@@ -195,15 +196,18 @@ bool share_hold(const void *base, size_t size_bytes)
 	return any;
 }
 
-/* A peer's device may keep the file mapped until it uses the place of the key again: its pages go now. */
+/*
+ * A peer's device may keep the file mapped until it uses the place of the key again: its pages go
+ * now.
+ */
 static void give_file(const struct shared_piece *piece)
 {
 	fallocate(piece->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)piece->pages.size_bytes);
 	close(piece->fd);
 }
 
-/* The memory is private again. False: it cannot be made so now. */
-static bool move_back(const struct shared_piece *piece)
+/* Memory without a file. False: it cannot be made so now. */
+static bool exchange_for_memory(const struct shared_piece *piece)
 {
 	size_t bytes = piece->pages.size_bytes;
 	void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -216,6 +220,36 @@ static bool move_back(const struct shared_piece *piece)
 	}
 	give_file(piece);
 	return true;
+}
+
+/*
+ * The file becomes large, for realloc may make the mapping so. Not where a limit is set, beyond which
+ * the system sends a signal.
+ */
+static void make_room(int fd)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY && ftruncate(fd, FILE_ROOM_BYTES))
+		return; /* it is as large as it was */
+}
+
+/* What is written from now on is this process's own, and nobody else writes into the file. */
+static bool map_privately(const struct shared_piece *piece)
+{
+	void *at = (void *)piece->pages.first;
+
+	make_room(piece->fd);
+	if (mmap(at, piece->pages.size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, piece->fd, 0) == MAP_FAILED)
+		return false;
+	close(piece->fd);
+	return true;
+}
+
+/* The memory is private again. False: it cannot be made so now. */
+static bool move_back(const struct shared_piece *piece)
+{
+	return exchange_for_memory(piece) || map_privately(piece);
 }
 
 static void remove_piece(struct shared_piece *piece)

@@ -11,7 +11,8 @@
  * its bytes, whose peers may have mapped the file. When the last one lets go the pages are
  * exchanged for private ones again, so that the program gets back what it had: for its children,
  * for madvise, for realloc. Where that cannot be done (no memory, or userfaultfd has been forbidden
- * since) it stays as it is until it is asked for again.
+ * since) the file is mapped privately in their place, which is one step too: then only
+ * madvise(2) with MADV_DONTNEED, which shows the file's bytes, is different, and it is not moved again.
  *
  * Forked children. The mapping is not inherited (MADV_DONTFORK), so that no child writes into the
  * memory of its parent, however it was made. One that was made by fork(3) gets a private copy in

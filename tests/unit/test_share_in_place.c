@@ -421,18 +421,21 @@ static bool forbid_userfaultfd(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* In a child, which keeps the filter: the memory stays as it is, the one that has been moved too, until it can be moved back. */
+/* In a child, which keeps the filter: what stays, and what has been moved, is private and may grow. */
 static bool is_refused(uint8_t *memory)
 {
-	uint8_t *second = memory + BYTES / 2;
+	uint8_t *second = memory + BYTES / 2, *grown;
 	const char *why;
 	bool well = !share_in_place(memory, BYTES / 2, false) && forbid_userfaultfd();
 
 	why = share_in_place(second, BYTES / 2, false);
 	well &= why && strstr(why, "userfaultfd") && kind_at(second) == 'p';
 	share_let_go(memory, BYTES / 2);
-	well &= kind_at(memory) == 's' && is_filled(memory, BYTES);
-	well &= !share_in_place(memory, BYTES / 2, false);
+	well &= kind_at(memory) == 'p' && is_filled(memory, BYTES) && !is_shared_in_place(memory, 1);
+	well &= share_in_place(memory, BYTES / 2, false) != NULL;
+	grown = mremap(memory, BYTES / 2, 4 * BYTES, MREMAP_MAYMOVE);
+	well &= grown != MAP_FAILED && is_filled(grown, BYTES / 2) && grown[4 * BYTES - 1] == 0;
+	memset(grown, 1, 4 * BYTES);
 	return well;
 }
 
