@@ -10,7 +10,7 @@ soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-
 soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1
 
 SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary answer async backing base bundle channel compat compat_1_0 compat_private \
-	copy core cq cq_ex device direct engine fork gid gone join key layout_check lend loop memory move mr mw peer pipe pipe_in pipe_out poll post procmap \
+	copy core cq cq_ex device direct engine fork gid gid_query gone join key layout_check lend loop memory move mr mw peer pipe pipe_in pipe_out poll post procmap \
 	progress qp qp_state reach refuse requester responder retire row rq share spare srq start text timer way wr)
 SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event fork id qp wire)
 
