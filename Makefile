@@ -63,6 +63,7 @@ install: lib soft mpi $(programs) $(perf_installed) man
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so
 	install -m 755 $(soft_libs) $(DESTDIR)$(LIBDIR)/oriel/soft
+	rm -rf $(DESTDIR)$(LIBDIR)/oriel/soft/nodes && cp -R $(soft_tree) $(DESTDIR)$(LIBDIR)/oriel/soft
 	$(if $(mpi_libs),install -d $(DESTDIR)$(LIBDIR)/oriel/mpi && install -m 755 $(mpi_libs) $(DESTDIR)$(LIBDIR)/oriel/mpi)
 	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3

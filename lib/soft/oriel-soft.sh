@@ -22,8 +22,23 @@ help() {
 	  --           what follows is PROGRAM, even if it begins with "-"
 
 	It puts softverbs' libraries in front of LD_LIBRARY_PATH. Programs that are linked statically, that change their
-	user or that have an RPATH of their own do not look there.
+	user or that have an RPATH of their own do not look there. And it appends to LD_PRELOAD what shows programs the
+	device below /dev/infiniband and /sys/class/infiniband, where some look first (UCX); nothing there is changed.
 	END
+}
+
+# Without them the device is there all the same, but not for programs that look for its files first.
+show_files() { # directory of the libraries
+	if [ -e "$1/libsoftnodes.so" ] && [ -e "$1/nodes/dev/infiniband/uverbs0" ]; then
+		# Last, since what others preload may have to be first. A program with gcc's AddressSanitizer refuses to start
+		# behind anything that is preloaded, unless told that it may.
+		LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$1/libsoftnodes.so
+		ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+		export LD_PRELOAD ASAN_OPTIONS
+	else
+		echo "$name: $1 lacks libsoftnodes.so or nodes (or /dev/full is missing): programs that look for" \
+			"/dev/infiniband or /sys/class/infiniband first, as UCX does, will not find the device" >&2
+	fi
 }
 
 # A library of the same name that is loaded earlier is the one that the program gets.
@@ -64,6 +79,7 @@ for dir in "$here/lib/soft" "$here/lib/oriel/soft"; do
 		warn_of_preloads "$dir"
 		LD_LIBRARY_PATH=$dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 		export LD_LIBRARY_PATH
+		show_files "$dir"
 		exec "$@"
 	fi
 done

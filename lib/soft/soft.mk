@@ -7,7 +7,10 @@ SOFT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Wall -Wextra -Wconversion -Wstrict
 	-fPIC -fvisibility=hidden -fno-semantic-interposition -pthread -MMD -MP
 # The engine thread stays, and so has its code.
 soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete -o $@
-soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1
+soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1 $(B)/lib/soft/libsoftnodes.so
+soft_tree = $(B)/lib/soft/nodes
+# What stands for the device nodes and files that the kernel would show: a library to be preloaded, and its files.
+SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths text) $(B)/obj/soft/verbs/gid.o
 
 SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary answer async backing base bundle channel compat compat_1_0 compat_private \
 	copy core cq cq_ex device direct engine fork gid gid_query gone join key layout_check lend loop memory move mr mw peer pipe pipe_in pipe_out poll post procmap \
@@ -20,7 +23,7 @@ SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o %/compat_1_0.o %/compat_private.o, 
 	$(B)/obj/soft/functions.o
 
 .PHONY: soft
-soft: $(soft_libs) $(B)/bin/oriel-soft
+soft: $(soft_libs) $(soft_tree) $(B)/bin/oriel-soft
 
 $(B)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(SOFT_CFLAGS) $(CFLAGS) -c -o $@ $<
@@ -31,6 +34,12 @@ $(B)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) lib/soft/verbs.map
 $(B)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1 lib/soft/rdmacm.map
 	$(soft_link) -Wl,-soname,librdmacm.so.1 -Wl,--version-script=lib/soft/rdmacm.map $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1
 
+$(B)/lib/soft/libsoftnodes.so: $(SOFT_NODES_OBJS)
+	$(soft_link) $^
+
+$(soft_tree): lib/soft/nodes/tree.sh
+	$(call quiet,files) sh $< $@
+
 # One object in which only the table is to be seen; linkers join machine code only.
 $(SOFT_BUILT_IN_OBJS): CFLAGS += -fno-lto
 
@@ -40,6 +49,6 @@ $(soft_built_in): $(SOFT_BUILT_IN_OBJS)
 $(B)/bin/oriel-soft: lib/soft/oriel-soft.sh
 	$(call quiet,install) install -m 755 $< $@
 
--include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d) $(B)/obj/soft/functions.d
+-include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d) $(SOFT_NODES_OBJS:.o=.d) $(B)/obj/soft/functions.d
 
 include tests/soft/soft-tests.mk

@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.."
 soft=$PWD/build/bin/oriel-soft status=0
+mkdir -p build/test
 wrong() {
 	echo "not true: $1"
 	status=1
@@ -47,4 +48,28 @@ if [ -n "$system" ]; then
 	ends 0 env LD_PRELOAD="$PWD/build/lib/soft/libibverbs.so.1" "$soft" true
 	[ -z "$err" ] || wrong "softverbs itself may be preloaded; it was '$err'"
 fi
+
+# What shows the device's files, where the program sees them, behind what is preloaded already.
+ends 0 "$soft" sh -c 'test -c /dev/infiniband/uverbs0 && echo "$LD_PRELOAD"'
+says "$out" "$PWD/build/lib/soft/libsoftnodes.so"
+ends 0 env LD_PRELOAD="$PWD/build/lib/soft/libibverbs.so.1" "$soft" sh -c 'echo "$LD_PRELOAD"'
+says "$out" "libibverbs.so.1:$PWD/build/lib/soft/libsoftnodes.so"
+
+# A program with gcc's AddressSanitizer, which looks at what comes before it, runs, and finds what it looks for.
+printf '%s\n' '#include <stdlib.h>' '#include <string.h>' '#include <unistd.h>' 'int main(int argc, char **argv)' \
+	'{ char *p = malloc(8); free(p); if (argc > 1) p[0] = argv[0][0]; return access("/dev/infiniband/uverbs0", F_OK); }' \
+	>build/test/checked.c
+if gcc -w -O0 -fsanitize=address -o build/test/checked build/test/checked.c 2>/dev/null; then
+	ends 0 "$soft" build/test/checked
+	ends 1 "$soft" build/test/checked wrong
+	says "$err" heap-use-after-free
+fi
+
+# Where that is missing the program runs without, and it is said, in one line.
+bare=build/test/bare
+rm -rf $bare && mkdir -p $bare/bin $bare/lib/soft && cp "$soft" $bare/bin && cp build/lib/soft/lib*.so.1 $bare/lib/soft
+ends 0 $bare/bin/oriel-soft true
+says "$err" "lacks libsoftnodes.so or nodes"
+[ "$(wc -l <<<"$err")" -eq 1 ] || wrong "it is one line; it was '$err'"
+rm -rf $bare
 exit $status

@@ -43,13 +43,14 @@ enum {
 	VENDOR_ID = 0x736f66, /* "sof": locally administered, so nobody's */
 };
 
+/* The names that a device of the kernel would have; under oriel-soft there is something behind them (nodes/). */
 static struct ibv_device device = {
 	.node_type = IBV_NODE_CA,
 	.transport_type = IBV_TRANSPORT_IB,
 	.name = "soft0",
-	.dev_name = "soft0",
-	.dev_path = "/nonexistent/softverbs/soft0",
-	.ibdev_path = "/nonexistent/softverbs/soft0",
+	.dev_name = "uverbs0",
+	.dev_path = "/sys/class/infiniband_verbs/uverbs0",
+	.ibdev_path = "/sys/class/infiniband/soft0",
 };
 
 SOFT_EXPORT struct ibv_device **ibv_get_device_list(int *num_devices)
