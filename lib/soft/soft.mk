@@ -29,10 +29,10 @@ $(B)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(SOFT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(B)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) lib/soft/verbs.map
-	$(soft_link) -Wl,-soname,libibverbs.so.1 -Wl,--version-script=lib/soft/verbs.map $(SOFT_VERBS_OBJS)
+	$(soft_link) -Wl,-soname,libibverbs.so.1 -Wl,--no-undefined-version -Wl,--version-script=lib/soft/verbs.map $(SOFT_VERBS_OBJS)
 
 $(B)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1 lib/soft/rdmacm.map
-	$(soft_link) -Wl,-soname,librdmacm.so.1 -Wl,--version-script=lib/soft/rdmacm.map $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1
+	$(soft_link) -Wl,-soname,librdmacm.so.1 -Wl,--no-undefined-version -Wl,--version-script=lib/soft/rdmacm.map $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1
 
 $(B)/lib/soft/libsoftnodes.so: $(SOFT_NODES_OBJS)
 	$(soft_link) $^
