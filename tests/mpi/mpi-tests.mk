@@ -10,7 +10,7 @@ mpi_cflags = -std=c11 -D_GNU_SOURCE -Iinclude $(filter-out -Wpedantic,$(WARNINGS
 mpi_a = $(B)/lib/liboriel.a $(LIBS)
 
 .PHONY: mpi-tests
-mpi-tests: layer-tests $(B)/tests/mpi/host $(perf_rivals:%=$(B)/tests/mpi/with_mpi-%) $(foreach mpi,$(perf_rivals),$(mpi_ways:%=$(B)/tests/mpi/beside-$(mpi)-%))
+mpi-tests: layer-tests $(B)/tests/mpi/host $(perf_rivals:%=$(B)/tests/mpi/with_mpi-%) $(perf_rivals:%=$(B)/tests/mpi/exchange-%) $(foreach mpi,$(perf_rivals),$(mpi_ways:%=$(B)/tests/mpi/beside-$(mpi)-%))
 
 $(B)/tests/mpi/host: $(B)/obj/tests/mpi/host.o
 	$(link) $^
@@ -24,6 +24,10 @@ $(B)/obj/tests/demo/%-$(1).o: tests/demo/%.c config.mk
 
 $(B)/tests/mpi/with_mpi-$(1): $(B)/obj/tests/demo/with_mpi-$(1).o $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -o $$@ $$< $$(mpi_so)
+
+# Nothing but MPI, on softverbs.
+$(B)/tests/mpi/exchange-$(1): $(B)/obj/tests/mpi/exchange-$(1).o
+	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -o $$@ $$<
 
 $(B)/tests/mpi/%-$(1)-so_first: $(B)/obj/tests/mpi/%-$(1).o $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -pthread -o $$@ $$< $$(mpi_so)

@@ -5,11 +5,12 @@
 LD_LIBRARY_PATH=$1
 export LD_LIBRARY_PATH
 pattern=${2:-.}
-port=$((20000 + $$ % 20000))
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 failed=0
 ran=0
+# shellcheck source=tests/soft/pairs.sh
+. "$(dirname "$0")/pairs.sh"
 # The slowest takes seconds on an idle machine; this is for a machine that is not.
 limit=120
 
@@ -24,40 +25,12 @@ report() { # name, status
 	fi
 }
 
-# Wait until the server listens at a port, by TCP or by softverbs' rdma_cm, or has ended.
-await_listener() { # port, server's process
-	hex=$(printf '%04X' "$1")
-	until grep -q ":$hex [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 || grep -qE "@softverbs-[0-9]+-cm[0-9]+-$1-" /proc/net/unix; do
-		kill -0 "$2" 2>/dev/null || return 0
-		sleep 0.02
-	done
-}
-
 single() { # command ...
 	command -v "$1" >/dev/null && echo "$*" | grep -q "$pattern" || return 0
 	timeout $limit "$@" >"$out/single" 2>&1
 	report "$*" $?
 }
 
-# Start "program args", then "program args address". @P is a port nobody else uses.
-both() { # program, server's arguments, client's arguments
-	port=$((port + 1))
-	server=$(echo "$2" | sed "s/@P/$port/g")
-	client=$(echo "$3" | sed "s/@P/$port/g")
-	# shellcheck disable=SC2086
-	timeout $limit $1 $server >"$out/server" 2>&1 &
-	pid=$!
-	await_listener $port $pid
-	# shellcheck disable=SC2086
-	timeout $limit $1 $client >"$out/client" 2>&1
-	status=$?
-	wait $pid
-	other=$?
-	[ $status -eq 0 ] && status=$other
-	return $status
-}
-
-# Both have to succeed.
 pair() {
 	command -v "$1" >/dev/null && echo "$1 $2" | grep -q -- "$pattern" || return 0
 	both "$@"
