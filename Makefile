@@ -55,7 +55,7 @@ distclean:
 
 install: lib soft mpi $(programs) $(perf_installed) man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/oriel/soft $(DESTDIR)$(INCLUDEDIR)
-	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
+	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
 	install -m 755 $(programs) $(perf_installed) $(DESTDIR)$(BINDIR)
 	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(B)/lib/liboriel.a $(DESTDIR)$(LIBDIR)
@@ -68,6 +68,7 @@ install: lib soft mpi $(programs) $(perf_installed) man
 	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(man_7) $(DESTDIR)$(MANDIR)/man7
+	install -m 644 $(man_1) $(DESTDIR)$(MANDIR)/man1
 
 uninstall:
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h
@@ -75,7 +76,7 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
-	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%)
+	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%) $(man_1:$(B)/man/man1/%=$(DESTDIR)$(MANDIR)/man1/%)
 
 .PHONY: all demo test test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:

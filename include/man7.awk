@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# man7.awk - a man page from one of include/man/*.7.md, on standard output
+# man7.awk - a man page from one of include/man/*.7.md or *.1.md, on standard output
 #
 # usage: awk -v version=0.1.0 -f include/man7.awk include/man/oriel_epochs.7.md
 #
@@ -64,10 +64,11 @@ function begin(request) {
 }
 
 FNR == 1 {
-	if (!match($0, /^# [a-z_]+\(7\) - /))
-		fail("the first line is not \"# name(7) - what it is\"")
+	if (!match($0, /^# [a-z_-]+\([17]\) - /))
+		fail("the first line is not \"# name(7) - what it is\", or (1)")
 	name = substr($0, 3, index($0, "(") - 3)
-	printf ".TH %s 7 \"\" \"Oriel %s\" \"Oriel manual\"\n", toupper(name), version
+	section = substr($0, index($0, "(") + 1, 1)
+	printf ".TH %s %s \"\" \"Oriel %s\" \"Oriel manual\"\n", plain(toupper(name)), section, version
 	printf ".SH NAME\n%s \\- %s\n", name, inline(substr($0, RLENGTH + 1))
 	next
 }
