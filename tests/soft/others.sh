@@ -201,8 +201,8 @@ run_mpi() {
 # ---- all of it ----
 
 run_groups() {
-	local group
-	for group in ${*:-$groups_all}; do
+	local group groups=${*:-$groups_all}
+	for group in $groups; do
 		run_"$group"
 	done
 }
