@@ -10,6 +10,8 @@
  *            come; off where it is not asked for, because a program may rely on the order of a device that keeps it
  *   twice    a write's bytes are placed once more, after a pause, as rxe does on some machines; off where it is not
  *            asked for
+ *   lose     datagrams do not arrive; off where it is not asked for, because a program may rely on a network that loses
+ *            none in practice
  *   late     completions are withheld for some polls and then come in batches
  *   fail     the n-th call that may fail does, with ENOMEM and without any other effect. Not counted: calls that take
  *            completions and events, and those that destroy, which fail only when they are misused
@@ -65,7 +67,7 @@ static void set(const char *word)
 		{ "late=", &soft_adversary.late },        { "disorder=", &soft_adversary.disorder },
 		{ "fail=", &soft_adversary.fail },        { "cut=", &soft_adversary.cut },
 		{ "within=", &soft_adversary.within_ms }, { "apart=", &soft_adversary.apart },
-		{ "twice=", &soft_adversary.twice },
+		{ "twice=", &soft_adversary.twice },      { "lose=", &soft_adversary.lose },
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
@@ -102,6 +104,11 @@ uint64_t soft_adversary_delay(void)
 bool soft_adversary_overtakes(void)
 {
 	return chance(soft_adversary.disorder);
+}
+
+bool soft_adversary_loses(void)
+{
+	return chance(soft_adversary.lose);
 }
 
 bool soft_adversary_late(void)

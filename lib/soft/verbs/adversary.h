@@ -2,7 +2,7 @@
 /*
  * The adversary: everything that the specification allows, or a device does, and that a friendly one never does.
  * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,twice=P][,fail=N][,cut=N]
- * [,within=MS][,apart=1], P in percent, 30 where none is given, but for disorder and twice: 0; 20 ms.
+ * [,lose=P][,within=MS][,apart=1], P in percent, 30 where none is given, but for disorder, twice and lose: 0; 20 ms.
  */
 #ifndef SOFT_ADVERSARY_H
 #define SOFT_ADVERSARY_H
@@ -16,11 +16,11 @@
 struct soft_adversary {
 	bool on;
 	uint64_t seed;
-	uint32_t delay, reorder, late, disorder, twice; /* percent */
-	uint32_t fail, cut;                             /* the n-th one; 0: none */
-	uint32_t within_ms;                             /* how long the connection that is cut may live */
-	uint32_t apart;                                 /* atomics are said to be atomic among themselves only */
-	_Atomic uint64_t drawn;                         /* random numbers so far */
+	uint32_t delay, reorder, late, disorder, twice, lose; /* percent */
+	uint32_t fail, cut;                                   /* the n-th one; 0: none */
+	uint32_t within_ms;                                   /* how long the connection that is cut may live */
+	uint32_t apart;                                       /* atomics are said to be atomic among themselves only */
+	_Atomic uint64_t drawn;                               /* random numbers so far */
 	_Atomic uint32_t calls, connections;
 };
 
@@ -37,6 +37,8 @@ bool soft_adversary_overtakes(void);
 bool soft_adversary_late(void);
 /* Place bytes in any order. false: this time they shall be placed as usual. */
 bool soft_adversary_place(void *to, const void *from, size_t length);
+/* This datagram shall not arrive. */
+bool soft_adversary_loses(void);
 /* What has been placed shall be placed again; a pause is over. */
 bool soft_adversary_twice(void);
 /* After how long this connection is cut, in ns; 0: never. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Public symbols without a meaning here, or with a trivial one: fork support (nothing is pinned),
- * sysfs (nothing is there), address handles and multicast (reliable connections only), import of
- * kernel objects, conversions of kernel structures.
+ * sysfs (nothing is there), multicast (a number leads to one process), import of kernel objects,
+ * conversions of kernel structures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,42 +100,7 @@ SOFT_EXPORT int ibv_read_ibdev_sysfs_file(char *buf, size_t size, void *dev, con
 	return -1;
 }
 
-/* ---- address handles and multicast: datagrams only ---- */
-
-SOFT_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
-{
-	(void)pd;
-	(void)attr;
-	return refuse();
-}
-
-SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc, struct ibv_grh *grh,
-                                    struct ibv_ah_attr *attr)
-{
-	(void)context;
-	(void)port;
-	(void)wc;
-	(void)grh;
-	(void)attr;
-	refuse();
-	return -1;
-}
-
-SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
-                                                 uint8_t port)
-{
-	(void)pd;
-	(void)wc;
-	(void)grh;
-	(void)port;
-	return refuse();
-}
-
-SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
-{
-	(void)ah;
-	return soft_result(EOPNOTSUPP);
-}
+/* ---- multicast: a datagram goes to one queue pair, whose process its number tells ---- */
 
 SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {

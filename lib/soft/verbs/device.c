@@ -193,11 +193,11 @@ static void describe(struct ibv_device_attr *attr)
 	attr->max_qp_wr = SOFT_MAX_WR;
 	attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
 	                         IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
-	                         IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	                         IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_UD_AV_PORT_ENFORCE;
 	attr->max_sge = attr->max_sge_rd = attr->max_srq_sge = SOFT_MAX_SGE;
 	attr->max_cq = attr->max_pd = attr->max_srq = SHM_MRS;
 	attr->max_cqe = SOFT_MAX_CQE;
-	attr->max_mr = attr->max_mw = SHM_MRS;
+	attr->max_mr = attr->max_mw = attr->max_ah = SHM_MRS;
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SHM_QPS;
 	/* As all cards say: programs take IBV_ATOMIC_GLOB for a device without atomics. */

@@ -17,6 +17,7 @@
 #include "soft/verbs/async.h"
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
+#include "soft/verbs/datagram.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/gone.h"
 #include "soft/verbs/lock.h"
@@ -59,7 +60,7 @@ static void cut(struct soft_qp *qp)
 		return;
 	}
 	soft_adversary_tell_cut();
-	qp->lost = true;
+	qp->unheard = true;
 	soft_qp_publish(qp);
 	unanswered(qp);
 }
@@ -73,7 +74,7 @@ SOFT_EXPORT bool softverbs_lost(uint32_t qpn)
 	if (index < 0)
 		return false;
 	pthread_mutex_lock(&core->table_lock);
-	lost = core->qp[index] && core->qp[index]->lost;
+	lost = core->qp[index] && core->qp[index]->unheard && !core->qp[index]->routes;
 	pthread_mutex_unlock(&core->table_lock);
 	return lost;
 }
@@ -88,6 +89,8 @@ void soft_timer_fired(struct soft_qp *qp)
 		qp->stall = SOFT_GO;
 		soft_pump(qp);
 	}
+	if (qp->routes && soft_datagram_late(qp))
+		soft_pump(qp);
 	/* A stall's time came first: there is one timer per queue pair. */
 	if (qp->cut_ns && qp->stall != SOFT_WAIT_TIMER)
 		soft_timer_set(qp, qp->cut_ns);
@@ -113,6 +116,8 @@ void soft_out_died(struct soft_core *core, struct soft_out *out)
 		soft_lock(&qp->lock);
 		if ((qp->out == out || qp->awaited == out) && soft_qp_connected(soft_qp_state(qp)))
 			peer_gone(qp);
+		else if (qp->routes && soft_datagram_news(qp, out))
+			soft_pump(qp);
 		soft_unlock(&qp->lock);
 	}
 }

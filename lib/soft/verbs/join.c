@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "soft/verbs/core.h"
+#include "soft/verbs/datagram.h"
 #include "soft/verbs/join.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/pipe.h"
@@ -50,6 +51,8 @@ void soft_out_answered(struct soft_core *core, struct soft_out *out)
 		soft_lock(&qp->lock);
 		if (qp->awaited == out)
 			answered(qp, out);
+		else if (qp->routes && soft_datagram_news(qp, out))
+			soft_pump(qp);
 		soft_unlock(&qp->lock);
 	}
 }

@@ -40,5 +40,7 @@ _Static_assert(offsetof(struct shm_pipe, req_chunk) % 4096 == 0, "chunks begin o
 _Static_assert(SOFT_MAX_SGE * 16u <= SHM_CHUNK, "the ranges of a fetched message fit into a chunk");
 _Static_assert((int)SOFT_MAX_INLINE <= (int)SHM_CHUNK, "inline data fits into a chunk");
 _Static_assert(sizeof(struct soft_qp) <= 2048, "an idle queue pair stays below 4 KiB");
+_Static_assert((uint32_t)SHM_SLOT_NUMBERS == 1u << (24 - SHM_SLOT_BITS), "a table by slot has a place for each");
+_Static_assert(sizeof(struct shm_header) == sizeof(uint64_t), "a datagram's header takes the place of an address");
 _Static_assert(SHM_QPS_PER_SLOT == 1u << SHM_SLOT_BITS, "slot and index make a queue pair number");
 _Static_assert(SOFT_MAX_RD_ATOMIC <= 255, "depths are bytes in verbs");

@@ -53,10 +53,6 @@
 #include "soft/verbs/shm.h"
 #include "soft/verbs/spare.h"
 
-enum {
-	ANSWER_MS = 200, /* who connects waits for so long; an engine that runs answers in microseconds */
-};
-
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* 0 or an errno value; ECONNREFUSED if no process owns the slot. */
@@ -165,11 +161,11 @@ static int out_answer(struct soft_out *out)
 }
 
 /* Wait for the answer, but not long. 0, also if it has not come yet, or an errno value. */
-static int out_await(struct soft_out *out)
+static int out_await(struct soft_out *out, int patience_ms)
 {
 	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
 
-	return poll(&wait, 1, ANSWER_MS) == 1 ? out_answer(out) : 0;
+	return poll(&wait, 1, patience_ms) == 1 ? out_answer(out) : 0;
 }
 
 void soft_out_put(struct soft_out *out)
@@ -271,7 +267,7 @@ static int out_watch(struct soft_core *core, struct soft_out *out)
 }
 
 /* 0 or an errno value. */
-static int out_new(struct soft_core *core, uint32_t slot, struct soft_out **made)
+static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struct soft_out **made)
 {
 	struct soft_out *out = out_alloc(slot);
 	int err;
@@ -284,7 +280,7 @@ static int out_new(struct soft_core *core, uint32_t slot, struct soft_out **made
 	err = out_hello(core, out);
 	if (err)
 		goto err_close;
-	err = out_await(out);
+	err = out_await(out, patience_ms);
 	if (!err)
 		err = out_insert(core, out);
 	if (!err)
@@ -325,14 +321,14 @@ static struct soft_out *out_find(struct soft_core *core, uint32_t qpn)
 	return found;
 }
 
-int soft_out_get(struct soft_core *core, uint32_t qpn, struct soft_out **out)
+int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct soft_out **out)
 {
 	int err = 0;
 
 	pthread_mutex_lock(&connect_lock);
 	*out = out_find(core, qpn);
 	if (!*out)
-		err = out_new(core, qpn >> SHM_SLOT_BITS, out);
+		err = out_new(core, qpn >> SHM_SLOT_BITS, patience_ms, out);
 	pthread_mutex_unlock(&connect_lock);
 	/* Nobody there, or nobody who answers: as on a network, only requests will find out. */
 	return soft_is_shortage(err) || err == EREMOTEIO ? err : 0;

@@ -12,7 +12,9 @@
 
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/copy.h"
+#include "soft/verbs/datagram.h"
 #include "soft/verbs/direct.h"
+#include "soft/verbs/find.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/pipe.h"
@@ -193,6 +195,41 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return true;
 }
 
+static int enqueue_datagram(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	int err = enqueue(qp, wr);
+
+	if (err || (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM))
+		return err;
+	if (!wr->wr.ud.ah)
+		return EINVAL;
+	soft_datagram_address(soft_wqe(qp, qp->sq_head), wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+	return 0;
+}
+
+/* Under qp->lock, which is let go where a process has to be found. */
+static int post_datagrams(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	uint32_t first = qp->sq_head;
+	int err = takes_sends(soft_qp_state(qp)) ? 0 : EINVAL;
+
+	if (!err && soft_call_fails("soft_post_send"))
+		err = ENOMEM;
+	for (; wr && !err; wr = wr->next) {
+		if (soft_datagram_at_once(qp, wr))
+			continue;
+		err = enqueue_datagram(qp, wr);
+		if (err)
+			break;
+		qp->sq_head++;
+	}
+	if (err)
+		*bad = wr;
+	if (qp->sq_exec != qp->sq_head)
+		soft_find_and_send(qp, first);
+	return err;
+}
+
 int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct soft_qp *qp = soft_qp(base);
@@ -200,8 +237,12 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 
 	soft_lock(&qp->lock);
 	/* Whoever polls writes it often, and whether he polls decides how private memory is written. */
-	if (qp->out)
+	if (qp->out) {
 		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
+	} else if (qp->routes) {
+		err = post_datagrams(qp, wr, bad);
+		goto out;
+	}
 	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails(__func__)) {
 		err = takes_sends(soft_qp_state(qp)) ? ENOMEM : EINVAL;
 		*bad = wr;

@@ -14,7 +14,9 @@
 #include "soft/verbs/context.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
+#include "soft/verbs/datagram.h"
 #include "soft/verbs/export.h"
+#include "soft/verbs/find.h"
 #include "soft/verbs/join.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/limits.h"
@@ -40,6 +42,7 @@ enum {
 	MAX_5BIT = 31, /* timers */
 	MAX_3BIT = 7,  /* retry counters */
 	KNOWN_ATTRS = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+	SEND_OPS_UD = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
 	SEND_OPS = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
 	           IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 	           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
@@ -51,17 +54,22 @@ _Static_assert(SOFT_MAX_SGE * sizeof(struct ibv_sge) <= SOFT_MAX_INLINE, "no mor
 
 /* ---- making ---- */
 
+static uint64_t send_ops_of(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_UD ? SEND_OPS_UD : SEND_OPS;
+}
+
 static int check_init(const struct ibv_qp_init_attr_ex *attr)
 {
 	const struct ibv_qp_cap *cap = &attr->cap;
 
-	if (attr->qp_type != IBV_QPT_RC)
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & ~(uint32_t)KNOWN_ATTRS)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags != 0)
 		return EOPNOTSUPP;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && attr->send_ops_flags & ~(uint64_t)SEND_OPS)
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && attr->send_ops_flags & ~send_ops_of(attr->qp_type))
 		return EOPNOTSUPP;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || !attr->send_cq || !attr->recv_cq)
 		return EINVAL;
@@ -154,6 +162,16 @@ static void fill_base(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr
 	qp->attr.cap = attr->cap;
 }
 
+/* 0 or ENOMEM. */
+static int routes_init(struct soft_qp *qp)
+{
+	if (qp->ex.qp_base.qp_type != IBV_QPT_UD)
+		return 0;
+	qp->routes = calloc(1, sizeof(*qp->routes));
+	qp->unheard = true;
+	return qp->routes ? 0 : ENOMEM;
+}
+
 static void count_users(const struct ibv_qp *qp, int by)
 {
 	atomic_fetch_add(&soft_pd(qp->pd)->users, (uint32_t)by);
@@ -168,6 +186,7 @@ static void qp_free(struct soft_qp *qp)
 	pthread_mutex_destroy(&qp->ex.qp_base.mutex);
 	pthread_cond_destroy(&qp->ex.qp_base.cond);
 	soft_rq_fini(&qp->rq);
+	soft_routes_free(qp->routes);
 	free(qp->sq);
 	free(qp);
 }
@@ -190,6 +209,8 @@ struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init
 	grant_inline(&attr->cap);
 	fill_base(qp, attr);
 	err = sq_init(qp, &attr->cap);
+	if (!err)
+		err = routes_init(qp);
 	if (!err)
 		err = soft_rq_init(&qp->rq, attr->cap.max_recv_wr, attr->cap.max_recv_sge);
 	if (!err)
@@ -240,6 +261,8 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
  */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
+	if (qp->routes)
+		soft_datagram_calm(qp);
 	if (!qp->out)
 		return;
 	soft_lock(&qp->out->tx);
@@ -262,7 +285,7 @@ static void reset(struct soft_qp *qp)
 	soft_qp_restart(qp);
 	atomic_store(&qp->sq_released, qp->sq_head);
 	qp->cut_ns = 0;
-	qp->lost = false;
+	qp->unheard = qp->routes != NULL;
 	qp->rq.tail = qp->rq.head;
 	qp->rx_active = false;
 	qp->last_wqe = false;
@@ -306,6 +329,8 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 
 static void take_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 {
+	if (mask & IBV_QP_QKEY)
+		own->qkey = attr->qkey;
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		own->qp_access_flags = attr->qp_access_flags;
 	if (mask & IBV_QP_PKEY_INDEX)
@@ -392,14 +417,15 @@ static void enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state 
 		wait_peer(qp);
 		break;
 	case IBV_QPS_RTR:
-		connect_peer(qp, out);
+		if (!qp->routes)
+			connect_peer(qp, out);
 		soft_qp_set_state(qp, to);
 		break;
 	case IBV_QPS_RTS:
 		qp->retries_left = qp->attr.retry_cnt;
 		qp->rnr_left = qp->attr.rnr_retry;
 		soft_qp_set_state(qp, to);
-		if (from == IBV_QPS_RTR && soft_adversary.on)
+		if (from == IBV_QPS_RTR && soft_adversary.on && !qp->routes)
 			plan_cut(qp);
 		soft_pump(qp);
 		break;
@@ -418,7 +444,7 @@ static int modify_locked(struct soft_qp *qp, const struct ibv_qp_attr *attr, int
 
 	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
 		return EINVAL;
-	err = soft_qp_check_modify(from, to, mask);
+	err = soft_qp_check_modify(qp->ex.qp_base.qp_type, from, to, mask);
 	if (!err)
 		err = check_values(attr, mask);
 	if (err)
@@ -439,7 +465,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 	/* Finding the peer may take a message to its engine: not under the lock. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
 	    soft_qp_state(qp) == IBV_QPS_INIT)
-		err = soft_out_get(soft_core, attr->dest_qp_num, &out);
+		err = soft_out_get(soft_core, attr->dest_qp_num, SOFT_ANSWER_MS, &out);
 	if (err)
 		return soft_result(err);
 	soft_lock(&qp->lock);

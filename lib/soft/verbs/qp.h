@@ -19,14 +19,18 @@
 #include "soft/verbs/shm.h"
 
 struct soft_out;
+struct soft_routes;
 
 /* A send work request as it waits; the data of an inline one takes the place of the ranges. */
 struct soft_wqe {
 	uint64_t wr_id;
 	uint32_t opcode; /* enum ibv_wr_opcode */
 	uint32_t flags;  /* IBV_SEND_* */
-	uint64_t raddr;
-	uint32_t rkey;
+	union {
+		uint64_t raddr;
+		struct shm_header header; /* of a datagram */
+	};
+	uint32_t rkey;   /* or the number of the queue pair that a datagram goes to */
 	uint32_t imm;    /* immediate in network order, or key to invalidate */
 	uint64_t length; /* bytes, all ranges */
 	uint32_t nsge;
@@ -39,6 +43,10 @@ struct soft_wqe {
 			struct ibv_mw *mw;
 			struct ibv_mw_bind_info bind;
 		};
+		struct { /* of a datagram */
+			struct shm_address address;
+			uint32_t qkey;
+		};
 	};
 	struct ibv_sge sge[];
 };
@@ -49,7 +57,7 @@ enum soft_stall {
 	SOFT_WAIT_TIMER, /* refused; try again when the timer runs out */
 	SOFT_WAIT_DRAIN, /* refused; requests after it are still unanswered */
 	SOFT_WAIT_ROOM,  /* the pipe is full */
-	SOFT_WAIT_PEER,  /* the peer's process has not answered the hello yet */
+	SOFT_WAIT_PEER,  /* the peer's process has not answered the hello yet, or is still looked for */
 	SOFT_PEER_GONE,  /* nobody will answer any more */
 };
 
@@ -100,7 +108,7 @@ struct soft_qp {
 	bool resync;              /* the next request starts over */
 	uint64_t deadline_ns;     /* SOFT_WAIT_TIMER */
 	uint64_t cut_ns;          /* when the connection breaks: the peer is gone, or the adversary; 0: never */
-	_Atomic bool lost;        /* adversary: the path to the peer is gone */
+	_Atomic bool unheard;     /* no peer's requests are taken: the adversary cut the path, or datagrams have none */
 	bool delayed;             /* adversary: the request at exec has had its delay */
 	uint64_t give_up_ns;      /* peer silent: RETRY_EXC after this; 0: not silent */
 	struct soft_list timer;   /* in core->timers */
@@ -122,10 +130,11 @@ struct soft_qp {
 	bool comm_est;     /* COMM_EST raised */
 	bool last_wqe;     /* LAST_WQE_REACHED raised */
 
-	struct soft_out *out;      /* pipe to the peer, once known */
-	struct soft_out *awaited;  /* until then: the pipe whose answer is waited for; or NULL */
-	const struct shm_qp *peer; /* its queue pair in its segment */
-	uint32_t async_raised;     /* events that were queued; under the context's event lock */
+	struct soft_out *out;       /* pipe to the peer, once known */
+	struct soft_out *awaited;   /* until then: the pipe whose answer is waited for; or NULL */
+	const struct shm_qp *peer;  /* its queue pair in its segment */
+	uint32_t async_raised;      /* events that were queued; under the context's event lock */
+	struct soft_routes *routes; /* of datagrams, whose queue pairs have no pipe of their own; else NULL */
 };
 
 static inline struct soft_qp *soft_qp(struct ibv_qp *qp)

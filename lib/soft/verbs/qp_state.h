@@ -8,7 +8,7 @@
 #include "soft/verbs/qp.h"
 
 /* 0 if the state machine allows this change with these attributes, else an errno value. */
-int soft_qp_check_modify(enum ibv_qp_state from, enum ibv_qp_state to, int mask);
+int soft_qp_check_modify(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
 /* Under qp->lock: what peers may do, from state and attributes. */
 void soft_qp_publish(struct soft_qp *qp);
 /* Under qp->lock; also published. */

@@ -23,6 +23,7 @@
 #include "soft/verbs/bundle.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
+#include "soft/verbs/datagram.h"
 #include "soft/verbs/direct.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/mw.h"
@@ -298,6 +299,15 @@ static void not_connected(struct soft_qp *qp)
 		soft_refused_silence(qp);
 }
 
+/* A queue pair without a pipe. */
+static bool step_without(struct soft_qp *qp, struct soft_wqe *wqe)
+{
+	if (qp->routes)
+		return soft_datagram_step(qp, wqe);
+	not_connected(qp);
+	return false;
+}
+
 /* The request at exec; false if the queue has to wait or has failed. */
 static bool step(struct soft_qp *qp)
 {
@@ -311,10 +321,8 @@ static bool step(struct soft_qp *qp)
 		overtake(qp);
 	if (soft_adversary.on && held_back(qp))
 		return false;
-	if (!qp->out) {
-		not_connected(qp);
-		return false;
-	}
+	if (!qp->out)
+		return step_without(qp, wqe);
 	/* Carried out before its turn; completed when those before it are answered. */
 	if (wqe->placed) {
 		if (qp->inflight)

@@ -19,12 +19,14 @@
 #include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
+#include "soft/verbs/datagram_in.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/mw.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/qp.h"
+#include "soft/verbs/receive.h"
 #include "soft/verbs/responder.h"
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
@@ -119,30 +121,6 @@ static enum shm_status broke_off(struct soft_qp *qp)
 
 /* ---- receives ---- */
 
-/*
- * Where `length` bytes go in the receive in qp->rx: as with a NIC, a range may be longer than its
- * region, as long as nothing is written there. IBV_WC_SUCCESS, or why they cannot.
- */
-static enum ibv_wc_status receive_ranges(const struct soft_qp *qp, uint64_t length, struct iovec *iov)
-{
-	struct ibv_pd *pd = qp->ex.qp_base.srq ? qp->ex.qp_base.srq->pd : qp->ex.qp_base.pd;
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
-
-	for (uint32_t i = 0; i < qp->rx.nsge; i++) {
-		const struct ibv_sge *sge = &qp->rx.sge[i];
-
-		iov[i].iov_len = sge->length < length ? sge->length : length;
-		iov[i].iov_base = NULL;
-		length -= iov[i].iov_len;
-		if (iov[i].iov_len == 0)
-			continue;
-		iov[i].iov_base = soft_key_local(sge->lkey, pd->handle, sge->addr, iov[i].iov_len, IBV_ACCESS_LOCAL_WRITE);
-		if (!iov[i].iov_base)
-			status = IBV_WC_LOC_PROT_ERR;
-	}
-	return length ? IBV_WC_LOC_LEN_ERR : status;
-}
-
 static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status status, enum shm_status answer)
 {
 	struct soft_cqe cqe = { .wc = { .status = status, .opcode = IBV_WC_RECV } };
@@ -194,7 +172,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 	if (!receive_start(r, qp))
 		return rnr(r, qp);
 	/* The whole message in each part, so that nothing is placed of one that would be refused later. */
-	fits = receive_ranges(qp, r->req.total, iov);
+	fits = soft_receive_ranges(qp, r->req.total, iov);
 	if (fits == IBV_WC_LOC_PROT_ERR)
 		return receive_failed(qp, fits, SHM_NAK_OP);
 	if (fits != IBV_WC_SUCCESS || r->req.offset > r->req.total || r->req.length > r->req.total - r->req.offset)
@@ -359,11 +337,21 @@ static bool well_formed(const struct shm_req *req)
 	return req->length <= SHM_CHUNK;
 }
 
+/* Not of the peer of a queue pair that is connected. */
+static enum shm_status unheard(const struct inbound *r, struct soft_qp *qp)
+{
+	if (!qp->routes)
+		return SHM_NOT_READY;
+	if (shm_qpn_index(r->in->peer.seg, r->req.src_qpn) >= 0)
+		soft_datagram_take(qp, &r->req, r->req.length <= SHM_INLINE ? r->data : r->chunk);
+	return SHM_ACK;
+}
+
 static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 {
-	if (!soft_qp_connected(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != r->req.src_qpn ||
+	if (!soft_qp_connected(soft_qp_state(qp)) || qp->unheard || qp->attr.dest_qp_num != r->req.src_qpn ||
 	    shm_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
-		return SHM_NOT_READY;
+		return unheard(r, qp);
 	if (qp->rx_drop && !(r->req.flags & SHM_REQ_RESYNC))
 		return SHM_DROPPED;
 	qp->rx_drop = false;

@@ -46,4 +46,10 @@ int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr);
 /* The oldest one; false if there is none. */
 bool soft_rq_pop(struct soft_rq *rq, struct soft_rx *rx);
 
+/* The one that was taken last, after which nothing was put or taken, is the oldest again. */
+static inline void soft_rq_untake(struct soft_rq *rq)
+{
+	rq->tail--;
+}
+
 #endif

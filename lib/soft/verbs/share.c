@@ -229,7 +229,7 @@ static void *target_of(struct soft_core *core, const struct soft_in *in, struct 
 	uint32_t access = write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ;
 	const struct shm_mr *mr;
 
-	if (!soft_qp_connected(soft_qp_state(qp)) || qp->lost || qp->attr.dest_qp_num != job->src_qpn ||
+	if (!soft_qp_connected(soft_qp_state(qp)) || qp->unheard || qp->attr.dest_qp_num != job->src_qpn ||
 	    shm_qpn_index(in->peer.seg, job->src_qpn) < 0)
 		return NULL;
 	if (!(qp->attr.qp_access_flags & access) || (!write && !qp->attr.max_dest_rd_atomic))

@@ -27,10 +27,11 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 7,
+	SHM_ABI = 8,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
-	SHM_SLOTS = 4, /* blocks of numbers that one process may own */
+	SHM_SLOT_NUMBERS = 1 << 12, /* a queue pair number has 24 bits */
+	SHM_SLOTS = 4,              /* blocks of numbers that one process may own */
 	SHM_QPS = SHM_SLOTS * SHM_QPS_PER_SLOT,
 	SHM_MRS_LOG2 = 18, /* a key is index << SHM_KEY_BITS | random bits */
 	SHM_MRS = 1 << SHM_MRS_LOG2,
@@ -39,6 +40,8 @@ enum {
 	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
 	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
 };
+
+#define SHM_NO_QP UINT32_MAX /* no place in the table of queue pairs */
 
 #define SHM_MAGIC 0x736f667476657262ULL
 
@@ -117,6 +120,20 @@ enum shm_req_flags {
 	SHM_REQ_FETCH = 1 << 6,  /* the responder reads the data from the requester's memory */
 	SHM_REQ_BUNDLE = 1 << 7, /* small writes, one behind the other: struct shm_piece each */
 	SHM_REQ_ASKED = 1 << 8,  /* the requester's own: of no element of its queue (move.c) */
+	SHM_REQ_DATAGRAM = 1 << 9,
+};
+
+/* Where a datagram comes from and goes to, as its sender's address handle has it. */
+struct shm_address {
+	uint8_t sgid[16], dgid[16];
+};
+
+/* The rest of it: what a datagram's global header begins with, and of its local one. */
+struct shm_header {
+	uint32_t version_tclass_flow; /* in network order; 0: there is no global header */
+	uint8_t hop_limit;
+	uint8_t sl;
+	uint8_t pad[2];
 };
 
 /*
@@ -128,22 +145,30 @@ struct shm_req {
 	uint32_t flags;  /* enum shm_req_flags */
 	uint32_t dst_qpn;
 	uint32_t src_qpn;
-	uint32_t imm; /* or the key to invalidate */
-	uint32_t rkey;
+	uint32_t imm;    /* or the key to invalidate */
+	uint32_t rkey;   /* of a datagram: the Q_Key */
 	uint32_t nsge;   /* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_BUNDLE: pieces */
 	uint32_t length; /* bytes in this part */
-	uint64_t raddr;
+	union {
+		uint64_t raddr;
+		struct shm_header header; /* SHM_REQ_DATAGRAM */
+	};
 	uint32_t wqe;      /* requester's index, for the response */
-	uint32_t qp_index; /* requester's place in its table, for the response */
+	uint32_t qp_index; /* requester's place in its table, for the response; SHM_NO_QP: nobody waits for one */
 	uint32_t epoch;    /* requester's, for the response */
 	uint8_t pad[8];
 	_Atomic uint32_t turn;    /* the low half of how many requests there have been with this one */
 	uint8_t data[SHM_INLINE]; /* length <= SHM_INLINE: the data; else it is in the chunk */
 	/* Not of bundles. */
-	uint64_t compare_add;
-	uint64_t swap;
-	uint64_t total;  /* bytes of the message, all parts */
-	uint64_t offset; /* of this part */
+	union {
+		struct {
+			uint64_t compare_add;
+			uint64_t swap;
+			uint64_t total;  /* bytes of the message, all parts */
+			uint64_t offset; /* of this part */
+		};
+		struct shm_address address; /* SHM_REQ_DATAGRAM */
+	};
 };
 
 /* A write in a bundle; its data follows, in whole words of 8 bytes. */

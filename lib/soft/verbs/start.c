@@ -24,6 +24,7 @@
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
+#include "soft/verbs/datagram.h"
 #include "soft/verbs/engine.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
@@ -254,6 +255,8 @@ static void forget_peers(struct soft_core *core)
 			soft_srq(qp->ex.qp_base.srq)->lock = free_lock;
 		qp->out = qp->awaited = NULL;
 		qp->peer = NULL;
+		if (qp->routes)
+			soft_datagram_forked(qp);
 		soft_list_init(&qp->waiting);
 		soft_list_init(&qp->timer);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Timers: queue pairs that have to be looked at again when their time has come. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "soft/verbs/core.h"
@@ -17,6 +18,21 @@ void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns)
 	soft_list_add_tail(&soft_core->timers, &qp->timer);
 	soft_unlock(&soft_core->timer_lock);
 	soft_engine_wake();
+}
+
+void soft_timer_set_if_none(struct soft_qp *qp, uint64_t deadline_ns)
+{
+	bool is_set;
+
+	soft_lock(&soft_core->timer_lock);
+	is_set = !soft_list_empty(&qp->timer);
+	if (!is_set) {
+		qp->deadline_ns = deadline_ns;
+		soft_list_add_tail(&soft_core->timers, &qp->timer);
+	}
+	soft_unlock(&soft_core->timer_lock);
+	if (!is_set)
+		soft_engine_wake();
 }
 
 void soft_timer_clear(struct soft_qp *qp)

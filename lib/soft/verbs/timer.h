@@ -9,6 +9,8 @@
 #include "soft/verbs/qp.h"
 
 void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns);
+/* The same, unless one is set, which stays. */
+void soft_timer_set_if_none(struct soft_qp *qp, uint64_t deadline_ns);
 void soft_timer_clear(struct soft_qp *qp);
 /*
  * One queue pair whose time has come, taken off the list; NULL and the next deadline if there is

@@ -12,6 +12,8 @@
 
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/copy.h"
+#include "soft/verbs/datagram.h"
+#include "soft/verbs/find.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/post.h"
@@ -203,6 +205,14 @@ static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 	wr_set_inline_data_list(ex, 1, &buf);
 }
 
+static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	struct soft_qp *qp = self(ex);
+
+	if (!qp->wr_err)
+		soft_datagram_address(current_wqe(qp), ah, qpn, qkey);
+}
+
 static void wr_start(struct ibv_qp_ex *ex)
 {
 	struct soft_qp *qp = self(ex);
@@ -217,11 +227,11 @@ static bool is_atomic(uint32_t opcode)
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static int wr_complete(struct ibv_qp_ex *ex)
+/* What the batch has come to. Then its requests are posted. */
+static inline int batch_result(struct soft_qp *qp)
 {
-	struct soft_qp *qp = self(ex);
 	enum ibv_qp_state state = soft_qp_state(qp);
-	int err = soft_call_fails(__func__) ? ENOMEM : qp->wr_err;
+	int err = soft_call_fails("wr_complete") ? ENOMEM : qp->wr_err;
 
 	if (!err && state != IBV_QPS_RTS && state != IBV_QPS_SQD && state != IBV_QPS_ERR)
 		err = EINVAL;
@@ -231,9 +241,31 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		if (is_atomic(wqe->opcode) && (wqe->length != sizeof(uint64_t) || wqe->nsge != 1))
 			err = EINVAL;
 	}
+	return err;
+}
+
+static int wr_complete(struct ibv_qp_ex *ex)
+{
+	struct soft_qp *qp = self(ex);
+	int err = batch_result(qp);
+
 	if (!err) {
 		qp->sq_head = qp->wr_head;
 		soft_pump(qp);
+	}
+	soft_unlock(&qp->lock);
+	return err;
+}
+
+static int wr_complete_datagrams(struct ibv_qp_ex *ex)
+{
+	struct soft_qp *qp = self(ex);
+	uint32_t first = qp->sq_head;
+	int err = batch_result(qp);
+
+	if (!err) {
+		qp->sq_head = qp->wr_head;
+		soft_find_and_send(qp, first);
 	}
 	soft_unlock(&qp->lock);
 	return err;
@@ -263,6 +295,7 @@ void soft_wr_setup(struct soft_qp *qp)
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_start = wr_start;
-	ex->wr_complete = wr_complete;
+	ex->wr_complete = qp->routes ? wr_complete_datagrams : wr_complete;
+	ex->wr_set_ud_addr = wr_set_ud_addr;
 	ex->wr_abort = wr_abort;
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which process a datagram goes to: found by the thread that posts it.
+ *
+ * DESIGN NOTES The first datagram to a process takes a pipe to it, and so a word with its engine (pipe_out.c), which
+ * nobody may say who holds a queue pair's lock. So the requests are posted first; while their thread looks for routes
+ * (soft_routes.finding) the queue stands still, whoever comes to it, and then it sends. The thread does not wait for
+ * the other process's answer: the queue does (datagram.c). A process that is not there, or this one's shortage of
+ * descriptors or memory, is a datagram that is lost; it is looked for again when the next one is posted.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "soft/verbs/core.h"
+#include "soft/verbs/datagram.h"
+#include "soft/verbs/find.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/pipe_out.h"
+#include "soft/verbs/qp.h"
+#include "soft/verbs/requester.h"
+#include "soft/verbs/shm.h"
+
+enum {
+	NO_WAIT_MS = 0,
+};
+
+/* Does the request wait in the queue for a route that is not known? *qpn is to whom. */
+static bool is_lost(const struct soft_qp *qp, uint32_t index, uint32_t *qpn)
+{
+	/* It may have been flushed meanwhile. */
+	if (index - qp->sq_exec >= qp->sq_head - qp->sq_exec)
+		return false;
+	*qpn = soft_wqe(qp, index)->rkey;
+	return !soft_route_to(qp->routes, *qpn);
+}
+
+/* Keep the caller's reference in place of the one that was there. */
+static void keep(struct soft_routes *routes, uint32_t qpn, struct soft_out *out)
+{
+	struct soft_out **place = &routes->out[qpn >> SHM_SLOT_BITS & (SHM_SLOT_NUMBERS - 1)], *old = *place;
+
+	*place = out;
+	if (old)
+		soft_out_put(old);
+}
+
+static void find(struct soft_qp *qp, uint32_t qpn)
+{
+	struct soft_out *out;
+
+	soft_unlock(&qp->lock);
+	if (soft_out_get(soft_core, qpn, NO_WAIT_MS, &out) != 0)
+		out = NULL;
+	soft_lock(&qp->lock);
+	keep(qp->routes, qpn, out);
+}
+
+void soft_find_and_send(struct soft_qp *qp, uint32_t first)
+{
+	uint32_t end = qp->sq_head, qpn;
+
+	for (uint32_t i = first; i != end; i++) {
+		if (!is_lost(qp, i, &qpn))
+			continue;
+		qp->routes->finding++;
+		find(qp, qpn);
+		qp->routes->finding--;
+	}
+	soft_datagram_found(qp);
+	soft_pump(qp);
+}
+
+void soft_routes_free(struct soft_routes *routes)
+{
+	for (uint32_t i = 0; routes && i < SHM_SLOT_NUMBERS; i++)
+		if (routes->out[i])
+			soft_out_put(routes->out[i]);
+	free(routes);
+}

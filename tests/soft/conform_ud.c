@@ -1,0 +1,1095 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Conformance of unreliable datagrams. What must not arrive is followed by what must: datagrams of one queue pair to
+ * another come in order, and the first that comes is then the second that was sent.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab.h"
+
+#define RXE_RECV "Linux, drivers/infiniband/sw/rxe: hdr_check"
+#define RXE_RESP "Linux, drivers/infiniband/sw/rxe: rxe_responder"
+
+enum {
+	GRH = 40,
+	QKEY = 0x11111111,
+	OWN = 0x80000000, /* the Q_Key of the sender's queue pair */
+	IP_UDP_FIRST = 20,
+	NOBODY = 0xfedcb, /* no queue pair has this number, it is hoped */
+};
+
+/* ---- setting up ---- */
+
+/* Two queue pairs for datagrams, and how each is addressed, which is the same: one port. */
+struct bench {
+	struct lab lab;
+	struct ibv_ah *ah;
+	struct ibv_ah_attr attr;
+	uint32_t mtu; /* bytes */
+};
+
+struct options {
+	bool srq; /* b receives from a shared queue */
+	bool global;
+	uint64_t send_ops;
+};
+
+static struct ibv_qp *new_qp(struct lab_side *side, uint64_t send_ops)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = side->send_cq,
+		.recv_cq = side->recv_cq,
+		.srq = side->srq,
+		.cap = { .max_send_wr = LAB_DEPTH,
+		         .max_recv_wr = LAB_DEPTH,
+		         .max_send_sge = 4,
+		         .max_recv_sge = 4,
+		         .max_inline_data = LAB_INLINE },
+		.qp_type = IBV_QPT_UD,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | (send_ops ? (uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
+		.pd = side->pd,
+		.send_ops_flags = send_ops,
+	};
+
+	return ibv_create_qp_ex(side->pd->context, &init);
+}
+
+static int to_init(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+}
+
+static int to_rtr(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+static int to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
+/* A queue pair that is ready; NULL: there is none. */
+static struct ibv_qp *ready_qp(struct lab_side *side, uint64_t send_ops)
+{
+	struct ibv_qp *qp = new_qp(side, send_ops);
+
+	return qp && to_init(qp) == 0 && to_rtr(qp) == 0 && to_rts(qp) == 0 ? qp : NULL;
+}
+
+static void fill_address(struct bench *bench, bool global)
+{
+	struct lab *lab = &bench->lab;
+
+	bench->attr = (struct ibv_ah_attr){ .dlid = lab->lid, .port_num = 1 };
+	if (lab->gid_index < 0 && global && ibv_query_gid(lab->ctx, 1, 0, &lab->gid) == 0)
+		lab->gid_index = 0;
+	if (lab->gid_index < 0)
+		return;
+	bench->attr.is_global = 1;
+	bench->attr.grh.dgid = lab->gid;
+	bench->attr.grh.sgid_index = (uint8_t)lab->gid_index;
+	bench->attr.grh.hop_limit = 7;
+	bench->attr.grh.traffic_class = 0;
+}
+
+static enum lab_verdict set_up_with(struct bench *bench, const struct options *options)
+{
+	struct lab_options connected = { .srq = options->srq };
+	struct ibv_port_attr port;
+	struct lab *lab = &bench->lab;
+
+	lab_setup(lab, &connected);
+	fill_address(bench, options->global);
+	lab->a.qp = ready_qp(&lab->a, options->send_ops);
+	if (!lab->a.qp && options->send_ops && errno == EOPNOTSUPP)
+		return LAB_UNSUPPORTED;
+	lab->b.qp = ready_qp(&lab->b, 0);
+	CHECK(lab->a.qp && lab->b.qp);
+	bench->ah = ibv_create_ah(lab->a.pd, &bench->attr);
+	CHECK(bench->ah && ibv_query_port(lab->ctx, 1, &port) == 0);
+	bench->mtu = 128u << port.active_mtu;
+	return LAB_PASSED;
+}
+
+static enum lab_verdict set_up(struct bench *bench)
+{
+	return set_up_with(bench, &(struct options){ 0 });
+}
+
+/* ---- acting ---- */
+
+/* From a's buffer at `at`, or nothing at all, by its queue pair. 0 or an errno value. */
+static int send_to(struct bench *bench, uint32_t qpn, uint32_t qkey, uint64_t at, uint32_t length, unsigned int flags)
+{
+	struct lab *lab = &bench->lab;
+	struct ibv_sge sge = { (uintptr_t)lab->a.buffer + at, length, lab->a.mr->lkey };
+	struct ibv_send_wr wr = {
+		.wr_id = at, .sg_list = &sge, .num_sge = length > 0, .opcode = IBV_WR_SEND, .send_flags = flags
+	};
+
+	wr.wr.ud.ah = bench->ah;
+	wr.wr.ud.remote_qpn = qpn;
+	wr.wr.ud.remote_qkey = qkey;
+	return lab_post(lab->a.qp, &wr);
+}
+
+static int send_b(struct bench *bench, uint64_t at, uint32_t length)
+{
+	return send_to(bench, bench->lab.b.qp->qp_num, QKEY, at, length, IBV_SEND_SIGNALED);
+}
+
+/* The next completion of a send was a success. */
+static bool sent(struct bench *bench)
+{
+	return lab_wait(bench->lab.a.send_cq).status == IBV_WC_SUCCESS;
+}
+
+static bool arrived(const struct ibv_wc *wc, uint64_t wr_id, uint32_t length)
+{
+	return wc->status == IBV_WC_SUCCESS && wc->opcode == IBV_WC_RECV && wc->wr_id == wr_id &&
+	       wc->byte_len == GRH + length;
+}
+
+/* Two receives are there and one datagram that must not arrive was sent: the next one takes the first receive. */
+static enum lab_verdict only_the_next_arrives(struct bench *bench)
+{
+	struct ibv_wc wc;
+
+	CHECK(sent(bench));
+	memcpy(bench->lab.a.buffer + 512, "next", 4);
+	CHECK(send_b(bench, 512, 4) == 0 && sent(bench));
+	wc = lab_wait(bench->lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, 4) && memcmp(bench->lab.b.buffer + GRH, "nextb", 5) == 0);
+	CHECK(ibv_poll_cq(bench->lab.b.recv_cq, 1, &wc) == 0);
+	CHECK(lab_state(bench->lab.a.qp) == IBV_QPS_RTS && lab_state(bench->lab.b.qp) == IBV_QPS_RTS);
+	return LAB_PASSED;
+}
+
+static int two_receives(struct bench *bench)
+{
+	int err = lab_recv(&bench->lab.b, 1, 0, 4096);
+
+	return err ? err : lab_recv(&bench->lab.b, 2, 8192, 4096);
+}
+
+/* ---- what arrives ---- */
+
+static enum lab_verdict send_once(uint32_t length, unsigned int flags)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->b, 42, 0, 8192) == 0);
+	CHECK(send_to(&bench, lab->b.qp->qp_num, QKEY, 0, length, flags | IBV_SEND_SIGNALED) == 0);
+	if (flags & IBV_SEND_INLINE)
+		memset(lab->a.buffer, 'x', length);
+	wc = lab_wait(lab->a.send_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND && wc.qp_num == lab->a.qp->qp_num);
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 42, length) && !(wc.wc_flags & IBV_WC_WITH_IMM));
+	CHECK(wc.qp_num == lab->b.qp->qp_num && wc.src_qp == lab->a.qp->qp_num && wc.slid == lab->lid);
+	CHECK(length == 0 || (lab->b.buffer[GRH] == 'a' && lab->b.buffer[GRH + length - 1] == 'a'));
+	CHECK(lab->b.buffer[GRH + length] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__send_nothing(void)
+{
+	return send_once(0, 0);
+}
+
+static enum lab_verdict ud__send_small(void)
+{
+	return send_once(100, 0);
+}
+
+static enum lab_verdict ud__send_medium(void)
+{
+	return send_once(1000, 0);
+}
+
+static enum lab_verdict ud__inline_is_copied_at_once(void)
+{
+	return send_once(LAB_INLINE, IBV_SEND_INLINE);
+}
+
+static enum lab_verdict ud__as_long_as_the_mtu(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&bench.lab.b, 1, 0, 8192) == 0);
+	CHECK(send_b(&bench, 0, bench.mtu) == 0 && sent(&bench));
+	wc = lab_wait(bench.lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, bench.mtu));
+	CHECK(bench.lab.b.buffer[GRH + bench.mtu - 1] == 'a' && bench.lab.b.buffer[GRH + bench.mtu] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__immediate(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_SIGNALED, .imm_data = 0x12345678 };
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	wr.wr.ud.ah = bench.ah;
+	wr.wr.ud.remote_qpn = bench.lab.b.qp->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(lab_recv(&bench.lab.b, 1, 0, 256) == 0);
+	CHECK(lab_post(bench.lab.a.qp, &wr) == 0 && sent(&bench));
+	wc = lab_wait(bench.lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, 0) && wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 0x12345678);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__gather_and_scatter(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_sge from[2], to[3];
+	struct ibv_send_wr wr = { .sg_list = from, .num_sge = 2, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_recv_wr *bad, recv = { .sg_list = to, .num_sge = 3 };
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	memcpy(lab->a.buffer, "0123456789", 10);
+	from[0] = (struct ibv_sge){ (uintptr_t)lab->a.buffer, 3, lab->a.mr->lkey };
+	from[1] = (struct ibv_sge){ (uintptr_t)lab->a.buffer + 8, 2, lab->a.mr->lkey };
+	/* The header is not in the way of ranges. */
+	to[0] = (struct ibv_sge){ (uintptr_t)lab->b.buffer, GRH - 10, lab->b.mr->lkey };
+	to[1] = (struct ibv_sge){ (uintptr_t)lab->b.buffer + 100, 10 + 2, lab->b.mr->lkey };
+	to[2] = (struct ibv_sge){ (uintptr_t)lab->b.buffer + 200, 10, lab->b.mr->lkey };
+	wr.wr.ud.ah = bench.ah;
+	wr.wr.ud.remote_qpn = lab->b.qp->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(ibv_post_recv(lab->b.qp, &recv, &bad) == 0);
+	CHECK(lab_post(lab->a.qp, &wr) == 0 && sent(&bench));
+	CHECK(lab_wait(lab->b.recv_cq).byte_len == GRH + 5);
+	CHECK(memcmp(lab->b.buffer + 110, "01b", 3) == 0 && memcmp(lab->b.buffer + 200, "289b", 4) == 0);
+	return LAB_PASSED;
+}
+
+/* Which of the two forms a global header has: IPv6's, of which IBA's is one, or IPv4's in its last bytes. */
+static bool header_is_right(const struct bench *bench, const uint8_t *header)
+{
+	const struct ibv_grh *grh = (const struct ibv_grh *)(const void *)header;
+	const union ibv_gid *gid = &bench->lab.gid;
+
+	if (header[IP_UDP_FIRST] == 0x45 && header[0] >> 4 != 6)
+		return memcmp(header + IP_UDP_FIRST + 12, gid->raw + 12, 4) == 0 &&
+		       memcmp(header + IP_UDP_FIRST + 16, gid->raw + 12, 4) == 0;
+	return header[0] >> 4 == 6 && memcmp(&grh->sgid, gid, sizeof(*gid)) == 0 &&
+	       memcmp(&grh->dgid, gid, sizeof(*gid)) == 0;
+}
+
+static enum lab_verdict ud__header_in_front(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up_with(&bench, &(struct options){ .global = true });
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&bench.lab.b, 1, 0, 256) == 0);
+	CHECK(send_b(&bench, 0, 8) == 0 && sent(&bench));
+	wc = lab_wait(bench.lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, 8) && wc.wc_flags & IBV_WC_GRH);
+	CHECK(header_is_right(&bench, bench.lab.b.buffer));
+	return LAB_PASSED;
+}
+
+/* b answers to where the completion says that the datagram came from. */
+static enum lab_verdict answer(bool global)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up_with(&bench, &(struct options){ .global = global });
+	struct lab *lab = &bench.lab;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->b, 1, 0, 256) == 0 && lab_recv(&lab->a, 2, 1024, 256) == 0);
+	CHECK(send_b(&bench, 0, 8) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 1, 8));
+	sge = (struct ibv_sge){ (uintptr_t)lab->b.buffer + 2048, 9, lab->b.mr->lkey };
+	wr.wr.ud.ah = ibv_create_ah_from_wc(lab->b.pd, &wc, (struct ibv_grh *)(void *)lab->b.buffer, 1);
+	CHECK(wr.wr.ud.ah != NULL);
+	wr.wr.ud.remote_qpn = wc.src_qp;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(lab_post(lab->b.qp, &wr) == 0);
+	CHECK(lab_wait(lab->b.send_cq).status == IBV_WC_SUCCESS);
+	wc = lab_wait(lab->a.recv_cq);
+	CHECK(arrived(&wc, 2, 9) && wc.src_qp == lab->b.qp->qp_num);
+	CHECK(ibv_destroy_ah(wr.wr.ud.ah) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__answer(void)
+{
+	return answer(false);
+}
+
+static enum lab_verdict ud__answer_by_header(void)
+{
+	return answer(true);
+}
+
+static enum lab_verdict ud__completions_in_order(void)
+{
+	enum { ROUNDS = 40, N = LAB_DEPTH };
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	for (int round = 0; round < ROUNDS; round++) {
+		for (uint32_t i = 0; i < N; i++) {
+			memcpy(lab->a.buffer + 64 * i, &i, sizeof(i));
+			CHECK(lab_recv(&lab->b, i, 256 * i, 256) == 0);
+		}
+		for (uint32_t i = 0; i < N; i++)
+			CHECK(send_b(&bench, 64 * i, 64) == 0);
+		for (uint32_t i = 0; i < N; i++)
+			CHECK(lab_wait(lab->a.send_cq).wr_id == 64 * i);
+		for (uint32_t i = 0; i < N; i++) {
+			struct ibv_wc wc = lab_wait(lab->b.recv_cq);
+
+			CHECK(arrived(&wc, i, 64) && memcmp(lab->b.buffer + 256 * i + GRH, &i, sizeof(i)) == 0);
+		}
+	}
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__unsignalled_make_no_completion(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	for (int i = 0; i < 5; i++)
+		CHECK(send_to(&bench, bench.lab.b.qp->qp_num, QKEY, 0, 8, 0) == 0);
+	CHECK(send_b(&bench, 77, 8) == 0);
+	CHECK(lab_wait(bench.lab.a.send_cq).wr_id == 77);
+	CHECK(ibv_poll_cq(bench.lab.a.send_cq, 1, &wc) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__to_itself(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->a, 1, 4096, 256) == 0);
+	CHECK(send_to(&bench, lab->a.qp->qp_num, QKEY, 0, 8, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	wc = lab_wait(lab->a.recv_cq);
+	CHECK(arrived(&wc, 1, 8) && wc.src_qp == lab->a.qp->qp_num);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__many_to_one(void)
+{
+	enum { SENDERS = 4 };
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	for (int i = 0; i < SENDERS; i++) {
+		struct ibv_wc wc;
+
+		lab->a.qp = ready_qp(&lab->a, 0);
+		CHECK(lab->a.qp && lab_recv(&lab->b, 1, 0, 256) == 0);
+		CHECK(send_b(&bench, 0, 8) == 0 && sent(&bench));
+		wc = lab_wait(lab->b.recv_cq);
+		CHECK(arrived(&wc, 1, 8) && wc.src_qp == lab->a.qp->qp_num);
+	}
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__shared_queue(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up_with(&bench, &(struct options){ .srq = true });
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(two_receives(&bench) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	wc = lab_wait(bench.lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, 100) && wc.src_qp == bench.lab.a.qp->qp_num && bench.lab.b.buffer[GRH] == 'a');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__solicited_only(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct pollfd ready;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	ready = (struct pollfd){ .fd = lab->channel->fd, .events = POLLIN };
+	CHECK(two_receives(&bench) == 0 && ibv_req_notify_cq(lab->b.recv_cq, 1) == 0);
+	CHECK(send_b(&bench, 0, 8) == 0 && sent(&bench));
+	CHECK(poll(&ready, 1, 50) == 0);
+	CHECK(send_to(&bench, lab->b.qp->qp_num, QKEY, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 0);
+	CHECK(poll(&ready, 1, 10000) == 1);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__extended_work_requests(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict =
+		set_up_with(&bench, &(struct options){ .send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM });
+	struct lab *lab = &bench.lab;
+	struct ibv_qp_ex *ex;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	ex = ibv_qp_to_qp_ex(lab->a.qp);
+	CHECK(ex && two_receives(&bench) == 0);
+	ibv_wr_start(ex);
+	ex->wr_id = 5;
+	ex->wr_flags = 0;
+	ibv_wr_send(ex);
+	ibv_wr_set_ud_addr(ex, bench.ah, lab->b.qp->qp_num, QKEY);
+	ibv_wr_set_sge(ex, lab->a.mr->lkey, (uintptr_t)lab->a.buffer, 12);
+	ex->wr_id = 6;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send_imm(ex, 99);
+	ibv_wr_set_ud_addr(ex, bench.ah, lab->b.qp->qp_num, QKEY);
+	ibv_wr_set_sge(ex, lab->a.mr->lkey, (uintptr_t)lab->a.buffer, 20);
+	CHECK(ibv_wr_complete(ex) == 0);
+	wc = lab_wait(lab->a.send_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.wr_id == 6);
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 1, 12));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 2, 20) && wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 99);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__extended_needs_a_kind_it_has(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	errno = 0;
+	CHECK(!new_qp(&bench.lab.a, IBV_QP_EX_WITH_RDMA_READ) && errno == EOPNOTSUPP);
+	return LAB_PASSED;
+}
+
+/* ---- what does not ---- */
+
+static enum lab_verdict ud__longer_than_the_mtu(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(two_receives(&bench) == 0 && send_b(&bench, 0, bench.mtu + 1) == 0);
+	return only_the_next_arrives(&bench);
+}
+
+static enum lab_verdict ud__other_q_key(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(two_receives(&bench) == 0);
+	CHECK(send_to(&bench, bench.lab.b.qp->qp_num, QKEY + 1, 0, 100, IBV_SEND_SIGNALED) == 0);
+	return only_the_next_arrives(&bench);
+}
+
+static enum lab_verdict ud__own_q_key(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(two_receives(&bench) == 0);
+	CHECK(send_to(&bench, bench.lab.b.qp->qp_num, OWN | 5, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(send_b(&bench, 0, 4) == 0 && sent(&bench));
+	wc = lab_wait(bench.lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, 100));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__q_key_is_changed(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_qp_attr attr = { .qkey = QKEY + 1 };
+	struct ibv_qp_init_attr init;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(two_receives(&bench) == 0 && ibv_modify_qp(bench.lab.b.qp, &attr, IBV_QP_QKEY) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	CHECK(send_to(&bench, bench.lab.b.qp->qp_num, QKEY + 1, 0, 4, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	wc = lab_wait(bench.lab.b.recv_cq);
+	CHECK(arrived(&wc, 1, 4));
+	CHECK(ibv_query_qp(bench.lab.b.qp, &attr, IBV_QP_QKEY, &init) == 0 && attr.qkey == QKEY + 1);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__no_receive_posted(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_qp *other;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	/* What was sent after it has arrived elsewhere, so this one has gone by. */
+	other = lab->b.qp;
+	lab->b.qp = ready_qp(&lab->b, 0);
+	CHECK(lab->b.qp && lab_recv(&lab->b, 9, 0, 256) == 0);
+	CHECK(send_to(&bench, other->qp_num, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(send_b(&bench, 0, 8) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 9, 8));
+	lab->b.qp = other;
+	memset(lab->b.buffer, 'b', 8192);
+	CHECK(two_receives(&bench) == 0 && send_b(&bench, 0, 100) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 1, 100));
+	CHECK(ibv_poll_cq(lab->b.recv_cq, 1, &wc) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__receive_too_small(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_qp *other;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->b, 1, 0, GRH + 10) == 0 && send_b(&bench, 0, 100) == 0 && sent(&bench));
+	other = lab->b.qp;
+	lab->b.qp = ready_qp(&lab->b, 0);
+	CHECK(lab->b.qp && lab_recv(&lab->b, 9, 1024, 256) == 0);
+	CHECK(send_b(&bench, 0, 8) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 9, 8));
+	CHECK(lab->b.buffer[GRH + 10] == 'b' && lab_state(other) == IBV_QPS_RTS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__small_receive_is_still_there(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->b, 1, 0, GRH + 10) == 0 && lab_recv(&lab->b, 2, 4096, 256) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	CHECK(send_b(&bench, 0, 10) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 1, 10));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__shared_receive_too_small(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up_with(&bench, &(struct options){ .srq = true });
+	struct lab *lab = &bench.lab;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->b, 1, 0, GRH + 10) == 0 && lab_recv(&lab->b, 2, 4096, 256) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	CHECK(send_b(&bench, 0, 10) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(wc.status == IBV_WC_REM_INV_REQ_ERR && wc.wr_id == 1);
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 2, 10));
+	CHECK(lab_state(lab->b.qp) == IBV_QPS_RTS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__unknown_number(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(two_receives(&bench) == 0);
+	CHECK(send_to(&bench, NOBODY, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0);
+	return only_the_next_arrives(&bench);
+}
+
+static enum lab_verdict ud__connected_queue_pair(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_qp *datagrams;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	datagrams = lab->b.qp;
+	lab->b.qp = lab_qp(&lab->b, &(struct lab_options){ 0 });
+	CHECK(lab->b.qp && lab_init(lab, lab->b.qp, 0) == 0);
+	CHECK(lab_recv(&lab->b, 5, 0, 256) == 0);
+	CHECK(lab_rtr(lab, lab->b.qp, lab->a.qp->qp_num, &(struct lab_options){ 0 }) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	lab->b.qp = datagrams;
+	CHECK(lab_recv(&lab->b, 1, 1024, 256) == 0 && send_b(&bench, 0, 8) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 1, 8));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__not_ready(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	struct ibv_qp *ready;
+	struct ibv_wc wc;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	ready = lab->b.qp;
+	CHECK(lab_recv(&lab->b, 9, 4096, 256) == 0);
+	lab->b.qp = new_qp(&lab->b, 0);
+	CHECK(lab->b.qp && to_init(lab->b.qp) == 0 && lab_recv(&lab->b, 1, 0, 256) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	/* It has gone by when the next one has arrived elsewhere. */
+	CHECK(send_to(&bench, ready->qp_num, QKEY, 0, 8, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 9, 8));
+	CHECK(to_rtr(lab->b.qp) == 0 && send_b(&bench, 0, 4) == 0 && sent(&bench));
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(arrived(&wc, 1, 4));
+	return LAB_PASSED;
+}
+
+/* ---- errors ---- */
+
+static enum lab_verdict ud__bad_lkey(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	sge = (struct ibv_sge){ (uintptr_t)bench.lab.a.buffer, 8, bench.lab.a.mr->lkey ^ 0x5a00 };
+	wr.wr.ud.ah = bench.ah;
+	wr.wr.ud.remote_qpn = bench.lab.b.qp->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(lab_post(bench.lab.a.qp, &wr) == 0);
+	CHECK(lab_wait(bench.lab.a.send_cq).status == IBV_WC_LOC_PROT_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__receive_beyond_the_region(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+	enum ibv_wc_status status;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->b, 1, LAB_BUFFER - GRH, 256) == 0);
+	CHECK(send_b(&bench, 0, 100) == 0 && sent(&bench));
+	status = lab_wait(lab->b.recv_cq).status;
+	CHECK(status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_LOC_QP_OP_ERR);
+	CHECK(lab_state(lab->b.qp) == IBV_QPS_ERR && lab_state(lab->a.qp) == IBV_QPS_RTS);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__rdma_is_no_datagram(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct lab *lab = &bench.lab;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_rdma(lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab->a.send_cq).status == IBV_WC_LOC_QP_OP_ERR);
+	CHECK(lab_state(lab->a.qp) == IBV_QPS_ERR && lab->b.buffer[0] == 'b');
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__error_flushes(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct lab *lab = &bench.lab;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(lab_recv(&lab->a, 1, 0, 256) == 0 && lab_recv(&lab->a, 2, 0, 256) == 0);
+	CHECK(ibv_modify_qp(lab->a.qp, &attr, IBV_QP_STATE) == 0);
+	for (uint64_t i = 1; i <= 2; i++) {
+		struct ibv_wc wc = lab_wait(lab->a.recv_cq);
+
+		CHECK(wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == i);
+	}
+	CHECK(send_b(&bench, 0, 8) == 0);
+	CHECK(lab_wait(lab->a.send_cq).status == IBV_WC_WR_FLUSH_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__states(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp *qp;
+	struct lab lab;
+
+	lab_setup(&lab, NULL);
+	qp = new_qp(&lab.a, 0);
+	CHECK(qp && lab_state(qp) == IBV_QPS_RESET);
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT) == EINVAL);
+	CHECK(lab_init(&lab, qp, 0) == EINVAL && to_rtr(qp) == EINVAL);
+	CHECK(to_init(qp) == 0 && to_rts(qp) == EINVAL);
+	CHECK(lab_rtr(&lab, qp, lab.b.qp->qp_num, &(struct lab_options){ 0 }) == EINVAL);
+	CHECK(to_rtr(qp) == 0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);
+	CHECK(lab_rts(qp, &(struct lab_options){ 0 }) == EINVAL);
+	CHECK(to_rts(qp) == 0 && lab_state(qp) == IBV_QPS_RTS);
+	CHECK(ibv_query_qp(qp, &attr, IBV_QP_QKEY, &init) == 0 && attr.qkey == QKEY && init.qp_type == IBV_QPT_UD);
+	return LAB_PASSED;
+}
+
+/* ---- address handles ---- */
+
+static enum lab_verdict ud__handle_of_no_port(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	bench.attr.port_num = 99;
+	CHECK(!ibv_create_ah(bench.lab.a.pd, &bench.attr));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__handle_of_no_address(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up_with(&bench, &(struct options){ .global = true });
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	bench.attr.grh.sgid_index = 250;
+	CHECK(!ibv_create_ah(bench.lab.a.pd, &bench.attr));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__handle_keeps_the_domain_busy(void)
+{
+	struct bench bench;
+	enum lab_verdict verdict = set_up(&bench);
+	struct ibv_pd *pd = verdict == LAB_PASSED ? ibv_alloc_pd(bench.lab.ctx) : NULL;
+	struct ibv_ah *ah;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(pd != NULL);
+	ah = ibv_create_ah(pd, &bench.attr);
+	CHECK(ah && ah->pd == pd && ah->context == bench.lab.ctx);
+	CHECK(ibv_dealloc_pd(pd) == EBUSY);
+	CHECK(ibv_destroy_ah(ah) == 0 && ibv_dealloc_pd(pd) == 0);
+	return LAB_PASSED;
+}
+
+/* ---- two processes ---- */
+
+/* The other process: a receiver that says its number, and then does what it is told by single letters. */
+struct other {
+	pid_t pid;
+	int in, out;
+	uint32_t qpn;
+};
+
+/* 'r': wait for a datagram, and say its length; 'e': wait for it in the channel first. */
+static void serve(int in, int out)
+{
+	struct bench bench;
+	char order;
+
+	if (set_up(&bench) != LAB_PASSED || ibv_req_notify_cq(bench.lab.b.recv_cq, 0) != 0)
+		_exit(1);
+	for (uint64_t i = 0; i < LAB_DEPTH; i++)
+		if (lab_recv(&bench.lab.b, i, 2048 * i, 2048) != 0)
+			_exit(1);
+	if (write(out, &bench.lab.b.qp->qp_num, sizeof(uint32_t)) != sizeof(uint32_t))
+		_exit(1);
+	while (read(in, &order, 1) == 1) {
+		struct pollfd ready = { .fd = bench.lab.channel->fd, .events = POLLIN };
+		uint32_t length = 0;
+
+		if (order == 'r' || poll(&ready, 1, 20000) == 1)
+			length = lab_wait(bench.lab.b.recv_cq).byte_len;
+		if (write(out, &length, sizeof(length)) != sizeof(length))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static bool start_other(struct other *other)
+{
+	int to[2], from[2];
+
+	if (pipe(to) != 0 || pipe(from) != 0)
+		return false;
+	other->pid = fork();
+	if (other->pid == 0) {
+		close(to[1]);
+		close(from[0]);
+		serve(to[0], from[1]);
+	}
+	close(to[0]);
+	close(from[1]);
+	other->in = from[0];
+	other->out = to[1];
+	return other->pid > 0 && read(other->in, &other->qpn, sizeof(other->qpn)) == sizeof(other->qpn);
+}
+
+/* The length of what the other one has got; 0: nothing. */
+static uint32_t ask(const struct other *other, char order)
+{
+	uint32_t length = 0;
+
+	return write(other->out, &order, 1) == 1 && read(other->in, &length, sizeof(length)) == sizeof(length) ? length : 0;
+}
+
+static bool end_other(const struct other *other)
+{
+	int status;
+
+	close(other->out);
+	return waitpid(other->pid, &status, 0) == other->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static enum lab_verdict ud__between_processes(void)
+{
+	struct bench bench;
+	struct other other;
+	enum lab_verdict verdict;
+
+	CHECK(start_other(&other));
+	verdict = set_up(&bench);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	for (uint32_t i = 0; i < LAB_DEPTH; i++)
+		CHECK(send_to(&bench, other.qpn, QKEY, 0, 100 + i, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	for (uint32_t i = 0; i < LAB_DEPTH; i++)
+		CHECK(ask(&other, 'r') == GRH + 100 + i);
+	CHECK(end_other(&other));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__without_polls(void)
+{
+	struct bench bench;
+	struct other other;
+	enum lab_verdict verdict;
+
+	CHECK(start_other(&other));
+	verdict = set_up(&bench);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(ask(&other, 'e') == GRH + 100);
+	CHECK(end_other(&other));
+	return LAB_PASSED;
+}
+
+static enum lab_verdict ud__dead_process(void)
+{
+	enum { DATAGRAMS = 500 };
+	struct bench bench;
+	struct other other;
+	enum lab_verdict verdict;
+
+	CHECK(start_other(&other));
+	verdict = set_up(&bench);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(kill(other.pid, SIGKILL) == 0);
+	for (int i = 0; i < DATAGRAMS; i++) {
+		if (i == DATAGRAMS / 2)
+			CHECK(waitpid(other.pid, NULL, 0) == other.pid);
+		CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	}
+	CHECK(two_receives(&bench) == 0);
+	CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0);
+	return only_the_next_arrives(&bench);
+}
+
+static bool stop(const struct other *other)
+{
+	return kill(other->pid, SIGSTOP) == 0 && waitpid(other->pid, NULL, WUNTRACED) == other->pid;
+}
+
+/* More than any queue on the way holds. */
+static enum lab_verdict ud__stopped_process(void)
+{
+	enum { DATAGRAMS = 500 };
+	struct bench bench;
+	struct other other;
+	enum lab_verdict verdict;
+
+	CHECK(start_other(&other));
+	verdict = set_up(&bench);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(send_to(&bench, other.qpn, QKEY, 0, 99, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(ask(&other, 'r') == GRH + 99 && stop(&other));
+	for (int i = 0; i < DATAGRAMS; i++)
+		CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(two_receives(&bench) == 0);
+	CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0);
+	verdict = only_the_next_arrives(&bench);
+	CHECK(kill(other.pid, SIGCONT) == 0);
+	CHECK(ask(&other, 'r') == GRH + 100);
+	CHECK(end_other(&other));
+	return verdict;
+}
+
+/* Nothing was said between the two before. Whether the first datagrams arrive is not promised; later ones do. */
+static enum lab_verdict ud__stopped_before_the_first(void)
+{
+	enum { DATAGRAMS = 50 };
+	struct pollfd ready;
+	struct bench bench;
+	struct other other;
+	enum lab_verdict verdict;
+
+	CHECK(start_other(&other) && stop(&other));
+	verdict = set_up(&bench);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	for (int i = 0; i < DATAGRAMS; i++)
+		CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(kill(other.pid, SIGCONT) == 0 && write(other.out, "r", 1) == 1);
+	ready = (struct pollfd){ .fd = other.in, .events = POLLIN };
+	while (poll(&ready, 1, 10) == 0)
+		CHECK(send_to(&bench, other.qpn, QKEY, 0, 100, IBV_SEND_SIGNALED) == 0 && sent(&bench));
+	CHECK(end_other(&other));
+	return LAB_PASSED;
+}
+
+static const struct lab_case cases[] = {
+	{ "ud: send nothing", ud__send_nothing, "ibv_post_send(3)" },
+	{ "ud: send small", ud__send_small, "ibv_post_send(3)" },
+	{ "ud: send medium", ud__send_medium, "ibv_post_send(3)" },
+	{ "ud: inline is copied at once", ud__inline_is_copied_at_once, "ibv_post_send(3)" },
+	{ "ud: as long as the MTU", ud__as_long_as_the_mtu, "ibv_post_send(3)" },
+	{ "ud: immediate", ud__immediate, "ibv_post_send(3)" },
+	{ "ud: gather and scatter", ud__gather_and_scatter, "ibv_post_recv(3)" },
+	{ "ud: header in front", ud__header_in_front, "ibv_poll_cq(3)" },
+	{ "ud: answer", ud__answer, "ibv_create_ah_from_wc(3)" },
+	{ "ud: answer by header", ud__answer_by_header, "ibv_create_ah_from_wc(3)" },
+	{ "ud: completions in order", ud__completions_in_order, "ibv_poll_cq(3)" },
+	{ "ud: unsignalled make no completion", ud__unsignalled_make_no_completion, "ibv_create_qp(3)" },
+	{ "ud: to itself", ud__to_itself, "ibv_post_send(3)" },
+	{ "ud: many to one", ud__many_to_one, "ibv_post_send(3)" },
+	{ "ud: shared queue", ud__shared_queue, "ibv_create_srq(3)" },
+	{ "ud: solicited only", ud__solicited_only, "ibv_req_notify_cq(3)" },
+	{ "ud: extended work requests", ud__extended_work_requests, "ibv_wr_post(3)" },
+	{ "ud: extended needs a kind it has", ud__extended_needs_a_kind_it_has, "ibv_create_qp_ex(3)" },
+	{ "ud: longer than the MTU", ud__longer_than_the_mtu, "Linux, drivers/infiniband/sw/rxe: rxe_requester" },
+	{ "ud: other Q_Key", ud__other_q_key, "ibv_post_send(3)" },
+	{ "ud: own Q_Key", ud__own_q_key, "ibv_post_send(3)" },
+	{ "ud: Q_Key is changed", ud__q_key_is_changed, "ibv_modify_qp(3)" },
+	{ "ud: no receive posted", ud__no_receive_posted, RXE_RESP },
+	{ "ud: receive too small", ud__receive_too_small, RXE_RESP },
+	{ "ud: small receive is still there", ud__small_receive_is_still_there, RXE_RESP },
+	{ "ud: shared receive too small", ud__shared_receive_too_small, RXE_RESP },
+	{ "ud: unknown number", ud__unknown_number, RXE_RECV },
+	{ "ud: connected queue pair", ud__connected_queue_pair, RXE_RECV },
+	{ "ud: not ready", ud__not_ready, RXE_RECV },
+	{ "ud: bad lkey", ud__bad_lkey, "ibv_poll_cq(3)" },
+	{ "ud: receive beyond the region", ud__receive_beyond_the_region, RXE_RESP },
+	{ "ud: RDMA is no datagram", ud__rdma_is_no_datagram, "ibv_post_send(3)" },
+	{ "ud: error flushes", ud__error_flushes, "ibv_modify_qp(3)" },
+	{ "ud: states", ud__states, "ibv_modify_qp(3)" },
+	{ "ud: handle of no port", ud__handle_of_no_port, "ibv_create_ah(3)" },
+	{ "ud: handle of no address", ud__handle_of_no_address, "ibv_create_ah(3)" },
+	{ "ud: handle keeps the domain busy", ud__handle_keeps_the_domain_busy, "ibv_alloc_pd(3)" },
+	{ "ud: between processes", ud__between_processes, "ibv_post_send(3)" },
+	{ "ud: without polls", ud__without_polls, "ibv_get_cq_event(3)" },
+	{ "ud: dead process", ud__dead_process, "ibv_post_send(3)" },
+	{ "ud: stopped process", ud__stopped_process, "ibv_post_send(3)" },
+	{ "ud: stopped before the first", ud__stopped_before_the_first, "ibv_post_send(3)" },
+};
+
+int main(int argc, char **argv)
+{
+	return lab_main(argc, argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
+}
