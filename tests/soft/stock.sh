@@ -54,6 +54,24 @@ pair rping "-s -q -a 127.0.0.1 -p @P -C 100 -V" "-c -q -a 127.0.0.1 -p @P -C 100
 pair ucmatose "-p @P -c 10" "-s 127.0.0.1 -p @P -c 10"
 pair ucmatose "-p @P -m" "-s 127.0.0.1 -p @P -m"
 
+# The port is the program's own: tests that run beside this one take turns.
+at_its_port() { # program, port, server's arguments, client's arguments
+	command -v "$1" >/dev/null && echo "$1 $4" | grep -q -- "$pattern" || return 0
+	(
+		flock 9
+		# shellcheck disable=SC2086
+		timeout $limit $1 $3 >"$out/server" 2>&1 &
+		pid=$!
+		await_listener "$2" $pid
+		# shellcheck disable=SC2086
+		timeout $limit $1 $4 >"$out/client" 2>&1 && wait $pid
+	) 9>"${TMPDIR:-/tmp}/softverbs-$1-$(id -u)"
+	report "$1 $4" $?
+}
+
+at_its_port udaddy 7174 "-c 3" "-s 127.0.0.1 -c 3"
+at_its_port udaddy 7174 "-b ::1 -C 100 -S 4000" "-s ::1 -C 100 -S 4000"
+
 command -v rdma_server >/dev/null && echo rdma_server | grep -q "$pattern" && {
 	port=$((port + 1))
 	timeout $limit rdma_server -p $port >"$out/server" 2>&1 &

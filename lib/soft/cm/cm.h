@@ -58,7 +58,7 @@ enum cm_state {
 	CM_ACCEPTED,   /* REP sent */
 	CM_CONNECTED,
 	CM_DISCONNECTING, /* DREQ sent */
-	CM_DISCONNECTED,  /* over, or refused, or the other side is gone */
+	CM_DISCONNECTED,  /* over, or refused, or the other side is gone, or no connection (sidr.c) */
 };
 
 enum cm_type {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Multicast (datagrams only), enhanced connections (no vendor options here) and rsockets, which are
+ * Multicast (not offered), enhanced connections (no vendor options here) and rsockets, which are
  * not offered.
  */
 #include <errno.h>

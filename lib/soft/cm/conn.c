@@ -17,6 +17,7 @@
 #include "soft/cm/conn.h"
 #include "soft/cm/event.h"
 #include "soft/cm/qp.h"
+#include "soft/cm/sidr.h"
 #include "soft/cm/wire.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
@@ -75,8 +76,13 @@ static void fill_msg(struct cm_id *id, const struct rdma_conn_param *param, stru
 /* Nobody listens there: the answer that a CM would send. cm_lock is held. */
 static void refused(struct cm_id *id)
 {
-	struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, CM_REJ_NO_LISTENER);
+	struct cm_event *event;
 
+	if (cm_is_sidr(id)) {
+		cm_sidr_refused(id, CM_SIDR_UNSUPPORTED, NULL);
+		return;
+	}
+	event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, CM_REJ_NO_LISTENER);
 	id->state = CM_DISCONNECTED;
 	if (!event)
 		return;
@@ -191,7 +197,8 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *as
 		param.private_data = id->connect;
 		param.private_data_len = (uint8_t)id->connect_len;
 	}
-	if (id->state != CM_ROUTE_RESOLVED || param.private_data_len > CM_REQ_PRIVATE)
+	if (id->state != CM_ROUTE_RESOLVED ||
+	    param.private_data_len > (cm_is_sidr(id) ? CM_SIDR_REQ_PRIVATE : CM_REQ_PRIVATE))
 		return cm_fail(EINVAL);
 	err = request(id, &param);
 	return err ? cm_fail(err) : cm_complete(id);
@@ -255,6 +262,8 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 		return cm_fail(ENOMEM);
 	if (id->state != CM_REQUESTED || param.private_data_len > CM_REP_PRIVATE)
 		return cm_fail(EINVAL);
+	if (cm_is_sidr(id))
+		return cm_sidr_accept(id, &param);
 	agree(id, &param);
 	if (!asked || param.rnr_retry_count > MAX_RETRY)
 		param.rnr_retry_count = id->rnr_retry_count;
@@ -291,7 +300,7 @@ SOFT_EXPORT int rdma_reject(struct rdma_cm_id *base, const void *private_data, u
 
 	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
-	if (private_data_len > CM_REJ_PRIVATE)
+	if (private_data_len > (cm_is_sidr(id) ? CM_SIDR_REP_PRIVATE : CM_REJ_PRIVATE))
 		return cm_fail(EINVAL);
 	if (private_data_len)
 		memcpy(msg.private_data, private_data, private_data_len);
@@ -390,6 +399,9 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 	err = cm_qp_error(id);
 	if (err)
 		return cm_fail(err);
+	/* There is no connection that could end. */
+	if (cm_is_sidr(id))
+		return 0;
 	pthread_mutex_lock(&cm_lock);
 	switch (id->state) {
 	case CM_ACCEPTED:

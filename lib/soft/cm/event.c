@@ -12,6 +12,7 @@
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
 #include "soft/cm/qp.h"
+#include "soft/cm/sidr.h"
 #include "soft/cm/wire.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
@@ -181,6 +182,10 @@ static int process(struct cm_event *event)
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		cm_qp_error(id);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (cm_is_sidr(id))
+			cm_sidr_address(&event->base);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		/* Requests of a listener that works synchronously do so too. */

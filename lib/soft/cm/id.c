@@ -121,14 +121,14 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 
 	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
-	if (ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB)
+	if (ps == RDMA_PS_IPOIB)
 		return cm_fail(EOPNOTSUPP);
-	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB)
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
 		return cm_fail(EINVAL);
 	/* The engine has to run before the first event. */
 	if (!cm_verbs())
 		return -1;
-	priv = cm_id_new(channel, context, ps, IBV_QPT_RC);
+	priv = cm_id_new(channel, context, ps, ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC);
 	if (!priv)
 		return -1;
 	*id = &priv->base;

@@ -10,6 +10,7 @@
 
 #include "soft/cm/cm.h"
 #include "soft/cm/qp.h"
+#include "soft/cm/sidr.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
 
@@ -53,6 +54,21 @@ static void rts_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 		IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
+/* A queue pair for datagrams: everything is known from the start. */
+static void datagram_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	*mask = IBV_QP_STATE;
+	if (attr->qp_state == IBV_QPS_INIT) {
+		attr->pkey_index = 0;
+		attr->port_num = id->base.port_num;
+		attr->qkey = RDMA_UDP_QKEY;
+		*mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	} else if (attr->qp_state == IBV_QPS_RTS) {
+		attr->sq_psn = 0;
+		*mask |= IBV_QP_SQ_PSN;
+	}
+}
+
 SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *base, struct ibv_qp_attr *attr, int *mask)
 {
 	const struct cm_id *id = cm_id(base);
@@ -61,6 +77,10 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *base, struct ibv_qp_attr *a
 		return cm_fail(ENOMEM);
 	if (!base->verbs)
 		return cm_fail(EINVAL);
+	if (cm_is_sidr(id) && attr->qp_state >= IBV_QPS_INIT && attr->qp_state <= IBV_QPS_RTS) {
+		datagram_attr(id, attr, mask);
+		return 0;
+	}
 	switch (attr->qp_state) {
 	case IBV_QPS_INIT:
 		init_attr(id, attr, mask);
@@ -88,7 +108,7 @@ static int move_to(struct cm_id *id, enum ibv_qp_state state)
 
 int cm_qp_ready(struct cm_id *id)
 {
-	/* The rights follow from what was agreed, which was not known when the queue pair was made. */
+	/* The rights follow from what was agreed, which was not known when a connected one was made. */
 	int err = move_to(id, IBV_QPS_INIT);
 
 	if (!err)
@@ -179,7 +199,7 @@ SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *base, struct ibv_qp_init_at
 		err = errno;
 		goto err_cqs;
 	}
-	err = move_to(id, IBV_QPS_INIT);
+	err = cm_is_sidr(id) ? cm_qp_ready(id) : move_to(id, IBV_QPS_INIT);
 	if (err)
 		goto err_qp;
 	base->pd = attr->pd;

@@ -16,6 +16,7 @@
 #include "soft/cm/conn.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
+#include "soft/cm/sidr.h"
 #include "soft/cm/wire.h"
 #include "soft/verbs/gone.h"
 #include "soft/verbs/list.h"
@@ -79,11 +80,7 @@ static bool same_user(int sock)
 	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
 }
 
-/*
- * Private data in an event always has the length of its place in the packet; what was not sent is
- * zero.
- */
-static void attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
+void cm_attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
 {
 	size_t sent = msg->private_len < length ? msg->private_len : length;
 
@@ -129,7 +126,8 @@ static bool wanted(const struct cm_id *listener, const struct cm_msg *msg)
 /* The identifier of a request; cm_lock is held. */
 static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *msg, int sock)
 {
-	struct cm_id *id = cm_id_new(listener->base.channel, listener->base.context, listener->base.ps, IBV_QPT_RC);
+	struct cm_id *id =
+		cm_id_new(listener->base.channel, listener->base.context, listener->base.ps, listener->base.qp_type);
 	struct rdma_addr *addr;
 
 	if (!id)
@@ -171,8 +169,9 @@ static uint32_t take_request(struct cm_id *listener, const struct cm_msg *msg, i
 	}
 	id->watched = true;
 	event->base.listen_id = &listener->base;
-	attach_param(event, msg);
-	attach_private(event, msg, CM_REQ_PRIVATE);
+	if (!cm_is_sidr(listener))
+		attach_param(event, msg);
+	cm_attach_private(event, msg, cm_is_sidr(listener) ? CM_SIDR_REQ_PRIVATE : CM_REQ_PRIVATE);
 	listener->requests++;
 	cm_event_queue(listener, event);
 	return 0;
@@ -262,13 +261,17 @@ static void on_reply(struct cm_id *id, const struct cm_msg *msg)
 
 	if (id->state != CM_CONNECTING)
 		return;
+	if (cm_is_sidr(id)) {
+		cm_sidr_reply(id, msg);
+		return;
+	}
 	remember_peer(id, msg);
 	id->state = CM_RESPONDED;
 	event = cm_event_new(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 	if (!event)
 		return;
 	attach_param(event, msg);
-	attach_private(event, msg, CM_REP_PRIVATE);
+	cm_attach_private(event, msg, CM_REP_PRIVATE);
 	cm_event_queue(id, event);
 }
 
@@ -286,6 +289,10 @@ static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 	 */
 	if (!told)
 		return;
+	if (cm_is_sidr(id)) {
+		cm_sidr_refused(id, CM_SIDR_REJECT, msg);
+		return;
+	}
 	/* Not the other side's will: this one could not give it what it needs. */
 	if (msg->reason == CM_REJ_YOUR_RESOURCES) {
 		cm_event_post(id, RDMA_CM_EVENT_CONNECT_ERROR, -(int)msg->error);
@@ -294,7 +301,7 @@ static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 	event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, (int)msg->reason);
 	if (!event)
 		return;
-	attach_private(event, msg, CM_REJ_PRIVATE);
+	cm_attach_private(event, msg, CM_REJ_PRIVATE);
 	cm_event_queue(id, event);
 }
 
