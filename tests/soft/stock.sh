@@ -48,6 +48,8 @@ pair ibv_srq_pingpong "-c -e -p @P" "-c -e -p @P 127.0.0.1"
 pair ibv_ud_pingpong "-c -p @P" "-c -p @P 127.0.0.1"
 pair ibv_ud_pingpong "-c -e -p @P" "-c -e -p @P 127.0.0.1"
 pair ibv_ud_pingpong "-c -g 1 -s 4000 -p @P" "-c -g 1 -s 4000 -p @P 127.0.0.1"
+pair ibv_uc_pingpong "-c -p @P" "-c -p @P 127.0.0.1"
+pair ibv_uc_pingpong "-c -e -s 100000 -p @P" "-c -e -s 100000 -p @P 127.0.0.1"
 pair rping "-s -a 127.0.0.1 -p @P -C 100 -V" "-c -a 127.0.0.1 -p @P -C 100 -V"
 pair rping "-s -a ::1 -p @P -C 100 -V" "-c -a ::1 -p @P -C 100 -V"
 pair rping "-s -q -a 127.0.0.1 -p @P -C 100 -V" "-c -q -a 127.0.0.1 -p @P -C 100 -V"
@@ -95,6 +97,10 @@ pair ib_send_lat "-e -p @P" "-e -p @P 127.0.0.1"
 for tool in ib_send_lat ib_send_bw; do
 	pair $tool "-c UD -p @P" "-c UD -p @P 127.0.0.1"
 done
+for tool in ib_write_lat ib_write_bw ib_send_lat ib_send_bw; do
+	pair $tool "-c UC -p @P" "-c UC -p @P 127.0.0.1"
+done
+pair ib_send_bw "-c UC -a -b -p @P" "-c UC -a -b -p @P 127.0.0.1"
 pair ib_send_bw "-c UD -a -b -q 2 -p @P" "-c UD -a -b -q 2 -p @P 127.0.0.1"
 
 [ $ran -eq 0 ] && exit 77

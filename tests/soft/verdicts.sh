@@ -8,7 +8,7 @@
 # has and no program is not ok either. The last line is "soft_rxe: N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-programs="conform_verbs conform_errors conform_ext conform_cm conform_stock conform_cm_ud conform_ud conform_ud_errors"
+programs="conform_verbs conform_errors conform_ext conform_cm conform_stock conform_cm_ud conform_ud conform_ud_errors conform_uc"
 table=tests/soft/verdicts.md
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT

@@ -17,6 +17,7 @@
 #include "soft/verbs/requester.h"
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
+#include "soft/verbs/unreliable.h"
 #include "soft/verbs/way.h"
 
 /* The data that a response brought to its place. false: the local memory is gone. */
@@ -51,7 +52,8 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	if (!(resp->flags & SHM_REQ_LAST))
 		return;
 	if (qp->timed_since && qp->timed == resp->wqe) {
-		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_RING, wqe->length, resp->value - qp->timed_since, qp->timed_writes);
+		if (resp->status == SHM_ACK)
+			soft_way_took(SOFT_WAY_POSTED, SOFT_BY_RING, wqe->length, resp->value - qp->timed_since, qp->timed_writes);
 		qp->timed_since = 0;
 	}
 	soft_send_done(qp);
@@ -91,14 +93,9 @@ static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const ui
 	soft_asked_store(asked, SOFT_ASKED_DONE);
 }
 
-static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
+static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 {
-	if (resp->flags & SHM_REQ_BUNDLE && !take_pieces(qp, resp))
-		return;
 	switch ((enum shm_status)resp->status) {
-	case SHM_ACK:
-		acknowledged(qp, resp, chunk);
-		break;
 	case SHM_RNR:
 		soft_refused_rnr(qp, resp->rnr_timer);
 		break;
@@ -121,6 +118,17 @@ static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t 
 	default:
 		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
 	}
+}
+
+static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
+{
+	if (resp->flags & SHM_REQ_BUNDLE && !take_pieces(qp, resp))
+		return;
+	/* An unreliable connection is told the same of all. */
+	if (resp->status == SHM_ACK || soft_is_unreliable(qp))
+		acknowledged(qp, resp, chunk);
+	else
+		refused(qp, resp);
 }
 
 void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *shared,

@@ -35,7 +35,7 @@ static uint32_t piece_bytes(uint64_t length)
 
 bool soft_bundle_may(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && wqe->length <= SOFT_BUNDLED_MAX && !wqe->placed &&
+	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && wqe->length <= qp->bundled_max && !wqe->placed &&
 	       !soft_adversary.on && qp->part_done == 0;
 }
 

@@ -28,6 +28,7 @@
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/timer.h"
+#include "soft/verbs/unreliable.h"
 
 enum {
 	GONE_NS = 500000000, /* a queue pair to a dead process is left alone for so long, if it asks nothing */
@@ -39,9 +40,11 @@ enum {
  */
 static void unanswered(struct soft_qp *qp)
 {
-	if (qp->sq_tail != qp->sq_head)
+	if (soft_is_unreliable(qp))
+		soft_send_lose(qp);
+	else if (qp->sq_tail != qp->sq_head)
 		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	else
+	if (soft_qp_state(qp) != IBV_QPS_ERR)
 		qp->stall = SOFT_PEER_GONE;
 }
 
@@ -100,7 +103,7 @@ void soft_timer_fired(struct soft_qp *qp)
 static void peer_gone(struct soft_qp *qp)
 {
 	unanswered(qp);
-	if (soft_qp_state(qp) == IBV_QPS_ERR)
+	if (soft_qp_state(qp) == IBV_QPS_ERR || soft_is_unreliable(qp))
 		return;
 	qp->cut_ns = soft_now_ns() + GONE_NS;
 	soft_timer_set(qp, qp->cut_ns);

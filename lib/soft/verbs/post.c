@@ -25,11 +25,6 @@
 #include "soft/verbs/row.h"
 #include "soft/verbs/rq.h"
 
-static bool opcode_known(enum ibv_wr_opcode opcode)
-{
-	return opcode <= IBV_WR_SEND_WITH_INV;
-}
-
 static bool may_be_inline(enum ibv_wr_opcode opcode)
 {
 	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND ||
@@ -98,7 +93,7 @@ static int enqueue(struct soft_qp *qp, const struct ibv_send_wr *wr)
 
 	if (!soft_sq_room(qp, qp->sq_head))
 		return ENOMEM;
-	if (!opcode_known(wr->opcode) || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->attr.cap.max_send_sge)
+	if ((uint32_t)wr->opcode > qp->last_opcode || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->attr.cap.max_send_sge)
 		return EINVAL;
 	wqe = soft_wqe(qp, qp->sq_head);
 	wqe->wr_id = wr->wr_id;

@@ -11,6 +11,7 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/async.h"
 #include "soft/verbs/base.h"
+#include "soft/verbs/bundle.h"
 #include "soft/verbs/context.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
@@ -36,6 +37,7 @@
 #include "soft/verbs/srq.h"
 #include "soft/verbs/start.h"
 #include "soft/verbs/timer.h"
+#include "soft/verbs/unreliable.h"
 #include "soft/verbs/wr.h"
 
 enum {
@@ -43,6 +45,8 @@ enum {
 	MAX_3BIT = 7,  /* retry counters */
 	KNOWN_ATTRS = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS,
 	SEND_OPS_UD = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
+	SEND_OPS_UC = SEND_OPS_UD | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+	              IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW,
 	SEND_OPS = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
 	           IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 	           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
@@ -56,14 +60,14 @@ _Static_assert(SOFT_MAX_SGE * sizeof(struct ibv_sge) <= SOFT_MAX_INLINE, "no mor
 
 static uint64_t send_ops_of(enum ibv_qp_type type)
 {
-	return type == IBV_QPT_UD ? SEND_OPS_UD : SEND_OPS;
+	return type == IBV_QPT_UD ? SEND_OPS_UD : type == IBV_QPT_UC ? SEND_OPS_UC : SEND_OPS;
 }
 
 static int check_init(const struct ibv_qp_init_attr_ex *attr)
 {
 	const struct ibv_qp_cap *cap = &attr->cap;
 
-	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC && attr->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & ~(uint32_t)KNOWN_ATTRS)
 		return EOPNOTSUPP;
@@ -154,6 +158,8 @@ static void fill_base(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr
 	base->handle = atomic_fetch_add(&soft_core->object_serial, 1);
 	pthread_mutex_init(&base->mutex, NULL);
 	pthread_cond_init(&base->cond, NULL);
+	qp->last_opcode = soft_is_unreliable(qp) ? IBV_WR_BIND_MW : IBV_WR_SEND_WITH_INV;
+	qp->bundled_max = soft_is_unreliable(qp) ? 0 : SOFT_BUNDLED_MAX;
 	qp->sig_all = attr->sq_sig_all;
 	qp->epoch = base->handle;
 	soft_list_init(&qp->timer);

@@ -43,6 +43,17 @@ static const struct transition reliable[] = {
 	      IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC },
 };
 
+static const struct transition unreliable[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, TO_INIT, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, TO_INIT },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, TO_RTR, ON_CONNECT | IBV_QP_PKEY_INDEX },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, ON_READY },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, ON_READY },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, ON_READY },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0, ON_READY | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_AV },
+};
+
 static const struct transition datagram[] = {
 	{ IBV_QPS_RESET, IBV_QPS_INIT, TO_INIT_UD, 0 },
 	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, TO_INIT_UD },
@@ -56,6 +67,7 @@ static const struct transition datagram[] = {
 
 enum {
 	RELIABLE = sizeof(reliable) / sizeof(reliable[0]),
+	UNRELIABLE = sizeof(unreliable) / sizeof(unreliable[0]),
 	DATAGRAM = sizeof(datagram) / sizeof(datagram[0]),
 };
 
@@ -79,6 +91,8 @@ int soft_qp_check_modify(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv
 		return mask & ~IBV_QP_CUR_STATE ? EINVAL : 0;
 	if (type == IBV_QPT_UD)
 		return check(datagram, DATAGRAM, from, to, mask);
+	if (type == IBV_QPT_UC)
+		return check(unreliable, UNRELIABLE, from, to, mask);
 	return check(reliable, RELIABLE, from, to, mask);
 }
 

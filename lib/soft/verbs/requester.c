@@ -35,6 +35,7 @@
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/timer.h"
+#include "soft/verbs/unreliable.h"
 #include "soft/verbs/way.h"
 
 enum {
@@ -289,14 +290,17 @@ static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 
 /*
  * A process that has not answered yet will, or its death ends the wait. Where none owns the peer's
- * number, or not yet, nobody hears.
+ * number, or not yet, nobody hears. True: that is the end of the request.
  */
-static void not_connected(struct soft_qp *qp)
+static bool not_connected(struct soft_qp *qp)
 {
 	if (qp->awaited && !atomic_load(&qp->awaited->answered))
 		qp->stall = SOFT_WAIT_PEER;
+	else if (soft_is_unreliable(qp))
+		return true;
 	else
 		soft_refused_silence(qp);
+	return false;
 }
 
 /* A queue pair without a pipe. */
@@ -304,8 +308,11 @@ static bool step_without(struct soft_qp *qp, struct soft_wqe *wqe)
 {
 	if (qp->routes)
 		return soft_datagram_step(qp, wqe);
-	not_connected(qp);
-	return false;
+	if (!not_connected(qp))
+		return false;
+	qp->sq_exec++;
+	soft_send_done(qp);
+	return true;
 }
 
 /* The request at exec; false if the queue has to wait or has failed. */
@@ -367,6 +374,17 @@ static bool step(struct soft_qp *qp)
 	return false;
 }
 
+/* There are requests and nobody will answer any more. */
+static void gone(struct soft_qp *qp)
+{
+	if (!soft_is_unreliable(qp)) {
+		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		return;
+	}
+	soft_send_lose(qp);
+	qp->stall = SOFT_PEER_GONE;
+}
+
 void soft_pump(struct soft_qp *qp)
 {
 	if (soft_qp_state(qp) == IBV_QPS_ERR) {
@@ -374,7 +392,7 @@ void soft_pump(struct soft_qp *qp)
 		return;
 	}
 	if (qp->stall == SOFT_PEER_GONE && qp->sq_exec != qp->sq_head && soft_qp_state(qp) == IBV_QPS_RTS) {
-		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		gone(qp);
 		return;
 	}
 	while (qp->sq_exec != qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS)

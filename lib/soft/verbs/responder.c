@@ -31,6 +31,7 @@
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/srq.h"
+#include "soft/verbs/unreliable.h"
 
 struct inbound {
 	struct soft_core *core;
@@ -61,9 +62,16 @@ static bool is_send(uint32_t opcode)
 	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
 }
 
-/* Refuse, and fail: the responder's part of an error that the requester is told of. */
+/*
+ * Refuse, and fail: the responder's part of an error that the requester is told of. One that nobody is told of ends
+ * the message, unless it is the responder's own (SHM_NAK_OP).
+ */
 static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
 {
+	if (soft_is_unreliable(qp) && status != SHM_NAK_OP) {
+		qp->rx_drop = true;
+		return status;
+	}
 	soft_qp_fail(qp);
 	soft_async_qp(qp, status == SHM_NAK_ACCESS ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
 	return status;
@@ -125,6 +133,12 @@ static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status sta
 {
 	struct soft_cqe cqe = { .wc = { .status = status, .opcode = IBV_WC_RECV } };
 
+	/* The message is too long: the receive serves the next one, if it is not shared. */
+	if (soft_is_unreliable(qp) && status == IBV_WC_LOC_LEN_ERR) {
+		if (!qp->ex.qp_base.srq)
+			return nak(qp, answer);
+		cqe.wc.status = IBV_WC_REM_INV_REQ_ERR;
+	}
 	soft_recv_done(qp, &cqe, true);
 	return nak(qp, answer);
 }
@@ -149,7 +163,10 @@ static void receive_done(struct inbound *r)
 static bool receive_start(const struct inbound *r, struct soft_qp *qp)
 {
 	if (r->req.flags & SHM_REQ_FIRST) {
-		if (qp->rx_active || !soft_rq_take(qp))
+		/* The one of an unreliable message that broke off is still there. */
+		if (qp->rx_active)
+			return soft_is_unreliable(qp);
+		if (!soft_rq_take(qp))
 			return false;
 		qp->rx_active = true;
 	}
@@ -178,7 +195,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 	if (fits != IBV_WC_SUCCESS || r->req.offset > r->req.total || r->req.length > r->req.total - r->req.offset)
 		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
 	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset, &lost))
-		return lost ? broke_off(qp) : receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
+		return lost || soft_is_unreliable(qp) ? broke_off(qp) : receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
 	if (!(r->req.flags & SHM_REQ_LAST))
 		return SHM_ACK;
 	if (r->req.flags & SHM_REQ_INV &&
@@ -234,7 +251,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	if (imm && !receive_start(r, qp))
 		return rnr(r, qp);
 	if (!bring(r, qp, &iov, 1, 0, &lost)) {
-		if (lost)
+		if (lost || soft_is_unreliable(qp))
 			return broke_off(qp);
 		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
 	}
@@ -347,12 +364,18 @@ static enum shm_status unheard(const struct inbound *r, struct soft_qp *qp)
 	return SHM_ACK;
 }
 
+/* What was refused ends here: of an unreliable connection only the message is. */
+static bool starts_over(const struct inbound *r, const struct soft_qp *qp)
+{
+	return r->req.flags & (soft_is_unreliable(qp) ? SHM_REQ_FIRST : SHM_REQ_RESYNC);
+}
+
 static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 {
 	if (!soft_qp_connected(soft_qp_state(qp)) || qp->unheard || qp->attr.dest_qp_num != r->req.src_qpn ||
 	    shm_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
 		return unheard(r, qp);
-	if (qp->rx_drop && !(r->req.flags & SHM_REQ_RESYNC))
+	if (qp->rx_drop && !starts_over(r, qp))
 		return SHM_DROPPED;
 	qp->rx_drop = false;
 	if (soft_qp_state(qp) == IBV_QPS_RTR && !qp->comm_est) {

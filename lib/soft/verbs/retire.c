@@ -147,3 +147,10 @@ void soft_qp_restart(struct soft_qp *qp)
 	qp->resync = true;
 	qp->epoch = atomic_fetch_add(&soft_core->object_serial, 1);
 }
+
+void soft_send_lose(struct soft_qp *qp)
+{
+	while (qp->sq_tail != qp->sq_head && soft_qp_state(qp) != IBV_QPS_ERR)
+		soft_send_done(qp);
+	soft_qp_restart(qp);
+}

@@ -19,6 +19,7 @@
 #include "soft/verbs/post.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/requester.h"
+#include "soft/verbs/unreliable.h"
 #include "soft/verbs/wr.h"
 
 static struct soft_qp *self(struct ibv_qp_ex *ex)
@@ -109,6 +110,13 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 
 	if (wqe)
 		wqe->imm = rkey;
+}
+
+/* An unreliable connection has none. */
+static void wr_no_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	(void)rkey;
+	wr_fail(self(ex), EINVAL);
 }
 
 static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr, uint64_t compare, uint64_t swap)
@@ -289,7 +297,7 @@ void soft_wr_setup(struct soft_qp *qp)
 	ex->wr_rdma_write_imm = wr_rdma_write_imm;
 	ex->wr_send = wr_send;
 	ex->wr_send_imm = wr_send_imm;
-	ex->wr_send_inv = wr_send_inv;
+	ex->wr_send_inv = soft_is_unreliable(qp) ? wr_no_send_inv : wr_send_inv;
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	ex->wr_set_sge = wr_set_sge;
