@@ -12,9 +12,9 @@
 
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/copy.h"
-#include "soft/verbs/datagram.h"
+#include "soft/verbs/datagram_post.h"
 #include "soft/verbs/direct.h"
-#include "soft/verbs/find.h"
+#include "soft/verbs/enqueue.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/pipe.h"
@@ -24,95 +24,6 @@
 #include "soft/verbs/retire.h"
 #include "soft/verbs/row.h"
 #include "soft/verbs/rq.h"
-
-static bool may_be_inline(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND ||
-	       opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
-}
-
-/* Copy inline data to where the ranges would be; false if it is more than the queue pair takes. */
-static bool copy_inline(const struct soft_qp *qp, struct soft_wqe *wqe, const struct ibv_send_wr *wr)
-{
-	uint8_t *at = (uint8_t *)wqe->sge;
-	uint64_t length = 0;
-
-	for (int i = 0; i < wr->num_sge; i++) {
-		length += wr->sg_list[i].length;
-		if (length > qp->attr.cap.max_inline_data)
-			return false;
-		soft_copy(at, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
-		at += wr->sg_list[i].length;
-	}
-	wqe->length = length;
-	wqe->nsge = 1;
-	return true;
-}
-
-static void copy_ranges(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
-{
-	wqe->length = 0;
-	wqe->nsge = (uint32_t)wr->num_sge;
-	for (uint32_t i = 0; i < wqe->nsge; i++) {
-		wqe->sge[i] = wr->sg_list[i];
-		wqe->length += wr->sg_list[i].length;
-	}
-}
-
-/* The parts that only some operations have. 0 or an errno value. */
-static int copy_operation(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
-{
-	switch (wr->opcode) {
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		wqe->raddr = wr->wr.atomic.remote_addr;
-		wqe->rkey = wr->wr.atomic.rkey;
-		wqe->compare_add = wr->wr.atomic.compare_add;
-		wqe->swap = wr->wr.atomic.swap;
-		return wqe->length == sizeof(uint64_t) && wqe->nsge == 1 ? 0 : EINVAL;
-	case IBV_WR_BIND_MW:
-		wqe->mw = wr->bind_mw.mw;
-		wqe->rkey = wr->bind_mw.rkey;
-		wqe->bind = wr->bind_mw.bind_info;
-		return 0;
-	case IBV_WR_LOCAL_INV:
-		wqe->imm = wr->invalidate_rkey;
-		return 0;
-	default:
-		wqe->raddr = wr->wr.rdma.remote_addr;
-		wqe->rkey = wr->wr.rdma.rkey;
-		wqe->imm = wr->imm_data;
-		return 0;
-	}
-}
-
-/* One work request into the queue; it is not counted yet. 0 or an errno value. */
-static int enqueue(struct soft_qp *qp, const struct ibv_send_wr *wr)
-{
-	struct soft_wqe *wqe;
-
-	if (!soft_sq_room(qp, qp->sq_head))
-		return ENOMEM;
-	if ((uint32_t)wr->opcode > qp->last_opcode || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->attr.cap.max_send_sge)
-		return EINVAL;
-	wqe = soft_wqe(qp, qp->sq_head);
-	wqe->wr_id = wr->wr_id;
-	wqe->opcode = wr->opcode;
-	wqe->flags = wr->send_flags;
-	wqe->placed = 0;
-	if (wr->send_flags & IBV_SEND_INLINE) {
-		if (!may_be_inline(wr->opcode) || !copy_inline(qp, wqe, wr))
-			return EINVAL;
-	} else {
-		copy_ranges(wqe, wr);
-	}
-	return copy_operation(wqe, wr);
-}
-
-static bool takes_sends(enum ibv_qp_state state)
-{
-	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
-}
 
 /* Operations that can be carried out by the poster, if all about them is as it should be. */
 static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
@@ -190,41 +101,6 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return true;
 }
 
-static int enqueue_datagram(struct soft_qp *qp, const struct ibv_send_wr *wr)
-{
-	int err = enqueue(qp, wr);
-
-	if (err || (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM))
-		return err;
-	if (!wr->wr.ud.ah)
-		return EINVAL;
-	soft_datagram_address(soft_wqe(qp, qp->sq_head), wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
-	return 0;
-}
-
-/* Under qp->lock, which is let go where a process has to be found. */
-static int post_datagrams(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	uint32_t first = qp->sq_head;
-	int err = takes_sends(soft_qp_state(qp)) ? 0 : EINVAL;
-
-	if (!err && soft_call_fails("soft_post_send"))
-		err = ENOMEM;
-	for (; wr && !err; wr = wr->next) {
-		if (soft_datagram_at_once(qp, wr))
-			continue;
-		err = enqueue_datagram(qp, wr);
-		if (err)
-			break;
-		qp->sq_head++;
-	}
-	if (err)
-		*bad = wr;
-	if (qp->sq_exec != qp->sq_head)
-		soft_find_and_send(qp, first);
-	return err;
-}
-
 int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct soft_qp *qp = soft_qp(base);
@@ -235,11 +111,11 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	if (qp->out) {
 		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
 	} else if (qp->routes) {
-		err = post_datagrams(qp, wr, bad);
+		err = soft_datagram_post(qp, wr, bad);
 		goto out;
 	}
-	if (!takes_sends(soft_qp_state(qp)) || soft_call_fails(__func__)) {
-		err = takes_sends(soft_qp_state(qp)) ? ENOMEM : EINVAL;
+	if (!soft_takes_sends(soft_qp_state(qp)) || soft_call_fails(__func__)) {
+		err = soft_takes_sends(soft_qp_state(qp)) ? ENOMEM : EINVAL;
 		*bad = wr;
 		goto out;
 	}
@@ -250,7 +126,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 			wr = rest != wr ? rest : wr->next;
 			continue;
 		}
-		err = enqueue(qp, wr);
+		err = soft_enqueue(qp, wr);
 		if (err) {
 			*bad = wr;
 			break;
