@@ -20,7 +20,8 @@
  *   deaf             a pipe for which a queue has waited in vain: all that goes there while it is full, or not
  *                    answered, is lost at once, so that a process that is stopped holds nobody up twice
  *
- * A pipe's death lets go on who waits for it (gone.c), and what goes there is lost.
+ * A pipe's death lets go on who waits for it (gone.c), and what goes there is lost. Queue pairs for datagrams outlive
+ * their peers, so its references are given back then.
  *
  * Written under qp->lock: all of soft_routes. `deaf` is a hint: set here by whoever has waited, cleared here by whoever
  * finds room, read without order.
@@ -312,9 +313,23 @@ bool soft_datagram_found(struct soft_qp *qp)
 	return qp->stall == SOFT_WAIT_PEER && !qp->routes->stalled_on && !qp->routes->finding && go_on(qp);
 }
 
-bool soft_datagram_news(struct soft_qp *qp, const struct soft_out *out)
+bool soft_datagram_answered(struct soft_qp *qp, const struct soft_out *out)
 {
 	return qp->routes->stalled_on == out && go_on(qp);
+}
+
+bool soft_datagram_died(struct soft_qp *qp, struct soft_out *out)
+{
+	bool goes_on = soft_datagram_answered(qp, out);
+
+	for (uint32_t i = 0; i < SHM_SLOT_NUMBERS; i++) {
+		if (qp->routes->out[i] != out)
+			continue;
+		qp->routes->out[i] = NULL;
+		/* Never the last one. */
+		atomic_fetch_sub(&out->refs, 1);
+	}
+	return goes_on;
 }
 
 bool soft_datagram_late(struct soft_qp *qp)

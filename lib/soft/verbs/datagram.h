@@ -41,8 +41,10 @@ bool soft_datagram_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr);
 bool soft_datagram_step(struct soft_qp *qp, struct soft_wqe *wqe);
 /* What the queue waits for may have come; true if it is to go on: routes have been found, */
 bool soft_datagram_found(struct soft_qp *qp);
-/* or a pipe is answered, or dead, */
-bool soft_datagram_news(struct soft_qp *qp, const struct soft_out *out);
+/* or a pipe is answered, */
+bool soft_datagram_answered(struct soft_qp *qp, const struct soft_out *out);
+/* or dead, and then it is forgotten: the caller has a reference of its own, */
+bool soft_datagram_died(struct soft_qp *qp, struct soft_out *out);
 /* or the time of the queue pair's timer has come. */
 bool soft_datagram_late(struct soft_qp *qp);
 /* It waits for nothing any more. */

@@ -119,7 +119,7 @@ void soft_out_died(struct soft_core *core, struct soft_out *out)
 		soft_lock(&qp->lock);
 		if ((qp->out == out || qp->awaited == out) && soft_qp_connected(soft_qp_state(qp)))
 			peer_gone(qp);
-		else if (qp->routes && soft_datagram_news(qp, out))
+		else if (qp->routes && soft_datagram_died(qp, out))
 			soft_pump(qp);
 		soft_unlock(&qp->lock);
 	}

@@ -51,7 +51,7 @@ void soft_out_answered(struct soft_core *core, struct soft_out *out)
 		soft_lock(&qp->lock);
 		if (qp->awaited == out)
 			answered(qp, out);
-		else if (qp->routes && soft_datagram_news(qp, out))
+		else if (qp->routes && soft_datagram_answered(qp, out))
 			soft_pump(qp);
 		soft_unlock(&qp->lock);
 	}

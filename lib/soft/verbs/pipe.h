@@ -39,8 +39,8 @@ struct soft_out {
 	struct soft_rmap *rmap;     /* SHM_MRS entries, pages come with use */
 	uint32_t rmap_top;          /* entries of rmap ever used; under map_lock */
 	pthread_mutex_t map_lock;   /* one mapper at a time */
-	_Atomic uint32_t refs;      /* one for core->out[], one per queue pair that uses or awaits it */
-	_Atomic bool deaf; /* has let datagrams wait for too long: none waits for it until it listens (datagram.c) */
+	_Atomic uint32_t refs; /* one for core->out[], one per queue pair that uses or awaits it, or slot of one's routes */
+	_Atomic bool deaf;     /* has let datagrams wait for too long: none waits for it until it listens (datagram.c) */
 };
 
 /* Pipe from a process that sends requests to this one. */
