@@ -10,8 +10,8 @@ out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 
 build() { # directory, flags
-	make --no-print-directory -j"$(nproc)" -f lib/soft/soft.mk soft "$1/tests/soft/threads" \
-		"$1/tests/soft/conform_cm" "$1/tests/soft/conform_verbs" B="$1" CFLAGS="$2" >"$out/log" 2>&1 && return
+	make --no-print-directory -j"$(nproc)" -f lib/soft/soft.mk soft "$1/tests/soft/threads" "$1/tests/soft/ud_threads" \
+		"$1/tests/soft/conform_cm" "$1/tests/soft/conform_cm_ud" "$1/tests/soft/conform_verbs" B="$1" CFLAGS="$2" >"$out/log" 2>&1 && return
 	tail -n 5 "$out/log"
 	failed=1
 	return 1
@@ -38,14 +38,22 @@ if build build/tsan "-O1 -g -fsanitize=thread -Wno-tsan"; then
 		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, adversary $adversary" build/tsan \
 			build/tsan/tests/soft/threads 200
 	done
+	run "thread sanitizer, datagrams" build/tsan build/tsan/tests/soft/ud_threads 200
+	for adversary in 1 2,disorder=50,lose=30; do
+		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, datagrams, adversary $adversary" build/tsan \
+			build/tsan/tests/soft/ud_threads 50
+	done
 	run "thread sanitizer, connection manager" build/tsan build/tsan/tests/soft/conform_cm
+	run "thread sanitizer, connection manager, datagrams" build/tsan build/tsan/tests/soft/conform_cm_ud
 	# A program that is built so, on softverbs that is not: the device's doings are no races.
-	for program in conform_verbs threads; do
+	for program in conform_verbs threads ud_threads; do
 		run "thread sanitizer, $program only" build build/tsan/tests/soft/$program
 	done
 fi
 if command -v valgrind >/dev/null && build build/helgrind "-O1 -g -include tests/soft/helgrind.h"; then
 	run "helgrind" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
 		build/helgrind/tests/soft/threads 40
+	run "helgrind, datagrams" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
+		build/helgrind/tests/soft/ud_threads 20
 fi
 exit $failed
