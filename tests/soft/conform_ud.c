@@ -2,6 +2,7 @@
 /* Conformance of unreliable datagrams: what arrives, and processes that do not listen. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -433,6 +434,47 @@ static enum lab_verdict ud__between_processes(void)
 	return LAB_PASSED;
 }
 
+static _Atomic bool enough;
+
+/* Send to its own queue pair, again and again. */
+static void *send_to_itself(void *arg)
+{
+	struct bench *bench = arg;
+	uint64_t n = 0;
+
+	while (!enough && send_to(bench, bench->lab.a.qp->qp_num, QKEY, 0, 8, IBV_SEND_SIGNALED) == 0 && sent(bench))
+		n++;
+	return n ? bench : NULL;
+}
+
+/* The first one to a process takes longer, and another thread sends by the same queue meanwhile. */
+static enum lab_verdict ud__first_of_many(void)
+{
+	enum { ROUNDS = 20 };
+	struct other other[ROUNDS];
+	struct bench bench;
+	enum lab_verdict verdict;
+	pthread_t thread;
+	void *went_on;
+
+	for (int i = 0; i < ROUNDS; i++)
+		CHECK(start_other(&other[i]));
+	verdict = set_up(&bench);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(pthread_create(&thread, NULL, send_to_itself, &bench) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		CHECK(send_to(&bench, other[i].qpn, QKEY, 0, 100, 0) == 0);
+		CHECK(ask(&other[i], 'r') == GRH + 100);
+	}
+	enough = true;
+	CHECK(pthread_join(thread, &went_on) == 0 && went_on);
+	/* The later ones hold the pipes of the earlier ones too. */
+	for (int i = ROUNDS; i > 0; i--)
+		CHECK(end_other(&other[i - 1]));
+	return LAB_PASSED;
+}
+
 static enum lab_verdict ud__without_polls(void)
 {
 	struct bench bench;
@@ -545,6 +587,7 @@ static const struct lab_case cases[] = {
 	{ "ud: extended work requests", ud__extended_work_requests, "ibv_wr_post(3)" },
 	{ "ud: extended needs a kind it has", ud__extended_needs_a_kind_it_has, "ibv_create_qp_ex(3)" },
 	{ "ud: between processes", ud__between_processes, "ibv_post_send(3)" },
+	{ "ud: first of many", ud__first_of_many, "ibv_post_send(3)" },
 	{ "ud: without polls", ud__without_polls, "ibv_get_cq_event(3)" },
 	{ "ud: dead process", ud__dead_process, "ibv_post_send(3)" },
 	{ "ud: stopped process", ud__stopped_process, "ibv_post_send(3)" },
