@@ -189,6 +189,13 @@ static void post(struct side *s, enum ibv_wr_opcode op, void *local, uint32_t lk
 
 /* ---- ping-pong ---- */
 
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
 static double plain_pingpong(struct side *s, bool first, _Atomic uint64_t *mine, _Atomic uint64_t *theirs)
 {
 	double start;
@@ -199,7 +206,7 @@ static double plain_pingpong(struct side *s, bool first, _Atomic uint64_t *mine,
 		if (first)
 			atomic_store_explicit(theirs, i, memory_order_release);
 		while (atomic_load_explicit(mine, memory_order_acquire) != i)
-			__builtin_ia32_pause();
+			relax();
 		if (!first)
 			atomic_store_explicit(theirs, i, memory_order_release);
 	}
@@ -220,7 +227,7 @@ static double write_pingpong(struct side *s, bool first, uint64_t at_mine, uint6
 		if (first)
 			post(s, IBV_WR_RDMA_WRITE, &i, 0, 8, raddr, peer.shared_key, flags);
 		while (atomic_load_explicit(mine, memory_order_acquire) != i)
-			__builtin_ia32_pause();
+			relax();
 		if (!first)
 			post(s, IBV_WR_RDMA_WRITE, &i, 0, 8, raddr, peer.shared_key, flags);
 		if (i % WR_BATCH == 0)
