@@ -62,6 +62,7 @@ static void add_suites(void)
 	suite_lock_repair();
 	suite_lock_words();
 	suite_way();
+	suite_copy();
 	suite_element();
 	suite_stripes();
 	suite_perf_stats();

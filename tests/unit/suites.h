@@ -42,6 +42,7 @@ void suite_lock(void);
 void suite_lock_repair(void);
 void suite_lock_words(void);
 void suite_way(void);
+void suite_copy(void);
 void suite_element(void);
 void suite_stripes(void);
 

@@ -8,9 +8,13 @@
  * a page. Up to a page it is faster by a fifth. Like a NIC, and unlike the other, it does not ask how
  * the pages are protected now. The second copy is the kernel's memcpy, which is one instruction where the
  * processor says that this is fast for few bytes too; else it stores some of them twice, and is not used.
+ *
+ * What one call moves has no fence in it. Where stores may be seen in another order (SOFT_STORES_IN_ORDER) the last word of
+ * what is written takes a call of its own, behind a fence: programs look at it, and then read the rest.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -135,30 +139,59 @@ static void advance(struct iovec **iov, uint32_t *n, size_t done)
 	}
 }
 
-/* The kernel moves at most 2 GiB less a page per call and may stop at any page. */
-static int vm_move(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
-{
-	struct iovec ranges[VM_RANGES], *here = ranges;
+/* What is still to be moved: to or from our ranges, and an address there. */
+struct rest {
+	struct iovec ranges[VM_RANGES], *here;
+	uint32_t n;
+	uint64_t raddr;
+};
 
-	memcpy(ranges, iov, n * sizeof(*iov));
-	while (length > 0 && n > 0) {
-		struct iovec there = { .iov_base = (void *)(uintptr_t)raddr, .iov_len = length };
-		ssize_t moved = fn(pid, here, n, &there, 1, 0);
+static void rest_init(struct rest *rest, uint64_t raddr, const struct iovec *iov, uint32_t n)
+{
+	memcpy(rest->ranges, iov, n * sizeof(*iov));
+	rest->here = rest->ranges;
+	rest->n = n;
+	rest->raddr = raddr;
+}
+
+/* The next bytes of it. The kernel moves at most 2 GiB less a page per call and may stop at any page. */
+static int vm_move(vm_fn *fn, pid_t pid, struct rest *rest, uint64_t length)
+{
+	while (length > 0 && rest->n > 0) {
+		struct iovec there = { .iov_base = (void *)(uintptr_t)rest->raddr, .iov_len = length };
+		ssize_t moved = fn(pid, rest->here, rest->n, &there, 1, 0);
 
 		if (moved < 0)
 			return errno;
 		if (moved == 0)
 			return EFAULT;
-		raddr += (uint64_t)moved;
+		rest->raddr += (uint64_t)moved;
 		length -= (uint64_t)moved;
-		advance(&here, &n, (size_t)moved);
+		advance(&rest->here, &rest->n, (size_t)moved);
 	}
 	return length ? EFAULT : 0;
 }
 
+/* Into memory at which somebody looks, there or here. */
+static int vm_place(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
+{
+	uint64_t last = SOFT_STORES_IN_ORDER ? 0 : soft_last_bytes(length);
+	struct rest rest;
+	int err;
+
+	rest_init(&rest, raddr, iov, n);
+	err = vm_move(fn, pid, &rest, length - last);
+	atomic_thread_fence(memory_order_acq_rel);
+	if (err || last == 0)
+		return err;
+	err = vm_move(fn, pid, &rest, last);
+	atomic_thread_fence(memory_order_acq_rel);
+	return err;
+}
+
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
 {
-	return vm_move(process_vm_writev, pid, raddr, iov, n, length);
+	return vm_place(process_vm_writev, pid, raddr, iov, n, length);
 }
 
 uint64_t soft_vm_write_row(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere)
@@ -170,7 +203,13 @@ uint64_t soft_vm_write_row(pid_t pid, const struct iovec *here, uint32_t n, cons
 
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
 {
-	return vm_move(process_vm_readv, pid, raddr, iov, n, length);
+	struct rest rest;
+	int err;
+
+	rest_init(&rest, raddr, iov, n);
+	err = vm_move(process_vm_readv, pid, &rest, length);
+	atomic_thread_fence(memory_order_acquire);
+	return err;
 }
 
 /* What a call on the file moved, as an errno value: pages that are not there give EIO, one that has ended nothing. */
@@ -187,12 +226,18 @@ static int file_moved(ssize_t moved, size_t length)
 
 int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length)
 {
-	return file_moved(syscall(SYS_pwrite64, fd, here, length, raddr), length);
+	int err = file_moved(syscall(SYS_pwrite64, fd, here, length, raddr), length);
+
+	atomic_thread_fence(memory_order_release);
+	return err;
 }
 
 int soft_file_read(int fd, uint64_t raddr, void *here, size_t length)
 {
-	return file_moved(syscall(SYS_pread64, fd, here, length, raddr), length);
+	int err = file_moved(syscall(SYS_pread64, fd, here, length, raddr), length);
+
+	atomic_thread_fence(memory_order_acquire);
+	return err;
 }
 
 static bool copies_by_one_instruction(void)
@@ -242,7 +287,7 @@ int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const s
 	for (uint32_t i = 0; i < nthere; i++) {
 		struct iovec part[VM_RANGES];
 		uint32_t n = slice(here, nhere, skip, there[i].iov_len, part);
-		int err = soft_vm_read(pid, (uintptr_t)there[i].iov_base, part, n, there[i].iov_len);
+		int err = vm_place(process_vm_readv, pid, (uintptr_t)there[i].iov_base, part, n, there[i].iov_len);
 
 		if (err)
 			return err;
@@ -254,8 +299,11 @@ int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const s
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap)
 {
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		return __atomic_fetch_add(word, compare_add, __ATOMIC_SEQ_CST);
-	/* On failure the builtin stores what it found; on success the word held what was compared. */
-	__atomic_compare_exchange_n(word, &compare_add, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		compare_add = __atomic_fetch_add(word, compare_add, __ATOMIC_SEQ_CST);
+	else
+		/* On failure the builtin stores what it found; on success the word held what was compared. */
+		__atomic_compare_exchange_n(word, &compare_add, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	/* A store may still overtake the one inside of an atomic that is made of several instructions. */
+	atomic_thread_fence(memory_order_acq_rel);
 	return compare_add;
 }

@@ -18,6 +18,18 @@ enum {
 	SOFT_COPY_WORDS = 64,        /* bytes: up to here word by word */
 };
 
+/*
+ * Whether the stores of a processor are seen in the order in which it makes them, those of the kernel's copies among them,
+ * which go upwards: x86. Elsewhere a fence stands between two whose order matters, and what one system call moves has none.
+ */
+#ifndef SOFT_STORES_IN_ORDER
+#if defined(__x86_64__) || defined(__i386__)
+#define SOFT_STORES_IN_ORDER true
+#else
+#define SOFT_STORES_IN_ORDER false
+#endif
+#endif
+
 /* Words that may lie anywhere and belong to anything. */
 typedef uint64_t __attribute__((aligned(1), may_alias)) soft_word64;
 typedef uint32_t __attribute__((aligned(1), may_alias)) soft_word32;
@@ -51,17 +63,22 @@ static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t leng
 		*(volatile uint8_t *)to++ = *from++;
 }
 
+/* Of so many bytes, how many are the last word, or what there is of one. */
+static inline size_t soft_last_bytes(size_t length)
+{
+	size_t last = length % sizeof(uint64_t);
+
+	return last == 0 && length > 0 ? sizeof(uint64_t) : last;
+}
+
 /*
  * Many bytes are memcpy's business, in pieces: of a megabyte it takes another way, which is 15 % slower between two
  * caches. The last ones come behind all others: programs look at these, and then have it all.
  */
 static inline void soft_copy(void *to, const void *from, size_t length)
 {
-	size_t last = length % sizeof(uint64_t), first;
+	size_t last = soft_last_bytes(length), first = length - last;
 
-	if (last == 0 && length > 0)
-		last = sizeof(uint64_t);
-	first = length - last;
 	if (first <= SOFT_COPY_WORDS)
 		soft_copy_words(to, from, first);
 	else
@@ -76,10 +93,13 @@ static inline void soft_copy(void *to, const void *from, size_t length)
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length);
 void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length);
 
-/* Between our ranges and contiguous memory of another process; 0 or an errno value. */
+/*
+ * Between our ranges and contiguous memory of another process; 0 or an errno value. What is written comes in the order of
+ * soft_copy, and all that this thread writes or reads afterwards behind it, as with the others here.
+ */
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
-/* From ranges here to as many bytes in ranges there, in order. How many have been moved. */
+/* From ranges here to as many bytes in ranges there, in order: where SOFT_STORES_IN_ORDER. How many have been moved. */
 uint64_t soft_vm_write_row(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
 /* Few bytes, in one range; `fd` is the other process's memory as a file. 0 or an errno value. */
 int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length);
@@ -90,7 +110,7 @@ bool soft_file_writes_once(void);
 int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
                   uint64_t skip);
 
-/* Carry out an atomic; what was there before. */
+/* Carry out an atomic; what was there before. What is read or written afterwards comes behind it. */
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap);
 
 #endif

@@ -105,6 +105,8 @@ static bool bring(const struct inbound *r, const struct soft_qp *qp, const struc
 	*lost = false;
 	if (!(r->req.flags & SHM_REQ_FETCH)) {
 		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->data : r->chunk, skip, r->req.length);
+		/* What the next request writes must not be seen before it. */
+		atomic_thread_fence(memory_order_release);
 		return true;
 	}
 	memcpy(there, r->chunk, r->req.nsge * sizeof(there[0]));
@@ -322,6 +324,8 @@ static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 	if (!from)
 		return nak(qp, status);
 	soft_copy(r->resp_chunk, from, r->req.length);
+	/* What the next request reads must not be older. */
+	atomic_thread_fence(memory_order_acquire);
 	r->resp.length = r->req.length;
 	r->resp.offset = r->req.offset;
 	return SHM_ACK;

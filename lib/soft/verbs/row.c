@@ -9,6 +9,9 @@
  * something else, which mostly is a flag to memory that is mapped. Each is checked as if it came alone
  * (direct.c). The kernel carries ranges out in order and says how many bytes it moved: a request that it
  * did not get to, or not to the end of, goes its way alone, where a write that is repeated does no harm.
+ *
+ * In order they are seen only where stores are (SOFT_STORES_IN_ORDER). Elsewhere each goes its way alone: the system call has
+ * no fence between its ranges.
  */
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -102,7 +105,7 @@ struct ibv_send_wr *soft_row(struct soft_qp *qp, struct ibv_send_wr *wr)
 	struct row row = { .n = 0 };
 	uint64_t moved;
 
-	if (!is_part(wr) || !is_part(wr->next))
+	if (!SOFT_STORES_IN_ORDER || !is_part(wr) || !is_part(wr->next))
 		return wr;
 	if (soft_direct_begin(qp, IBV_WR_RDMA_WRITE))
 		gather(qp, wr, &row);

@@ -195,15 +195,12 @@ bool soft_share_large(struct soft_qp *qp, const struct soft_rdma *op, const stru
 {
 	enum soft_way_kind kind = at ? SOFT_WAY_SHARED_MAPPED : SOFT_WAY_SHARED_PRIVATE;
 	const struct there there = { qp->out->peer.pid, at, mr->addr + (op->raddr - mr->iova) };
-	uint64_t since = shm_ticks(), tail = op->length % sizeof(uint64_t), first;
+	uint64_t since = shm_ticks(), tail = soft_last_bytes(op->length), first = op->length - tail;
 	bool timed, both, done, late = false, write = op->opcode == IBV_WR_RDMA_WRITE;
 	uint8_t *here = op->iov->iov_base;
 
 	if (!may_be_shared(qp, op) || !soft_trylock(&qp->out->sharing))
 		return false;
-	if (tail == 0)
-		tail = sizeof(uint64_t);
-	first = op->length - tail;
 	both = soft_way_next(kind, op->length, &timed) == SOFT_BY_BOTH;
 	if (both)
 		done = by_both(qp, op, &there, first, kind, &late);

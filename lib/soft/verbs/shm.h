@@ -268,10 +268,14 @@ static inline int shm_qpn_index(const struct shm_segment *seg, uint32_t qpn)
 
 /* ---- gate of a queue pair ---- */
 
-/* Owner; pairs with shm_gate_load in the peer: pd is written before the gate opens. */
+/*
+ * Owner; pairs with shm_gate_load in the peer: pd is written before the gate opens. And what the program writes to its
+ * memory once the gate is closed is not seen before that: pairs with the fence in still_wanted (responder.c).
+ */
 static inline void shm_gate_store(struct shm_qp *qp, uint32_t gate)
 {
 	atomic_store_explicit(&qp->gate, gate, memory_order_release);
+	atomic_thread_fence(memory_order_release);
 }
 
 /* Peer, between shm_busy_enter and shm_busy_leave; pairs with shm_gate_store. */
