@@ -53,7 +53,16 @@ struct soft_in {
 	uint64_t req_seen;            /* requests up to here are carried out in this round */
 };
 
-/* Under out->tx: room for one more request to the peer? */
+/*
+ * Under core->progress: so many responses have been taken. Pairs with soft_out_has_room: their places, and those of their
+ * requests, of which the responder has seen the last, may be used again.
+ */
+static inline void soft_out_took(struct soft_out *out, uint64_t responses)
+{
+	atomic_store_explicit(&out->resp_tail, responses, memory_order_release);
+}
+
+/* Under out->tx: room for one more request to the peer? Pairs with soft_out_took. */
 static inline bool soft_out_has_room(const struct soft_out *out)
 {
 	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;

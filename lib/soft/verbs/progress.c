@@ -85,8 +85,7 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
 
 	for (; taken < SHM_RING && shm_resp_is_there(&out->shm->resp[at], tail + 1); at = (uint32_t)(++tail % SHM_RING)) {
 		soft_take_response(core, out, &out->shm->resp[at], out->shm->resp_chunk[at]);
-		/* From here on the slot may be used again, by any thread under out->tx. */
-		atomic_store_explicit(&out->resp_tail, tail + 1, memory_order_release);
+		soft_out_took(out, tail + 1);
 		taken++;
 	}
 	if (taken > 0)
