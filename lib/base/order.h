@@ -5,7 +5,8 @@
  * Everything of that kind goes through one of these, and the place that calls it says which load or
  * store on the other side it pairs with. Flag words in registered memory have one writer; a reader
  * waits for exactly the number it expects, because a device may place the eight bytes of a write
- * one by one and a torn mixture can be larger than both.
+ * one by one and a torn mixture can be larger than both. What all of them rest on where processors
+ * reorder: lib/ordering.md.
  */
 #ifndef ORIEL_ORDER_H
 #define ORIEL_ORDER_H

@@ -20,7 +20,8 @@ enum {
 
 /*
  * Whether the stores of a processor are seen in the order in which it makes them, those of the kernel's copies among them,
- * which go upwards: x86. Elsewhere a fence stands between two whose order matters, and what one system call moves has none.
+ * which go upwards: x86 (but see lib/ordering.md). Elsewhere a fence stands between two whose order matters, and what one
+ * system call moves has none.
  */
 #ifndef SOFT_STORES_IN_ORDER
 #if defined(__x86_64__) || defined(__i386__)

@@ -16,7 +16,8 @@
  * Nobody ever waits on a lock that another process holds: every word has one writer at a time, and
  * where a process must wait for another one (shm_busy_*), the wait ends when that process dies.
  *
- * Each helper below names the store or load on the other side that it pairs with.
+ * Each helper below names the store or load on the other side that it pairs with. Why the pairs are enough where processors
+ * reorder stands in lib/ordering.md, with those of the library.
  */
 #ifndef SOFT_SHM_H
 #define SOFT_SHM_H
