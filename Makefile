@@ -42,7 +42,7 @@ all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps test && TEST_MINUTES=$(TEST_MINUTES) tests/all
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
-soak: ; @tests/deps test && tests/soak $(SEEDS)
+soak: ; @tests/deps soak && tests/soak $(SEEDS)
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 scale: tests ; tests/scale/run 1000 && perf/scale
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
