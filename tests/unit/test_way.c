@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_way.c - by ring or by system call: lib/soft/verbs/way.c */
 #include <CUnit/CUnit.h>
+#include <string.h>
 
 #include "soft/verbs/way.c"
 #include "suites.h"
 
-static const uint64_t ticks_of[][WAYS] = { { 5000, 9000 }, { 9000, 5000 } };
+static const uint64_t ticks_of[][SOFT_WAYS] = { { 5000, 9000 }, { 9000, 5000 } };
+
+static uint32_t ways_of(enum soft_way_kind kind)
+{
+	return kind == SOFT_WAY_LARGE_WRITE || kind == SOFT_WAY_LARGE_READ ? SOFT_WAYS : 2;
+}
 
 /*
  * A round of operations of this length, of which each takes what it takes its way; how often the call
@@ -15,7 +21,7 @@ static int round_of(enum soft_way_kind kind, uint64_t length, const uint64_t *ti
 {
 	uint64_t smallest;
 	bool first = load(&class_of(kind, length, &smallest)->rounds) == 0;
-	int calls = 0, tried_ones = WAYS * TRIALS + (first ? (int)untouched(length) : 0);
+	int calls = 0, tried_ones = (int)ways_of(kind) * TRIALS + (first ? (int)untouched(length) : 0);
 
 	for (int i = 0; i < ROUND; i++) {
 		bool tried;
@@ -28,20 +34,25 @@ static int round_of(enum soft_way_kind kind, uint64_t length, const uint64_t *ti
 	return calls;
 }
 
+static void forget_all(void)
+{
+	memset(classes, 0, sizeof(classes));
+}
+
 static void way__takes_the_faster_one(void)
 {
 	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 4096, ticks_of[0]), TRIALS);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 4096), SOFT_BY_RING);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 4096), SOFT_BY_RING);
 	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 65536, ticks_of[1]), ROUND - TRIALS - SHM_RING / 4);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 65536), SOFT_BY_CALL);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 4096), SOFT_BY_RING); /* each size class by itself */
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 65536), SOFT_BY_CALL);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 4096), SOFT_BY_RING); /* each size class by itself */
 }
 
 static void way__forgets_after_a_round(void)
 {
 	round_of(SOFT_WAY_POSTED, 4096, ticks_of[0]);
 	round_of(SOFT_WAY_POSTED, 4096, ticks_of[1]);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 4096), SOFT_BY_CALL);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 4096), SOFT_BY_CALL);
 }
 
 static void way__small_ones_go_by_ring(void)
@@ -49,13 +60,13 @@ static void way__small_ones_go_by_ring(void)
 	bool tried;
 
 	CU_ASSERT_EQUAL(soft_way_next(SOFT_WAY_POSTED, SOFT_WAY_MIN - 1, &tried), SOFT_BY_RING);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, 1), SOFT_BY_RING);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 1), SOFT_BY_RING);
 }
 
 static void way__by_call_where_the_ring_was_never_timed(void)
 {
 	soft_way_took(SOFT_WAY_POSTED, SOFT_BY_CALL, UINT64_C(1) << 30, 1000, IN_A_ROW); /* together */
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_POSTED, UINT64_C(1) << 30), SOFT_BY_CALL);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, UINT64_C(1) << 30), SOFT_BY_CALL);
 }
 
 /* What is waited for is judged by itself, small ones too; reads apart from writes. */
@@ -63,8 +74,8 @@ static void way__waited_for(void)
 {
 	CU_ASSERT_EQUAL(round_of(SOFT_WAY_WRITE, 8, ticks_of[1]), ROUND - TRIALS - SHM_RING);
 	CU_ASSERT_EQUAL(round_of(SOFT_WAY_READ, 8, ticks_of[0]), TRIALS);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_WRITE, 63), SOFT_BY_CALL);
-	CU_ASSERT_EQUAL(soft_way_better(SOFT_WAY_READ, 63), SOFT_BY_RING);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_WRITE, 63), SOFT_BY_CALL);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_READ, 63), SOFT_BY_RING);
 }
 
 /* Calls before the ring is thought of again. */
@@ -81,9 +92,11 @@ static int pause_of(uint64_t length)
 /* Twice as long each time, up to a round, and from the start again once the ring was taken with success. */
 static void way__pauses_after_a_loss(void)
 {
-	int pause = PAUSE;
+	int first = PAUSE_MAX, pause = first;
 
-	round_of(SOFT_WAY_READ, 4096, ticks_of[0]);
+	forget_all();
+	soft_way_took(SOFT_WAY_READ, SOFT_BY_RING, 4096, 1000, IN_A_ROW);
+	soft_way_took(SOFT_WAY_READ, SOFT_BY_CALL, 4096, PAUSE_TICKS / PAUSE_MAX / 2, IN_A_ROW);
 	for (int i = 0; i < 10; i++) {
 		soft_way_lost(SOFT_WAY_READ, 4096);
 		/* Where a new round begins in between, the calls that it tries come too: not before the ring's. */
@@ -92,7 +105,42 @@ static void way__pauses_after_a_loss(void)
 	}
 	soft_way_took(SOFT_WAY_READ, SOFT_BY_RING, 4096, 5000, 1);
 	soft_way_lost(SOFT_WAY_READ, 4096);
-	CU_ASSERT_EQUAL(pause_of(4096), PAUSE);
+	CU_ASSERT_EQUAL(pause_of(4096), first);
+}
+
+/* Fewer where each takes long, and a part of these may take as long as one of them. */
+static void way__waits_as_long_as_a_call_takes(void)
+{
+	const uint64_t length = 1 << 20, call = PATIENCE_TICKS * 4;
+
+	forget_all();
+	CU_ASSERT_EQUAL(soft_way_patience_ticks(SOFT_WAY_LARGE_READ, length), PATIENCE_TICKS);
+	soft_way_took(SOFT_WAY_LARGE_READ, SOFT_BY_CALL, length, call * IN_A_ROW, IN_A_ROW);
+	CU_ASSERT(soft_way_patience_ticks(SOFT_WAY_LARGE_READ, length) >= call);
+	CU_ASSERT(soft_way_patience_ticks(SOFT_WAY_LARGE_READ, length) < 2 * call);
+	CU_ASSERT_EQUAL(first_pause(call), PAUSE_TICKS / call < PAUSE_MIN ? PAUSE_MIN : (uint32_t)(PAUSE_TICKS / call));
+	CU_ASSERT_EQUAL(first_pause(0), PAUSE_MAX);
+	CU_ASSERT_EQUAL(first_pause(UINT64_C(1) << 40), PAUSE_MIN);
+}
+
+/* Large ones of private memory have three ways, where it is mapped two. */
+static void way__large_ones(void)
+{
+	static const uint64_t of_three[][SOFT_WAYS] = { { 5000, 9900, 9000 }, { 9000, 5000, 9900 }, { 9900, 9000, 5000 } };
+	const uint64_t length = 1 << 20;
+
+	forget_all();
+	for (int best = 0; best < SOFT_WAYS; best++) {
+		round_of(SOFT_WAY_LARGE_WRITE, length, of_three[best]);
+		CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_LARGE_WRITE, length), (enum soft_way)best);
+	}
+	soft_way_took(SOFT_WAY_LARGE_MAPPED, SOFT_BY_BOTH, length, 1000, IN_A_ROW);
+	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_LARGE_MAPPED, length), SOFT_BY_BOTH);
+	for (int i = 0; i < ROUND; i++) {
+		bool tried;
+
+		CU_ASSERT_NOT_EQUAL(soft_way_next(SOFT_WAY_LARGE_MAPPED, length, &tried), SOFT_BY_RING);
+	}
 }
 
 void suite_way(void)
@@ -104,5 +152,7 @@ void suite_way(void)
 	CU_ADD_TEST(suite, way__small_ones_go_by_ring);
 	CU_ADD_TEST(suite, way__waited_for);
 	CU_ADD_TEST(suite, way__pauses_after_a_loss);
+	CU_ADD_TEST(suite, way__waits_as_long_as_a_call_takes);
+	CU_ADD_TEST(suite, way__large_ones);
 	CU_ADD_TEST(suite, way__by_call_where_the_ring_was_never_timed);
 }

@@ -36,6 +36,18 @@ static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct s
 	return true;
 }
 
+/* A write has ended when its data was in place there, a read when it is here. */
+static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp)
+{
+	bool write = wqe->opcode == IBV_WR_RDMA_WRITE;
+	uint64_t end = write ? resp->value : shm_ticks();
+
+	if (resp->status == SHM_ACK)
+		soft_way_took(soft_way_kind_of(write, false, wqe->length), SOFT_BY_RING, wqe->length, end - qp->timed_since,
+		              qp->timed_requests);
+	qp->timed_since = 0;
+}
+
 static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
 	const struct soft_wqe *wqe = soft_wqe(qp, resp->wqe);
@@ -51,11 +63,8 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	}
 	if (!(resp->flags & SHM_REQ_LAST))
 		return;
-	if (qp->timed_since && qp->timed == resp->wqe) {
-		if (resp->status == SHM_ACK)
-			soft_way_took(SOFT_WAY_POSTED, SOFT_BY_RING, wqe->length, resp->value - qp->timed_since, qp->timed_writes);
-		qp->timed_since = 0;
-	}
+	if (qp->timed_since && qp->timed == resp->wqe)
+		time_taken(qp, wqe, resp);
 	soft_send_done(qp);
 }
 
@@ -81,16 +90,22 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
 	struct soft_asked *asked = &qp->asked;
+	uint64_t part;
 
 	if (soft_asked_load(asked) != SOFT_ASKED)
 		return;
-	if (resp->status != SHM_ACK || (asked->here && resp->length != asked->length)) {
+	part = soft_asked_part(asked, asked->answered);
+	if (resp->status != SHM_ACK || (asked->here && resp->length != part)) {
 		soft_asked_store(asked, SOFT_ASKED_IN_VAIN);
 		return;
 	}
 	if (asked->here)
-		soft_copy(asked->here, chunk, asked->length);
-	soft_asked_store(asked, SOFT_ASKED_DONE);
+		soft_copy(asked->here + asked->answered, chunk, part);
+	asked->answered += part;
+	if (asked->answered == asked->length)
+		soft_asked_store(asked, SOFT_ASKED_DONE);
+	else
+		soft_asked_count(asked);
 }
 
 static void refused(struct soft_qp *qp, const struct shm_resp *resp)

@@ -86,19 +86,22 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 }
 
 /*
- * By ring if the peer looks there and that is faster, or is to be tried: then the call is timed. Where the caller
- * waits, whether the peer looks is asked last: it writes that line often. Who waits asks for no more than fits into
- * a request; reads that nobody waits for take no system call of the peer's either way.
+ * With the peer's help if it looks into its pipes and that is faster, or is to be tried: then it is timed. Where the
+ * caller waits for little, whether the peer looks is asked last: it writes that line often. Small reads that nobody
+ * waits for take no system call of the peer's either way.
  */
-static bool goes_by_call(const struct soft_out *out, const struct soft_rdma *op, bool *timed)
+static enum soft_way way_of(const struct soft_out *out, const struct soft_rdma *op, bool *timed)
 {
+	bool little = op->waits && op->length <= SHM_CHUNK;
+	enum soft_way way;
+
 	*timed = false;
-	if (op->waits)
-		return op->length > SHM_CHUNK || soft_way_next(soft_kind_of(op), op->length, timed) == SOFT_BY_CALL ||
-		       !soft_peer_spins(&out->peer);
-	if (op->opcode != IBV_WR_RDMA_WRITE || !soft_peer_spins(&out->peer))
-		return true;
-	return soft_way_next(SOFT_WAY_POSTED, op->length, timed) == SOFT_BY_CALL;
+	if (!op->waits && op->opcode != IBV_WR_RDMA_WRITE && op->length < SOFTVERBS_SHARE_MIN)
+		return SOFT_BY_CALL;
+	if (!little && !soft_peer_spins(&out->peer))
+		return SOFT_BY_CALL;
+	way = soft_way_next(soft_kind_of(op), op->length, timed);
+	return little && way != SOFT_BY_CALL && !soft_peer_spins(&out->peer) ? SOFT_BY_CALL : way;
 }
 
 static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
@@ -133,15 +136,24 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 }
 
 /* Where memory is private: by a system call, or the peer is to do it. */
-static enum soft_direct act_vm(const struct soft_out *out, const struct soft_rdma *op, const struct shm_mr *mr,
+static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr,
                                enum ibv_wc_status *status)
 {
 	bool timed;
 	int err;
 
-	if (!goes_by_call(out, op, &timed))
+	switch (way_of(qp->out, op, &timed)) {
+	case SOFT_BY_RING:
 		return op->waits ? SOFT_DIRECT_ASK : SOFT_DIRECT_RING;
-	err = by_call(out, op, mr->addr + (op->raddr - mr->iova), timed);
+	case SOFT_BY_BOTH:
+		if (soft_share_private(qp, op, mr, timed))
+			return SOFT_DIRECT_DONE;
+		timed = false;
+		break;
+	default:
+		break;
+	}
+	err = by_call(qp->out, op, mr->addr + (op->raddr - mr->iova), timed);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
 	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
@@ -173,14 +185,12 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 		return SOFT_DIRECT_RING;
 	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
 	case SOFT_REACH_MAPPED:
-		if (!soft_share(qp, op, mr, at))
+		if (!soft_share_mapped(qp, op, mr, at))
 			act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
-		if (soft_share(qp, op, mr, NULL))
-			return SOFT_DIRECT_DONE;
 		if (!target->atomic)
-			return act_vm(qp->out, op, mr, status);
+			return act_vm(qp, op, mr, status);
 		break;
 	case SOFT_REACH_NONE:
 		break;
@@ -218,7 +228,7 @@ bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint
 	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)
 		return false;
 	*there = mr->addr + (raddr - mr->iova);
-	return goes_by_call(qp->out, &op, timed);
+	return way_of(qp->out, &op, timed) == SOFT_BY_CALL;
 }
 
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status)

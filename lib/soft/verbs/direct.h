@@ -56,9 +56,7 @@ enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enu
 /* Of a write or a read, for way.c. */
 static inline enum soft_way_kind soft_kind_of(const struct soft_rdma *op)
 {
-	if (!op->waits)
-		return SOFT_WAY_POSTED;
-	return op->opcode == IBV_WR_RDMA_WRITE ? SOFT_WAY_WRITE : SOFT_WAY_READ;
+	return soft_way_kind_of(op->opcode == IBV_WR_RDMA_WRITE, op->waits, op->length);
 }
 
 static inline bool soft_is_rdma(uint32_t opcode)

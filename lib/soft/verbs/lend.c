@@ -86,7 +86,7 @@ static bool move_lent(struct soft_qp *qp, struct soft_rdma *op, uint64_t offset,
 	if (!mr || offset > mr->length || op->length > mr->length - offset)
 		return false;
 	op->raddr = mr->iova + offset;
-	return soft_share(qp, op, mr, at);
+	return soft_share_mapped(qp, op, mr, at);
 }
 
 SOFT_EXPORT int softverbs_move_lent(struct ibv_qp *base, uint32_t rkey, uint64_t offset, void *at, void *here,

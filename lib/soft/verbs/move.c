@@ -13,6 +13,10 @@
  * instead comes behind that request, because it is under way (qp->inflight), and does the same again. Who
  * asks carries out meanwhile what others ask of him, so two that ask each other both get their answers.
  *
+ * What does not fit into one request is asked for in parts, some of them ahead of the answers, so that one side fills
+ * chunks while the other empties them. The bound of the time starts anew
+ * with every answer.
+ *
  * In adversary mode everything goes by the queue.
  */
 #include <errno.h>
@@ -33,37 +37,107 @@
 #include "soft/verbs/shm.h"
 #include "soft/verbs/way.h"
 
-/* Under qp->lock. */
-static bool ask(struct soft_qp *qp, const struct soft_rdma *op, uint64_t *since)
+enum {
+	AHEAD = 8,          /* parts that are asked for before the first of them is answered, at the most */
+	PARTS = 8,          /* about so many, */
+	PART_MIN = 8 << 10, /* but none smaller than so many bytes, or larger than a chunk */
+};
+
+static uint32_t part_of(uint64_t length)
 {
-	*since = shm_ticks();
-	qp->asked.here = op->opcode == IBV_WR_RDMA_READ ? op->iov[0].iov_base : NULL;
-	qp->asked.length = (uint32_t)op->length;
-	soft_asked_store(&qp->asked, SOFT_ASKED);
-	return soft_ask(qp, op);
+	uint64_t part = length / PARTS / PART_MIN * PART_MIN;
+
+	return (uint32_t)(part < PART_MIN ? PART_MIN : part > SHM_CHUNK ? SHM_CHUNK : part);
 }
 
-/* The peer was asked at `since`. Has it done it? */
-static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
+/* May more be asked for? Under qp->lock. */
+static bool may_ask(struct soft_qp *qp)
 {
-	enum soft_way_kind kind = soft_kind_of(op);
-	uint64_t took, patience_ticks = soft_way_patience_ticks(kind, op->length);
+	const struct soft_asked *asked = &qp->asked;
+
+	return asked->sent < asked->length && asked->sent - asked->answered < AHEAD * (uint64_t)asked->part;
+}
+
+static void ask_more(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	while (may_ask(qp) && soft_ask(qp, op))
+		;
+}
+
+/* Under qp->lock. */
+static bool ask(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	struct soft_asked *asked = &qp->asked;
+
+	asked->here = op->opcode == IBV_WR_RDMA_READ ? op->iov[0].iov_base : NULL;
+	asked->epoch = qp->epoch;
+	asked->length = op->length;
+	asked->part = part_of(op->length);
+	asked->sent = asked->answered = 0;
+	soft_asked_store(asked, SOFT_ASKED);
+	ask_more(qp, op);
+	return asked->sent > 0;
+}
+
+/* Is the queue pair as it was when the first part was asked for? Nothing else may have come between. Under qp->lock. */
+static bool goes_on(struct soft_qp *qp)
+{
+	return soft_asked_load(&qp->asked) == SOFT_ASKED && qp->asked.epoch == qp->epoch && qp->sq_exec == qp->sq_head &&
+	       qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS;
+}
+
+/* The parts that are left, as far as there is room for them. */
+static void ask_rest(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	soft_lock(&qp->lock);
+	if (goes_on(qp))
+		ask_more(qp, op);
+	soft_unlock(&qp->lock);
+}
+
+/* Nobody waits any more. Whether it has been done just now. */
+static enum soft_asked_state give_up(struct soft_qp *qp)
+{
+	enum soft_asked_state state;
+
+	soft_lock(&qp->lock);
+	state = soft_asked_load(&qp->asked);
+	soft_asked_store(&qp->asked, SOFT_ASKED_NOTHING);
+	soft_unlock(&qp->lock);
+	return state;
+}
+
+/* Wait for the answers, and ask for what is left, as long as the peer goes on answering. */
+static enum soft_asked_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	uint64_t patience_ticks = soft_way_patience_ticks(soft_kind_of(op), op->length), since = shm_ticks();
+	uint32_t count = soft_asked_counted(&qp->asked);
 	enum soft_asked_state state;
 
 	do {
 		soft_progress(soft_core);
 		soft_say_spinning(soft_core);
 		state = soft_asked_load(&qp->asked);
-		took = shm_ticks() - since;
-	} while (state == SOFT_ASKED && took < patience_ticks);
+		if (soft_asked_counted(&qp->asked) != count) {
+			count = soft_asked_counted(&qp->asked);
+			ask_rest(qp, op);
+			since = shm_ticks();
+		}
+	} while (state == SOFT_ASKED && shm_ticks() - since < patience_ticks);
+	return state;
+}
+
+/* The peer was asked at `since`. Has it done it? */
+static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
+{
+	enum soft_way_kind kind = soft_kind_of(op);
+	enum soft_asked_state state = wait_answers(qp, op);
+
 	if (state == SOFT_ASKED) {
-		soft_lock(&qp->lock);
-		state = soft_asked_load(&qp->asked);
-		soft_asked_store(&qp->asked, SOFT_ASKED_NOTHING);
-		soft_unlock(&qp->lock);
+		state = give_up(qp);
 		soft_way_lost(kind, op->length);
 	} else {
-		soft_way_took(kind, SOFT_BY_RING, op->length, took, 1);
+		soft_way_took(kind, SOFT_BY_RING, op->length, shm_ticks() - since, 1);
 	}
 	return state == SOFT_ASKED_DONE;
 }
@@ -83,7 +157,7 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
 	struct soft_qp *qp = soft_qp(base);
 	enum soft_direct way = SOFT_DIRECT_RING;
 	enum ibv_wc_status status;
-	uint64_t since = 0;
+	uint64_t since = shm_ticks();
 	bool asked;
 
 	if (soft_adversary.on)
@@ -91,7 +165,7 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
 	soft_lock(&qp->lock);
 	if (soft_qp_idle(qp) && (write || qp->attr.max_rd_atomic))
 		way = soft_direct(qp, &op, &status);
-	asked = way == SOFT_DIRECT_ASK && ask(qp, &op, &since);
+	asked = way == SOFT_DIRECT_ASK && ask(qp, &op);
 	soft_unlock(&qp->lock);
 	return way == SOFT_DIRECT_DONE || (asked && answered(qp, &op, since)) ? 0 : EOPNOTSUPP;
 }

@@ -62,8 +62,8 @@ enum soft_stall {
 };
 
 /*
- * One operation that the peer was asked for without an element of the queue (move.c). Written under the
- * lock; `state` is looked at without it by the caller, who waits.
+ * One operation that the peer was asked for without an element of the queue (move.c), in parts that each fit into
+ * a request. Written under the lock; `state` and `count` are looked at without it by the caller, who waits.
  */
 enum soft_asked_state {
 	SOFT_ASKED_NOTHING, /* or nobody waits any more */
@@ -74,8 +74,13 @@ enum soft_asked_state {
 
 struct soft_asked {
 	_Atomic uint32_t state; /* enum soft_asked_state */
-	uint32_t length;        /* bytes */
-	void *here;             /* a read's data go here; NULL: a write */
+	_Atomic uint32_t count; /* of parts that were answered, ever, but for last ones */
+	uint32_t epoch;         /* of the queue pair when it was asked */
+	uint32_t part;          /* bytes of each part but the last */
+	uint64_t length;        /* bytes, all parts */
+	uint64_t sent;          /* of these: asked for; written by the caller only */
+	uint64_t answered;      /* and answered */
+	uint8_t *here;          /* a read's data go here; NULL: a write */
 };
 
 struct soft_qp {
@@ -104,8 +109,8 @@ struct soft_qp {
 	uint32_t retries_left, rnr_left;
 	uint32_t by_ring; /* index of a request that was found to have to go by ring, if it is at exec */
 	bool by_ring_known;
-	uint32_t timed;           /* index of the last of the writes by ring that are timed, if timed_since */
-	uint32_t timed_writes;    /* how many they are */
+	uint32_t timed;           /* index of the last of the requests by ring that are timed, if timed_since */
+	uint32_t timed_requests;  /* how many they are */
 	uint64_t timed_since;     /* ticks; 0: none is */
 	bool resync;              /* the next request starts over */
 	uint64_t deadline_ns;     /* SOFT_WAIT_TIMER */
@@ -164,6 +169,28 @@ static inline void soft_asked_store(struct soft_asked *asked, enum soft_asked_st
 static inline enum soft_asked_state soft_asked_load(struct soft_asked *asked)
 {
 	return (enum soft_asked_state)atomic_load_explicit(&asked->state, memory_order_acquire);
+}
+
+/* Whoever takes an answer; pairs with soft_asked_counted. */
+static inline void soft_asked_count(struct soft_asked *asked)
+{
+	uint32_t count = atomic_load_explicit(&asked->count, memory_order_relaxed);
+
+	atomic_store_explicit(&asked->count, count + 1, memory_order_relaxed);
+}
+
+/* Who waits: a number that changes as long as the peer is at it. A hint. */
+static inline uint32_t soft_asked_counted(struct soft_asked *asked)
+{
+	return atomic_load_explicit(&asked->count, memory_order_relaxed);
+}
+
+/* Bytes of the part that begins `from` bytes in. */
+static inline uint32_t soft_asked_part(const struct soft_asked *asked, uint64_t from)
+{
+	uint64_t left = asked->length - from;
+
+	return left < asked->part ? (uint32_t)left : asked->part;
 }
 
 /* Does it listen to its peer? */

@@ -41,7 +41,7 @@
 enum {
 	FETCH_MIN = 8192,     /* bytes: from here on the peer copies from our memory itself */
 	DISORDER_WINDOW = 16, /* requests that the adversary chooses from */
-	TIMED_WRITES = 16,    /* at the most, together */
+	TIMED_MOST = 16,      /* together */
 };
 
 /* ---- requests into the pipe ---- */
@@ -79,39 +79,39 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
  * Fill the request for the next part; its length. The first cache line last and at once: the peer
  * may be looking at it.
  */
-static uint32_t fill_request(const struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov, bool fetch,
-                             struct shm_req *req, uint8_t *chunk)
+static void fill_request(const struct soft_wqe *wqe, const struct iovec *iov, uint64_t from, uint32_t length,
+                         bool fetch, struct shm_req *req, uint8_t *chunk)
 {
-	uint64_t left = wqe->length - qp->part_done;
-	uint32_t length = (uint32_t)(left > SHM_CHUNK && !fetch ? SHM_CHUNK : left);
-
 	if (fetch)
 		memcpy(chunk, iov, wqe->nsge * sizeof(*iov));
 	else if (soft_carries_data(wqe->opcode))
-		soft_copy_out(length <= SHM_INLINE ? req->data : chunk, iov, wqe->nsge, qp->part_done, length);
+		soft_copy_out(length <= SHM_INLINE ? req->data : chunk, iov, wqe->nsge, from, length);
 	req->compare_add = wqe->compare_add;
 	req->swap = wqe->swap;
 	req->total = wqe->length;
-	req->offset = qp->part_done;
+	req->offset = from;
 	req->opcode = wqe->opcode;
-	req->flags = part_flags(qp, wqe, length) | (fetch ? SHM_REQ_FETCH : 0);
 	req->imm = wqe->imm;
 	req->rkey = wqe->rkey;
 	req->nsge = fetch ? wqe->nsge : 0;
 	req->length = length;
-	req->raddr = wqe->raddr + qp->part_done;
-	return length;
+	req->raddr = wqe->raddr + from;
 }
 
 /* One part into the pipe; false if it is full, and then the queue pair waits for room. */
 static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
 {
+	uint64_t left = wqe->length - qp->part_done;
+	bool fetch = by_fetch(qp, wqe);
+	uint32_t length = (uint32_t)(left > SHM_CHUNK && !fetch ? SHM_CHUNK : left);
 	uint8_t *chunk;
 	struct shm_req *req = soft_pipe_begin(qp, &chunk);
 
 	if (!req)
 		return false;
-	qp->part_done += fill_request(qp, wqe, iov, by_fetch(qp, wqe), req, chunk);
+	fill_request(wqe, iov, qp->part_done, length, fetch, req, chunk);
+	req->flags = part_flags(qp, wqe, length) | (fetch ? SHM_REQ_FETCH : 0);
+	qp->part_done += length;
 	soft_pipe_commit(qp, req);
 	return true;
 }
@@ -121,31 +121,41 @@ bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op)
 	const struct soft_wqe wqe = {
 		.opcode = op->opcode, .raddr = op->raddr, .rkey = op->rkey, .length = op->length, .nsge = op->nsge
 	};
+	struct soft_asked *asked = &qp->asked;
+	uint32_t length = soft_asked_part(asked, asked->sent);
 	uint8_t *chunk;
 	struct shm_req *req = soft_pipe_begin(qp, &chunk);
 
 	if (!req)
 		return false;
-	fill_request(qp, &wqe, op->iov, false, req, chunk);
-	req->flags |= SHM_REQ_ASKED;
+	fill_request(&wqe, op->iov, asked->sent, length, false, req, chunk);
+	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_ASKED | (qp->resync ? SHM_REQ_RESYNC : 0);
+	asked->sent += length;
 	soft_pipe_commit(qp, req);
 	return true;
 }
 
-/* A write that finds nothing in the ring is timed, and with it those that follow it there at once (way.c). */
-static void time_write(struct soft_qp *qp, const struct soft_wqe *wqe)
+static bool is_timed(const struct soft_wqe *wqe)
 {
-	if (wqe->opcode != IBV_WR_RDMA_WRITE || wqe->length < SOFT_WAY_MIN)
+	if (wqe->opcode == IBV_WR_RDMA_READ)
+		return wqe->length >= SOFTVERBS_SHARE_MIN;
+	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_WAY_MIN;
+}
+
+/* One that finds nothing in the ring is timed, and with it those that follow it there at once (way.c). */
+static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	if (!is_timed(wqe))
 		return;
 	if (!qp->inflight) {
 		qp->timed_since = shm_ticks();
-		qp->timed_writes = 0;
-	} else if (!qp->timed_since || qp->timed_writes == TIMED_WRITES || qp->timed + 1 != qp->sq_exec ||
-	           soft_wqe(qp, qp->timed)->length != wqe->length) {
+		qp->timed_requests = 0;
+	} else if (!qp->timed_since || qp->timed_requests == TIMED_MOST || qp->timed + 1 != qp->sq_exec ||
+	           soft_wqe(qp, qp->timed)->length != wqe->length || soft_wqe(qp, qp->timed)->opcode != wqe->opcode) {
 		return;
 	}
 	qp->timed = qp->sq_exec;
-	qp->timed_writes++;
+	qp->timed_requests++;
 }
 
 /* The request at exec into the pipe, all its parts; false if the queue has to wait. */
@@ -162,7 +172,7 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
 	}
-	time_write(qp, wqe);
+	time_request(qp, wqe);
 	do {
 		if (!push_part(qp, wqe, iov))
 			return false;
@@ -285,7 +295,8 @@ static bool known_by_ring(struct soft_qp *qp)
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer) &&
-	       (wqe->length < FETCH_MIN || soft_way_better(SOFT_WAY_POSTED, wqe->length) == SOFT_BY_RING);
+	       (wqe->length < FETCH_MIN ||
+	        soft_way_best(soft_way_kind_of(true, false, wqe->length), wqe->length) == SOFT_BY_RING);
 }
 
 /*

@@ -14,8 +14,8 @@
 void soft_pump(struct soft_qp *qp);
 
 /*
- * Under qp->lock, with nothing in the queue: ask the peer for an operation of at most SHM_CHUNK bytes that is no
- * element of it. false: there is no room in the pipe, and the queue pair waits for it.
+ * Under qp->lock, with nothing in the queue: ask the peer for the next part of an operation that is no element of it
+ * (qp->asked). false: there is no room in the pipe, and the queue pair waits for it.
  */
 bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op);
 

@@ -191,30 +191,76 @@ static bool may_be_shared(const struct soft_qp *qp, const struct soft_rdma *op)
 	       op->posted && !qp->inflight && !soft_adversary.on && soft_peer_spins(&qp->out->peer);
 }
 
+/* Where the peer has this byte of its memory. */
+static uint64_t addr_there(const struct soft_rdma *op, const struct shm_mr *mr)
+{
+	return mr->addr + (op->raddr - mr->iova);
+}
+
+/* All but the last word, which comes when that is there: programs look at it. */
+static uint64_t first_of(uint64_t length)
+{
+	return length - soft_last_bytes(length);
+}
+
+static bool copy_last(const struct soft_rdma *op, const struct there *there, uint64_t first)
+{
+	return copy(there, first, (uint8_t *)op->iov->iov_base + first, op->length - first,
+	            op->opcode == IBV_WR_RDMA_WRITE);
+}
+
+/* What is written after a write must not be seen before it, nor what is read after a read be older. */
+static bool ended(struct soft_qp *qp, bool done)
+{
+	soft_unlock(&qp->out->sharing);
+	atomic_thread_fence(memory_order_acq_rel);
+	return done;
+}
+
+static bool share(struct soft_qp *qp, const struct soft_rdma *op, const struct there *there, enum soft_way_kind kind,
+                  bool timed)
+{
+	uint64_t since = shm_ticks(), first = first_of(op->length);
+	bool late, done = by_both(qp, op, there, first, kind, &late) && copy_last(op, there, first);
+
+	if (late || !done)
+		soft_way_lost(kind, op->length);
+	else if (timed)
+		soft_way_took(kind, SOFT_BY_BOTH, op->length, shm_ticks() - since, 1);
+	return done;
+}
+
+/* False: the caller is to do it. */
+static bool alone(const struct soft_rdma *op, const struct there *there, bool timed)
+{
+	uint64_t since = shm_ticks(), first = first_of(op->length);
+
+	if (!timed || !copy(there, 0, op->iov->iov_base, first, op->opcode == IBV_WR_RDMA_WRITE) ||
+	    !copy_last(op, there, first))
+		return false;
+	soft_way_took(SOFT_WAY_LARGE_MAPPED, SOFT_ALONE, op->length, shm_ticks() - since, 1);
+	return true;
+}
+
 bool soft_share_large(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at)
 {
-	enum soft_way_kind kind = at ? SOFT_WAY_SHARED_MAPPED : SOFT_WAY_SHARED_PRIVATE;
-	const struct there there = { qp->out->peer.pid, at, mr->addr + (op->raddr - mr->iova) };
-	uint64_t since = shm_ticks(), tail = soft_last_bytes(op->length), first = op->length - tail;
-	bool timed, both, done, late = false, write = op->opcode == IBV_WR_RDMA_WRITE;
-	uint8_t *here = op->iov->iov_base;
+	const struct there there = { qp->out->peer.pid, at, addr_there(op, mr) };
+	bool timed;
 
 	if (!may_be_shared(qp, op) || !soft_trylock(&qp->out->sharing))
 		return false;
-	both = soft_way_next(kind, op->length, &timed) == SOFT_BY_BOTH;
-	if (both)
-		done = by_both(qp, op, &there, first, kind, &late);
-	else
-		done = timed && copy(&there, 0, here, first, write);
-	done = done && copy(&there, first, here + first, tail, write);
-	soft_unlock(&qp->out->sharing);
-	if (late || (both && !done))
-		soft_way_lost(kind, op->length);
-	else if (timed && done)
-		soft_way_took(kind, both ? SOFT_BY_BOTH : SOFT_ALONE, op->length, shm_ticks() - since, 1);
-	/* What is written after a write must not be seen before it, nor what is read after a read be older. */
-	atomic_thread_fence(memory_order_acq_rel);
-	return done;
+	if (soft_way_next(SOFT_WAY_LARGE_MAPPED, op->length, &timed) == SOFT_BY_BOTH)
+		return ended(qp, share(qp, op, &there, SOFT_WAY_LARGE_MAPPED, timed));
+	return ended(qp, alone(op, &there, timed));
+}
+
+bool soft_share_private(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, bool timed)
+{
+	const struct there there = { qp->out->peer.pid, NULL, addr_there(op, mr) };
+
+	if (!may_be_shared(qp, op) || !soft_trylock(&qp->out->sharing))
+		return false;
+	return ended(qp, share(qp, op, &there, soft_kind_of(op), timed));
 }
 
 /* ---- responder ---- */

@@ -14,12 +14,14 @@
 struct soft_core;
 
 /*
- * Carry out a write or read of the peer's memory under `mr`, which is at `at` here if it is mapped, else NULL. False: it
- * is to be done as others are. The caller may, and is busy; under qp->lock.
+ * Carry out a large write or read of the peer's memory under `mr`, which is at `at` here. False: it is to be done as
+ * others are. The caller may, and is busy; under qp->lock.
  */
 bool soft_share_large(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at);
+/* The same for memory that is not mapped, where both are to do it; it is to be timed. */
+bool soft_share_private(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, bool timed);
 
-static inline bool soft_share(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at)
+static inline bool soft_share_mapped(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr, void *at)
 {
 	return op->length >= SOFTVERBS_SHARE_MIN && soft_share_large(qp, op, mr, at);
 }

@@ -21,7 +21,9 @@
  * next answer is waited for twice as long, since it may have been the ring's new pages that took the time: some
  * machines need thirty microseconds for each. So what is lost stays a small part of what the calls took.
  *
- * Whether both sides are to carry out a large one (share.c) is found out in the same way.
+ * Large ones have a third way: both sides by system call (share.c). Where they are mapped, both sides or one.
+ * An answer to a large one is waited for as long as the call would take; with less, each moment in which the
+ * peer's processor does something else would cost many calls' time.
  *
  * All words are hints: written by whoever sends, read without order. A lost update costs one trial.
  */
@@ -37,26 +39,28 @@ enum {
 	CLASSES = 12,         /* from the smallest size up, doubling */
 	SMALLEST_WAITED = 64, /* bytes: the first class of operations that are waited for */
 	TRIALS = 32,          /* of each way */
-	ROUND = 4096,         /* operations, after which all is forgotten */
-	ANSWER_TICKS = 500,   /* what the answer to a write that nobody waits for costs both sides afterwards, about */
+	MOST_TRIALS = SOFT_WAYS * TRIALS + SHM_RING,
+	ROUND = 4096,       /* operations, after which all is forgotten */
+	ANSWER_TICKS = 500, /* what the answer to a write that nobody waits for costs both sides afterwards, about */
 	IN_A_ROW = 8,
-	PAUSE = 64,             /* calls after the first loss */
+	PAUSE_MIN = 4,          /* calls after the first loss, if these are slow, */
+	PAUSE_MAX = 64,         /* or fast */
+	PAUSE_TICKS = 200000,   /* that they are to take together */
 	PAUSE_DOUBLED = 6,      /* times at the most */
-	PATIENCE_TICKS = 20000, /* an answer that takes longer is a loss, the first time */
+	PATIENCE_TICKS = 40000, /* an answer that takes longer, and longer than a call, is a loss, the first time */
 	PATIENCE_DOUBLED = 4,
 	MOST_TICKS = 1 << 30,
-	WAYS = 2,
 };
 
 struct class
 {
-	_Atomic uint32_t operations; /* of this round */
-	_Atomic uint32_t rounds;     /* that have begun: none, the first, or more */
-	_Atomic uint32_t pause;      /* so many go by call before the ring is thought of again */
-	_Atomic uint32_t losses;     /* since the last answer by ring */
-	_Atomic uint32_t row[WAYS];  /* so many are in the sum */
-	_Atomic uint64_t sum[WAYS];  /* ticks for the class's smallest size */
-	_Atomic uint64_t best[WAYS]; /* lowest sum of IN_A_ROW; 0: not known */
+	_Atomic uint32_t operations;      /* of this round */
+	_Atomic uint32_t rounds;          /* that have begun: none, the first, or more */
+	_Atomic uint32_t pause;           /* so many go by call before the ring is thought of again */
+	_Atomic uint32_t losses;          /* since the last answer by ring */
+	_Atomic uint32_t row[SOFT_WAYS];  /* so many are in the sum */
+	_Atomic uint64_t sum[SOFT_WAYS];  /* ticks for the class's smallest size */
+	_Atomic uint64_t best[SOFT_WAYS]; /* lowest sum of IN_A_ROW; 0: not known */
 };
 
 static struct class classes[SOFT_WAY_KINDS][CLASSES];
@@ -73,7 +77,7 @@ static void store(_Atomic uint32_t *hint, uint32_t value)
 
 static uint32_t smallest_of(enum soft_way_kind kind)
 {
-	if (kind == SOFT_WAY_SHARED_MAPPED || kind == SOFT_WAY_SHARED_PRIVATE)
+	if (kind >= SOFT_WAY_LARGE_WRITE)
 		return SOFTVERBS_SHARE_MIN;
 	return kind == SOFT_WAY_POSTED ? SOFT_WAY_MIN : SMALLEST_WAITED;
 }
@@ -99,18 +103,28 @@ static void store_ticks(_Atomic uint64_t *hint, uint64_t value)
 	atomic_store_explicit(hint, value, memory_order_relaxed);
 }
 
-static enum soft_way better(struct class *class)
+/* Ways that were never tried are not known. */
+static enum soft_way best(struct class *class)
 {
-	uint64_t ring = load_ticks(&class->best[SOFT_BY_RING]), call = load_ticks(&class->best[SOFT_BY_CALL]);
+	enum soft_way found = SOFT_BY_CALL;
+	uint64_t least = load_ticks(&class->best[found]);
 
-	return ring && (!call || ring <= call) ? SOFT_BY_RING : SOFT_BY_CALL;
+	for (uint32_t way = 0; way < SOFT_WAYS; way++) {
+		uint64_t ticks = load_ticks(&class->best[way]);
+
+		if (ticks && (!least || ticks <= least)) {
+			found = (enum soft_way)way;
+			least = ticks;
+		}
+	}
+	return found;
 }
 
 /* A new round begins. */
 static void forget(struct class *class)
 {
 	store(&class->rounds, load(&class->rounds) ? 2 : 1);
-	for (uint32_t way = 0; way < WAYS; way++) {
+	for (uint32_t way = 0; way < SOFT_WAYS; way++) {
 		store(&class->row[way], 0);
 		store_ticks(&class->sum[way], 0);
 		store_ticks(&class->best[way], 0);
@@ -128,11 +142,38 @@ static uint32_t untouched(uint64_t length)
 	return length > SHM_CHUNK ? (uint32_t)(SHM_RING * (uint64_t)SHM_CHUNK / length) : SHM_RING;
 }
 
+/* How often this way is tried at the beginning of a round. */
+static uint32_t trials(struct class *class, enum soft_way_kind kind, enum soft_way way, uint64_t length)
+{
+	if (way == SOFT_BY_RING && kind == SOFT_WAY_LARGE_MAPPED)
+		return 0;
+	if (way == SOFT_BY_BOTH && kind < SOFT_WAY_LARGE_WRITE)
+		return 0;
+	return TRIALS + (way == SOFT_BY_RING && load(&class->rounds) == 1 ? untouched(length) : 0);
+}
+
+/* The way that is tried by number n of a round; false: none is. */
+static bool tries(struct class *class, enum soft_way_kind kind, uint64_t length, uint32_t n, enum soft_way *way)
+{
+	static const enum soft_way order[SOFT_WAYS] = { SOFT_BY_RING, SOFT_BY_BOTH, SOFT_BY_CALL };
+
+	for (uint32_t i = 0; i < SOFT_WAYS; i++) {
+		uint32_t most = trials(class, kind, order[i], length);
+
+		*way = order[i];
+		if (n < most)
+			return true;
+		n -= most;
+	}
+	return false;
+}
+
 enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried)
 {
 	uint64_t smallest;
 	struct class *class = class_of(kind, length, &smallest);
-	uint32_t n = load(&class->operations), pause = load(&class->pause), ring;
+	uint32_t n = load(&class->operations), pause = load(&class->pause);
+	enum soft_way way = SOFT_BY_CALL;
 
 	*tried = false;
 	if (always_by_ring(kind, length))
@@ -144,18 +185,15 @@ enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *trie
 	store(&class->operations, (n + 1) % ROUND);
 	if (n == 0)
 		forget(class);
-	ring = TRIALS + (load(&class->rounds) == 1 ? untouched(length) : 0);
-	*tried = n < ring + TRIALS;
-	if (*tried)
-		return n < ring ? SOFT_BY_RING : SOFT_BY_CALL;
-	return better(class);
+	*tried = n < MOST_TRIALS && tries(class, kind, length, n, &way);
+	return *tried ? way : best(class);
 }
 
-enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length)
+enum soft_way soft_way_best(enum soft_way_kind kind, uint64_t length)
 {
 	uint64_t smallest;
 
-	return always_by_ring(kind, length) ? SOFT_BY_RING : better(class_of(kind, length, &smallest));
+	return always_by_ring(kind, length) ? SOFT_BY_RING : best(class_of(kind, length, &smallest));
 }
 
 /* One of them took so long. */
@@ -182,22 +220,38 @@ void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, 
 	if (way == SOFT_BY_RING && kind == SOFT_WAY_POSTED)
 		each += ANSWER_TICKS;
 	each = each * smallest / (length > smallest ? length : smallest) + 1;
-	if (way == SOFT_BY_RING && load(&class->losses))
+	if (way != SOFT_BY_CALL && load(&class->losses))
 		store(&class->losses, 0);
 	for (uint32_t i = 0; i < operations; i++)
 		took(class, way, each);
 }
 
-static uint32_t doubled(uint32_t first, uint32_t times, uint32_t most)
+static uint64_t doubled(uint64_t first, uint32_t times, uint32_t most)
 {
 	return first << (times < most ? times : most);
 }
 
+/* What an operation of this length takes by call, about; 0: not known. */
+static uint64_t call_ticks(struct class *class, uint64_t smallest, uint64_t length)
+{
+	return load_ticks(&class->best[SOFT_BY_CALL]) / IN_A_ROW * (length / smallest);
+}
+
 uint64_t soft_way_patience_ticks(enum soft_way_kind kind, uint64_t length)
 {
-	uint64_t smallest;
+	uint64_t smallest, call, patience;
+	struct class *class = class_of(kind, length, &smallest);
 
-	return doubled(PATIENCE_TICKS, load(&class_of(kind, length, &smallest)->losses), PATIENCE_DOUBLED);
+	call = call_ticks(class, smallest, length);
+	patience = doubled(PATIENCE_TICKS, load(&class->losses), PATIENCE_DOUBLED);
+	return call > patience ? call : patience;
+}
+
+static uint32_t first_pause(uint64_t call)
+{
+	uint64_t calls = call ? PAUSE_TICKS / call : PAUSE_MAX;
+
+	return (uint32_t)(calls < PAUSE_MIN ? PAUSE_MIN : calls > PAUSE_MAX ? PAUSE_MAX : calls);
 }
 
 void soft_way_lost(enum soft_way_kind kind, uint64_t length)
@@ -206,6 +260,6 @@ void soft_way_lost(enum soft_way_kind kind, uint64_t length)
 	struct class *class = class_of(kind, length, &smallest);
 	uint32_t losses = load(&class->losses);
 
-	store(&class->pause, doubled(PAUSE, losses, PAUSE_DOUBLED));
+	store(&class->pause, (uint32_t)doubled(first_pause(call_ticks(class, smallest, length)), losses, PAUSE_DOUBLED));
 	store(&class->losses, losses < PAUSE_DOUBLED ? losses + 1 : losses);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/extension.h"
+
 enum {
 	SOFT_WAY_MIN = 512, /* bytes; writes of fewer that nobody waits for always go by ring */
 };
@@ -13,24 +15,35 @@ enum {
 enum soft_way {
 	SOFT_BY_RING,
 	SOFT_BY_CALL, /* process_vm_writev and its like */
-	/* Of what may be shared. */
-	SOFT_BY_BOTH = SOFT_BY_RING,
-	SOFT_ALONE = SOFT_BY_CALL,
+	SOFT_BY_BOTH, /* both sides carry out a large one (share.c) */
+	SOFT_WAYS,
+	SOFT_ALONE = SOFT_BY_CALL, /* where memory is mapped */
 };
 
 enum soft_way_kind {
 	SOFT_WAY_POSTED, /* writes that the caller does not wait for */
 	SOFT_WAY_WRITE,  /* writes and reads that it does wait for (move.c) */
 	SOFT_WAY_READ,
-	SOFT_WAY_SHARED_MAPPED, /* large ones (share.c) to memory that is mapped, or private */
-	SOFT_WAY_SHARED_PRIVATE,
+	SOFT_WAY_LARGE_WRITE, /* of SOFTVERBS_SHARE_MIN and more, waited for or not */
+	SOFT_WAY_LARGE_READ,
+	SOFT_WAY_LARGE_MAPPED, /* to memory that is mapped */
 	SOFT_WAY_KINDS,
 };
 
-/* For the next operation of this length; the better one, or one that is tried: then it is to be timed (a clock costs). */
+/* Of a write or a read of private memory. */
+static inline enum soft_way_kind soft_way_kind_of(bool write, bool waits, uint64_t length)
+{
+	if (length >= SOFTVERBS_SHARE_MIN)
+		return write ? SOFT_WAY_LARGE_WRITE : SOFT_WAY_LARGE_READ;
+	if (!waits)
+		return SOFT_WAY_POSTED;
+	return write ? SOFT_WAY_WRITE : SOFT_WAY_READ;
+}
+
+/* For the next operation of this length; the best one, or one that is tried: then it is to be timed (a clock costs). */
 enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried);
-/* The better one, as far as is known. */
-enum soft_way soft_way_better(enum soft_way_kind kind, uint64_t length);
+/* The best one, as far as is known. */
+enum soft_way soft_way_best(enum soft_way_kind kind, uint64_t length);
 /* How long operations of this length, that went this way together, took in all, in ticks. */
 void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, uint64_t ticks, uint32_t operations);
 /* So long an answer by ring is waited for. */
