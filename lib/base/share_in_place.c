@@ -19,7 +19,8 @@
 #include "base/page_exchange.h"
 #include "base/util.h"
 
-#define WHY_BYTES 256
+/* Of each thread: a library that is opened while the program runs has little room for such memory. */
+#define WHY_BYTES 80
 #define FILE_ROOM_BYTES ((off_t)1 << 46)
 
 struct shared_piece {
