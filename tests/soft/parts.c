@@ -130,7 +130,7 @@ static enum lab_verdict start(struct two *two, enum ending ending)
 	moves = find_move();
 	if (!moves)
 		return LAB_UNSUPPORTED;
-	CHECK(start_two(two, owner, ending) == LAB_PASSED);
+	CHECK(start_two(two, owner, (int)ending) == LAB_PASSED);
 	CHECK(forbid_calls());
 	return LAB_PASSED;
 }

@@ -27,7 +27,7 @@ static void enter(uintptr_t base, size_t size_bytes, bool read_only)
 {
 	struct ibv_mr *mr = &mrs[table.count];
 	struct mem_region region = {
-		.base = base, .size_bytes = size_bytes, .registration = { { mr } }, .read_only = read_only
+		.base = base, .size_bytes = size_bytes, .registration = { .mr = { mr } }, .read_only = read_only
 	};
 
 	mr->lkey = table.count + 1;
