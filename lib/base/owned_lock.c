@@ -22,7 +22,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
-_Thread_local struct owned_lock_thread owned_lock_thread;
+static const char nothing; /* what no program passes, as it may pass NULL */
+_Thread_local struct owned_lock_thread owned_lock_thread = { &nothing };
 static _Thread_local bool never_owns;
 
 static long membarrier(int command)
@@ -32,7 +33,7 @@ static long membarrier(int command)
 
 static void forget_entered(void)
 {
-	owned_lock_thread.entered = NULL;
+	owned_lock_thread.entered = &nothing;
 }
 
 static void prepare(void)

@@ -49,8 +49,8 @@ struct owned_lock {
 /* Its address is the calling thread's name. */
 struct owned_lock_thread {
 	/*
-	 * What the lock's user has found to be a living object with a lock in it, last; NULL in a forked child. As long as
-	 * the thread owns that lock the object lives, and need not be looked at again.
+	 * What the lock's user has found to be a living object with a lock in it, last; at first, and in a forked child, an
+	 * address of ours. As long as the thread owns that lock the object lives, and need not be looked at again.
 	 */
 	const void *entered;
 };

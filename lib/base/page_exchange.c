@@ -79,6 +79,14 @@ static void release(int fd, const struct page_range *pages)
 	ioctl(fd, UFFDIO_WRITEPROTECT, &go);
 }
 
+/* All who wait. A close does it too, but not while a child that is being made has the descriptor as well. */
+static void wake(int fd, const struct page_range *pages)
+{
+	struct uffdio_range range = { pages->first, pages->size_bytes };
+
+	ioctl(fd, UFFDIO_WAKE, &range);
+}
+
 /* With the pages protected: nothing here may touch them but to read. */
 static int exchange(int fd, const struct page_range *pages, void *fresh)
 {
@@ -92,7 +100,8 @@ static int exchange(int fd, const struct page_range *pages, void *fresh)
 	}
 	if (error)
 		release(fd, pages);
-	close(fd); /* wakes all who wait */
+	wake(fd, pages);
+	close(fd);
 	return error;
 }
 

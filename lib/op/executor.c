@@ -31,6 +31,14 @@ static struct record_subject subject_of(struct oriel_win *win, const struct link
 		                            .size_bytes = (uint32_t)element_span(acc->type, count) };
 }
 
+/* Whether nothing of this window is under way to the member, as far as its completions say. */
+static bool is_placed(const struct link *link)
+{
+	const struct wire *wire = &link->peer->wire;
+
+	return wire_done(wire, link->last_number) && (!link->peer->device->read_behind || wire->flag_mode == FLAG_WRITE);
+}
+
 /* A record for this window. 1: sent; 0: no room. */
 static int send_record(struct oriel_win *win, struct link *link, struct record_message *message)
 {
@@ -42,7 +50,7 @@ static int send_record(struct oriel_win *win, struct link *link, struct record_m
 		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
 	message->record.window_check = window_check(win->id);
 	message->record.window_slot = link->slot;
-	alone = link_has_only_records(link) || wire_done(&link->peer->wire, link->last_number);
+	alone = link_has_only_records(link) || is_placed(link);
 	rc = record_out_send(link->peer, message, &sent);
 	if (rc != 1)
 		return rc;

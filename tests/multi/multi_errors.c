@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,21 @@ static void all_window_calls(struct multi *m, oriel_win *win)
 	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_free(&copy));
 	CHECK_TEXT(m, "oriel_win_free");
 	CHECK(m, flag == 5 && copy == win);
+}
+
+/* A thread that has not been in any window yet. */
+static void *call_with_nothing(void *arg)
+{
+	all_window_calls(arg, NULL);
+	return NULL;
+}
+
+static void no_window_in_a_new_thread(struct multi *m)
+{
+	pthread_t thread;
+
+	if (CHECK(m, pthread_create(&thread, NULL, call_with_nothing, m) == 0))
+		pthread_join(thread, NULL);
 }
 
 /* E2: window handles: null, foreign, freed. */
@@ -583,6 +599,7 @@ static const struct multi_case cases[] = {
 	{ "E2_groups", 2, groups },
 	{ "E2_window_creation", 2, window_creation },
 	{ "E2_window_handles", 2, window_handles },
+	{ "E2_no_window_in_a_new_thread", 2, no_window_in_a_new_thread },
 	{ "E2_freed_after_use", 2, freed_after_use },
 	{ "E2_inherited_in_use", 2, inherited_in_use },
 	{ "E2_assertion_bits", 2, assertion_bits },
