@@ -29,6 +29,13 @@ help() {
 
 # Without them the device is there all the same, but not for programs that look for its files first.
 show_files() { # directory of the libraries
+	case $1 in
+	*[[:space:]:]*)
+		echo "$name: LD_PRELOAD cannot name files in \"$1\": programs that look for /dev/infiniband or" \
+			"/sys/class/infiniband first, as UCX does, will not find the device" >&2
+		return
+		;;
+	esac
 	if [ -e "$1/libsoftnodes.so" ] && [ -e "$1/nodes/dev/infiniband/uverbs0" ]; then
 		# Last, since what others preload may have to be first. A program with gcc's AddressSanitizer refuses to start
 		# behind anything that is preloaded, unless told that it may.

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ enum {
 	WANTED = 10,     /* times each size there and back */
 	PATIENCE_S = 20, /* in which it may do so: there may be no processor for it */
 	STOPPED = 100,   /* times */
+	BESIDE = 1000,   /* times each of two threads, */
+	BESIDE_S = 5,    /* or as often as it goes in this time */
 	PAGE = 4096,
 	MIDDLE = BYTES / 2,
 };
@@ -183,6 +186,60 @@ static enum lab_verdict parts__bytes(void)
 	return verdict;
 }
 
+/* One of two threads that move on one queue pair, each its own part of the memory. */
+struct mover {
+	const struct two *two;
+	size_t offset, size;
+	time_t end;
+	enum lab_verdict verdict;
+};
+
+static bool move_at(const struct mover *m, void *here, bool write)
+{
+	const struct two *two = m->two;
+
+	while (moves(two->lab.a.qp, two->theirs.rkey, two->theirs.addr + m->offset, here, m->size, write) != 0)
+		if (time(NULL) >= m->end)
+			return false;
+	return true;
+}
+
+static void *move_often(void *arg)
+{
+	struct mover *m = arg;
+	uint8_t *sent = malloc(m->size), *got = malloc(m->size);
+
+	for (int i = 1; sent && got && m->verdict == LAB_PASSED && i <= BESIDE; i++) {
+		memset(sent, i + (m->offset > 0 ? 128 : 0), m->size);
+		memset(got, 0, m->size);
+		if (!move_at(m, sent, true) || !move_at(m, got, false))
+			break;
+		if (memcmp(sent, got, m->size) != 0)
+			m->verdict = LAB_FAILED;
+	}
+	free(sent);
+	free(got);
+	return NULL;
+}
+
+/* What one thread asks for in parts is not another's. */
+static enum lab_verdict parts__two_threads(void)
+{
+	struct two two;
+	enum lab_verdict verdict = start(&two, POLLS_ON);
+	time_t end = time(NULL) + BESIDE_S;
+	struct mover first = { &two, 0, 256 << 10, end, LAB_PASSED };
+	struct mover second = { &two, MIDDLE, (512 << 10) + 8, end, LAB_PASSED };
+	pthread_t thread;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	CHECK(pthread_create(&thread, NULL, move_often, &second) == 0);
+	move_often(&first);
+	CHECK(pthread_join(thread, NULL) == 0);
+	return first.verdict != LAB_PASSED ? first.verdict : second.verdict;
+}
+
 /* The owner is stopped and goes on at any time: a transfer is done, or is over. */
 static enum lab_verdict parts__stopped_at_any_time(void)
 {
@@ -320,6 +377,7 @@ static enum lab_verdict parts__key_is_withdrawn(void)
 
 static const struct lab_case cases[] = {
 	{ "parts: all bytes", parts__bytes, "lib/soft/verbs/move.c" },
+	{ "parts: two threads", parts__two_threads, "lib/soft/verbs/move.c" },
 	{ "parts: stopped at any time", parts__stopped_at_any_time, "lib/soft/verbs/move.c" },
 	{ "parts: owner stops", parts__owner_stops, "lib/soft/verbs/move.c" },
 	{ "parts: owner stops in a read", parts__owner_stops_in_read, "lib/soft/verbs/move.c" },

@@ -46,13 +46,17 @@ static void keep(struct soft_routes *routes, uint32_t qpn, struct soft_out *out)
 		soft_out_put(old);
 }
 
+/* Posting is no place where a thread can be cancelled. */
 static void find(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_out *out;
+	int before;
 
 	soft_unlock(&qp->lock);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	if (soft_out_get(soft_core, qpn, NO_WAIT_MS, &out) != 0)
 		out = NULL;
+	pthread_setcancelstate(before, &before);
 	soft_lock(&qp->lock);
 	keep(qp->routes, qpn, out);
 }

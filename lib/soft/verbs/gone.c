@@ -57,6 +57,8 @@ static void cut(struct soft_qp *qp)
 	qp->cut_ns = 0;
 	if (!soft_qp_connected(soft_qp_state(qp)))
 		return;
+	if (qp->stall == SOFT_PEER_GONE && soft_is_unreliable(qp))
+		return;
 	if (qp->stall == SOFT_PEER_GONE) {
 		soft_qp_fail(qp);
 		soft_async_qp(qp, IBV_EVENT_QP_FATAL);

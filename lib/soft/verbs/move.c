@@ -64,11 +64,13 @@ static void ask_more(struct soft_qp *qp, const struct soft_rdma *op)
 		;
 }
 
-/* Under qp->lock. */
+/* Nobody else asks meanwhile. Under qp->lock. */
 static bool ask(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	struct soft_asked *asked = &qp->asked;
 
+	if (asked->busy)
+		return false;
 	asked->here = op->opcode == IBV_WR_RDMA_READ ? op->iov[0].iov_base : NULL;
 	asked->epoch = qp->epoch;
 	asked->length = op->length;
@@ -76,7 +78,8 @@ static bool ask(struct soft_qp *qp, const struct soft_rdma *op)
 	asked->sent = asked->answered = 0;
 	soft_asked_store(asked, SOFT_ASKED);
 	ask_more(qp, op);
-	return asked->sent > 0;
+	asked->busy = asked->sent > 0;
+	return asked->busy;
 }
 
 /* Is the queue pair as it was when the first part was asked for? Nothing else may have come between. Under qp->lock. */
@@ -95,14 +98,15 @@ static void ask_rest(struct soft_qp *qp, const struct soft_rdma *op)
 	soft_unlock(&qp->lock);
 }
 
-/* Nobody waits any more. Whether it has been done just now. */
-static enum soft_asked_state give_up(struct soft_qp *qp)
+/* Nobody waits any more, and another may ask. What has become of it by now. */
+static enum soft_asked_state stop_asking(struct soft_qp *qp)
 {
 	enum soft_asked_state state;
 
 	soft_lock(&qp->lock);
 	state = soft_asked_load(&qp->asked);
 	soft_asked_store(&qp->asked, SOFT_ASKED_NOTHING);
+	qp->asked.busy = false;
 	soft_unlock(&qp->lock);
 	return state;
 }
@@ -131,15 +135,15 @@ static enum soft_asked_state wait_answers(struct soft_qp *qp, const struct soft_
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
 	enum soft_way_kind kind = soft_kind_of(op);
-	enum soft_asked_state state = wait_answers(qp, op);
+	bool late = wait_answers(qp, op) == SOFT_ASKED;
+	uint64_t ticks = shm_ticks() - since;
+	bool done = stop_asking(qp) == SOFT_ASKED_DONE;
 
-	if (state == SOFT_ASKED) {
-		state = give_up(qp);
+	if (late)
 		soft_way_lost(kind, op->length);
-	} else {
-		soft_way_took(kind, SOFT_BY_RING, op->length, shm_ticks() - since, 1);
-	}
-	return state == SOFT_ASKED_DONE;
+	else if (done)
+		soft_way_took(kind, SOFT_BY_RING, op->length, ticks, 1);
+	return done;
 }
 
 SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr, void *here, size_t size_bytes,

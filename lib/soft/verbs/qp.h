@@ -81,6 +81,7 @@ struct soft_asked {
 	uint64_t sent;          /* of these: asked for; written by the caller only */
 	uint64_t answered;      /* and answered */
 	uint8_t *here;          /* a read's data go here; NULL: a write */
+	bool busy;              /* a thread has asked, and has not taken the result yet; under qp->lock */
 };
 
 struct soft_qp {

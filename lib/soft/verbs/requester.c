@@ -145,7 +145,7 @@ static bool is_timed(const struct soft_wqe *wqe)
 /* One that finds nothing in the ring is timed, and with it those that follow it there at once (way.c). */
 static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	if (!is_timed(wqe))
+	if (!is_timed(wqe) || qp->part_done) /* not what goes on after a wait for room */
 		return;
 	if (!qp->inflight) {
 		qp->timed_since = shm_ticks();
@@ -380,6 +380,11 @@ static bool step(struct soft_qp *qp)
 		return push(qp, wqe);
 	case SOFT_DIRECT_ERROR:
 		break;
+	}
+	if (soft_is_unreliable(qp) && status == IBV_WC_REM_OP_ERR) { /* what is wrong over there nobody hears of */
+		qp->sq_exec++;
+		soft_send_done(qp);
+		return true;
 	}
 	soft_send_fail(qp, status);
 	return false;

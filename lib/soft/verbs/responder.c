@@ -358,10 +358,16 @@ static bool well_formed(const struct shm_req *req)
 	return req->length <= SHM_CHUNK;
 }
 
+/* A datagram for a queue pair of datagrams, or a request for another one. Else a number is used anew. */
+static bool is_of_kind(const struct inbound *r, const struct soft_qp *qp)
+{
+	return !qp->routes == !(r->req.flags & SHM_REQ_DATAGRAM);
+}
+
 /* Not of the peer of a queue pair that is connected. */
 static enum shm_status unheard(const struct inbound *r, struct soft_qp *qp)
 {
-	if (!qp->routes)
+	if (!qp->routes || !is_of_kind(r, qp))
 		return SHM_NOT_READY;
 	if (shm_qpn_index(r->in->peer.seg, r->req.src_qpn) >= 0)
 		soft_datagram_take(qp, &r->req, r->req.length <= SHM_INLINE ? r->data : r->chunk);
@@ -376,8 +382,8 @@ static bool starts_over(const struct inbound *r, const struct soft_qp *qp)
 
 static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 {
-	if (!soft_qp_connected(soft_qp_state(qp)) || qp->unheard || qp->attr.dest_qp_num != r->req.src_qpn ||
-	    shm_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
+	if (!is_of_kind(r, qp) || !soft_qp_connected(soft_qp_state(qp)) || qp->unheard ||
+	    qp->attr.dest_qp_num != r->req.src_qpn || shm_qpn_index(r->in->peer.seg, r->req.src_qpn) < 0)
 		return unheard(r, qp);
 	if (qp->rx_drop && !starts_over(r, qp))
 		return SHM_DROPPED;
