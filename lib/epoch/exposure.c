@@ -298,7 +298,7 @@ static inline bool have_all_completed(const struct oriel_win *win)
 
 static __attribute__((noinline)) bool have_soon_completed(const struct oriel_win *win)
 {
-	uint32_t looks = win->memory.mappable && !job_oversubscribed(win->job) ? WIN_LOOKS : 0;
+	uint32_t looks = win_looks(win);
 
 	while (looks-- > 0) {
 		if (have_all_completed(win))

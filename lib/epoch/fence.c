@@ -285,7 +285,7 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
 {
-	uint32_t looks = win->memory.mappable && !job_oversubscribed(win->job) ? WIN_LOOKS : 0;
+	uint32_t looks = win_looks(win);
 
 	do {
 		if (flag_load(word) == number) /* pairs with send_word, or meet_at_once, of the partner */

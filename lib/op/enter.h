@@ -7,10 +7,17 @@
 #ifndef ORIEL_ENTER_H
 #define ORIEL_ENTER_H
 
+#include "job/job.h"
 #include "op/issue.h"
 #include "win/win.h"
 
 #define WIN_LOOKS 100 /* at what is awaited, as many as a card takes for a small operation, before a wait is set up */
+
+/* How often a word that a peer stores itself is looked at, by no call: not where the device is to be asked as well. */
+static inline uint32_t win_looks(const struct oriel_win *win)
+{
+	return win->memory.mappable && !job_oversubscribed(win->job) ? WIN_LOOKS : 0;
+}
 
 /* A look for deaths that no call has told (P5), under the lock. ERRORS: ORIEL_ERR_PEER. */
 int win_find_sticky(struct oriel_win *win, const char *call);
