@@ -3,9 +3,10 @@
  * asked.c - softverbs_move where the peer looks into its pipes: it is asked, and does it
  *
  * In the first case the system calls that move bytes are forbidden to the process that moves: what has happened
- * all the same, the peer has done, which polls its completion queue. In the second it stops in the middle of that.
+ * all the same, the peer has done, which polls its completion queue. In the second it stops just when it is asked.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -17,7 +18,9 @@
 enum {
 	WANTED = 20,       /* operations that the peer is to have done */
 	PATIENCE_S = 20,   /* in which it may do so: there may be no processor for it */
-	POLLS = 20,        /* more, before it stops, in the case where it does */
+	CLASSES = 9,       /* of sizes, in the case where it stops; */
+	WARM = 100,        /* reads before it stops; */
+	CAUGHT = 16,       /* times that it is to be asked when it has just done so */
 	BYTES_MAX = 16384, /* of one request */
 };
 
@@ -44,27 +47,23 @@ static int polls(struct two *two, int unused)
 	return 1;
 }
 
-/* Owns the memory, and polls; it stops a few polls after a word of it has begun to change, and when it goes on begins anew. */
-static int stops(struct two *two, int rounds)
+/* Shared by the two. */
+static _Atomic enum { POLLS, IS_TO_STOP, POLLS_NO_MORE } * owner;
+
+/* Owns the memory, and polls until it is to stop; when it goes on it polls until it is killed. */
+static int stops(struct two *two, int unused)
 {
+	(void)unused;
 	lab_setup(&two->lab, NULL);
 	if (!meet(two, two->lab.a.mr))
 		return 1;
-	for (int i = 0; i < rounds; i++) {
-		const volatile uint64_t *word = (const volatile uint64_t *)(void *)two->lab.a.buffer;
-		uint64_t before = *word;
-
-		if (!tell(two))
-			return 1;
-		while (*word == before && poll_once(two))
-			;
-		for (int n = 0; n < POLLS; n++)
-			poll_once(two);
-		raise(SIGSTOP);
-		if (!hear(two))
-			return 1;
-	}
-	return 0;
+	while (poll_once(two) && atomic_load(owner) != IS_TO_STOP)
+		;
+	atomic_store(owner, POLLS_NO_MORE);
+	raise(SIGSTOP);
+	while (poll_once(two))
+		;
+	return 1;
 }
 
 /* Calls that reach another process's memory fail from now on. */
@@ -132,29 +131,6 @@ static enum lab_verdict asked__does_what_it_is_asked_for(void)
 	return LAB_PASSED;
 }
 
-/* Writes of this size until one is not done, or the peer has stopped; then one more is posted, of `last`. */
-static enum lab_verdict write_until_stopped(struct two *two, softverbs_move_fn *move, size_t size, uint64_t last)
-{
-	static uint64_t value[BYTES_MAX / sizeof(uint64_t)];
-	pid_t stopped = 0;
-	int status;
-
-	CHECK(hear(two));
-	usleep(1000); /* it polls by now */
-	do {
-		value[0]++;
-		if (move(two->lab.a.qp, two->theirs.rkey, two->theirs.addr, value, size, true) != 0)
-			break;
-		stopped = waitpid(two->child, &status, WUNTRACED | WNOHANG);
-	} while (stopped == 0);
-	if (stopped == 0)
-		stopped = waitpid(two->child, &status, WUNTRACED);
-	CHECK(stopped == two->child && WIFSTOPPED(status));
-	memcpy(two->lab.a.buffer, &last, sizeof(last));
-	CHECK(post(two, IBV_WR_RDMA_WRITE, sizeof(last)) == 0);
-	return LAB_PASSED;
-}
-
 /* It goes on. What was posted last is done, and is what stays. */
 static enum lab_verdict last_one_stays(struct two *two, bool done, uint64_t last)
 {
@@ -168,31 +144,68 @@ static enum lab_verdict last_one_stays(struct two *two, bool done, uint64_t last
 }
 
 /*
+ * LAB_LATE: when it was to be asked it was no longer taken for one that polls, and a system call has written; or it
+ * was not asked since a read before was still under way.
+ */
+static enum lab_verdict asked_when_it_stops(softverbs_move_fn *move, size_t size)
+{
+	static uint64_t value[BYTES_MAX / sizeof(uint64_t)];
+	const uint64_t last = UINT64_MAX;
+	struct two two;
+	int status;
+	bool done;
+
+	atomic_store(owner, POLLS);
+	CHECK(start_two(&two, stops, 0) == LAB_PASSED);
+	for (int i = 0; i < WARM; i++)
+		move(two.lab.a.qp, two.theirs.rkey, two.theirs.addr, value, sizeof(*value), false);
+	atomic_store(owner, IS_TO_STOP);
+	while (atomic_load(owner) != POLLS_NO_MORE)
+		;
+	if (move(two.lab.a.qp, two.theirs.rkey, two.theirs.addr, value, size, true) == 0)
+		return LAB_LATE;
+	CHECK(waitpid(two.child, &status, WUNTRACED) == two.child && WIFSTOPPED(status));
+	memcpy(two.lab.a.buffer, &last, sizeof(last));
+	CHECK(post(&two, IBV_WR_RDMA_WRITE, sizeof(last)) == 0);
+	done = !poll_once(&two);
+	CHECK(last_one_stays(&two, done, last) == LAB_PASSED);
+	return done ? LAB_LATE : LAB_PASSED;
+}
+
+/* In a process of its own, which takes the owner with it: its first operation of a size is one that asks. */
+static enum lab_verdict try_to_catch(softverbs_move_fn *move, size_t size)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit((int)asked_when_it_stops(move, size));
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	return (enum lab_verdict)WEXITSTATUS(status);
+}
+
+/*
  * It stops just when it was asked. The call ends all the same, and what is posted then comes behind what it was
- * asked for, not before it runs again. Each size class begins by asking; where the peer stopped between two
- * operations, so that a system call has written, the next one is taken.
+ * asked for, not before it runs again.
  */
 static enum lab_verdict asked__stops(void)
 {
-	const int rounds = 32, classes = 8;
 	softverbs_move_fn *move = find_move();
-	int waited = 0;
-	struct two two;
+	int caught = 0;
 
 	if (!move)
 		return LAB_UNSUPPORTED;
-	CHECK(start_two(&two, stops, rounds) == LAB_PASSED);
-	for (int i = 0; i < rounds; i++) {
-		uint64_t last = UINT64_MAX - (uint64_t)i;
-		bool done;
+	owner = mmap(NULL, sizeof(*owner), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(owner != MAP_FAILED);
+	for (int i = 0; caught < CAUGHT && !times_up(); i++) {
+		enum lab_verdict verdict = try_to_catch(move, (size_t)64 << i % CLASSES);
 
-		CHECK(i == 0 || tell(&two));
-		CHECK(write_until_stopped(&two, move, (size_t)64 << i % classes, last) == LAB_PASSED);
-		done = !poll_once(&two);
-		waited += !done;
-		CHECK(last_one_stays(&two, done, last) == LAB_PASSED);
+		CHECK(verdict == LAB_PASSED || verdict == LAB_LATE);
+		caught += verdict == LAB_PASSED;
 	}
-	return waited ? finish(&two) : LAB_LATE;
+	return caught ? LAB_PASSED : LAB_LATE;
 }
 
 static const struct lab_case cases[] = {
