@@ -128,6 +128,7 @@ static int receive_step(void *arg)
 		wait_moved(run->wait);
 		return 1;
 	}
+	wait_serve(coll->job, run->from);
 	return coll->code == ORIEL_ERR_PEER;
 }
 
@@ -301,6 +302,7 @@ static int item_step(void *arg)
 		wait_moved(gathering->run.wait);
 		return 1;
 	}
+	wait_serve(coll->job, gathering->run.from);
 	return coll->code == ORIEL_ERR_PEER || gathering->late;
 }
 

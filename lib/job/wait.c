@@ -28,7 +28,7 @@
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this, and a lookup's time, are within what E6 allows */
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* once somebody has died: others may leave for that */
 #define POLL_RANKS 2                        /* more on a processor are a crowd */
-#define TURNS_PER_CLOCK 64                  /* the clock is read that often while spinning */
+#define TURNS_PER_CLOCK 64                  /* the clock is read that often, and with it others given way to */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
@@ -89,10 +89,11 @@ static void give_way(struct wait *wait, uint64_t now)
 
 	if (caller->idle)
 		caller->idle(caller->context);
-	if (now < wait->yield_ns)
-		sched_yield();
-	else
+	wait->naps = now >= wait->yield_ns;
+	if (wait->naps)
 		nap(wait);
+	else
+		sched_yield();
 }
 
 static int timed_out(const struct wait *wait)
@@ -131,13 +132,25 @@ static int look(struct wait *wait, uint64_t now)
 	return WAIT_LOOK;
 }
 
+/*
+ * A turn that does nothing but look. Where each rank has a processor most are such until the naps begin: a system
+ * call in each would be what others wait for, whom this one serves or whose words it looks at.
+ */
+static bool only_looks(const struct wait *wait, uint32_t spins)
+{
+	if (wait->turns % TURNS_PER_CLOCK == 0)
+		return false;
+	return wait->turns < spins || (!job_oversubscribed(wait->job) && !wait->naps);
+}
+
 int wait_pause(struct wait *wait)
 {
 	uint32_t spins = job_oversubscribed(wait->job) ? SPINS_OVERSUBSCRIBED : SPINS;
 	uint64_t now;
 
 	records_poll(wait->job, &wait->job->records);
-	if (++wait->turns < spins && wait->turns % TURNS_PER_CLOCK != 0) {
+	wait->turns++;
+	if (only_looks(wait, spins)) {
 		if (wait->relaxed || wait->turns > SPINS_EAGER)
 			cpu_relax();
 		return 0;
@@ -159,6 +172,7 @@ void wait_serve(const struct oriel_job *job, struct peer *peer)
 void wait_moved(struct wait *wait)
 {
 	wait->turns = 0;
+	wait->naps = false;
 	if (wait->start_ns == 0)
 		return;
 	wait->yield_ns = now_ns() + YIELD_NS;

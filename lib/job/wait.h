@@ -5,9 +5,9 @@
  * DESIGN NOTES
  *
  * Whoever waits hands wait_until two functions: `step` looks at the condition, and `watch` says for
- * whom it waits. Between steps wait_pause spins, then yields, then naps. Where there are more ranks
- * than processors it yields almost at once, since whoever is awaited may need this very processor,
- * and its naps grow with the crowd: a thousand ranks that each wake every 50 us would leave nothing
+ * whom it waits. Between steps wait_pause spins, then yields now and then, then naps. Where there are
+ * more ranks than processors it yields almost at once and always, since whoever is awaited may need this
+ * very processor, and its naps grow with the crowd: a thousand ranks that each wake every 50 us would leave nothing
  * to those who work.
  *
  * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited, which
@@ -51,6 +51,7 @@ struct wait {
 	const void *win; /* for messages; may be NULL */
 	int limit_ms;    /* 0: none; the job's unless the caller sets another after wait_begin */
 	bool relaxed;    /* every turn: peers write by way of lines that a turn looks at, and are not to be disturbed */
+	bool naps;       /* it has begun to */
 	uint32_t turns;
 	uint64_t start_ns;
 	uint64_t deadline_ns; /* 0: none */

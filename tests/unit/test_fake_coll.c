@@ -82,6 +82,30 @@ static void coll_run__nobody_leaves_before_the_last_has_come(void)
 	}
 }
 
+/* What only a look at the completion queue tells is known after a turn of waiting. */
+static void turn_of_waiting(struct rank *rank)
+{
+	struct coll coll;
+	struct run run = { .coll = &coll };
+	uint8_t id[16] = { 0 };
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank->job->ranks_per_processor = 1;
+	coll_begin(&coll, rank->job, rank->job->world, id, 0, 0);
+	CU_ASSERT_EQUAL_FATAL(partner(&coll, -1, &run.from), 0);
+	wire_ping(&run.from->wire);
+	rank->wrong += receive_step(&run) != 0;
+	rank->wrong += !wire_done(&run.from->wire, run.from->wire.signalled);
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void receive_step__serves_who_is_waited_for(void)
+{
+	begin("a turn of waiting");
+	run(2, turn_of_waiting, NULL);
+}
+
 static int vote_in(struct rank *rank, uint64_t number, int code, int culprit)
 {
 	struct coll coll;
@@ -250,6 +274,7 @@ void suite_coll(void)
 	CU_ADD_TEST(suite, coll_id__differs_in_every_argument);
 	CU_ADD_TEST(suite, coll_run__nobody_leaves_before_the_last_has_come);
 	CU_ADD_TEST(suite, coll_run__all_end_with_the_same_verdict);
+	CU_ADD_TEST(suite, receive_step__serves_who_is_waited_for);
 	CU_ADD_TEST(suite, coll_run__goes_on_after_a_timeout);
 	CU_ADD_TEST(suite, mail_send__waits_for_room_in_the_ring);
 	CU_ADD_TEST(suite, coll_run__a_dead_member_ends_it_for_all);

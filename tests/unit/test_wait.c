@@ -83,6 +83,38 @@ static void wait_pause__time_limit(void)
 	job.limits.timeout_ms = 0;
 }
 
+static void count(void *times)
+{
+	++*(int *)times;
+}
+
+/* So many turns behind the first spins; how often others were given way to. */
+static int turns_given(uint64_t yield_ns, int turns)
+{
+	struct wait wait;
+	int given = 0;
+
+	job.caller = (struct caller_turn){ count, &given };
+	wait_begin(&wait, &job, "test", NULL);
+	while (wait.turns < SPINS)
+		wait_pause(&wait);
+	given = 0;
+	wait.yield_ns = yield_ns;
+	for (int i = 0; i < turns; i++)
+		wait_pause(&wait);
+	job.caller = (struct caller_turn){ NULL, NULL };
+	return given;
+}
+
+static void wait_pause__gives_way_seldom_where_each_rank_has_a_processor(void)
+{
+	CU_ASSERT_EQUAL(turns_given(UINT64_MAX, 10 * TURNS_PER_CLOCK), 10);
+	CU_ASSERT_EQUAL(turns_given(0, TURNS_PER_CLOCK + 10), 11); /* naps: from the first on in each turn */
+	job.ranks_per_processor = 2;
+	CU_ASSERT_EQUAL(turns_given(UINT64_MAX, 10), 10);
+	job.ranks_per_processor = 1;
+}
+
 static void wait_pause__gives_way_early_where_ranks_exceed_processors(void)
 {
 	struct wait wait;
@@ -237,6 +269,7 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_pause__looks_at_once_then_every_millisecond);
 	CU_ADD_TEST(suite, wait_pause__looks_when_somebody_dies);
 	CU_ADD_TEST(suite, wait_pause__time_limit);
+	CU_ADD_TEST(suite, wait_pause__gives_way_seldom_where_each_rank_has_a_processor);
 	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__looks_late_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__naps_grow_with_the_crowd);
