@@ -19,8 +19,8 @@
 
 enum {
 	BYTES = 4 << 20,
-	WANTED = 10,     /* times each size there and back */
-	PATIENCE_S = 20, /* in which it may do so: there may be no processor for it */
+	WANTED = 10,     /* times each size there and back, */
+	PATIENCE_S = 20, /* or as often as it goes in this time, once at least: there may be no processor for it */
 	STOPPED = 100,   /* times */
 	BESIDE = 1000,   /* times each of two threads, */
 	BESIDE_S = 5,    /* or as often as it goes in this time */
@@ -181,8 +181,11 @@ static enum lab_verdict parts__bytes(void)
 	struct two two;
 
 	verdict = start(&two, POLLS_ON);
-	for (int i = 0; verdict == LAB_PASSED && i < WANTED * SIZES; i++)
+	for (int i = 0; verdict == LAB_PASSED && i < WANTED * SIZES; i++) {
 		verdict = there_and_back(&two, sizes[i % SIZES], end);
+		if (verdict == LAB_LATE && i >= SIZES)
+			return LAB_PASSED;
+	}
 	return verdict;
 }
 
