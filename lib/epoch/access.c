@@ -145,8 +145,10 @@ static int send_completed(struct link *link)
 	 */
 	if (link->peer->reach.self || (link_mapped(link) && !link_records(link)))
 		rc = link_write_flag(link, word_bytes, sent, sent + 1, &link->last_number);
+	else if (link->marks & LINK_WAITING)
+		rc = wire_flag_signalled(&link->peer->wire, sent, sent + 1, word, &link->last_number);
 	else
-		rc = wire_flag(&link->peer->wire, sent, sent + 1, word, link->marks & LINK_WAITING, &link->last_number);
+		rc = wire_flag(&link->peer->wire, sent, sent + 1, word, &link->last_number);
 	if (rc)
 		return rc;
 	link->completed_sent++;

@@ -15,7 +15,7 @@ void goodbye_say(struct peer *peer)
 	uint64_t number;
 
 	/* Pairs with the flag_load in peer_said_goodbye at the peer. */
-	if (wire_flag(&peer->wire, 0, GOODBYE, word, true, &number) == 0)
+	if (wire_flag_signalled(&peer->wire, 0, GOODBYE, word, &number) == 0)
 		counter_store(&peer->goodbye_number, number); /* pairs with the counter_load in has_parted */
 }
 

@@ -61,7 +61,7 @@ static int write_mail(struct peer *peer, const struct mail *mail, uint64_t numbe
 	if (rc)
 		return rc;
 	/* Pairs with the flag_load in next_mail at the peer. */
-	return wire_flag(&peer->wire, number > MAIL_RING ? number - MAIL_RING : 0, number, stamp, false, &unused);
+	return wire_flag(&peer->wire, number > MAIL_RING ? number - MAIL_RING : 0, number, stamp, &unused);
 }
 
 struct sending {
@@ -110,7 +110,7 @@ static void acknowledge(struct peer *peer)
 		struct remote word = { peer->remote_area.addr + offsetof(struct area, mail_consumed), peer->remote_area.rkey };
 
 		/* Pairs with look_at_consumed at the peer. */
-		wire_flag(&peer->wire, peer->mail_told, peer->mail_told + HALF_RING, word, false, &unused);
+		wire_flag(&peer->wire, peer->mail_told, peer->mail_told + HALF_RING, word, &unused);
 		peer->mail_told += HALF_RING;
 	}
 }

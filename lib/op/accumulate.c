@@ -129,8 +129,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 
 	if (!link || link->held || link->marks & LINK_RECORDS || !is_open(win, link))
 		return false;
-	if (!goes_by_wire(link, acc->op == ORIEL_NO_OP ? OP_GET : OP_PUT) ||
-	    !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
+	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
 	    acc_way(link, acc->type, link->base + offset) != ACC_BY_DEVICE)
 		return false;
 	acc->remote_addr = link->base + offset;

@@ -131,8 +131,8 @@ int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
 	}
 	if (move_at_once(link, op))
 		return 0;
-	if (goes_inline(link, op))
-		rc = issue_inline(link, op);
+	if (op->kind == OP_PUT && goes_inline(link, op->size_bytes))
+		rc = issue_inline(link, op->origin, op->size_bytes, op->remote_addr);
 	else
 		rc = issue_long(win, link, op);
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;

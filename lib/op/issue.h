@@ -40,20 +40,19 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op);
  */
 bool move_at_once(struct link *link, const struct op *op);
 
-/* Whether a put to memory that is not mapped fits the work request. */
-static inline bool goes_inline(const struct link *link, const struct op *op)
+/* Whether a put of so many bytes to memory that is not mapped fits the work request. */
+static inline bool goes_inline(const struct link *link, size_t size_bytes)
 {
-	return op->kind == OP_PUT && op->size_bytes <= link->peer->wire.inline_max &&
-	       op->size_bytes <= link->peer->wire.max_message_bytes;
+	return size_bytes <= link->peer->wire.inline_max;
 }
 
 /* Such a put. ERRORS: ORIEL_ERR_PEER. */
-static inline int issue_inline(struct link *link, const struct op *op)
+static inline int issue_inline(struct link *link, const void *origin, size_t size_bytes, uint64_t addr)
 {
-	struct remote target = { op->remote_addr, link->rkey };
+	struct remote target = { addr, link->rkey };
 
 	link->marks |= LINK_TOUCHED;
-	return wire_put_inline(&link->peer->wire, op->origin, op->size_bytes, target, &link->last_number);
+	return wire_put_inline(&link->peer->wire, origin, size_bytes, target, &link->last_number);
 }
 
 /* Put or get, to memory that has one key; all has been checked, and the epoch is open. ERRORS: as issue_or_hold. */

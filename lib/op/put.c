@@ -77,46 +77,43 @@ static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, 
 
 /*
  * The target's memory is not mapped, and all else is plain. The caller has entered as the lock's owner, and is through
- * with it.
+ * with it. No more arguments than go without the stack: the shortest way ends with one of these, and keeps nothing for
+ * after it.
  */
-static inline __attribute__((always_inline)) int go_by_wire(struct oriel_win *win, struct op op, int rank, size_t disp,
-                                                            struct link *link, const char *call)
+
+static __attribute__((noinline)) int go_by_wire(struct oriel_win *win, enum op_kind kind, void *here, size_t size_bytes,
+                                                struct link *link, size_t disp)
 {
+	struct op op = { .kind = kind, .origin = here, .size_bytes = size_bytes };
+	const char *call = kind == OP_PUT ? "oriel_put" : "oriel_get";
 	uint64_t offset;
 	int rc;
 
-	if (!goes_by_wire(link, op.kind) || !in_range(link, disp, op.size_bytes, &offset)) {
+	if (!goes_by_wire(link) || !in_range(link, disp, size_bytes, &offset)) {
 		win_leave_at_once(win);
-		return transfer(win, op, rank, disp, call);
+		return transfer(win, op, link->rank, disp, call);
 	}
 	op.remote_addr = link->base + offset;
 	epoch_use(win);
-	/* The way of most small puts, apart from all others; issue_at would come to the same. */
-	if (link->mapping != MAPPING_NONE || !goes_inline(link, &op) || issue_inline(link, &op))
-		rc = issue_at(win, link, &op);
-	else
-		rc = 0;
+	rc = issue_at(win, link, &op);
 	win_leave_at_once(win);
 	return rc ? err_in(rc, call) : 0;
 }
 
-/* No more arguments than go without the stack: the shortest way ends with one of these, and keeps nothing for after it. */
-
-static __attribute__((noinline)) int put_by_wire(struct oriel_win *win, const void *origin, size_t size_bytes, int rank,
-                                                 size_t disp, struct link *link)
+/* The way of most small puts, apart from all others; go_by_wire would come to the same. */
+static __attribute__((noinline)) int put_by_wire(struct oriel_win *win, const void *origin, size_t size_bytes,
+                                                 struct link *link, size_t disp)
 {
-	/* A put never writes through this pointer; a get of the same struct op does. */
-	struct op op = { .kind = OP_PUT, .origin = (void *)(uintptr_t)origin, .size_bytes = size_bytes };
+	uint64_t offset;
+	int rc;
 
-	return go_by_wire(win, op, rank, disp, link, "oriel_put");
-}
-
-static __attribute__((noinline)) int get_by_wire(struct oriel_win *win, void *origin, size_t size_bytes, int rank,
-                                                 size_t disp, struct link *link)
-{
-	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
-
-	return go_by_wire(win, op, rank, disp, link, "oriel_get");
+	if (link->mapping != MAPPING_WIRE || link_state(link) != LINK_READY || !goes_inline(link, size_bytes) ||
+	    !in_range(link, disp, size_bytes, &offset)) /* a put never writes through this pointer; a get does */
+		return go_by_wire(win, OP_PUT, (void *)(uintptr_t)origin, size_bytes, link, disp);
+	epoch_use(win);
+	rc = issue_inline(link, origin, size_bytes, link->base + offset);
+	win_leave_at_once(win);
+	return rc ? err_in(win_peer_error(win, link->rank), "oriel_put") : 0;
 }
 
 enum outcome { DONE, BY_WIRE, NOT_PLAIN };
@@ -163,7 +160,7 @@ static __attribute__((noinline)) int put(struct oriel_win *win, const void *orig
 	case DONE:
 		return 0;
 	case BY_WIRE:
-		return put_by_wire(win, origin, size_bytes, rank, disp, link);
+		return put_by_wire(win, origin, size_bytes, link, disp);
 	case NOT_PLAIN:
 		break;
 	}
@@ -179,7 +176,7 @@ static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, si
 	case DONE:
 		return 0;
 	case BY_WIRE:
-		return get_by_wire(win, origin, size_bytes, rank, disp, link);
+		return go_by_wire(win, OP_GET, origin, size_bytes, link, disp);
 	case NOT_PLAIN:
 		break;
 	}
@@ -198,7 +195,7 @@ int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_
 	if (outcome == DONE)
 		return 0;
 	if (outcome == BY_WIRE)
-		return put_by_wire(win, origin, sizeof(uint64_t), target_rank, target_disp, link);
+		return put_by_wire(win, origin, sizeof(uint64_t), link, target_disp);
 	return put(win, origin, size_bytes, target_rank, target_disp);
 }
 
@@ -212,6 +209,6 @@ int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, 
 	if (outcome == DONE)
 		return 0;
 	if (outcome == BY_WIRE)
-		return get_by_wire(win, origin, sizeof(uint64_t), target_rank, target_disp, link);
+		return go_by_wire(win, OP_GET, origin, sizeof(uint64_t), link, target_disp);
 	return get(win, origin, size_bytes, target_rank, target_disp);
 }

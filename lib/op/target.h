@@ -80,11 +80,10 @@ static inline struct link *link_at_once(struct oriel_win *win, int rank)
 	return link && is_open(win, link) ? link : NULL;
 }
 
-/* Whether operations of that kind go to the member's memory, one region that is described, by the wire. */
-static inline bool goes_by_wire(const struct link *link, enum op_kind kind)
+/* Whether operations of any kind go to the member's memory, one region that is described, by the wire. */
+static inline bool goes_by_wire(const struct link *link)
 {
-	return (link->mapping == MAPPING_NONE || link->mapping == MAPPING_MOVED) && link_state(link) == LINK_READY &&
-	       (kind == OP_GET || !link->read_only) && !link_far(link);
+	return (link->mapping == MAPPING_WIRE || link->mapping == MAPPING_MOVED) && link_state(link) == LINK_READY;
 }
 
 /* An operation that is done at once: the fence epoch, if it is one, has operations. */

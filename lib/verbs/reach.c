@@ -154,10 +154,10 @@ uint64_t *reach_word(struct reach *reach, struct remote word)
 
 int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
-	uint64_t *word = find_word(reach, target);
+	uint64_t *word = reach_stores(reach) ? find_word(reach, target) : NULL;
 
 	if (!word)
-		return wire_flag(reach->wire, before, value, target, false, number);
+		return wire_flag(reach->wire, before, value, target, number);
 	flag_store(word, value); /* pairs with whatever the caller says the flag pairs with */
 	return 0;
 }

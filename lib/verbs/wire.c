@@ -33,12 +33,13 @@ void wire_destroy(struct wire *wire)
 	owned_lock_destroy(&wire->lock);
 }
 
-/* The parts of a work request that never change. */
+/* The parts of a work request that never change, and the list that they are until some of them are posted. */
 static void fill_templates(struct wire *wire)
 {
 	for (uint32_t i = 0; i < WIRE_BATCH; i++) {
 		memset(&wire->wr[i], 0, sizeof(wire->wr[i]));
 		wire->wr[i].sg_list = &wire->sge[i];
+		wire->wr[i].next = &wire->wr[i + 1];
 	}
 }
 
@@ -49,7 +50,7 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
 	wire->device = device;
 	wire->qp = qp;
 	wire->cq = pair->cq;
-	wire->inline_max = min_u32(pair->inline_max, WIRE_BATCH_BYTES);
+	wire->inline_max = (uint32_t)min_size(min_u32(pair->inline_max, WIRE_BATCH_BYTES), device->max_message_bytes);
 	wire->depth = device->send_depth;
 	wire->max_message_bytes = device->max_message_bytes;
 	wire->flag_mode = device->flag_mode;
@@ -100,21 +101,27 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 	fail(wire, text);
 }
 
+static inline void take_completions(struct wire *wire, const struct ibv_wc *wc, int count)
+{
+	for (const struct ibv_wc *end = wc + count; wc < end; wc++) {
+		if (wc->status != IBV_WC_SUCCESS) {
+			fail_completion(wire, wc);
+			return;
+		}
+		retire(wire, wc->wr_id);
+	}
+}
+
 static void poll_locked(struct wire *wire)
 {
 	struct ibv_wc wc[WIRE_POLL_BATCH];
 	int count;
 
 	do {
-		count = wire->state == WIRE_UP && wire->qp ? ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc) : 0;
+		count = wire->state == WIRE_UP ? ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc) : 0;
 		if (count < 0)
 			fail(wire, "the completion queue cannot be polled");
-		for (int i = 0; i < count && wire->state == WIRE_UP; i++) {
-			if (wc[i].status == IBV_WC_SUCCESS)
-				retire(wire, wc[i].wr_id);
-			else
-				fail_completion(wire, &wc[i]);
-		}
+		take_completions(wire, wc, count);
 	} while (count == WIRE_POLL_BATCH);
 }
 
@@ -125,24 +132,19 @@ void wire_poll(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
-bool wire_done(const struct wire *wire, uint64_t number)
-{
-	return counter_load(&wire->retired) >= number; /* pairs with the counter_store of retire */
-}
-
 /* Posting. The caller holds the lock. */
 
 static inline void ring_locked(struct wire *wire)
 {
-	struct ibv_send_wr *bad;
+	struct ibv_send_wr *last, *bad;
 	int rc;
 
 	if (wire->batched == 0 || wire->state != WIRE_UP)
 		return;
-	for (uint32_t i = 0; i + 1 < wire->batched; i++)
-		wire->wr[i].next = &wire->wr[i + 1];
-	wire->wr[wire->batched - 1].next = NULL;
+	last = &wire->wr[wire->batched - 1];
+	last->next = NULL;
 	rc = ibv_post_send(wire->qp, wire->wr, &bad);
+	last->next = last + 1;
 	wire->batched = wire->batched_bytes = 0;
 	if (rc)
 		fail(wire, "ibv_post_send refused a work request");
@@ -305,20 +307,24 @@ static inline void copy_small(void *to, const void *from, size_t size_bytes)
 		memcpy(to, from, size_bytes);
 }
 
-/* `size_bytes`, at most what the device takes inline, into the batch. */
-static inline void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+/* `size_bytes`, for which there is room, into the batch. */
+static inline void append_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
-	uint8_t *data;
-	struct ibv_send_wr *wr;
+	uint8_t *data = wire->inline_data + wire->batched_bytes;
+	struct ibv_send_wr *wr = append(wire, IBV_WR_RDMA_WRITE, target);
 
-	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
-		ring_locked(wire);
-	data = wire->inline_data + wire->batched_bytes;
-	wr = append(wire, IBV_WR_RDMA_WRITE, target);
 	copy_small(data, origin, size_bytes);
 	set_sge(wr, data, size_bytes, 0);
 	wr->send_flags |= IBV_SEND_INLINE;
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
+}
+
+/* The same of at most what the device takes inline; what is in the batch may have to leave. */
+static inline void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
+		ring_locked(wire);
+	append_inline(wire, origin, size_bytes, target);
 }
 
 static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
@@ -440,16 +446,37 @@ int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey,
 	return rc;
 }
 
-int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number)
+/* The caller has taken the lock, and is through with it. */
+static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const void *origin, size_t size_bytes,
+                                                        struct remote target, uint64_t *number)
 {
 	int rc = 0;
 
-	owned_lock_take(&wire->lock);
 	if (!wire->batched || !merge(wire, WAY_INLINE, origin, 0, size_bytes, target))
 		rc = put_locked(wire, WAY_INLINE, origin, 0, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
+}
+
+static __attribute__((noinline)) int put_inline_waiting(struct wire *wire, const void *origin, size_t size_bytes,
+                                                        struct remote target, uint64_t *number)
+{
+	owned_lock_take(&wire->lock);
+	return put_inline_entered(wire, origin, size_bytes, target, number);
+}
+
+/* A word that nothing in the batch is before, by no call, so that nothing has to be kept for what comes after one. */
+int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number)
+{
+	if (!owned_lock_take_as_owner(&wire->lock))
+		return put_inline_waiting(wire, origin, size_bytes, target, number);
+	if (size_bytes != sizeof(uint64_t) || wire->batched > 0 || !has_room(wire))
+		return put_inline_entered(wire, origin, size_bytes, target, number);
+	append_inline(wire, origin, sizeof(uint64_t), target);
+	*number = wire->posted;
+	owned_lock_give_as_owner(&wire->lock);
+	return 0;
 }
 
 enum way wire_copying_way(const struct wire *wire, size_t size_bytes)
@@ -625,7 +652,7 @@ static void append_read_behind(struct wire *wire)
 }
 
 /* Have the last request signalled: still in the batch, or by one more behind it. */
-static void signal_last(struct wire *wire)
+static inline void signal_last(struct wire *wire)
 {
 	if (wire->signalled == wire->posted)
 		return;
@@ -715,12 +742,23 @@ static inline int flag_locked(struct wire *wire, uint64_t before, uint64_t value
 	return 0;
 }
 
-int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal, uint64_t *number)
+int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = flag_locked(wire, before, value, target, signal);
+	rc = flag_locked(wire, before, value, target, false);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = flag_locked(wire, before, value, target, true);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;

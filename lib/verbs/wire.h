@@ -36,6 +36,7 @@
 
 #include "verbs/copy_ring.h"
 #include "verbs/device.h"
+#include "base/order.h"
 #include "base/owned_lock.h"
 #include "verbs/slab.h"
 #include "verbs/wire_pair.h"
@@ -79,7 +80,7 @@ struct wire {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	uint32_t depth;      /* requests the send queue holds */
-	uint32_t inline_max; /* inline bytes the device returned */
+	uint32_t inline_max; /* bytes of a put that the device takes inline, in one message */
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
 	struct remote anchor; /* valid memory of the peer, for requests without data */
@@ -160,10 +161,11 @@ enum way wire_copying_way(const struct wire *wire, size_t size_bytes);
 
 /*
  * Write a flag word behind everything posted before, atomics too, and ring the doorbell. `before` is the value
- * the word has had (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data. With
- * `signal` its completion will be told. *number becomes the request's.
+ * the word has had (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data. The completion of a
+ * signalled one will be told. *number becomes the request's.
  */
-int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal, uint64_t *number);
+int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
+int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
 
 /*
  * Write a word of a protocol of ours behind everything posted before, by a plain write in every mode,
@@ -221,7 +223,10 @@ bool wire_drive(struct wire *wire, uint64_t number);
 bool wire_wait(struct wire *wire, uint64_t number);
 
 /* Whether request `number` is complete, as far as wire_poll has seen. */
-bool wire_done(const struct wire *wire, uint64_t number);
+static inline bool wire_done(const struct wire *wire, uint64_t number)
+{
+	return counter_load(&wire->retired) >= number; /* pairs with the counter_store of retire */
+}
 
 /* See to it that a signalled request is outstanding: an unreachable peer then breaks the wire. */
 void wire_ping(struct wire *wire);

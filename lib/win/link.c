@@ -278,7 +278,7 @@ void link_map(struct link *link)
 	if (link_far(link) || (link->read_only && !link->peer->reach.self)) /* a dynamic one's regions: each by itself */
 		return;
 	if (!reach_region(&link->peer->reach, (struct remote){ link->base, link->rkey }, link->size_bytes, &here)) {
-		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_MOVED : MAPPING_NONE;
+		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_MOVED : MAPPING_WIRE;
 		return;
 	}
 	link->stripe_shift = stripe_shift((uintptr_t)here, link->base) & LINK_SHIFT_MASK;

@@ -185,7 +185,7 @@ static void wire_put__small_ones_leave_with_the_flag(void)
 		CU_ASSERT_EQUAL(put(text, 0, 8, i * 16), 0);
 	}
 	CU_ASSERT_EQUAL(fake_posts(), posts);
-	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, one, at(&b, 1024), false, &number), 0);
+	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, one, at(&b, 1024), &number), 0);
 	CU_ASSERT_EQUAL(fake_posts(), posts + 1); /* one doorbell for eleven requests */
 	CU_ASSERT_EQUAL(number, 11);
 	CU_ASSERT_EQUAL(memcmp(b.memory, "put no 0", 8), 0);
@@ -533,7 +533,7 @@ static void wire_fence__behind_reads_and_atomics_only(void)
 	wire_fetch_and_add(&a.wire, 1, at(&b, 8), NULL, &number);
 	wire_ring(&a.wire);
 	wire_fence(&a.wire);
-	wire_flag(&a.wire, 0, 1, at(&b, 16), true, &number);
+	wire_flag_signalled(&a.wire, 0, 1, at(&b, 16), &number);
 	CU_ASSERT_EQUAL(fake_fences(), 2);
 	finish(&a);
 	wire_fence(&a.wire);
@@ -648,7 +648,7 @@ static void wire_flag__every_mode(void)
 			a.wire.flag_mode = (enum flag_mode)mode;
 			for (value = 0; value < 100; value++) {
 				put("data", 0, 4, 64);
-				CU_ASSERT_EQUAL(wire_flag(&a.wire, value, value + 1, at(&b, 8), false, &number), 0);
+				CU_ASSERT_EQUAL(wire_flag(&a.wire, value, value + 1, at(&b, 8), &number), 0);
 			}
 			finish(&a);
 			memcpy(&value, b.memory + 8, sizeof(value));
@@ -721,7 +721,7 @@ static void fail__is_told_once_and_everything_after_refused(void)
 	CU_ASSERT_EQUAL(put("z", 0, 1, 2), ORIEL_ERR_PEER);
 	CU_ASSERT_EQUAL(put_to(&a.wire, a.memory, a.mr->lkey, 9000, at(&b, 0), &copied, &number), ORIEL_ERR_PEER);
 	CU_ASSERT_EQUAL(get_from(&a.wire, a.memory, 0, 9, at(&b, 0), &number), ORIEL_ERR_PEER);
-	CU_ASSERT_EQUAL(wire_flag(&a.wire, 0, 1, at(&b, 0), true, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(wire_flag_signalled(&a.wire, 0, 1, at(&b, 0), &number), ORIEL_ERR_PEER);
 	wire_ping(&a.wire);
 	wire_ring(&a.wire);
 	CU_ASSERT_EQUAL(a.broken, 1);
