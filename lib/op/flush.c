@@ -127,68 +127,84 @@ static inline bool flush_is_idle(const struct oriel_win *win, int rank)
 	return rank == ORIEL_RANK_ALL ? flush_all_idle(win) : flush_idle(win, link_find(win, rank));
 }
 
-/* Whether the open epoch, one in which operations are legal, surely names the member: flush_check without its texts. */
-static inline bool is_named(const struct oriel_win *win, const struct link *link)
+/* Whether the open epoch, one in which operations are legal, surely names a member: flush_check without its texts. */
+static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
 {
-	if (win->sync & SYNC_LOCK_ALL)
+	if (!link)
+		return (win->sync & SYNC_LOCK_ALL) && rank >= 0 && rank < win->group->size;
+	if ((win->sync & SYNC_LOCK_ALL) || !(win->sync & SYNC_NAMING))
 		return true;
-	if (win->sync & SYNC_NAMING)
-		return link && (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS;
-	return link;
+	return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS;
 }
 
-enum { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
+enum flush_state { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
 
-/* Have what is under way to a member posted, and look whether it is complete. */
-static int flush_look(struct oriel_win *win, struct link *link, bool local)
+/* Have what is under way to a member posted, and look whether it is complete, and again `looks` times. */
+static enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
 {
 	struct issued upto;
 
-	if (flush_idle(win, link))
-		return FLUSHED;
 	if (!issue_is_granted(link))
 		return TO_BE_WAITED_FOR;
 	upto = issued_to_flush(link, local);
-	if (!issued_complete(link, &upto))
-		return UNDER_WAY;
+	while (!issued_complete(link, &upto)) {
+		if (looks-- == 0)
+			return UNDER_WAY;
+	}
 	if (is_flushed(link, local))
 		flushed(link);
 	return FLUSHED;
 }
 
-/* All are posted before anything is looked for again. */
-static int flush_look_at_all(struct oriel_win *win, bool local)
+/* The same for all, if anything is; the worst state. */
+static enum flush_state flush_drive_all(struct oriel_win *win, bool local, uint32_t looks)
 {
-	int worst = FLUSHED;
+	enum flush_state worst = FLUSHED;
 
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		int state = flush_look(win, win->links.table[i], local);
+		struct link *link = win->links.table[i];
+		enum flush_state state = flush_idle(win, link) ? FLUSHED : flush_drive(link, local, looks);
 
 		worst = state > worst ? state : worst;
 	}
 	return worst;
 }
 
-/* The links, as far as a little while's looks find them complete. False: they are to be waited for. Holds the lock. */
-static bool flush_locked(struct oriel_win *win, int rank, bool local)
+/* How often what is under way is looked at before a wait is set up. */
+static inline uint32_t flush_looks(const struct oriel_win *win)
 {
-	const uint32_t looks = job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
-	struct link *link = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
-	int state = UNDER_WAY;
+	return job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
+}
 
-	for (uint32_t i = 0; state == UNDER_WAY && i <= looks; i++)
-		state = rank == ORIEL_RANK_ALL ? flush_look_at_all(win, local) : flush_look(win, link, local);
-	if (state == FLUSHED)
-		flush_end(win, rank, local);
+bool flush_all_soon(struct oriel_win *win, bool local)
+{
+	enum flush_state state = flush_drive_all(win, local, 0); /* all are posted before any is looked at again */
+
+	if (state == UNDER_WAY)
+		state = flush_drive_all(win, local, flush_looks(win));
 	return state == FLUSHED;
+}
+
+/* One link, to which something is under way, or all: NULL. As flush_all_soon. */
+static inline bool flush_soon(struct oriel_win *win, struct link *link, int rank, bool local)
+{
+	bool done = link ? flush_drive(link, local, flush_looks(win)) == FLUSHED : flush_all_soon(win, local);
+
+	if (done)
+		flush_end(win, rank, local);
+	return done;
 }
 
 static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)
 {
+	struct link *link;
 	bool done;
 
 	owned_lock_take(&win->lock);
-	done = flush_locked(win, rank, local);
+	link = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
+	done = link && flush_idle(win, link); /* by another thread meanwhile */
+	if (!done)
+		done = flush_soon(win, link, rank, local);
 	owned_lock_give(&win->lock);
 	return done;
 }
@@ -228,9 +244,9 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 }
 
 /* With something under way; the caller has entered as the lock's owner, and is through with it. */
-static __attribute__((noinline)) int flush_entered(struct oriel_win *win, int rank, bool local)
+static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, int rank, bool local)
 {
-	bool done = flush_locked(win, rank, local);
+	bool done = flush_soon(win, link, rank, local);
 
 	win_leave_at_once(win);
 	return done && !win_has_news(win) ? 0 : flush(win, rank, local);
@@ -239,25 +255,21 @@ static __attribute__((noinline)) int flush_entered(struct oriel_win *win, int ra
 /* With nothing to wait for and nobody else in the window: by no call. */
 static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win *win, int rank, bool local)
 {
-	bool named, idle = false;
-	struct link *link;
+	bool all = rank == ORIEL_RANK_ALL;
+	struct link *link = NULL;
 
 	if (!win_enter_at_once(win))
 		return flush(win, rank, local);
-	named = epoch_allows(win, CALL_OPERATION) && rank == ORIEL_RANK_ALL;
-	if (named) {
-		idle = flush_all_idle(win);
-	} else if (epoch_allows(win, CALL_OPERATION) && rank >= 0 && rank < win->group->size) {
-		link = link_find(win, rank);
-		named = is_named(win, link);
-		idle = named && flush_idle(win, link);
+	if (!epoch_allows(win, CALL_OPERATION) ||
+	    !(all || (link_find_first(win, rank, &link) && is_named(win, link, rank)))) {
+		win_leave_at_once(win);
+		return flush(win, rank, local);
 	}
-	if (named && !idle)
-		return flush_entered(win, rank, local);
-	if (idle)
-		flush_end(win, rank, local);
+	if (!(all ? flush_all_idle(win) : flush_idle(win, link)))
+		return flush_entered(win, link, rank, local);
+	flush_end(win, rank, local);
 	win_leave_at_once(win);
-	return idle ? 0 : flush(win, rank, local);
+	return 0;
 }
 
 int oriel_win_flush(oriel_win *win, int target_rank)

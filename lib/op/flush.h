@@ -15,6 +15,9 @@
  */
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
 
+/* Have all posted; whether a little while's looks find it complete. False: flush_run waits. The caller holds the lock. */
+bool flush_all_soon(struct oriel_win *win, bool local);
+
 /* Whether the open epoch has to do with the link at all. */
 static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
 {

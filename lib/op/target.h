@@ -57,9 +57,9 @@ static inline bool is_open(const struct oriel_win *win, struct link *link)
 /* The link of a living target, if it is found at once; else NULL. */
 static inline struct link *living_link(const struct oriel_win *win, int rank)
 {
-	struct link *link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
+	struct link *link;
 
-	if (!link || link->rank != rank)
+	if (!link_find_first(win, rank, &link) || !link)
 		return NULL;
 	return state_load(&link->peer->state) == PEER_DEAD ? NULL : link; /* pairs with rank_died */
 }

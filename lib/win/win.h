@@ -223,6 +223,13 @@ static inline struct link *link_find(const struct oriel_win *win, int rank)
 	return win->links.capacity ? win->links.table[link_slot(win, rank)] : NULL;
 }
 
+/* The same where the first place that is looked at tells, as it mostly does; false: link_find tells. */
+static inline bool link_find_first(const struct oriel_win *win, int rank, struct link **link)
+{
+	*link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
+	return !*link || (*link)->rank == rank;
+}
+
 /* Whether a call is legal now, by the table in epoch.h; ends empty epochs that it passes over. */
 static inline bool epoch_allows(struct oriel_win *win, enum sync_call call)
 {
