@@ -98,24 +98,34 @@ static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *gro
 }
 
 /*
- * The short way, for the group of the epoch before: the words of all are reached by stores, and nobody is still
- * inside an epoch. False: nothing has happened, and post finds out.
+ * The short way, for the group of the epoch before: all are known and alive, and nobody is still inside an epoch.
+ * False: nothing has happened, and post finds out.
  */
 
-/* Where the post of an origin goes, or NULL. */
-static inline struct flag_pair *post_goes_to(const struct oriel_win *win, const struct link *link)
+static inline bool takes_post(const struct oriel_win *win, const struct link *link)
 {
-	if (link_state(link) != LINK_READY || state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
-		return NULL;
-	if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
-		return NULL;
-	return link_flags_there(link);
+	return link_state(link) == LINK_READY && state_load(&link->peer->state) != PEER_DEAD && /* pairs with rank_died */
+	       flag_load(&link_flags(win, link)->completed) == link->completed_expected; /* pairs with send_completed */
 }
 
 static inline void post_by_store(struct link *link, struct flag_pair *there)
 {
 	link->completed_expected++;
 	flag_store(&there->posted, ++link->posted_sent); /* pairs as in link_send_posted */
+}
+
+/* A flag that cannot be sent belongs to a dead origin, which wait will tell. */
+static inline void post_at_once(struct link *link)
+{
+	struct flag_pair *there = link_flags_there(link);
+
+	if (there) {
+		post_by_store(link, there);
+		return;
+	}
+	link->completed_expected++;
+	link->posted_sent++;
+	link_send_posted(link);
 }
 
 static inline bool may_post_at_once(const struct oriel_win *win, const struct oriel_group *group)
@@ -130,17 +140,17 @@ static inline void exposure_begun(struct oriel_win *win)
 	win->probe_ns = 0;
 }
 
-/* The words of all, before the first is written. */
+/* All are looked at before the first word is written. */
 static bool post_to_all(struct oriel_win *win)
 {
 	const struct epoch *exposure = &win->exposure;
 
 	for (uint32_t i = 0; i < exposure->count; i++) {
-		if (!post_goes_to(win, exposure->links[i]))
+		if (!takes_post(win, exposure->links[i]))
 			return false;
 	}
 	for (uint32_t i = 0; i < exposure->count; i++)
-		post_by_store(exposure->links[i], link_flags_there(exposure->links[i]));
+		post_at_once(exposure->links[i]);
 	exposure_begun(win);
 	return true;
 }
@@ -157,15 +167,17 @@ static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 {
 	struct flag_pair *there;
+	struct link *link;
 
 	if (assertions || !win_enter_at_once(win))
 		return post(win, group, assertions);
 	if (win->exposure.count != 1 || !may_post_at_once(win, group))
 		return post_to_several(win, group);
-	there = post_goes_to(win, win->exposure.links[0]);
+	link = win->exposure.links[0];
+	there = takes_post(win, link) ? link_flags_there(link) : NULL;
 	if (!there)
 		return post_to_several(win, group);
-	post_by_store(win->exposure.links[0], there);
+	post_by_store(link, there);
 	exposure_begun(win);
 	win_leave_at_once(win);
 	return 0;

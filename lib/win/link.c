@@ -230,9 +230,11 @@ int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint6
 {
 	struct remote word = link_remote_flags(link);
 
-	if (!link_flags_there(link) && reach_stores(&link->peer->reach))
-		remember_flags(link);
 	word.addr += word_bytes;
+	if (!reach_stores(&link->peer->reach))
+		return wire_flag(&link->peer->wire, before, value, word, number);
+	if (!link_flags_there(link))
+		remember_flags(link);
 	return reach_flag(&link->peer->reach, before, value, word, number);
 }
 
