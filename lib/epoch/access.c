@@ -311,14 +311,12 @@ static int complete_rest(struct closing *closing)
 	return rc;
 }
 
-static __attribute__((noinline)) int complete(oriel_win *win)
+/* The caller has taken the lock, and is through with it. */
+static __attribute__((noinline)) int complete_entered(oriel_win *win)
 {
 	struct closing closing = { .win = win };
-	int rc = win_enter_pushing(win, "oriel_win_complete", false);
+	int rc = complete_begin(win);
 
-	if (rc)
-		return rc;
-	rc = complete_begin(win);
 	if (rc) {
 		win_leave(win);
 		return rc;
@@ -334,6 +332,13 @@ static __attribute__((noinline)) int complete(oriel_win *win)
 	if (closing.code == ORIEL_ERR_PEER)
 		return err_in(win_peer_error(win, closing.rank), "oriel_win_complete");
 	return closing.code ? closing.code : win_tell_sticky(win, "oriel_win_complete");
+}
+
+static __attribute__((noinline)) int complete(oriel_win *win)
+{
+	int rc = win_enter_pushing(win, "oriel_win_complete", false);
+
+	return rc ? rc : complete_entered(win);
 }
 
 /*
@@ -363,8 +368,7 @@ static __attribute__((noinline)) int complete_others(oriel_win *win, uint32_t cl
 {
 	for (uint32_t i = 0; i < closed; i++)
 		win->access.links[i]->marks |= LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_CLOSED;
-	win_leave_at_once(win);
-	return complete(win);
+	return complete_entered(win);
 }
 
 int oriel_win_complete(oriel_win *win)
