@@ -132,14 +132,22 @@ static int partner_step(void *arg)
 	return link_state(fence->partner[fence->barrier.round].link) >= LINK_READY;
 }
 
+/* This round's word, to where the partner has it. Pairs with the flag_load in word_step of the partner. */
+static inline int write_word(const struct fence *fence, struct fence_partner *partner)
+{
+	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
+	struct remote word = partner->words;
+
+	word.addr += fence_word(fence) * sizeof(uint64_t);
+	return reach_flag(&partner->link->peer->reach, before, fence->number, word, &partner->link->last_number);
+}
+
 static int send_word(void *arg)
 {
 	static const struct waiter waiter = { partner_step, fence_watch };
 	struct fencing *f = arg;
 	struct fence *fence = &f->win->fence;
 	struct fence_partner *partner = &fence->partner[fence->barrier.round];
-	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
-	struct remote word;
 	int rc = find_partner(f->win, partner);
 
 	if (rc)
@@ -153,12 +161,7 @@ static int send_word(void *arg)
 		return lost_partner(f);
 	if (!partner->there && reach_stores(&f->awaited->reach))
 		partner->there = reach_word(&f->awaited->reach, partner->words);
-	word = partner->words;
-	word.addr += fence_word(fence) * sizeof(uint64_t);
-	/* Pairs with the flag_load in word_step of the partner. The data before it is complete. */
-	if (reach_flag(&f->awaited->reach, before, fence->number, word, &partner->link->last_number) == 0)
-		return 0;
-	return lost_partner(f);
+	return write_word(fence, partner) ? lost_partner(f) : 0; /* the data before it is complete */
 }
 
 /* The rank that sends this round's word is needed only if it has not sent it yet. */
@@ -279,8 +282,8 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 }
 
 /*
- * The short way: nothing is to be completed, the words of all rounds are stores, and those that are awaited come within
- * a few looks. Where one does not, barrier goes on from there.
+ * The short way: what is to be completed is so within a few looks, the partners of all rounds are known, and their words
+ * come within a few looks. Where one does not, barrier goes on from there.
  */
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
@@ -288,10 +291,23 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 	uint32_t looks = win_looks(win);
 
 	do {
-		if (flag_load(word) == number) /* pairs with send_word, or meet_at_once, of the partner */
+		if (flag_load(word) == number) /* pairs with send_word, or send_at_once, of the partner */
 			return true;
 	} while (looks-- > 0);
 	return false;
+}
+
+/* False: send_word finds out. */
+static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word)
+{
+	if (!partner->link || link_lost(partner->link))
+		return false;
+	if (partner->there) {
+		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
+		return true;
+	}
+	return link_state(partner->link) == LINK_READY && !reach_stores(&partner->link->peer->reach) &&
+	       write_word(fence, partner) == 0;
 }
 
 static inline bool meet_at_once(struct oriel_win *win)
@@ -300,29 +316,24 @@ static inline bool meet_at_once(struct oriel_win *win)
 	struct dissemination *d = &fence->barrier;
 
 	for (; d->round < d->rounds; d->round++, d->sent = false) {
-		const struct fence_partner *partner = &fence->partner[d->round];
 		uint64_t word = fence_word(fence);
 
-		if (!partner->there || link_lost(partner->link))
-			return false;
-		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
-		d->sent = true;
-		if (!comes_soon(win, &fence->words[word], fence->number))
+		d->sent = send_at_once(fence, &fence->partner[d->round], word);
+		if (!d->sent || !comes_soon(win, &fence->words[word], fence->number))
 			return false;
 	}
 	return true;
 }
 
-/* No news have been told; the fence is legal. */
+/* No news have been told, the fence is legal, and what it is to complete is complete. */
 static inline bool is_plain(struct oriel_win *win, int assertions)
 {
-	return (win->fence.barrier.rounds == 0 || win->fence.partner[0].there) && !assertions &&
-	       !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
+	return !assertions && !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
 	       counter_load(win->deaths) == 0 && /* pairs with rank_died */
-	       (!(win->sync & SYNC_FENCE_USED) || flush_all_idle(win));
+	       (!(win->sync & SYNC_FENCE_USED) || flush_all_soon(win, false));
 }
 
-/* Nothing is to be completed; the caller holds the lock, and no longer on return. */
+/* The caller holds the lock, and no longer on return. */
 static int fence_plainly(struct oriel_win *win)
 {
 	bool met;
