@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap */
+#include <string.h>
+
 #include "base/err.h"
 #include "base/order.h"
 #include "job/job.h"
@@ -190,37 +192,78 @@ static inline bool are_apart(const void *operand, const void *result, enum oriel
 	return result && !overlap(operand, result, element_types[type].size_bytes);
 }
 
-/*
- * Where the element lies, or NULL: not as plain as that. The type is known; holds win->lock, and nothing is
- * held back for anybody.
- */
-static inline __attribute__((always_inline)) void *element_at_once(struct oriel_win *win, enum oriel_type type,
-                                                                   int rank, size_t disp)
+enum outcome { DONE, BY_WIRE, NOT_PLAIN };
+
+/* Whether the processor changes an element of mapped memory at once; then it lies at *element. */
+static inline bool element_at_once(const struct link *link, enum oriel_type type, size_t disp, void **element)
 {
-	struct link *link = mapped_link(win, rank);
 	uint64_t offset;
 
-	if (!link || link->marks & LINK_RECORDS || !is_plainly_open(win, link) ||
-	    !in_range(link, disp, element_types[type].size_bytes, &offset) || type == ORIEL_FLOAT || type == ORIEL_DOUBLE ||
-	    !acc_at_once(link, type, link->base + offset)) /* numbers take the word of their page first */
-		return NULL;
-	epoch_use(win);
-	return (void *)(uintptr_t)(link->base + offset);
+	if (link->marks & LINK_RECORDS || !in_range(link, disp, element_types[type].size_bytes, &offset))
+		return false;
+	*element = (void *)(uintptr_t)(link->base + offset);
+	return type != ORIEL_FLOAT && type != ORIEL_DOUBLE && /* numbers take the word of their page first */
+	       acc_at_once(link, type, link->base + offset);
 }
 
-static inline bool fetch_at_once(struct oriel_win *win, const void *origin, void *result, enum oriel_type type,
-                                 enum oriel_op op, int rank, size_t disp)
+/*
+ * The target of a single element, whose type is known, and *element if its memory is mapped. BY_WIRE: it is not, and
+ * all else is plain but the range and records. Holds win->lock, and nothing is held back for anybody.
+ */
+static inline __attribute__((always_inline)) enum outcome find_element(struct oriel_win *win, enum oriel_type type,
+                                                                       int rank, size_t disp, struct link **link,
+                                                                       void **element)
+{
+	*link = living_link(win, rank);
+	if (!*link || !is_open(win, *link))
+		return NOT_PLAIN;
+	if ((*link)->mapping != MAPPING_WHOLE)
+		return BY_WIRE;
+	if (!element_at_once(*link, type, disp, element))
+		return NOT_PLAIN;
+	epoch_use(win);
+	return DONE;
+}
+
+/* Where a word lies that the target's device changes by a single request on the wire that puts go by. */
+static inline bool find_word(const struct link *link, enum oriel_type type, size_t disp, struct remote *word)
+{
+	uint64_t offset;
+
+	if (link->marks & LINK_RECORDS || !goes_by_wire(link) || !in_range(link, disp, sizeof(uint64_t), &offset) ||
+	    acc_way(link, type, link->base + offset) != ACC_BY_DEVICE)
+		return false;
+	word->addr = link->base + offset;
+	return acc_words_by_wire(link, &word->rkey);
+}
+
+/* Its request has been posted; the caller has entered as the lock's owner, and is through with it. */
+static inline int word_posted(struct oriel_win *win, struct link *link, int rc, const char *call)
+{
+	link->marks |= LINK_TOUCHED | LINK_GOT;
+	epoch_use(win);
+	win_leave_at_once(win);
+	return rc ? err_in(win_peer_error(win, link->rank), call) : 0;
+}
+
+static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct oriel_win *win, const void *origin,
+                                                                        void *result, enum oriel_type type,
+                                                                        enum oriel_op op, int rank, size_t disp,
+                                                                        struct link **link)
 {
 	bool plain = element_legal(op, type) && (origin || op == ORIEL_NO_OP) && are_apart(origin, result, type);
-	void *target;
+	enum outcome outcome;
+	void *element;
 
 	if (!plain || !win_enter_at_once(win))
-		return false;
-	target = element_at_once(win, type, rank, disp);
-	if (target)
-		element_apply_atomic(type, op, target, origin, result, 1);
+		return NOT_PLAIN;
+	outcome = find_element(win, type, rank, disp, link, &element);
+	if (outcome == BY_WIRE)
+		return BY_WIRE;
+	if (outcome == DONE)
+		element_apply_atomic(type, op, element, origin, result, 1);
 	win_leave_at_once(win);
-	return target;
+	return outcome;
 }
 
 static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const void *origin, void *result,
@@ -236,11 +279,39 @@ static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const v
 	return apply(win, &acc, rank, disp, &call);
 }
 
+/* All is plain but that the target's memory is not mapped; the caller has entered as the lock's owner, and is through with it. */
+static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const void *origin, void *result,
+                                                   enum oriel_type type, enum oriel_op op, struct link *link,
+                                                   size_t disp)
+{
+	struct wire_landing landing = { .way = WAY_COPIED, .old = result };
+	struct remote word;
+	uint64_t add = 0;
+	int rc;
+
+	if ((op != ORIEL_SUM && op != ORIEL_NO_OP) || !find_word(link, type, disp, &word)) {
+		win_leave_at_once(win);
+		return fetch_and_op(win, origin, result, type, op, link->rank, disp);
+	}
+	if (op == ORIEL_SUM)
+		memcpy(&add, origin, sizeof(add));
+	rc = wire_fetch_and_add(&link->peer->wire, add, word, &landing, &link->last_number);
+	return word_posted(win, link, rc, "oriel_fetch_and_op");
+}
+
 int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
                        int target_rank, size_t target_disp)
 {
-	if (fetch_at_once(win, origin, result, type, op, target_rank, target_disp))
+	struct link *link;
+
+	switch (fetch_at_once(win, origin, result, type, op, target_rank, target_disp, &link)) {
+	case DONE:
 		return 0;
+	case BY_WIRE:
+		return fetch_by_wire(win, origin, result, type, op, link, target_disp);
+	case NOT_PLAIN:
+		break;
+	}
 	return fetch_and_op(win, origin, result, type, op, target_rank, target_disp);
 }
 
@@ -253,20 +324,25 @@ static int check_comparable(const struct oriel_win *win, enum oriel_type type, c
 	               (const void *)win, element_type_name(type), (int)type);
 }
 
-static inline bool swap_at_once(struct oriel_win *win, const void *origin, const void *compare, void *result,
-                                enum oriel_type type, int rank, size_t disp)
+static inline __attribute__((always_inline)) enum outcome swap_at_once(struct oriel_win *win, const void *origin,
+                                                                       const void *compare, void *result,
+                                                                       enum oriel_type type, int rank, size_t disp,
+                                                                       struct link **link)
 {
 	bool plain = element_known(type) && element_types[type].comparable && origin && compare &&
 	             are_apart(origin, result, type) && are_apart(compare, result, type);
-	void *target;
+	enum outcome outcome;
+	void *element;
 
 	if (!plain || !win_enter_at_once(win))
-		return false;
-	target = element_at_once(win, type, rank, disp);
-	if (target)
-		element_swap_atomic(type, target, origin, compare, result);
+		return NOT_PLAIN;
+	outcome = find_element(win, type, rank, disp, link, &element);
+	if (outcome == BY_WIRE)
+		return BY_WIRE;
+	if (outcome == DONE)
+		element_swap_atomic(type, element, origin, compare, result);
 	win_leave_at_once(win);
-	return target;
+	return outcome;
 }
 
 static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, const void *origin, const void *compare,
@@ -287,10 +363,37 @@ static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, con
 	return apply(win, &acc, rank, disp, &call);
 }
 
+/* As fetch_by_wire. */
+static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const void *origin, const void *compare,
+                                                  void *result, enum oriel_type type, struct link *link, size_t disp)
+{
+	struct wire_landing landing = { .way = WAY_COPIED, .old = result };
+	struct remote word;
+	uint64_t expected, wanted;
+	int rc;
+
+	if (!find_word(link, type, disp, &word)) {
+		win_leave_at_once(win);
+		return compare_and_swap(win, origin, compare, result, type, link->rank, disp);
+	}
+	memcpy(&expected, compare, sizeof(expected));
+	memcpy(&wanted, origin, sizeof(wanted));
+	rc = wire_compare_and_swap(&link->peer->wire, expected, wanted, word, &landing, &link->last_number);
+	return word_posted(win, link, rc, "oriel_compare_and_swap");
+}
+
 int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compare, void *result, enum oriel_type type,
                            int target_rank, size_t target_disp)
 {
-	if (swap_at_once(win, origin, compare, result, type, target_rank, target_disp))
+	struct link *link;
+
+	switch (swap_at_once(win, origin, compare, result, type, target_rank, target_disp, &link)) {
+	case DONE:
 		return 0;
+	case BY_WIRE:
+		return swap_by_wire(win, origin, compare, result, type, link, target_disp);
+	case NOT_PLAIN:
+		break;
+	}
 	return compare_and_swap(win, origin, compare, result, type, target_rank, target_disp);
 }

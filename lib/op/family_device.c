@@ -174,6 +174,16 @@ int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
 	return rc == 0 || rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
+bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
+{
+	struct path path;
+
+	if (find_path(link, &path) != 1 || path.apart)
+		return false;
+	*rkey = path.rkey;
+	return true;
+}
+
 bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc)
 {
 	struct path path;

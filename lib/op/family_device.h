@@ -20,6 +20,7 @@
 #define ORIEL_FAMILY_DEVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct oriel_win;
 struct link;
@@ -36,6 +37,12 @@ int acc_reach_device(struct oriel_win *win, struct link *link, const char *call)
  * what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/*
+ * The words of a member whose memory is not mapped, where that device is reached by the wire that puts go by, now:
+ * *rkey is theirs. False: there is another way.
+ */
+bool acc_words_by_wire(const struct link *link, uint32_t *rkey);
 
 /* ACC_BY_DEVICE of one element, if that is one request and can be posted now. False: it is not, and nothing has happened. */
 bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);

@@ -236,18 +236,31 @@ static void set_sge(struct ibv_send_wr *wr, const void *addr, size_t size_bytes,
 	wr->sg_list->lkey = lkey;
 }
 
-/* Room in queue and ring for a copied transfer; NULL once the wire is broken or memory is out. */
-static struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_bytes, void *origin)
+static inline bool has_copy_room(const struct wire *wire, uint32_t size_bytes)
+{
+	return has_room(wire) && copy_ring_is_open(&wire->copies) && copy_ring_has_room(&wire->copies, size_bytes);
+}
+
+/* See reserve_copy(). */
+static __attribute__((noinline)) bool wait_copy_room(struct wire *wire, uint32_t size_bytes)
 {
 	for (uint32_t turn = 0;; turn++) {
 		if (!reserve(wire) || !copy_ring_open(&wire->copies, wire->depth))
-			return NULL;
-		if (copy_ring_has_room(&wire->copies, size_bytes))
-			return copy_ring_take(&wire->copies, size_bytes, wire->posted + 1, origin);
+			return false;
+		if (has_copy_room(wire, size_bytes))
+			return true;
 		ring_locked(wire);
 		poll_locked(wire);
 		wait_turn(wire, turn);
 	}
+}
+
+/* Room in queue and ring for a copied transfer; NULL once the wire is broken or memory is out. */
+static inline struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_bytes, void *origin)
+{
+	if (!has_copy_room(wire, size_bytes) && !wait_copy_room(wire, size_bytes))
+		return NULL;
+	return copy_ring_take(&wire->copies, size_bytes, wire->posted + 1, origin);
 }
 
 static int lost_connection(void)
@@ -264,7 +277,7 @@ static int copy_failed(const struct wire *wire)
  * What takes the device longer than a doorbell does not wait for company, and tells its completion
  * itself.
  */
-static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
+static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
 {
 	if (size_bytes <= WIRE_BATCH_MAX)
 		return;
@@ -273,7 +286,7 @@ static void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t siz
 }
 
 /* The last request, `wr`, goes through the ring, by `copy`. */
-static void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
+static inline void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
 {
 	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
 	if (copy_ring_wants_signal(&wire->copies, copy))
@@ -296,15 +309,6 @@ static void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struc
 	set_sge(wr, origin, size_bytes, lkey);
 	wire->zero_copy = wire->posted;
 	leave_if_large(wire, wr, size_bytes);
-}
-
-/* A word by no call. */
-static inline void copy_small(void *to, const void *from, size_t size_bytes)
-{
-	if (size_bytes == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t));
-	else
-		memcpy(to, from, size_bytes);
 }
 
 /* `size_bytes`, for which there is room, into the batch. */
@@ -546,7 +550,7 @@ struct atomic {
 };
 
 /* reserve() has said that there is room; the old value goes nowhere yet. */
-static struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
+static inline struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
 {
 	struct ibv_send_wr *wr = append(wire, atomic->opcode, atomic->target);
 
@@ -565,7 +569,7 @@ static void atomic_unread(struct wire *wire, const struct atomic *atomic)
 	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
 }
 
-static int atomic_copied(struct wire *wire, const struct atomic *atomic, uint64_t *old)
+static inline int atomic_copied(struct wire *wire, const struct atomic *atomic, uint64_t *old)
 {
 	struct ring_copy *copy = reserve_copy(wire, sizeof(*old), old);
 	struct ibv_send_wr *wr;
@@ -585,21 +589,21 @@ static void atomic_registered(struct wire *wire, const struct atomic *atomic, co
 	wire->zero_copy = wire->posted;
 }
 
-static int atomic_locked(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing)
+static inline int atomic_locked(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing)
 {
+	if (landing && landing->way == WAY_COPIED)
+		return atomic_copied(wire, atomic, landing->old);
 	if (!reserve(wire))
 		return lost_connection();
-	if (!landing)
-		atomic_unread(wire, atomic);
-	else if (landing->way == WAY_COPIED)
-		return atomic_copied(wire, atomic, landing->old);
-	else
+	if (landing)
 		atomic_registered(wire, atomic, landing);
+	else
+		atomic_unread(wire, atomic);
 	return 0;
 }
 
-static int post_atomic(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing,
-                       uint64_t *number)
+static inline int post_atomic(struct wire *wire, const struct atomic *atomic, const struct wire_landing *landing,
+                              uint64_t *number)
 {
 	int rc;
 
