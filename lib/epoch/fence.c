@@ -288,13 +288,11 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
 {
-	uint32_t looks = win_looks(win);
+	bool is_there = flag_load(word) == number; /* pairs with send_word, or send_at_once, of the partner */
 
-	do {
-		if (flag_load(word) == number) /* pairs with send_word, or send_at_once, of the partner */
-			return true;
-	} while (looks-- > 0);
-	return false;
+	for (uint32_t looks = is_there ? 0 : win_looks(win); !is_there && looks > 0; looks--)
+		is_there = flag_load(word) == number;
+	return is_there;
 }
 
 /* False: send_word finds out. */

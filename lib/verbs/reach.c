@@ -131,8 +131,7 @@ static uint64_t *ask_word(struct reach *reach, struct remote word)
 	return slab ? word_in(slab, word.addr) : NULL;
 }
 
-/* Inlined where a flag is written: on the way of every epoch. */
-static inline uint64_t *find_word(struct reach *reach, struct remote word)
+uint64_t *reach_word(struct reach *reach, struct remote word)
 {
 	uint32_t count = state_load(&reach->slab_count); /* pairs with add_slab */
 	const struct reach_slab *slab;
@@ -145,21 +144,6 @@ static inline uint64_t *find_word(struct reach *reach, struct remote word)
 	if (slab)
 		return word_in(slab, word.addr);
 	return count < REACH_SLABS_MAX ? ask_word(reach, word) : NULL;
-}
-
-uint64_t *reach_word(struct reach *reach, struct remote word)
-{
-	return find_word(reach, word);
-}
-
-int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
-{
-	uint64_t *word = reach_stores(reach) ? find_word(reach, target) : NULL;
-
-	if (!word)
-		return wire_flag(reach->wire, before, value, target, number);
-	flag_store(word, value); /* pairs with whatever the caller says the flag pairs with */
-	return 0;
 }
 
 void reach_close(struct reach *reach)

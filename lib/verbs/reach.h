@@ -103,6 +103,15 @@ uint64_t *reach_word(struct reach *reach, struct remote word);
  * Write a flag word that need not stay behind work requests: a store where the word is reached, else
  * wire_flag, which `before`, `number` and the errors are for.
  */
-int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
+static inline int reach_flag(struct reach *reach, uint64_t before, uint64_t value, struct remote target,
+                             uint64_t *number)
+{
+	uint64_t *word = reach_stores(reach) ? reach_word(reach, target) : NULL;
+
+	if (!word)
+		return wire_flag(reach->wire, before, value, target, number);
+	flag_store(word, value); /* pairs with whatever the caller says the flag pairs with */
+	return 0;
+}
 
 #endif
