@@ -5,7 +5,10 @@
 #include <stddef.h>
 
 #include "job/job.h"
+#include "base/util.h"
 #include "job/peer.h"
+
+#define CONTACT_NS (50 * NS_PER_MS) /* others are taken to be at it for so long after this rank */
 
 void agenda_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg)
 {
@@ -125,6 +128,17 @@ struct peer *agenda_next(struct peer **round)
 	*round = peer->next_busy;
 	peer->busy = false; /* those still in the round stay busy: to watch them changes nothing */
 	return peer;
+}
+
+/* A hint, which orders nothing. */
+void agenda_tell_contacts(struct oriel_job *job, uint64_t now)
+{
+	struct agenda *agenda = &job->agenda;
+
+	if (agenda->busy)
+		__atomic_store_n(&agenda->contact_ns, UINT64_MAX, __ATOMIC_RELAXED);
+	else if (agenda->contact_ns == UINT64_MAX)
+		__atomic_store_n(&agenda->contact_ns, now + CONTACT_NS, __ATOMIC_RELAXED);
 }
 
 bool agenda_may_connect(const struct oriel_job *job)

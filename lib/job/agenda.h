@@ -41,6 +41,8 @@ struct agenda {
 	struct peer *busy;
 	bool fresh; /* a peer has become busy since agenda_begin_round */
 	int connecting;
+	/* Written by it. UINT64_MAX while a peer is busy; else until when others may be, see agenda_in_contact. */
+	uint64_t contact_ns;
 };
 
 /* From now on requests wake the thread (NULL: there is none any more). */
@@ -69,6 +71,20 @@ void agenda_watch(struct peer *peer);
 struct peer *agenda_begin_round(struct oriel_job *job, bool *fresh);
 struct peer *agenda_next(struct peer **round);
 void agenda_keep(struct peer *peer);
+
+/*
+ * Service thread: what it has just looked at is told to those who wait. Pairs with agenda_in_contact.
+ */
+void agenda_tell_contacts(struct oriel_job *job, uint64_t now);
+
+/*
+ * Any thread: whether this rank is making contact with others, or was a moment ago, when whom it
+ * waits for is likely to be at it still. That is work for other threads than those who wait.
+ */
+static inline bool agenda_in_contact(const struct agenda *agenda, uint64_t now)
+{
+	return now < __atomic_load_n(&agenda->contact_ns, __ATOMIC_RELAXED);
+}
 
 /* Service thread: connections being attempted by this rank now; bounds them. */
 bool agenda_may_connect(const struct oriel_job *job);

@@ -112,6 +112,7 @@ static void serve_busy(struct service *service)
 	bool fresh, ticks = agenda_run_tasks(service->job, now);
 
 	ticks |= serve_round(service->job, now, &fresh);
+	agenda_tell_contacts(service->job, now);
 	if (!ticks)
 		service->libev->timer_stop(service->loop, &service->tick);
 	else if (fresh || !ev_is_active(&service->tick))

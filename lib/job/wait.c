@@ -83,13 +83,22 @@ static void nap(struct wait *wait)
 		wait->nap_ns *= 2;
 }
 
+/*
+ * Where ranks share a processor, who yields takes as much of it as who works. Contacts are work for
+ * other threads, of this rank and of those it waits for.
+ */
+static bool hinders(const struct oriel_job *job, uint64_t now)
+{
+	return job_oversubscribed(job) && agenda_in_contact(&job->agenda, now);
+}
+
 static void give_way(struct wait *wait, uint64_t now)
 {
 	const struct caller_turn *caller = &wait->job->caller;
 
 	if (caller->idle)
 		caller->idle(caller->context);
-	wait->naps = now >= wait->yield_ns;
+	wait->naps = now >= wait->yield_ns || hinders(wait->job, now);
 	if (wait->naps)
 		nap(wait);
 	else

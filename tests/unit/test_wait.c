@@ -262,6 +262,37 @@ static void wait_looked__names_a_launcher_that_waits(void)
 	boot.gathering = 0;
 }
 
+static bool naps_at(uint64_t now)
+{
+	struct wait wait;
+
+	wait_begin(&wait, &job, "test", NULL);
+	start_clock(&wait, now);
+	give_way(&wait, now);
+	return wait.nap_ns > NAP_FIRST_NS;
+}
+
+static void wait_pause__naps_while_ranks_that_share_processors_make_contact(void)
+{
+	const uint64_t now = 1000 * NS_PER_SECOND;
+
+	job.ranks_per_processor = 2;
+	CU_ASSERT_FALSE(naps_at(now));
+	job.agenda.busy = &peer;
+	agenda_tell_contacts(&job, now);
+	CU_ASSERT(naps_at(now + 100 * NS_PER_SECOND));
+	job.agenda.busy = NULL;
+	agenda_tell_contacts(&job, now);
+	CU_ASSERT(naps_at(now)); /* the others are at it still */
+	agenda_tell_contacts(&job, now + 100 * NS_PER_SECOND);
+	CU_ASSERT_FALSE(naps_at(now + NS_PER_SECOND));
+	job.ranks_per_processor = 1;
+	job.agenda.busy = &peer;
+	agenda_tell_contacts(&job, now);
+	CU_ASSERT_FALSE(hinders(&job, now)); /* whoever works has a processor of its own */
+	memset(&job.agenda, 0, sizeof(job.agenda));
+}
+
 void suite_wait(void)
 {
 	CU_pSuite suite = CU_add_suite("wait", init, cleanup);
@@ -273,6 +304,7 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__looks_late_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__naps_grow_with_the_crowd);
+	CU_ADD_TEST(suite, wait_pause__naps_while_ranks_that_share_processors_make_contact);
 	CU_ADD_TEST(suite, wait_watch__pings_now_and_then);
 	CU_ADD_TEST(suite, wait_watch__tells_the_dead);
 	CU_ADD_TEST(suite, wait_looked__the_watchdog_barks_once);
