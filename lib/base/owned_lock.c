@@ -71,10 +71,10 @@ static void wait_idle(const struct owned_lock *lock)
 		sched_yield();
 }
 
-/* The caller holds the mutex. */
+/* The caller holds the mutex, without which nobody becomes the owner. */
 static void keep_owner_out(struct owned_lock *lock)
 {
-	if (lock->wanted)
+	if (lock->wanted || !lock->owned)
 		return;
 	__atomic_store_n(&lock->wanted, 1, __ATOMIC_RELAXED);
 	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);

@@ -101,6 +101,9 @@ static void *look_who_owns(void *arg)
 	owned_lock_never_own();
 	owned_lock_destroy(&shared->lock);
 	owned_lock_init(&shared->lock);
+	owned_lock_take(&shared->lock);
+	CU_ASSERT_EQUAL(shared->lock.wanted, !barrier_works); /* where nobody owns it nobody is to be kept out */
+	owned_lock_give(&shared->lock);
 	count(shared);
 	return NULL;
 }
