@@ -426,7 +426,7 @@ static void tell_up(struct peer *peer, uint32_t attempt)
 	struct remote up = { peer->remote_area.addr + offsetof(struct area, up), peer->remote_area.rkey };
 	uint64_t number;
 
-	wire_flag(&peer->wire, 0, attempt, up, &number); /* pairs with the flag_load in peer_told_up */
+	reach_flag(&peer->reach, 0, attempt, up, &number); /* pairs with the flag_load in peer_told_up */
 }
 
 /* Both sides are established: hand the queue pair over to the data path. Ends peer->conn. */

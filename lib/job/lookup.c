@@ -10,7 +10,8 @@
  * A window that is not found, or not found again, is not there: the member could not make it in time,
  * or has freed it after an error. That costs whoever waits for it; the peer lives.
  *
- * Lookups of one peer go one after the other: they share the landing zone in the peer's area.
+ * Lookups of one peer go one after the other: they share the landing zone in the peer's area. Where the
+ * processor reaches the peer's tables it reads them, and they land there all the same.
  */
 #include "job/lookup.h"
 
@@ -41,6 +42,7 @@ struct lookup {
 	bool absent;   /* it is not there */
 	bool scanning; /* the own slot number was not right */
 	bool reading;
+	bool landed;      /* without a request */
 	uint32_t slot;    /* first slot of the entries being read */
 	uint64_t number;  /* of the RDMA READ under way */
 	uint64_t read_ns; /* when it began */
@@ -129,8 +131,24 @@ int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t 
 	return add_lookup(peer, id, slot, customer, true);
 }
 
+/* Word by word: the peer may be writing them. Its checks tell of that as they do where the device has read. */
+static bool read_mapped(struct peer *peer, size_t size_bytes, struct remote from)
+{
+	const uint64_t *there = reach_words(&peer->reach, from, size_bytes);
+	uint64_t *here = (uint64_t *)(void *)&peer->area->landing;
+
+	for (size_t i = 0; there && i < size_bytes / sizeof(*here); i++)
+		here[i] = flag_load(&there[i]); /* pairs with directory_publish, table_add_segment and show_stripes */
+	return there;
+}
+
 static void start_read(struct peer *peer, struct lookup *lookup, size_t size_bytes, struct remote from)
 {
+	lookup->landed = read_mapped(peer, size_bytes, from);
+	if (lookup->landed) {
+		lookup->reading = true;
+		return;
+	}
 	if (wire_get(&peer->wire, WAY_REGISTERED, &peer->area->landing, peer_area_keys(peer).lkey, size_bytes, from,
 	             &lookup->number))
 		return; /* the wire is broken: the peer is dead, lookups_fail comes next */
@@ -284,13 +302,13 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 /* Poll for a while: a read takes microseconds, a turn of the loop milliseconds. */
 static bool read_done(struct peer *peer, const struct lookup *lookup)
 {
-	for (int i = 0; i < SPINS_AFTER_READ; i++) {
+	for (int i = 0; !lookup->landed && i < SPINS_AFTER_READ; i++) {
 		wire_poll(&peer->wire);
 		if (wire_done(&peer->wire, lookup->number))
 			return true;
 		cpu_relax();
 	}
-	return false;
+	return lookup->landed;
 }
 
 /* What the directory says belongs to reaching the peer, and has the same limit of time; 0: none. */

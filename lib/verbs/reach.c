@@ -87,11 +87,11 @@ bool reach_copy(struct reach *reach, uint32_t rkey, uint64_t offset, void *at, v
 	return copied;
 }
 
-static uint64_t *word_in(const struct reach_slab *slab, uint64_t addr)
+static uint64_t *words_in(const struct reach_slab *slab, uint64_t addr, size_t size_bytes)
 {
 	uint64_t offset = addr - slab->addr;
 
-	if (!slab->here || slab->size_bytes < sizeof(uint64_t) || offset > slab->size_bytes - sizeof(uint64_t))
+	if (!slab->here || slab->size_bytes < size_bytes || offset > slab->size_bytes - size_bytes)
 		return NULL;
 	return (uint64_t *)(void *)(slab->here + offset);
 }
@@ -119,31 +119,36 @@ static const struct reach_slab *add_slab(struct reach *reach, uint32_t rkey)
 }
 
 /* First use of a slab, unless another thread was faster. */
-static uint64_t *ask_word(struct reach *reach, struct remote word)
+static uint64_t *ask_words(struct reach *reach, struct remote words, size_t size_bytes)
 {
 	const struct reach_slab *slab;
 
 	owned_lock_take(&reach->wire->lock);
-	slab = find_slab(reach, word.rkey, reach->slab_count);
+	slab = find_slab(reach, words.rkey, reach->slab_count);
 	if (!slab && reach->slab_count < REACH_SLABS_MAX && reach->wire->state == WIRE_UP)
-		slab = add_slab(reach, word.rkey);
+		slab = add_slab(reach, words.rkey);
 	owned_lock_give(&reach->wire->lock);
-	return slab ? word_in(slab, word.addr) : NULL;
+	return slab ? words_in(slab, words.addr, size_bytes) : NULL;
 }
 
-uint64_t *reach_word(struct reach *reach, struct remote word)
+uint64_t *reach_words(struct reach *reach, struct remote words, size_t size_bytes)
 {
 	uint32_t count = state_load(&reach->slab_count); /* pairs with add_slab */
 	const struct reach_slab *slab;
 
 	if (reach->self)
-		return (uint64_t *)(uintptr_t)word.addr;
+		return (uint64_t *)(uintptr_t)words.addr;
 	if (!reach->lender.lend || state_load(&reach->wire->state) != WIRE_UP)
 		return NULL;
-	slab = find_slab(reach, word.rkey, count);
+	slab = find_slab(reach, words.rkey, count);
 	if (slab)
-		return word_in(slab, word.addr);
-	return count < REACH_SLABS_MAX ? ask_word(reach, word) : NULL;
+		return words_in(slab, words.addr, size_bytes);
+	return count < REACH_SLABS_MAX ? ask_words(reach, words, size_bytes) : NULL;
+}
+
+uint64_t *reach_word(struct reach *reach, struct remote word)
+{
+	return reach_words(reach, word, sizeof(uint64_t));
 }
 
 void reach_close(struct reach *reach)

@@ -97,6 +97,7 @@ static inline bool reach_stores(const struct reach *reach)
 }
 
 /* Where aligned words of the peer's in one slab are in this process, or NULL if they are not reached. */
+uint64_t *reach_words(struct reach *reach, struct remote words, size_t size_bytes);
 uint64_t *reach_word(struct reach *reach, struct remote word);
 
 /*
