@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "soft/cm/addr.h"
@@ -26,6 +27,7 @@ enum {
 	FIRST_EPHEMERAL = 32768,
 	EPHEMERAL = 28232, /* ports from there on, as in Linux */
 	WHERE = 64,
+	KNOWN_S = 1, /* an address that is taken away is believed in for so long */
 };
 
 static const struct sockaddr_in *in4(const struct sockaddr *addr)
@@ -66,20 +68,64 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
 	return memcmp(&in6(a)->sin6_addr, &in6(b)->sin6_addr, sizeof(struct in6_addr)) == 0;
 }
 
-bool cm_addr_local(const struct sockaddr *addr)
+/*
+ * What a thread has found to be an address of this host, and until when it does not ask again: a
+ * program connects by one address many times, and the list of all takes two dozen system calls.
+ */
+struct known {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in4;
+		struct sockaddr_in6 in6;
+	} addr;
+	time_t until_s;
+};
+
+static __thread struct known known __attribute__((tls_model("initial-exec")));
+
+static time_t now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+static bool is_known(const struct sockaddr *addr)
+{
+	return known.until_s > now_s() && same_host(&known.addr.any, addr);
+}
+
+static void remember(const struct sockaddr *addr)
+{
+	memcpy(&known.addr, addr, cm_addr_len(addr));
+	known.until_s = now_s() + KNOWN_S;
+}
+
+static bool is_listed(const struct sockaddr *addr)
 {
 	struct ifaddrs *list;
 	bool found = false;
 
-	/* All of 127.0.0.0/8 is this host. */
-	if (addr->sa_family == AF_INET && ntohl(in4(addr)->sin_addr.s_addr) >> 24 == 127)
-		return true;
 	if (getifaddrs(&list) != 0)
 		return false;
 	for (struct ifaddrs *i = list; i && !found; i = i->ifa_next)
 		found = i->ifa_addr && cm_addr_len(i->ifa_addr) && same_host(i->ifa_addr, addr);
 	freeifaddrs(list);
 	return found;
+}
+
+bool cm_addr_local(const struct sockaddr *addr)
+{
+	/* All of 127.0.0.0/8 is this host. */
+	if (addr->sa_family == AF_INET && ntohl(in4(addr)->sin_addr.s_addr) >> 24 == 127)
+		return true;
+	if (is_known(addr))
+		return true;
+	if (!is_listed(addr))
+		return false;
+	remember(addr);
+	return true;
 }
 
 uint16_t cm_addr_port(const struct sockaddr *addr)
