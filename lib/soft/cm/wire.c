@@ -162,11 +162,11 @@ static uint32_t take_request(struct cm_id *listener, const struct cm_msg *msg, i
 	if (!id)
 		return CM_REJ_NO_RESOURCES;
 	event = cm_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-	if (!event || softverbs_watch(sock, cm_on_message, id) != 0) {
-		free(event);
+	if (!event) {
 		free(id);
 		return CM_REJ_NO_RESOURCES;
 	}
+	softverbs_watch_on(sock, cm_on_message, id);
 	id->watched = true;
 	event->base.listen_id = &listener->base;
 	if (!cm_is_sidr(listener))
@@ -203,13 +203,13 @@ static void on_request(void *arg)
 
 	if (got == 0)
 		return;
-	softverbs_unwatch(pending->sock);
 	pthread_mutex_lock(&cm_lock);
 	soft_list_del(&pending->list);
 	if (got > 0 && pending->listener)
 		reason = take_request(pending->listener, &msg, pending->sock);
 	pthread_mutex_unlock(&cm_lock);
 	if (reason) {
+		softverbs_unwatch(pending->sock);
 		refuse(pending->sock, reason);
 		close(pending->sock);
 	}

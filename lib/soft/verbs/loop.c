@@ -80,6 +80,14 @@ out:
 	return err;
 }
 
+SOFT_EXPORT void softverbs_watch_on(int fd, soft_engine_fn *fn, void *arg)
+{
+	pthread_mutex_lock(&loop.lock);
+	loop.watch[fd].fn = fn;
+	loop.watch[fd].arg = arg;
+	pthread_mutex_unlock(&loop.lock);
+}
+
 SOFT_EXPORT void softverbs_unwatch(int fd)
 {
 	pthread_mutex_lock(&loop.lock);

@@ -27,6 +27,8 @@ void soft_loop_turn(uint64_t now_ns, uint64_t until_ns);
 
 /* Call fn(arg) on the engine thread whenever fd is readable. 0 or an errno value. */
 SOFT_EXPORT int softverbs_watch(int fd, soft_engine_fn *fn, void *arg);
+/* From now on another function; by the one that is called now, so that nothing is missed between. */
+SOFT_EXPORT void softverbs_watch_on(int fd, soft_engine_fn *fn, void *arg);
 /*
  * No call is running and none will follow when this returns, unless called on the engine thread by
  * fn itself.

@@ -80,13 +80,10 @@ static int in_map(struct soft_in *in, const int *fds)
 /* 0 or an errno value. */
 static int in_watch(struct soft_in *in)
 {
-	int err = softverbs_watch(in->sock, on_in_death, in);
+	int err = in->peer.pidfd < 0 ? 0 : softverbs_watch(in->peer.pidfd, on_in_death, in);
 
-	if (!err && in->peer.pidfd >= 0) {
-		err = softverbs_watch(in->peer.pidfd, on_in_death, in);
-		if (err)
-			softverbs_unwatch(in->sock);
-	}
+	if (!err)
+		softverbs_watch_on(in->sock, on_in_death, in);
 	return err;
 }
 
@@ -125,7 +122,6 @@ static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, 
 	core->nin--;
 	soft_unlock(&core->progress);
 err_unwatch:
-	softverbs_unwatch(in->sock);
 	if (in->peer.pidfd >= 0)
 		softverbs_unwatch(in->peer.pidfd);
 err_unmap:
@@ -141,12 +137,12 @@ static void on_hello(void *arg)
 	struct soft_hello hello;
 	int fds[SOFT_HELLO_FDS], err;
 
-	softverbs_unwatch(in->sock);
 	err = soft_hello_recv(in->sock, &hello, fds, SOFT_HELLO_FDS);
 	if (!err)
 		err = in_setup(soft_core, in, fds, &hello);
 	if (!err)
 		return;
+	softverbs_unwatch(in->sock);
 	if (soft_is_shortage(err))
 		soft_hello_refuse(in->sock, err);
 	close(in->sock);
