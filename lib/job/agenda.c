@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "job/peer.h"
 
-#define CONTACT_NS (50 * NS_PER_MS) /* others are taken to be at it for so long after this rank */
+#define CONTACT_NS (50 * NS_PER_MS) /* others are taken to be at it for so long after this rank; longer in a crowd */
 
 void agenda_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg)
 {
@@ -138,7 +138,7 @@ void agenda_tell_contacts(struct oriel_job *job, uint64_t now)
 	if (agenda->busy)
 		__atomic_store_n(&agenda->contact_ns, UINT64_MAX, __ATOMIC_RELAXED);
 	else if (agenda->contact_ns == UINT64_MAX)
-		__atomic_store_n(&agenda->contact_ns, now + CONTACT_NS, __ATOMIC_RELAXED);
+		__atomic_store_n(&agenda->contact_ns, now + CONTACT_NS * job_patience(job), __ATOMIC_RELAXED);
 }
 
 bool agenda_may_connect(const struct oriel_job *job)
