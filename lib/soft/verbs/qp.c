@@ -300,13 +300,14 @@ static void reset(struct soft_qp *qp)
 	soft_cq_purge(soft_cq(qp->ex.qp_base.recv_cq), qp);
 }
 
-/* The peer may be acting on our memory under the gate that was just closed. */
+/* The peer may be acting on our memory under the gate that was closed, unless it has been waited for since. */
 static void wait_peer(struct soft_qp *qp)
 {
-	if (!qp->peer)
+	if (!qp->peer || qp->peer_idle)
 		return;
 	soft_heavy_barrier();
 	soft_wait_peer(qp->out, qp->peer);
+	qp->peer_idle = true;
 }
 
 /* ---- modify ---- */

@@ -137,6 +137,7 @@ struct soft_qp {
 	uint64_t rx_done;  /* bytes of it */
 	bool comm_est;     /* COMM_EST raised */
 	bool last_wqe;     /* LAST_WQE_REACHED raised */
+	bool peer_idle;    /* it has been waited for since the gate was open, and acts on nothing of ours */
 
 	struct soft_out *out;       /* pipe to the peer, once known */
 	struct soft_out *awaited;   /* until then: the pipe whose answer is waited for; or NULL */

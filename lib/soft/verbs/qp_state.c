@@ -109,6 +109,7 @@ void soft_qp_publish(struct soft_qp *qp)
 		gate |= access & IBV_ACCESS_REMOTE_READ ? SHM_GATE_READ : 0;
 		gate |= access & IBV_ACCESS_REMOTE_ATOMIC ? SHM_GATE_ATOMIC : 0;
 		gate |= qp->attr.max_dest_rd_atomic ? SHM_GATE_RD_RES : 0;
+		qp->peer_idle = false;
 	}
 	shm_gate_store(qp->shm, gate);
 }
