@@ -20,57 +20,13 @@ enum {
 	NOBODY = 0xfedcb, /* no queue pair has this number, it is hoped */
 };
 
-/* What a case wants to be different, of side b. */
-struct options {
-	bool srq;
-	bool no_write;          /* of the queue pair */
-	unsigned int mr_access; /* 0: everything */
-	uint64_t send_ops;      /* side a: ibv_wr_* */
-};
+static const struct lab_options plain = { .type = IBV_QPT_UC };
 
 /* ---- setting up ---- */
 
-static struct ibv_qp *new_qp(struct lab_side *side, uint64_t send_ops)
+static struct ibv_qp *new_qp(struct lab_side *side)
 {
-	struct ibv_qp_init_attr_ex init = {
-		.send_cq = side->send_cq,
-		.recv_cq = side->recv_cq,
-		.srq = side->srq,
-		.cap = { .max_send_wr = LAB_DEPTH,
-		         .max_recv_wr = LAB_DEPTH,
-		         .max_send_sge = 4,
-		         .max_recv_sge = 4,
-		         .max_inline_data = LAB_INLINE },
-		.qp_type = IBV_QPT_UC,
-		.comp_mask = IBV_QP_INIT_ATTR_PD | (send_ops ? (uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
-		.pd = side->pd,
-		.send_ops_flags = send_ops,
-	};
-
-	return ibv_create_qp_ex(side->pd->context, &init);
-}
-
-static int to_rtr(struct lab *lab, struct ibv_qp *qp, uint32_t peer)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
-		                        .path_mtu = IBV_MTU_1024,
-		                        .dest_qp_num = peer,
-		                        .ah_attr = { .dlid = lab->lid, .port_num = 1 } };
-
-	if (lab->gid_index >= 0) {
-		attr.ah_attr.is_global = 1;
-		attr.ah_attr.grh.dgid = lab->gid;
-		attr.ah_attr.grh.sgid_index = (uint8_t)lab->gid_index;
-		attr.ah_attr.grh.hop_limit = 1;
-	}
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
-}
-
-static int to_rts(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
-
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+	return lab_qp(side, &plain);
 }
 
 static int join(struct lab *lab, struct ibv_qp *qp, uint32_t peer, unsigned int access)
@@ -78,28 +34,19 @@ static int join(struct lab *lab, struct ibv_qp *qp, uint32_t peer, unsigned int 
 	int err = lab_init(lab, qp, access);
 
 	if (!err)
-		err = to_rtr(lab, qp, peer);
-	return err ? err : to_rts(qp);
+		err = lab_rtr(lab, qp, peer, &plain);
+	return err ? err : lab_rts(qp, &plain);
 }
 
-static enum lab_verdict set_up_with(struct lab *lab, const struct options *options)
+static void set_up_with(struct lab *lab, struct lab_options options)
 {
-	struct lab_options o = { .srq = options->srq, .mr_access = options->mr_access };
-
-	lab_setup(lab, &o);
-	lab->a.qp = new_qp(&lab->a, options->send_ops);
-	if (!lab->a.qp && options->send_ops && errno == EOPNOTSUPP)
-		return LAB_UNSUPPORTED;
-	lab->b.qp = new_qp(&lab->b, 0);
-	CHECK(lab->a.qp && lab->b.qp);
-	CHECK(join(lab, lab->a.qp, lab->b.qp->qp_num, 0) == 0);
-	CHECK(join(lab, lab->b.qp, lab->a.qp->qp_num, options->no_write ? 0 : IBV_ACCESS_REMOTE_WRITE) == 0);
-	return LAB_PASSED;
+	options.type = IBV_QPT_UC;
+	lab_setup(lab, &options);
 }
 
-static enum lab_verdict set_up(struct lab *lab)
+static void set_up(struct lab *lab)
 {
-	return set_up_with(lab, &(struct options){ 0 });
+	set_up_with(lab, plain);
 }
 
 /* ---- acting ---- */
@@ -136,10 +83,9 @@ static enum lab_verdict next_arrives(struct lab *lab, uint64_t wr_id)
 static enum lab_verdict uc__write(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
+	enum lab_verdict verdict;
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(lab_recv(&lab.b, 1, 32768, 64) == 0);
 	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 1, 10000, IBV_SEND_SIGNALED) == 0 && done(&lab));
 	verdict = next_arrives(&lab, 1);
@@ -150,11 +96,9 @@ static enum lab_verdict uc__write(void)
 static enum lab_verdict send_once(uint32_t length)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 	struct ibv_wc wc;
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(lab_recv(&lab.b, 42, 0, LAB_BUFFER) == 0 && send_is_done(&lab, 0, length));
 	wc = lab_wait(lab.b.recv_cq);
 	CHECK(arrived(&wc, 42, length) && wc.qp_num == lab.b.qp->qp_num && !(wc.wc_flags & IBV_WC_WITH_IMM));
@@ -175,13 +119,11 @@ static enum lab_verdict uc__send_large(void)
 static enum lab_verdict with_immediate(enum ibv_wr_opcode op, enum ibv_wc_opcode expected)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
 	struct ibv_wc wc;
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 64, lab.a.mr->lkey };
 	wr.imm_data = 0x12345678;
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
@@ -207,10 +149,8 @@ static enum lab_verdict uc__write_with_immediate(void)
 static enum lab_verdict uc__completions_in_order(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	for (uint64_t i = 0; i < 8; i++)
 		CHECK(lab_recv(&lab.b, i, 1024 * i, 512) == 0);
 	for (uint64_t i = 0; i < LAB_DEPTH; i++)
@@ -228,12 +168,9 @@ static enum lab_verdict uc__completions_in_order(void)
 static enum lab_verdict uc__extended_work_requests(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict =
-		set_up_with(&lab, &(struct options){ .send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE });
 	struct ibv_qp_ex *ex;
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up_with(&lab, (struct lab_options){ .send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE });
 	ex = ibv_qp_to_qp_ex(lab.a.qp);
 	CHECK(ex && lab_recv(&lab.b, 1, 4096, 64) == 0);
 	ibv_wr_start(ex);
@@ -253,13 +190,12 @@ static enum lab_verdict uc__extended_work_requests(void)
 
 static enum lab_verdict uc__extended_has_no_reads(void)
 {
+	static const struct lab_options reads = { .type = IBV_QPT_UC, .send_ops = IBV_QP_EX_WITH_RDMA_READ };
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	errno = 0;
-	CHECK(!new_qp(&lab.a, IBV_QP_EX_WITH_RDMA_READ) && errno == EOPNOTSUPP);
+	CHECK(!lab_qp(&lab.a, &reads) && errno == EOPNOTSUPP);
 	return LAB_PASSED;
 }
 
@@ -268,10 +204,8 @@ static enum lab_verdict uc__extended_has_no_reads(void)
 static enum lab_verdict uc__no_receive_posted(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(send_is_done(&lab, 0, 100) && send_is_done(&lab, 0, 5000));
 	/* What comes behind them has arrived, so they have gone by. */
 	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 40000, 1, IBV_SEND_SIGNALED) == 0 && done(&lab));
@@ -284,10 +218,8 @@ static enum lab_verdict uc__no_receive_posted(void)
 static enum lab_verdict too_long(uint32_t length)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(lab_recv(&lab.b, 1, 0, 16) == 0 && lab_recv(&lab.b, 2, 1024, 16) == 0);
 	CHECK(send_is_done(&lab, 0, length));
 	return next_arrives(&lab, 1);
@@ -306,11 +238,9 @@ static enum lab_verdict uc__receive_much_too_small(void)
 static enum lab_verdict uc__shared_receive_too_small(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up_with(&lab, &(struct options){ .srq = true });
 	struct ibv_wc wc;
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up_with(&lab, (struct lab_options){ .srq = true });
 	CHECK(lab_recv(&lab.b, 1, 0, 16) == 0 && lab_recv(&lab.b, 2, 1024, 16) == 0);
 	CHECK(send_is_done(&lab, 0, 100));
 	wc = lab_wait(lab.b.recv_cq);
@@ -319,17 +249,16 @@ static enum lab_verdict uc__shared_receive_too_small(void)
 }
 
 /* A write that must have no effect. */
-static enum lab_verdict write_is_lost(const struct options *options, uint32_t wrong_key, uint64_t remote_at)
+static enum lab_verdict write_is_lost(struct lab_options options, uint32_t wrong_key, uint64_t remote_at)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up_with(&lab, options);
+	enum lab_verdict verdict;
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = {
 		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED
 	};
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up_with(&lab, options);
 	CHECK(lab_recv(&lab.b, 1, 0, 64) == 0);
 	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 5000, lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer + remote_at;
@@ -342,36 +271,34 @@ static enum lab_verdict write_is_lost(const struct options *options, uint32_t wr
 
 static enum lab_verdict uc__bad_rkey(void)
 {
-	return write_is_lost(&(struct options){ 0 }, 0x5a00, 8192);
+	return write_is_lost(plain, 0x5a00, 8192);
 }
 
 static enum lab_verdict uc__beyond_the_region(void)
 {
-	return write_is_lost(&(struct options){ 0 }, 0, LAB_BUFFER - 4000);
+	return write_is_lost(plain, 0, LAB_BUFFER - 4000);
 }
 
 static enum lab_verdict uc__queue_pair_without_remote_write(void)
 {
-	return write_is_lost(&(struct options){ .no_write = true }, 0, 8192);
+	return write_is_lost((struct lab_options){ .qp_access = IBV_ACCESS_REMOTE_READ }, 0, 8192);
 }
 
 static enum lab_verdict uc__region_without_remote_write(void)
 {
-	return write_is_lost(&(struct options){ .mr_access = IBV_ACCESS_LOCAL_WRITE }, 0, 8192);
+	return write_is_lost((struct lab_options){ .mr_access = IBV_ACCESS_LOCAL_WRITE }, 0, 8192);
 }
 
 /* Nor is a receive taken for it. */
 static enum lab_verdict uc__bad_rkey_with_immediate(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = {
 		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .send_flags = IBV_SEND_SIGNALED
 	};
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(lab_recv(&lab.b, 1, 0, 64) == 0);
 	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 40000, lab.a.mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer + 8192;
@@ -385,10 +312,8 @@ static enum lab_verdict uc__silent_peer(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(ibv_modify_qp(lab.b.qp, &attr, IBV_QP_STATE) == 0);
 	for (int i = 0; i < 40; i++)
 		CHECK(lab_rdma(&lab, i % 2 ? IBV_WR_SEND : IBV_WR_RDMA_WRITE, 0, 0, 5000, IBV_SEND_SIGNALED) == 0 &&
@@ -400,11 +325,9 @@ static enum lab_verdict uc__silent_peer(void)
 static enum lab_verdict uc__unknown_peer(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
-	lab.a.qp = new_qp(&lab.a, 0);
+	set_up(&lab);
+	lab.a.qp = new_qp(&lab.a);
 	CHECK(lab.a.qp && join(&lab, lab.a.qp, NOBODY, 0) == 0);
 	for (int i = 0; i < 40; i++)
 		CHECK(lab_rdma(&lab, i % 2 ? IBV_WR_SEND : IBV_WR_RDMA_WRITE, 0, 0, 5000, IBV_SEND_SIGNALED) == 0 &&
@@ -419,9 +342,8 @@ static void be_killed(int in, int out)
 	struct lab lab;
 	uint32_t peer;
 
-	if (set_up(&lab) != LAB_PASSED)
-		_exit(1);
-	lab.b.qp = new_qp(&lab.b, 0);
+	set_up(&lab);
+	lab.b.qp = new_qp(&lab.b);
 	if (!lab.b.qp || write(out, &lab.b.qp->qp_num, sizeof(peer)) != sizeof(peer) ||
 	    read(in, &peer, sizeof(peer)) != sizeof(peer) || join(&lab, lab.b.qp, peer, 0) != 0 || write(out, "r", 1) != 1)
 		_exit(1);
@@ -435,7 +357,6 @@ static enum lab_verdict uc__dead_process(void)
 	int to[2], from[2];
 	uint32_t peer;
 	struct lab lab;
-	enum lab_verdict verdict;
 	char ready;
 	pid_t child;
 
@@ -443,10 +364,8 @@ static enum lab_verdict uc__dead_process(void)
 	child = fork();
 	if (child == 0)
 		be_killed(to[0], from[1]);
-	verdict = set_up(&lab);
-	if (verdict != LAB_PASSED)
-		return verdict;
-	lab.a.qp = new_qp(&lab.a, 0);
+	set_up(&lab);
+	lab.a.qp = new_qp(&lab.a);
 	CHECK(lab.a.qp && read(from[0], &peer, sizeof(peer)) == sizeof(peer));
 	CHECK(write(to[1], &lab.a.qp->qp_num, sizeof(peer)) == sizeof(peer) && read(from[0], &ready, 1) == 1);
 	CHECK(join(&lab, lab.a.qp, peer, 0) == 0);
@@ -467,10 +386,8 @@ static enum lab_verdict uc__dead_process(void)
 static enum lab_verdict not_done(enum ibv_wr_opcode op)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(lab_rdma(&lab, op, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
 	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_LOC_QP_OP_ERR);
 	CHECK(lab_state(lab.a.qp) == IBV_QPS_ERR && lab.a.buffer[0] == 'a' && lab.b.buffer[0] == 'b');
@@ -490,11 +407,9 @@ static enum lab_verdict uc__atomic(void)
 static enum lab_verdict uc__receive_beyond_the_region(void)
 {
 	struct lab lab;
-	enum lab_verdict verdict = set_up(&lab);
 	enum ibv_wc_status status;
 
-	if (verdict != LAB_PASSED)
-		return verdict;
+	set_up(&lab);
 	CHECK(lab_recv(&lab.b, 1, LAB_BUFFER - 50, 256) == 0 && send_is_done(&lab, 0, 100));
 	status = lab_wait(lab.b.recv_cq).status;
 	CHECK(status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_LOC_QP_OP_ERR);
@@ -508,12 +423,12 @@ static enum lab_verdict uc__states(void)
 	struct ibv_qp *qp;
 
 	lab_setup(&lab, NULL);
-	qp = new_qp(&lab.a, 0);
+	qp = new_qp(&lab.a);
 	CHECK(qp && lab_init(&lab, qp, 0) == 0);
 	CHECK(lab_rtr(&lab, qp, lab.b.qp->qp_num, &(struct lab_options){ 0 }) == EINVAL);
-	CHECK(to_rtr(&lab, qp, lab.b.qp->qp_num) == 0);
+	CHECK(lab_rtr(&lab, qp, lab.b.qp->qp_num, &plain) == 0);
 	CHECK(lab_rts(qp, &(struct lab_options){ 0 }) == EINVAL);
-	CHECK(to_rts(qp) == 0 && lab_state(qp) == IBV_QPS_RTS);
+	CHECK(lab_rts(qp, &plain) == 0 && lab_state(qp) == IBV_QPS_RTS);
 	return LAB_PASSED;
 }
 

@@ -125,18 +125,28 @@ static void find_address(struct lab *lab)
 	lab->gid_index = 0;
 }
 
+static bool is_unreliable(const struct lab_options *options)
+{
+	return options->type == IBV_QPT_UC;
+}
+
+static uint32_t depth_of(const struct lab_options *options)
+{
+	return options->depth ? options->depth : LAB_DEPTH;
+}
+
 struct ibv_qp *lab_qp(struct lab_side *side, const struct lab_options *options)
 {
 	struct ibv_qp_init_attr_ex init = {
 		.send_cq = side->send_cq,
 		.recv_cq = side->recv_cq,
 		.srq = side->srq,
-		.cap = { .max_send_wr = LAB_DEPTH,
-		         .max_recv_wr = LAB_DEPTH,
+		.cap = { .max_send_wr = depth_of(options),
+		         .max_recv_wr = depth_of(options),
 		         .max_send_sge = 4,
 		         .max_recv_sge = 4,
 		         .max_inline_data = LAB_INLINE },
-		.qp_type = IBV_QPT_RC,
+		.qp_type = is_unreliable(options) ? IBV_QPT_UC : IBV_QPT_RC,
 		.sq_sig_all = options->sig_all,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = side->pd,
@@ -152,7 +162,7 @@ struct ibv_qp *lab_qp(struct lab_side *side, const struct lab_options *options)
 static void setup_side(struct lab *lab, struct lab_side *side, const struct lab_options *options, bool is_b)
 {
 	unsigned int access = is_b && options->mr_access ? options->mr_access : ALL_ACCESS | IBV_ACCESS_MW_BIND;
-	struct ibv_srq_init_attr srq = { .attr = { .max_wr = LAB_DEPTH, .max_sge = 4 } };
+	struct ibv_srq_init_attr srq = { .attr = { .max_wr = depth_of(options), .max_sge = 4 } };
 	struct ibv_pd *mr_pd;
 
 	side->pd = ibv_alloc_pd(lab->ctx);
@@ -189,6 +199,7 @@ int lab_rtr(struct lab *lab, struct ibv_qp *qp, uint32_t peer, const struct lab_
 		.min_rnr_timer = options->min_rnr_timer ? options->min_rnr_timer : 1,
 		.ah_attr = { .dlid = lab->lid, .port_num = 1 },
 	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 
 	if (lab->gid_index >= 0) {
 		attr.ah_attr.is_global = 1;
@@ -196,9 +207,9 @@ int lab_rtr(struct lab *lab, struct ibv_qp *qp, uint32_t peer, const struct lab_
 		attr.ah_attr.grh.sgid_index = (uint8_t)lab->gid_index;
 		attr.ah_attr.grh.hop_limit = 1;
 	}
-	return ibv_modify_qp(qp, &attr,
-	                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	if (!is_unreliable(options))
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return ibv_modify_qp(qp, &attr, mask);
 }
 
 int lab_rts(struct ibv_qp *qp, const struct lab_options *options)
@@ -210,10 +221,11 @@ int lab_rts(struct ibv_qp *qp, const struct lab_options *options)
 		.rnr_retry = options->rnr_retry,
 		.max_rd_atomic = DEPTH_RD,
 	};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	return ibv_modify_qp(qp, &attr,
-	                     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-	                         IBV_QP_MAX_QP_RD_ATOMIC);
+	if (!is_unreliable(options))
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	return ibv_modify_qp(qp, &attr, mask);
 }
 
 void lab_setup(struct lab *lab, const struct lab_options *options)

@@ -2,7 +2,7 @@
 /*
  * The bench of the conformance suite: two connected queue pairs in one process, and a runner that
  * gives every case a process of its own. Written against the InfiniBand specification and the man
- * pages only; runs on any RC device.
+ * pages only; runs on any device that has such queue pairs.
  */
 #ifndef SOFT_LAB_H
 #define SOFT_LAB_H
@@ -66,10 +66,12 @@ struct lab_options {
 	bool srq;                          /* side b receives from a shared queue */
 	bool sig_all;
 	uint8_t rnr_retry, retry_cnt, min_rnr_timer;
-	uint8_t no_depth;  /* no read and atomic resources at b */
-	int cqe;           /* of side a's send queue; 0: plenty */
-	bool own_pds;      /* b's region on another domain than its queue pair */
-	uint64_t send_ops; /* side a: ibv_wr_* */
+	uint8_t no_depth;      /* no read and atomic resources at b */
+	int cqe;               /* of side a's send queue; 0: plenty */
+	bool own_pds;          /* b's region on another domain than its queue pair */
+	uint64_t send_ops;     /* side a: ibv_wr_* */
+	enum ibv_qp_type type; /* 0: RC; or UC, which has no retries, and no reads and atomics */
+	uint32_t depth;        /* of each queue; 0: LAB_DEPTH */
 };
 
 /* Exits with LAB_UNSUPPORTED where there is no device. */
