@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# users.sh - who reaches whom on softverbs: processes of one user do, those of two users do not, and where the kernel
-# restricts access to other processes' memory (Yama) everything still works. Root only, for it acts as two users.
+# users.sh - who reaches whom on softverbs: processes of one user do, and where the kernel restricts access to other
+# processes' memory (Yama) with the same bytes; those of two users do not, and are told so. Root only, for it acts as
+# two users.
 #
 # usage: tests/soft/users.sh DIRECTORY-OF-THE-LIBRARIES DIRECTORY-OF-THE-TESTS. One line per case; the last line is
 # "soft_users: N passed, N failed, N skipped".
@@ -40,13 +41,29 @@ trap tidy EXIT
 
 other() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
-check() { # name, expected status (0 or "not 0"), status
-	if { [ "$2" = 0 ] && [ "$3" -eq 0 ]; } || { [ "$2" != 0 ] && [ "$3" -ne 0 ]; }; then
-		echo "ok $1"
-		passed=$((passed + 1))
+passes() {
+	echo "ok $1"
+	passed=$((passed + 1))
+}
+
+fails() {
+	echo "not ok $1: $2"
+	sed 's/^/# /' "$out/client.log"
+	failed=$((failed + 1))
+}
+
+works() { # name, status
+	if [ "$2" -eq 0 ]; then passes "$1"; else fails "$1" "status $2"; fi
+}
+
+# The client ends by itself, with an error that it tells: neither by the limit nor by a signal, nor in silence.
+refused() { # name, status, what the client has to say
+	if [ "$2" -eq 0 ] || { [ "$2" -ge 124 ] && [ "$2" -lt 255 ]; }; then
+		fails "$1" "status $2"
+	elif ! grep -qE "$3" "$out/client.log"; then
+		fails "$1" "nothing is said of $3"
 	else
-		echo "not ok $1: status $3"
-		failed=$((failed + 1))
+		passes "$1"
 	fi
 }
 
@@ -79,17 +96,25 @@ between() { # server's user, client's user, program, server's options, client's 
 pingpong() { between "$1" "$2" ibv_rc_pingpong "-c -s 100000 -n 100" "-c -s 100000 -n 100 127.0.0.1"; }
 ping_cm() { between "$1" "$2" rping "-s -a 127.0.0.1 -C 10 -V" "-c -a 127.0.0.1 -C 10 -V"; }
 
-pingpong other other
-check "one user, by queue pair number" 0 $?
-pingpong "" other
-check "two users do not reach each other by queue pair number" "not 0" $?
-pingpong other ""
-check "nor does root reach another user" "not 0" $?
-ping_cm other other
-check "one user, by connection manager" 0 $?
-ping_cm "" other
-check "two users do not reach each other by connection manager" "not 0" $?
+unheard='transport retry counter exceeded'
+nobody='RDMA_CM_EVENT_(UNREACHABLE|REJECTED|CONNECT_ERROR)|ECONNREFUSED|Connection refused'
 
+# Nothing is restricted, where it could be.
+{ echo 0 >$scope; } 2>/dev/null
+pingpong other other
+works "one user, by queue pair number" $?
+ping_cm other other
+works "one user, by connection manager" $?
+pingpong "" other
+refused "two users do not reach each other by queue pair number" $? "$unheard"
+pingpong other ""
+refused "nor does root reach another user" $? "$unheard"
+ping_cm "" other
+refused "two users do not reach each other by connection manager" $? "$nobody"
+ping_cm other ""
+refused "nor does root, by connection manager" $? "$nobody"
+
+# Neither process is the other's child, so one user's reach each other by ring only.
 for restriction in 1 2; do
 	if ! { echo $restriction >$scope; } 2>/dev/null; then
 		echo "skip ptrace_scope $restriction: the kernel has none, or it cannot be set"
@@ -97,10 +122,14 @@ for restriction in 1 2; do
 		continue
 	fi
 	pingpong other other
-	check "ptrace_scope $restriction: large messages" 0 $?
-	other timeout 60 "$out/death" >/dev/null 2>&1
-	check "ptrace_scope $restriction: death" 0 $?
-	other timeout 60 "$out/conform_ext" immediate >/dev/null 2>&1
-	check "ptrace_scope $restriction: large write with immediate" 0 $?
+	works "ptrace_scope $restriction: large messages" $?
+	other timeout 60 "$out/death" >"$out/client.log" 2>&1
+	works "ptrace_scope $restriction: death" $?
+	other timeout 60 "$out/conform_ext" immediate >"$out/client.log" 2>&1
+	works "ptrace_scope $restriction: large write with immediate" $?
+	pingpong "" other
+	refused "ptrace_scope $restriction: two users, by queue pair number" $? "$unheard"
+	ping_cm other ""
+	refused "ptrace_scope $restriction: two users, by connection manager" $? "$nobody"
 done
 finish
