@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # adversary.sh - a job of Oriel on a device that misbehaves: the n-th call fails, for every n; the connection is cut;
 # requests of one queue pair are carried out in another order. Each run has to end in time, with the right data or with
-# an error that says what was the matter.
+# an error that says what was the matter. And programs for any device, on one that is unkind and on one where calls fail.
 #
-# usage: tests/soft/adversary.sh [fail|cut|disorder...], from the top of the tree, after `make tests`. One line per
+# usage: tests/soft/adversary.sh [fail|cut|disorder|unreliable...], from the top of the tree, after `make tests`. One line per
 # sweep; status 1 if a run ended in another way.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bin=build/bin
-parts=${*:-fail cut disorder}
+parts=${*:-fail cut disorder unreliable}
 calm=delay=0,late=0,reorder=0
 calls_max=2000
 limit=20 # seconds, of one run
@@ -73,6 +73,42 @@ epochs() { # flags, first seed, number of seeds
 		--grace 2 $bin/epochs --seed "$2" --seeds "$3" >"$out/log" 2>&1
 }
 
+# A program on softverbs, not of Oriel.
+alone() { # adversary, program...
+	local adversary=$1
+	shift
+	SOFTVERBS_ADVERSARY=$adversary LD_LIBRARY_PATH=build/lib/soft timeout -k 2 $limit "$@" >"$out/log" 2>&1
+	status=$?
+}
+
+# Every case on an unkind device, and two processes.
+sweep_unkind() {
+	local adversary before=$failed
+	for adversary in 1 2 3,disorder=50 4,disorder=50,twice=30; do
+		alone $adversary build/tests/soft/conform_uc
+		[ $status -eq 0 ] || bad "conform_uc, adversary $adversary: status $status"
+		alone $adversary build/tests/soft/threads 50 uc
+		[ $status -eq 0 ] || bad "threads uc, adversary $adversary: status $status"
+	done
+	[ $failed -gt "$before" ] || echo "passed  unreliable connections on an unkind device"
+}
+
+# The n-th call fails, until there is no n-th: the case fails or goes on, and ends by itself either way.
+sweep_unreliable_calls() {
+	local n before=$failed
+	for ((n = 1; n < calls_max; n++)); do
+		alone "1,$calm,fail=$n" build/tests/soft/conform_uc 'completions in order'
+		grep -q 'adversary lets call' "$out/log" || break
+		if [ $status -gt 1 ] || grep -q 'killed by signal' "$out/log"; then
+			bad "unreliable, call $n: status $status"
+		fi
+	done
+	if [ $n -le 20 ] || [ $n -eq $calls_max ] || [ "$status" -ne 0 ]; then
+		bad "unreliable: the sweep ended at call $n with status $status"
+	fi
+	[ $failed -gt "$before" ] || echo "passed  $((n - 1)) calls of a case of unreliable connections failed, one at a time"
+}
+
 for part in $parts; do
 	case $part in
 	fail)
@@ -82,6 +118,10 @@ for part in $parts; do
 		;;
 	cut)
 		sweep_cuts
+		;;
+	unreliable)
+		sweep_unkind
+		sweep_unreliable_calls
 		;;
 	disorder)
 		for flags in atomic wait; do

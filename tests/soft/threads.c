@@ -3,7 +3,8 @@
  * Two processes of two threads each, all at work at once: one queue pair per thread, completion
  * queues and a protection domain for both, operations of every kind, regions and queue pairs that
  * come and go. It is for tools that watch threads: built with -fsanitize=thread, or run under
- * helgrind. Usage: threads [rounds]
+ * helgrind. With "uc" the connections are unreliable; nothing is lost all the same, since each send
+ * finds a receive. Usage: threads [rounds [uc]]
  */
 #include "lab.h"
 
@@ -37,6 +38,7 @@ static struct ibv_qp *qps[THREADS];
 static _Atomic uint32_t sent[THREADS], received[THREADS];
 static _Atomic uint32_t failures;
 static uint32_t rounds = ROUNDS;
+static struct lab_options options = { .rnr_retry = 7 };
 
 static void fail(const char *what)
 {
@@ -83,8 +85,11 @@ static int post_recv(uint32_t thread)
 /* Each kind uses words of its own, here and there. */
 static int post(uint32_t thread, uint32_t kind)
 {
-	static const enum ibv_wr_opcode ops[KINDS] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD,
-		                                           IBV_WR_SEND };
+	static const enum ibv_wr_opcode reliable[KINDS] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+		                                                IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND };
+	static const enum ibv_wr_opcode unreliable[KINDS] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE,
+		                                                  IBV_WR_SEND };
+	const enum ibv_wr_opcode *ops = options.type == IBV_QPT_UC ? unreliable : reliable;
 	uint64_t at = thread * SIZE + (kind + 1) * 64;
 	struct ibv_sge sge = { (uintptr_t)lab.a.buffer + at + THREADS * SIZE, WORD, lab.a.mr->lkey };
 	struct ibv_send_wr wr = {
@@ -107,7 +112,7 @@ static bool come_and_go(void)
 {
 	uint8_t *memory = aligned_alloc(4096, 4096);
 	struct ibv_mr *mr = ibv_reg_mr(lab.a.pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	struct ibv_qp *qp = lab_qp(&lab.a, &(struct lab_options){ 0 });
+	struct ibv_qp *qp = lab_qp(&lab.a, &options);
 	bool ok = mr && qp && ibv_destroy_qp(qp) == 0 && ibv_dereg_mr(mr) == 0;
 
 	free(memory);
@@ -139,7 +144,6 @@ static bool exchange(int in, int out, const void *mine, void *other, size_t size
 
 static bool connect_all(int in, int out)
 {
-	static const struct lab_options options = { .rnr_retry = 7 };
 	struct card mine = { .rkey = lab.a.mr->rkey, .addr = (uintptr_t)lab.a.buffer };
 	char here = 'r', there;
 
@@ -186,6 +190,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		rounds = (uint32_t)atoi(argv[1]);
+	if (argc > 2 && strcmp(argv[2], "uc") == 0)
+		options.type = IBV_QPT_UC;
 	if (pipe(to) != 0 || pipe(from) != 0)
 		return 1;
 	child = fork();

@@ -38,6 +38,9 @@ if build build/tsan "-O1 -g -fsanitize=thread -Wno-tsan"; then
 		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, adversary $adversary" build/tsan \
 			build/tsan/tests/soft/threads 200
 	done
+	run "thread sanitizer, unreliable" build/tsan build/tsan/tests/soft/threads 200 uc
+	SOFTVERBS_ADVERSARY=2,disorder=50 run "thread sanitizer, unreliable, adversary 2,disorder=50" build/tsan \
+		build/tsan/tests/soft/threads 100 uc
 	run "thread sanitizer, datagrams" build/tsan build/tsan/tests/soft/ud_threads 200
 	for adversary in 1 2,disorder=50,lose=30; do
 		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, datagrams, adversary $adversary" build/tsan \
@@ -53,6 +56,8 @@ fi
 if command -v valgrind >/dev/null && build build/helgrind "-O1 -g -include tests/soft/helgrind.h"; then
 	run "helgrind" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
 		build/helgrind/tests/soft/threads 40
+	run "helgrind, unreliable" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
+		build/helgrind/tests/soft/threads 20 uc
 	run "helgrind, datagrams" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
 		build/helgrind/tests/soft/ud_threads 20
 fi
