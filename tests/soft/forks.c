@@ -16,11 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "datagrams.h"
 #include "lab.h"
 
 enum {
 	KEYS = 8,
 	CHILDREN = 1000,
+	SAID = 100, /* bytes of a datagram */
 	NOTICE_MS = 20000,
 };
 
@@ -203,6 +205,107 @@ static enum lab_verdict thousand_children_beside_traffic(void)
 	return LAB_PASSED;
 }
 
+/* ---- datagrams ---- */
+
+/* From a to b, in one process. */
+static bool datagram_works(struct bench *bench)
+{
+	struct ibv_wc wc;
+
+	if (lab_recv(&bench->lab.b, 1, 0, 4096) != 0 || send_b(bench, 8192, SAID) != 0 || !sent(bench))
+		return false;
+	wc = lab_wait(bench->lab.b.recv_cq);
+	return arrived(&wc, 1, SAID);
+}
+
+/* All but what the bench's connected queue pairs use too. */
+static bool destroys_datagrams(struct bench *bench)
+{
+	return ibv_destroy_ah(bench->ah) == 0 && ibv_destroy_qp(bench->lab.a.qp) == 0 &&
+	       ibv_destroy_qp(bench->lab.b.qp) == 0 && ibv_dereg_mr(bench->lab.a.mr) == 0 &&
+	       ibv_dereg_mr(bench->lab.b.mr) == 0;
+}
+
+/* Datagrams of one's own; and one to the parent, which answers. */
+static bool speaks_with_parent(uint32_t parent)
+{
+	struct bench own;
+	struct ibv_wc wc;
+
+	if (set_up(&own) != LAB_PASSED || !datagram_works(&own) || lab_recv(&own.lab.a, 2, 0, 4096) != 0 ||
+	    send_to(&own, parent, QKEY, 8192, SAID, IBV_SEND_SIGNALED) != 0 || !sent(&own))
+		return false;
+	wc = lab_wait(own.lab.a.recv_cq);
+	return arrived(&wc, 2, SAID) && wc.src_qp != own.lab.a.qp->qp_num && datagram_works(&own);
+}
+
+static bool answers(struct bench *bench)
+{
+	struct ibv_wc wc = lab_wait(bench->lab.b.recv_cq);
+
+	return arrived(&wc, 3, SAID) && send_to(bench, wc.src_qp, QKEY, 8192, SAID, IBV_SEND_SIGNALED) == 0 && sent(bench);
+}
+
+static enum lab_verdict child_speaks_with_the_parent_by_datagrams(void)
+{
+	struct bench bench;
+	pid_t child;
+
+	CHECK(set_up(&bench) == LAB_PASSED && datagram_works(&bench));
+	CHECK(lab_recv(&bench.lab.b, 3, 0, 4096) == 0);
+	child = fork();
+	if (child == 0)
+		_exit(!speaks_with_parent(bench.lab.b.qp->qp_num));
+	CHECK(child > 0 && answers(&bench));
+	CHECK(child_succeeds(child));
+	CHECK(datagram_works(&bench));
+	return LAB_PASSED;
+}
+
+static void *datagram_traffic(void *arg)
+{
+	struct bench *bench = arg;
+
+	while (!atomic_load(&stopped))
+		if (!datagram_works(bench))
+			return NULL;
+	return bench;
+}
+
+/* As child_of_many. */
+static void child_of_many_datagrams(struct bench *bench, int i)
+{
+	struct bench own;
+
+	if (i % 10 == 1)
+		_exit(!destroys_datagrams(bench));
+	if (i % 50 != 2)
+		_exit(0);
+	_exit(set_up(&own) != LAB_PASSED || !datagram_works(&own) || !destroys_datagrams(&own));
+}
+
+static enum lab_verdict thousand_children_beside_datagrams(void)
+{
+	void *failed_if_null = NULL;
+	struct bench bench;
+	pthread_t thread;
+
+	CHECK(set_up(&bench) == LAB_PASSED);
+	CHECK(pthread_create(&thread, NULL, datagram_traffic, &bench) == 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			child_of_many_datagrams(&bench, i);
+		CHECK(child_succeeds(child));
+	}
+	atomic_store(&stopped, true);
+	CHECK(pthread_join(thread, &failed_if_null) == 0 && failed_if_null);
+	return LAB_PASSED;
+}
+
+/* ---- keys, and the parent's end ---- */
+
 static bool make_keys(uint32_t keys[KEYS])
 {
 	struct ibv_pd *pd = ibv_alloc_pd(lab_open());
@@ -300,6 +403,8 @@ int main(int argc, char **argv)
 		CASE(parents_objects_outlive_the_child, "lib/soft/verbs/fork.c"),
 		CASE(childs_own_objects_outlive_the_inherited, "lib/soft/verbs/fork.c"),
 		CASE(thousand_children_beside_traffic, "lib/soft/verbs/fork.c"),
+		CASE(child_speaks_with_the_parent_by_datagrams, "lib/soft/verbs/find.c"),
+		CASE(thousand_children_beside_datagrams, "lib/soft/verbs/fork.c"),
 		CASE(child_draws_keys_of_its_own, "lib/soft/verbs/fork.c"),
 		CASE(child_does_not_hide_the_parents_end, "lib/soft/verbs/fork.c"),
 	};
