@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -342,6 +343,7 @@ static void be_killed(int in, int out)
 	struct lab lab;
 	uint32_t peer;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing case leaves nobody behind */
 	set_up(&lab);
 	lab.b.qp = new_qp(&lab.b);
 	if (!lab.b.qp || write(out, &lab.b.qp->qp_num, sizeof(peer)) != sizeof(peer) ||
@@ -351,24 +353,32 @@ static void be_killed(int in, int out)
 		pause();
 }
 
+/* A's queue pair anew, connected to one of another process, which will be killed. */
+static enum lab_verdict connect_to_mortal(struct lab *lab, pid_t *child)
+{
+	int to[2], from[2];
+	uint32_t peer;
+	char ready;
+
+	CHECK(pipe(to) == 0 && pipe(from) == 0);
+	*child = fork();
+	if (*child == 0)
+		be_killed(to[0], from[1]);
+	set_up(lab);
+	lab->a.qp = new_qp(&lab->a);
+	CHECK(lab->a.qp && read(from[0], &peer, sizeof(peer)) == sizeof(peer));
+	CHECK(write(to[1], &lab->a.qp->qp_num, sizeof(peer)) == sizeof(peer) && read(from[0], &ready, 1) == 1);
+	CHECK(join(lab, lab->a.qp, peer, 0) == 0);
+	return LAB_PASSED;
+}
+
 static enum lab_verdict uc__dead_process(void)
 {
 	enum { SENDS = 500 };
-	int to[2], from[2];
-	uint32_t peer;
 	struct lab lab;
-	char ready;
 	pid_t child;
 
-	CHECK(pipe(to) == 0 && pipe(from) == 0);
-	child = fork();
-	if (child == 0)
-		be_killed(to[0], from[1]);
-	set_up(&lab);
-	lab.a.qp = new_qp(&lab.a);
-	CHECK(lab.a.qp && read(from[0], &peer, sizeof(peer)) == sizeof(peer));
-	CHECK(write(to[1], &lab.a.qp->qp_num, sizeof(peer)) == sizeof(peer) && read(from[0], &ready, 1) == 1);
-	CHECK(join(&lab, lab.a.qp, peer, 0) == 0);
+	CHECK(connect_to_mortal(&lab, &child) == LAB_PASSED);
 	for (int i = 0; i < SENDS; i++) {
 		if (i == SENDS / 3)
 			CHECK(kill(child, SIGKILL) == 0);
@@ -378,6 +388,96 @@ static enum lab_verdict uc__dead_process(void)
 		      done(&lab));
 	}
 	CHECK(lab_state(lab.a.qp) == IBV_QPS_RTS);
+	return LAB_PASSED;
+}
+
+/* ---- what needs no peer ---- */
+
+/* A window on a's buffer is bound by a's queue pair. 0 or an errno value. */
+static int post_bind(struct lab *lab, struct ibv_mw *mw)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED };
+
+	wr.bind_mw.mw = mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+	wr.bind_mw.bind_info = (struct ibv_mw_bind_info){ .mr = lab->a.mr,
+		                                              .addr = (uintptr_t)lab->a.buffer,
+		                                              .length = LAB_BUFFER,
+		                                              .mw_access_flags = IBV_ACCESS_REMOTE_WRITE };
+	return lab_post(lab->a.qp, &wr);
+}
+
+static int post_invalidate(struct lab *lab, uint32_t rkey)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED };
+
+	wr.invalidate_rkey = rkey;
+	return lab_post(lab->a.qp, &wr);
+}
+
+/* A window that is bound cannot be bound again, so the first time it was. */
+static enum lab_verdict binds_once(struct lab *lab, struct ibv_mw *mw)
+{
+	CHECK(done(lab));
+	CHECK(post_bind(lab, mw) == 0 && lab_wait(lab->a.send_cq).status == IBV_WC_MW_BIND_ERR);
+	CHECK(lab_state(lab->a.qp) == IBV_QPS_ERR);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict uc__window_and_unknown_peer(void)
+{
+	struct ibv_mw *mw;
+	struct lab lab;
+
+	set_up(&lab);
+	lab.a.qp = new_qp(&lab.a);
+	mw = ibv_alloc_mw(lab.a.pd, IBV_MW_TYPE_2);
+	if (!mw)
+		return LAB_UNSUPPORTED;
+	CHECK(lab.a.qp && join(&lab, lab.a.qp, NOBODY, 0) == 0 && post_bind(&lab, mw) == 0);
+	return binds_once(&lab, mw);
+}
+
+/* It is bound behind what nobody answers. */
+static enum lab_verdict uc__window_and_dead_process(void)
+{
+	struct ibv_mw *mw;
+	struct lab lab;
+	pid_t child;
+
+	CHECK(connect_to_mortal(&lab, &child) == LAB_PASSED);
+	mw = ibv_alloc_mw(lab.a.pd, IBV_MW_TYPE_2);
+	if (!mw)
+		return LAB_UNSUPPORTED;
+	CHECK(kill(child, SIGSTOP) == 0 && waitpid(child, NULL, WUNTRACED) == child);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0 && post_bind(&lab, mw) == 0);
+	CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child && done(&lab));
+	return binds_once(&lab, mw);
+}
+
+/* A key that is taken back is not there to be taken back again. */
+static enum lab_verdict uc__invalidation_and_dead_process(void)
+{
+	enum ibv_wc_status status;
+	struct ibv_mw *mw;
+	uint32_t rkey;
+	struct lab lab;
+	pid_t child;
+
+	CHECK(connect_to_mortal(&lab, &child) == LAB_PASSED);
+	mw = ibv_alloc_mw(lab.a.pd, IBV_MW_TYPE_2);
+	if (!mw)
+		return LAB_UNSUPPORTED;
+	rkey = ibv_inc_rkey(mw->rkey);
+	CHECK(post_bind(&lab, mw) == 0 && done(&lab));
+	CHECK(kill(child, SIGSTOP) == 0 && waitpid(child, NULL, WUNTRACED) == child);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(post_invalidate(&lab, rkey) == 0);
+	CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child && done(&lab) && done(&lab));
+	CHECK(post_invalidate(&lab, rkey) == 0);
+	status = lab_wait(lab.a.send_cq).status;
+	CHECK(status == IBV_WC_LOC_QP_OP_ERR || status == IBV_WC_MW_BIND_ERR);
+	CHECK(lab_state(lab.a.qp) == IBV_QPS_ERR);
 	return LAB_PASSED;
 }
 
@@ -453,6 +553,9 @@ static const struct lab_case cases[] = {
 	{ "uc: silent peer", uc__silent_peer, "ibv_post_send(3)" },
 	{ "uc: unknown peer", uc__unknown_peer, "ibv_post_send(3)" },
 	{ "uc: dead process", uc__dead_process, "ibv_post_send(3)" },
+	{ "uc: window and unknown peer", uc__window_and_unknown_peer, "ibv_bind_mw(3)" },
+	{ "uc: window and dead process", uc__window_and_dead_process, "ibv_bind_mw(3)" },
+	{ "uc: invalidation and dead process", uc__invalidation_and_dead_process, "ibv_post_send(3)" },
 	{ "uc: read", uc__read, "ibv_post_send(3)" },
 	{ "uc: atomic", uc__atomic, "ibv_post_send(3)" },
 	{ "uc: receive beyond the region", uc__receive_beyond_the_region, RXE_RESP },

@@ -44,8 +44,10 @@ static void unanswered(struct soft_qp *qp)
 		soft_send_lose(qp);
 	else if (qp->sq_tail != qp->sq_head)
 		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	if (soft_qp_state(qp) != IBV_QPS_ERR)
-		qp->stall = SOFT_PEER_GONE;
+	if (soft_qp_state(qp) == IBV_QPS_ERR)
+		return;
+	qp->stall = SOFT_PEER_GONE;
+	soft_pump(qp);
 }
 
 /*

@@ -189,6 +189,12 @@ static bool needs_depth(uint32_t opcode)
 	return soft_is_rdma(opcode) && opcode != IBV_WR_RDMA_WRITE;
 }
 
+/* Is it about this process's own keys? */
+static bool is_local(const struct soft_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV;
+}
+
 /* Operations on this process's own keys. */
 static void do_local(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -314,11 +320,9 @@ static bool not_connected(struct soft_qp *qp)
 	return false;
 }
 
-/* A queue pair without a pipe. */
-static bool step_without(struct soft_qp *qp, struct soft_wqe *wqe)
+/* What goes to a peer, from a queue pair without a pipe. */
+static bool step_without(struct soft_qp *qp)
 {
-	if (qp->routes)
-		return soft_datagram_step(qp, wqe);
 	if (!not_connected(qp))
 		return false;
 	qp->sq_exec++;
@@ -339,8 +343,16 @@ static bool step(struct soft_qp *qp)
 		overtake(qp);
 	if (soft_adversary.on && held_back(qp))
 		return false;
+	if (qp->routes)
+		return soft_datagram_step(qp, wqe);
+	/* Own keys change when nothing is under way that may use them, whether there is a peer or not. */
+	if (is_local(wqe)) {
+		if (!qp->inflight)
+			do_local(qp, wqe);
+		return !qp->inflight;
+	}
 	if (!qp->out)
-		return step_without(qp, wqe);
+		return step_without(qp);
 	/* Carried out before its turn; completed when those before it are answered. */
 	if (wqe->placed) {
 		if (qp->inflight)
@@ -348,12 +360,6 @@ static bool step(struct soft_qp *qp)
 		qp->sq_exec++;
 		soft_send_done(qp);
 		return true;
-	}
-	/* Own keys change when nothing is under way that may use them. */
-	if (wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV) {
-		if (!qp->inflight)
-			do_local(qp, wqe);
-		return !qp->inflight;
 	}
 	/* A fence waits for reads and atomics; here for all that is under way. */
 	if (wqe->flags & IBV_SEND_FENCE && qp->inflight)
@@ -390,15 +396,19 @@ static bool step(struct soft_qp *qp)
 	return false;
 }
 
-/* There are requests and nobody will answer any more. */
-static void gone(struct soft_qp *qp)
+/* The request at exec, and nobody will answer any more; nothing is under way. */
+static void step_gone(struct soft_qp *qp)
 {
-	if (!soft_is_unreliable(qp)) {
+	const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_exec);
+
+	if (is_local(wqe)) {
+		do_local(qp, wqe);
+	} else if (soft_is_unreliable(qp)) {
+		qp->sq_exec++;
+		soft_send_done(qp);
+	} else {
 		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
-		return;
 	}
-	soft_send_lose(qp);
-	qp->stall = SOFT_PEER_GONE;
 }
 
 void soft_pump(struct soft_qp *qp)
@@ -407,10 +417,8 @@ void soft_pump(struct soft_qp *qp)
 		soft_send_flush(qp);
 		return;
 	}
-	if (qp->stall == SOFT_PEER_GONE && qp->sq_exec != qp->sq_head && soft_qp_state(qp) == IBV_QPS_RTS) {
-		gone(qp);
-		return;
-	}
+	while (qp->stall == SOFT_PEER_GONE && qp->sq_exec != qp->sq_head && soft_qp_state(qp) == IBV_QPS_RTS)
+		step_gone(qp);
 	while (qp->sq_exec != qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS)
 		if (!step(qp))
 			return;

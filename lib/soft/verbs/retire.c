@@ -136,9 +136,9 @@ void soft_qp_fail(struct soft_qp *qp)
 	flush_recv(qp);
 }
 
-void soft_qp_restart(struct soft_qp *qp)
+/* Nothing is under way any more. */
+static void give_up(struct soft_qp *qp)
 {
-	qp->sq_exec = qp->sq_tail = qp->sq_head;
 	qp->inflight = 0;
 	qp->part_done = 0;
 	qp->timed_since = 0;
@@ -148,9 +148,15 @@ void soft_qp_restart(struct soft_qp *qp)
 	qp->epoch = atomic_fetch_add(&soft_core->object_serial, 1);
 }
 
+void soft_qp_restart(struct soft_qp *qp)
+{
+	qp->sq_exec = qp->sq_tail = qp->sq_head;
+	give_up(qp);
+}
+
 void soft_send_lose(struct soft_qp *qp)
 {
-	while (qp->sq_tail != qp->sq_head && soft_qp_state(qp) != IBV_QPS_ERR)
+	while (qp->sq_tail != qp->sq_exec && soft_qp_state(qp) != IBV_QPS_ERR)
 		soft_send_done(qp);
-	soft_qp_restart(qp);
+	give_up(qp);
 }

@@ -16,7 +16,7 @@ void soft_send_done(struct soft_qp *qp);
 void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length);
 /* The request at the tail fails, and with it the queue pair. */
 void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status);
-/* Everything in the send queue is done, or lost on the way, which an unreliable connection does not tell from it. */
+/* What is under way is done, or lost on the way, which an unreliable connection does not tell from it. */
 void soft_send_lose(struct soft_qp *qp);
 /* Everything in the send queue is flushed. */
 void soft_send_flush(struct soft_qp *qp);
