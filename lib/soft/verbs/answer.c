@@ -83,6 +83,13 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 	return resp->status != SHM_ACK && soft_qp_state(qp) != IBV_QPS_ERR;
 }
 
+/* The peer has refused what it was asked for, and has failed. It answers to nothing after that. */
+static void note_refusal(struct soft_asked *asked, uint32_t status)
+{
+	if (status == SHM_NAK_INV_REQ || status == SHM_NAK_ACCESS || status == SHM_NAK_OP)
+		asked->refusal = status;
+}
+
 /*
  * The answer to an operation whose caller waits for it outside of the queue (move.c), or has waited too
  * long. What comes of a refusal is told to the request that the caller posts then.
@@ -92,6 +99,7 @@ static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const ui
 	struct soft_asked *asked = &qp->asked;
 	uint64_t part;
 
+	note_refusal(asked, resp->status);
 	if (soft_asked_load(asked) != SOFT_ASKED)
 		return;
 	part = soft_asked_part(asked, asked->answered);
@@ -108,9 +116,15 @@ static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const ui
 		soft_asked_count(asked);
 }
 
+/* Why the peer does not hear: because it has refused what it was asked for before, or else as it says. */
+static enum shm_status reason(const struct soft_qp *qp, const struct shm_resp *resp)
+{
+	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->asked.refusal ? qp->asked.refusal : resp->status);
+}
+
 static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 {
-	switch ((enum shm_status)resp->status) {
+	switch (reason(qp, resp)) {
 	case SHM_RNR:
 		soft_refused_rnr(qp, resp->rnr_timer);
 		break;

@@ -82,6 +82,7 @@ struct soft_asked {
 	uint64_t answered;      /* and answered */
 	uint8_t *here;          /* a read's data go here; NULL: a write */
 	bool busy;              /* a thread has asked, and has not taken the result yet; under qp->lock */
+	uint32_t refusal;       /* enum shm_status: with what the peer has failed, which was asked; SHM_ACK: it has not */
 };
 
 struct soft_qp {

@@ -15,6 +15,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/qp_state.h"
 #include "soft/verbs/retire.h"
+#include "soft/verbs/shm.h"
 #include "soft/verbs/srq.h"
 
 static enum ibv_wc_opcode wc_opcode(uint32_t opcode)
@@ -142,6 +143,7 @@ static void give_up(struct soft_qp *qp)
 	qp->inflight = 0;
 	qp->part_done = 0;
 	qp->timed_since = 0;
+	qp->asked.refusal = SHM_ACK;
 	qp->stall = SOFT_GO;
 	qp->give_up_ns = 0;
 	qp->resync = true;
