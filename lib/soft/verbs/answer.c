@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Responses: what the peer made of our requests. Under core->progress. */
+/*
+ * Responses: what the peer made of our requests. Under core->progress.
+ *
+ * They lie in memory that the peer writes, so each is copied before it is looked at. That a request is done is believed,
+ * whose else would that be to know; but only of one that is under way, and no more of them than wait for an answer. What
+ * does not fit fails the queue pair. Between answers: where nothing is in the pipe, tail == exec.
+ */
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,39 +54,73 @@ static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const str
 	qp->timed_since = 0;
 }
 
+/* The answer is none to what was asked: the first request fails, if there is one, and the queue pair. */
+static void broken(struct soft_qp *qp)
+{
+	if (qp->sq_tail != qp->sq_head) {
+		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return;
+	}
+	soft_qp_fail(qp);
+	soft_async_qp(qp, IBV_EVENT_QP_FATAL);
+}
+
+/* Is this request in the pipe, or a part of it? One that was refused is not, though others behind it may be. */
+static bool under_way(const struct soft_qp *qp, uint32_t wqe)
+{
+	return wqe - qp->sq_tail < qp->sq_exec - qp->sq_tail + (qp->part_done > 0);
+}
+
 static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
 	const struct soft_wqe *wqe = soft_wqe(qp, resp->wqe);
+	bool last = resp->flags & SHM_REQ_LAST;
 
-	/* The responder answers in order; anything else is a broken peer. */
-	if (resp->wqe != qp->sq_tail) {
-		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+	/* The responder answers in order, and to the last part when it was sent; anything else is a broken peer. */
+	if (resp->wqe != qp->sq_tail || (last && qp->sq_tail == qp->sq_exec)) {
+		broken(qp);
 		return;
 	}
 	if (!place(qp, wqe, resp, chunk)) {
 		soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return;
 	}
-	if (!(resp->flags & SHM_REQ_LAST))
+	if (!last)
 		return;
 	if (qp->timed_since && qp->timed == resp->wqe)
 		time_taken(qp, wqe, resp);
 	soft_send_done(qp);
 }
 
+/* May the first so many requests have been in a bundle? One that was refused comes behind them. */
+static bool are_pieces(const struct soft_qp *qp, uint32_t count, bool refused)
+{
+	if (count + refused > qp->sq_exec - qp->sq_tail)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_tail + i);
+
+		if (wqe->opcode != IBV_WR_RDMA_WRITE || wqe->length > qp->bundled_max)
+			return false;
+	}
+	return true;
+}
+
 /* Pieces of a bundle that were carried out. false: the rest of the answer says nothing. */
 static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 {
+	bool refused = resp->status != SHM_ACK;
+
 	/* Refused as a whole, maybe because one before it was: then the tail is not this one. */
-	if (resp->status != SHM_ACK && resp->length == 0)
+	if (refused && resp->length == 0)
 		return true;
-	if (resp->wqe != qp->sq_tail || resp->length > qp->sq_exec - qp->sq_tail) {
-		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+	if (resp->wqe != qp->sq_tail || resp->length > SHM_CHUNK || !are_pieces(qp, resp->length, refused)) {
+		broken(qp);
 		return false;
 	}
 	for (uint32_t i = 0; i < resp->length && soft_qp_state(qp) != IBV_QPS_ERR; i++)
 		soft_send_done(qp);
-	return resp->status != SHM_ACK && soft_qp_state(qp) != IBV_QPS_ERR;
+	return refused && soft_qp_state(qp) != IBV_QPS_ERR;
 }
 
 /* The peer has refused what it was asked for, and has failed. It answers to nothing after that. */
@@ -105,6 +145,10 @@ static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const ui
 	part = soft_asked_part(asked, asked->answered);
 	if (resp->status != SHM_ACK || (asked->here && resp->length != part)) {
 		soft_asked_store(asked, SOFT_ASKED_IN_VAIN);
+		return;
+	}
+	if (part > asked->sent - asked->answered) {
+		broken(qp);
 		return;
 	}
 	if (asked->here)
@@ -145,12 +189,18 @@ static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 		soft_send_fail(qp, IBV_WC_REM_OP_ERR);
 		break;
 	default:
-		soft_send_fail(qp, IBV_WC_BAD_RESP_ERR);
+		broken(qp);
 	}
 }
 
 static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
+	bool behind_refused = qp->stall == SOFT_WAIT_DRAIN && resp->status != SHM_ACK;
+
+	if (!behind_refused && !under_way(qp, resp->wqe)) {
+		broken(qp);
+		return;
+	}
 	if (resp->flags & SHM_REQ_BUNDLE && !take_pieces(qp, resp))
 		return;
 	/* An unreliable connection is told the same of all. */
@@ -176,6 +226,8 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 			take_asked(qp, &resp, chunk);
 		else
 			take(qp, &resp, chunk);
+		if (qp->inflight == 0 && qp->sq_tail != qp->sq_exec)
+			broken(qp);
 		if (qp->stall == SOFT_WAIT_DRAIN && qp->inflight == 0)
 			soft_refused_drained(qp);
 		if (soft_qp_state(qp) == IBV_QPS_SQD && qp->attr.en_sqd_async_notify && qp->inflight == 0)

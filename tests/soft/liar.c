@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A peer that answers what it was not asked. It is stopped, and this process itself writes the answers into the memory
+ * that it has in common with the peer. A request that got a wrong one fails, and the queue pair with it; nothing else is
+ * done by it, and nothing waits for ever.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../lib/soft/verbs/shm.h"
+#include "lab.h"
+#include "two.h"
+
+enum {
+	SENDS = 2,
+	LENGTH = 8,
+};
+
+struct liar {
+	struct two two;
+	struct shm_pipe *pipe; /* to the peer */
+	uint64_t answers;
+};
+
+static int owner(struct two *two, int argument)
+{
+	(void)argument;
+	lab_setup(&two->lab, NULL);
+	if (!meet(two, two->lab.a.mr))
+		return 1;
+	raise(SIGSTOP);
+	return 1;
+}
+
+/* The pipe in whose first place is a request of this queue pair. */
+static struct shm_pipe *find_pipe(uint32_t qpn)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	struct shm_pipe *found = NULL;
+	char line[512];
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		struct shm_pipe *pipe = (struct shm_pipe *)strtoull(line, NULL, 16);
+
+		if (strstr(line, "softverbs-pipe") && shm_req_is_there(&pipe->req[0], 1) && pipe->req[0].src_qpn == qpn)
+			found = pipe;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* So many sends are under way to a peer that is stopped. */
+static enum lab_verdict set_up(struct liar *liar, int sends)
+{
+	int status;
+
+	CHECK(start_two(&liar->two, owner, 0) == LAB_PASSED);
+	CHECK(waitpid(liar->two.child, &status, WUNTRACED) == liar->two.child && WIFSTOPPED(status));
+	for (int i = 0; i < sends; i++)
+		CHECK(post(&liar->two, IBV_WR_SEND, LENGTH) == 0);
+	liar->pipe = find_pipe(liar->two.lab.a.qp->qp_num);
+	liar->answers = 0;
+	return liar->pipe ? LAB_PASSED : LAB_UNSUPPORTED;
+}
+
+/* The next answer, as if it were to the request at this place. */
+static void answer(struct liar *liar, uint32_t request, enum shm_status status, uint32_t flags, uint32_t length)
+{
+	const struct shm_req *req = &liar->pipe->req[request];
+	struct shm_resp *resp = &liar->pipe->resp[liar->answers];
+
+	resp->status = status;
+	resp->qp_index = req->qp_index;
+	resp->wqe = req->wqe;
+	resp->rnr_timer = 1;
+	resp->length = length;
+	resp->flags = flags;
+	resp->epoch = req->epoch;
+	shm_resp_publish(resp, ++liar->answers);
+}
+
+/* The first request fails, the other ones are flushed, and that is all. */
+static enum lab_verdict is_caught(struct liar *liar, int sends)
+{
+	struct ibv_cq *cq = liar->two.lab.a.send_cq;
+	struct ibv_wc wc;
+
+	CHECK(lab_wait(cq).status == IBV_WC_BAD_RESP_ERR);
+	for (int i = 1; i < sends; i++)
+		CHECK(lab_wait(cq).status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(ibv_poll_cq(cq, 1, &wc) == 0 && lab_state(liar->two.lab.a.qp) == IBV_QPS_ERR);
+	CHECK(ibv_destroy_qp(liar->two.lab.a.qp) == 0);
+	CHECK(kill(liar->two.child, SIGKILL) == 0);
+	return LAB_PASSED;
+}
+
+static enum lab_verdict one_lie(enum shm_status status, uint32_t flags, uint32_t length, int sends)
+{
+	struct liar liar;
+	enum lab_verdict verdict = set_up(&liar, sends);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	answer(&liar, 0, status, flags, length);
+	return is_caught(&liar, sends);
+}
+
+static enum lab_verdict liar__sends_are_no_bundle(void)
+{
+	return one_lie(SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE, SENDS, SENDS);
+}
+
+/* There is none left that could be refused. */
+static enum lab_verdict liar__all_done_and_one_refused(void)
+{
+	return one_lie(SHM_NAK_ACCESS, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE, 1, 1);
+}
+
+static enum lab_verdict liar__last_part_is_not_told(void)
+{
+	return one_lie(SHM_ACK, SHM_REQ_FIRST, 0, 1);
+}
+
+static enum lab_verdict liar__nobody_has_asked(void)
+{
+	return one_lie(SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_ASKED, 0, 1);
+}
+
+/* The first request was refused, so it is not under way when it is answered once more. */
+static enum lab_verdict liar__refused_and_done(void)
+{
+	struct liar liar;
+	enum lab_verdict verdict = set_up(&liar, SENDS);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	answer(&liar, 0, SHM_NOT_READY, SHM_REQ_FIRST | SHM_REQ_LAST, 0);
+	answer(&liar, 0, SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST, 0);
+	return is_caught(&liar, SENDS);
+}
+
+/* Both answers are to the first one. */
+static enum lab_verdict liar__done_twice(void)
+{
+	struct ibv_cq *cq;
+	struct liar liar;
+	enum lab_verdict verdict = set_up(&liar, SENDS);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	cq = liar.two.lab.a.send_cq;
+	answer(&liar, 0, SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST, 0);
+	answer(&liar, 0, SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST, 0);
+	CHECK(lab_wait(cq).status == IBV_WC_SUCCESS);
+	return is_caught(&liar, 1);
+}
+
+static const struct lab_case cases[] = {
+	{ "liar: sends are no bundle", liar__sends_are_no_bundle, "lib/soft/verbs/answer.c" },
+	{ "liar: all done and one refused", liar__all_done_and_one_refused, "lib/soft/verbs/answer.c" },
+	{ "liar: last part is not told", liar__last_part_is_not_told, "lib/soft/verbs/answer.c" },
+	{ "liar: nobody has asked", liar__nobody_has_asked, "lib/soft/verbs/answer.c" },
+	{ "liar: refused and done", liar__refused_and_done, "lib/soft/verbs/answer.c" },
+	{ "liar: done twice", liar__done_twice, "lib/soft/verbs/answer.c" },
+};
+
+int main(int argc, char **argv)
+{
+	return lab_main(argc, argv, cases, (int)(sizeof(cases) / sizeof(cases[0])));
+}
