@@ -76,6 +76,7 @@ static bool ask(struct soft_qp *qp, const struct soft_rdma *op)
 	asked->length = op->length;
 	asked->part = part_of(op->length);
 	asked->sent = asked->answered = 0;
+	asked->seen = soft_asked_counted(asked);
 	soft_asked_store(asked, SOFT_ASKED);
 	ask_more(qp, op);
 	asked->busy = asked->sent > 0;
@@ -111,23 +112,38 @@ static enum soft_asked_state stop_asking(struct soft_qp *qp)
 	return state;
 }
 
-/* Wait for the answers, and ask for what is left, as long as the peer goes on answering. */
+/* Has another part been answered since this was asked last? Then what is left is asked for. */
+static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	uint32_t count = soft_asked_counted(&qp->asked);
+	bool further = count != qp->asked.seen;
+
+	qp->asked.seen = count;
+	if (further)
+		ask_rest(qp, op);
+	return further;
+}
+
+/*
+ * Wait for the answers, and ask for what is left, as long as the peer goes on answering. The time is looked at before
+ * the answers are: whoever had no processor meanwhile looks once more, for the peer may have had one.
+ */
 static enum soft_asked_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	uint64_t patience_ticks = soft_way_patience_ticks(soft_kind_of(op), op->length), since = shm_ticks();
-	uint32_t count = soft_asked_counted(&qp->asked);
 	enum soft_asked_state state;
+	bool over;
 
 	do {
+		over = shm_ticks() - since >= patience_ticks;
 		soft_progress(soft_core);
 		soft_say_spinning(soft_core);
 		state = soft_asked_load(&qp->asked);
-		if (soft_asked_counted(&qp->asked) != count) {
-			count = soft_asked_counted(&qp->asked);
-			ask_rest(qp, op);
+		if (goes_further(qp, op)) {
 			since = shm_ticks();
+			over = false;
 		}
-	} while (state == SOFT_ASKED && shm_ticks() - since < patience_ticks);
+	} while (state == SOFT_ASKED && !over);
 	return state;
 }
 

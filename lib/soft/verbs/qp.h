@@ -78,6 +78,7 @@ struct soft_asked {
 	uint32_t epoch;         /* of the queue pair when it was asked */
 	uint32_t part;          /* bytes of each part but the last */
 	uint64_t length;        /* bytes, all parts */
+	uint32_t seen;          /* of `count`, by the caller; before the first part is asked for, under the lock */
 	uint64_t sent;          /* of these: asked for; written by the caller only */
 	uint64_t answered;      /* and answered */
 	uint8_t *here;          /* a read's data go here; NULL: a write */
