@@ -301,12 +301,40 @@ static enum lab_verdict extended_queue__error_is_read(void)
 	return LAB_PASSED;
 }
 
+static uint64_t raw_clock(struct lab *lab)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+
+	if (ibv_query_rt_values_ex(lab->ctx, &values) != 0 || values.comp_mask != IBV_VALUES_MASK_RAW_CLOCK)
+		return 0;
+	return (uint64_t)values.raw_clock.tv_nsec;
+}
+
+/* An entry has the time at which it came, also if the queue changes its size meanwhile. */
+static bool comes_between(struct lab *lab, struct ibv_cq_ex *cq, int cqe)
+{
+	uint64_t before = raw_clock(lab), after;
+	bool between;
+
+	lab->b.buffer[0] = 'x';
+	if (lab_rdma(lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) != 0)
+		return false;
+	while (lab->b.buffer[0] != 'a' || nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL) != 0)
+		;
+	if (ibv_resize_cq(ibv_cq_ex_to_cq(cq), cqe) != 0 || start(cq) != 0)
+		return false;
+	after = raw_clock(lab);
+	between = before > 0 && ibv_wc_read_completion_ts(cq) >= before && ibv_wc_read_completion_ts(cq) <= after;
+	ibv_end_poll(cq);
+	return between;
+}
+
 /* A device either refuses a queue with timestamps or keeps them. */
 static enum lab_verdict extended_queue__timestamps(void)
 {
-	struct lab lab;
+	struct ibv_device_attr_ex attr;
 	struct ibv_cq_ex *cq;
-	uint64_t first;
+	struct lab lab;
 
 	lab_setup(&lab, NULL);
 	cq = extended_cq(&lab, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
@@ -316,12 +344,36 @@ static enum lab_verdict extended_queue__timestamps(void)
 	}
 	lab.a.send_cq = ibv_cq_ex_to_cq(cq);
 	CHECK(connect_anew(&lab));
-	for (int i = 0; i < 2; i++) {
-		CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0 && start(cq) == 0);
-		CHECK(i == 0 || ibv_wc_read_completion_ts(cq) >= first);
-		first = ibv_wc_read_completion_ts(cq);
-		ibv_end_poll(cq);
-	}
+	CHECK(ibv_query_device_ex(lab.ctx, NULL, &attr) == 0 && attr.completion_timestamp_mask != 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(comes_between(&lab, cq, i % 2 ? 40 : 100));
+	return LAB_PASSED;
+}
+
+static uint64_t day_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec;
+}
+
+static enum lab_verdict extended_queue__times_of_day(void)
+{
+	struct lab lab;
+	struct ibv_cq_ex *cq;
+	uint64_t before_s = day_s(), stamp_s;
+
+	lab_setup(&lab, NULL);
+	cq = extended_cq(&lab, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
+	if (!cq)
+		return LAB_UNSUPPORTED;
+	lab.a.send_cq = ibv_cq_ex_to_cq(cq);
+	CHECK(connect_anew(&lab));
+	CHECK(lab_rdma(&lab, IBV_WR_RDMA_WRITE, 0, 0, 8, IBV_SEND_SIGNALED) == 0 && start(cq) == 0);
+	stamp_s = ibv_wc_read_completion_wallclock_ns(cq) / 1000000000;
+	CHECK(stamp_s + 1 >= before_s && stamp_s <= day_s());
+	ibv_end_poll(cq);
 	return LAB_PASSED;
 }
 
@@ -530,6 +582,7 @@ static const struct lab_case cases[] = {
 	{ "extended queue: receive fields", extended_queue__receive_fields, "ibv_create_cq_ex(3)" },
 	{ "extended queue: error is read", extended_queue__error_is_read, "ibv_create_cq_ex(3)" },
 	{ "extended queue: timestamps", extended_queue__timestamps, "ibv_create_cq_ex(3)" },
+	{ "extended queue: times of day", extended_queue__times_of_day, "ibv_create_cq_ex(3)" },
 	{ "extended queue: unknown flag is refused", extended_queue__unknown_flag_is_refused, "ibv_create_cq_ex(3)" },
 	{ "build: write with immediate", build__write_with_immediate, "ibv_wr_post(3)" },
 	{ "build: read", build__read, "ibv_wr_post(3)" },

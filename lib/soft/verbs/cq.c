@@ -87,15 +87,42 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
 	pthread_mutex_destroy(&base->mutex);
 	pthread_cond_destroy(&base->cond);
 	free(cq->ring);
+	free(cq->stamps);
 	free(cq);
 	return 0;
+}
+
+bool soft_cq_keep_stamps(struct soft_cq *cq)
+{
+	cq->stamps = calloc(cq->size, sizeof(*cq->stamps));
+	return cq->stamps;
+}
+
+/* Under cq->lock: what is there moves to a ring of another size; the old one is the caller's to free. */
+static void swap_rings(struct soft_cq *cq, struct soft_cqe **ring, uint64_t **stamps, uint32_t size)
+{
+	struct soft_cqe *old = cq->ring;
+	uint64_t *old_stamps = cq->stamps;
+
+	for (uint32_t i = cq->tail; i != cq->head; i++) {
+		(*ring)[i & (size - 1)] = old[i & (cq->size - 1)];
+		if (old_stamps)
+			(*stamps)[i & (size - 1)] = old_stamps[i & (cq->size - 1)];
+	}
+	cq->ring = *ring;
+	cq->stamps = *stamps;
+	cq->size = size;
+	*ring = old;
+	*stamps = old_stamps;
 }
 
 SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 {
 	struct soft_cq *cq = soft_cq(base);
-	struct soft_cqe *ring, *old;
-	uint32_t size, n;
+	struct soft_cqe *ring;
+	uint64_t *stamps;
+	uint32_t size;
+	bool fits;
 
 	if (soft_call_fails(__func__))
 		return soft_result(ENOMEM);
@@ -103,25 +130,23 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 		return soft_result(EINVAL);
 	size = soft_pow2((uint32_t)cqe);
 	ring = calloc(size, sizeof(*ring));
-	if (!ring)
-		return soft_result(ENOMEM);
-	soft_lock(&cq->lock);
-	n = soft_cq_entries(cq);
-	if (n > (uint32_t)cqe) {
-		soft_unlock(&cq->lock);
+	stamps = cq->stamps ? calloc(size, sizeof(*stamps)) : NULL;
+	if (!ring || (cq->stamps && !stamps)) {
 		free(ring);
-		return soft_result(EINVAL);
+		free(stamps);
+		return soft_result(ENOMEM);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		ring[(cq->tail + i) & (size - 1)] = cq->ring[(cq->tail + i) & (cq->size - 1)];
-	old = cq->ring;
-	cq->ring = ring;
-	cq->size = size;
-	cq->limit = (uint32_t)cqe;
-	base->cqe = cqe;
+	soft_lock(&cq->lock);
+	fits = soft_cq_entries(cq) <= (uint32_t)cqe;
+	if (fits) {
+		swap_rings(cq, &ring, &stamps, size);
+		cq->limit = (uint32_t)cqe;
+		base->cqe = cqe;
+	}
 	soft_unlock(&cq->lock);
-	free(old);
-	return 0;
+	free(ring);
+	free(stamps);
+	return fits ? 0 : soft_result(EINVAL);
 }
 
 /*
@@ -156,6 +181,8 @@ bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited
 		cq->overrun = true;
 	} else if (!full) {
 		cq->ring[cq->head & (cq->size - 1)] = *cqe;
+		if (cq->stamps)
+			cq->stamps[cq->head & (cq->size - 1)] = soft_now_ns();
 		/* Pairs with the look before the lock in soft_cq_pop. */
 		atomic_store_explicit(&cq->head, cq->head + 1, memory_order_release);
 		wake = wakes(cq, cqe, solicited);
@@ -180,6 +207,8 @@ bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe)
 	found = soft_cq_entries(cq) != 0;
 	if (found) {
 		*cqe = cq->ring[cq->tail & (cq->size - 1)];
+		if (cq->stamps)
+			cq->stamp = cq->stamps[cq->tail & (cq->size - 1)];
 		soft_cq_release_room(cqe);
 		atomic_store_explicit(&cq->tail, cq->tail + 1, memory_order_relaxed);
 	}
@@ -193,9 +222,14 @@ void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp)
 
 	soft_lock(&cq->lock);
 	kept = cq->tail;
-	for (uint32_t i = cq->tail; i != cq->head; i++)
-		if (cq->ring[i & (cq->size - 1)].qp != qp)
-			cq->ring[kept++ & (cq->size - 1)] = cq->ring[i & (cq->size - 1)];
+	for (uint32_t i = cq->tail; i != cq->head; i++) {
+		if (cq->ring[i & (cq->size - 1)].qp == qp)
+			continue;
+		cq->ring[kept & (cq->size - 1)] = cq->ring[i & (cq->size - 1)];
+		if (cq->stamps)
+			cq->stamps[kept & (cq->size - 1)] = cq->stamps[i & (cq->size - 1)];
+		kept++;
+	}
 	atomic_store_explicit(&cq->head, kept, memory_order_release);
 	soft_unlock(&cq->lock);
 }

@@ -44,6 +44,8 @@ struct soft_cq {
 	_Atomic uint32_t users;      /* queue pairs */
 	struct soft_list event;      /* in channel->ready while events_queued */
 	struct soft_cqe current;     /* start_poll interface: the entry being read */
+	uint64_t *stamps;            /* when each of the ring came, by soft_now_ns; NULL: nobody asked */
+	uint64_t stamp;              /* of the entry being read */
 };
 
 static inline struct soft_cq *soft_cq(struct ibv_cq *cq)
@@ -69,6 +71,8 @@ static inline void soft_cq_release_room(const struct soft_cqe *cqe)
 
 struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
                             struct ibv_comp_channel *channel, uint32_t vector);
+/* From now on each entry's time is kept; before the first comes. false: no memory. */
+bool soft_cq_keep_stamps(struct soft_cq *cq);
 /* false: the queue is full, the entry is lost and CQ_ERR was raised. */
 bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited);
 /* One entry off the queue; false if it is empty. */

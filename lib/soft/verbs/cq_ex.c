@@ -5,13 +5,15 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "soft/verbs/base.h"
 #include "soft/verbs/cq.h"
 #include "soft/verbs/cq_ex.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/poll.h"
 
 enum {
-	WC_FLAGS = IBV_WC_STANDARD_FLAGS,
+	WC_STAMPS = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+	WC_FLAGS = IBV_WC_STANDARD_FLAGS | WC_STAMPS,
 };
 
 static struct soft_cq *self(struct ibv_cq_ex *ex)
@@ -99,6 +101,31 @@ static uint8_t read_dlid_path_bits(struct ibv_cq_ex *ex)
 	return self(ex)->current.wc.dlid_path_bits;
 }
 
+static uint64_t read_completion_ts(struct ibv_cq_ex *ex)
+{
+	return self(ex)->stamp;
+}
+
+/* What the clock of the day showed then. */
+static uint64_t read_completion_wallclock(struct ibv_cq_ex *ex)
+{
+	uint64_t ago_ns = soft_now_ns() - self(ex)->stamp;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec - ago_ns;
+}
+
+/* The clock of time stamps, in the form in which cards give theirs: all of it in one word. */
+int soft_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	(void)context;
+	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+	if (values->comp_mask)
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)soft_now_ns() };
+	return 0;
+}
+
 struct ibv_cq_ex *soft_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
 	struct soft_cq *cq;
@@ -112,6 +139,11 @@ struct ibv_cq_ex *soft_create_cq_ex(struct ibv_context *context, struct ibv_cq_i
 	cq = soft_cq_new(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
 	if (!cq)
 		return NULL;
+	if (attr->wc_flags & WC_STAMPS && !soft_cq_keep_stamps(cq)) {
+		ibv_destroy_cq(&cq->base);
+		errno = ENOMEM;
+		return NULL;
+	}
 	cq->ignore_overrun = flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 	cq->ex.start_poll = start_poll;
 	cq->ex.next_poll = next_poll;
@@ -126,5 +158,7 @@ struct ibv_cq_ex *soft_create_cq_ex(struct ibv_context *context, struct ibv_cq_i
 	cq->ex.read_slid = read_slid;
 	cq->ex.read_sl = read_sl;
 	cq->ex.read_dlid_path_bits = read_dlid_path_bits;
+	cq->ex.read_completion_ts = read_completion_ts;
+	cq->ex.read_completion_wallclock_ns = read_completion_wallclock;
 	return &cq->ex;
 }

@@ -109,6 +109,7 @@ static void set_operations(struct verbs_context *vctx)
 	vctx->query_port = soft_query_port_ex;
 	vctx->query_device_ex = soft_query_device_ex;
 	vctx->create_cq_ex = soft_create_cq_ex;
+	vctx->query_rt_values = soft_query_rt_values;
 	vctx->create_qp_ex = soft_create_qp_ex;
 	vctx->sz = sizeof(*vctx);
 	vctx->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -244,6 +245,9 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
 	full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
 	full.odp_caps = on_demand;
+	/* Time stamps are nanoseconds. */
+	full.completion_timestamp_mask = UINT64_MAX;
+	full.hca_core_clock = 1000000;
 	/*
 	 * A program that was built with newer headers has a longer structure: the rest of it is zero.
 	 */
