@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# others.sh - what others have written for verbs, on softverbs: rdma-core's own tests, UCX, libfabric, and MPIs on top of them
+# others.sh - what others have written for verbs, on softverbs: rdma-core's own tests and some of its programs, UCX, libfabric, and MPIs
+# on top of them
 #
-# usage: tests/soft/others.sh [GROUP...], from the top of the tree, after `make tests`, with GROUP one of rdma_core, ucx, libfabric,
-# mpi; `tests/soft/others.sh --rxe [GROUP...]` does the same on rxe0, and `tests/soft/others.sh --table` prints the outcomes on both as
+# usage: tests/soft/others.sh [GROUP...], from the top of the tree, after `make tests`, with GROUP one of rdma_core, rdmacm, ucx,
+# libfabric, mpi; `tests/soft/others.sh --rxe [GROUP...]` does the same on rxe0, and `tests/soft/others.sh --table` prints the outcomes on both as
 # they stand in others.md, which takes ten minutes, most of them for what UCX says when it aborts in the virtual machine.
 #
 # A line for each: "ok NAME", "not ok NAME: why", or "skip NAME: why" where the device says that it does not have what is needed. What
@@ -11,7 +12,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 table=tests/soft/others.md
-groups_all="rdma_core ucx libfabric mpi"
+groups_all="rdma_core rdmacm ucx libfabric mpi"
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 # The slowest takes seconds on an idle machine; this is for a machine that is not.
@@ -71,6 +72,58 @@ run_rdma_core() {
 	timeout $limit $before /usr/bin/python3 tests/soft/rdma_core.py "$out" $address >"$out/rdma_core" 2>"$out/errors"
 	grep -E '^(ok|skip|not ok) ' "$out/rdma_core"
 	grep -q '^rdma_core: ' "$out/rdma_core" || say "not ok" rdma_core "$(why "$out/errors")"
+}
+
+# ---- programs of librdmacm that stock.sh, which is for what softverbs has, does not run ----
+
+# A listener of rdma_cm is not to be seen from outside on rxe: the client tries again while nobody takes it, and the server, which
+# may not end by itself, is told to.
+cm_test() { # name, server, client
+	local name=$1 pid status end=$((SECONDS + limit))
+	timeout $limit $before $2 >"$out/server" 2>&1 &
+	pid=$!
+	while
+		timeout $limit $before $3 >"$out/client" 2>&1
+		status=$?
+		grep -qE 'refused|REJECTED' "$out/client" && kill -0 $pid 2>/dev/null && [ $SECONDS -lt $end ]
+	do
+		sleep 0.1
+	done
+	kill $pid 2>/dev/null
+	wait $pid
+	if [ $status -eq 0 ] && ! grep -q REJECTED "$out/client"; then
+		say ok "$name"
+	elif grep -q 'Operation not supported' "$out/client"; then
+		say skip "$name" "$(why "$out/client")"
+	else
+		say "not ok" "$name" "$(why "$out/client")"
+	fi
+}
+
+# The sender starts when the receiver has joined, or has ended in vain.
+mckey_test() {
+	timeout $limit $before stdbuf -oL mckey -m 239.1.1.1 -b $address >"$out/server" 2>&1 &
+	local pid=$!
+	until grep -q 'receiving data' "$out/server" || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	if timeout $limit $before mckey -m 239.1.1.1 -b $address -s >"$out/client" 2>&1 && wait $pid; then
+		say ok mckey
+	elif grep -q 'Operation not supported' "$out/client"; then
+		say skip mckey "$(grep -m 1 'Operation not supported' "$out/client")"
+	else
+		say "not ok" mckey "$(why "$out/client")"
+	fi
+}
+
+run_rdmacm() {
+	installed rstream cmtime rstream riostream rcopy mckey || return
+	port=$((port + 1))
+	cm_test cmtime "cmtime -b $address -p $port -c 50" "cmtime -s $address -p $port -c 50"
+	local few="-p $port -S 4000 -I 10 -C 10"
+	cm_test rstream "rstream -b $address $few" "rstream -s $address $few"
+	cm_test riostream "riostream -b $address $few" "riostream -s $address $few"
+	cp tests/soft/others.md "$out/sent"
+	cm_test rcopy "rcopy -p $port" "rcopy $out/sent $address:$out/received -p $port"
+	mckey_test
 }
 
 # ---- UCX ----
