@@ -50,7 +50,7 @@ $(foreach rival,$(perf_rivals),$(eval $(call perf_rival,$(rival))))
 
 # Measuring.
 
-.PHONY: perf perf-rxe perf-start perf-readme perf-programs
+.PHONY: perf perf-rxe perf-start perf-soft perf-readme perf-programs
 perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin)
 
 perf:
@@ -65,5 +65,9 @@ perf-rxe:
 perf-start:
 	@tests/deps test && $(MAKE) --no-print-directory all starters-tests launcher-tests
 	@mkdir -p build/perf && tests/starters/figures | tee build/perf/start.new && mv build/perf/start.new build/perf/start.md
+
+perf-soft:
+	@tests/deps perf && $(MAKE) --no-print-directory soft soft-tests
+	@perf/soft
 
 perf-readme: ; @perf/readme

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Many of everything: connections per second by rdma_cm, thousands of queue pairs in one process,
- * and what an idle one costs. Usage: many [connections [queue pairs]]
+ * and what an idle one costs. Usage: many [connections [queue pairs [address]]], the address being
+ * one of the device's.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
@@ -57,10 +59,10 @@ static void make_qp(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_pd *pd)
 	must(rdma_create_qp(id, pd, &init) == 0, "rdma_create_qp");
 }
 
-static void serve(int port_pipe, int n)
+static void serve(struct in_addr where, int port_pipe, int n)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = where };
 	struct rdma_cm_id *listener = NULL, *id = NULL;
 	struct ibv_pd *pd = NULL;
 	struct ibv_cq *cq = NULL;
@@ -86,10 +88,10 @@ static void serve(int port_pipe, int n)
 	exit(0);
 }
 
-static void connect_many(__be16 port, int n)
+static void connect_many(struct in_addr where, __be16 port, int n)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = port, .sin_addr = where };
 	struct ibv_pd *pd = NULL;
 	struct ibv_cq *cq = NULL;
 	double start = now_s();
@@ -152,15 +154,17 @@ static void queue_pairs(int n)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 2000, qps = argc > 2 ? atoi(argv[2]) : 4000, pipes[2], status;
+	struct in_addr where;
 	pid_t server;
 	__be16 port;
 
+	must(inet_pton(AF_INET, argc > 3 ? argv[3] : "127.0.0.1", &where) == 1, "address");
 	must(pipe(pipes) == 0, "pipe");
 	server = fork();
 	if (server == 0)
-		serve(pipes[1], n);
+		serve(where, pipes[1], n);
 	must(read(pipes[0], &port, sizeof(port)) == sizeof(port), "port");
-	connect_many(port, n);
+	connect_many(where, port, n);
 	must(waitpid(server, &status, 0) == server && status == 0, "server");
 	queue_pairs(qps);
 	return 0;
