@@ -51,7 +51,8 @@ def rows:
 
 def verdicts:
   "\([.rows[] | select(.verdict == "holds")] | length) bars hold, \([.rows[] | select(.verdict == "misses")] | length) miss"
-  + ([.rows[] | select(.verdict == "not measured")] | length | if . > 0 then ", \(.) were not measured" else "" end) + ".";
+  + ([.rows[] | select(.verdict == "not measured")] | length | if . > 0 then ", \(.) were not measured" else "" end)
+  + ([.rows[] | select(.verdict == "spread")] | length | if . > 0 then ", \(.) were not judged, whose rounds spread" else "" end) + ".";
 
 def named: sub("^openmpi"; "Open MPI") | sub("^mpich"; "MPICH") | sub("-(?<way>.*)$"; ", \(.way)");
 

@@ -27,17 +27,14 @@ def ratios($a; $b):
   if $b.values == null then [$a.values[].value / $b.median] else [$a.values[] as $x | $b.values[] | select(.round == $x.round and .value > 0) | $x.value / .value] end;
 
 # A bar that ends with ~ leaves 3 % more, of a time or of a rate, where bare shared memory is within 5 % of the other side; one
-# that ends with % is not judged where the rounds spread 10 % or more.
+# that ends with % is not judged where the rounds spread 10 % or more: the word is "spread" then.
 def eased($bar; $other; $limit):
   if $limit and $other and ($bar | startswith("<")) and $limit >= 0.95 * $other then "<=1.03"
   elif $limit and $other and ($bar | startswith(">")) and $limit <= 1.05 * $other then ">=0.97"
   else $bar | rtrimstr("~") end;
-def settled($bar; $ratios):
-  if ($ratios | length > 0) and ($ratios | max) < 1.1 * ($ratios | min) then $bar | rtrimstr("%") else "-" end;
-def bar_of($bar; $other; $limit; $ratios):
-  if $bar | endswith("~") then eased($bar; $other; $limit)
-  elif $bar | endswith("%") then settled($bar; $ratios)
-  else $bar end;
+def bar_of($bar; $other; $limit): if $bar | endswith("~") then eased($bar; $other; $limit) else $bar | rtrimstr("%") end;
+def unsettled($bar; $ratios):
+  ($bar | endswith("%")) and ($ratios | length > 0) and ($ratios | max) >= 1.1 * ($ratios | min);
 
 def verdict($bar; $ratio):
   if $bar == "-" then "-"
@@ -52,11 +49,11 @@ def compared($line; $size):
   | against($line.id; $line.against; $size) as $b
   | (if $a and $b then ratios($a; $b) else [] end) as $all
   | (if $all | length > 0 then ($all | median) else null end) as $ratio
-  | bar_of($line.bar; $b.median; cell($line.id; "shm"; $size).median; $all) as $bar
+  | bar_of($line.bar; $b.median; cell($line.id; "shm"; $size).median) as $bar
   | {figure: $line.what, id: $line.id, size_bytes: $size, side: $line.side, unit: $a.unit, value: $a.median,
      low: $a.low, high: $a.high, against: ($b.side // $line.against), other: $b.median,
      ratio: $ratio, ratio_low: ($all | min), ratio_high: ($all | max),
-     bar: $bar, verdict: verdict($bar; $ratio)};
+     bar: $bar, verdict: (if unsettled($line.bar; $all) then "spread" else verdict($bar; $ratio) end)};
 
 # Figures that come with their own bound, which may differ from round to round; the ratio is that to the bound.
 def bounded($line):

@@ -16,5 +16,6 @@ def count($verdict): [.rows[] | select(.verdict == $verdict)] | length;
 ["head", "\(.rounds) rounds\(if .quick then ", QUICK: the figures mean nothing" else "" end)"],
 (.rows[] | ["row", .figure, (.size_bytes // "" | tostring), .side, (.value | number), (.unit // ""), .against,
             (.other | number), (.ratio | ratio), spread, .bar, .verdict]),
-["tail", "\(count("holds")) hold, \(count("misses")) miss, \(count("not measured")) not measured"]
+["tail", "\(count("holds")) hold, \(count("misses")) miss, \(count("not measured")) not measured"
+         + (count("spread") | if . > 0 then ", \(.) not judged, whose rounds spread" else "" end)]
 | @tsv
