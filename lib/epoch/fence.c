@@ -331,7 +331,7 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 	       (!(win->sync & SYNC_FENCE_USED) || flush_all_soon(win, false));
 }
 
-/* The caller holds the lock, and no longer on return. */
+/* The caller holds the lock, and no longer on return. What was to be completed may have been found to be refused (A23). */
 static int fence_plainly(struct oriel_win *win)
 {
 	bool met;
@@ -341,7 +341,7 @@ static int fence_plainly(struct oriel_win *win)
 	if (met)
 		fence_over(win, true);
 	win_leave(win);
-	return met ? 0 : fence_end(win, 0, barrier(win));
+	return met ? win_tell_sticky(win, "oriel_win_fence") : fence_end(win, 0, barrier(win));
 }
 
 int oriel_win_fence(oriel_win *win, int assertions)

@@ -394,6 +394,36 @@ static void refusals_are_told(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/*
+ * A fence tells what it is the first to find refused, also where all has been answered before it is called, and it has
+ * nothing to wait for.
+ */
+static void refusals_are_told_by_a_plain_fence(struct multi *m)
+{
+	struct multi_window w;
+	struct link *link = opened(m, &w);
+	uint64_t before = multi_applied(m);
+
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	if (m->rank == 1) {
+		link->size_bytes = 2 * FAR;
+		send_far(m, &w);
+		multi_drain(m);
+		multi_raise(m, READY, 1);
+		multi_await(m, DONE, 1);
+	} else {
+		multi_await(m, READY, 1);
+		while (multi_applied(m) < before + 2)
+			oriel_progress(m->job);
+		multi_drain(m);
+		multi_raise(m, DONE, 1);
+	}
+	CHECK_RC(m, m->rank == 1 ? ORIEL_ERR_RANGE : 0, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	multi_window_close(m, &w);
+}
+
 /* Complete does not wait for records: it tells or a later call does, the free at the latest; one of them. */
 static void refusals_of_closed_epochs_are_told(struct multi *m)
 {
@@ -637,6 +667,7 @@ static const struct multi_case cases[] = {
 	{ "A4_types_and_operations", 0, types_and_operations },
 	{ "L4_unlock_completes_records", 0, unlock_completes },
 	{ "A23_refusals_are_told", 2, refusals_are_told },
+	{ "A23_refusals_are_told_by_a_plain_fence", 2, refusals_are_told_by_a_plain_fence },
 	{ "A23_refusals_of_closed_epochs_are_told", 2, refusals_of_closed_epochs_are_told },
 	{ "A23_DW6_lost_while_held_back", 2, lost_while_held_back },
 	{ "A23_refusals_have_reasons", 2, refusals_have_reasons },
