@@ -83,7 +83,7 @@ void fake_fail_request(uint64_t n)
 
 void fake_fail_allocation(uint64_t n)
 {
-	allocations.wanted = n;
+	allocations.wanted = __atomic_load_n(&allocations.seen, __ATOMIC_RELAXED) + n;
 }
 
 void fake_drop_event(uint64_t n)

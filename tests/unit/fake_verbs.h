@@ -67,7 +67,7 @@ void fake_reset(void);
 /* Faults; n counts from 1 and from the last fake_reset. 0: none. */
 void fake_fail_call(uint64_t n);
 void fake_fail_request(uint64_t n);
-void fake_fail_allocation(uint64_t n); /* of the library: malloc, calloc, realloc */
+void fake_fail_allocation(uint64_t n); /* from this call on; of the library: malloc, calloc, realloc */
 void fake_drop_event(uint64_t n);
 void fake_drop_first(const char *event); /* of that name: "CONNECT_RESPONSE" */
 

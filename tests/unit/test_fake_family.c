@@ -282,6 +282,38 @@ static void family__requests_in_pscw(void)
 	pthread_barrier_destroy(&together);
 }
 
+/* For want of memory a word's old value has no place to land: that is told as what it is, and the same call works later. */
+static void shortage_is_told(struct rank *rank)
+{
+	int64_t one = 1, got = -1;
+	struct words words;
+
+	if (join_on(rank, rank->rank ? "b" : "a", "card"))
+		return;
+	open_words(rank, &words, NULL);
+	if (rank->rank == 0) {
+		rank_note(rank, "put", oriel_put(words.win, &one, sizeof(one), 1, 0)); /* first contact, inline */
+		rank_note(rank, "flush", oriel_win_flush(words.win, 1));
+		rank_begin_counting(rank);
+		fake_fail_allocation(1);
+		rank->wrong += oriel_fetch_and_op(words.win, &one, &got, ORIEL_INT64, ORIEL_SUM, 1, 0) != ORIEL_ERR_MEMORY;
+		fake_fail_allocation(1);
+		rank->wrong += oriel_compare_and_swap(words.win, &one, &one, &got, ORIEL_INT64, 1, 0) != ORIEL_ERR_MEMORY;
+		rank_note(rank, "fop", oriel_fetch_and_op(words.win, &one, &got, ORIEL_INT64, ORIEL_SUM, 1, 0));
+		rank_note(rank, "flush", oriel_win_flush(words.win, 1));
+		rank->wrong += got != 1;
+		rank_end_counting();
+	} else {
+		rank_rest();
+	}
+	leave(rank, &words);
+}
+
+static void family__shortage_is_told(void)
+{
+	run_two_over_cards(shortage_is_told, "a word's old value without memory to land in");
+}
+
 /* The release of a lock does not overtake atomics of its epoch, also those whose old value nobody wants (L4). */
 static void release_behind_atomics(struct rank *rank)
 {
@@ -424,6 +456,7 @@ void suite_family(void)
 
 	CU_ADD_TEST(suite, family__requests_of_each_operation);
 	CU_ADD_TEST(suite, family__requests_in_pscw);
+	CU_ADD_TEST(suite, family__shortage_is_told);
 	CU_ADD_TEST(suite, family__release_behind_atomics);
 	CU_ADD_TEST(suite, family__records_behind_atomics);
 	CU_ADD_TEST(suite, family__on_oneself);
