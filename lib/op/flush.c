@@ -203,7 +203,9 @@ static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)
 	owned_lock_take(&win->lock);
 	link = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
 	done = link && flush_idle(win, link); /* by another thread meanwhile */
-	if (!done)
+	if (done)
+		flush_end(win, rank, local);
+	else
 		done = flush_soon(win, link, rank, local);
 	owned_lock_give(&win->lock);
 	return done;

@@ -10,6 +10,8 @@
 #include "fake_verbs.h"
 #include "job/job.h"
 #include "job/peer.h"
+#include "op/flush.h"
+#include "op/issued.h"
 #include "suites_fake.h"
 
 #define FLOOD_RANKS 3
@@ -396,6 +398,55 @@ static void free__waits_for_a_flag_that_may_come_twice(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
+#define LARGE (2 * WIRE_COPY_MAX) /* registered for the epoch */
+
+/* What another thread's request may do between the first look of a flush and its wait: the member has nothing left. */
+static void complete_beside(oriel_win *win)
+{
+	struct link *link = link_find(win, 1);
+	struct issued upto;
+
+	owned_lock_take(&win->lock);
+	upto = issued_now(link, false);
+	while (issued_step(win, link, false, &upto) == 0)
+		;
+	owned_lock_give(&win->lock);
+}
+
+static void flush_of_what_has_ended(struct rank *rank)
+{
+	static uint8_t memory[2][LARGE], origin[LARGE];
+	oriel_group *world;
+	oriel_win *win;
+
+	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
+	oriel_group_world(rank->job, &world);
+	CU_ASSERT_EQUAL(oriel_win_create(memory[rank->rank], LARGE, 1, NULL, world, &win), 0);
+	if (rank->rank == 0) {
+		CU_ASSERT_EQUAL(oriel_win_lock(win, ORIEL_LOCK_SHARED, 1, 0), 0);
+		CU_ASSERT_EQUAL(oriel_put(win, origin, LARGE, 1, 0), 0);
+		CU_ASSERT_EQUAL(win->epoch_mrs.count, 1);
+		complete_beside(win);
+		CU_ASSERT_EQUAL(flush_run(win, 1, false, "flush_run"), 0);
+		CU_ASSERT_EQUAL(win->epoch_mrs.reusable, win->epoch_mrs.count);
+		CU_ASSERT_EQUAL(oriel_win_unlock(win, 1), 0);
+	}
+	CU_ASSERT_EQUAL(oriel_win_free(&win), 0);
+	oriel_group_free(&world);
+	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), 0);
+}
+
+/* D2: behind a flush the origin is the program's, whoever has found its operations complete. */
+static void flush_run__gives_the_origin_back(void)
+{
+	struct rank ranks[2];
+
+	fake_reset();
+	ranks_limit(30, "a flush of what another thread has completed");
+	ranks_run(2, flush_of_what_has_ended, NULL, ranks);
+	CU_ASSERT_TRUE(ranks_clean());
+}
+
 void suite_modes(void)
 {
 	CU_pSuite suite = CU_add_suite("modes", NULL, NULL);
@@ -413,5 +464,6 @@ void suite_modes(void)
 	CU_ADD_TEST(suite, scenario__read_only_window);
 	CU_ADD_TEST(suite, win_tell_sticky__closes_the_epoch_all_the_same);
 	CU_ADD_TEST(suite, win_find_sticky__tells_nothing_that_was_complete);
+	CU_ADD_TEST(suite, flush_run__gives_the_origin_back);
 	CU_ADD_TEST(suite, free__waits_for_a_flag_that_may_come_twice);
 }
