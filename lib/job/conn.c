@@ -424,9 +424,13 @@ static void remember_remote(struct peer *peer, const struct handshake *data)
 static void tell_up(struct peer *peer, uint32_t attempt)
 {
 	struct remote up = { peer->remote_area.addr + offsetof(struct area, up), peer->remote_area.rkey };
-	uint64_t number;
+	uint64_t *there = reach_words(&peer->reach, up, sizeof(*there)), number;
 
-	reach_flag(&peer->reach, 0, attempt, up, &number); /* pairs with the flag_load in peer_told_up */
+	/* Both pair with the flag_load in peer_told_up. */
+	if (there)
+		flag_store(there, attempt);
+	else
+		wire_flag(&peer->wire, 0, attempt, up, &number);
 }
 
 /* Both sides are established: hand the queue pair over to the data path. Ends peer->conn. */

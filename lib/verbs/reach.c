@@ -105,33 +105,36 @@ static const struct reach_slab *find_slab(const struct reach *reach, uint32_t rk
 	return NULL;
 }
 
-/* Ask for a slab and keep the answer, which may be no. The caller holds wire->lock. */
-static const struct reach_slab *add_slab(struct reach *reach, uint32_t rkey)
+/* Ask for a slab and keep the answer; NULL: it is no, and not to be kept. The caller holds wire->lock. */
+static const struct reach_slab *add_slab(struct reach *reach, uint32_t rkey, bool keeps_no)
 {
 	struct reach_slab *slab = &reach->slabs[reach->slab_count];
 	struct softverbs_lent lent;
+	bool mapped = map_region(reach, rkey, &lent);
 
+	if (!mapped && !keeps_no)
+		return NULL;
 	*slab = (struct reach_slab){ .rkey = rkey };
-	if (map_region(reach, rkey, &lent))
+	if (mapped)
 		*slab = (struct reach_slab){ rkey, lent.addr, lent.size_bytes, lent.here };
 	state_store(&reach->slab_count, reach->slab_count + 1); /* pairs with the state_load of reach_word */
 	return slab;
 }
 
 /* First use of a slab, unless another thread was faster. */
-static uint64_t *ask_words(struct reach *reach, struct remote words, size_t size_bytes)
+static uint64_t *ask_words(struct reach *reach, struct remote words, size_t size_bytes, bool keeps_no)
 {
 	const struct reach_slab *slab;
 
 	owned_lock_take(&reach->wire->lock);
 	slab = find_slab(reach, words.rkey, reach->slab_count);
 	if (!slab && reach->slab_count < REACH_SLABS_MAX && reach->wire->state == WIRE_UP)
-		slab = add_slab(reach, words.rkey);
+		slab = add_slab(reach, words.rkey, keeps_no);
 	owned_lock_give(&reach->wire->lock);
 	return slab ? words_in(slab, words.addr, size_bytes) : NULL;
 }
 
-uint64_t *reach_words(struct reach *reach, struct remote words, size_t size_bytes)
+static uint64_t *find_words(struct reach *reach, struct remote words, size_t size_bytes, bool keeps_no)
 {
 	uint32_t count = state_load(&reach->slab_count); /* pairs with add_slab */
 	const struct reach_slab *slab;
@@ -143,12 +146,17 @@ uint64_t *reach_words(struct reach *reach, struct remote words, size_t size_byte
 	slab = find_slab(reach, words.rkey, count);
 	if (slab)
 		return words_in(slab, words.addr, size_bytes);
-	return count < REACH_SLABS_MAX ? ask_words(reach, words, size_bytes) : NULL;
+	return count < REACH_SLABS_MAX ? ask_words(reach, words, size_bytes, keeps_no) : NULL;
+}
+
+uint64_t *reach_words(struct reach *reach, struct remote words, size_t size_bytes)
+{
+	return find_words(reach, words, size_bytes, false);
 }
 
 uint64_t *reach_word(struct reach *reach, struct remote word)
 {
-	return reach_words(reach, word, sizeof(uint64_t));
+	return find_words(reach, word, sizeof(uint64_t), true);
 }
 
 void reach_close(struct reach *reach)

@@ -96,7 +96,12 @@ static inline bool reach_stores(const struct reach *reach)
 	return reach->self || reach->lender.lend;
 }
 
-/* Where aligned words of the peer's in one slab are in this process, or NULL if they are not reached. */
+/*
+ * Where aligned words of the peer's in one slab are in this process, or NULL if they are not reached. What reach_word
+ * has said of a slab is said of it for ever, so that a flag's values all go one way and none overtakes another. Whoever
+ * reads, or writes a word once, may ask earlier, by reach_words: a device that has just connected may still wait for
+ * the peer itself, and that no is not kept.
+ */
 uint64_t *reach_words(struct reach *reach, struct remote words, size_t size_bytes);
 uint64_t *reach_word(struct reach *reach, struct remote word);
 

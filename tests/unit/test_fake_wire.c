@@ -862,6 +862,43 @@ static void reach__self_needs_no_queue_pair(void)
 	wire_destroy(&wire);
 }
 
+static bool lends;
+static uint64_t lent_word;
+
+static int lend_a_word(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_lent *lent)
+{
+	(void)qp;
+	(void)rkey;
+	(void)access;
+	*lent = (struct softverbs_lent){ 0, sizeof(lent_word), &lent_word };
+	return lends ? 0 : EOPNOTSUPP;
+}
+
+static void take_back(const struct softverbs_lent *lent)
+{
+	(void)lent;
+}
+
+/* A device that waits for its peer lends nothing yet. What a flag has been told is said for ever. */
+static void reach__no_to_a_reader_is_not_kept(void)
+{
+	struct device device = { .lender = { .lend = lend_a_word, .give_back = take_back } };
+	struct remote read_first = { 0, 1 }, flag_first = { 0, 2 };
+	struct reach reach;
+
+	join();
+	reach_init(&reach, &a.wire, &device, false);
+	lends = false;
+	CU_ASSERT_PTR_NULL(reach_words(&reach, read_first, sizeof(lent_word)));
+	CU_ASSERT_PTR_NULL(reach_word(&reach, flag_first));
+	lends = true;
+	CU_ASSERT_PTR_EQUAL(reach_word(&reach, read_first), &lent_word);
+	CU_ASSERT_PTR_NULL(reach_words(&reach, flag_first, sizeof(lent_word)));
+	CU_ASSERT_PTR_NULL(reach_word(&reach, flag_first));
+	reach_close(&reach);
+	part();
+}
+
 static int init(void)
 {
 	fake_reset();
@@ -900,4 +937,5 @@ void suite_wire(void)
 	CU_ADD_TEST(suite, wakeup__grows_with_the_queue_pairs);
 	CU_ADD_TEST(suite, wakeup__a_device_that_refuses_to_grow);
 	CU_ADD_TEST(suite, reach__self_needs_no_queue_pair);
+	CU_ADD_TEST(suite, reach__no_to_a_reader_is_not_kept);
 }
