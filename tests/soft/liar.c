@@ -156,6 +156,28 @@ static enum lab_verdict liar__done_twice(void)
 	return is_caught(&liar, 1);
 }
 
+/*
+ * No lie: a peer that was reset and connected anew drops what does not start over. So that is done, as for one that is
+ * not connected yet.
+ */
+static enum lab_verdict liar__dropped_is_sent_again(void)
+{
+	struct ibv_wc wc;
+	struct liar liar;
+	enum lab_verdict verdict = set_up(&liar, 1);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	answer(&liar, 0, SHM_DROPPED, SHM_REQ_FIRST | SHM_REQ_LAST, 0);
+	while (!shm_req_is_there(&liar.pipe->req[1], 2))
+		CHECK(ibv_poll_cq(liar.two.lab.a.send_cq, 1, &wc) == 0);
+	CHECK(liar.pipe->req[1].flags & SHM_REQ_RESYNC);
+	answer(&liar, 1, SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST, 0);
+	CHECK(lab_wait(liar.two.lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(kill(liar.two.child, SIGKILL) == 0);
+	return LAB_PASSED;
+}
+
 static const struct lab_case cases[] = {
 	{ "liar: sends are no bundle", liar__sends_are_no_bundle, "lib/soft/verbs/answer.c" },
 	{ "liar: all done and one refused", liar__all_done_and_one_refused, "lib/soft/verbs/answer.c" },
@@ -163,6 +185,7 @@ static const struct lab_case cases[] = {
 	{ "liar: nobody has asked", liar__nobody_has_asked, "lib/soft/verbs/answer.c" },
 	{ "liar: refused and done", liar__refused_and_done, "lib/soft/verbs/answer.c" },
 	{ "liar: done twice", liar__done_twice, "lib/soft/verbs/answer.c" },
+	{ "liar: dropped is sent again", liar__dropped_is_sent_again, "lib/soft/verbs/answer.c" },
 };
 
 int main(int argc, char **argv)

@@ -173,11 +173,13 @@ static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 		soft_refused_rnr(qp, resp->rnr_timer);
 		break;
 	case SHM_NOT_READY:
-		/* Only the first refusal counts; those behind it fell on the same deaf ears. */
+	case SHM_DROPPED:
+		/*
+		 * Only the first refusal counts; those behind it fell on the same deaf ears. A peer that drops the first was
+		 * connected anew, and hears who starts over.
+		 */
 		if (qp->stall != SOFT_WAIT_DRAIN)
 			soft_refused_silence(qp);
-		break;
-	case SHM_DROPPED:
 		break;
 	case SHM_NAK_INV_REQ:
 		soft_send_fail(qp, IBV_WC_REM_INV_REQ_ERR);
