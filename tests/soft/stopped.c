@@ -227,12 +227,27 @@ static enum lab_verdict stopped__queue_pair_goes_first(void)
 	return LAB_PASSED;
 }
 
+/* What a queue pair in SQD holds back has asked nobody for anything: it ends with the queue pair. */
+static enum lab_verdict stopped__killed_flushes_what_is_held_back(void)
+{
+	struct ibv_qp_attr sqd = { .qp_state = IBV_QPS_SQD };
+	struct bench b;
+
+	CHECK(with_stopped(&b) == LAB_PASSED);
+	CHECK(connect_one(&b, 0) && ibv_modify_qp(b.qp[0], &sqd, IBV_QP_STATE) == 0);
+	CHECK(post(&b, 0, IBV_WR_SEND) == 0);
+	CHECK(is_killed(&b));
+	CHECK(lab_wait(b.lab.a.send_cq).status == IBV_WC_WR_FLUSH_ERR && lab_state(b.qp[0]) == IBV_QPS_ERR);
+	return LAB_PASSED;
+}
+
 static const struct lab_case cases[] = {
 	{ "stopped: requests wait for who is connected to", stopped__requests_wait_for_who_is_connected_to,
 	  "lib/soft/verbs/pipe_out.c" },
 	{ "stopped: later requests find it", stopped__later_requests_find_it, "lib/soft/verbs/pipe_out.c" },
 	{ "stopped: requests under way wait", stopped__requests_under_way_wait, "lib/soft/verbs/pipe_out.c" },
 	{ "stopped: killed, what waits fails", stopped__killed_fails_what_waits, "lib/soft/verbs/gone.c" },
+	{ "stopped: killed flushes what is held back", stopped__killed_flushes_what_is_held_back, "lib/soft/verbs/gone.c" },
 	{ "stopped: queue pair goes first", stopped__queue_pair_goes_first, "lib/soft/verbs/pipe_out.c" },
 };
 

@@ -36,13 +36,14 @@ enum {
 
 /*
  * Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it
- * does not notice.
+ * does not notice. What waits here asks in its turn (step_gone in requester.c): not in SQD, and not if it is about own
+ * keys.
  */
 static void unanswered(struct soft_qp *qp)
 {
 	if (soft_is_unreliable(qp))
 		soft_send_lose(qp);
-	else if (qp->sq_tail != qp->sq_head)
+	else if (qp->sq_tail != qp->sq_exec || qp->part_done)
 		soft_send_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	if (soft_qp_state(qp) == IBV_QPS_ERR)
 		return;
