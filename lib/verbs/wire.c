@@ -121,7 +121,8 @@ static void poll_locked(struct wire *wire)
 		count = wire->state == WIRE_UP ? ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc) : 0;
 		if (count < 0)
 			fail(wire, "the completion queue cannot be polled");
-		take_completions(wire, wc, count);
+		else
+			take_completions(wire, wc, count);
 	} while (count == WIRE_POLL_BATCH);
 }
 
@@ -746,26 +747,26 @@ static inline int flag_locked(struct wire *wire, uint64_t before, uint64_t value
 	return 0;
 }
 
-int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
+static inline int send_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal,
+                            uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = flag_locked(wire, before, value, target, false);
+	rc = flag_locked(wire, before, value, target, signal);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
 }
 
+int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
+{
+	return send_flag(wire, before, value, target, false, number);
+}
+
 int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
-	int rc;
-
-	owned_lock_take(&wire->lock);
-	rc = flag_locked(wire, before, value, target, true);
-	*number = wire->posted;
-	owned_lock_give(&wire->lock);
-	return rc;
+	return send_flag(wire, before, value, target, true, number);
 }
 
 /* The last request, still in the batch, wakes the peer. */
