@@ -192,8 +192,6 @@ static inline bool are_apart(const void *operand, const void *result, enum oriel
 	return result && !overlap(operand, result, element_types[type].size_bytes);
 }
 
-enum outcome { DONE, BY_WIRE, NOT_PLAIN };
-
 /* Whether the processor changes an element of mapped memory at once; then it lies at *element. */
 static inline bool element_at_once(const struct link *link, enum oriel_type type, size_t disp, void **element)
 {

@@ -116,12 +116,9 @@ static __attribute__((noinline)) int put_by_wire(struct oriel_win *win, const vo
 	return rc ? err_in(win_peer_error(win, link->rank), "oriel_put") : 0;
 }
 
-enum outcome { DONE, BY_WIRE, NOT_PLAIN };
-
 /*
  * The shortest way, that calls nothing but the copying: what most operations on mapped memory take (the first
- * of an epoch asks for the target's post). The caller's memory is `here`. BY_WIRE: all is plain but that *link is
- * not mapped, and its range is to be checked; this thread is in the window. NOT_PLAIN: nothing has happened.
+ * of an epoch asks for the target's post). The caller's memory is `here`. BY_WIRE: the range is to be checked.
  */
 static inline __attribute__((always_inline)) enum outcome go_plainly(struct oriel_win *win, enum op_kind kind,
                                                                      void *here, size_t size_bytes, int rank,

@@ -14,6 +14,12 @@
 #include "win/operation.h"
 #include "win/win.h"
 
+/*
+ * What an operation's shortest way has come to: it is done; its target is not mapped, all else is plain so far, and this
+ * thread is in the window; or nothing has happened, and another way finds out.
+ */
+enum outcome { DONE, BY_WIRE, NOT_PLAIN };
+
 /* The error for an operation to a rank that no open epoch names. */
 int no_epoch(struct oriel_win *win, int rank, const char *call);
 
