@@ -438,17 +438,25 @@ static enum lab_verdict uc__window_and_unknown_peer(void)
 	return binds_once(&lab, mw);
 }
 
+/* A window, and a connection to a process that will be killed. */
+static enum lab_verdict window_and_mortal(struct lab *lab, pid_t *child, struct ibv_mw **mw)
+{
+	CHECK(connect_to_mortal(lab, child) == LAB_PASSED);
+	*mw = ibv_alloc_mw(lab->a.pd, IBV_MW_TYPE_2);
+	return *mw ? LAB_PASSED : LAB_UNSUPPORTED;
+}
+
 /* It is bound behind what nobody answers. */
 static enum lab_verdict uc__window_and_dead_process(void)
 {
+	enum lab_verdict verdict;
 	struct ibv_mw *mw;
 	struct lab lab;
 	pid_t child;
 
-	CHECK(connect_to_mortal(&lab, &child) == LAB_PASSED);
-	mw = ibv_alloc_mw(lab.a.pd, IBV_MW_TYPE_2);
-	if (!mw)
-		return LAB_UNSUPPORTED;
+	verdict = window_and_mortal(&lab, &child, &mw);
+	if (verdict != LAB_PASSED)
+		return verdict;
 	CHECK(kill(child, SIGSTOP) == 0 && waitpid(child, NULL, WUNTRACED) == child);
 	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0 && post_bind(&lab, mw) == 0);
 	CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child && done(&lab));
@@ -459,15 +467,15 @@ static enum lab_verdict uc__window_and_dead_process(void)
 static enum lab_verdict uc__invalidation_and_dead_process(void)
 {
 	enum ibv_wc_status status;
+	enum lab_verdict verdict;
 	struct ibv_mw *mw;
 	uint32_t rkey;
 	struct lab lab;
 	pid_t child;
 
-	CHECK(connect_to_mortal(&lab, &child) == LAB_PASSED);
-	mw = ibv_alloc_mw(lab.a.pd, IBV_MW_TYPE_2);
-	if (!mw)
-		return LAB_UNSUPPORTED;
+	verdict = window_and_mortal(&lab, &child, &mw);
+	if (verdict != LAB_PASSED)
+		return verdict;
 	rkey = ibv_inc_rkey(mw->rkey);
 	CHECK(post_bind(&lab, mw) == 0 && done(&lab));
 	CHECK(kill(child, SIGSTOP) == 0 && waitpid(child, NULL, WUNTRACED) == child);
