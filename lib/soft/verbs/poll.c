@@ -17,8 +17,8 @@
 #include "soft/verbs/progress.h"
 
 enum {
-	/* Polls in vain before peers are told that they need not kick. */
-	IDLE_POLLS = 64,
+	IDLE_POLLS = 64, /* polls in vain before peers are told that they need not kick */
+	SAID_EVERY = 4,  /* looks, whichever queue they are for: a clock costs as much as one */
 };
 
 static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -45,7 +45,8 @@ void soft_cq_idle(struct soft_cq *cq)
 	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
 
 	soft_progress(soft_core);
-	soft_say_spinning(soft_core);
+	if (soft_looks(soft_core) % SAID_EVERY == 0)
+		soft_say_spinning(soft_core);
 	if (idle < IDLE_POLLS)
 		atomic_store_explicit(&cq->idle_polls, idle + 1, memory_order_relaxed);
 	else

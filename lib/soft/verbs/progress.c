@@ -25,13 +25,17 @@ enum {
 	GLANCE_PIPES = 4, /* so many each way may cost every poll a look */
 };
 
-/* Note which requests are there. No honest peer is more than a ring ahead. */
-static bool see_requests(struct soft_in *in)
+/* One behind those that were noted. */
+static inline bool has_request(const struct soft_in *in)
 {
-	while (in->req_seen - in->req_tail < SHM_RING &&
-	       shm_req_is_there(&in->shm->req[in->req_seen % SHM_RING], in->req_seen + 1))
+	return shm_req_is_there(&in->shm->req[in->req_seen % SHM_RING], in->req_seen + 1);
+}
+
+/* Note which requests are there. No honest peer is more than a ring ahead. */
+static void see_requests(struct soft_in *in)
+{
+	while (in->req_seen - in->req_tail < SHM_RING && has_request(in))
 		in->req_seen++;
-	return in->req_seen != in->req_tail;
 }
 
 static void drain_in(struct soft_core *core, struct soft_in *in)
@@ -121,7 +125,7 @@ static bool listen_to_bell(struct soft_core *core)
 	return last != heard;
 }
 
-static bool has_response(struct soft_out *out)
+static inline bool has_response(struct soft_out *out)
 {
 	uint64_t tail = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
 
@@ -130,14 +134,15 @@ static bool has_response(struct soft_out *out)
 
 /*
  * With few pipes it is seen in the pipes themselves that there is something, one cache line before
- * the bell is.
+ * the bell is. Who waits does little else, so this is short: between looks all that was noted is
+ * carried out.
  */
 static bool glance(struct soft_core *core)
 {
 	if (core->nin > GLANCE_PIPES || core->nout > GLANCE_PIPES)
 		return false;
 	for (uint32_t i = 0; i < core->nin; i++)
-		if (see_requests(core->in[i]) || shm_share_is_open(&core->in[i]->shm->share))
+		if (has_request(core->in[i]) || shm_share_is_open(&core->in[i]->shm->share))
 			return true;
 	for (uint32_t i = 0; i < core->nout; i++)
 		if (has_response(core->out[i]))
@@ -149,6 +154,7 @@ void soft_progress(struct soft_core *core)
 {
 	if (!soft_trylock(&core->progress))
 		return;
+	soft_count_look(core);
 	if (glance(core) || listen_to_bell(core))
 		look(core);
 	soft_unlock(&core->progress);

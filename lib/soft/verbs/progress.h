@@ -21,6 +21,20 @@ void soft_progress(struct soft_core *core);
 /* The same, but wait for whoever is at it. */
 void soft_progress_now(struct soft_core *core);
 
+/* Under core->progress; pairs with soft_looks. */
+static inline void soft_count_look(struct soft_core *core)
+{
+	uint32_t looks = atomic_load_explicit(&core->looks, memory_order_relaxed);
+
+	atomic_store_explicit(&core->looks, looks + 1, memory_order_relaxed);
+}
+
+/* Whoever polls, to do something now and then; pairs with soft_count_look. */
+static inline uint32_t soft_looks(struct soft_core *core)
+{
+	return atomic_load_explicit(&core->looks, memory_order_relaxed);
+}
+
 /* A poll has found nothing. */
 static inline void soft_say_spinning(struct soft_core *core)
 {
