@@ -27,7 +27,8 @@
 #include "soft/verbs/way.h"
 
 enum {
-	FILE_MAX = 4096, /* bytes: up to here the peer's memory is read and written as a file */
+	FILE_MAX = 4096,   /* bytes: up to here the peer's memory is read and written as a file */
+	RING_UNTRIED = 64, /* small writes that follow one by ring; then the memory may have become mapped */
 };
 
 struct target {
@@ -135,6 +136,15 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 	return err;
 }
 
+/* A small write has to go by ring: so will the next ones. A hint, since what goes by ring is judged there. */
+static void note_ring(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	if (op->opcode != IBV_WR_RDMA_WRITE || op->length >= SOFT_WAY_MIN)
+		return;
+	qp->ring_rkey = op->rkey;
+	qp->ring_left = RING_UNTRIED;
+}
+
 /* Where memory is private: by a system call, or the peer is to do it. */
 static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr,
                                enum ibv_wc_status *status)
@@ -144,7 +154,10 @@ static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, c
 
 	switch (way_of(qp->out, op, &timed)) {
 	case SOFT_BY_RING:
-		return op->waits ? SOFT_DIRECT_ASK : SOFT_DIRECT_RING;
+		if (op->waits)
+			return SOFT_DIRECT_ASK;
+		note_ring(qp, op);
+		return SOFT_DIRECT_RING;
 	case SOFT_BY_BOTH:
 		if (soft_share_private(qp, op, mr, timed))
 			return SOFT_DIRECT_DONE;
@@ -221,14 +234,17 @@ void soft_direct_end(struct soft_qp *qp)
 bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
                          bool *timed)
 {
-	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .length = length };
+	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .length = length };
 	const struct shm_mr *mr = soft_reach_region(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE);
 	void *at;
 
 	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)
 		return false;
 	*there = mr->addr + (raddr - mr->iova);
-	return way_of(qp->out, &op, timed) == SOFT_BY_CALL;
+	if (way_of(qp->out, &op, timed) == SOFT_BY_CALL)
+		return true;
+	note_ring(qp, &op);
+	return false;
 }
 
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status)

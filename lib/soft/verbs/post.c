@@ -52,10 +52,17 @@ static bool takes_at_once(struct soft_qp *qp)
  * May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long
  * way.
  */
-static bool at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
+static bool may_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	return takes_at_once(qp) && wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
 	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
+}
+
+/* The head of the queue is known to have to go by ring. */
+static void note_by_ring(struct soft_qp *qp)
+{
+	qp->by_ring = qp->sq_head;
+	qp->by_ring_known = true;
 }
 
 /*
@@ -78,7 +85,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		op.swap = wr->wr.atomic.swap;
 	}
 
-	if (!at_once(qp, wr))
+	if (!may_at_once(qp, wr))
 		return false;
 	for (int i = 0; i < wr->num_sge; i++)
 		op.length += wr->sg_list[i].length;
@@ -91,13 +98,34 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		break;
 	case SOFT_DIRECT_RING:
 	case SOFT_DIRECT_ASK:
-		qp->by_ring = qp->sq_head;
-		qp->by_ring_known = true;
+		note_by_ring(qp);
 		return false;
 	case SOFT_DIRECT_ERROR:
 		return false;
 	}
 	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, op.length);
+	return true;
+}
+
+/* Carried out without the queue, one or several; the first one that is not. */
+static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_row(qp, wr) : wr;
+
+	if (rest != wr)
+		return rest;
+	return post_at_once(qp, wr) ? wr->next : wr;
+}
+
+/* A small write to where those before it had to go by ring, and the peer still looks: it goes there untried. */
+static bool untried(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	if (!qp->ring_left || wr->opcode != IBV_WR_RDMA_WRITE || wr->wr.rdma.rkey != qp->ring_rkey || wr->num_sge != 1 ||
+	    wr->sg_list->length >= SOFT_WAY_MIN || wr->sg_list->length == 0 || !takes_at_once(qp) ||
+	    !soft_peer_spins(&qp->out->peer))
+		return false;
+	qp->ring_left--;
+	note_by_ring(qp);
 	return true;
 }
 
@@ -120,10 +148,10 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 		goto out;
 	}
 	while (wr) {
-		struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_row(qp, wr) : wr;
+		struct ibv_send_wr *rest = untried(qp, wr) ? wr : at_once(qp, wr);
 
-		if (rest != wr || post_at_once(qp, wr)) {
-			wr = rest != wr ? rest : wr->next;
+		if (rest != wr) {
+			wr = rest;
 			continue;
 		}
 		err = soft_enqueue(qp, wr);

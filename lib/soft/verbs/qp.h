@@ -112,6 +112,8 @@ struct soft_qp {
 	uint32_t retries_left, rnr_left;
 	uint32_t by_ring; /* index of a request that was found to have to go by ring, if it is at exec */
 	bool by_ring_known;
+	uint32_t ring_rkey; /* small writes with this key had to go by ring: the next `ring_left` are not tried otherwise */
+	uint32_t ring_left;
 	uint32_t timed;           /* index of the last of the requests by ring that are timed, if timed_since */
 	uint32_t timed_requests;  /* how many they are */
 	uint64_t timed_since;     /* ticks; 0: none is */
