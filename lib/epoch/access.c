@@ -274,12 +274,7 @@ static void end_access(struct oriel_win *win)
 	for (uint32_t i = 0; i < win->access.count; i++) {
 		struct link *link = win->access.links[i];
 
-		if ((link->marks & LINK_TOUCHED) && !wire_done(&link->peer->wire, link->last_number)) {
-			link->marks |= LINK_COPIED;
-			/* Its death may have been looked at before there was this mark; pairs with rank_died. */
-			if (state_load(&link->peer->state) == PEER_DEAD)
-				counter_store(&win->deaths_seen, UINT64_MAX);
-		}
+		link_leave_copied(win, link);
 		link->marks &= (uint16_t)~ACCESS_MARKS;
 		link->held = 0; /* of a target that is lost */
 	}

@@ -15,6 +15,14 @@
  * the acknowledged completion, which RC gives; or, where words of the barrier may be a processor's
  * stores and the device acknowledges too early for them, that of a read behind the data (device.h).
  *
+ * Puts to the partner of the first round need not be: there the word *trails* them, a request behind
+ * theirs on the same queue pair, as the flag of complete does. The partner does not pass without this
+ * word, so it finds them. Who learns of this member's entry from the partner learns it after them;
+ * everybody else from the words of later rounds, which wait until the puts are complete. Of two ranks
+ * there are none, and a fence is one way instead of there, back and there. On return what was copied
+ * may still be under way, as after complete; what uses the program's memory is complete. So this is for
+ * devices that keep in order what is issued to a member, before the fence and after it.
+ *
  * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
  * not written to yet, by mail, who then do the same: they could have waited for ever, if only this
  * member saw the death.
@@ -35,6 +43,7 @@
 #include "base/order.h"
 #include "op/enter.h"
 #include "op/flush.h"
+#include "op/issue.h"
 #include "win/origin.h"
 #include "win/epoch.h"
 #include "base/dissemination.h"
@@ -132,6 +141,17 @@ static int partner_step(void *arg)
 	return link_state(fence->partner[fence->barrier.round].link) >= LINK_READY;
 }
 
+/* This word behind the puts. Their completion is told with it where it is waited for. */
+static int trail(const struct fence *fence, uint64_t before, struct remote word)
+{
+	struct link *link = fence->trailed;
+	struct wire *wire = &link->peer->wire;
+
+	if (link->marks & LINK_WAITING || fence->barrier.rounds > 1)
+		return wire_flag_signalled(wire, before, fence->number, word, &link->last_number);
+	return wire_flag(wire, before, fence->number, word, &link->last_number);
+}
+
 /* This round's word, to where the partner has it. Pairs with the flag_load in word_step of the partner. */
 static inline int write_word(const struct fence *fence, struct fence_partner *partner)
 {
@@ -139,7 +159,25 @@ static inline int write_word(const struct fence *fence, struct fence_partner *pa
 	struct remote word = partner->words;
 
 	word.addr += fence_word(fence) * sizeof(uint64_t);
+	if (fence->trailed == partner->link)
+		return trail(fence, before, word);
 	return reach_flag(&partner->link->peer->reach, before, fence->number, word, &partner->link->last_number);
+}
+
+/* From the second round on nothing is trailed any more: what was is complete. */
+static int await_trailed(struct fencing *f)
+{
+	struct fence *fence = &f->win->fence;
+	int rc = 0;
+
+	if (!fence->trailed || fence->barrier.round == 0)
+		return 0;
+	rc = flush_run(f->win, fence->trailed->rank, false, "oriel_win_fence");
+	if (rc == ORIEL_ERR_PEER)
+		f->dead = fence->trailed->peer->rank;
+	else if (rc == 0)
+		fence->trailed = NULL;
+	return rc;
 }
 
 static int send_word(void *arg)
@@ -148,8 +186,10 @@ static int send_word(void *arg)
 	struct fencing *f = arg;
 	struct fence *fence = &f->win->fence;
 	struct fence_partner *partner = &fence->partner[fence->barrier.round];
-	int rc = find_partner(f->win, partner);
+	int rc = await_trailed(f);
 
+	if (rc == 0)
+		rc = find_partner(f->win, partner);
 	if (rc)
 		return rc;
 	f->awaited = partner->link->peer;
@@ -208,6 +248,23 @@ static int known_dead(const struct oriel_win *win)
 	return job_dead_member(win->job, win->group);
 }
 
+/*
+ * The barrier is over, well or not: the program has its memory back, and a partner that is lost is let go, and not told
+ * of once more. Where it has failed there is nothing that could be repeated: the partner's life and the device's retries
+ * are the bounds.
+ */
+static int end_trailed(struct oriel_win *win, bool failed)
+{
+	const struct link *link = win->fence.trailed;
+	int rc = 0;
+
+	do {
+		if (link)
+			rc = flush_run(win, link->rank, true, "oriel_win_fence");
+	} while (failed && wait_can_repeat(rc));
+	return rc;
+}
+
 static int barrier(struct oriel_win *win)
 {
 	struct wait wait;
@@ -217,9 +274,12 @@ static int barrier(struct oriel_win *win)
 	wait_begin(&wait, win->job, "oriel_win_fence", win);
 	if (f.dead == ORIEL_RANK_NONE)
 		rc = dissemination_run(&win->fence.barrier, send_word, receive_word, &f);
+	if (rc == 0)
+		return end_trailed(win, false);
 	if (rc != ORIEL_ERR_PEER)
 		return rc;
 	tell_successors(win, f.dead, &wait);
+	end_trailed(win, true);
 	return peer_error(win->job, f.dead);
 }
 
@@ -259,6 +319,16 @@ static int fence_run(struct oriel_win *win, int assertions, bool used)
 	return barrier_rc ? barrier_rc : rc;
 }
 
+/* What was copied may still be under way. The caller holds the lock. */
+static void leave_trailed(struct oriel_win *win)
+{
+	struct link *link = win->fence.trailed;
+
+	link_leave_copied(win, link);
+	link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_WAITING);
+	win->fence.trailed = NULL;
+}
+
 /* The fence is over; another epoch is open, or none. The caller holds the lock. */
 static inline void fence_over(struct oriel_win *win, bool succeeded)
 {
@@ -274,6 +344,8 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 	if (wait_can_repeat(rc)) {
 		win->sync &= ~(unsigned)SYNC_FENCING;
 	} else {
+		if (win->fence.trailed)
+			leave_trailed(win);
 		fence_over(win, rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED));
 		release_epoch_mrs(win);
 	}
@@ -295,11 +367,54 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 	return is_there;
 }
 
+#define TRAILED_MARKS (LINK_TOUCHED | LINK_GOT | LINK_RECORDS)
+
+/*
+ * Whether what is issued to the member stays behind what was issued before: not where writes may overtake each other, nor
+ * where words are changed by a twin's wire (family_device.c).
+ */
+static inline bool keeps_order(const struct link *link)
+{
+	const struct device *device = link->peer->device;
+
+	return link->peer->wire.flag_mode == FLAG_WRITE && !device->read_behind &&
+	       !(link->words == WORDS_BY_DEVICE && device_lends(device));
+}
+
+/*
+ * The link to the first partner, if all that is under way to it are puts that the word stays behind, and what comes after
+ * the fence too: some of them may outlive it. Else NULL.
+ */
+static inline struct link *find_trailed(const struct oriel_win *win)
+{
+	struct link *link = win->fence.barrier.rounds > 0 ? win->fence.partner[0].link : NULL;
+
+	if (!link || (link->marks & TRAILED_MARKS) != LINK_TOUCHED || link_mapped(link) || !issue_is_granted(link) ||
+	    !keeps_order(link))
+		return NULL;
+	return link;
+}
+
+/* As await_trailed. */
+static inline bool trailed_soon(struct oriel_win *win)
+{
+	struct fence *fence = &win->fence;
+
+	if (!fence->trailed || fence->barrier.round == 0)
+		return true;
+	if (!flush_link_soon(win, fence->trailed, false))
+		return false;
+	fence->trailed = NULL;
+	return true;
+}
+
 /* False: send_word finds out. */
-static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word)
+static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word, bool trails)
 {
 	if (!partner->link || link_lost(partner->link))
 		return false;
+	if (trails && fence->trailed == partner->link)
+		return write_word(fence, partner) == 0;
 	if (partner->there) {
 		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
 		return true;
@@ -308,7 +423,8 @@ static inline bool send_at_once(const struct fence *fence, struct fence_partner 
 	       write_word(fence, partner) == 0;
 }
 
-static inline bool meet_at_once(struct oriel_win *win)
+/* A constant of the caller: whether something is trailed. */
+static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win *win, bool trails)
 {
 	struct fence *fence = &win->fence;
 	struct dissemination *d = &fence->barrier;
@@ -316,11 +432,23 @@ static inline bool meet_at_once(struct oriel_win *win)
 	for (; d->round < d->rounds; d->round++, d->sent = false) {
 		uint64_t word = fence_word(fence);
 
-		d->sent = send_at_once(fence, &fence->partner[d->round], word);
+		if (trails && !trailed_soon(win))
+			return false;
+		d->sent = send_at_once(fence, &fence->partner[d->round], word, trails);
 		if (!d->sent || !comes_soon(win, &fence->words[word], fence->number))
 			return false;
 	}
-	return true;
+	return !trails || !fence->trailed || flush_link_soon(win, fence->trailed, true);
+}
+
+/* What is to be complete before the barrier is so, or soon. */
+static inline bool completes_soon(struct oriel_win *win)
+{
+	win->fence.trailed = find_trailed(win);
+	if (flush_others_soon(win, win->fence.trailed))
+		return true;
+	win->fence.trailed = NULL;
+	return false;
 }
 
 /* No news have been told, the fence is legal, and what it is to complete is complete. */
@@ -328,20 +456,27 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 {
 	return !assertions && !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
 	       counter_load(win->deaths) == 0 && /* pairs with rank_died */
-	       (!(win->sync & SYNC_FENCE_USED) || flush_all_soon(win, false));
+	       (!(win->sync & SYNC_FENCE_USED) || completes_soon(win));
 }
 
 /* The caller holds the lock, and no longer on return. What was to be completed may have been found to be refused (A23). */
-static int fence_plainly(struct oriel_win *win)
+static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool trails)
 {
 	bool met;
 
 	fence_begin(win, 0);
-	met = meet_at_once(win);
+	met = meet_at_once(win, trails);
+	if (met && trails && win->fence.trailed)
+		leave_trailed(win);
 	if (met)
 		fence_over(win, true);
 	win_leave(win);
 	return met ? win_tell_sticky(win, "oriel_win_fence") : fence_end(win, 0, barrier(win));
+}
+
+static __attribute__((noinline)) int fence_trailing(struct oriel_win *win)
+{
+	return fence_plainly(win, true);
 }
 
 int oriel_win_fence(oriel_win *win, int assertions)
@@ -353,7 +488,7 @@ int oriel_win_fence(oriel_win *win, int assertions)
 		return rc;
 	rc = fence_check(win, assertions);
 	if (at_once && rc == 0 && is_plain(win, assertions))
-		return fence_plainly(win);
+		return win->fence.trailed ? fence_trailing(win) : fence_plainly(win, false);
 	used = win->sync & SYNC_FENCE_USED;
 	if (rc == 0)
 		fence_begin(win, assertions);

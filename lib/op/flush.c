@@ -156,14 +156,14 @@ static enum flush_state flush_drive(struct link *link, bool local, uint32_t look
 	return FLUSHED;
 }
 
-/* The same for all, if anything is; the worst state. */
-static enum flush_state flush_drive_all(struct oriel_win *win, bool local, uint32_t looks)
+/* The same for all but one, if anything is; the worst state. */
+static enum flush_state flush_drive_others(struct oriel_win *win, const struct link *but, bool local, uint32_t looks)
 {
 	enum flush_state worst = FLUSHED;
 
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		struct link *link = win->links.table[i];
-		enum flush_state state = flush_idle(win, link) ? FLUSHED : flush_drive(link, local, looks);
+		enum flush_state state = link == but || flush_idle(win, link) ? FLUSHED : flush_drive(link, local, looks);
 
 		worst = state > worst ? state : worst;
 	}
@@ -176,19 +176,30 @@ static inline uint32_t flush_looks(const struct oriel_win *win)
 	return job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
 }
 
-bool flush_all_soon(struct oriel_win *win, bool local)
+/* All but one, or NULL: all. */
+static bool flush_soon_but(struct oriel_win *win, const struct link *but, bool local)
 {
-	enum flush_state state = flush_drive_all(win, local, 0); /* all are posted before any is looked at again */
+	enum flush_state state = flush_drive_others(win, but, local, 0); /* all are posted before any is looked at again */
 
 	if (state == UNDER_WAY)
-		state = flush_drive_all(win, local, flush_looks(win));
+		state = flush_drive_others(win, but, local, flush_looks(win));
 	return state == FLUSHED;
 }
 
-/* One link, to which something is under way, or all: NULL. As flush_all_soon. */
+bool flush_others_soon(struct oriel_win *win, const struct link *but)
+{
+	return flush_soon_but(win, but, false);
+}
+
+bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
+{
+	return flush_drive(link, local, flush_looks(win)) == FLUSHED;
+}
+
+/* One link, to which something is under way, or all: NULL. */
 static inline bool flush_soon(struct oriel_win *win, struct link *link, int rank, bool local)
 {
-	bool done = link ? flush_drive(link, local, flush_looks(win)) == FLUSHED : flush_all_soon(win, local);
+	bool done = link ? flush_link_soon(win, link, local) : flush_soon_but(win, NULL, local);
 
 	if (done)
 		flush_end(win, rank, local);

@@ -15,8 +15,14 @@
  */
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
 
-/* Have all posted; whether a little while's looks find it complete. False: flush_run waits. The caller holds the lock. */
-bool flush_all_soon(struct oriel_win *win, bool local);
+/*
+ * Have what was issued to all members but one, or NULL, posted; whether a little while's looks find it complete at both
+ * sides. False: flush_run waits. The caller holds the lock, as in the next.
+ */
+bool flush_others_soon(struct oriel_win *win, const struct link *but);
+
+/* The same for one, to which something is under way; or (local) complete at the origin. */
+bool flush_link_soon(struct oriel_win *win, struct link *link, bool local);
 
 /* Whether the open epoch has to do with the link at all. */
 static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)

@@ -218,6 +218,16 @@ int link_let_go(struct link *link)
 	return link_applied(link) ? ORIEL_ERR_PEER : 0;
 }
 
+void link_leave_copied(struct oriel_win *win, struct link *link)
+{
+	if (!(link->marks & LINK_TOUCHED) || wire_done(&link->peer->wire, link->last_number))
+		return;
+	link->marks |= LINK_COPIED;
+	/* Its death may have been looked at before there was this mark; pairs with rank_died. */
+	if (state_load(&link->peer->state) == PEER_DEAD)
+		counter_store(&win->deaths_seen, UINT64_MAX);
+}
+
 /* From now on the short ways of epochs find the words, if stores reach them. */
 static void remember_flags(struct link *link)
 {

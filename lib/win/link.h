@@ -271,6 +271,9 @@ bool link_watch_member(struct oriel_win *win, int rank, struct wait *wait);
  */
 int link_let_go(struct link *link);
 
+/* The epoch ends: what was copied may still be under way, and may fail (P5). The caller holds win->lock. */
+void link_leave_copied(struct oriel_win *win, struct link *link);
+
 /* Ask whether the member's memory can be mapped here, once; the link is ready. The caller holds win->lock. */
 void link_map(struct link *link);
 

@@ -278,9 +278,29 @@ static void noprecede_nosucceed_does_nothing(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/* F1: a put of one epoch does not come behind that of the next to the same place, though the origin need not wait for it. */
+static void puts_of_two_epochs(struct multi *m)
+{
+	struct multi_window w;
+	int right = (m->rank + 1) % m->size;
+
+	multi_window_open(m, &w, sizeof(uint64_t));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	for (uint64_t i = 1; i <= 300; i++) {
+		for (uint64_t value = 2 * i; value <= 2 * i + 1; value++) {
+			CHECK_OK(m, oriel_put(w.win, &value, sizeof(value), right, 0));
+			CHECK_OK(m, oriel_win_fence(w.win, 0));
+		}
+		CHECK(m, *(uint64_t *)(void *)w.base == 2 * i + 1);
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+	}
+	multi_window_close(m, &w);
+}
+
 static const struct multi_case cases[] = {
 	{ "F1_data_is_complete_after_fence", 0, data_is_complete_after_fence },
 	{ "F1_fences_in_close_order", 0, fences_in_close_order },
+	{ "F1_puts_of_two_epochs", 2, puts_of_two_epochs },
 	{ "F1_numbers_across_2_32", 3, numbers_across_2_32 },
 	{ "F2_operations_wait_for_the_target", 4, operations_wait_for_the_target },
 	{ "F3_epoch_kinds_alternate", 0, epoch_kinds_alternate },

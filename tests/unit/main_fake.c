@@ -40,6 +40,7 @@ static void add_suites(void)
 	suite_coll();
 	suite_conn();
 	suite_goodbye();
+	suite_fence();
 	suite_modes();
 	suite_record();
 	suite_sweep();

@@ -9,6 +9,7 @@ void suite_coll(void);
 void suite_conn(void);
 void suite_goodbye(void);
 void suite_mixed(void);
+void suite_fence(void);
 void suite_modes(void);
 void suite_twin(void);
 void suite_record(void);

@@ -289,6 +289,48 @@ static void job_atomic_device__only_of_one_hca(void)
 	}
 }
 
+#define EPOCHS 200
+
+/* What is put goes by softverbs, what is fetched by the card; a fence is between them. The adversary makes the first late. */
+static void put_fence_fetch(struct rank *rank)
+{
+	static uint64_t memory[2][512] __attribute__((aligned(4096)));
+	oriel_group *world;
+	oriel_win *win;
+
+	if (join_with(rank, "card+soft"))
+		return;
+	rank_note(rank, "group", oriel_group_world(rank->job, &world));
+	rank_note(rank, "create", oriel_win_create(memory[rank->rank], sizeof(memory[0]), 8, NULL, world, &win));
+	rank_note(rank, "fence", oriel_win_fence(win, 0));
+	for (uint64_t i = 1; i <= EPOCHS; i++) {
+		uint64_t value = 1000 * i, found = value;
+		int64_t one = 1;
+
+		if (rank->rank == 0)
+			rank_note(rank, "put", oriel_put(win, &value, sizeof(value), 1, 0));
+		rank_note(rank, "fence", oriel_win_fence(win, 0));
+		if (rank->rank == 0)
+			rank_note(rank, "fetch", oriel_fetch_and_op(win, &one, &found, ORIEL_INT64, ORIEL_SUM, 1, 0));
+		rank_note(rank, "fence", oriel_win_fence(win, 0));
+		rank->wrong += found != value;
+	}
+	oriel_win_free(&win);
+	oriel_group_free(&world);
+	rank_note(rank, "finalize", oriel_finalize(&rank->job));
+}
+
+static void twin__finds_what_was_put_before_the_fence(void)
+{
+	struct rank ranks[2];
+
+	ranks_limit(60, "a put, a fence, and a fetch by the card");
+	fake_config.atomics = IBV_ATOMIC_HCA;
+	ranks_run(2, put_fence_fetch, NULL, ranks);
+	ranks_check(ranks, 2);
+	fake_reset();
+}
+
 static int init(void)
 {
 	fake_reset();
@@ -304,6 +346,7 @@ void suite_twin(void)
 	CU_ADD_TEST(suite, twin__both_sides_ask);
 	CU_ADD_TEST(suite, twin__of_a_rank_that_dies);
 	CU_ADD_TEST(suite, twin__of_a_rank_that_has_left);
+	CU_ADD_TEST(suite, twin__finds_what_was_put_before_the_fence);
 	CU_ADD_TEST(suite, twin__whatever_fails);
 	CU_ADD_TEST(suite, job_atomic_device__only_of_one_hca);
 }
