@@ -133,7 +133,7 @@ void raw_append_word(struct raw_list *list, const struct raw_peer *peer, const u
 	raw_append(list, IBV_WR_RDMA_WRITE, value, raw.shared_mr, sizeof(*value), there, peer->there.shared_rkey);
 }
 
-static int write_word(struct raw_peer *peer, const uint64_t *value, uint64_t there, bool signal)
+static inline __attribute__((always_inline)) int write_word(struct raw_peer *peer, const uint64_t *value, uint64_t there, bool signal)
 {
 	struct raw_list list;
 
@@ -142,22 +142,34 @@ static int write_word(struct raw_peer *peer, const uint64_t *value, uint64_t the
 	return raw_post(peer, &list, signal);
 }
 
-static int barrier(void)
+static uint64_t barrier_word(const struct raw_peer *to, uint64_t number, int round)
 {
-	uint64_t number = ++barriers, set = number % 2;
+	return to->there.shared + offsetof(struct raw_shared, barrier) +
+	       (number % 2 * RAW_ROUNDS_MAX + (size_t)round) * sizeof(uint64_t);
+}
 
-	for (int round = 0, distance = 1; distance < raw.size; round++, distance *= 2) {
+static inline int await_round(uint64_t number, int round, int distance)
+{
+	struct raw_peer *from = &raw.peers[(raw.rank + raw.size - distance) % raw.size];
+
+	return raw_await_word(from, &raw.shared->barrier[number % 2][round], number);
+}
+
+/* From a round on. */
+static inline __attribute__((always_inline)) int barrier_rounds(uint64_t number, int round)
+{
+	for (int distance = 1 << round; distance < raw.size; round++, distance *= 2) {
 		struct raw_peer *to = &raw.peers[(raw.rank + distance) % raw.size];
-		struct raw_peer *from = &raw.peers[(raw.rank + raw.size - distance) % raw.size];
 
-		if (write_word(to, &number,
-		               to->there.shared + offsetof(struct raw_shared, barrier) +
-		                   (set * RAW_ROUNDS_MAX + (size_t)round) * sizeof(uint64_t),
-		               false) ||
-		    raw_await_word(from, &raw.shared->barrier[set][round], number))
+		if (write_word(to, &number, barrier_word(to, number, round), false) || await_round(number, round, distance))
 			return 1;
 	}
 	return 0;
+}
+
+static int barrier(void)
+{
+	return barrier_rounds(++barriers, 0);
 }
 
 /* Epochs. */
@@ -241,6 +253,26 @@ static int put_and_flag(const struct perf_turn *turn, int to)
 	}
 	raw_append_word(&list, peer, &peer->completes_sent, raw_word_there(peer, offsetof(struct raw_words, completed)));
 	return raw_post(peer, &list, lends(turn));
+}
+
+/*
+ * A put to the next rank, which finds it when it has the word of the first round behind it; the others hear of it when
+ * it is complete.
+ */
+static int put_and_barrier(const struct perf_turn *turn)
+{
+	int to = (raw.rank + 1) % raw.size;
+	struct raw_peer *peer = &raw.peers[to];
+	uint64_t number = ++barriers;
+	bool drains = lends(turn) || raw.size > 2;
+	struct raw_list list;
+
+	list.count = 0;
+	raw_append_put(&list, peer, turn, 0, to);
+	raw_append_word(&list, peer, &number, barrier_word(peer, number, 0));
+	if (raw_post(peer, &list, drains) || await_round(number, 0, 1) || (drains && raw_drain(peer, peer->posted)))
+		return 1;
+	return barrier_rounds(number, 1);
 }
 
 static int drain_all(const struct perf_turn *turn)
@@ -342,11 +374,20 @@ static int put_all(const struct perf_turn *turn)
 	return drain_all(turn);
 }
 
+static int put_fence(const struct perf_turn *turn)
+{
+	int next = (raw.rank + 1) % raw.size;
+
+	if (first_partner(turn) == next && last_partner(turn) == next)
+		return put_and_barrier(turn);
+	return put_all(turn) || barrier();
+}
+
 static int put_lat_fence(const struct perf_turn *turn)
 {
 	if (turn->rank == 0)
-		return put_all(turn) || barrier() || barrier();
-	return barrier() || put_all(turn) || barrier();
+		return put_fence(turn) || barrier();
+	return barrier() || put_fence(turn);
 }
 
 static int get_lat_fence(const struct perf_turn *turn)
@@ -507,9 +548,7 @@ static int exchange(const struct perf_turn *turn)
 
 static int fence_alone(const struct perf_turn *turn)
 {
-	if (turn->rank == 0 && turn->size_bytes > 0 && (put_one(turn, 1) || raw_drain(&raw.peers[1], raw.peers[1].posted)))
-		return 1;
-	return barrier();
+	return turn->rank == 0 && turn->size_bytes > 0 ? put_and_barrier(turn) : barrier();
 }
 
 static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync sync)
