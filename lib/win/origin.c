@@ -4,8 +4,8 @@
  *
  * Memory of windows and oriel_mem_register is used as it is, other memory too where the device has a
  * key for all of it. Elsewhere it goes through the wire's ring or, above WIRE_COPY_MAX, is registered
- * until the epoch's operations are complete. Puts up to that size are copied in any case: who is to
- * have the origin back need not wait for the target then.
+ * until the epoch's operations are complete. Puts up to that size are copied in any case, but for bursts
+ * to where the device moves bytes itself: who is to have the origin back need not wait for the target then.
  */
 #include "win/origin.h"
 
@@ -13,6 +13,8 @@
 #include "job/job.h"
 #include "job/mem.h"
 #include "win/win.h"
+
+#define BURST_COPY_MAX 1024 /* bytes */
 
 /* Origin memory. */
 
@@ -76,6 +78,17 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, c
 	return mr->lkey;
 }
 
+/*
+ * Puts of so many bytes are copied. Where the device moves bytes itself, as a rule at once, only the first one of an
+ * epoch that is not small: it alone would have complete wait for an answer, and among others that costs less than the copies.
+ */
+static size_t copied_max(const struct link *link)
+{
+	bool burst = link->mapping == MAPPING_MOVED && (link->marks & LINK_TOUCHED);
+
+	return burst ? BURST_COPY_MAX : WIRE_COPY_MAX;
+}
+
 enum way origin_way(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey)
 {
 	const struct device *device = link->peer->device;
@@ -85,7 +98,7 @@ enum way origin_way(struct oriel_win *win, const struct link *link, const struct
 	if (op->kind == OP_PUT && op->size_bytes <= wire->inline_max)
 		return WAY_INLINE;
 	*lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, op->kind == OP_GET, &win->origins);
-	if (*lkey == 0 && (op->kind == OP_GET || op->size_bytes > WIRE_COPY_MAX))
+	if (*lkey == 0 && (op->kind == OP_GET || op->size_bytes > copied_max(link)))
 		*lkey = device_any_lkey(device, op->kind == OP_GET);
 	if (*lkey == 0 && op->size_bytes > WIRE_COPY_MAX)
 		*lkey = epoch_lkey(win, device, op);
