@@ -6,8 +6,10 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,6 +26,7 @@ enum {
 	AGAIN = 30,       /* attempts, none of which may leave a descriptor */
 	NO_RESOURCES = 3, /* reason of a reject, as InfiniBand has it */
 	RESOLVE_MS = 30000,
+	MANY = 1024, /* what the connections of a hundred ranks take */
 };
 
 /* All descriptors but some, taken. */
@@ -58,6 +61,20 @@ static int count_descriptors(void)
 	if (dir)
 		closedir(dir);
 	return n;
+}
+
+/* So many the kernel's table of this process has room for; -1: it does not say. */
+static int table_size(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+	int size = -1;
+
+	while (status && size < 0 && fgets(line, sizeof(line), status))
+		sscanf(line, "FDSize: %d", &size);
+	if (status)
+		fclose(status);
+	return size;
 }
 
 /* What every side has before it is short of anything. */
@@ -384,12 +401,33 @@ static enum lab_verdict descriptors__device_is_not_opened(void)
 	return LAB_PASSED;
 }
 
+/* Where the table grows while there are threads, the kernel lets all of them wait: see start.c. */
+static enum lab_verdict descriptors__table_does_not_grow_any_more(void)
+{
+	struct rlimit limit;
+	struct side side;
+	int before, size, fd;
+
+	before = table_size();
+	CHECK(before > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	if (limit.rlim_cur < (rlim_t)before * 2)
+		return LAB_UNSUPPORTED;
+	CHECK(open_side(&side));
+	size = table_size();
+	fd = fcntl(0, F_DUPFD, limit.rlim_cur < MANY ? (int)limit.rlim_cur - 1 : MANY - 1);
+	CHECK(fd >= before && close(fd) == 0);
+	CHECK(table_size() == size);
+	return LAB_PASSED;
+}
+
 static const struct lab_case cases[] = {
 	{ "descriptors: a short process is told", descriptors__short_process_is_told, "lib/soft/cm/event.c" },
 	{ "descriptors: a short peer says so", descriptors__short_peer_says_so, "lib/soft/verbs/spare.c" },
 	{ "descriptors: nothing is left of attempts", descriptors__nothing_is_left_of_attempts,
 	  "lib/soft/verbs/pipe_out.c" },
 	{ "descriptors: device is not opened", descriptors__device_is_not_opened, "lib/soft/verbs/start.c" },
+	{ "descriptors: table does not grow any more", descriptors__table_does_not_grow_any_more,
+	  "lib/soft/verbs/start.c" },
 };
 
 int main(int argc, char **argv)

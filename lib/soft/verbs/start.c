@@ -8,6 +8,7 @@
  * the kernel hands it out once and takes it back when the process dies.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,6 +38,10 @@
 #include "soft/verbs/spare.h"
 #include "soft/verbs/srq.h"
 #include "soft/verbs/start.h"
+
+enum {
+	TABLE_DESCRIPTORS = 4096, /* 32 KiB of the kernel's */
+};
 
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool core_is_the_parents; /* under core_lock */
@@ -114,6 +120,25 @@ static void segment_init(struct soft_core *core)
 	core->seg->magic = SHM_MAGIC;
 }
 
+/*
+ * Connections take descriptors, and the kernel doubles the process's table of them whenever it is full. Where there
+ * is more than one thread it waits then for an RCU grace period: milliseconds, and on a crowded machine, where its
+ * own threads get no processor either, half a minute, in which all threads of the process that need a descriptor
+ * stand still. So the table grows before the engine is there: a descriptor with a high number does it. Without, all
+ * goes on as it may.
+ */
+static void grow_descriptor_table(int any_fd)
+{
+	struct rlimit limit;
+	int last = TABLE_DESCRIPTORS - 1, fd;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < TABLE_DESCRIPTORS)
+		last = (int)limit.rlim_cur - 1;
+	fd = fcntl(any_fd, F_DUPFD_CLOEXEC, last);
+	if (fd >= 0)
+		close(fd);
+}
+
 static struct soft_core *core_new(void)
 {
 	struct soft_core *core = calloc(1, sizeof(*core));
@@ -136,6 +161,7 @@ static struct soft_core *core_new(void)
 	core->bell = soft_memory_new("softverbs-bell", sizeof(*core->bell), sizeof(*core->bell), &core->bell_fd);
 	if (!core->bell)
 		goto err_segment;
+	grow_descriptor_table(core->kick_fd);
 	segment_init(core);
 	allow_peers();
 	return core;
