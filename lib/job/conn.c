@@ -21,8 +21,10 @@
  * and waits for it, within the same deadline. A newer attempt of the same peer replaces a half-open
  * one.
  *
- * Every other step has a time limit; when the deadline passes the peer is dead, with address, last
- * event and status. But not where the last attempt failed because this side, or the other, is short of
+ * Every other step has a time limit, but not by softverbs, where nothing gets lost and the kernel tells
+ * of deaths: a peer that is slow has the request before it, and each further one would only be more of
+ * what it is slow at. When the deadline passes the peer is dead, with address, last event and status.
+ * But not where the last attempt failed because this side, or the other, is short of
  * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
  *
  * A rank that is talked to by softverbs may have a second connection, by its card (twin.h): the same
@@ -693,6 +695,12 @@ void conn_event(struct oriel_job *job, const struct device *device, struct rdma_
 
 /* Time. */
 
+/* Whether the present step has taken too long, and another attempt may get further. */
+static bool is_overdue(const struct peer *peer, uint64_t now)
+{
+	return now >= peer->conn->step_ns && !device_lends(peer->device);
+}
+
 static void tick_state(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
@@ -708,7 +716,7 @@ static void tick_state(struct peer *peer, uint64_t now)
 		break;
 	case CONN_RESOLVE:
 	case CONN_CONNECT:
-		if (now >= conn->step_ns)
+		if (is_overdue(peer, now))
 			retry(peer, "no answer in time", 0);
 		break;
 	case CONN_ADDRESS:

@@ -50,6 +50,7 @@ static void add_suites(void)
 	suite_layout();
 	suite_handshake();
 	suite_endpoint();
+	suite_conn();
 	suite_route();
 	suite_directory();
 	suite_mem();

@@ -30,6 +30,7 @@ void suite_group(void);
 void suite_layout(void);
 void suite_handshake(void);
 void suite_endpoint(void);
+void suite_conn(void);
 void suite_route(void);
 void suite_directory(void);
 void suite_mem(void);
