@@ -30,7 +30,9 @@ bool in_place_move(struct oriel_job *job, enum in_place_wish wish, void *base, s
 
 	if (wish == IN_PLACE_NEVER || size_bytes == 0)
 		return false;
+	pthread_rwlock_wrlock(&job->mems.places); /* no other thread is about to register it */
 	why = hindrance(job, wish, base, size_bytes);
+	pthread_rwlock_unlock(&job->mems.places);
 	if (why)
 		tell(job->rank, "%zu bytes of window memory at %p stay private, though sharing is asked for: the memory is %s",
 		     size_bytes, base, why);

@@ -9,6 +9,9 @@
  * meet the move. So memory of which some is registered stays where it is, unless it has been moved
  * before. Of regions of dynamic windows only their number is known, which is enough: programs that
  * attach memory and create windows of other memory meanwhile are few.
+ *
+ * Threads that register or move the same bytes at once do so one after the other (mem_table.places):
+ * what is registered first stays, for all of them, and what is moved first is moved for all.
  */
 #ifndef ORIEL_IN_PLACE_H
 #define ORIEL_IN_PLACE_H

@@ -16,6 +16,7 @@ void mem_table_init(struct mem_table *table, const struct devices *devices)
 	memset(table, 0, sizeof(*table));
 	table->devices = devices;
 	table->version = 1;
+	pthread_rwlock_init(&table->places, NULL);
 	pthread_rwlock_init(&table->lock, NULL);
 }
 
@@ -23,6 +24,7 @@ void mem_table_close(struct mem_table *table)
 {
 	free(table->regions);
 	pthread_rwlock_destroy(&table->lock);
+	pthread_rwlock_destroy(&table->places);
 }
 
 /* The first region whose base is above the address. The caller holds the lock. */
@@ -67,12 +69,15 @@ static int register_held(const struct devices *devices, struct mem_region *regio
 	return rc;
 }
 
-int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
+int mem_open_to_peers(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
                       bool *read_only)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
-	int rc = register_held(table->devices, &region);
+	int rc;
 
+	pthread_rwlock_rdlock(&table->places);
+	rc = register_held(table->devices, &region);
+	pthread_rwlock_unlock(&table->places);
 	*registration = region.registration;
 	*read_only = region.read_only;
 	return rc;
@@ -120,18 +125,29 @@ static int insert_locking(struct mem_table *table, const struct mem_region *regi
 	return rc;
 }
 
-int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only)
+/* The caller holds table->places. */
+static int add(struct mem_table *table, struct mem_region *region)
 {
-	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
-	int rc = register_held(table->devices, &region);
+	int rc = register_held(table->devices, region);
 
 	if (rc)
 		return rc;
-	rc = insert_locking(table, &region);
-	if (rc) {
-		mem_deregister(table, &region.registration);
+	rc = insert_locking(table, region);
+	if (rc)
+		mem_deregister(table, &region->registration);
+	return rc;
+}
+
+int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only)
+{
+	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
+	int rc;
+
+	pthread_rwlock_rdlock(&table->places);
+	rc = add(table, &region);
+	pthread_rwlock_unlock(&table->places);
+	if (rc)
 		return rc;
-	}
 	*registration = region.registration;
 	*read_only = region.read_only;
 	return 0;

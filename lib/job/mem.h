@@ -27,6 +27,11 @@ struct mem_region {
 
 struct mem_table {
 	const struct devices *devices;
+	/*
+	 * Where the memory lies. Held for reading while memory is registered for peers, until the table has it; for writing by
+	 * who moves memory of which nothing is registered (in_place.h). Taken before `lock`.
+	 */
+	pthread_rwlock_t places;
 	pthread_rwlock_t lock; /* guards the rest */
 	struct mem_region *regions;
 	uint32_t count;
@@ -57,10 +62,10 @@ void mem_table_init(struct mem_table *table, const struct devices *devices);
 void mem_table_close(struct mem_table *table);
 
 /*
- * Register memory for peers, without entering it: it is not found as origin memory. ERRORS:
- * ORIEL_ERR_MEMORY.
+ * Register memory for peers, without entering it: it is not found as origin memory. Memory that can be moved
+ * (in_place.h) has been counted in job->attached_private before. ERRORS: ORIEL_ERR_MEMORY.
  */
-int mem_open_to_peers(const struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
+int mem_open_to_peers(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
                       bool *read_only);
 
 /*

@@ -205,9 +205,10 @@ static int open_to_peers(const struct oriel_win *win, struct region *region)
 
 	region->in_place = !ours && in_place_move(win->job, win->wish, base, size_bytes);
 	region->is_private = !ours && !region->in_place;
+	count_private(region, 1); /* first: nobody moves it from now on */
 	rc = mem_open_to_peers(&win->job->mems, base, size_bytes, &region->registration, &region->read_only);
-	if (rc == 0)
-		count_private(region, 1);
+	if (rc)
+		count_private(region, -1);
 	return rc;
 }
 

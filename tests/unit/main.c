@@ -56,6 +56,7 @@ static void add_suites(void)
 	suite_mem();
 	suite_memory_file();
 	suite_share_in_place();
+	suite_in_place();
 	suite_settings();
 	suite_public_struct();
 	suite_wait();

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* test_in_place.c - job/in_place.c: threads that register and move the same memory at once. */
+#include "job/in_place.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/order.h"
+#include "base/share_in_place.h"
+#include "job/job.h"
+#include "suites.h"
+
+#define BYTES ((size_t)8 * 4096)
+
+/* What another thread does while this one registers the memory. */
+static struct mover {
+	struct oriel_job job;
+	pthread_t thread;
+	void *memory;
+	uint64_t tid; /* once it runs */
+	uint64_t done;
+	bool moved;
+} mover;
+
+static void *move(void *arg)
+{
+	(void)arg;
+	counter_store(&mover.tid, (uint64_t)gettid()); /* pairs with the load in has_come_to_rest */
+	mover.moved = in_place_move(&mover.job, IN_PLACE_ALWAYS, mover.memory, BYTES);
+	counter_store(&mover.done, 1);
+	return NULL;
+}
+
+/* The mover has done it, or waits for this thread. */
+static bool has_come_to_rest(void)
+{
+	uint64_t tid = counter_load(&mover.tid);
+	char path[64], state = 'R';
+	FILE *stat;
+
+	if (counter_load(&mover.done))
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	stat = tid ? fopen(path, "re") : NULL;
+	if (stat && fscanf(stat, "%*d %*s %c", &state) != 1)
+		state = 'R';
+	if (stat)
+		fclose(stat);
+	return state == 'S';
+}
+
+/* The device's: others are about to move what it has not pinned yet, as far as they know. */
+static struct ibv_mr *register_slowly(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	static struct ibv_mr mr;
+
+	(void)pd, (void)access;
+	mr = (struct ibv_mr){ .addr = addr, .length = length };
+	pthread_create(&mover.thread, NULL, move, NULL);
+	while (!has_come_to_rest())
+		usleep(100);
+	return &mr;
+}
+
+static int deregister(struct ibv_mr *mr)
+{
+	(void)mr;
+	return 0;
+}
+
+static void open_job(const struct verbs_functions *functions)
+{
+	mover = (struct mover){ .job = { .size = 2, .needs_progress = true, .devices = { .count = 1 } } };
+	mover.job.devices.list[0].functions = functions;
+	mem_table_init(&mover.job.mems, &mover.job.devices);
+	mover.memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CU_ASSERT_NOT_EQUAL_FATAL(mover.memory, MAP_FAILED);
+	memset(mover.memory, 7, BYTES);
+}
+
+static void close_job(void)
+{
+	if (mover.moved)
+		share_let_go(mover.memory, BYTES);
+	munmap(mover.memory, BYTES);
+	mem_table_close(&mover.job.mems);
+}
+
+/* A device must not go on with pages that have been moved away since it was told of them. */
+static void in_place_move__waits_for_who_registers_the_same_memory(void)
+{
+	static const struct verbs_functions functions = { .reg_mr = register_slowly, .dereg_mr = deregister };
+	struct registration registration;
+	bool read_only;
+
+	open_job(&functions);
+	CU_ASSERT_EQUAL(mem_add(&mover.job.mems, mover.memory, BYTES, &registration, &read_only), 0);
+	pthread_join(mover.thread, NULL);
+	CU_ASSERT_TRUE(!mover.moved || registration.holds);
+	CU_ASSERT_EQUAL(is_shared_in_place(mover.memory, BYTES), mover.moved);
+	mem_deregister(&mover.job.mems, &registration);
+	close_job();
+}
+
+void suite_in_place(void)
+{
+	CU_pSuite suite = CU_add_suite("in_place", NULL, NULL);
+
+	CU_ADD_TEST(suite, in_place_move__waits_for_who_registers_the_same_memory);
+}
