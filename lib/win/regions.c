@@ -28,6 +28,7 @@ struct region {
 	bool read_only;
 	bool in_place;   /* it has been moved for others to map (in_place.h) */
 	bool is_private; /* neither, nor is it from oriel_alloc */
+	bool leaves;     /* is being released by the thread that has found it unused; guarded by win->lock */
 };
 
 /* Regions that overlap are equal; of those attached none do. */
@@ -103,17 +104,20 @@ static void count_private(const struct region *region, int change)
 		__atomic_add_fetch(&region->job->attached_private, (uint64_t)change, __ATOMIC_RELAXED);
 }
 
-static void release(void *arg)
+static void let_go(struct region *region)
 {
-	struct region *region = arg;
-
 	if (is_registered(&region->registration)) {
 		count_private(region, -1);
 		mem_deregister(&region->job->mems, &region->registration);
 	}
 	if (region->in_place)
 		share_let_go((void *)(uintptr_t)region->base, (size_t)region->size_bytes);
-	free(region);
+}
+
+static void release(void *arg)
+{
+	let_go(arg);
+	free(arg);
 }
 
 void regions_close(struct oriel_win *win)
@@ -294,18 +298,30 @@ static int is_done(struct oriel_win *win, struct peer *peer)
 	return tell(win, rank);
 }
 
-/* Its key is no longer used by anybody: the region goes. */
-static void finish(struct oriel_win *win)
+/* Its key is no longer used by anybody: nobody finds the region any more. */
+static struct region *take_out(struct oriel_win *win)
 {
-	struct regions *regions = &win->regions;
-	struct region *region = regions->going;
+	struct region *region = win->regions.going;
 
-	pthread_mutex_lock(&regions->lock);
-	tdelete(region, &regions->tree, compare);
-	pthread_mutex_unlock(&regions->lock);
-	regions->free[regions->free_count++] = region->index;
-	regions->going = NULL;
-	release(region);
+	pthread_mutex_lock(&win->regions.lock);
+	tdelete(region, &win->regions.tree, compare);
+	pthread_mutex_unlock(&win->regions.lock);
+	region->leaves = true;
+	return region;
+}
+
+/*
+ * Without win->lock, for which others' operations wait: to move much memory back takes a while. Until it is done no
+ * other detach goes on, and none of the same region returns.
+ */
+static void finish(struct oriel_win *win, struct region *region)
+{
+	let_go(region);
+	owned_lock_take(&win->lock);
+	win->regions.free[win->regions.free_count++] = region->index;
+	win->regions.going = NULL;
+	owned_lock_give(&win->lock);
+	free(region);
 }
 
 static int all_done(struct oriel_win *win)
@@ -343,33 +359,43 @@ static struct region *region_at(const struct oriel_win *win, uint64_t base)
 	return region && region->base == base ? region : NULL;
 }
 
-/* A turn: one region at a time goes, whoever has begun with it. */
-static int detach_locked(struct oriel_win *win, uint64_t base)
+/* Whether the region that begins there is being released; nobody finds it any more. */
+static bool is_leaving(const struct oriel_win *win, uint64_t base)
+{
+	return win->regions.going && win->regions.going->leaves && win->regions.going->base == base;
+}
+
+/* A turn: one region at a time goes, whoever has begun with it. *leaves: one that the caller is to finish. */
+static int detach_locked(struct oriel_win *win, uint64_t base, struct region **leaves)
 {
 	struct region *region = region_at(win, base);
 	int rc;
 
 	if (!region)
-		return 1; /* another thread has taken it */
+		return !is_leaving(win, base); /* another thread has taken it */
 	if (!win->regions.going)
 		begin(win, region);
+	if (win->regions.going->leaves)
+		return 0;
 	far_regions_look(win); /* others may wait for us, and we may be one of our own origins */
 	rc = all_done(win);
 	if (rc <= 0)
 		return rc;
-	region = region == win->regions.going ? NULL : region;
-	finish(win);
-	return region ? 0 : 1;
+	*leaves = take_out(win);
+	return region == *leaves;
 }
 
 static int detach_step(void *arg)
 {
 	struct detaching *detaching = arg;
+	struct region *leaves = NULL;
 	int rc;
 
 	owned_lock_take(&detaching->win->lock);
-	rc = detach_locked(detaching->win, detaching->base);
+	rc = detach_locked(detaching->win, detaching->base, &leaves);
 	owned_lock_give(&detaching->win->lock);
+	if (leaves)
+		finish(detaching->win, leaves);
 	return rc;
 }
 

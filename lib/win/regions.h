@@ -22,7 +22,9 @@
  * and answer what the owner does not wait for; so only the whole word ends the wait.
  *
  * Detaches of one window go one after the other; one that has timed out is gone on with by the next
- * call of any thread. Attached regions are kept in a tree ordered by address, in which regions that
+ * call of any thread. The thread that finds it unused takes it out of the tree, and deregisters its
+ * memory and moves it back without win->lock, before the next detach goes on, and before any of the same
+ * region returns. Attached regions are kept in a tree ordered by address, in which regions that
  * overlap are equal: that is how an overlap is found.
  */
 #ifndef ORIEL_REGIONS_H

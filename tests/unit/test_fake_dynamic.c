@@ -10,6 +10,7 @@
 #include "fake_verbs.h"
 #include "job/job.h"
 #include "suites_fake.h"
+#include "win/win.h"
 
 #define RANKS 3 /* rank 0 is counted; rank 2 never uses the window */
 #define REGIONS 40
@@ -18,23 +19,23 @@
 
 static uint8_t memory[RANKS][REGIONS][REGION_BYTES];
 
-struct regions {
+struct opened {
 	oriel_group *world;
 	oriel_win *win;
 };
 
-static bool enter(struct rank *rank, struct regions *regions)
+static bool enter(struct rank *rank, struct opened *opened)
 {
 	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
 		return false;
-	rank_note(rank, "group", oriel_group_world(rank->job, &regions->world));
-	return rank_note(rank, "create", oriel_win_create_dynamic(NULL, regions->world, &regions->win)) == 0;
+	rank_note(rank, "group", oriel_group_world(rank->job, &opened->world));
+	return rank_note(rank, "create", oriel_win_create_dynamic(NULL, opened->world, &opened->win)) == 0;
 }
 
-static void leave(struct rank *rank, struct regions *regions)
+static void leave(struct rank *rank, struct opened *opened)
 {
-	rank_note(rank, "free", oriel_win_free(&regions->win));
-	rank_note(rank, "group_free", oriel_group_free(&regions->world));
+	rank_note(rank, "free", oriel_win_free(&opened->win));
+	rank_note(rank, "group_free", oriel_group_free(&opened->world));
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
@@ -43,29 +44,29 @@ static size_t disp(int rank, int region)
 	return (size_t)(uintptr_t)memory[rank][region];
 }
 
-static void attach(struct rank *rank, struct regions *regions, int from, int to)
+static void attach(struct rank *rank, struct opened *opened, int from, int to)
 {
 	for (int i = from; i < to; i++)
-		rank_note(rank, "attach", oriel_win_attach(regions->win, memory[rank->rank][i], REGION_BYTES));
+		rank_note(rank, "attach", oriel_win_attach(opened->win, memory[rank->rank][i], REGION_BYTES));
 }
 
-static void detach(struct rank *rank, struct regions *regions, int from, int to)
+static void detach(struct rank *rank, struct opened *opened, int from, int to)
 {
 	for (int i = from; i < to; i++)
-		rank_note(rank, "detach", oriel_win_detach(regions->win, memory[rank->rank][i]));
+		rank_note(rank, "detach", oriel_win_detach(opened->win, memory[rank->rank][i]));
 }
 
-static void reach(struct rank *rank, struct regions *regions, int to, int region, int rc)
+static void reach(struct rank *rank, struct opened *opened, int to, int region, int rc)
 {
 	static const uint64_t word = 1;
 	uint64_t got;
 
-	rank_note(rank, "lock", oriel_win_lock(regions->win, ORIEL_LOCK_SHARED, to, ORIEL_MODE_NOCHECK));
-	rank->wrong += oriel_put(regions->win, &word, sizeof(word), to, disp(to, region)) != rc;
-	rank->wrong += oriel_get(regions->win, &got, sizeof(got), to, disp(to, region)) != rc;
+	rank_note(rank, "lock", oriel_win_lock(opened->win, ORIEL_LOCK_SHARED, to, ORIEL_MODE_NOCHECK));
+	rank->wrong += oriel_put(opened->win, &word, sizeof(word), to, disp(to, region)) != rc;
+	rank->wrong += oriel_get(opened->win, &got, sizeof(got), to, disp(to, region)) != rc;
 	rank->wrong +=
-		oriel_fetch_and_op(regions->win, &word, &got, ORIEL_UINT64, ORIEL_SUM, to, disp(to, region) + 8) != rc;
-	rank_note(rank, "unlock", oriel_win_unlock(regions->win, to));
+		oriel_fetch_and_op(opened->win, &word, &got, ORIEL_UINT64, ORIEL_SUM, to, disp(to, region) + 8) != rc;
+	rank_note(rank, "unlock", oriel_win_unlock(opened->win, to));
 }
 
 /* Requests from rank 0 to another; service threads' too. */
@@ -86,15 +87,15 @@ static void one_was_good(struct rank *rank, const char *what, int good)
 }
 
 /* Attaching sends nothing; detaching tells those who have used the window, and sends nothing where nobody has. */
-static bool attach_and_detach(struct rank *rank, struct regions *regions, bool used)
+static bool attach_and_detach(struct rank *rank, struct opened *opened, bool used)
 {
 	uint64_t all = fake_requests(), apart = posted_to(rank, 2), told;
 	bool quiet;
 
-	attach(rank, regions, 1, REGIONS);
+	attach(rank, opened, 1, REGIONS);
 	quiet = fake_requests() == all;
 	told = posted_to(rank, 1);
-	detach(rank, regions, 1, REGIONS);
+	detach(rank, opened, 1, REGIONS);
 	if (!used)
 		return quiet && fake_requests() == all;
 	return quiet && posted_to(rank, 2) == apart && posted_to(rank, 1) - told <= 2 * REGIONS;
@@ -103,27 +104,27 @@ static bool attach_and_detach(struct rank *rank, struct regions *regions, bool u
 /* DW7: with rank->arg rank 1 has used a region of rank 0 before, which stays. */
 static void count_regions(struct rank *rank)
 {
-	struct regions regions;
+	struct opened opened;
 	int good = 0;
 
-	if (!enter(rank, &regions))
+	if (!enter(rank, &opened))
 		return;
 	if (rank->rank == 0)
-		attach(rank, &regions, 0, 1);
+		attach(rank, &opened, 0, 1);
 	rank_note(rank, "barrier", oriel_barrier(rank->job));
 	if (rank->rank == 1 && rank->arg)
-		reach(rank, &regions, 0, 0, 0);
+		reach(rank, &opened, 0, 0, 0);
 	rank_note(rank, "barrier", oriel_barrier(rank->job));
 	if (rank->rank == 0) {
 		rank_begin_counting(rank);
 		for (int i = 0; i < ROUNDS; i++)
-			good += attach_and_detach(rank, &regions, rank->arg);
+			good += attach_and_detach(rank, &opened, rank->arg);
 		one_was_good(rank, rank->arg ? "regions of a window in use" : "regions", good);
 		rank_end_counting();
 	} else {
 		rank_rest();
 	}
-	leave(rank, &regions);
+	leave(rank, &opened);
 }
 
 static void dynamic__DW7_attaching_sends_nothing(void)
@@ -139,11 +140,11 @@ static void dynamic__DW7_attaching_sends_nothing(void)
 }
 
 /* The three operations: each looks whether there is one again, by one reading. */
-static bool is_told_by_reading(struct rank *rank, struct regions *regions)
+static bool is_told_by_reading(struct rank *rank, struct opened *opened)
 {
 	uint64_t all = fake_requests(), reads = fake_requests_of(IBV_WR_RDMA_READ);
 
-	reach(rank, regions, 1, 0, ORIEL_ERR_RANGE);
+	reach(rank, opened, 1, 0, ORIEL_ERR_RANGE);
 	all = fake_requests() - all;
 	reads = fake_requests_of(IBV_WR_RDMA_READ) - reads;
 	return all == reads && reads <= 3;
@@ -152,31 +153,31 @@ static bool is_told_by_reading(struct rank *rank, struct regions *regions)
 /* DW5: region 0 is gone, and rank 0 has been there; region 1 stays. */
 static void reach_what_is_gone(struct rank *rank)
 {
-	struct regions regions;
+	struct opened opened;
 	int good = 0;
 
-	if (!enter(rank, &regions))
+	if (!enter(rank, &opened))
 		return;
 	if (rank->rank == 1)
-		attach(rank, &regions, 0, 2);
+		attach(rank, &opened, 0, 2);
 	rank_note(rank, "barrier", oriel_barrier(rank->job));
 	for (int i = 0; i < 2 && rank->rank == 0; i++)
-		reach(rank, &regions, 1, i, 0);
+		reach(rank, &opened, 1, i, 0);
 	rank_note(rank, "barrier", oriel_barrier(rank->job));
 	if (rank->rank == 1)
-		detach(rank, &regions, 0, 1);
+		detach(rank, &opened, 0, 1);
 	rank_note(rank, "barrier", oriel_barrier(rank->job));
 	if (rank->rank == 0) {
 		rank_begin_counting(rank);
 		for (int i = 0; i < ROUNDS; i++)
-			good += is_told_by_reading(rank, &regions);
+			good += is_told_by_reading(rank, &opened);
 		one_was_good(rank, "a region that is gone", good);
-		reach(rank, &regions, 1, 1, 0); /* the connection is whole */
+		reach(rank, &opened, 1, 1, 0); /* the connection is whole */
 		rank_end_counting();
 	} else {
 		rank_rest();
 	}
-	leave(rank, &regions);
+	leave(rank, &opened);
 }
 
 static void dynamic__DW5_nothing_is_sent_to_what_is_gone(void)
@@ -192,6 +193,54 @@ static void dynamic__DW5_nothing_is_sent_to_what_is_gone(void)
 	fake_reset();
 }
 
+/* A window that a region is detached from, and whether its lock was free whenever memory was deregistered. */
+static struct {
+	struct verbs_functions functions;
+	struct oriel_win *win; /* NULL: not now */
+	int free, taken;
+} watched;
+
+/* No other thread is in the job's calls: whoever is inside is this one. */
+static int watch_deregister(struct ibv_mr *mr)
+{
+	if (watched.win && !watched.win->lock.busy && !watched.win->lock.by_mutex)
+		watched.free++;
+	else if (watched.win)
+		watched.taken++;
+	return ibv_dereg_mr(mr);
+}
+
+static void detach_watched(struct rank *rank)
+{
+	struct opened opened;
+	struct device *device;
+
+	if (!enter(rank, &opened))
+		return;
+	attach(rank, &opened, 0, 1);
+	device = &rank->job->devices.list[0];
+	watched.functions = *device->functions;
+	watched.functions.dereg_mr = watch_deregister;
+	device->functions = &watched.functions;
+	watched.win = opened.win;
+	detach(rank, &opened, 0, 1);
+	watched.win = NULL;
+	leave(rank, &opened);
+}
+
+/* Others' operations on the window go on while a region is deregistered, and moved back. */
+static void dynamic__lock_is_free_while_a_region_is_released(void)
+{
+	struct rank ranks[1];
+
+	ranks_limit(60, "a region that is released");
+	ranks_run(1, detach_watched, NULL, ranks);
+	ranks_check(ranks, 1);
+	CU_ASSERT_EQUAL(watched.free, 1);
+	CU_ASSERT_EQUAL(watched.taken, 0);
+	fake_reset();
+}
+
 static int init(void)
 {
 	fake_reset();
@@ -204,4 +253,5 @@ void suite_dynamic(void)
 
 	CU_ADD_TEST(suite, dynamic__DW7_attaching_sends_nothing);
 	CU_ADD_TEST(suite, dynamic__DW5_nothing_is_sent_to_what_is_gone);
+	CU_ADD_TEST(suite, dynamic__lock_is_free_while_a_region_is_released);
 }
