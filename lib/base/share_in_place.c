@@ -19,8 +19,6 @@
 #include "base/page_exchange.h"
 #include "base/util.h"
 
-/* Of each thread: a library that is opened while the program runs has little room for such memory. */
-#define WHY_BYTES 80
 #define FILE_ROOM_BYTES ((off_t)1 << 46)
 
 struct shared_piece {
@@ -59,17 +57,15 @@ static struct shared_piece *piece_of(const struct page_range *pages)
 
 /* Making pieces. The caller holds the lock. */
 
-static const char *not_moved(const char *what, const char *text)
+static const char *not_moved(char room[SHARE_WHY_BYTES], const char *what, const char *text)
 {
-	static _Thread_local char why[WHY_BYTES];
-
-	snprintf(why, sizeof(why), "not to be moved: %s%s", what, text);
-	return why;
+	snprintf(room, SHARE_WHY_BYTES, "not to be moved: %s%s", what, text);
+	return room;
 }
 
-static const char *refused(int error)
+static const char *refused(char room[SHARE_WHY_BYTES], int error)
 {
-	return not_moved("userfaultfd(2): ", strerror(error));
+	return not_moved(room, "userfaultfd(2): ", strerror(error));
 }
 
 /*
@@ -83,7 +79,7 @@ static bool descriptors_are_short(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
 }
 
-static const char *exchange_for_file(const struct shared_piece *piece, void *fresh)
+static const char *exchange_for_file(const struct shared_piece *piece, void *fresh, char room[SHARE_WHY_BYTES])
 {
 	int error;
 
@@ -91,17 +87,17 @@ static const char *exchange_for_file(const struct shared_piece *piece, void *fre
 		return "one too many: half of the descriptors that a process may have are in use (ulimit -n)";
 	madvise(fresh, piece->pages.size_bytes, MADV_DONTFORK);
 	error = page_exchange(&piece->pages, fresh);
-	return error ? refused(error) : NULL;
+	return error ? refused(room, error) : NULL;
 }
 
-static const char *move_to_file(struct shared_piece *piece)
+static const char *move_to_file(struct shared_piece *piece, char room[SHARE_WHY_BYTES])
 {
 	const char *why;
 	void *fresh;
 
 	if (map_memory_file("oriel-shared", piece->pages.size_bytes, &fresh, &piece->fd))
-		return not_moved("", oriel_last_error());
-	why = exchange_for_file(piece, fresh);
+		return not_moved(room, "", oriel_last_error());
+	why = exchange_for_file(piece, fresh, room);
 	if (why) {
 		munmap(fresh, piece->pages.size_bytes);
 		close(piece->fd);
@@ -109,7 +105,7 @@ static const char *move_to_file(struct shared_piece *piece)
 	return why;
 }
 
-static const char *add_piece(const void *base, size_t size_bytes, bool if_worth)
+static const char *add_piece(const void *base, size_t size_bytes, bool if_worth, char room[SHARE_WHY_BYTES])
 {
 	struct shared_piece piece = { .pages = pages_of(base, size_bytes), .holders = 1, .since_ns = now_ns() };
 	const char *why;
@@ -121,10 +117,10 @@ static const char *add_piece(const void *base, size_t size_bytes, bool if_worth)
 		return "not worth moving: it was wanted for less than ten times as long as that took";
 	error = page_exchange_try();
 	if (error)
-		return refused(error);
+		return refused(room, error);
 	why = own_pages_hindrance(base, size_bytes);
 	if (!why)
-		why = move_to_file(&piece);
+		why = move_to_file(&piece, room);
 	if (why)
 		return why;
 	piece.cost_ns = now_ns() - piece.since_ns;
@@ -133,25 +129,25 @@ static const char *add_piece(const void *base, size_t size_bytes, bool if_worth)
 	return NULL;
 }
 
-static const char *share_locked(const void *base, size_t size_bytes, bool if_worth)
+static const char *share_locked(const void *base, size_t size_bytes, bool if_worth, char room[SHARE_WHY_BYTES])
 {
 	struct page_range pages = pages_of(base, size_bytes);
 	struct shared_piece *piece = piece_of(&pages);
 
 	if (!piece)
-		return add_piece(base, size_bytes, if_worth);
+		return add_piece(base, size_bytes, if_worth, room);
 	if (!holds(&piece->pages, &pages))
 		return "partly shared already";
 	piece->holders++;
 	return NULL;
 }
 
-const char *share_in_place(void *base, size_t size_bytes, bool if_worth)
+const char *share_in_place(void *base, size_t size_bytes, bool if_worth, char room[SHARE_WHY_BYTES])
 {
 	const char *why;
 
 	pthread_mutex_lock(&lock);
-	why = share_locked(base, size_bytes, if_worth);
+	why = share_locked(base, size_bytes, if_worth, room);
 	pthread_mutex_unlock(&lock);
 	return why;
 }

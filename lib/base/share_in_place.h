@@ -30,14 +30,14 @@
 #include <stddef.h>
 
 #define SHARED_PIECES_MAX 1024 /* each has a descriptor */
+#define SHARE_WHY_BYTES 256
 
 /*
  * Make [base, base + size_bytes) a part of a piece, held by the caller; if_worth: unless it has not
  * paid before (move_worth.h). NULL, or why it stays as it is, as the end of a sentence: "it is
- * ..."; nothing has changed then. size_bytes is not 0. The text is the thread's until its next
- * call.
+ * ..."; nothing has changed then. size_bytes is not 0. The text is constant, or in `room`.
  */
-const char *share_in_place(void *base, size_t size_bytes, bool if_worth);
+const char *share_in_place(void *base, size_t size_bytes, bool if_worth, char room[SHARE_WHY_BYTES]);
 
 /* Whether they are parts of one. */
 bool is_shared_in_place(const void *base, size_t size_bytes);

@@ -82,10 +82,18 @@ static char kind_at(const void *address)
 	return found;
 }
 
+/* NULL, or why not. */
+static const char *share(void *memory, size_t bytes)
+{
+	static char room[SHARE_WHY_BYTES];
+
+	return share_in_place(memory, bytes, false, room);
+}
+
 static void check_stays(void *memory, size_t bytes, const char *word)
 {
 	char before = kind_at(memory);
-	const char *why = share_in_place(memory, bytes, false);
+	const char *why = share(memory, bytes);
 
 	if (!why || !strstr(why, word))
 		fprintf(stderr, "%p: it is %s; awaited: %s\n", memory, why ? why : "moved", word);
@@ -102,7 +110,7 @@ static void share__there_and_back(void)
 	if (!can_move())
 		return;
 	fill(memory, BYTES / 2); /* half of the pages have never been touched */
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	CU_ASSERT_PTR_NULL_FATAL(share(memory, BYTES));
 	CU_ASSERT_EQUAL(kind_at(memory), 's');
 	CU_ASSERT_EQUAL(kind_at(memory + BYTES - 1), 's');
 	CU_ASSERT(is_filled(memory, BYTES / 2));
@@ -127,7 +135,7 @@ static void share__malloced(void)
 	if (!can_move() || malloc_usable_size(large) != ((LARGE + PAGE - 1 + 16) & ~(PAGE - 1)) - 16)
 		goto out; /* another malloc */
 	fill(large, LARGE);
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(large, LARGE, false));
+	CU_ASSERT_PTR_NULL_FATAL(share(large, LARGE));
 	CU_ASSERT(is_filled(large, LARGE));
 	share_let_go(large, LARGE);
 	grown = realloc(large, 3 * LARGE);
@@ -135,7 +143,7 @@ static void share__malloced(void)
 	CU_ASSERT(is_filled(grown, LARGE));
 	memset(grown, 1, 3 * LARGE);
 	large = grown;
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(aligned, 8, false)); /* the rest of the page is the same piece's */
+	CU_ASSERT_PTR_NULL_FATAL(share(aligned, 8)); /* the rest of the page is the same piece's */
 	share_let_go(aligned, 8);
 out:
 	free(aligned);
@@ -201,11 +209,11 @@ static void share__holders(void)
 	if (!can_move())
 		return;
 	CU_ASSERT_FALSE(share_hold(memory, BYTES));
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, 4 * PAGE, false));
-	CU_ASSERT_PTR_NULL(share_in_place(memory + PAGE + 1, 10, false)); /* lies in it, aligned or not */
+	CU_ASSERT_PTR_NULL_FATAL(share(memory, 4 * PAGE));
+	CU_ASSERT_PTR_NULL(share(memory + PAGE + 1, 10)); /* lies in it, aligned or not */
 	CU_ASSERT(share_hold(memory + 3 * PAGE, 3 * PAGE));
-	CU_ASSERT_PTR_NOT_NULL(share_in_place(memory + 3 * PAGE, 3 * PAGE, false)); /* a part of it does */
-	CU_ASSERT_PTR_NULL(share_in_place(memory + 4 * PAGE, PAGE, false));
+	CU_ASSERT_PTR_NOT_NULL(share(memory + 3 * PAGE, 3 * PAGE)); /* a part of it does */
+	CU_ASSERT_PTR_NULL(share(memory + 4 * PAGE, PAGE));
 	CU_ASSERT(is_shared_in_place(memory, 4 * PAGE));
 	CU_ASSERT_FALSE(is_shared_in_place(memory, 5 * PAGE));
 	share_let_go(memory, 2 * PAGE);
@@ -279,7 +287,7 @@ static void move_under(void *(*run)(void *), int threads)
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&counting[i].thread, NULL, run, &counting[i]), 0);
 	}
 	for (int i = 0; i < MOVES; i++) {
-		CU_ASSERT_PTR_NULL(share_in_place(memory, BYTES, false));
+		CU_ASSERT_PTR_NULL(share(memory, BYTES));
 		share_let_go(memory, BYTES);
 	}
 	CU_ASSERT_EQUAL(kind_at(memory), 'p');
@@ -331,7 +339,7 @@ static void share__signal_handler_writes(void)
 	signal(SIGALRM, write_all_pages);
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (int i = 0; i < MOVES || handled < MOVES; i++) {
-		CU_ASSERT_PTR_NULL(share_in_place(memory, BYTES, false));
+		CU_ASSERT_PTR_NULL(share(memory, BYTES));
 		share_let_go(memory, BYTES);
 	}
 	setitimer(ITIMER_REAL, &never, NULL);
@@ -375,7 +383,7 @@ static void share__forked_child(void)
 	if (!can_move())
 		return;
 	fill(memory, BYTES);
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	CU_ASSERT_PTR_NULL_FATAL(share(memory, BYTES));
 	CU_ASSERT(child_is_well(has_a_copy, memory));
 	memset(there, 0x55, BYTES);
 	CU_ASSERT_EQUAL(memcmp(memory, there, BYTES), 0);
@@ -394,7 +402,7 @@ static void share__child_without_handlers(void)
 	if (!can_move())
 		return;
 	fill(memory, BYTES);
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	CU_ASSERT_PTR_NULL_FATAL(share(memory, BYTES));
 	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	if (child == 0) {
 		signal(SIGSEGV, SIG_DFL);
@@ -425,14 +433,15 @@ static bool forbid_userfaultfd(void)
 static bool is_refused(uint8_t *memory)
 {
 	uint8_t *second = memory + BYTES / 2, *grown;
+	char room[SHARE_WHY_BYTES];
 	const char *why;
-	bool well = !share_in_place(memory, BYTES / 2, false) && forbid_userfaultfd();
+	bool well = !share(memory, BYTES / 2) && forbid_userfaultfd();
 
-	why = share_in_place(second, BYTES / 2, false);
-	well &= why && strstr(why, "userfaultfd") && kind_at(second) == 'p';
+	why = share_in_place(second, BYTES / 2, false, room);
+	well &= why == room && strstr(why, "userfaultfd") && kind_at(second) == 'p';
 	share_let_go(memory, BYTES / 2);
 	well &= kind_at(memory) == 'p' && is_filled(memory, BYTES) && !is_shared_in_place(memory, 1);
-	well &= share_in_place(memory, BYTES / 2, false) != NULL;
+	well &= share(memory, BYTES / 2) != NULL;
 	grown = mremap(memory, BYTES / 2, 4 * BYTES, MREMAP_MAYMOVE);
 	well &= grown != MAP_FAILED && is_filled(grown, BYTES / 2) && grown[4 * BYTES - 1] == 0;
 	memset(grown, 1, 4 * BYTES);
@@ -481,13 +490,14 @@ static void move_worth__short_stays(void)
 static void share__in_a_loop(void)
 {
 	uint8_t *memory = private_pages();
+	char room[SHARE_WHY_BYTES];
 	int moved = 0;
 
 	if (!can_move())
 		return;
 	fill(memory, BYTES);
 	for (int i = 0; i < MOVES; i++) {
-		if (share_in_place(memory, BYTES, true))
+		if (share_in_place(memory, BYTES, true, room))
 			continue;
 		moved++;
 		share_let_go(memory, BYTES);
@@ -515,7 +525,7 @@ static void share__nothing_is_kept(void)
 	if (!can_move())
 		return;
 	fill(memory, BYTES);
-	CU_ASSERT_PTR_NULL_FATAL(share_in_place(memory, BYTES, false));
+	CU_ASSERT_PTR_NULL_FATAL(share(memory, BYTES));
 	fd = dup(fd); /* the lowest that was free is the file's */
 	CU_ASSERT(fstat(fd, &status) == 0 && status.st_blocks >= BYTES / 512);
 	share_let_go(memory, BYTES);
@@ -535,10 +545,10 @@ static void share__many(void)
 	CU_ASSERT_NOT_EQUAL_FATAL(memory, MAP_FAILED);
 	if (!can_move())
 		return;
-	while (done < most && !share_in_place(memory + 2 * done * PAGE, PAGE, false)) /* or as descriptors are left */
+	while (done < most && !share(memory + 2 * done * PAGE, PAGE)) /* or as descriptors are left */
 		done++;
 	CU_ASSERT(done >= 100);
-	CU_ASSERT_PTR_NOT_NULL(share_in_place(memory + 2 * done * PAGE, PAGE, false));
+	CU_ASSERT_PTR_NOT_NULL(share(memory + 2 * done * PAGE, PAGE));
 	for (size_t i = 0; i < done; i++)
 		share_let_go(memory + 2 * i * PAGE, PAGE);
 	CU_ASSERT_FALSE(share_hold(memory, 2 * most * PAGE));
