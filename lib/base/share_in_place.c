@@ -2,6 +2,7 @@
 /* share_in_place.c - see share_in_place.h. */
 #include "base/share_in_place.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 #include "base/order.h"
 #include "base/own_pages.h"
 #include "base/page_exchange.h"
+#include "base/tell.h"
 #include "base/util.h"
 
 #define FILE_ROOM_BYTES ((off_t)1 << 46)
@@ -231,22 +233,27 @@ static void make_room(int fd)
 		return; /* it is as large as it was */
 }
 
-/* What is written from now on is this process's own, and nobody else writes into the file. */
-static bool map_privately(const struct shared_piece *piece)
+/*
+ * What is written from now on is this process's own, and nobody else writes into the file. The memory stays if the
+ * mapping cannot be made.
+ */
+static void map_privately(const struct shared_piece *piece)
 {
 	void *at = (void *)piece->pages.first;
+	size_t bytes = piece->pages.size_bytes;
 
 	make_room(piece->fd);
-	if (mmap(at, piece->pages.size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, piece->fd, 0) == MAP_FAILED)
-		return false;
+	if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, piece->fd, 0) == MAP_FAILED)
+		tell_of_process("%zu bytes of window memory at %p stay in shared pages: %s; children will not have them", bytes,
+		                at, strerror(errno));
 	close(piece->fd);
-	return true;
 }
 
-/* The memory is private again. False: it cannot be made so now. */
-static bool move_back(const struct shared_piece *piece)
+/* The memory is private again, or at least no piece. */
+static void move_back(const struct shared_piece *piece)
 {
-	return exchange_for_memory(piece) || map_privately(piece);
+	if (!exchange_for_memory(piece))
+		map_privately(piece);
 }
 
 static void remove_piece(struct shared_piece *piece)
@@ -259,10 +266,9 @@ static void let_go_of(struct shared_piece *piece)
 {
 	uint64_t before_ns = now_ns();
 
-	if (piece->holders > 0)
-		piece->holders--;
-	if (piece->holders > 0 || !move_back(piece))
+	if (--piece->holders > 0)
 		return;
+	move_back(piece);
 	move_took(&piece->pages, piece->cost_ns + now_ns() - before_ns, now_ns() - piece->since_ns);
 	remove_piece(piece);
 }

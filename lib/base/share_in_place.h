@@ -13,6 +13,9 @@
  * for madvise, for realloc. Where that cannot be done (no memory, or userfaultfd has been forbidden
  * since) the file is mapped privately in their place, which is one step too: then only
  * madvise(2) with MADV_DONTNEED, which shows the file's bytes, is different, and it is not moved again.
+ * Where not even that can be done (no memory for the mapping), the memory stays mapped as it is, by this
+ * process alone, and is no piece any more: nothing of it is in the table that could be taken for what
+ * the program has there later. It is not moved again, and children do not have it; ORIEL_VERBOSE tells.
  *
  * Forked children. The mapping is not inherited (MADV_DONTFORK), so that no child writes into the
  * memory of its parent, however it was made. One that was made by fork(3) gets a private copy in

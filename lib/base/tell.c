@@ -23,21 +23,36 @@ int tell_open(void)
 }
 
 /* In one piece, for ranks share the stream. */
-void tell(int rank, const char *format, ...)
+static void write_line(const char *who, int number, const char *format, va_list args)
 {
 	char line[LINE_BYTES];
-	va_list args;
 	size_t used;
 	ssize_t written;
 
 	if (!__atomic_load_n(&wanted, __ATOMIC_RELAXED))
 		return;
-	used = (size_t)snprintf(line, sizeof(line), "oriel: rank %d: ", rank);
-	va_start(args, format);
+	used = (size_t)snprintf(line, sizeof(line), "oriel: %s %d: ", who, number);
 	vsnprintf(line + used, sizeof(line) - used - 1, format, args);
-	va_end(args);
 	used = strlen(line);
 	line[used++] = '\n';
 	written = write(STDERR_FILENO, line, used);
 	(void)written; /* nobody reads it: then it need not be told */
+}
+
+void tell(int rank, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	write_line("rank", rank, format, args);
+	va_end(args);
+}
+
+void tell_of_process(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	write_line("process", (int)getpid(), format, args);
+	va_end(args);
 }

@@ -14,4 +14,7 @@ int tell_open(void);
 /* One line, "oriel: rank 3: " in front, if it is wanted. */
 void tell(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same, of what is the process's and no job's: "oriel: process 4711: ". */
+void tell_of_process(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

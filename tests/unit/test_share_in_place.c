@@ -7,6 +7,7 @@
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -28,6 +29,7 @@
 #include "base/move_worth.h"
 #include "base/own_pages.h"
 #include "base/page_exchange.h"
+#include "base/tell.h"
 #include "suites.h"
 
 enum { PAGES = 8, PAGE = 4096, BYTES = PAGES * PAGE, MOVES = 300, THREADS = 3, LARGE = 1 << 20 };
@@ -416,6 +418,13 @@ static void share__child_without_handlers(void)
 	munmap(memory, BYTES);
 }
 
+static bool filter_calls(struct sock_filter *filter, size_t count)
+{
+	struct sock_fprog program = { (unsigned short)count, filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
 static bool forbid_userfaultfd(void)
 {
 	struct sock_filter filter[] = {
@@ -424,9 +433,23 @@ static bool forbid_userfaultfd(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+	return filter_calls(filter, sizeof(filter) / sizeof(filter[0]));
+}
+
+/* No file can be mapped privately at a certain place. */
+static bool forbid_private_mappings(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_PRIVATE | MAP_FIXED, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	return filter_calls(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* In a child, which keeps the filter: what stays, and what has been moved, is private and may grow. */
@@ -456,6 +479,55 @@ static void share__refused(void)
 		return;
 	fill(memory, BYTES);
 	CU_ASSERT(child_is_well(is_refused, memory));
+	munmap(memory, BYTES);
+}
+
+/* Whether standard error has had a line with these words. */
+static bool is_told(int from, const char *words)
+{
+	char line[512] = "";
+
+	return read(from, line, sizeof(line) - 1) > 0 && strstr(line, words);
+}
+
+/* The table has nothing of it: a fork does not look for memory that the program has unmapped. */
+static bool is_forgotten(uint8_t *memory)
+{
+	bool well = !is_shared_in_place(memory, 1) && !share_hold(memory, BYTES);
+	int status = -1;
+	pid_t child;
+
+	munmap(memory, BYTES);
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	return waitpid(child, &status, 0) == child && status == 0 && well;
+}
+
+/* In a child, which keeps the filters: pages cannot be exchanged, and there is no memory for the mapping. */
+static bool stays_moved(uint8_t *memory)
+{
+	bool well = !share(memory, BYTES);
+	int ends[2];
+
+	setenv("ORIEL_VERBOSE", "1", 1);
+	well &= tell_open() == 0 && pipe2(ends, O_NONBLOCK) == 0 && dup2(ends[1], STDERR_FILENO) >= 0;
+	well &= forbid_userfaultfd() && forbid_private_mappings();
+	share_let_go(memory, BYTES);
+	well &= is_told(ends[0], "stay in shared pages: Cannot allocate memory");
+	well &= kind_at(memory) == 's' && is_filled(memory, BYTES);
+	memset(memory, 1, BYTES);
+	return well && is_forgotten(memory);
+}
+
+static void share__cannot_be_moved_back(void)
+{
+	uint8_t *memory = private_pages();
+
+	if (!can_move())
+		return;
+	fill(memory, BYTES);
+	CU_ASSERT(child_is_well(stays_moved, memory));
 	munmap(memory, BYTES);
 }
 
@@ -571,6 +643,7 @@ void suite_share_in_place(void)
 	CU_ADD_TEST(suite, share__forked_child);
 	CU_ADD_TEST(suite, share__child_without_handlers);
 	CU_ADD_TEST(suite, share__refused);
+	CU_ADD_TEST(suite, share__cannot_be_moved_back);
 	CU_ADD_TEST(suite, move_worth__short_stays);
 	CU_ADD_TEST(suite, share__in_a_loop);
 	CU_ADD_TEST(suite, share__nothing_is_kept);
