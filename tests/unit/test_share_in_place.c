@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #include "base/move_worth.h"
+#include "base/order.h"
 #include "base/own_pages.h"
 #include "base/page_exchange.h"
 #include "base/tell.h"
@@ -316,6 +318,71 @@ static void share__loses_no_call(void)
 		return;
 	close(fd);
 	move_under(count_by_calls, 1);
+}
+
+/* A thread that sleeps until a word of the memory is woken: what its mutexes and conditions do. */
+struct sleeper {
+	pthread_t thread;
+	uint32_t *word;
+	uint64_t tid; /* once it runs */
+};
+
+static void *sleep_on_word(void *arg)
+{
+	struct sleeper *sleeper = arg;
+
+	counter_store(&sleeper->tid, (uint64_t)gettid()); /* pairs with the load in is_asleep */
+	while (__atomic_load_n(sleeper->word, __ATOMIC_ACQUIRE) == 1)
+		syscall(SYS_futex, sleeper->word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+	return NULL;
+}
+
+static bool is_asleep(struct sleeper *sleeper)
+{
+	uint64_t tid = counter_load(&sleeper->tid);
+	char path[64], state = 'R';
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	stat = tid ? fopen(path, "re") : NULL;
+	if (stat && fscanf(stat, "%*d %*s %c", &state) != 1)
+		state = 'R';
+	if (stat)
+		fclose(stat);
+	return state == 'S';
+}
+
+static void begin_sleep(struct sleeper *sleeper)
+{
+	sleeper->tid = 0;
+	*sleeper->word = 1;
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&sleeper->thread, NULL, sleep_on_word, sleeper), 0);
+	while (!is_asleep(sleeper))
+		usleep(100);
+}
+
+static void end_sleep(struct sleeper *sleeper)
+{
+	__atomic_store_n(sleeper->word, 0, __ATOMIC_RELEASE);
+	CU_ASSERT_EQUAL_FATAL(syscall(SYS_futex, sleeper->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0), 1);
+	pthread_join(sleeper->thread, NULL);
+}
+
+/* Threads of this process are found by their address, which stays. */
+static void share__sleepers_are_woken(void)
+{
+	uint8_t *memory = private_pages();
+	struct sleeper sleeper = { .word = (uint32_t *)(void *)memory };
+
+	if (!can_move())
+		return;
+	begin_sleep(&sleeper);
+	CU_ASSERT_PTR_NULL(share(memory, BYTES));
+	end_sleep(&sleeper);
+	begin_sleep(&sleeper);
+	share_let_go(memory, BYTES);
+	end_sleep(&sleeper);
+	munmap(memory, BYTES);
 }
 
 static uint8_t *written_by_handler;
@@ -639,6 +706,7 @@ void suite_share_in_place(void)
 	CU_ADD_TEST(suite, share__holders);
 	CU_ADD_TEST(suite, share__loses_no_store);
 	CU_ADD_TEST(suite, share__loses_no_call);
+	CU_ADD_TEST(suite, share__sleepers_are_woken);
 	CU_ADD_TEST(suite, share__signal_handler_writes);
 	CU_ADD_TEST(suite, share__forked_child);
 	CU_ADD_TEST(suite, share__child_without_handlers);
