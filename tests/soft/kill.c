@@ -11,12 +11,14 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +63,13 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* A /dev/shm of its own, in which nobody else leaves anything. False: only root may have one. */
+static bool have_own_dev_shm(void)
+{
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL) == 0;
+}
+
 static int files_in_dev_shm(void)
 {
 	DIR *dir = opendir("/dev/shm");
@@ -71,7 +80,7 @@ static int files_in_dev_shm(void)
 	while (readdir(dir))
 		n++;
 	closedir(dir);
-	return n;
+	return n - 2; /* . and .. */
 }
 
 /* The next event; -1: none. */
@@ -232,7 +241,8 @@ static int64_t notice(struct end *end)
 
 int main(int argc, char **argv)
 {
-	int times = argc > 1 ? atoi(argv[1]) : 100, connected = 0, late = 0, left;
+	int times = argc > 1 ? atoi(argv[1]) : 100, connected = 0, late = 0;
+	bool alone = have_own_dev_shm();
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct rdma_cm_id *listener = NULL;
 	struct end end = { 0 };
@@ -241,7 +251,6 @@ int main(int argc, char **argv)
 
 	srand(argc > 2 ? (unsigned int)atoi(argv[2]) : 1);
 	/* Children are made before the device is used by this thread of life: each opens it for itself. */
-	left = files_in_dev_shm();
 	end.channel = rdma_create_event_channel();
 	must(end.channel && rdma_create_id(end.channel, &listener, NULL, RDMA_PS_TCP) == 0, "rdma_create_id");
 	must(rdma_bind_addr(listener, (struct sockaddr *)&addr) == 0 && rdma_listen(listener, 0) == 0, "rdma_listen");
@@ -271,8 +280,9 @@ int main(int argc, char **argv)
 	}
 	/* One that is told a second later without a defect has got no processor, which is rare. */
 	must(late <= 2 + times / 100, "the survivor was told after more than a second, again and again");
-	must(files_in_dev_shm() == left, "something was left in /dev/shm");
-	printf("%d killed, noticed after %lld ms at worst\n", connected, (long long)worst);
+	must(!alone || files_in_dev_shm() == 0, "something was left in /dev/shm");
+	printf("%d killed, noticed after %lld ms at worst%s\n", connected, (long long)worst,
+	       alone ? "" : "; no /dev/shm of its own, and so none looked at");
 	return 0;
 }
 
