@@ -41,6 +41,7 @@ struct bench {
 	struct lab_options options;
 	struct peer peer[PEERS];
 	struct ibv_qp *crowder[PEERS], *waiter, *other;
+	struct ibv_ah *ah; /* of both peers, where the waiter is one for datagrams; else NULL */
 };
 
 static struct ibv_qp *new_qp(struct lab *lab, const struct lab_options *options)
@@ -151,6 +152,64 @@ static int send_one(struct bench *b, struct ibv_qp *qp, uint64_t id, unsigned in
 	return lab_post(qp, &wr);
 }
 
+/* ---- who waits: connected, or one for datagrams ---- */
+
+/* As it has been made, or reset. */
+static bool ready_for_datagrams(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) != 0)
+		return false;
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE) != 0)
+		return false;
+	attr.qp_state = IBV_QPS_RTS;
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0;
+}
+
+static struct ibv_qp *new_for_datagrams(struct bench *b)
+{
+	struct ibv_qp_init_attr init = { .send_cq = b->lab.a.send_cq,
+		                             .recv_cq = b->lab.a.recv_cq,
+		                             .cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		                             .qp_type = IBV_QPT_UD };
+	struct ibv_ah_attr to = { .dlid = b->lab.lid, .port_num = 1, .is_global = b->lab.gid_index >= 0 };
+	struct ibv_qp *qp = ibv_create_qp(b->lab.a.pd, &init);
+
+	if (to.is_global)
+		to.grh = (struct ibv_global_route){ .dgid = b->lab.gid, .sgid_index = (uint8_t)b->lab.gid_index };
+	b->ah = ibv_create_ah(b->lab.a.pd, &to);
+	return qp && b->ah && ready_for_datagrams(qp) ? qp : NULL;
+}
+
+/* To the peer's queue pair for it, which takes no datagrams: they get lost there. */
+static int send_from_waiter(struct bench *b, int i)
+{
+	struct ibv_sge sge = { (uintptr_t)b->lab.a.buffer, LENGTH, b->lab.a.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = WAITER_ID,
+		                      .sg_list = &sge,
+		                      .num_sge = 1,
+		                      .opcode = IBV_WR_SEND,
+		                      .send_flags = IBV_SEND_SIGNALED,
+		                      .wr.ud = { .ah = b->ah, .remote_qpn = b->peer[i].card.qpn[WAITER] } };
+
+	if (!b->ah && !join(&b->lab, &b->options, b->waiter, b->peer[i].card.qpn[WAITER]))
+		return -1;
+	return lab_post(b->waiter, &wr);
+}
+
+static bool reset_waiter(struct bench *b)
+{
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+
+	if (ibv_modify_qp(b->waiter, &reset, IBV_QP_STATE) != 0)
+		return false;
+	return b->ah ? ready_for_datagrams(b->waiter) : lab_init(&b->lab, b->waiter, ALL) == 0;
+}
+
+/* ---- setting up ---- */
+
 /* The peer stops, and then there is no room for any more to it. */
 static bool stop_and_crowd(struct bench *b, int i)
 {
@@ -168,19 +227,19 @@ static bool stop_and_crowd(struct bench *b, int i)
 /* Both peers are stopped; the waiter has posted to the first one, and waits. */
 static enum lab_verdict set_up(struct bench *b, enum ibv_qp_type type)
 {
-	b->options = (struct lab_options){ .type = type, .depth = DEPTH };
+	b->ah = NULL;
+	b->options = (struct lab_options){ .type = type == IBV_QPT_UD ? IBV_QPT_RC : type, .depth = DEPTH };
 	for (int i = 0; i < PEERS; i++)
 		CHECK(start_peer(&b->peer[i], &b->options));
 	lab_setup(&b->lab, NULL);
-	b->waiter = new_qp(&b->lab, &b->options);
+	b->waiter = type == IBV_QPT_UD ? new_for_datagrams(b) : new_qp(&b->lab, &b->options);
 	b->other = new_qp(&b->lab, &b->options);
 	CHECK(b->waiter && b->other);
 	for (int i = 0; i < PEERS; i++) {
 		b->crowder[i] = new_qp(&b->lab, &b->options);
 		CHECK(b->crowder[i] && meet(b, i) && stop_and_crowd(b, i));
 	}
-	CHECK(join(&b->lab, &b->options, b->waiter, b->peer[0].card.qpn[WAITER]));
-	CHECK(send_one(b, b->waiter, WAITER_ID, IBV_SEND_SIGNALED) == 0);
+	CHECK(send_from_waiter(b, 0) == 0);
 	return LAB_PASSED;
 }
 
@@ -220,12 +279,8 @@ static bool has_received(struct bench *b, int i, uint32_t waiter, uint32_t other
 /* The waiter waits for the second peer now. */
 static enum lab_verdict turn_to_second(struct bench *b, enum ibv_qp_type type)
 {
-	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
-
 	CHECK(set_up(b, type) == LAB_PASSED);
-	CHECK(ibv_modify_qp(b->waiter, &reset, IBV_QP_STATE) == 0 && lab_init(&b->lab, b->waiter, ALL) == 0);
-	CHECK(join(&b->lab, &b->options, b->waiter, b->peer[1].card.qpn[WAITER]));
-	CHECK(send_one(b, b->waiter, WAITER_ID, IBV_SEND_SIGNALED) == 0);
+	CHECK(reset_waiter(b) && send_from_waiter(b, 1) == 0);
 	return LAB_PASSED;
 }
 
@@ -237,7 +292,7 @@ static enum lab_verdict second_goes_on_first(enum ibv_qp_type type)
 	CHECK(turn_to_second(&b, type) == LAB_PASSED);
 	CHECK(goes_on(&b, 1) && done(&b, CROWD_ID + 1, WAITER_ID));
 	CHECK(goes_on(&b, 0) && done_one(&b, CROWD_ID));
-	CHECK(has_received(&b, 0, 0, 0) && has_received(&b, 1, 1, 0));
+	CHECK(has_received(&b, 0, 0, 0) && has_received(&b, 1, !b.ah, 0));
 	return LAB_PASSED;
 }
 
@@ -249,6 +304,12 @@ static enum lab_verdict room__reset_and_connected_elsewhere(void)
 static enum lab_verdict room__reset_and_connected_elsewhere_uc(void)
 {
 	return second_goes_on_first(IBV_QPT_UC);
+}
+
+/* A datagram waits for a second, and is then lost, and done all the same. */
+static enum lab_verdict room__reset_and_sent_elsewhere_ud(void)
+{
+	return second_goes_on_first(IBV_QPT_UD);
 }
 
 /* That there is room at the first peer again is nothing to the waiter any more. */
@@ -290,12 +351,19 @@ static enum lab_verdict room__destroyed_among_others_uc(void)
 	return destroyed_among_others(IBV_QPT_UC);
 }
 
+static enum lab_verdict room__destroyed_among_others_ud(void)
+{
+	return destroyed_among_others(IBV_QPT_UD);
+}
+
 static const struct lab_case cases[] = {
 	{ "room: reset, and connected elsewhere", room__reset_and_connected_elsewhere, "lib/soft/verbs/qp.c" },
 	{ "room: uc, reset, and connected elsewhere", room__reset_and_connected_elsewhere_uc, "lib/soft/verbs/qp.c" },
+	{ "room: ud, reset, and sent elsewhere", room__reset_and_sent_elsewhere_ud, "lib/soft/verbs/datagram.c" },
 	{ "room: first peer is forgotten", room__first_peer_is_forgotten, "lib/soft/verbs/qp.c" },
 	{ "room: destroyed among others", room__destroyed_among_others, "lib/soft/verbs/qp.c" },
 	{ "room: uc, destroyed among others", room__destroyed_among_others_uc, "lib/soft/verbs/qp.c" },
+	{ "room: ud, destroyed among others", room__destroyed_among_others_ud, "lib/soft/verbs/datagram.c" },
 };
 
 int main(int argc, char **argv)
