@@ -161,48 +161,78 @@ static enum lab_verdict childs_own_objects_outlive_the_inherited(void)
 	return LAB_PASSED;
 }
 
-/* Transfers until it is told to stop. Returns NULL if one failed. */
-static void *traffic(void *arg)
+/* What goes on while children come and go, and what each of them does. */
+struct traffic {
+	bool (*works)(void *bench);
+	bool (*destroys)(void *bench); /* in a child, what it has inherited */
+	bool (*starts_anew)(void);
+	void *bench;
+};
+
+/* Until it is told to stop. Returns NULL if something failed. */
+static void *go_on(void *arg)
 {
-	struct lab *lab = arg;
+	const struct traffic *traffic = arg;
 
 	while (!atomic_load(&stopped))
-		if (!transfer_works(lab))
+		if (!traffic->works(traffic->bench))
 			return NULL;
-	return lab;
+	return arg;
 }
 
 /* Most children end at once; some tidy up, some begin anew. */
-static void child_of_many(struct lab *lab, int i)
+static void child_of_many(const struct traffic *traffic, int i)
 {
-	struct lab own;
-
 	if (i % 10 == 1)
-		_exit(!destroys(lab));
+		_exit(!traffic->destroys(traffic->bench));
 	if (i % 50 != 2)
 		_exit(0);
-	lab_setup(&own, NULL);
-	_exit(!transfer_works(&own));
+	_exit(!traffic->starts_anew());
 }
 
-static enum lab_verdict thousand_children_beside_traffic(void)
+static enum lab_verdict thousand_children_beside(struct traffic *traffic)
 {
 	void *failed_if_null = NULL;
 	pthread_t thread;
-	struct lab lab;
 
-	lab_setup(&lab, NULL);
-	CHECK(pthread_create(&thread, NULL, traffic, &lab) == 0);
+	CHECK(pthread_create(&thread, NULL, go_on, traffic) == 0);
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t child = fork();
 
 		if (child == 0)
-			child_of_many(&lab, i);
+			child_of_many(traffic, i);
 		CHECK(child_succeeds(child));
 	}
 	atomic_store(&stopped, true);
 	CHECK(pthread_join(thread, &failed_if_null) == 0 && failed_if_null);
 	return LAB_PASSED;
+}
+
+static bool lab_works(void *lab)
+{
+	return transfer_works(lab);
+}
+
+static bool lab_is_destroyed(void *lab)
+{
+	return destroys(lab);
+}
+
+static bool transfers_anew(void)
+{
+	struct lab own;
+
+	lab_setup(&own, NULL);
+	return transfer_works(&own);
+}
+
+static enum lab_verdict thousand_children_beside_traffic(void)
+{
+	struct lab lab;
+	struct traffic traffic = { lab_works, lab_is_destroyed, transfers_anew, &lab };
+
+	lab_setup(&lab, NULL);
+	return thousand_children_beside(&traffic);
 }
 
 /* ---- datagrams ---- */
@@ -262,46 +292,30 @@ static enum lab_verdict child_speaks_with_the_parent_by_datagrams(void)
 	return LAB_PASSED;
 }
 
-static void *datagram_traffic(void *arg)
+static bool bench_works(void *bench)
 {
-	struct bench *bench = arg;
-
-	while (!atomic_load(&stopped))
-		if (!datagram_works(bench))
-			return NULL;
-	return bench;
+	return datagram_works(bench);
 }
 
-/* As child_of_many. */
-static void child_of_many_datagrams(struct bench *bench, int i)
+static bool bench_is_destroyed(void *bench)
+{
+	return destroys_datagrams(bench);
+}
+
+static bool datagrams_anew(void)
 {
 	struct bench own;
 
-	if (i % 10 == 1)
-		_exit(!destroys_datagrams(bench));
-	if (i % 50 != 2)
-		_exit(0);
-	_exit(set_up(&own) != LAB_PASSED || !datagram_works(&own) || !destroys_datagrams(&own));
+	return set_up(&own) == LAB_PASSED && datagram_works(&own) && destroys_datagrams(&own);
 }
 
 static enum lab_verdict thousand_children_beside_datagrams(void)
 {
-	void *failed_if_null = NULL;
 	struct bench bench;
-	pthread_t thread;
+	struct traffic traffic = { bench_works, bench_is_destroyed, datagrams_anew, &bench };
 
 	CHECK(set_up(&bench) == LAB_PASSED);
-	CHECK(pthread_create(&thread, NULL, datagram_traffic, &bench) == 0);
-	for (int i = 0; i < CHILDREN; i++) {
-		pid_t child = fork();
-
-		if (child == 0)
-			child_of_many_datagrams(&bench, i);
-		CHECK(child_succeeds(child));
-	}
-	atomic_store(&stopped, true);
-	CHECK(pthread_join(thread, &failed_if_null) == 0 && failed_if_null);
-	return LAB_PASSED;
+	return thousand_children_beside(&traffic);
 }
 
 /* ---- keys, and the parent's end ---- */
