@@ -3,42 +3,25 @@
 #include "base/page_exchange.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* As in linux/userfaultfd.h since 5.11 and 5.19; older headers lack them. */
-#define OWN_FAULTS_ONLY 1
-#define POPULATE_WRITE 23                 /* of madvise */
+#include "base/userfault.h"
+
+/* As in linux/userfaultfd.h since 5.19, and for madvise since 5.14; older headers lack them. */
+#define POPULATE_WRITE 23
 #define FEATURES ((1u << 0) | (1u << 12)) /* protection against writing; that of shared memory */
-
-/* A userfaultfd of all faults, or of those of this process's own instructions; -1 with errno. */
-static int open_catcher(void)
-{
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
-	return fd < 0 && errno == EPERM ? (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | OWN_FAULTS_ONLY) : fd;
-}
 
 static int get_catcher(int *fd)
 {
-	struct uffdio_api api = { .api = UFFD_API, .features = FEATURES };
-	int error;
+	uint64_t offered;
 
-	*fd = open_catcher();
-	if (*fd < 0)
-		return errno;
-	if (ioctl(*fd, UFFDIO_API, &api) == 0)
-		return 0;
-	error = errno;
-	close(*fd);
-	return error;
+	return userfault_open(FEATURES, &offered, fd);
 }
 
 int page_exchange_try(void)
