@@ -2,16 +2,15 @@
 /* own_pages.c - see own_pages.h. */
 #include "base/own_pages.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/mapping.h"
 #include "base/util.h"
 
-#define LINE_BYTES 512
 #define FLAGS_LINE "VmFlags:"
 
 /* glibc's, in front of each piece of its memory. */
@@ -29,9 +28,10 @@ static size_t page_bytes(void)
 
 struct page_range pages_of(const void *base, size_t size_bytes)
 {
-	uintptr_t first = (uintptr_t)base / page_bytes() * page_bytes();
+	size_t page = page_bytes();
+	uintptr_t first = (uintptr_t)base / page * page;
 
-	return (struct page_range){ first, round_up((uintptr_t)base + size_bytes - first, page_bytes()) };
+	return (struct page_range){ first, round_up((uintptr_t)base + size_bytes - first, page) };
 }
 
 /* What lies there may be anything, or nothing; asked of the kernel, a look is no fault. */
@@ -75,26 +75,6 @@ static bool fills_pages(const void *base, size_t size_bytes, const struct page_r
 	if ((uintptr_t)base == pages->first && size_bytes == pages->size_bytes)
 		return true;
 	return fills_as_malloced((uintptr_t)base, pages, mapped_to);
-}
-
-/* Of one mapping. */
-struct mapping {
-	uintptr_t start, end;
-	char rights[5]; /* "rw-p" */
-	uint64_t inode;
-	char name[LINE_BYTES];
-};
-
-/* Other lines may begin with hexadecimal digits too. */
-static bool is_mapping(const char *line, struct mapping *mapping)
-{
-	struct mapping found = { .name = "" };
-	bool is = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %" SCNu64 " %511[^\n]", &found.start, &found.end,
-	                 found.rights, &found.inode, found.name) >= 4;
-
-	if (is)
-		*mapping = found;
-	return is;
 }
 
 static const char *kind_hindrance(const struct mapping *mapping)
@@ -147,10 +127,10 @@ static const char *look(FILE *maps, const struct page_range *pages, uintptr_t *m
 	uintptr_t covered = pages->first, end = pages->first + pages->size_bytes;
 	struct mapping mapping = { .end = 0 };
 	const char *why = NULL;
-	char line[LINE_BYTES];
+	char line[MAPPING_LINE_BYTES];
 
 	while (!why && covered < end && fgets(line, sizeof(line), maps)) {
-		if (is_mapping(line, &mapping) || mapping.end <= covered || strncmp(line, FLAGS_LINE, strlen(FLAGS_LINE)))
+		if (mapping_parse(line, &mapping) || mapping.end <= covered || strncmp(line, FLAGS_LINE, strlen(FLAGS_LINE)))
 			continue;
 		if (mapping.start > covered)
 			break;
