@@ -41,6 +41,15 @@ static inline uint32_t state_load(const uint32_t *state)
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
 }
 
+/*
+ * Change a state that two threads change, from one value to another: whether it was that. Orders
+ * nothing else: the caller says what does.
+ */
+static inline bool state_change(uint32_t *state, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(state, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Counters that many threads look at and one lock guards on the writing side. */
 static inline uint64_t counter_load(const uint64_t *counter)
 {

@@ -18,6 +18,7 @@
 #include "base/order.h"
 #include "base/own_pages.h"
 #include "base/page_exchange.h"
+#include "base/page_watch.h"
 #include "base/tell.h"
 #include "base/util.h"
 
@@ -107,6 +108,20 @@ static const char *move_to_file(struct shared_piece *piece, char room[SHARE_WHY_
 	return why;
 }
 
+/* Who watches them for registrations (page_watch.h) gives them up, and must not begin anew before they are moved. */
+static const char *move_if_own(struct shared_piece *piece, const void *base, size_t size_bytes,
+                               char room[SHARE_WHY_BYTES])
+{
+	const char *why;
+
+	page_watch_pause(&piece->pages);
+	why = own_pages_hindrance(base, size_bytes);
+	if (!why)
+		why = move_to_file(piece, room);
+	page_watch_resume();
+	return why;
+}
+
 static const char *add_piece(const void *base, size_t size_bytes, bool if_worth, char room[SHARE_WHY_BYTES])
 {
 	struct shared_piece piece = { .pages = pages_of(base, size_bytes), .holders = 1, .since_ns = now_ns() };
@@ -120,9 +135,7 @@ static const char *add_piece(const void *base, size_t size_bytes, bool if_worth,
 	error = page_exchange_try();
 	if (error)
 		return refused(room, error);
-	why = own_pages_hindrance(base, size_bytes);
-	if (!why)
-		why = move_to_file(&piece, room);
+	why = move_if_own(&piece, base, size_bytes, room);
 	if (why)
 		return why;
 	piece.cost_ns = now_ns() - piece.since_ns;

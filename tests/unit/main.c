@@ -55,6 +55,7 @@ static void add_suites(void)
 	suite_directory();
 	suite_mem();
 	suite_memory_file();
+	suite_page_watch();
 	suite_share_in_place();
 	suite_in_place();
 	suite_settings();

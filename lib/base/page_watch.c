@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* page_watch.c - see page_watch.h. */
+#include "base/page_watch.h"
+
+#include <errno.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/mapping.h"
+#include "base/order.h"
+#include "base/userfault.h"
+#include "base/util.h"
+
+/* As in linux/userfaultfd.h since 4.11 and 5.18; older headers lack the last. */
+#define WATCHED_EVENTS (UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP)
+#define EXACT_ADDRESS (1u << 11)
+#define NEEDED (WATCHED_EVENTS | EXACT_ADDRESS)
+
+#define FIELDS_MAX 64 /* of mappings that have ever been watched; more become one with a neighbour */
+#define EVENTS_MAX 16 /* read at once */
+#define ASKS_MAX 1000 /* before too much is under way; a yield between two */
+
+enum range_state { RANGE_FREE, RANGE_SAME, RANGE_HIT };
+
+/* Written by who has the range, but for the state, which the thread that reads changes too. */
+struct range {
+	uint64_t first, end; /* counter_load */
+	uint32_t state;      /* state_load */
+};
+
+static struct range ranges[PAGE_WATCH_MAX];
+static uint64_t batch; /* odd while events that have been read are being looked at; counter_load */
+static uint64_t hits;  /* counter_load */
+
+/* Guards the rest; never taken by the thread that reads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct page_range fields[FIELDS_MAX];
+static uint32_t field_count;
+static uint32_t users;
+static pthread_t reader;
+static int events = -1; /* the userfaultfd; who uses the watch may read it without the lock, as the reader may */
+static int stop = -1;   /* an eventfd */
+
+/* The thread that reads. */
+
+static void hit(uint64_t first, uint64_t end)
+{
+	for (int i = 0; i < PAGE_WATCH_MAX; i++) {
+		struct range *range = &ranges[i];
+
+		/* Pairs with the stores of page_watch_begin: a range that is not seen yet was begun behind the change. */
+		if (state_load(&range->state) != RANGE_SAME || counter_load(&range->first) >= end ||
+		    counter_load(&range->end) <= first)
+			continue;
+		if (state_change(&range->state, RANGE_SAME, RANGE_HIT)) /* seen by page_watch_is_same behind the batch's end */
+			word_add(&hits, 1);                                 /* pairs with the load in page_watch_hits */
+	}
+}
+
+/* Where memory has been moved to nobody asks about it. It may be gone again. */
+static void leave_moved(uint64_t first, uint64_t size_bytes)
+{
+	struct uffdio_range moved = { first, size_bytes };
+
+	ioctl(events, UFFDIO_UNREGISTER, &moved);
+}
+
+static void look_at(const struct uffd_msg *event)
+{
+	if (event->event == UFFD_EVENT_UNMAP || event->event == UFFD_EVENT_REMOVE) {
+		hit(event->arg.remove.start, event->arg.remove.end);
+	} else if (event->event == UFFD_EVENT_REMAP) {
+		hit(event->arg.remap.from, event->arg.remap.from + event->arg.remap.len);
+		leave_moved(event->arg.remap.to, event->arg.remap.len);
+	}
+}
+
+static void read_events(void)
+{
+	struct uffd_msg list[EVENTS_MAX];
+	ssize_t bytes;
+
+	counter_store(&batch, batch + 1); /* pairs with the load in batch_ended: before the first is read */
+	record_fence();                   /* pairs with the one of page_watch_settled */
+	while ((bytes = read(events, list, sizeof(list))) > 0) {
+		for (size_t i = 0; i < (size_t)bytes / sizeof(list[0]); i++)
+			look_at(&list[i]);
+	}
+	counter_store(&batch, batch + 1); /* pairs with the load in batch_ended: the marks are there */
+}
+
+/*
+ * Ends by closing the descriptor: what the end of a thread does with its stack, which may have been
+ * watched, waits for nobody then.
+ */
+static void *run_reader(void *arg)
+{
+	struct pollfd wanted[] = { { .fd = events, .events = POLLIN }, { .fd = stop, .events = POLLIN } };
+
+	while (!(wanted[1].revents & POLLIN)) {
+		if (poll(wanted, 2, -1) > 0 && wanted[0].revents)
+			read_events();
+	}
+	close(events);
+	return arg;
+}
+
+/* Start and end. The caller holds the lock. */
+
+static int start_reader(void)
+{
+	sigset_t all, before;
+	int error;
+
+	stop = eventfd(0, EFD_CLOEXEC);
+	if (stop < 0)
+		return errno;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&reader, NULL, run_reader, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error)
+		close(stop);
+	return error;
+}
+
+static int start(void)
+{
+	uint64_t offered;
+	int error = userfault_open(WATCHED_EVENTS, &offered, &events);
+
+	if (error)
+		return error;
+	error = (offered & NEEDED) == NEEDED ? start_reader() : ENOSYS;
+	if (error)
+		close(events);
+	return error;
+}
+
+static void unwatch(void *arg, const struct page_range *pages)
+{
+	struct uffdio_range range = { pages->first, pages->size_bytes };
+
+	(void)arg;
+	ioctl(events, UFFDIO_UNREGISTER, &range);
+}
+
+/* While the reader still reads: this thread too may unmap. */
+static void end(void)
+{
+	while (field_count > 0)
+		mappings_visit(&fields[--field_count], unwatch, NULL);
+	eventfd_write(stop, 1);
+	pthread_join(reader, NULL);
+	close(stop);
+}
+
+int page_watch_open(void)
+{
+	int error;
+
+	pthread_mutex_lock(&lock);
+	error = users == 0 ? start() : 0;
+	users += error == 0;
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+void page_watch_close(void)
+{
+	pthread_mutex_lock(&lock);
+	if (--users == 0)
+		end();
+	pthread_mutex_unlock(&lock);
+}
+
+/* Ranges. */
+
+static struct page_range both(const struct page_range *a, const struct page_range *b)
+{
+	uintptr_t first = a->first < b->first ? a->first : b->first;
+	uintptr_t a_end = a->first + a->size_bytes, b_end = b->first + b->size_bytes;
+
+	return (struct page_range){ first, (a_end > b_end ? a_end : b_end) - first };
+}
+
+static bool touch(const struct page_range *a, const struct page_range *b)
+{
+	return a->first <= b->first + b->size_bytes && b->first <= a->first + a->size_bytes;
+}
+
+/* What lies between the last field and this one, where there is no room for another, is only looked at once more. */
+static void note_field(const struct page_range *pages)
+{
+	for (uint32_t i = 0; i < field_count; i++) {
+		if (touch(&fields[i], pages) || i == FIELDS_MAX - 1) {
+			fields[i] = both(&fields[i], pages);
+			return;
+		}
+	}
+	fields[field_count++] = *pages;
+}
+
+/* The caller holds the lock. */
+static bool watch_mappings(const struct page_range *pages)
+{
+	struct uffdio_register request = { .mode = UFFDIO_REGISTER_MODE_WP };
+	struct page_range around;
+
+	if (!mappings_around(pages, &around))
+		return false;
+	request.range = (struct uffdio_range){ around.first, around.size_bytes };
+	if (ioctl(events, UFFDIO_REGISTER, &request))
+		return false;
+	note_field(&around);
+	return true;
+}
+
+/* The caller holds the lock. */
+static int free_range(void)
+{
+	for (int i = 0; i < PAGE_WATCH_MAX; i++) {
+		if (state_load(&ranges[i].state) == RANGE_FREE) /* changed under the lock only, or to it by page_watch_end */
+			return i;
+	}
+	return PAGE_WATCH_NONE;
+}
+
+/* Published first: a change behind the moment when the kernel begins to tell hits it. */
+static int begin_locked(const struct page_range *pages)
+{
+	int found = free_range();
+
+	if (found == PAGE_WATCH_NONE)
+		return found;
+	counter_store(&ranges[found].first, pages->first);
+	counter_store(&ranges[found].end, pages->first + pages->size_bytes);
+	state_store(&ranges[found].state, RANGE_SAME); /* pairs with the state_load in hit */
+	if (watch_mappings(pages))
+		return found;
+	page_watch_end(found);
+	return PAGE_WATCH_NONE;
+}
+
+int page_watch_begin(const struct page_range *pages)
+{
+	int found;
+
+	pthread_mutex_lock(&lock);
+	found = begin_locked(pages);
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void page_watch_end(int range)
+{
+	state_store(&ranges[range].state, RANGE_FREE); /* pairs with the state_load in free_range */
+}
+
+bool page_watch_is_same(int range)
+{
+	return state_load(&ranges[range].state) == RANGE_SAME; /* what has been marked was behind page_watch_settled */
+}
+
+uint64_t page_watch_hits(void)
+{
+	return counter_load(&hits); /* pairs with the store in hit */
+}
+
+/* Whether there is a change that the reader has not been told of, or whose caller has not seen that it has. */
+static bool change_under_way(void)
+{
+	struct uffdio_writeprotect nothing = { .mode = 0 };
+
+	return ioctl(events, UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EINVAL;
+}
+
+/* Whether the batch that was in hand at first has ended. */
+static bool batch_ended(void)
+{
+	uint64_t first = counter_load(&batch); /* pairs with the stores in read_events */
+
+	for (int i = 0; i < ASKS_MAX; i++) {
+		if (first % 2 == 0 || counter_load(&batch) != first)
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+bool page_watch_settled(void)
+{
+	for (int i = 0; i < ASKS_MAX; i++) {
+		if (!change_under_way()) {
+			record_fence(); /* pairs with the one of read_events: what has been read is seen to be in hand */
+			return batch_ended();
+		}
+		sched_yield();
+	}
+	return false;
+}
+
+/* Others that want the pages. */
+
+/* Where nothing was watched somebody else may watch: the kernel does not ask who it was (before 6.16). */
+void page_watch_pause(const struct page_range *pages)
+{
+	pthread_mutex_lock(&lock);
+	hit(pages->first, pages->first + pages->size_bytes);
+	for (uint32_t i = 0; i < field_count; i++) {
+		if (touch(&fields[i], pages)) {
+			mappings_visit(pages, unwatch, NULL);
+			return;
+		}
+	}
+}
+
+void page_watch_resume(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* Forks. */
+
+static void before(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* Nobody reads here, and nothing is watched; the parent's calls must not wait for this descriptor's end. */
+static void in_child(void)
+{
+	if (users > 0) {
+		close(events);
+		close(stop);
+	}
+	users = 0;
+	field_count = 0;
+	memset(ranges, 0, sizeof(ranges));
+	counter_store(&batch, 0); /* nobody else is there */
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * From the start: no fork can come before it; and before share_in_place.c, whose lock is taken first by
+ * share_in_place, so that a fork takes it first too.
+ */
+__attribute__((constructor(101))) static void register_handlers(void)
+{
+	pthread_atfork(before, in_parent, in_child);
+}
