@@ -729,7 +729,8 @@ void *oriel_win_user(const oriel_win *win);
  * oriel_mem_register - register origin memory beforehand
  *
  * Operations whose origin buffer lies in [base, base + size_bytes) need no copy and no registration
- * of their own. Never necessary for correctness. The memory must stay mapped until
+ * of their own. Never necessary for correctness, and seldom for speed: where the system lets it, the library
+ * keeps the registrations that operations have made (oriel_windows(7)). The memory must stay mapped until
  * oriel_mem_deregister. Local.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: NULL or size 0; ORIEL_ERR_MEMORY: with need, limit and
@@ -782,7 +783,8 @@ int oriel_free(oriel_job *job, void *memory);
  * 0 checks epoch and rank and does nothing else. May be larger than the device's largest message.
  *
  * Completion: nonblocking. The origin buffer must not change before the call that completes the
- * epoch, or a flush. The first operation to a peer may wait for the connection and the window's
+ * epoch, or a flush; afterwards the memory may be unmapped, discarded or mapped anew (oriel_windows(7) has
+ * what that costs). The first operation to a peer may wait for the connection and the window's
  * description; that depends on the peer's service thread only. On softverbs a target that waits in a
  * call copies a part of what is large (128 KiB): one that is stopped (SIGSTOP, a debugger) in the middle
  * of that is waited for until it goes on or ends. Operations of one epoch are unordered among themselves.

@@ -23,6 +23,7 @@
 #include "job/peer.h"
 #include "base/shortage.h"
 #include "base/util.h"
+#include "verbs/mr_cache.h"
 
 #define TICK_SECONDS 0.002 /* while something is under way */
 #define TICK_MAX_SECONDS \
@@ -434,6 +435,8 @@ static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
 	(void)loop;
 	(void)events;
 	lock_repair_ping(service->job);
+	for (uint32_t i = 0; i < service->job->devices.count; i++)
+		mr_cache_tidy(service->job->devices.list[i].cache); /* memory that has been unmapped since is given back */
 }
 
 static void watch_device(struct service *service, const struct device *device)

@@ -18,6 +18,7 @@
 #include "base/settings.h"
 #include "base/shortage.h"
 #include "base/util.h"
+#include "verbs/mr_cache.h"
 
 #define SEND_DEPTH 256
 #define READS_IN_FLIGHT_MAX 16
@@ -401,6 +402,17 @@ static void close_any_memory(struct device *device)
 			device_deregister(device, device->any[written]);
 }
 
+/* Where the device needs registrations at all, and the user does not want them for their epoch only. */
+static int choose_keeping(struct device *device)
+{
+	static const char *const words[] = { "0", "1", NULL };
+	int wanted = 1, rc = setting_word("ORIEL_KEEP_REGISTERED", words, &wanted);
+
+	if (rc == 0 && wanted && !device_any_lkey(device, true) && verbs_forks_copy(device->functions))
+		device->cache = mr_cache_open(device->functions, device->pd);
+	return rc;
+}
+
 static int device_start(struct device *device, const char *wanted_device, const char *wanted_addr, size_t max_message)
 {
 	struct choice choice = { .id = NULL };
@@ -420,7 +432,8 @@ static int device_start(struct device *device, const char *wanted_device, const 
 	if (!device->pd)
 		return err_set(ORIEL_ERR_DEVICE, "ibv_alloc_pd failed: %s", strerror(errno));
 	open_any_memory(device);
-	return listen_on(device);
+	rc = choose_keeping(device);
+	return rc ? rc : listen_on(device);
 }
 
 static int set_nonblocking(int fd)
@@ -452,6 +465,7 @@ void device_close(struct device *device)
 {
 	if (device->wakeup)
 		wakeup_close(device->wakeup, device->functions);
+	mr_cache_close(device->cache);
 	close_any_memory(device);
 	if (device->pd)
 		device->functions->dealloc_pd(device->pd);
@@ -490,7 +504,7 @@ struct ibv_mr *device_try_register(const struct device *device, void *base, size
 {
 	if (device->atomics_told == ATOMICS_NONE)
 		access &= ~(unsigned)IBV_ACCESS_REMOTE_ATOMIC;
-	return device->functions->reg_mr(device->pd, base, size_bytes, (int)access);
+	return mr_cache_register(device->functions, device->pd, base, size_bytes, access);
 }
 
 struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access)

@@ -19,6 +19,7 @@
 
 struct oriel_options;
 struct boot;
+struct mr_cache;
 
 #define DEVICE_ADDR_TEXT_BYTES 64
 #define DEVICE_BACKLOG 1024
@@ -55,8 +56,9 @@ struct device {
 	struct rdma_cm_id *listener; /* bound to addr; its port is the one others connect to */
 	struct ibv_context *verbs;   /* borrowed from librdmacm */
 	struct ibv_pd *pd;
-	struct ibv_mr *any[2]; /* all of this process's memory, to be read and to be written; NULL: see device_any_lkey */
-	struct wakeup *wakeup; /* NULL: nobody wakes this process by it */
+	struct ibv_mr *any[2];  /* all of this process's memory, to be read and to be written; NULL: see device_any_lkey */
+	struct mr_cache *cache; /* registrations of origins that outlive their epoch; NULL: none do */
+	struct wakeup *wakeup;  /* NULL: nobody wakes this process by it */
 	struct sockaddr_storage addr;           /* with port 0: the source address of our own connections */
 	char addr_text[DEVICE_ADDR_TEXT_BYTES]; /* "10.0.0.1 18515": what other ranks are given */
 	uint32_t send_depth;                    /* work requests a send queue is made for */
@@ -103,7 +105,8 @@ void device_close(struct device *device);
 
 /*
  * Register memory; NULL with the error text set (need, limit, remedy) on failure. access is as for
- * ibv_reg_mr; a device without atomics is not asked for them.
+ * ibv_reg_mr; a device without atomics is not asked for them. Where memory is short, what is kept and
+ * idle is given back first (mr_cache.h); the caller does not hold a lock of that.
  */
 struct ibv_mr *device_register(const struct device *device, void *base, size_t size_bytes, unsigned access);
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Not in all versions that the library runs with. */
+#pragma weak ibv_is_fork_initialized
+
 const struct verbs_functions verbs_system = {
 	.name = "rdma-core",
 	VERBS_FUNCTIONS,
@@ -43,4 +46,11 @@ bool verbs_atomics_mix(const struct verbs_functions *functions)
 	if (functions == &verbs_system)
 		find_global("softverbs_atomics_mix", &mix);
 	return mix && mix();
+}
+
+bool verbs_forks_copy(const struct verbs_functions *functions)
+{
+	if (functions != &verbs_system)
+		return true;
+	return ibv_is_fork_initialized && ibv_is_fork_initialized() != IBV_FORK_ENABLED;
 }

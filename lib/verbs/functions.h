@@ -137,4 +137,10 @@ struct verbs_lender verbs_lender(const struct verbs_functions *functions);
 /* Does softverbs, whichever way it came here, say that its atomics mix with the processor's? */
 bool verbs_atomics_mix(const struct verbs_functions *functions);
 
+/*
+ * Whether forked children get copies of registered memory; false: libibverbs hides it from them
+ * (ibv_fork_init, for kernels that do not copy), or does not tell (before rdma-core 35).
+ */
+bool verbs_forks_copy(const struct verbs_functions *functions);
+
 #endif

@@ -4,28 +4,36 @@
  *
  * Memory of windows and oriel_mem_register is used as it is, other memory too where the device has a
  * key for all of it. Elsewhere it goes through the wire's ring or, above WIRE_COPY_MAX, is registered
- * until the epoch's operations are complete. Puts up to that size are copied in any case, but for bursts
- * to where the device moves bytes itself: who is to have the origin back need not wait for the target then.
+ * until the epoch's operations are complete, or longer where the system tells when it is mapped anew.
+ * Puts up to that size are copied in any case, but for bursts to where the device moves bytes itself: who
+ * is to have the origin back need not wait for the target then.
  */
 #include "win/origin.h"
 
 #include "base/util.h"
 #include "job/job.h"
 #include "job/mem.h"
+#include "verbs/mr_cache.h"
 #include "win/win.h"
 
 #define BURST_COPY_MAX 1024 /* bytes */
 
 /* Origin memory. */
 
-static struct ibv_mr *find_epoch_mr(const struct oriel_win *win, const struct device *device, const struct op *op)
+/*
+ * Only what operations have named counts, not what else a registration holds: that may have been mapped
+ * anew meanwhile.
+ */
+static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct device *device,
+                                            const struct op *op)
 {
-	for (uint32_t i = win->epoch_mrs.reusable; i < win->epoch_mrs.count; i++) {
+	for (uint32_t i = win->epoch_mrs.count; i-- > win->epoch_mrs.reusable;) {
 		const struct epoch_mr *found = &win->epoch_mrs.list[i];
-		size_t offset = (uintptr_t)op->origin - (uintptr_t)found->mr->addr;
+		size_t offset = (uintptr_t)op->origin - (uintptr_t)found->base;
 
-		if (found->device == device && offset < found->mr->length && found->mr->length - offset >= op->size_bytes)
-			return found->mr;
+		if (found->device == device && offset < found->size_bytes && found->size_bytes - offset >= op->size_bytes &&
+		    (found->write || op->kind != OP_GET))
+			return found;
 	}
 	return NULL;
 }
@@ -44,26 +52,63 @@ static void wait_for_all_links(struct oriel_win *win)
 	}
 }
 
+static void release(const struct epoch_mr *used)
+{
+	if (used->kept)
+		mr_cache_give(used->device->cache, used->kept);
+	else
+		device_deregister(used->device, used->mr);
+}
+
 void release_epoch_mrs(struct oriel_win *win)
 {
-	while (win->epoch_mrs.count > 0) {
-		const struct epoch_mr *last = &win->epoch_mrs.list[--win->epoch_mrs.count];
-
-		device_deregister(last->device, last->mr);
-	}
+	while (win->epoch_mrs.count > 0)
+		release(&win->epoch_mrs.list[--win->epoch_mrs.count]);
 	win->epoch_mrs.reusable = 0;
 }
 
+/* Of the registration that is kept, or one that is made for the epoch; false: neither can be. */
+static bool fill_epoch_mr(struct epoch_mr *used, const struct op *op)
+{
+	const struct device *device = used->device;
+
+	used->kept = mr_cache_take(device->cache, op->origin, op->size_bytes, used->write);
+	if (used->kept) {
+		used->lkey = mr_cache_lkey(used->kept);
+		return true;
+	}
+	used->mr = device_register(device, op->origin, op->size_bytes, used->write ? IBV_ACCESS_LOCAL_WRITE : 0);
+	used->lkey = used->mr ? used->mr->lkey : 0;
+	return used->mr;
+}
+
 /*
- * The key of memory that is registered for this epoch only; 0 where that fails, and the wire copies
- * piece by piece.
+ * Behind a flush the last one is the next to be used again, if it is of the same registration: a
+ * program that puts and flushes in turns does not fill the list.
+ */
+static bool replaces_last(struct epoch_mrs *mrs, const struct epoch_mr *used)
+{
+	struct epoch_mr *last = mrs->count > 0 ? &mrs->list[mrs->count - 1] : NULL;
+
+	if (!last || mrs->reusable < mrs->count || !used->kept || last->kept != used->kept)
+		return false;
+	release(last);
+	*last = *used;
+	mrs->reusable = mrs->count - 1;
+	return true;
+}
+
+/*
+ * The key of memory that is registered until the epoch's operations are complete; 0 where that fails,
+ * and the wire copies piece by piece.
  */
 static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, const struct op *op)
 {
-	struct ibv_mr *mr = op->kind == OP_GET ? NULL : find_epoch_mr(win, device, op);
+	const struct epoch_mr *found = find_epoch_mr(win, device, op);
+	struct epoch_mr used = { .device = device, .base = op->origin, .size_bytes = op->size_bytes };
 
-	if (mr)
-		return mr->lkey;
+	if (found)
+		return found->lkey;
 	if (win->epoch_mrs.count == EPOCH_MRS_MAX) {
 		wait_for_all_links(win);
 		release_epoch_mrs(win);
@@ -71,11 +116,12 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, c
 	if (!grow_array(&win->epoch_mrs.list, &win->epoch_mrs.capacity, win->epoch_mrs.count + 1,
 	                sizeof(*win->epoch_mrs.list)))
 		return 0;
-	mr = device_register(device, op->origin, op->size_bytes, op->kind == OP_GET ? IBV_ACCESS_LOCAL_WRITE : 0);
-	if (!mr)
+	used.write = op->kind == OP_GET;
+	if (!fill_epoch_mr(&used, op))
 		return 0;
-	win->epoch_mrs.list[win->epoch_mrs.count++] = (struct epoch_mr){ device, mr };
-	return mr->lkey;
+	if (!replaces_last(&win->epoch_mrs, &used))
+		win->epoch_mrs.list[win->epoch_mrs.count++] = used;
+	return used.lkey;
 }
 
 /*

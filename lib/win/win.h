@@ -108,10 +108,18 @@ struct locks {
 	uint32_t capacity;
 };
 
-/* Memory registered for operations under way, with the device of their target. */
+/*
+ * Memory that operations under way name, registered with the device of their target: for them alone, or by
+ * a registration that is kept and may hold more (mr_cache.h).
+ */
 struct epoch_mr {
 	const struct device *device;
-	struct ibv_mr *mr;
+	const uint8_t *base;
+	size_t size_bytes;
+	uint32_t lkey;
+	bool write;             /* by the device too */
+	struct ibv_mr *mr;      /* for them alone, or NULL */
+	struct cached_mr *kept; /* or NULL */
 };
 
 struct epoch_mrs {

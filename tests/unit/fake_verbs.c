@@ -236,6 +236,11 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 	return &mr->ibv;
 }
 
+enum ibv_fork_status ibv_is_fork_initialized(void)
+{
+	return fake_config.hides_from_forks ? IBV_FORK_ENABLED : IBV_FORK_UNNEEDED;
+}
+
 int ibv_dereg_mr(struct ibv_mr *ibv)
 {
 	struct fake_mr **at = &mrs, *mr = (struct fake_mr *)ibv;

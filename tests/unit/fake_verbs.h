@@ -54,6 +54,7 @@ struct fake_config {
 	int late_answer_ms;          /* [0] who fetches the answer to its connection request gets no processor for so long */
 	int shortage;                /* [0] no more identifiers and queue pairs: this errno value */
 	bool no_device;              /* [false] no address has a device */
+	bool hides_from_forks;       /* [false] registered memory is hidden from children, as on old kernels */
 	int regions_max;             /* [0: any number] regions there can be */
 	const void *read_only;       /* [NULL] memory that cannot be registered for writing */
 	size_t read_only_bytes;

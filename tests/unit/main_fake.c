@@ -36,6 +36,7 @@ static void add_suites(void)
 	suite_signal();
 	suite_dynamic();
 	suite_kept();
+	suite_mr_cache();
 	suite_wire();
 	suite_coll();
 	suite_conn();

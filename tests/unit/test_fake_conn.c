@@ -480,7 +480,7 @@ static void job_open__settings_that_cannot_be_read(void)
 	static const char *const settings[][2] = {
 		{ "ORIEL_TIMEOUT", "10s" },       { "ORIEL_TIMEOUT", "nan" }, { "ORIEL_WATCHDOG", "-1" },
 		{ "ORIEL_CONNECT_TIMEOUT", "x" }, { "ORIEL_FLAGS", "bogus" }, { "ORIEL_ATOMICS", "gpu" },
-		{ "ORIEL_MAX_MESSAGE", "abc" },   { "ORIEL_SHARE", "yes" },
+		{ "ORIEL_MAX_MESSAGE", "abc" },   { "ORIEL_SHARE", "yes" },   { "ORIEL_KEEP_REGISTERED", "2" },
 	};
 	struct rank ranks[1];
 
