@@ -4,7 +4,8 @@
  *
  * Rank 0 puts from and gets to an origin that it changes as soon as the call that frees it has returned: it
  * unmaps it and maps other memory there, by munmap and mmap, MAP_FIXED, MADV_DONTNEED, mremap, or free and malloc, and
- * scribbles on that. Meanwhile another thread maps, moves and unmaps buffers of its own, which the kernel puts where
+ * scribbles on that. Or it leaves it for some epochs, so that what is kept of memory that stays is used when that ends,
+ * and now and then a forked child has the same pages meanwhile. Meanwhile another thread maps, moves and unmaps buffers of its own, which the kernel puts where
  * the origin has just been. Whoever keeps anything about an origin for longer than its epoch, a registration or a
  * mapping, moves a stale byte, and is caught: rank 1 compares all that has arrived, and rank 0 what it has got.
  *
@@ -14,13 +15,19 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ORIGIN_BYTES ((size_t)256 << 10) /* the largest; large transfers are shared by both sides */
 #define PAGE ((size_t)4096)
 #define CHURNED 8
+#define STAYS_MAX 16 /* epochs that an origin stays */
+#define FORKS_ONE_IN 64
 #define SCRIBBLED 0xee
 #define LIMIT_S 3600 /* for a million rounds; a round that is wrong ends nothing */
 
@@ -31,6 +38,8 @@ struct origin {
 	uint8_t *at;
 	size_t size_bytes; /* mapped, or allocated */
 	bool heap;
+	uint64_t stays; /* for so many changes that are none but of its bytes */
+	pid_t child;    /* that has the same pages, or 0 */
 };
 
 static void *map(void *where, size_t size_bytes)
@@ -78,8 +87,31 @@ static void *churn(void *arg)
 	return NULL;
 }
 
+static void end_child(struct origin *o)
+{
+	if (o->child > 0) {
+		kill(o->child, SIGKILL);
+		waitpid(o->child, NULL, 0);
+	}
+	o->child = 0;
+}
+
+/* It writes too: what it writes is its own. */
+static void begin_child(struct origin *o)
+{
+	end_child(o);
+	o->child = fork();
+	if (o->child != 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memset(o->at, SCRIBBLED, o->size_bytes);
+	for (;;)
+		pause();
+}
+
 static void drop(struct origin *o)
 {
+	end_child(o);
 	if (o->heap)
 		free(o->at);
 	else if (o->at)
@@ -94,8 +126,8 @@ static void make(struct origin *o, bool heap)
 	o->at = heap ? multi_alloc(ORIGIN_BYTES) : map(NULL, ORIGIN_BYTES);
 }
 
-/* Other memory in the place of the origin, or elsewhere, all of it scribbled on. */
-static void change(struct origin *o, uint64_t how)
+/* Other memory in the place of the origin, or elsewhere. */
+static void replace(struct origin *o, uint64_t how)
 {
 	bool heap = how % 8 == 7;
 
@@ -112,7 +144,24 @@ static void change(struct origin *o, uint64_t how)
 		o->at = mremap(o->at, o->size_bytes, o->size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere);
 		if (o->at == MAP_FAILED)
 			abort();
+	} else {
+		o->at = mremap(mremap(o->at, o->size_bytes, PAGE, 0), PAGE, o->size_bytes, MREMAP_MAYMOVE);
+		if (o->at == MAP_FAILED)
+			abort();
 	}
+}
+
+/* All of it is scribbled on, whether it stays or not. */
+static void change(struct origin *o, uint64_t how)
+{
+	if (o->stays > 0) {
+		o->stays--;
+	} else {
+		replace(o, how);
+		o->stays = how >> 3 & 1 ? how / 16 % STAYS_MAX : 0;
+	}
+	if (how / 512 % FORKS_ONE_IN == 0)
+		begin_child(o);
 	memset(o->at, SCRIBBLED, o->size_bytes);
 }
 
