@@ -41,9 +41,10 @@ struct mr_cache {
 	enum watching watching;
 	size_t bytes;
 	uint64_t clock;
-	uint64_t hits_seen; /* of page_watch_hits, when those that were hit were last dropped */
-	int last;           /* entry that was found last */
-	int top;            /* entries from here on are free */
+	uint64_t hits_seen;      /* of page_watch_hits, when those that were hit were last dropped */
+	int last;                /* entry that was found last */
+	int top;                 /* entries from here on are free */
+	uint32_t crowded, crowd; /* operations for which nothing is made, and how many they were last: too much is in use */
 	struct cached_mr entries[MR_CACHE_MAX];
 	struct doubt doubts[DOUBTS_MAX];
 	struct mr_cache *next; /* guarded by all_lock */
@@ -151,6 +152,27 @@ static bool drop_all_idle(struct mr_cache *cache)
 	return any;
 }
 
+/*
+ * Whoever goes through more memory than there is room for, again and again, would drop each before it is used
+ * again. So what is dropped before it has paid makes the next ones wait, and what is there is used meanwhile.
+ */
+static void count_crowd(struct mr_cache *cache, const struct cached_mr *dropped)
+{
+	if (dropped->uses >= PAYS_USES)
+		cache->crowd = 1;
+	else if (cache->crowd < DOUBT_MAX)
+		cache->crowd = cache->crowd ? 2 * cache->crowd : 1;
+	cache->crowded = cache->crowd;
+}
+
+static bool is_crowded(struct mr_cache *cache)
+{
+	if (cache->crowded == 0)
+		return false;
+	cache->crowded--;
+	return true;
+}
+
 static bool drop_oldest(struct mr_cache *cache)
 {
 	struct cached_mr *oldest = NULL;
@@ -161,9 +183,11 @@ static bool drop_oldest(struct mr_cache *cache)
 		if (is_idle(entry) && (!oldest || entry->used < oldest->used))
 			oldest = entry;
 	}
-	if (oldest)
-		drop(cache, oldest);
-	return oldest;
+	if (!oldest)
+		return false;
+	count_crowd(cache, oldest);
+	drop(cache, oldest);
+	return true;
 }
 
 static bool serves(const struct cached_mr *entry, const struct page_range *pages, bool write)
@@ -279,9 +303,12 @@ static struct ibv_mr *watch_and_register(const struct mr_cache *cache, struct ca
 /* The caller holds the lock, which is free meanwhile. */
 static struct cached_mr *make(struct mr_cache *cache, const struct page_range *pages, bool write)
 {
-	struct cached_mr *entry = is_doubted(cache, pages->first) ? NULL : reserve(cache, pages);
+	struct cached_mr *entry;
 	struct ibv_mr *mr;
 
+	if (is_doubted(cache, pages->first) || is_crowded(cache))
+		return NULL;
+	entry = reserve(cache, pages);
 	if (!entry)
 		return NULL;
 	pthread_mutex_unlock(&cache->lock);
