@@ -9,7 +9,7 @@
  * the origin has just been. Whoever keeps anything about an origin for longer than its epoch, a registration or a
  * mapping, moves a stale byte, and is caught: rank 1 compares all that has arrived, and rank 0 what it has got.
  *
- * MULTI_D2_ROUNDS is how many epochs there are (4000, and to cards 300).
+ * MULTI_D2_ROUNDS is how many epochs there are (4000, and to cards 500).
  */
 #include "multi.h"
 
@@ -38,6 +38,7 @@ struct origin {
 	uint8_t *at;
 	size_t size_bytes; /* mapped, or allocated */
 	bool heap;
+	bool in_place;  /* other memory has been mapped there before */
 	uint64_t stays; /* for so many changes that are none but of its bytes */
 	pid_t child;    /* that has the same pages, or 0 */
 };
@@ -119,21 +120,48 @@ static void drop(struct origin *o)
 	*o = (struct origin){ 0 };
 }
 
-static void make(struct origin *o, bool heap)
+static void *map_near(void *place)
+{
+	void *at = mmap(place, ORIGIN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		abort();
+	return at;
+}
+
+/* Where no origin has been, so that nobody knows anything of the place; or where the kernel likes it to be. */
+static void *map_afresh(bool anywhere)
+{
+	static uintptr_t place = (uintptr_t)1 << 44;
+
+	if (anywhere)
+		return map(NULL, ORIGIN_BYTES);
+	place += 4 * ORIGIN_BYTES;
+	return map_near((void *)place);
+}
+
+static void make(struct origin *o, bool heap, bool anywhere)
 {
 	o->heap = heap;
 	o->size_bytes = ORIGIN_BYTES;
-	o->at = heap ? multi_alloc(ORIGIN_BYTES) : map(NULL, ORIGIN_BYTES);
+	o->at = heap ? multi_alloc(ORIGIN_BYTES) : map_afresh(anywhere);
 }
 
-/* Other memory in the place of the origin, or elsewhere. */
+/*
+ * Other memory in the place of the origin, or elsewhere. A place where that happens again and again is one where
+ * nothing is kept any more: so then the next origin lies elsewhere.
+ */
 static void replace(struct origin *o, uint64_t how)
 {
-	bool heap = how % 8 == 7;
+	bool heap = how % 8 == 7, in_place = o->in_place;
 
-	if (o->heap || heap || how % 8 < 2) {
+	o->in_place = true;
+	if (o->heap || heap || how % 8 == 0 || in_place) {
 		drop(o);
-		make(o, heap);
+		make(o, heap, how >> 10 & 1);
+	} else if (how % 8 == 1) {
+		munmap(o->at, o->size_bytes);
+		o->at = map_near(o->at); /* there, unless the other thread was faster */
 	} else if (how % 8 < 4) {
 		map(o->at, o->size_bytes);
 	} else if (how % 8 == 4) {
@@ -189,7 +217,7 @@ static long rounds(void)
 {
 	const char *given = getenv("MULTI_D2_ROUNDS");
 
-	return given ? atol(given) : multi_over_card() ? 300 : 4000;
+	return given ? atol(given) : multi_over_card() ? 500 : 4000;
 }
 
 /* What rank 1 has received last is got back, and the origin's memory is other memory right after. */
@@ -240,10 +268,10 @@ static void see_round(struct multi *m, const struct multi_window *w, oriel_group
 static void run_rounds(struct multi *m, const struct multi_window *w, uint64_t state)
 {
 	oriel_group *other = multi_group_one(m, 1 - m->rank);
-	struct origin origin;
+	struct origin origin = { 0 };
 	long count = rounds();
 
-	make(&origin, false);
+	make(&origin, false, true);
 	for (long i = 1; i <= count; i++) {
 		struct round r = next_round(&state);
 
