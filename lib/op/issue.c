@@ -15,8 +15,8 @@
  *  4. issue chooses the way: mapped (the processor copies), moved (move_at_once), or, with win/origin.c,
  *     inline (the bytes go into the work request), copied (through the wire's ring), registered (the
  *     device reads the origin memory itself). Only the last makes complete wait (LINK_WAITING).
- *  5. wire_put (verbs/wire.c) fills a work request in the batch, or makes the last one longer where the put goes on at
- *     its end. It leaves with the next flag or flush, when the batch is full, or at once if it is large: one
+ *  5. wire_put (verbs/wire_put.c) fills a work request in the batch, or makes the last one longer where the put goes
+ *     on at its end. It leaves with the next flag or flush, when the batch is full, or at once if it is large: one
  *     doorbell for many.
  *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
  *

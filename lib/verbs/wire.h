@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * wire.h - one queue pair: the only place that fills, posts and retires work requests
+ * wire.h - one queue pair: the only place (wire*.c) that fills, posts and retires work requests
  *
  * DESIGN NOTES
  *

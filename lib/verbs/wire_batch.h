@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * wire_batch.h - how requests get into a wire's batch and leave it: for the files wire*.c alone
+ *
+ * What each operation calls is inline; what has to wait, and what ends a wire, is in wire.c. The caller of all holds
+ * wire->lock.
+ */
+#ifndef ORIEL_WIRE_BATCH_H
+#define ORIEL_WIRE_BATCH_H
+
+#include "verbs/wire.h"
+
+/* The queue pair is in error, and its user is told so, once. */
+void wire_fail(struct wire *wire, const char *text);
+
+/* The errors of what could not be appended. */
+int wire_lost_connection(void);
+int wire_copy_failed(const struct wire *wire);
+
+/* Look at the completion queue. */
+void wire_poll_locked(struct wire *wire);
+
+/*
+ * One turn of a wait for room in the send queue or the ring, or for an answer: the lock is given up so that others
+ * can work.
+ */
+void wire_wait_turn(struct wire *wire, uint32_t turn);
+
+/* Post what is in the batch. */
+static inline void ring_locked(struct wire *wire)
+{
+	struct ibv_send_wr *last, *bad;
+	int rc;
+
+	if (wire->batched == 0 || wire->state != WIRE_UP)
+		return;
+	last = &wire->wr[wire->batched - 1];
+	last->next = NULL;
+	rc = ibv_post_send(wire->qp, wire->wr, &bad);
+	last->next = last + 1;
+	wire->batched = wire->batched_bytes = 0;
+	if (rc)
+		wire_fail(wire, "ibv_post_send refused a work request");
+}
+
+static inline bool has_room(const struct wire *wire)
+{
+	return wire->state == WIRE_UP && wire->batched < WIRE_BATCH && wire->posted - wire->retired < wire->depth;
+}
+
+/* See reserve(). */
+bool wire_wait_room(struct wire *wire);
+
+/*
+ * Wait until the send queue has room for one more request. Bounded: the requests in it are
+ * signalled every quarter, and the device gives up on an unreachable peer after its retries, which
+ * breaks the wire.
+ */
+static inline bool reserve(struct wire *wire)
+{
+	return has_room(wire) || wire_wait_room(wire);
+}
+
+/* The last request, `wr`, will tell its completion. */
+static inline void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
+{
+	wr->send_flags |= IBV_SEND_SIGNALED;
+	wire->signalled = wire->posted;
+}
+
+/*
+ * The next request of the batch with number, opcode and target filled in. reserve() has said that
+ * there is room.
+ */
+static inline struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
+{
+	struct ibv_send_wr *wr = &wire->wr[wire->batched++];
+
+	wr->wr_id = ++wire->posted;
+	wr->opcode = opcode;
+	wr->num_sge = 1;
+	wr->send_flags = wire->fence;
+	wire->fence = 0;
+	wr->wr.rdma.remote_addr = target.addr;
+	wr->wr.rdma.rkey = target.rkey;
+	if (wire->posted - wire->signalled >= wire->depth / 4)
+		ask_completion(wire, wr);
+	return wr;
+}
+
+static inline void set_sge(struct ibv_send_wr *wr, const void *addr, size_t size_bytes, uint32_t lkey)
+{
+	wr->sg_list->addr = (uint64_t)(uintptr_t)addr;
+	wr->sg_list->length = (uint32_t)size_bytes;
+	wr->sg_list->lkey = lkey;
+}
+
+static inline bool has_copy_room(const struct wire *wire, uint32_t size_bytes)
+{
+	return has_room(wire) && copy_ring_is_open(&wire->copies) && copy_ring_has_room(&wire->copies, size_bytes);
+}
+
+/* See reserve_copy(). */
+bool wire_wait_copy_room(struct wire *wire, uint32_t size_bytes);
+
+/* Room in queue and ring for a copied transfer; NULL once the wire is broken or memory is out. */
+static inline struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_bytes, void *origin)
+{
+	if (!has_copy_room(wire, size_bytes) && !wire_wait_copy_room(wire, size_bytes))
+		return NULL;
+	return copy_ring_take(&wire->copies, size_bytes, wire->posted + 1, origin);
+}
+
+/*
+ * What takes the device longer than a doorbell does not wait for company, and tells its completion
+ * itself.
+ */
+static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
+{
+	if (size_bytes <= WIRE_BATCH_MAX)
+		return;
+	ask_completion(wire, wr);
+	ring_locked(wire);
+}
+
+/* The last request, `wr`, goes through the ring, by `copy`. */
+static inline void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
+{
+	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
+	if (copy_ring_wants_signal(&wire->copies, copy))
+		ask_completion(wire, wr);
+	leave_if_large(wire, wr, copy->size_bytes);
+}
+
+static inline void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
+                               const struct ring_copy *copy)
+{
+	set_copy(wire, append(wire, opcode, target), copy);
+}
+
+/* A request that uses the program's memory. */
+static inline void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
+                                    const void *origin, size_t size_bytes, uint32_t lkey)
+{
+	struct ibv_send_wr *wr = append(wire, opcode, target);
+
+	set_sge(wr, origin, size_bytes, lkey);
+	wire->zero_copy = wire->posted;
+	leave_if_large(wire, wr, size_bytes);
+}
+
+/* `size_bytes`, for which there is room, into the batch. */
+static inline void append_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	uint8_t *data = wire->inline_data + wire->batched_bytes;
+	struct ibv_send_wr *wr = append(wire, IBV_WR_RDMA_WRITE, target);
+
+	copy_small(data, origin, size_bytes);
+	set_sge(wr, data, size_bytes, 0);
+	wr->send_flags |= IBV_SEND_INLINE;
+	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
+}
+
+/* The same of at most what the device takes inline; what is in the batch may have to leave. */
+static inline void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
+		ring_locked(wire);
+	append_inline(wire, origin, size_bytes, target);
+}
+
+/* An atomic as the work request names it. */
+struct atomic {
+	enum ibv_wr_opcode opcode;
+	uint64_t compare_add;
+	uint64_t swap;
+	struct remote target;
+};
+
+/* reserve() has said that there is room; the old value goes nowhere yet. */
+static inline struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
+{
+	struct ibv_send_wr *wr = append(wire, atomic->opcode, atomic->target);
+
+	wr->wr.atomic.remote_addr = atomic->target.addr;
+	wr->wr.atomic.compare_add = atomic->compare_add;
+	wr->wr.atomic.swap = atomic->swap;
+	wr->wr.atomic.rkey = atomic->target.rkey;
+	wire->fetching = wire->posted;
+	return wr;
+}
+
+static inline void atomic_unread(struct wire *wire, const struct atomic *atomic)
+{
+	struct ibv_send_wr *wr = append_atomic(wire, atomic);
+
+	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
+}
+
+/* A request without data whose completion retires everything before it. */
+void wire_append_empty(struct wire *wire);
+
+/* Have the last request signalled: still in the batch, or by one more behind it. */
+static inline void signal_last(struct wire *wire)
+{
+	if (wire->signalled == wire->posted)
+		return;
+	if (wire->batched == 0) {
+		wire_append_empty(wire);
+		return;
+	}
+	ask_completion(wire, &wire->wr[wire->batched - 1]);
+}
+
+/* wire_put without continuing another. */
+int wire_put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+                    struct remote target);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* wire_order.c - what is placed behind other requests: fences, flags, words of protocols; design notes in wire.h */
+#include "verbs/wire_batch.h"
+
+/* 8 bytes that nobody looks at: the answer comes when the writes before it are placed. */
+static void append_read_behind(struct wire *wire)
+{
+	struct ibv_send_wr *wr;
+
+	if (!reserve(wire))
+		return;
+	wr = append(wire, IBV_WR_RDMA_READ, wire->anchor);
+	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
+	ask_completion(wire, wr);
+	wire->read_behind = wire->fetching = wire->posted;
+}
+
+/* Wait until the answers of all reads and atomics so far are there, or the wire is broken. Bounded as reserve() is. */
+static void await_fetches(struct wire *wire)
+{
+	const uint64_t last = wire->fetching;
+
+	for (uint32_t turn = 0; wire->state == WIRE_UP && wire->retired < last; turn++) {
+		if (wire->signalled < last)
+			signal_last(wire);
+		ring_locked(wire);
+		wire_poll_locked(wire);
+		if (wire->retired < last)
+			wire_wait_turn(wire, turn);
+	}
+}
+
+/*
+ * The next request waits at the device for the answers of the reads and atomics before it. The queue is
+ * carried out in order: one request with the flag, whosever it is, holds up those behind it too. Where
+ * the device cannot be trusted to go on, the wait is here.
+ */
+static void fence_locked(struct wire *wire)
+{
+	if (wire->fetching <= wire->retired)
+		return;
+	if (wire->device->fence_stalls)
+		await_fetches(wire);
+	else
+		wire->fence = IBV_SEND_FENCE;
+}
+
+void wire_fence(struct wire *wire)
+{
+	owned_lock_take(&wire->lock);
+	fence_locked(wire);
+	owned_lock_give(&wire->lock);
+}
+
+void wire_fence_changes(struct wire *wire)
+{
+	owned_lock_take(&wire->lock);
+	if (wire->changing > wire->retired)
+		fence_locked(wire);
+	owned_lock_give(&wire->lock);
+}
+
+/* Few bytes, in a request of their own. */
+static inline __attribute__((always_inline)) int put_few(struct wire *wire, const void *origin, size_t size_bytes,
+                                                         struct remote target)
+{
+	if (wire->inline_max < size_bytes)
+		return wire_put_locked(wire, WAY_COPIED, origin, 0, size_bytes, target);
+	if (!reserve(wire))
+		return wire_lost_connection();
+	put_inline(wire, origin, size_bytes, target);
+	return 0;
+}
+
+static inline __attribute__((always_inline)) int put_word(struct wire *wire, uint64_t value, struct remote target)
+{
+	if (!reserve(wire))
+		return wire_lost_connection();
+	if (wire->inline_max >= sizeof(value))
+		put_inline(wire, &value, sizeof(value), target);
+	else if (wire_put_locked(wire, WAY_COPIED, &value, 0, sizeof(value), target))
+		return wire_lost_connection();
+	return 0;
+}
+
+static int add_unread(struct wire *wire, uint64_t add, struct remote target)
+{
+	if (!reserve(wire))
+		return wire_lost_connection();
+	atomic_unread(wire, &(struct atomic){ IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target });
+	return 0;
+}
+
+static inline int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
+{
+	int rc;
+
+	if (wire->changing > wire->retired)
+		fence_locked(wire);
+	rc = wire->flag_mode == FLAG_ATOMIC ? add_unread(wire, value - before, target) : put_word(wire, value, target);
+	if (rc)
+		return rc;
+	if (signal)
+		signal_last(wire);
+	ring_locked(wire);
+	return 0;
+}
+
+static inline int send_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal,
+                            uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = flag_locked(wire, before, value, target, signal);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
+{
+	return send_flag(wire, before, value, target, false, number);
+}
+
+int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
+{
+	return send_flag(wire, before, value, target, true, number);
+}
+
+/* The last request, still in the batch, wakes the peer. */
+static void make_waking(struct wire *wire)
+{
+	struct ibv_send_wr *wr = &wire->wr[wire->batched - 1];
+
+	wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr->imm_data = 0;
+}
+
+static int word_locked(struct wire *wire, uint64_t value, struct remote target, bool wake)
+{
+	if (put_word(wire, value, target))
+		return wire_lost_connection();
+	if (wake)
+		make_waking(wire);
+	ring_locked(wire);
+	return 0;
+}
+
+int wire_word(struct wire *wire, uint64_t value, struct remote target, bool wake, uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = word_locked(wire, value, target, wake);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+int wire_wake(struct wire *wire, uint64_t *number)
+{
+	int rc = 0;
+
+	owned_lock_take(&wire->lock);
+	wire_append_empty(wire);
+	if (wire->state == WIRE_UP)
+		make_waking(wire);
+	else
+		rc = wire_lost_connection();
+	ring_locked(wire);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+/*
+ * The next request is behind everything posted so far. Where the device does not keep writes in order
+ * there is a read behind them first, whose answer it waits for; and atomics may be overtaken anywhere.
+ */
+static void order_next(struct wire *wire, bool ordered, bool gets)
+{
+	if (!ordered && wire->read_behind < wire->posted)
+		append_read_behind(wire);
+	if (!ordered || gets || wire->changing > wire->retired)
+		fence_locked(wire);
+}
+
+static int put_behind_locked(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets)
+{
+	int rc;
+
+	order_next(wire, wire->flag_mode == FLAG_WRITE, gets);
+	rc = put_few(wire, origin, size_bytes, target);
+	ring_locked(wire);
+	return rc;
+}
+
+int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets,
+                    uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = put_behind_locked(wire, origin, size_bytes, target, gets);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+/* Atomics are behind writes by the specification. */
+static int add_behind_locked(struct wire *wire, uint64_t add, struct remote target, bool gets)
+{
+	int rc;
+
+	order_next(wire, wire->flag_mode != FLAG_WAIT, gets);
+	rc = add_unread(wire, add, target);
+	ring_locked(wire);
+	return rc;
+}
+
+int wire_add_behind(struct wire *wire, uint64_t add, struct remote target, bool gets, uint64_t *number)
+{
+	int rc;
+
+	owned_lock_take(&wire->lock);
+	rc = add_behind_locked(wire, add, target, gets);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+uint64_t wire_placing_behind(struct wire *wire, uint64_t number)
+{
+	owned_lock_take(&wire->lock);
+	if (wire->read_behind < number)
+		append_read_behind(wire);
+	if (wire->read_behind > number)
+		number = wire->read_behind;
+	owned_lock_give(&wire->lock);
+	return number;
+}

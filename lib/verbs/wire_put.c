@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* wire_put.c - puts, and the requests that they become one of; design notes in wire.h */
+#include <string.h>
+
+#include "verbs/wire_batch.h"
+
+static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	struct ring_copy *copy = reserve_copy(wire, (uint32_t)size_bytes, NULL);
+
+	if (!copy)
+		return wire_copy_failed(wire);
+	memcpy(copy->landing, origin, size_bytes);
+	append_copy(wire, IBV_WR_RDMA_WRITE, target, copy);
+	return 0;
+}
+
+static inline __attribute__((always_inline)) int put_locked(struct wire *wire, enum way way, const void *origin,
+                                                            uint32_t lkey, size_t size_bytes, struct remote target)
+{
+	if (!reserve(wire))
+		return wire_lost_connection();
+	if (way == WAY_COPIED)
+		return put_copied(wire, origin, size_bytes, target);
+	if (way == WAY_INLINE)
+		put_inline(wire, origin, size_bytes, target);
+	else
+		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+	return 0;
+}
+
+int wire_put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+                    struct remote target)
+{
+	return put_locked(wire, way, origin, lkey, size_bytes, target);
+}
+
+/* The request in the batch that a put continues at the target, or NULL. Puts have no order among themselves. */
+static struct ibv_send_wr *continued(struct wire *wire, size_t size_bytes, struct remote target)
+{
+	struct ibv_send_wr *last = &wire->wr[wire->batched - 1];
+	size_t merged = last->sg_list->length + size_bytes;
+
+	if (last->opcode != IBV_WR_RDMA_WRITE || last->num_sge == 0 || last->wr.rdma.rkey != target.rkey ||
+	    last->wr.rdma.remote_addr + last->sg_list->length != target.addr)
+		return NULL;
+	return merged <= WIRE_MERGED_MAX && merged <= wire->max_message_bytes ? last : NULL;
+}
+
+static bool continues_at(const struct ibv_send_wr *wr, const void *here)
+{
+	return wr->sg_list->addr + wr->sg_list->length == (uintptr_t)here;
+}
+
+/* It takes so many bytes more, and leaves when it is large. */
+static void lengthen(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
+{
+	wr->sg_list->length += (uint32_t)size_bytes;
+	if (wr->sg_list->length < WIRE_MERGED_MAX)
+		return;
+	ask_completion(wire, wr);
+	ring_locked(wire);
+}
+
+static bool merge_inline(struct wire *wire, struct ibv_send_wr *wr, const void *origin, size_t size_bytes)
+{
+	uint8_t *data = wire->inline_data + wire->batched_bytes;
+
+	if (!continues_at(wr, data) || wr->sg_list->length + size_bytes > wire->inline_max ||
+	    size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
+		return false;
+	copy_small(data, origin, size_bytes);
+	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
+	lengthen(wire, wr, size_bytes);
+	return true;
+}
+
+static bool merge_copied(struct wire *wire, struct ibv_send_wr *wr, const void *origin, size_t size_bytes)
+{
+	struct ring_copy *copy = copy_ring_extend(&wire->copies, (uint32_t)size_bytes, wire->posted);
+
+	if (!copy)
+		return false;
+	memcpy((uint8_t *)copy->landing + wr->sg_list->length, origin, size_bytes);
+	if (copy_ring_wants_signal(&wire->copies, copy))
+		ask_completion(wire, wr);
+	lengthen(wire, wr, size_bytes);
+	return true;
+}
+
+static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, const void *origin, uint32_t lkey,
+                             size_t size_bytes)
+{
+	if (!continues_at(wr, origin) || wr->sg_list->lkey != lkey)
+		return false;
+	lengthen(wire, wr, size_bytes);
+	return true;
+}
+
+/* Whether a put has become part of the request before it. */
+static bool merge(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+                  struct remote target)
+{
+	struct ibv_send_wr *wr = wire->batched && !wire->fence ? continued(wire, size_bytes, target) : NULL;
+
+	if (!wr)
+		return false;
+	switch (way) {
+	case WAY_INLINE:
+		return merge_inline(wire, wr, origin, size_bytes);
+	case WAY_COPIED:
+		return merge_copied(wire, wr, origin, size_bytes);
+	case WAY_REGISTERED:
+		break;
+	}
+	return merge_registered(wire, wr, origin, lkey, size_bytes);
+}
+
+int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
+             struct remote target, uint64_t *number)
+{
+	int rc = 0;
+
+	owned_lock_take(&wire->lock);
+	if (!merge(wire, way, origin, lkey, size_bytes, target))
+		rc = put_locked(wire, way, origin, lkey, size_bytes, target);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+/* The caller has taken the lock, and is through with it. */
+static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const void *origin, size_t size_bytes,
+                                                        struct remote target, uint64_t *number)
+{
+	int rc = 0;
+
+	if (!wire->batched || !merge(wire, WAY_INLINE, origin, 0, size_bytes, target))
+		rc = put_locked(wire, WAY_INLINE, origin, 0, size_bytes, target);
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return rc;
+}
+
+static __attribute__((noinline)) int put_inline_waiting(struct wire *wire, const void *origin, size_t size_bytes,
+                                                        struct remote target, uint64_t *number)
+{
+	owned_lock_take(&wire->lock);
+	return put_inline_entered(wire, origin, size_bytes, target, number);
+}
+
+/* A word that nothing in the batch is before, by no call, so that nothing has to be kept for what comes after one. */
+int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number)
+{
+	if (!owned_lock_take_as_owner(&wire->lock))
+		return put_inline_waiting(wire, origin, size_bytes, target, number);
+	if (size_bytes != sizeof(uint64_t) || wire->batched > 0 || !has_room(wire))
+		return put_inline_entered(wire, origin, size_bytes, target, number);
+	append_inline(wire, origin, sizeof(uint64_t), target);
+	*number = wire->posted;
+	owned_lock_give_as_owner(&wire->lock);
+	return 0;
+}
+
+enum way wire_copying_way(const struct wire *wire, size_t size_bytes)
+{
+	return size_bytes <= wire->inline_max ? WAY_INLINE : WAY_COPIED;
+}
+
+int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+{
+	size_t largest = wire->max_message_bytes < WIRE_COPY_MAX ? (size_t)wire->max_message_bytes : WIRE_COPY_MAX;
+	uint64_t unused;
+	int rc = 0;
+
+	for (size_t done = 0, bytes; rc == 0 && done < size_bytes; done += bytes) {
+		struct remote to = { target.addr + done, target.rkey };
+
+		bytes = size_bytes - done < largest ? size_bytes - done : largest;
+		rc = wire_put(wire, wire_copying_way(wire, bytes), (const uint8_t *)origin + done, 0, bytes, to, &unused);
+	}
+	return rc;
+}
