@@ -121,10 +121,19 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 	return op_link(win, rank, &link, call);
 }
 
-/* Whether there is nothing to wait for: most flushes of a code that flushes often. */
-static inline bool flush_is_idle(const struct oriel_win *win, int rank)
+/*
+ * The first member for which there is something to wait, and where in the table others may be; or NULL, as for most
+ * flushes of a code that flushes often.
+ */
+static inline struct link *flush_first(const struct oriel_win *win, int rank, uint32_t *next)
 {
-	return rank == ORIEL_RANK_ALL ? flush_all_idle(win) : flush_idle(win, link_find(win, rank));
+	struct link *link;
+
+	*next = 0;
+	if (rank == ORIEL_RANK_ALL)
+		return flush_busy(win, next);
+	link = link_find(win, rank);
+	return flush_idle(win, link) ? NULL : link;
 }
 
 /* Whether the open epoch, one in which operations are legal, surely names a member: flush_check without its texts. */
@@ -139,18 +148,25 @@ static inline bool is_named(const struct oriel_win *win, const struct link *link
 
 enum flush_state { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
 
+static __attribute__((noinline)) bool look_again(struct link *link, const struct issued *upto, uint32_t looks)
+{
+	while (looks-- > 0) {
+		if (issued_complete(link, upto))
+			return true;
+	}
+	return false;
+}
+
 /* Have what is under way to a member posted, and look whether it is complete, and again `looks` times. */
-static enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
+static inline __attribute__((always_inline)) enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
 {
 	struct issued upto;
 
 	if (!issue_is_granted(link))
 		return TO_BE_WAITED_FOR;
 	upto = issued_to_flush(link, local);
-	while (!issued_complete(link, &upto)) {
-		if (looks-- == 0)
-			return UNDER_WAY;
-	}
+	if (!issued_complete(link, &upto) && !look_again(link, &upto, looks))
+		return UNDER_WAY;
 	if (is_flushed(link, local))
 		flushed(link);
 	return FLUSHED;
@@ -160,10 +176,11 @@ static enum flush_state flush_drive(struct link *link, bool local, uint32_t look
 static enum flush_state flush_drive_others(struct oriel_win *win, const struct link *but, bool local, uint32_t looks)
 {
 	enum flush_state worst = FLUSHED;
+	struct link *link;
+	uint32_t next = 0;
 
-	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		struct link *link = win->links.table[i];
-		enum flush_state state = link == but || flush_idle(win, link) ? FLUSHED : flush_drive(link, local, looks);
+	while ((link = flush_busy(win, &next))) {
+		enum flush_state state = link == but ? FLUSHED : flush_drive(link, local, looks);
 
 		worst = state > worst ? state : worst;
 	}
@@ -196,10 +213,12 @@ bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
 	return flush_drive(link, local, flush_looks(win)) == FLUSHED;
 }
 
-/* One link, to which something is under way, or all: NULL. */
-static inline bool flush_soon(struct oriel_win *win, struct link *link, int rank, bool local)
+/* Something is under way to `link`, and if this is for all perhaps to others from place `next` on. */
+static inline __attribute__((always_inline)) bool flush_soon(struct oriel_win *win, struct link *link, uint32_t next,
+                                                             int rank, bool local)
 {
-	bool done = link ? flush_link_soon(win, link, local) : flush_soon_but(win, NULL, local);
+	bool one = rank != ORIEL_RANK_ALL || !flush_busy(win, &next);
+	bool done = one ? flush_drive(link, local, flush_looks(win)) == FLUSHED : flush_soon_but(win, NULL, local);
 
 	if (done)
 		flush_end(win, rank, local);
@@ -209,15 +228,16 @@ static inline bool flush_soon(struct oriel_win *win, struct link *link, int rank
 static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)
 {
 	struct link *link;
+	uint32_t next;
 	bool done;
 
 	owned_lock_take(&win->lock);
-	link = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
-	done = link && flush_idle(win, link); /* by another thread meanwhile */
+	link = flush_first(win, rank, &next);
+	done = !link; /* by another thread meanwhile */
 	if (done)
 		flush_end(win, rank, local);
 	else
-		done = flush_soon(win, link, rank, local);
+		done = flush_soon(win, link, next, rank, local);
 	owned_lock_give(&win->lock);
 	return done;
 }
@@ -242,12 +262,13 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 {
 	const char *call = local ? "oriel_win_flush_local" : "oriel_win_flush";
 	int rc = win_enter(win, call);
+	uint32_t next;
 	bool idle;
 
 	if (rc)
 		return rc;
 	rc = flush_check(win, rank, call);
-	idle = rc == 0 && flush_is_idle(win, rank);
+	idle = rc == 0 && !flush_first(win, rank, &next);
 	if (idle)
 		flush_end(win, rank, local);
 	win_leave(win);
@@ -257,9 +278,10 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 }
 
 /* With something under way; the caller has entered as the lock's owner, and is through with it. */
-static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, int rank, bool local)
+static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank,
+                                                   bool local)
 {
-	bool done = flush_soon(win, link, rank, local);
+	bool done = flush_soon(win, link, next, rank, local);
 
 	win_leave_at_once(win);
 	return done && !win_has_news(win) ? 0 : flush(win, rank, local);
@@ -270,6 +292,7 @@ static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win 
 {
 	bool all = rank == ORIEL_RANK_ALL;
 	struct link *link = NULL;
+	uint32_t next = 0;
 
 	if (!win_enter_at_once(win))
 		return flush(win, rank, local);
@@ -278,8 +301,10 @@ static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win 
 		win_leave_at_once(win);
 		return flush(win, rank, local);
 	}
-	if (!(all ? flush_all_idle(win) : flush_idle(win, link)))
-		return flush_entered(win, link, rank, local);
+	if (all)
+		link = flush_busy(win, &next);
+	if (all ? link != NULL : !flush_idle(win, link))
+		return flush_entered(win, link, next, rank, local);
 	flush_end(win, rank, local);
 	win_leave_at_once(win);
 	return 0;

@@ -41,14 +41,16 @@ static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 	return true;
 }
 
-/* The same for all. */
-static inline bool flush_all_idle(const struct oriel_win *win)
+/* The first at or behind place *next of the window's table for which that is not so, and *next the place behind it; or NULL. */
+static inline struct link *flush_busy(const struct oriel_win *win, uint32_t *next)
 {
-	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (!flush_idle(win, win->links.table[i]))
-			return false;
+	while (*next < win->links.capacity) {
+		struct link *link = win->links.table[(*next)++];
+
+		if (!flush_idle(win, link))
+			return link;
 	}
-	return true;
+	return NULL;
 }
 
 #endif

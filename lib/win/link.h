@@ -154,12 +154,10 @@ static inline uint32_t link_signal_count(const struct link *link)
 	return rest ? rest->signals.count : 0;
 }
 
-/* The last record sent to the member and not known applied; 0: none. */
+/* The last record sent to the member and not known applied; 0: none. The caller holds win->lock. */
 static inline uint64_t link_records(const struct link *link)
 {
-	const struct link_rest *rest = link_rest(link);
-
-	return rest ? rest->records : 0;
+	return link->marks & LINK_RECORDS ? link->rest->records : 0;
 }
 
 /* Pairs with the release store of link_ready: the description is visible after LINK_READY. */
@@ -189,9 +187,7 @@ static inline uint64_t link_there(const struct link *link, uint64_t addr)
 /* Whether records are all that is under way to the member: once they are applied, so is everything. Holds win->lock. */
 static inline bool link_has_only_records(const struct link *link)
 {
-	const struct link_rest *rest = link_rest(link);
-
-	return rest && rest->records && rest->record_number == link->last_number;
+	return (link->marks & LINK_RECORDS) && link->rest->record_number == link->last_number;
 }
 
 /* All records of this window that have been sent to the member are applied. The caller holds win->lock. */
