@@ -53,8 +53,7 @@ static int write_mail(struct peer *peer, const struct mail *mail, uint64_t numbe
 	struct remote contents = { at, peer->remote_area.rkey };
 	struct remote stamp = { at + offsetof(struct mail, stamp), peer->remote_area.rkey };
 	uint64_t unused;
-	enum way way = wire_copying_way(&peer->wire, offsetof(struct mail, stamp));
-	int rc = wire_put(&peer->wire, way, mail, 0, offsetof(struct mail, stamp), contents, &unused);
+	int rc = wire_put(&peer->wire, mail, 0, offsetof(struct mail, stamp), contents, &unused);
 
 	if (rc == 0 && peer->wire.flag_mode == FLAG_WAIT && !wire_wait(&peer->wire, wire_signal(&peer->wire)))
 		rc = peer_error(peer->job, peer->rank);

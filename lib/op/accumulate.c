@@ -289,7 +289,6 @@ static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const 
                                                    enum oriel_type type, enum oriel_op op, struct link *link,
                                                    size_t disp)
 {
-	struct wire_landing landing = { .way = WAY_COPIED, .old = result };
 	struct remote word;
 	uint64_t add = 0;
 	int rc;
@@ -300,7 +299,7 @@ static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const 
 	}
 	if (op == ORIEL_SUM)
 		memcpy(&add, origin, sizeof(add));
-	rc = wire_fetch_and_add(&link->peer->wire, add, word, &landing, &link->last_number);
+	rc = wire_fetch_and_add(&link->peer->wire, add, word, result, &link->last_number);
 	return word_posted(win, link, rc, "oriel_fetch_and_op");
 }
 
@@ -372,7 +371,6 @@ static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, con
 static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const void *origin, const void *compare,
                                                   void *result, enum oriel_type type, struct link *link, size_t disp)
 {
-	struct wire_landing landing = { .way = WAY_COPIED, .old = result };
 	struct remote word;
 	uint64_t expected, wanted;
 	int rc;
@@ -383,7 +381,7 @@ static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const v
 	}
 	memcpy(&expected, compare, sizeof(expected));
 	memcpy(&wanted, origin, sizeof(wanted));
-	rc = wire_compare_and_swap(&link->peer->wire, expected, wanted, word, &landing, &link->last_number);
+	rc = wire_compare_and_swap(&link->peer->wire, expected, wanted, word, result, &link->last_number);
 	return word_posted(win, link, rc, "oriel_compare_and_swap");
 }
 

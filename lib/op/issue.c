@@ -65,25 +65,24 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
 }
 
 /* One message. */
-static inline int issue_message(struct link *link, const struct op *op, size_t done, size_t bytes, enum way way,
-                                uint32_t lkey)
+static inline int issue_message(struct link *link, const struct op *op, size_t done, size_t bytes, uint32_t lkey)
 {
 	struct remote target = { op->remote_addr + done, link->rkey };
 	uint8_t *origin = (uint8_t *)op->origin + done;
 
 	if (op->kind == OP_PUT)
-		return wire_put(&link->peer->wire, way, origin, lkey, bytes, target, &link->last_number);
-	return wire_get(&link->peer->wire, way, origin, lkey, bytes, target, &link->last_number);
+		return wire_put(&link->peer->wire, origin, lkey, bytes, target, &link->last_number);
+	return wire_get(&link->peer->wire, origin, lkey, bytes, target, &link->last_number);
 }
 
 /* Send an operation in messages of at most largest_bytes (D5). */
-static int issue_messages(struct link *link, const struct op *op, enum way way, uint32_t lkey, size_t largest_bytes)
+static int issue_messages(struct link *link, const struct op *op, uint32_t lkey, size_t largest_bytes)
 {
 	int rc = 0;
 
 	for (size_t done = 0, bytes; rc == 0 && done < op->size_bytes; done += bytes) {
 		bytes = min_size(largest_bytes, op->size_bytes - done);
-		rc = issue_message(link, op, done, bytes, way, lkey);
+		rc = issue_message(link, op, done, bytes, lkey);
 	}
 	return rc;
 }
@@ -107,17 +106,16 @@ bool move_at_once(struct link *link, const struct op *op)
 static __attribute__((noinline)) int issue_long(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes;
-	uint32_t lkey;
-	enum way way = origin_way(win, link, op, &lkey);
+	uint32_t lkey = origin_lkey(win, link, op);
 
 	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
-	if (way == WAY_REGISTERED)
+	if (lkey)
 		link->marks |= LINK_WAITING;
 	else
 		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
 	if (op->size_bytes <= largest_bytes)
-		return issue_message(link, op, 0, op->size_bytes, way, lkey);
-	return issue_messages(link, op, way, lkey, largest_bytes);
+		return issue_message(link, op, 0, op->size_bytes, lkey);
+	return issue_messages(link, op, lkey, largest_bytes);
 }
 
 /* The one place where the way of a put or get is chosen; that of origin memory, in win/origin.c. */

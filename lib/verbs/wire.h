@@ -60,20 +60,6 @@ struct remote {
 	uint32_t rkey;
 };
 
-/* How the bytes of a transfer travel. */
-enum way {
-	WAY_INLINE,     /* puts: copied into the work request */
-	WAY_COPIED,     /* through the copy ring, at most WIRE_COPY_MAX bytes */
-	WAY_REGISTERED, /* the device uses the origin memory itself, until the request completes */
-};
-
-/* Where the value that an atomic finds goes to. */
-struct wire_landing {
-	enum way way; /* WAY_COPIED, or WAY_REGISTERED with lkey */
-	uint64_t *old;
-	uint32_t lkey;
-};
-
 struct wire {
 	struct owned_lock lock;
 	uint32_t state; /* enum wire_state; written under lock, read by state_load */
@@ -122,26 +108,25 @@ void wire_break(struct wire *wire);
 
 /*
  * The requests. Each returns 0 or ORIEL_ERR_PEER once the wire is broken; the caller need not hold
- * the lock. size_bytes > 0; lkey counts for WAY_REGISTERED only. The origin memory of a put is free
- * again on return unless the way is that. A get has no WAY_INLINE. *number becomes the request's.
+ * the lock. size_bytes > 0. With an lkey the device uses the origin memory itself, until the request
+ * completes. Without one (0) there are at most WIRE_COPY_MAX bytes: of a put they are copied into the work
+ * request, or into the ring, and the origin memory is free again on return. *number becomes the request's.
  */
-int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
-             struct remote target, uint64_t *number);
-int wire_get(struct wire *wire, enum way way, void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
              uint64_t *number);
+int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number);
 
 /* wire_put of at most inline_max bytes, the shortest way. */
 int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number);
 
 /*
  * Atomics on 8 aligned bytes, as atomic as the device says (device.h): add to them, or replace them if
- * they equal `compare`. What was there before lands as `landing` says, like a get; NULL: nobody wants
+ * they equal `compare`. *old becomes what was there before, like a get without a key; NULL: nobody wants
  * it. Returns as the other requests; *number becomes the request's.
  */
-int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, const struct wire_landing *landing,
-                       uint64_t *number);
-int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target,
-                          const struct wire_landing *landing, uint64_t *number);
+int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, uint64_t *old, uint64_t *number);
+int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target, uint64_t *old,
+                          uint64_t *number);
 
 /*
  * What is posted from now on, by whichever thread, is carried out behind the reads and atomics posted
@@ -155,9 +140,6 @@ void wire_fence_changes(struct wire *wire);
 
 /* Put small or copied bytes, in as many messages as it takes; `origin` is free at once. */
 int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target);
-
-/* The way of a put of at most WIRE_COPY_MAX bytes whose memory is to be free at once. */
-enum way wire_copying_way(const struct wire *wire, size_t size_bytes);
 
 /*
  * Write a flag word behind everything posted before, atomics too, and ring the doorbell. `before` is the value

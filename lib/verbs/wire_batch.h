@@ -213,7 +213,6 @@ static inline void signal_last(struct wire *wire)
 }
 
 /* wire_put without continuing another. */
-int wire_put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
-                    struct remote target);
+int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target);
 
 #endif

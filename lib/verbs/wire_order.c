@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) int put_few(struct wire *wire, cons
                                                          struct remote target)
 {
 	if (wire->inline_max < size_bytes)
-		return wire_put_locked(wire, WAY_COPIED, origin, 0, size_bytes, target);
+		return wire_put_locked(wire, origin, 0, size_bytes, target);
 	if (!reserve(wire))
 		return wire_lost_connection();
 	put_inline(wire, origin, size_bytes, target);
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) int put_word(struct wire *wire, uin
 		return wire_lost_connection();
 	if (wire->inline_max >= sizeof(value))
 		put_inline(wire, &value, sizeof(value), target);
-	else if (wire_put_locked(wire, WAY_COPIED, &value, 0, sizeof(value), target))
+	else if (wire_put_locked(wire, &value, 0, sizeof(value), target))
 		return wire_lost_connection();
 	return 0;
 }

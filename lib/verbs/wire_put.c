@@ -15,24 +15,23 @@ static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, 
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int put_locked(struct wire *wire, enum way way, const void *origin,
-                                                            uint32_t lkey, size_t size_bytes, struct remote target)
+static inline __attribute__((always_inline)) int put_locked(struct wire *wire, const void *origin, uint32_t lkey,
+                                                            size_t size_bytes, struct remote target)
 {
 	if (!reserve(wire))
 		return wire_lost_connection();
-	if (way == WAY_COPIED)
-		return put_copied(wire, origin, size_bytes, target);
-	if (way == WAY_INLINE)
+	if (lkey)
+		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+	else if (size_bytes <= wire->inline_max)
 		put_inline(wire, origin, size_bytes, target);
 	else
-		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+		return put_copied(wire, origin, size_bytes, target);
 	return 0;
 }
 
-int wire_put_locked(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
-                    struct remote target)
+int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
 {
-	return put_locked(wire, way, origin, lkey, size_bytes, target);
+	return put_locked(wire, origin, lkey, size_bytes, target);
 }
 
 /* The request in the batch that a put continues at the target, or NULL. Puts have no order among themselves. */
@@ -98,32 +97,26 @@ static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, const vo
 }
 
 /* Whether a put has become part of the request before it. */
-static bool merge(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
-                  struct remote target)
+static bool merge(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
 {
 	struct ibv_send_wr *wr = wire->batched && !wire->fence ? continued(wire, size_bytes, target) : NULL;
 
 	if (!wr)
 		return false;
-	switch (way) {
-	case WAY_INLINE:
-		return merge_inline(wire, wr, origin, size_bytes);
-	case WAY_COPIED:
-		return merge_copied(wire, wr, origin, size_bytes);
-	case WAY_REGISTERED:
-		break;
-	}
-	return merge_registered(wire, wr, origin, lkey, size_bytes);
+	if (lkey)
+		return merge_registered(wire, wr, origin, lkey, size_bytes);
+	return size_bytes <= wire->inline_max ? merge_inline(wire, wr, origin, size_bytes)
+	                                      : merge_copied(wire, wr, origin, size_bytes);
 }
 
-int wire_put(struct wire *wire, enum way way, const void *origin, uint32_t lkey, size_t size_bytes,
-             struct remote target, uint64_t *number)
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             uint64_t *number)
 {
 	int rc = 0;
 
 	owned_lock_take(&wire->lock);
-	if (!merge(wire, way, origin, lkey, size_bytes, target))
-		rc = put_locked(wire, way, origin, lkey, size_bytes, target);
+	if (!merge(wire, origin, lkey, size_bytes, target))
+		rc = put_locked(wire, origin, lkey, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
@@ -135,8 +128,8 @@ static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const
 {
 	int rc = 0;
 
-	if (!wire->batched || !merge(wire, WAY_INLINE, origin, 0, size_bytes, target))
-		rc = put_locked(wire, WAY_INLINE, origin, 0, size_bytes, target);
+	if (!wire->batched || !merge(wire, origin, 0, size_bytes, target))
+		rc = put_locked(wire, origin, 0, size_bytes, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
@@ -162,11 +155,6 @@ int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, st
 	return 0;
 }
 
-enum way wire_copying_way(const struct wire *wire, size_t size_bytes)
-{
-	return size_bytes <= wire->inline_max ? WAY_INLINE : WAY_COPIED;
-}
-
 int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
 	size_t largest = wire->max_message_bytes < WIRE_COPY_MAX ? (size_t)wire->max_message_bytes : WIRE_COPY_MAX;
@@ -177,7 +165,7 @@ int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct 
 		struct remote to = { target.addr + done, target.rkey };
 
 		bytes = size_bytes - done < largest ? size_bytes - done : largest;
-		rc = wire_put(wire, wire_copying_way(wire, bytes), (const uint8_t *)origin + done, 0, bytes, to, &unused);
+		rc = wire_put(wire, (const uint8_t *)origin + done, 0, bytes, to, &unused);
 	}
 	return rc;
 }

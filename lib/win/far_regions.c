@@ -62,7 +62,7 @@ static int read_block(struct link *link, struct remote from, void *to, size_t si
 		memcpy(to, (const void *)(uintptr_t)from.addr, size_bytes);
 		return 0;
 	}
-	return wire_get(wire, WAY_COPIED, to, 0, size_bytes, from, &link->last_number);
+	return wire_get(wire, to, 0, size_bytes, from, &link->last_number);
 }
 
 /* Everything that was asked for is there. Bounded by the device's retries. */

@@ -409,9 +409,8 @@ static int drawn_step(struct link *link, struct lock *lock)
 static int draw_there(struct lock *lock, struct peer *by, uint32_t rkey)
 {
 	struct remote next = { lock->control.addr + offsetof(struct lock_header, next), rkey };
-	struct wire_landing landing = { .way = WAY_COPIED, .old = &lock->fetched };
 
-	return wire_fetch_and_add(&by->wire, 1, next, &landing, &lock->number) ? ORIEL_ERR_PEER : 0;
+	return wire_fetch_and_add(&by->wire, 1, next, &lock->fetched, &lock->number) ? ORIEL_ERR_PEER : 0;
 }
 
 static int read_drawn(struct link *link, struct lock *lock)

@@ -11,12 +11,8 @@
 #include "win/origin.h"
 
 #include "base/util.h"
-#include "job/job.h"
-#include "job/mem.h"
 #include "verbs/mr_cache.h"
 #include "win/win.h"
-
-#define BURST_COPY_MAX 1024 /* bytes */
 
 /* Origin memory. */
 
@@ -124,29 +120,10 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, c
 	return used.lkey;
 }
 
-/*
- * Puts of so many bytes are copied. Where the device moves bytes itself, as a rule at once, only the first one of an
- * epoch that is not small: it alone would have complete wait for an answer, and among others that costs less than the copies.
- */
-static size_t copied_max(const struct link *link)
-{
-	bool burst = link->mapping == MAPPING_MOVED && (link->marks & LINK_TOUCHED);
-
-	return burst ? BURST_COPY_MAX : WIRE_COPY_MAX;
-}
-
-enum way origin_way(struct oriel_win *win, const struct link *link, const struct op *op, uint32_t *lkey)
+uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op)
 {
 	const struct device *device = link->peer->device;
-	const struct wire *wire = &link->peer->wire;
+	uint32_t lkey = origin_known_lkey(win, link, op->origin, op->size_bytes, op->kind == OP_GET);
 
-	*lkey = 0;
-	if (op->kind == OP_PUT && op->size_bytes <= wire->inline_max)
-		return WAY_INLINE;
-	*lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, op->kind == OP_GET, &win->origins);
-	if (*lkey == 0 && (op->kind == OP_GET || op->size_bytes > copied_max(link)))
-		*lkey = device_any_lkey(device, op->kind == OP_GET);
-	if (*lkey == 0 && op->size_bytes > WIRE_COPY_MAX)
-		*lkey = epoch_lkey(win, device, op);
-	return *lkey ? WAY_REGISTERED : WAY_COPIED;
+	return lkey || op->size_bytes <= WIRE_COPY_MAX ? lkey : epoch_lkey(win, device, op);
 }

@@ -63,9 +63,7 @@ static void add_up(struct rank *rank, struct wire *wire)
 	uint64_t old[ADDS], number = 0;
 
 	for (int i = 0; i < ADDS; i++) {
-		struct wire_landing landing = { WAY_COPIED, &old[i], 0 };
-
-		rank_note(rank, "add", wire_fetch_and_add(wire, 1, word, &landing, &number));
+		rank_note(rank, "add", wire_fetch_and_add(wire, 1, word, &old[i], &number));
 	}
 	rank->wrong += !wire_wait(wire, number);
 	for (int i = 0; i < ADDS; i++)

@@ -154,15 +154,13 @@ static void finish(struct end *end)
 static int put_to(struct wire *wire, const void *from, uint32_t lkey, size_t size, struct remote to, bool *copied,
                   uint64_t *number)
 {
-	enum way way = lkey && size > wire->inline_max ? WAY_REGISTERED : wire_copying_way(wire, size);
-
-	*copied = way != WAY_REGISTERED;
-	return wire_put(wire, way, from, lkey, size, to, number);
+	*copied = !lkey || size <= wire->inline_max;
+	return wire_put(wire, from, *copied ? 0 : lkey, size, to, number);
 }
 
 static int get_from(struct wire *wire, void *to, uint32_t lkey, size_t size, struct remote from, uint64_t *number)
 {
-	return wire_get(wire, lkey ? WAY_REGISTERED : WAY_COPIED, to, lkey, size, from, number);
+	return wire_get(wire, to, lkey, size, from, number);
 }
 
 static int put(const void *from, uint32_t lkey, size_t size, size_t offset)
@@ -430,24 +428,19 @@ static void wire_get__registered_and_through_the_ring(void)
 	part();
 }
 
-/* The old values come back to memory that is not registered, to memory that is, or to nobody; one doorbell. */
+/* The old values come back to whoever wants them; one doorbell. */
 static void wire_fetch_and_add__and_compare_and_swap(void)
 {
 	uint64_t old[3] = { 1, 1, 1 }, number, posts, word;
-	struct wire_landing first = { WAY_COPIED, &old[0], 0 }, third = { WAY_COPIED, &old[1], 0 };
-	struct wire_landing second = { WAY_REGISTERED, NULL, 0 };
 
 	fake_config.late_polls = 1;
 	join();
-	second.old = (uint64_t *)(void *)(a.memory + 8);
-	second.lkey = a.mr->lkey;
 	word = 40;
 	memcpy(b.memory + 16, &word, sizeof(word));
 	posts = fake_posts();
-	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 2, at(&b, 16), &first, &number), 0);
-	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 50, at(&b, 16), &second, &number), 0);
-	CU_ASSERT_EQUAL(a.wire.zero_copy, number);
-	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 60, at(&b, 16), &third, &number), 0);
+	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 2, at(&b, 16), &old[0], &number), 0);
+	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 50, at(&b, 16), &old[1], &number), 0);
+	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 60, at(&b, 16), &old[2], &number), 0);
 	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, (uint64_t)-1, at(&b, 16), NULL, &number), 0);
 	CU_ASSERT_EQUAL(number, 4);
 	CU_ASSERT_EQUAL(fake_posts(), posts);
@@ -455,8 +448,8 @@ static void wire_fetch_and_add__and_compare_and_swap(void)
 	finish(&a);
 	CU_ASSERT_EQUAL(fake_posts(), posts + 1);
 	CU_ASSERT_EQUAL(old[0], 40);
-	CU_ASSERT_EQUAL(*second.old, 42);
-	CU_ASSERT_EQUAL(old[1], 50); /* it was not 42 any more */
+	CU_ASSERT_EQUAL(old[1], 42);
+	CU_ASSERT_EQUAL(old[2], 50); /* it was not 42 any more */
 	memcpy(&word, b.memory + 16, sizeof(word));
 	CU_ASSERT_EQUAL(word, 49);
 	CU_ASSERT_EQUAL(fake_requests_of(IBV_WR_ATOMIC_FETCH_AND_ADD), 2);
@@ -477,10 +470,8 @@ static void wire_fetch_and_add__through_the_ring(void)
 		memset(old, 0xff, sizeof(old));
 		memset(chunk, 5, sizeof(chunk));
 		for (size_t i = 0; i < 300; i++) {
-			struct wire_landing landing = { WAY_COPIED, &old[i], 0 };
-
 			CU_ASSERT_EQUAL(put(chunk, 0, 1 + i, 4096), 0);
-			CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 3, at(&b, 0), &landing, &number), 0);
+			CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 3, at(&b, 0), &old[i], &number), 0);
 		}
 		finish(&a);
 		for (size_t i = 0; i < 300; i++)
@@ -496,15 +487,14 @@ static void wire_compare_and_swap__every_level(void)
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		uint64_t old = 77, number;
-		struct wire_landing landing = { WAY_COPIED, &old, 0 };
 
 		fake_config.atomics = levels[i];
 		join();
 		CU_ASSERT_EQUAL(a.devices.list[0].atomics, levels[i] == IBV_ATOMIC_HCA ? ATOMICS_HCA : ATOMICS_GLOB);
-		wire_compare_and_swap(&a.wire, 0, 5, at(&b, 8), &landing, &number);
+		wire_compare_and_swap(&a.wire, 0, 5, at(&b, 8), &old, &number);
 		finish(&a);
 		CU_ASSERT_EQUAL(old, 0);
-		wire_compare_and_swap(&a.wire, 0, 6, at(&b, 8), &landing, &number);
+		wire_compare_and_swap(&a.wire, 0, 6, at(&b, 8), &old, &number);
 		finish(&a);
 		CU_ASSERT_EQUAL(old, 5);
 		CU_ASSERT_EQUAL(b.memory[8], 5);
@@ -565,16 +555,15 @@ static void wire_put_behind__atomics(void)
 static void fail__a_lost_atomic_is_not_copied(void)
 {
 	uint64_t old = 77, number;
-	struct wire_landing landing = { WAY_COPIED, &old, 0 };
 
 	join();
 	fake_fail_request(1);
-	wire_fetch_and_add(&a.wire, 1, at(&b, 0), &landing, &number);
+	wire_fetch_and_add(&a.wire, 1, at(&b, 0), &old, &number);
 	wire_signal(&a.wire);
 	wire_poll(&a.wire);
 	CU_ASSERT_EQUAL(a.broken, 1);
 	CU_ASSERT_EQUAL(old, 77);
-	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 1, at(&b, 0), &landing, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 1, at(&b, 0), &old, &number), ORIEL_ERR_PEER);
 	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 1, 2, at(&b, 0), NULL, &number), ORIEL_ERR_PEER);
 	part();
 }
