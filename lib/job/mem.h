@@ -92,17 +92,27 @@ void mem_deregister(const struct mem_table *table, struct registration *registra
 uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
                   struct mem_seen *seen);
 
+/* Whether *seen has that memory, and *lkey, which may be 0. */
+static inline bool mem_seen_has(const struct mem_table *table, uint32_t device, const void *base, size_t size_bytes,
+                                bool write, const struct mem_seen *seen, uint32_t *lkey)
+{
+	uintptr_t first = (uintptr_t)base;
+
+	*lkey = seen->lkey;
+	/* A region is taken out by a thread that knows that nobody uses it; its own next look sees that. Pairs with changed(). */
+	return seen->version == counter_load(&table->version) && seen->device == device && first >= seen->first &&
+	       first <= seen->last && size_bytes - 1 <= seen->last - first && !(write && seen->read_only);
+}
+
 /* The same; most operations of a window are on the same memory as the last one. */
 static inline uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes,
                                 bool write, struct mem_seen *seen)
 {
-	uintptr_t first = (uintptr_t)base;
+	uint32_t lkey;
 
-	/* A region is taken out by a thread that knows that nobody uses it; its own next look sees that. Pairs with changed(). */
-	if (seen->version == counter_load(&table->version) && seen->device == device && first >= seen->first &&
-	    first <= seen->last && size_bytes - 1 <= seen->last - first && !(write && seen->read_only))
-		return seen->lkey;
-	return mem_look(table, device, base, size_bytes, write, seen);
+	return mem_seen_has(table, device, base, size_bytes, write, seen, &lkey)
+	           ? lkey
+	           : mem_look(table, device, base, size_bytes, write, seen);
 }
 
 #endif

@@ -235,20 +235,13 @@ static inline bool find_word(const struct link *link, enum oriel_type type, size
 	return acc_words_by_wire(link, &word->rkey);
 }
 
-/* No request could be posted: the wire is broken, or lacks memory for the old value. */
-static __attribute__((noinline)) int word_refused(const struct oriel_win *win, const struct link *link, int rc,
-                                                  const char *call)
-{
-	return err_in(rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc, call);
-}
-
 /* Its request has been posted; the caller has entered as the lock's owner, and is through with it. */
 static inline int word_posted(struct oriel_win *win, struct link *link, int rc, const char *call)
 {
 	link->marks |= LINK_TOUCHED | LINK_GOT;
 	epoch_use(win);
 	win_leave_at_once(win);
-	return rc ? word_refused(win, link, rc, call) : 0;
+	return rc ? issue_refused(win, link, rc, call) : 0;
 }
 
 static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct oriel_win *win, const void *origin,

@@ -148,10 +148,10 @@ static inline bool is_named(const struct oriel_win *win, const struct link *link
 
 enum flush_state { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
 
-static __attribute__((noinline)) bool look_again(struct link *link, const struct issued *upto, uint32_t looks)
+static __attribute__((noinline)) bool look_again(struct link *link, struct issued upto, uint32_t looks)
 {
 	while (looks-- > 0) {
-		if (issued_complete(link, upto))
+		if (issued_complete(link, &upto))
 			return true;
 	}
 	return false;
@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) enum flush_state flush_drive(struct
 	if (!issue_is_granted(link))
 		return TO_BE_WAITED_FOR;
 	upto = issued_to_flush(link, local);
-	if (!issued_complete(link, &upto) && !look_again(link, &upto, looks))
+	if (!issued_complete(link, &upto) && !look_again(link, upto, looks))
 		return UNDER_WAY;
 	if (is_flushed(link, local))
 		flushed(link);

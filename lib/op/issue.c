@@ -64,25 +64,15 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
 		copy_piece(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
 }
 
-/* One message. */
-static inline int issue_message(struct link *link, const struct op *op, size_t done, size_t bytes, uint32_t lkey)
-{
-	struct remote target = { op->remote_addr + done, link->rkey };
-	uint8_t *origin = (uint8_t *)op->origin + done;
-
-	if (op->kind == OP_PUT)
-		return wire_put(&link->peer->wire, origin, lkey, bytes, target, &link->last_number);
-	return wire_get(&link->peer->wire, origin, lkey, bytes, target, &link->last_number);
-}
-
 /* Send an operation in messages of at most largest_bytes (D5). */
 static int issue_messages(struct link *link, const struct op *op, uint32_t lkey, size_t largest_bytes)
 {
+	uint8_t *here = op->origin;
 	int rc = 0;
 
 	for (size_t done = 0, bytes; rc == 0 && done < op->size_bytes; done += bytes) {
 		bytes = min_size(largest_bytes, op->size_bytes - done);
-		rc = issue_message(link, op, done, bytes, lkey);
+		rc = issue_message(link, op->kind, here + done, lkey, bytes, op->remote_addr + done);
 	}
 	return rc;
 }
@@ -108,14 +98,7 @@ static __attribute__((noinline)) int issue_long(struct oriel_win *win, struct li
 	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes;
 	uint32_t lkey = origin_lkey(win, link, op);
 
-	link->marks |= op->kind == OP_GET ? LINK_TOUCHED | LINK_GOT : LINK_TOUCHED;
-	if (lkey)
-		link->marks |= LINK_WAITING;
-	else
-		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
-	if (op->size_bytes <= largest_bytes)
-		return issue_message(link, op, 0, op->size_bytes, lkey);
-	return issue_messages(link, op, lkey, largest_bytes);
+	return issue_messages(link, op, lkey, lkey ? largest_bytes : min_size(largest_bytes, WIRE_COPY_MAX));
 }
 
 /* The one place where the way of a put or get is chosen; that of origin memory, in win/origin.c. */
@@ -134,6 +117,11 @@ int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
 	else
 		rc = issue_long(win, link, op);
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}
+
+int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call)
+{
+	return err_in(rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc, call);
 }
 
 /* The part of an operation that lies in one region, from the `done`th byte on. */

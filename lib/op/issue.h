@@ -55,6 +55,23 @@ static inline int issue_inline(struct link *link, const void *origin, size_t siz
 	return wire_put_inline(&link->peer->wire, origin, size_bytes, target, &link->last_number);
 }
 
+/* The same of any bytes that one message takes; lkey as origin_lkey says. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
+static inline int issue_message(struct link *link, enum op_kind kind, void *here, uint32_t lkey, size_t size_bytes,
+                                uint64_t addr)
+{
+	struct remote target = { addr, link->rkey };
+
+	link->marks |= kind == OP_PUT ? LINK_TOUCHED : LINK_TOUCHED | LINK_GOT;
+	if (lkey)
+		link->marks |= LINK_WAITING;
+	if (kind == OP_PUT)
+		return wire_put(&link->peer->wire, here, lkey, size_bytes, target, &link->last_number);
+	return wire_get(&link->peer->wire, here, lkey, size_bytes, target, &link->last_number);
+}
+
+/* The error of what the wire has refused, for a public call. */
+int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call);
+
 /* Put or get, to memory that has one key; all has been checked, and the epoch is open. ERRORS: as issue_or_hold. */
 int issue_at(struct oriel_win *win, struct link *link, const struct op *op);
 

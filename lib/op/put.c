@@ -8,6 +8,7 @@
 #include "op/issue.h"
 #include "op/target.h"
 #include "win/link.h"
+#include "win/origin.h"
 #include "win/win.h"
 
 static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_t disp, const char *call)
@@ -81,39 +82,65 @@ static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, 
  * after it.
  */
 
-static __attribute__((noinline)) int go_by_wire(struct oriel_win *win, enum op_kind kind, void *here, size_t size_bytes,
-                                                struct link *link, size_t disp)
+/* What the device may move at once, or may be more than a message. */
+static __attribute__((noinline)) int issue_any(struct oriel_win *win, enum op_kind kind, void *here, size_t size_bytes,
+                                               struct link *link, uint64_t addr)
 {
-	struct op op = { .kind = kind, .origin = here, .size_bytes = size_bytes };
-	const char *call = kind == OP_PUT ? "oriel_put" : "oriel_get";
-	uint64_t offset;
-	int rc;
+	struct op op = { .kind = kind, .origin = here, .size_bytes = size_bytes, .remote_addr = addr };
 
-	if (!goes_by_wire(link) || !in_range(link, disp, size_bytes, &offset)) {
-		win_leave_at_once(win);
-		return transfer(win, op, link->rank, disp, call);
-	}
-	op.remote_addr = link->base + offset;
-	epoch_use(win);
-	rc = issue_at(win, link, &op);
-	win_leave_at_once(win);
-	return rc ? err_in(rc, call) : 0;
+	return issue_at(win, link, &op);
 }
 
-/* The way of most small puts, apart from all others; go_by_wire would come to the same. */
+static inline __attribute__((always_inline)) int go_by_wire(struct oriel_win *win, enum op_kind kind, void *here,
+                                                            size_t size_bytes, struct link *link, size_t disp)
+{
+	const char *call = kind == OP_PUT ? "oriel_put" : "oriel_get";
+	uint64_t offset;
+	uint32_t lkey;
+	int rc;
+
+	if (!(kind == OP_PUT ? goes_by_wire(link) : comes_by_wire(link)) || !in_range(link, disp, size_bytes, &offset)) {
+		win_leave_at_once(win);
+		return transfer(win, (struct op){ .kind = kind, .origin = here, .size_bytes = size_bytes }, link->rank, disp,
+		                call);
+	}
+	epoch_use(win);
+	if (link->mapping != MAPPING_MOVED && size_bytes <= link->peer->wire.max_message_bytes &&
+	    origin_seen_lkey(win, link, here, size_bytes, kind == OP_GET, &lkey))
+		rc = issue_message(link, kind, here, lkey, size_bytes, link->base + offset);
+	else
+		rc = issue_any(win, kind, here, size_bytes, link, link->base + offset);
+	win_leave_at_once(win);
+	return rc ? issue_refused(win, link, rc, call) : 0;
+}
+
+static __attribute__((noinline)) int get_by_wire(struct oriel_win *win, void *here, size_t size_bytes,
+                                                 struct link *link, size_t disp)
+{
+	return go_by_wire(win, OP_GET, here, size_bytes, link, disp);
+}
+
+static __attribute__((noinline)) int put_long_by_wire(struct oriel_win *win, const void *here, size_t size_bytes,
+                                                      struct link *link, size_t disp)
+{
+	/* A put never writes through this pointer; a get does. */
+	return go_by_wire(win, OP_PUT, (void *)(uintptr_t)here, size_bytes, link, disp);
+}
+
+/* The way of most small puts, apart from all others; put_long_by_wire would come to the same. */
 static __attribute__((noinline)) int put_by_wire(struct oriel_win *win, const void *origin, size_t size_bytes,
                                                  struct link *link, size_t disp)
 {
 	uint64_t offset;
 	int rc;
 
-	if (link->mapping != MAPPING_WIRE || link_state(link) != LINK_READY || !goes_inline(link, size_bytes) ||
-	    !in_range(link, disp, size_bytes, &offset)) /* a put never writes through this pointer; a get does */
-		return go_by_wire(win, OP_PUT, (void *)(uintptr_t)origin, size_bytes, link, disp);
+	if (!goes_inline(link, size_bytes) || link->mapping != MAPPING_WIRE || link_state(link) != LINK_READY ||
+	    !in_range(link, disp, size_bytes, &offset))
+		return put_long_by_wire(win, origin, size_bytes, link, disp);
 	epoch_use(win);
 	rc = issue_inline(link, origin, size_bytes, link->base + offset);
 	win_leave_at_once(win);
-	return rc ? err_in(win_peer_error(win, link->rank), "oriel_put") : 0;
+	return rc ? issue_refused(win, link, rc, "oriel_put") : 0;
 }
 
 /*
@@ -173,7 +200,7 @@ static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, si
 	case DONE:
 		return 0;
 	case BY_WIRE:
-		return go_by_wire(win, OP_GET, origin, size_bytes, link, disp);
+		return get_by_wire(win, origin, size_bytes, link, disp);
 	case NOT_PLAIN:
 		break;
 	}
@@ -206,6 +233,6 @@ int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, 
 	if (outcome == DONE)
 		return 0;
 	if (outcome == BY_WIRE)
-		return go_by_wire(win, OP_GET, origin, sizeof(uint64_t), link, target_disp);
+		return get_by_wire(win, origin, sizeof(uint64_t), link, target_disp);
 	return get(win, origin, size_bytes, target_rank, target_disp);
 }

@@ -92,6 +92,12 @@ static inline bool goes_by_wire(const struct link *link)
 	return (link->mapping == MAPPING_WIRE || link->mapping == MAPPING_MOVED) && link_state(link) == LINK_READY;
 }
 
+/* The same of gets, which do without leave to write. */
+static inline bool comes_by_wire(const struct link *link)
+{
+	return link->mapping >= MAPPING_READ && link->mapping <= MAPPING_MOVED && link_state(link) == LINK_READY;
+}
+
 /* An operation that is done at once: the fence epoch, if it is one, has operations. */
 static inline void epoch_use(struct oriel_win *win)
 {

@@ -99,7 +99,7 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 }
 
 /* They come in the order of their numbers: the last good one tells for all before it. */
-static inline void take_completions(struct wire *wire, const struct ibv_wc *wc, int count)
+static void take_completions(struct wire *wire, const struct ibv_wc *wc, int count)
 {
 	const struct ibv_wc *end = wc + count;
 	uint64_t last = 0;
@@ -112,18 +112,30 @@ static inline void take_completions(struct wire *wire, const struct ibv_wc *wc, 
 		fail_completion(wire, wc);
 }
 
-static inline __attribute__((always_inline)) void look(struct wire *wire)
+/* What a poll has said, and what further ones say. */
+static __attribute__((noinline)) void take_all(struct wire *wire, struct ibv_wc *wc, int count)
 {
-	struct ibv_wc wc[WIRE_POLL_BATCH];
-	int count;
-
-	do {
-		count = wire->state == WIRE_UP ? ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc) : 0;
+	for (;;) {
 		if (count < 0)
 			wire_fail(wire, "the completion queue cannot be polled");
 		else
 			take_completions(wire, wc, count);
-	} while (count == WIRE_POLL_BATCH);
+		if (count != WIRE_POLL_BATCH || wire->state != WIRE_UP)
+			return;
+		count = ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc);
+	}
+}
+
+/* Mostly there is nothing, or one. */
+static inline __attribute__((always_inline)) void look(struct wire *wire)
+{
+	struct ibv_wc wc[WIRE_POLL_BATCH];
+	int count = wire->state == WIRE_UP ? ibv_poll_cq(wire->cq, WIRE_POLL_BATCH, wc) : 0;
+
+	if (count == 1 && wc->status == IBV_WC_SUCCESS)
+		retire(wire, wc->wr_id);
+	else if (count != 0)
+		take_all(wire, wc, count);
 }
 
 void wire_poll_locked(struct wire *wire)

@@ -109,8 +109,8 @@ static bool merge(struct wire *wire, const void *origin, uint32_t lkey, size_t s
 	                                      : merge_copied(wire, wr, origin, size_bytes);
 }
 
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-             uint64_t *number)
+static __attribute__((noinline)) int put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes,
+                                         struct remote target, uint64_t *number)
 {
 	int rc = 0;
 
@@ -120,6 +120,22 @@ int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_b
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
+}
+
+/* Of memory with a key, where nothing in the batch is before it: by no call. */
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             uint64_t *number)
+{
+	if (!lkey || size_bytes > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
+		return put(wire, origin, lkey, size_bytes, target, number);
+	if (wire->batched > 0 || !has_room(wire)) {
+		owned_lock_give_as_owner(&wire->lock);
+		return put(wire, origin, lkey, size_bytes, target, number);
+	}
+	append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+	*number = wire->posted;
+	owned_lock_give_as_owner(&wire->lock);
+	return 0;
 }
 
 /* The caller has taken the lock, and is through with it. */

@@ -287,8 +287,12 @@ void link_map(struct link *link)
 	void *here;
 
 	link->mapping = MAPPING_NONE;
-	if (link_far(link) || (link->read_only && !link->peer->reach.self)) /* a dynamic one's regions: each by itself */
+	if (link_far(link)) /* its regions: each by itself */
 		return;
+	if (link->read_only && !link->peer->reach.self) {
+		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_NONE : MAPPING_READ;
+		return;
+	}
 	if (!reach_region(&link->peer->reach, (struct remote){ link->base, link->rkey }, link->size_bytes, &here)) {
 		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_MOVED : MAPPING_WIRE;
 		return;

@@ -123,7 +123,10 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, c
 uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op)
 {
 	const struct device *device = link->peer->device;
-	uint32_t lkey = origin_known_lkey(win, link, op->origin, op->size_bytes, op->kind == OP_GET);
+	bool get = op->kind == OP_GET;
+	uint32_t lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, get, &win->origins);
 
+	if (lkey == 0)
+		lkey = origin_any_lkey(link, op->size_bytes, get);
 	return lkey || op->size_bytes <= WIRE_COPY_MAX ? lkey : epoch_lkey(win, device, op);
 }

@@ -30,17 +30,21 @@ static inline size_t origin_copied_max(const struct link *link)
 	return burst ? BURST_COPY_MAX : WIRE_COPY_MAX;
 }
 
-/*
- * The same where nothing has to be registered for it: memory of windows and oriel_mem_register, or any where the device
- * has a key for all. A put that is copied needs no such key: who is to have the origin back need not wait then.
- */
-static inline uint32_t origin_known_lkey(struct oriel_win *win, const struct link *link, const void *origin,
-                                         size_t size_bytes, bool get)
+/* Of memory that has no key of its own. A put that is copied needs none: who is to have it back need not wait then. */
+static inline uint32_t origin_any_lkey(const struct link *link, size_t size_bytes, bool get)
 {
-	const struct device *device = link->peer->device;
-	uint32_t lkey = mem_find(&win->job->mems, device->index, origin, size_bytes, get, &win->origins);
+	return get || size_bytes > origin_copied_max(link) ? device_any_lkey(link->peer->device, get) : 0;
+}
 
-	return lkey == 0 && (get || size_bytes > origin_copied_max(link)) ? device_any_lkey(device, get) : lkey;
+/* origin_lkey, where the memory is what the window's last operation has used, and nothing has to be registered. */
+static inline bool origin_seen_lkey(const struct oriel_win *win, const struct link *link, const void *origin,
+                                    size_t size_bytes, bool get, uint32_t *lkey)
+{
+	if (!mem_seen_has(&win->job->mems, link->peer->device->index, origin, size_bytes, get, &win->origins, lkey))
+		return false;
+	if (*lkey == 0)
+		*lkey = origin_any_lkey(link, size_bytes, get);
+	return *lkey || size_bytes <= WIRE_COPY_MAX;
 }
 
 /* Deregister what was registered for operations that are now complete, or lost with their peer. */
