@@ -6,17 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+
 static_assert(COPY_RING_BYTES % COPY_RING_ALIGN_BYTES == 0, "what begins aligned does so in each round");
 
 bool copy_ring_open(struct copy_ring *ring, uint32_t depth)
 {
+	struct ring_copy *copies;
+
 	if (ring->copies)
 		return true;
-	if (slab_alloc(ring->slabs, COPY_RING_BYTES, &ring->piece))
+	copies = calloc(depth, sizeof(*copies));
+	if (!copies) {
+		err_set(ORIEL_ERR_MEMORY,
+		        "out of memory: %zu bytes for %u copies at once to and from a peer; what uses memory "
+		        "of oriel_mem_register or of a window is not copied",
+		        depth * sizeof(*copies), depth);
 		return false;
+	}
+	if (slab_alloc(ring->slabs, COPY_RING_BYTES, &ring->piece)) {
+		free(copies);
+		return false;
+	}
 	ring->depth = depth;
-	ring->copies = calloc(depth, sizeof(*ring->copies));
-	return ring->copies;
+	ring->copies = copies;
+	return true;
 }
 
 void copy_ring_free(struct copy_ring *ring)

@@ -49,7 +49,7 @@ static inline void copy_small(void *to, const void *from, size_t size_bytes)
 		memcpy(to, from, size_bytes);
 }
 
-/* Make the ring if that has not been done, for `depth` copies at once. False for want of memory. */
+/* Make the ring if that has not been done, for `depth` copies at once. False for want of memory, with the error text set. */
 bool copy_ring_open(struct copy_ring *ring, uint32_t depth);
 void copy_ring_free(struct copy_ring *ring);
 

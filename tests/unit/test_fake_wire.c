@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/wire.c"
+#include "base/err.h"
+#include "base/util.h"
+#include "verbs/wire.h"
 #include "verbs/reach.h"
 
 #include "fake_verbs.h"
@@ -717,6 +719,29 @@ static void fail__is_told_once_and_everything_after_refused(void)
 	part();
 }
 
+/* Without memory for its ring a wire says what it lacks and what helps, keeps nothing, and does it at the next call. */
+static void wire_get__without_memory_for_the_ring(void)
+{
+	size_t used_bytes;
+	uint64_t number;
+	uint8_t got = 7;
+
+	join();
+	b.memory[0] = 1;
+	used_bytes = a.slabs.list[0].used_bytes;
+	for (int i = 0; i < 2; i++) {
+		err_set(ORIEL_ERR_MEMORY, "an older text");
+		fake_fail_allocation(1);
+		CU_ASSERT_EQUAL(get_from(&a.wire, &got, 0, 1, at(&b, 0), &number), ORIEL_ERR_MEMORY);
+		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "oriel_mem_register"));
+		CU_ASSERT_EQUAL(a.slabs.list[0].used_bytes, used_bytes);
+	}
+	CU_ASSERT_EQUAL(get_from(&a.wire, &got, 0, 1, at(&b, 0), &number), 0);
+	finish(&a);
+	CU_ASSERT_EQUAL(got, 1);
+	part();
+}
+
 /* A get that is lost must not be copied out to the user. */
 static void fail__a_lost_get_is_not_copied(void)
 {
@@ -919,6 +944,7 @@ void suite_wire(void)
 	CU_ADD_TEST(suite, retire__by_number);
 	CU_ADD_TEST(suite, wire_ping__one_at_a_time);
 	CU_ADD_TEST(suite, fail__is_told_once_and_everything_after_refused);
+	CU_ADD_TEST(suite, wire_get__without_memory_for_the_ring);
 	CU_ADD_TEST(suite, fail__a_lost_get_is_not_copied);
 	CU_ADD_TEST(suite, fail__a_lost_atomic_is_not_copied);
 	CU_ADD_TEST(suite, device_open__atomics);
