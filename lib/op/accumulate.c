@@ -229,7 +229,7 @@ static inline bool find_word(const struct link *link, enum oriel_type type, size
 	uint64_t offset;
 
 	if (link->marks & LINK_RECORDS || !goes_by_wire(link) || !in_range(link, disp, sizeof(uint64_t), &offset) ||
-	    acc_way(link, type, link->base + offset) != ACC_BY_DEVICE)
+	    !acc_words_by_device(link) || acc_class(type, link->base + offset) != ACC_WORD)
 		return false;
 	word->addr = link->base + offset;
 	return acc_words_by_wire(link, &word->rkey);

@@ -41,11 +41,16 @@ enum acc_way {
 	ACC_BY_STRIPES,   /* this processor, under the words of the target's pages */
 };
 
+/* Whether the target's device changes words, for those who reach them as this rank does. */
+static inline bool acc_words_by_device(const struct link *link)
+{
+	return link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link));
+}
+
 /* The one place where the way of an operation is chosen; the link has been described. */
 static inline enum acc_way acc_way(const struct link *link, enum oriel_type type, uint64_t addr)
 {
-	if ((link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link))) &&
-	    acc_class(type, addr) == ACC_WORD)
+	if (acc_words_by_device(link) && acc_class(type, addr) == ACC_WORD)
 		return ACC_BY_DEVICE;
 	if (!link_mapped(link))
 		return ACC_BY_EXECUTOR;

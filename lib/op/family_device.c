@@ -22,6 +22,12 @@ struct path {
 	bool apart; /* a wire of its own: not the one that later calls wait for */
 };
 
+/* Of a member with WORDS_BY_DEVICE. */
+static uint32_t words_rkey(const struct link *link)
+{
+	return link_rest(link) ? link->rest->words_rkey : link->rkey;
+}
+
 static int find_path(const struct link *link, struct path *path)
 {
 	struct peer *via = link->peer;
@@ -31,7 +37,7 @@ static int find_path(const struct link *link, struct path *path)
 	if (link->words != WORDS_BY_DEVICE)
 		return 1;
 	rc = peer_atomic_via(link->peer, &via);
-	*path = (struct path){ &via->wire, link_rest(link) ? link->rest->words_rkey : link->rkey, via != link->peer };
+	*path = (struct path){ &via->wire, words_rkey(link), via != link->peer };
 	return rc;
 }
 
@@ -171,13 +177,11 @@ int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
 	return rc == 0 || rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
+bool acc_device_by_wire(const struct link *link, uint32_t *rkey)
 {
-	struct path path;
-
-	if (find_path(link, &path) != 1 || path.apart)
+	if (link->words != WORDS_BY_DEVICE || link->peer->device != job_ticket_device(link->peer->job))
 		return false;
-	*rkey = path.rkey;
+	*rkey = words_rkey(link);
 	return true;
 }
 

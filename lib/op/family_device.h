@@ -22,8 +22,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "win/link.h"
+
 struct oriel_win;
-struct link;
 struct acc;
 
 /*
@@ -38,11 +39,18 @@ int acc_reach_device(struct oriel_win *win, struct link *link, const char *call)
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
 
+/* See acc_words_by_wire. */
+bool acc_device_by_wire(const struct link *link, uint32_t *rkey);
+
 /*
- * The words of a member whose memory is not mapped, where that device is reached by the wire that puts go by, now:
- * *rkey is theirs. False: there is another way.
+ * The words of a member whose memory is not mapped, where the device that changes them is reached by the wire that
+ * puts go by: *rkey is theirs. False: by a twin, and nobody has been asked whether there is one.
  */
-bool acc_words_by_wire(const struct link *link, uint32_t *rkey);
+static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
+{
+	*rkey = link->rkey;
+	return link->words == WORDS_BY_BOTH || acc_device_by_wire(link, rkey);
+}
 
 /* ACC_BY_DEVICE of one element, if that is one request and can be posted now. False: it is not, and nothing has happened. */
 bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);

@@ -54,19 +54,23 @@ int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, 
 	return 0;
 }
 
-static inline int atomic_copied(struct wire *wire, const struct atomic *atomic, uint64_t *old)
+/* The value from before lands in `copy`. */
+static inline void atomic_to_copy(struct wire *wire, const struct atomic *atomic, const struct ring_copy *copy)
+{
+	set_copy(wire, append_atomic(wire, atomic), copy);
+}
+
+static int atomic_copied(struct wire *wire, const struct atomic *atomic, uint64_t *old)
 {
 	struct ring_copy *copy = reserve_copy(wire, sizeof(*old), old);
-	struct ibv_send_wr *wr;
 
 	if (!copy)
 		return wire_copy_failed(wire);
-	wr = append_atomic(wire, atomic);
-	set_copy(wire, wr, copy);
+	atomic_to_copy(wire, atomic, copy);
 	return 0;
 }
 
-static inline int atomic_locked(struct wire *wire, const struct atomic *atomic, uint64_t *old)
+static int atomic_locked(struct wire *wire, const struct atomic *atomic, uint64_t *old)
 {
 	if (old)
 		return atomic_copied(wire, atomic, old);
@@ -76,28 +80,46 @@ static inline int atomic_locked(struct wire *wire, const struct atomic *atomic, 
 	return 0;
 }
 
-static inline int post_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old, uint64_t *number)
+static __attribute__((noinline)) int post_any_atomic(struct wire *wire, enum ibv_wr_opcode opcode, uint64_t compare_add,
+                                                     uint64_t swap, struct remote target, uint64_t *old,
+                                                     uint64_t *number)
 {
+	struct atomic atomic = { opcode, compare_add, swap, target };
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = atomic_locked(wire, atomic, old);
+	rc = atomic_locked(wire, &atomic, old);
 	*number = wire->changing = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
 }
 
+/* Whose value from before is wanted, and where there is room: by no call. */
+static inline __attribute__((always_inline)) int post_atomic(struct wire *wire, enum ibv_wr_opcode opcode,
+                                                             uint64_t compare_add, uint64_t swap, struct remote target,
+                                                             uint64_t *old, uint64_t *number)
+{
+	struct atomic atomic = { opcode, compare_add, swap, target };
+
+	if (!old || !owned_lock_take_as_owner(&wire->lock))
+		return post_any_atomic(wire, opcode, compare_add, swap, target, old, number);
+	if (!has_copy_room(wire, sizeof(*old))) {
+		owned_lock_give_as_owner(&wire->lock);
+		return post_any_atomic(wire, opcode, compare_add, swap, target, old, number);
+	}
+	atomic_to_copy(wire, &atomic, copy_ring_take(&wire->copies, sizeof(*old), wire->posted + 1, old));
+	*number = wire->changing = wire->posted;
+	owned_lock_give_as_owner(&wire->lock);
+	return 0;
+}
+
 int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, uint64_t *old, uint64_t *number)
 {
-	struct atomic atomic = { IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target };
-
-	return post_atomic(wire, &atomic, old, number);
+	return post_atomic(wire, IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target, old, number);
 }
 
 int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target, uint64_t *old,
                           uint64_t *number)
 {
-	struct atomic atomic = { IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap, target };
-
-	return post_atomic(wire, &atomic, old, number);
+	return post_atomic(wire, IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap, target, old, number);
 }
