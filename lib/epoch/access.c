@@ -279,7 +279,8 @@ static void end_access(struct oriel_win *win)
 		link->held = 0; /* of a target that is lost */
 	}
 	issue_forget_held(win);
-	release_epoch_mrs(win);
+	if (win->epoch_mrs.count > 0)
+		release_epoch_mrs(win);
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 }
 

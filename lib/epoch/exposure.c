@@ -164,6 +164,15 @@ static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel
 	return posted ? 0 : post(win, group, 0);
 }
 
+/* To a single origin that takes it; the caller has entered at once. */
+static __attribute__((noinline)) int post_to_one(oriel_win *win, struct link *link)
+{
+	post_at_once(link);
+	exposure_begun(win);
+	win_leave_at_once(win);
+	return 0;
+}
+
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 {
 	struct flag_pair *there;
@@ -174,9 +183,11 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 	if (win->exposure.count != 1 || !may_post_at_once(win, group))
 		return post_to_several(win, group);
 	link = win->exposure.links[0];
-	there = takes_post(win, link) ? link_flags_there(link) : NULL;
-	if (!there)
+	if (!takes_post(win, link))
 		return post_to_several(win, group);
+	there = link_flags_there(link);
+	if (!there)
+		return post_to_one(win, link);
 	post_by_store(link, there);
 	exposure_begun(win);
 	win_leave_at_once(win);

@@ -26,21 +26,25 @@ void wire_poll_locked(struct wire *wire);
  */
 void wire_wait_turn(struct wire *wire, uint32_t turn);
 
-/* Post what is in the batch. */
-static inline void ring_locked(struct wire *wire)
+/* Post the batch, which is not empty; the wire is up. */
+static inline void post_batch(struct wire *wire)
 {
-	struct ibv_send_wr *last, *bad;
+	struct ibv_send_wr *last = &wire->wr[wire->batched - 1], *bad;
 	int rc;
 
-	if (wire->batched == 0 || wire->state != WIRE_UP)
-		return;
-	last = &wire->wr[wire->batched - 1];
 	last->next = NULL;
 	rc = ibv_post_send(wire->qp, wire->wr, &bad);
 	last->next = last + 1;
 	wire->batched = wire->batched_bytes = 0;
 	if (rc)
 		wire_fail(wire, "ibv_post_send refused a work request");
+}
+
+/* Post what is in the batch. */
+static inline void ring_locked(struct wire *wire)
+{
+	if (wire->batched > 0 && wire->state == WIRE_UP)
+		post_batch(wire);
 }
 
 static inline bool has_room(const struct wire *wire)
