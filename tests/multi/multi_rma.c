@@ -551,6 +551,15 @@ static void read_only_origin(struct multi *m)
 	munmap(memory, bytes);
 }
 
+/* Of every size, and again once the target is known. */
+static void put_is_refused(struct multi *m, oriel_win *win, const uint8_t *from, size_t largest_bytes, int to)
+{
+	for (int i = 0; i < 3; i++) {
+		for (size_t size_bytes = 4; size_bytes <= largest_bytes; size_bytes *= 2)
+			CHECK_RC(m, ORIEL_ERR_ACCESS, oriel_put(win, from, size_bytes, to, 0));
+	}
+}
+
 /*
  * D7: a window of read-only memory: it can be got from and be the origin of puts to others, and is
  * not written.
@@ -571,14 +580,15 @@ static void read_only_window(struct multi *m)
 	CHECK_OK(m, oriel_win_create(memory, bytes, 1, NULL, m->group, &win));
 	CHECK_OK(m, oriel_win_fence(win, 0));
 	if (m->rank == 0) {
-		CHECK_RC(m, ORIEL_ERR_ACCESS, oriel_put(win, back, 4, other, 0));
+		put_is_refused(m, win, back, bytes, other);
 		CHECK_RC(m, ORIEL_ERR_ACCESS, oriel_putv(win, &origin, 1, other, &target, 1));
 		CHECK_OK(m, oriel_put(win, NULL, 0, other, 0));
-		CHECK_OK(m, oriel_get(win, back, bytes, other, 0));
+		CHECK_OK(m, oriel_get(win, back, 8, other, 0));
+		CHECK_OK(m, oriel_get(win, back + 8, bytes - 8, other, 8));
+		put_is_refused(m, win, back, bytes, other);
 	} else {
 		CHECK_OK(m, oriel_put(win, memory + 1, 30000, other, 1));
-		for (int i = 0; i < 3; i++) /* oneself is known from the second time on */
-			CHECK_RC(m, ORIEL_ERR_ACCESS, oriel_put(win, back, 4, m->rank, 0));
+		put_is_refused(m, win, back, bytes, m->rank);
 		CHECK_OK(m, oriel_get(win, back, bytes, m->rank, 0));
 	}
 	CHECK_OK(m, oriel_win_fence(win, 0));
