@@ -9,22 +9,19 @@ static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct
 	if (!copy)
 		return wire_copy_failed(wire);
 	append_copy(wire, IBV_WR_RDMA_READ, target, copy);
+	wire->fetching = wire->posted;
 	return 0;
 }
 
-static int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
+static inline int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
 {
-	int rc = 0;
-
+	if (!lkey)
+		return get_copied(wire, origin, size_bytes, target);
 	if (!reserve(wire))
 		return wire_lost_connection();
-	if (lkey)
-		append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
-	else
-		rc = get_copied(wire, origin, size_bytes, target);
-	if (rc == 0)
-		wire->fetching = wire->posted;
-	return rc;
+	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+	wire->fetching = wire->posted;
+	return 0;
 }
 
 static __attribute__((noinline)) int get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes,

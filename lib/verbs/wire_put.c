@@ -37,9 +37,13 @@ int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t
 /* The request in the batch that a put continues at the target, or NULL. Puts have no order among themselves. */
 static struct ibv_send_wr *continued(struct wire *wire, size_t size_bytes, struct remote target)
 {
-	struct ibv_send_wr *last = &wire->wr[wire->batched - 1];
-	size_t merged = last->sg_list->length + size_bytes;
+	struct ibv_send_wr *last;
+	size_t merged;
 
+	if (wire->batched == 0 || wire->fence)
+		return NULL;
+	last = &wire->wr[wire->batched - 1];
+	merged = last->sg_list->length + size_bytes;
 	if (last->opcode != IBV_WR_RDMA_WRITE || last->num_sge == 0 || last->wr.rdma.rkey != target.rkey ||
 	    last->wr.rdma.remote_addr + last->sg_list->length != target.addr)
 		return NULL;
@@ -99,7 +103,7 @@ static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, const vo
 /* Whether a put has become part of the request before it. */
 static bool merge(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
 {
-	struct ibv_send_wr *wr = wire->batched && !wire->fence ? continued(wire, size_bytes, target) : NULL;
+	struct ibv_send_wr *wr = continued(wire, size_bytes, target);
 
 	if (!wr)
 		return false;
@@ -122,30 +126,19 @@ static __attribute__((noinline)) int put(struct wire *wire, const void *origin, 
 	return rc;
 }
 
-/* Of memory with a key, where nothing in the batch is before it: by no call. */
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-             uint64_t *number)
-{
-	if (!lkey || size_bytes > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
-		return put(wire, origin, lkey, size_bytes, target, number);
-	if (wire->batched > 0 || !has_room(wire)) {
-		owned_lock_give_as_owner(&wire->lock);
-		return put(wire, origin, lkey, size_bytes, target, number);
-	}
-	append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
-	*number = wire->posted;
-	owned_lock_give_as_owner(&wire->lock);
-	return 0;
-}
-
 /* The caller has taken the lock, and is through with it. */
 static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const void *origin, size_t size_bytes,
                                                         struct remote target, uint64_t *number)
 {
+	struct ibv_send_wr *wr = continued(wire, size_bytes, target);
 	int rc = 0;
 
-	if (!wire->batched || !merge(wire, origin, 0, size_bytes, target))
-		rc = put_locked(wire, origin, 0, size_bytes, target);
+	if (!wr || !merge_inline(wire, wr, origin, size_bytes)) {
+		if (reserve(wire))
+			put_inline(wire, origin, size_bytes, target);
+		else
+			rc = wire_lost_connection();
+	}
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
@@ -166,6 +159,24 @@ int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, st
 	if (size_bytes != sizeof(uint64_t) || wire->batched > 0 || !has_room(wire))
 		return put_inline_entered(wire, origin, size_bytes, target, number);
 	append_inline(wire, origin, sizeof(uint64_t), target);
+	*number = wire->posted;
+	owned_lock_give_as_owner(&wire->lock);
+	return 0;
+}
+
+/* Of memory with a key, where nothing in the batch is before it: by no call. */
+int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
+             uint64_t *number)
+{
+	if (!lkey && size_bytes <= wire->inline_max)
+		return wire_put_inline(wire, origin, size_bytes, target, number);
+	if (!lkey || size_bytes > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
+		return put(wire, origin, lkey, size_bytes, target, number);
+	if (wire->batched > 0 || !has_room(wire)) {
+		owned_lock_give_as_owner(&wire->lock);
+		return put(wire, origin, lkey, size_bytes, target, number);
+	}
+	append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
 	*number = wire->posted;
 	owned_lock_give_as_owner(&wire->lock);
 	return 0;
