@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "op/enter.h"
 #include "op/issue.h"
+#include "op/signal_send.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -20,6 +21,20 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 	return issue_or_hold(win, link, op, call);
 }
 
+/* The short way, where all is plain. False: nothing has happened, and signal_locked finds out. */
+static inline bool signal_at_once(struct oriel_win *win, int rank, const struct op *op, int *rc)
+{
+	struct link *link = living_link(win, rank);
+
+	if (!link || link->held || !is_open(win, link))
+		return false;
+	if (link_state(link) != LINK_READY || link->mapping == MAPPING_UNASKED || op->signal >= link_signal_count(link))
+		return false;
+	epoch_use(win);
+	*rc = signal_issue(win, link, op);
+	return *rc != ISSUE_LATER;
+}
+
 int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
 {
 	struct op issued = { .kind = op == ORIEL_SIGNAL_ADD ? OP_SIGNAL_ADD : OP_SIGNAL_SET,
@@ -34,7 +49,7 @@ int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t valu
 		rc = err_set(ORIEL_ERR_ARG,
 		             "oriel_signal: window %p: operation %d, must be ORIEL_SIGNAL_SET or ORIEL_SIGNAL_ADD", (void *)win,
 		             (int)op);
-	else
+	else if (!signal_at_once(win, target_rank, &issued, &rc))
 		rc = signal_locked(win, target_rank, &issued, "oriel_signal");
 	win_leave(win);
 	return rc ? err_in(rc, "oriel_signal") : 0;
