@@ -18,6 +18,7 @@
 #define FLOOD_PUTS 400
 #define FLOOD_GETS 150
 #define FLOOD_BYTES (4u << 20)
+#define FLOOD_LARGE (FLOOD_BYTES - (180u << 10)) /* from here on one transfer, which no ring takes */
 
 static void run_scenario(int size, const char *what, struct oriel_options *options)
 {
@@ -50,6 +51,8 @@ static void flood_check(struct rank *rank, const uint8_t *got, int from, int cou
 		for (size_t k = at; k < at + flood_size(i); k++)
 			rank->wrong += got[k] != flood_byte(from, k);
 	}
+	for (size_t k = FLOOD_LARGE; k < FLOOD_BYTES; k++)
+		rank->wrong += got[k] != flood_byte(from, k);
 }
 
 static void flood_epoch(struct rank *rank, oriel_win *win, const uint8_t *mine, uint8_t *got)
@@ -59,9 +62,11 @@ static void flood_epoch(struct rank *rank, oriel_win *win, const uint8_t *mine, 
 	rank_note(rank, "oriel_win_fence", oriel_win_fence(win, ORIEL_MODE_NOPRECEDE));
 	for (int i = 0; i < FLOOD_PUTS; i++)
 		rank_note(rank, "oriel_put", oriel_put(win, mine + (size_t)i * 10000, flood_size(i), right, (size_t)i * 10000));
+	rank_note(rank, "oriel_put", oriel_put(win, mine + FLOOD_LARGE, FLOOD_BYTES - FLOOD_LARGE, right, FLOOD_LARGE));
 	rank_note(rank, "oriel_win_fence", oriel_win_fence(win, 0));
 	for (int i = 0; i < FLOOD_GETS; i++)
 		rank_note(rank, "oriel_get", oriel_get(win, got + (size_t)i * 10000, flood_size(i), right, (size_t)i * 10000));
+	rank_note(rank, "oriel_get", oriel_get(win, got + FLOOD_LARGE, FLOOD_BYTES - FLOOD_LARGE, right, FLOOD_LARGE));
 	rank_note(rank, "oriel_win_fence", oriel_win_fence(win, ORIEL_MODE_NOSUCCEED));
 }
 
