@@ -8,24 +8,16 @@
 #define ORIEL_ISSUE_H
 
 #include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 
+#include "base/copy_piece.h"
 #include "win/link.h"
 #include "win/operation.h"
 
 struct oriel_win;
 
-/* Bytes that memcpy is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
+/* Bytes that memmove is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
 #define COPY_BYTES ((size_t)128 << 10)
-
-/* At most COPY_BYTES. */
-static inline void copy_piece(void *to, const void *from, size_t size_bytes)
-{
-	if (size_bytes == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t)); /* one store, as a device places a word */
-	else
-		memmove(to, from, size_bytes);
-}
 
 /*
  * Lent memory: the processor does it, or two do, at once; the flag behind it is a store with release

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 
@@ -62,7 +61,7 @@ void copy_ring_retire_copies(struct copy_ring *ring, uint64_t number)
 		if (copy->number > number)
 			return;
 		if (copy->origin)
-			copy_small(copy->origin, copy->landing, copy->size_bytes);
+			copy_piece(copy->origin, copy->landing, copy->size_bytes);
 		ring->tail = copy->ring_end;
 		ring->copy_tail++;
 	}

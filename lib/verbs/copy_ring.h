@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "base/copy_piece.h"
 #include "verbs/slab.h"
 
 #define COPY_RING_BYTES (64u << 10)
@@ -39,15 +39,6 @@ struct copy_ring {
 	uint64_t copy_head;
 	uint64_t copy_tail;
 };
-
-/* A word by no call. */
-static inline void copy_small(void *to, const void *from, size_t size_bytes)
-{
-	if (size_bytes == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t));
-	else
-		memcpy(to, from, size_bytes);
-}
 
 /* Make the ring if that has not been done, for `depth` copies at once. False for want of memory, with the error text set. */
 bool copy_ring_open(struct copy_ring *ring, uint32_t depth);

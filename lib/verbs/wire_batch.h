@@ -159,7 +159,7 @@ static inline void append_inline(struct wire *wire, const void *origin, size_t s
 	uint8_t *data = wire->inline_data + wire->batched_bytes;
 	struct ibv_send_wr *wr = append(wire, IBV_WR_RDMA_WRITE, target);
 
-	copy_small(data, origin, size_bytes);
+	copy_piece(data, origin, size_bytes);
 	set_sge(wr, data, size_bytes, 0);
 	wr->send_flags |= IBV_SEND_INLINE;
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;

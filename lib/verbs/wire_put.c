@@ -72,7 +72,7 @@ static bool merge_inline(struct wire *wire, struct ibv_send_wr *wr, const void *
 	if (!continues_at(wr, data) || wr->sg_list->length + size_bytes > wire->inline_max ||
 	    size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
 		return false;
-	copy_small(data, origin, size_bytes);
+	copy_piece(data, origin, size_bytes);
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
 	lengthen(wire, wr, size_bytes);
 	return true;
