@@ -31,6 +31,7 @@
 #include "job/job.h"
 #include "job/mem.h"
 #include "job/wait.h"
+#include "op/copy.h"
 #include "op/family.h"
 #include "op/signal_send.h"
 #include "op/target.h"
@@ -60,8 +61,8 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
 
 	if (copy_shared(win, link, op))
 		return;
-	for (size_t done = 0; done < op->size_bytes; done += COPY_BYTES)
-		copy_piece(to + done, from + done, min_size(op->size_bytes - done, COPY_BYTES));
+	copy_pieces(to, from, op->size_bytes, win->downwards);
+	win->downwards ^= op->size_bytes > COPY_PIECE_BYTES;
 }
 
 /* Send an operation in messages of at most largest_bytes (D5). */

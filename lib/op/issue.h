@@ -10,14 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/copy_piece.h"
 #include "win/link.h"
 #include "win/operation.h"
 
 struct oriel_win;
-
-/* Bytes that memmove is given at a time: of a megabyte it takes another way, which is 15 % slower between two caches. */
-#define COPY_BYTES ((size_t)128 << 10)
 
 /*
  * Lent memory: the processor does it, or two do, at once; the flag behind it is a store with release

@@ -4,6 +4,7 @@
  */
 #include "base/err.h"
 #include "base/order.h"
+#include "op/copy.h"
 #include "op/enter.h"
 #include "op/issue.h"
 #include "op/target.h"
@@ -154,7 +155,7 @@ static inline __attribute__((always_inline)) enum outcome go_plainly(struct orie
 	uint64_t offset;
 	void *there;
 
-	if (!here || size_bytes == 0 || size_bytes >= REACH_SHARED_MIN || !win_enter_at_once(win))
+	if (!here || size_bytes == 0 || size_bytes > COPY_PIECE_BYTES || !win_enter_at_once(win))
 		return NOT_PLAIN;
 	*link = living_link(win, rank);
 	if (!*link || !is_open(win, *link)) {
@@ -169,7 +170,7 @@ static inline __attribute__((always_inline)) enum outcome go_plainly(struct orie
 	}
 	there = (void *)(uintptr_t)((*link)->base + offset);
 	epoch_use(win);
-	copy_piece(kind == OP_PUT ? there : here, kind == OP_PUT ? here : there, size_bytes);
+	copy_few(kind == OP_PUT ? there : here, kind == OP_PUT ? here : there, size_bytes);
 	win_leave_at_once(win);
 	return DONE;
 }

@@ -150,7 +150,8 @@ struct oriel_win {
 	struct links links;
 	struct regions regions; /* of a dynamic window */
 	struct far_watch far_watch;
-	unsigned sync; /* SYNC_*: which epochs are open, and which call is inside */
+	unsigned sync;  /* SYNC_*: which epochs are open, and which call is inside */
+	bool downwards; /* which way the next copy of many bytes goes (op/copy.h) */
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;

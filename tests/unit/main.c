@@ -66,6 +66,7 @@ static void add_suites(void)
 	suite_lock_words();
 	suite_way();
 	suite_copy();
+	suite_copy_pieces();
 	suite_element();
 	suite_stripes();
 	suite_perf_stats();

@@ -46,6 +46,7 @@ void suite_lock_repair(void);
 void suite_lock_words(void);
 void suite_way(void);
 void suite_copy(void);
+void suite_copy_pieces(void);
 void suite_element(void);
 void suite_stripes(void);
 

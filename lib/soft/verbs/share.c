@@ -51,8 +51,9 @@ enum {
 	PIECE_MIN = 32 << 10,  /* but none smaller than so many bytes, */
 	PIECE_MAX = 128 << 10, /* or larger */
 	PAGE = 4096,
-	HELP_MOST = 64,       /* pieces in one look into the pipes */
-	TURNS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
+	ALONE_PIECE = 32 << 10, /* bytes */
+	HELP_MOST = 64,         /* pieces in one look into the pipes */
+	TURNS_PER_LOOK = 256,   /* while waiting for a peer: between looks whether it is alive */
 };
 
 /* ---- what both do ---- */
@@ -230,14 +231,31 @@ static bool share(struct soft_qp *qp, const struct soft_rdma *op, const struct t
 	return done;
 }
 
-/* False: the caller is to do it. */
+/* As the caller would do it: upwards and downwards in turn, since what it has ended with is still in the cache the next time. */
+static void copy_in_turn(const struct soft_rdma *op, const struct there *there, uint64_t length)
+{
+	static _Atomic bool downwards; /* a hint */
+	const bool down = atomic_load_explicit(&downwards, memory_order_relaxed);
+	const uint64_t pieces = (length + ALONE_PIECE - 1) / ALONE_PIECE;
+
+	atomic_store_explicit(&downwards, !down, memory_order_relaxed);
+	for (uint64_t i = 0; i < pieces; i++) {
+		uint64_t from = (down ? pieces - 1 - i : i) * ALONE_PIECE, left = length - from;
+
+		copy(there, from, (uint8_t *)op->iov->iov_base + from, left < ALONE_PIECE ? left : ALONE_PIECE,
+		     op->opcode == IBV_WR_RDMA_WRITE);
+	}
+}
+
+/* Memory that is mapped. False: the caller is to do it. */
 static bool alone(const struct soft_rdma *op, const struct there *there, bool timed)
 {
 	uint64_t since = shm_ticks(), first = first_of(op->length);
 
-	if (!timed || !copy(there, 0, op->iov->iov_base, first, op->opcode == IBV_WR_RDMA_WRITE) ||
-	    !copy_last(op, there, first))
+	if (!timed)
 		return false;
+	copy_in_turn(op, there, first);
+	copy_last(op, there, first);
 	soft_way_took(SOFT_WAY_LARGE_MAPPED, SOFT_ALONE, op->length, shm_ticks() - since, 1);
 	return true;
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* test_copy_pieces.c - lib/op/copy.c: every byte comes, none beside them, and the last ones at last */
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "op/copy.h"
+#include "suites.h"
+
+#define ROOM ((size_t)1 << 20)
+#define GUARD 0xa5
+#define SHIFT_MAX 64
+
+static uint8_t *from, *to;
+
+static uint8_t byte_of(size_t i)
+{
+	return (uint8_t)(i * 7 + i / 251 + 1);
+}
+
+static void fill(void)
+{
+	from = malloc(ROOM + 2 * SHIFT_MAX);
+	to = malloc(ROOM + 2 * SHIFT_MAX);
+	CU_ASSERT_TRUE_FATAL(from && to);
+	for (size_t i = 0; i < ROOM + 2 * SHIFT_MAX; i++)
+		from[i] = byte_of(i);
+	memset(to, GUARD, ROOM + 2 * SHIFT_MAX);
+}
+
+static void done(void)
+{
+	free(from);
+	free(to);
+}
+
+/* Whether `size_bytes` bytes have come from one place to the other, and those around them are as they were, which they become. */
+static bool came(size_t to_shift, size_t from_shift, size_t size_bytes)
+{
+	bool right = memcmp(to + to_shift, from + from_shift, size_bytes) == 0;
+
+	for (size_t i = 1; i <= to_shift; i++)
+		right = right && to[to_shift - i] == GUARD;
+	for (size_t i = 0; i < SHIFT_MAX; i++)
+		right = right && to[to_shift + size_bytes + i] == GUARD;
+	memset(to + to_shift, GUARD, size_bytes);
+	return right;
+}
+
+static void test_pieces(void)
+{
+	static const size_t sizes[] = { 1,
+		                            8,
+		                            63,
+		                            COPY_PIECE_BYTES,
+		                            COPY_PIECE_BYTES + 1,
+		                            COPY_PIECE_BYTES + COPY_LAST_BYTES,
+		                            COPY_PIECE_BYTES + COPY_LAST_BYTES + 1,
+		                            2 * COPY_PIECE_BYTES,
+		                            COPY_LARGE_BYTES,
+		                            COPY_LARGE_BYTES + 1,
+		                            3 * COPY_LARGE_BYTES + 77,
+		                            ROOM };
+
+	fill();
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (int downwards = 0; downwards <= 1; downwards++) {
+			copy_pieces(to + 3, from + 5, sizes[i], downwards);
+			CU_ASSERT_TRUE(came(3, 5, sizes[i]));
+		}
+	}
+	done();
+}
+
+/* Memory that overlaps comes as it was. */
+static void test_overlapping(void)
+{
+	static const size_t sizes[] = { 100, COPY_PIECE_BYTES, 3 * COPY_PIECE_BYTES };
+
+	for (size_t i = 0; i < 3; i++) {
+		for (int up = 0; up <= 1; up++) {
+			size_t wrong = 0;
+
+			fill();
+			copy_pieces(from + (up ? 40 : 0), from + (up ? 0 : 40), sizes[i], up);
+			for (size_t at = 0; at < sizes[i]; at++)
+				wrong += from[at + (up ? 40 : 0)] != byte_of(at + (up ? 0 : 40));
+			CU_ASSERT_EQUAL(wrong, 0);
+			done();
+		}
+	}
+}
+
+static void *copy_downwards(void *unused)
+{
+	(void)unused;
+	copy_pieces(to, from, ROOM, true);
+	return NULL;
+}
+
+/* Who sees the last word has it all. */
+static void test_last(void)
+{
+	uint64_t *last, expected;
+
+	for (int i = 0; i < 20; i++) {
+		pthread_t thread;
+
+		fill();
+		last = (uint64_t *)(void *)(to + ROOM - sizeof(*last));
+		memcpy(&expected, from + ROOM - sizeof(expected), sizeof(expected));
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, copy_downwards, NULL), 0);
+		while (flag_load(last) != expected) /* pairs with the fence of copy_pieces */
+			;
+		CU_ASSERT_EQUAL(memcmp(to, from, ROOM), 0);
+		CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+		done();
+	}
+}
+
+void suite_copy_pieces(void)
+{
+	CU_pSuite suite = CU_add_suite("copy_pieces", NULL, NULL);
+
+	CU_add_test(suite, "pieces upwards and downwards", test_pieces);
+	CU_add_test(suite, "memory that overlaps", test_overlapping);
+	CU_add_test(suite, "the last bytes come at last", test_last);
+}
