@@ -27,3 +27,59 @@ void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	copy_few((uint8_t *)to + first, (const uint8_t *)from + first, size_bytes - first);
 }
+
+static void got_plainly(void *to, const void *from, size_t size_bytes)
+{
+	memmove(to, from, size_bytes);
+}
+
+void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_plainly;
+
+#ifdef __x86_64__
+
+#define STEP_VECTORS 4 /* loaded before the first of them is stored */
+
+/* Stores are aligned after the first step, and the last one ends with the last byte: each over what may be there already. */
+#define GOT_BY(how, vector_bytes)                                                                                 \
+	typedef uint8_t how##_vector __attribute__((vector_size(vector_bytes), aligned(1), may_alias));               \
+                                                                                                                  \
+	static inline __attribute__((target(#how), always_inline)) void how##_step(uint8_t *to, const uint8_t *from)  \
+	{                                                                                                             \
+		const how##_vector *source = (const how##_vector *)from;                                                  \
+		how##_vector a = source[0], b = source[1], c = source[2], d = source[3];                                  \
+		how##_vector *target = (how##_vector *)to;                                                                \
+                                                                                                                  \
+		target[0] = a, target[1] = b, target[2] = c, target[3] = d;                                               \
+	}                                                                                                             \
+                                                                                                                  \
+	static inline __attribute__((target(#how), always_inline)) void how##_steps(uint8_t *to, const uint8_t *from, \
+	                                                                            size_t size_bytes)                \
+	{                                                                                                             \
+		const size_t step = STEP_VECTORS * (vector_bytes), last = size_bytes - step;                              \
+                                                                                                                  \
+		how##_step(to, from);                                                                                     \
+		for (size_t at = step - (uintptr_t)to % (vector_bytes); at < last; at += step)                            \
+			how##_step(to + at, from + at);                                                                       \
+		how##_step(to + last, from + last);                                                                       \
+	}                                                                                                             \
+                                                                                                                  \
+	static __attribute__((target(#how))) void got_by_##how(void *to, const void *from, size_t size_bytes)         \
+	{                                                                                                             \
+		if (overlap(to, from, size_bytes))                                                                        \
+			memmove(to, from, size_bytes);                                                                        \
+		else                                                                                                      \
+			how##_steps(to, from, size_bytes);                                                                    \
+	}
+
+GOT_BY(avx512f, 64)
+GOT_BY(avx2, 32)
+
+static __attribute__((constructor)) void choose(void)
+{
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f"))
+		copy_got_by = got_by_avx512f;
+	else if (__builtin_cpu_supports("avx2"))
+		copy_got_by = got_by_avx2;
+}
+#endif

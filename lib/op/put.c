@@ -170,7 +170,10 @@ static inline __attribute__((always_inline)) enum outcome go_plainly(struct orie
 	}
 	there = (void *)(uintptr_t)((*link)->base + offset);
 	epoch_use(win);
-	copy_few(kind == OP_PUT ? there : here, kind == OP_PUT ? here : there, size_bytes);
+	if (kind == OP_PUT)
+		copy_few(there, here, size_bytes);
+	else
+		copy_got(here, there, size_bytes);
 	win_leave_at_once(win);
 	return DONE;
 }

@@ -49,6 +49,22 @@ static bool came(size_t to_shift, size_t from_shift, size_t size_bytes)
 	return right;
 }
 
+static void test_got(void)
+{
+	static const size_t shifts[] = { 0, 1, 8, 63 };
+	bool right = true;
+
+	fill();
+	for (size_t bytes = 1; bytes <= COPY_GOT_MAX + 600; bytes += bytes < COPY_GOT_MIN - 2 ? 61 : 1) {
+		for (size_t i = 0; i < 16; i++) {
+			copy_got(to + shifts[i % 4], from + shifts[i / 4], bytes);
+			right = right && came(shifts[i % 4], shifts[i / 4], bytes);
+		}
+	}
+	CU_ASSERT_TRUE(right);
+	done();
+}
+
 static void test_pieces(void)
 {
 	static const size_t sizes[] = { 1,
@@ -77,14 +93,17 @@ static void test_pieces(void)
 /* Memory that overlaps comes as it was. */
 static void test_overlapping(void)
 {
-	static const size_t sizes[] = { 100, COPY_PIECE_BYTES, 3 * COPY_PIECE_BYTES };
+	static const size_t sizes[] = { 100, COPY_GOT_MIN, 3 * COPY_PIECE_BYTES };
 
 	for (size_t i = 0; i < 3; i++) {
 		for (int up = 0; up <= 1; up++) {
 			size_t wrong = 0;
 
 			fill();
-			copy_pieces(from + (up ? 40 : 0), from + (up ? 0 : 40), sizes[i], up);
+			if (sizes[i] > COPY_GOT_MAX)
+				copy_pieces(from + (up ? 40 : 0), from + (up ? 0 : 40), sizes[i], up);
+			else
+				copy_got(from + (up ? 40 : 0), from + (up ? 0 : 40), sizes[i]);
 			for (size_t at = 0; at < sizes[i]; at++)
 				wrong += from[at + (up ? 40 : 0)] != byte_of(at + (up ? 0 : 40));
 			CU_ASSERT_EQUAL(wrong, 0);
@@ -124,6 +143,7 @@ void suite_copy_pieces(void)
 {
 	CU_pSuite suite = CU_add_suite("copy_pieces", NULL, NULL);
 
+	CU_add_test(suite, "gets of any number of bytes, from anywhere to anywhere", test_got);
 	CU_add_test(suite, "pieces upwards and downwards", test_pieces);
 	CU_add_test(suite, "memory that overlaps", test_overlapping);
 	CU_add_test(suite, "the last bytes come at last", test_last);
