@@ -61,7 +61,8 @@ LARGE_PAIRS(PAIR_ACCESS)
 #define LOOP(how, NAME, T, OP, expression)                                                           \
 	static how##_CODE void how##_##NAME##_##OP(uint8_t *target, const uint8_t *origin, size_t count) \
 	{                                                                                                \
-		for (size_t i = 0; i < count; i++) {                                                         \
+		how##_UNROLLED for (size_t i = 0; i < count; i++)                                            \
+		{                                                                                            \
 			T a = load_##NAME(target + i * sizeof(T)), b = load_##NAME(origin + i * sizeof(T));      \
                                                                                                      \
 			store_##NAME(target + i * sizeof(T), expression);                                        \
@@ -69,6 +70,7 @@ LARGE_PAIRS(PAIR_ACCESS)
 	}
 
 #define plain_CODE
+#define plain_UNROLLED
 #define PLAIN(NAME, T, OP, expression) LOOP(plain, NAME, T, OP, expression)
 
 #define REPLACE(NAME, T)                                                                     \
@@ -115,6 +117,8 @@ static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 #ifdef __x86_64__
 #define avx2_CODE __attribute__((target("avx2")))
 #define avx512_CODE __attribute__((target("avx512f")))
+#define avx2_UNROLLED _Pragma("GCC unroll 2") /* of 4 KiB and of 64 it saves a tenth */
+#define avx512_UNROLLED avx2_UNROLLED
 #define AVX2(NAME, T, OP, expression) LOOP(avx2, NAME, T, OP, expression)
 #define AVX512(NAME, T, OP, expression) LOOP(avx512, NAME, T, OP, expression)
 #define CHOICE(how, NAME, OP) plain[ORIEL_##NAME][ORIEL_##OP] = how##_##NAME##_##OP;

@@ -6,12 +6,14 @@
 
 #include "base/util.h"
 #include "job/job.h"
+#include "op/copy.h"
 #include "op/executor.h"
 #include "op/family_device.h"
 #include "op/issue.h"
 #include "win/win.h"
 
-#define PAGES_AT_ONCE 8 /* of STRIPES: others find words free meanwhile */
+#define PAGES_AT_ONCE \
+	4 /* of STRIPES: others find words free meanwhile; and so much is in the nearest cache when the way turns */
 
 static void give_pages(struct stripe *stripes, uint64_t from, uint64_t to)
 {
@@ -31,8 +33,8 @@ static bool take_pages(struct stripe *stripes, uint64_t process, uint64_t from, 
 	return true;
 }
 
-/* The words of some pages, as far as they are free. Up to where; `from`: not now. */
-static uint64_t take_some_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+/* The words of the first pages, as far as they are free. Up to where; `from`: not now. */
+static uint64_t take_first_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
 {
 	uint64_t at = from + stripe_rest(from), most = at + (PAGES_AT_ONCE - 1) * STRIPE_BYTES;
 
@@ -43,23 +45,61 @@ static uint64_t take_some_pages(struct stripe *stripes, uint64_t process, uint64
 	return at < to ? at : to;
 }
 
+/* The same of the last pages. From where; `to`: not now. */
+static uint64_t take_last_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+{
+	uint64_t at = to - 1 - (to - 1) % STRIPE_BYTES;
+
+	if (!stripe_take(stripe_of(stripes, at), process))
+		return to;
+	for (int n = 1; n < PAGES_AT_ONCE && at > from && stripe_take_free(stripe_of(stripes, at - 1), process); n++)
+		at -= STRIPE_BYTES;
+	return at > from ? at : from;
+}
+
+/* As many elements, beginning with number `first`. */
+static void apply_part(const struct acc *acc, size_t first, size_t count)
+{
+	struct acc part = *acc;
+
+	acc_advance(&part, first);
+	element_apply(part.type, part.op, (void *)(uintptr_t)part.remote_addr, acc_origin(&part), part.result, count);
+}
+
 /*
- * Some pages at a time: taking a word waits for all stores before it, so words are taken before stores are made.
- * False: not all of it now, *acc has become the rest.
+ * Some pages at a time: taking a word waits for all stores before it, so words are taken before stores are made. Aligned
+ * elements: none lies in two pages. False: not all of it now, *acc has become the rest.
  */
-static bool apply_by_stripes(const struct oriel_job *job, struct stripe *stripes, struct acc *acc, uint64_t there)
+static bool apply_upwards(uint64_t process, struct stripe *stripes, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
-		uint64_t end = take_some_pages(stripes, job->stripes.process, there, there + acc->count * size_bytes);
-		size_t count = (end - there) / size_bytes; /* aligned: none lies in two pages */
+		uint64_t end = take_first_pages(stripes, process, there, there + acc->count * size_bytes);
+		size_t count = (end - there) / size_bytes;
 
 		if (count == 0)
 			return false;
-		element_apply(acc->type, acc->op, (void *)(uintptr_t)acc->remote_addr, acc_origin(acc), acc->result, count);
+		apply_part(acc, 0, count);
 		give_pages(stripes, there, end);
 		there += acc_advance(acc, count);
+	}
+	return true;
+}
+
+static bool apply_downwards(uint64_t process, struct stripe *stripes, struct acc *acc, uint64_t there)
+{
+	size_t size_bytes = element_types[acc->type].size_bytes;
+
+	while (acc->count > 0) {
+		uint64_t end = there + acc->count * size_bytes, begin = take_last_pages(stripes, process, there, end);
+		size_t count = (end - begin) / size_bytes;
+
+		if (count == 0)
+			return false;
+		apply_part(acc, acc->count - count, count);
+		give_pages(stripes, begin, end);
+		acc->count -= count;
 	}
 	return true;
 }
@@ -99,11 +139,15 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 	return true;
 }
 
-static int issue_by_stripes(const struct oriel_win *win, const struct link *link, struct acc *acc)
+/* Many one way and the next time the other, as copies go (copy.h). */
+static int issue_by_stripes(struct oriel_win *win, const struct link *link, struct acc *acc)
 {
-	uint64_t there = link_there(link, acc->remote_addr);
+	uint64_t there = link_there(link, acc->remote_addr), process = win->job->stripes.process;
+	struct stripe *stripes = peer_stripes(link->peer);
+	bool downwards = win->downwards;
 
-	return apply_by_stripes(win->job, peer_stripes(link->peer), acc, there) ? 0 : ISSUE_LATER;
+	win->downwards ^= acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
+	return (downwards ? apply_downwards : apply_upwards)(process, stripes, acc, there) ? 0 : ISSUE_LATER;
 }
 
 /* Whether a record for some of these bytes is under way, which would be passed by what goes another way (A15). */

@@ -570,7 +570,7 @@ static void unaligned(struct multi *m)
 /* A14: long vectors and single elements of the same memory at once, from all ranks: nothing is lost. */
 static void lengths(struct multi *m)
 {
-	enum { COUNT = 3000 };
+	enum { COUNT = 6000 }; /* more than COPY_PIECE_BYTES: upwards and downwards in turn */
 	const int rounds = turns(60);
 	double *ones = multi_alloc(COUNT * sizeof(*ones)), expected = 0;
 	struct multi_window w;
@@ -592,6 +592,35 @@ static void lengths(struct multi *m)
 	CHECK(m, right);
 	CHECK_OK(m, oriel_win_free(&w.win));
 	free(ones);
+}
+
+/* A14: of many elements each meets its own operand and leaves its own result, whichever are done first. */
+static void many_in_turn(struct multi *m)
+{
+	enum { COUNT = 9001, TURNS = 4 };
+	const size_t bytes = COUNT * sizeof(double);
+	double *data = multi_alloc(bytes), *before = multi_alloc(bytes);
+	int to = (m->rank + 1) % m->size, from = (m->rank + m->size - 1) % m->size;
+	const double *sums;
+	struct multi_window w;
+	bool right = true;
+
+	open_allocated(m, &w, bytes + sizeof(double), NULL);
+	sums = (const double *)(const void *)w.base + 1;
+	for (int i = 0; i < COUNT; i++)
+		data[i] = i + m->rank;
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	for (int turn = 0; turn < TURNS; turn++) {
+		CHECK_OK(m, oriel_get_accumulate(w.win, data, before, COUNT, ORIEL_DOUBLE, ORIEL_SUM, to, sizeof(double)));
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		for (int i = 0; i < COUNT; i++)
+			right = right && before[i] == turn * data[i] && sums[i] == (turn + 1.0) * (i + from);
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+	}
+	CHECK(m, right);
+	CHECK_OK(m, oriel_win_free(&w.win));
+	free(data);
+	free(before);
 }
 
 /* Rank 0 changes a number by loads and stores, under the word of its page. */
@@ -618,7 +647,7 @@ static void change_slowly(struct multi *m, struct stripe *stripe, double *number
  */
 static void held_page(struct multi *m)
 {
-	enum { COUNT = 1500, PAGE = STRIPE_BYTES / sizeof(double) };
+	enum { COUNT = 6000, PAGE = STRIPE_BYTES / sizeof(double) };
 	double *ones = multi_alloc(COUNT * sizeof(*ones)), old;
 	struct multi_window w;
 	bool right = true;
@@ -627,6 +656,9 @@ static void held_page(struct multi *m)
 	for (int i = 0; i < COUNT; i++)
 		ones[i] = 1;
 	multi_warm(m, w.win);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	if (m->rank & 2) /* so that its next one goes downwards, and finds the word taken at last */
+		CHECK_OK(m, oriel_put(w.win, ones, COUNT * sizeof(*ones), m->rank, 0));
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	if (m->rank == 0) {
 		change_slowly(m, stripe_of(m->job->stripes.piece.addr, (uintptr_t)w.base), (double *)(void *)w.base);
@@ -735,6 +767,7 @@ static const struct multi_case cases[] = {
 	{ "A13_unaligned_and_two_windows", 2, unaligned },
 	{ "A14_long_and_short_at_once", 0, lengths },
 	{ "A14_a_page_that_is_held", 0, held_page },
+	{ "A14_many_elements_in_turn", 0, many_in_turn },
 	{ "A16_ordering_A18_ops_A19_granularity_change_no_result", 0, hints },
 	{ "A17_threads", 0, threads },
 };
