@@ -12,6 +12,11 @@
 #include "win/origin.h"
 #include "win/win.h"
 
+static const char *call_of(enum op_kind kind)
+{
+	return kind == OP_PUT ? "oriel_put" : "oriel_get";
+}
+
 static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_t disp, const char *call)
 {
 	struct link *link;
@@ -63,8 +68,12 @@ static bool move_plainly(struct oriel_win *win, struct op *op, int rank, size_t 
 	return true;
 }
 
-static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, const char *call)
+/* Any put or get. No more arguments than go without the stack, so that the shortest way can end with it, and keeps nothing. */
+static __attribute__((noinline)) int transfer(struct oriel_win *win, enum op_kind kind, void *here, size_t size_bytes,
+                                              int rank, size_t disp)
 {
+	struct op op = { .kind = kind, .origin = here, .size_bytes = size_bytes };
+	const char *call = call_of(kind);
 	int rc = win_enter(win, call);
 
 	if (rc)
@@ -79,8 +88,7 @@ static int transfer(struct oriel_win *win, struct op op, int rank, size_t disp, 
 
 /*
  * The target's memory is not mapped, and all else is plain. The caller has entered as the lock's owner, and is through
- * with it. No more arguments than go without the stack: the shortest way ends with one of these, and keeps nothing for
- * after it.
+ * with it. These too are what the shortest way ends with.
  */
 
 /* What the device may move at once, or may be more than a message. */
@@ -95,15 +103,13 @@ static __attribute__((noinline)) int issue_any(struct oriel_win *win, enum op_ki
 static inline __attribute__((always_inline)) int go_by_wire(struct oriel_win *win, enum op_kind kind, void *here,
                                                             size_t size_bytes, struct link *link, size_t disp)
 {
-	const char *call = kind == OP_PUT ? "oriel_put" : "oriel_get";
 	uint64_t offset;
 	uint32_t lkey;
 	int rc;
 
 	if (!(kind == OP_PUT ? goes_by_wire(link) : comes_by_wire(link)) || !in_range(link, disp, size_bytes, &offset)) {
 		win_leave_at_once(win);
-		return transfer(win, (struct op){ .kind = kind, .origin = here, .size_bytes = size_bytes }, link->rank, disp,
-		                call);
+		return transfer(win, kind, here, size_bytes, link->rank, disp);
 	}
 	epoch_use(win);
 	if (link->mapping != MAPPING_MOVED && size_bytes <= link->peer->wire.max_message_bytes &&
@@ -112,7 +118,7 @@ static inline __attribute__((always_inline)) int go_by_wire(struct oriel_win *wi
 	else
 		rc = issue_any(win, kind, here, size_bytes, link, link->base + offset);
 	win_leave_at_once(win);
-	return rc ? issue_refused(win, link, rc, call) : 0;
+	return rc ? issue_refused(win, link, rc, call_of(kind)) : 0;
 }
 
 static __attribute__((noinline)) int get_by_wire(struct oriel_win *win, void *here, size_t size_bytes,
@@ -181,10 +187,10 @@ static inline __attribute__((always_inline)) enum outcome go_plainly(struct orie
 static __attribute__((noinline)) int put(struct oriel_win *win, const void *origin, size_t size_bytes, int rank,
                                          size_t disp)
 {
-	struct op op = { .kind = OP_PUT, .origin = (void *)(uintptr_t)origin, .size_bytes = size_bytes };
+	void *here = (void *)(uintptr_t)origin;
 	struct link *link;
 
-	switch (go_plainly(win, OP_PUT, op.origin, size_bytes, rank, disp, &link)) {
+	switch (go_plainly(win, OP_PUT, here, size_bytes, rank, disp, &link)) {
 	case DONE:
 		return 0;
 	case BY_WIRE:
@@ -192,12 +198,11 @@ static __attribute__((noinline)) int put(struct oriel_win *win, const void *orig
 	case NOT_PLAIN:
 		break;
 	}
-	return transfer(win, op, rank, disp, "oriel_put");
+	return transfer(win, OP_PUT, here, size_bytes, rank, disp);
 }
 
 static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, size_t size_bytes, int rank, size_t disp)
 {
-	struct op op = { .kind = OP_GET, .origin = origin, .size_bytes = size_bytes };
 	struct link *link;
 
 	switch (go_plainly(win, OP_GET, origin, size_bytes, rank, disp, &link)) {
@@ -208,7 +213,7 @@ static __attribute__((noinline)) int get(struct oriel_win *win, void *origin, si
 	case NOT_PLAIN:
 		break;
 	}
-	return transfer(win, op, rank, disp, "oriel_get");
+	return transfer(win, OP_GET, origin, size_bytes, rank, disp);
 }
 
 /* A word is copied without any call, so that nothing has to be kept for what comes after one. */
