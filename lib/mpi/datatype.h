@@ -39,7 +39,7 @@ struct datatype {
 	struct layout_maker maker;
 };
 
-extern struct table datatypes;
+extern struct table datatypes __attribute__((visibility("hidden")));
 extern _Thread_local struct table_last datatype_last __attribute__((tls_model("initial-exec")));
 
 /* Look at it, and keep what is found. NULL: not committed, no memory, nested too deep, or MPI_DATATYPE_NULL. */
@@ -49,6 +49,12 @@ const struct datatype *datatype_learn(MPI_Datatype handle);
 static inline const struct datatype *datatype_known(MPI_Datatype handle)
 {
 	return table_find_again(&datatypes, &datatype_last, TABLE_KEY(handle));
+}
+
+/* NULL: not what the thread has looked up last. */
+static inline const struct datatype *datatype_used_last(MPI_Datatype handle)
+{
+	return table_found_last(&datatypes, &datatype_last, TABLE_KEY(handle));
 }
 
 static inline const struct datatype *datatype_of(MPI_Datatype handle)

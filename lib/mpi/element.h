@@ -40,7 +40,7 @@ struct element_op {
 	MPI_Op op;
 	enum oriel_op oriel;
 };
-extern struct element_op element_ops[ELEMENT_OPS];
+extern struct element_op element_ops[ELEMENT_OPS] __attribute__((visibility("hidden")));
 
 static inline size_t element_op_hash(MPI_Op op)
 {
@@ -57,6 +57,14 @@ static inline enum oriel_op element_op(MPI_Op op)
 	while (element_ops[i].op != op && element_ops[i].oriel)
 		i = (i + 1) % ELEMENT_OPS;
 	return element_ops[i].oriel;
+}
+
+/* The same where most operations are found by the first look; 0: it is another, or none. */
+static inline enum oriel_op element_op_at_once(MPI_Op op)
+{
+	size_t i = element_op_hash(op);
+
+	return element_ops[i].op == op ? element_ops[i].oriel : (enum oriel_op)0;
 }
 
 #endif

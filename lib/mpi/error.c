@@ -127,3 +127,8 @@ int error_of_oriel(const struct window *window, int rc)
 {
 	return error_on_window(window, error_class(rc), oriel_last_error());
 }
+
+int error_of_oriel_on(MPI_Win handle, int rc)
+{
+	return error_of_oriel(window_of(handle), rc);
+}

@@ -17,6 +17,7 @@
 
 /* Of Oriel's: what the window's error handler lets the call return. */
 int error_of_oriel(const struct window *window, int rc);
+int error_of_oriel_on(MPI_Win handle, int rc); /* by its handle: for callers that keep nothing else */
 
 /* What Oriel's call on a window has returned: MPI_SUCCESS, or such an error. */
 static inline int error_of_call(const struct window *window, int rc)

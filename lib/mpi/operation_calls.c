@@ -50,12 +50,10 @@ static int operation_start(struct operation *operation, MPI_Request *request)
  * The usual operation: as many of one and the same datatype on both sides, without gaps, to a member. It is that datatype; NULL:
  * whatever else it may be is found out by operation_do.
  */
-static inline const struct datatype *plain(const struct window *window, MPI_Count origin_count,
-                                           MPI_Datatype origin_datatype, int target_rank, MPI_Count target_count,
-                                           MPI_Datatype target_datatype)
+static inline const struct datatype *plain(const struct window *window, const struct datatype *known,
+                                           MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                                           MPI_Count target_count, MPI_Datatype target_datatype)
 {
-	const struct datatype *known = datatype_known(origin_datatype);
-
 	if (origin_datatype != target_datatype || origin_count != target_count || origin_count < 0)
 		return NULL;
 	if (!known || !known->dense || target_rank < 0 || target_rank >= window->rank_count)
@@ -79,37 +77,59 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 		return window ? operation_do(&operation) : own.name(args, win); \
 	}                                                                   \
 	TAKEN(name)
-#define DEFINE_COPY_CALL(name, params, operation_, oriel_call)                                                  \
-	int MPI_##name(params, MPI_Win win)                                                                         \
-	{                                                                                                           \
-		const struct window *window = window_of(win);                                                           \
-		const struct datatype *known = window ? PLAIN : NULL;                                                   \
-                                                                                                                \
-		if (known)                                                                                              \
-			return error_of_call(window,                                                                        \
-			                     oriel_call(window->win, origin_addr, (size_t)origin_count * known->size_bytes, \
-			                                target_rank, window_offset(window, target_rank, target_disp)));     \
-		struct operation operation = operation_;                                                                \
-                                                                                                                \
-		return window ? operation_do(&operation) : own.name(COPY_ARGS, win);                                    \
-	}                                                                                                           \
+/* What is plain, and of what the thread has used last, goes straight on, and keeps nothing that a call would have to save. */
+#define DEFINE_COPY_CALL(name, params, operation_, oriel_call)                                           \
+	static __attribute__((noinline)) int name##_any(params, MPI_Win win)                                 \
+	{                                                                                                    \
+		const struct window *window = window_of(win);                                                    \
+		const struct datatype *known = window ? PLAIN(datatype_known(origin_datatype)) : NULL;           \
+                                                                                                         \
+		if (known)                                                                                       \
+			return error_of_call(window, oriel_call(window->win, origin_addr, COPIED_BYTES, COPIED_TO)); \
+		struct operation operation = operation_;                                                         \
+                                                                                                         \
+		return window ? operation_do(&operation) : own.name(COPY_ARGS, win);                             \
+	}                                                                                                    \
+	int MPI_##name(params, MPI_Win win)                                                                  \
+	{                                                                                                    \
+		const struct window *window = window_used_last(win);                                             \
+		const struct datatype *known = window ? PLAIN(datatype_used_last(origin_datatype)) : NULL;       \
+		int rc;                                                                                          \
+                                                                                                         \
+		if (!known)                                                                                      \
+			return name##_any(COPY_ARGS, win);                                                           \
+		rc = oriel_call(window->win, origin_addr, COPIED_BYTES, COPIED_TO);                              \
+		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                            \
+	}                                                                                                    \
 	TAKEN(name)
-#define DEFINE_ACCUMULATE_CALL(name, count_)                                                                           \
-	int MPI_##name(ACCUMULATE_PARAMS(count_), MPI_Win win)                                                             \
-	{                                                                                                                  \
-		const struct window *window = window_of(win);                                                                  \
-		const enum oriel_op oriel_op = window ? element_op(op) : (enum oriel_op)0;                                     \
-		const struct datatype *known = window ? plain_elements(PLAIN, oriel_op) : NULL;                                \
-                                                                                                                       \
-		if (known)                                                                                                     \
-			return error_of_call(window, oriel_accumulate(window->win, origin_addr,                                    \
-			                                              (size_t)origin_count * known->element_count, known->element, \
-			                                              oriel_op, target_rank,                                       \
-			                                              window_offset(window, target_rank, target_disp)));           \
-		struct operation operation = ACCUMULATE_OPERATION;                                                             \
-                                                                                                                       \
-		return window ? operation_do(&operation) : own.name(ACCUMULATE_ARGS, win);                                     \
-	}                                                                                                                  \
+#define DEFINE_ACCUMULATE_CALL(name, count_)                                                                  \
+	static __attribute__((noinline)) int name##_any(ACCUMULATE_PARAMS(count_), MPI_Win win)                   \
+	{                                                                                                         \
+		const struct window *window = window_of(win);                                                         \
+		const enum oriel_op oriel_op = window ? element_op(op) : (enum oriel_op)0;                            \
+		const struct datatype *known =                                                                        \
+			window ? plain_elements(PLAIN(datatype_known(origin_datatype)), oriel_op) : NULL;                 \
+                                                                                                              \
+		if (known)                                                                                            \
+			return error_of_call(window, oriel_accumulate(window->win, origin_addr, ELEMENTS, known->element, \
+			                                              oriel_op, COPIED_TO));                              \
+		struct operation operation = ACCUMULATE_OPERATION;                                                    \
+                                                                                                              \
+		return window ? operation_do(&operation) : own.name(ACCUMULATE_ARGS, win);                            \
+	}                                                                                                         \
+	int MPI_##name(ACCUMULATE_PARAMS(count_), MPI_Win win)                                                    \
+	{                                                                                                         \
+		const struct window *window = window_used_last(win);                                                  \
+		const enum oriel_op oriel_op = element_op_at_once(op);                                                \
+		const struct datatype *known =                                                                        \
+			window ? plain_elements(PLAIN(datatype_used_last(origin_datatype)), oriel_op) : NULL;             \
+		int rc;                                                                                               \
+                                                                                                              \
+		if (!known)                                                                                           \
+			return name##_any(ACCUMULATE_ARGS, win);                                                          \
+		rc = oriel_accumulate(window->win, origin_addr, ELEMENTS, known->element, oriel_op, COPIED_TO);       \
+		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                                 \
+	}                                                                                                         \
 	TAKEN(name)
 #define DEFINE_REQUEST_CALL(name, params, args, operation_)                                  \
 	int MPI_##name(params, MPI_Win win, MPI_Request *request)                                \
@@ -121,7 +141,10 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 	}                                                                                        \
 	TAKEN(name)
 
-#define PLAIN plain(window, origin_count, origin_datatype, target_rank, target_count, target_datatype)
+#define PLAIN(known) plain(window, known, origin_count, origin_datatype, target_rank, target_count, target_datatype)
+#define COPIED_BYTES ((size_t)origin_count * known->size_bytes)
+#define ELEMENTS ((size_t)origin_count * known->element_count)
+#define COPIED_TO target_rank, window_offset(window, target_rank, target_disp)
 #define PUT_OPERATION COPY_OPERATION(OPERATION_PUT)
 #define GET_OPERATION COPY_OPERATION(OPERATION_GET)
 #define ACCUMULATE_PARAMS(count_) COPY_PARAMS(const, count_), MPI_Op op

@@ -82,6 +82,12 @@ static inline size_t table_removals(const struct table *table)
 	return __atomic_load_n(&table->removals, __ATOMIC_RELAXED);
 }
 
+/* What has been found the last time, if it was of this key and still holds; NULL: it has to be looked for. */
+static inline void *table_found_last(const struct table *table, const struct table_last *last, uintptr_t key)
+{
+	return __builtin_expect(last->key == key && last->removals == table_removals(table), 1) ? last->value : NULL;
+}
+
 /* The same where the key is mostly that of the last time. */
 static inline void *table_find_again(const struct table *table, struct table_last *last, uintptr_t key)
 {

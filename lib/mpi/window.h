@@ -49,13 +49,19 @@ struct window {
 	struct keyvals keyvals; /* of the attributes that the program has set */
 };
 
-extern struct table windows;
+extern struct table windows __attribute__((visibility("hidden")));
 extern _Thread_local struct table_last window_last __attribute__((tls_model("initial-exec")));
 
 /* NULL: the window is the MPI's own. */
 static inline struct window *window_of(MPI_Win handle)
 {
 	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
+}
+
+/* The same of what the thread has looked up last; NULL: of others. */
+static inline struct window *window_used_last(MPI_Win handle)
+{
+	return table_found_last(&windows, &window_last, TABLE_KEY(handle));
 }
 
 /* Of a member. */
