@@ -25,7 +25,7 @@ void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards)
 		memcpy((uint8_t *)to + at, (const uint8_t *)from + at, min_size(first - at, piece));
 	}
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	copy_few((uint8_t *)to + first, (const uint8_t *)from + first, size_bytes - first);
+	copy_piece((uint8_t *)to + first, (const uint8_t *)from + first, size_bytes - first);
 }
 
 static void got_plainly(void *to, const void *from, size_t size_bytes)

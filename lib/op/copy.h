@@ -23,7 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "base/copy_piece.h"
 
 #define COPY_PIECE_BYTES ((size_t)32 << 10)
 #define COPY_LARGE_BYTES \
@@ -35,21 +36,12 @@
 /* Changed once, before main. Of COPY_GOT_MIN to COPY_GOT_MAX bytes. */
 extern void (*copy_got_by)(void *to, const void *from, size_t size_bytes);
 
-/* At most COPY_PIECE_BYTES. */
-static inline void copy_few(void *to, const void *from, size_t size_bytes)
-{
-	if (size_bytes == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t));
-	else
-		memmove(to, from, size_bytes);
-}
-
 static inline void copy_got(void *to, const void *from, size_t size_bytes)
 {
 	if (size_bytes - COPY_GOT_MIN <= COPY_GOT_MAX - COPY_GOT_MIN)
 		copy_got_by(to, from, size_bytes);
 	else
-		copy_few(to, from, size_bytes);
+		copy_piece(to, from, size_bytes);
 }
 
 /* Of any number. `downwards`: those at the end first. */

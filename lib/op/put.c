@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) enum outcome go_plainly(struct orie
 	there = (void *)(uintptr_t)((*link)->base + offset);
 	epoch_use(win);
 	if (kind == OP_PUT)
-		copy_few(there, here, size_bytes);
+		copy_piece(there, here, size_bytes);
 	else
 		copy_got(here, there, size_bytes);
 	win_leave_at_once(win);

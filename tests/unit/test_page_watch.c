@@ -411,6 +411,7 @@ out:
 static void watch__gives_way_to_sharing(void)
 {
 	uint8_t *memory = lone_pages();
+	char why[SHARE_WHY_BYTES];
 	int range;
 
 	memset(memory, 1, BYTES);
@@ -418,7 +419,7 @@ static void watch__gives_way_to_sharing(void)
 		goto out;
 	range = watch(memory + PAGE, PAGE);
 	CU_ASSERT_NOT_EQUAL(range, PAGE_WATCH_NONE);
-	CU_ASSERT_PTR_NULL(share_in_place(memory, BYTES, false));
+	CU_ASSERT_PTR_NULL(share_in_place(memory, BYTES, false, why));
 	CU_ASSERT_FALSE(is_same(range));
 	CU_ASSERT_EQUAL(watch(memory, PAGE), PAGE_WATCH_NONE); /* a file's now */
 	share_let_go(memory, BYTES);
