@@ -1196,8 +1196,9 @@ int oriel_win_test(oriel_win *win, int *flag);
  *
  * Collective over the window's group. Operations this rank issued since the fence before are
  * complete at the origin on return, and at their target before its fence returns; operations issued
- * afterwards reach a target only when that target has called the fence too. Assertions: ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE,
- * ORIEL_MODE_NOSUCCEED; the last two are given by all members or none.
+ * afterwards reach a target only when that target has called the fence too. Assertions:
+ * ORIEL_MODE_NOSTORE, ORIEL_MODE_NOPUT, ORIEL_MODE_NOPRECEDE, ORIEL_MODE_NOSUCCEED; the last two are
+ * given by all members or none.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG; ORIEL_ERR_SYNC: a post or start epoch is open;
  * ORIEL_ERR_PEER: a member died; ORIEL_ERR_TIMEOUT: repeat the call to go on with the same fence.
