@@ -74,13 +74,7 @@ static inline __attribute__((always_inline)) int put_few(struct wire *wire, cons
 
 static inline __attribute__((always_inline)) int put_word(struct wire *wire, uint64_t value, struct remote target)
 {
-	if (!reserve(wire))
-		return wire_lost_connection();
-	if (wire->inline_max >= sizeof(value))
-		put_inline(wire, &value, sizeof(value), target);
-	else if (wire_put_locked(wire, &value, 0, sizeof(value), target))
-		return wire_lost_connection();
-	return 0;
+	return put_few(wire, &value, sizeof(value), target);
 }
 
 static int add_unread(struct wire *wire, uint64_t add, struct remote target)
@@ -165,8 +159,10 @@ static void make_waking(struct wire *wire)
 
 static int word_locked(struct wire *wire, uint64_t value, struct remote target, bool wake)
 {
-	if (put_word(wire, value, target))
-		return wire_lost_connection();
+	int rc = put_word(wire, value, target);
+
+	if (rc)
+		return rc;
 	if (wake)
 		make_waking(wire);
 	ring_locked(wire);
