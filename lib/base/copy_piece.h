@@ -3,9 +3,16 @@
 #ifndef ORIEL_COPY_PIECE_H
 #define ORIEL_COPY_PIECE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Whether two places of so many bytes have one in common. */
+static inline bool bytes_overlap(const void *a, const void *b, size_t size_bytes)
+{
+	return (uintptr_t)a - (uintptr_t)b < size_bytes || (uintptr_t)b - (uintptr_t)a < size_bytes;
+}
 
 static inline void copy_piece(void *to, const void *from, size_t size_bytes)
 {

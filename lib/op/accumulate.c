@@ -2,6 +2,7 @@
 /* accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap */
 #include <string.h>
 
+#include "base/copy_piece.h"
 #include "base/err.h"
 #include "base/order.h"
 #include "job/job.h"
@@ -23,12 +24,6 @@ struct call {
 
 /* Checking what the target does not matter for. */
 
-/* Whether `bytes` bytes from a on and from b on have one in common. */
-static inline bool overlap(const void *a, const void *b, size_t bytes)
-{
-	return (uintptr_t)a - (uintptr_t)b < bytes || (uintptr_t)b - (uintptr_t)a < bytes;
-}
-
 static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
 {
 	return err_set(ORIEL_ERR_ARG,
@@ -48,8 +43,8 @@ static inline int check_buffers(const struct oriel_win *win, const struct acc *a
 		return refuse_buffers(win, acc, call);
 	if (!call->fetches)
 		return 0;
-	if ((reads && overlap(acc->origin, acc->result, bytes)) ||
-	    (acc->compare && overlap(acc->compare, acc->result, bytes)))
+	if ((reads && bytes_overlap(acc->origin, acc->result, bytes)) ||
+	    (acc->compare && bytes_overlap(acc->compare, acc->result, bytes)))
 		return refuse_buffers(win, acc, call);
 	return 0;
 }
@@ -189,7 +184,7 @@ int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_
 /* Whether an operand and the place of the result are as they should be. */
 static inline bool are_apart(const void *operand, const void *result, enum oriel_type type)
 {
-	return result && !overlap(operand, result, element_types[type].size_bytes);
+	return result && !bytes_overlap(operand, result, element_types[type].size_bytes);
 }
 
 /* Whether the processor changes an element of mapped memory at once; then it lies at *element. */

@@ -4,19 +4,23 @@
 
 #include "base/util.h"
 
-static bool overlap(const void *to, const void *from, size_t size_bytes)
+/* The last word behind all else. */
+static void copy_end(uint8_t *to, const uint8_t *from)
 {
-	return (uintptr_t)to - (uintptr_t)from < size_bytes || (uintptr_t)from - (uintptr_t)to < size_bytes;
+	const size_t before = COPY_LAST_BYTES - sizeof(uint64_t);
+
+	memcpy(to, from, before);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	copy_piece(to + before, from + before, sizeof(uint64_t));
 }
 
 void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards)
 {
 	const size_t piece = size_bytes > COPY_LARGE_BYTES ? COPY_LARGE_BYTES : COPY_PIECE_BYTES;
-	const size_t first = size_bytes > COPY_PIECE_BYTES ? size_bytes - COPY_LAST_BYTES : 0;
-	const size_t pieces = (first + piece - 1) / piece;
+	const size_t first = size_bytes - COPY_LAST_BYTES, pieces = (first + piece - 1) / piece;
 
-	if (overlap(to, from, size_bytes)) {
-		memmove(to, from, size_bytes);
+	if (size_bytes <= COPY_PIECE_BYTES || bytes_overlap(to, from, size_bytes)) {
+		copy_piece(to, from, size_bytes);
 		return;
 	}
 	for (size_t i = 0; i < pieces; i++) {
@@ -24,8 +28,7 @@ void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards)
 
 		memcpy((uint8_t *)to + at, (const uint8_t *)from + at, min_size(first - at, piece));
 	}
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	copy_piece((uint8_t *)to + first, (const uint8_t *)from + first, size_bytes - first);
+	copy_end((uint8_t *)to + first, (const uint8_t *)from + first);
 }
 
 static void got_plainly(void *to, const void *from, size_t size_bytes)
@@ -65,7 +68,7 @@ void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_plainly
                                                                                                                   \
 	static __attribute__((target(#how))) void got_by_##how(void *to, const void *from, size_t size_bytes)         \
 	{                                                                                                             \
-		if (overlap(to, from, size_bytes))                                                                        \
+		if (bytes_overlap(to, from, size_bytes))                                                                  \
 			memmove(to, from, size_bytes);                                                                        \
 		else                                                                                                      \
 			how##_steps(to, from, size_bytes);                                                                    \

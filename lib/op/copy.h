@@ -10,7 +10,7 @@
  * Programs put from, and get to, the same memory again and again. What does not fit a cache is gone from it when it is begun
  * from below each time, while the end of the last time is still there. So of more than COPY_PIECE_BYTES the pieces go upwards
  * and downwards in turn, as a plough does: 64 KiB take an eighth less, a megabyte a sixth, and what is copied once as long as
- * ever. The last bytes come when all others are there, whichever way: programs look at these.
+ * ever. The last word comes when all else is there, whichever way: programs look at it.
  *
  * What is got mostly goes to memory that only this processor has written, and often lies in its nearest cache already. There a
  * loop over long vectors takes half of the time at 4 KiB that memmove does, which takes one instruction from two kilobytes on.
@@ -27,14 +27,14 @@
 #include "base/copy_piece.h"
 
 #define COPY_PIECE_BYTES ((size_t)32 << 10)
-#define COPY_LARGE_BYTES \
-	((size_t)128 << 10) /* a piece of what is more; memcpy takes another way for a megabyte, 15 % slower */
+/* A piece of what is more; memcpy takes another way for a megabyte, 15 % slower. */
+#define COPY_LARGE_BYTES ((size_t)128 << 10)
 #define COPY_LAST_BYTES 64u
 #define COPY_GOT_MIN ((size_t)512)
 #define COPY_GOT_MAX ((size_t)8 << 10)
 
-/* Changed once, before main. Of COPY_GOT_MIN to COPY_GOT_MAX bytes. */
-extern void (*copy_got_by)(void *to, const void *from, size_t size_bytes);
+/* Chosen when the library is loaded. Of COPY_GOT_MIN to COPY_GOT_MAX bytes. */
+extern void (*copy_got_by)(void *to, const void *from, size_t size_bytes) __attribute__((visibility("hidden")));
 
 static inline void copy_got(void *to, const void *from, size_t size_bytes)
 {

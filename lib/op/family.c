@@ -12,8 +12,8 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-#define PAGES_AT_ONCE \
-	4 /* of STRIPES: others find words free meanwhile; and so much is in the nearest cache when the way turns */
+/* Of STRIPES: others find words free meanwhile; and so much is in the nearest cache when the way turns. */
+#define PAGES_AT_ONCE 4
 
 static void give_pages(struct stripe *stripes, uint64_t from, uint64_t to)
 {
@@ -144,9 +144,10 @@ static int issue_by_stripes(struct oriel_win *win, const struct link *link, stru
 {
 	uint64_t there = link_there(link, acc->remote_addr), process = win->job->stripes.process;
 	struct stripe *stripes = peer_stripes(link->peer);
-	bool downwards = win->downwards;
+	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
+	bool downwards = large && win->downwards;
 
-	win->downwards ^= acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
+	win->downwards ^= large;
 	return (downwards ? apply_downwards : apply_upwards)(process, stripes, acc, there) ? 0 : ISSUE_LATER;
 }
 

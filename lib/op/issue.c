@@ -46,7 +46,8 @@ static bool copy_shared(struct oriel_win *win, struct link *link, const struct o
 	bool put = op->kind == OP_PUT;
 	uint32_t lkey;
 
-	if (op->size_bytes < REACH_SHARED_MIN || !reach_shares(&link->peer->reach) || link_far(link))
+	if (op->size_bytes < REACH_SHARED_MIN || !reach_shares(&link->peer->reach) || link_far(link) ||
+	    bytes_overlap(op->origin, (void *)(uintptr_t)op->remote_addr, op->size_bytes))
 		return false;
 	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put, &win->origins);
 	return reach_copy(&link->peer->reach, link->rkey, op->remote_addr - link->base, (void *)(uintptr_t)op->remote_addr,
@@ -102,7 +103,7 @@ static __attribute__((noinline)) int issue_long(struct oriel_win *win, struct li
 	return issue_messages(link, op, lkey, lkey ? largest_bytes : min_size(largest_bytes, WIRE_COPY_MAX));
 }
 
-/* The one place where the way of a put or get is chosen; that of origin memory, in win/origin.c. */
+/* Where the way of a put or get is chosen, that of origin memory in win/origin.c; put.c has short ways to the same. */
 int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	int rc;
