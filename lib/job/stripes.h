@@ -23,7 +23,7 @@
  *
  * Deaths (A21). Nobody has to be told of them: who finds the word taken, and taken again after some
  * turns, looks whether its holder is a process that has ended, and takes the word from it. From then
- * on nothing of the dead one is stored any more. It has changed its elements up to some place, each by
+ * on nothing of the dead one is stored any more. It has changed its elements up, or down, to some place, each by
  * one store, which is as good an outcome as any. Those who map memory are of one pid namespace
  * (base/place.h); a number given anew to another process does not pass for the one that had it.
  *

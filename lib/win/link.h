@@ -64,7 +64,7 @@ enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
 /* Whether the member's memory is mapped here (reach.h). */
 enum link_mapping {
 	MAPPING_UNASKED,
-	MAPPING_NONE,     /* it cannot be: (dynamic) its regions are, each by itself; or the next but one and read-only */
+	MAPPING_NONE,     /* it cannot be: its regions are (dynamic), or read-only, where bytes may be moved */
 	MAPPING_READ,     /* it cannot be, and all of it may be read by work requests, but not written */
 	MAPPING_WIRE,     /* it cannot be, and all of it may be read and written by work requests */
 	MAPPING_MOVED,    /* the same, and the device may move bytes at once (reach.h) */
