@@ -75,6 +75,7 @@ static int lock_begin(struct oriel_win *win, enum oriel_lock_type type, int rank
 /* One lock epoch less. */
 static void count_out(struct oriel_win *win)
 {
+	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
 	if (--win->locks.open == 0) {
 		win->sync &= ~(unsigned)SYNC_LOCK;
 		release_epoch_mrs(win);

@@ -222,6 +222,23 @@ static void bounds(struct rank *rank)
 	end(&a);
 }
 
+/* L7: what unlock has completed is the caller's again, though another lock is still held. */
+static void unlocked_beside_another(struct rank *rank)
+{
+	struct putter a;
+	uint32_t first;
+
+	begin(&a, rank);
+	rank_note(rank, "lock", oriel_win_lock(a.win, ORIEL_LOCK_SHARED, 0, 0));
+	first = put(&a, 0, PART);
+	rank_note(rank, "unlock", oriel_win_unlock(a.win, 1));
+	map_at(a.origin);
+	rank_note(rank, "lock", oriel_win_lock(a.win, ORIEL_LOCK_SHARED, 1, 0));
+	CU_ASSERT_NOT_EQUAL(put(&a, 0, PART), first);
+	rank_note(rank, "unlock", oriel_win_unlock(a.win, 0));
+	end(&a);
+}
+
 static void kept_by_nobody(struct rank *rank)
 {
 	struct putter a;
@@ -281,6 +298,16 @@ static void mr_cache__behind_flushes(void)
 		run(flushed_in_turns);
 }
 
+static void mr_cache__behind_one_of_two_unlocks(void)
+{
+	fake_reset();
+	if (can_keep())
+		run(unlocked_beside_another);
+	setenv("ORIEL_KEEP_REGISTERED", "0", 1);
+	run(unlocked_beside_another);
+	unsetenv("ORIEL_KEEP_REGISTERED");
+}
+
 static void mr_cache__gives_way(void)
 {
 	fake_reset();
@@ -319,6 +346,7 @@ void suite_mr_cache(void)
 	CU_ADD_TEST(suite, mr_cache__is_found_again);
 	CU_ADD_TEST(suite, mr_cache__serves_the_parts_that_are_named);
 	CU_ADD_TEST(suite, mr_cache__behind_flushes);
+	CU_ADD_TEST(suite, mr_cache__behind_one_of_two_unlocks);
 	CU_ADD_TEST(suite, mr_cache__gives_way);
 	CU_ADD_TEST(suite, mr_cache__has_bounds);
 	CU_ADD_TEST(suite, mr_cache__in_a_crowd);
