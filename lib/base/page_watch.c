@@ -25,6 +25,7 @@
 
 #define FIELDS_MAX 64 /* of mappings that have ever been watched; more become one with a neighbour */
 #define EVENTS_MAX 16 /* read at once */
+#define MOVED_MAX 64  /* places that memory has been moved to, before they are looked at */
 #define ASKS_MAX 1000 /* before too much is under way; a yield between two */
 
 enum range_state { RANGE_FREE, RANGE_SAME, RANGE_HIT };
@@ -38,6 +39,10 @@ struct range {
 static struct range ranges[PAGE_WATCH_MAX];
 static uint64_t batch; /* odd while events that have been read are being looked at; counter_load */
 static uint64_t hits;  /* counter_load */
+
+/* Where watched memory has been moved to, which is watched there; by the reader, counter_load. */
+static uint64_t moved[MOVED_MAX], moved_count;
+static uint64_t moved_seen; /* of these, under the lock; counter_load */
 
 /* Guards the rest; never taken by the thread that reads. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,12 +69,20 @@ static void hit(uint64_t first, uint64_t end)
 	}
 }
 
-/* Where memory has been moved to nobody asks about it. It may be gone again. */
-static void leave_moved(uint64_t first, uint64_t size_bytes)
+/*
+ * It may be larger there, which is not told, and may be gone again. So it stays watched until somebody can look at the
+ * mappings: only a part given up would be a mapping of its own. But not where too many have been moved.
+ */
+static void note_moved(uint64_t first, uint64_t size_bytes)
 {
-	struct uffdio_range moved = { first, size_bytes };
+	struct uffdio_range range = { first, size_bytes };
 
-	ioctl(events, UFFDIO_UNREGISTER, &moved);
+	if (moved_count - counter_load(&moved_seen) == MOVED_MAX) { /* pairs with take_moved */
+		ioctl(events, UFFDIO_UNREGISTER, &range);
+		return;
+	}
+	counter_store(&moved[moved_count % MOVED_MAX], first);
+	counter_store(&moved_count, moved_count + 1); /* pairs with the load in take_moved */
 }
 
 static void look_at(const struct uffd_msg *event)
@@ -78,7 +91,7 @@ static void look_at(const struct uffd_msg *event)
 		hit(event->arg.remove.start, event->arg.remove.end);
 	} else if (event->event == UFFD_EVENT_REMAP) {
 		hit(event->arg.remap.from, event->arg.remap.from + event->arg.remap.len);
-		leave_moved(event->arg.remap.to, event->arg.remap.len);
+		note_moved(event->arg.remap.to, event->arg.remap.len);
 	}
 }
 
@@ -110,6 +123,45 @@ static void *run_reader(void *arg)
 	}
 	close(events);
 	return arg;
+}
+
+/* Fields. The caller holds the lock. */
+
+static struct page_range both(const struct page_range *a, const struct page_range *b)
+{
+	uintptr_t first = a->first < b->first ? a->first : b->first;
+	uintptr_t a_end = a->first + a->size_bytes, b_end = b->first + b->size_bytes;
+
+	return (struct page_range){ first, (a_end > b_end ? a_end : b_end) - first };
+}
+
+static bool touch(const struct page_range *a, const struct page_range *b)
+{
+	return a->first <= b->first + b->size_bytes && b->first <= a->first + a->size_bytes;
+}
+
+/* What lies between the last field and this one, where there is no room for another, is only looked at once more. */
+static void note_field(const struct page_range *pages)
+{
+	for (uint32_t i = 0; i < field_count; i++) {
+		if (touch(&fields[i], pages) || i == FIELDS_MAX - 1) {
+			fields[i] = both(&fields[i], pages);
+			return;
+		}
+	}
+	fields[field_count++] = *pages;
+}
+
+/* Fields of what has been moved. */
+static void take_moved(void)
+{
+	for (; moved_seen != counter_load(&moved_count);
+	     counter_store(&moved_seen, moved_seen + 1)) { /* pairs with note_moved */
+		struct page_range first = { counter_load(&moved[moved_seen % MOVED_MAX]), 1 }, around;
+
+		if (mappings_around(&first, &around))
+			note_field(&around);
+	}
 }
 
 /* Start and end. The caller holds the lock. */
@@ -152,11 +204,14 @@ static void unwatch(void *arg, const struct page_range *pages)
 	ioctl(events, UFFDIO_UNREGISTER, &range);
 }
 
-/* While the reader still reads: this thread too may unmap. */
+/* While the reader still reads: this thread too may unmap, and others move what is watched. */
 static void end(void)
 {
-	while (field_count > 0)
-		mappings_visit(&fields[--field_count], unwatch, NULL);
+	do {
+		take_moved();
+		while (field_count > 0)
+			mappings_visit(&fields[--field_count], unwatch, NULL);
+	} while (page_watch_settled() && counter_load(&moved_count) != moved_seen);
 	eventfd_write(stop, 1);
 	pthread_join(reader, NULL);
 	close(stop);
@@ -182,31 +237,6 @@ void page_watch_close(void)
 }
 
 /* Ranges. */
-
-static struct page_range both(const struct page_range *a, const struct page_range *b)
-{
-	uintptr_t first = a->first < b->first ? a->first : b->first;
-	uintptr_t a_end = a->first + a->size_bytes, b_end = b->first + b->size_bytes;
-
-	return (struct page_range){ first, (a_end > b_end ? a_end : b_end) - first };
-}
-
-static bool touch(const struct page_range *a, const struct page_range *b)
-{
-	return a->first <= b->first + b->size_bytes && b->first <= a->first + a->size_bytes;
-}
-
-/* What lies between the last field and this one, where there is no room for another, is only looked at once more. */
-static void note_field(const struct page_range *pages)
-{
-	for (uint32_t i = 0; i < field_count; i++) {
-		if (touch(&fields[i], pages) || i == FIELDS_MAX - 1) {
-			fields[i] = both(&fields[i], pages);
-			return;
-		}
-	}
-	fields[field_count++] = *pages;
-}
 
 /* The caller holds the lock. */
 static bool watch_mappings(const struct page_range *pages)
@@ -243,7 +273,8 @@ static int begin_locked(const struct page_range *pages)
 	counter_store(&ranges[found].first, pages->first);
 	counter_store(&ranges[found].end, pages->first + pages->size_bytes);
 	state_store(&ranges[found].state, RANGE_SAME); /* pairs with the state_load in hit */
-	if (watch_mappings(pages))
+	/* What is moved just now would be taken for the range's. */
+	if (page_watch_settled() && watch_mappings(pages))
 		return found;
 	page_watch_end(found);
 	return PAGE_WATCH_NONE;
@@ -314,6 +345,7 @@ void page_watch_pause(const struct page_range *pages)
 {
 	pthread_mutex_lock(&lock);
 	hit(pages->first, pages->first + pages->size_bytes);
+	take_moved();
 	for (uint32_t i = 0; i < field_count; i++) {
 		if (touch(&fields[i], pages)) {
 			mappings_visit(pages, unwatch, NULL);
@@ -350,6 +382,7 @@ static void in_child(void)
 	field_count = 0;
 	memset(ranges, 0, sizeof(ranges));
 	counter_store(&batch, 0); /* nobody else is there */
+	counter_store(&moved_seen, moved_count);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -232,6 +232,29 @@ out:
 	munmap(memory, 2 * BYTES);
 }
 
+/* What has been moved and made larger is whole where it is then, and may be moved again; closing gives up all of it. */
+static void watch__leaves_what_is_moved_whole(void)
+{
+	uint8_t *memory = lone_pages(), *room = mmap(NULL, 8 * BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int range;
+
+	CU_ASSERT_NOT_EQUAL_FATAL(room, MAP_FAILED);
+	if (page_watch_open())
+		goto out;
+	range = watch(memory, BYTES);
+	CU_ASSERT_NOT_EQUAL_FATAL(range, PAGE_WATCH_NONE);
+	memory = mremap(memory, BYTES, 2 * BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+	CU_ASSERT_EQUAL_FATAL(memory, room);
+	CU_ASSERT_TRUE(page_watch_settled());
+	CU_ASSERT_FALSE(page_watch_is_same(range));
+	memory = mremap(memory, 2 * BYTES, 3 * BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, room + 4 * BYTES);
+	CU_ASSERT_EQUAL_FATAL(memory, room + 4 * BYTES);
+	page_watch_end(range);
+	page_watch_close();
+out:
+	munmap(room, 8 * BYTES);
+}
+
 static void watch__as_many_as_there_is_room_for(void)
 {
 	static int range[PAGE_WATCH_MAX];
@@ -438,6 +461,7 @@ void suite_page_watch(void)
 	CU_ADD_TEST(suite, watch__sees_nothing_else);
 	CU_ADD_TEST(suite, watch__own_memory_only);
 	CU_ADD_TEST(suite, watch__leaves_mappings_whole);
+	CU_ADD_TEST(suite, watch__leaves_what_is_moved_whole);
 	CU_ADD_TEST(suite, watch__as_many_as_there_is_room_for);
 	CU_ADD_TEST(suite, watch__knows_what_nobody_has_been_told);
 	CU_ADD_TEST(suite, watch__ends_on_a_stack_that_was_watched);
