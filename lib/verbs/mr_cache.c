@@ -54,6 +54,18 @@ struct mr_cache {
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mr_cache *all;
 
+/* What a child has inherited is its parent's. */
+static void disown(void)
+{
+	all = NULL;
+	pthread_mutex_init(&all_lock, NULL);
+}
+
+__attribute__((constructor)) static void register_handler(void)
+{
+	pthread_atfork(NULL, NULL, disown);
+}
+
 /* Doubts. The caller holds the lock. */
 
 /* By the place of its first page; pages may be larger. */

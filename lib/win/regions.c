@@ -107,8 +107,8 @@ static void count_private(const struct region *region, int change)
 static void let_go(struct region *region)
 {
 	if (is_registered(&region->registration)) {
-		count_private(region, -1);
 		mem_deregister(&region->job->mems, &region->registration);
+		count_private(region, -1); /* last: nobody moves it before */
 	}
 	if (region->in_place)
 		share_let_go((void *)(uintptr_t)region->base, (size_t)region->size_bytes);
