@@ -256,11 +256,12 @@ static int known_dead(const struct oriel_win *win)
 static int end_trailed(struct oriel_win *win, bool failed)
 {
 	const struct link *link = win->fence.trailed;
-	int rc = 0;
+	int rc;
 
+	if (!link)
+		return 0;
 	do {
-		if (link)
-			rc = flush_run(win, link->rank, true, "oriel_win_fence");
+		rc = flush_run(win, link->rank, true, "oriel_win_fence");
 	} while (failed && wait_can_repeat(rc));
 	return rc;
 }
