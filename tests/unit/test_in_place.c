@@ -3,7 +3,6 @@
 #include "job/in_place.h"
 
 #include <CUnit/CUnit.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/share_in_place.h"
 #include "job/job.h"
 #include "suites.h"
+#include "thread_state.h"
 
 #define BYTES ((size_t)8 * 4096)
 
@@ -37,19 +37,7 @@ static void *move(void *arg)
 /* The mover has done it, or waits for this thread. */
 static bool has_come_to_rest(void)
 {
-	uint64_t tid = counter_load(&mover.tid);
-	char path[64], state = 'R';
-	FILE *stat;
-
-	if (counter_load(&mover.done))
-		return true;
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	stat = tid ? fopen(path, "re") : NULL;
-	if (stat && fscanf(stat, "%*d %*s %c", &state) != 1)
-		state = 'R';
-	if (stat)
-		fclose(stat);
-	return state == 'S';
+	return counter_load(&mover.done) || thread_sleeps(counter_load(&mover.tid));
 }
 
 /* The device's: others are about to move what it has not pinned yet, as far as they know. */

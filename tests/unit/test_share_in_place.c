@@ -33,6 +33,7 @@
 #include "base/page_exchange.h"
 #include "base/tell.h"
 #include "suites.h"
+#include "thread_state.h"
 
 enum { PAGES = 8, PAGE = 4096, BYTES = PAGES * PAGE, MOVES = 300, THREADS = 3, LARGE = 1 << 20 };
 
@@ -331,25 +332,10 @@ static void *sleep_on_word(void *arg)
 {
 	struct sleeper *sleeper = arg;
 
-	counter_store(&sleeper->tid, (uint64_t)gettid()); /* pairs with the load in is_asleep */
+	counter_store(&sleeper->tid, (uint64_t)gettid()); /* pairs with the load before thread_sleeps */
 	while (__atomic_load_n(sleeper->word, __ATOMIC_ACQUIRE) == 1)
 		syscall(SYS_futex, sleeper->word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	return NULL;
-}
-
-static bool is_asleep(struct sleeper *sleeper)
-{
-	uint64_t tid = counter_load(&sleeper->tid);
-	char path[64], state = 'R';
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	stat = tid ? fopen(path, "re") : NULL;
-	if (stat && fscanf(stat, "%*d %*s %c", &state) != 1)
-		state = 'R';
-	if (stat)
-		fclose(stat);
-	return state == 'S';
 }
 
 static void begin_sleep(struct sleeper *sleeper)
@@ -357,7 +343,7 @@ static void begin_sleep(struct sleeper *sleeper)
 	sleeper->tid = 0;
 	*sleeper->word = 1;
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&sleeper->thread, NULL, sleep_on_word, sleeper), 0);
-	while (!is_asleep(sleeper))
+	while (!thread_sleeps(counter_load(&sleeper->tid)))
 		usleep(100);
 }
 
