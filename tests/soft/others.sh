@@ -116,7 +116,7 @@ mckey_test() {
 
 run_rdmacm() {
 	installed rstream cmtime rstream riostream rcopy mckey || return
-	port=$((port + 1))
+	next_port
 	cm_test cmtime "cmtime -b $address -p $port -c 50" "cmtime -s $address -p $port -c 50"
 	local few="-p $port -S 4000 -I 10 -C 10"
 	cm_test rstream "rstream -b $address $few" "rstream -s $address $few"
@@ -137,7 +137,7 @@ ucx_test() { # name, arguments
 	elif grep -qi 'does not support' "$out/client"; then
 		say skip "$1" "$(why "$out/client")"
 	else
-		say "not ok" "$1" "$(why "$out/client")"
+		say "not ok" "$1" "$(why "$out/client"); its server: $(why "$out/server")"
 	fi
 }
 

@@ -3,13 +3,23 @@
 # pairs.sh - a server and a client of one program; to be sourced. $limit bounds each, in seconds; $out is a directory
 # that takes what they say.
 
-# Ports that nobody else uses.
-port=$((20000 + $$ % 20000))
+# A hundred ports for each script that runs at the same time, below those that the kernel gives away.
+port=$((20000 + $$ % 120 * 100))
 
-# Wait until the server listens at a port, by TCP or by softverbs' rdma_cm, or has ended.
-await_listener() { # port, server's process
+listens() { # port: somebody does, by TCP or by softverbs' rdma_cm
 	hex=$(printf '%04X' "$1")
-	until grep -q ":$hex [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 || grep -qE "@softverbs-[0-9]+-cm[0-9]+-$1-" /proc/net/unix; do
+	grep -q ":$hex [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 || grep -qE "@softverbs-[0-9]+-cm[0-9]+-$1-" /proc/net/unix
+}
+
+# Go on to the next port that nobody uses.
+next_port() {
+	port=$((port + 1))
+	while listens $port; do port=$((port + 1)); done
+}
+
+# Wait until the server listens at a port, or has ended.
+await_listener() { # port, server's process
+	until listens "$1"; do
 		kill -0 "$2" 2>/dev/null || return 0
 		sleep 0.02
 	done
@@ -17,7 +27,7 @@ await_listener() { # port, server's process
 
 # Start "program args", then "program args address". @P is a port nobody else uses. Both have to succeed.
 both() { # program, server's arguments, client's arguments
-	port=$((port + 1))
+	next_port
 	server=$(echo "$2" | sed "s/@P/$port/g")
 	client=$(echo "$3" | sed "s/@P/$port/g")
 	# shellcheck disable=SC2086

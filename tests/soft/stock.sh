@@ -76,7 +76,7 @@ at_its_port udaddy 7174 "-c 3" "-s 127.0.0.1 -c 3"
 at_its_port udaddy 7174 "-b ::1 -C 100 -S 4000" "-s ::1 -C 100 -S 4000"
 
 command -v rdma_server >/dev/null && echo rdma_server | grep -q "$pattern" && {
-	port=$((port + 1))
+	next_port
 	timeout $limit rdma_server -p $port >"$out/server" 2>&1 &
 	pid=$!
 	await_listener $port $pid

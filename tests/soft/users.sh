@@ -26,7 +26,8 @@ done
 out=$(mktemp -d) || exit 1
 chmod 755 "$out"
 limit=20
-port=$((20000 + $$ % 20000))
+# shellcheck source=tests/soft/pairs.sh
+. "$(dirname "$0")/pairs.sh"
 
 # The libraries and programs, where another user can read them.
 cp "$1"/*.so.1 "$tests"/death "$tests"/conform_ext "$out" || exit 1
@@ -67,24 +68,14 @@ refused() { # name, status, what the client has to say
 	fi
 }
 
-await() { # port, process: until it listens, by TCP or by rdma_cm
-	local hex
-	hex=$(printf '%04X' "$1")
-	until grep -q ":$hex [0-9A-F:]* 0A " /proc/net/tcp /proc/net/tcp6 ||
-		grep -qE "@softverbs-[0-9]+-cm[0-9]+-$1-" /proc/net/unix; do
-		kill -0 "$2" 2>/dev/null || return
-		sleep 0.02
-	done
-}
-
 # A program as server by one user and as client by another one; the client's status.
 between() { # server's user, client's user, program, server's options, client's options
 	local server status
-	port=$((port + 1))
+	next_port
 	# shellcheck disable=SC2086
 	$1 timeout $limit $3 $4 -p $port >"$out/server.log" 2>&1 &
 	server=$!
-	await $port $server
+	await_listener $port $server
 	# shellcheck disable=SC2086
 	$2 timeout $limit $3 $5 -p $port >"$out/client.log" 2>&1
 	status=$?
