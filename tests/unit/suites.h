@@ -36,6 +36,7 @@ void suite_directory(void);
 void suite_mem(void);
 void suite_memory_file(void);
 void suite_page_watch(void);
+void suite_mr_cache(void);
 void suite_share_in_place(void);
 void suite_in_place(void);
 void suite_settings(void);
