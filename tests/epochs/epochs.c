@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "linger.h"
 #include "model.h"
 #include "plan.h"
 #include "serial.h"
@@ -361,6 +362,7 @@ static void detach(struct run *run)
 	if (first == 0)
 		return;
 	base = run->bytes[part->range.region] + part->range.offset;
+	linger();
 	must(run, oriel_win_detach(win, base), "oriel_win_detach");
 	if (part->range.size_bytes > first)
 		must(run, oriel_win_detach(win, base + first), "oriel_win_detach");
@@ -453,6 +455,7 @@ static void free_window(struct run *run)
 	    run->memory[run->event.freed.part[run->job->rank].range.region].kind != REGION_ALLOCATED)
 		stop(run, "the plan has lost an allocated region");
 	check_signals(run);
+	linger();
 	must(run, oriel_win_free(&run->win[w]), "oriel_win_free");
 	if (run->win[w])
 		stop(run, "oriel_win_free has left the handle");

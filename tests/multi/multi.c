@@ -20,6 +20,7 @@
 #include "base/order.h"
 #include "job/peer.h"
 #include "base/util.h"
+#include "linger.h"
 #include "verbs/wire.h"
 
 #define MULTI_LIMIT_S 180
@@ -499,6 +500,7 @@ void multi_window_open_as(struct multi *m, struct multi_window *w, size_t size_b
 
 void multi_window_close(struct multi *m, struct multi_window *w)
 {
+	linger();
 	CHECK_OK(m, oriel_win_free(&w->win));
 	CHECK(m, w->win == NULL);
 	if (!w->allocated)
