@@ -64,6 +64,7 @@ static void add_suites(void)
 	suite_lock();
 	suite_lock_repair();
 	suite_lock_words();
+	suite_pipe();
 	suite_way();
 	suite_copy();
 	suite_copy_pieces();

@@ -212,10 +212,10 @@ static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t 
 		refused(qp, resp);
 }
 
-void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *shared,
-                        const uint8_t *chunk)
+void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *shared)
 {
 	struct shm_resp resp = *shared;
+	const uint8_t *chunk = out->shm->resp_chunk[resp.chunk % SHM_CHUNKS]; /* whatever the peer says */
 	struct soft_qp *qp = resp.qp_index < SHM_QPS ? core->qp[resp.qp_index] : NULL;
 
 	if (!qp)

@@ -9,7 +9,6 @@
 #include "soft/verbs/pipe.h"
 
 /* What a response says about its request. Under core->progress. */
-void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *resp,
-                        const uint8_t *chunk);
+void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *resp);
 
 #endif

@@ -106,10 +106,11 @@ static void fill(const struct soft_qp *qp, const struct datagram *d, struct shm_
 /* Under out->tx. */
 static void publish(const struct soft_qp *qp, struct soft_out *out, const struct datagram *d)
 {
-	uint32_t at = (uint32_t)(out->req_head % SHM_RING);
-	struct shm_req *req = &out->shm->req[at];
+	struct shm_req *req = &out->shm->req[out->req_head % SHM_RING];
+	uint32_t chunk = soft_out_chunk(out);
 
-	fill(qp, d, req, out->shm->req_chunk[at]);
+	fill(qp, d, req, out->shm->req_chunk[chunk]);
+	req->chunk = chunk;
 	shm_req_publish(req, ++out->req_head);
 }
 

@@ -31,16 +31,15 @@ static bool has_room(struct soft_qp *qp)
 struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk)
 {
 	struct soft_out *out = qp->out;
-	uint32_t at;
 
 	soft_lock(&out->tx);
 	if (!has_room(qp)) {
 		soft_unlock(&out->tx);
 		return NULL;
 	}
-	at = (uint32_t)(out->req_head % SHM_RING);
-	*chunk = out->shm->req_chunk[at];
-	return &out->shm->req[at];
+	out->chunk = soft_out_chunk(out);
+	*chunk = out->shm->req_chunk[out->chunk];
+	return &out->shm->req[out->req_head % SHM_RING];
 }
 
 void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req)
@@ -52,6 +51,7 @@ void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req)
 	req->wqe = qp->sq_exec;
 	req->qp_index = qp->index;
 	req->epoch = qp->epoch;
+	req->chunk = out->chunk;
 	shm_req_publish(req, ++out->req_head);
 	soft_unlock(&out->tx);
 	soft_peer_notify(&out->peer);

@@ -34,6 +34,7 @@ struct soft_out {
 	struct soft_lock sharing; /* a large transfer is (share.c) */
 	struct soft_lock tx;
 	uint64_t req_head;          /* under tx */
+	uint32_t chunk;             /* of the request that is being filled; under tx */
 	_Atomic uint64_t resp_tail; /* written under core->progress */
 	struct soft_list waiting;   /* soft_qp.waiting, under tx */
 	struct soft_rmap *rmap;     /* SHM_MRS entries, pages come with use */
@@ -66,6 +67,14 @@ static inline void soft_out_took(struct soft_out *out, uint64_t responses)
 static inline bool soft_out_has_room(const struct soft_out *out)
 {
 	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
+}
+
+/* Under out->tx, and there is room: the chunk of the next request. */
+static inline uint32_t soft_out_chunk(const struct soft_out *out)
+{
+	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_relaxed); /* soft_out_has_room has paired */
+
+	return shm_chunk_of(out->req_head, out->req_head - answered);
 }
 
 /*

@@ -88,7 +88,7 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
 	uint32_t at = (uint32_t)(tail % SHM_RING), taken = 0;
 
 	for (; taken < SHM_RING && shm_resp_is_there(&out->shm->resp[at], tail + 1); at = (uint32_t)(++tail % SHM_RING)) {
-		soft_take_response(core, out, &out->shm->resp[at], out->shm->resp_chunk[at]);
+		soft_take_response(core, out, &out->shm->resp[at]);
 		soft_out_took(out, tail + 1);
 		taken++;
 	}

@@ -435,10 +435,10 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 	r.core = core;
 	r.in = in;
 	r.data = req->data;
-	r.chunk = in->shm->req_chunk[at];
-	r.resp_chunk = in->shm->resp_chunk[at];
 	r.received = false;
 	memcpy(&r.req, req, offsetof(struct shm_req, turn));
+	r.chunk = in->shm->req_chunk[r.req.chunk % SHM_CHUNKS]; /* whatever a peer says */
+	r.resp_chunk = in->shm->resp_chunk[r.req.chunk % SHM_CHUNKS];
 	if (!(r.req.flags & SHM_REQ_BUNDLE))
 		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));
 	index = shm_qpn_index(core->seg, r.req.dst_qpn);
@@ -447,7 +447,8 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 		                        .qp_index = r.req.qp_index,
 		                        .wqe = r.req.wqe,
 		                        .flags = r.req.flags,
-		                        .epoch = r.req.epoch };
+		                        .epoch = r.req.epoch,
+		                        .chunk = r.req.chunk };
 	if (!qp) {
 		answer(&r, NULL, &in->shm->resp[at]);
 		return;

@@ -28,7 +28,7 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 8,
+	SHM_ABI = 9,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOT_NUMBERS = 1 << 12, /* a queue pair number has 24 bits */
@@ -39,6 +39,8 @@ enum {
 	SHM_KEY_BITS = 32 - SHM_MRS_LOG2,
 	SHM_RING = 64,     /* requests in flight per pipe */
 	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
+	SHM_FEW = 8,       /* unanswered requests that have chunks of their own (shm_chunk_of) */
+	SHM_CHUNKS = SHM_RING + SHM_FEW,
 	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
 };
 
@@ -157,7 +159,8 @@ struct shm_req {
 	uint32_t wqe;      /* requester's index, for the response */
 	uint32_t qp_index; /* requester's place in its table, for the response; SHM_NO_QP: nobody waits for one */
 	uint32_t epoch;    /* requester's, for the response */
-	uint8_t pad[8];
+	uint32_t chunk;    /* of its data, and of the response's */
+	uint8_t pad[4];
 	_Atomic uint32_t turn;    /* the low half of how many requests there have been with this one */
 	uint8_t data[SHM_INLINE]; /* length <= SHM_INLINE: the data; else it is in the chunk */
 	/* Not of bundles. */
@@ -200,7 +203,8 @@ struct shm_resp {
 	uint64_t value;  /* atomics: what was there before; writes: shm_ticks when the data was in place */
 	uint64_t offset; /* of this part in its message */
 	uint32_t epoch;
-	uint8_t pad[12];
+	uint32_t chunk; /* as of its request */
+	uint8_t pad[8];
 	_Atomic uint32_t turn; /* as of its request; written last */
 	uint32_t reserved;
 };
@@ -238,9 +242,20 @@ struct shm_pipe {
 	struct shm_resp resp[SHM_RING]; /* written by the responder */
 	struct shm_share share;
 	uint8_t pad[4096 - sizeof(struct shm_share)];
-	uint8_t req_chunk[SHM_RING][SHM_CHUNK];
-	uint8_t resp_chunk[SHM_RING][SHM_CHUNK];
+	uint8_t req_chunk[SHM_CHUNKS][SHM_CHUNK];
+	uint8_t resp_chunk[SHM_CHUNKS][SHM_CHUNK];
 };
+
+/*
+ * The chunk of the request behind so many, of which so many are unanswered. Who waits for answers has
+ * few under way: these few use few chunks, again and again, which stay in the caches of both sides, and whose pages are
+ * touched once. No two that are unanswered have the same: of the few, SHM_FEW in a row, each has another place in
+ * its turn, and so has each of all.
+ */
+static inline uint32_t shm_chunk_of(uint64_t requests, uint64_t unanswered)
+{
+	return (uint32_t)(unanswered < SHM_FEW ? SHM_RING + requests % SHM_FEW : requests % SHM_RING);
+}
 
 /* ---- numbers of queue pairs ---- */
 

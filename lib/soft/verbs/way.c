@@ -136,9 +136,11 @@ static bool always_by_ring(enum soft_way_kind kind, uint64_t length)
 	return kind == SOFT_WAY_POSTED && length < SOFT_WAY_MIN;
 }
 
-/* So many operations by ring meet pages of it that nobody has touched. */
-static uint32_t untouched(uint64_t length)
+/* So many operations by ring meet pages of it that nobody has touched: those that are waited for, of few chunks. */
+static uint32_t untouched(enum soft_way_kind kind, uint64_t length)
 {
+	if (kind == SOFT_WAY_WRITE || kind == SOFT_WAY_READ)
+		return SHM_FEW;
 	return length > SHM_CHUNK ? (uint32_t)(SHM_RING * (uint64_t)SHM_CHUNK / length) : SHM_RING;
 }
 
@@ -149,7 +151,7 @@ static uint32_t trials(struct class *class, enum soft_way_kind kind, enum soft_w
 		return 0;
 	if (way == SOFT_BY_BOTH && kind < SOFT_WAY_LARGE_WRITE)
 		return 0;
-	return TRIALS + (way == SOFT_BY_RING && load(&class->rounds) == 1 ? untouched(length) : 0);
+	return TRIALS + (way == SOFT_BY_RING && load(&class->rounds) == 1 ? untouched(kind, length) : 0);
 }
 
 /* The way that is tried by number n of a round; false: none is. */
