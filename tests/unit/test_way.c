@@ -13,25 +13,35 @@ static uint32_t ways_of(enum soft_way_kind kind)
 	return kind == SOFT_WAY_LARGE_WRITE || kind == SOFT_WAY_LARGE_READ ? SOFT_WAYS : 2;
 }
 
-/*
- * A round of operations of this length, of which each takes what it takes its way; how often the call
- * was taken.
- */
-static int round_of(enum soft_way_kind kind, uint64_t length, const uint64_t *ticks)
+struct round {
+	int operations, tried, calls;
+	uint64_t ticks; /* in all */
+};
+
+/* A round of operations of this length, of which each takes what it takes its way, disturbed by up to so much. */
+static struct round disturbed_round(enum soft_way_kind kind, uint64_t length, const uint64_t *ticks, int disturbance)
 {
 	uint64_t smallest;
-	bool first = load(&class_of(kind, length, &smallest)->rounds) == 0;
-	int calls = 0, tried_ones = (int)ways_of(kind) * TRIALS + (first ? (int)untouched(kind, length) : 0);
+	struct class *class = class_of(kind, length, &smallest);
+	bool first = load(&class->rounds) == 0;
+	struct round round = { .tried = (int)ways_of(kind) * TRIALS + (first ? (int)untouched(kind, length) : 0) };
 
-	for (int i = 0; i < ROUND; i++) {
+	do {
 		bool tried;
 		enum soft_way way = soft_way_next(kind, length, &tried);
 
-		CU_ASSERT_EQUAL(tried, i < tried_ones);
-		soft_way_took(kind, way, length, ticks[way] + (uint64_t)(i * 7919 % 4000), 1);
-		calls += way == SOFT_BY_CALL;
-	}
-	return calls;
+		CU_ASSERT_EQUAL(tried, round.operations < round.tried);
+		soft_way_took(kind, way, length, ticks[way] + (uint64_t)(round.operations * 7919 % disturbance), 1);
+		round.ticks += ticks[way];
+		round.calls += way == SOFT_BY_CALL;
+		round.operations++;
+	} while (load(&class->operations) != 0);
+	return round;
+}
+
+static struct round round_of(enum soft_way_kind kind, uint64_t length, const uint64_t *ticks)
+{
+	return disturbed_round(kind, length, ticks, 4000);
 }
 
 static void forget_all(void)
@@ -41,9 +51,12 @@ static void forget_all(void)
 
 static void way__takes_the_faster_one(void)
 {
-	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 4096, ticks_of[0]), TRIALS);
+	struct round round;
+
+	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 4096, ticks_of[0]).calls, TRIALS);
 	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 4096), SOFT_BY_RING);
-	CU_ASSERT_EQUAL(round_of(SOFT_WAY_POSTED, 65536, ticks_of[1]), ROUND - TRIALS - SHM_RING / 4);
+	round = round_of(SOFT_WAY_POSTED, 65536, ticks_of[1]);
+	CU_ASSERT_EQUAL(round.operations - round.calls, TRIALS + SHM_RING / 4);
 	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 65536), SOFT_BY_CALL);
 	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_POSTED, 4096), SOFT_BY_RING); /* each size class by itself */
 }
@@ -72,10 +85,28 @@ static void way__by_call_where_the_ring_was_never_timed(void)
 /* What is waited for is judged by itself, small ones too; reads apart from writes. */
 static void way__waited_for(void)
 {
-	CU_ASSERT_EQUAL(round_of(SOFT_WAY_WRITE, 8, ticks_of[1]), ROUND - TRIALS - SHM_FEW);
-	CU_ASSERT_EQUAL(round_of(SOFT_WAY_READ, 8, ticks_of[0]), TRIALS);
+	struct round round = round_of(SOFT_WAY_WRITE, 8, ticks_of[1]);
+
+	CU_ASSERT_EQUAL(round.operations - round.calls, TRIALS + SHM_FEW);
+	CU_ASSERT_EQUAL(round_of(SOFT_WAY_READ, 8, ticks_of[0]).calls, TRIALS);
 	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_WRITE, 63), SOFT_BY_CALL);
 	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_READ, 63), SOFT_BY_RING);
+}
+
+/* What the worse way loses is a small part of a round, and a round is no longer than that takes. */
+static void way__trials_lose_little(void)
+{
+	static const uint64_t alike[] = { 50000, 52000 }, apart[] = { 50000, 100000 }, far_apart[] = { 1000, 1000000 };
+	struct round round;
+
+	forget_all();
+	round = disturbed_round(SOFT_WAY_READ, 4096, alike, 1);
+	CU_ASSERT_EQUAL(round.operations, round.tried + REST_MIN);
+	round = disturbed_round(SOFT_WAY_READ, 8192, apart, 1);
+	CU_ASSERT(round.operations > round.tried + REST_MIN && round.operations < round.tried + REST_MAX);
+	CU_ASSERT(round.ticks - (uint64_t)round.operations * apart[0] <= round.ticks / LOST_PART);
+	round = disturbed_round(SOFT_WAY_READ, 16384, far_apart, 1);
+	CU_ASSERT_EQUAL(round.operations, round.tried + REST_MAX);
 }
 
 /* Calls before the ring is thought of again. */
@@ -84,7 +115,7 @@ static int pause_of(uint64_t length)
 	bool tried;
 	int calls = 0;
 
-	while (soft_way_next(SOFT_WAY_READ, length, &tried) == SOFT_BY_CALL && calls < 2 * ROUND)
+	while (soft_way_next(SOFT_WAY_READ, length, &tried) == SOFT_BY_CALL && calls < 2 * REST_MAX)
 		calls++;
 	return calls;
 }
@@ -101,7 +132,7 @@ static void way__pauses_after_a_loss(void)
 		soft_way_lost(SOFT_WAY_READ, 4096);
 		/* Where a new round begins in between, the calls that it tries come too: not before the ring's. */
 		CU_ASSERT_EQUAL(pause_of(4096), pause);
-		pause = 2 * pause < ROUND ? 2 * pause : ROUND;
+		pause = 2 * pause < REST_MAX ? 2 * pause : REST_MAX;
 	}
 	soft_way_took(SOFT_WAY_READ, SOFT_BY_RING, 4096, 5000, 1);
 	soft_way_lost(SOFT_WAY_READ, 4096);
@@ -136,7 +167,7 @@ static void way__large_ones(void)
 	}
 	soft_way_took(SOFT_WAY_LARGE_MAPPED, SOFT_BY_BOTH, length, 1000, IN_A_ROW);
 	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_LARGE_MAPPED, length), SOFT_BY_BOTH);
-	for (int i = 0; i < ROUND; i++) {
+	for (int i = 0; i < 2 * REST_MAX; i++) {
 		bool tried;
 
 		CU_ASSERT_NOT_EQUAL(soft_way_next(SOFT_WAY_LARGE_MAPPED, length, &tried), SOFT_BY_RING);
@@ -151,6 +182,7 @@ void suite_way(void)
 	CU_ADD_TEST(suite, way__forgets_after_a_round);
 	CU_ADD_TEST(suite, way__small_ones_go_by_ring);
 	CU_ADD_TEST(suite, way__waited_for);
+	CU_ADD_TEST(suite, way__trials_lose_little);
 	CU_ADD_TEST(suite, way__pauses_after_a_loss);
 	CU_ADD_TEST(suite, way__waits_as_long_as_a_call_takes);
 	CU_ADD_TEST(suite, way__large_ones);

@@ -11,10 +11,15 @@
  * better way is taken for the rest of it. Some in a row, because each way leaves the memory in
  * another processor's cache, and pays for what the other one has left. What counts is the best sum
  * of a few in a row: the others were disturbed, or found memory that nobody had touched yet, and a
- * single one may have met the peer just when it looked. A write by ring that
- * nobody waits for is timed only when nothing was in the ring before it, and until the peer has the data,
- * by the clock that all processors share. What is posted together is timed together, either way (row.c): of
- * writes behind each other it is the rate that counts.
+ * single one may have met the peer just when it looked.
+ *
+ * The rest is so long that what the worse ways lose in their trials is a small part of it. So where two are nearly alike it
+ * is soon asked again which is better; and that changes: in a virtual machine a megabyte by ring has been seen to take 50 us
+ * for the first milliseconds in which both processors were busy, as by call, and 20 us from then on.
+ *
+ * A write by ring that nobody waits for is timed only when nothing was in the ring before it, and until the peer has the
+ * data, by the clock that all processors share. What is posted together is timed together, either way (row.c): of writes
+ * behind each other it is the rate that counts.
  *
  * Who waits for a peer that has just stopped looking has lost some microseconds, and soon would again
  * where more processes run than processors: then it is some calls' turn, twice as many each time. And the
@@ -38,11 +43,13 @@
 enum {
 	CLASSES = 12,         /* from the smallest size up, doubling */
 	SMALLEST_WAITED = 64, /* bytes: the first class of operations that are waited for */
-	TRIALS = 32,          /* of each way */
-	MOST_TRIALS = SOFT_WAYS * TRIALS + SHM_RING,
-	ROUND = 4096,       /* operations, after which all is forgotten */
-	ANSWER_TICKS = 500, /* what the answer to a write that nobody waits for costs both sides afterwards, about */
-	IN_A_ROW = 8,
+	TRIALS = 16,          /* of each way */
+	LOST_PART = 64,       /* trials may lose one part of so many */
+	TRIAL_TICKS = 300,    /* a trial costs beside what it takes: clocks, and the change of ways; about */
+	REST_MIN = 128,       /* operations after the trials, before all is forgotten */
+	REST_MAX = 4096,
+	ANSWER_TICKS = 500,     /* what the answer to a write that nobody waits for costs both sides afterwards, about */
+	IN_A_ROW = 8,           /* trials, TRIALS a multiple */
 	PAUSE_MIN = 4,          /* calls after the first loss, if these are slow, */
 	PAUSE_MAX = 64,         /* or fast */
 	PAUSE_TICKS = 200000,   /* that they are to take together */
@@ -54,7 +61,8 @@ enum {
 
 struct class
 {
-	_Atomic uint32_t operations;      /* of this round */
+	_Atomic uint32_t operations;      /* of this round, as yet */
+	_Atomic uint32_t round;           /* so many it will be; 0 while ways are tried */
 	_Atomic uint32_t rounds;          /* that have begun: none, the first, or more */
 	_Atomic uint32_t pause;           /* so many go by call before the ring is thought of again */
 	_Atomic uint32_t losses;          /* since the last answer by ring */
@@ -124,6 +132,7 @@ static enum soft_way best(struct class *class)
 static void forget(struct class *class)
 {
 	store(&class->rounds, load(&class->rounds) ? 2 : 1);
+	store(&class->round, 0);
 	for (uint32_t way = 0; way < SOFT_WAYS; way++) {
 		store(&class->row[way], 0);
 		store_ticks(&class->sum[way], 0);
@@ -170,6 +179,31 @@ static bool tries(struct class *class, enum soft_way_kind kind, uint64_t length,
 	return false;
 }
 
+/* Operations until ways are tried again. One that was tried in vain is taken for twice as slow as the best. */
+static uint32_t rest(struct class *class, enum soft_way_kind kind, uint64_t length)
+{
+	uint64_t least = load_ticks(&class->best[best(class)]), lost = 0;
+
+	if (!least)
+		return REST_MAX;
+	for (uint32_t way = 0; way < SOFT_WAYS; way++) {
+		uint64_t ticks = load_ticks(&class->best[way]);
+
+		if (trials(class, kind, way, length) > 0)
+			lost += TRIAL_TICKS * IN_A_ROW + (ticks ? ticks - least : least);
+	}
+	lost = lost * TRIALS * LOST_PART / least;
+	return (uint32_t)(lost < REST_MIN ? REST_MIN : lost > REST_MAX ? REST_MAX : lost);
+}
+
+/* An operation of a round was begun. */
+static void count(struct class *class, uint32_t operations)
+{
+	uint32_t round = load(&class->round);
+
+	store(&class->operations, round && operations >= round ? 0 : operations);
+}
+
 enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried)
 {
 	uint64_t smallest;
@@ -184,10 +218,14 @@ enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *trie
 		store(&class->pause, pause - 1);
 		return SOFT_BY_CALL;
 	}
-	store(&class->operations, (n + 1) % ROUND);
 	if (n == 0)
 		forget(class);
-	*tried = n < MOST_TRIALS && tries(class, kind, length, n, &way);
+	if (!load(&class->round)) {
+		*tried = tries(class, kind, length, n, &way);
+		if (!*tried)
+			store(&class->round, n + rest(class, kind, length));
+	}
+	count(class, n + 1);
 	return *tried ? way : best(class);
 }
 
