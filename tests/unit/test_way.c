@@ -109,6 +109,23 @@ static void way__trials_lose_little(void)
 	CU_ASSERT_EQUAL(round.operations, round.tried + REST_MAX);
 }
 
+/* A peer that does not look yet costs no trial, but perhaps the first. */
+static void way__trials_are_put_off(void)
+{
+	bool tried = true;
+	int rings = 0;
+
+	forget_all();
+	for (int i = 0; i < 1000; i++) {
+		CU_ASSERT_EQUAL(soft_way_next(SOFT_WAY_WRITE, 64, &tried), SOFT_BY_RING);
+		CU_ASSERT_TRUE(tried);
+		soft_way_put_off(SOFT_WAY_WRITE, 64);
+	}
+	while (soft_way_next(SOFT_WAY_WRITE, 64, &tried) == SOFT_BY_RING && tried)
+		rings++;
+	CU_ASSERT_EQUAL(rings, TRIALS + SHM_FEW - 1);
+}
+
 /* Calls before the ring is thought of again. */
 static int pause_of(uint64_t length)
 {
@@ -183,6 +200,7 @@ void suite_way(void)
 	CU_ADD_TEST(suite, way__small_ones_go_by_ring);
 	CU_ADD_TEST(suite, way__waited_for);
 	CU_ADD_TEST(suite, way__trials_lose_little);
+	CU_ADD_TEST(suite, way__trials_are_put_off);
 	CU_ADD_TEST(suite, way__pauses_after_a_loss);
 	CU_ADD_TEST(suite, way__waits_as_long_as_a_call_takes);
 	CU_ADD_TEST(suite, way__large_ones);

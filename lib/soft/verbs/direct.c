@@ -102,7 +102,12 @@ static enum soft_way way_of(const struct soft_out *out, const struct soft_rdma *
 	if (!little && !soft_peer_spins(&out->peer))
 		return SOFT_BY_CALL;
 	way = soft_way_next(soft_kind_of(op), op->length, timed);
-	return little && way != SOFT_BY_CALL && !soft_peer_spins(&out->peer) ? SOFT_BY_CALL : way;
+	if (!little || way == SOFT_BY_CALL || soft_peer_spins(&out->peer))
+		return way;
+	if (*timed)
+		soft_way_put_off(soft_kind_of(op), op->length);
+	*timed = false;
+	return SOFT_BY_CALL;
 }
 
 static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)

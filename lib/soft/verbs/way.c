@@ -229,6 +229,16 @@ enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *trie
 	return *tried ? way : best(class);
 }
 
+void soft_way_put_off(enum soft_way_kind kind, uint64_t length)
+{
+	uint64_t smallest;
+	struct class *class = class_of(kind, length, &smallest);
+	uint32_t n = load(&class->operations);
+
+	if (n > 1) /* with the first one a round has begun */
+		store(&class->operations, n - 1);
+}
+
 enum soft_way soft_way_best(enum soft_way_kind kind, uint64_t length)
 {
 	uint64_t smallest;
