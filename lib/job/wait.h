@@ -59,6 +59,7 @@ struct wait {
 	uint64_t look_ns;     /* next look */
 	uint64_t yield_ns;    /* when naps begin */
 	uint64_t nap_ns;      /* how long the next nap is */
+	uint64_t served;      /* devices_served, when it was last asked */
 	uint64_t warn_ns;     /* when the watchdog barks; 0: never (again) */
 	uint64_t deaths;      /* job->deaths at the last look */
 	uint64_t checked_ns;  /* when the last look was one with `check` */

@@ -57,6 +57,10 @@ typedef int softverbs_move_lent_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t of
                                    uint32_t lkey, size_t size_bytes, bool write);
 __attribute__((visibility("default"))) softverbs_move_lent_fn softverbs_move_lent;
 
+/* Another number whenever this process has carried out requests of its peers; any thread may ask. */
+typedef uint64_t softverbs_served_fn(void);
+__attribute__((visibility("default"))) softverbs_served_fn softverbs_served;
+
 /*
  * Are the device's atomics atomic with the processor's own too (IBV_ATOMIC_GLOB)? ibv_query_device says
  * IBV_ATOMIC_HCA, because many programs use no others.

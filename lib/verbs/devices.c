@@ -65,6 +65,17 @@ const struct device *devices_find(const struct devices *devices, bool lends)
 	return NULL;
 }
 
+uint64_t devices_served(const struct devices *devices)
+{
+	uint64_t served = 0;
+
+	for (uint32_t i = 0; i < devices->count; i++) {
+		if (devices->list[i].lender.served)
+			served += devices->list[i].lender.served();
+	}
+	return served;
+}
+
 int devices_open_wakeups(struct devices *devices)
 {
 	int rc = 0;

@@ -53,6 +53,9 @@ bool devices_place_twice(const struct devices *devices);
 /* The one that lends (device_lends), or the one that does not; NULL if there is none. */
 const struct device *devices_find(const struct devices *devices, bool lends);
 
+/* Another number whenever this process has carried out operations of others, where devices have it do so (extension.h). */
+uint64_t devices_served(const struct devices *devices);
+
 /*
  * Have each device wake this process when a peer asks for it (wakeup.h). ERRORS: ORIEL_ERR_DEVICE,
  * ORIEL_ERR_MEMORY.

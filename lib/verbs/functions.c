@@ -28,13 +28,15 @@ static void find_global(const char *name, void *pointer)
  */
 struct verbs_lender verbs_lender(const struct verbs_functions *functions)
 {
-	struct verbs_lender lender = { functions->lend, functions->give_back, functions->move, functions->move_lent };
+	struct verbs_lender lender = { functions->lend, functions->give_back, functions->move, functions->move_lent,
+		                           functions->served };
 
 	if (functions == &verbs_system && !getenv("ORIEL_TEST_NODE")) {
 		find_global("softverbs_lend", &lender.lend);
 		find_global("softverbs_give_back", &lender.give_back);
 		find_global("softverbs_move", &lender.move);
 		find_global("softverbs_move_lent", &lender.move_lent);
+		find_global("softverbs_served", &lender.served);
 	}
 	return lender;
 }

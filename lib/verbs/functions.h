@@ -66,6 +66,7 @@ struct verbs_functions {
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
 	softverbs_move_lent_fn *move_lent;
+	softverbs_served_fn *served;
 	softverbs_atomics_mix_fn *atomics_mix;
 };
 
@@ -130,6 +131,7 @@ struct verbs_lender {
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
 	softverbs_move_lent_fn *move_lent;
+	softverbs_served_fn *served;
 };
 
 struct verbs_lender verbs_lender(const struct verbs_functions *functions);

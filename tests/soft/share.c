@@ -277,6 +277,25 @@ static enum lab_verdict share__owner_stops(void)
 	return LAB_PASSED;
 }
 
+/* Whoever is asked carries requests out, and tells that it does. */
+static enum lab_verdict served__is_counted(void)
+{
+	softverbs_served_fn *served;
+	struct lab lab;
+	uint64_t before;
+
+	if (!find_function("softverbs_served", &served))
+		return LAB_UNSUPPORTED;
+	CHECK(served() == 0);
+	lab_setup(&lab, NULL);
+	before = served();
+	CHECK(lab_recv(&lab.b, 1, 0, 8) == 0 && served() == before);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS && served() == before + 1);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS && served() == before + 1);
+	return LAB_PASSED;
+}
+
 static enum lab_verdict share__owner_dies(void)
 {
 	const struct timespec moment = { 0, 2000000 };
@@ -331,6 +350,7 @@ static const struct lab_case cases[] = {
 	{ "share: owner becomes another", share__owner_becomes_another, "lib/soft/verbs/share.c" },
 	{ "share: owner is cancelled", share__owner_is_cancelled, "lib/soft/verbs/share.c" },
 	{ "share: owner dies", share__owner_dies, "lib/soft/verbs/share.c" },
+	{ "served: is counted", served__is_counted, "lib/soft/extension.h" },
 };
 
 int main(int argc, char **argv)

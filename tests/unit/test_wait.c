@@ -115,6 +115,46 @@ static void wait_pause__gives_way_seldom_where_each_rank_has_a_processor(void)
 	job.ranks_per_processor = 1;
 }
 
+static uint64_t served_by_device;
+
+static uint64_t served(void)
+{
+	return served_by_device;
+}
+
+/* So many turns, each long after the time for naps, in which somebody is served or not; how many end with a nap. */
+static int naps_in(struct wait *wait, int turns, bool serves)
+{
+	int naps = 0;
+
+	for (int i = 0; i < turns; i++) {
+		served_by_device += serves;
+		wait->yield_ns = 0;
+		wait_pause(wait);
+		naps += wait->naps;
+	}
+	return naps;
+}
+
+/* Who serves others does not leave them to system calls; where ranks exceed processors it does, for those who work. */
+static void wait_pause__does_not_nap_while_it_serves(void)
+{
+	struct wait wait;
+
+	job.devices.count = 1;
+	job.devices.list[0].lender.served = served;
+	wait_begin(&wait, &job, "test", NULL);
+	while (wait.turns < SPINS)
+		wait_pause(&wait);
+	CU_ASSERT_EQUAL(naps_in(&wait, 4 * TURNS_PER_CLOCK, true), 0);
+	job.ranks_per_processor = 2;
+	CU_ASSERT(naps_in(&wait, 4, true) > 0);
+	job.ranks_per_processor = 1;
+	wait_moved(&wait);
+	CU_ASSERT(naps_in(&wait, SPINS + 4 * TURNS_PER_CLOCK, false) > 0);
+	memset(&job.devices, 0, sizeof(job.devices));
+}
+
 static void wait_pause__gives_way_early_where_ranks_exceed_processors(void)
 {
 	struct wait wait;
@@ -301,6 +341,7 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_pause__looks_when_somebody_dies);
 	CU_ADD_TEST(suite, wait_pause__time_limit);
 	CU_ADD_TEST(suite, wait_pause__gives_way_seldom_where_each_rank_has_a_processor);
+	CU_ADD_TEST(suite, wait_pause__does_not_nap_while_it_serves);
 	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__looks_late_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__naps_grow_with_the_crowd);

@@ -55,6 +55,7 @@ struct soft_core {
 	bool no_membarrier;        /* constant */
 	struct soft_lock progress; /* whoever looks into the pipes */
 	_Atomic uint32_t looks;    /* that a poll in vain has made; a hint, written under progress */
+	_Atomic uint64_t served;   /* of peers' requests, parts and pieces; written under progress */
 	_Atomic uint64_t heard;    /* the last ring that was listened to, before a look; written under progress */
 	struct soft_out *out[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nout;

@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/extension.h"
 #include "soft/verbs/answer.h"
 #include "soft/verbs/core.h"
+#include "soft/verbs/export.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/peer.h"
@@ -40,14 +42,14 @@ static void see_requests(struct soft_in *in)
 
 static void drain_in(struct soft_core *core, struct soft_in *in)
 {
-	bool any = false;
+	uint64_t before = in->req_tail;
 
-	for (; in->req_tail != in->req_seen; in->req_tail++) {
+	for (; in->req_tail != in->req_seen; in->req_tail++)
 		soft_respond(core, in, (uint32_t)(in->req_tail % SHM_RING));
-		any = true;
-	}
-	if (any)
-		soft_peer_notify(&in->peer);
+	if (in->req_tail == before)
+		return;
+	soft_count_served(core, in->req_tail - before);
+	soft_peer_notify(&in->peer);
 }
 
 /* The next queue pair that waits, as long as there is room for its next request. */
@@ -166,4 +168,10 @@ void soft_progress_now(struct soft_core *core)
 	listen_to_bell(core);
 	look(core);
 	soft_unlock(&core->progress);
+}
+
+SOFT_EXPORT uint64_t softverbs_served(void)
+{
+	/* Pairs with soft_count_served. */
+	return soft_core ? atomic_load_explicit(&soft_core->served, memory_order_relaxed) : 0;
 }

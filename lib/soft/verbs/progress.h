@@ -29,6 +29,14 @@ static inline void soft_count_look(struct soft_core *core)
 	atomic_store_explicit(&core->looks, looks + 1, memory_order_relaxed);
 }
 
+/* Under core->progress; pairs with softverbs_served. */
+static inline void soft_count_served(struct soft_core *core, uint64_t requests)
+{
+	uint64_t served = atomic_load_explicit(&core->served, memory_order_relaxed);
+
+	atomic_store_explicit(&core->served, served + requests, memory_order_relaxed);
+}
+
 /* Whoever polls, to do something now and then; pairs with soft_count_look. */
 static inline uint32_t soft_looks(struct soft_core *core)
 {

@@ -40,6 +40,7 @@
 #include "soft/verbs/lock.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
+#include "soft/verbs/progress.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
 #include "soft/verbs/share.h"
@@ -365,8 +366,11 @@ static bool help(struct soft_core *core, const struct soft_in *in)
 
 void soft_share_help(struct soft_core *core, struct soft_in *in)
 {
+	int pieces = 0;
+
 	if (!shm_share_is_open(&in->shm->share))
 		return;
-	for (int i = 0; i < HELP_MOST && help(core, in); i++)
-		;
+	while (pieces < HELP_MOST && help(core, in))
+		pieces++;
+	soft_count_served(core, (uint64_t)pieces);
 }
