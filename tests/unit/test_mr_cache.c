@@ -13,9 +13,13 @@
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/page_watch.h"
@@ -53,6 +57,30 @@ static int give_it_up(struct ibv_mr *mr)
 }
 
 static const struct verbs_functions numbering = { .reg_mr = number_it, .dereg_mr = give_it_up };
+
+static __thread int asked; /* the kernel, how often, by ioctl */
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list list;
+	void *arg;
+
+	va_start(list, request);
+	arg = va_arg(list, void *);
+	va_end(list);
+	asked++;
+	return (int)syscall(SYS_ioctl, fd, request, arg);
+}
+
+/* False, and why is told: not under valgrind, nor where it is forbidden. */
+static bool watch_pages(void)
+{
+	int rc = page_watch_open();
+
+	if (rc)
+		printf("# mr_cache: not tested, pages are not watched here: %s\n", strerror(rc));
+	return rc == 0;
+}
 
 /* Of all threads. */
 struct contest {
@@ -208,8 +236,8 @@ static void mr_cache__finds_nothing_stale(void)
 {
 	struct contest contest = { .rounds_left = rounds() };
 
-	if (page_watch_open())
-		return; /* not under valgrind, nor where it is forbidden */
+	if (!watch_pages())
+		return;
 	alarm((unsigned)(LIMIT_S + contest.rounds_left / 1000));
 	contest.cache = mr_cache_open(&numbering, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(contest.cache);
@@ -226,9 +254,40 @@ static void mr_cache__finds_nothing_stale(void)
 	CU_ASSERT(contest.handed > 0 && contest.kept > 0);
 }
 
+/* What is found again costs one question to the kernel, whether the memory is still the same. */
+static void mr_cache__asks_the_kernel_once(void)
+{
+	struct mr_cache *cache;
+	uint8_t *memory;
+	uint64_t before;
+
+	if (!watch_pages())
+		return;
+	memory = map_at(NULL, 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	memory[0] = 1;
+	cache = mr_cache_open(&numbering, NULL);
+	mr_cache_give(cache, mr_cache_take(cache, memory, PAGE, true));
+	before = registered;
+	for (int i = 0; i < 100; i++) {
+		struct cached_mr *entry;
+
+		asked = 0;
+		entry = mr_cache_take(cache, memory + i, 8, i % 2);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+		mr_cache_give(cache, entry);
+		CU_ASSERT_EQUAL(asked, 1);
+	}
+	CU_ASSERT_EQUAL(registered, before);
+	mr_cache_close(cache);
+	page_watch_close();
+	munmap(memory, BYTES);
+}
+
 void suite_mr_cache(void)
 {
 	CU_pSuite suite = CU_add_suite("mr_cache", NULL, NULL);
 
 	CU_ADD_TEST(suite, mr_cache__finds_nothing_stale);
+	CU_ADD_TEST(suite, mr_cache__asks_the_kernel_once);
 }
