@@ -2,7 +2,7 @@
 /*
  * driver.c - runs one tool on one backend: options, memory, turns, samples, report
  *
- * Every size is run WARM_UP turns unmeasured, so that connections are made and memory is touched,
+ * Every size is run WARM_UP turns or operations unmeasured, so that connections are made and memory is touched,
  * and then measured. A sample is the time from one turn's end to the next one's, so nothing between
  * turns is lost; where turns follow barriers (isolated epochs, -c) it is the turn alone. Of tools whose turn
  * takes few of the clock's ticks it is the mean of REPEATS turns. No sample is dropped.
@@ -24,7 +24,7 @@
 #include "bench/tool.h"
 #include "bench/yields.h"
 
-#define WARM_UP 100 /* turns, or one batch */
+#define WARM_UP 100 /* turns, or operations of batches, or one batch if that is more */
 #define DEPTH 128
 #define CYCLE_BYTES ((size_t)4096) /* operations of a batch go round in that much memory, as perftest's */
 #define CHECKED_CYCLE_BYTES ((size_t)1 << 20)
@@ -453,7 +453,7 @@ static int measure_steps(struct run *run, long depth)
 /* One row of the report. */
 static int measure(struct run *run, size_t size_bytes, long depth)
 {
-	long warm_up = tool.kind == TOOL_LATENCY ? WARM_UP : depth;
+	long warm_up = tool.kind == TOOL_LATENCY || depth < WARM_UP ? WARM_UP : depth;
 	uint8_t stale = (uint8_t)(run->t.mark - 1);
 
 	set_size(run, size_bytes, depth);
