@@ -55,8 +55,8 @@ struct soft_in {
 };
 
 /*
- * Under core->progress: so many responses have been taken. Pairs with soft_out_has_room: their places, and those of their
- * requests, of which the responder has seen the last, may be used again.
+ * Under core->progress: so many responses have been taken. Pairs with soft_out_has_room and soft_out_chunk: their places and
+ * chunks, and those of their requests, of which the responder has seen the last, may be used again.
  */
 static inline void soft_out_took(struct soft_out *out, uint64_t responses)
 {
@@ -69,10 +69,10 @@ static inline bool soft_out_has_room(const struct soft_out *out)
 	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
 }
 
-/* Under out->tx, and there is room: the chunk of the next request. */
+/* Under out->tx, and there is room: the chunk of the next request. Pairs with soft_out_took, and more may have been taken by now. */
 static inline uint32_t soft_out_chunk(const struct soft_out *out)
 {
-	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_relaxed); /* soft_out_has_room has paired */
+	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_acquire);
 
 	return shm_chunk_of(out->req_head, out->req_head - answered);
 }
