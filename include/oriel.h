@@ -525,13 +525,16 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * hints may be NULL; known keys are no_locks, same_size, same_disp_unit, alloc_shared_noncontig ("true"
  * or "false"), accumulate_ordering ("none", or some of rar, raw, war, waw with commas between them),
  * accumulate_ops ("same_op" or "same_op_no_op"), mpi_accumulate_granularity (bytes; 0: the library's
- * choice), signals (0 to 65536) and share ("true" or "false"); others are ignored.
+ * choice), signals (0 to 65536), share and refuse ("true" or "false"); others are ignored.
  * mpi_accumulate_granularity and alloc_shared_noncontig must be the same on all members.
  *
  * With share "true", or without it where ORIEL_SHARE is 1, the rank's memory is moved into shared
  * memory in place, so that the ranks of its machine reach it as they reach allocated memory, and back
  * when the window is freed; oriel_windows(7) tells which memory can be, and what is different meanwhile.
  * Other memory stays as it is, without an error; oriel_win_query tells.
+ *
+ * A member that has found that it cannot have the window, for want of something of its own, gives refuse
+ * "true": the call fails on all members with ORIEL_ERR_MEMORY, and nobody waits for that one.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: also a known hint with a value that cannot be used, and,
  * on all members, hints that do not agree; ORIEL_ERR_RANK: the caller is not a member;

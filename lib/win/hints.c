@@ -155,6 +155,15 @@ static int take_share(struct oriel_win_info *info, const char *key, const char *
 	return take_flag(&info->share, key, value);
 }
 
+/* Kept by nobody: hints_refuse looks for it. */
+static int take_refuse(struct oriel_win_info *info, const char *key, const char *value)
+{
+	int refuse;
+
+	(void)info;
+	return take_flag(&refuse, key, value);
+}
+
 static int take_noncontig(struct oriel_win_info *info, const char *key, const char *value)
 {
 	return take_flag(&info->alloc_shared_noncontig, key, value);
@@ -175,6 +184,7 @@ static const struct {
 	{ "alloc_shared_noncontig", take_noncontig, false },
 	{ "signals", take_signals, false },
 	{ "share", take_share, false },
+	{ "refuse", take_refuse, false },
 };
 
 static int take_hint(struct oriel_win_info *info, const struct oriel_hint *hint, bool later)
@@ -203,6 +213,17 @@ int hints_take(struct oriel_win_info *info, const struct oriel_hint hints[], boo
 			rc = take_hint(info, hints, later);
 	}
 	return rc;
+}
+
+bool hints_refuse(const struct oriel_hint hints[])
+{
+	bool refuse = false;
+
+	for (; hints && hints->key; hints++) {
+		if (hints->value && strcmp(hints->key, "refuse") == 0)
+			refuse = strcmp(hints->value, "true") == 0;
+	}
+	return refuse;
 }
 
 uint64_t hints_to_agree(const struct oriel_win_info *info)

@@ -3,7 +3,7 @@
  * hints.h - the hints of a window (W9, I1, I2, A16, A18, A19)
  *
  * Every known hint is kept as a field of struct oriel_win_info, so that oriel_win_query tells what is
- * in force.
+ * in force; but for `refuse`, with which there is no window.
  */
 #ifndef ORIEL_HINTS_H
 #define ORIEL_HINTS_H
@@ -27,6 +27,9 @@ void hints_default(struct oriel_win_info *info);
  * ORIEL_ERR_ARG, with key, value and what is legal; info is then half changed.
  */
 int hints_take(struct oriel_win_info *info, const struct oriel_hint hints[], bool later);
+
+/* Whether the caller refuses the window, by hints that have been taken. */
+bool hints_refuse(const struct oriel_hint hints[]);
 
 /* One number for the hints that all members must give alike: it differs where they do. */
 uint64_t hints_to_agree(const struct oriel_win_info *info);

@@ -112,8 +112,10 @@ static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t s
 	if (rc)
 		return err_in(rc, call);
 	*win = win_alloc(group, size_bytes, disp_unit_bytes, &info);
-	if (*win)
+	if (*win) {
 		take_wish(*win);
+		(*win)->refused = hints_refuse(hints);
+	}
 	return *win ? 0 : err_set(ORIEL_ERR_MEMORY, "%s: out of memory", call);
 }
 
@@ -374,7 +376,7 @@ static int provide_memory(struct oriel_win *win, const char *call)
 static int create_together(struct oriel_win *win, const char *call)
 {
 	bool slot_taken = false;
-	int vote = provide_memory(win, call);
+	int vote = win->refused ? err_set(ORIEL_ERR_MEMORY, "the hint refuse was given") : provide_memory(win, call);
 	int rc;
 
 	if (vote == 0)

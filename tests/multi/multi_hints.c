@@ -50,6 +50,7 @@ static void values(struct multi *m)
 		{ "mpi_accumulate_granularity", "-1" },
 		{ "mpi_accumulate_granularity", "8 bytes" },
 		{ "mpi_accumulate_granularity", "99999999999999999999" },
+		{ "refuse", "1" },
 		{ "signals", "65537" },
 		{ "signals", "" },
 		{ "signals", " 1" },
@@ -95,6 +96,21 @@ static void ordering_lists(struct multi *m)
 }
 
 /* A19: the members agree, or nobody gets the window. */
+/* W9: one member cannot have it. Nobody has it, and nobody waits; the next one is made as if nothing had been. */
+static void refused_by_one(struct multi *m)
+{
+	const struct oriel_hint refuse[] = { { "refuse", "true" }, { NULL, NULL } };
+	oriel_win *win = NULL;
+
+	CHECK_RC(m, ORIEL_ERR_MEMORY, open_with(m, "refuse", m->rank == m->size - 1 ? "true" : "false", &win));
+	CHECK(m, win == NULL);
+	CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_create_dynamic(m->rank == 0 ? refuse : NULL, m->group, &win));
+	CHECK_TEXT(m, m->rank == 0 ? "refuse" : "rank 0");
+	CHECK(m, win == NULL);
+	CHECK_OK(m, open_with(m, "refuse", "false", &win));
+	CHECK_OK(m, oriel_win_free(&win));
+}
+
 static void granularity_agrees(struct multi *m)
 {
 	oriel_win *win;
@@ -230,6 +246,7 @@ static void memory_of_the_library(struct multi *m)
 static const struct multi_case cases[] = {
 	{ "I2_MM1_defaults_are_told", 2, defaults_are_told },
 	{ "I1_values", 2, values },
+	{ "W9_refused_by_one", 3, refused_by_one },
 	{ "A16_ordering_lists", 2, ordering_lists },
 	{ "A19_granularity_agrees", 4, granularity_agrees },
 	{ "I2_set_hints", 3, set_hints },
