@@ -73,6 +73,11 @@ static oriel_group *kept(MPI_Comm comm)
 	return found ? group : NULL;
 }
 
+bool members_known(MPI_Comm comm)
+{
+	return kept(comm) != NULL;
+}
+
 bool members_suit(MPI_Comm comm, const char **why)
 {
 	int inter = 0;

@@ -22,6 +22,9 @@
  */
 bool members_suit(MPI_Comm comm, const char **why);
 
+/* Whether its members have made a window on it before, or have agreed to: the same answer on all. */
+bool members_known(MPI_Comm comm);
+
 /* Collective over comm, which suits. Borrowed from the communicator; NULL: no memory. */
 oriel_group *members_of_comm(MPI_Comm comm);
 

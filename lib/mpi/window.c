@@ -74,6 +74,26 @@ static int agree(struct window *window, const struct making *making)
 	return -1;
 }
 
+/*
+ * Whether the members need not agree before they make it: each has a group for the communicator, so it can take part in the
+ * making to refuse; and there are no units to tell.
+ */
+static bool agrees_by_making(const struct making *making)
+{
+	return making->flavor == MPI_WIN_FLAVOR_DYNAMIC && members_known(making->comm);
+}
+
+/* This member has no memory or no handle for it, and all are told. */
+static int refuse(const struct making *making)
+{
+	const struct oriel_hint hints[] = { { "refuse", "true" }, { NULL, NULL } };
+	oriel_win *none = NULL;
+
+	oriel_win_create_dynamic(hints, members_of_comm(making->comm), &none);
+	job_tell("a window is the MPI's own: a member has no memory or no handle for it");
+	return PASS_ON;
+}
+
 static struct window *new_window(MPI_Comm comm)
 {
 	struct window *window = calloc(1, sizeof(*window));
@@ -172,6 +192,13 @@ static int make_agreed(const struct making *making, struct window *window, MPI_W
 	return MPI_SUCCESS;
 }
 
+/* All units are the same. */
+static int make_alike(const struct making *making, struct window *window, MPI_Win *handle)
+{
+	keep_units(window, making, true);
+	return make_agreed(making, window, handle);
+}
+
 static void discard(struct window *window)
 {
 	if (!window)
@@ -183,12 +210,16 @@ static void discard(struct window *window)
 static int make_suited(const struct making *making, MPI_Win *handle, struct window **made)
 {
 	struct window *window;
+	bool known = agrees_by_making(making);
 	int rc = check(making);
 
 	if (rc)
 		return rc;
 	window = prepare(making);
-	rc = agree(window, making) ? PASS_ON : make_agreed(making, window, handle);
+	if (known)
+		rc = window ? make_alike(making, window, handle) : refuse(making);
+	else
+		rc = agree(window, making) ? PASS_ON : make_agreed(making, window, handle);
 	if (rc == MPI_SUCCESS)
 		*made = window;
 	else

@@ -8,7 +8,7 @@ layer_c = $(patsubst tests/mpi/layer/%.c,%,$(filter-out %/layer.c $(if $(has_arm
 
 .PHONY: layer-tests
 layer-tests: mpi $(B)/tests/mpi/layer/static $(perf_rivals:%=$(B)/tests/mpi/random/random-%) $(perf_rivals:%=$(B)/tests/mpi/budget/puts-%) $(foreach mpi,$(perf_rivals),$(layer_c:%=$(B)/tests/mpi/layer/%-$(mpi))) \
-	$(foreach mpi,$(has_fortran),$(layer_f90:%=$(B)/tests/mpi/layer/%-$(mpi)))
+	$(foreach mpi,$(has_fortran),$(layer_f90:%=$(B)/tests/mpi/layer/%-$(mpi))) $(perf_rivals:%=$(B)/tests/mpi/layer/refused-%.so)
 
 $(B)/tests/mpi/layer/static:
 	$(call quiet,link) echo 'int main(void) { return 0; }' | $(CC) -static -o $@ -x c -
@@ -21,6 +21,10 @@ $(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/m
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
 		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),tests/mpi/layer/layer.c) \
 		$$(if $$(filter waiting,$$*),-rdynamic) -lm
+
+$(B)/tests/mpi/layer/refused-$(1).so: tests/mpi/layer/refused.c tests/mpi/layer/layer.h
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -DREFUSED_PRELOAD $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) \
+		$$(CFLAGS) -shared -fPIC -o $$@ $$<
 
 $(B)/tests/mpi/random/%-$(1): tests/mpi/random/%.c
 	$$(layer_cc)
