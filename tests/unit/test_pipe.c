@@ -7,9 +7,7 @@
 #include "soft/verbs/pipe.h"
 #include "suites.h"
 
-enum {
-	STEPS = 1000000
-};
+enum { STEPS = 1000000 };
 
 /* Requests and answers in any order that a pipe allows; now few are under way, now many. */
 static void pipe__no_two_unanswered_share_a_chunk(void)
