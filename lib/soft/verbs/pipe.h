@@ -69,7 +69,10 @@ static inline bool soft_out_has_room(const struct soft_out *out)
 	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
 }
 
-/* Under out->tx, and there is room: the chunk of the next request. Pairs with soft_out_took, and more may have been taken by now. */
+/*
+ * Under out->tx, and there is room: the chunk of the next request. Pairs with soft_out_took: since the look for room more may have
+ * been taken.
+ */
 static inline uint32_t soft_out_chunk(const struct soft_out *out)
 {
 	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_acquire);
