@@ -12,9 +12,8 @@
  * lossy       epochs of both kinds, and each buffer is overwritten as soon as complete has given it back: what is
  *             repeated must come from elsewhere, or must have been waited for
  * outage      epochs of both kinds before, during and after
- * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s, or FAULT_TOLD_MS
- *             where the processor is emulated: "told RANK MILLISECONDS". The lock of a holder at the other end comes
- *             instead, and tells of it
+ * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s (told.h):
+ *             "told RANK MILLISECONDS". The lock of a holder at the other end comes instead, and tells of it
  */
 #include "multi.h"
 
@@ -28,8 +27,9 @@
 #include "job/job.h"
 #include "base/order.h"
 #include "base/util.h"
+#include "told.h"
 
-#define TOLD_MS told_limit_ms() /* what does not hold is told with this name: tests/multi/faults tries again then */
+#define TOLD_MS ((uint64_t)told_limit_ms()) /* tests/multi/faults looks for this name, and tries again */
 #define LIMIT_S 60
 #define LARGE 20000
 #define PART (LARGE + 1000)
@@ -68,13 +68,6 @@ static uint64_t boot_ms(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-static uint64_t told_limit_ms(void)
-{
-	const char *given = getenv("FAULT_TOLD_MS");
-
-	return given ? strtoull(given, NULL, 10) : 5000;
 }
 
 /* Epochs. */

@@ -27,8 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "told.h"
+
 #define DISTANCES_MAX 32 /* of neighbours: powers of two below the number of ranks */
-#define TOLD_MS 5000     /* rule E6 */
 
 /* A rank, and its window: a word for each distance from which a neighbour puts. */
 struct rank {
@@ -279,7 +280,7 @@ static int be_told(struct rank *r)
 	printf("told %" PRId64 "\n", took_ms);
 	fflush(stdout);
 	oriel_win_free(&r->win);
-	return took_ms > TOLD_MS;
+	return took_ms > told_limit_ms();
 }
 
 static int leave_after_death(struct rank *r)
