@@ -11,6 +11,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,8 +81,15 @@ static bool holds(const struct data *data, uint64_t n)
 struct rings {
 	struct shm_req req[SHM_RING];
 	struct shm_resp resp[SHM_RING];
+	uint64_t req_chunk[SHM_CHUNKS], resp_chunk[SHM_CHUNKS]; /* the first word of each */
 	struct soft_out out;
 };
+
+/* All of it; nothing is ordered by this. */
+static bool is_answered(const struct soft_out *out)
+{
+	return atomic_load_explicit(&out->resp_tail, memory_order_relaxed) == out->req_head;
+}
 
 static void *posts(void *arg)
 {
@@ -94,7 +102,12 @@ static void *posts(void *arg)
 			sched_yield();
 			continue;
 		}
+		/* At first: as many are under way as few chunks serve, and are answered between that look and the chunk's choice. */
+		while (rings->out.req_head < ROUNDS / 2 && rings->out.req_head % SHM_FEW == 0 && !is_answered(&rings->out))
+			sched_yield();
 		req->raddr = rings->out.req_head;
+		req->chunk = soft_out_chunk(&rings->out);
+		rings->req_chunk[req->chunk] = req->raddr;
 		shm_req_publish(req, ++rings->out.req_head);
 	}
 	return NULL;
@@ -110,8 +123,10 @@ static void *responds(void *arg)
 
 		while (!shm_req_is_there(req, n + 1))
 			sched_yield();
-		check(req->raddr == n, "a request");
+		check(req->raddr == n && rings->req_chunk[req->chunk] == n, "a request");
 		resp->value = n;
+		resp->chunk = req->chunk;
+		rings->resp_chunk[resp->chunk] = n;
 		shm_resp_publish(resp, n + 1);
 	}
 	return NULL;
@@ -126,7 +141,7 @@ static void *takes_answers(void *arg)
 
 		while (!shm_resp_is_there(resp, n + 1))
 			sched_yield();
-		check(resp->value == n, "a response");
+		check(resp->value == n && rings->resp_chunk[resp->chunk] == n, "a response");
 		soft_out_took(&rings->out, n + 1);
 	}
 	return NULL;

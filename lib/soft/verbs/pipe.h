@@ -55,8 +55,8 @@ struct soft_in {
 };
 
 /*
- * Under core->progress: so many responses have been taken. Pairs with soft_out_has_room and soft_out_chunk: their places and
- * chunks, and those of their requests, of which the responder has seen the last, may be used again.
+ * Under core->progress: so many responses have been taken. Pairs with soft_out_has_room and soft_out_chunk: their
+ * places and chunks, and those of their requests, of which the responder has seen the last, may be used again.
  */
 static inline void soft_out_took(struct soft_out *out, uint64_t responses)
 {
@@ -70,8 +70,8 @@ static inline bool soft_out_has_room(const struct soft_out *out)
 }
 
 /*
- * Under out->tx, and there is room: the chunk of the next request. Pairs with soft_out_took: since the look for room more may have
- * been taken.
+ * Under out->tx, and there is room: the chunk of the next request. Pairs with soft_out_took, as soft_out_has_room does: more may
+ * have been answered since that looked, and the chunk be of one of these.
  */
 static inline uint32_t soft_out_chunk(const struct soft_out *out)
 {
