@@ -14,6 +14,7 @@
 enum {
 	SENDS = 2,
 	LENGTH = 8,
+	IN_CHUNK = 1024, /* too long to be beside the request */
 };
 
 struct liar {
@@ -50,18 +51,24 @@ static struct shm_pipe *find_pipe(uint32_t qpn)
 	return found;
 }
 
-/* So many sends are under way to a peer that is stopped. */
-static enum lab_verdict set_up(struct liar *liar, int sends)
+/* So many requests are under way to a peer that is stopped. */
+static enum lab_verdict set_up_with(struct liar *liar, int (*peer)(struct two *two, int argument),
+                                    enum ibv_wr_opcode opcode, int count, uint32_t length)
 {
 	int status;
 
-	CHECK(start_two(&liar->two, owner, 0) == LAB_PASSED);
+	CHECK(start_two(&liar->two, peer, 0) == LAB_PASSED);
 	CHECK(waitpid(liar->two.child, &status, WUNTRACED) == liar->two.child && WIFSTOPPED(status));
-	for (int i = 0; i < sends; i++)
-		CHECK(post(&liar->two, IBV_WR_SEND, LENGTH) == 0);
+	for (int i = 0; i < count; i++)
+		CHECK(post(&liar->two, opcode, length) == 0);
 	liar->pipe = find_pipe(liar->two.lab.a.qp->qp_num);
 	liar->answers = 0;
 	return liar->pipe ? LAB_PASSED : LAB_UNSUPPORTED;
+}
+
+static enum lab_verdict set_up(struct liar *liar, int sends)
+{
+	return set_up_with(liar, owner, IBV_WR_SEND, sends, LENGTH);
 }
 
 /* The next answer, as if it were to the request at this place. */
@@ -156,6 +163,46 @@ static enum lab_verdict liar__done_twice(void)
 	return is_caught(&liar, 1);
 }
 
+/* Whatever chunk is named, some chunk of the pipe is taken. */
+static enum lab_verdict liar__answers_chunk_is_beyond(void)
+{
+	struct liar liar;
+	enum lab_verdict verdict;
+
+	CHECK(forbid_calls()); /* else no read is the peer's to do */
+	verdict = set_up_with(&liar, owner, IBV_WR_RDMA_READ, 1, LENGTH);
+	if (verdict != LAB_PASSED)
+		return verdict;
+	liar.pipe->resp[0].chunk = UINT32_MAX;
+	answer(&liar, 0, SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST, LENGTH);
+	CHECK(lab_wait(liar.two.lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(kill(liar.two.child, SIGKILL) == 0);
+	return LAB_PASSED;
+}
+
+static int receiver(struct two *two, int argument)
+{
+	(void)argument;
+	lab_setup(&two->lab, NULL);
+	if (!meet(two, two->lab.a.mr) || lab_recv(&two->lab.a, 0, 0, IN_CHUNK) != 0)
+		return 1;
+	raise(SIGSTOP);
+	return lab_wait(two->lab.a.recv_cq).status != IBV_WC_SUCCESS || !hear(two);
+}
+
+static enum lab_verdict liar__requests_chunk_is_beyond(void)
+{
+	struct liar liar;
+	enum lab_verdict verdict = set_up_with(&liar, receiver, IBV_WR_SEND, 1, IN_CHUNK);
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	liar.pipe->req[0].chunk = UINT32_MAX;
+	CHECK(kill(liar.two.child, SIGCONT) == 0);
+	CHECK(lab_wait(liar.two.lab.a.send_cq).status == IBV_WC_SUCCESS);
+	return finish(&liar.two);
+}
+
 /*
  * No lie: a peer that was reset and connected anew drops what does not start over. So that is done, as for one that is
  * not connected yet.
@@ -185,6 +232,8 @@ static const struct lab_case cases[] = {
 	{ "liar: nobody has asked", liar__nobody_has_asked, "lib/soft/verbs/answer.c" },
 	{ "liar: refused and done", liar__refused_and_done, "lib/soft/verbs/answer.c" },
 	{ "liar: done twice", liar__done_twice, "lib/soft/verbs/answer.c" },
+	{ "liar: answer's chunk is beyond", liar__answers_chunk_is_beyond, "lib/soft/verbs/answer.c" },
+	{ "liar: request's chunk is beyond", liar__requests_chunk_is_beyond, "lib/soft/verbs/responder.c" },
 	{ "liar: dropped is sent again", liar__dropped_is_sent_again, "lib/soft/verbs/answer.c" },
 };
 
