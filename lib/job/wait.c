@@ -18,7 +18,9 @@
 #define SPINS 4096      /* turns before the first yield */
 #define SPINS_EAGER 512 /* of these, before the first relaxed one: what is about to come is seen sooner */
 #define SPINS_OVERSUBSCRIBED 4
-#define YIELD_NS (50 * NS_PER_MS) /* then naps */
+#define YIELD_NS (50 * NS_PER_MS) /* then naps, */
+#define SERVED_NS NS_PER_MS /* so much later for each operation of others that is carried out, YIELD_NS at most, */
+#define LOST_NS NS_PER_MS   /* unless others take the processor for so long */
 #define NAP_FIRST_NS (50 * 1000)
 #define NAP_PER_RANK_NS (100 * 1000) /* the longest nap, for each rank of the processor */
 #define NAP_MAX_NS (100 * NS_PER_MS)
@@ -94,14 +96,37 @@ static bool hinders(const struct oriel_job *job, uint64_t now)
 
 /*
  * Whoever carries out others' operations while it waits is at work, and goes on looking: asleep, it would be reached by
- * system calls only, five times as slow.
+ * system calls only, five times as slow. For so long as these operations are worth: few are not worth a processor.
  */
-static bool serves_others(struct wait *wait)
+static void stay_awake(struct wait *wait, uint64_t now)
 {
-	uint64_t before = wait->served;
+	uint64_t before = wait->served, most = YIELD_NS / SERVED_NS, more, until;
 
 	wait->served = devices_served(&wait->job->devices);
-	return wait->served != before;
+	more = wait->served - before;
+	until = now + (more < most ? more : most) * SERVED_NS;
+	if (now >= wait->alone_ns && until > wait->awake_ns)
+		wait->awake_ns = until;
+}
+
+/*
+ * Another program that was given way to keeps the processor for longer than a nap takes, and those who are served wait for
+ * that: then it is naps again, after which the kernel lets who slept go first.
+ */
+static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
+{
+	if (now - since < LOST_NS)
+		return;
+	wait->alone_ns = now + YIELD_NS;
+	wait->awake_ns = 0;
+}
+
+static void yield(struct wait *wait)
+{
+	uint64_t since = now_ns();
+
+	sched_yield();
+	gave_way(wait, since, now_ns());
 }
 
 static void give_way(struct wait *wait, uint64_t now)
@@ -110,13 +135,13 @@ static void give_way(struct wait *wait, uint64_t now)
 
 	if (caller->idle)
 		caller->idle(caller->context);
-	if (!job_oversubscribed(wait->job) && serves_others(wait))
-		wait->yield_ns = now + YIELD_NS;
-	wait->naps = now >= wait->yield_ns || hinders(wait->job, now);
+	if (!job_oversubscribed(wait->job))
+		stay_awake(wait, now);
+	wait->naps = (now >= wait->yield_ns && now >= wait->awake_ns) || hinders(wait->job, now);
 	if (wait->naps)
 		nap(wait);
 	else
-		sched_yield();
+		yield(wait);
 }
 
 static int timed_out(const struct wait *wait)

@@ -60,6 +60,8 @@ struct wait {
 	uint64_t yield_ns;    /* when naps begin */
 	uint64_t nap_ns;      /* how long the next nap is */
 	uint64_t served;      /* devices_served, when it was last asked */
+	uint64_t awake_ns;    /* no naps before this, because of these */
+	uint64_t alone_ns;    /* until then they are no reason: others want the processor */
 	uint64_t warn_ns;     /* when the watchdog barks; 0: never (again) */
 	uint64_t deaths;      /* job->deaths at the last look */
 	uint64_t checked_ns;  /* when the last look was one with `check` */

@@ -129,7 +129,8 @@ static int naps_in(struct wait *wait, int turns, bool serves)
 
 	for (int i = 0; i < turns; i++) {
 		served_by_device += serves;
-		wait->yield_ns = 0;
+		wait->yield_ns = wait->awake_ns = 0;
+		wait->alone_ns = 0; /* whatever else wants the processor */
 		wait_pause(wait);
 		naps += wait->naps;
 	}
@@ -152,6 +153,56 @@ static void wait_pause__does_not_nap_while_it_serves(void)
 	job.ranks_per_processor = 1;
 	wait_moved(&wait);
 	CU_ASSERT(naps_in(&wait, SPINS + 4 * TURNS_PER_CLOCK, false) > 0);
+	memset(&job.devices, 0, sizeof(job.devices));
+}
+
+/* After the spins, and long after the time for naps, so many are served; when the naps are to begin now. */
+static uint64_t awake_until(struct wait *wait, uint64_t operations)
+{
+	wait->yield_ns = 0;
+	served_by_device += operations;
+	stay_awake(wait, 1);
+	return wait->awake_ns;
+}
+
+/* One operation now and then is not worth a processor, many are no reason to look for longer than others wait. */
+static void wait_pause__is_awake_for_what_it_serves(void)
+{
+	struct wait wait;
+
+	job.devices.count = 1;
+	job.devices.list[0].lender.served = served;
+	wait_begin(&wait, &job, "test", NULL);
+	wait.served = served_by_device;
+	CU_ASSERT_EQUAL(awake_until(&wait, 0), 1);
+	CU_ASSERT_EQUAL(awake_until(&wait, 1), 1 + SERVED_NS);
+	CU_ASSERT_EQUAL(awake_until(&wait, 1000000), 1 + YIELD_NS);
+	CU_ASSERT_EQUAL(awake_until(&wait, 1), 1 + YIELD_NS);
+	memset(&job.devices, 0, sizeof(job.devices));
+}
+
+/* Others that want the processor get it between naps: yielded to, they would keep it. */
+static void wait_pause__naps_while_it_serves_where_others_take_the_processor(void)
+{
+	struct wait wait;
+	uint64_t now = NS_PER_SECOND;
+
+	job.devices.count = 1;
+	job.devices.list[0].lender.served = served;
+	wait_begin(&wait, &job, "test", NULL);
+	wait.served = served_by_device;
+	gave_way(&wait, now, now + LOST_NS - 1);
+	served_by_device++;
+	stay_awake(&wait, now);
+	CU_ASSERT_EQUAL(wait.awake_ns, now + SERVED_NS);
+	gave_way(&wait, now, now + LOST_NS);
+	CU_ASSERT_EQUAL(wait.awake_ns, 0);
+	served_by_device++;
+	stay_awake(&wait, now + YIELD_NS);
+	CU_ASSERT_EQUAL(wait.awake_ns, 0);
+	served_by_device++;
+	stay_awake(&wait, now + LOST_NS + YIELD_NS);
+	CU_ASSERT(wait.awake_ns > now + LOST_NS + YIELD_NS);
 	memset(&job.devices, 0, sizeof(job.devices));
 }
 
@@ -342,6 +393,8 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_pause__time_limit);
 	CU_ADD_TEST(suite, wait_pause__gives_way_seldom_where_each_rank_has_a_processor);
 	CU_ADD_TEST(suite, wait_pause__does_not_nap_while_it_serves);
+	CU_ADD_TEST(suite, wait_pause__is_awake_for_what_it_serves);
+	CU_ADD_TEST(suite, wait_pause__naps_while_it_serves_where_others_take_the_processor);
 	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__looks_late_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__naps_grow_with_the_crowd);
