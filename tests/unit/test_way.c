@@ -109,7 +109,7 @@ static void way__trials_lose_little(void)
 	CU_ASSERT_EQUAL(round.operations, round.tried + REST_MAX);
 }
 
-/* A peer that does not look yet costs no trial, but perhaps the first. */
+/* A peer that does not look yet costs no trial, but perhaps the first; and most operations are not asked for it. */
 static void way__trials_are_put_off(void)
 {
 	bool tried = true;
@@ -117,13 +117,38 @@ static void way__trials_are_put_off(void)
 
 	forget_all();
 	for (int i = 0; i < 1000; i++) {
-		CU_ASSERT_EQUAL(soft_way_next(SOFT_WAY_WRITE, 64, &tried), SOFT_BY_RING);
-		CU_ASSERT_TRUE(tried);
-		soft_way_put_off(SOFT_WAY_WRITE, 64);
+		tried = soft_way_next(SOFT_WAY_WRITE, 64, &tried) == SOFT_BY_RING && tried;
+		CU_ASSERT_EQUAL(tried, i % (PAUSE_AWAY + 1) == 0);
+		if (tried)
+			soft_way_put_off(SOFT_WAY_WRITE, 64);
 	}
+	while (load(&class_of(SOFT_WAY_WRITE, 64, &(uint64_t){ 0 })->pause))
+		soft_way_next(SOFT_WAY_WRITE, 64, &tried);
 	while (soft_way_next(SOFT_WAY_WRITE, 64, &tried) == SOFT_BY_RING && tried)
 		rings++;
 	CU_ASSERT_EQUAL(rings, TRIALS + SHM_FEW - 1);
+}
+
+/* Of some peers, in turn, one looks: its trials come to an end. */
+static void way__trials_of_one_peer_of_some(void)
+{
+	for (int peers = 2; peers <= PAUSE_AWAY; peers++) {
+		struct class *class = class_of(SOFT_WAY_WRITE, 64, &(uint64_t){ 0 });
+		int most = peers * (PAUSE_AWAY + 1) * (TRIALS + SHM_FEW) + SOFT_WAYS * TRIALS, turns = 0;
+
+		forget_all();
+		for (; !load(&class->round) && turns < most; turns++) {
+			bool tried, looks = turns % peers == 0;
+			enum soft_way way = soft_way_next(SOFT_WAY_WRITE, 64, &tried);
+
+			if (tried && way == SOFT_BY_RING && !looks)
+				soft_way_put_off(SOFT_WAY_WRITE, 64);
+			else if (tried)
+				soft_way_took(SOFT_WAY_WRITE, way, 64, ticks_of[0][way], 1);
+		}
+		CU_ASSERT(turns < most);
+		CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_WRITE, 64), SOFT_BY_RING);
+	}
 }
 
 /* Calls before the ring is thought of again. */
@@ -201,6 +226,7 @@ void suite_way(void)
 	CU_ADD_TEST(suite, way__waited_for);
 	CU_ADD_TEST(suite, way__trials_lose_little);
 	CU_ADD_TEST(suite, way__trials_are_put_off);
+	CU_ADD_TEST(suite, way__trials_of_one_peer_of_some);
 	CU_ADD_TEST(suite, way__pauses_after_a_loss);
 	CU_ADD_TEST(suite, way__waits_as_long_as_a_call_takes);
 	CU_ADD_TEST(suite, way__large_ones);

@@ -26,6 +26,8 @@
  * next answer is waited for twice as long, since it may have been the ring's new pages that took the time: some
  * machines need thirty microseconds for each. So what is lost stays a small part of what the calls took.
  *
+ * Nor is a peer that does not look asked each time whether it does: that and a trial that is put off cost instructions.
+ *
  * Large ones have a third way: both sides by system call (share.c). Where they are mapped, both sides or one.
  * An answer to a large one is waited for as long as the call would take; with less, each moment in which the
  * peer's processor does something else would cost many calls' time.
@@ -54,6 +56,7 @@ enum {
 	PAUSE_MAX = 64,         /* or fast */
 	PAUSE_TICKS = 200000,   /* that they are to take together */
 	PAUSE_DOUBLED = 6,      /* times at the most */
+	PAUSE_AWAY = 16,        /* before a peer that did not look is asked again; one more is a prime, for peers in turn */
 	PATIENCE_TICKS = 40000, /* an answer that takes longer, and longer than a call, is a loss, the first time */
 	PATIENCE_DOUBLED = 4,
 	MOST_TICKS = 1 << 30,
@@ -237,6 +240,7 @@ void soft_way_put_off(enum soft_way_kind kind, uint64_t length)
 
 	if (n > 1) /* with the first one a round has begun */
 		store(&class->operations, n - 1);
+	store(&class->pause, PAUSE_AWAY);
 }
 
 enum soft_way soft_way_best(enum soft_way_kind kind, uint64_t length)

@@ -42,7 +42,7 @@ static inline enum soft_way_kind soft_way_kind_of(bool write, bool waits, uint64
 
 /* For the next operation of this length; the best one, or one that is tried: then it is to be timed (a clock costs). */
 enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *tried);
-/* The ring was to be tried, but the peer does not look: it will be by the next operation. */
+/* The ring was to be tried, but the peer does not look: it will be some operations later. */
 void soft_way_put_off(enum soft_way_kind kind, uint64_t length);
 /* The best one, as far as is known. */
 enum soft_way soft_way_best(enum soft_way_kind kind, uint64_t length);
