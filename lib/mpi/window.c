@@ -60,7 +60,7 @@ static void keep_units(struct window *window, const struct making *making, bool 
 }
 
 /* Whether all members have what they need so far, and one unit: one reduction. Units that differ, another. */
-static int agree(struct window *window, const struct making *making)
+static int agree_before(struct window *window, const struct making *making)
 {
 	long mine[3] = { making->unit, -making->unit, window != NULL }, all[3];
 
@@ -69,7 +69,6 @@ static int agree(struct window *window, const struct making *making)
 		keep_units(window, making, all[0] == -all[1]);
 		return 0;
 	}
-	job_tell("a window is the MPI's own: a member has no memory or no handle for it");
 	members_forget(making->comm); /* that member has not got it */
 	return -1;
 }
@@ -83,15 +82,28 @@ static bool agrees_by_making(const struct making *making)
 	return making->flavor == MPI_WIN_FLAVOR_DYNAMIC && members_known(making->comm);
 }
 
-/* This member has no memory or no handle for it, and all are told. */
-static int refuse(const struct making *making)
+/* For such. Who refuses has taken part in the making with that. */
+static int agree_by_making(struct window *window, const struct making *making)
 {
 	const struct oriel_hint hints[] = { { "refuse", "true" }, { NULL, NULL } };
 	oriel_win *none = NULL;
 
+	if (window) {
+		keep_units(window, making, true);
+		return 0;
+	}
 	oriel_win_create_dynamic(hints, members_of_comm(making->comm), &none);
-	job_tell("a window is the MPI's own: a member has no memory or no handle for it");
-	return PASS_ON;
+	return -1;
+}
+
+/* 0: all members have what they need, or who does not will be told of by the making. */
+static int agree(struct window *window, const struct making *making, bool by_making)
+{
+	int rc = by_making ? agree_by_making(window, making) : agree_before(window, making);
+
+	if (rc)
+		job_tell("a window is the MPI's own: a member has no memory or no handle for it");
+	return rc;
 }
 
 static struct window *new_window(MPI_Comm comm)
@@ -192,13 +204,6 @@ static int make_agreed(const struct making *making, struct window *window, MPI_W
 	return MPI_SUCCESS;
 }
 
-/* All units are the same. */
-static int make_alike(const struct making *making, struct window *window, MPI_Win *handle)
-{
-	keep_units(window, making, true);
-	return make_agreed(making, window, handle);
-}
-
 static void discard(struct window *window)
 {
 	if (!window)
@@ -210,16 +215,13 @@ static void discard(struct window *window)
 static int make_suited(const struct making *making, MPI_Win *handle, struct window **made)
 {
 	struct window *window;
-	bool known = agrees_by_making(making);
+	bool by_making = agrees_by_making(making); /* asked before prepare() makes a group */
 	int rc = check(making);
 
 	if (rc)
 		return rc;
 	window = prepare(making);
-	if (known)
-		rc = window ? make_alike(making, window, handle) : refuse(making);
-	else
-		rc = agree(window, making) ? PASS_ON : make_agreed(making, window, handle);
+	rc = agree(window, making, by_making) ? PASS_ON : make_agreed(making, window, handle);
 	if (rc == MPI_SUCCESS)
 		*made = window;
 	else
