@@ -121,12 +121,14 @@ static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
 	wait->awake_ns = 0;
 }
 
+/* Where ranks share processors nobody stays awake for others, and a yield is no more than that. */
 static void yield(struct wait *wait)
 {
-	uint64_t since = now_ns();
+	uint64_t since = job_oversubscribed(wait->job) ? 0 : now_ns();
 
 	sched_yield();
-	gave_way(wait, since, now_ns());
+	if (since)
+		gave_way(wait, since, now_ns());
 }
 
 static void give_way(struct wait *wait, uint64_t now)

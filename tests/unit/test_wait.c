@@ -156,10 +156,9 @@ static void wait_pause__does_not_nap_while_it_serves(void)
 	memset(&job.devices, 0, sizeof(job.devices));
 }
 
-/* After the spins, and long after the time for naps, so many are served; when the naps are to begin now. */
+/* So many are served at time 1; until when there are no naps now. */
 static uint64_t awake_until(struct wait *wait, uint64_t operations)
 {
-	wait->yield_ns = 0;
 	served_by_device += operations;
 	stay_awake(wait, 1);
 	return wait->awake_ns;
