@@ -39,9 +39,9 @@ enum {
 	SHM_KEY_BITS = 32 - SHM_MRS_LOG2,
 	SHM_RING = 64,     /* requests in flight per pipe */
 	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
+	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
 	SHM_FEW = 8,       /* unanswered requests that have chunks of their own (shm_chunk_of) */
 	SHM_CHUNKS = SHM_RING + SHM_FEW,
-	SHM_INLINE = 160, /* of which this many sit beside the request itself */
 };
 
 #define SHM_NO_QP UINT32_MAX /* no place in the table of queue pairs */
