@@ -15,24 +15,36 @@
 int refused_fails;
 
 /* ISO C has no cast from an object's address to a function's. */
+static void find_next(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+/* A handle is the window of one rank. */
+static int fails(MPI_Comm comm)
+{
+	int size;
+
+	MPI_Comm_size(comm, &size);
+	return size == 1 && refused_fails;
+}
+
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	void *found = dlsym(RTLD_NEXT, "PMPI_Win_create_dynamic");
-	int (*next)(MPI_Info, MPI_Comm, MPI_Win *), size;
+	int (*next)(MPI_Info, MPI_Comm, MPI_Win *);
 
-	memcpy(&next, &found, sizeof(next));
-	MPI_Comm_size(comm, &size);
-	return size == 1 && refused_fails ? MPI_ERR_OTHER : next(info, comm, win);
+	find_next("PMPI_Win_create_dynamic", &next);
+	return fails(comm) ? MPI_ERR_OTHER : next(info, comm, win);
 }
 
 int PMPI_Win_allocate(MPI_Aint size_bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	void *found = dlsym(RTLD_NEXT, "PMPI_Win_allocate");
-	int (*next)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *), size;
+	int (*next)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
 
-	memcpy(&next, &found, sizeof(next));
-	MPI_Comm_size(comm, &size);
-	return size == 1 && refused_fails ? MPI_ERR_OTHER : next(size_bytes, unit, info, comm, base, win);
+	find_next("PMPI_Win_allocate", &next);
+	return fails(comm) ? MPI_ERR_OTHER : next(size_bytes, unit, info, comm, base, win);
 }
 
 #else
