@@ -7,9 +7,13 @@
  * DESIGN NOTES A peer that leaves a request must know whether somebody will see it.
  * segment->attention says so:
  *   SHM_KICK    nobody looks; the peer writes to our eventfd, which costs it a system call.
- *   SHM_POLLED  some thread polls and sees the bell itself. The engine looks once per millisecond, so that a thread
- *               that stops polling delays a peer by no more; two quiet milliseconds lead back to SHM_KICK.
+ *   SHM_POLLED  some thread polls and sees the bell itself. In case it stops, the engine looks now and then, and
+ *               two looks in a row that find that nobody has polled lead back to SHM_KICK.
  * Callers that are about to sleep on a completion channel switch to SHM_KICK at once.
+ *
+ * A look of the engine takes the processor from the thread that polls, in a virtual machine for tens of microseconds, and
+ * its peers wait as long. So the engine looks after a millisecond, and while polls go on after two, four and eight.
+ * Peers that wait for an answer need not wait for the look: they kick (hurry.c), and then it is a millisecond again.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -32,11 +36,27 @@
 
 enum {
 	TICK_NS = 1000000,
+	TICK_MAX_NS = 8 * TICK_NS,
 	QUIET_TICKS = 2,
 };
 
 /* Set by threads that poll in vain, cleared by the engine at each tick. */
 static _Atomic uint32_t polls_seen;
+
+/* The looks while others poll; the engine's own. */
+static struct {
+	uint64_t next_ns; /* 0: not known */
+	uint64_t every_ns;
+	uint32_t quiet; /* in a row before which nobody has polled */
+} ticks;
+
+/* The next one comes soon. */
+static void hurry_ticks(uint64_t now)
+{
+	ticks.every_ns = TICK_NS;
+	if (ticks.next_ns == 0 || ticks.next_ns > now + TICK_NS)
+		ticks.next_ns = now + TICK_NS;
+}
 
 static void on_kick(void *arg)
 {
@@ -48,6 +68,9 @@ static void on_kick(void *arg)
 		return;
 	shm_kick_reset(core->bell);
 	soft_progress_now(core);
+	/* Perhaps nobody polls any more. */
+	atomic_store_explicit(&polls_seen, 0, memory_order_relaxed);
+	hurry_ticks(soft_now_ns());
 }
 
 /* Then one more look: who rang before may not have seen that kicks are wanted. */
@@ -76,17 +99,19 @@ void soft_attention_polled(struct soft_core *core)
 	soft_engine_wake();
 }
 
-/* A millisecond of SHM_POLLED is over. */
-static void tick(struct soft_core *core)
+/* Whether somebody has polled since the last time decides how soon the next one comes. */
+static void tick(struct soft_core *core, uint64_t now)
 {
-	static uint32_t quiet;
-
 	if (atomic_exchange_explicit(&polls_seen, 0, memory_order_relaxed)) {
-		quiet = 0;
-	} else if (++quiet >= QUIET_TICKS) {
-		quiet = 0;
+		ticks.quiet = 0;
+		ticks.every_ns = ticks.every_ns < TICK_MAX_NS ? 2 * ticks.every_ns : TICK_MAX_NS;
+	} else if (++ticks.quiet >= QUIET_TICKS) {
+		ticks.quiet = 0;
 		ask_for_kicks(core);
+	} else {
+		ticks.every_ns = TICK_NS;
 	}
+	ticks.next_ns = now + ticks.every_ns;
 	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
@@ -107,29 +132,31 @@ static uint64_t run_timers(struct soft_core *core, uint64_t now)
 	return next;
 }
 
+/* While others poll: look, if it is time; when the next time is. */
+static uint64_t run_ticks(struct soft_core *core, uint64_t now)
+{
+	if (shm_attention_get(core->seg) != SHM_POLLED) {
+		ticks.next_ns = 0;
+		ticks.quiet = 0;
+		return UINT64_MAX;
+	}
+	if (ticks.next_ns == 0)
+		hurry_ticks(now);
+	if (now >= ticks.next_ns)
+		tick(core, now);
+	return ticks.next_ns;
+}
+
 static void *engine_main(void *arg)
 {
 	struct soft_core *core = arg;
-	uint64_t next_tick = 0;
 
 	soft_unseen_begin();
 	for (;;) {
 		uint64_t now = soft_now_ns();
-		uint64_t until = run_timers(core, now);
+		uint64_t timer = run_timers(core, now), look = run_ticks(core, now);
 
-		if (shm_attention_get(core->seg) == SHM_POLLED) {
-			if (next_tick == 0)
-				next_tick = now + TICK_NS;
-			if (now >= next_tick) {
-				tick(core);
-				next_tick = now + TICK_NS;
-			}
-			if (next_tick < until)
-				until = next_tick;
-		} else {
-			next_tick = 0;
-		}
-		soft_loop_turn(now, until);
+		soft_loop_turn(now, timer < look ? timer : look);
 	}
 	return NULL;
 }

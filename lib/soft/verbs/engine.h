@@ -9,7 +9,7 @@
 int soft_engine_start(struct soft_core *core);
 /* Somebody is about to sleep: peers have to kick from now on. */
 void soft_attention_kick(struct soft_core *core);
-/* Somebody polls: the engine looks every millisecond and peers need not kick. */
+/* Somebody polls: the engine looks now and then only, and peers need not kick. */
 void soft_attention_polled(struct soft_core *core);
 
 #endif

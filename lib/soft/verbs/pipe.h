@@ -18,6 +18,13 @@
 
 struct soft_rmap;
 
+/* For how long the requests that wait for an answer have got none (hurry.c). */
+struct soft_late {
+	uint64_t answered; /* responses that had been taken */
+	uint64_t kick_ns;  /* when the peer is kicked for it */
+	uint64_t patience_ns;
+};
+
 /* Pipe to a process that this one sends requests to. */
 struct soft_out {
 	struct soft_peer peer;
@@ -42,6 +49,7 @@ struct soft_out {
 	pthread_mutex_t map_lock;   /* one mapper at a time */
 	_Atomic uint32_t refs; /* one for core->out[], one per queue pair that uses or awaits it, or slot of one's routes */
 	_Atomic bool deaf;     /* has let datagrams wait for too long: none waits for it until it listens (datagram.c) */
+	struct soft_late late; /* under core->progress */
 };
 
 /* Pipe from a process that sends requests to this one. */

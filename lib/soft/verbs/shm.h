@@ -85,7 +85,7 @@ struct shm_mr {
 
 /* shm_segment.attention: who notices a bell? Written by the owner's engine and its callers. */
 enum shm_attention {
-	SHM_POLLED, /* somebody calls ibv_poll_cq, and the engine looks every millisecond */
+	SHM_POLLED, /* somebody calls ibv_poll_cq, and the engine looks now and then only */
 	SHM_KICK,   /* everybody sleeps: write to the owner's eventfd */
 };
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A peer whose threads poll is not kicked for a request: they see it. But the one that polled may
+ * have stopped just then, to compute, and its engine looks only now and then (engine.c). Whoever
+ * waits for the answer notices that none comes, and kicks the engine.
+ *
+ * A peer that has lost its processor, or is stopped, is kicked too, less and less often; while a
+ * kick has not been heard another one costs nothing (shm_kick_claim).
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/hurry.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/loop.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/shm.h"
+
+enum {
+	PATIENCE_NS = 100000, /* before the first kick; before each one more twice as long, */
+	PATIENCE_MAX_NS = 1000000,
+};
+
+static bool owes_nothing(struct soft_out *out, uint64_t answered)
+{
+	bool nothing;
+
+	soft_lock(&out->tx);
+	nothing = out->req_head == answered;
+	soft_unlock(&out->tx);
+	return nothing;
+}
+
+static void kick(const struct soft_peer *peer)
+{
+	if (shm_kick_claim(peer->bell))
+		soft_kick(peer->kick_fd);
+}
+
+static void hurry(struct soft_out *out, uint64_t now)
+{
+	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
+	struct soft_late *late = &out->late;
+
+	if (answered == late->answered && now < late->kick_ns)
+		return;
+	if (answered != late->answered || owes_nothing(out, answered)) {
+		*late = (struct soft_late){ answered, now + PATIENCE_NS, PATIENCE_NS };
+		return;
+	}
+	kick(&out->peer);
+	late->patience_ns = late->patience_ns < PATIENCE_MAX_NS ? 2 * late->patience_ns : PATIENCE_MAX_NS;
+	late->kick_ns = now + late->patience_ns;
+}
+
+void soft_hurry(struct soft_core *core)
+{
+	uint64_t now = soft_now_ns();
+
+	if (!soft_trylock(&core->progress))
+		return;
+	for (uint32_t i = 0; i < core->nout; i++)
+		if (atomic_load(&core->out[i]->answered) && !atomic_load(&core->out[i]->dead))
+			hurry(core->out[i], now);
+	soft_unlock(&core->progress);
+}
