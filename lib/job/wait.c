@@ -30,7 +30,8 @@
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this, and a lookup's time, are within what E6 allows */
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* once somebody has died: others may leave for that */
 #define POLL_RANKS 2                        /* more on a processor are a crowd */
-#define TURNS_PER_CLOCK 64                  /* the clock is read that often, and with it others given way to */
+#define TURNS_PER_CLOCK 64                  /* the clock is read that often, */
+#define TURNS_PER_YIELD 512                 /* and others given way to: peers that are served wait for that */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
@@ -142,7 +143,7 @@ static void give_way(struct wait *wait, uint64_t now)
 	wait->naps = (now >= wait->yield_ns && now >= wait->awake_ns) || hinders(wait->job, now);
 	if (wait->naps)
 		nap(wait);
-	else
+	else if (job_oversubscribed(wait->job) || wait->turns % TURNS_PER_YIELD == 0)
 		yield(wait);
 }
 
