@@ -12,13 +12,14 @@
  * Callers that are about to sleep on a completion channel switch to SHM_KICK at once.
  *
  * A look of the engine takes the processor from the thread that polls, in a virtual machine for tens of microseconds, and
- * its peers wait as long. So the engine looks after a millisecond, and while polls go on after two, four and eight.
- * Peers that wait for an answer need not wait for the look: they kick (hurry.c), and then it is a millisecond again.
+ * its peers wait as long. So while polls go on it looks every eight milliseconds, and after one when it has found that
+ * nobody polls any more. Peers that wait for an answer need not wait for the look: they kick (hurry.c).
  */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -35,42 +36,48 @@
 #include "soft/verbs/unseen.h"
 
 enum {
-	TICK_NS = 1000000,
-	TICK_MAX_NS = 8 * TICK_NS,
+	TICK_NS = 8000000,
+	QUIET_TICK_NS = 1000000, /* after one before which nobody has polled */
 	QUIET_TICKS = 2,
 };
 
-/* Set by threads that poll in vain, cleared by the engine at each tick. */
+/* Set by threads that poll in vain, cleared by the engine at each tick and kick. */
 static _Atomic uint32_t polls_seen;
 
 /* The looks while others poll; the engine's own. */
 static struct {
 	uint64_t next_ns; /* 0: not known */
-	uint64_t every_ns;
-	uint32_t quiet; /* in a row before which nobody has polled */
+	uint32_t quiet;   /* in a row before which nobody has polled */
 } ticks;
 
-/* The next one comes soon. */
-static void hurry_ticks(uint64_t now)
+static bool has_polled(void)
 {
-	ticks.every_ns = TICK_NS;
-	if (ticks.next_ns == 0 || ticks.next_ns > now + TICK_NS)
-		ticks.next_ns = now + TICK_NS;
+	return atomic_exchange_explicit(&polls_seen, 0, memory_order_relaxed);
+}
+
+/* A peer has waited in vain: perhaps nobody polls any more, or not often enough. */
+static void look_soon(void)
+{
+	uint64_t soon = soft_now_ns() + QUIET_TICK_NS;
+
+	has_polled();
+	if (ticks.next_ns > soon)
+		ticks.next_ns = soon;
 }
 
 static void on_kick(void *arg)
 {
 	struct soft_core *core = arg;
 	uint64_t count;
+	bool by_peer;
 
 	/* Non-blocking: another wake may have taken the count. */
 	if (read(core->kick_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return;
-	shm_kick_reset(core->bell);
+	by_peer = shm_kick_reset(core->bell);
 	soft_progress_now(core);
-	/* Perhaps nobody polls any more. */
-	atomic_store_explicit(&polls_seen, 0, memory_order_relaxed);
-	hurry_ticks(soft_now_ns());
+	if (by_peer)
+		look_soon();
 }
 
 /* Then one more look: who rang before may not have seen that kicks are wanted. */
@@ -99,19 +106,14 @@ void soft_attention_polled(struct soft_core *core)
 	soft_engine_wake();
 }
 
-/* Whether somebody has polled since the last time decides how soon the next one comes. */
 static void tick(struct soft_core *core, uint64_t now)
 {
-	if (atomic_exchange_explicit(&polls_seen, 0, memory_order_relaxed)) {
-		ticks.quiet = 0;
-		ticks.every_ns = ticks.every_ns < TICK_MAX_NS ? 2 * ticks.every_ns : TICK_MAX_NS;
-	} else if (++ticks.quiet >= QUIET_TICKS) {
-		ticks.quiet = 0;
+	bool polled = has_polled();
+
+	ticks.quiet = polled ? 0 : ticks.quiet + 1;
+	ticks.next_ns = now + (polled ? TICK_NS : QUIET_TICK_NS);
+	if (ticks.quiet >= QUIET_TICKS)
 		ask_for_kicks(core);
-	} else {
-		ticks.every_ns = TICK_NS;
-	}
-	ticks.next_ns = now + ticks.every_ns;
 	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
@@ -141,7 +143,7 @@ static uint64_t run_ticks(struct soft_core *core, uint64_t now)
 		return UINT64_MAX;
 	}
 	if (ticks.next_ns == 0)
-		hurry_ticks(now);
+		ticks.next_ns = now + TICK_NS;
 	if (now >= ticks.next_ns)
 		tick(core, now);
 	return ticks.next_ns;

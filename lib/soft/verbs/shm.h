@@ -549,11 +549,11 @@ static inline bool shm_kick_claim(struct shm_bell *bell)
 
 /*
  * Owner's engine, before it looks at the bell; also when a peer died, which may have claimed and
- * never written.
+ * never written. Has one claimed?
  */
-static inline void shm_kick_reset(struct shm_bell *bell)
+static inline bool shm_kick_reset(struct shm_bell *bell)
 {
-	atomic_exchange_explicit(&bell->kicked, 0, memory_order_seq_cst);
+	return atomic_exchange_explicit(&bell->kicked, 0, memory_order_seq_cst) != 0;
 }
 
 #endif
