@@ -24,14 +24,14 @@ enum {
 	PATIENCE_MAX_NS = 1000000,
 };
 
-static bool owes_nothing(struct soft_out *out, uint64_t answered)
+static bool owes(struct soft_out *out, uint64_t answered)
 {
-	bool nothing;
+	bool some;
 
 	soft_lock(&out->tx);
-	nothing = out->req_head == answered;
+	some = out->req_head != answered;
 	soft_unlock(&out->tx);
-	return nothing;
+	return some;
 }
 
 static void kick(const struct soft_peer *peer)
@@ -44,13 +44,14 @@ static void hurry(struct soft_out *out, uint64_t now)
 {
 	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
 	struct soft_late *late = &out->late;
+	bool waits = owes(out, answered);
 
-	if (answered == late->answered && now < late->kick_ns)
-		return;
-	if (answered != late->answered || owes_nothing(out, answered)) {
-		*late = (struct soft_late){ answered, now + PATIENCE_NS, PATIENCE_NS };
+	if (!waits || !late->waits || answered != late->answered) {
+		*late = (struct soft_late){ waits, answered, now + PATIENCE_NS, PATIENCE_NS };
 		return;
 	}
+	if (now < late->kick_ns)
+		return;
 	kick(&out->peer);
 	late->patience_ns = late->patience_ns < PATIENCE_MAX_NS ? 2 * late->patience_ns : PATIENCE_MAX_NS;
 	late->kick_ns = now + late->patience_ns;

@@ -20,7 +20,8 @@ struct soft_rmap;
 
 /* For how long the requests that wait for an answer have got none (hurry.c). */
 struct soft_late {
-	uint64_t answered; /* responses that had been taken */
+	bool waits;        /* there were some, */
+	uint64_t answered; /* and so many responses had been taken */
 	uint64_t kick_ns;  /* when the peer is kicked for it */
 	uint64_t patience_ns;
 };
