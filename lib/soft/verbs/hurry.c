@@ -5,7 +5,7 @@
  * waits for the answer notices that none comes, and kicks the engine.
  *
  * A peer that has lost its processor, or is stopped, is kicked too, less and less often; while a
- * kick has not been heard another one costs nothing (shm_kick_claim).
+ * kick has not been heard another one costs nothing (soft_peer_kick).
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,9 +15,8 @@
 #include "soft/verbs/core.h"
 #include "soft/verbs/hurry.h"
 #include "soft/verbs/lock.h"
-#include "soft/verbs/loop.h"
+#include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
-#include "soft/verbs/shm.h"
 
 enum {
 	PATIENCE_NS = 100000, /* before the first kick; before each one more twice as long, */
@@ -34,12 +33,6 @@ static bool owes(struct soft_out *out, uint64_t answered)
 	return some;
 }
 
-static void kick(const struct soft_peer *peer)
-{
-	if (shm_kick_claim(peer->bell))
-		soft_kick(peer->kick_fd);
-}
-
 static void hurry(struct soft_out *out, uint64_t now)
 {
 	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
@@ -52,7 +45,7 @@ static void hurry(struct soft_out *out, uint64_t now)
 	}
 	if (now < late->kick_ns)
 		return;
-	kick(&out->peer);
+	soft_peer_kick(&out->peer);
 	late->patience_ns = late->patience_ns < PATIENCE_MAX_NS ? 2 * late->patience_ns : PATIENCE_MAX_NS;
 	late->kick_ns = now + late->patience_ns;
 }

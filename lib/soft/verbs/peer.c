@@ -223,9 +223,15 @@ void soft_peer_forked(void)
 	last_ring = 0;
 }
 
+void soft_peer_kick(const struct soft_peer *peer)
+{
+	if (shm_kick_claim(peer->bell))
+		soft_kick(peer->kick_fd);
+}
+
 void soft_peer_notify(const struct soft_peer *peer)
 {
 	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
-	if (shm_attention_get(peer->seg) == SHM_KICK && shm_kick_claim(peer->bell))
-		soft_kick(peer->kick_fd);
+	if (shm_attention_get(peer->seg) == SHM_KICK)
+		soft_peer_kick(peer);
 }

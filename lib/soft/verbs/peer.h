@@ -60,6 +60,8 @@ int soft_peer_open_memory(pid_t pid, uint64_t addr);
 /* Map what a peer sent: segment, bell, eventfd. Takes over the descriptors. 0 or an errno value. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);
+/* Wake its engine; once until that hears it. */
+void soft_peer_kick(const struct soft_peer *peer);
 /* Tell whoever is on the other side that there is something in a pipe. */
 void soft_peer_notify(const struct soft_peer *peer);
 /* In a child: ring with other numbers than the parent does. */
