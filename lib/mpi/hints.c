@@ -64,16 +64,26 @@ static const struct {
 	{ "share", truth },
 };
 
+/* The value of a key, if it has one, and one that is no longer than any that is usable: in MPICH a longer one is an error. */
+static int get(MPI_Info info, const char *key, char value[HINT_VALUE_MAX + 1])
+{
+	int length, found;
+
+	PMPI_Info_get_valuelen(info, key, &length, &found);
+	if (found && length <= HINT_VALUE_MAX)
+		PMPI_Info_get(info, key, HINT_VALUE_MAX, value, &found);
+	return found && length <= HINT_VALUE_MAX;
+}
+
 void hints_read(MPI_Info info, struct hints *hints)
 {
-	int count = 0, found;
+	int count = 0;
 
 	memset(hints, 0, sizeof(*hints));
 	for (int i = 0; info != MPI_INFO_NULL && i < HINTS_MAX; i++) {
 		char *value = hints->values[count];
 
-		PMPI_Info_get(info, known[i].key, HINT_VALUE_MAX, value, &found);
-		if (found && known[i].usable(value))
+		if (get(info, known[i].key, value) && known[i].usable(value))
 			hints->list[count++] = (struct oriel_hint){ known[i].key, value };
 	}
 }

@@ -477,6 +477,23 @@ static void I2_info_changed(void)
 	MPI_Win_free(&win);
 }
 
+/* What cannot be a value of the key is ignored, however long it is. */
+static void I1_long_value(void)
+{
+	char value[MPI_MAX_INFO_VAL / 2];
+	MPI_Info info;
+	MPI_Win win;
+
+	memset(value, 'r', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "accumulate_ordering", value);
+	MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+	EXPECT(info_is(win, "accumulate_ordering", "rar,raw,war,waw"));
+	MPI_Info_free(&info);
+	MPI_Win_free(&win);
+}
+
 static void W4_alloc_mem(void)
 {
 	int *memory;
@@ -543,6 +560,7 @@ static const struct layer_case cases[] = {
 	{ "I3_deletion_refused", I3_deletion_refused },
 	{ "I1_info", I1_info },
 	{ "I2_info_changed", I2_info_changed },
+	{ "I1_long_value", I1_long_value },
 	{ "W10_memory_moves", W10_memory_moves },
 	{ "W4_alloc_mem", W4_alloc_mem },
 #if MPI_VERSION >= 4
