@@ -24,12 +24,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int none_outstanding(void)
 {
-	return __atomic_load_n(&outstanding_count, __ATOMIC_RELAXED) == 0;
+	return __atomic_load_n(&outstanding_count, __ATOMIC_ACQUIRE) == 0; /* pairs with count */
 }
 
 static void count(size_t change)
 {
-	__atomic_store_n(&outstanding_count, outstanding_count + change, __ATOMIC_RELAXED); /* for none_outstanding */
+	__atomic_store_n(&outstanding_count, outstanding_count + change,
+	                 __ATOMIC_RELEASE); /* pairs with none_outstanding */
 }
 
 /* What the MPI asks of a generalized request. */
@@ -131,8 +132,8 @@ static void drive(void)
 			continue;
 		}
 		*at = request->next;
-		count((size_t)-1);
 		complete(request);
+		count((size_t)-1); /* who finds none goes to the MPI, which knows by now: it does not wait for such requests */
 	}
 	pthread_mutex_unlock(&lock);
 }

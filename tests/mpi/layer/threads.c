@@ -3,23 +3,37 @@
  * threads.c [funneled | serialized] - threads of a program, at each level of MPI_Init_thread
  *
  * At MPI_THREAD_MULTIPLE, without an argument, threads have windows of their own, on duplicates of one communicator, and there are
- * messages beside. Serialized they take turns on one window: each call is made by another thread than the one before. Funneled the
- * main thread makes the calls, and the others load and store what they transfer.
+ * messages beside, also in one array with requests of operations. Serialized they take turns on one window: each call is made by
+ * another thread than the one before. Funneled the main thread makes the calls, and the others load and store what they transfer.
  */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define THREADS 3
 #define TURNS 8
+#define FEW_RANKS 2 /* waiting threads of MPICH do not give way to others */
 
-static int rank, size, wrong;
+static int rank, size, wrong, busy;
 
 struct own_thread {
 	MPI_Comm comm;
 	int number;
 };
+
+static int right(void)
+{
+	return (rank + 1) % size;
+}
+
+static int left(void)
+{
+	return (rank + size - 1) % size;
+}
 
 static void count_wrong(int is)
 {
@@ -36,14 +50,102 @@ static void use_window(const struct own_thread *thread, int turn)
 
 	MPI_Win_allocate(8, sizeof(int), MPI_INFO_NULL, thread->comm, &memory, &win);
 	MPI_Win_fence(0, win);
-	MPI_Put(&mine, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win);
+	MPI_Put(&mine, 1, MPI_INT, right(), 0, 1, MPI_INT, win);
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-	count_wrong(memory[0] != 1000 * thread->number + 10 * turn + (rank + size - 1) % size);
+	count_wrong(memory[0] != 1000 * thread->number + 10 * turn + left());
 	MPI_Win_lock_all(0, win);
-	MPI_Rget(&got, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win, &request);
+	MPI_Rget(&got, 1, MPI_INT, right(), 0, 1, MPI_INT, win, &request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	MPI_Win_unlock_all(win);
 	count_wrong(got != mine);
+	MPI_Win_free(&win);
+}
+
+enum { REQUESTS = 5, WAYS_TO_WAIT = 4, BATCHES = 12, SINGLES = 20 };
+
+/* Each of the calls that complete several requests. What one thread completes of Oriel's may be another's. */
+static void wait_for(int way, MPI_Request requests[REQUESTS])
+{
+	MPI_Status statuses[REQUESTS];
+	int done = 0, some, which[REQUESTS];
+
+	switch (way) {
+	case 0:
+		MPI_Waitall(REQUESTS, requests, statuses);
+		break;
+	case 1:
+		for (int i = 0; i < REQUESTS; i++)
+			MPI_Waitany(REQUESTS, requests, &some, MPI_STATUS_IGNORE);
+		break;
+	case 2:
+		for (done = 0; done < REQUESTS; done += some)
+			MPI_Waitsome(REQUESTS, requests, &some, which, statuses);
+		break;
+	default:
+		while (!done)
+			MPI_Testall(REQUESTS, requests, &done, statuses);
+	}
+}
+
+/* Operations with requests, and messages, in one array. */
+static void use_requests(const struct own_thread *thread)
+{
+	MPI_Request requests[REQUESTS];
+	int *memory;
+	MPI_Win win;
+
+	MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, thread->comm, &memory, &win);
+	MPI_Win_lock_all(0, win);
+	for (int batch = 0; batch < BATCHES; batch++) {
+		int sent[2] = { batch, rank }, got = -1, back = -1, one = 1;
+
+		MPI_Rput(&sent[0], 1, MPI_INT, right(), 0, 1, MPI_INT, win, &requests[0]);
+		MPI_Raccumulate(&one, 1, MPI_INT, right(), 1, 1, MPI_INT, MPI_SUM, win, &requests[1]);
+		MPI_Isend(&sent[1], 1, MPI_INT, right(), 0, thread->comm, &requests[2]);
+		MPI_Irecv(&got, 1, MPI_INT, left(), 0, thread->comm, &requests[3]);
+		MPI_Rget(&back, 1, MPI_INT, rank, 0, 1, MPI_INT, win, &requests[4]);
+		wait_for((batch + thread->number) % WAYS_TO_WAIT, requests);
+		count_wrong(got != left());
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Barrier(thread->comm);
+	count_wrong(memory[0] != BATCHES - 1 || memory[1] != BATCHES);
+	MPI_Win_free(&win);
+}
+
+static const struct timespec a_while = { 0, 100000 };
+
+/*
+ * The layer's call comes here first, and takes its time: so other threads come between what the layer does before it and
+ * behind it.
+ */
+int PMPI_Grequest_complete(MPI_Request done)
+{
+	int (*next)(MPI_Request);
+	void *found = dlsym(RTLD_NEXT, "PMPI_Grequest_complete");
+
+	memcpy(&next, &found, sizeof(found)); /* ISO C has no cast from an object's address to a function's */
+	nanosleep(&a_while, NULL);
+	return next(done);
+}
+
+/* One that is completed by whoever tests, while the thread comes to wait for it. */
+static void use_single_requests(const struct own_thread *thread)
+{
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+	int *memory, back;
+	MPI_Win win;
+
+	MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, thread->comm, &memory, &win);
+	MPI_Win_lock_all(0, win);
+	for (int turn = 0; turn < SINGLES; turn++) {
+		MPI_Rget(&back, 1, MPI_INT, rank, 0, 1, MPI_INT, win, &requests[0]);
+		requests[1] = MPI_REQUEST_NULL;
+		nanosleep(&a_while, NULL);
+		MPI_Waitall(2, requests, statuses);
+	}
+	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
 }
 
@@ -51,7 +153,23 @@ static void *use_windows(void *arg)
 {
 	for (int turn = 0; turn < TURNS; turn++)
 		use_window(arg, turn);
+	if (size <= FEW_RANKS) {
+		use_requests(arg);
+		use_single_requests(arg);
+	}
+	__atomic_sub_fetch(&busy, 1, __ATOMIC_RELAXED); /* for test_meanwhile */
 	return NULL;
+}
+
+static void test_meanwhile(void)
+{
+	MPI_Request none = MPI_REQUEST_NULL;
+	int flag;
+
+	while (__atomic_load_n(&busy, __ATOMIC_RELAXED)) {
+		MPI_Test(&none, &flag, MPI_STATUS_IGNORE);
+		sched_yield();
+	}
 }
 
 static void send_messages(void)
@@ -59,8 +177,7 @@ static void send_messages(void)
 	for (int turn = 0; turn < 10 * TURNS; turn++) {
 		int got = -1;
 
-		MPI_Sendrecv(&turn, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size, 0,
-		             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&turn, 1, MPI_INT, right(), 0, &got, 1, MPI_INT, left(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		count_wrong(got != turn);
 	}
 }
@@ -74,9 +191,12 @@ static void use_windows_at_once(void)
 		threads[i].number = i;
 		MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm);
 	}
+	busy = THREADS;
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&ids[i], NULL, use_windows, &threads[i]);
 	send_messages();
+	if (size <= FEW_RANKS)
+		test_meanwhile();
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(ids[i], NULL);
 	for (int i = 0; i < THREADS; i++)
@@ -88,16 +208,6 @@ static MPI_Win win;
 static MPI_Request request;
 static MPI_Group right_group, left_group;
 static int *memory, sent[THREADS], got, round_number;
-
-static int right(void)
-{
-	return (rank + 1) % size;
-}
-
-static int left(void)
-{
-	return (rank + size - 1) % size;
-}
 
 static void make_window(void)
 {
