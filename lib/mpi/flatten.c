@@ -85,9 +85,11 @@ static const struct layout *vector(const struct made_of *of, MPI_Aint stride)
 static const struct layout *part_of_struct(const struct made_of *of, size_t i)
 {
 	MPI_Datatype type = of->contents->types[i];
+	size_t count = (size_t)of->contents->integers[1 + i];
 
-	return layout_loop(of->maker, (size_t)of->contents->integers[1 + i], extent_of(type),
-	                   flatten(of->flattening, type));
+	if (count == 0)
+		return layout_run(of->maker, 0);
+	return layout_loop(of->maker, count, extent_of(type), flatten(of->flattening, type));
 }
 
 /* Lists: how long block i is, and where. */
@@ -263,7 +265,7 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type)
 		layout = flatten_named(flattening, type);
 	else if (contents_is_f90(contents.combiner))
 		layout = flatten_element(flattening, element_of_f90(contents.combiner, size_of(type)), size_of(type));
-	else
+	else if (size_of(type) > 0) /* what is of no byte is made of nothing, whatever its contents say */
 		layout = flatten_parts(flattening, &contents);
 	contents_free(&contents);
 	return layout;

@@ -104,14 +104,20 @@ static int combine(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* Oriel's type of all sides; ELEMENT_NONE: they differ, or one has none. What is of no byte is of any type. */
+/* An origin or a result of no byte is of any type. */
+static bool is_of(const struct side *side, enum oriel_type element)
+{
+	return side->known->element == element || side->known->size_bytes == 0;
+}
+
+/* Whether all sides are of one type that Oriel has. */
 static bool same_element(const struct operation *operation, enum oriel_op op)
 {
 	enum oriel_type element = operation->target.known->element;
 
-	if (op != ORIEL_NO_OP && operation->origin.known->element != element)
+	if (op != ORIEL_NO_OP && !is_of(&operation->origin, element))
 		return false;
-	if (operation->kind == OPERATION_GET_ACCUMULATE && operation->result.known->element != element)
+	if (operation->kind == OPERATION_GET_ACCUMULATE && !is_of(&operation->result, element))
 		return false;
 	return element != ELEMENT_NONE;
 }

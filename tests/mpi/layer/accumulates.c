@@ -303,6 +303,35 @@ static void A8_derived(void)
 	MPI_Type_free(&block);
 }
 
+/* A part of no elements is of no type; nor is a datatype of none. */
+static void A8_empty_parts(void)
+{
+	const MPI_Datatype parts[] = { MPI_INT, MPI_DOUBLE };
+	int from[2] = { 3, 10 + layer_rank }, got[2], *here = (int *)(void *)memory;
+	MPI_Datatype ints, none[3];
+
+	MPI_Type_create_struct(2, (const int[]){ 2, 0 }, (const MPI_Aint[]){ 0, 8 }, parts, &ints);
+	MPI_Type_create_struct(2, (const int[]){ 0, 0 }, (const MPI_Aint[]){ 0, 8 }, parts, &none[0]);
+	MPI_Type_create_struct(0, NULL, NULL, NULL, &none[1]);
+	MPI_Type_contiguous(0, ints, &none[2]);
+	MPI_Type_commit(&ints);
+	MPI_Win_fence(0, win);
+	here[0] = here[1] = 100;
+	MPI_Win_fence(0, win);
+	MPI_Accumulate(from, 1, ints, layer_right(), 0, 1, ints, MPI_SUM, win);
+	for (int i = 0; i < 3; i++) {
+		MPI_Type_commit(&none[i]);
+		MPI_Accumulate(from, 1, none[i], layer_right(), 0, 2, none[i], MPI_SUM, win);
+		MPI_Accumulate(from, 1, none[i], layer_right(), 0, 0, MPI_FLOAT, MPI_PROD, win);
+		MPI_Get_accumulate(from, 1, none[i], got, 1, none[i], layer_right(), 0, 1, none[i], MPI_SUM, win);
+		MPI_Put(from, 1, none[i], layer_right(), 0, 1, none[i], win);
+		MPI_Type_free(&none[i]);
+	}
+	MPI_Type_free(&ints);
+	MPI_Win_fence(0, win);
+	EXPECT(here[0] == 103 && here[1] == 110 + layer_left());
+}
+
 /* Pairs with gaps, every other one. */
 static void A8_derived_pairs(void)
 {
@@ -331,6 +360,7 @@ static const struct layer_case cases[] = {
 	{ "A9_tickets", A9_tickets },
 	{ "A6_compare_and_swap", A6_compare_and_swap },
 	{ "A8_derived", A8_derived },
+	{ "A8_empty_parts", A8_empty_parts },
 	{ "A8_derived_pairs", A8_derived_pairs },
 	{ "A1_close", close_window },
 };
