@@ -26,22 +26,21 @@ static int no_memory(const struct oriel_win *win)
 	return err_set(ORIEL_ERR_MEMORY, "out of memory for the parts of %d members", win->group->size);
 }
 
-static int gather_parts(struct oriel_win *win, struct coll_item items[], const char *call)
+/* Who votes against it brings and gets nothing. */
+static int gather_parts(struct oriel_win *win, int vote, struct coll_item items[], const char *call)
 {
 	struct coll coll;
 	struct wait wait;
 	uint8_t id[16];
-	int rc;
 
 	if (items)
 		items[win->group->my_rank] = (struct coll_item){ { [ITEM_PLACE] = sharing_place(win->job),
 			                                               [ITEM_SIZE] = win->memory.size_bytes,
 			                                               [ITEM_UNIT] = win->memory.disp_unit_bytes } };
 	coll_id_within(id, win->id, 0, COLL_SHARED_SIZES);
-	coll_begin(&coll, win->job, win->group, id, items ? 0 : ORIEL_ERR_MEMORY, win->job->rank);
+	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
 	wait_begin(&wait, win->job, call, win);
-	rc = coll_gather(&coll, items, &wait);
-	return rc == ORIEL_ERR_MEMORY && !items ? no_memory(win) : rc;
+	return coll_gather(&coll, items, &wait);
 }
 
 static int check_places(const struct oriel_win *win, const struct coll_item items[])
@@ -77,12 +76,15 @@ static int plan_parts(struct oriel_win *win, const struct coll_item items[])
 	return 0;
 }
 
-static int agree_on_parts(struct oriel_win *win, const char *call)
+static int agree_on_parts(struct oriel_win *win, int vote, const char *call)
 {
 	size_t count = (size_t)win->group->size;
-	struct coll_item *items = calloc(count, sizeof(*items));
-	int rc = gather_parts(win, items, call);
+	struct coll_item *items = vote ? NULL : calloc(count, sizeof(*items));
+	int rc;
 
+	if (!vote && !items)
+		vote = no_memory(win);
+	rc = gather_parts(win, vote, items, call);
 	if (rc == 0)
 		rc = check_places(win, items);
 	if (rc == 0) {
@@ -132,12 +134,12 @@ static int map_file(struct shared_memory *shared, const uint64_t name[2])
 	return rc;
 }
 
-int shared_open(struct oriel_win *win, const char *call)
+int shared_open(struct oriel_win *win, int vote, const char *call)
 {
 	struct shared_memory *shared = &win->shared;
 	bool first = win->group->my_rank == 0;
 	uint64_t name[2] = { 0 };
-	int rc = agree_on_parts(win, call);
+	int rc = agree_on_parts(win, vote, call);
 
 	if (rc == 0 && first && shared->mapped_bytes)
 		rc = make_file(win, name);

@@ -34,10 +34,10 @@ struct shared_memory {
 
 /*
  * Collective: this rank's part becomes the window's memory. Whatever happens, the members go through
- * the same steps. ERRORS: ORIEL_ERR_SHARED, ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER,
- * ORIEL_ERR_TIMEOUT.
+ * the same steps; `vote` is 0, or the error of one that cannot have the window. ERRORS: ORIEL_ERR_SHARED,
+ * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
  */
-int shared_open(struct oriel_win *win, const char *call);
+int shared_open(struct oriel_win *win, int vote, const char *call);
 
 void shared_close(struct shared_memory *shared);
 

@@ -142,7 +142,7 @@ struct oriel_win {
 	struct shared_memory shared; /* that memory is a part of */
 	struct oriel_win_info info;
 	enum in_place_wish wish; /* for memory of the program */
-	bool refused;            /* this member cannot have the window (hint refuse) */
+	const char *refused;     /* why this member cannot have the window; NULL: it can */
 	void *user;              /* oriel_win_set_user's */
 	uint64_t rehints;        /* calls of oriel_win_set_hints so far */
 	uint32_t lookups;        /* descriptions being read; atomic, by the service thread downwards */

@@ -99,26 +99,6 @@ static void take_wish(struct oriel_win *win)
 	win->info.share = win->wish != IN_PLACE_NEVER;
 }
 
-/* A window of that kind, with nothing of its own yet. */
-static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
-                   const struct oriel_hint hints[], struct oriel_win **win, const char *call)
-{
-	struct oriel_win_info info = { .kind = kind, .unified = 1 };
-	int rc;
-
-	hints_default(&info);
-	info.share = SHARE_NOT_TOLD;
-	rc = hints_take(&info, hints, false);
-	if (rc)
-		return err_in(rc, call);
-	*win = win_alloc(group, size_bytes, disp_unit_bytes, &info);
-	if (*win) {
-		take_wish(*win);
-		(*win)->refused = hints_refuse(hints);
-	}
-	return *win ? 0 : err_set(ORIEL_ERR_MEMORY, "%s: out of memory", call);
-}
-
 /* Nobody finds it as the origin of operations any more, and none that did is under way. */
 static void withdraw_memory(struct oriel_win *win)
 {
@@ -362,11 +342,15 @@ static int create_barrier(struct oriel_win *win, int vote, const char *call)
 		win->info.accumulate_granularity_bytes, win->info.alloc_shared_noncontig ? "true" : "false", coll.culprit);
 }
 
-/* The memory that the library provides. */
+/* The memory that the library provides, if this member can have the window. */
 static int provide_memory(struct oriel_win *win, const char *call)
 {
+	int vote = win->refused ? err_set(ORIEL_ERR_MEMORY, "%s", win->refused) : 0;
+
 	if (win->info.kind == ORIEL_WIN_SHARED)
-		return shared_open(win, call);
+		return shared_open(win, vote, call);
+	if (vote)
+		return vote;
 	if (win->info.kind == ORIEL_WIN_DYNAMIC)
 		return regions_open(win);
 	return win->memory.allocated ? allocate_memory(win) : 0;
@@ -376,8 +360,7 @@ static int provide_memory(struct oriel_win *win, const char *call)
 static int create_together(struct oriel_win *win, const char *call)
 {
 	bool slot_taken = false;
-	int vote = win->refused ? err_set(ORIEL_ERR_MEMORY, "the hint refuse was given") : provide_memory(win, call);
-	int rc;
+	int vote = provide_memory(win, call), rc;
 
 	if (vote == 0)
 		vote = open_window(win, &slot_taken);
@@ -391,15 +374,53 @@ static int create_together(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-static int create_window(struct oriel_win *win, struct oriel_win **out, const char *call)
+/* The next collective call of the window's group. */
+static int create_next(struct oriel_win *win, const char *call)
 {
 	uint64_t number;
 	int rc = job_count_collective(win->job, win->group, &number);
 
-	if (rc == 0) {
-		coll_id(win->id, win->group->key, number, COLL_CREATE);
-		rc = create_together(win, call);
-	}
+	if (rc)
+		return rc;
+	coll_id(win->id, win->group->key, number, COLL_CREATE);
+	return create_together(win, call);
+}
+
+/* No memory for the window itself: a stand-in goes to the others, to tell them. */
+static int create_nothing(struct oriel_group *group, const struct oriel_win_info *info, const char *call)
+{
+	struct oriel_win stand_in = {
+		.info = *info, .job = group->job, .group = group, .refused = "out of memory for the window"
+	};
+
+	return err_in(create_next(&stand_in, call), call);
+}
+
+/* A window of that kind, with nothing of its own yet. Fails on all members for want of memory. */
+static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
+                   const struct oriel_hint hints[], struct oriel_win **win, const char *call)
+{
+	struct oriel_win_info info = { .kind = kind, .unified = 1 };
+	int rc;
+
+	hints_default(&info);
+	info.share = SHARE_NOT_TOLD;
+	rc = hints_take(&info, hints, false);
+	if (rc)
+		return err_in(rc, call);
+	*win = win_alloc(group, size_bytes, disp_unit_bytes, &info);
+	if (!*win)
+		return create_nothing(group, &info, call);
+	take_wish(*win);
+	if (hints_refuse(hints))
+		(*win)->refused = "the hint refuse was given";
+	return 0;
+}
+
+static int create_window(struct oriel_win *win, struct oriel_win **out, const char *call)
+{
+	int rc = create_next(win, call);
+
 	if (rc) {
 		window_release(win, false);
 		return err_in(rc, call);

@@ -2,7 +2,9 @@
 /* multi_hints.c - hints (I1, I2, A16, A19), and what layers above need: tags, a pointer, memory. */
 #include "multi.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static struct oriel_win_info query(struct multi *m, const oriel_win *win)
 {
@@ -95,7 +97,6 @@ static void ordering_lists(struct multi *m)
 	}
 }
 
-/* A19: the members agree, or nobody gets the window. */
 /* W9: one member cannot have it. Nobody has it, and nobody waits; the next one is made as if nothing had been. */
 static void refused_by_one(struct multi *m)
 {
@@ -111,6 +112,94 @@ static void refused_by_one(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
+/* W9, SW1: the same of windows whose memory is the library's. */
+static void provided_refused_by_one(struct multi *m)
+{
+	const struct oriel_hint refuse[] = { { "refuse", "true" }, { NULL, NULL } };
+	oriel_win *win = NULL;
+	void *base;
+	int rc;
+
+	for (int odd = 0; odd < m->size; odd++) {
+		const struct oriel_hint *mine = m->rank == odd ? refuse : NULL;
+
+		CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_allocate(8, 1, mine, m->group, &base, &win));
+		CHECK_TEXT(m, m->rank == odd ? "refuse" : "could not take part");
+		CHECK_RC(m, ORIEL_ERR_MEMORY, oriel_win_allocate_shared(8, 1, mine, m->group, &base, &win));
+		CHECK_TEXT(m, m->rank == odd ? "refuse" : "could not take part");
+		CHECK(m, win == NULL);
+	}
+	rc = oriel_win_allocate_shared(8, 1, NULL, m->group, &base, &win);
+	CHECK(m, rc == 0 || rc == ORIEL_ERR_SHARED); /* on several nodes */
+	if (rc == 0)
+		CHECK_OK(m, oriel_win_free(&win));
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MALLOC_FAILS false /* their malloc ends the process */
+#else
+#define MALLOC_FAILS true
+#endif
+
+/* All that malloc has, in a list, and nothing more from the system. */
+static void **use_up_memory(struct rlimit *before)
+{
+	const struct rlimit none = { 0, before->rlim_max };
+	void **used = NULL, **more;
+
+	setrlimit(RLIMIT_AS, &none);
+	for (size_t bytes = (size_t)1 << 20; bytes >= sizeof(void *); bytes /= 2) {
+		while ((more = malloc(bytes))) {
+			*more = used;
+			used = more;
+		}
+	}
+	return used;
+}
+
+static void give_memory(void **used, const struct rlimit *before)
+{
+	setrlimit(RLIMIT_AS, before);
+	while (used) {
+		void **next = *used;
+
+		free(used);
+		used = next;
+	}
+}
+
+/* W9: one member has no memory for as much as the window's handle. It tells the others. */
+static void no_memory_for_one(struct multi *m)
+{
+	struct rlimit before;
+	oriel_win *win = NULL;
+	void *base, **used = NULL;
+	int rc[3];
+
+	if (!MALLOC_FAILS) {
+		multi_skip(m, "no memory can be lacking here");
+		return;
+	}
+	CHECK(m, getrlimit(RLIMIT_AS, &before) == 0);
+	for (int odd = 0; odd < m->size; odd++) {
+		multi_sync(m);
+		if (m->rank == odd)
+			used = use_up_memory(&before);
+		rc[0] = open_with(m, "refuse", "false", &win);
+		rc[1] = oriel_win_allocate_shared(8, 1, NULL, m->group, &base, &win);
+		rc[2] = oriel_win_create_dynamic(NULL, m->group, &win);
+		if (m->rank == odd)
+			give_memory(used, &before);
+		CHECK_TEXT(m, m->rank == odd ? "out of memory for the window" : "could not take part");
+		for (int i = 0; i < 3; i++)
+			CHECK_RC(m, ORIEL_ERR_MEMORY, rc[i]);
+	}
+	CHECK(m, win == NULL);
+	CHECK_OK(m, open_with(m, "refuse", "false", &win));
+	CHECK_OK(m, oriel_win_free(&win));
+}
+
+/* A19: the members agree, or nobody gets the window. */
 static void granularity_agrees(struct multi *m)
 {
 	oriel_win *win;
@@ -247,6 +336,8 @@ static const struct multi_case cases[] = {
 	{ "I2_MM1_defaults_are_told", 2, defaults_are_told },
 	{ "I1_values", 2, values },
 	{ "W9_refused_by_one", 3, refused_by_one },
+	{ "W9_SW1_provided_refused_by_one", 3, provided_refused_by_one },
+	{ "W9_no_memory_for_one", 3, no_memory_for_one },
 	{ "A16_ordering_lists", 2, ordering_lists },
 	{ "A19_granularity_agrees", 4, granularity_agrees },
 	{ "I2_set_hints", 3, set_hints },
