@@ -4,7 +4,12 @@
 
 #include <CUnit/CUnit.h>
 
+#include "soft/verbs/shm.h"
 #include "suites.h"
+
+static_assert(
+	ENDPOINT_VERSION == 5 && SHM_ABI == 9,
+	"ranks with another softverbs are refused by their endpoint's version: a new SHM_ABI takes a new version");
 
 static const struct endpoint sample = {
 	.key = { 1, 2, 3, 0, 5 },
