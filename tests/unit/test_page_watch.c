@@ -51,10 +51,22 @@ static uint8_t *lone_pages(void)
 	return map_at(room + BYTES, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
 }
 
+/* The thread that reads may be without a processor for longer than page_watch_settled asks. */
+static bool settled_in_time(void)
+{
+	for (int ms = 0; ms < LIMIT_S * 1000; ms++) {
+		if (page_watch_settled())
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
 static int watch(const void *memory, size_t bytes)
 {
 	struct page_range pages = pages_of(memory, bytes);
 
+	settled_in_time();
 	return page_watch_begin(&pages);
 }
 
@@ -126,7 +138,7 @@ static void watch__sees_every_change(void)
 		return; /* not under valgrind, nor where it is forbidden */
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		uint8_t *memory = private_pages();
-		bool settled = page_watch_settled(); /* what the last one unmapped may be here */
+		bool settled = settled_in_time(); /* what the last one unmapped may be here */
 		uint64_t hits = page_watch_hits();
 		int range = watch(memory, BYTES);
 
@@ -136,6 +148,7 @@ static void watch__sees_every_change(void)
 		CU_ASSERT_EQUAL(page_watch_hits(), hits);
 		memory = changes[i](memory);
 		CU_ASSERT_FALSE(is_same(range));
+		CU_ASSERT(settled_in_time());
 		CU_ASSERT_EQUAL(page_watch_hits(), hits + 1);
 		page_watch_end(range);
 		if (memory)
@@ -187,18 +200,42 @@ out:
 	munmap(memory, BYTES);
 }
 
+static bool is_mapped(void *page)
+{
+	unsigned char in_core;
+
+	return mincore(page, PAGE, &in_core) == 0;
+}
+
+/* Nor what has a page behind it that is none; another thread may get that place meanwhile. */
+static void watch_beyond_the_end(void)
+{
+	uint8_t *memory = lone_pages();
+	int range = watch(memory, BYTES + 1);
+
+	CU_ASSERT(range == PAGE_WATCH_NONE || is_mapped(memory + BYTES));
+	if (range != PAGE_WATCH_NONE)
+		page_watch_end(range);
+	munmap(memory, BYTES);
+}
+
+/* Memory that is shared lies right behind. */
 static void watch__own_memory_only(void)
 {
-	uint8_t *shared = map_at(NULL, MAP_SHARED | MAP_ANONYMOUS), *memory = lone_pages(), *file;
+	uint8_t *room = mmap(NULL, 3 * BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *memory, *shared, *file;
 	uint64_t offered;
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), others = -1;
 
+	CU_ASSERT_NOT_EQUAL_FATAL(room, MAP_FAILED);
+	memory = map_at(room + BYTES, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+	shared = map_at(room + 2 * BYTES, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED);
 	file = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (page_watch_open())
 		goto out;
 	CU_ASSERT_EQUAL(watch(shared, BYTES), PAGE_WATCH_NONE);
 	CU_ASSERT_EQUAL(watch(file, BYTES), PAGE_WATCH_NONE);
-	CU_ASSERT_EQUAL(watch(memory, BYTES + 1), PAGE_WATCH_NONE); /* the last page is none */
+	CU_ASSERT_EQUAL(watch(memory, BYTES + 1), PAGE_WATCH_NONE); /* the last page is shared */
+	watch_beyond_the_end();
 	if (userfault_open(0, &offered, &others) == 0) {
 		struct uffdio_register request = { .range = { (uintptr_t)memory, BYTES }, .mode = UFFDIO_REGISTER_MODE_WP };
 
@@ -208,8 +245,7 @@ static void watch__own_memory_only(void)
 	}
 	page_watch_close();
 out:
-	munmap(shared, BYTES);
-	munmap(memory, BYTES);
+	munmap(room, 3 * BYTES);
 	munmap(file, BYTES);
 	close(fd);
 }
@@ -245,7 +281,7 @@ static void watch__leaves_what_is_moved_whole(void)
 	CU_ASSERT_NOT_EQUAL_FATAL(range, PAGE_WATCH_NONE);
 	memory = mremap(memory, BYTES, 2 * BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, room);
 	CU_ASSERT_EQUAL_FATAL(memory, room);
-	CU_ASSERT_TRUE(page_watch_settled());
+	CU_ASSERT_TRUE(settled_in_time());
 	CU_ASSERT_FALSE(page_watch_is_same(range));
 	memory = mremap(memory, 2 * BYTES, 3 * BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, room + 4 * BYTES);
 	CU_ASSERT_EQUAL_FATAL(memory, room + 4 * BYTES);
