@@ -141,11 +141,20 @@ static int make_unknown(struct window *window, MPI_Win *handle, bool had_attribu
 	return carrier_give(handle, had_attributes);
 }
 
+/* From MPI_BOTTOM on, as if all addresses were memory: Oriel's windows have some, and Open MPI makes of it what it can. */
+static bool begins_nowhere(const struct making *making)
+{
+	if (making->flavor != MPI_WIN_FLAVOR_CREATE || making->base != MPI_BOTTOM || making->size_bytes <= 0)
+		return false;
+	job_tell("its part of a window begins at MPI_BOTTOM");
+	return true;
+}
+
 /* Local, and so is its error: NULL. All that may fail on this rank alone is done here, before the members agree. */
 static struct window *prepare(const struct making *making)
 {
-	oriel_group *group = members_of_comm(making->comm);
-	struct window *window = group ? new_window(making->comm) : NULL;
+	oriel_group *group = members_of_comm(making->comm); /* collective at first */
+	struct window *window = group && !begins_nowhere(making) ? new_window(making->comm) : NULL;
 
 	if (window && make_known(window, making->comm)) {
 		release(window);

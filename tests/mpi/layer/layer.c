@@ -15,6 +15,19 @@ int layer_left(void)
 	return (layer_rank + layer_size - 1) % layer_size;
 }
 
+void layer_put_to_address(MPI_Win win, int *memory)
+{
+	MPI_Aint here, there;
+
+	MPI_Get_address(memory, &here);
+	MPI_Sendrecv(&here, 1, MPI_AINT, layer_left(), 0, &there, 1, MPI_AINT, layer_right(), 0, MPI_COMM_WORLD,
+	             MPI_STATUS_IGNORE);
+	MPI_Win_fence(0, win);
+	MPI_Put(&layer_rank, 1, MPI_INT, layer_right(), there, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	EXPECT(*memory == layer_left());
+}
+
 void layer_expect(int held, const char *what, const char *file, int line)
 {
 	if (held)

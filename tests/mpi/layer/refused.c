@@ -65,16 +65,9 @@ static void set_fails(int fails)
 static void use(MPI_Win win)
 {
 	int memory = -1;
-	MPI_Aint here, there;
 
 	MPI_Win_attach(win, &memory, sizeof(memory));
-	MPI_Get_address(&memory, &here);
-	MPI_Sendrecv(&here, 1, MPI_AINT, layer_left(), 0, &there, 1, MPI_AINT, layer_right(), 0, MPI_COMM_WORLD,
-	             MPI_STATUS_IGNORE);
-	MPI_Win_fence(0, win);
-	MPI_Put(&layer_rank, 1, MPI_INT, layer_right(), there, 1, MPI_INT, win);
-	MPI_Win_fence(0, win);
-	EXPECT(memory == layer_left());
+	layer_put_to_address(win, &memory);
 	MPI_Win_detach(win, &memory);
 }
 
