@@ -33,6 +33,38 @@ __attribute__((constructor)) static void fill_at_load(void)
 	fill(RTLD_NEXT);
 }
 
+/* The file that a symbol behind this library comes from, and where that lies in memory; NULL: there is none. */
+static const char *next_file(const char *name, void **base)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	Dl_info info;
+
+	if (!found || !dladdr(found, &info))
+		return NULL;
+	*base = info.dli_fbase;
+	return info.dli_fname;
+}
+
+const char *calls_kept_from(void)
+{
+	static const char *const names[] = {
+#define X(name) "MPI_" #name,
+		CALLS(X)
+#undef X
+	};
+	void *of_mpi, *base;
+
+	if (!next_file("PMPI_Comm_rank", &of_mpi))
+		return NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *file = next_file(names[i], &base);
+
+		if (file && base != of_mpi)
+			return file;
+	}
+	return NULL;
+}
+
 const char *calls_of_another_mpi(void)
 {
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {

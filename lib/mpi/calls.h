@@ -4,10 +4,10 @@
  *
  * DESIGN NOTES
  *
- * The layer is preloaded. It defines each call of the list by both its names, MPI_X and PMPI_X: Fortran's bindings of
- * Open MPI end in the second, and so do profiling tools that a program brings along. What it does not do itself it passes on
- * by the table `own`, which holds what the process would have called without the layer. Calls that are not taken are
- * made by their names, and only by PMPI_X.
+ * The layer is preloaded, behind profiling tools that are preloaded too. It defines each call of the list by
+ * both its names, MPI_X and PMPI_X: Fortran's bindings of Open MPI end in the second, and so do such tools. What it does not
+ * do itself it passes on by the table `own`, which holds what the process would have called without the layer. Calls that are
+ * not taken are made by their names, and only by PMPI_X.
  *
  * The list is the one place that names them all; tests/mpi/layer/calls compares it with what the MPI's mpi.h declares. What of
  * the chapter is not in it works on the carrier of a window (window.h) as it is.
@@ -73,6 +73,12 @@ extern struct own_calls own;
 /* Behind the definition of MPI_X: PMPI_X is the same. */
 #define TAKEN(name) \
 	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
+
+/*
+ * A profiling tool that the program is linked with defines MPI_X and goes on to PMPI_X; it lies behind this library, and is kept
+ * from what this one takes. Its file, or NULL. Not to be asked where the process has two MPIs.
+ */
+const char *calls_kept_from(void);
 
 /*
  * Where the process has another MPI than this layer is for: fill `own` from that one, and return its name. Otherwise NULL.

@@ -144,6 +144,16 @@ static void begin(void)
 	job_tell("one of %d", board.size);
 }
 
+/* Once for all ranks: they are linked with the same. */
+static void tell_of_tool(void)
+{
+	const char *tool = job.rank == 0 ? calls_kept_from() : NULL;
+
+	if (tool)
+		job_warn("%s is kept from calls that Oriel serves; LD_PRELOAD=%s before oriel-mpi brings it in front", tool,
+		         tool);
+}
+
 /* Half of the program's calls would go to the one MPI and half to the other. */
 static void step_aside(const char *other)
 {
@@ -163,6 +173,7 @@ static void job_begin(const char *other)
 		return;
 	}
 	PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+	tell_of_tool();
 	begin();
 }
 

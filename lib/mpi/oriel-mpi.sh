@@ -103,7 +103,8 @@ check_dynamic "$program"
 [ "$mpi" ] || choose "$program"
 for dir in "$here/lib/mpi" "$here/lib/oriel/mpi"; do
 	if [ -e "$dir/liboriel-mpi-$mpi.so" ]; then
-		LD_PRELOAD=$dir/liboriel-mpi-$mpi.so${LD_PRELOAD:+:$LD_PRELOAD}
+		# Behind what the user preloads: a tool's MPI_X goes on to PMPI_X, which is this library's.
+		LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$dir/liboriel-mpi-$mpi.so
 		export LD_PRELOAD
 		exec "$@"
 	fi

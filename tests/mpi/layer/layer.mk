@@ -20,7 +20,12 @@ define layer_programs
 $(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/mpi/layer/layer.h
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
 		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),tests/mpi/layer/layer.c) \
-		$$(if $$(filter waiting,$$*),-rdynamic) -lm
+		$$(if $$(filter waiting,$$*),-rdynamic) $$(if $$(filter tool,$$*),-L$$(@D) -ltool-$(1) -Xlinker -rpath='$$$$ORIGIN') -lm
+
+$(B)/tests/mpi/layer/tool-$(1): $(B)/tests/mpi/layer/libtool-$(1).so
+$(B)/tests/mpi/layer/libtool-$(1).so: tests/mpi/layer/tool.c tests/mpi/layer/layer.h
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -DTOOL_LIBRARY $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
+		-shared -fPIC -o $$@ $$<
 
 $(B)/tests/mpi/layer/refused-$(1).so: tests/mpi/layer/refused.c tests/mpi/layer/layer.h
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -DREFUSED_PRELOAD $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) \
