@@ -51,12 +51,6 @@ static inline const struct datatype *datatype_known(MPI_Datatype handle)
 	return table_find_again(&datatypes, &datatype_last, TABLE_KEY(handle));
 }
 
-/* NULL: not what the thread has looked up last. */
-static inline const struct datatype *datatype_used_last(MPI_Datatype handle)
-{
-	return table_found_last(&datatypes, &datatype_last, TABLE_KEY(handle));
-}
-
 static inline const struct datatype *datatype_of(MPI_Datatype handle)
 {
 	const struct datatype *known = datatype_known(handle);

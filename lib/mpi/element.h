@@ -60,12 +60,4 @@ static inline enum oriel_op element_op(MPI_Op op)
 	return element_ops[i].oriel;
 }
 
-/* The same where most operations are found by the first look; 0: it is another, or none. */
-static inline enum oriel_op element_op_at_once(MPI_Op op)
-{
-	size_t i = element_op_hash(op);
-
-	return element_ops[i].op == op ? element_ops[i].oriel : (enum oriel_op)0;
-}
-
 #endif

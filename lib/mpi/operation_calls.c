@@ -5,7 +5,12 @@
 #include "mpi/calls.h"
 #include "mpi/error.h"
 #include "mpi/operation.h"
+#include "mpi/plain.h"
 #include "mpi/request.h"
+
+/* The thread's last plain copy and accumulate. */
+static _Thread_local struct plain plain_copy __attribute__((tls_model("initial-exec")));
+static _Thread_local struct plain plain_accumulate __attribute__((tls_model("initial-exec")));
 
 static int operation_start(struct operation *operation, MPI_Request *request)
 {
@@ -46,22 +51,7 @@ static int operation_start(struct operation *operation, MPI_Request *request)
 		.target = { NULL, target_count, target_datatype, NULL }, .op = op                             \
 	}
 
-/*
- * The usual operation: as many of one and the same datatype on both sides, without gaps, to a member. It is that datatype; NULL:
- * whatever else it may be is found out by operation_do.
- */
-static inline const struct datatype *plain(const struct window *window, const struct datatype *known,
-                                           MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                                           MPI_Count target_count, MPI_Datatype target_datatype)
-{
-	if (origin_datatype != target_datatype || origin_count != target_count || origin_count < 0)
-		return NULL;
-	if (!known || !known->dense || target_rank < 0 || target_rank >= window->rank_count)
-		return NULL;
-	return known;
-}
-
-/* The same for accumulate: of elements that Oriel has, by an operation that it has. */
+/* What is plain, of an accumulate: of elements that Oriel has, by an operation that it has. */
 static inline const struct datatype *plain_elements(const struct datatype *known, enum oriel_op op)
 {
 	return known && known->free_element != ELEMENT_NONE && op && op != ORIEL_NO_OP ? known : NULL;
@@ -77,59 +67,61 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 		return window ? operation_do(&operation) : own.name(args, win); \
 	}                                                                   \
 	TAKEN(name)
-/* What is plain, and of what the thread has used last, goes straight on, and keeps nothing that a call would have to save. */
+/* What is plain, and on what the thread's last was on, goes straight on. */
 #define DEFINE_COPY_CALL(name, params, operation_, oriel_call)                                           \
 	static __attribute__((noinline)) int name##_any(params, MPI_Win win)                                 \
 	{                                                                                                    \
 		const struct window *window = window_of(win);                                                    \
 		const struct datatype *known = window ? PLAIN(datatype_known(origin_datatype)) : NULL;           \
                                                                                                          \
-		if (known)                                                                                       \
+		if (known) {                                                                                     \
+			plain_keep(&plain_copy, window, origin_datatype, known->size_bytes);                         \
 			return error_of_call(window, oriel_call(window->win, origin_addr, COPIED_BYTES, COPIED_TO)); \
+		}                                                                                                \
 		struct operation operation = operation_;                                                         \
                                                                                                          \
 		return window ? operation_do(&operation) : own.name(COPY_ARGS, win);                             \
 	}                                                                                                    \
 	int MPI_##name(params, MPI_Win win)                                                                  \
 	{                                                                                                    \
-		const struct window *window = window_used_last(win);                                             \
-		const struct datatype *known = window ? PLAIN(datatype_used_last(origin_datatype)) : NULL;       \
 		int rc;                                                                                          \
                                                                                                          \
-		if (!known)                                                                                      \
+		if (!AGAIN(&plain_copy))                                                                         \
 			return name##_any(COPY_ARGS, win);                                                           \
-		rc = oriel_call(window->win, origin_addr, COPIED_BYTES, COPIED_TO);                              \
+		rc = oriel_call(plain_copy.win, origin_addr, EACH(&plain_copy), AGAIN_TO(&plain_copy));          \
 		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                            \
 	}                                                                                                    \
 	TAKEN(name)
-#define DEFINE_ACCUMULATE_CALL(name, count_)                                                                  \
-	static __attribute__((noinline)) int name##_any(ACCUMULATE_PARAMS(count_), MPI_Win win)                   \
-	{                                                                                                         \
-		const struct window *window = window_of(win);                                                         \
-		const enum oriel_op oriel_op = window ? element_op(op) : (enum oriel_op)0;                            \
-		const struct datatype *known =                                                                        \
-			window ? plain_elements(PLAIN(datatype_known(origin_datatype)), oriel_op) : NULL;                 \
-                                                                                                              \
-		if (known)                                                                                            \
-			return error_of_call(window, oriel_accumulate(window->win, origin_addr, ELEMENTS, known->element, \
-			                                              oriel_op, COPIED_TO));                              \
-		struct operation operation = ACCUMULATE_OPERATION;                                                    \
-                                                                                                              \
-		return window ? operation_do(&operation) : own.name(ACCUMULATE_ARGS, win);                            \
-	}                                                                                                         \
-	int MPI_##name(ACCUMULATE_PARAMS(count_), MPI_Win win)                                                    \
-	{                                                                                                         \
-		const struct window *window = window_used_last(win);                                                  \
-		const enum oriel_op oriel_op = element_op_at_once(op);                                                \
-		const struct datatype *known =                                                                        \
-			window ? plain_elements(PLAIN(datatype_used_last(origin_datatype)), oriel_op) : NULL;             \
-		int rc;                                                                                               \
-                                                                                                              \
-		if (!known)                                                                                           \
-			return name##_any(ACCUMULATE_ARGS, win);                                                          \
-		rc = oriel_accumulate(window->win, origin_addr, ELEMENTS, known->element, oriel_op, COPIED_TO);       \
-		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                                 \
-	}                                                                                                         \
+#define DEFINE_ACCUMULATE_CALL(name, count_)                                                                        \
+	static __attribute__((noinline)) int name##_any(ACCUMULATE_PARAMS(count_), MPI_Win win)                         \
+	{                                                                                                               \
+		const struct window *window = window_of(win);                                                               \
+		const enum oriel_op oriel_op = window ? element_op(op) : (enum oriel_op)0;                                  \
+		const struct datatype *known =                                                                              \
+			window ? plain_elements(PLAIN(datatype_known(origin_datatype)), oriel_op) : NULL;                       \
+                                                                                                                    \
+		if (known) {                                                                                                \
+			plain_keep(&plain_accumulate, window, origin_datatype, known->element_count);                           \
+			plain_accumulate.op = op;                                                                               \
+			plain_accumulate.oriel_op = oriel_op;                                                                   \
+			plain_accumulate.element = known->element;                                                              \
+			return error_of_call(window, oriel_accumulate(window->win, origin_addr, ELEMENTS, known->element,       \
+			                                              oriel_op, COPIED_TO));                                    \
+		}                                                                                                           \
+		struct operation operation = ACCUMULATE_OPERATION;                                                          \
+                                                                                                                    \
+		return window ? operation_do(&operation) : own.name(ACCUMULATE_ARGS, win);                                  \
+	}                                                                                                               \
+	int MPI_##name(ACCUMULATE_PARAMS(count_), MPI_Win win)                                                          \
+	{                                                                                                               \
+		int rc;                                                                                                     \
+                                                                                                                    \
+		if (!AGAIN(&plain_accumulate) || plain_accumulate.op != op)                                                 \
+			return name##_any(ACCUMULATE_ARGS, win);                                                                \
+		rc = oriel_accumulate(plain_accumulate.win, origin_addr, EACH(&plain_accumulate), plain_accumulate.element, \
+		                      plain_accumulate.oriel_op, AGAIN_TO(&plain_accumulate));                              \
+		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                                       \
+	}                                                                                                               \
 	TAKEN(name)
 #define DEFINE_REQUEST_CALL(name, params, args, operation_)                                  \
 	int MPI_##name(params, MPI_Win win, MPI_Request *request)                                \
@@ -141,7 +133,11 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 	}                                                                                        \
 	TAKEN(name)
 
-#define PLAIN(known) plain(window, known, origin_count, origin_datatype, target_rank, target_count, target_datatype)
+#define PLAIN(known) \
+	plain_datatype(window, known, origin_count, origin_datatype, target_rank, target_count, target_datatype)
+#define AGAIN(kept) plain_again(kept, win, origin_count, origin_datatype, target_rank, target_count, target_datatype)
+#define EACH(kept) ((size_t)origin_count * (kept)->each)
+#define AGAIN_TO(kept) target_rank, window_bytes(target_disp, (kept)->unit)
 #define COPIED_BYTES ((size_t)origin_count * known->size_bytes)
 #define ELEMENTS ((size_t)origin_count * known->element_count)
 #define COPIED_TO target_rank, window_offset(window, target_rank, target_disp)

@@ -35,7 +35,6 @@ struct table_slots {
 struct table {
 	struct table_slots *slots; /* stored with release when filled, loaded with acquire; NULL: nothing yet */
 	size_t used;               /* removed ones too */
-	size_t removals;           /* so far; changed under the lock, and ordered with the handle's use by the program */
 	pthread_mutex_t lock;
 };
 
@@ -46,9 +45,12 @@ struct table_last {
 	size_t removals; /* when it was looked up */
 };
 
-#define TABLE_INITIAL                         \
-	{                                         \
-		NULL, 0, 0, PTHREAD_MUTEX_INITIALIZER \
+/* From all tables, so far: changed by atomic adds, and ordered with the handle's use by the program. */
+extern size_t table_removals_so_far __attribute__((visibility("hidden")));
+
+#define TABLE_INITIAL                      \
+	{                                      \
+		NULL, 0, PTHREAD_MUTEX_INITIALIZER \
 	}
 
 /* A handle is a number in one MPI and a pointer in the other. No handle is 0 or -1 in either. */
@@ -77,21 +79,15 @@ static inline void *table_find(const struct table *table, uintptr_t key)
 	}
 }
 
-static inline size_t table_removals(const struct table *table)
+static inline size_t table_removals(void)
 {
-	return __atomic_load_n(&table->removals, __ATOMIC_RELAXED);
+	return __atomic_load_n(&table_removals_so_far, __ATOMIC_RELAXED);
 }
 
-/* What has been found the last time, if it was of this key and still holds; NULL: it has to be looked for. */
-static inline void *table_found_last(const struct table *table, const struct table_last *last, uintptr_t key)
-{
-	return __builtin_expect(last->key == key && last->removals == table_removals(table), 1) ? last->value : NULL;
-}
-
-/* The same where the key is mostly that of the last time. */
+/* The same where the key is mostly that of the last time, which is kept. */
 static inline void *table_find_again(const struct table *table, struct table_last *last, uintptr_t key)
 {
-	size_t removals = table_removals(table);
+	size_t removals = table_removals();
 	void *value;
 
 	if (__builtin_expect(last->key == key && last->removals == removals, 1))

@@ -58,12 +58,6 @@ static inline struct window *window_of(MPI_Win handle)
 	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
 }
 
-/* The same of what the thread has looked up last; NULL: of others. */
-static inline struct window *window_used_last(MPI_Win handle)
-{
-	return table_found_last(&windows, &window_last, TABLE_KEY(handle));
-}
-
 /* Of a member. */
 static inline MPI_Aint window_unit(const struct window *window, int rank)
 {
@@ -74,11 +68,16 @@ static inline MPI_Aint window_unit(const struct window *window, int rank)
  * A displacement in bytes. Negative ones, and those whose bytes are no number, come out beyond half of what a size_t has, where
  * no window reaches: Oriel refuses them.
  */
-static inline size_t window_offset(const struct window *window, int rank, MPI_Aint disp)
+static inline size_t window_bytes(MPI_Aint disp, MPI_Aint unit)
 {
 	ptrdiff_t bytes;
 
-	return (size_t)(__builtin_mul_overflow(disp, window_unit(window, rank), &bytes) ? PTRDIFF_MIN : bytes);
+	return (size_t)(__builtin_mul_overflow(disp, unit, &bytes) ? PTRDIFF_MIN : bytes);
+}
+
+static inline size_t window_offset(const struct window *window, int rank, MPI_Aint disp)
+{
+	return window_bytes(disp, window_unit(window, rank));
 }
 
 #endif
