@@ -120,19 +120,6 @@ static void group_hash(struct oriel_group *group)
 	                   group->tagged ? sizeof(tag) : 0);
 }
 
-static void join_list(struct oriel_group *group)
-{
-	struct oriel_job *job = group->job;
-
-	pthread_mutex_lock(&job->lock);
-	group->next = job->groups.alive;
-	group->link = &job->groups.alive;
-	if (group->next)
-		group->next->link = &group->next;
-	job->groups.alive = group;
-	pthread_mutex_unlock(&job->lock);
-}
-
 static void leave_list(struct oriel_group *group)
 {
 	struct oriel_job *job = group->job;
@@ -141,7 +128,26 @@ static void leave_list(struct oriel_group *group)
 	*group->link = group->next;
 	if (group->next)
 		group->next->link = group->link;
+	job->groups.count--;
 	pthread_mutex_unlock(&job->lock);
+}
+
+/* False: there is no memory to count its collective calls. */
+static bool join_list(struct oriel_group *group)
+{
+	struct oriel_job *job = group->job;
+	bool countable;
+
+	pthread_mutex_lock(&job->lock);
+	group->next = job->groups.alive;
+	group->link = &job->groups.alive;
+	if (group->next)
+		group->next->link = &group->next;
+	job->groups.alive = group;
+	job->groups.count++;
+	countable = job_reserve_counts(job);
+	pthread_mutex_unlock(&job->lock);
+	return countable;
 }
 
 void group_release(struct oriel_group *group)
@@ -171,8 +177,10 @@ static struct oriel_group *group_alloc(struct oriel_job *job, int size)
 		return NULL;
 	group->job = job;
 	group->size = size;
-	join_list(group);
-	return group;
+	if (join_list(group))
+		return group;
+	group_release(group);
+	return NULL;
 }
 
 struct oriel_group *group_new(struct oriel_job *job, int count, const int worlds[])

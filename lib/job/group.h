@@ -46,6 +46,7 @@ struct oriel_group {
 /* The job's groups that are alive: those the program has not freed go with the job. Guarded by job->lock. */
 struct groups {
 	struct oriel_group *alive;
+	uint32_t count; /* of them */
 };
 
 /* World rank of member `rank`. */

@@ -34,13 +34,18 @@ static struct group_count *find_count(struct oriel_job *job, const uint8_t key[G
 	return NULL;
 }
 
+bool job_reserve_counts(struct oriel_job *job)
+{
+	struct group_counts *counts = &job->group_counts;
+
+	return grow_array(&counts->list, &counts->capacity, counts->count + job->groups.count, sizeof(*counts->list));
+}
+
+/* There is room: each group that is alive has some. */
 static struct group_count *add_count(struct oriel_job *job, const uint8_t key[GROUP_KEY_BYTES])
 {
-	struct group_count *count;
+	struct group_count *count = &job->group_counts.list[job->group_counts.count++];
 
-	if (!grow_array(&job->group_counts.list, &job->group_counts.capacity, job->group_counts.count + 1, sizeof(*count)))
-		return NULL;
-	count = &job->group_counts.list[job->group_counts.count++];
 	memcpy(count->key, key, GROUP_KEY_BYTES);
 	count->count = 0;
 	return count;
@@ -56,8 +61,7 @@ int job_count_collective(struct oriel_job *job, const struct oriel_group *group,
 	count = find_count(job, group->key);
 	if (!count)
 		count = add_count(job, group->key);
-	if (count)
-		*number = ++count->count;
+	*number = ++count->count;
 	pthread_mutex_unlock(&job->lock);
-	return count ? 0 : err_set(ORIEL_ERR_MEMORY, "out of memory for the groups in use");
+	return 0;
 }

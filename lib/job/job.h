@@ -120,8 +120,14 @@ static inline uint32_t job_patience(const struct oriel_job *job)
 int job_check(const struct oriel_job *job, const char *call);
 
 /*
+ * Room for the counts of all groups that are alive, so that no collective call lacks it when the others have begun
+ * theirs. False: there is no memory. The caller holds job->lock.
+ */
+bool job_reserve_counts(struct oriel_job *job);
+
+/*
  * Count one more collective call on this list of members; the number tells it from those before.
- * ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_SYNC: this rank has said goodbye.
+ * ERRORS: ORIEL_ERR_SYNC: this rank has said goodbye.
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
 

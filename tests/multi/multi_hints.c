@@ -168,13 +168,23 @@ static void give_memory(void **used, const struct rlimit *before)
 	}
 }
 
-/* W9: one member has no memory for as much as the window's handle. It tells the others. */
+enum { GROUPS = 20 }; /* more than a job has room for from the start */
+
+/* Groups that have made no window yet. */
+static void make_groups(struct multi *m, int turn, oriel_group *groups[GROUPS])
+{
+	for (int i = 0; i < GROUPS; i++)
+		CHECK_OK(m, oriel_group_tagged(m->group, (uint64_t)(1 + turn * GROUPS + i), &groups[i]));
+}
+
+/* W9: one member has no memory for as much as the window's handle. It tells the others, in whichever group. */
 static void no_memory_for_one(struct multi *m)
 {
 	struct rlimit before;
+	oriel_group *groups[GROUPS];
 	oriel_win *win = NULL;
 	void *base, **used = NULL;
-	int rc[3];
+	int rc[3 + GROUPS];
 
 	if (!MALLOC_FAILS) {
 		multi_skip(m, "no memory can be lacking here");
@@ -182,17 +192,22 @@ static void no_memory_for_one(struct multi *m)
 	}
 	CHECK(m, getrlimit(RLIMIT_AS, &before) == 0);
 	for (int odd = 0; odd < m->size; odd++) {
+		make_groups(m, odd, groups);
 		multi_sync(m);
 		if (m->rank == odd)
 			used = use_up_memory(&before);
 		rc[0] = open_with(m, "refuse", "false", &win);
 		rc[1] = oriel_win_allocate_shared(8, 1, NULL, m->group, &base, &win);
 		rc[2] = oriel_win_create_dynamic(NULL, m->group, &win);
+		for (int i = 0; i < GROUPS; i++)
+			rc[3 + i] = oriel_win_create_dynamic(NULL, groups[i], &win);
 		if (m->rank == odd)
 			give_memory(used, &before);
 		CHECK_TEXT(m, m->rank == odd ? "out of memory for the window" : "could not take part");
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < 3 + GROUPS; i++)
 			CHECK_RC(m, ORIEL_ERR_MEMORY, rc[i]);
+		for (int i = 0; i < GROUPS; i++)
+			CHECK_OK(m, oriel_group_free(&groups[i]));
 	}
 	CHECK(m, win == NULL);
 	CHECK_OK(m, open_with(m, "refuse", "false", &win));
