@@ -54,8 +54,6 @@ static int describe(struct datatype *datatype, MPI_Datatype handle)
 	datatype->dense = datatype->bytes->kind == LAYOUT_RUN && (ptrdiff_t)datatype->size_bytes == datatype->extent_bytes;
 	datatype->element = bytes.mixed ? ELEMENT_NONE : bytes.element;
 	datatype->single = contents_predefined(handle) ? datatype->element : ELEMENT_NONE;
-	if (datatype->size_bytes == 0)
-		datatype->element = ELEMENT_ANY;
 	datatype->barred = bytes.barred;
 	datatype->swapped = swapped_of(datatype);
 	datatype->free_element = datatype->barred ? ELEMENT_NONE : datatype->element;

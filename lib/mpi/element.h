@@ -13,7 +13,6 @@
 #include "oriel.h"
 
 #define ELEMENT_NONE ((enum oriel_type)0)
-#define ELEMENT_ANY ORIEL_UINT8 /* of no bytes */
 
 /* By its handle; ELEMENT_NONE: it is not in the list. */
 enum oriel_type element_of_named(MPI_Datatype type);

@@ -81,19 +81,36 @@ static bool wholly(const struct operation *operation, enum oriel_op op)
 	       (operation->kind == OPERATION_ACCUMULATE || whole(&operation->result));
 }
 
+/* As many bytes as are combined: those of the origin, or of what is only fetched. */
+static size_t combined_bytes(const struct operation *operation, enum oriel_op op)
+{
+	return element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
+}
+
+/* Of any type, by any operation; Oriel looks at the target and the epoch all the same. */
+static int combine_nothing(const struct operation *operation)
+{
+	return error_of_call(operation->window,
+	                     oriel_accumulate(operation->window->win, NULL, 0, ORIEL_UINT8, ORIEL_REPLACE, operation->rank,
+	                                      target_offset(operation)));
+}
+
 static int combine(const struct operation *operation)
 {
 	const enum oriel_op op = element_op(operation->op);
 	const enum oriel_type element = operation->target.known->element;
-	const size_t bytes = element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
-	const size_t offset = target_offset(operation), count = bytes / oriel_type_bytes(element);
+	const size_t bytes = combined_bytes(operation, op), offset = target_offset(operation);
 	oriel_win *win = operation->window->win;
+	size_t count;
 	int rc;
 
+	if (bytes == 0)
+		return combine_nothing(operation);
 	if (bytes > element_bytes_of(&operation->target))
 		return truncated(operation);
 	if (operation->kind == OPERATION_GET_ACCUMULATE && bytes > element_bytes_of(&operation->result))
 		return truncated(operation);
+	count = bytes / oriel_type_bytes(element);
 	if (!wholly(operation, op))
 		rc = transfer(operation, bytes, offset, op);
 	else if (operation->kind == OPERATION_ACCUMULATE)
@@ -104,20 +121,14 @@ static int combine(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* An origin or a result of no byte is of any type. */
-static bool is_of(const struct side *side, enum oriel_type element)
-{
-	return side->known->element == element || side->known->size_bytes == 0;
-}
-
 /* Whether all sides are of one type that Oriel has. */
 static bool same_element(const struct operation *operation, enum oriel_op op)
 {
 	enum oriel_type element = operation->target.known->element;
 
-	if (op != ORIEL_NO_OP && !is_of(&operation->origin, element))
+	if (op != ORIEL_NO_OP && operation->origin.known->element != element)
 		return false;
-	if (operation->kind == OPERATION_GET_ACCUMULATE && !is_of(&operation->result, element))
+	if (operation->kind == OPERATION_GET_ACCUMULATE && operation->result.known->element != element)
 		return false;
 	return element != ELEMENT_NONE;
 }
@@ -139,14 +150,14 @@ static int barred(const struct operation *operation, enum oriel_op op)
 	return rc;
 }
 
-/* Whether an accumulate has an operation, and all sides a type, that go together. */
+/* Whether an accumulate has an operation, and all sides a type, that go together. Nothing is of any type. */
 static int refuse_elements(const struct operation *operation)
 {
 	enum oriel_op op = element_op(operation->op);
 
 	if (!op)
 		return error_on_window(operation->window, MPI_ERR_OP, "the operation is none of MPI's own");
-	if (!same_element(operation, op))
+	if (combined_bytes(operation, op) > 0 && !same_element(operation, op))
 		return error_on_window(operation->window, MPI_ERR_TYPE,
 		                       "the datatypes of an accumulate are not all made of one and the same predefined type");
 	return barred(operation, op);

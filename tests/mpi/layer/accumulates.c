@@ -323,6 +323,8 @@ static void A8_empty_parts(void)
 		MPI_Type_commit(&none[i]);
 		MPI_Accumulate(from, 1, none[i], layer_right(), 0, 2, none[i], MPI_SUM, win);
 		MPI_Accumulate(from, 1, none[i], layer_right(), 0, 0, MPI_FLOAT, MPI_PROD, win);
+		MPI_Accumulate(from, 0, MPI_DOUBLE, layer_right(), 0, 1, none[i], MPI_PROD, win);
+		MPI_Accumulate(from, 1, none[i], layer_right(), 0, 1, none[i], MPI_MAXLOC, win);
 		MPI_Get_accumulate(from, 1, none[i], got, 1, none[i], layer_right(), 0, 1, none[i], MPI_SUM, win);
 		MPI_Put(from, 1, none[i], layer_right(), 0, 1, none[i], win);
 		MPI_Type_free(&none[i]);
