@@ -209,6 +209,7 @@ run_round() { # round
 	local id sides tool n sizes options
 	while read -r id sides tool n sizes options; do
 		case $id in '' | \#*) continue ;; esac
+		[[ $id =~ $only ]] || continue
 		[ -t 2 ] && printf '\r\033[Kround %d: %s' "$1" "$id" >&2
 		# shellcheck disable=SC2086 # words
 		run_line "$1" "$id" "$sides" "$tool" "$n" "$sizes" $options
