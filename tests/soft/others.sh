@@ -228,6 +228,7 @@ mpi_test() { # name, command
 		say ok "$name"
 	else
 		say "not ok" "$name" "$(why "$out/client")"
+		tail -n 30 "$out/client" | sed 's/^/# /'
 	fi
 }
 
