@@ -245,7 +245,10 @@ run_mpi() {
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 	if installed mpirun.openmpi openmpi_ofi openmpi_openib openmpi_ucx; then
 		mpi_test openmpi_ofi mpirun.openmpi -n 2 --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'verbs;ofi_rxm' build/tests/mpi/exchange-openmpi
-		mpi_by_datagrams openmpi_openib mpirun.openmpi -n 2 --mca pml ob1 --mca btl openib,self --mca btl_openib_allow_ib 1 build/tests/mpi/exchange-openmpi
+		# Without its warning that it has no parameters for the device: where both ranks send it at once, mpirun now and then
+		# cannot read it ("Data unpack would read past end of buffer"), and hangs.
+		mpi_by_datagrams openmpi_openib mpirun.openmpi -n 2 --mca pml ob1 --mca btl openib,self --mca btl_openib_allow_ib 1 \
+			--mca btl_openib_warn_no_device_params_found 0 build/tests/mpi/exchange-openmpi
 		mpi_by_datagrams openmpi_ucx mpirun.openmpi -n 2 --mca pml ucx --mca osc ucx build/tests/mpi/exchange-openmpi
 	fi
 	installed mpiexec.mpich mpich_ucx || return
