@@ -3,7 +3,8 @@
  * lock.c - lock and unlock of one member
  *
  * A link with LINK_LOCKING has a thread inside lock or unlock; a second one is told (L25). The lock
- * itself is taken and given back by win/lock_words.c.
+ * itself is taken and given back by win/lock_words.c, or, where nobody else is at it, by a short way, whose
+ * instructions tests/budget counts.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -12,8 +13,10 @@
 #include "job/job.h"
 #include "job/wait.h"
 #include "op/enter.h"
+#include "op/target.h"
 #include "win/epoch.h"
 #include "win/link.h"
+#include "win/lock_mapped.h"
 #include "win/lock_words.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -46,8 +49,18 @@ static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank
 	return epoch_check(win, CALL_LOCK, "oriel_win_lock");
 }
 
+/* The link is this thread's to lock. */
+static inline void lock_begun(struct oriel_win *win, struct link *link, enum oriel_lock_type type)
+{
+	link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING | LINK_FLUSHED |
+	                         (type == ORIEL_LOCK_EXCLUSIVE ? LINK_EXCLUSIVE : 0));
+	win->locks.open++;
+	win->sync |= SYNC_LOCK;
+	win->sync &= ~(unsigned)SYNC_FENCE;
+}
+
 /* The link becomes this thread's to lock. */
-static int lock_begin(struct oriel_win *win, enum oriel_lock_type type, int rank, bool nocheck, struct link **link)
+static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int rank, bool nocheck, struct link **link)
 {
 	int rc;
 
@@ -61,25 +74,21 @@ static int lock_begin(struct oriel_win *win, enum oriel_lock_type type, int rank
 		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: window %p: rank %d is %s", (void *)win, rank,
 		               (*link)->marks & LINK_LOCKING ? "being locked or unlocked by another thread"
 		                                             : "locked already; unlock it first");
-	(*link)->marks = (uint16_t)(((*link)->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING | LINK_FLUSHED);
-	if (type == ORIEL_LOCK_EXCLUSIVE)
-		(*link)->marks |= LINK_EXCLUSIVE;
+	lock_begun(win, *link, type);
 	if (nocheck)
 		(*link)->marks |= LINK_NOCHECK | LINK_GRANTED;
-	win->locks.open++;
-	win->sync |= SYNC_LOCK;
-	win->sync &= ~(unsigned)SYNC_FENCE;
 	return 0;
 }
 
 /* One lock epoch less. */
-static void count_out(struct oriel_win *win)
+static inline void count_out(struct oriel_win *win)
 {
 	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
-	if (--win->locks.open == 0) {
-		win->sync &= ~(unsigned)SYNC_LOCK;
+	if (--win->locks.open > 0)
+		return;
+	win->sync &= ~(unsigned)SYNC_LOCK;
+	if (win->epoch_mrs.count)
 		release_epoch_mrs(win);
-	}
 }
 
 /* The lock is held, or (rc) will not be. */
@@ -100,26 +109,77 @@ static int lock_link(struct oriel_win *win, struct link *link)
 {
 	int rc = link_lost(link) ? win_peer_error(win, link->rank) : 0;
 
-	if (rc == 0 && !(link->marks & LINK_GRANTED) && !lock_take_at_once(win, link) && !link_grant(win, link))
+	if (rc == 0 && !(link->marks & LINK_GRANTED) && !link_grant(win, link))
 		rc = link_await_grant(win, link, "oriel_win_lock");
 	lock_end(win, link, rc);
 	return rc;
 }
 
-int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
+static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank,
+                                              int assertions)
 {
 	struct link *link;
 	int rc = win_enter(win, "oriel_win_lock");
 
 	if (rc)
 		return rc;
-	rc = lock_check(win, type, target_rank, assertions);
+	rc = lock_check(win, type, rank, assertions);
 	if (rc == 0)
-		rc = lock_begin(win, type, target_rank, assertions & ORIEL_MODE_NOCHECK, &link);
+		rc = lock_begin_any(win, type, rank, assertions & ORIEL_MODE_NOCHECK, &link);
 	if (rc == 0)
 		rc = lock_link(win, link);
 	win_leave(win);
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
+}
+
+/* The short way has asked for the lock, and somebody else is at it. */
+static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct link *link)
+{
+	int rc = lock_link(win, link);
+
+	win_leave(win);
+	return rc ? err_in(rc, "oriel_win_lock") : 0;
+}
+
+/* The lock of a living member that is this rank's to ask for at once, since all of it is known and mapped; or NULL. */
+static inline struct lock *idle_lock(const struct oriel_win *win, const struct link *link)
+{
+	struct lock *lock;
+
+	if (!link || link->marks & LINK_LOCK || link_state(link) != LINK_READY)
+		return NULL;
+	lock = lock_of(win, link);
+	return lock && lock->phase == PHASE_IDLE && lock->header && !(lock->flags & DIR_NEXT_BY_DEVICE) ? lock : NULL;
+}
+
+/* Whether all is plain about a call; lock_check tells what is not. */
+static inline bool is_plain(struct oriel_win *win, enum oriel_lock_type type, int assertions)
+{
+	return assertions == 0 && (type == ORIEL_LOCK_SHARED || type == ORIEL_LOCK_EXCLUSIVE) && !win->info.no_locks &&
+	       epoch_allows(win, CALL_LOCK);
+}
+
+int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
+{
+	struct link *link;
+	struct lock *lock = NULL;
+
+	if (!win_enter_at_once(win))
+		return lock_any(win, type, target_rank, assertions);
+	link = living_link(win, target_rank);
+	if (is_plain(win, type, assertions))
+		lock = idle_lock(win, link);
+	if (!lock) {
+		win_leave_at_once(win);
+		return lock_any(win, type, target_rank, assertions);
+	}
+	lock_begun(win, link, type);
+	lock_note_pressed(win, lock);
+	if (!lock_take_mapped(lock, type == ORIEL_LOCK_EXCLUSIVE))
+		return lock_asked(win, link);
+	link->marks = (uint16_t)((link->marks & ~LINK_LOCKING) | LINK_GRANTED | LINK_ACCESS);
+	win_leave_at_once(win);
+	return 0;
 }
 
 /* The right to close the epoch of a link. */
@@ -141,16 +201,10 @@ static int unlock_begin(struct oriel_win *win, int rank, struct link **link)
 	return 0;
 }
 
-static __attribute__((noinline)) int unlock_slowly(struct oriel_win *win, struct link *link)
-{
-	struct unlocking unlocking = { .win = win, .only = link, .call = "oriel_win_unlock" };
-
-	return unlock_run(&unlocking);
-}
-
 static int unlock_link(struct oriel_win *win, struct link *link)
 {
-	int rc = unlock_at_once(win, link) ? 0 : unlock_slowly(win, link);
+	struct unlocking unlocking = { .win = win, .only = link, .call = "oriel_win_unlock" };
+	int rc = unlock_run(&unlocking);
 
 	if (wait_can_repeat(rc))
 		link->marks &= (uint16_t)~LINK_LOCKING;
@@ -159,18 +213,52 @@ static int unlock_link(struct oriel_win *win, struct link *link)
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-int oriel_win_unlock(oriel_win *win, int target_rank)
+static __attribute__((noinline)) int unlock_any(struct oriel_win *win, int rank)
 {
 	struct link *link;
 	int rc = win_enter_closing(win, "oriel_win_unlock");
 
 	if (rc)
 		return rc;
-	rc = unlock_begin(win, target_rank, &link);
+	rc = unlock_begin(win, rank, &link);
 	if (rc == 0)
 		rc = unlock_link(win, link);
 	win_leave(win);
 	return rc ? err_in(rc, "oriel_win_unlock") : win_tell_sticky(win, "oriel_win_unlock");
+}
+
+/* The lock that this rank holds, if nothing is under way to the member or held back for it; or NULL. */
+static inline struct lock *held_lock(const struct oriel_win *win, const struct link *link)
+{
+	const unsigned known = LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED |
+	                       LINK_NOCHECK | LINK_LOCK | LINK_LOCKING;
+	struct lock *lock;
+
+	if (!link || (link->marks & known) != (LINK_ACCESS | LINK_GRANTED | LINK_LOCK) || link->held ||
+	    link_state(link) != LINK_READY || !(win->sync & SYNC_LOCK))
+		return NULL;
+	lock = lock_of(win, link);
+	return lock && lock->header ? lock : NULL;
+}
+
+int oriel_win_unlock(oriel_win *win, int target_rank)
+{
+	struct link *link;
+	struct lock *lock;
+
+	if (!win_enter_at_once(win))
+		return unlock_any(win, target_rank);
+	link = living_link(win, target_rank);
+	lock = held_lock(win, link);
+	if (!lock) {
+		win_leave_at_once(win);
+		return unlock_any(win, target_rank);
+	}
+	lock_release_mapped(lock);
+	link->marks &= (uint16_t)~LOCK_MARKS;
+	count_out(win);
+	win_leave_at_once(win);
+	return win_tell_sticky(win, "oriel_win_unlock");
 }
 
 static int orphaned(struct oriel_win *win, int rank)

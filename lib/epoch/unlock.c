@@ -21,10 +21,6 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-#define LOCK_MARKS                                                                                                  \
-	(LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_LOCK | \
-	 LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
-
 /* Everything issued on the link is in place at the target. */
 static bool data_placed(struct link *link)
 {
@@ -107,18 +103,6 @@ static void unlock_links(struct unlocking *unlocking)
 		if (links->table[i] && (links->table[i]->marks & LINK_LOCK))
 			unlock_link(unlocking, links->table[i]);
 	}
-}
-
-bool unlock_at_once(struct oriel_win *win, struct link *link)
-{
-	const unsigned known =
-		LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_NOCHECK;
-
-	if ((link->marks & known) != (LINK_ACCESS | LINK_GRANTED) || link->held || link_lost(link) ||
-	    !lock_release_at_once(win, link))
-		return false;
-	link->marks &= (uint16_t)~LOCK_MARKS;
-	return true;
 }
 
 static int unlock_turn(void *arg)

@@ -8,6 +8,11 @@
 struct oriel_win;
 struct link;
 
+/* What a link has of a lock epoch, and loses with it. */
+#define LOCK_MARKS                                                                                                  \
+	(LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_LOCK | \
+	 LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
+
 /* The epochs being closed: that of one link, or those of all. */
 struct unlocking {
 	struct oriel_win *win;
@@ -24,11 +29,5 @@ struct unlocking {
  * waits. ERRORS: ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: links are left; ORIEL_ERR_PEER (no text): none is.
  */
 int unlock_run(struct unlocking *unlocking);
-
-/*
- * The same for one link, if nothing is under way to the member or held back for it, and its lock's words are
- * mapped: some stores. False: nothing has been done. The caller holds the lock.
- */
-bool unlock_at_once(struct oriel_win *win, struct link *link);
 
 #endif

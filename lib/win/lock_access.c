@@ -120,7 +120,7 @@ int lock_start_reading(struct link *link, struct lock *lock, bool members)
 	return rc ? ORIEL_ERR_PEER : 0;
 }
 
-/* Pairs with the stores of send_serving: who sees a ticket served sees what its holder before has done. */
+/* Pairs with lock_pass_on: who sees a ticket served sees what its holder before has done. */
 static void load_header(struct lock *lock)
 {
 	struct lock_header *to = &lock->image.header;
@@ -161,32 +161,13 @@ int lock_write_there(struct link *link, const void *words, size_t size_bytes, st
 	return wire_put(&link->peer->wire, words, 0, size_bytes, to, &link->last_number) ? ORIEL_ERR_PEER : 0;
 }
 
-/* In the upper half: which process has the memory mapped, and may store until it has ended (lock_repair.c). */
-static uint64_t state_word(const struct lock *lock, enum lock_state state)
-{
-	uint64_t word = lock->pressed && state == LOCK_WAIT ? LOCK_PRESSED | LOCK_WAIT : state;
-
-	return lock->header ? lock->mapper | word : word;
-}
-
-/*
- * Before next or serving is read: one of reader and writer sees the other. Behind INTENT next is changed,
- * which is a fence, or one comes (draw_mapped, draw_by_card); and who leaves reads nothing.
- */
-static bool must_be_seen(enum lock_state state)
-{
-	return state != LOCK_INTENT && state != LOCK_ABSENT;
-}
-
 int lock_write_state(struct link *link, struct lock *lock, enum lock_state state)
 {
-	uint64_t word = state_word(lock, state);
+	uint64_t word = lock_state_word(lock, state);
 	struct remote to = { lock->word_there.addr + offsetof(struct lock_member, state), lock->word_there.rkey };
 
 	if (lock->header) {
-		flag_store(&lock->word->state, word); /* pairs with the flag_load of part_is_free at a writer */
-		if (must_be_seen(state))
-			record_fence();
+		lock_store_state(lock, state);
 		return 0;
 	}
 	return lock_write_there(link, &word, sizeof(word), to);

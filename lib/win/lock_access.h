@@ -16,7 +16,8 @@
 #include "win/link.h"
 #include "win/win.h"
 
-#define LOCK_PRESSED 0x200u /* beside WAIT: the reader has other locks, so it may be waited for itself */
+#define LOCK_DRAIN_NS (4 * NS_PER_MS) /* that a writer waits for holders while a reader is LOCK_PRESSED */
+#define LOCK_PRESSED 0x200u           /* beside WAIT: the reader has other locks, so it may be waited for itself */
 
 enum lock_phase {
 	PHASE_NEW,      /* nobody has asked yet where the words lie */
@@ -106,6 +107,31 @@ bool lock_reading_done(struct link *link, struct lock *lock);
 const struct lock_member *lock_part_members(const struct lock *lock, uint32_t i);
 
 /* Writing. */
+
+/*
+ * Before next or serving is read: one of reader and writer sees the other. Behind INTENT next is changed,
+ * which is a fence, or one comes (lock_draw_mapped, draw_by_card); and who leaves reads nothing.
+ */
+static inline bool lock_must_be_seen(enum lock_state state)
+{
+	return state != LOCK_INTENT && state != LOCK_ABSENT;
+}
+
+static inline uint64_t lock_state_word(const struct lock *lock, enum lock_state state)
+{
+	return lock->pressed && state == LOCK_WAIT ? LOCK_PRESSED | LOCK_WAIT : state;
+}
+
+/*
+ * Our own word, mapped. In the upper half: which process has the memory mapped, and may store until it has ended
+ * (lock_repair.c). Pairs with the flag_load of any_other at a writer.
+ */
+static inline void lock_store_state(struct lock *lock, enum lock_state state)
+{
+	flag_store(&lock->word->state, lock->mapper | lock_state_word(lock, state));
+	if (lock_must_be_seen(state))
+		record_fence();
+}
 
 /* What is placed before must not be overtaken by what comes next. */
 int lock_keep_order(struct link *link);

@@ -26,7 +26,7 @@
  * Ranks with several locks of a window (lock_all) could wait in a circle: A holds the lock of A and waits
  * at B behind a writer that waits for B to leave, while B waits at A in the same way. So a reader that has
  * other locks says so beside its WAIT (LOCK_PRESSED), and a writer that has waited for holders for
- * DRAIN_NS while such a reader waits for it gives its turn away, as if it had held the lock, and draws
+ * LOCK_DRAIN_NS while such a reader waits for it gives its turn away, as if it had held the lock, and draws
  * another ticket; it then waits for twice as long, so that holds that are merely long keep it out for a
  * while only.
  *
@@ -61,12 +61,10 @@
 #include "job/twin.h"
 #include "job/wait.h"
 #include "win/epoch.h"
-#include "win/lock_access.h"
+#include "win/lock_mapped.h"
 
 #define LOCK_LOW_TICKETS 16          /* lowest bytes of next that are read twice */
-#define SHORT_HOLD_LOOKS 64          /* at a mapped lock whose holder is about to leave: some microseconds at most */
 #define PAUSE_MAX_NS (2 * NS_PER_MS) /* between two readings */
-#define DRAIN_NS (4 * NS_PER_MS)     /* that a writer waits for holders while a reader is LOCK_PRESSED */
 #define DRAIN_MOST_NS (60 * NS_PER_SECOND)
 
 bool lock_is_mapped(const struct oriel_win *win, const struct link *link)
@@ -207,7 +205,7 @@ static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone
 
 		for (uint32_t k = 0; k < lock_segment_members(i); k++, place++) {
 			uint64_t state =
-				flag_load(&members[k].state); /* pairs with lock_write_state; the ticket was placed before it */
+				flag_load(&members[k].state); /* pairs with lock_store_state; the ticket was placed before it */
 
 			if ((state & 0xff) && place != lock->place && test(lock, state, flag_load(&members[k].ticket)))
 				return true;
@@ -238,8 +236,7 @@ static int others_are_out(struct link *link, struct lock *lock)
 
 static int granted(struct lock *lock)
 {
-	lock->phase = PHASE_HELD;
-	lock->orphaned = lock->image.header.orphaned;
+	lock_grant(lock);
 	return 1;
 }
 
@@ -294,40 +291,24 @@ static int asked_step(struct link *link, struct lock *lock)
 	return ask_again(link, lock);
 }
 
-/* Whether the words, mapped, say `serving`. */
-static bool serves(const struct lock_header *header, uint64_t serving)
-{
-	return flag_load(&header->serving) == serving && flag_load(&header->serving_complement) == ~serving;
-}
-
-/* Without another look at the words. They are read behind what says that it is held: who died was counted before. */
-static int granted_at_once(struct lock *lock)
-{
-	lock->image.header.orphaned = flag_load(&lock->header->orphaned);
-	lock->image.header.repaired = flag_load(&lock->header->repaired);
-	return granted(lock);
-}
-
 static int ask(struct link *link, struct lock *lock)
 {
-	lock->confirm = 0;
 	lock->phase = PHASE_ASKED;
 	if (lock_write_state(link, lock, LOCK_ASK))
 		return ORIEL_ERR_PEER;
-	if (lock->header && serves(lock->header, flag_load(&lock->header->next)))
-		return granted_at_once(lock); /* no writer, which most often is so */
+	if (lock->header && lock_ask_mapped(lock))
+		return 1;
 	return lock_start_reading(link, lock, false) ? ORIEL_ERR_PEER : asked_step(link, lock);
 }
 
-/* The next one's turn. Pairs with load_header at whoever waits. */
+/* The next one's turn. */
 static int send_serving(struct link *link, struct lock *lock)
 {
 	uint64_t words[2] = { lock->ticket + 1, ~(lock->ticket + 1) };
 
 	if (!lock->header)
 		return lock_write_there(link, words, sizeof(words), lock->control);
-	flag_store(&lock->header->serving_complement, words[1]);
-	flag_store(&lock->header->serving, words[0]);
+	lock_pass_on(lock);
 	return 0;
 }
 
@@ -419,46 +400,11 @@ static int read_drawn(struct link *link, struct lock *lock)
 	return lock_start_reading(link, lock, true) ? ORIEL_ERR_PEER : drawn_step(link, lock);
 }
 
-/* Whether no other member has anything to do with the lock; the words are mapped. Pairs with lock_write_state. */
-static bool nobody_else(const struct lock *lock)
-{
-	const struct lock_member *member = lock->part[0].here;
-	uint64_t states = 0;
-
-	if (lock->part_count > 1 || lock->header->more.check)
-		return false;
-	for (uint32_t i = 0; i < LOCK_FIRST_MEMBERS; i++)
-		states += flag_load(&member[i].state) & 0xff;
-	return states == LOCK_INTENT; /* our own */
-}
-
-/* Whether it is our turn, or becomes so while one short hold ends. Pairs with send_serving. */
-static bool turn_comes(const struct lock_header *header, uint64_t ticket)
-{
-	for (int looks = 0; looks < SHORT_HOLD_LOOKS; looks++) {
-		if (serves(header, ticket))
-			return true;
-		if (ticket - flag_load(&header->serving) > 1)
-			return false;
-		cpu_relax();
-	}
-	return false;
-}
-
-/* What most often is the case is found out by the fewest loads; else all of it is read. */
-static int draw_mapped(struct link *link, struct lock *lock)
-{
-	struct lock_header *header = lock->header;
-
-	lock->fetched = lock->ticket = ticket_draw(&header->next); /* pairs with load_header */
-	return turn_comes(header, lock->ticket) && nobody_else(lock) ? granted_at_once(lock) : read_drawn(link, lock);
-}
-
 /* By the connection that has the words anyway: fetch-and-add and reading leave in one list. */
 static int draw_at_once(struct link *link, struct lock *lock)
 {
 	if (lock->header)
-		return draw_mapped(link, lock);
+		return lock_draw_mapped(lock) ? 1 : read_drawn(link, lock);
 	if (draw_there(lock, link->peer, lock->control.rkey))
 		return ORIEL_ERR_PEER;
 	return read_drawn(link, lock);
@@ -527,9 +473,7 @@ static bool can_draw(const struct link *link, const struct lock *lock)
 
 static int begin(struct link *link, struct lock *lock)
 {
-	lock->exclusive = link->marks & LINK_EXCLUSIVE;
-	lock->read_ns = lock->serving_seen = lock->serving_ns = 0;
-	lock->patience_ns = DRAIN_NS;
+	lock_begin(lock, link->marks & LINK_EXCLUSIVE);
 	if (!lock->exclusive)
 		return ask(link, lock);
 	if (can_draw(link, lock))
@@ -590,25 +534,6 @@ int lock_phase_step(struct oriel_win *win, struct link *link, struct lock *lock)
 	return 1;
 }
 
-/* The window's other locks, as they are when one is asked for. */
-static inline void note_pressed(const struct oriel_win *win, struct lock *lock)
-{
-	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
-}
-
-bool lock_take_at_once(struct oriel_win *win, struct link *link)
-{
-	struct lock *lock = lock_of(win, link);
-
-	if (!lock || lock->phase != PHASE_IDLE || !lock->header || lock->flags & DIR_NEXT_BY_DEVICE)
-		return false;
-	note_pressed(win, lock);
-	if (begin(link, lock) <= 0)
-		return false;
-	link->marks |= LINK_GRANTED;
-	return true;
-}
-
 int lock_step(struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = lock_of(win, link);
@@ -619,7 +544,7 @@ int lock_step(struct oriel_win *win, struct link *link)
 	if (rc)
 		return rc;
 	lock->given_up_ns = 0; /* this call goes on with it */
-	note_pressed(win, lock);
+	lock_note_pressed(win, lock);
 	rc = lock_phase_step(win, link, lock);
 	if (rc > 0 && (link->marks & LINK_EXCLUSIVE) && !lock->exclusive) {
 		lock_release(win, link); /* it was asked for shared, by a call that timed out */
@@ -642,7 +567,7 @@ int lock_error(const struct oriel_win *win, const struct link *link)
 
 /* Giving back. */
 
-/* The deaths that this holder has been told of are told to nobody any more. */
+/* As lock_store_repaired. */
 static int send_repaired(struct link *link, struct lock *lock)
 {
 	struct remote to = { lock->control.addr + offsetof(struct lock_header, repaired), lock->control.rkey };
@@ -650,18 +575,14 @@ static int send_repaired(struct link *link, struct lock *lock)
 
 	if (lock->orphaned == lock->image.header.repaired)
 		return 0;
-	if (lock->header) {
-		flag_store(&lock->header->repaired, lock->orphaned); /* pairs with load_header */
-		return 0;
-	}
 	rc = lock_write_there(link, &lock->orphaned, sizeof(lock->orphaned), to);
 	return rc ? rc : lock_keep_order(link);
 }
 
-/* Before serving is placed, which may come twice. By stores it does not. */
+/* Before serving is placed, which may come twice. */
 static int say_leaving(struct link *link, struct lock *lock)
 {
-	if (!lock->placed_twice || lock->header || lock->ticket_shown)
+	if (!lock->placed_twice || lock->ticket_shown)
 		return 0;
 	return lock_write_state(link, lock, LOCK_LEAVES | LOCK_INTENT) ? ORIEL_ERR_PEER : lock_keep_order(link);
 }
@@ -674,37 +595,28 @@ static int release_exclusive(struct link *link, struct lock *lock)
 		rc = say_leaving(link, lock);
 	if (rc == 0)
 		rc = send_serving(link, lock);
-	return rc == 0 && !lock->header ? lock_keep_order(link) : rc;
+	return rc == 0 ? lock_keep_order(link) : rc;
 }
 
-static inline int release(struct link *link, struct lock *lock)
+static int release_by_requests(struct link *link, struct lock *lock)
 {
 	int rc = lock->exclusive ? release_exclusive(link, lock) : 0;
 
 	if (rc == 0)
 		rc = lock_write_state(link, lock, LOCK_ABSENT);
 	lock->phase = PHASE_IDLE;
+	link->marks |= LINK_TOUCHED; /* the release is to be waited for */
 	return rc;
 }
 
 int lock_release(struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = lock_of(win, link);
-	int rc = release(link, lock);
 
 	if (!lock->header)
-		link->marks |= LINK_TOUCHED; /* the release is to be waited for */
-	return rc;
-}
-
-bool lock_release_at_once(struct oriel_win *win, struct link *link)
-{
-	struct lock *lock = lock_of(win, link);
-
-	if (!lock || !lock->header)
-		return false;
-	release(link, lock); /* which by stores cannot fail */
-	return true;
+		return release_by_requests(link, lock);
+	lock_release_mapped(lock);
+	return 0;
 }
 
 void lock_release_lost(struct oriel_win *win, struct link *link)

@@ -17,9 +17,6 @@ struct lock;
 /* One step towards the lock: 1 when it is held (LINK_GRANTED), 0 while it is not, or ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
 int lock_step(struct oriel_win *win, struct link *link);
 
-/* The first step where it takes the lock: nothing is known to be in the way, and the words are mapped. False: lock_step goes on. */
-bool lock_take_at_once(struct oriel_win *win, struct link *link);
-
 /* The same for what has been asked for already, without a mark at the link. */
 int lock_phase_step(struct oriel_win *win, struct link *link, struct lock *lock);
 
@@ -31,9 +28,6 @@ int lock_error(const struct oriel_win *win, const struct link *link);
 
 /* Give it back, behind everything that has been posted to the member. ERRORS: ORIEL_ERR_PEER. */
 int lock_release(struct oriel_win *win, struct link *link);
-
-/* The same by stores, which stay behind nothing. False: the words are not mapped, and nothing has happened. */
-bool lock_release_at_once(struct oriel_win *win, struct link *link);
 
 /*
  * The member is lost to this rank, and may live: only the connection to it is, say. Stores reach its words all

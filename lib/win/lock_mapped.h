@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lock_mapped.h - the lock of a member whose words are mapped, by loads and stores alone
+ *
+ * What most often is the case, a lock that nobody is at, is found out by the fewest loads, and by no call, so that the
+ * short ways of lock and unlock keep nothing for what comes after one. Why it excludes is told in lock_words.c, which goes
+ * on where somebody is at it. The caller of all holds win->lock.
+ */
+#ifndef ORIEL_LOCK_MAPPED_H
+#define ORIEL_LOCK_MAPPED_H
+
+#include "base/util.h"
+#include "win/epoch.h"
+#include "win/lock_access.h"
+
+#define SHORT_HOLD_LOOKS 64 /* at a lock whose holder is about to leave: some microseconds at most */
+
+/* Whether the words say `serving`. Pairs with lock_pass_on. */
+static inline bool lock_serves(const struct lock_header *header, uint64_t serving)
+{
+	return flag_load(&header->serving) == serving && flag_load(&header->serving_complement) == ~serving;
+}
+
+static inline void lock_grant(struct lock *lock)
+{
+	lock->phase = PHASE_HELD;
+	lock->orphaned = lock->image.header.orphaned;
+}
+
+/* Without another look at the words. They are read behind what says that it is held: who died was counted before. */
+static inline bool lock_grant_mapped(struct lock *lock)
+{
+	lock->image.header.orphaned = flag_load(&lock->header->orphaned);
+	lock->image.header.repaired = flag_load(&lock->header->repaired);
+	lock_grant(lock);
+	return true;
+}
+
+/* Shared: held if there is no writer, which most often is so. */
+static inline bool lock_ask_mapped(struct lock *lock)
+{
+	return lock_serves(lock->header, flag_load(&lock->header->next)) && lock_grant_mapped(lock);
+}
+
+/* Whether no other member has anything to do with the lock. Pairs with lock_store_state. */
+static inline bool lock_nobody_else(const struct lock *lock)
+{
+	const struct lock_member *member = lock->part[0].here;
+	uint64_t states = 0;
+
+	if (lock->part_count > 1 || lock->header->more.check)
+		return false;
+	for (uint32_t i = 0; i < LOCK_FIRST_MEMBERS; i++)
+		states += flag_load(&member[i].state) & 0xff;
+	return states == LOCK_INTENT; /* our own */
+}
+
+/* Whether it is our turn, or becomes so while one short hold ends. */
+static inline bool lock_turn_comes(const struct lock_header *header, uint64_t ticket)
+{
+	for (int looks = 0; looks < SHORT_HOLD_LOOKS; looks++) {
+		if (lock_serves(header, ticket))
+			return true;
+		if (ticket - flag_load(&header->serving) > 1)
+			return false;
+		cpu_relax();
+	}
+	return false;
+}
+
+/* Exclusive, behind INTENT: a ticket is drawn, whose turn has come or not. */
+static inline bool lock_draw_mapped(struct lock *lock)
+{
+	lock->fetched = lock->ticket = ticket_draw(&lock->header->next); /* pairs with load_header */
+	return lock_turn_comes(lock->header, lock->ticket) && lock_nobody_else(lock) && lock_grant_mapped(lock);
+}
+
+/* The next one's turn. Pairs with load_header at whoever waits. */
+static inline void lock_pass_on(struct lock *lock)
+{
+	flag_store(&lock->header->serving_complement, ~(lock->ticket + 1));
+	flag_store(&lock->header->serving, lock->ticket + 1);
+}
+
+/* The window's other locks, as they are when one is asked for. */
+static inline void lock_note_pressed(const struct oriel_win *win, struct lock *lock)
+{
+	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
+}
+
+/* What the last call left is forgotten. */
+static inline void lock_begin(struct lock *lock, bool exclusive)
+{
+	lock->exclusive = exclusive;
+	lock->read_ns = lock->serving_seen = lock->serving_ns = 0;
+	lock->patience_ns = LOCK_DRAIN_NS;
+	lock->confirm = 0;
+}
+
+/*
+ * The first step towards a lock of which all is known, and that no card draws tickets of. Whether it is held; false:
+ * it has been asked for, and lock_step goes on.
+ */
+static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
+{
+	lock_begin(lock, exclusive);
+	if (exclusive) {
+		lock->phase = PHASE_DRAWN;
+		lock->ticket_shown = false;
+		lock_store_state(lock, LOCK_INTENT);
+		return lock_draw_mapped(lock);
+	}
+	lock->phase = PHASE_ASKED;
+	lock_store_state(lock, LOCK_ASK);
+	return lock_ask_mapped(lock);
+}
+
+/* The deaths that this holder has been told of are told to nobody any more. */
+static inline void lock_store_repaired(struct lock *lock)
+{
+	if (lock->orphaned != lock->image.header.repaired)
+		flag_store(&lock->header->repaired, lock->orphaned); /* pairs with load_header */
+}
+
+/* Give it back. Stores stay behind nothing that is under way. */
+static inline void lock_release_mapped(struct lock *lock)
+{
+	if (lock->exclusive) {
+		lock_store_repaired(lock);
+		lock_pass_on(lock);
+	}
+	lock_store_state(lock, LOCK_ABSENT);
+	lock->phase = PHASE_IDLE;
+}
+
+#endif
