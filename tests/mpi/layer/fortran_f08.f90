@@ -20,16 +20,22 @@ end module
 program fortran_f08
   use callback_f08, only: me, whole, use_window, count_errors, handled, last_class
   use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
   integer :: ierr, rank, ranks, right, left, failed, result, keyval, length
   type(MPI_Win) :: win
-  type(MPI_Group) :: group, world
-  type(MPI_Request) :: request
+  type(MPI_Comm) :: node
+  type(MPI_Group) :: group, world, to, from
+  type(MPI_Request) :: request, requests(3)
+  type(MPI_Status) :: statuses(3)
   type(MPI_Info) :: info
   type(MPI_Errhandler) :: handler
   integer(kind=MPI_ADDRESS_KIND) :: bytes, disp, attribute, value, extra
   integer, asynchronous :: memory(10)
-  integer :: number
+  integer, asynchronous :: back(2)
+  integer :: number, which, indices(3)
+  integer, pointer, asynchronous :: there(:)
+  type(c_ptr) :: base
   logical :: found, truth, all_true
   character(MPI_MAX_OBJECT_NAME) :: name
   character(20) :: hint

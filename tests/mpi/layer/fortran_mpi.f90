@@ -20,11 +20,15 @@ end module
 program fortran_mpi
   use callback_mpi, only: me, whole, use_window, count_errors, handled, last_class
   use mpi
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
   integer :: ierr, rank, ranks, win, right, left, failed, group, world, result, request, keyval, length, info, handler
   integer(kind=MPI_ADDRESS_KIND) :: bytes, disp, attribute, value, extra
   integer, volatile :: memory(10)
-  integer :: number
+  integer, volatile :: back(2)
+  integer :: number, which, indices(3), requests(3), statuses(MPI_STATUS_SIZE, 3), to, from, node
+  integer, pointer, volatile :: there(:)
+  type(c_ptr) :: base
   logical :: found, truth, all_true
   character(MPI_MAX_OBJECT_NAME) :: name
   character(20) :: hint

@@ -33,6 +33,33 @@ assert rank != 0 or memory[4] == ranks
 win.Unlock(rank)
 del memory
 win.Free()
+# Attached memory, by its address.
+win = MPI.Win.Create_dynamic(comm=world)
+attached = array("d", [0.0, 0.0])
+win.Attach(attached)
+addresses = world.allgather(MPI.Get_address(attached))
+win.Lock_all()
+requests = [win.Rput(number, right, addresses[right] + 8), world.isend(rank, right)]
+assert world.recv(source=left) == left
+MPI.Request.Waitall(requests)
+win.Unlock_all()
+world.Barrier()
+assert attached[1] == 100 + left
+win.Detach(attached)
+win.Free()
+# Memory of a node's ranks.
+node = world.Split_type(MPI.COMM_TYPE_SHARED)
+win = MPI.Win.Allocate_shared(16, 8, comm=node)
+win.Fence()
+memoryview(win.tomemory()).cast("B").cast("d")[1] = 7.0 + node.rank
+win.Fence()
+theirs, unit = win.Shared_query((node.rank + 1) % node.size)
+assert unit == 8 and len(theirs) == 16
+assert memoryview(theirs).cast("B").cast("d")[1] == 7 + (node.rank + 1) % node.size
+win.Fence()
+del theirs
+win.Free()
+node.Free()
 try:
     bytes_out = bytearray(8)
     wrong = MPI.Win.Create(bytearray(8), 1, comm=MPI.COMM_WORLD)
