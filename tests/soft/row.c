@@ -2,8 +2,8 @@
 /*
  * row.c - writes to private memory that are posted together: one system call, and each as if it came alone
  *
- * In the first case the peer stands still, and the system calls that move one range are forbidden: only writes that go together
- * are complete. In the others one of them is wrong.
+ * In the first case the peer stands still, and the system calls that move one write, which is two ranges, are forbidden: only
+ * writes that go together are complete. In the others one of them is wrong.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static int owner(struct two *two, int written)
 	return 0;
 }
 
-/* Of the calls that reach another process's memory only those that write several ranges are left. */
+/* Of the calls that reach another process's memory only those that do more than one write are left. */
 static bool allow_rows_only(void)
 {
 	struct sock_filter filter[] = {
@@ -63,7 +63,7 @@ static bool allow_rows_only(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwrite64, 4, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 2),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 2, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};

@@ -19,8 +19,8 @@ enum {
 };
 
 /*
- * Whether the stores of a processor are seen in the order in which it makes them, those of the kernel's copies among them,
- * which go upwards: x86 (but see lib/ordering.md). Elsewhere a fence stands between two whose order matters, and what one
+ * Whether the stores of a processor are seen in the order in which it makes them, those of two copies of the kernel's among
+ * them, but not of one (copy.c): x86. Elsewhere a fence stands between two whose order matters, and what one
  * system call moves has none.
  */
 #ifndef SOFT_STORES_IN_ORDER
@@ -100,9 +100,14 @@ void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_
  */
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
+/*
+ * The last word of so many bytes becomes a range of its own, if it is none yet; how many there are then. There is room
+ * for one more.
+ */
+uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length);
 /* From ranges here to as many bytes in ranges there, in order: where SOFT_STORES_IN_ORDER. How many have been moved. */
 uint64_t soft_vm_write_row(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
-/* Few bytes, in one range; `fd` is the other process's memory as a file. 0 or an errno value. */
+/* Few bytes, in one range, to be written a word at most; `fd` is the other process's memory as a file. 0 or an errno value. */
 int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length);
 int soft_file_read(int fd, uint64_t raddr, void *here, size_t length);
 /* Whether the kernel writes each byte of the file once, as soft_copy_words does. */

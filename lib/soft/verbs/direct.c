@@ -112,8 +112,10 @@ static enum soft_way way_of(const struct soft_out *out, const struct soft_rdma *
 
 static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
 {
-	return op->length <= FILE_MAX && op->nsge == 1 && out->memory_fd >= 0 &&
-	       (op->opcode != IBV_WR_RDMA_WRITE || out->writes_file);
+	const bool writes = op->opcode == IBV_WR_RDMA_WRITE;
+
+	return op->length <= (writes ? sizeof(uint64_t) : FILE_MAX) && op->nsge == 1 && out->memory_fd >= 0 &&
+	       (!writes || out->writes_file);
 }
 
 /* 0 or an errno value. */

@@ -35,10 +35,11 @@ enum {
 /* One writes from one range. */
 struct row {
 	uint32_t n;
-	bool timed;      /* one of them is to be */
-	uint32_t ranges; /* there, fewer than writes where these continue each other */
+	bool timed;           /* one of them is to be */
+	uint32_t ranges_here; /* the last word of a write is one of its own (copy.c) */
+	uint32_t ranges;      /* there, fewer than writes where these continue each other */
 	uint64_t bytes;
-	struct iovec here[ROW_WRITES], there[ROW_WRITES];
+	struct iovec here[2 * ROW_WRITES], there[ROW_WRITES];
 };
 
 static bool is_part(const struct ibv_send_wr *wr)
@@ -62,14 +63,16 @@ static void add_there(struct row *row, uint64_t addr, size_t length)
 /* We are busy. False: it is no part of the row. */
 static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *row)
 {
+	struct iovec *here = &row->here[row->ranges_here];
 	size_t length = wr->sg_list->length;
 	uint64_t there;
 	bool timed;
 
-	if (!soft_posted_ranges(qp, wr, length, &row->here[row->n]) ||
+	if (!soft_posted_ranges(qp, wr, length, here) ||
 	    !soft_direct_by_call(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, &there, &timed))
 		return false;
 	add_there(row, there, length);
+	row->ranges_here += soft_last_apart(here, 1, length);
 	row->n++;
 	row->bytes += length;
 	row->timed |= timed;
@@ -87,7 +90,7 @@ static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row 
 static uint64_t move(const struct soft_qp *qp, struct row *row)
 {
 	uint64_t since = row->timed ? shm_ticks() : 0;
-	uint64_t moved = soft_vm_write_row(qp->out->peer.pid, row->here, row->n, row->there, row->ranges);
+	uint64_t moved = soft_vm_write_row(qp->out->peer.pid, row->here, row->ranges_here, row->there, row->ranges);
 
 	if (row->timed && moved == row->bytes)
 		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_CALL, row->bytes / row->n, shm_ticks() - since, row->n);
