@@ -19,21 +19,30 @@ cases() { sed -nE 's/^(passed|failed|unsupported) +([a-z ]+: .*[^ ])   *[^ ].*$/
 for program in $programs; do
 	LD_LIBRARY_PATH=build/lib/soft timeout 300 build/tests/soft/$program
 done >"$out/soft" 2>"$out/soft.why"
-# shellcheck disable=SC2016
-tests/vm/run --vm --timeout 600 -- sh -c \
-	'for program in '"$programs"'; do build/tests/soft/$program 2>/dev/null; done; true' >"$out/rxe" 2>"$out/rxe.why" ||
-	tail -n 5 "$out/rxe.why"
-cases "$out/soft" >"$out/soft.cases"
-cases "$out/rxe" >"$out/rxe.cases"
-join -t'|' -a1 -a2 -e missing -o 0,1.2,2.2 <(sort "$out/soft.cases") <(sort "$out/rxe.cases") >"$out/now"
+cases "$out/soft" | sort >"$out/soft.cases"
 # "name|softverbs|SoftRoCE|why" of the table.
 sed -nE 's/^\| *([^|]*: [^|]*[^| ]) *\| *([a-z]+) *\| *([a-z]+) *\| *(.*[^ ])? *\|$/\1|\2|\3|\4/p' $table >"$out/table"
+
+# What SoftRoCE says: "name|verdict", sorted, into $out/rxe.cases; all that the programs say is in $out/rxe.
+ask_rxe() {
+	# shellcheck disable=SC2016
+	tests/vm/run --vm --timeout 600 -- sh -c 'for program in '"$programs"'; do build/tests/soft/$program 2>&1; done; true' \
+		>"$out/rxe" 2>"$out/rxe.why" || tail -n 5 "$out/rxe.why"
+	cases "$out/rxe" | sort >"$out/rxe.cases"
+}
+rxe_as_in_table() {
+	! awk -F'|' '{ print $1 "|" $3 }' "$out/table" | sort | comm -23 - "$out/rxe.cases" | grep -q .
+}
+# It is the reference, and the kernel's: what it fails once, in an emulated machine that has had to wait, it is asked again.
+ask_rxe
+rxe_as_in_table || [ "${1:-}" = --table ] || { grep -B 3 '^failed' "$out/rxe" | sed 's/^/# SoftRoCE: /'; ask_rxe; }
+join -t'|' -a1 -a2 -e missing -o 0,1.2,2.2 "$out/soft.cases" "$out/rxe.cases" >"$out/now"
 
 if [ "${1:-}" = --table ]; then
 	# In the order of the programs.
 	while IFS='|' read -r name _; do
 		grep -F "$name|" "$out/now" | head -n 1
-	done <"$out/soft.cases" | while IFS='|' read -r name soft rxe; do
+	done < <(cases "$out/soft") | while IFS='|' read -r name soft rxe; do
 		why=$(awk -F'|' -v name="$name" '$1 == name { print $4 }' "$out/table")
 		echo "| $name | $soft | $rxe | $why |"
 	done
