@@ -204,61 +204,65 @@ int MPI_Request_free(MPI_Request *request)
 }
 TAKEN(Request_free);
 
-/* Between two looks of a call that waits. */
-static void again(void)
+/*
+ * Calls that wait: they look while any is outstanding, whoever's. Then it is the MPI that waits, which can tell of an error
+ * while others are pending, as its calls that test do not.
+ */
+static bool look_again(void)
 {
+	if (none_outstanding())
+		return false;
+	drive();
+	if (none_outstanding())
+		return false;
 	sched_yield();
-	requests_look();
+	return true;
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	int flag, rc;
+	while (look_again()) {
+		int flag, rc = own.Test(request, &flag, status);
 
-	if (none_outstanding())
-		return own.Wait(request, status);
-	requests_look();
-	while (rc = own.Test(request, &flag, status), rc == MPI_SUCCESS && !flag)
-		again();
-	return rc;
+		if (rc || flag)
+			return rc;
+	}
+	return own.Wait(request, status);
 }
 TAKEN(Wait);
 
 int MPI_Waitall(int number, MPI_Request requests[], MPI_Status *statuses)
 {
-	int flag, rc;
+	while (look_again()) {
+		int flag, rc = own.Testall(number, requests, &flag, statuses);
 
-	if (none_outstanding())
-		return own.Waitall(number, requests, statuses);
-	requests_look();
-	while (rc = own.Testall(number, requests, &flag, statuses), rc == MPI_SUCCESS && !flag)
-		again();
-	return rc;
+		if (rc || flag)
+			return rc;
+	}
+	return own.Waitall(number, requests, statuses);
 }
 TAKEN(Waitall);
 
 int MPI_Waitany(int number, MPI_Request requests[], int *index, MPI_Status *status)
 {
-	int flag, rc;
+	while (look_again()) {
+		int flag, rc = own.Testany(number, requests, index, &flag, status);
 
-	if (none_outstanding())
-		return own.Waitany(number, requests, index, status);
-	requests_look();
-	while (rc = own.Testany(number, requests, index, &flag, status), rc == MPI_SUCCESS && !flag)
-		again();
-	return rc;
+		if (rc || flag)
+			return rc;
+	}
+	return own.Waitany(number, requests, index, status);
 }
 TAKEN(Waitany);
 
 int MPI_Waitsome(int number, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
 {
-	int rc;
+	while (look_again()) {
+		int rc = own.Testsome(number, requests, outcount, indices, statuses);
 
-	if (none_outstanding())
-		return own.Waitsome(number, requests, outcount, indices, statuses);
-	requests_look();
-	while (rc = own.Testsome(number, requests, outcount, indices, statuses), rc == MPI_SUCCESS && *outcount == 0)
-		again();
-	return rc;
+		if (rc || *outcount) /* also MPI_UNDEFINED */
+			return rc;
+	}
+	return own.Waitsome(number, requests, outcount, indices, statuses);
 }
 TAKEN(Waitsome);

@@ -337,6 +337,32 @@ static void R5_all_freed(void)
 	MPI_Win_unlock(layer_right(), win);
 }
 
+#ifdef OPEN_MPI /* MPICH waits for all */
+/* A wait for all tells of a failed message while another is pending, which comes only then. */
+static void R1_error_beside_a_get(void)
+{
+	enum { FAILS, COMES_LATER, GET };
+	int sent[2] = { 1, 2 }, one, later[2], got, class;
+	MPI_Request three[3], sending;
+	MPI_Status statuses[3];
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Irecv(&one, 1, MPI_INT, layer_left(), FAILS, MPI_COMM_WORLD, &three[FAILS]);
+	MPI_Irecv(later, 2, MPI_INT, layer_left(), COMES_LATER, MPI_COMM_WORLD, &three[COMES_LATER]);
+	MPI_Isend(sent, 2, MPI_INT, layer_right(), FAILS, MPI_COMM_WORLD, &sending);
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), 0, win);
+	MPI_Rget(&got, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, win, &three[GET]);
+	MPI_Error_class(MPI_Waitall(3, three, statuses), &class);
+	EXPECT(class == MPI_ERR_IN_STATUS);
+	MPI_Send(sent, 2, MPI_INT, layer_right(), COMES_LATER, MPI_COMM_WORLD);
+	EXPECT(MPI_Waitall(3, three, statuses) == MPI_SUCCESS && later[1] == 2);
+	MPI_Wait(&sending, MPI_STATUS_IGNORE);
+	MPI_Win_unlock(layer_right(), win);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+#endif
+
 static const struct layer_case cases[] = {
 	{ "R1_open", open_window },
 	{ "R1_waitany_mixed", R1_waitany_mixed },
@@ -352,6 +378,9 @@ static const struct layer_case cases[] = {
 	{ "R5_freed_before_the_epoch_ends", R5_freed_before_the_epoch_ends },
 	{ "R5_freed_beside_a_message", R5_freed_beside_a_message },
 	{ "R5_all_freed", R5_all_freed },
+#ifdef OPEN_MPI
+	{ "R1_error_beside_a_get", R1_error_beside_a_get },
+#endif
 	{ "R1_close", close_window },
 };
 
