@@ -57,6 +57,19 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 }
 TAKEN(Win_set_attr);
 
+/* What is deleted while all are will be, in its turn. */
+int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+	const struct window *window = window_of(win);
+	void *value;
+	int found = 0, rc = MPI_SUCCESS;
+
+	if (window && window->keyvals.deleting)
+		rc = own.Win_get_attr(win, win_keyval, &value, &found);
+	return rc == MPI_SUCCESS && found ? MPI_SUCCESS : own.Win_delete_attr(win, win_keyval);
+}
+TAKEN(Win_delete_attr);
+
 bool attribute_number(const struct window *window, int keyval, MPI_Aint *number)
 {
 	switch (keyval) {

@@ -62,10 +62,10 @@ static int delete_one(MPI_Win handle, int keyval)
 	void *value;
 	int found = 0, rc = own.Win_get_attr(handle, keyval, &value, &found);
 
-	return rc == MPI_SUCCESS && found ? PMPI_Win_delete_attr(handle, keyval) : rc;
+	return rc == MPI_SUCCESS && found ? own.Win_delete_attr(handle, keyval) : rc;
 }
 
-int keyvals_delete(struct keyvals *keyvals, MPI_Win handle)
+static int delete_all(struct keyvals *keyvals, MPI_Win handle)
 {
 	while (keyvals->count > 0) {
 		int keyval = keyvals->list[keyvals->count - 1], rc = delete_one(handle, keyval);
@@ -75,6 +75,16 @@ int keyvals_delete(struct keyvals *keyvals, MPI_Win handle)
 		forget(keyvals, keyval);
 	}
 	return MPI_SUCCESS;
+}
+
+int keyvals_delete(struct keyvals *keyvals, MPI_Win handle)
+{
+	int rc;
+
+	keyvals->deleting = true;
+	rc = delete_all(keyvals, handle);
+	keyvals->deleting = false;
+	return rc;
 }
 
 void keyvals_release(struct keyvals *keyvals)

@@ -7,7 +7,8 @@
  * The MPI keeps attributes, with the carrier of the window. But their delete callbacks may use the window's memory and
  * its handle, so they are called before anything of the window is freed, and the carrier goes last. Here stands which
  * keyvals have been set, in their order: the latest is deleted first. One that has been deleted since stays in the
- * list; the MPI is asked whether it is still there.
+ * list; the MPI is asked whether it is still there. What a callback deletes meanwhile comes behind it: MPICH ends a program that
+ * deletes an attribute of a window while it is in MPI_Win_delete_attr.
  */
 #ifndef ORIEL_MPI_KEYVALS_H
 #define ORIEL_MPI_KEYVALS_H
@@ -21,7 +22,8 @@ struct keyvals {
 	int *list;
 	size_t count;
 	size_t capacity;
-	bool used; /* ever */
+	bool used;     /* ever */
+	bool deleting; /* a thread is in keyvals_delete, the one that frees the window */
 };
 
 bool keyvals_none(const struct keyvals *keyvals);

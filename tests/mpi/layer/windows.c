@@ -395,6 +395,32 @@ static void I3_deletion_refused(void)
 	MPI_Win_free_keyval(&keyvals[1]);
 }
 
+/* A delete callback deletes another attribute of the window that is being freed. */
+static int other_keyval, others_deleted;
+
+static int delete_other(MPI_Win win, int keyval, void *value, void *extra)
+{
+	(void)value, (void)extra;
+	others_deleted++;
+	return keyval == other_keyval ? MPI_SUCCESS : MPI_Win_delete_attr(win, other_keyval);
+}
+
+static void I3_deletion_of_another(void)
+{
+	int keyval, value = 1, *memory;
+	MPI_Win win;
+
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete_other, &other_keyval, NULL);
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete_other, &keyval, NULL);
+	MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Win_set_attr(win, other_keyval, &value);
+	MPI_Win_set_attr(win, keyval, &value);
+	MPI_Win_free(&win);
+	EXPECT(others_deleted == 2);
+	MPI_Win_free_keyval(&keyval);
+	MPI_Win_free_keyval(&other_keyval);
+}
+
 static void I1_info(void)
 {
 	char value[64] = "";
@@ -558,6 +584,7 @@ static const struct layer_case cases[] = {
 	{ "I3_new_after_freed", I3_new_after_freed },
 	{ "I3_deleted_while_whole", I3_deleted_while_whole },
 	{ "I3_deletion_refused", I3_deletion_refused },
+	{ "I3_deletion_of_another", I3_deletion_of_another },
 	{ "I1_info", I1_info },
 	{ "I2_info_changed", I2_info_changed },
 	{ "I1_long_value", I1_long_value },
