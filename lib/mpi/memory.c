@@ -2,6 +2,10 @@
 /* memory.c - MPI_Alloc_mem gives memory that peers can map when a window is made of it. */
 #include "mpi/memory.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "mpi/calls.h"
 #include "mpi/job.h"
 #include "mpi/table.h"
@@ -17,9 +21,28 @@ static int keep(void *memory)
 	return -1;
 }
 
+/* The lowest that is free tells. */
+bool memory_is_short_of_descriptors(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct rlimit limit;
+
+	if (fd < 0)
+		return true;
+	close(fd);
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
+}
+
+static void *allocate(MPI_Aint size)
+{
+	if (!job.oriel || size <= 0 || memory_is_short_of_descriptors())
+		return NULL;
+	return oriel_alloc(job.oriel, (size_t)size);
+}
+
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-	void *memory = job.oriel && size > 0 ? oriel_alloc(job.oriel, (size_t)size) : NULL;
+	void *memory = allocate(size);
 
 	if (!memory || keep(memory))
 		return own.Alloc_mem(size, info, baseptr);

@@ -11,6 +11,7 @@
 #include "mpi/hints.h"
 #include "mpi/job.h"
 #include "mpi/members.h"
+#include "mpi/memory.h"
 #include "mpi/request.h"
 
 /* The call is the MPI's own to do; no code of MPI's is negative. */
@@ -150,11 +151,22 @@ static bool begins_nowhere(const struct making *making)
 	return true;
 }
 
+/* Memory that Oriel would make, and cannot without taking the program's last descriptors. */
+static bool is_too_many(const struct making *making)
+{
+	if ((making->flavor != MPI_WIN_FLAVOR_ALLOCATE && making->flavor != MPI_WIN_FLAVOR_SHARED) ||
+	    !memory_is_short_of_descriptors())
+		return false;
+	job_tell("half of the descriptors that it may have are in use (ulimit -n)");
+	return true;
+}
+
 /* Local, and so is its error: NULL. All that may fail on this rank alone is done here, before the members agree. */
 static struct window *prepare(const struct making *making)
 {
 	oriel_group *group = members_of_comm(making->comm); /* collective at first */
-	struct window *window = group && !begins_nowhere(making) ? new_window(making->comm) : NULL;
+	bool takes_part = group && !begins_nowhere(making) && !is_too_many(making);
+	struct window *window = takes_part ? new_window(making->comm) : NULL;
 
 	if (window && make_known(window, making->comm)) {
 		release(window);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * refused.c - one rank has no handle for a window: all of them leave it to the MPI, and nobody waits
+ * refused.c - one rank has no handle for a window, or no descriptor: all of them leave it to the MPI, and nobody waits
  *
  * It is preloaded behind the layer, too (refused.so): there it is what stands in the MPI's place, and makes no handle while
  * refused_fails is not 0.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "layer.h"
 
@@ -106,9 +109,60 @@ static void W1_no_handle_at_first(void)
 	MPI_Win_free(&first);
 }
 
+/* From now on a process may have so many descriptors, of which some are in use. */
+static void limit_descriptors(rlim_t count)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = count;
+	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+static int some_are_left(void)
+{
+	int list[20], count = 0;
+
+	while (count < 20 && (list[count] = open("/dev/null", O_RDONLY)) >= 0)
+		count++;
+	for (int i = 0; i < count; i++)
+		close(list[i]);
+	return count == 20;
+}
+
+/* More memory than there are descriptors for: what is left of these is the program's, and the MPI's. */
+static void W4_descriptors_are_left(void)
+{
+	enum { BLOCKS = 60, LIMIT = 160, WINDOW = 16 /* less MPICH itself gets wrong */ };
+	int *memory[BLOCKS];
+	MPI_Win wins[BLOCKS];
+
+	limit_descriptors(LIMIT);
+	for (int i = 0; i < BLOCKS; i++)
+		MPI_Alloc_mem(sizeof(int), MPI_INFO_NULL, &memory[i]);
+	EXPECT(some_are_left());
+	for (int i = 0; i < BLOCKS; i++) {
+		*memory[i] = i;
+		MPI_Free_mem(memory[i]);
+	}
+	if (layer_size > 2) /* the MPI's own windows take their time */
+		return;
+	for (int i = 0; i < BLOCKS; i++)
+		MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory[i], &wins[i]);
+	EXPECT(some_are_left());
+	for (int i = 0; i < BLOCKS; i++) {
+		MPI_Win_fence(0, wins[i]);
+		MPI_Put(&i, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, wins[i]);
+		MPI_Win_fence(0, wins[i]);
+		EXPECT(*memory[i] == i);
+		MPI_Win_free(&wins[i]);
+	}
+}
+
 static const struct layer_case cases[] = {
 	{ "W1_no_handle", W1_no_handle },
 	{ "W1_no_handle_at_first", W1_no_handle_at_first },
+	{ "W4_descriptors_are_left", W4_descriptors_are_left },
 };
 LAYER_MAIN(cases)
 
