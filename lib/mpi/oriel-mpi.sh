@@ -98,7 +98,12 @@ done
 	usage >&2
 	exit 2
 }
-program=$(command -v "$1") || fail "there is no program $1"
+if ! program=$(command -v "$1"); then
+	[ -f "./$1" ] && [ -x "./$1" ] || fail "there is no program $1"
+	program=./$1 # Open MPI's mpirun finds programs here too
+	shift
+	set -- "$program" "$@"
+fi
 check_dynamic "$program"
 [ "$mpi" ] || choose "$program"
 for dir in "$here/lib/mpi" "$here/lib/oriel/mpi"; do
