@@ -115,15 +115,13 @@ static int lock_link(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank,
-                                              int assertions)
+/* The caller has entered, and is through with it. */
+static __attribute__((noinline)) int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank,
+                                                  int assertions)
 {
 	struct link *link;
-	int rc = win_enter(win, "oriel_win_lock");
+	int rc = lock_check(win, type, rank, assertions);
 
-	if (rc)
-		return rc;
-	rc = lock_check(win, type, rank, assertions);
 	if (rc == 0)
 		rc = lock_begin_any(win, type, rank, assertions & ORIEL_MODE_NOCHECK, &link);
 	if (rc == 0)
@@ -132,7 +130,15 @@ static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
 }
 
-/* The short way has asked for the lock, and somebody else is at it. */
+static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank,
+                                              int assertions)
+{
+	int rc = win_enter(win, "oriel_win_lock");
+
+	return rc ? rc : lock_entered(win, type, rank, assertions);
+}
+
+/* The short way has asked for the lock, and somebody else is at it. The caller has entered, and is through with it. */
 static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct link *link)
 {
 	int rc = lock_link(win, link);
@@ -162,17 +168,14 @@ static inline bool is_plain(struct oriel_win *win, enum oriel_lock_type type, in
 int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
 {
 	struct link *link;
-	struct lock *lock = NULL;
+	struct lock *lock;
 
 	if (!win_enter_at_once(win))
 		return lock_any(win, type, target_rank, assertions);
 	link = living_link(win, target_rank);
-	if (is_plain(win, type, assertions))
-		lock = idle_lock(win, link);
-	if (!lock) {
-		win_leave_at_once(win);
-		return lock_any(win, type, target_rank, assertions);
-	}
+	lock = idle_lock(win, link);
+	if (!lock || !is_plain(win, type, assertions))
+		return lock_entered(win, type, target_rank, assertions);
 	lock_begun(win, link, type);
 	lock_note_pressed(win, lock);
 	if (!lock_take_mapped(lock, type == ORIEL_LOCK_EXCLUSIVE))
@@ -213,18 +216,23 @@ static int unlock_link(struct oriel_win *win, struct link *link)
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-static __attribute__((noinline)) int unlock_any(struct oriel_win *win, int rank)
+/* The caller has entered, and is through with it. */
+static __attribute__((noinline)) int unlock_entered(struct oriel_win *win, int rank)
 {
 	struct link *link;
-	int rc = win_enter_closing(win, "oriel_win_unlock");
+	int rc = unlock_begin(win, rank, &link);
 
-	if (rc)
-		return rc;
-	rc = unlock_begin(win, rank, &link);
 	if (rc == 0)
 		rc = unlock_link(win, link);
 	win_leave(win);
 	return rc ? err_in(rc, "oriel_win_unlock") : win_tell_sticky(win, "oriel_win_unlock");
+}
+
+static __attribute__((noinline)) int unlock_any(struct oriel_win *win, int rank)
+{
+	int rc = win_enter_closing(win, "oriel_win_unlock");
+
+	return rc ? rc : unlock_entered(win, rank);
 }
 
 /* The lock that this rank holds, if nothing is under way to the member or held back for it; or NULL. */
@@ -250,10 +258,8 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 		return unlock_any(win, target_rank);
 	link = living_link(win, target_rank);
 	lock = held_lock(win, link);
-	if (!lock) {
-		win_leave_at_once(win);
-		return unlock_any(win, target_rank);
-	}
+	if (!lock)
+		return unlock_entered(win, target_rank);
 	lock_release_mapped(lock);
 	link->marks &= (uint16_t)~LOCK_MARKS;
 	count_out(win);
