@@ -90,9 +90,8 @@ static size_t combined_bytes(const struct operation *operation, enum oriel_op op
 /* Of any type, by any operation; Oriel looks at the target and the epoch all the same. */
 static int combine_nothing(const struct operation *operation)
 {
-	return error_of_call(operation->window,
-	                     oriel_accumulate(operation->window->win, NULL, 0, ORIEL_UINT8, ORIEL_REPLACE, operation->rank,
-	                                      target_offset(operation)));
+	return error_of_call(operation->window, oriel_accumulate(operation->window->win, NULL, 0, ORIEL_UINT8,
+	                                                         ORIEL_REPLACE, operation->rank, target_offset(operation)));
 }
 
 static int combine(const struct operation *operation)
