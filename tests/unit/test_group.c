@@ -23,6 +23,7 @@ static int init(void)
 
 static int cleanup(void)
 {
+	free(job->group_counts.list);
 	handle_release(HANDLE_JOB, job);
 	return 0;
 }
@@ -328,6 +329,7 @@ static void oriel_group_translate__refuses(void)
 	CU_ASSERT_EQUAL(out[0], 7);
 	group_release(a);
 	group_release(b);
+	free(other->group_counts.list);
 	handle_release(HANDLE_JOB, other);
 }
 
