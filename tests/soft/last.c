@@ -90,7 +90,7 @@ static enum lab_verdict last__is_a_range_of_its_own(void)
 	return finish(&two);
 }
 
-/* A write of so many bytes from three ranges, of which the middle one has none. */
+/* A write of so many bytes from three ranges, of which the last one has none. */
 static void of_ranges(const struct two *two, uint32_t first, uint32_t last, struct ibv_sge sge[3],
                       struct ibv_send_wr *wr)
 {
