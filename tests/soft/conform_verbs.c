@@ -208,6 +208,35 @@ static enum lab_verdict cq__event_when_armed(void)
 	return LAB_PASSED;
 }
 
+/* The caller cannot know when exactly a completion came: before he armed the queue, or behind that. */
+static enum lab_verdict cq__event_of_an_earlier_completion(void)
+{
+	struct lab lab;
+	struct pollfd ready;
+	struct ibv_cq *cq;
+	void *context;
+
+	lab_setup(&lab, NULL);
+	ready = (struct pollfd){ .fd = lab.channel->fd, .events = POLLIN };
+	CHECK(lab_recv(&lab.b, 1, 0, 64) == 0 && lab_recv(&lab.b, 2, 64, 64) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS);
+	/* That one is not solicited. */
+	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 1) == 0 && poll(&ready, 1, 50) == 0);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 0);
+	CHECK(poll(&ready, 1, 2000) == 1 && ibv_get_cq_event(lab.channel, &cq, &context) == 0);
+	ibv_ack_cq_events(cq, 1);
+	for (int solicited = 0; solicited < 2; solicited++) {
+		CHECK(poll(&ready, 1, 50) == 0);
+		CHECK(ibv_req_notify_cq(lab.b.recv_cq, solicited) == 0);
+		CHECK(poll(&ready, 1, 2000) == 1 && ibv_get_cq_event(lab.channel, &cq, &context) == 0);
+		ibv_ack_cq_events(cq, 1);
+	}
+	CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS && lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS);
+	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 0) == 0 && poll(&ready, 1, 50) == 0);
+	return LAB_PASSED;
+}
+
 static enum lab_verdict cq__solicited_only(void)
 {
 	struct lab lab;
@@ -687,6 +716,7 @@ static const struct lab_case cases[] = {
 	{ "cq: busy while in use", cq__busy_while_in_use, "ibv_create_cq(3)" },
 	{ "cq: event when armed", cq__event_when_armed, "ibv_get_cq_event(3)" },
 	{ "cq: solicited only", cq__solicited_only, "ibv_req_notify_cq(3)" },
+	{ "cq: event of an earlier completion", cq__event_of_an_earlier_completion, "ibv_req_notify_cq(3)" },
 	{ "cq: overrun raises CQ error", cq__overrun_raises_cq_error, "ibv_poll_cq(3), ibv_get_async_event(3)" },
 	{ "cq: destroyed while its event is fetched", cq__destroyed_while_its_event_is_fetched, "ibv_get_cq_event(3)" },
 	{ "cq: signal restarts the wait", cq__signal_restarts_the_wait, "signal(7)" },

@@ -18,6 +18,7 @@
  *   cut      the n-th connection is lost within so many ms of being ready (`within`; 20): requests of either side are not
  *            answered, and the connection manager's messages do not arrive
  *   apart    the device claims no more than cards do: that its atomics are atomic among themselves
+ * Whatever the words are, an event is raised for what comes behind ibv_req_notify_cq only (cq.c).
  */
 #include <pthread.h>
 #include <sched.h>

@@ -74,17 +74,11 @@ int soft_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
 int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
 {
 	struct soft_cq *cq = soft_cq(base);
-	uint32_t armed;
 
 	if (soft_call_fails(__func__))
 		return ENOMEM;
-	soft_lock(&cq->lock);
-	/* "Any" includes "solicited": asking for less later does not take it back. */
-	armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
-	if (armed != SOFT_ARM_ANY)
-		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY, memory_order_relaxed);
+	soft_cq_arm(cq, solicited_only);
 	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
-	soft_unlock(&cq->lock);
 	/* Whoever asks is about to sleep. */
 	soft_attention_kick(soft_core);
 	return 0;
