@@ -238,7 +238,8 @@ enum oriel_type {
 	ORIEL_FLOAT_FLOAT, /* this and the next: Fortran's pairs */
 	ORIEL_DOUBLE_DOUBLE,
 	ORIEL_FLOAT128, /* this and the next: where the library's compiler has __float128, Fortran's REAL*16 */
-	ORIEL_FLOAT128_COMPLEX
+	ORIEL_FLOAT128_COMPLEX,
+	ORIEL_INT128 /* where the compiler has __int128, Fortran's INTEGER*16 */
 };
 
 /* What they combine elements by: target = target op origin. */

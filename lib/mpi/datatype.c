@@ -39,7 +39,9 @@ static void make_keyval(void)
 /* Of integers, logicals and bytes. */
 static enum oriel_type swapped_of(const struct datatype *datatype)
 {
-	return datatype->single <= ORIEL_BOOL && !(datatype->barred & ELEMENT_SWAP) ? datatype->single : ELEMENT_NONE;
+	const bool comparable = datatype->single <= ORIEL_BOOL || datatype->single == ORIEL_INT128;
+
+	return comparable && !(datatype->barred & ELEMENT_SWAP) ? datatype->single : ELEMENT_NONE;
 }
 
 /* The maker of the first layout goes on with the second. */

@@ -3,7 +3,7 @@
  * element.c - see element.h
  *
  * A type that the MPI does not have is MPI_DATATYPE_NULL in its header (MPICH's optional Fortran types). Numbers of Fortran
- * are those of gfortran: a LOGICAL is an integer with .TRUE. = 1, REAL*16 is __float128.
+ * are those of gfortran: a LOGICAL is an integer with .TRUE. = 1, REAL*16 is __float128, INTEGER*16 is __int128.
  */
 #include "mpi/element.h"
 
@@ -16,7 +16,7 @@
 	 : (bytes) == 2 ? ORIEL_INT16 \
 	 : (bytes) == 4 ? ORIEL_INT32 \
 	 : (bytes) == 8 ? ORIEL_INT64 \
-	                : 0)
+	                : ORIEL_INT128)
 #define UNSIGNED(bytes) (INTEGER(bytes) - ORIEL_INT8 + ORIEL_UINT8)
 
 /* Fortran's default kinds. */
@@ -76,6 +76,9 @@ static const struct {
 	{ MPI_INTEGER2, ORIEL_INT16 },
 	{ MPI_INTEGER4, ORIEL_INT32 },
 	{ MPI_INTEGER8, ORIEL_INT64 },
+#ifdef MPI_INTEGER16 /* Open MPI's header has none where its Fortran compiler had not */
+	{ MPI_INTEGER16, ORIEL_INT128 },
+#endif
 	{ MPI_REAL, REAL(REAL_BYTES) },
 	{ MPI_DOUBLE_PRECISION, REAL(2 * REAL_BYTES) },
 	{ MPI_REAL4, ORIEL_FLOAT },

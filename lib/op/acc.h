@@ -27,7 +27,7 @@ struct acc {
 	_Alignas(16) uint8_t operand[ELEMENT_BYTES_MAX]; /* of one element, and that to compare with at ACC_COMPARE */
 };
 
-#define ACC_COMPARE 8 /* elements that can be compared have at most 8 bytes */
+#define ACC_COMPARE 16 /* elements that can be compared have at most 16 bytes */
 
 static inline const void *acc_origin(const struct acc *acc)
 {

@@ -7,6 +7,7 @@
 #define SCALAR(NAME, T, small_, comparable_) [ORIEL_##NAME] = { sizeof(T), sizeof(T), small_, comparable_ },
 #define INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true)
 #define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, false)
+#define LARGE_INTEGER_ROW(NAME, T) SCALAR(NAME, T, false, true)
 #define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false)
 #define LARGE_PAIR_ROW(NAME, T) \
 	[ORIEL_##NAME] = { sizeof(T), offsetof(T, index) + sizeof(((T *)NULL)->index), false, false },
@@ -15,6 +16,7 @@ const struct element_type element_types[ELEMENT_TYPES] = {
 	// clang-format off
 	INTEGERS(INTEGER_ROW)
 	BOOLS(INTEGER_ROW)
+	LARGE_INTEGERS(LARGE_INTEGER_ROW)
 	SMALL_REALS(SMALL_ROW)
 	SMALL_COMPLEXES(SMALL_ROW)
 	SMALL_PAIRS(SMALL_ROW)
@@ -39,7 +41,7 @@ const struct element_type element_types[ELEMENT_TYPES] = {
 
 const uint16_t element_ops[ELEMENT_TYPES] = {
 	// clang-format off
-	INTEGERS(INTEGER_LEGAL)
+	INTEGERS(INTEGER_LEGAL) LARGE_INTEGERS(INTEGER_LEGAL)
 	BOOLS(BOOL_LEGAL)
 	SMALL_REALS(REAL_LEGAL) LARGE_REALS(REAL_LEGAL)
 	SMALL_COMPLEXES(COMPLEX_LEGAL) LARGE_COMPLEXES(COMPLEX_LEGAL)
@@ -54,7 +56,7 @@ const char *element_type_name(enum oriel_type type)
 	static const char *const names[ELEMENT_TYPES] = {
 		// clang-format off
 		INTEGERS(TYPE_NAME) BOOLS(TYPE_NAME) SMALL_REALS(TYPE_NAME) SMALL_COMPLEXES(TYPE_NAME) SMALL_PAIRS(TYPE_NAME)
-		LARGE_REALS(TYPE_NAME) LARGE_COMPLEXES(TYPE_NAME) LARGE_PAIRS(TYPE_NAME)
+		LARGE_INTEGERS(TYPE_NAME) LARGE_REALS(TYPE_NAME) LARGE_COMPLEXES(TYPE_NAME) LARGE_PAIRS(TYPE_NAME)
 		// clang-format on
 	};
 

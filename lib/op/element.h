@@ -25,7 +25,7 @@
 
 #include "oriel.h"
 
-#define ELEMENT_TYPES (ORIEL_FLOAT128_COMPLEX + 1) /* one more than the largest number of a type */
+#define ELEMENT_TYPES (ORIEL_INT128 + 1) /* one more than the largest number of a type */
 #define ELEMENT_OPS (ORIEL_NO_OP + 1)
 #define ELEMENT_BYTES_MAX 32
 

@@ -42,6 +42,13 @@ PAIR(double_double, double, double);
 	X(DOUBLE_INT, struct double_int) X(LONG_INT, struct long_int) X(SHORT_INT, struct short_int) \
 	X(LONG_DOUBLE_INT, struct long_double_int) X(DOUBLE_DOUBLE, struct double_double)
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+#define LARGE_INTEGERS(X) X(INT128, int128)
+#else
+#define LARGE_INTEGERS(X)
+#endif
 #ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 float128;
 typedef _Complex float float128_complex __attribute__((mode(TC)));
@@ -56,17 +63,23 @@ typedef _Complex float float128_complex __attribute__((mode(TC)));
 	X(DOUBLE_COMPLEX, double complex) X(LONG_DOUBLE_COMPLEX, long double complex) COMPLEXES_128(X)
 
 /*
- * Operations: X(NAME, T, OP, expression). Integers are added and multiplied as unsigned ones of 64
- * bits and cut: sums and products wrap, and a product of two short ones does not overflow as an int.
+ * Operations: X(NAME, T, OP, expression). Integers are added and multiplied as unsigned ones U of the
+ * greatest width and cut: sums and products wrap, and a product of two short ones does not overflow as an int.
  */
-#define INTEGER_FETCHED(X, NAME, T) /* what processors have an instruction for */ \
-	X(NAME, T, SUM, (T)((uint64_t)a + (uint64_t)b)) \
+#define SUM_OF(X, U, NAME, T) X(NAME, T, SUM, (T)((U)a + (U)b))
+#define PRODUCT_OF(X, U, NAME, T) X(NAME, T, PROD, (T)((U)a * (U)b))
+#define BITWISE_OPS(X, NAME, T) \
 	X(NAME, T, BAND, (T)(a & b)) X(NAME, T, BOR, (T)(a | b)) X(NAME, T, BXOR, (T)(a ^ b))
+#define INTEGER_FETCHED(X, NAME, T) /* what processors have an instruction for */ \
+	SUM_OF(X, uint64_t, NAME, T) BITWISE_OPS(X, NAME, T)
 #define LOGICAL(X, NAME, T) \
 	X(NAME, T, LAND, (T)(a && b)) X(NAME, T, LOR, (T)(a || b)) X(NAME, T, LXOR, (T)(!a != !b))
 #define EXTREMA(X, NAME, T) X(NAME, T, MIN, b < a ? b : a) X(NAME, T, MAX, b > a ? b : a)
 #define INTEGER_COMPUTED(X, NAME, T) \
-	X(NAME, T, PROD, (T)((uint64_t)a * (uint64_t)b)) EXTREMA(X, NAME, T) LOGICAL(X, NAME, T)
+	PRODUCT_OF(X, uint64_t, NAME, T) EXTREMA(X, NAME, T) LOGICAL(X, NAME, T)
+#define LARGE_INTEGER_OPS(X, NAME, T) \
+	SUM_OF(X, uint128, NAME, T) PRODUCT_OF(X, uint128, NAME, T) BITWISE_OPS(X, NAME, T) EXTREMA(X, NAME, T) \
+	LOGICAL(X, NAME, T)
 #define COMPLEX_OPS(X, NAME, T) X(NAME, T, SUM, a + b) X(NAME, T, PROD, a * b)
 #define REAL_OPS(X, NAME, T) COMPLEX_OPS(X, NAME, T) EXTREMA(X, NAME, T)
 #define PAIR_OPS(X, NAME, T) /* of equal values the lower index */ \

@@ -12,6 +12,13 @@ __extension__ typedef __float128 float128;
 #else
 #define REAL_128(X)
 #endif
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+#define INTEGER_128(X) X(INT128, int128)
+#else
+#define INTEGER_128(X)
+#endif
 
 // clang-format off
 #define PAIRS(X) \
@@ -40,7 +47,8 @@ static const struct {
 #define INTEGER_ROW(NAME, T) { ORIEL_##NAME, sizeof(T), true, false },
 #define OTHER_ROW(NAME, T) { ORIEL_##NAME, sizeof(T), false, false },
 #define PAIR_ROW(NAME, V, I) { ORIEL_##NAME, sizeof(struct pair_##NAME), false, true },
-	INTEGERS(INTEGER_ROW) INTEGER_ROW(BOOL, uint8_t) REALS(OTHER_ROW) COMPLEXES(OTHER_ROW) PAIRS(PAIR_ROW)
+	INTEGERS(INTEGER_ROW) INTEGER_128(INTEGER_ROW) INTEGER_ROW(BOOL, uint8_t) REALS(OTHER_ROW) COMPLEXES(OTHER_ROW)
+		PAIRS(PAIR_ROW)
 };
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
@@ -174,14 +182,14 @@ static uint64_t logical(enum oriel_op op, bool a, bool b)
 	return op == ORIEL_LOR ? a || b : a != b;
 }
 
-#define APPLY_INTEGER(NAME, T)                        \
+#define APPLY_INTEGER_AS(U, NAME, T)                  \
 	static T apply_##NAME(enum oriel_op op, T a, T b) \
 	{                                                 \
 		switch (op) {                                 \
 		case ORIEL_SUM:                               \
-			return (T)((uint64_t)a + (uint64_t)b);    \
+			return (T)((U)a + (U)b);                  \
 		case ORIEL_PROD:                              \
-			return (T)((uint64_t)a * (uint64_t)b);    \
+			return (T)((U)a * (U)b);                  \
 		case ORIEL_MIN:                               \
 			return a < b ? a : b;                     \
 		case ORIEL_MAX:                               \
@@ -196,7 +204,10 @@ static uint64_t logical(enum oriel_op op, bool a, bool b)
 			return (T)logical(op, a != 0, b != 0);    \
 		}                                             \
 	}
+#define APPLY_INTEGER(NAME, T) APPLY_INTEGER_AS(uint64_t, NAME, T)
+#define APPLY_LARGE(NAME, T) APPLY_INTEGER_AS(uint128, NAME, T)
 INTEGERS(APPLY_INTEGER)
+INTEGER_128(APPLY_LARGE)
 
 static uint8_t apply_BOOL(enum oriel_op op, uint8_t a, uint8_t b)
 {
@@ -267,6 +278,7 @@ void elements_apply(enum oriel_type type, enum oriel_op op, uint8_t *target, con
 	}
 	switch (type) {
 		INTEGERS(STORE_NUMBER)
+		INTEGER_128(STORE_NUMBER)
 		STORE_NUMBER(BOOL, uint8_t)
 		REALS(STORE_NUMBER)
 		COMPLEXES(STORE_NUMBER)

@@ -748,7 +748,7 @@ static void fence(struct run *run)
 
 static size_t board_place(int w, int slot)
 {
-	return ((size_t)w * PLAN_SLOTS_MAX + (size_t)slot) * ELEMENT_LARGEST;
+	return ((size_t)w * PLAN_SLOTS_MAX + (size_t)slot) * BOARD_SLOT_BYTES;
 }
 
 /* What is there, as far as anybody can know. */
@@ -787,7 +787,7 @@ static void atomic_operate(struct run *run, const struct plan_atomic *atomic, ui
 {
 	const struct plan_part *part = &run->plan.win[run->event.win].part[atomic->target];
 	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[atomic->target];
-	uint8_t *result = run->seen + board_place(run->event.win, atomic->slot), *compare = result + ELEMENT_LARGEST / 2;
+	uint8_t *result = run->seen + board_place(run->event.win, atomic->slot), *compare = result + ELEMENT_LARGEST;
 	size_t each = elements_bytes(arena->type), count = (size_t)atomic->count;
 	struct range all = { .offset = arena->range.offset + (size_t)atomic->first * each, .size_bytes = count * each };
 	size_t at = base_disp(run, run->event.win, atomic->target) + (all.offset - part->range.offset) / part->unit;
@@ -832,7 +832,7 @@ static void report(struct run *run)
 
 	for (int i = 0; i < all->count; i++) {
 		const struct plan_atomic *atomic = &all->list[i];
-		size_t at = board_place(run->event.win, atomic->slot), size_bytes = (size_t)atomic->count * ELEMENT_LARGEST;
+		size_t at = board_place(run->event.win, atomic->slot), size_bytes = (size_t)atomic->count * BOARD_SLOT_BYTES;
 
 		if (atomic->origin == run->job->rank)
 			must(run, oriel_put(board, run->seen + at, size_bytes, atomic->target, at), "oriel_put");
@@ -852,7 +852,7 @@ static void make_edge(const struct run *run, const struct plan_atomic *atomic, i
 	memcpy(edge->from, seen + at, each);
 	memcpy(edge->to, seen + at, each);
 	elements_fill(arena->type, operands, (size_t)atomic->count * each, atomic->seed);
-	if (atomic->family != FAMILY_COMPARE_AND_SWAP || memcmp(seen, seen + ELEMENT_LARGEST / 2, each) == 0)
+	if (atomic->family != FAMILY_COMPARE_AND_SWAP || memcmp(seen, seen + ELEMENT_LARGEST, each) == 0)
 		elements_apply(arena->type, atomic->combine, edge->to, operands + at);
 }
 

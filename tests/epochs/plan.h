@@ -187,7 +187,7 @@ struct plan_op {
 	uint64_t value;
 	struct range result;                /* accumulates; size 0: none */
 	bool hit;                           /* compare_and_swap: the model makes it succeed, */
-	uint8_t compare[8];                 /* by what it writes here */
+	uint8_t compare[ELEMENT_LARGEST];   /* by what it writes here */
 	uint32_t serial;                    /* grows from one to the next */
 	size_t wild_disp;                   /* of an operation without bytes: anything */
 	struct range from[PLAN_PIECES_MAX]; /* origin memory */

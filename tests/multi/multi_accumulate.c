@@ -252,11 +252,12 @@ static void special_ops(struct multi *m)
 	CHECK(m, old == 5);
 	multi_sync(m);
 	for (int type = ORIEL_INT8; type < ELEMENT_TYPES; type++) {
-		bool comparable = type <= ORIEL_BOOL;
+		bool comparable = type <= ORIEL_BOOL || (type == ORIEL_INT128 && oriel_type_bytes(ORIEL_INT128));
 		uint8_t zero[ELEMENT_BYTES_MAX] = { 0 }, was[ELEMENT_BYTES_MAX];
 
 		CHECK_RC(m, comparable ? 0 : ORIEL_ERR_OP,
 		         oriel_compare_and_swap(w.win, zero, zero, was, (enum oriel_type)type, other, 32));
+		CHECK_OK(m, oriel_win_flush(w.win, other));
 	}
 	CHECK_OK(m, oriel_compare_and_swap(w.win, &next, &same, &compared, ORIEL_UINT64, other, 0));
 	CHECK_OK(m, oriel_get_accumulate(w.win, &value, &old, 1, ORIEL_UINT64, ORIEL_REPLACE, other, 0));
@@ -265,6 +266,43 @@ static void special_ops(struct multi *m)
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	CHECK(m, w.base[0] == 7);
 	CHECK_OK(m, oriel_win_free(&w.win));
+}
+
+/* A6, A10: of the two halves of an integer of 16 bytes none is compared, swapped or added without the other. */
+static void large_integers(struct multi *m)
+{
+#ifdef __SIZEOF_INT128__
+	enum { TIMES = 500 };
+	__extension__ typedef __int128 int128;
+	const int128 step = ((int128)1 << 64) + UINT64_MAX; /* carries */
+	int128 old = 0, seen = 0, wanted = -1, wrong;
+	struct multi_window w;
+
+	open_allocated(m, &w, 64, NULL);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	for (int i = 0; i < TIMES; i++)
+		CHECK_OK(m, oriel_fetch_and_op(w.win, &step, &old, ORIEL_INT128, ORIEL_SUM, 0, 16));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_fetch_and_op(w.win, NULL, &seen, ORIEL_INT128, ORIEL_NO_OP, 0, 16));
+	CHECK_OK(m, oriel_win_flush(w.win, 0));
+	CHECK(m, seen == m->size * TIMES * step && old < seen && old % step == 0);
+	multi_sync(m);
+	if (m->rank == 1) {
+		wrong = seen & UINT64_MAX; /* the low half alone is as there */
+		CHECK_OK(m, oriel_compare_and_swap(w.win, &wanted, &wrong, &old, ORIEL_INT128, 0, 16));
+		CHECK_OK(m, oriel_win_flush(w.win, 0));
+		CHECK(m, old == seen);
+		CHECK_OK(m, oriel_compare_and_swap(w.win, &wanted, &seen, &old, ORIEL_INT128, 0, 16));
+		CHECK_OK(m, oriel_win_flush(w.win, 0));
+		CHECK(m, old == seen);
+	}
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	memcpy(&seen, w.base + 16, sizeof(seen));
+	CHECK(m, seen == (m->rank == 0 ? wanted : 0));
+	CHECK_OK(m, oriel_win_free(&w.win));
+#else
+	CHECK(m, oriel_type_bytes(ORIEL_INT128) == 0);
+#endif
 }
 
 /* A7, and what D8 says of zero: buffers that overlap, counts of nothing and of too much, an origin in one's own window. */
@@ -757,6 +795,7 @@ static const struct multi_case cases[] = {
 	{ "A5_values", 2, values },
 	{ "A6_no_op_replace_and_what_is_compared", 2, special_ops },
 	{ "A6_no_op_reads_read_only_memory", 2, read_only_memory },
+	{ "A6_A10_integers_of_16_bytes", 2, large_integers },
 	{ "A7_buffers_and_counts", 2, buffers },
 	{ "A7_vectors_hold_whole_elements", 2, vectors },
 	{ "A8_padding_stays", 2, padding },

@@ -108,6 +108,40 @@ static void integer_case(apply_fn *apply, enum oriel_type type, enum oriel_op op
 	}
 }
 
+#ifdef __SIZEOF_INT128__
+/* Those of 16 bytes: sums and products wrap, the rest is as of the others. */
+static void large_integer_case(apply_fn *apply, enum oriel_type type, enum oriel_op op, size_t shift)
+{
+	__extension__ typedef unsigned __int128 uwide;
+	struct arrays m;
+
+	for (int turn = 0; turn < 49; turn++) {
+		wide a[COUNT], b[COUNT], old, got, expected;
+
+		memset(&m, GUARD, sizeof(m));
+		for (int i = 0; i < COUNT; i++) {
+			a[i] = (wide)((uwide)integer_value(turn) << 64 | integer_value(turn + i));
+			b[i] = (wide)((uwide)integer_value(turn / 7 + i) << 64 | integer_value(turn % 5));
+		}
+		memcpy(m.target + shift, a, sizeof(a));
+		memcpy(m.origin + shift, b, sizeof(b));
+		apply(type, op, m.target + shift, m.origin + shift, m.result + shift, COUNT);
+		for (int i = 0; i < COUNT; i++) {
+			memcpy(&old, m.result + shift + (size_t)i * sizeof(old), sizeof(old));
+			memcpy(&got, m.target + shift + (size_t)i * sizeof(got), sizeof(got));
+			if (op == ORIEL_SUM)
+				expected = (wide)((uwide)a[i] + (uwide)b[i]);
+			else if (op == ORIEL_PROD)
+				expected = (wide)((uwide)a[i] * (uwide)b[i]);
+			else
+				expected = integer_expected(op, a[i], b[i]);
+			CU_ASSERT(old == a[i] && got == expected);
+		}
+		CU_ASSERT(m.target[shift + sizeof(a)] == GUARD);
+	}
+}
+#endif
+
 /* Floating and complex types: the same expressions over the same values. */
 #define FLOATING_CASE(name, T, MIN_MAX)                                                               \
 	static void name(apply_fn *apply, enum oriel_type type, enum oriel_op op, size_t shift)           \
@@ -246,6 +280,9 @@ static const struct {
 	{ ORIEL_LONG_DOUBLE_INT, long_double_int_case, 2 * sizeof(long double), LOCATION },
 	{ ORIEL_FLOAT_FLOAT, float_float_case, 8, LOCATION },
 	{ ORIEL_DOUBLE_DOUBLE, double_double_case, 16, LOCATION },
+#ifdef __SIZEOF_INT128__
+	{ ORIEL_INT128, large_integer_case, 16, ARITHMETIC | ORDER | LOGIC | BITWISE },
+#endif
 #ifdef __SIZEOF_FLOAT128__
 	{ ORIEL_FLOAT128, quad_case, 16, ARITHMETIC | ORDER },
 	{ ORIEL_FLOAT128_COMPLEX, quad_complex_case, 32, ARITHMETIC },
@@ -378,30 +415,37 @@ static void test_many_in_order(void)
 static void swap_case(enum oriel_type type, bool atomic)
 {
 	size_t bytes = oriel_type_bytes(type);
-	_Alignas(8) uint8_t target[24];
-	uint64_t first = 0x1122334455667788, second = 0x99aabbccddeeff00, result;
+	_Alignas(16) uint8_t target[48];
+	const uint64_t first[] = { 0x1122334455667788, 0x23456789abcdef01 };
+	const uint64_t second[] = { 0x99aabbccddeeff00, 0xfedcba9876543210 };
+	uint64_t result[2];
 
 	for (int equal = 0; equal <= 1; equal++) {
-		uint64_t compare = equal ? first : first ^ (uint64_t)1 << (8 * bytes - 1);
+		uint8_t compare[sizeof(first)];
 
+		memcpy(compare, first, sizeof(first));
+		if (!equal)
+			compare[bytes - 1] ^= 0x80;
 		memset(target, GUARD, sizeof(target));
-		memcpy(target + 8, &first, bytes);
-		(atomic ? element_swap_atomic : element_swap)(type, target + 8, &second, &compare, &result);
-		CU_ASSERT(memcmp(&result, &first, bytes) == 0);
-		CU_ASSERT(memcmp(target + 8, equal ? &second : &first, bytes) == 0);
-		CU_ASSERT(target[7] == GUARD && target[8 + bytes] == GUARD);
+		memcpy(target + 16, first, bytes);
+		(atomic ? element_swap_atomic : element_swap)(type, target + 16, second, compare, result);
+		CU_ASSERT(memcmp(result, first, bytes) == 0);
+		CU_ASSERT(memcmp(target + 16, equal ? second : first, bytes) == 0);
+		CU_ASSERT(target[15] == GUARD && target[16 + bytes] == GUARD);
 	}
 }
 
 static void test_swap(void)
 {
-	for (int type = ORIEL_INT8; type <= ORIEL_BOOL; type++) {
-		CU_ASSERT(element_types[type].comparable);
-		swap_case((enum oriel_type)type, false);
-		swap_case((enum oriel_type)type, true);
+	for (int type = ORIEL_INT8; type < ELEMENT_TYPES; type++) {
+		const bool integer = type <= ORIEL_BOOL || type == ORIEL_INT128;
+
+		CU_ASSERT_EQUAL(element_types[type].comparable, integer && oriel_type_bytes((enum oriel_type)type) > 0);
+		if (element_types[type].comparable)
+			swap_case((enum oriel_type)type, false);
+		if (element_types[type].comparable && element_types[type].small)
+			swap_case((enum oriel_type)type, true);
 	}
-	for (int type = ORIEL_FLOAT; type < ELEMENT_TYPES; type++)
-		CU_ASSERT(!element_types[type].comparable);
 }
 
 /* What lies behind the last field of the last pair is not part of it. */
