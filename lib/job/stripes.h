@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stripes.h - who may change the floating numbers of a rank's memory by plain code
+ * stripes.h - who may change the numbers of a rank's memory by plain code
  *
  * DESIGN NOTES
  *
- * Processors have no atomic addition of floating numbers: each takes a compare-and-swap loop, which is
- * fifteen times as long as a plain addition. So aligned floats and doubles in memory that processors
- * change are changed by plain code under a word that says who is at it, by everybody: the rank
- * itself, its executor, and those who map its memory. A rank has STRIPES such words in its registered
- * memory, for all its windows, since these may overlap; page after page of its memory takes the next
- * one, by the address at the owner, of which all origins know as much. Who works on other pages meets
- * nobody but by chance. Memory that is in windows of two ranks, as with a window made over another's
- * part of a shared one, has two words, and accumulates by both windows are not atomic with each other.
- * Nothing of the kind is needed for integers and other small elements, for which one instruction does.
+ * Processors have no atomic operations on vectors, and none at all on floating numbers: 4 KiB of bytes take
+ * 35 us by an instruction each, and .07 by plain code. So numbers (element.h: float, double, integers of at
+ * most 4 bytes), aligned, in memory that processors change, are changed by plain code under a word that says
+ * who is at it, by everybody: the rank itself, its executor, and those who map its memory. A rank has STRIPES
+ * such words in its registered memory, for all its windows, since these may overlap; page after page of its
+ * memory takes the next one, by the address at the owner, of which all origins know as much. Who works on
+ * other pages meets nobody but by chance. Memory that is in windows of two ranks, as with a window made over
+ * another's part of a shared one, has two words, and accumulates by both windows are not atomic with each other.
+ * Integers of 8 bytes go without: cards change these too, and where ranks draw numbers from one counter,
+ * which mostly is one of these, an instruction takes a third of what the word and the number take together.
  * A page is no larger because origins that add to places near each other, as in a histogram, would share its
  * word: with 16 KiB two of them together had half the rate that they have with 4, for 3 % at 64 KiB.
  *

@@ -45,8 +45,8 @@ static inline const void *acc_compare(const struct acc *acc)
  */
 enum acc_class {
 	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for */
-	ACC_NUMBER, /* float and double, aligned: plain code, by whoever holds their page's word (job/stripes.h) */
-	ACC_SMALL,  /* others of 1, 2, 4, 8 bytes, aligned: what processors have a compare-and-swap for */
+	ACC_NUMBER, /* other integers, float and double, aligned: plain code, under their page's word (job/stripes.h) */
+	ACC_SMALL,  /* others of 8 bytes, aligned: what processors have a compare-and-swap for */
 	ACC_REST,
 };
 
@@ -54,7 +54,7 @@ static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
 {
 	if (!element_is_small(type, addr))
 		return ACC_REST;
-	if (type == ORIEL_FLOAT || type == ORIEL_DOUBLE)
+	if (element_types[type].number)
 		return ACC_NUMBER;
 	return type == ORIEL_INT64 || type == ORIEL_UINT64 ? ACC_WORD : ACC_SMALL;
 }
@@ -85,7 +85,7 @@ static inline void acc_apply(const struct acc *acc, void *target)
 static inline void acc_apply_atomic(const struct acc *acc, void *target)
 {
 	if (acc->compare)
-		element_swap_atomic(acc->type, target, acc_origin(acc), acc_compare(acc), acc->result);
+		element_swap_atomic(target, acc_origin(acc), acc_compare(acc), acc->result);
 	else
 		element_apply_atomic(acc->type, acc->op, target, acc_origin(acc), acc->result, acc->count);
 }

@@ -85,14 +85,14 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 
 	if (!acc_at_once(link, acc->type, addr))
 		return false;
-	if (acc->type != ORIEL_FLOAT && acc->type != ORIEL_DOUBLE) { /* not ACC_NUMBER */
+	if (!element_types[acc->type].number) {
 		acc_apply_atomic(acc, target);
 		return true;
 	}
 	addr = link_there(link, addr);
 	stripes = peer_stripes(link->peer);
 	return stripes && bytes <= stripe_rest(addr) &&
-	       acc_apply_in_page(stripes, win->job->stripes.process, acc, addr, target, acc->count);
+	       acc_apply_in_page(stripes, win->job->stripes.process, acc, addr, target);
 }
 
 /*
@@ -195,8 +195,18 @@ static inline bool element_at_once(const struct link *link, enum oriel_type type
 	if (link->marks & LINK_RECORDS || !in_range(link, disp, element_types[type].size_bytes, &offset))
 		return false;
 	*element = (void *)(uintptr_t)(link->base + offset);
-	return type != ORIEL_FLOAT && type != ORIEL_DOUBLE && /* numbers take the word of their page first */
-	       acc_at_once(link, type, link->base + offset);
+	return acc_at_once(link, type, link->base + offset);
+}
+
+/* The word of the page of a number, which is held now; NULL: not now. */
+static inline struct stripe *hold_page(const struct oriel_win *win, const struct link *link, const void *number)
+{
+	struct stripe *stripes = peer_stripes(link->peer), *stripe;
+
+	if (!stripes)
+		return NULL;
+	stripe = stripe_of(stripes, link_there(link, (uintptr_t)number));
+	return stripe_take(stripe, win->job->stripes.process) ? stripe : NULL;
 }
 
 /*
@@ -244,7 +254,8 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
                                                                         enum oriel_op op, int rank, size_t disp,
                                                                         struct link **link)
 {
-	bool plain = element_legal(op, type) && (origin || op == ORIEL_NO_OP) && are_apart(origin, result, type);
+	bool plain = element_legal(op, type) && !element_types[type].number && (origin || op == ORIEL_NO_OP) &&
+	             are_apart(origin, result, type);
 	enum outcome outcome;
 	void *element;
 
@@ -257,6 +268,29 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
 		element_apply_atomic(type, op, element, origin, result, 1);
 	win_leave_at_once(win);
 	return outcome;
+}
+
+/* The same for a number. False: it is not plain, or not now. */
+static __attribute__((noinline)) bool fetch_number_at_once(struct oriel_win *win, const void *origin, void *result,
+                                                           enum oriel_type type, enum oriel_op op, int rank,
+                                                           size_t disp)
+{
+	bool plain = element_legal(op, type) && element_types[type].number && (origin || op == ORIEL_NO_OP) &&
+	             are_apart(origin, result, type);
+	struct stripe *stripe = NULL;
+	struct link *link;
+	void *element;
+
+	if (!plain || !win_enter_at_once(win))
+		return false;
+	if (find_element(win, type, rank, disp, &link, &element) == DONE)
+		stripe = hold_page(win, link, element);
+	if (stripe) {
+		element_apply(type, op, element, origin, result, 1);
+		stripe_give(stripe);
+	}
+	win_leave_at_once(win);
+	return stripe;
 }
 
 static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const void *origin, void *result,
@@ -304,6 +338,8 @@ int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum or
 	case NOT_PLAIN:
 		break;
 	}
+	if (fetch_number_at_once(win, origin, result, type, op, target_rank, target_disp))
+		return 0;
 	return fetch_and_op(win, origin, result, type, op, target_rank, target_disp);
 }
 
@@ -321,8 +357,8 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
                                                                        enum oriel_type type, int rank, size_t disp,
                                                                        struct link **link)
 {
-	bool plain = element_known(type) && element_types[type].comparable && origin && compare &&
-	             are_apart(origin, result, type) && are_apart(compare, result, type);
+	bool plain = element_known(type) && element_types[type].comparable && !element_types[type].number && origin &&
+	             compare && are_apart(origin, result, type) && are_apart(compare, result, type);
 	enum outcome outcome;
 	void *element;
 
@@ -332,9 +368,32 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
 	if (outcome == BY_WIRE)
 		return BY_WIRE;
 	if (outcome == DONE)
-		element_swap_atomic(type, element, origin, compare, result);
+		element_swap_atomic(element, origin, compare, result);
 	win_leave_at_once(win);
 	return outcome;
+}
+
+/* The same for a number. False: it is not plain, or not now. */
+static __attribute__((noinline)) bool swap_number_at_once(struct oriel_win *win, const void *origin,
+                                                          const void *compare, void *result, enum oriel_type type,
+                                                          int rank, size_t disp)
+{
+	bool plain = element_known(type) && element_types[type].comparable && element_types[type].number && origin &&
+	             compare && are_apart(origin, result, type) && are_apart(compare, result, type);
+	struct stripe *stripe = NULL;
+	struct link *link;
+	void *element;
+
+	if (!plain || !win_enter_at_once(win))
+		return false;
+	if (find_element(win, type, rank, disp, &link, &element) == DONE)
+		stripe = hold_page(win, link, element);
+	if (stripe) {
+		element_swap(type, element, origin, compare, result);
+		stripe_give(stripe);
+	}
+	win_leave_at_once(win);
+	return stripe;
 }
 
 static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, const void *origin, const void *compare,
@@ -386,5 +445,7 @@ int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compa
 	case NOT_PLAIN:
 		break;
 	}
+	if (swap_number_at_once(win, origin, compare, result, type, target_rank, target_disp))
+		return 0;
 	return compare_and_swap(win, origin, compare, result, type, target_rank, target_disp);
 }

@@ -4,20 +4,24 @@
 
 #include "op/element_list.h"
 
-#define SCALAR(NAME, T, small_, comparable_) [ORIEL_##NAME] = { sizeof(T), sizeof(T), small_, comparable_ },
-#define INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true)
-#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, false)
-#define LARGE_INTEGER_ROW(NAME, T) SCALAR(NAME, T, false, true)
-#define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false)
+#define SCALAR(NAME, T, small_, number_, comparable_) \
+	[ORIEL_##NAME] = { sizeof(T), sizeof(T), small_, number_, comparable_ },
+#define SHORT_INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true, true)
+#define WORD_ROW(NAME, T) SCALAR(NAME, T, true, false, true)
+#define REAL_ROW(NAME, T) SCALAR(NAME, T, true, true, false)
+#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, false, false)
+#define LARGE_INTEGER_ROW(NAME, T) SCALAR(NAME, T, false, false, true)
+#define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false, false)
 #define LARGE_PAIR_ROW(NAME, T) \
-	[ORIEL_##NAME] = { sizeof(T), offsetof(T, index) + sizeof(((T *)NULL)->index), false, false },
+	[ORIEL_##NAME] = { sizeof(T), offsetof(T, index) + sizeof(((T *)NULL)->index), false, false, false },
 
 const struct element_type element_types[ELEMENT_TYPES] = {
 	// clang-format off
-	INTEGERS(INTEGER_ROW)
-	BOOLS(INTEGER_ROW)
+	SHORT_INTEGERS(SHORT_INTEGER_ROW)
+	BOOLS(SHORT_INTEGER_ROW)
+	WORDS(WORD_ROW)
 	LARGE_INTEGERS(LARGE_INTEGER_ROW)
-	SMALL_REALS(SMALL_ROW)
+	SMALL_REALS(REAL_ROW)
 	SMALL_COMPLEXES(SMALL_ROW)
 	SMALL_PAIRS(SMALL_ROW)
 	LARGE_REALS(LARGE_ROW)

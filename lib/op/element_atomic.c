@@ -14,12 +14,8 @@
 
 typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, size_t count);
 
-/* The unsigned integer that has the bytes of a small type. */
-typedef uint8_t bits_INT8, bits_UINT8, bits_BOOL;
-typedef uint16_t bits_INT16, bits_UINT16;
-typedef uint32_t bits_INT32, bits_UINT32, bits_FLOAT;
-typedef uint64_t bits_INT64, bits_UINT64, bits_DOUBLE, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bits_INT_INT,
-	bits_FLOAT_FLOAT;
+/* The unsigned integer that has the bytes of a type. */
+typedef uint64_t bits_INT64, bits_UINT64, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bits_INT_INT, bits_FLOAT_FLOAT;
 
 /* By a compare-and-swap loop: one try of it fails only where another's has succeeded. */
 #define LOOP(NAME, T, OP, expression)                                                                                  \
@@ -86,31 +82,23 @@ typedef uint64_t bits_INT64, bits_UINT64, bits_DOUBLE, bits_FLOAT_COMPLEX, bits_
 
 #define INTEGER(NAME, T) FETCHED(NAME, T) INTEGER_COMPUTED(LOOP, NAME, T)
 #define INTEGER_ROWS(NAME, T) INTEGER_FETCHED(ROW, NAME, T) INTEGER_COMPUTED(ROW, NAME, T)
-#define BOOL(NAME, T) LOGICAL(LOOP, NAME, T)
-#define BOOL_ROWS(NAME, T) LOGICAL(ROW, NAME, T)
-#define REAL(NAME, T) REAL_OPS(LOOP, NAME, T)
-#define REAL_ROWS(NAME, T) REAL_OPS(ROW, NAME, T)
 #define COMPLEX(NAME, T) COMPLEX_OPS(LOOP, NAME, T)
 #define COMPLEX_ROWS(NAME, T) COMPLEX_OPS(ROW, NAME, T)
 #define PAIR_FUNCTIONS(NAME, T) PAIR_OPS(LOOP, NAME, T)
 #define PAIR_ROWS(NAME, T) PAIR_OPS(ROW, NAME, T)
 
 // clang-format off
-#define SMALL(X) INTEGERS(X) BOOLS(X) SMALL_REALS(X) SMALL_COMPLEXES(X) SMALL_PAIRS(X)
-INTEGERS(INTEGER)
-BOOLS(BOOL)
-SMALL_REALS(REAL)
+#define ATOMIC(X) WORDS(X) SMALL_COMPLEXES(X) SMALL_PAIRS(X)
+WORDS(INTEGER)
 SMALL_COMPLEXES(COMPLEX)
 SMALL_PAIRS(PAIR_FUNCTIONS)
-SMALL(COMMON)
+ATOMIC(COMMON)
 
 static atomic_fn *const atomic[ELEMENT_TYPES][ELEMENT_OPS] = {
-	INTEGERS(INTEGER_ROWS)
-	BOOLS(BOOL_ROWS)
-	SMALL_REALS(REAL_ROWS)
+	WORDS(INTEGER_ROWS)
 	SMALL_COMPLEXES(COMPLEX_ROWS)
 	SMALL_PAIRS(PAIR_ROWS)
-	SMALL(COMMON_ROWS)
+	ATOMIC(COMMON_ROWS)
 };
 // clang-format on
 
@@ -120,39 +108,12 @@ void element_apply_atomic(enum oriel_type type, enum oriel_op op, void *target, 
 	atomic[type][op](target, origin, result, count);
 }
 
-/* One compare-and-swap of the width of U. */
-#define SWAP(U)                                                                                      \
-	static void swap_##U(U *word, const void *origin, const void *compare, void *result)             \
-	{                                                                                                \
-		U old, changed;                                                                              \
-                                                                                                     \
-		memcpy(&old, compare, sizeof(U));                                                            \
-		memcpy(&changed, origin, sizeof(U));                                                         \
-		__atomic_compare_exchange_n(word, &old, changed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-		memcpy(result, &old, sizeof(U));                                                             \
-	}
-
-// clang-format off
-SWAP(uint8_t)
-SWAP(uint16_t)
-SWAP(uint32_t)
-SWAP(uint64_t)
-// clang-format on
-
-void element_swap_atomic(enum oriel_type type, void *target, const void *origin, const void *compare, void *result)
+void element_swap_atomic(void *target, const void *origin, const void *compare, void *result)
 {
-	switch (element_types[type].size_bytes) {
-	case sizeof(uint8_t):
-		swap_uint8_t(target, origin, compare, result);
-		break;
-	case sizeof(uint16_t):
-		swap_uint16_t(target, origin, compare, result);
-		break;
-	case sizeof(uint32_t):
-		swap_uint32_t(target, origin, compare, result);
-		break;
-	default:
-		swap_uint64_t(target, origin, compare, result);
-		break;
-	}
+	uint64_t old, changed;
+
+	memcpy(&old, compare, sizeof(old));
+	memcpy(&changed, origin, sizeof(changed));
+	__atomic_compare_exchange_n((uint64_t *)target, &old, changed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	memcpy(result, &old, sizeof(old));
 }

@@ -30,9 +30,10 @@ PAIR(double_double, double, double);
 /* Types: X(NAME, T). A bool is a byte, since memory may hold any. */
 
 // clang-format off
-#define INTEGERS(X) \
-	X(INT8, int8_t) X(INT16, int16_t) X(INT32, int32_t) X(INT64, int64_t) \
-	X(UINT8, uint8_t) X(UINT16, uint16_t) X(UINT32, uint32_t) X(UINT64, uint64_t)
+#define SHORT_INTEGERS(X) \
+	X(INT8, int8_t) X(INT16, int16_t) X(INT32, int32_t) X(UINT8, uint8_t) X(UINT16, uint16_t) X(UINT32, uint32_t)
+#define WORDS(X) X(INT64, int64_t) X(UINT64, uint64_t)
+#define INTEGERS(X) SHORT_INTEGERS(X) WORDS(X)
 #define BOOLS(X) X(BOOL, uint8_t)
 #define SMALL_REALS(X) X(FLOAT, float) X(DOUBLE, double)
 #define SMALL_COMPLEXES(X) X(FLOAT_COMPLEX, float complex)

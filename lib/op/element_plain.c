@@ -5,7 +5,7 @@
  * An aligned element of up to 8 bytes is still stored by one instruction, which memcpy of its size
  * becomes, or as a whole within a vector: a load of it sees it before or after (A12).
  *
- * The loops over float and double, which accumulates to mapped memory run through (job/stripes.h), are
+ * The loops over numbers, which accumulates to mapped memory run through (job/stripes.h), are
  * compiled again for the processors that have longer vectors, and chosen when the library is loaded.
  * All compute the same: an element takes one operation, so that there is nothing to contract.
  */
@@ -119,7 +119,7 @@ static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 /* The same loops for processors with longer vectors. */
 #ifdef __x86_64__
 #define avx2_CODE __attribute__((target("avx2")))
-#define avx512_CODE __attribute__((target("avx512f")))
+#define avx512_CODE __attribute__((target("avx512f,avx512bw")))
 #define avx2_UNROLLED _Pragma("GCC unroll 2") /* of 4 KiB and of 64 it saves a tenth */
 #define avx512_UNROLLED avx2_UNROLLED
 #define AVX2(NAME, T, OP, expression) LOOP(avx2, NAME, T, OP, expression)
@@ -129,14 +129,18 @@ static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 #define CHOOSE_AVX512(NAME, T, OP, expression) CHOICE(avx512, NAME, OP)
 
 // clang-format off
-#define NUMBERS(X) REAL_OPS(X, FLOAT, float) REAL_OPS(X, DOUBLE, double)
+#define SHORT_INTEGER(X, NAME, T) INTEGER_FETCHED(X, NAME, T) EXTREMA(X, NAME, T)
+#define NUMBERS(X) \
+	REAL_OPS(X, FLOAT, float) REAL_OPS(X, DOUBLE, double) \
+	SHORT_INTEGER(X, INT8, int8_t) SHORT_INTEGER(X, INT16, int16_t) SHORT_INTEGER(X, INT32, int32_t) \
+	SHORT_INTEGER(X, UINT8, uint8_t) SHORT_INTEGER(X, UINT16, uint16_t) SHORT_INTEGER(X, UINT32, uint32_t)
 NUMBERS(AVX2)
 NUMBERS(AVX512)
 
 static __attribute__((constructor)) void choose(void)
 {
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f")) {
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
 		NUMBERS(CHOOSE_AVX512)
 	} else if (__builtin_cpu_supports("avx2")) {
 		NUMBERS(CHOOSE_AVX2)
@@ -148,7 +152,10 @@ static __attribute__((constructor)) void choose(void)
 static __attribute__((noinline)) void fetch_and_apply(enum oriel_type type, enum oriel_op op, uint8_t *target,
                                                       const uint8_t *origin, uint8_t *result, size_t count)
 {
-	plain[type][ORIEL_REPLACE](result, target, count);
+	if (element_types[type].small)
+		memcpy(result, target, count * element_types[type].size_bytes);
+	else
+		plain[type][ORIEL_REPLACE](result, target, count);
 	if (op != ORIEL_NO_OP)
 		plain[type][op](target, origin, count);
 }
@@ -163,9 +170,7 @@ void element_apply(enum oriel_type type, enum oriel_op op, void *target, const v
 
 void element_swap(enum oriel_type type, void *target, const void *origin, const void *compare, void *result)
 {
-	size_t bytes = element_types[type].size_bytes;
-
-	memcpy(result, target, bytes);
-	if (memcmp(target, compare, bytes) == 0)
-		memcpy(target, origin, bytes);
+	plain[type][ORIEL_REPLACE](result, target, 1);
+	if (memcmp(result, compare, element_types[type].size_bytes) == 0)
+		plain[type][ORIEL_REPLACE](target, origin, 1);
 }

@@ -63,7 +63,8 @@ static void apply_part(const struct acc *acc, size_t first, size_t count)
 	struct acc part = *acc;
 
 	acc_advance(&part, first);
-	element_apply(part.type, part.op, (void *)(uintptr_t)part.remote_addr, acc_origin(&part), part.result, count);
+	part.count = count;
+	acc_apply(&part, (void *)(uintptr_t)part.remote_addr);
 }
 
 /*

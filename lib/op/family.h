@@ -14,7 +14,8 @@
  *                         who reach it by that
  *   ACC_SMALL             the processor of whoever can map the memory, the target itself among them;
  *                         for others the target's executor, which uses the same processor's atomics
- *   ACC_NUMBER            the same, by plain code under words that all of them take (job/stripes.h)
+ *   ACC_NUMBER            the same, by plain code under words that all of them take (job/stripes.h): a
+ *                         vector of them is changed as fast as it is copied
  *   ACC_REST              the target's executor, for everybody; the target itself changes such
  *                         elements under the lock that its executor takes
  *
@@ -66,13 +67,13 @@ static inline enum acc_way acc_way(const struct link *link, enum oriel_type type
  * now, and nothing has been done.
  */
 static inline bool acc_apply_in_page(struct stripe *stripes, uint64_t process, const struct acc *acc, uint64_t there,
-                                     void *target, size_t count)
+                                     void *target)
 {
 	struct stripe *stripe = stripe_of(stripes, there);
 
 	if (!stripe_take(stripe, process))
 		return false;
-	element_apply(acc->type, acc->op, target, acc_origin(acc), acc->result, count);
+	acc_apply(acc, target);
 	stripe_give(stripe);
 	return true;
 }

@@ -3,7 +3,7 @@
  * epochs.c - how many instructions calls take where nothing has to be waited for
  *
  * Two ranks share an allocated window. In a turn rank 1 posts, rank 0 starts, puts 8 bytes, changes single
- * elements and completes, rank 1 waits; the same again with nothing in the epoch; then rank 0 puts and flushes in
+ * elements and a vector and completes, rank 1 waits; the same again with nothing in the epoch; then rank 0 puts and flushes in
  * lock_all, with nothing outstanding, and locks rank 1 in both ways. Between the steps both meet in a barrier, so that
  * no call waits for the other side. Each call is counted by single steps (bench/steps.h), as it really runs, and told
  * with the fewest that a turn has needed: "oriel_put 55".
@@ -26,6 +26,7 @@ enum counted {
 	FETCH_AND_OP,
 	COMPARE_AND_SWAP,
 	ACCUMULATE,
+	ACCUMULATE_BYTES,
 	COMPLETE,
 	POST,
 	WAIT,
@@ -48,6 +49,7 @@ static const char *const names[CALLS] = {
 	[FETCH_AND_OP] = "oriel_fetch_and_op",
 	[COMPARE_AND_SWAP] = "oriel_compare_and_swap",
 	[ACCUMULATE] = "oriel_accumulate",
+	[ACCUMULATE_BYTES] = "oriel_accumulate_1024_bytes",
 	[COMPLETE] = "oriel_win_complete",
 	[POST] = "oriel_win_post",
 	[WAIT] = "oriel_win_wait",
@@ -85,6 +87,7 @@ static int operate(void)
 {
 	int64_t value = 1, old, before;
 	double number = 1;
+	int8_t bytes[1024] = { 0 };
 	int rc;
 
 	steps_begin();
@@ -94,7 +97,9 @@ static int operate(void)
 	steps_begin();
 	rc |= note(COMPARE_AND_SWAP, oriel_compare_and_swap(win, &value, &old, &before, ORIEL_INT64, 1, 8));
 	steps_begin();
-	return rc | note(ACCUMULATE, oriel_accumulate(win, &number, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, 16));
+	rc |= note(ACCUMULATE, oriel_accumulate(win, &number, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, 16));
+	steps_begin();
+	return rc | note(ACCUMULATE_BYTES, oriel_accumulate(win, bytes, sizeof(bytes), ORIEL_INT8, ORIEL_SUM, 1, 1024));
 }
 
 static int access_epoch(int (*operations)(void), enum counted start, enum counted complete)
@@ -215,7 +220,7 @@ int main(void)
 	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) || oriel_size(job) != 2)
 		return fprintf(stderr, "oriel_init: %s\n", oriel_last_error()), 1;
 	peer = 1 - oriel_rank(job);
-	if (oriel_group_incl(world, 1, &peer, &other) || oriel_win_allocate(64, 1, NULL, world, &base, &win))
+	if (oriel_group_incl(world, 1, &peer, &other) || oriel_win_allocate(2048, 1, NULL, world, &base, &win))
 		return fprintf(stderr, "window: %s\n", oriel_last_error()), 1;
 	rc = warm_up();
 	for (int i = 0; rc == 0 && i < TURNS; i++)
