@@ -50,13 +50,18 @@ enum acc_class {
 	ACC_REST,
 };
 
+static inline bool acc_is_word(enum oriel_type type)
+{
+	return type == ORIEL_INT64 || type == ORIEL_UINT64;
+}
+
 static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
 {
 	if (!element_is_small(type, addr))
 		return ACC_REST;
 	if (element_types[type].number)
 		return ACC_NUMBER;
-	return type == ORIEL_INT64 || type == ORIEL_UINT64 ? ACC_WORD : ACC_SMALL;
+	return acc_is_word(type) ? ACC_WORD : ACC_SMALL;
 }
 
 /* What the first elements were is done or sent: *acc becomes the rest. How many bytes they have. */

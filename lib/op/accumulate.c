@@ -357,8 +357,8 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
                                                                        enum oriel_type type, int rank, size_t disp,
                                                                        struct link **link)
 {
-	bool plain = element_known(type) && element_types[type].comparable && !element_types[type].number && origin &&
-	             compare && are_apart(origin, result, type) && are_apart(compare, result, type);
+	bool plain = acc_is_word(type) && origin && compare && are_apart(origin, result, type) &&
+	             are_apart(compare, result, type);
 	enum outcome outcome;
 	void *element;
 
