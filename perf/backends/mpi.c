@@ -105,10 +105,11 @@ static int unlock(const struct perf_turn *turn, int to)
 
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
-	int count = (int)(turn->size_bytes / sizeof(double));
+	int count = (int)(turn->chars ? turn->size_bytes : turn->size_bytes / sizeof(double));
+	MPI_Datatype type = turn->chars ? MPI_CHAR : MPI_DOUBLE;
 
-	return MPI_Accumulate(turn->origin + at, count, MPI_DOUBLE, to, there(to, put_disp(turn, to) + at), count,
-	                      MPI_DOUBLE, MPI_SUM, win);
+	return MPI_Accumulate(turn->origin + at, count, type, to, there(to, put_disp(turn, to) + at), count, type, MPI_SUM,
+	                      win);
 }
 
 static int fetch_and_add(const struct perf_turn *turn, int to)

@@ -98,7 +98,9 @@ static int unlock(const struct perf_turn *turn, int to)
 
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
-	return oriel_accumulate(win, turn->origin + at, turn->size_bytes / sizeof(double), ORIEL_DOUBLE, ORIEL_SUM, to,
+	size_t count = turn->chars ? turn->size_bytes : turn->size_bytes / sizeof(double);
+
+	return oriel_accumulate(win, turn->origin + at, count, turn->chars ? ORIEL_INT8 : ORIEL_DOUBLE, ORIEL_SUM, to,
 	                        there(to, put_disp(turn, to) + at))
 	           ? fail("oriel_accumulate")
 	           : 0;

@@ -610,7 +610,10 @@ static int open_raw(const struct perf_options *options, struct perf_place *place
 	return raw_connect(options, place) || barrier();
 }
 
-static const struct perf_refusal refusals[] = { { NULL, NULL } };
+static const struct perf_refusal refusals[] = {
+	{ "--type", "it adds doubles" },
+	{ NULL, NULL },
+};
 
 const struct perf_backend backend = {
 	.name = "raw",

@@ -451,6 +451,7 @@ static int close_shm(void)
 }
 
 static const struct perf_refusal refusals[] = {
+	{ "--type", "it adds doubles" },
 	{ NULL, NULL },
 };
 

@@ -42,7 +42,7 @@
  *
  *   LOCK       lock:  lock, put unless size_bytes is 0, unlock
  *   FLUSH      flush: REPEATS times a flush of the target, with nothing outstanding
- *   ACC        flush, lock: accumulate the sum of doubles, from origin to put_disp()
+ *   ACC        flush, lock: accumulate the sum of doubles, or chars, from origin to put_disp()
  *   ACC_BW     the same, `operations` times, as PUT_BW
  *   FOP, CAS   flush, lock: REPEATS times fetch_and_op (sum, 64 bits) or compare_and_swap on the word at
  *              word_disp(), with struct perf_words, each followed by its own flush or in its own epoch
@@ -113,6 +113,7 @@ struct perf_options {
 	enum perf_shape shape;
 	bool post_late;
 	bool outside; /* FOP, CAS: the target calls nothing while the others do */
+	bool chars;   /* ACC: of elements of a byte instead of doubles */
 	bool check;
 	bool count; /* the instructions of a turn too */
 	/* For backends. A value of -1 or NULL: not given. */
@@ -154,6 +155,7 @@ struct perf_turn {
 	int rank; /* of this process */
 	int neighbours;
 	enum perf_lock lock;
+	bool chars; /* ACC */
 	size_t size_bytes;
 	uint8_t *origin;       /* first byte to put from, or to get to */
 	const uint8_t *window; /* first byte of the local window that is used */

@@ -83,3 +83,12 @@ size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, 
 		i++;
 	return i < bytes / sizeof(*sums) ? i * sizeof(*sums) : bytes;
 }
+
+size_t chars_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
+{
+	size_t i = 0;
+
+	while (i < bytes && data[i] == (uint8_t)((uint8_t)times * data_byte(from, mark, i)))
+		i++;
+	return i;
+}

@@ -24,4 +24,7 @@ size_t data_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, boo
 void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark);
 size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times);
 
+/* Of chars, filled by data_fill: whether so many of each have been added to 0. */
+size_t chars_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times);
+
 #endif

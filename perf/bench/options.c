@@ -24,6 +24,7 @@ enum {
 	OPT_NEIGHBOURS,
 	OPT_LOCK,
 	OPT_TARGET,
+	OPT_TYPE,
 	OPT_COUNT,
 };
 
@@ -57,6 +58,7 @@ static const struct option long_options[] = {
 	{ "shape", required_argument, NULL, OPT_SHAPE },
 	{ "post", required_argument, NULL, OPT_POST },
 	{ "target", required_argument, NULL, OPT_TARGET },
+	{ "type", required_argument, NULL, OPT_TYPE },
 	{ "count", no_argument, NULL, OPT_COUNT },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -86,6 +88,7 @@ static const char help[] =
 	"      --shape=SHAPE        pscw_lat: osu (epoch there, epoch back; half of it) or isolated\n"
 	"      --post=WHEN          pscw_lat, isolated: late (rank 0, when others wait for it) or early (all, first)\n"
 	"      --target=WHERE       fop_lat, cas_lat: waiting (in a call, default) or outside (it looks at its memory)\n"
+	"      --type=TYPE          acc_lat, acc_bw: of double (default) or char\n"
 	"  -c, --check              verify every byte that arrives; the times are then not the path's alone\n"
 	"      --count              what a turn takes, too: work requests, doorbells, completions; instructions and system calls\n"
 	"                           outside of the device, counted by single steps (x86-64)\n"
@@ -123,6 +126,7 @@ static const struct word memories[] = { { "heap", MEMORY_HEAP },
 	                                    { 0 } };
 static const struct word shapes[] = { { "osu", SHAPE_OSU }, { "isolated", SHAPE_ISOLATED }, { 0 } };
 static const struct word targets[] = { { "waiting", 0 }, { "outside", 1 }, { 0 } };
+static const struct word types[] = { { "double", 0 }, { "char", 1 }, { 0 } };
 static const struct word posts[] = { { "early", 0 }, { "late", 1 }, { 0 } };
 
 const char *sync_name(enum perf_sync sync)
@@ -359,6 +363,10 @@ static int read_kind(const struct reading *r, int letter, const char *text)
 		rc = read_word(r, text, targets, &value);
 		o->outside = value;
 		return rc;
+	case OPT_TYPE:
+		rc = read_word(r, text, types, &value);
+		o->chars = value;
+		return rc;
 	default:
 		return read_report(o, letter, text);
 	}
@@ -430,7 +438,7 @@ static bool listed(const char *list, const char *word)
 
 static int refused(const struct reading *r, const struct tool *which, const struct perf_backend *by)
 {
-	if (listed(which->refuses, r->option)) {
+	if (listed(which->refuses, r->option) || (!which->doubles && strcmp(r->option, "--type") == 0)) {
 		fprintf(stderr, "%s: %s has no meaning for this program\n", r->program, r->option);
 		return 2;
 	}
