@@ -57,17 +57,19 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 	return known && known->free_element != ELEMENT_NONE && op && op != ORIEL_NO_OP ? known : NULL;
 }
 
-/* The forms of one operation: with counts of one kind, without a request and with one. */
-#define DEFINE_CALL(name, params, args, operation_)                     \
-	int MPI_##name(params, MPI_Win win)                                 \
-	{                                                                   \
-		const struct window *window = window_of(win);                   \
-		struct operation operation = operation_;                        \
-                                                                        \
-		return window ? operation_do(&operation) : own.name(args, win); \
-	}                                                                   \
-	TAKEN(name)
-/* What is plain, and on what the thread's last was on, goes straight on. */
+static inline void keep_accumulate(const struct window *window, MPI_Datatype datatype, const struct datatype *known,
+                                   MPI_Op op, enum oriel_op oriel_op)
+{
+	plain_keep(&plain_accumulate, window, datatype, known->element_count);
+	plain_accumulate.op = op;
+	plain_accumulate.oriel_op = oriel_op;
+	plain_accumulate.element = known->element;
+}
+
+/*
+ * The forms of one operation: with counts of one kind, without a request and with one. What is plain, and on what the
+ * thread's last was on, goes straight on.
+ */
 #define DEFINE_COPY_CALL(name, params, operation_, oriel_call)                                           \
 	static __attribute__((noinline)) int name##_any(params, MPI_Win win)                                 \
 	{                                                                                                    \
@@ -101,10 +103,7 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 			window ? plain_elements(PLAIN(datatype_known(origin_datatype)), oriel_op) : NULL;                       \
                                                                                                                     \
 		if (known) {                                                                                                \
-			plain_keep(&plain_accumulate, window, origin_datatype, known->element_count);                           \
-			plain_accumulate.op = op;                                                                               \
-			plain_accumulate.oriel_op = oriel_op;                                                                   \
-			plain_accumulate.element = known->element;                                                              \
+			keep_accumulate(window, origin_datatype, known, op, oriel_op);                                          \
 			return error_of_call(window, oriel_accumulate(window->win, origin_addr, ELEMENTS, known->element,       \
 			                                              oriel_op, COPIED_TO));                                    \
 		}                                                                                                           \
@@ -122,6 +121,31 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 		                      plain_accumulate.oriel_op, AGAIN_TO(&plain_accumulate));                              \
 		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                                       \
 	}                                                                                                               \
+	TAKEN(name)
+#define DEFINE_GET_ACCUMULATE_CALL(name, count_)                                                                     \
+	static __attribute__((noinline)) int name##_any(GET_ACCUMULATE_PARAMS(count_), MPI_Win win)                      \
+	{                                                                                                                \
+		const struct window *window = window_of(win);                                                                \
+		const enum oriel_op oriel_op = window ? element_op(op) : (enum oriel_op)0;                                   \
+		const struct datatype *known =                                                                               \
+			window ? plain_elements(PLAIN(datatype_known(origin_datatype)), oriel_op) : NULL;                        \
+		struct operation operation = GET_ACCUMULATE_OPERATION;                                                       \
+                                                                                                                     \
+		if (known)                                                                                                   \
+			keep_accumulate(window, origin_datatype, known, op, oriel_op);                                           \
+		return window ? operation_do(&operation) : own.name(GET_ACCUMULATE_ARGS, win);                               \
+	}                                                                                                                \
+	int MPI_##name(GET_ACCUMULATE_PARAMS(count_), MPI_Win win)                                                       \
+	{                                                                                                                \
+		int rc;                                                                                                      \
+                                                                                                                     \
+		if (!AGAIN(&plain_accumulate) || plain_accumulate.op != op || result_datatype != origin_datatype ||          \
+		    result_count != origin_count)                                                                            \
+			return name##_any(GET_ACCUMULATE_ARGS, win);                                                             \
+		rc = oriel_get_accumulate(plain_accumulate.win, origin_addr, result_addr, EACH(&plain_accumulate),           \
+		                          plain_accumulate.element, plain_accumulate.oriel_op, AGAIN_TO(&plain_accumulate)); \
+		return rc ? error_of_oriel_on(win, rc) : MPI_SUCCESS;                                                        \
+	}                                                                                                                \
 	TAKEN(name)
 #define DEFINE_REQUEST_CALL(name, params, args, operation_)                                  \
 	int MPI_##name(params, MPI_Win win, MPI_Request *request)                                \
@@ -152,15 +176,15 @@ static inline const struct datatype *plain_elements(const struct datatype *known
 		.target = { NULL, target_count, target_datatype, NULL }, .op = op                         \
 	}
 
-#define DEFINE_CALLS(suffix, count_)                                                                                   \
-	DEFINE_COPY_CALL(Put##suffix, COPY_PARAMS(const, count_), PUT_OPERATION, oriel_put);                               \
-	DEFINE_COPY_CALL(Get##suffix, COPY_PARAMS(, count_), GET_OPERATION, oriel_get);                                    \
-	DEFINE_ACCUMULATE_CALL(Accumulate##suffix, count_);                                                                \
-	DEFINE_CALL(Get_accumulate##suffix, GET_ACCUMULATE_PARAMS(count_), GET_ACCUMULATE_ARGS, GET_ACCUMULATE_OPERATION); \
-	DEFINE_REQUEST_CALL(Rput##suffix, COPY_PARAMS(const, count_), COPY_ARGS, PUT_OPERATION);                           \
-	DEFINE_REQUEST_CALL(Rget##suffix, COPY_PARAMS(, count_), COPY_ARGS, GET_OPERATION);                                \
-	DEFINE_REQUEST_CALL(Raccumulate##suffix, ACCUMULATE_PARAMS(count_), ACCUMULATE_ARGS, ACCUMULATE_OPERATION);        \
-	DEFINE_REQUEST_CALL(Rget_accumulate##suffix, GET_ACCUMULATE_PARAMS(count_), GET_ACCUMULATE_ARGS,                   \
+#define DEFINE_CALLS(suffix, count_)                                                                            \
+	DEFINE_COPY_CALL(Put##suffix, COPY_PARAMS(const, count_), PUT_OPERATION, oriel_put);                        \
+	DEFINE_COPY_CALL(Get##suffix, COPY_PARAMS(, count_), GET_OPERATION, oriel_get);                             \
+	DEFINE_ACCUMULATE_CALL(Accumulate##suffix, count_);                                                         \
+	DEFINE_GET_ACCUMULATE_CALL(Get_accumulate##suffix, count_);                                                 \
+	DEFINE_REQUEST_CALL(Rput##suffix, COPY_PARAMS(const, count_), COPY_ARGS, PUT_OPERATION);                    \
+	DEFINE_REQUEST_CALL(Rget##suffix, COPY_PARAMS(, count_), COPY_ARGS, GET_OPERATION);                         \
+	DEFINE_REQUEST_CALL(Raccumulate##suffix, ACCUMULATE_PARAMS(count_), ACCUMULATE_ARGS, ACCUMULATE_OPERATION); \
+	DEFINE_REQUEST_CALL(Rget_accumulate##suffix, GET_ACCUMULATE_PARAMS(count_), GET_ACCUMULATE_ARGS,            \
 	                    GET_ACCUMULATE_OPERATION)
 
 DEFINE_CALLS(, int);

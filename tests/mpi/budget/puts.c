@@ -26,6 +26,11 @@ static void accumulate(MPI_Win win)
 	MPI_Accumulate(&number, 1, MPI_DOUBLE, 1, 1, 1, MPI_DOUBLE, MPI_SUM, win);
 }
 
+static void get_accumulate(MPI_Win win)
+{
+	MPI_Get_accumulate(&number, 1, MPI_DOUBLE, &before, 1, MPI_DOUBLE, 1, 1, 1, MPI_DOUBLE, MPI_SUM, win);
+}
+
 static void fetch_and_op(MPI_Win win)
 {
 	MPI_Fetch_and_op(&number, &before, MPI_DOUBLE, 1, 2, MPI_SUM, win);
@@ -46,6 +51,7 @@ static const struct {
 	{ "MPI_Get", get },
 	{ "MPI_Win_flush", flush },
 	{ "MPI_Accumulate", accumulate },
+	{ "MPI_Get_accumulate", get_accumulate },
 	{ "MPI_Fetch_and_op", fetch_and_op },
 	{ "MPI_Compare_and_swap", compare_and_swap },
 };
