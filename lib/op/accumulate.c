@@ -270,27 +270,45 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
 	return outcome;
 }
 
-/* The same for a number. False: it is not plain, or not now. */
+/*
+ * For a number, whose type has been looked at: enters, and holds the word of the page that *element lies in. NULL: it is not plain,
+ * or not now.
+ */
+static inline struct stripe *number_at_once(struct oriel_win *win, enum oriel_type type, int rank, size_t disp,
+                                            void **element)
+{
+	struct stripe *stripe = NULL;
+	struct link *link;
+
+	if (!element_types[type].number || !win_enter_at_once(win))
+		return NULL;
+	if (find_element(win, type, rank, disp, &link, element) == DONE)
+		stripe = hold_page(win, link, *element);
+	if (!stripe)
+		win_leave_at_once(win);
+	return stripe;
+}
+
+static inline void number_changed(struct oriel_win *win, struct stripe *stripe)
+{
+	stripe_give(stripe);
+	win_leave_at_once(win);
+}
+
+/* False: the longer way. */
 static __attribute__((noinline)) bool fetch_number_at_once(struct oriel_win *win, const void *origin, void *result,
                                                            enum oriel_type type, enum oriel_op op, int rank,
                                                            size_t disp)
 {
-	bool plain = element_legal(op, type) && element_types[type].number && (origin || op == ORIEL_NO_OP) &&
-	             are_apart(origin, result, type);
-	struct stripe *stripe = NULL;
-	struct link *link;
+	bool plain = element_legal(op, type) && (origin || op == ORIEL_NO_OP) && are_apart(origin, result, type);
+	struct stripe *stripe;
 	void *element;
 
-	if (!plain || !win_enter_at_once(win))
+	if (!plain || !(stripe = number_at_once(win, type, rank, disp, &element)))
 		return false;
-	if (find_element(win, type, rank, disp, &link, &element) == DONE)
-		stripe = hold_page(win, link, element);
-	if (stripe) {
-		element_apply(type, op, element, origin, result, 1);
-		stripe_give(stripe);
-	}
-	win_leave_at_once(win);
-	return stripe;
+	element_apply(type, op, element, origin, result, 1);
+	number_changed(win, stripe);
+	return true;
 }
 
 static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const void *origin, void *result,
@@ -357,8 +375,8 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
                                                                        enum oriel_type type, int rank, size_t disp,
                                                                        struct link **link)
 {
-	bool plain = acc_is_word(type) && origin && compare && are_apart(origin, result, type) &&
-	             are_apart(compare, result, type);
+	bool plain =
+		acc_is_word(type) && origin && compare && are_apart(origin, result, type) && are_apart(compare, result, type);
 	enum outcome outcome;
 	void *element;
 
@@ -373,27 +391,21 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
 	return outcome;
 }
 
-/* The same for a number. False: it is not plain, or not now. */
+/* False: the longer way. */
 static __attribute__((noinline)) bool swap_number_at_once(struct oriel_win *win, const void *origin,
                                                           const void *compare, void *result, enum oriel_type type,
                                                           int rank, size_t disp)
 {
-	bool plain = element_known(type) && element_types[type].comparable && element_types[type].number && origin &&
-	             compare && are_apart(origin, result, type) && are_apart(compare, result, type);
-	struct stripe *stripe = NULL;
-	struct link *link;
+	bool plain = element_known(type) && element_types[type].comparable && origin && compare &&
+	             are_apart(origin, result, type) && are_apart(compare, result, type);
+	struct stripe *stripe;
 	void *element;
 
-	if (!plain || !win_enter_at_once(win))
+	if (!plain || !(stripe = number_at_once(win, type, rank, disp, &element)))
 		return false;
-	if (find_element(win, type, rank, disp, &link, &element) == DONE)
-		stripe = hold_page(win, link, element);
-	if (stripe) {
-		element_swap(type, element, origin, compare, result);
-		stripe_give(stripe);
-	}
-	win_leave_at_once(win);
-	return stripe;
+	element_swap(type, element, origin, compare, result);
+	number_changed(win, stripe);
+	return true;
 }
 
 static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, const void *origin, const void *compare,
