@@ -54,7 +54,7 @@ static int describe(struct datatype *datatype, MPI_Datatype handle)
 	datatype->extent_bytes = extent_of(handle);
 	datatype->size_bytes = datatype->bytes->size_bytes;
 	datatype->dense = datatype->bytes->kind == LAYOUT_RUN && (ptrdiff_t)datatype->size_bytes == datatype->extent_bytes;
-	datatype->element = bytes.mixed ? ELEMENT_NONE : bytes.element;
+	datatype->element = bytes.mixed || !oriel_type_bytes(bytes.element) ? ELEMENT_NONE : bytes.element;
 	datatype->single = contents_predefined(handle) ? datatype->element : ELEMENT_NONE;
 	datatype->barred = bytes.barred;
 	datatype->swapped = swapped_of(datatype);

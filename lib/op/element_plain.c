@@ -152,7 +152,7 @@ static __attribute__((constructor)) void choose(void)
 static __attribute__((noinline)) void fetch_and_apply(enum oriel_type type, enum oriel_op op, uint8_t *target,
                                                       const uint8_t *origin, uint8_t *result, size_t count)
 {
-	if (element_types[type].small)
+	if (element_types[type].small && count > 1) /* of one of 2 bytes, memcpy reads each by itself */
 		memcpy(result, target, count * element_types[type].size_bytes);
 	else
 		plain[type][ORIEL_REPLACE](result, target, count);
