@@ -35,7 +35,8 @@ struct soft_cq {
 	uint32_t limit;              /* entries that may be used: what the caller was told */
 	_Atomic uint32_t head, tail; /* written under lock; head - tail entries are there */
 	_Atomic uint32_t armed;      /* 0, or enum soft_arm; written under lock */
-	uint32_t urgent;             /* so many had come with the last one that wakes who waits for solicited ones; under lock */
+	uint32_t urgent;             /* so many had come with the last one that is solicited or failed; under lock */
+	uint32_t told;               /* so many had come when the last event was raised; under lock */
 	bool overrun;
 	bool ignore_overrun;
 	_Atomic uint32_t idle_polls; /* that found nothing, in a row; a hint, two threads may lose one */
@@ -78,7 +79,7 @@ bool soft_cq_keep_stamps(struct soft_cq *cq);
 bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited);
 /* One entry off the queue; false if it is empty. */
 bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe);
-/* The next entry that wakes, or one that is there, raises an event. */
+/* The next entry that wakes raises an event, or one that is there and has come since the last event. */
 void soft_cq_arm(struct soft_cq *cq, bool solicited_only);
 /* Remove entries of a queue pair that goes away. */
 void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp);
