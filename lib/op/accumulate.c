@@ -76,12 +76,23 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 	return acc_issue_or_hold(win, link, acc, call->name);
 }
 
+/* The word of the page at the member that an address here of mapped memory is in, which is held now; NULL: not now. */
+static inline struct stripe *hold_page(const struct oriel_win *win, const struct link *link, uint64_t addr)
+{
+	struct stripe *stripes = peer_stripes(link->peer), *stripe;
+
+	if (!stripes)
+		return NULL;
+	stripe = stripe_of(stripes, link_there(link, addr));
+	return stripe_take(stripe, win->job->stripes.process) ? stripe : NULL;
+}
+
 /* What the processor does at once at an address here, where the memory is mapped; false: it is not its to do, or not now. */
 static inline bool change(struct oriel_win *win, const struct link *link, const struct acc *acc, uint64_t addr,
                           size_t bytes)
 {
 	void *target = (void *)(uintptr_t)addr;
-	struct stripe *stripes;
+	struct stripe *stripe;
 
 	if (!acc_at_once(link, acc->type, addr))
 		return false;
@@ -89,10 +100,12 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 		acc_apply_atomic(acc, target);
 		return true;
 	}
-	addr = link_there(link, addr);
-	stripes = peer_stripes(link->peer);
-	return stripes && bytes <= stripe_rest(addr) &&
-	       acc_apply_in_page(stripes, win->job->stripes.process, acc, addr, target);
+	stripe = bytes <= stripe_rest(addr) ? hold_page(win, link, addr) : NULL;
+	if (!stripe)
+		return false;
+	acc_apply(acc, target);
+	stripe_give(stripe);
+	return true;
 }
 
 /*
@@ -198,17 +211,6 @@ static inline bool element_at_once(const struct link *link, enum oriel_type type
 	return acc_at_once(link, type, link->base + offset);
 }
 
-/* The word of the page of a number, which is held now; NULL: not now. */
-static inline struct stripe *hold_page(const struct oriel_win *win, const struct link *link, const void *number)
-{
-	struct stripe *stripes = peer_stripes(link->peer), *stripe;
-
-	if (!stripes)
-		return NULL;
-	stripe = stripe_of(stripes, link_there(link, (uintptr_t)number));
-	return stripe_take(stripe, win->job->stripes.process) ? stripe : NULL;
-}
-
 /*
  * The target of a single element, whose type is known, and *element if its memory is mapped. BY_WIRE: it is not, and
  * all else is plain but the range and records. Holds win->lock, and nothing is held back for anybody.
@@ -283,7 +285,7 @@ static inline struct stripe *number_at_once(struct oriel_win *win, enum oriel_ty
 	if (!element_types[type].number || !win_enter_at_once(win))
 		return NULL;
 	if (find_element(win, type, rank, disp, &link, element) == DONE)
-		stripe = hold_page(win, link, *element);
+		stripe = hold_page(win, link, (uintptr_t)*element);
 	if (!stripe)
 		win_leave_at_once(win);
 	return stripe;

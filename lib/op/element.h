@@ -58,7 +58,7 @@ const char *element_type_name(enum oriel_type type);
 
 /* The rest is for known types and legal operations. */
 
-/* Whether an element of the type at this address is one for element_apply_atomic. */
+/* Whether it is small, and aligned at this address. */
 static inline bool element_is_small(enum oriel_type type, uint64_t addr)
 {
 	return element_types[type].small && (addr & (element_types[type].size_bytes - 1u)) == 0;

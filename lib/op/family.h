@@ -62,23 +62,7 @@ static inline enum acc_way acc_way(const struct link *link, enum oriel_type type
 	return peer_stripes(link->peer) ? ACC_BY_STRIPES : ACC_BY_EXECUTOR;
 }
 
-/*
- * ACC_BY_STRIPES where all elements lie in one page, at the address `there` of the target. False: not
- * now, and nothing has been done.
- */
-static inline bool acc_apply_in_page(struct stripe *stripes, uint64_t process, const struct acc *acc, uint64_t there,
-                                     void *target)
-{
-	struct stripe *stripe = stripe_of(stripes, there);
-
-	if (!stripe_take(stripe, process))
-		return false;
-	acc_apply(acc, target);
-	stripe_give(stripe);
-	return true;
-}
-
-/* Whether that is ACC_BY_PROCESSOR, for a link whose memory is mapped: less to look at, for each operation. */
+/* Whether that is one of this processor, for a link whose memory is mapped: less to look at, for each operation. */
 static inline bool acc_at_once(const struct link *link, enum oriel_type type, uint64_t addr)
 {
 	if (link->words == WORDS_BY_DEVICE && acc_class(type, addr) == ACC_WORD)
