@@ -438,7 +438,7 @@ static bool listed(const char *list, const char *word)
 
 static int refused(const struct reading *r, const struct tool *which, const struct perf_backend *by)
 {
-	if (listed(which->refuses, r->option) || (!which->doubles && strcmp(r->option, "--type") == 0)) {
+	if (listed(which->refuses, r->option)) {
 		fprintf(stderr, "%s: %s has no meaning for this program\n", r->program, r->option);
 		return 2;
 	}

@@ -24,7 +24,7 @@ static const struct tool connect_tool = {
 	.size_bytes = 8,
 	.iterations = 100,
 	.refuses = "-s -a --sizes -D -f -t -l -Q -I -q --neighbours -p -H -U -S -w -m --align --shape --post --target "
-			   "--report_gbits -c",
+			   "--report_gbits -c --type",
 };
 
 static struct solo solo;

@@ -16,6 +16,6 @@ const struct tool tool = {
 	.sync = SYNC_PSCW,
 	.size_bytes = 4096,
 	.iterations = 1000,
-	.refuses = "-t -l -S -q --neighbours --shape --post --lock --target",
+	.refuses = "-t -l -S -q --neighbours --shape --post --lock --target --type",
 	.plan = plan,
 };

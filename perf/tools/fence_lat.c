@@ -18,7 +18,7 @@ const struct tool tool = {
 	.sync = SYNC_FENCE,
 	.size_bytes = 0,
 	.iterations = 1000,
-	.refuses = "-t -l -S -q --neighbours --shape --post --target",
+	.refuses = "-t -l -S -q --neighbours --shape --post --target --type",
 	.empty = true,
 	.plan = plan,
 };

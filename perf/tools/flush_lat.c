@@ -16,7 +16,7 @@ const struct tool tool = {
 	.sync = SYNC_FLUSH,
 	.size_bytes = 0,
 	.iterations = 10000,
-	.refuses = "-t -l -s -a --sizes --shape --post --lock --target",
+	.refuses = "-t -l -s -a --sizes --shape --post --lock --target --type",
 	.empty = true,
 	.plan = plan,
 };

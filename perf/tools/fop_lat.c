@@ -18,6 +18,6 @@ const struct tool tool = {
 	.sync = SYNC_FLUSH,
 	.size_bytes = 8,
 	.iterations = 1000,
-	.refuses = "-t -l -s -a --sizes --shape --post",
+	.refuses = "-t -l -s -a --sizes --shape --post --type",
 	.plan = plan,
 };

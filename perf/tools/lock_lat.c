@@ -21,7 +21,7 @@ const struct tool tool = {
 	.lock = LOCK_EXCLUSIVE,
 	.size_bytes = 8,
 	.iterations = 1000,
-	.refuses = "-t -l -S --shape --post --target",
+	.refuses = "-t -l -S --shape --post --target --type",
 	.empty = true,
 	.plan = plan,
 };

@@ -34,7 +34,7 @@ const struct tool tool = {
 	.sync = SYNC_PSCW,
 	.size_bytes = 8,
 	.iterations = 1000,
-	.refuses = "-t -l -S --target",
+	.refuses = "-t -l -S --target --type",
 	.empty = true,
 	.plan = plan,
 };

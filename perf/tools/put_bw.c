@@ -16,6 +16,6 @@ const struct tool tool = {
 	.sync = SYNC_FLUSH,
 	.size_bytes = 65536,
 	.iterations = 5000,
-	.refuses = "-H -U --shape --post --target",
+	.refuses = "-H -U --shape --post --target --type",
 	.plan = plan,
 };

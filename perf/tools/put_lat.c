@@ -27,6 +27,6 @@ const struct tool tool = {
 	.sync = SYNC_PSCW,
 	.size_bytes = 8,
 	.iterations = 1000,
-	.refuses = "-t -l --shape --post --target",
+	.refuses = "-t -l --shape --post --target --type",
 	.plan = plan,
 };

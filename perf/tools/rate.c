@@ -21,6 +21,6 @@ const struct tool tool = {
 	.size_bytes = 8,
 	.iterations = 50000,
 	.depths = depths,
-	.refuses = "-H -U --shape --post --target",
+	.refuses = "-H -U --shape --post --target --type",
 	.plan = plan,
 };

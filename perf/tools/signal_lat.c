@@ -25,6 +25,6 @@ const struct tool tool = {
 	.sync = SYNC_FLUSH,
 	.size_bytes = 8,
 	.iterations = 1000,
-	.refuses = "-t -l -S --lock --shape --post --target",
+	.refuses = "-t -l -S --lock --shape --post --target --type",
 	.plan = plan,
 };
