@@ -861,10 +861,10 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
  * any ranks and whatever the operations, have the outcome of some order; two elements of one call may
  * be seen apart. Nothing is atomic with put, get, loads and stores, except that a load of an aligned
  * element of at most 8 bytes sees it before or after an update. Elements need no alignment. Those
- * of at most 8 bytes without padding, aligned to their size, are cheapest. Integers of at most 4 bytes,
- * bool, float and double are changed page by page in plain code, a vector of them as fast as it is copied: a
- * process that is stopped (SIGSTOP, a debugger) in the middle of a page keeps others from the numbers
- * there until it goes on, or has ended.
+ * of at most 8 bytes without padding, and ORIEL_DOUBLE_COMPLEX, are cheapest where they are aligned to their
+ * size. All of these but integers of 8 bytes are changed page by page in plain code, a vector of them about as
+ * fast as it is copied: a process that is stopped (SIGSTOP, a debugger) in the middle of a page keeps others
+ * from the elements there until it goes on, or has ended.
  *
  * Windows of one rank that overlap in memory count as one, if mpi_accumulate_granularity is the same
  * (A13), with two exceptions: windows that two ranks have made on the same memory, as over another's

@@ -5,8 +5,8 @@
  * DESIGN NOTES
  *
  * Processors have no atomic operations on vectors, and none at all on floating numbers: 4 KiB of bytes take
- * 35 us by an instruction each, and .07 by plain code. So numbers (element.h: float, double, integers of at
- * most 4 bytes), aligned, in memory that processors change, are changed by plain code under a word that says
+ * 35 us by an instruction each, and .07 by plain code. So numbers (element.h: all that one instruction stores but
+ * integers of 8 bytes), aligned, in memory that processors change, are changed by plain code under a word that says
  * who is at it, by everybody: the rank itself, its executor, and those who map its memory. A rank has STRIPES
  * such words in its registered memory, for all its windows, since these may overlap; page after page of its
  * memory takes the next one, by the address at the owner, of which all origins know as much. Who works on

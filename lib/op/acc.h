@@ -45,9 +45,8 @@ static inline const void *acc_compare(const struct acc *acc)
  */
 enum acc_class {
 	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for */
-	ACC_NUMBER, /* other integers, float and double, aligned: plain code, under their page's word (job/stripes.h) */
-	ACC_SMALL,  /* others of 8 bytes, aligned: what processors have a compare-and-swap for */
-	ACC_REST,
+	ACC_NUMBER, /* other small ones, aligned: plain code, under their page's word (job/stripes.h) */
+	ACC_REST,   /* the target's executor */
 };
 
 static inline bool acc_is_word(enum oriel_type type)
@@ -59,9 +58,7 @@ static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
 {
 	if (!element_is_small(type, addr))
 		return ACC_REST;
-	if (element_types[type].number)
-		return ACC_NUMBER;
-	return acc_is_word(type) ? ACC_WORD : ACC_SMALL;
+	return element_types[type].number ? ACC_NUMBER : ACC_WORD;
 }
 
 /* What the first elements were is done or sent: *acc becomes the rest. How many bytes they have. */

@@ -8,8 +8,7 @@
 	[ORIEL_##NAME] = { sizeof(T), sizeof(T), small_, number_, comparable_ },
 #define SHORT_INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true, true)
 #define WORD_ROW(NAME, T) SCALAR(NAME, T, true, false, true)
-#define REAL_ROW(NAME, T) SCALAR(NAME, T, true, true, false)
-#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, false, false)
+#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, true, false)
 #define LARGE_INTEGER_ROW(NAME, T) SCALAR(NAME, T, false, false, true)
 #define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false, false)
 #define LARGE_PAIR_ROW(NAME, T) \
@@ -21,7 +20,7 @@ const struct element_type element_types[ELEMENT_TYPES] = {
 	BOOLS(SHORT_INTEGER_ROW)
 	WORDS(WORD_ROW)
 	LARGE_INTEGERS(LARGE_INTEGER_ROW)
-	SMALL_REALS(REAL_ROW)
+	SMALL_REALS(SMALL_ROW)
 	SMALL_COMPLEXES(SMALL_ROW)
 	SMALL_PAIRS(SMALL_ROW)
 	LARGE_REALS(LARGE_ROW)

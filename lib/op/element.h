@@ -11,8 +11,8 @@
  * There are two ways to apply an operation. element_apply is plain code for memory that nobody else
  * changes meanwhile, of any alignment. element_apply_atomic changes each element by one atomic
  * instruction, or a compare-and-swap loop, of exactly the element's own bytes: no neighbouring byte is
- * written, not even with its own value (A11). It is for aligned elements of 8 bytes that are no numbers
- * to the table below. The two are not atomic with each other.
+ * written, not even with its own value (A11). It is for aligned integers of 8 bytes. The two are not atomic
+ * with each other.
  *
  * What each operation computes stands in one place, element_list.h.
  */
@@ -32,7 +32,7 @@
 struct element_type {
 	uint8_t size_bytes; /* 0: no such type here */
 	uint8_t span_bytes; /* size_bytes without the padding at the end */
-	bool small;         /* of 1, 2, 4 or 8 bytes without padding */
+	bool small;         /* without padding, and stored by one instruction where it is aligned to its size */
 	bool number;        /* small; aligned, plain code changes it, under its page's word (job/stripes.h) */
 	bool comparable;    /* integers and bool: legal in compare_and_swap (A6) */
 };

@@ -14,14 +14,11 @@
 
 typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, size_t count);
 
-/* The unsigned integer that has the bytes of a type. */
-typedef uint64_t bits_INT64, bits_UINT64, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bits_INT_INT, bits_FLOAT_FLOAT;
-
 /* By a compare-and-swap loop: one try of it fails only where another's has succeeded. */
 #define LOOP(NAME, T, OP, expression)                                                                                  \
 	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count)               \
 	{                                                                                                                  \
-		bits_##NAME *word = target, old, changed;                                                                      \
+		uint64_t *word = target, old, changed;                                                                         \
                                                                                                                        \
 		for (size_t i = 0; i < count; i++) {                                                                           \
 			T a, b;                                                                                                    \
@@ -42,7 +39,7 @@ typedef uint64_t bits_INT64, bits_UINT64, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bi
 #define FETCH(NAME, OP, instruction)                                                                     \
 	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count) \
 	{                                                                                                    \
-		bits_##NAME *word = target, operand;                                                             \
+		uint64_t *word = target, operand;                                                                \
                                                                                                          \
 		for (size_t i = 0; !result && i < count; i++) {                                                  \
 			memcpy(&operand, origin + i * sizeof(operand), sizeof(operand));                             \
@@ -61,11 +58,11 @@ typedef uint64_t bits_INT64, bits_UINT64, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bi
                                                                                                           \
 	static void atomic_##NAME##_NO_OP(void *target, const uint8_t *origin, uint8_t *result, size_t count) \
 	{                                                                                                     \
-		bits_##NAME *word = target;                                                                       \
+		uint64_t *word = target;                                                                          \
                                                                                                           \
 		(void)origin;                                                                                     \
 		for (size_t i = 0; i < count; i++) {                                                              \
-			bits_##NAME old = __atomic_load_n(&word[i], __ATOMIC_SEQ_CST);                                \
+			uint64_t old = __atomic_load_n(&word[i], __ATOMIC_SEQ_CST);                                   \
                                                                                                           \
 			memcpy(result + i * sizeof(old), &old, sizeof(old));                                          \
 		}                                                                                                 \
@@ -82,23 +79,14 @@ typedef uint64_t bits_INT64, bits_UINT64, bits_FLOAT_COMPLEX, bits_FLOAT_INT, bi
 
 #define INTEGER(NAME, T) FETCHED(NAME, T) INTEGER_COMPUTED(LOOP, NAME, T)
 #define INTEGER_ROWS(NAME, T) INTEGER_FETCHED(ROW, NAME, T) INTEGER_COMPUTED(ROW, NAME, T)
-#define COMPLEX(NAME, T) COMPLEX_OPS(LOOP, NAME, T)
-#define COMPLEX_ROWS(NAME, T) COMPLEX_OPS(ROW, NAME, T)
-#define PAIR_FUNCTIONS(NAME, T) PAIR_OPS(LOOP, NAME, T)
-#define PAIR_ROWS(NAME, T) PAIR_OPS(ROW, NAME, T)
 
 // clang-format off
-#define ATOMIC(X) WORDS(X) SMALL_COMPLEXES(X) SMALL_PAIRS(X)
 WORDS(INTEGER)
-SMALL_COMPLEXES(COMPLEX)
-SMALL_PAIRS(PAIR_FUNCTIONS)
-ATOMIC(COMMON)
+WORDS(COMMON)
 
 static atomic_fn *const atomic[ELEMENT_TYPES][ELEMENT_OPS] = {
 	WORDS(INTEGER_ROWS)
-	SMALL_COMPLEXES(COMPLEX_ROWS)
-	SMALL_PAIRS(PAIR_ROWS)
-	ATOMIC(COMMON_ROWS)
+	WORDS(COMMON_ROWS)
 };
 // clang-format on
 

@@ -36,7 +36,6 @@ PAIR(double_double, double, double);
 #define INTEGERS(X) SHORT_INTEGERS(X) WORDS(X)
 #define BOOLS(X) X(BOOL, uint8_t)
 #define SMALL_REALS(X) X(FLOAT, float) X(DOUBLE, double)
-#define SMALL_COMPLEXES(X) X(FLOAT_COMPLEX, float complex)
 #define SMALL_PAIRS(X) /* without padding */ \
 	X(FLOAT_INT, struct float_int) X(INT_INT, struct int_int) X(FLOAT_FLOAT, struct float_float)
 #define LARGE_PAIRS(X) \
@@ -60,8 +59,16 @@ typedef _Complex float float128_complex __attribute__((mode(TC)));
 #define COMPLEXES_128(X)
 #endif
 #define LARGE_REALS(X) X(LONG_DOUBLE, long double) REALS_128(X)
+
+/* Complex numbers of 16 bytes are small where one instruction stores as many. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define SMALL_COMPLEXES(X) X(FLOAT_COMPLEX, float complex) X(DOUBLE_COMPLEX, double complex)
+#define LARGE_COMPLEXES(X) X(LONG_DOUBLE_COMPLEX, long double complex) COMPLEXES_128(X)
+#else
+#define SMALL_COMPLEXES(X) X(FLOAT_COMPLEX, float complex)
 #define LARGE_COMPLEXES(X) \
 	X(DOUBLE_COMPLEX, double complex) X(LONG_DOUBLE_COMPLEX, long double complex) COMPLEXES_128(X)
+#endif
 
 /*
  * Operations: X(NAME, T, OP, expression). Integers are added and multiplied as unsigned ones U of the

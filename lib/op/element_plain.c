@@ -2,8 +2,10 @@
 /*
  * element_plain.c - operations on memory that nobody else changes meanwhile
  *
- * An aligned element of up to 8 bytes is still stored by one instruction, which memcpy of its size
- * becomes, or as a whole within a vector: a load of it sees it before or after (A12).
+ * A small element (element.h) that is aligned is still stored by one instruction, which memcpy of its size
+ * becomes, or as a whole within a vector: a load of it sees it before or after (A12), and who dies between
+ * two instructions leaves it so (A21). Complex numbers are two registers to the compiler, which might store
+ * them one by one; so they are vectors of two as they are loaded and stored.
  *
  * The loops over numbers, which accumulates to mapped memory run through (job/stripes.h), are
  * compiled again for the processors that have longer vectors, and chosen when the library is loaded.
@@ -33,6 +35,24 @@ typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 		memcpy(to, &element, sizeof(T));                    \
 	}
 
+#define COMPLEX_ACCESS(NAME, T)                                                                                  \
+	typedef __typeof__(__real__(T) 0) two_##NAME __attribute__((vector_size(sizeof(T)), aligned(1), may_alias)); \
+                                                                                                                 \
+	static inline T load_##NAME(const uint8_t *from)                                                             \
+	{                                                                                                            \
+		two_##NAME two = *(const two_##NAME *)from;                                                              \
+		T element;                                                                                               \
+                                                                                                                 \
+		__real__ element = two[0];                                                                               \
+		__imag__ element = two[1];                                                                               \
+		return element;                                                                                          \
+	}                                                                                                            \
+                                                                                                                 \
+	static inline void store_##NAME(uint8_t *to, T element)                                                      \
+	{                                                                                                            \
+		*(volatile two_##NAME *)to = (two_##NAME){ __real__ element, __imag__ element };                         \
+	}
+
 #define PAIR_ACCESS(NAME, T)                                                \
 	static inline T load_##NAME(const uint8_t *from)                        \
 	{                                                                       \
@@ -51,8 +71,9 @@ typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 
 // clang-format off
 #define SCALARS(X) \
-	INTEGERS(X) LARGE_INTEGERS(X) SMALL_REALS(X) LARGE_REALS(X) SMALL_COMPLEXES(X) LARGE_COMPLEXES(X) BOOLS(X)
+	INTEGERS(X) LARGE_INTEGERS(X) SMALL_REALS(X) LARGE_REALS(X) LARGE_COMPLEXES(X) BOOLS(X)
 SCALARS(SCALAR_ACCESS)
+SMALL_COMPLEXES(COMPLEX_ACCESS)
 SMALL_PAIRS(SCALAR_ACCESS) /* eight bytes in one */
 LARGE_PAIRS(PAIR_ACCESS)
 // clang-format on
@@ -103,7 +124,7 @@ BOOLS(BOOL)
 SMALL_REALS(REAL) LARGE_REALS(REAL)
 SMALL_COMPLEXES(COMPLEX) LARGE_COMPLEXES(COMPLEX)
 SMALL_PAIRS(PAIR_FUNCTIONS) LARGE_PAIRS(PAIR_FUNCTIONS)
-SCALARS(REPLACE) SMALL_PAIRS(REPLACE) LARGE_PAIRS(REPLACE)
+SCALARS(REPLACE) SMALL_COMPLEXES(REPLACE) SMALL_PAIRS(REPLACE) LARGE_PAIRS(REPLACE)
 
 /* Changed once, before main. */
 static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
@@ -112,7 +133,7 @@ static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 	SMALL_REALS(REAL_ROWS) LARGE_REALS(REAL_ROWS)
 	SMALL_COMPLEXES(COMPLEX_ROWS) LARGE_COMPLEXES(COMPLEX_ROWS)
 	SMALL_PAIRS(PAIR_ROWS) LARGE_PAIRS(PAIR_ROWS)
-	SCALARS(REPLACE_ROW) SMALL_PAIRS(REPLACE_ROW) LARGE_PAIRS(REPLACE_ROW)
+	SCALARS(REPLACE_ROW) SMALL_COMPLEXES(REPLACE_ROW) SMALL_PAIRS(REPLACE_ROW) LARGE_PAIRS(REPLACE_ROW)
 };
 // clang-format on
 

@@ -130,7 +130,6 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 	case ACC_NUMBER:
 		return apply_numbers(job, acc, target);
 	case ACC_WORD:
-	case ACC_SMALL:
 		acc_apply_atomic(acc, target);
 		break;
 	case ACC_REST:

@@ -10,12 +10,12 @@
  * that are atomic with each other:
  *
  *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
- *                         everybody (family_device.h); else as the next, and by its device for those
- *                         who reach it by that
- *   ACC_SMALL             the processor of whoever can map the memory, the target itself among them;
- *                         for others the target's executor, which uses the same processor's atomics
- *   ACC_NUMBER            the same, by plain code under words that all of them take (job/stripes.h): a
- *                         vector of them is changed as fast as it is copied
+ *                         everybody (family_device.h); else the processor of whoever can map the memory, the
+ *                         target itself among them, and for others its device if that is atomic with
+ *                         processors, or the target's executor, which uses the same processor's atomics
+ *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under words that all of
+ *                         them take (job/stripes.h), so that a vector of them is changed as fast as it is
+ *                         copied; for others the target's executor, which takes the same words
  *   ACC_REST              the target's executor, for everybody; the target itself changes such
  *                         elements under the lock that its executor takes
  *

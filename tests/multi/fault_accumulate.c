@@ -39,6 +39,7 @@ struct fault {
 	struct multi m;
 	struct multi_window w;
 	uint64_t seed;
+	enum oriel_type type; /* doubles, or complex numbers of them: an odd seed */
 	double ones[COUNT];
 };
 
@@ -48,21 +49,24 @@ static void killed(struct multi *m)
 	kill(getpid(), SIGKILL);
 }
 
+/* So many doubles; complex numbers are of two. */
 static void add(struct fault *f, size_t count)
 {
+	count /= oriel_type_bytes(f->type) / sizeof(double);
 	CHECK_OK(&f->m, oriel_win_lock(f->w.win, ORIEL_LOCK_SHARED, 0, 0));
-	CHECK_OK(&f->m, oriel_accumulate(f->w.win, f->ones, count, ORIEL_DOUBLE, ORIEL_SUM, 0, 0));
+	CHECK_OK(&f->m, oriel_accumulate(f->w.win, f->ones, count, f->type, ORIEL_SUM, 0, 0));
 	CHECK_OK(&f->m, oriel_win_unlock(f->w.win, 0));
 }
 
 /* Each number by itself. */
 static void add_single(struct fault *f)
 {
-	double one = 1, old;
+	size_t bytes = oriel_type_bytes(f->type);
+	double old[2];
 
 	CHECK_OK(&f->m, oriel_win_lock(f->w.win, ORIEL_LOCK_SHARED, 0, 0));
-	for (size_t i = 0; i < COUNT; i++)
-		CHECK_OK(&f->m, oriel_fetch_and_op(f->w.win, &one, &old, ORIEL_DOUBLE, ORIEL_SUM, 0, i * sizeof(double)));
+	for (size_t at = 0; at < sizeof(f->ones); at += bytes)
+		CHECK_OK(&f->m, oriel_fetch_and_op(f->w.win, f->ones, old, f->type, ORIEL_SUM, 0, at));
 	CHECK_OK(&f->m, oriel_win_unlock(f->w.win, 0));
 }
 
@@ -143,19 +147,21 @@ static void await_end(struct multi *m)
 	records_drain_all(&m->job->records);
 }
 
-/* From some place on one less, by an operation that died there; or the same in all. */
-static bool is_right(const double *numbers)
+/* From some element on one less, by an operation that died there; or the same in all. */
+static bool is_right(const struct fault *f, const double *numbers)
 {
 	for (size_t i = 1; i < COUNT; i++) {
 		if (numbers[i] > numbers[i - 1] || numbers[i] < numbers[0] - 1)
+			return false;
+		if (f->type == ORIEL_DOUBLE_COMPLEX && i % 2 && numbers[i] != numbers[i - 1])
 			return false;
 	}
 	return true;
 }
 
-static bool has_added(const double *numbers, double others)
+static bool has_added(const struct fault *f, const double *numbers, double others)
 {
-	return numbers[COUNT - 1] >= others && is_right(numbers);
+	return numbers[COUNT - 1] >= others && is_right(f, numbers);
 }
 
 static void survive(struct fault *f)
@@ -172,7 +178,7 @@ static void survive(struct fault *f)
 	multi_raise(m, FINISHED + m->rank, 1);
 	for (int rank = 0; rank < VICTIM; rank++)
 		multi_await(m, FINISHED + rank, 1);
-	CHECK(m, m->rank != 0 || has_added((double *)(void *)f->w.base, VICTIM * 2.0 * (TURNS + 1)));
+	CHECK(m, m->rank != 0 || has_added(f, (double *)(void *)f->w.base, VICTIM * 2.0 * (TURNS + 1)));
 }
 
 static int leave(struct fault *f)
@@ -193,6 +199,7 @@ static void run(struct fault *f, const struct mode *mode, uint64_t seed)
 	struct multi *m = &f->m;
 
 	f->seed = seed;
+	f->type = seed % 2 ? ORIEL_DOUBLE_COMPLEX : ORIEL_DOUBLE;
 	for (int i = 0; i < COUNT; i++)
 		f->ones[i] = 1;
 	multi_warm(m, f->w.win);

@@ -123,25 +123,25 @@ static void held_back_ones_come_with_complete(struct multi *m)
 static void target_computes(struct multi *m)
 {
 	struct multi_window w;
-	double complex product = 0;
+	long double complex product = 0;
 
 	multi_window_open(m, &w, sizeof(product));
 	if (m->rank == 0)
-		memcpy(w.base, &(double complex){ 1 }, sizeof(product));
+		memcpy(w.base, &(long double complex){ 1 }, sizeof(product));
 	multi_sync(m);
 	CHECK_OK(m, oriel_win_lock_all(w.win, ORIEL_MODE_NOCHECK));
 	if (m->rank == 0) {
 		multi_await(m, DONE, (uint64_t)(m->size - 1)); /* calls nothing of the library */
 		memcpy(&product, w.base, sizeof(product));
-		CHECK(m, creal(product) == 1 && cimag(product) == 0);
+		CHECK(m, creall(product) == 1 && cimagl(product) == 0);
 	}
 	for (int i = 0; i < 4 && m->rank > 0; i++) {
-		double complex turn = I;
+		long double complex turn = I;
 
-		CHECK_OK(m, oriel_accumulate(w.win, &turn, 1, ORIEL_DOUBLE_COMPLEX, ORIEL_PROD, 0, 0));
-		CHECK_OK(m, oriel_get_accumulate(w.win, NULL, &product, 1, ORIEL_DOUBLE_COMPLEX, ORIEL_NO_OP, 0, 0));
+		CHECK_OK(m, oriel_accumulate(w.win, &turn, 1, ORIEL_LONG_DOUBLE_COMPLEX, ORIEL_PROD, 0, 0));
+		CHECK_OK(m, oriel_get_accumulate(w.win, NULL, &product, 1, ORIEL_LONG_DOUBLE_COMPLEX, ORIEL_NO_OP, 0, 0));
 		CHECK_OK(m, oriel_win_flush(w.win, 0));
-		CHECK(m, creal(product) * creal(product) + cimag(product) * cimag(product) == 1);
+		CHECK(m, creall(product) * creall(product) + cimagl(product) * cimagl(product) == 1);
 	}
 	if (m->rank > 0) { /* one after the other */
 		multi_await(m, DONE, (uint64_t)m->rank - 1);
@@ -586,7 +586,7 @@ static void hold_service(struct multi *m, struct pause *pause)
 /* oriel_progress applies what has come where nobody waits in a call, and the service thread gets no processor. */
 static void progress_applies(struct multi *m)
 {
-	double complex one[2] = { 1, 2 };
+	long double one[2] = { 1, 2 };
 	static struct pause pause;
 	struct multi_window w;
 	uint64_t before;
@@ -595,7 +595,7 @@ static void progress_applies(struct multi *m)
 	multi_window_open(m, &w, sizeof(one));
 	CHECK_OK(m, oriel_win_lock_all(w.win, 0));
 	if (m->rank == 0) { /* the ring has been made */
-		CHECK_OK(m, oriel_accumulate(w.win, one, 2, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, 1, 0));
+		CHECK_OK(m, oriel_accumulate(w.win, one, 2, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0));
 		CHECK_OK(m, oriel_win_flush(w.win, 1));
 	}
 	multi_sync(m);
@@ -611,7 +611,7 @@ static void progress_applies(struct multi *m)
 		CHECK(m, turns < PROGRESS_TURNS);
 	} else {
 		multi_await(m, READY, 1);
-		CHECK_OK(m, oriel_accumulate(w.win, one, 2, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, 1, 0));
+		CHECK_OK(m, oriel_accumulate(w.win, one, 2, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0));
 		CHECK_OK(m, oriel_win_flush(w.win, 1));
 	}
 	CHECK_OK(m, oriel_win_unlock_all(w.win));

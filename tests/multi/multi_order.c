@@ -79,8 +79,9 @@ static struct change random_change(uint64_t *seed)
 		size_t size_bytes;
 		bool whole;
 	} types[] = {
-		{ ORIEL_INT8, 1, true },  { ORIEL_INT32, 4, true },   { ORIEL_UINT64, 8, true },
-		{ ORIEL_INT64, 8, true }, { ORIEL_DOUBLE, 8, false }, { ORIEL_DOUBLE_COMPLEX, 16, false },
+		{ ORIEL_INT8, 1, true },     { ORIEL_INT32, 4, true },   { ORIEL_UINT64, 8, true },
+		{ ORIEL_INT64, 8, true },    { ORIEL_DOUBLE, 8, false }, { ORIEL_DOUBLE_COMPLEX, 16, false },
+		{ ORIEL_INT128, 16, false },
 	};
 	size_t at = multi_random(seed) % (sizeof(types) / sizeof(types[0])), size_bytes = types[at].size_bytes;
 	struct change change = { .type = types[at].type, .op = ORIEL_REPLACE };
