@@ -12,15 +12,14 @@
  * memory takes the next one, by the address at the owner, of which all origins know as much. Who works on
  * other pages meets nobody but by chance. Memory that is in windows of two ranks, as with a window made over
  * another's part of a shared one, has two words, and accumulates by both windows are not atomic with each other.
- * Integers of 8 bytes go without: cards change these too, and where ranks draw numbers from one counter,
- * which mostly is one of these, an instruction takes a third of what the word and the number take together.
+ * Integers of 8 bytes are changed so where they come in vectors: words.h.
  * A page is no larger because origins that add to places near each other, as in a histogram, would share its
  * word: with 16 KiB two of them together had half the rate that they have with 4, for 3 % at 64 KiB.
  *
  * A word is 0, or the process that holds it: its number, and above it by when it was known, in
  * seconds. It is taken by a compare-and-swap and given back by a store, so that one element costs no
  * more than its own compare-and-swap would; it is held while the elements of some pages are changed, and
- * never while waiting for anything else.
+ * never while waiting for anything else, but where a page's integers of 8 bytes are to be numbers from now on.
  *
  * Deaths (A21). Nobody has to be told of them: who finds the word taken, and taken again after some
  * turns, looks whether its holder is a process that has ended, and takes the word from it. From then
@@ -48,6 +47,8 @@
 
 #define STRIPES 32
 #define STRIPE_BYTES 4096u
+#define FLIGHT_WINDOWS 56
+#define FLIGHTS_MAX 128 /* ranks that have a place for theirs at one owner */
 
 struct oriel_job;
 struct peer;
@@ -56,10 +57,26 @@ struct stripe {
 	_Alignas(64) uint64_t holder; /* its process, or 0: by whoever holds it, or takes it */
 };
 
+/* What one rank says of windows of its own: words.h. It alone writes it. */
+struct flights {
+	_Alignas(64) uint64_t process;
+	uint8_t window[FLIGHT_WINDOWS]; /* by slot; 1: under way */
+};
+
+/* In registered memory of their owner. */
+struct stripe_table {
+	struct stripe list[STRIPES];
+	_Alignas(64) uint32_t modes[STRIPES]; /* enum word_mode, by who holds the stripe: words.h */
+	struct flights flights[];             /* the owner's, and those of its neighbours by their numbers */
+};
+
 /* This rank's, and what it writes into words that it holds. */
 struct stripes {
-	struct piece piece;
+	struct piece piece; /* struct stripe_table */
 	uint64_t process;
+	uint32_t flights; /* places for them, at every rank alike */
+	bool has_barrier; /* flights of ours are seen: words.h */
+	uint32_t pins;    /* what has pinned our words; guarded by job->lock */
 };
 
 /* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
@@ -72,9 +89,14 @@ int stripes_open(struct oriel_job *job);
 void stripes_map(struct peer *peer);
 
 /* That of an address at the owner, or of another that is the same modulo all of them. */
-static inline struct stripe *stripe_of(struct stripe *stripes, uint64_t there)
+static inline uint32_t stripe_index(uint64_t there)
 {
-	return &stripes[there / STRIPE_BYTES % STRIPES];
+	return (uint32_t)(there / STRIPE_BYTES % STRIPES);
+}
+
+static inline struct stripe *stripe_of(struct stripe_table *table, uint64_t there)
+{
+	return &table->list[stripe_index(there)];
 }
 
 /* How many pages lie, modulo all of them, between an address here and that of the same byte there. */
@@ -88,6 +110,9 @@ static inline size_t stripe_rest(uint64_t there)
 {
 	return STRIPE_BYTES - there % STRIPE_BYTES;
 }
+
+/* Whether a process that such a word names has ended. */
+bool stripe_process_ended(uint64_t process);
 
 /* When others hold it: a few turns more; and what a dead process holds is taken over. */
 bool stripe_take_held(struct stripe *stripe, uint64_t process);

@@ -79,12 +79,19 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 /* The word of the page at the member that an address here of mapped memory is in, which is held now; NULL: not now. */
 static inline struct stripe *hold_page(const struct oriel_win *win, const struct link *link, uint64_t addr)
 {
-	struct stripe *stripes = peer_stripes(link->peer), *stripe;
+	struct stripe_table *stripes = peer_stripes(link->peer);
+	struct stripe *stripe;
 
 	if (!stripes)
 		return NULL;
 	stripe = stripe_of(stripes, link_there(link, addr));
 	return stripe_take(stripe, win->job->stripes.process) ? stripe : NULL;
+}
+
+/* Begin to change a few words in the page of an address here, by instructions (job/words.h); NULL: not so. */
+static inline uint8_t *begin_words(const struct oriel_win *win, const struct link *link, uint64_t addr)
+{
+	return words_begin(link->peer, win->slot, link_there(link, addr));
 }
 
 /* What the processor does at once at an address here, where the memory is mapped; false: it is not its to do, or not now. */
@@ -93,17 +100,19 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 {
 	void *target = (void *)(uintptr_t)addr;
 	struct stripe *stripe;
+	uint8_t *flight;
 
-	if (!acc_at_once(link, acc->type, addr))
+	if (!acc_at_once(link, acc->type, addr) || bytes > stripe_rest(addr))
 		return false;
-	if (!element_types[acc->type].number) {
+	if (!element_types[acc->type].number && acc->count < WORDS_MANY && (flight = begin_words(win, link, addr))) {
 		acc_apply_atomic(acc, target);
+		words_end(flight);
 		return true;
 	}
-	stripe = bytes <= stripe_rest(addr) ? hold_page(win, link, addr) : NULL;
+	stripe = hold_page(win, link, addr);
 	if (!stripe)
 		return false;
-	acc_apply(acc, target);
+	acc_apply_held(&win->job->stripes, peer_stripes(link->peer), acc, target, link_there(link, addr));
 	stripe_give(stripe);
 	return true;
 }
@@ -230,8 +239,21 @@ static inline __attribute__((always_inline)) enum outcome find_element(struct or
 	return DONE;
 }
 
+/* The same for an integer of 8 bytes that is changed by an instruction now, until words_end. */
+static inline __attribute__((always_inline)) enum outcome find_word(struct oriel_win *win, enum oriel_type type,
+                                                                    int rank, size_t disp, struct link **link,
+                                                                    void **element, uint8_t **flight)
+{
+	enum outcome outcome = find_element(win, type, rank, disp, link, element);
+
+	if (outcome != DONE)
+		return outcome;
+	*flight = begin_words(win, *link, (uintptr_t)*element);
+	return *flight ? DONE : NOT_PLAIN;
+}
+
 /* Where a word lies that the target's device changes by a single request on the wire that puts go by. */
-static inline bool find_word(const struct link *link, enum oriel_type type, size_t disp, struct remote *word)
+static inline bool find_remote_word(const struct link *link, enum oriel_type type, size_t disp, struct remote *word)
 {
 	uint64_t offset;
 
@@ -259,57 +281,66 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
 	bool plain = element_legal(op, type) && !element_types[type].number && (origin || op == ORIEL_NO_OP) &&
 	             are_apart(origin, result, type);
 	enum outcome outcome;
+	uint8_t *flight;
 	void *element;
 
 	if (!plain || !win_enter_at_once(win))
 		return NOT_PLAIN;
-	outcome = find_element(win, type, rank, disp, link, &element);
+	outcome = find_word(win, type, rank, disp, link, &element, &flight);
 	if (outcome == BY_WIRE)
 		return BY_WIRE;
-	if (outcome == DONE)
+	if (outcome == DONE) {
 		element_apply_atomic(type, op, element, origin, result, 1);
+		words_end(flight);
+	}
 	win_leave_at_once(win);
 	return outcome;
 }
 
-/*
- * For a number, whose type has been looked at: enters, and holds the word of the page that *element lies in. NULL: it is not plain,
- * or not now.
- */
-static inline struct stripe *number_at_once(struct oriel_win *win, enum oriel_type type, int rank, size_t disp,
-                                            void **element)
+/* One element that is held with its page's word, by a thread that has entered. */
+struct held_element {
+	void *element;
+	struct stripe *stripe;
+	bool plain; /* by plain code */
+};
+
+/* Enter and hold it: one that is small, by its type. False: it is not plain, or not now. */
+static inline bool hold_element(struct oriel_win *win, enum oriel_type type, int rank, size_t disp,
+                                struct held_element *held)
 {
-	struct stripe *stripe = NULL;
 	struct link *link;
 
-	if (!element_types[type].number || !win_enter_at_once(win))
-		return NULL;
-	if (find_element(win, type, rank, disp, &link, element) == DONE)
-		stripe = hold_page(win, link, (uintptr_t)*element);
-	if (!stripe)
+	if (!element_types[type].small || !win_enter_at_once(win))
+		return false;
+	held->stripe = NULL;
+	if (find_element(win, type, rank, disp, &link, &held->element) == DONE)
+		held->stripe = hold_page(win, link, (uintptr_t)held->element);
+	if (!held->stripe) {
 		win_leave_at_once(win);
-	return stripe;
+		return false;
+	}
+	held->plain = element_types[type].number ||
+	              word_mode(peer_stripes(link->peer), link_there(link, (uintptr_t)held->element)) == WORD_PLAIN;
+	return true;
 }
 
-static inline void number_changed(struct oriel_win *win, struct stripe *stripe)
+static inline void give_element(struct oriel_win *win, const struct held_element *held)
 {
-	stripe_give(stripe);
+	stripe_give(held->stripe);
 	win_leave_at_once(win);
 }
 
 /* False: the longer way. */
-static __attribute__((noinline)) bool fetch_number_at_once(struct oriel_win *win, const void *origin, void *result,
-                                                           enum oriel_type type, enum oriel_op op, int rank,
-                                                           size_t disp)
+static __attribute__((noinline)) bool fetch_held(struct oriel_win *win, const void *origin, void *result,
+                                                 enum oriel_type type, enum oriel_op op, int rank, size_t disp)
 {
 	bool plain = element_legal(op, type) && (origin || op == ORIEL_NO_OP) && are_apart(origin, result, type);
-	struct stripe *stripe;
-	void *element;
+	struct held_element held;
 
-	if (!plain || !(stripe = number_at_once(win, type, rank, disp, &element)))
+	if (!plain || !hold_element(win, type, rank, disp, &held))
 		return false;
-	element_apply(type, op, element, origin, result, 1);
-	number_changed(win, stripe);
+	(held.plain ? element_apply : element_apply_atomic)(type, op, held.element, origin, result, 1);
+	give_element(win, &held);
 	return true;
 }
 
@@ -335,7 +366,7 @@ static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const 
 	uint64_t add = 0;
 	int rc;
 
-	if ((op != ORIEL_SUM && op != ORIEL_NO_OP) || !find_word(link, type, disp, &word)) {
+	if ((op != ORIEL_SUM && op != ORIEL_NO_OP) || !find_remote_word(link, type, disp, &word)) {
 		win_leave_at_once(win);
 		return fetch_and_op(win, origin, result, type, op, link->rank, disp);
 	}
@@ -358,7 +389,7 @@ int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum or
 	case NOT_PLAIN:
 		break;
 	}
-	if (fetch_number_at_once(win, origin, result, type, op, target_rank, target_disp))
+	if (fetch_held(win, origin, result, type, op, target_rank, target_disp))
 		return 0;
 	return fetch_and_op(win, origin, result, type, op, target_rank, target_disp);
 }
@@ -380,33 +411,37 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
 	bool plain =
 		acc_is_word(type) && origin && compare && are_apart(origin, result, type) && are_apart(compare, result, type);
 	enum outcome outcome;
+	uint8_t *flight;
 	void *element;
 
 	if (!plain || !win_enter_at_once(win))
 		return NOT_PLAIN;
-	outcome = find_element(win, type, rank, disp, link, &element);
+	outcome = find_word(win, type, rank, disp, link, &element, &flight);
 	if (outcome == BY_WIRE)
 		return BY_WIRE;
-	if (outcome == DONE)
+	if (outcome == DONE) {
 		element_swap_atomic(element, origin, compare, result);
+		words_end(flight);
+	}
 	win_leave_at_once(win);
 	return outcome;
 }
 
 /* False: the longer way. */
-static __attribute__((noinline)) bool swap_number_at_once(struct oriel_win *win, const void *origin,
-                                                          const void *compare, void *result, enum oriel_type type,
-                                                          int rank, size_t disp)
+static __attribute__((noinline)) bool swap_held(struct oriel_win *win, const void *origin, const void *compare,
+                                                void *result, enum oriel_type type, int rank, size_t disp)
 {
 	bool plain = element_known(type) && element_types[type].comparable && origin && compare &&
 	             are_apart(origin, result, type) && are_apart(compare, result, type);
-	struct stripe *stripe;
-	void *element;
+	struct held_element held;
 
-	if (!plain || !(stripe = number_at_once(win, type, rank, disp, &element)))
+	if (!plain || !hold_element(win, type, rank, disp, &held))
 		return false;
-	element_swap(type, element, origin, compare, result);
-	number_changed(win, stripe);
+	if (held.plain)
+		element_swap(type, held.element, origin, compare, result);
+	else
+		element_swap_atomic(held.element, origin, compare, result);
+	give_element(win, &held);
 	return true;
 }
 
@@ -436,7 +471,7 @@ static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const v
 	uint64_t expected, wanted;
 	int rc;
 
-	if (!find_word(link, type, disp, &word)) {
+	if (!find_remote_word(link, type, disp, &word)) {
 		win_leave_at_once(win);
 		return compare_and_swap(win, origin, compare, result, type, link->rank, disp);
 	}
@@ -459,7 +494,7 @@ int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compa
 	case NOT_PLAIN:
 		break;
 	}
-	if (swap_number_at_once(win, origin, compare, result, type, target_rank, target_disp))
+	if (swap_held(win, origin, compare, result, type, target_rank, target_disp))
 		return 0;
 	return compare_and_swap(win, origin, compare, result, type, target_rank, target_disp);
 }

@@ -15,14 +15,14 @@
 /* Of STRIPES: others find words free meanwhile; and so much is in the nearest cache when the way turns. */
 #define PAGES_AT_ONCE 4
 
-static void give_pages(struct stripe *stripes, uint64_t from, uint64_t to)
+static void give_pages(struct stripe_table *stripes, uint64_t from, uint64_t to)
 {
 	for (; from < to; from += stripe_rest(from))
 		stripe_give(stripe_of(stripes, from));
 }
 
 /* The words of all pages, or none: they lie near each other. */
-static bool take_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+static bool take_pages(struct stripe_table *stripes, uint64_t process, uint64_t from, uint64_t to)
 {
 	for (uint64_t at = from; at < to; at += stripe_rest(at)) {
 		if (!stripe_take(stripe_of(stripes, at), process)) {
@@ -34,7 +34,7 @@ static bool take_pages(struct stripe *stripes, uint64_t process, uint64_t from, 
 }
 
 /* The words of the first pages, as far as they are free. Up to where; `from`: not now. */
-static uint64_t take_first_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+static uint64_t take_first_pages(struct stripe_table *stripes, uint64_t process, uint64_t from, uint64_t to)
 {
 	uint64_t at = from + stripe_rest(from), most = at + (PAGES_AT_ONCE - 1) * STRIPE_BYTES;
 
@@ -46,7 +46,7 @@ static uint64_t take_first_pages(struct stripe *stripes, uint64_t process, uint6
 }
 
 /* The same of the last pages. From where; `to`: not now. */
-static uint64_t take_last_pages(struct stripe *stripes, uint64_t process, uint64_t from, uint64_t to)
+static uint64_t take_last_pages(struct stripe_table *stripes, uint64_t process, uint64_t from, uint64_t to)
 {
 	uint64_t at = to - 1 - (to - 1) % STRIPE_BYTES;
 
@@ -57,62 +57,65 @@ static uint64_t take_last_pages(struct stripe *stripes, uint64_t process, uint64
 	return at > from ? at : from;
 }
 
-/* As many elements, beginning with number `first`. */
-static void apply_part(const struct acc *acc, size_t first, size_t count)
+/* As many elements, beginning with number `first`, which lies there at the owner; their pages are held. */
+static void apply_part(const struct stripes *ours, struct stripe_table *stripes, const struct acc *acc, size_t first,
+                       size_t count, uint64_t there)
 {
 	struct acc part = *acc;
 
 	acc_advance(&part, first);
 	part.count = count;
-	acc_apply(&part, (void *)(uintptr_t)part.remote_addr);
+	acc_apply_held(ours, stripes, &part, (void *)(uintptr_t)part.remote_addr, there);
 }
 
 /*
  * Some pages at a time: taking a word waits for all stores before it, so words are taken before stores are made. Aligned
  * elements: none lies in two pages. False: not all of it now, *acc has become the rest.
  */
-static bool apply_upwards(uint64_t process, struct stripe *stripes, struct acc *acc, uint64_t there)
+static bool apply_upwards(const struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
-		uint64_t end = take_first_pages(stripes, process, there, there + acc->count * size_bytes);
+		uint64_t end = take_first_pages(stripes, ours->process, there, there + acc->count * size_bytes);
 		size_t count = (end - there) / size_bytes;
 
 		if (count == 0)
 			return false;
-		apply_part(acc, 0, count);
+		apply_part(ours, stripes, acc, 0, count, there);
 		give_pages(stripes, there, end);
 		there += acc_advance(acc, count);
 	}
 	return true;
 }
 
-static bool apply_downwards(uint64_t process, struct stripe *stripes, struct acc *acc, uint64_t there)
+static bool apply_downwards(const struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
-		uint64_t end = there + acc->count * size_bytes, begin = take_last_pages(stripes, process, there, end);
+		uint64_t end = there + acc->count * size_bytes;
+		uint64_t begin = take_last_pages(stripes, ours->process, there, end);
 		size_t count = (end - begin) / size_bytes;
 
 		if (count == 0)
 			return false;
-		apply_part(acc, acc->count - count, count);
+		apply_part(ours, stripes, acc, acc->count - count, count, begin);
 		give_pages(stripes, begin, end);
 		acc->count -= count;
 	}
 	return true;
 }
 
-static bool apply_numbers(const struct oriel_job *job, const struct acc *acc, void *target)
+/* As processors do who share it. */
+static bool apply_shared(const struct oriel_job *job, const struct acc *acc, void *target)
 {
 	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
-	struct stripe *stripes = job->stripes.piece.addr;
+	struct stripe_table *stripes = job->stripes.piece.addr;
 
 	if (!take_pages(stripes, job->stripes.process, from, to))
 		return false;
-	acc_apply(acc, target);
+	acc_apply_held(&job->stripes, stripes, acc, target, from);
 	give_pages(stripes, from, to);
 	return true;
 }
@@ -126,29 +129,22 @@ static void apply_rest(struct oriel_job *job, const struct acc *acc, void *targe
 
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 {
-	switch (acc_class(acc->type, (uintptr_t)target)) {
-	case ACC_NUMBER:
-		return apply_numbers(job, acc, target);
-	case ACC_WORD:
-		acc_apply_atomic(acc, target);
-		break;
-	case ACC_REST:
-		apply_rest(job, acc, target);
-		break;
-	}
+	if (acc_class(acc->type, (uintptr_t)target) != ACC_REST)
+		return apply_shared(job, acc, target);
+	apply_rest(job, acc, target);
 	return true;
 }
 
 /* Many one way and the next time the other, as copies go (copy.h). */
 static int issue_by_stripes(struct oriel_win *win, const struct link *link, struct acc *acc)
 {
-	uint64_t there = link_there(link, acc->remote_addr), process = win->job->stripes.process;
-	struct stripe *stripes = peer_stripes(link->peer);
+	uint64_t there = link_there(link, acc->remote_addr);
+	struct stripe_table *stripes = peer_stripes(link->peer);
 	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
 	bool downwards = large && win->downwards;
 
 	win->downwards ^= large;
-	return (downwards ? apply_downwards : apply_upwards)(process, stripes, acc, there) ? 0 : ISSUE_LATER;
+	return (downwards ? apply_downwards : apply_upwards)(&win->job->stripes, stripes, acc, there) ? 0 : ISSUE_LATER;
 }
 
 /* Whether a record for some of these bytes is under way, which would be passed by what goes another way (A15). */
@@ -173,9 +169,6 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	if (way != ACC_BY_EXECUTOR && would_pass_record(win, link, acc))
 		return ISSUE_LATER;
 	switch (way) {
-	case ACC_BY_PROCESSOR:
-		acc_apply_atomic(acc, target);
-		return 0;
 	case ACC_BY_STRIPES:
 		return issue_by_stripes(win, link, acc);
 	case ACC_BY_ITSELF:

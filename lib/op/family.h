@@ -11,8 +11,9 @@
  *
  *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
  *                         everybody (family_device.h); else the processor of whoever can map the memory, the
- *                         target itself among them, and for others its device if that is atomic with
- *                         processors, or the target's executor, which uses the same processor's atomics
+ *                         target itself among them, by instructions or plain code, as the pages' mode says
+ *                         (job/words.h), and for others its device if that is atomic with processors'
+ *                         instructions, or the target's executor, which does as processors do
  *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under words that all of
  *                         them take (job/stripes.h), so that a vector of them is changed as fast as it is
  *                         copied; for others the target's executor, which takes the same words
@@ -29,17 +30,17 @@
 #define ORIEL_FAMILY_H
 
 #include "job/stripes.h"
+#include "job/words.h"
 #include "op/acc.h"
 #include "win/link.h"
 
 struct oriel_job;
 
 enum acc_way {
-	ACC_BY_PROCESSOR, /* this one, at once: the memory is mapped, or our own */
-	ACC_BY_EXECUTOR,  /* the target applies it */
-	ACC_BY_ITSELF,    /* we are the target: as its executor would */
-	ACC_BY_DEVICE,    /* the target's device changes words */
-	ACC_BY_STRIPES,   /* this processor, under the words of the target's pages */
+	ACC_BY_EXECUTOR, /* the target applies it */
+	ACC_BY_ITSELF,   /* we are the target: as its executor would */
+	ACC_BY_DEVICE,   /* the target's device changes words */
+	ACC_BY_STRIPES,  /* this processor, under the words of the target's pages */
 };
 
 /* Whether the target's device changes words, for those who reach them as this rank does. */
@@ -57,8 +58,6 @@ static inline enum acc_way acc_way(const struct link *link, enum oriel_type type
 		return ACC_BY_EXECUTOR;
 	if (!element_is_small(type, addr))
 		return link->peer->reach.self ? ACC_BY_ITSELF : ACC_BY_EXECUTOR;
-	if (acc_class(type, addr) != ACC_NUMBER)
-		return ACC_BY_PROCESSOR;
 	return peer_stripes(link->peer) ? ACC_BY_STRIPES : ACC_BY_EXECUTOR;
 }
 
@@ -73,9 +72,23 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
 /*
  * Apply an operation to memory of this process that is a window of it: for the executor, and for an
  * origin that is its own target. All of them come through here, so that none meets another. It is no
- * longer than a record where it is of ACC_NUMBER. False: not now, and nothing has been done.
+ * longer than a record where processors share it. False: not now, and nothing has been done.
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
+
+/*
+ * Apply it to memory whose pages' words are held, by a processor: `there` is where it begins at the owner, whose
+ * table that is.
+ */
+static inline void acc_apply_held(const struct stripes *ours, struct stripe_table *table, const struct acc *acc,
+                                  void *target, uint64_t there)
+{
+	if (element_types[acc->type].number ||
+	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc->count))
+		acc_apply(acc, target);
+	else
+		acc_apply_atomic(acc, target);
+}
 
 /*
  * An operation that has been checked and may go out. The caller holds win->lock. 0, or ISSUE_LATER:

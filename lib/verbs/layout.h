@@ -350,7 +350,7 @@ static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
 #define GOODBYE 1u
 
 /* Counts changes of what this file describes; the handshake's private data have no room for it. */
-#define LAYOUT_VERSION 3u
+#define LAYOUT_VERSION 4u
 
 /*
  * Operations that are sent to their target to be applied there, see record_in.h. A ring lies at the
@@ -442,7 +442,7 @@ static inline uint64_t record_ack_check(const struct record_ack *ack)
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
 	struct table_root flags;      /* the segments of the neighbour's flag words at our side */
-	struct segment_ref stripes;   /* who changes our floating numbers: job/stripes.h */
+	struct segment_ref stripes;   /* who changes our numbers: job/stripes.h */
 	uint32_t layout_version;      /* LAYOUT_VERSION of our build */
 	uint32_t control_block_bytes; /* control_bytes of our windows */
 	uint32_t neighbour;           /* which of our neighbours the reader is: its place among a lock's members */

@@ -26,6 +26,7 @@
 #include "job/job.h"
 #include "job/mail.h"
 #include "job/twin.h"
+#include "job/words.h"
 #include "base/order.h"
 #include "base/share_in_place.h"
 #include "base/util.h"
@@ -108,6 +109,8 @@ static void withdraw_memory(struct oriel_win *win)
 		return;
 	if (!win->memory.mappable)
 		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
+	if (win->memory.pins_words)
+		words_unpin(job);
 	mem_forget(&job->mems, &win->memory.registration);
 	peers_drain_zero_copy(job); /* of other windows */
 }
@@ -195,23 +198,33 @@ static int allocate_memory(struct oriel_win *win)
 }
 
 /*
- * Who changes its words (layout.h). Long vectors go by the owner's processor: that is a domain too. Shared
- * windows are mapped by all their members.
+ * Who changes its words (layout.h), as peers of that device see it. Long vectors go by the owner's processor: that is
+ * a domain too. Shared windows are mapped by all their members. Of others that can be mapped, who cannot map them after
+ * all leaves words to the owner's processor, so that processors may change them by plain code (words.h).
  */
-static void fill_words(const struct oriel_win *win, uint32_t index, struct dir_entry *entry)
+static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 {
-	const struct device *device = &win->job->devices.list[index], *all = job_atomic_device(win->job);
+	const struct device *device = &win->job->devices.list[index];
 
 	if (!is_registered(&win->memory.registration) || win->info.kind == ORIEL_WIN_SHARED)
-		return;
+		return 0;
 	if (win->memory.read_only)
-		return; /* a device reads a word by an atomic, which its key does not allow: the owner's processor does it */
-	if (all && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX) {
-		entry->flags |= DIR_WORDS_BY_DEVICE;
-		entry->words_rkey = win->memory.registration.mr[all->index]->rkey;
-	} else if (device->atomics == ATOMICS_GLOB) {
-		entry->flags |= DIR_WORDS_BY_BOTH;
-	}
+		return 0; /* a device reads a word by an atomic, which its key does not allow: the owner's processor does it */
+	if (job_atomic_device(win->job) && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX)
+		return DIR_WORDS_BY_DEVICE;
+	if (device->atomics != ATOMICS_GLOB || (win->memory.mappable && device_lends(device)))
+		return 0;
+	return DIR_WORDS_BY_BOTH;
+}
+
+/* Whether processors must change its words by instructions, since a device does so, too. */
+static bool pins_words(const struct oriel_win *win)
+{
+	bool pins = false;
+
+	for (uint32_t i = 0; i < win->job->devices.count; i++)
+		pins |= words_flags(win, i) == DIR_WORDS_BY_BOTH;
+	return pins;
 }
 
 /* The window as peers of one device see it. */
@@ -232,7 +245,9 @@ static struct dir_entry entry_for(const struct oriel_win *win, uint32_t device)
 
 	if (tickets)
 		entry.control_atomic_rkey = win->control.keys[tickets->index].rkey;
-	fill_words(win, device, &entry);
+	entry.flags |= words_flags(win, device);
+	if (entry.flags & DIR_WORDS_BY_DEVICE)
+		entry.words_rkey = win->memory.registration.mr[job_atomic_device(win->job)->index]->rkey;
 	if (win->regions.table) {
 		entry.base = (uint64_t)(uintptr_t)win->regions.table->root[device].addr;
 		entry.rkey = win->regions.table->root[device].keys[device].rkey;
@@ -288,8 +303,16 @@ static int open_memory(struct oriel_win *win)
 	return rc;
 }
 
+static int pin_words(struct oriel_win *win, const char *call)
+{
+	int rc = words_pin(win->job, call);
+
+	win->memory.pins_words = rc == 0;
+	return rc;
+}
+
 /* Slot and memory of the window; with the slot taken, also on failure, *slot_taken. */
-static int open_window(struct oriel_win *win, bool *slot_taken)
+static int open_window(struct oriel_win *win, bool *slot_taken, const char *call)
 {
 	int rc = directory_take(win->job, &win->slot, &win->control);
 
@@ -300,6 +323,8 @@ static int open_window(struct oriel_win *win, bool *slot_taken)
 		count_window(win->job, 1);
 	if (rc == 0)
 		rc = open_memory(win);
+	if (rc == 0 && pins_words(win))
+		rc = pin_words(win, call);
 	if (rc == 0)
 		rc = signals_open(win);
 	if (rc == 0)
@@ -363,7 +388,7 @@ static int create_together(struct oriel_win *win, const char *call)
 	int vote = provide_memory(win, call), rc;
 
 	if (vote == 0)
-		vote = open_window(win, &slot_taken);
+		vote = open_window(win, &slot_taken, call);
 	rc = create_barrier(win, vote, call);
 	if (rc == 0)
 		return 0;

@@ -27,6 +27,7 @@ enum counted {
 	COMPARE_AND_SWAP,
 	ACCUMULATE,
 	ACCUMULATE_BYTES,
+	ACCUMULATE_WORDS,
 	COMPLETE,
 	POST,
 	WAIT,
@@ -50,6 +51,7 @@ static const char *const names[CALLS] = {
 	[COMPARE_AND_SWAP] = "oriel_compare_and_swap",
 	[ACCUMULATE] = "oriel_accumulate",
 	[ACCUMULATE_BYTES] = "oriel_accumulate_1024_bytes",
+	[ACCUMULATE_WORDS] = "oriel_accumulate_128_words",
 	[COMPLETE] = "oriel_win_complete",
 	[POST] = "oriel_win_post",
 	[WAIT] = "oriel_win_wait",
@@ -87,6 +89,7 @@ static int operate(void)
 {
 	int64_t value = 1, old, before;
 	double number = 1;
+	int64_t words[128] = { 0 };
 	int8_t bytes[1024] = { 0 };
 	int rc;
 
@@ -99,7 +102,9 @@ static int operate(void)
 	steps_begin();
 	rc |= note(ACCUMULATE, oriel_accumulate(win, &number, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, 16));
 	steps_begin();
-	return rc | note(ACCUMULATE_BYTES, oriel_accumulate(win, bytes, sizeof(bytes), ORIEL_INT8, ORIEL_SUM, 1, 1024));
+	rc |= note(ACCUMULATE_BYTES, oriel_accumulate(win, bytes, sizeof(bytes), ORIEL_INT8, ORIEL_SUM, 1, 1024));
+	steps_begin(); /* in a page of their own, where single ones keep their instructions */
+	return rc | note(ACCUMULATE_WORDS, oriel_accumulate(win, words, 128, ORIEL_INT64, ORIEL_SUM, 1, 4096));
 }
 
 static int access_epoch(int (*operations)(void), enum counted start, enum counted complete)
@@ -220,7 +225,7 @@ int main(void)
 	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) || oriel_size(job) != 2)
 		return fprintf(stderr, "oriel_init: %s\n", oriel_last_error()), 1;
 	peer = 1 - oriel_rank(job);
-	if (oriel_group_incl(world, 1, &peer, &other) || oriel_win_allocate(2048, 1, NULL, world, &base, &win))
+	if (oriel_group_incl(world, 1, &peer, &other) || oriel_win_allocate(8192, 1, NULL, world, &base, &win))
 		return fprintf(stderr, "window: %s\n", oriel_last_error()), 1;
 	rc = warm_up();
 	for (int i = 0; rc == 0 && i < TURNS; i++)

@@ -24,6 +24,7 @@
 #include "job/peer.h"
 #include "job/record_in.h"
 #include "job/stripes.h"
+#include "job/words.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -39,8 +40,11 @@ struct fault {
 	struct multi m;
 	struct multi_window w;
 	uint64_t seed;
-	enum oriel_type type; /* doubles, or complex numbers of them: an odd seed */
-	double ones[COUNT];
+	enum oriel_type type; /* doubles, complex numbers of them, or integers */
+	union {
+		double number;
+		int64_t integer;
+	} ones[COUNT];
 };
 
 static void killed(struct multi *m)
@@ -49,7 +53,7 @@ static void killed(struct multi *m)
 	kill(getpid(), SIGKILL);
 }
 
-/* So many doubles; complex numbers are of two. */
+/* So many; a complex number is two. */
 static void add(struct fault *f, size_t count)
 {
 	count /= oriel_type_bytes(f->type) / sizeof(double);
@@ -62,7 +66,7 @@ static void add(struct fault *f, size_t count)
 static void add_single(struct fault *f)
 {
 	size_t bytes = oriel_type_bytes(f->type);
-	double old[2];
+	uint64_t old[2];
 
 	CHECK_OK(&f->m, oriel_win_lock(f->w.win, ORIEL_LOCK_SHARED, 0, 0));
 	for (size_t at = 0; at < sizeof(f->ones); at += bytes)
@@ -70,7 +74,7 @@ static void add_single(struct fault *f)
 	CHECK_OK(&f->m, oriel_win_unlock(f->w.win, 0));
 }
 
-/* The modes: where rank 3 is when it dies. */
+/* The modes: where rank 3 is when it dies, and among what. */
 
 static void take(struct stripe *stripe, uint64_t process)
 {
@@ -79,7 +83,7 @@ static void take(struct stripe *stripe, uint64_t process)
 }
 
 /* Rank 0's words, which are known from the first accumulate on; NULL: they are not mapped. */
-static struct stripe *words(const struct fault *f)
+static struct stripe_table *words(const struct fault *f)
 {
 	return peer_stripes(link_find(f->w.win, 0)->peer);
 }
@@ -106,16 +110,44 @@ static void die_with_all(struct fault *f)
 {
 	add(f, COUNT);
 	for (int i = 0; words(f) && i < STRIPES; i++)
-		take(&words(f)[i], f->m.job->stripes.process);
+		take(&words(f)->list[i], f->m.job->stripes.process);
+	killed(&f->m);
+}
+
+/* About to change an integer by an instruction: the others go over to plain code all the same (job/words.h). */
+static void die_in_flight(struct fault *f)
+{
+	add_single(f);
+	if (words(f))
+		words_begin(link_find(f->w.win, 0)->peer, f->w.win->slot, there(f));
+	killed(&f->m);
+}
+
+/* Having gone half of that way. */
+static void die_changing(struct fault *f)
+{
+	struct stripe_table *table;
+
+	add_single(f);
+	table = words(f);
+	if (table) {
+		take(stripe_of(table, there(f)), f->m.job->stripes.process);
+		if (word_mode(table, there(f)) == WORD_FREE)
+			state_store(&table->modes[stripe_index(there(f))], WORD_CHANGING);
+	}
 	killed(&f->m);
 }
 
 static const struct mode {
 	const char *name;
 	void (*die)(struct fault *f);
+	enum oriel_type type;
+	bool first; /* before the others begin */
 } modes[] = {
-	{ "A21_killed_in_a_page", die_in_page },
-	{ "A21_killed_in_all_pages", die_with_all },
+	{ "A21_killed_in_a_page", die_in_page, ORIEL_DOUBLE, false },
+	{ "A21_killed_in_all_pages", die_with_all, ORIEL_DOUBLE_COMPLEX, false },
+	{ "A21_killed_in_a_flight", die_in_flight, ORIEL_INT64, true },
+	{ "A21_killed_changing_the_mode", die_changing, ORIEL_INT64, true },
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
@@ -147,21 +179,39 @@ static void await_end(struct multi *m)
 	records_drain_all(&m->job->records);
 }
 
+static double number(const struct fault *f, size_t i)
+{
+	if (f->type == ORIEL_INT64)
+		return (double)((const int64_t *)(const void *)f->w.base)[i];
+	return ((const double *)(const void *)f->w.base)[i];
+}
+
 /* From some element on one less, by an operation that died there; or the same in all. */
-static bool is_right(const struct fault *f, const double *numbers)
+static bool is_right(const struct fault *f)
 {
 	for (size_t i = 1; i < COUNT; i++) {
-		if (numbers[i] > numbers[i - 1] || numbers[i] < numbers[0] - 1)
+		if (number(f, i) > number(f, i - 1) || number(f, i) < number(f, 0) - 1)
 			return false;
-		if (f->type == ORIEL_DOUBLE_COMPLEX && i % 2 && numbers[i] != numbers[i - 1])
+		if (f->type == ORIEL_DOUBLE_COMPLEX && i % 2 && number(f, i) != number(f, i - 1))
 			return false;
 	}
 	return true;
 }
 
-static bool has_added(const struct fault *f, const double *numbers, double others)
+static bool has_added(const struct fault *f, double others)
 {
-	return numbers[COUNT - 1] >= others && is_right(f, numbers);
+	return number(f, COUNT - 1) >= others && is_right(f);
+}
+
+/* At rank 0, to whose memory vectors have been added, where that is for processors. */
+static bool words_went_plain(const struct fault *f)
+{
+	const struct stripes *ours = &f->m.job->stripes;
+
+	if (f->type != ORIEL_INT64 || !ours->has_barrier || ours->pins > 0)
+		return true;
+	return link_find(f->w.win, 0)->words != WORDS_BY_PROCESSOR ||
+	       word_mode(ours->piece.addr, (uintptr_t)f->w.base) == WORD_PLAIN;
 }
 
 static void survive(struct fault *f)
@@ -178,7 +228,8 @@ static void survive(struct fault *f)
 	multi_raise(m, FINISHED + m->rank, 1);
 	for (int rank = 0; rank < VICTIM; rank++)
 		multi_await(m, FINISHED + rank, 1);
-	CHECK(m, m->rank != 0 || has_added(f, (double *)(void *)f->w.base, VICTIM * 2.0 * (TURNS + 1)));
+	CHECK(m, m->rank != 0 || has_added(f, VICTIM * 2.0 * (TURNS + 1)));
+	CHECK(m, m->rank != 0 || words_went_plain(f));
 }
 
 static int leave(struct fault *f)
@@ -196,14 +247,21 @@ static int leave(struct fault *f)
 
 static void run(struct fault *f, const struct mode *mode, uint64_t seed)
 {
+	static const enum oriel_type types[] = { ORIEL_DOUBLE, ORIEL_DOUBLE_COMPLEX, ORIEL_INT64 };
 	struct multi *m = &f->m;
 
 	f->seed = seed;
-	f->type = seed % 2 ? ORIEL_DOUBLE_COMPLEX : ORIEL_DOUBLE;
-	for (int i = 0; i < COUNT; i++)
-		f->ones[i] = 1;
+	f->type = mode ? mode->type : types[seed % 3];
+	for (int i = 0; i < COUNT; i++) {
+		if (f->type == ORIEL_INT64)
+			f->ones[i].integer = 1;
+		else
+			f->ones[i].number = 1;
+	}
 	multi_warm(m, f->w.win);
 	multi_sync(m);
+	if (m->rank != VICTIM && mode && mode->first)
+		await_end(m);
 	if (m->rank != VICTIM)
 		survive(f);
 	else if (mode)

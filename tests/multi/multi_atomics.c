@@ -206,6 +206,85 @@ static void in_order(struct multi *m)
 	close_tally(m, &t);
 }
 
+/* One to all targets by one call: so many in a row that processors change them by plain code (job/words.h). */
+static void add_to_all(struct multi *m, oriel_win *win)
+{
+	static const int64_t ones[TARGETS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+	CHECK_OK(m, oriel_accumulate(win, ones, TARGETS, ORIEL_INT64, ORIEL_SUM, 0, 0));
+	CHECK_OK(m, oriel_win_flush(win, 0));
+}
+
+/* Single ones, by this or that window, and from some moment on vectors among them. */
+static void add_single_and_all(struct multi *m, oriel_win *singles, oriel_win *vectors, int from)
+{
+	int64_t one = 1, old;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		CHECK_OK(m, oriel_fetch_and_op(singles, &one, &old, ORIEL_INT64, ORIEL_SUM, 0, (size_t)i % TARGETS * WORD));
+		CHECK_OK(m, oriel_win_flush(singles, 0));
+		if (i >= from && i % 4 == 0)
+			add_to_all(m, vectors);
+	}
+}
+
+/* How often all ranks together have added to the targets by add_single_and_all, each from a moment of its own on. */
+static int64_t all_added(const struct multi *m)
+{
+	int64_t sum = 0;
+
+	for (int rank = 0; rank < m->size; rank++) {
+		for (int i = 0; i < ROUNDS; i++)
+			sum += 1 + (i >= rank * 4 && i % 4 == 0 ? TARGETS : 0);
+	}
+	return sum;
+}
+
+static bool targets_have(const int64_t *words, int64_t sum)
+{
+	for (int i = 0; i < TARGETS; i++)
+		sum -= words[i];
+	return sum == 0;
+}
+
+/* Each time they begin with instructions: rank 0 has had a window since whose words its device may change. */
+static void words_in_vectors(struct multi *m)
+{
+	int times = multi_over_card() ? 1 : 20;
+
+	for (int i = 0; i < times; i++) {
+		struct multi_window private;
+		struct tally t;
+
+		multi_window_open_as(m, &private, WORD, NULL, false);
+		multi_window_close(m, &private);
+		open_tally_of(m, &t, 1, true);
+		add_single_and_all(m, t.window.win, t.window.win, m->rank * 4);
+		CHECK_OK(m, oriel_win_fence(t.window.win, 0));
+		CHECK(m, m->rank || targets_have(t.words, all_added(m)));
+		close_tally(m, &t);
+	}
+}
+
+/* Vectors by one window, before and while there is another on the same memory, by which single ones go. */
+static void words_in_two_windows(struct multi *m)
+{
+	oriel_win *other;
+	struct tally t;
+
+	open_tally_of(m, &t, 1, true);
+	add_to_all(m, t.window.win);
+	CHECK_OK(m, oriel_win_create(t.window.base, TARGETS * WORD, 1, NULL, m->group, &other));
+	CHECK_OK(m, oriel_win_fence(other, 0));
+	add_single_and_all(m, other, t.window.win, m->rank * 4);
+	CHECK_OK(m, oriel_win_fence(other, 0));
+	CHECK_OK(m, oriel_win_free(&other));
+	add_to_all(m, t.window.win);
+	CHECK_OK(m, oriel_win_fence(t.window.win, 0));
+	CHECK(m, m->rank || targets_have(t.words, all_added(m) + 2 * TARGETS * m->size));
+	close_tally(m, &t);
+}
+
 static void one_fetch(struct multi *m, struct tally *t, int i)
 {
 	fetch(m, t, 1, i % 2 ? ORIEL_SUM : ORIEL_NO_OP, 1);
@@ -287,9 +366,10 @@ static void few_requests(struct multi *m)
 }
 
 static const struct multi_case cases[] = {
-	{ "A10_three_kinds_of_origin", 0, three_kinds },    { "A9_A14_mixed_calls_on_words", 0, mixed_calls },
-	{ "A9_replaced_values_are_not_lost", 0, replaced }, { "A11_words_beside", 0, neighbours },
-	{ "A15_program_order_of_words", 0, in_order },      { "A20_few_requests", 2, few_requests },
+	{ "A10_three_kinds_of_origin", 0, three_kinds },        { "A9_A14_mixed_calls_on_words", 0, mixed_calls },
+	{ "A9_replaced_values_are_not_lost", 0, replaced },     { "A11_words_beside", 0, neighbours },
+	{ "A15_program_order_of_words", 0, in_order },          { "A20_few_requests", 2, few_requests },
+	{ "A9_single_words_and_vectors", 0, words_in_vectors }, { "A13_words_in_two_windows", 0, words_in_two_windows },
 };
 
 int main(int argc, char **argv)

@@ -292,6 +292,41 @@ static void several_windows(struct multi *m)
 	}
 }
 
+/*
+ * Memory of which a part has been moved, so that processors may change it by plain code, in another window as a whole,
+ * which nobody can map, so that a device changes its words: rank 1 by that one, the others by the first. Nothing is lost.
+ */
+static void words_moved_in_part(struct multi *m)
+{
+	enum { WORDS = 8, SINGLES = 4000, VECTORS = 100000, CARD = 100 };
+	static const int64_t ones[WORDS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	int64_t singles = SINGLES / (multi_over_card() ? CARD : 1), vectors = VECTORS / (multi_over_card() ? CARD : 1);
+	uint8_t *memory = map_pages(2);
+	oriel_win *moved = open_win(m, memory, PAGE, shared), *whole;
+	int64_t sum = 0, old;
+
+	CHECK_OK(m, oriel_win_fence(moved, 0));
+	CHECK_OK(m, oriel_accumulate(moved, ones, WORDS, ORIEL_INT64, ORIEL_SUM, 0, 0));
+	CHECK_OK(m, oriel_win_flush(moved, 0));
+	whole = open_win(m, memory, 2 * PAGE, as_it_is);
+	CHECK_OK(m, oriel_win_fence(whole, 0));
+	for (int64_t i = 0; m->rank == 1 && i < singles; i++) {
+		CHECK_OK(m, oriel_fetch_and_op(whole, ones, &old, ORIEL_INT64, ORIEL_SUM, 0, 0));
+		CHECK_OK(m, oriel_win_flush(whole, 0));
+	}
+	for (int64_t i = 0; m->rank != 1 && i < vectors; i++)
+		CHECK_OK(m, oriel_accumulate(moved, ones, WORDS, ORIEL_INT64, ORIEL_SUM, 0, 0));
+	CHECK_OK(m, oriel_win_flush(moved, 0));
+	CHECK_OK(m, oriel_win_fence(whole, 0));
+	for (int i = 0; i < WORDS; i++)
+		sum += ((const int64_t *)(const void *)memory)[i];
+	CHECK(m, sum == (m->rank ? 0 : singles + WORDS * (vectors * (m->size - 1) + m->size)));
+	CHECK_OK(m, oriel_win_free(&whole));
+	CHECK_OK(m, oriel_win_fence(moved, 0));
+	CHECK_OK(m, oriel_win_free(&moved));
+	munmap(memory, 2 * PAGE);
+}
+
 /* What cannot be moved: the window is as it would have been. */
 static void check_stays(struct multi *m, void *base, size_t size_bytes)
 {
@@ -424,6 +459,7 @@ static const struct multi_case cases[] = {
 	{ "W10_forked_children", 2, forked_children },
 	{ "W10_memory_afterwards", 0, memory_afterwards },
 	{ "W10_W5_several_windows", 3, several_windows },
+	{ "W10_A13_words_moved_in_part", 3, words_moved_in_part },
 	{ "W10_W4_neighbours", 2, neighbours },
 	{ "W10_W4_what_stays", 2, what_stays },
 	{ "W10_I1_hints_differ", 0, hints_differ },

@@ -70,6 +70,7 @@ static void add_suites(void)
 	suite_copy_pieces();
 	suite_element();
 	suite_stripes();
+	suite_words();
 	suite_mr_cache();
 	suite_perf_stats();
 	suite_perf_options();

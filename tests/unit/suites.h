@@ -51,6 +51,7 @@ void suite_copy(void);
 void suite_copy_pieces(void);
 void suite_element(void);
 void suite_stripes(void);
+void suite_words(void);
 
 /* Of perf/. */
 void suite_perf_stats(void);

@@ -360,7 +360,7 @@ static void test_nan(void)
 }
 
 /*
- * Numbers in vectors. The reference is each element by itself. Of a NaN there is one kind, since a sum
+ * Numbers and words in vectors. The reference is each element by itself. Of a NaN there is one kind, since a sum
  * of two may be either.
  */
 #define MANY 300 /* two turns of the longest vectors of bytes, and some */
@@ -372,7 +372,7 @@ static void fill_numbers(enum oriel_type type, uint8_t *to, size_t count, size_t
 	for (size_t i = 0; i < count; i++) {
 		double value = values[i * step % (sizeof(values) / sizeof(values[0]))];
 		float small = (float)value;
-		uint32_t whole = (uint32_t)(i * step) * 2654435761u;
+		uint64_t whole = i * step * 0x9e3779b97f4a7c15;
 		const void *from = type == ORIEL_FLOAT ? (void *)&small : type == ORIEL_DOUBLE ? (void *)&value : &whole;
 
 		memcpy(to + i * oriel_type_bytes(type), from, oriel_type_bytes(type));
@@ -399,7 +399,7 @@ static void test_many(void)
 	for (size_t count = 1; count <= MANY; count++) {
 		for (int type = ORIEL_INT8; type <= ORIEL_DOUBLE; type++) {
 			for (int op = ORIEL_SUM; op <= ORIEL_BXOR; op++) {
-				if (element_types[type].number && oriel_op_legal((enum oriel_op)op, (enum oriel_type)type))
+				if (element_types[type].small && oriel_op_legal((enum oriel_op)op, (enum oriel_type)type))
 					run_many((enum oriel_type)type, (enum oriel_op)op, count,
 					         count * oriel_type_bytes((enum oriel_type)type) % 16);
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_stripes.c - job/stripes.h: words that say who changes the floating numbers of a page, among
+ * test_stripes.c - job/stripes.h: words that say who changes the numbers of a page, among
  * processes that share memory, some of which are killed; and base/process.h
  */
 #include <CUnit/CUnit.h>
@@ -37,23 +37,23 @@ static struct shared *shared_new(void)
 
 static void test_pages(void)
 {
-	struct stripe all[STRIPES];
+	static struct stripe_table all;
 	bool used[STRIPES] = { false };
 
 	for (uint64_t page = 0; page < 5000; page++) {
-		struct stripe *own = stripe_of(all, page * STRIPE_BYTES);
+		struct stripe *own = stripe_of(&all, page * STRIPE_BYTES);
 
-		used[own - all] = true;
-		CU_ASSERT_PTR_EQUAL(stripe_of(all, page * STRIPE_BYTES + STRIPE_BYTES - 1), own);
+		used[own - all.list] = true;
+		CU_ASSERT_PTR_EQUAL(stripe_of(&all, page * STRIPE_BYTES + STRIPE_BYTES - 1), own);
 		for (uint64_t next = 1; next <= 3; next++) /* a record may lie in three */
-			CU_ASSERT_PTR_NOT_EQUAL(stripe_of(all, (page + next) * STRIPE_BYTES), own);
+			CU_ASSERT_PTR_NOT_EQUAL(stripe_of(&all, (page + next) * STRIPE_BYTES), own);
 	}
 	for (int i = 0; i < STRIPES; i++)
 		CU_ASSERT_TRUE(used[i]);
 	for (uint64_t here = 100; here < 100 + 100 * STRIPE_BYTES; here += STRIPE_BYTES) {
 		uint64_t there = 7 * STRIPE_BYTES + 100;
 
-		CU_ASSERT_PTR_EQUAL(stripe_of(all, here + stripe_shift(here, there) * STRIPE_BYTES), stripe_of(all, there));
+		CU_ASSERT_PTR_EQUAL(stripe_of(&all, here + stripe_shift(here, there) * STRIPE_BYTES), stripe_of(&all, there));
 	}
 	CU_ASSERT_EQUAL(stripe_rest(0), STRIPE_BYTES);
 	CU_ASSERT_EQUAL(stripe_rest(3 * STRIPE_BYTES - 8), 8);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* words.c - see words.h. */
+#include "job/words.h"
+
+#include <pthread.h>
+
+#include "base/heavy_barrier.h"
+#include "base/process.h"
+#include "base/util.h"
+#include "job/job.h"
+#include "job/wait.h"
+
+#define TURNS 100 /* a flight is some instructions long */
+
+/* By who holds the stripe, or by the owner while it is pinned. Pairs with word_mode. */
+static void set_mode(struct stripe_table *table, uint32_t index, enum word_mode mode)
+{
+	state_store(&table->modes[index], mode);
+}
+
+/* Changing the mode to WORD_PLAIN. */
+
+/* Whether any window's flight is under way. */
+static bool flies(const struct flights *flights)
+{
+	for (int i = 0; i < FLIGHT_WINDOWS; i++) {
+		if (__atomic_load_n(&flights->window[i], __ATOMIC_ACQUIRE)) /* pairs with words_end */
+			return true;
+	}
+	return false;
+}
+
+/* A flight is over once it has been seen so: whoever begins after the barrier finds the mode. */
+static bool have_landed(const struct flights *flights)
+{
+	for (int i = 0; i < TURNS; i++) {
+		if (!flies(flights))
+			return true;
+		cpu_relax();
+	}
+	return stripe_process_ended(flag_load(&flights->process)); /* pairs with stripes_map */
+}
+
+static bool all_have_landed(const struct stripes *ours, const struct stripe_table *table)
+{
+	for (uint32_t i = 0; i < ours->flights; i++) {
+		if (!have_landed(&table->flights[i]))
+			return false;
+	}
+	return true;
+}
+
+/* All stripes of [from, to) that have the one mode get the other; whether any had. */
+static bool change_modes(struct stripe_table *table, uint64_t from, uint64_t to, enum word_mode mode,
+                         enum word_mode next)
+{
+	bool any = false;
+
+	for (; from < to; from += stripe_rest(from)) {
+		if (word_mode(table, from) != mode)
+			continue;
+		set_mode(table, stripe_index(from), next);
+		any = true;
+	}
+	return any;
+}
+
+static bool all_are_plain(const struct stripe_table *table, uint64_t from, uint64_t to)
+{
+	for (; from < to; from += stripe_rest(from)) {
+		if (word_mode(table, from) != WORD_PLAIN)
+			return false;
+	}
+	return true;
+}
+
+bool words_are_plain(const struct stripes *ours, struct stripe_table *table, uint64_t from, uint64_t to, size_t count)
+{
+	if (all_are_plain(table, from, to))
+		return true;
+	if (count < WORDS_MANY || !ours->has_barrier)
+		return false;
+	change_modes(table, from, to, WORD_FREE, WORD_CHANGING);
+	if (!heavy_barrier() || !all_have_landed(ours, table))
+		return false;
+	change_modes(table, from, to, WORD_CHANGING, WORD_PLAIN);
+	return all_are_plain(table, from, to);
+}
+
+/* Pinning. */
+
+static int pin_step(void *arg)
+{
+	struct oriel_job *job = arg;
+	struct stripe_table *table = job->stripes.piece.addr;
+
+	for (uint32_t i = 0; i < STRIPES; i++) {
+		if (state_load(&table->modes[i]) == WORD_PINNED)
+			continue;
+		if (!stripe_take(&table->list[i], job->stripes.process))
+			return 0;
+		set_mode(table, i, WORD_PINNED);
+		stripe_give(&table->list[i]);
+	}
+	return 1;
+}
+
+static int nobody(void *arg, struct wait *wait)
+{
+	(void)arg;
+	(void)wait;
+	return 0;
+}
+
+int words_pin(struct oriel_job *job, const char *call)
+{
+	static const struct waiter waiter = { pin_step, nobody };
+	struct wait wait;
+	int rc;
+
+	pthread_mutex_lock(&job->lock);
+	job->stripes.pins++;
+	pthread_mutex_unlock(&job->lock);
+	wait_begin(&wait, job, call, NULL);
+	rc = wait_until(&wait, &waiter, job);
+	if (rc)
+		words_unpin(job);
+	return rc;
+}
+
+void words_unpin(struct oriel_job *job)
+{
+	struct stripe_table *table = job->stripes.piece.addr;
+
+	pthread_mutex_lock(&job->lock);
+	job->stripes.pins--;
+	for (uint32_t i = 0; job->stripes.pins == 0 && i < STRIPES; i++) {
+		if (state_load(&table->modes[i]) == WORD_PINNED)
+			set_mode(table, i, WORD_FREE);
+	}
+	pthread_mutex_unlock(&job->lock);
+}
