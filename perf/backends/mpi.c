@@ -105,8 +105,9 @@ static int unlock(const struct perf_turn *turn, int to)
 
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
-	int count = (int)(turn->chars ? turn->size_bytes : turn->size_bytes / sizeof(double));
-	MPI_Datatype type = turn->chars ? MPI_CHAR : MPI_DOUBLE;
+	const MPI_Datatype types[] = { [TYPE_DOUBLE] = MPI_DOUBLE, [TYPE_CHAR] = MPI_CHAR, [TYPE_LONG] = MPI_LONG };
+	int count = (int)(turn->size_bytes / type_bytes(turn->type));
+	MPI_Datatype type = types[turn->type];
 
 	return MPI_Accumulate(turn->origin + at, count, type, to, there(to, put_disp(turn, to) + at), count, type, MPI_SUM,
 	                      win);

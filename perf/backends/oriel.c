@@ -98,9 +98,12 @@ static int unlock(const struct perf_turn *turn, int to)
 
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
-	size_t count = turn->chars ? turn->size_bytes : turn->size_bytes / sizeof(double);
+	static const enum oriel_type types[] = {
+		[TYPE_DOUBLE] = ORIEL_DOUBLE, [TYPE_CHAR] = ORIEL_INT8, [TYPE_LONG] = ORIEL_INT64
+	};
+	size_t count = turn->size_bytes / type_bytes(turn->type);
 
-	return oriel_accumulate(win, turn->origin + at, count, turn->chars ? ORIEL_INT8 : ORIEL_DOUBLE, ORIEL_SUM, to,
+	return oriel_accumulate(win, turn->origin + at, count, types[turn->type], ORIEL_SUM, to,
 	                        there(to, put_disp(turn, to) + at))
 	           ? fail("oriel_accumulate")
 	           : 0;

@@ -271,16 +271,38 @@ static int mapped_only(void)
 	return 1;
 }
 
+/* With the longest vectors that there are. */
+#ifdef __x86_64__
+#define VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define VECTORS
+#endif
+
+#define ADD(name, T)                                                   \
+	static VECTORS void name(void *to, const void *from, size_t bytes) \
+	{                                                                  \
+		const T *ones = from;                                          \
+		T *sums = to;                                                  \
+                                                                       \
+		for (size_t i = 0; i < bytes / sizeof(T); i++)                 \
+			sums[i] = (T)(sums[i] + ones[i]);                          \
+	}
+
+ADD(add_doubles, double)
+ADD(add_chars, uint8_t)
+ADD(add_longs, uint64_t)
+
 /* Plain additions: the limit, without being atomic. */
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
-	const double *from = (const double *)(const void *)(turn->origin + at);
-	double *sums = (double *)(void *)(windows + (size_t)to * window_bytes + put_disp(turn, to) + at);
+	static void (*const add[])(void *to, const void *from, size_t bytes) = {
+		[TYPE_DOUBLE] = add_doubles, [TYPE_CHAR] = add_chars, [TYPE_LONG] = add_longs
+	};
+	uint8_t *sums = windows + (size_t)to * window_bytes + put_disp(turn, to) + at;
 
 	if (created)
 		return mapped_only();
-	for (size_t i = 0; i < turn->size_bytes / sizeof(*sums); i++)
-		sums[i] += from[i];
+	add[turn->type](sums, turn->origin + at, turn->size_bytes);
 	return 0;
 }
 
@@ -451,7 +473,6 @@ static int close_shm(void)
 }
 
 static const struct perf_refusal refusals[] = {
-	{ "--type", "it adds doubles" },
 	{ NULL, NULL },
 };
 

@@ -4,7 +4,7 @@
  *
  * DESIGN NOTES As turns.h and turns_lock.h, which come before it. The steps:
  *
- *   accumulate(turn, to, at)   the sum of doubles, or of chars, from `at` of the origin, to `at` of this rank's zone there
+ *   accumulate(turn, to, at)   the sum of elements of the type from `at` of the origin, to `at` of this rank's zone there
  *   fetch_and_add(turn, to)    words_of(turn)->operand to the word at word_disp(); the result is there after a flush
  *   swap(turn, to)             the same with compare
  */

@@ -42,7 +42,7 @@
  *
  *   LOCK       lock:  lock, put unless size_bytes is 0, unlock
  *   FLUSH      flush: REPEATS times a flush of the target, with nothing outstanding
- *   ACC        flush, lock: accumulate the sum of doubles, or chars, from origin to put_disp()
+ *   ACC        flush, lock: accumulate the sum of elements of the type from origin to put_disp()
  *   ACC_BW     the same, `operations` times, as PUT_BW
  *   FOP, CAS   flush, lock: REPEATS times fetch_and_op (sum, 64 bits) or compare_and_swap on the word at
  *              word_disp(), with struct perf_words, each followed by its own flush or in its own epoch
@@ -95,6 +95,7 @@ enum perf_lock { LOCK_SHARED, LOCK_EXCLUSIVE };
 enum perf_window { WINDOW_CREATE, WINDOW_ALLOCATE, WINDOW_ALLOC_MEM, WINDOW_DYNAMIC, WINDOW_SHARE };
 enum perf_memory { MEMORY_HEAP, MEMORY_HUGE, MEMORY_REGISTERED, MEMORY_ALLOC_MEM };
 enum perf_shape { SHAPE_OSU, SHAPE_ISOLATED };
+enum perf_type { TYPE_DOUBLE, TYPE_CHAR, TYPE_LONG };
 
 struct perf_options {
 	/* What is measured. */
@@ -112,8 +113,8 @@ struct perf_options {
 	size_t align_bytes; /* buffers begin that many bytes behind the start of a page */
 	enum perf_shape shape;
 	bool post_late;
-	bool outside; /* FOP, CAS: the target calls nothing while the others do */
-	bool chars;   /* ACC: of elements of a byte instead of doubles */
+	bool outside;        /* FOP, CAS: the target calls nothing while the others do */
+	enum perf_type type; /* ACC */
 	bool check;
 	bool count; /* the instructions of a turn too */
 	/* For backends. A value of -1 or NULL: not given. */
@@ -129,6 +130,11 @@ struct perf_options {
 	bool no_clock_warning;
 	const char *json_file;
 };
+
+static inline size_t type_bytes(enum perf_type type)
+{
+	return type == TYPE_CHAR ? 1 : 8;
+}
 
 /* Is the windows' memory the program's own, from the driver? */
 static inline bool windows_are_programs(const struct perf_options *options)
@@ -155,7 +161,7 @@ struct perf_turn {
 	int rank; /* of this process */
 	int neighbours;
 	enum perf_lock lock;
-	bool chars; /* ACC */
+	enum perf_type type; /* ACC */
 	size_t size_bytes;
 	uint8_t *origin;       /* first byte to put from, or to get to */
 	const uint8_t *window; /* first byte of the local window that is used */

@@ -141,12 +141,8 @@ static void fill_sums(struct run *run)
 		memset((uint8_t *)(uintptr_t)t->window, 0, t->zone_bytes * (size_t)t->neighbours);
 	else if (run->plan.flow & FLOW_COUNT_AT_LAST)
 		*words_of(t) = (struct perf_words){ .operand = 1 };
-	for (size_t at = 0; run->plan.flow & FLOW_ADD_TO_LAST && at < turn_bytes(run); at += t->stride_bytes) {
-		if (t->chars)
-			data_fill(t->origin + at, t->stride_bytes, t->rank, t->mark, false);
-		else
-			doubles_fill(t->origin + at, t->stride_bytes, t->rank, t->mark);
-	}
+	for (size_t at = 0; run->plan.flow & FLOW_ADD_TO_LAST && at < turn_bytes(run); at += t->stride_bytes)
+		sums_fill(t->type, t->origin + at, t->stride_bytes, t->rank, t->mark);
 }
 
 static void fill(struct run *run)
@@ -168,7 +164,7 @@ static size_t check_zone(const struct run *run, const uint8_t *zone, int from)
 
 	for (long slot = 0; at < bytes; slot++, at += t->stride_bytes) {
 		long times = (t->operations - slot + t->slots - 1) / t->slots;
-		size_t wrong = (t->chars ? chars_check : doubles_check)(zone + at, t->stride_bytes, from, t->mark, times);
+		size_t wrong = sums_check(t->type, zone + at, t->stride_bytes, from, t->mark, times);
 
 		if (wrong < t->stride_bytes)
 			return at + wrong;
@@ -622,7 +618,7 @@ static int open_and_run(struct run *run)
 	run->t.rank = run->place.rank;
 	run->t.neighbours = run->options->neighbours;
 	run->t.lock = run->options->lock;
-	run->t.chars = run->options->chars;
+	run->t.type = run->options->type;
 	run->t.offset_bytes = run->options->align_bytes;
 	run->t.zone_bytes = slot_bytes(run->options);
 	run->t.origin = run->place.origin + run->t.offset_bytes;

@@ -41,7 +41,7 @@ static void json_options(FILE *f, const struct perf_options *o)
 	json_given(f, "signal_every", o->signal_every);
 	json_given(f, "inline_bytes", o->inline_bytes);
 	json_given(f, "post_list", o->post_list);
-	json_text(f, "type", o->chars ? "char" : "double");
+	json_text(f, "type", type_name(o->type));
 	fprintf(f, "\"align_bytes\":%zu,\"check\":%s},", o->align_bytes, o->check ? "true" : "false");
 }
 

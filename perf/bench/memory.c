@@ -66,7 +66,7 @@ size_t data_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, boo
 	return plain < bytes && data[plain] != mark ? plain : bytes;
 }
 
-void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark)
+static void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark)
 {
 	double *to = (double *)(void *)data;
 
@@ -74,7 +74,7 @@ void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark)
 		to[i] = 1 + data_byte(from, mark, i);
 }
 
-size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
+static size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
 {
 	const double *sums = (const double *)(const void *)data;
 	size_t i = 0;
@@ -84,11 +84,41 @@ size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, 
 	return i < bytes / sizeof(*sums) ? i * sizeof(*sums) : bytes;
 }
 
-size_t chars_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
+static size_t chars_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
 {
 	size_t i = 0;
 
 	while (i < bytes && data[i] == (uint8_t)((uint8_t)times * data_byte(from, mark, i)))
 		i++;
 	return i;
+}
+
+static size_t longs_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
+{
+	const uint64_t *sums = (const uint64_t *)(const void *)data;
+
+	for (size_t i = 0; i < bytes / sizeof(*sums); i++) {
+		uint64_t one = 0;
+
+		for (size_t byte = sizeof(one); byte-- > 0;)
+			one = one << 8 | data_byte(from, mark, i * sizeof(one) + byte);
+		if (sums[i] != one * (uint64_t)times)
+			return i * sizeof(one);
+	}
+	return bytes;
+}
+
+void sums_fill(enum perf_type type, uint8_t *data, size_t bytes, int from, uint8_t mark)
+{
+	if (type == TYPE_DOUBLE)
+		doubles_fill(data, bytes, from, mark);
+	else
+		data_fill(data, bytes, from, mark, false);
+}
+
+size_t sums_check(enum perf_type type, const uint8_t *data, size_t bytes, int from, uint8_t mark, long times)
+{
+	if (type == TYPE_DOUBLE)
+		return doubles_check(data, bytes, from, mark, times);
+	return (type == TYPE_CHAR ? chars_check : longs_check)(data, bytes, from, mark, times);
 }

@@ -20,11 +20,8 @@ void data_fill(uint8_t *data, size_t bytes, int from, uint8_t mark, bool marked)
 /* The index of the first byte that is not what data_fill writes, or `bytes`. */
 size_t data_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, bool marked);
 
-/* The same for sums: small whole numbers in `bytes` bytes of doubles, and whether `times` of them have been added to 0. */
-void doubles_fill(uint8_t *data, size_t bytes, int from, uint8_t mark);
-size_t doubles_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times);
-
-/* Of chars, filled by data_fill: whether so many of each have been added to 0. */
-size_t chars_check(const uint8_t *data, size_t bytes, int from, uint8_t mark, long times);
+/* The same for sums: `bytes` bytes of elements, small whole numbers if doubles, and whether `times` of each have been added to 0. */
+void sums_fill(enum perf_type type, uint8_t *data, size_t bytes, int from, uint8_t mark);
+size_t sums_check(enum perf_type type, const uint8_t *data, size_t bytes, int from, uint8_t mark, long times);
 
 #endif

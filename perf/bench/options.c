@@ -88,7 +88,7 @@ static const char help[] =
 	"      --shape=SHAPE        pscw_lat: osu (epoch there, epoch back; half of it) or isolated\n"
 	"      --post=WHEN          pscw_lat, isolated: late (rank 0, when others wait for it) or early (all, first)\n"
 	"      --target=WHERE       fop_lat, cas_lat: waiting (in a call, default) or outside (it looks at its memory)\n"
-	"      --type=TYPE          acc_lat, acc_bw: of double (default) or char\n"
+	"      --type=TYPE          acc_lat, acc_bw: of double (default), char or long\n"
 	"  -c, --check              verify every byte that arrives; the times are then not the path's alone\n"
 	"      --count              what a turn takes, too: work requests, doorbells, completions; instructions and system calls\n"
 	"                           outside of the device, counted by single steps (x86-64)\n"
@@ -126,12 +126,17 @@ static const struct word memories[] = { { "heap", MEMORY_HEAP },
 	                                    { 0 } };
 static const struct word shapes[] = { { "osu", SHAPE_OSU }, { "isolated", SHAPE_ISOLATED }, { 0 } };
 static const struct word targets[] = { { "waiting", 0 }, { "outside", 1 }, { 0 } };
-static const struct word types[] = { { "double", 0 }, { "char", 1 }, { 0 } };
+static const struct word types[] = { { "double", TYPE_DOUBLE }, { "char", TYPE_CHAR }, { "long", TYPE_LONG }, { 0 } };
 static const struct word posts[] = { { "early", 0 }, { "late", 1 }, { 0 } };
 
 const char *sync_name(enum perf_sync sync)
 {
 	return syncs[sync].text;
+}
+
+const char *type_name(enum perf_type type)
+{
+	return types[type].text;
 }
 
 const char *lock_name(enum perf_lock lock)
@@ -365,7 +370,7 @@ static int read_kind(const struct reading *r, int letter, const char *text)
 		return rc;
 	case OPT_TYPE:
 		rc = read_word(r, text, types, &value);
-		o->chars = value;
+		o->type = (enum perf_type)value;
 		return rc;
 	default:
 		return read_report(o, letter, text);

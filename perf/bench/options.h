@@ -17,6 +17,7 @@ int perf_options_parse(struct perf_options *options, const struct tool *which, c
 
 const char *sync_name(enum perf_sync sync);
 const char *lock_name(enum perf_lock lock);
+const char *type_name(enum perf_type type);
 const char *window_name(enum perf_window window);
 const char *memory_name(enum perf_memory memory);
 
