@@ -864,9 +864,11 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
  * of at most 8 bytes without padding, and ORIEL_DOUBLE_COMPLEX, are cheapest where they are aligned to their
  * size. Where memory is mapped these are changed page by page in plain code, a vector of them about as
  * fast as it is copied: a process that is stopped (SIGSTOP, a debugger) in the middle of a page keeps others
- * from the elements there until it goes on, or has ended. Integers of 8 bytes are changed by atomic
- * instructions, which nothing keeps others from, in pages of the target that no vector of 8 or more of them
- * has come to; a counter that many draw from is fastest there.
+ * from the elements there until it goes on, or has ended. Up to seven integers of 8 bytes are changed by atomic
+ * instructions, which are fastest where many draw from one counter, and which nobody who is stopped keeps others
+ * from. A vector of 8 or more that changes such integers makes an end of that, in all pages (4 KiB) of the target
+ * whose addresses are the same as those of its own modulo 128 KiB, until the target makes a window of memory that
+ * peers cannot map.
  *
  * Windows of one rank that overlap in memory count as one, if mpi_accumulate_granularity is the same
  * (A13), with two exceptions: windows that two ranks have made on the same memory, as over another's

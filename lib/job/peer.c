@@ -113,7 +113,7 @@ static int cover_windows(struct oriel_job *job, struct peer *peer)
 	return rc ? rc : lock_tables_cover(job, job->peers.count + 1);
 }
 
-/* Where the peer finds our words of floating numbers, by its device. */
+/* Where the peer finds our words of numbers, by its device. */
 static void show_stripes(struct peer *peer)
 {
 	const struct piece *piece = &peer->job->stripes.piece;

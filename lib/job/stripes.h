@@ -47,7 +47,7 @@
 
 #define STRIPES 32
 #define STRIPE_BYTES 4096u
-#define FLIGHT_WINDOWS 56
+#define FLIGHT_WINDOWS 55
 #define FLIGHTS_MAX 128 /* ranks that have a place for theirs at one owner */
 
 struct oriel_job;
@@ -61,12 +61,13 @@ struct stripe {
 struct flights {
 	_Alignas(64) uint64_t process;
 	uint8_t window[FLIGHT_WINDOWS]; /* by slot; 1: under way */
+	uint8_t executor;               /* the owner's, of records that it applies */
 };
 
 /* In registered memory of their owner. */
 struct stripe_table {
 	struct stripe list[STRIPES];
-	_Alignas(64) uint32_t modes[STRIPES]; /* enum word_mode, by who holds the stripe: words.h */
+	_Alignas(64) uint32_t modes[STRIPES]; /* enum word_mode: words.h */
 	struct flights flights[];             /* the owner's, and those of its neighbours by their numbers */
 };
 
@@ -76,6 +77,7 @@ struct stripes {
 	uint64_t process;
 	uint32_t flights; /* places for them, at every rank alike */
 	bool has_barrier; /* flights of ours are seen: words.h */
+	uint32_t rests;   /* vectors that make no try to change a mode, since one has failed; relaxed */
 	uint32_t pins;    /* what has pinned our words; guarded by job->lock */
 };
 

@@ -11,8 +11,9 @@
 #include "job/wait.h"
 
 #define TURNS 100 /* a flight is some instructions long */
+#define RESTS 100 /* a try that fails takes as long as so many vectors */
 
-/* By who holds the stripe, or by the owner while it is pinned. Pairs with word_mode. */
+/* By who holds the stripe, unless it is free or pinned, or by the owner while it is pinned. Pairs with word_mode. */
 static void set_mode(struct stripe_table *table, uint32_t index, enum word_mode mode)
 {
 	state_store(&table->modes[index], mode);
@@ -23,11 +24,11 @@ static void set_mode(struct stripe_table *table, uint32_t index, enum word_mode 
 /* Whether any window's flight is under way. */
 static bool flies(const struct flights *flights)
 {
-	for (int i = 0; i < FLIGHT_WINDOWS; i++) {
-		if (__atomic_load_n(&flights->window[i], __ATOMIC_ACQUIRE)) /* pairs with words_end */
-			return true;
-	}
-	return false;
+	bool any = __atomic_load_n(&flights->executor, __ATOMIC_ACQUIRE); /* pairs with words_end, as the next */
+
+	for (int i = 0; i < FLIGHT_WINDOWS; i++)
+		any |= __atomic_load_n(&flights->window[i], __ATOMIC_ACQUIRE);
+	return any;
 }
 
 /* A flight is over once it has been seen so: whoever begins after the barrier finds the mode. */
@@ -50,19 +51,24 @@ static bool all_have_landed(const struct stripes *ours, const struct stripe_tabl
 	return true;
 }
 
-/* All stripes of [from, to) that have the one mode get the other; whether any had. */
-static bool change_modes(struct stripe_table *table, uint64_t from, uint64_t to, enum word_mode mode,
-                         enum word_mode next)
+/* From WORD_FREE, which the owner may change meanwhile: whether any is on its way to WORD_PLAIN. */
+static bool begin_change(struct stripe_table *table, uint64_t from, uint64_t to)
 {
 	bool any = false;
 
 	for (; from < to; from += stripe_rest(from)) {
-		if (word_mode(table, from) != mode)
-			continue;
-		set_mode(table, stripe_index(from), next);
-		any = true;
+		state_change(&table->modes[stripe_index(from)], WORD_FREE, WORD_CHANGING);
+		any |= word_mode(table, from) == WORD_CHANGING;
 	}
 	return any;
+}
+
+static void end_change(struct stripe_table *table, uint64_t from, uint64_t to)
+{
+	for (; from < to; from += stripe_rest(from)) {
+		if (word_mode(table, from) == WORD_CHANGING)
+			set_mode(table, stripe_index(from), WORD_PLAIN);
+	}
 }
 
 static bool all_are_plain(const struct stripe_table *table, uint64_t from, uint64_t to)
@@ -74,16 +80,27 @@ static bool all_are_plain(const struct stripe_table *table, uint64_t from, uint6
 	return true;
 }
 
-bool words_are_plain(const struct stripes *ours, struct stripe_table *table, uint64_t from, uint64_t to, size_t count)
+/* A try that has failed, since somebody is stopped or has no processor in a flight, is not repeated at once. */
+static bool rests(struct stripes *ours)
+{
+	uint32_t left = __atomic_load_n(&ours->rests, __ATOMIC_RELAXED);
+
+	if (left > 0)
+		__atomic_store_n(&ours->rests, left - 1, __ATOMIC_RELAXED); /* of several threads': a hint */
+	return left > 0;
+}
+
+bool words_are_plain(struct stripes *ours, struct stripe_table *table, uint64_t from, uint64_t to, size_t changes)
 {
 	if (all_are_plain(table, from, to))
 		return true;
-	if (count < WORDS_MANY || !ours->has_barrier)
+	if (changes < WORDS_MANY || !ours->has_barrier || rests(ours) || !begin_change(table, from, to))
 		return false;
-	change_modes(table, from, to, WORD_FREE, WORD_CHANGING);
-	if (!heavy_barrier() || !all_have_landed(ours, table))
+	if (!heavy_barrier() || !all_have_landed(ours, table)) {
+		__atomic_store_n(&ours->rests, RESTS, __ATOMIC_RELAXED);
 		return false;
-	change_modes(table, from, to, WORD_CHANGING, WORD_PLAIN);
+	}
+	end_change(table, from, to);
 	return all_are_plain(table, from, to);
 }
 
@@ -95,6 +112,7 @@ static int pin_step(void *arg)
 	struct stripe_table *table = job->stripes.piece.addr;
 
 	for (uint32_t i = 0; i < STRIPES; i++) {
+		state_change(&table->modes[i], WORD_FREE, WORD_PINNED); /* pairs with begin_change: it is one of the two */
 		if (state_load(&table->modes[i]) == WORD_PINNED)
 			continue;
 		if (!stripe_take(&table->list[i], job->stripes.process))
@@ -112,7 +130,7 @@ static int nobody(void *arg, struct wait *wait)
 	return 0;
 }
 
-int words_pin(struct oriel_job *job, const char *call)
+int words_pin(struct oriel_job *job, const void *win, const char *call)
 {
 	static const struct waiter waiter = { pin_step, nobody };
 	struct wait wait;
@@ -121,7 +139,7 @@ int words_pin(struct oriel_job *job, const char *call)
 	pthread_mutex_lock(&job->lock);
 	job->stripes.pins++;
 	pthread_mutex_unlock(&job->lock);
-	wait_begin(&wait, job, call, NULL);
+	wait_begin(&wait, job, call, win);
 	rc = wait_until(&wait, &waiter, job);
 	if (rc)
 		words_unpin(job);

@@ -14,8 +14,9 @@
  *   WORD_PLAIN     by plain code, under the page's word
  *   WORD_PINNED    as WORD_FREE, as long as the owner says so: its device changes words, too
  *
- * Who has taken the stripe's word is the one that may change its mode, downwards to WORD_PLAIN: with the first long
- * vector. It stays so, until the owner pins it. Pages that hold counters only keep their instructions.
+ * Who has taken the stripe's word changes its mode, from one to the next up to WORD_PLAIN: with the first vector of
+ * WORDS_MANY or more that changes something. It stays so, until the owner pins it. So counters keep their instructions
+ * where such vectors do not come: to no page of the owner's that has the same stripe.
  *
  * Who changes words without the page's word says so meanwhile, in memory of its own at the owner, a byte for each of
  * its windows: a *flight*. There is no fence in it, since that would cost as much as the instruction:
@@ -29,12 +30,15 @@
  *   flight = 0
  *
  * Either the mode is seen, or the flight. One that does not end, because its thread has no processor or is stopped,
- * is not waited for: what is held is changed by instructions, which is right in every mode, and the next vector tries
- * again. The same where the kernel has no such barrier. A rank that cannot take part in it has no flights, nor has one
- * that finds no place for them: it takes the page's word each time.
+ * is not waited for: what is held is changed by instructions, which is right in every mode, and some vectors later it is
+ * tried again; meanwhile single words take the page's word too, whose holder may be the one that is stopped. The same
+ * where the kernel has no such barrier. A rank that cannot take part in it has no flights, nor has one that finds no
+ * place for them: it takes the page's word each time. The owner's executor has flights of its own.
  *
  * Pinned is what a rank's words are while it has a window whose words its device changes by atomics that are atomic
- * with the processor's instructions, but not with plain code: of memory that peers cannot map, as a rule.
+ * with the processor's instructions, but not with plain code: of memory that peers cannot map, as a rule. The owner pins
+ * a free stripe, and frees it again, without its word: nobody changes words there by plain code before it has changed the
+ * mode from WORD_FREE, by a compare-and-swap, as the owner does. For those of other modes it takes the word.
  */
 #ifndef ORIEL_WORDS_H
 #define ORIEL_WORDS_H
@@ -52,10 +56,24 @@
 
 enum word_mode { WORD_FREE, WORD_CHANGING, WORD_PLAIN, WORD_PINNED };
 
-/* Pairs with set_mode: what was changed in another mode is seen. */
+/* Pairs with set_mode: what was changed in another mode is seen. While the stripe is held, only WORD_FREE may change. */
 static inline enum word_mode word_mode(const struct stripe_table *table, uint64_t there)
 {
 	return (enum word_mode)state_load(&table->modes[stripe_index(there)]);
+}
+
+/* As words_begin, with a flight that nobody else makes meanwhile. */
+static inline uint8_t *words_begin_as(uint8_t *flight, const struct stripe_table *table, uint64_t there)
+{
+	enum word_mode mode;
+
+	__atomic_store_n(flight, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the heavy barrier in words_are_plain does the rest */
+	mode = word_mode(table, there);
+	if (__builtin_expect(mode == WORD_FREE || mode == WORD_PINNED, 1))
+		return flight;
+	__atomic_store_n(flight, 0, __ATOMIC_RELAXED);
+	return NULL;
 }
 
 /*
@@ -65,19 +83,18 @@ static inline enum word_mode word_mode(const struct stripe_table *table, uint64_
 static inline uint8_t *words_begin(const struct peer *peer, uint32_t slot, uint64_t there)
 {
 	struct flights *flights = peer_flights_there(peer);
-	enum word_mode mode;
-	uint8_t *flight;
 
 	if (!flights || slot >= FLIGHT_WINDOWS)
 		return NULL;
-	flight = &flights->window[slot];
-	__atomic_store_n(flight, 1, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the heavy barrier in words_are_plain does the rest */
-	mode = word_mode(peer->stripes, there);
-	if (__builtin_expect(mode == WORD_FREE || mode == WORD_PINNED, 1))
-		return flight;
-	__atomic_store_n(flight, 0, __ATOMIC_RELAXED);
-	return NULL;
+	return words_begin_as(&flights->window[slot], peer->stripes, there);
+}
+
+/* The same for words of our own, of which a record says how; with records->lock. */
+static inline uint8_t *words_begin_here(const struct stripes *ours, uint64_t addr)
+{
+	struct stripe_table *table = ours->piece.addr;
+
+	return ours->has_barrier ? words_begin_as(&table->flights[0].executor, table, addr) : NULL;
 }
 
 static inline void words_end(uint8_t *flight)
@@ -87,15 +104,16 @@ static inline void words_end(uint8_t *flight)
 
 /*
  * For a rank that holds the stripes of the pages [from, to) at their owner, whose table that is: whether words there
- * are to be changed by plain code now; for WORDS_MANY and more, from now on if that can be. Else by instructions.
+ * are to be changed by plain code now; for `changes` of WORDS_MANY and more, from now on if that can be. Else by
+ * instructions.
  */
-bool words_are_plain(const struct stripes *ours, struct stripe_table *table, uint64_t from, uint64_t to, size_t count);
+bool words_are_plain(struct stripes *ours, struct stripe_table *table, uint64_t from, uint64_t to, size_t changes);
 
 /*
- * Our words are changed by instructions from the return on, until words_unpin has been called as often.
- * ERRORS: ORIEL_ERR_TIMEOUT: somebody who holds a stripe is stopped.
+ * Our words are changed by instructions from the return on, until words_unpin has been called as often. For a window, by
+ * a call. ERRORS: ORIEL_ERR_TIMEOUT: somebody who holds a page whose words are changed by plain code is stopped.
  */
-int words_pin(struct oriel_job *job, const char *call);
+int words_pin(struct oriel_job *job, const void *win, const char *call);
 void words_unpin(struct oriel_job *job);
 
 #endif

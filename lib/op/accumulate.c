@@ -104,7 +104,7 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 
 	if (!acc_at_once(link, acc->type, addr) || bytes > stripe_rest(addr))
 		return false;
-	if (!element_types[acc->type].number && acc->count < WORDS_MANY && (flight = begin_words(win, link, addr))) {
+	if (acc_flies(acc, addr) && (flight = begin_words(win, link, addr))) {
 		acc_apply_atomic(acc, target);
 		words_end(flight);
 		return true;

@@ -58,7 +58,7 @@ static uint64_t take_last_pages(struct stripe_table *stripes, uint64_t process, 
 }
 
 /* As many elements, beginning with number `first`, which lies there at the owner; their pages are held. */
-static void apply_part(const struct stripes *ours, struct stripe_table *stripes, const struct acc *acc, size_t first,
+static void apply_part(struct stripes *ours, struct stripe_table *stripes, const struct acc *acc, size_t first,
                        size_t count, uint64_t there)
 {
 	struct acc part = *acc;
@@ -72,7 +72,7 @@ static void apply_part(const struct stripes *ours, struct stripe_table *stripes,
  * Some pages at a time: taking a word waits for all stores before it, so words are taken before stores are made. Aligned
  * elements: none lies in two pages. False: not all of it now, *acc has become the rest.
  */
-static bool apply_upwards(const struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
+static bool apply_upwards(struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
@@ -89,7 +89,7 @@ static bool apply_upwards(const struct stripes *ours, struct stripe_table *strip
 	return true;
 }
 
-static bool apply_downwards(const struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
+static bool apply_downwards(struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
@@ -108,11 +108,17 @@ static bool apply_downwards(const struct stripes *ours, struct stripe_table *str
 }
 
 /* As processors do who share it. */
-static bool apply_shared(const struct oriel_job *job, const struct acc *acc, void *target)
+static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
 {
 	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
 	struct stripe_table *stripes = job->stripes.piece.addr;
+	uint8_t *flight = acc_flies(acc, from) ? words_begin_here(&job->stripes, from) : NULL;
 
+	if (flight) {
+		acc_apply_atomic(acc, target);
+		words_end(flight);
+		return true;
+	}
 	if (!take_pages(stripes, job->stripes.process, from, to))
 		return false;
 	acc_apply_held(&job->stripes, stripes, acc, target, from);
@@ -140,9 +146,15 @@ static int issue_by_stripes(struct oriel_win *win, const struct link *link, stru
 {
 	uint64_t there = link_there(link, acc->remote_addr);
 	struct stripe_table *stripes = peer_stripes(link->peer);
+	uint8_t *flight = acc_flies(acc, there) ? words_begin(link->peer, win->slot, there) : NULL;
 	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
 	bool downwards = large && win->downwards;
 
+	if (flight) {
+		acc_apply_atomic(acc, (void *)(uintptr_t)acc->remote_addr);
+		words_end(flight);
+		return 0;
+	}
 	win->downwards ^= large;
 	return (downwards ? apply_downwards : apply_upwards)(&win->job->stripes, stripes, acc, there) ? 0 : ISSUE_LATER;
 }

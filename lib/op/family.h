@@ -76,15 +76,28 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
+/* How many words it changes: none that are only read. */
+static inline size_t acc_changes(const struct acc *acc, size_t count)
+{
+	return acc->op == ORIEL_NO_OP ? 0 : count;
+}
+
+/* Whether it is of a few words of one page, which are changed without its word where their mode has it so. */
+static inline bool acc_flies(const struct acc *acc, uint64_t there)
+{
+	return !element_types[acc->type].number && acc->count < WORDS_MANY &&
+	       acc->count * sizeof(uint64_t) <= stripe_rest(there);
+}
+
 /*
  * Apply it to memory whose pages' words are held, by a processor: `there` is where it begins at the owner, whose
  * table that is.
  */
-static inline void acc_apply_held(const struct stripes *ours, struct stripe_table *table, const struct acc *acc,
-                                  void *target, uint64_t there)
+static inline void acc_apply_held(struct stripes *ours, struct stripe_table *table, const struct acc *acc, void *target,
+                                  uint64_t there)
 {
 	if (element_types[acc->type].number ||
-	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc->count))
+	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc_changes(acc, acc->count)))
 		acc_apply(acc, target);
 	else
 		acc_apply_atomic(acc, target);

@@ -109,13 +109,11 @@ static void withdraw_memory(struct oriel_win *win)
 		return;
 	if (!win->memory.mappable)
 		__atomic_sub_fetch(&job->private_windows, 1, __ATOMIC_RELAXED);
-	if (win->memory.pins_words)
-		words_unpin(job);
 	mem_forget(&job->mems, &win->memory.registration);
 	peers_drain_zero_copy(job); /* of other windows */
 }
 
-static void release_memory(struct oriel_win *win, bool reuse)
+static void let_go_of_memory(struct oriel_win *win, bool reuse)
 {
 	const struct window_memory *memory = &win->memory;
 	const struct kept_piece piece = { memory->base, memory->size_bytes, memory->fd, memory->registration };
@@ -132,6 +130,14 @@ static void release_memory(struct oriel_win *win, bool reuse)
 		munmap(memory->base, memory->mapped_bytes);
 		close(memory->fd);
 	}
+}
+
+/* Words are unpinned when no device reaches them any more. */
+static void release_memory(struct oriel_win *win, bool reuse)
+{
+	let_go_of_memory(win, reuse);
+	if (win->memory.pins_words)
+		words_unpin(win->job);
 }
 
 void window_release(struct oriel_win *win, bool reuse)
@@ -305,7 +311,7 @@ static int open_memory(struct oriel_win *win)
 
 static int pin_words(struct oriel_win *win, const char *call)
 {
-	int rc = words_pin(win->job, call);
+	int rc = words_pin(win->job, win, call);
 
 	win->memory.pins_words = rc == 0;
 	return rc;

@@ -111,6 +111,8 @@ static void test_pinned(void)
 	CU_ASSERT_EQUAL(mode_of(shared), WORD_PINNED);
 	flight = words_begin(peer, 0, from);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
+	CU_ASSERT_EQUAL(ours.rests, 0); /* it is no try: nobody was waited for */
 	words_end(flight);
 	free(peer);
 	munmap(shared, sizeof(*shared));
@@ -125,6 +127,28 @@ static void test_no_barrier(void)
 	ours.has_barrier = false;
 	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
 	CU_ASSERT_EQUAL(mode_of(shared), WORD_FREE);
+	munmap(shared, sizeof(*shared));
+}
+
+/* Words that are read only change no mode; the executor's flight counts as any other. */
+static void test_executor(void)
+{
+	struct shared *shared = shared_new();
+	struct stripes ours = own_stripes();
+	uint64_t from = there(shared);
+	uint8_t *flight;
+
+	ours.piece.addr = table_of(shared);
+	flight = words_begin_here(&ours, from);
+	CU_ASSERT_EQUAL(flight != NULL, ours.has_barrier);
+	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 0));
+	CU_ASSERT_EQUAL(mode_of(shared), WORD_FREE);
+	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
+	if (flight)
+		words_end(flight);
+	ours.rests = 0;
+	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
+	CU_ASSERT_EQUAL(words_begin_here(&ours, from), NULL);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -147,6 +171,8 @@ static void test_flight(void)
 	}
 	words_end(flight);
 	CU_ASSERT_EQUAL(*flight, 0);
+	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000)); /* not at once again */
+	ours.rests = 0;
 	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
 	CU_ASSERT_PTR_NULL(words_begin(peer, FLIGHT_WINDOWS, from + PAGE)); /* there is no place for it */
 	peer->flights = NULL;
@@ -179,6 +205,7 @@ static void test_flight_dies(void)
 	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
 	kill(child, SIGKILL);
 	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+	ours.rests = 0;
 	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
 	waitpid(child, NULL, 0);
 	munmap(shared, sizeof(*shared));
@@ -202,7 +229,7 @@ static void await_state(const uint32_t *state, uint32_t least)
 }
 
 /* With the page's word. */
-static void add_held(struct shared *shared, const struct stripes *ours, size_t at, size_t count)
+static void add_held(struct shared *shared, struct stripes *ours, size_t at, size_t count)
 {
 	struct stripe *stripe = stripe_of(table_of(shared), there(shared));
 	uint64_t ones[WORDS], from = there(shared) + at * 8;
@@ -217,7 +244,7 @@ static void add_held(struct shared *shared, const struct stripes *ours, size_t a
 	stripe_give(stripe);
 }
 
-static void add_single(struct shared *shared, const struct stripes *ours, const struct peer *owner, size_t at)
+static void add_single(struct shared *shared, struct stripes *ours, const struct peer *owner, size_t at)
 {
 	const uint64_t one = 1;
 	uint8_t *flight = words_begin(owner, 0, there(shared));
@@ -322,6 +349,7 @@ static void test_either_sees(void)
 		state_store(&shared->round, round);
 		for (volatile uint32_t i = 0; i < round % 200; i++) /* as long as the other takes to hear of it, or not */
 			;
+		ours.rests = 0;
 		plain = words_are_plain(&ours, table_of(shared), from, from + PAGE, WORDS);
 		await_state(&shared->done[0], round * 4 + HAS_NOT_BEGUN);
 		begun = state_load(&shared->done[0]) == round * 4 + HAS_BEGUN;
@@ -341,6 +369,7 @@ void suite_words(void)
 	CU_add_test(suite, "many_make_plain", test_many_make_plain);
 	CU_add_test(suite, "pinned", test_pinned);
 	CU_add_test(suite, "no_barrier", test_no_barrier);
+	CU_add_test(suite, "executor", test_executor);
 	CU_add_test(suite, "flight", test_flight);
 	CU_add_test(suite, "flight_dies", test_flight_dies);
 	CU_add_test(suite, "mode_changes", test_mode_changes);
