@@ -3,7 +3,9 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "op/enter.h"
+#include "op/family.h"
 #include "op/family_target.h"
+#include "op/pieces.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -161,18 +163,114 @@ static int vector_locked(struct oriel_win *win, int rank, struct family_vector *
 	return rc;
 }
 
-static int vector_run(struct oriel_win *win, int rank, struct family_vector *v)
+/* The short way, for elements that processors change in mapped memory, in pieces of which none lies in two pages. */
+
+/* Whether each list that the operation uses is such (pieces.h). */
+static bool are_plain(const struct link *link, const struct family_vector *v)
+{
+	const size_t size_bytes = element_types[v->type].size_bytes;
+	struct pieces_seen seen = { 0 };
+
+	if (v->op != ORIEL_NO_OP && !pieces_see(&seen, link, v->origin.list, v->origin.count, v->target, v->target_count))
+		return false;
+	if (v->fetches && !pieces_see(&seen, link, v->result.list, v->result.count, v->target, v->target_count))
+		return false;
+	return (seen.bits & (size_bytes - 1)) == 0 && acc_at_once(link, v->type, link->base);
+}
+
+static struct link *plain_link(struct oriel_win *win, int rank, const struct family_vector *v)
+{
+	struct link *link = link_at_once(win, rank);
+
+	if (!link || link->held || link->marks & LINK_RECORDS || !are_plain(link, v))
+		return NULL;
+	if (acc_is_word(v->type) && v->target_count < WORDS_MANY)
+		return NULL; /* each by itself, without the page's word where it can be */
+	return peer_stripes(link->peer) ? link : NULL;
+}
+
+/* The page that is held. */
+struct page {
+	struct stripe *stripe; /* NULL: none */
+	bool plain;            /* its elements are changed by plain code */
+};
+
+/* Hold that of an address at the member instead. False: not now, and none is held. */
+static bool turn_page(struct page *page, struct oriel_win *win, const struct link *link, const struct family_vector *v,
+                      uint64_t there)
+{
+	struct stripe_table *table = peer_stripes(link->peer);
+	struct stripe *stripe = stripe_of(table, there);
+	struct stripes *ours = &win->job->stripes;
+
+	if (stripe == page->stripe)
+		return true;
+	if (page->stripe)
+		stripe_give(page->stripe);
+	page->stripe = stripe_take(stripe, ours->process) ? stripe : NULL;
+	if (!page->stripe)
+		return false;
+	page->plain = element_types[v->type].number ||
+	              words_are_plain(ours, table, there, there + 1, v->op == ORIEL_NO_OP ? 0 : (size_t)v->target_count);
+	return true;
+}
+
+/* As many pieces as can be done now, from the first on. How many; the rest is left to the longer way. */
+static int apply_at_once(struct oriel_win *win, int rank, const struct family_vector *v)
+{
+	struct link *link = plain_link(win, rank, v);
+	const int shift = __builtin_ctz(element_types[v->type].size_bytes); /* small ones have a power of 2 */
+	struct page page = { NULL, false };
+	struct acc acc;
+	int i;
+
+	if (!link)
+		return 0;
+	epoch_use(win);
+	acc_fill(&acc, v->type, v->op, NULL, NULL, 0);
+	for (i = 0; i < v->target_count; i++) {
+		uint64_t addr = link->base + (uint64_t)v->target[i].disp * link->disp_unit_bytes;
+		size_t bytes = v->target[i].size_bytes;
+
+		if (bytes > stripe_rest(addr) || !turn_page(&page, win, link, v, link_there(link, addr)))
+			break;
+		acc.count = bytes >> shift;
+		acc.origin = v->op == ORIEL_NO_OP ? NULL : v->origin.list[i].addr;
+		acc.result = v->fetches ? v->result.list[i].addr : NULL;
+		if (page.plain)
+			acc_apply(&acc, (void *)(uintptr_t)addr);
+		else
+			acc_apply_atomic(&acc, (void *)(uintptr_t)addr);
+	}
+	if (page.stripe)
+		stripe_give(page.stripe);
+	return i;
+}
+
+/* The longer way, with what is left when the first pieces of all lists have been done. */
+static int finish(struct oriel_win *win, int rank, struct family_vector *v, int done)
 {
 	size_t bytes = 0;
-	int rc = win_enter(win, v->call);
+	int rc = check_sums(v, &bytes);
+
+	v->target += done;
+	v->target_count -= done;
+	v->origin.at = v->op == ORIEL_NO_OP ? 0 : done;
+	v->result.at = v->fetches ? done : 0;
+	return rc ? rc : vector_locked(win, rank, v, bytes);
+}
+
+static int vector_run(struct oriel_win *win, int rank, struct family_vector *v)
+{
+	int rc = win_enter(win, v->call), done;
 
 	if (rc)
 		return rc;
 	if (v->op == ORIEL_NO_OP)
 		v->origin.count = 0;
-	rc = check_sums(v, &bytes);
-	if (rc == 0)
-		rc = vector_locked(win, rank, v, bytes);
+	done = apply_at_once(win, rank, v);
+	if (done == 0 || done < v->target_count)
+		rc = finish(win, rank, v, done);
 	win_leave(win);
 	return rc ? err_in(rc, v->call) : 0;
 }

@@ -2,8 +2,10 @@
 /* vector.c - the vector forms of put and get */
 #include "base/err.h"
 #include "base/util.h"
+#include "op/copy.h"
 #include "op/enter.h"
 #include "op/issue.h"
+#include "op/pieces.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -85,6 +87,36 @@ static int vector_issue(struct oriel_win *win, struct link *link, const struct v
 	return rc;
 }
 
+/*
+ * The short way, for short pieces of mapped memory (pieces.h): they are looked at, and then copied, by no call but
+ * memmove's. False: nothing has happened, and the longer way finds out.
+ */
+static bool copy_at_once(struct oriel_win *win, int rank, const struct vector *v)
+{
+	const struct oriel_origin_piece *origin = v->origin;
+	const struct oriel_target_piece *target = v->target;
+	struct link *link = link_at_once(win, rank);
+	const bool put = v->kind == OP_PUT;
+	const int count = v->origin_count;
+	struct pieces_seen seen;
+	uint64_t base, unit;
+
+	if (!link || !pieces_see(&seen, link, origin, count, target, v->target_count) || seen.longest > COPY_PIECE_BYTES)
+		return false;
+	epoch_use(win);
+	base = link->base; /* which no copying changes, as the compiler knows */
+	unit = link->disp_unit_bytes;
+	for (int i = 0; i < count; i++) {
+		void *at = (void *)(uintptr_t)(base + target[i].disp * unit);
+
+		if (put)
+			copy_piece(at, origin[i].addr, origin[i].size_bytes);
+		else
+			copy_got(origin[i].addr, at, origin[i].size_bytes);
+	}
+	return true;
+}
+
 static int vector_locked(struct oriel_win *win, int rank, const struct vector *v, size_t bytes)
 {
 	struct link *link;
@@ -103,9 +135,11 @@ static int vector_transfer(struct oriel_win *win, int rank, const struct vector 
 
 	if (rc)
 		return rc;
-	rc = vector_sums(v, &bytes);
-	if (rc == 0)
-		rc = vector_locked(win, rank, v, bytes);
+	if (!copy_at_once(win, rank, v)) {
+		rc = vector_sums(v, &bytes);
+		if (rc == 0)
+			rc = vector_locked(win, rank, v, bytes);
+	}
 	win_leave(win);
 	return rc ? err_in(rc, v->call) : 0;
 }

@@ -28,6 +28,8 @@ enum counted {
 	ACCUMULATE,
 	ACCUMULATE_BYTES,
 	ACCUMULATE_WORDS,
+	PUTV,
+	ACCUMULATEV,
 	COMPLETE,
 	POST,
 	WAIT,
@@ -52,6 +54,8 @@ static const char *const names[CALLS] = {
 	[ACCUMULATE] = "oriel_accumulate",
 	[ACCUMULATE_BYTES] = "oriel_accumulate_1024_bytes",
 	[ACCUMULATE_WORDS] = "oriel_accumulate_128_words",
+	[PUTV] = "oriel_putv_64_pieces",
+	[ACCUMULATEV] = "oriel_accumulatev_64_pieces",
 	[COMPLETE] = "oriel_win_complete",
 	[POST] = "oriel_win_post",
 	[WAIT] = "oriel_win_wait",
@@ -85,6 +89,24 @@ static int note(enum counted what, int rc)
 	return rc;
 }
 
+/* Every other double of a kilobyte, in a list. */
+static int operate_on_pieces(void)
+{
+	struct oriel_origin_piece origin[64];
+	struct oriel_target_piece target[64];
+	double numbers[128] = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < 64; i++) {
+		origin[i] = (struct oriel_origin_piece){ &numbers[2 * i], sizeof(double) };
+		target[i] = (struct oriel_target_piece){ 2 * i * sizeof(double), sizeof(double) };
+	}
+	steps_begin();
+	rc = note(PUTV, oriel_putv(win, origin, 64, 1, target, 64));
+	steps_begin();
+	return rc | note(ACCUMULATEV, oriel_accumulatev(win, origin, 64, ORIEL_DOUBLE, ORIEL_SUM, 1, target, 64));
+}
+
 static int operate(void)
 {
 	int64_t value = 1, old, before;
@@ -104,7 +126,8 @@ static int operate(void)
 	steps_begin();
 	rc |= note(ACCUMULATE_BYTES, oriel_accumulate(win, bytes, sizeof(bytes), ORIEL_INT8, ORIEL_SUM, 1, 1024));
 	steps_begin(); /* in a page of their own, where single ones keep their instructions */
-	return rc | note(ACCUMULATE_WORDS, oriel_accumulate(win, words, 128, ORIEL_INT64, ORIEL_SUM, 1, 4096));
+	rc |= note(ACCUMULATE_WORDS, oriel_accumulate(win, words, 128, ORIEL_INT64, ORIEL_SUM, 1, 4096));
+	return rc | operate_on_pieces();
 }
 
 static int access_epoch(int (*operations)(void), enum counted start, enum counted complete)

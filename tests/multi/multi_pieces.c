@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * multi_pieces.c - the vector forms of put, get, accumulate and get_accumulate, with lists of many pieces: rules D2, D6, A7,
+ * A9, A14
+ *
+ * Lists of pieces that are as long as those they go to take a short way on mapped memory (op/pieces.h); the others, and
+ * what is not plain, a longer one. Every origin has bytes of its own at every target.
+ */
+#include "multi.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/job.h"
+#include "job/stripes.h"
+#include "op/element.h"
+
+#define SHARE_BYTES (4 * STRIPE_BYTES)
+#define PIECES 40
+#define PIECE_BYTES 192 /* at most: all of them have room in a share, with gaps */
+
+static const enum oriel_type types[] = { ORIEL_INT8,  ORIEL_INT32,          ORIEL_UINT64,     ORIEL_INT64,
+	                                     ORIEL_FLOAT, ORIEL_DOUBLE_COMPLEX, ORIEL_DOUBLE_INT, ORIEL_INT16 };
+
+/* One call: pieces of one type, with gaps between them on all sides. */
+struct lists {
+	enum oriel_type type;
+	int count, target_count;
+	size_t bytes;
+	struct oriel_origin_piece origin[PIECES], result[PIECES];
+	struct oriel_target_piece target[PIECES + 1];
+	uint8_t from[PIECES * PIECE_BYTES], found[PIECES * PIECE_BYTES], wanted[PIECES * PIECE_BYTES];
+};
+
+enum { ADDRESS = MULTI_WORDS - 1 }; /* of rank 0's memory; before it the ranks that are done */
+
+static size_t random_below(uint64_t *seed, size_t most)
+{
+	return (size_t)(multi_random(seed) % most);
+}
+
+/* One that is aligned to its elements, three times of four. */
+static size_t random_gap(uint64_t *seed, size_t at, size_t size_bytes)
+{
+	size_t gap = random_below(seed, SHARE_BYTES / PIECES - PIECE_BYTES - 16);
+
+	return random_below(seed, 4) ? gap + (size_bytes - (at + gap) % size_bytes) % size_bytes : gap;
+}
+
+/* Pieces that touch are one at the target, or are cut elsewhere: the lists are no longer alike. */
+static void add_target(struct lists *l, size_t disp, size_t bytes, size_t size_bytes, bool merges)
+{
+	struct oriel_target_piece *last = l->target_count ? &l->target[l->target_count - 1] : NULL;
+	bool touches = last && last->disp + last->size_bytes == disp;
+	size_t more = touches && (merges || bytes == 0) ? bytes : touches ? size_bytes : 0;
+
+	if (touches)
+		last->size_bytes += more;
+	if (!touches || !merges)
+		l->target[l->target_count++] = (struct oriel_target_piece){ disp + more, bytes - more };
+}
+
+static void make_lists(struct lists *l, uint64_t *seed, size_t share, enum oriel_type type)
+{
+	const size_t size_bytes = oriel_type_bytes(type);
+	size_t at = 0;
+
+	l->type = type;
+	l->count = 1 + (int)random_below(seed, PIECES);
+	l->target_count = 0;
+	l->bytes = 0;
+	for (int i = 0; i < l->count; i++) {
+		size_t bytes = size_bytes * random_below(seed, PIECE_BYTES / size_bytes + 1);
+
+		at += random_below(seed, 8) ? random_gap(seed, at, size_bytes) : 0;
+		l->origin[i] = (struct oriel_origin_piece){ l->from + i * PIECE_BYTES, bytes };
+		l->result[i] = (struct oriel_origin_piece){ l->found + i * PIECE_BYTES, bytes };
+		add_target(l, share + at, bytes, size_bytes, random_below(seed, 2));
+		at += bytes;
+		l->bytes += bytes;
+	}
+	for (size_t i = 0; i < sizeof(l->from); i++)
+		l->from[i] = (uint8_t)multi_random(seed);
+	memset(l->found, 0, sizeof(l->found));
+	memset(l->wanted, 0, sizeof(l->wanted));
+}
+
+/* The same to bytes: what was there comes to `wanted`, and `op` changes them. */
+static void change_model(struct lists *l, uint8_t *expected, size_t share, enum oriel_type type, enum oriel_op op)
+{
+	const size_t size_bytes = oriel_type_bytes(type);
+	size_t done = 0, at = 0;
+
+	for (int i = 0; i < l->count; i++) {
+		for (size_t byte = 0; byte < l->origin[i].size_bytes; byte += size_bytes) {
+			while (done == l->target[at].size_bytes) {
+				at++;
+				done = 0;
+			}
+			element_apply(type, op, expected + l->target[at].disp - share + done, l->from + i * PIECE_BYTES + byte,
+			              l->wanted + i * PIECE_BYTES + byte, 1);
+			done += size_bytes;
+		}
+	}
+}
+
+/* Beyond the window, by more than a pair may be: all of it is refused, and nothing happens. */
+static void refuse_range(struct multi *m, struct lists *l, oriel_win *win, int to, uint64_t *seed)
+{
+	size_t beyond = (size_t)m->size * SHARE_BYTES;
+	int at = (int)random_below(seed, (size_t)l->target_count);
+	struct oriel_target_piece kept = l->target[at];
+
+	if (kept.size_bytes == 0)
+		return;
+	l->target[at].disp = random_below(seed, 2) ? beyond - kept.size_bytes + 8 : SIZE_MAX - kept.size_bytes + 1;
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_putv(win, l->origin, l->count, to, l->target, l->target_count));
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_getv(win, l->result, l->count, to, l->target, l->target_count));
+	CHECK_RC(m, ORIEL_ERR_RANGE,
+	         oriel_accumulatev(win, l->origin, l->count, l->type, ORIEL_REPLACE, to, l->target, l->target_count));
+	l->target[at] = kept;
+}
+
+enum call { PUTV, GETV, ACCUMULATEV, GET_ACCUMULATEV, READV, CALLS };
+
+static void issue(struct multi *m, struct lists *l, enum call call, oriel_win *win, int to, uint8_t *expected,
+                  size_t share)
+{
+	enum oriel_op op = l->type <= ORIEL_UINT64 ? ORIEL_SUM : ORIEL_REPLACE;
+
+	switch (call) {
+	case PUTV:
+		op = ORIEL_REPLACE;
+		CHECK_OK(m, oriel_putv(win, l->origin, l->count, to, l->target, l->target_count));
+		break;
+	case GETV:
+		op = ORIEL_NO_OP;
+		CHECK_OK(m, oriel_getv(win, l->result, l->count, to, l->target, l->target_count));
+		break;
+	case ACCUMULATEV:
+		CHECK_OK(m, oriel_accumulatev(win, l->origin, l->count, l->type, op, to, l->target, l->target_count));
+		break;
+	case GET_ACCUMULATEV:
+		CHECK_OK(m, oriel_get_accumulatev(win, l->origin, l->count, l->result, l->count, l->type, op, to, l->target,
+		                                  l->target_count));
+		break;
+	default:
+		op = ORIEL_NO_OP;
+		CHECK_OK(m,
+		         oriel_get_accumulatev(win, NULL, 0, l->result, l->count, l->type, op, to, l->target, l->target_count));
+	}
+	CHECK_OK(m, oriel_win_flush(win, to));
+	change_model(l, expected, share, call <= GETV ? ORIEL_INT8 : l->type, op); /* these move bytes */
+	if (call == PUTV || call == ACCUMULATEV)
+		memset(l->wanted, 0, sizeof(l->wanted)); /* nothing was fetched */
+	CHECK(m, memcmp(l->found, l->wanted, sizeof(l->found)) == 0);
+}
+
+static void random_lists(struct multi *m)
+{
+	const int turns = multi_over_card() ? 20 : 1000;
+	uint64_t seed = multi_seed(m) + (uint64_t)m->rank;
+	struct lists *l = multi_alloc(sizeof(*l));
+	size_t share = (size_t)m->rank * SHARE_BYTES;
+
+	for (int allocated = 0; allocated < 2; allocated++) {
+		uint8_t *expected = multi_alloc((size_t)m->size * SHARE_BYTES), *found = multi_alloc(SHARE_BYTES);
+		struct multi_window w;
+
+		multi_window_open_as(m, &w, (size_t)m->size * SHARE_BYTES, NULL, allocated);
+		CHECK_OK(m, oriel_win_lock_all(w.win, 0));
+		for (int i = 0; i < turns && !multi_failed(m); i++) {
+			int to = (int)random_below(&seed, (size_t)m->size);
+
+			make_lists(l, &seed, share, types[random_below(&seed, sizeof(types) / sizeof(types[0]))]);
+			if (random_below(&seed, 8) == 0)
+				refuse_range(m, l, w.win, to, &seed);
+			issue(m, l, (enum call)random_below(&seed, CALLS), w.win, to, expected + (size_t)to * SHARE_BYTES, share);
+		}
+		for (int to = 0; to < m->size; to++) {
+			CHECK_OK(m, oriel_get(w.win, found, SHARE_BYTES, to, share));
+			CHECK_OK(m, oriel_win_flush(w.win, to));
+			CHECK(m, memcmp(found, expected + (size_t)to * SHARE_BYTES, SHARE_BYTES) == 0);
+		}
+		CHECK_OK(m, oriel_win_unlock_all(w.win));
+		multi_sync(m);
+		multi_window_close(m, &w);
+		free(expected);
+		free(found);
+	}
+	free(l);
+}
+
+/* Rank 0 has the word of its second page, and changes a number there by a load and a store. */
+static void change_slowly(struct multi *m, uint8_t *page)
+{
+	struct stripe *stripe = stripe_of(m->job->stripes.piece.addr, (uintptr_t)page);
+	volatile int32_t *slow = (int32_t *)(void *)page;
+	int32_t before;
+
+	while (!stripe_take(stripe, m->job->stripes.process))
+		sched_yield();
+	multi_sync(m);
+	before = *slow;
+	for (int i = 0; i < 2000; i++)
+		sched_yield();
+	*slow = before + 1;
+	stripe_give(stripe);
+}
+
+/* Pieces before, in and behind a page that is held: the first are changed at once, the rest when it is free. */
+static void held_page(struct multi *m)
+{
+	static const int32_t values[3] = { 1, 10, 100 };
+	const struct oriel_origin_piece origin[] = { { (void *)(uintptr_t)&values[0], 4 },
+		                                         { (void *)(uintptr_t)&values[1], 4 },
+		                                         { (void *)(uintptr_t)&values[2], 4 } };
+	struct oriel_target_piece target[] = { { 0, 4 }, { STRIPE_BYTES, 4 }, { 2 * STRIPE_BYTES, 4 } };
+	struct multi_window w;
+	int32_t seen;
+
+	multi_window_open_as(m, &w, 3 * STRIPE_BYTES, NULL, true);
+	multi_warm(m, w.win);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_get(w.win, &seen, sizeof(seen), 0, 0)); /* its memory is mapped */
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	if (m->rank == 0) {
+		change_slowly(m, w.base + STRIPE_BYTES);
+	} else {
+		multi_sync(m);
+		CHECK_OK(m, oriel_accumulatev(w.win, origin, 3, ORIEL_INT32, ORIEL_SUM, 0, target, 3));
+	}
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	for (int i = 0; m->rank == 0 && i < 3; i++)
+		CHECK(m, *(const int32_t *)(const void *)(w.base + (size_t)i * STRIPE_BYTES) ==
+		             (m->size - 1) * values[i] + (i == 1));
+	CHECK_OK(m, oriel_win_free(&w.win));
+}
+
+/* One more in the first word of rank 0's memory, by three calls; disp is its place. */
+static void add_three(struct multi *m, oriel_win *win, size_t disp)
+{
+	const int64_t one = 1;
+	const struct oriel_origin_piece origin = { (void *)(uintptr_t)&one, sizeof(one) };
+	const struct oriel_target_piece target = { disp, sizeof(one) };
+	int64_t old;
+
+	CHECK_OK(m, oriel_fetch_and_op(win, &one, &old, ORIEL_INT64, ORIEL_SUM, 0, disp));
+	CHECK_OK(m, oriel_accumulate(win, &one, 1, ORIEL_INT64, ORIEL_SUM, 0, disp));
+	CHECK_OK(m, oriel_accumulatev(win, &origin, 1, ORIEL_INT64, ORIEL_SUM, 0, &target, 1));
+	CHECK_OK(m, oriel_win_flush(win, 0));
+}
+
+static void hold_all(struct multi *m, bool hold)
+{
+	struct stripe_table *table = m->job->stripes.piece.addr;
+
+	for (int i = 0; m->rank == 0 && m->job->stripes.has_barrier && i < STRIPES; i++) {
+		while (hold && !stripe_take(&table->list[i], m->job->stripes.process))
+			sched_yield();
+		if (!hold)
+			stripe_give(&table->list[i]);
+	}
+}
+
+/*
+ * Single words need no page, and go on while somebody is stopped who holds theirs: in an allocated window, in memory of one
+ * that is attached, and by the executor.
+ */
+static void words_of_held_pages(struct multi *m)
+{
+	int64_t *private = multi_alloc(sizeof(*private));
+	struct multi_window w;
+	oriel_win *dynamic;
+
+	multi_window_open_as(m, &w, sizeof(*private), NULL, false); /* which makes an end of plain code for words */
+	multi_window_close(m, &w);
+	multi_window_open_as(m, &w, STRIPE_BYTES, NULL, true);
+	CHECK_OK(m, oriel_win_create_dynamic(NULL, m->group, &dynamic));
+	CHECK_OK(m, oriel_win_attach(dynamic, w.base, STRIPE_BYTES));
+	CHECK_OK(m, oriel_win_attach(dynamic, private, sizeof(*private)));
+	if (m->rank == 0) {
+		multi_raise(m, ADDRESS, (uintptr_t)w.base);
+		multi_raise(m, ADDRESS - 1, (uintptr_t) private);
+	}
+	CHECK_OK(m, oriel_win_lock_all(w.win, 0));
+	CHECK_OK(m, oriel_win_lock_all(dynamic, 0));
+	hold_all(m, true);
+	multi_sync(m);
+	if (m->rank > 0) {
+		add_three(m, w.win, 0);
+		add_three(m, dynamic, (size_t)multi_word(m, ADDRESS));
+		add_three(m, dynamic, (size_t)multi_word(m, ADDRESS - 1));
+		multi_raise(m, m->rank, 1);
+	}
+	for (int rank = 1; m->rank == 0 && rank < m->size; rank++)
+		multi_await(m, rank, 1);
+	hold_all(m, false);
+	CHECK(m, m->rank || *(const int64_t *)(const void *)w.base == 6 * (m->size - 1));
+	CHECK(m, m->rank || *private == 3 * (m->size - 1));
+	CHECK_OK(m, oriel_win_unlock_all(dynamic));
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	CHECK_OK(m, oriel_win_free(&dynamic));
+	CHECK_OK(m, oriel_win_free(&w.win));
+	free(private);
+}
+
+/* All add to the same words, by lists of single ones, by long ones, and one by one. */
+static void one_word_by_all(struct multi *m)
+{
+	enum { WORDS = 16 };
+	const int turns = multi_over_card() ? 10 : 1000;
+	struct oriel_origin_piece origin[WORDS];
+	struct oriel_target_piece target[WORDS];
+	static int64_t ones[WORDS];
+	struct multi_window w;
+	int64_t old;
+
+	for (int i = 0; i < WORDS; i++) {
+		ones[i] = 1;
+		origin[i] = (struct oriel_origin_piece){ &ones[i], sizeof(ones[i]) };
+		target[i] = (struct oriel_target_piece){ (size_t)i * 256, sizeof(ones[i]) };
+	}
+	multi_window_open_as(m, &w, WORDS * 256, NULL, true);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	for (int i = 0; i < turns; i++) {
+		CHECK_OK(m, oriel_accumulatev(w.win, origin, WORDS, ORIEL_INT64, ORIEL_SUM, 0, target, WORDS));
+		CHECK_OK(m, oriel_fetch_and_op(w.win, ones, &old, ORIEL_INT64, ORIEL_SUM, 0, (size_t)i % WORDS * 256));
+	}
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	old = 0;
+	for (int i = 0; m->rank == 0 && i < WORDS; i++)
+		old += *(const int64_t *)(const void *)(w.base + i * 256);
+	CHECK(m, m->rank || old == (int64_t)m->size * turns * (WORDS + 1));
+	CHECK_OK(m, oriel_win_free(&w.win));
+}
+
+static const struct multi_case cases[] = {
+	{ "A7_D6_random_lists", 0, random_lists },
+	{ "A14_pieces_of_a_page_that_is_held", 0, held_page },
+	{ "L3_words_of_pages_that_are_held", 0, words_of_held_pages },
+	{ "A9_lists_of_single_words", 0, one_word_by_all },
+};
+
+int main(int argc, char **argv)
+{
+	static const struct multi_program program = {
+		.name = "multi_pieces",
+		.cases = cases,
+		.case_count = sizeof(cases) / sizeof(cases[0]),
+	};
+
+	return multi_main(argc, argv, &program);
+}
