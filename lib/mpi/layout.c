@@ -2,6 +2,7 @@
 /* layout.c - see layout.h. */
 #include "mpi/layout.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 static const struct layout empty = { .kind = LAYOUT_RUN };
@@ -135,41 +136,33 @@ void layout_free(struct layout_maker *maker)
 	}
 }
 
-/* The next part of what the frame stands in; false: there is none. */
-static bool next_part(struct layout_frame *frame, struct layout_frame *part)
-{
-	const struct layout *layout = frame->layout;
-
-	if (frame->next == layout->count)
-		return false;
-	if (layout->kind == LAYOUT_LOOP) {
-		*part = (struct layout_frame){ layout->part, frame->offset + (ptrdiff_t)frame->next * layout->stride, 0 };
-	} else {
-		const struct layout_entry *entry = &layout->entries[frame->next];
-
-		*part = (struct layout_frame){ entry->part, frame->offset + entry->offset, 0 };
-	}
-	frame->next++;
-	return true;
-}
-
 /* To the next run, from wherever it stands. */
 static void find_run(struct layout_cursor *cursor)
 {
-	cursor->left_bytes = 0;
 	while (cursor->depth > 0) {
-		struct layout_frame part;
+		struct layout_frame *frame = &cursor->frames[cursor->depth - 1];
+		const struct layout *layout = frame->layout, *part = layout->part;
+		ptrdiff_t offset = frame->offset;
 
-		if (!next_part(&cursor->frames[cursor->depth - 1], &part)) {
+		if (frame->next == layout->count) {
 			cursor->depth--;
-		} else if (part.layout->kind == LAYOUT_RUN) {
-			cursor->offset = part.offset;
-			cursor->left_bytes = part.layout->size_bytes;
-			return;
-		} else {
-			cursor->frames[cursor->depth++] = part;
+			continue;
 		}
+		if (layout->kind == LAYOUT_LOOP) {
+			offset += (ptrdiff_t)frame->next * layout->stride;
+		} else {
+			offset += layout->entries[frame->next].offset;
+			part = layout->entries[frame->next].part;
+		}
+		frame->next++;
+		if (part->kind == LAYOUT_RUN) {
+			cursor->offset = offset;
+			cursor->left_bytes = part->size_bytes;
+			return;
+		}
+		cursor->frames[cursor->depth++] = (struct layout_frame){ part, offset, 0 };
 	}
+	cursor->left_bytes = 0;
 }
 
 void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, size_t count, ptrdiff_t extent)
@@ -194,4 +187,37 @@ void cursor_skip(struct layout_cursor *cursor, size_t bytes)
 	cursor->left_bytes -= bytes;
 	if (cursor->left_bytes == 0)
 		find_run(cursor);
+}
+
+/* The loop that the present piece is a turn of, as a whole; or NULL. */
+static struct layout_frame *loop_of(struct layout_cursor *cursor, size_t bytes)
+{
+	struct layout_frame *frame = cursor->depth > 0 ? &cursor->frames[cursor->depth - 1] : NULL;
+
+	return frame && frame->layout->kind == LAYOUT_LOOP && frame->layout->part->size_bytes == bytes ? frame : NULL;
+}
+
+size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *stride)
+{
+	const struct layout_frame *loop;
+
+	*stride = (ptrdiff_t)bytes;
+	if (cursor->left_bytes > bytes)
+		return cursor->left_bytes / bytes;
+	loop = loop_of((struct layout_cursor *)(uintptr_t)cursor, bytes);
+	if (!loop)
+		return 1;
+	*stride = loop->layout->stride;
+	return 1 + loop->layout->count - loop->next;
+}
+
+void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count)
+{
+	if (cursor->left_bytes > bytes) {
+		cursor_skip(cursor, count * bytes);
+		return;
+	}
+	if (count > 1)
+		loop_of(cursor, bytes)->next += count - 1;
+	cursor_skip(cursor, bytes);
 }

@@ -70,4 +70,11 @@ void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, siz
 /* Go on by so many bytes of the present piece. */
 void cursor_skip(struct layout_cursor *cursor, size_t bytes);
 
+/*
+ * How many pieces of so many bytes, which the present one has left at least, follow each other from here at one
+ * distance, *stride: a row. cursor_skip_row goes on by that many of them, or fewer.
+ */
+size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *stride);
+void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count);
+
 #endif

@@ -9,7 +9,8 @@
 /* One side on its way. */
 struct walk {
 	uint8_t *addr;
-	struct layout_cursor cursor;
+	struct layout_cursor *cursor; /* its own, or that of the target, if that is of the same datatype */
+	struct layout_cursor own;
 };
 
 struct pieces {
@@ -23,6 +24,11 @@ struct pieces {
 	struct oriel_target_piece targets[PIECES_MAX];
 };
 
+/* From one piece to the next, on each side. */
+struct steps {
+	ptrdiff_t origin, result, target;
+};
+
 static bool is_accumulate(const struct operation *operation)
 {
 	return operation->kind >= OPERATION_ACCUMULATE;
@@ -31,8 +37,20 @@ static bool is_accumulate(const struct operation *operation)
 static void begin(struct walk *walk, const struct side *side, bool elements)
 {
 	walk->addr = side->addr;
-	cursor_begin(&walk->cursor, elements ? side->known->elements : side->known->bytes, (size_t)side->count,
+	walk->cursor = &walk->own;
+	cursor_begin(walk->cursor, elements ? side->known->elements : side->known->bytes, (size_t)side->count,
 	             side->known->extent_bytes);
+}
+
+/* Not the target, which has begun. */
+static void begin_beside(struct pieces *pieces, struct walk *walk, const struct side *side, bool elements)
+{
+	if (side->known != pieces->operation->target.known) {
+		begin(walk, side, elements);
+		return;
+	}
+	walk->addr = side->addr;
+	walk->cursor = pieces->target.cursor;
 }
 
 static size_t least(size_t a, size_t b)
@@ -43,40 +61,75 @@ static size_t least(size_t a, size_t b)
 /* So long is the next piece on all sides. */
 static size_t common(const struct pieces *pieces, size_t left_bytes)
 {
-	size_t bytes = least(left_bytes, pieces->target.cursor.left_bytes);
+	size_t bytes = least(left_bytes, pieces->target.cursor->left_bytes);
 
 	if (pieces->has_origin)
-		bytes = least(bytes, pieces->origin.cursor.left_bytes);
-	return pieces->has_result ? least(bytes, pieces->result.cursor.left_bytes) : bytes;
+		bytes = least(bytes, pieces->origin.cursor->left_bytes);
+	return pieces->has_result ? least(bytes, pieces->result.cursor->left_bytes) : bytes;
 }
 
-static struct oriel_origin_piece take(struct walk *walk, size_t bytes)
+/* How many of so many pieces follow each other on one side; *step is that of the target, if the cursor is. */
+static size_t row_of(const struct pieces *pieces, const struct walk *walk, size_t bytes, size_t count, ptrdiff_t *step)
 {
-	struct oriel_origin_piece piece = { walk->addr + walk->cursor.offset, bytes };
+	if (count == 1 || walk->cursor == pieces->target.cursor)
+		return count;
+	return least(count, cursor_row(walk->cursor, bytes, step));
+}
 
-	cursor_skip(&walk->cursor, bytes);
-	return piece;
+/* How many pieces of that size follow each other in even steps on all sides; 0 < room. */
+static size_t common_row(const struct pieces *pieces, size_t bytes, size_t room, struct steps *steps)
+{
+	size_t count = least(room, cursor_row(pieces->target.cursor, bytes, &steps->target));
+
+	steps->origin = steps->result = steps->target;
+	if (pieces->has_origin)
+		count = row_of(pieces, &pieces->origin, bytes, count, &steps->origin);
+	return pieces->has_result ? row_of(pieces, &pieces->result, bytes, count, &steps->result) : count;
+}
+
+static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes, size_t count, ptrdiff_t step)
+{
+	uint8_t *addr = walk->addr + walk->cursor->offset;
+
+	for (size_t i = 0; i < count; i++)
+		to[i] = (struct oriel_origin_piece){ addr + (ptrdiff_t)i * step, bytes };
+	if (walk->cursor == &walk->own)
+		cursor_skip_row(walk->cursor, bytes, count);
 }
 
 /* What begins before the window, or beyond all windows, is out of range, whatever the datatype adds; addresses may wrap. */
-static size_t target_disp(const struct pieces *pieces)
+static bool is_outside(const struct pieces *pieces)
 {
-	if (pieces->operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC && pieces->target_offset > PTRDIFF_MAX)
-		return pieces->target_offset;
-	return pieces->target_offset + (size_t)pieces->target.cursor.offset;
+	return pieces->operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC && pieces->target_offset > PTRDIFF_MAX;
 }
 
-static void add(struct pieces *pieces, size_t bytes)
+static void take_targets(struct pieces *pieces, size_t bytes, size_t count, ptrdiff_t step)
 {
-	int i = pieces->count++;
+	bool outside = is_outside(pieces);
+	size_t disp = pieces->target_offset + (outside ? 0 : (size_t)pieces->target.cursor->offset);
+	struct oriel_target_piece *to = &pieces->targets[pieces->count];
 
-	pieces->targets[i].disp = target_disp(pieces);
-	pieces->targets[i].size_bytes = bytes;
-	cursor_skip(&pieces->target.cursor, bytes);
+	for (size_t i = 0; i < count; i++)
+		to[i] = (struct oriel_target_piece){ disp + (outside ? 0 : i * (size_t)step), bytes };
+	cursor_skip_row(pieces->target.cursor, bytes, count);
+}
+
+/* The next pieces, as many as are alike and have room. Returns how many bytes they have. */
+static size_t add(struct pieces *pieces, size_t left_bytes)
+{
+	size_t bytes = common(pieces, left_bytes), at = (size_t)pieces->count, count;
+	struct steps steps;
+
+	count = common_row(pieces, bytes, PIECES_MAX - at, &steps);
+	if (count > 1)
+		count = least(count, left_bytes / bytes);
 	if (pieces->has_origin)
-		pieces->origins[i] = take(&pieces->origin, bytes);
+		take(&pieces->origins[at], &pieces->origin, bytes, count, steps.origin);
 	if (pieces->has_result)
-		pieces->results[i] = take(&pieces->result, bytes);
+		take(&pieces->results[at], &pieces->result, bytes, count, steps.result);
+	take_targets(pieces, bytes, count, steps.target); /* last: its cursor may be the others' too */
+	pieces->count += (int)count;
+	return count * bytes;
 }
 
 static int issue(const struct pieces *pieces)
@@ -106,12 +159,8 @@ static int run(struct pieces *pieces, size_t left_bytes)
 
 	do {
 		pieces->count = 0;
-		while (left_bytes > 0 && pieces->count < PIECES_MAX) {
-			size_t bytes = common(pieces, left_bytes);
-
-			add(pieces, bytes);
-			left_bytes -= bytes;
-		}
+		while (left_bytes > 0 && pieces->count < PIECES_MAX)
+			left_bytes -= add(pieces, left_bytes);
 		rc = issue(pieces);
 	} while (rc == 0 && left_bytes > 0);
 	return rc;
@@ -129,8 +178,8 @@ int transfer(const struct operation *operation, size_t size_bytes, size_t target
 	pieces.has_result = operation->kind == OPERATION_GET_ACCUMULATE;
 	begin(&pieces.target, &operation->target, elements);
 	if (pieces.has_origin)
-		begin(&pieces.origin, &operation->origin, elements);
+		begin_beside(&pieces, &pieces.origin, &operation->origin, elements);
 	if (pieces.has_result)
-		begin(&pieces.result, &operation->result, elements);
+		begin_beside(&pieces, &pieces.result, &operation->result, elements);
 	return run(&pieces, size_bytes);
 }

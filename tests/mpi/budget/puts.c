@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double number = 1, before;
+static double number = 1, before, numbers[128];
+static MPI_Datatype vector; /* every other double */
 
 static void put(MPI_Win win)
 {
@@ -43,6 +44,11 @@ static void compare_and_swap(MPI_Win win)
 	MPI_Compare_and_swap(&zero, &zero, &there, MPI_LONG, 1, 3, win);
 }
 
+static void put_vector(MPI_Win win)
+{
+	MPI_Put(numbers, 1, vector, 1, 0, 1, vector, win);
+}
+
 static const struct {
 	const char *name;
 	void (*call)(MPI_Win win);
@@ -54,6 +60,7 @@ static const struct {
 	{ "MPI_Get_accumulate", get_accumulate },
 	{ "MPI_Fetch_and_op", fetch_and_op },
 	{ "MPI_Compare_and_swap", compare_and_swap },
+	{ "MPI_Put_64_blocks", put_vector },
 };
 
 static void repeat(const char *name, int turns, MPI_Win win)
@@ -71,12 +78,15 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Win_allocate(64, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Win_allocate(sizeof(numbers), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Type_vector(64, 1, 2, MPI_DOUBLE, &vector);
+	MPI_Type_commit(&vector);
 	MPI_Win_lock_all(0, win);
 	if (rank == 0)
 		repeat(argv[1], atoi(argv[2]), win);
 	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
+	MPI_Type_free(&vector);
 	MPI_Finalize();
 	return 0;
 }
