@@ -4,7 +4,8 @@
  *
  * DESIGN NOTES
  *
- * The program gets a generalized request of the MPI's, which can stand in arrays beside others. The layer keeps a list of
+ * What is complete when the call returns, as all is on mapped memory, is a request of the MPI's own that is complete, too.
+ * Of the rest the program gets a generalized request, which can stand in arrays beside others. The layer keeps a list of
  * those that are not complete; the calls that wait for requests, or test them, first ask Oriel about each of these and
  * tell the MPI of those that are. While there is none these calls are the MPI's own behind one load. While there is one, calls
  * that wait become loops of those that test. One that the program frees before it is complete stays in the list, and the MPI is

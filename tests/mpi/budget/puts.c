@@ -49,6 +49,14 @@ static void put_vector(MPI_Win win)
 	MPI_Put(numbers, 1, vector, 1, 0, 1, vector, win);
 }
 
+static void put_request(MPI_Win win)
+{
+	MPI_Request request;
+
+	MPI_Rput(&number, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static const struct {
 	const char *name;
 	void (*call)(MPI_Win win);
@@ -61,6 +69,7 @@ static const struct {
 	{ "MPI_Fetch_and_op", fetch_and_op },
 	{ "MPI_Compare_and_swap", compare_and_swap },
 	{ "MPI_Put_64_blocks", put_vector },
+	{ "MPI_Rput", put_request },
 };
 
 static void repeat(const char *name, int turns, MPI_Win win)
