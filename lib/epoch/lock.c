@@ -147,17 +147,6 @@ static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct li
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
 }
 
-/* The lock of a living member that is this rank's to ask for at once, since all of it is known and mapped; or NULL. */
-static inline struct lock *idle_lock(const struct oriel_win *win, const struct link *link)
-{
-	struct lock *lock;
-
-	if (!link || link->marks & LINK_LOCK || link_state(link) != LINK_READY)
-		return NULL;
-	lock = lock_of(win, link);
-	return lock && lock->phase == PHASE_IDLE && lock->header && !(lock->flags & DIR_NEXT_BY_DEVICE) ? lock : NULL;
-}
-
 /* Whether all is plain about a call; lock_check tells what is not. */
 static inline bool is_plain(struct oriel_win *win, enum oriel_lock_type type, int assertions)
 {
@@ -173,7 +162,7 @@ int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, i
 	if (!win_enter_at_once(win))
 		return lock_any(win, type, target_rank, assertions);
 	link = living_link(win, target_rank);
-	lock = idle_lock(win, link);
+	lock = lock_idle(win, link);
 	if (!lock || !is_plain(win, type, assertions))
 		return lock_entered(win, type, target_rank, assertions);
 	lock_begun(win, link, type);
@@ -235,20 +224,6 @@ static __attribute__((noinline)) int unlock_any(struct oriel_win *win, int rank)
 	return rc ? rc : unlock_entered(win, rank);
 }
 
-/* The lock that this rank holds, if nothing is under way to the member or held back for it; or NULL. */
-static inline struct lock *held_lock(const struct oriel_win *win, const struct link *link)
-{
-	const unsigned known = LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED |
-	                       LINK_NOCHECK | LINK_LOCK | LINK_LOCKING;
-	struct lock *lock;
-
-	if (!link || (link->marks & known) != (LINK_ACCESS | LINK_GRANTED | LINK_LOCK) || link->held ||
-	    link_state(link) != LINK_READY || !(win->sync & SYNC_LOCK))
-		return NULL;
-	lock = lock_of(win, link);
-	return lock && lock->header ? lock : NULL;
-}
-
 int oriel_win_unlock(oriel_win *win, int target_rank)
 {
 	struct link *link;
@@ -257,8 +232,8 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 	if (!win_enter_at_once(win))
 		return unlock_any(win, target_rank);
 	link = living_link(win, target_rank);
-	lock = held_lock(win, link);
-	if (!lock)
+	lock = lock_held(win, link);
+	if (!lock || !(win->sync & SYNC_LOCK))
 		return unlock_entered(win, target_rank);
 	lock_release_mapped(lock);
 	link->marks &= (uint16_t)~LOCK_MARKS;

@@ -13,8 +13,10 @@
 #include "job/group.h"
 #include "op/enter.h"
 #include "op/sweep.h"
+#include "op/target.h"
 #include "win/epoch.h"
 #include "win/link.h"
+#include "win/lock_mapped.h"
 #include "win/lock_words.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -31,13 +33,22 @@ static int lock_all_check(struct oriel_win *win, int assertions)
 	return epoch_check(win, CALL_LOCK_ALL, "oriel_win_lock_all");
 }
 
+static int take_own(struct oriel_win *win)
+{
+	struct link *link = living_link(win, win->group->my_rank);
+
+	if (link && !(link->marks & LINK_ACCESS) && lock_enter_all_mapped(win, link))
+		return 0;
+	return link_lock_all(win, win->group->my_rank, "oriel_win_lock_all");
+}
+
 /* The locks of what needs no operation to be reached. */
 static int take_near(struct oriel_win *win)
 {
 	int rc = 0;
 
 	if (win->info.kind != ORIEL_WIN_SHARED)
-		return link_lock_all(win, win->group->my_rank, "oriel_win_lock_all");
+		return take_own(win);
 	for (int rank = 0; rc == 0 && rank < win->group->size; rank++)
 		rc = link_lock_all(win, rank, "oriel_win_lock_all");
 	return rc;

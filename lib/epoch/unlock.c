@@ -17,6 +17,7 @@
 #include "job/wait.h"
 #include "op/issue.h"
 #include "win/link.h"
+#include "win/lock_mapped.h"
 #include "win/lock_words.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -69,6 +70,18 @@ static void end_link(struct oriel_win *win, struct link *link)
 	link->marks &= (uint16_t)~LOCK_MARKS;
 }
 
+/* Where nothing is to be waited for, and the lock's words are mapped: that of one member has a short way in lock.c. */
+static bool release_at_once(const struct oriel_win *win, struct link *link)
+{
+	struct lock *lock = link_lost(link) ? NULL : lock_held(win, link);
+
+	if (!lock)
+		return false;
+	lock_release_mapped(lock);
+	link->marks &= (uint16_t)~LOCK_MARKS;
+	return true;
+}
+
 static void unlock_link(struct unlocking *unlocking, struct link *link)
 {
 	int step = unlock_step(unlocking->win, link);
@@ -100,7 +113,8 @@ static void unlock_links(struct unlocking *unlocking)
 		return;
 	}
 	for (uint32_t i = 0; i < links->capacity; i++) {
-		if (links->table[i] && (links->table[i]->marks & LINK_LOCK))
+		if (links->table[i] && (links->table[i]->marks & LINK_LOCK) &&
+		    !release_at_once(unlocking->win, links->table[i]))
 			unlock_link(unlocking, links->table[i]);
 	}
 }

@@ -124,7 +124,7 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
  */
 static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
 {
-	struct link *link = link_at_once(win, rank);
+	struct link *link = mapped_link(win, rank);
 	uint64_t offset;
 	size_t bytes;
 
@@ -133,7 +133,7 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
 	    !in_range(link, disp, bytes, &offset))
 		return false;
-	if (!change(win, link, acc, link->base + offset, bytes))
+	if (!opens_at_once(win, link) || !change(win, link, acc, link->base + offset, bytes))
 		return false;
 	epoch_use(win);
 	return true;

@@ -180,13 +180,13 @@ static bool are_plain(const struct link *link, const struct family_vector *v)
 
 static struct link *plain_link(struct oriel_win *win, int rank, const struct family_vector *v)
 {
-	struct link *link = link_at_once(win, rank);
+	struct link *link = mapped_link(win, rank);
 
 	if (!link || link->held || link->marks & LINK_RECORDS || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < WORDS_MANY)
 		return NULL; /* each by itself, without the page's word where it can be */
-	return peer_stripes(link->peer) ? link : NULL;
+	return peer_stripes(link->peer) && opens_at_once(win, link) ? link : NULL;
 }
 
 /* The page that is held. */

@@ -37,13 +37,13 @@ static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_
  */
 static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, size_t disp)
 {
-	struct link *link = link_at_once(win, rank);
+	struct link *link = mapped_link(win, rank);
 	uint64_t offset;
 
-	if (!link)
-		return false;
 	/* No bytes do nothing, and open no fence epoch either. */
-	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
+	if (!link || op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
+		return false;
+	if (!opens_at_once(win, link))
 		return false;
 	op->remote_addr = link->base + offset;
 	epoch_use(win);

@@ -78,12 +78,16 @@ static inline struct link *mapped_link(const struct oriel_win *win, int rank)
 	return link && link->mapping == MAPPING_WHOLE ? link : NULL;
 }
 
-/* The same if everything is as it should be for an operation to be done; else NULL, and op_begin finds out. */
-static inline struct link *link_at_once(struct oriel_win *win, int rank)
-{
-	struct link *link = mapped_link(win, rank);
+/* In lock_all: whether this first operation to a living member takes its lock, which nobody else is at. */
+bool op_enter_lock_all(struct oriel_win *win, struct link *link);
 
-	return link && is_open(win, link) ? link : NULL;
+/*
+ * Whether an operation to it may go out now; else op_begin finds out. The last that is asked of one that has something
+ * to move and is in range, since it may make the member a target.
+ */
+static inline bool opens_at_once(struct oriel_win *win, struct link *link)
+{
+	return is_open(win, link) || op_enter_lock_all(win, link);
 }
 
 /* Whether operations of any kind go to the member's memory, one region that is described, by the wire. */

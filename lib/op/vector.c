@@ -95,13 +95,15 @@ static bool copy_at_once(struct oriel_win *win, int rank, const struct vector *v
 {
 	const struct oriel_origin_piece *origin = v->origin;
 	const struct oriel_target_piece *target = v->target;
-	struct link *link = link_at_once(win, rank);
+	struct link *link = mapped_link(win, rank);
 	const bool put = v->kind == OP_PUT;
 	const int count = v->origin_count;
 	struct pieces_seen seen;
 	uint64_t base, unit;
 
 	if (!link || !pieces_see(&seen, link, origin, count, target, v->target_count) || seen.longest > COPY_PIECE_BYTES)
+		return false;
+	if (!opens_at_once(win, link))
 		return false;
 	epoch_use(win);
 	base = link->base; /* which no copying changes, as the compiler knows */

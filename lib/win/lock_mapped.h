@@ -115,6 +115,46 @@ static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 	return lock_ask_mapped(lock);
 }
 
+/* The lock of a living member that is this rank's to ask for at once, since all of it is known and mapped; or NULL. */
+static inline struct lock *lock_idle(const struct oriel_win *win, const struct link *link)
+{
+	struct lock *lock;
+
+	if (!link || link->marks & LINK_LOCK || link_state(link) != LINK_READY)
+		return NULL;
+	lock = lock_of(win, link);
+	return lock && lock->phase == PHASE_IDLE && lock->header && !(lock->flags & DIR_NEXT_BY_DEVICE) ? lock : NULL;
+}
+
+/* In lock_all a living member becomes a target, and its lock is held. False: it is not; link_grant goes on. */
+static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *link)
+{
+	struct lock *lock = lock_idle(win, link);
+
+	if (!lock || win->locks.nocheck)
+		return false;
+	link_enter_lock_all(win, link);
+	lock_note_pressed(win, lock);
+	if (!lock_take_mapped(lock, false))
+		return false;
+	link->marks |= LINK_GRANTED;
+	return true;
+}
+
+/* The lock of a living member that this rank holds, if nothing is under way to it or held back for it; or NULL. */
+static inline struct lock *lock_held(const struct oriel_win *win, const struct link *link)
+{
+	const unsigned known = LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED |
+	                       LINK_NOCHECK | LINK_LOCK | LINK_LOCKING;
+	struct lock *lock;
+
+	if (!link || (link->marks & known) != (LINK_ACCESS | LINK_GRANTED | LINK_LOCK) || link->held ||
+	    link_state(link) != LINK_READY)
+		return NULL;
+	lock = lock_of(win, link);
+	return lock && lock->header ? lock : NULL;
+}
+
 /* The deaths that this holder has been told of are told to nobody any more. */
 static inline void lock_store_repaired(struct lock *lock)
 {

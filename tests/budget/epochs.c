@@ -37,8 +37,11 @@ enum counted {
 	EMPTY_COMPLETE,
 	EMPTY_POST,
 	EMPTY_WAIT,
+	LOCK_ALL,
+	PUT_FIRST,
 	PUT_AGAIN,
 	FLUSH,
+	UNLOCK_ALL,
 	LOCK_EXCLUSIVE,
 	UNLOCK_EXCLUSIVE,
 	LOCK_SHARED,
@@ -63,8 +66,11 @@ static const char *const names[CALLS] = {
 	[EMPTY_COMPLETE] = "empty_complete",
 	[EMPTY_POST] = "empty_post",
 	[EMPTY_WAIT] = "empty_wait",
+	[LOCK_ALL] = "oriel_win_lock_all",
+	[PUT_FIRST] = "oriel_put_first",
 	[PUT_AGAIN] = "oriel_put_again",
 	[FLUSH] = "oriel_win_flush",
+	[UNLOCK_ALL] = "oriel_win_unlock_all",
 	[LOCK_EXCLUSIVE] = "oriel_win_lock_exclusive",
 	[UNLOCK_EXCLUSIVE] = "oriel_win_unlock_exclusive",
 	[LOCK_SHARED] = "oriel_win_lock_shared",
@@ -171,17 +177,22 @@ static int active_target(void)
 	       access_epoch(NULL, EMPTY_START, EMPTY_COMPLETE) || barrier();
 }
 
-/* The first put of an epoch asks for what later ones know. */
+/* The first put of an epoch takes the lock of its target. */
 static int inside_lock_all(void)
 {
 	uint64_t value = 1;
-	int rc = oriel_win_lock_all(win, 0) | oriel_put(win, &value, sizeof(value), 1, 0);
+	int rc;
 
+	steps_begin();
+	rc = note(LOCK_ALL, oriel_win_lock_all(win, 0));
+	steps_begin();
+	rc |= note(PUT_FIRST, oriel_put(win, &value, sizeof(value), 1, 0));
 	steps_begin();
 	rc |= note(PUT_AGAIN, oriel_put(win, &value, sizeof(value), 1, 0));
 	steps_begin();
 	rc |= note(FLUSH, oriel_win_flush(win, 1));
-	return rc | oriel_win_unlock_all(win);
+	steps_begin();
+	return rc | note(UNLOCK_ALL, oriel_win_unlock_all(win));
 }
 
 static int lock_epoch(enum oriel_lock_type type, enum counted lock, enum counted unlock)

@@ -140,6 +140,38 @@ static void lock_all_ends_after_nothing(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/* L7, D8: the same while another holds a lock, which operations that move nothing do not ask for. */
+static void lock_all_asks_for_nothing(struct multi *m)
+{
+	const struct oriel_origin_piece here[2] = { { &m, 0 }, { &m, 0 } };
+	const struct oriel_target_piece there[2] = { { 0, 0 }, { 8, 0 } };
+	const int64_t one = 1;
+	struct multi_window w;
+
+	multi_window_open_as(m, &w, PART, NULL, true);
+	CHECK_OK(m, oriel_win_lock_all(w.win, 0));
+	CHECK_OK(m, oriel_put(w.win, &one, sizeof(one), 0, (size_t)m->rank * sizeof(one))); /* all is known from now on */
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	multi_sync(m);
+	if (m->rank == 1)
+		CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
+	multi_sync(m);
+	if (m->rank > 1) {
+		CHECK_OK(m, oriel_win_lock_all(w.win, 0));
+		CHECK_OK(m, oriel_put(w.win, NULL, 0, 0, 0));
+		CHECK_OK(m, oriel_accumulate(w.win, NULL, 0, ORIEL_INT64, ORIEL_SUM, 0, 0));
+		CHECK_OK(m, oriel_putv(w.win, here, 2, 0, there, 2));
+		CHECK_OK(m, oriel_accumulatev(w.win, here, 2, ORIEL_INT64, ORIEL_SUM, 0, there, 2));
+		CHECK_OK(m, oriel_win_unlock_all(w.win));
+		multi_raise(m, m->rank, 1);
+	}
+	for (int rank = 2; m->rank == 1 && rank < m->size; rank++)
+		multi_await(m, rank, 1);
+	if (m->rank == 1)
+		CHECK_OK(m, oriel_win_unlock(w.win, 0));
+	multi_window_close(m, &w);
+}
+
 static bool holds_lock(const oriel_win *win, int rank)
 {
 	const struct link *link = link_find(win, rank);
@@ -1146,6 +1178,7 @@ static const struct multi_case cases[] = {
 	{ "L7_lock_alls_wait_in_no_circle", 4, no_circle },
 	{ "L7_lock_all_reaches_everybody", 0, lock_all_reaches_everybody },
 	{ "L7_lock_all_ends_after_nothing", 0, lock_all_ends_after_nothing },
+	{ "L7_D8_lock_all_asks_for_nothing", 0, lock_all_asks_for_nothing },
 	{ "L7_lock_all_and_shared_memory", 0, lock_all_and_shared_memory },
 	{ "L8_wrong_order_is_refused", 0, wrong_order_is_refused },
 	{ "L9_wrong_arguments_are_refused", 0, wrong_arguments_are_refused },
