@@ -76,6 +76,7 @@ struct peer {
 	struct peer *next_busy;
 	bool disconnected;
 	bool record_waits;              /* it has asked for a ring, see record_in.h */
+	bool record_bare;               /* its next wakeup would find no receive */
 	uint64_t record_wakes;          /* wakeups it has sent */
 	uint64_t record_rested;         /* and been told of; under records->lock too */
 	struct segment_ref record_ring; /* where its ring lies; its check is not set */

@@ -30,10 +30,28 @@ static void tell_ring(struct peer *peer)
 	wire_write(&peer->wire, &ring, sizeof(ring), to);
 }
 
-static void rest_all(struct oriel_job *job)
+/* Whether the peer's next wakeup finds a receive. One that could not be posted is tried again. */
+static bool has_receive(struct peer *peer)
 {
-	for (struct record_in *ring = job->records.list; ring; ring = ring->next)
-		record_in_rest(ring->peer);
+	struct ibv_qp *qp = conn_queue_pair(peer);
+
+	if (peer->record_bare && qp)
+		peer->record_bare = !wakeup_receive(qp, (uint64_t)peer->rank);
+	return !peer->record_bare;
+}
+
+/* False: some are not told yet that they may wake us again, and are looked after meanwhile. */
+static bool rest_all(struct oriel_job *job)
+{
+	bool all = true;
+
+	for (struct record_in *ring = job->records.list; ring; ring = ring->next) {
+		if (has_receive(ring->peer))
+			record_in_rest(ring->peer);
+		else
+			all &= !peer_is_up(ring->peer);
+	}
+	return all;
 }
 
 /* Peers that were not known to be connected yet when they sent their first wakeup. */
@@ -47,7 +65,7 @@ static bool welcome_all(struct oriel_job *job)
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
 		if (!peer->record_waits)
 			continue;
-		if (peer_is_up(peer)) {
+		if (peer_is_up(peer) && has_receive(peer)) {
 			peer->record_waits = false;
 			tell_ring(peer);
 			record_in_rest(peer);
@@ -65,7 +83,7 @@ static void count_wakeup(struct oriel_job *job, int rank)
 
 	if (!qp)
 		return;
-	wakeup_receive(qp, (uint64_t)rank); /* in the place of the one that has been taken */
+	peer->record_bare = !wakeup_receive(qp, (uint64_t)rank); /* in the place of the one that has been taken */
 	peer->record_wakes++;
 	peer->record_waits |= !peer->record_in;
 	job->records.welcoming |= peer->record_waits;
@@ -130,8 +148,8 @@ static void look_later(void *arg)
 	if (records_drain_all(records) || woken)
 		records->looks = LOOKS_AFTER;
 	if (!again) {
-		rest_all(job);
-		again = records_drain_all(records) || records->looks-- > 0;
+		again = !rest_all(job);
+		again |= records_drain_all(records) || records->looks-- > 0;
 	}
 	if (welcome_all(job) || again)
 		plan(job);
