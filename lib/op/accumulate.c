@@ -149,7 +149,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 	if (!link || link->held || link->marks & LINK_RECORDS || !is_open(win, link))
 		return false;
 	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
-	    acc_way(link, acc->type, link->base + offset) != ACC_BY_DEVICE)
+	    acc_way(link, acc->type, link->base + offset, 1) != ACC_BY_DEVICE)
 		return false;
 	acc->remote_addr = link->base + offset;
 	if (!acc_post_word(win, link, acc, rc))
@@ -258,7 +258,7 @@ static inline bool find_remote_word(const struct link *link, enum oriel_type typ
 	uint64_t offset;
 
 	if (link->marks & LINK_RECORDS || !goes_by_wire(link) || !in_range(link, disp, sizeof(uint64_t), &offset) ||
-	    !acc_words_by_device(link) || acc_class(type, link->base + offset) != ACC_WORD)
+	    !acc_words_by_device(link, 1) || acc_class(type, link->base + offset) != ACC_WORD)
 		return false;
 	word->addr = link->base + offset;
 	return acc_words_by_wire(link, &word->rkey);

@@ -176,7 +176,7 @@ static bool would_pass_record(const struct oriel_win *win, struct link *link, co
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	void *target = (void *)(uintptr_t)acc->remote_addr;
-	enum acc_way way = acc_way(link, acc->type, acc->remote_addr);
+	enum acc_way way = acc_way(link, acc->type, acc->remote_addr, acc->count);
 
 	if (way != ACC_BY_EXECUTOR && would_pass_record(win, link, acc))
 		return ISSUE_LATER;

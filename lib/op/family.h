@@ -12,8 +12,9 @@
  *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
  *                         everybody (family_device.h); else the processor of whoever can map the memory, the
  *                         target itself among them, by instructions or plain code, as the pages' mode says
- *                         (job/words.h), and for others its device if that is atomic with processors'
- *                         instructions, or the target's executor, which does as processors do
+ *                         (job/words.h), and for others its device, if it is one word and the device is
+ *                         atomic with processors' instructions, or the target's executor, which does as
+ *                         processors do
  *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under words that all of
  *                         them take (job/stripes.h), so that a vector of them is changed as fast as it is
  *                         copied; for others the target's executor, which takes the same words
@@ -43,16 +44,19 @@ enum acc_way {
 	ACC_BY_STRIPES,  /* this processor, under the words of the target's pages */
 };
 
-/* Whether the target's device changes words, for those who reach them as this rank does. */
-static inline bool acc_words_by_device(const struct link *link)
+/*
+ * Whether the target's device changes so many words, for those who reach them as this rank does: a request each. Where
+ * it is atomic with processors, several are a record, which is one message however many (A20).
+ */
+static inline bool acc_words_by_device(const struct link *link, size_t count)
 {
-	return link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link));
+	return link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link) && count == 1);
 }
 
 /* The one place where the way of an operation is chosen; the link has been described. */
-static inline enum acc_way acc_way(const struct link *link, enum oriel_type type, uint64_t addr)
+static inline enum acc_way acc_way(const struct link *link, enum oriel_type type, uint64_t addr, size_t count)
 {
-	if (acc_words_by_device(link) && acc_class(type, addr) == ACC_WORD)
+	if (acc_words_by_device(link, count) && acc_class(type, addr) == ACC_WORD)
 		return ACC_BY_DEVICE;
 	if (!link_mapped(link))
 		return ACC_BY_EXECUTOR;

@@ -39,7 +39,7 @@ int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t
 int acc_issue_or_hold(struct oriel_win *win, struct link *link, struct acc *acc, const char *call)
 {
 	struct op op = { .kind = OP_FAMILY, .origin = acc, .size_bytes = 1 };
-	bool by_device = acc_way(link, acc->type, acc->remote_addr) == ACC_BY_DEVICE;
+	bool by_device = acc_way(link, acc->type, acc->remote_addr, acc->count) == ACC_BY_DEVICE;
 	int rc = by_device ? acc_reach_device(win, link, call) : 0;
 
 	if (rc)
