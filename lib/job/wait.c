@@ -295,6 +295,13 @@ void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job))
 	job->idle.list[job->idle.count++] = work;
 }
 
+int wait_for_nobody(void *arg, struct wait *wait)
+{
+	(void)arg;
+	(void)wait;
+	return 0;
+}
+
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 {
 	const struct idle_work *idle = &wait->job->idle;

@@ -94,6 +94,9 @@ struct waiter {
 	int (*watch)(void *arg, struct wait *wait);
 };
 
+/* A watch for what no rank does. */
+int wait_for_nobody(void *arg, struct wait *wait);
+
 /* A look; what waiter->watch says. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 

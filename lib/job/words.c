@@ -123,16 +123,9 @@ static int pin_step(void *arg)
 	return 1;
 }
 
-static int nobody(void *arg, struct wait *wait)
-{
-	(void)arg;
-	(void)wait;
-	return 0;
-}
-
 int words_pin(struct oriel_job *job, const void *win, const char *call)
 {
-	static const struct waiter waiter = { pin_step, nobody };
+	static const struct waiter waiter = { pin_step, wait_for_nobody };
 	struct wait wait;
 	int rc;
 

@@ -386,16 +386,9 @@ static int has_ended(void *arg)
 	return !state_load(&((const struct far_watch *)arg)->running);
 }
 
-static int nobody(void *arg, struct wait *wait)
-{
-	(void)arg;
-	(void)wait;
-	return 0;
-}
-
 void far_watch_stop(struct oriel_win *win)
 {
-	static const struct waiter waiter = { has_ended, nobody };
+	static const struct waiter waiter = { has_ended, wait_for_nobody };
 	struct wait wait;
 
 	state_store(&win->far_watch.stop, 1);

@@ -281,17 +281,10 @@ static void wait_for_origins(struct oriel_win *win)
 	wait_until(&wait, &waiter, win);
 }
 
-static int nobody(void *arg, struct wait *wait)
-{
-	(void)arg;
-	(void)wait;
-	return 0;
-}
-
 /* Lookups use links and window. They end: they are answered, or their peer is found dead. */
 static void wait_for_lookups(struct oriel_win *win)
 {
-	static const struct waiter waiter = { no_lookups, nobody };
+	static const struct waiter waiter = { no_lookups, wait_for_nobody };
 	struct wait wait;
 
 	wait_begin(&wait, win->job, "oriel_win_free", win);
