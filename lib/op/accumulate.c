@@ -100,15 +100,11 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 {
 	void *target = (void *)(uintptr_t)addr;
 	struct stripe *stripe;
-	uint8_t *flight;
 
 	if (!acc_at_once(link, acc->type, addr) || bytes > stripe_rest(addr))
 		return false;
-	if (acc_flies(acc, addr) && (flight = begin_words(win, link, addr))) {
-		acc_apply_atomic(acc, target);
-		words_end(flight);
+	if (acc_flies(acc, addr) && acc_fly(acc, target, begin_words(win, link, addr)))
 		return true;
-	}
 	stripe = hold_page(win, link, addr);
 	if (!stripe)
 		return false;

@@ -211,7 +211,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	if (!page->stripe)
 		return false;
 	page->plain = element_types[v->type].number ||
-	              words_are_plain(ours, table, there, there + 1, v->op == ORIEL_NO_OP ? 0 : (size_t)v->target_count);
+	              words_are_plain(ours, table, there, there + 1, acc_changes(v->op, (size_t)v->target_count));
 	return true;
 }
 

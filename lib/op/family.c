@@ -112,13 +112,9 @@ static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *tar
 {
 	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
 	struct stripe_table *stripes = job->stripes.piece.addr;
-	uint8_t *flight = acc_flies(acc, from) ? words_begin_here(&job->stripes, from) : NULL;
 
-	if (flight) {
-		acc_apply_atomic(acc, target);
-		words_end(flight);
+	if (acc_flies(acc, from) && acc_fly(acc, target, words_begin_here(&job->stripes, from)))
 		return true;
-	}
 	if (!take_pages(stripes, job->stripes.process, from, to))
 		return false;
 	acc_apply_held(&job->stripes, stripes, acc, target, from);
@@ -146,15 +142,12 @@ static int issue_by_stripes(struct oriel_win *win, const struct link *link, stru
 {
 	uint64_t there = link_there(link, acc->remote_addr);
 	struct stripe_table *stripes = peer_stripes(link->peer);
-	uint8_t *flight = acc_flies(acc, there) ? words_begin(link->peer, win->slot, there) : NULL;
+	void *target = (void *)(uintptr_t)acc->remote_addr;
 	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
 	bool downwards = large && win->downwards;
 
-	if (flight) {
-		acc_apply_atomic(acc, (void *)(uintptr_t)acc->remote_addr);
-		words_end(flight);
+	if (acc_flies(acc, there) && acc_fly(acc, target, words_begin(link->peer, win->slot, there)))
 		return 0;
-	}
 	win->downwards ^= large;
 	return (downwards ? apply_downwards : apply_upwards)(&win->job->stripes, stripes, acc, there) ? 0 : ISSUE_LATER;
 }

@@ -80,10 +80,10 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
-/* How many words it changes: none that are only read. */
-static inline size_t acc_changes(const struct acc *acc, size_t count)
+/* How many words of so many an operation changes: none that are only read. */
+static inline size_t acc_changes(enum oriel_op op, size_t count)
 {
-	return acc->op == ORIEL_NO_OP ? 0 : count;
+	return op == ORIEL_NO_OP ? 0 : count;
 }
 
 /* Whether it is of a few words of one page, which are changed without its word where their mode has it so. */
@@ -91,6 +91,16 @@ static inline bool acc_flies(const struct acc *acc, uint64_t there)
 {
 	return !element_types[acc->type].number && acc->count < WORDS_MANY &&
 	       acc->count * sizeof(uint64_t) <= stripe_rest(there);
+}
+
+/* Apply it so, if the flight has begun (job/words.h). False: there is none, and the page's word is needed. */
+static inline bool acc_fly(const struct acc *acc, void *target, uint8_t *flight)
+{
+	if (!flight)
+		return false;
+	acc_apply_atomic(acc, target);
+	words_end(flight);
+	return true;
 }
 
 /*
@@ -101,7 +111,7 @@ static inline void acc_apply_held(struct stripes *ours, struct stripe_table *tab
                                   uint64_t there)
 {
 	if (element_types[acc->type].number ||
-	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc_changes(acc, acc->count)))
+	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc_changes(acc->op, acc->count)))
 		acc_apply(acc, target);
 	else
 		acc_apply_atomic(acc, target);
