@@ -2,7 +2,6 @@
 /* layout.c - see layout.h. */
 #include "mpi/layout.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 static const struct layout empty = { .kind = LAYOUT_RUN };
@@ -190,9 +189,9 @@ void cursor_skip(struct layout_cursor *cursor, size_t bytes)
 }
 
 /* The loop that the present piece is a turn of, as a whole; or NULL. */
-static struct layout_frame *loop_of(struct layout_cursor *cursor, size_t bytes)
+static const struct layout_frame *loop_of(const struct layout_cursor *cursor, size_t bytes)
 {
-	struct layout_frame *frame = cursor->depth > 0 ? &cursor->frames[cursor->depth - 1] : NULL;
+	const struct layout_frame *frame = cursor->depth > 0 ? &cursor->frames[cursor->depth - 1] : NULL;
 
 	return frame && frame->layout->kind == LAYOUT_LOOP && frame->layout->part->size_bytes == bytes ? frame : NULL;
 }
@@ -204,7 +203,7 @@ size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *s
 	*stride = (ptrdiff_t)bytes;
 	if (cursor->left_bytes > bytes)
 		return cursor->left_bytes / bytes;
-	loop = loop_of((struct layout_cursor *)(uintptr_t)cursor, bytes);
+	loop = loop_of(cursor, bytes);
 	if (!loop)
 		return 1;
 	*stride = loop->layout->stride;
@@ -217,7 +216,7 @@ void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count)
 		cursor_skip(cursor, count * bytes);
 		return;
 	}
-	if (count > 1)
-		loop_of(cursor, bytes)->next += count - 1;
+	if (count > 1) /* turns of a loop */
+		cursor->frames[cursor->depth - 1].next += count - 1;
 	cursor_skip(cursor, bytes);
 }
