@@ -5,6 +5,7 @@ multi_bin = $(patsubst tests/multi/%.c,$(B)/bin/%,$(filter-out tests/multi/multi
 epochs_src = $(wildcard tests/epochs/*.c)
 
 fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/main_fake.c
+unit_report = tests/unit/report.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
 
@@ -42,5 +43,5 @@ $(B)/obj/tests/unit/test_boot_pmix.o: $(lib_list)
 $(B)/bin/unit: $(call objects,$(unit_src)) $(lib_all)
 	$(link) $^ -lcunit $(LIBS) -lm
 
-$(B)/bin/unit_fake: $(call objects,$(fake_src)) $(lib_all)
+$(B)/bin/unit_fake: $(call objects,$(fake_src) $(unit_report)) $(lib_all)
 	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lsodium -lpthread

@@ -3,25 +3,11 @@
  * main.c - runs all unit tests, and prints one line at the end: how many passed, failed and were
  * skipped.
  */
+#include "report.h"
 #include "suites.h"
 
 #include <CUnit/Basic.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-static unsigned failed_tests;
-
-static void count_test(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failure)
-{
-	const struct CU_FailureRecord *record;
-
-	if (!failure)
-		return;
-	failed_tests++;
-	for (record = failure; record; record = record->pNext)
-		printf("not ok %s %s: %s:%u: %s\n", suite->pName, test->pName, record->strFileName, record->uiLineNumber,
-		       record->strCondition);
-}
 
 static void add_suites(void)
 {
@@ -76,21 +62,14 @@ static void add_suites(void)
 	suite_perf_options();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	unsigned run;
+	int status;
 
 	if (CU_initialize_registry() != CUE_SUCCESS)
 		return EXIT_FAILURE;
 	add_suites();
-	if (CU_get_error() != CUE_SUCCESS) {
-		fprintf(stderr, "unit: %s\n", CU_get_error_msg());
-		return EXIT_FAILURE;
-	}
-	CU_set_test_complete_handler(count_test);
-	CU_run_all_tests();
-	run = CU_get_number_of_tests_run();
-	printf("unit: %u passed, %u failed, 0 skipped\n", run - failed_tests, failed_tests);
+	status = report_suites("unit", argc > 1 ? argv[1] : NULL);
 	CU_cleanup_registry();
-	return failed_tests == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }
