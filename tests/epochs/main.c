@@ -17,6 +17,7 @@
 
 #include "epochs.h"
 #include "plan.h"
+#include "slowness.h"
 
 #define LIMIT_MS 60000 /* of any one call, unless ORIEL_TIMEOUT says something else: then it tells where it hangs */
 #define LINE_BYTES 4000
@@ -110,7 +111,7 @@ static void close_board(struct job *job)
 static int run_job(const struct settings *settings)
 {
 	struct oriel_options options = { .struct_bytes = sizeof(options),
-		                             .timeout_ms = getenv("ORIEL_TIMEOUT") ? 0 : LIMIT_MS };
+		                             .timeout_ms = getenv("ORIEL_TIMEOUT") ? 0 : LIMIT_MS * slowness() };
 	uint8_t stack_memory[REGION_STACK_BYTES + 64];
 	struct job job = { .rank = 0 };
 	int failed;

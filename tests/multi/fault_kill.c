@@ -24,12 +24,13 @@
 #include "job/job.h"
 #include "base/order.h"
 #include "base/util.h"
+#include "told.h"
 #include "win/win.h"
 
 #define VICTIM 1
 #define LATE 0 /* whom the victim waits for in the first round of a collective call */
 #define RANKS 4
-#define TOLD_MS 5000
+#define TOLD_MS ((uint64_t)told_limit_ms())
 #define LIMIT_S 150
 #define SOME_CALLS 2000
 

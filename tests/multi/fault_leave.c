@@ -23,10 +23,11 @@
 
 #include "base/util.h"
 #include "job/kept_memory.h"
+#include "told.h"
 
 #define RANKS 4
 #define VICTIM (RANKS - 1)
-#define TOLD_MS 5000
+#define TOLD_MS ((uint64_t)told_limit_ms())
 #define LIMIT_S 150
 #define ROUNDS 400
 

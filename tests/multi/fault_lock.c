@@ -23,11 +23,12 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/lock_table.h"
+#include "told.h"
 #include "win/win.h"
 
 #define VICTIM 3
 #define TARGETS 2
-#define RELEASED_NS (5 * NS_PER_SECOND)
+#define RELEASED_NS told_limit_ns()
 #define LIMIT_S 150
 #define WORDS 16
 

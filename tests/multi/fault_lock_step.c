@@ -37,12 +37,13 @@
 #include "job/job.h"
 #include "job/lock_repair.h"
 #include "job/lock_table.h"
+#include "told.h"
 #include "win/link.h"
 #include "win/lock_words.h"
 #include "win/win.h"
 
 #define SURVIVORS 3
-#define RELEASED_NS (5 * NS_PER_SECOND)
+#define RELEASED_NS told_limit_ns()
 #define LIMIT_S 150
 #define KIND_STEPS 1000 /* PLAN is kind * KIND_STEPS + the step to die at */
 #define FLAG_TRAP 0x100 /* of the processor's flags: a trap behind the next instruction */

@@ -21,11 +21,12 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "told.h"
 
 #define SURVIVORS 3
 #define TARGETS 2
 #define COUNT 100 /* one record, not in its slot */
-#define TOLD_NS (5 * NS_PER_SECOND)
+#define TOLD_NS told_limit_ns()
 #define LIMIT_S 150
 
 enum { FINISHED, SENT = FINISHED + SURVIVORS, DYING = SENT + SURVIVORS * TARGETS };

@@ -21,6 +21,7 @@
 #include "job/peer.h"
 #include "base/util.h"
 #include "linger.h"
+#include "slowness.h"
 #include "verbs/wire.h"
 
 #define MULTI_LIMIT_S 180
@@ -686,6 +687,7 @@ static void set_limit(const struct multi_program *program)
 	running.limit_s = program->limit_s ? program->limit_s : MULTI_LIMIT_S;
 	if (limit && atoi(limit) > 0)
 		running.limit_s = atoi(limit);
+	running.limit_s *= slowness();
 	sigaction(SIGALRM, &action, NULL);
 }
 

@@ -12,7 +12,7 @@ bin=build/bin
 parts=${*:-fail cut disorder unreliable}
 calm=delay=0,late=0,reorder=0
 calls_max=2000
-limit=20 # seconds, of one run
+limit=$((20 * ${TESTS_SLOWNESS:-1})) # seconds, of one run
 failed=0
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -69,7 +69,7 @@ sweep_cuts() {
 }
 
 epochs() { # flags, first seed, number of seeds
-	ORIEL_FLAGS=$1 SOFTVERBS_ADVERSARY=$2,disorder=50 timeout -k 2 100 $bin/oriel-run -n 4 --device soft --timeout 90 \
+	ORIEL_FLAGS=$1 SOFTVERBS_ADVERSARY=$2,disorder=50 timeout -k 2 $((5 * limit)) $bin/oriel-run -n 4 --device soft --timeout $((4 * limit)) \
 		--grace 2 $bin/epochs --seed "$2" --seeds "$3" >"$out/log" 2>&1
 }
 

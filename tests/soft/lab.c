@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../slowness.h"
+
 enum {
 	CASE_SECONDS = 100, /* where nothing hangs, and nobody gets a processor for a while */
 	WAIT_MS = 10000,    /* some cases wait in vain on a card, as their verdict says */
@@ -39,7 +41,7 @@ static enum lab_verdict run_case(const struct lab_case *c)
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		alarm(CASE_SECONDS);
+		alarm(CASE_SECONDS * (unsigned)slowness());
 		_exit((int)c->run());
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child)

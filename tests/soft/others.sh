@@ -16,7 +16,7 @@ groups_all="rdma_core rdmacm ucx libfabric mpi"
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 # The slowest takes seconds on an idle machine; this is for a machine that is not.
-limit=120
+limit=$((120 * ${TESTS_SLOWNESS:-1}))
 # shellcheck source=tests/soft/pairs.sh
 . tests/soft/pairs.sh
 # Where UCX gives up it is to say why, and not where in its code, which takes long.

@@ -12,7 +12,7 @@ ran=0
 # shellcheck source=tests/soft/pairs.sh
 . "$(dirname "$0")/pairs.sh"
 # The slowest takes seconds on an idle machine; this is for a machine that is not.
-limit=120
+limit=$((120 * ${TESTS_SLOWNESS:-1}))
 
 report() { # name, status
 	ran=$((ran + 1))

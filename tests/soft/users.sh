@@ -25,7 +25,7 @@ for program in setpriv ibv_rc_pingpong rping; do
 done
 out=$(mktemp -d) || exit 1
 chmod 755 "$out"
-limit=20
+limit=$((20 * ${TESTS_SLOWNESS:-1}))
 # shellcheck source=tests/soft/pairs.sh
 . "$(dirname "$0")/pairs.sh"
 
