@@ -23,6 +23,8 @@ $(needs):
 $(B)/obj/%.o: %.c config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft $(B)/bin/oriel-mpi
+
 include bootstrap/bootstrap.mk
 include lib/soft/soft.mk
 include lib/lib.mk
@@ -35,12 +37,11 @@ include tests/mpi/layer/layer.mk
 
 # What there is to make.
 
-programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft $(B)/bin/oriel-mpi
-
 all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
-test: ; @tests/deps test && TEST_MINUTES=$(TEST_MINUTES) tests/all
+test: ; @tests/deps $(or $(filter quick,$(TESTS)),$(if $(filter systems,$(TESTS)),soak,test)) && tests/all $(TESTS)
+check: ; @tests/deps test && tests/all --changed
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
 soak: ; @tests/deps soak && tests/soak $(SEEDS)
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
@@ -78,7 +79,7 @@ uninstall:
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%) $(man_1:$(B)/man/man1/%=$(DESTDIR)$(MANDIR)/man1/%)
 
-.PHONY: all demo test test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
+.PHONY: all demo test check test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -27,10 +27,9 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wc
 WITH_PMIX := $(shell pkg-config --exists pmix 2>/dev/null && echo yes)
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
-# `make test` takes a quarter of this on a machine of two fast processors. On one so slow that it would take longer, it leaves out
-# suites, and names them. 0: no limit.
-TEST_MINUTES = 60
-# Seeds of the random epochs test: how many `make test` runs, and how many `make soak` does over SoftRoCE (ten times as many on
+# Which tests `make test` runs: quick, in ten minutes; all; or systems, which want other distributions (tests/plan).
+TESTS = quick
+# Seeds of the random epochs test: how many the tests run, and how many `make soak` does over SoftRoCE (ten times as many on
 # softverbs), which starts as many jobs in a row under each starter too (make soak SEEDS=5000).
 TEST_SEEDS = 200
 SEEDS = 1000

@@ -9,8 +9,11 @@ unit_report = tests/unit/report.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
 
-.PHONY: tests unit multi launcher-tests starters-tests
-tests: all unit launcher-tests starters-tests soft-tests mpi-tests $(B)/tests/soft/job $(B)/tests/soft/inside multi $(B)/bin/epochs $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
+# What the quick set of tests/plan runs, and the rest.
+.PHONY: tests quick-tests unit multi launcher-tests starters-tests
+quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests soft-tests mpi-tests $(B)/bin/epochs \
+	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
+tests: all quick-tests unit
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack

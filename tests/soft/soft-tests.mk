@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests of softverbs. `make soft-test` is correctness; `make soft-speed` needs two idle cores.
+# Tests of softverbs, which tests/suite runs. `make soft-speed` needs two idle processors.
 SOFT_TESTS = speed many kill death disorder apart threads files descriptors forks plugin starved stopped withdrawn hurry asked parts row last share cancelled placed room liar nodes conform_verbs conform_errors conform_ext conform_cm conform_stock conform_cm_ud conform_ud conform_ud_errors conform_uc ud_threads ud_kill
 SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-pthread -MMD -MP
 
-.PHONY: soft-tests soft-test soft-speed
+.PHONY: soft-tests soft-speed
 soft-tests: $(patsubst %,$(B)/tests/soft/%,$(SOFT_TESTS))
 
 $(B)/tests/soft/%.o: tests/soft/%.c tests/soft/soft-tests.mk config.mk
@@ -31,14 +31,6 @@ $(B)/tests/soft/plugin: tests/soft/plugin.c
 # Jobs of Oriel, for what happens to them when the device misbehaves. They need the library, so only the Makefile makes them.
 $(B)/tests/soft/job: tests/soft/job.c $(B)/lib/liboriel.a
 	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< $(B)/lib/liboriel.a $(LIBS)
-
-soft-test: soft soft-tests
-	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_verbs
-	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_errors
-	LD_LIBRARY_PATH=$(B)/lib/soft timeout 300 $(B)/tests/soft/conform_cm
-	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/many
-	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/kill 200
-	timeout 600 tests/soft/stock.sh $(abspath $(B))/lib/soft
 
 soft-speed: soft soft-tests
 	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/speed

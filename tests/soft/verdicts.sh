@@ -1,76 +1,104 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# verdicts.sh - the conformance suite on softverbs and on SoftRoCE, from the same binaries, compared with verdicts.md
+# verdicts.sh - the conformance suite, compared with the table verdicts.md: on softverbs, or on SoftRoCE, from the same binaries
 #
-# usage: tests/soft/verdicts.sh, from the top of the tree, after `make tests`; `tests/soft/verdicts.sh --table` prints
-# the table as it would be now, with the reasons there are. Each case counts once: "not ok" if a verdict is another than
-# the table's, if the table does not know it, or if the two differ and the table does not say why. A case that the table
-# has and no program is not ok either. The last line is "soft_rxe: N passed, N failed, N skipped".
+# usage: tests/soft/verdicts.sh soft|rxe, from the top of the tree, after `make tests`; rxe in the machine of tests/vm/run. Each case
+# counts once: "not ok" if its verdict is another than the table's, if the table does not know it, or if the table's two verdicts
+# differ and it does not say why. A case that the table has and no program is not ok either. The last line is
+# "conform_soft: N passed, N failed, N skipped", or conform_rxe. `tests/soft/verdicts.sh --table` prints the table as it would be
+# now, with the reasons there are.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 programs="conform_verbs conform_errors conform_ext conform_cm conform_stock conform_cm_ud conform_ud conform_ud_errors conform_uc"
 table=tests/soft/verdicts.md
+limit_s=$((300 * ${TESTS_SLOWNESS:-1}))
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 
 # "name|verdict" of every case, from the programs' lines.
-cases() { sed -nE 's/^(passed|failed|unsupported) +([a-z ]+: .*[^ ])   *[^ ].*$/\2|\1/p' "$1" | sed -E 's/ +\|/|/'; }
+cases() { sed -nE 's/^(passed|failed|unsupported) +([a-z ]+: .*[^ ])   *[^ ].*$/\2|\1/p' "$@" | sed -E 's/ +\|/|/'; }
 
-for program in $programs; do
-	LD_LIBRARY_PATH=build/lib/soft timeout 300 build/tests/soft/$program
-done >"$out/soft" 2>"$out/soft.why"
-cases "$out/soft" | sort >"$out/soft.cases"
-# "name|softverbs|SoftRoCE|why" of the table.
-sed -nE 's/^\| *([^|]*: [^|]*[^| ]) *\| *([a-z]+) *\| *([a-z]+) *\| *(.*[^ ])? *\|$/\1|\2|\3|\4/p' $table >"$out/table"
-
-# What SoftRoCE says: "name|verdict", sorted, into $out/rxe.cases; all that the programs say is in $out/rxe.
-ask_rxe() {
-	# shellcheck disable=SC2016
-	tests/vm/run --vm --timeout 600 -- sh -c 'for program in '"$programs"'; do build/tests/soft/$program 2>&1; done; true' \
-		>"$out/rxe" 2>"$out/rxe.why" || tail -n 5 "$out/rxe.why"
-	cases "$out/rxe" | sort >"$out/rxe.cases"
+# The table's "name|verdict|softverbs|SoftRoCE|why", with the verdict of the device that is asked.
+expected() { # soft or rxe
+	sed -nE 's/^\| *([^|]*: [^|]*[^| ]) *\| *([a-z]+) *\| *([a-z]+) *\| *(.*[^ ])? *\|$/\1|\2|\3|\4/p' $table |
+		awk -F'|' -v OFS='|' -v rxe="$([ "$1" = rxe ] && echo 1)" '{ print $1, rxe ? $3 : $2, $2, $3, $4 }'
 }
-rxe_as_in_table() {
-	! awk -F'|' '{ print $1 "|" $3 }' "$out/table" | sort | comm -23 - "$out/rxe.cases" | grep -q .
-}
-# It is the reference, and the kernel's: what it fails once, in an emulated machine that has had to wait, it is asked again.
-ask_rxe
-rxe_as_in_table || [ "${1:-}" = --table ] || { grep -B 3 '^failed' "$out/rxe" | sed 's/^/# SoftRoCE: /'; ask_rxe; }
-join -t'|' -a1 -a2 -e missing -o 0,1.2,2.2 "$out/soft.cases" "$out/rxe.cases" >"$out/now"
 
-if [ "${1:-}" = --table ]; then
-	# In the order of the programs.
-	while IFS='|' read -r name _; do
-		grep -F "$name|" "$out/now" | head -n 1
-	done < <(cases "$out/soft") | while IFS='|' read -r name soft rxe; do
-		why=$(awk -F'|' -v name="$name" '$1 == name { print $4 }' "$out/table")
-		echo "| $name | $soft | $rxe | $why |"
+ask() { # soft or rxe, program: its lines
+	if [ "$1" = soft ]; then
+		LD_LIBRARY_PATH=build/lib/soft timeout "$limit_s" build/tests/soft/"$2"
+	else
+		timeout "$limit_s" build/tests/soft/"$2"
+	fi 2>"$out/$2.why"
+}
+
+is_as_expected() { # program
+	[ -z "$(cases "$out/$1" | sort | comm -23 - <(cut -d'|' -f1,2 "$out/expected" | sort))" ]
+}
+
+# All programs beside each other: what they do most is wait for a device to give up. SoftRoCE, the reference, in a machine that has
+# had to wait, is asked again.
+ask_all() { # soft or rxe
+	local program
+	for program in $programs; do
+		ask "$1" "$program" >"$out/$program" &
+	done
+	wait
+	for program in $programs; do
+		[ "$1" = soft ] || is_as_expected "$program" || ask "$1" "$program" >"$out/$program"
+	done
+}
+
+if [ "${1-}" = --all ]; then
+	expected "$2" >"$out/expected"
+	ask_all "$2"
+	for program in $programs; do cat "$out/$program"; done
+	exit
+fi
+if [ "${1-}" = --table ]; then
+	"$0" --all soft >"$out/soft"
+	tests/vm/run --vm -- "$0" --all rxe >"$out/rxe"
+	expected soft >"$out/expected"
+	cases "$out/soft" | while IFS='|' read -r name soft; do
+		rxe=$(cases "$out/rxe" | awk -F'|' -v name="$name" '$1 == name { print $2; exit }')
+		echo "| $name | $soft | $rxe | $(awk -F'|' -v name="$name" '$1 == name { print $5 }' "$out/expected") |"
 	done
 	exit
 fi
 
-passed=0 failed=0
-bad() {
-	echo "not ok $1: $2"
-	failed=$((failed + 1))
-}
-while IFS='|' read -r name soft rxe; do
-	line=$(awk -F'|' -v name="$name" '$1 == name' "$out/table")
-	IFS='|' read -r _ soft_then rxe_then why <<<"$line"
-	if [ -z "$line" ]; then
-		bad "$name" "it is not in $table (softverbs $soft, SoftRoCE $rxe)"
-	elif [ "$soft" != "$soft_then" ] || [ "$rxe" != "$rxe_then" ]; then
-		bad "$name" "softverbs $soft, SoftRoCE $rxe; the table says $soft_then, $rxe_then"
-	elif [ "$soft" != "$rxe" ] && [ -z "$why" ]; then
-		bad "$name" "the two differ and the table does not say why"
-	else
-		echo "ok $name: $soft, $rxe"
-		passed=$((passed + 1))
-	fi
-done <"$out/now"
-while IFS='|' read -r name _; do
-	grep -qF "$name|" "$out/now" || bad "$name" "the table has it, no program does"
-done <"$out/table"
-[ $failed -eq 0 ] || cat "$out/soft.why"
-echo "soft_rxe: $passed passed, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+device=${1:?usage: tests/soft/verdicts.sh soft|rxe}
+expected "$device" >"$out/expected"
+ask_all "$device"
+[ "$device" = rxe ] && alone='tests/vm/run --vm -- ' || alone='env LD_LIBRARY_PATH=build/lib/soft '
+# "program|name|verdict" of every case, beside the table's lines: in one program, since each takes long to start in emulation.
+for program in $programs; do cases "$out/$program" | sed "s/^/$program|/"; done | awk -F'|' -v alone="$alone" -v table=$table -v device="$device" '
+	function bad(name, why, program) {
+		print "not ok " name ": " why
+		print "# alone: " alone "build/tests/soft/" program " \"" substr(name, index(name, ": ") + 2) "\""
+		failed++
+	}
+	NR == FNR { verdict[$1] = $2; soft[$1] = $3; rxe[$1] = $4; why[$1] = $5; next }
+	{
+		seen[$2] = 1
+		if (!($2 in verdict))
+			bad($2, "it is not in " table " (" $3 ")", $1)
+		else if ($3 != verdict[$2])
+			bad($2, $3 "; the table says " verdict[$2], $1)
+		else if (soft[$2] != rxe[$2] && why[$2] == "")
+			bad($2, "the verdicts of the table differ and it does not say why", $1)
+		else {
+			print "ok " $2 ": " $3
+			passed++
+		}
+	}
+	END {
+		for (name in verdict)
+			if (!(name in seen))
+				bad(name, "the table has it, no program does", "conform_*")
+		print "conform_" device ": " passed + 0 " passed, " failed + 0 " failed, 0 skipped"
+		exit failed > 0
+	}' "$out/expected" - >"$out/lines"
+status=$?
+[ $status -eq 0 ] || sed 's/^/# /' "$out"/*.why
+cat "$out/lines"
+exit $status

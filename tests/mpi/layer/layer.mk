@@ -17,9 +17,12 @@ layer_cc = $(call quiet,mpicc.$(lastword $(subst -, ,$@))) mpicc.$(lastword $(su
 	$(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
 
 define layer_programs
-$(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/mpi/layer/layer.h
+$(B)/obj/tests/mpi/layer/layer-$(1).o: tests/mpi/layer/layer.c tests/mpi/layer/layer.h
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) -c -o $$@ $$<
+
+$(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.h $(B)/obj/tests/mpi/layer/layer-$(1).o
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
-		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),tests/mpi/layer/layer.c) \
+		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),$(B)/obj/tests/mpi/layer/layer-$(1).o) \
 		$$(if $$(filter waiting,$$*),-rdynamic) $$(if $$(filter tool,$$*),-L$$(@D) -ltool-$(1) -Xlinker -rpath='$$$$ORIGIN') -lm
 
 $(B)/tests/mpi/layer/tool-$(1): $(B)/tests/mpi/layer/libtool-$(1).so
