@@ -60,13 +60,15 @@ TAKEN(Win_set_attr);
 /* What is deleted while all are will be, in its turn. */
 int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
-	const struct window *window = window_of(win);
-	void *value;
-	int found = 0, rc = MPI_SUCCESS;
+	struct window *window = window_of(win);
+	int rc;
 
-	if (window && window->keyvals.deleting)
-		rc = own.Win_get_attr(win, win_keyval, &value, &found);
-	return rc == MPI_SUCCESS && found ? MPI_SUCCESS : own.Win_delete_attr(win, win_keyval);
+	if (window && window->keyvals.deleting && keyvals_has(&window->keyvals, win_keyval))
+		return MPI_SUCCESS;
+	rc = own.Win_delete_attr(win, win_keyval);
+	if (window && rc == MPI_SUCCESS)
+		keyvals_forget(&window->keyvals, win_keyval);
+	return rc;
 }
 TAKEN(Win_delete_attr);
 

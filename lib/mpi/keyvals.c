@@ -49,30 +49,33 @@ void keyvals_add(struct keyvals *keyvals, int keyval)
 	pthread_mutex_unlock(&lock);
 }
 
-static void forget(struct keyvals *keyvals, int keyval)
+void keyvals_forget(struct keyvals *keyvals, int keyval)
 {
 	pthread_mutex_lock(&lock);
 	drop(keyvals, keyval);
 	pthread_mutex_unlock(&lock);
 }
 
-/* Its callback may set and delete others, so no lock is held. */
-static int delete_one(MPI_Win handle, int keyval)
+bool keyvals_has(const struct keyvals *keyvals, int keyval)
 {
-	void *value;
-	int found = 0, rc = own.Win_get_attr(handle, keyval, &value, &found);
+	bool found = false;
 
-	return rc == MPI_SUCCESS && found ? own.Win_delete_attr(handle, keyval) : rc;
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < keyvals->count; i++)
+		found |= keyvals->list[i] == keyval;
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
+/* A callback may set and delete others, so no lock is held. */
 static int delete_all(struct keyvals *keyvals, MPI_Win handle)
 {
 	while (keyvals->count > 0) {
-		int keyval = keyvals->list[keyvals->count - 1], rc = delete_one(handle, keyval);
+		int keyval = keyvals->list[keyvals->count - 1], rc = own.Win_delete_attr(handle, keyval);
 
 		if (rc)
 			return rc;
-		forget(keyvals, keyval);
+		keyvals_forget(keyvals, keyval);
 	}
 	return MPI_SUCCESS;
 }

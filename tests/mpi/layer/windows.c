@@ -421,6 +421,22 @@ static void I3_deletion_of_another(void)
 	MPI_Win_free_keyval(&other_keyval);
 }
 
+/* Of an attribute that is gone nothing is asked: its keyval may have been freed since. */
+static void I3_deleted_and_keyval_freed(void)
+{
+	int keyval, value = 5, *memory;
+	MPI_Win win;
+
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, count_deleted, &keyval, NULL);
+	MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	deleted = 0;
+	MPI_Win_set_attr(win, keyval, &value);
+	MPI_Win_delete_attr(win, keyval);
+	MPI_Win_free_keyval(&keyval);
+	MPI_Win_free(&win);
+	EXPECT(win == MPI_WIN_NULL && deleted == 5);
+}
+
 static void I1_info(void)
 {
 	char value[64] = "";
@@ -585,6 +601,7 @@ static const struct layer_case cases[] = {
 	{ "I3_deleted_while_whole", I3_deleted_while_whole },
 	{ "I3_deletion_refused", I3_deletion_refused },
 	{ "I3_deletion_of_another", I3_deletion_of_another },
+	{ "I3_deleted_and_keyval_freed", I3_deleted_and_keyval_freed },
 	{ "I1_info", I1_info },
 	{ "I2_info_changed", I2_info_changed },
 	{ "I1_long_value", I1_long_value },
