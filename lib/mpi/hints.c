@@ -50,6 +50,9 @@ static bool number(const char *value)
 	return *value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 10;
 }
 
+/* The two that all members must give alike. */
+static const char noncontig_key[] = "alloc_shared_noncontig", granularity_key[] = "mpi_accumulate_granularity";
+
 static const struct {
 	const char *key;
 	bool (*usable)(const char *value);
@@ -57,10 +60,10 @@ static const struct {
 	{ "no_locks", truth },
 	{ "same_size", truth },
 	{ "same_disp_unit", truth },
-	{ "alloc_shared_noncontig", truth },
+	{ noncontig_key, truth },
 	{ "accumulate_ordering", ordering },
 	{ "accumulate_ops", ops },
-	{ "mpi_accumulate_granularity", number },
+	{ granularity_key, number },
 	{ "share", truth },
 };
 
@@ -86,6 +89,31 @@ void hints_read(MPI_Info info, struct hints *hints)
 		if (get(info, known[i].key, value) && known[i].usable(value))
 			hints->list[count++] = (struct oriel_hint){ known[i].key, value };
 	}
+}
+
+static const char *value_of(const struct hints *hints, const char *key)
+{
+	for (const struct oriel_hint *hint = hints->list; hint->key; hint++)
+		if (hint->key == key)
+			return hint->value;
+	return NULL;
+}
+
+long hints_agreed(const struct hints *hints)
+{
+	const char *granularity = value_of(hints, granularity_key), *noncontig = value_of(hints, noncontig_key);
+
+	return 2 * (granularity ? atol(granularity) : 0) + (noncontig && strcmp(noncontig, "true") == 0);
+}
+
+void hints_drop_agreed(struct hints *hints)
+{
+	struct oriel_hint *to = hints->list;
+
+	for (const struct oriel_hint *from = hints->list; from->key; from++)
+		if (from->key != granularity_key && from->key != noncontig_key)
+			*to++ = *from;
+	*to = (struct oriel_hint){ NULL, NULL };
 }
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info)

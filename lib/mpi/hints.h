@@ -2,7 +2,8 @@
 /*
  * hints.h - an MPI_Info as Oriel's hints: the keys that it knows, where their values can be used
  *
- * Values that cannot be used are left out, as MPI wants; Oriel's own call would refuse them.
+ * Values that cannot be used are left out, as MPI wants; Oriel's own call would refuse them. Two of the hints must be the same on
+ * all members, or Oriel makes no window; where they are not they are left out, too.
  */
 #ifndef ORIEL_MPI_HINTS_H
 #define ORIEL_MPI_HINTS_H
@@ -20,5 +21,9 @@ struct hints {
 };
 
 void hints_read(MPI_Info info, struct hints *hints);
+
+/* What must be the same on all members, as one number; and leave it out. */
+long hints_agreed(const struct hints *hints);
+void hints_drop_agreed(struct hints *hints);
 
 #endif

@@ -28,6 +28,7 @@ struct making {
 	MPI_Info info;
 	MPI_Comm comm;
 	int flavor;
+	struct hints hints; /* of info; as they are agreed on */
 };
 
 static int check(const struct making *making)
@@ -60,13 +61,22 @@ static void keep_units(struct window *window, const struct making *making, bool 
 	window->units = NULL;
 }
 
-/* Whether all members have what they need so far, and one unit: one reduction. Units that differ, another. */
-static int agree_before(struct window *window, const struct making *making)
+static void drop_hints(struct making *making)
 {
-	long mine[3] = { making->unit, -making->unit, window != NULL }, all[3];
+	job_tell("hints that are not the same on all members are left out");
+	hints_drop_agreed(&making->hints);
+}
 
-	PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_MIN, making->comm);
-	if (all[2]) {
+/* Whether all members have what they need so far, one unit and the same hints: one reduction. Units that differ, another. */
+static int agree_before(struct window *window, struct making *making)
+{
+	const long agreed = hints_agreed(&making->hints);
+	long mine[] = { making->unit, -making->unit, agreed, -agreed, window != NULL }, all[5];
+
+	PMPI_Allreduce(mine, all, 5, MPI_LONG, MPI_MIN, making->comm);
+	if (all[2] != -all[3])
+		drop_hints(making);
+	if (all[4]) {
 		keep_units(window, making, all[0] == -all[1]);
 		return 0;
 	}
@@ -98,7 +108,7 @@ static int agree_by_making(struct window *window, const struct making *making)
 }
 
 /* 0: all members have what they need, or who does not will be told of by the making. */
-static int agree(struct window *window, const struct making *making, bool by_making)
+static int agree(struct window *window, struct making *making, bool by_making)
 {
 	int rc = by_making ? agree_by_making(window, making) : agree_before(window, making);
 
@@ -185,19 +195,18 @@ static struct window *prepare(const struct making *making)
 
 static int open_by_flavor(struct window *window, const struct making *making)
 {
-	struct hints hints;
+	const struct oriel_hint *hints = making->hints.list;
 	size_t bytes = (size_t)making->size_bytes;
 
-	hints_read(making->info, &hints);
 	switch (making->flavor) {
 	case MPI_WIN_FLAVOR_CREATE:
-		return oriel_win_create(making->base, bytes, 1, hints.list, window->members, &window->win);
+		return oriel_win_create(making->base, bytes, 1, hints, window->members, &window->win);
 	case MPI_WIN_FLAVOR_ALLOCATE:
-		return oriel_win_allocate(bytes, 1, hints.list, window->members, &window->base, &window->win);
+		return oriel_win_allocate(bytes, 1, hints, window->members, &window->base, &window->win);
 	case MPI_WIN_FLAVOR_SHARED:
-		return oriel_win_allocate_shared(bytes, 1, hints.list, window->members, &window->base, &window->win);
+		return oriel_win_allocate_shared(bytes, 1, hints, window->members, &window->base, &window->win);
 	default:
-		return oriel_win_create_dynamic(hints.list, window->members, &window->win);
+		return oriel_win_create_dynamic(hints, window->members, &window->win);
 	}
 }
 
@@ -233,7 +242,15 @@ static void discard(struct window *window)
 	release(window);
 }
 
-static int make_suited(const struct making *making, MPI_Win *handle, struct window **made)
+/* Those that need agreement are nothing to a dynamic window, whose members may come without any (agrees_by_making). */
+static void read_hints(struct making *making)
+{
+	hints_read(making->info, &making->hints);
+	if (making->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+		hints_drop_agreed(&making->hints);
+}
+
+static int make_suited(struct making *making, MPI_Win *handle, struct window **made)
 {
 	struct window *window;
 	bool by_making = agrees_by_making(making); /* asked before prepare() makes a group */
@@ -241,6 +258,7 @@ static int make_suited(const struct making *making, MPI_Win *handle, struct wind
 
 	if (rc)
 		return rc;
+	read_hints(making);
 	window = prepare(making);
 	rc = agree(window, making, by_making) ? PASS_ON : make_agreed(making, window, handle);
 	if (rc == MPI_SUCCESS)
@@ -259,7 +277,7 @@ static bool has_job(void)
 }
 
 /* MPI_SUCCESS, an error that the communicator's handler has been called for, or PASS_ON. */
-static int make(const struct making *making, MPI_Win *handle, struct window **made)
+static int make(struct making *making, MPI_Win *handle, struct window **made)
 {
 	const char *why;
 
@@ -273,7 +291,9 @@ static int make(const struct making *making, MPI_Win *handle, struct window **ma
 
 static int create(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct making making = { base, size, unit, info, comm, MPI_WIN_FLAVOR_CREATE };
+	struct making making = {
+		.base = base, .size_bytes = size, .unit = unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_CREATE
+	};
 	struct window *made;
 
 	return make(&making, win, &made);
@@ -281,7 +301,7 @@ static int create(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
 
 static int allocate(int flavor, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct making making = { NULL, size, unit, info, comm, flavor };
+	struct making making = { .size_bytes = size, .unit = unit, .info = info, .comm = comm, .flavor = flavor };
 	struct window *made;
 	int rc = make(&making, win, &made);
 
@@ -316,7 +336,9 @@ TAKEN(Win_allocate_shared);
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct making making = { MPI_BOTTOM, 0, 1, info, comm, MPI_WIN_FLAVOR_DYNAMIC };
+	struct making making = {
+		.base = MPI_BOTTOM, .unit = 1, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_DYNAMIC
+	};
 	struct window *made;
 	int rc = make(&making, win, &made);
 

@@ -519,6 +519,58 @@ static void I2_info_changed(void)
 	MPI_Win_free(&win);
 }
 
+/* Hints that are to be the same on all members are ignored where they are not. */
+static void A19_hints_differ(void)
+{
+	int created[4] = { 0 }, *memory, *theirs, unit;
+	MPI_Aint bytes;
+	MPI_Info info;
+	MPI_Win win;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "mpi_accumulate_granularity", layer_rank ? "8" : "65536");
+	MPI_Info_set(info, "alloc_shared_noncontig", layer_rank ? "false" : "true");
+	MPI_Info_set(info, "accumulate_ordering", layer_rank ? "none" : "war");
+	MPI_Info_set(info, "no_locks", layer_rank ? "true" : "false");
+	MPI_Win_create(created, sizeof(created), sizeof(int), info, MPI_COMM_WORLD, &win);
+	ring(win, MPI_COMM_WORLD, created);
+	EXPECT(info_is(win, "accumulate_ordering", layer_rank ? "none" : "war"));
+	MPI_Win_set_info(win, info);
+	MPI_Win_free(&win);
+	MPI_Win_allocate(16, sizeof(int), info, MPI_COMM_WORLD, &memory, &win);
+	ring(win, MPI_COMM_WORLD, memory);
+	MPI_Win_free(&win);
+	MPI_Win_allocate_shared(16, sizeof(int), info, MPI_COMM_WORLD, &memory, &win);
+	ring(win, MPI_COMM_WORLD, memory);
+	MPI_Win_shared_query(win, layer_right(), &bytes, &unit, &theirs);
+	EXPECT(bytes == 16 && theirs[1] == 100 + layer_rank);
+	MPI_Win_free(&win);
+	for (int i = 0; i < 2; i++) { /* the second time the members know each other */
+		MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+		MPI_Win_fence(0, win);
+		MPI_Win_free(&win);
+	}
+	MPI_Info_free(&info);
+}
+
+/* Only some of them give the hint. */
+static void A19_hint_of_one(void)
+{
+	MPI_Info info = MPI_INFO_NULL;
+	MPI_Win win;
+	int *memory;
+
+	if (layer_rank == layer_size - 1) {
+		MPI_Info_create(&info);
+		MPI_Info_set(info, "mpi_accumulate_granularity", "8");
+	}
+	MPI_Win_allocate(16, sizeof(int), info, MPI_COMM_WORLD, &memory, &win);
+	ring(win, MPI_COMM_WORLD, memory);
+	MPI_Win_free(&win);
+	if (info != MPI_INFO_NULL)
+		MPI_Info_free(&info);
+}
+
 /* What cannot be a value of the key is ignored, however long it is. */
 static void I1_long_value(void)
 {
@@ -604,6 +656,8 @@ static const struct layer_case cases[] = {
 	{ "I3_deleted_and_keyval_freed", I3_deleted_and_keyval_freed },
 	{ "I1_info", I1_info },
 	{ "I2_info_changed", I2_info_changed },
+	{ "A19_hints_differ", A19_hints_differ },
+	{ "A19_hint_of_one", A19_hint_of_one },
 	{ "I1_long_value", I1_long_value },
 	{ "W10_memory_moves", W10_memory_moves },
 	{ "W4_alloc_mem", W4_alloc_mem },
