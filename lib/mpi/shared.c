@@ -16,8 +16,10 @@ static int first_with_memory(struct window *window)
 	return 0;
 }
 
-static int query(struct window *window, int rank, MPI_Aint *size, MPI_Aint *unit, void *base)
+/* MPI has no address for a part of 0 bytes. */
+static int query(struct window *window, int rank, MPI_Aint *size, MPI_Aint *unit, void *baseptr)
 {
+	void *base = NULL;
 	size_t bytes = 0, bytes_unit;
 	int rc;
 
@@ -25,9 +27,10 @@ static int query(struct window *window, int rank, MPI_Aint *size, MPI_Aint *unit
 		return error_on_window(window, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query: the window is no shared one");
 	if (rank == MPI_PROC_NULL)
 		rank = first_with_memory(window);
-	rc = oriel_win_shared_query(window->win, rank, base, &bytes, &bytes_unit);
+	rc = oriel_win_shared_query(window->win, rank, &base, &bytes, &bytes_unit);
 	if (rc)
 		return error_of_call(window, rc);
+	*(void **)baseptr = bytes > 0 ? base : NULL;
 	*size = (MPI_Aint)bytes;
 	*unit = window_unit(window, rank);
 	return MPI_SUCCESS;

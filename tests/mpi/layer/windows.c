@@ -102,6 +102,28 @@ static void SW3_parts_differ(void)
 	MPI_Win_free(&win);
 }
 
+/* A part of 0 bytes has no address, in no member. */
+static void SW3_part_of_nothing(void)
+{
+	int *memory, *theirs, unit;
+	MPI_Aint bytes;
+	MPI_Win win;
+
+	MPI_Win_allocate_shared(layer_rank % 2 ? 16 : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	for (int rank = 0; rank < layer_size; rank++) {
+		MPI_Win_shared_query(win, rank, &bytes, &unit, &theirs);
+		EXPECT(bytes == (rank % 2 ? 16 : 0) && unit == sizeof(int) && !theirs == !bytes);
+		EXPECT(rank != layer_rank || theirs == memory);
+	}
+	MPI_Win_get_attr(win, MPI_WIN_BASE, &theirs, &unit);
+	EXPECT(theirs == memory);
+	MPI_Win_free(&win);
+	MPI_Win_allocate_shared(0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &theirs);
+	EXPECT(bytes == 0 && !theirs && !memory);
+	MPI_Win_free(&win);
+}
+
 static void DW1_dynamic(void)
 {
 	int *memory = calloc(4, sizeof(*memory)), number = 7 + layer_rank;
@@ -640,6 +662,7 @@ static const struct layer_case cases[] = {
 	{ "MM1_unified", MM1_unified },
 	{ "SW3_shared", SW3_shared },
 	{ "SW3_parts_differ", SW3_parts_differ },
+	{ "SW3_part_of_nothing", SW3_part_of_nothing },
 	{ "DW1_dynamic", DW1_dynamic },
 	{ "W6_communicators", W6_communicators },
 	{ "E4_duplicates", E4_duplicates },
