@@ -57,13 +57,8 @@ static const struct {
 	const char *key;
 	bool (*usable)(const char *value);
 } known[HINTS_MAX] = {
-	{ "no_locks", truth },
-	{ "same_size", truth },
-	{ "same_disp_unit", truth },
-	{ noncontig_key, truth },
-	{ "accumulate_ordering", ordering },
-	{ "accumulate_ops", ops },
-	{ granularity_key, number },
+	{ noncontig_key, truth },  { "accumulate_ordering", ordering },
+	{ "accumulate_ops", ops }, { granularity_key, number },
 	{ "share", truth },
 };
 
@@ -89,6 +84,17 @@ void hints_read(MPI_Info info, struct hints *hints)
 		if (get(info, known[i].key, value) && known[i].usable(value))
 			hints->list[count++] = (struct oriel_hint){ known[i].key, value };
 	}
+}
+
+static const char *const told_keys[HINTS_TOLD] = { "no_locks", "same_size", "same_disp_unit" };
+
+void hints_keep_told(MPI_Info info, bool told[HINTS_TOLD])
+{
+	char value[HINT_VALUE_MAX + 1];
+
+	for (int i = 0; info != MPI_INFO_NULL && i < HINTS_TOLD; i++)
+		if (get(info, told_keys[i], value) && truth(value))
+			told[i] = strcmp(value, "true") == 0;
 }
 
 static const char *value_of(const struct hints *hints, const char *key)
@@ -120,13 +126,17 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
 	struct window *window = window_of(win);
 	struct hints hints;
+	int rc;
 
 	if (!window)
 		return own.Win_set_info(win, info);
 	if (info == MPI_INFO_NULL)
 		return error_on_window(window, MPI_ERR_INFO, "MPI_Win_set_info: the info is MPI_INFO_NULL");
 	hints_read(info, &hints);
-	return error_of_call(window, oriel_win_set_hints(window->win, hints.list));
+	rc = oriel_win_set_hints(window->win, hints.list);
+	if (rc == 0)
+		hints_keep_told(info, window->told);
+	return error_of_call(window, rc);
 }
 TAKEN(Win_set_info);
 
@@ -140,9 +150,8 @@ static void tell(MPI_Info info, const struct window *window, const struct oriel_
 	char granularity[24];
 
 	snprintf(granularity, sizeof(granularity), "%zu", told->accumulate_granularity_bytes);
-	tell_truth(info, "no_locks", told->no_locks);
-	tell_truth(info, "same_size", told->same_size);
-	tell_truth(info, "same_disp_unit", told->same_disp_unit);
+	for (int i = 0; i < HINTS_TOLD; i++)
+		tell_truth(info, told_keys[i], window->told[i]);
 	PMPI_Info_set(info, "accumulate_ordering", told->accumulate_ordering);
 	PMPI_Info_set(info, "accumulate_ops", told->accumulate_ops);
 	PMPI_Info_set(info, "mpi_accumulate_granularity", granularity);

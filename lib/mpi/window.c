@@ -230,6 +230,7 @@ static int make_agreed(const struct making *making, struct window *window, MPI_W
 		return not_opened(making, rc);
 	oriel_win_query(window->win, &told);
 	window->members = told.group;
+	hints_keep_told(making->info, window->told);
 	if (making->flavor == MPI_WIN_FLAVOR_SHARED && making->size_bytes == 0)
 		window->base = NULL; /* as MPI_Win_shared_query tells it */
 	*handle = window->handle;

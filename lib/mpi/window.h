@@ -17,6 +17,7 @@
 #define ORIEL_MPI_WINDOW_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct last_group {
 	oriel_group *members; /* NULL: none */
 	uint64_t freed;       /* groups_freed when it was made: a handle that has been freed may be another group's */
 };
+
+#define HINTS_TOLD 3
 
 struct window {
 	oriel_win *win;
@@ -47,6 +50,7 @@ struct window {
 	struct last_group posted;
 	struct last_group started;
 	struct keyvals keyvals; /* of the attributes that the program has set */
+	bool told[HINTS_TOLD];  /* hints that are told and nothing else: hints.h */
 };
 
 extern struct table windows __attribute__((visibility("hidden")));

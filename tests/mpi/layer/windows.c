@@ -541,6 +541,60 @@ static void I2_info_changed(void)
 	MPI_Win_free(&win);
 }
 
+/* What a program says of a window later is told from then on. */
+static void I2_info_told_as_said_last(void)
+{
+	static const char *const keys[] = { "no_locks", "same_size", "same_disp_unit" };
+	MPI_Info info;
+	MPI_Win win;
+	int *memory;
+
+	MPI_Info_create(&info);
+	MPI_Win_allocate(16, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	for (int i = 0; i < 3; i++) {
+		EXPECT(info_is(win, keys[i], "false"));
+		MPI_Info_set(info, keys[i], "true");
+	}
+	MPI_Win_set_info(win, info);
+	for (int i = 0; i < 3; i++) {
+		EXPECT(info_is(win, keys[i], "true"));
+		MPI_Info_delete(info, keys[i]);
+	}
+	MPI_Win_set_info(win, info);
+	for (int i = 0; i < 3; i++) {
+		EXPECT(info_is(win, keys[i], "true"));
+		MPI_Info_set(info, keys[i], "false");
+	}
+	MPI_Win_set_info(win, info);
+	for (int i = 0; i < 3; i++)
+		EXPECT(info_is(win, keys[i], "false"));
+	MPI_Info_free(&info);
+	MPI_Win_free(&win);
+}
+
+/* A program that has said it would not, and does, is served. */
+static void I1_no_locks_and_a_lock(void)
+{
+	int number = 9;
+	MPI_Info info;
+	MPI_Win win;
+	int *memory;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "no_locks", "true");
+	MPI_Win_allocate(16, sizeof(int), info, MPI_COMM_WORLD, &memory, &win);
+	EXPECT(info_is(win, "no_locks", "true"));
+	MPI_Win_lock(MPI_LOCK_SHARED, layer_right(), 0, win);
+	MPI_Put(&number, 1, MPI_INT, layer_right(), 1, 1, MPI_INT, win);
+	MPI_Win_unlock(layer_right(), win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, win);
+	EXPECT(memory[1] == 9);
+	MPI_Win_unlock_all(win);
+	MPI_Info_free(&info);
+	MPI_Win_free(&win);
+}
+
 /* Hints that are to be the same on all members are ignored where they are not. */
 static void A19_hints_differ(void)
 {
@@ -679,6 +733,8 @@ static const struct layer_case cases[] = {
 	{ "I3_deleted_and_keyval_freed", I3_deleted_and_keyval_freed },
 	{ "I1_info", I1_info },
 	{ "I2_info_changed", I2_info_changed },
+	{ "I2_info_told_as_said_last", I2_info_told_as_said_last },
+	{ "I1_no_locks_and_a_lock", I1_no_locks_and_a_lock },
 	{ "A19_hints_differ", A19_hints_differ },
 	{ "A19_hint_of_one", A19_hint_of_one },
 	{ "I1_long_value", I1_long_value },
