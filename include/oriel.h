@@ -558,13 +558,14 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
  * oriel_win_allocate - as oriel_win_create, with memory that the library allocates
  *
  * *base becomes zeroed memory, aligned to a page, shared and backed by a memory file so that a
- * device that shares memory can map it (for size_bytes 0: NULL). All of it is allocated at once. It
+ * device that shares memory can map it (for size_bytes 0: NULL). It costs no page before it is
+ * touched, but on a device that pins it, and where vm.overcommit_memory is 2. It
  * is released by oriel_win_free; the last few pieces of at most 1 MiB the library may keep, for later
  * windows, until oriel_finalize.
  *
- * Errors: those of oriel_win_create; ORIEL_ERR_MEMORY also where the machine, or a control group,
- * has not so much left, with need, limit and remedy.
- * Source: MPI-4.1 13.2.2; W4
+ * Errors: those of oriel_win_create; ORIEL_ERR_MEMORY also where it is more than the machine has, or a
+ * control group or the process may have, with need, limit and remedy.
+ * Source: MPI-4.1 13.2.2; W4, W11
  * Example:
  *   void *base;
  *   rc = oriel_win_allocate(8000, sizeof(double), NULL, world, &base, &win);
@@ -759,10 +760,11 @@ int oriel_mem_deregister(oriel_mem **mem);
  * size_bytes bytes, zeroed and aligned to a page. It lies in a memory file, so that ranks which share
  * memory with this one map a window that is made of it by oriel_win_create, as they do with one of
  * oriel_win_allocate; and it is registered, so that operations use it as origin without a copy, and a target
- * that waits can map it and copy a part of what is large itself. Released with oriel_free. Local.
+ * that waits can map it and copy a part of what is large itself. It costs no page before it is touched, as with
+ * oriel_win_allocate. Released with oriel_free. Local.
  *
  * Returns: the memory, or NULL: oriel_last_error tells why (a wrong job, size 0, no memory).
- * Source: MPI-4.1 10.1 (MPI_Alloc_mem); W4, D7
+ * Source: MPI-4.1 10.1 (MPI_Alloc_mem); W4, W11, D7
  */
 void *oriel_alloc(oriel_job *job, size_t size_bytes);
 

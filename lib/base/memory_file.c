@@ -4,89 +4,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/memory_fill.h"
 #include "base/memory_room.h"
-#include "base/shortage.h"
 #include "base/util.h"
 
-#define PIECE_BYTES ((size_t)4 << 20)  /* at once, without a look for room: a signal undoes what has been done of it */
-#define SPARE_BYTES ((size_t)16 << 20) /* left for everything else, and pieces of other ranks */
+/* Of the system, as it was when it was first asked about. */
+static struct {
+	pthread_once_t once;
+	struct memory_room most;
+	bool strict;
+} limits = { .once = PTHREAD_ONCE_INIT };
 
-static int failed(const char *name, size_t size_bytes, const char *what, int error)
+static void read_limits(void)
 {
-	char text[SHORTAGE_TEXT_BYTES];
-
-	snprintf(text, sizeof(text), "%s", strerror(error));
-	if (is_shortage(error))
-		shortage_text(error, text, sizeof(text));
-	return err_set(is_shortage(error) ? shortage_code(error) : ORIEL_ERR_MEMORY,
-	               "a memory file (%s) of %zu bytes cannot be made: %s: %s", name, size_bytes, what, text);
+	memory_room("", MEMORY_IN_ALL, &limits.most);
+	limits.strict = memory_is_strict("");
 }
 
-static int no_room(const char *name, size_t size_bytes, size_t done, const struct memory_room *room)
+static int too_large(const char *name, size_t size_bytes, unsigned long long limit_bytes, const char *limit)
 {
-	return err_set(
-		ORIEL_ERR_MEMORY,
-		"a memory file (%s) of %zu bytes cannot be made: %zu bytes are to be allocated yet and %llu can be had "
-		"of the %llu that are %s. Allocate less, run fewer ranks on this machine, or raise that limit",
-		name, size_bytes, size_bytes - done, (unsigned long long)room->bytes, (unsigned long long)room->limit_bytes,
-		room->limit);
+	return err_set(ORIEL_ERR_MEMORY,
+	               "a memory file (%s) of %zu bytes cannot be made: it is larger than the %llu that are %s. Allocate "
+	               "less, or raise that limit",
+	               name, size_bytes, limit_bytes, limit);
 }
 
-static int look_for_room(const char *name, size_t size_bytes, size_t done)
+static int check_limits(const char *name, size_t size_bytes)
 {
-	size_t wanted = size_bytes - done + SPARE_BYTES;
-	struct memory_room room;
+	struct rlimit file;
 
-	memory_room("", &room);
-	if (room.bytes >= wanted && room.limit_bytes >= size_bytes)
-		return 0;
-	return no_room(name, size_bytes, done, &room);
-}
-
-/* EOPNOTSUPP: a system that allocates memory files at their first touch only. */
-static int allocate_piece(const char *name, int fd, size_t size_bytes, size_t done)
-{
-	size_t piece = min_size(size_bytes - done, PIECE_BYTES);
-	struct memory_room room;
-	int error;
-
-	do
-		error = fallocate(fd, 0, (off_t)done, (off_t)piece) ? errno : 0;
-	while (error == EINTR);
-	if (error == 0 || error == EOPNOTSUPP || error == ENOSYS)
-		return 0;
-	if (error != ENOMEM && error != ENOSPC)
-		return failed(name, size_bytes, "fallocate", error);
-	memory_room("", &room);
-	return no_room(name, size_bytes, done, &room);
-}
-
-static int allocate(const char *name, int fd, size_t size_bytes)
-{
-	int rc = 0;
-
-	if (size_bytes > (size_t)INT64_MAX || ftruncate(fd, (off_t)size_bytes))
-		return failed(name, size_bytes, "ftruncate", size_bytes > (size_t)INT64_MAX ? EFBIG : errno);
-	for (size_t done = 0; rc == 0 && done < size_bytes; done += PIECE_BYTES) {
-		if (size_bytes > PIECE_BYTES)
-			rc = look_for_room(name, size_bytes, done);
-		if (rc == 0)
-			rc = allocate_piece(name, fd, size_bytes, done);
-	}
-	return rc;
-}
-
-/* A file that cannot be sealed is as good for ourselves; peers who mind do not map it. */
-static void seal(int fd)
-{
-	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
+	pthread_once(&limits.once, read_limits);
+	if (size_bytes > limits.most.bytes)
+		return too_large(name, size_bytes, limits.most.bytes, limits.most.limit);
+	if (getrlimit(RLIMIT_FSIZE, &file) == 0 && size_bytes > file.rlim_cur)
+		return too_large(name, size_bytes, file.rlim_cur, "what the process's files may have (ulimit -f)");
+	return 0;
 }
 
 static int make_file(const char *name)
@@ -96,27 +56,89 @@ static int make_file(const char *name)
 	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
 }
 
+static int give_size(const char *name, int fd, size_t size_bytes)
+{
+	if (size_bytes > (size_t)INT64_MAX || ftruncate(fd, (off_t)size_bytes))
+		return memory_file_failed(name, size_bytes, "ftruncate", size_bytes > (size_t)INT64_MAX ? EFBIG : errno);
+	return limits.strict ? memory_fill(name, fd, size_bytes) : 0;
+}
+
+/* A file that cannot be sealed is as good for ourselves; peers who mind do not map it. */
+static void seal(int fd)
+{
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
+}
+
 static int map(const char *name, int fd, size_t size_bytes, void **base)
 {
-	*base = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return *base == MAP_FAILED ? failed(name, size_bytes, "mmap", errno) : 0;
+	void *here = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (here == MAP_FAILED)
+		return memory_file_failed(name, size_bytes, "mmap", errno);
+	*base = here;
+	return 0;
 }
 
 int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd)
 {
-	int rc;
+	int rc = check_limits(name, size_bytes);
 
+	*base = NULL;
+	if (rc)
+		return rc;
 	*fd = make_file(name);
 	if (*fd < 0)
-		return failed(name, size_bytes, "memfd_create", errno);
-	rc = allocate(name, *fd, size_bytes);
+		return memory_file_failed(name, size_bytes, "memfd_create", errno);
+	rc = give_size(name, *fd, size_bytes);
 	if (rc == 0) {
 		seal(*fd);
 		rc = map(name, *fd, size_bytes, base);
 	}
-	if (rc) {
+	if (rc)
 		close(*fd);
-		*base = NULL;
-	}
 	return rc;
+}
+
+/* ENXIO: there is nothing behind. On a system that does not tell, all of it may have been touched. */
+static off_t next_touched(int fd, off_t from, off_t size)
+{
+	off_t at = lseek(fd, from, SEEK_DATA);
+
+	if (at < 0)
+		return errno == ENXIO ? size : from;
+	return at < size ? at : size;
+}
+
+static off_t touched_until(int fd, off_t from, off_t size)
+{
+	off_t end = lseek(fd, from, SEEK_HOLE);
+
+	return end > from && end < size ? end : size;
+}
+
+void zero_memory_file(void *base, size_t size_bytes, int fd)
+{
+	const off_t size = (off_t)size_bytes;
+	off_t at = 0;
+
+	while ((at = next_touched(fd, at, size)) < size) {
+		off_t end = touched_until(fd, at, size);
+
+		memset((char *)base + at, 0, (size_t)(end - at));
+		at = end;
+	}
+}
+
+void empty_memory_file(int fd, size_t size_bytes)
+{
+	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* of a page in part nothing is given back */
+
+	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+}
+
+void unmap_memory_file(void *base, size_t size_bytes, int fd)
+{
+	munmap(base, size_bytes);
+	empty_memory_file(fd, size_bytes);
+	close(fd);
 }

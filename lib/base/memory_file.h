@@ -4,11 +4,17 @@
  *
  * DESIGN NOTES
  *
- * Memory of a file that shrinks, or that the machine cannot provide when it is touched, ends the
- * process that touches it with SIGBUS; and the peers that have mapped it. So the file is sealed
- * against shrinking, which peers can check, and all of it is allocated when it is made. That there
- * is room is looked at before, piece by piece: several ranks may be at it at once, and where a
- * control group is full the system ends a process rather than to refuse.
+ * A memory file costs what malloc costs: no page before it is touched, and what is touched when the
+ * machine or a control group is full is nobody's error that could be told. What can be known before is:
+ * a request that is larger than the machine, a control group's or the process's limits is refused. These
+ * limits are read once in a process, but for RLIMIT_FSIZE, beyond which the system sends a signal.
+ * Where the system promises no more memory than it has, all of it is allocated when it is made
+ * (memory_fill.h): there a page that is lacking ends who touches it with SIGBUS, and the peers that have
+ * mapped it, though malloc would have refused.
+ *
+ * Memory of a file that shrinks ends them too, so the file is sealed against shrinking, which peers can
+ * check. A peer may have it mapped longer than its owner: what is unmapped here gives its pages back,
+ * whoever else has the file.
  */
 #ifndef ORIEL_MEMORY_FILE_H
 #define ORIEL_MEMORY_FILE_H
@@ -16,10 +22,18 @@
 #include <stddef.h>
 
 /*
- * Map size_bytes of zeroed memory from a memory file of that name, sealed where the system can.
- * Unmap with munmap and close(*fd); on failure *base is NULL. ERRORS: ORIEL_ERR_MEMORY,
- * ORIEL_ERR_LIMIT.
+ * Map size_bytes of zeroed memory from a memory file of that name, sealed where the system can; size_bytes is
+ * not 0. On failure *base is NULL. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
  */
 int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd);
+
+/* Undo it. */
+void unmap_memory_file(void *base, size_t size_bytes, int fd);
+
+/* All zeroes again, without touching what nobody has touched. */
+void zero_memory_file(void *base, size_t size_bytes, int fd);
+
+/* Give the pages back; a peer that still has the file mapped finds zeroes. */
+void empty_memory_file(int fd, size_t size_bytes);
 
 #endif

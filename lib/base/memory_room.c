@@ -3,7 +3,6 @@
 #include "base/memory_room.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,32 +55,38 @@ static void take_least(struct memory_room *room, uint64_t bytes, uint64_t limit_
 	snprintf(room->limit, sizeof(room->limit), "%s", limit);
 }
 
-static void look_at_machine(const char *root, struct memory_room *room)
+static void look_at_machine(const char *root, enum memory_part part, struct memory_room *room)
 {
 	FILE *file = open_file(root, "/proc", "", "meminfo");
-	uint64_t total_kib, free_kib;
+	uint64_t total_kib, kib;
 
 	if (!file)
 		return;
-	total_kib = named_number(file, "MemTotal:") + named_number(file, "SwapTotal:");
-	free_kib = named_number(file, "MemAvailable:") + named_number(file, "SwapFree:");
+	total_kib = kib = named_number(file, "MemTotal:") + named_number(file, "SwapTotal:");
+	if (part == MEMORY_LEFT)
+		kib = named_number(file, "MemAvailable:") + named_number(file, "SwapFree:");
 	fclose(file);
-	if (free_kib > 0)
-		take_least(room, free_kib * 1024, total_kib * 1024, "the machine's memory and swap space");
+	if (kib > 0)
+		take_least(room, kib * 1024, total_kib * 1024, "the machine's memory and swap space");
+}
+
+/* The number that the file begins with, or another where it does not. It is closed. */
+static uint64_t first_number(FILE *file, uint64_t otherwise)
+{
+	uint64_t number;
+
+	if (!file)
+		return otherwise;
+	if (fscanf(file, "%" SCNu64, &number) != 1)
+		number = otherwise;
+	fclose(file);
+	return number;
 }
 
 /* The group's limit, or UINT64_MAX where it has none ("max"). */
 static uint64_t group_limit(const char *root, const struct group_kind *kind, const char *group)
 {
-	FILE *file = open_file(root, kind->folder, group, kind->limit);
-	uint64_t limit = UINT64_MAX;
-
-	if (!file)
-		return limit;
-	if (fscanf(file, "%" SCNu64, &limit) != 1)
-		limit = UINT64_MAX;
-	fclose(file);
-	return limit;
+	return first_number(open_file(root, kind->folder, group, kind->limit), UINT64_MAX);
 }
 
 /* What the group holds and cannot drop: the pages of files are dropped when others are wanted. */
@@ -97,29 +102,31 @@ static uint64_t group_used(const char *root, const struct group_kind *kind, cons
 	return used;
 }
 
-static void look_at_group(const char *root, const struct group_kind *kind, const char *group, struct memory_room *room)
+static void look_at_group(const char *root, const struct group_kind *kind, const char *group, enum memory_part part,
+                          struct memory_room *room)
 {
 	uint64_t limit = group_limit(root, kind, group), used;
 	char text[sizeof(room->limit)];
 
 	if (limit == UINT64_MAX)
 		return;
-	used = group_used(root, kind, group);
+	used = part == MEMORY_LEFT ? group_used(root, kind, group) : 0;
 	snprintf(text, sizeof(text), "%s of control group %.120s", kind->limit, *group ? group : "/");
 	take_least(room, used < limit ? limit - used : 0, limit, text);
 }
 
 /* The group and those around it; in a container the path may begin further up than we can see. */
-static void look_up_from(const char *root, const struct group_kind *kind, char *group, struct memory_room *room)
+static void look_up_from(const char *root, const struct group_kind *kind, char *group, enum memory_part part,
+                         struct memory_room *room)
 {
 	for (char *end = group + strlen(group); end && *group; end = strrchr(group, '/')) {
 		*end = '\0';
-		look_at_group(root, kind, group, room);
+		look_at_group(root, kind, group, part, room);
 	}
 }
 
 /* A line of /proc/self/cgroup: "12:cpu,memory:/a/b", or "0::/a/b" of the second version. */
-static void look_at_line(const char *root, char *line, struct memory_room *room)
+static void look_at_line(const char *root, char *line, enum memory_part part, struct memory_room *room)
 {
 	char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
 
@@ -129,21 +136,26 @@ static void look_at_line(const char *root, char *line, struct memory_room *room)
 	group[strcspn(group, "\n")] = '\0';
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(controllers + 1, kinds[i].controller) == 0)
-			look_up_from(root, &kinds[i], group, room);
+			look_up_from(root, &kinds[i], group, part, room);
 	}
 }
 
-void memory_room(const char *root, struct memory_room *room)
+void memory_room(const char *root, enum memory_part part, struct memory_room *room)
 {
 	char line[LINE_BYTES];
 	FILE *file;
 
 	*room = (struct memory_room){ .bytes = UINT64_MAX, .limit_bytes = UINT64_MAX, .limit = "nothing known" };
-	look_at_machine(root, room);
+	look_at_machine(root, part, room);
 	file = open_file(root, "/proc/self", "", "cgroup");
 	if (!file)
 		return;
 	while (fgets(line, sizeof(line), file))
-		look_at_line(root, line, room);
+		look_at_line(root, line, part, room);
 	fclose(file);
+}
+
+bool memory_is_strict(const char *root)
+{
+	return first_number(open_file(root, "/proc/sys/vm", "", "overcommit_memory"), 0) == 2;
 }

@@ -101,10 +101,8 @@ static const char *move_to_file(struct shared_piece *piece, char room[SHARE_WHY_
 	if (map_memory_file("oriel-shared", piece->pages.size_bytes, &fresh, &piece->fd))
 		return not_moved(room, "", oriel_last_error());
 	why = exchange_for_file(piece, fresh, room);
-	if (why) {
-		munmap(fresh, piece->pages.size_bytes);
-		close(piece->fd);
-	}
+	if (why)
+		unmap_memory_file(fresh, piece->pages.size_bytes, piece->fd);
 	return why;
 }
 
@@ -214,7 +212,7 @@ bool share_hold(const void *base, size_t size_bytes)
  */
 static void give_file(const struct shared_piece *piece)
 {
-	fallocate(piece->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)piece->pages.size_bytes);
+	empty_memory_file(piece->fd, piece->pages.size_bytes);
 	close(piece->fd);
 }
 

@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -15,8 +14,7 @@
 
 static void release(struct allocation *allocation)
 {
-	munmap(allocation->base, allocation->size_bytes);
-	close(allocation->fd);
+	unmap_memory_file(allocation->base, allocation->size_bytes, allocation->fd);
 	free(allocation);
 }
 

@@ -3,16 +3,14 @@
 #include "job/kept_memory.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/memory_file.h"
 #include "job/job.h"
 
 static void release(struct oriel_job *job, struct kept_piece piece)
 {
 	devices_deregister(&job->devices, &piece.registration);
-	munmap(piece.base, piece.size_bytes);
-	close(piece.fd);
+	unmap_memory_file(piece.base, piece.size_bytes, piece.fd);
 }
 
 /* The caller holds job->lock. */
@@ -38,7 +36,7 @@ bool kept_memory_take(struct oriel_job *job, size_t size_bytes, struct kept_piec
 	}
 	pthread_mutex_unlock(&job->lock);
 	if (found)
-		memset(piece->base, 0, piece->size_bytes);
+		zero_memory_file(piece->base, piece->size_bytes, piece->fd);
 	return found;
 }
 

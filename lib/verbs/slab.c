@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/memory_file.h"
@@ -22,8 +20,7 @@ void slabs_close(struct slabs *slabs)
 {
 	for (uint32_t i = 0; i < slabs->count; i++) {
 		devices_deregister(slabs->devices, &slabs->list[i].registration);
-		munmap(slabs->list[i].base, slabs->list[i].size_bytes);
-		close(slabs->list[i].fd);
+		unmap_memory_file(slabs->list[i].base, slabs->list[i].size_bytes, slabs->list[i].fd);
 	}
 	free(slabs->list);
 	pthread_mutex_destroy(&slabs->lock);
@@ -46,8 +43,7 @@ static int slab_map(struct slabs *slabs, struct slab *slab, size_t size_bytes)
 	                      &slab->registration);
 	if (rc == 0)
 		return 0;
-	munmap(slab->base, size_bytes);
-	close(slab->fd);
+	unmap_memory_file(slab->base, size_bytes, slab->fd);
 	return rc;
 }
 

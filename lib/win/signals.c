@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -55,8 +54,7 @@ void signals_close(struct oriel_win *win)
 		devices_deregister(&win->job->devices, &signals->registration);
 	if (!signals->table)
 		return;
-	munmap(signals->table, signals->mapped_bytes);
-	close(signals->fd);
+	unmap_memory_file(signals->table, signals->mapped_bytes, signals->fd);
 }
 
 void signals_describe(const struct oriel_win *win, uint32_t device, struct dir_entry *entry)

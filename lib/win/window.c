@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "job/alloc.h"
@@ -126,10 +125,8 @@ static void let_go_of_memory(struct oriel_win *win, bool reuse)
 	mem_deregister(&win->job->mems, &win->memory.registration);
 	if (memory->in_place)
 		share_let_go(memory->base, memory->size_bytes);
-	if (memory->allocated && memory->base) {
-		munmap(memory->base, memory->mapped_bytes);
-		close(memory->fd);
-	}
+	if (memory->allocated && memory->base)
+		unmap_memory_file(memory->base, memory->mapped_bytes, memory->fd);
 }
 
 /* Words are unpinned when no device reaches them any more. */

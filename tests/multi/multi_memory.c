@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_memory.c - what windows and peers cost: rule W8, and the promises of oriel_usage
+ * multi_memory.c - what windows and peers cost: rules W8 and W11, and the promises of oriel_usage
  *
  * Figures of oriel_usage are checked against the process itself: its heap, its resident pages, its
  * descriptors.
@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/memory_room.h"
 #include "job/job.h"
 
 #define NEIGHBOUR_BYTES 160 /* an extra window costs at most so much per neighbour */
@@ -311,6 +313,89 @@ static void few_pieces_are_kept(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win[1]));
 }
 
+/* Pages of the machine's that the memory has, whoever has touched them. */
+static size_t pages_there(const void *base, size_t size_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (size_bytes + page - 1) / page, count = 0;
+	unsigned char *there = multi_alloc(pages);
+
+	if (mincore((void *)(uintptr_t)base, size_bytes, there))
+		count = pages;
+	else
+		for (size_t i = 0; i < pages; i++)
+			count += there[i] & 1;
+	free(there);
+	return count;
+}
+
+/* Whether memory of the library can be looked at, before it is touched. */
+static bool is_promised_only(struct multi *m)
+{
+	if (memory_is_strict("")) {
+		multi_skip(m, "vm.overcommit_memory is 2: memory is allocated when it is made");
+		return false;
+	}
+	for (uint32_t i = 0; i < m->job->devices.count; i++) {
+		if (!device_lends(&m->job->devices.list[i])) {
+			multi_skip(m, "a card pins memory that is registered");
+			return false;
+		}
+	}
+	return true;
+}
+
+#define MUCH_BYTES ((size_t)256 << 20)
+
+/* W11: what the library provides has no page before it is touched, and then those that are. */
+static void untouched_memory_costs_nothing(struct multi *m)
+{
+	size_t own = MUCH_BYTES / (size_t)m->size;
+	uint8_t *allocated, value = 7;
+	void *base, *shared;
+	oriel_win *win, *of_all, *of_alloc;
+
+	if (!is_promised_only(m))
+		return;
+	allocated = oriel_alloc(m->job, MUCH_BYTES);
+	CHECK(m, allocated);
+	CHECK_OK(m, oriel_win_allocate(MUCH_BYTES, 1, NULL, m->group, &base, &win));
+	CHECK_OK(m, oriel_win_allocate_shared(own, 1, NULL, m->group, &shared, &of_all));
+	CHECK_OK(m, oriel_win_create(allocated, MUCH_BYTES, 1, NULL, m->group, &of_alloc));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK(m, pages_there(base, MUCH_BYTES) == 0);
+	CHECK(m, pages_there(allocated, MUCH_BYTES) == 0);
+	CHECK_OK(m, oriel_put(win, &value, 1, 1 - m->rank, MUCH_BYTES / 2));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK(m, pages_there(base, MUCH_BYTES) == 1 && ((uint8_t *)base)[MUCH_BYTES / 2] == value);
+	CHECK_OK(m, oriel_win_shared_query(of_all, 0, &shared, &own, &(size_t){ 0 }));
+	CHECK(m, pages_there(shared, own) == 0);
+	multi_sync(m);
+	CHECK_OK(m, oriel_win_free(&of_alloc));
+	CHECK_OK(m, oriel_win_free(&of_all));
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_OK(m, oriel_free(m->job, allocated));
+}
+
+/* W11, W8: what a window had that is freed is zeroed for the next one, which has no page more for it. */
+static void used_again_without_touching(struct multi *m)
+{
+	uint8_t *base, *again;
+	oriel_win *win;
+	void *memory;
+
+	if (!is_promised_only(m))
+		return;
+	CHECK_OK(m, oriel_win_allocate(KEPT_PIECE_BYTES_MAX, 1, NULL, m->group, &memory, &win));
+	base = memory;
+	base[5000] = base[KEPT_PIECE_BYTES_MAX - 1] = 7;
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_OK(m, oriel_win_allocate(KEPT_PIECE_BYTES_MAX, 1, NULL, m->group, &memory, &win));
+	again = memory;
+	CHECK(m, again == base && pages_there(base, KEPT_PIECE_BYTES_MAX) == 2);
+	CHECK(m, base[5000] == 0 && base[KEPT_PIECE_BYTES_MAX - 1] == 0);
+	CHECK_OK(m, oriel_win_free(&win));
+}
+
 #define DESCRIPTORS 4096
 
 /* Take all descriptors that there are yet; their number. */
@@ -357,6 +442,8 @@ static const struct multi_case cases[] = {
 	{ "W8_thousands_of_windows", 2, thousands_of_windows },
 	{ "W8_few_pieces_are_kept", 2, few_pieces_are_kept },
 	{ "W8_what_is_kept_is_given_up", 2, what_is_kept_is_given_up },
+	{ "W11_untouched_memory_costs_nothing", 2, untouched_memory_costs_nothing },
+	{ "W11_used_again_without_touching", 2, used_again_without_touching },
 };
 
 int main(int argc, char **argv)
