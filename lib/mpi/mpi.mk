@@ -6,8 +6,9 @@ mpi_libs = $(perf_rivals:%=$(B)/lib/mpi/liboriel-mpi-%.so)
 .PHONY: mpi
 mpi: $(mpi_libs) $(B)/bin/oriel-mpi
 
-$(B)/bin/oriel-mpi: lib/mpi/oriel-mpi.sh
-	$(call quiet,cp) cp $< $@ && chmod 755 $@
+# What puts the layer into a program.
+$(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c))
+	$(link) $^
 
 define mpi_library
 $(B)/obj/lib/mpi/%-$(1).o: lib/mpi/%.c config.mk

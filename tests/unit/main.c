@@ -30,6 +30,7 @@ static void add_suites(void)
 	suite_process();
 	suite_util();
 	suite_libev();
+	suite_libraries();
 	suite_handle();
 	suite_mpi_table();
 	suite_group();

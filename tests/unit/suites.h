@@ -24,6 +24,7 @@ void suite_err(void);
 void suite_process(void);
 void suite_util(void);
 void suite_libev(void);
+void suite_libraries(void);
 void suite_handle(void);
 void suite_mpi_table(void);
 void suite_group(void);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* cache.c - see cache.h. */
+#include "mpi/starter/cache.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As ldconfig has written it since 1999, behind an older form, which has been left out since 2020. */
+#define MAGIC "glibc-ld.so.cache1.1"
+#define MAGIC_BYTES (sizeof(MAGIC) - 1)
+
+struct header {
+	char magic[MAGIC_BYTES];
+	uint32_t count;
+	uint32_t unused[6];
+};
+
+/* Texts are given by where they lie behind the header's beginning. */
+struct entry {
+	int32_t flags;
+	uint32_t name;
+	uint32_t path;
+	uint32_t unused;
+	uint64_t processor;
+};
+
+/* The newer form's part of the file. */
+static struct cache behind_older(const char *bytes, size_t size)
+{
+	const char *header = memmem(bytes, size, MAGIC, MAGIC_BYTES);
+
+	return header ? (struct cache){ header, size - (size_t)(header - bytes) } : (struct cache){ NULL, 0 };
+}
+
+static struct cache map(int fd)
+{
+	struct cache none = { NULL, 0 };
+	struct stat status;
+	void *bytes;
+
+	if (fstat(fd, &status) || status.st_size <= 0)
+		return none;
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	return bytes == MAP_FAILED ? none : behind_older(bytes, (size_t)status.st_size);
+}
+
+struct cache cache_open(const char *path)
+{
+	struct cache cache = { NULL, 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return cache;
+	cache = map(fd);
+	close(fd);
+	return cache;
+}
+
+/* A text that ends within the file. */
+static const char *text_at(const struct cache *cache, uint32_t at)
+{
+	return at < cache->size && memchr(cache->bytes + at, '\0', cache->size - at) ? cache->bytes + at : NULL;
+}
+
+static uint32_t count_entries(const struct cache *cache)
+{
+	struct header header;
+
+	if (!cache->bytes || cache->size < sizeof(header))
+		return 0;
+	memcpy(&header, cache->bytes, sizeof(header));
+	return header.count;
+}
+
+/* The entry number `index`; there is room for the count of them, or it is false. */
+static int read_entry(const struct cache *cache, size_t index, struct entry *entry)
+{
+	size_t at = sizeof(struct header) + index * sizeof(*entry);
+
+	if (at > cache->size || cache->size - at < sizeof(*entry))
+		return -1;
+	memcpy(entry, cache->bytes + at, sizeof(*entry));
+	return 0;
+}
+
+const char *cache_find(const struct cache *cache, const char *name, size_t *at)
+{
+	uint32_t count = count_entries(cache);
+	struct entry entry;
+
+	while (*at < count && read_entry(cache, (*at)++, &entry) == 0) {
+		const char *found = text_at(cache, entry.name);
+
+		if (found && strcmp(found, name) == 0)
+			return text_at(cache, entry.path);
+	}
+	return NULL;
+}

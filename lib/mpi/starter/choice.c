@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* choice.c - see choice.h. */
+#include "mpi/starter/choice.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/starter/libraries.h"
+#include "mpi/starter/say.h"
+
+/* The MPI whose library that is; an empty name: one that there is no library of ours for; NULL: no MPI's. */
+static const char *mpi_of_library(const char *library)
+{
+	if (strstr(library, "libmpi.so.40"))
+		return "openmpi";
+	if (strstr(library, "libmpich.so.12"))
+		return "mpich";
+	return strstr(library, "libmpi.so.") ? "" : NULL;
+}
+
+/* The MPI that the program is linked with; NULL: none. */
+static const char *mpi_of_program(const char *path)
+{
+	const char *mpi = NULL, *library, *other = NULL;
+	struct libraries libraries;
+
+	if (libraries_open(&libraries, path))
+		say_and_exit(EXIT_REFUSED, "there is no memory for the list of %s's libraries", path);
+	while ((!mpi || !*mpi) && (library = libraries_next(&libraries)) != NULL) {
+		const char *found = mpi_of_library(library);
+
+		mpi = found ? found : mpi;
+		other = found && !*found ? library : other;
+	}
+	if (mpi && !*mpi)
+		say_and_exit(EXIT_REFUSED, "%s uses an MPI that is neither Open MPI 4 nor MPICH 3 or 4: %s", path, other);
+	libraries_close(&libraries);
+	return mpi;
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+static const char *mpi_of_starter(void)
+{
+	if (is_set("OMPI_COMM_WORLD_SIZE"))
+		return "openmpi";
+	if (is_set("HYDI_CONTROL_FD") || is_set("PMI_FD"))
+		return "mpich";
+	return is_set("PMIX_NAMESPACE") ? "openmpi" : NULL;
+}
+
+const char *choice_of_mpi(const char *path)
+{
+	const char *mpi = mpi_of_program(path);
+
+	if (!mpi)
+		mpi = mpi_of_starter();
+	if (!mpi)
+		say_and_exit(
+			EXIT_REFUSED,
+			"%s is not linked with an MPI, and its starter is none that tells which it is: say --mpi=openmpi or "
+			"--mpi=mpich if it uses one all the same",
+			path);
+	return mpi;
+}

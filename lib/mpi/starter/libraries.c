@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* libraries.c - see libraries.h. */
+#include "mpi/starter/libraries.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_FILE "/etc/ld.so.cache"
+
+/* As glibc is built on Debian, and elsewhere; those of this machine's kind only are taken. */
+static const char default_folders[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
+									  "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
+
+static bool is_listed(const struct libraries *libraries, const char *name)
+{
+	for (size_t i = 1; i < libraries->count; i++) {
+		if (strcmp(libraries->list[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add(struct libraries *libraries, const char *name, const struct library *loader)
+{
+	if (libraries->count == LIBRARIES_MAX || is_listed(libraries, name))
+		return;
+	libraries->list[libraries->count++] = (struct library){ .name = name, .loader = loader };
+}
+
+/* What the file's folder is called where it names itself as $ORIGIN. */
+static void set_folder(struct library *library, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int length = slash ? (int)(slash - path) : 0;
+
+	snprintf(library->folder, sizeof(library->folder), "%.*s", length, path);
+}
+
+static bool open_at(struct library *library, const char *path)
+{
+	if (image_open(&library->image, path) != IMAGE_DYNAMIC)
+		return false;
+	set_folder(library, path);
+	return true;
+}
+
+/* How many bytes of a folder's name stand for the folder of who names it: those of $ORIGIN, or none. */
+static size_t origin_bytes(const char *folder, size_t length)
+{
+	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (length >= strlen(words[i]) && strncmp(folder, words[i], strlen(words[i])) == 0)
+			return strlen(words[i]);
+	}
+	return 0;
+}
+
+/* A folder of a list; an empty one is the working directory. */
+static bool open_in_folder(struct library *library, const char *folder, size_t length, const char *origin)
+{
+	size_t skipped = origin_bytes(folder, length);
+	const char *dot = length == 0 ? "." : "";
+	char path[PATH_MAX];
+	int bytes = snprintf(path, sizeof(path), "%s%s%.*s/%s", skipped ? origin : "", dot, (int)(length - skipped),
+	                     folder + skipped, library->name);
+
+	return bytes < (int)sizeof(path) && open_at(library, path);
+}
+
+/* Folders with colons or semicolons between; NULL: none. */
+static bool open_in_folders(struct library *library, const char *folders, const char *origin)
+{
+	while (folders) {
+		size_t length = strcspn(folders, ":;");
+
+		if (open_in_folder(library, folders, length, origin))
+			return true;
+		folders = folders[length] ? folders + length + 1 : NULL;
+	}
+	return false;
+}
+
+static bool open_in_rpath(struct library *library)
+{
+	if (image_text(&library->loader->image, DT_RUNPATH))
+		return false;
+	for (const struct library *loader = library->loader; loader; loader = loader->loader) {
+		const char *folders = image_text(&loader->image, DT_RPATH);
+
+		if (!image_text(&loader->image, DT_RUNPATH) && open_in_folders(library, folders, loader->folder))
+			return true;
+	}
+	return false;
+}
+
+static bool open_in_cache(struct library *library, const struct cache *cache)
+{
+	size_t at = 0;
+
+	for (const char *path = cache_find(cache, library->name, &at); path; path = cache_find(cache, library->name, &at)) {
+		if (open_at(library, path))
+			return true;
+	}
+	return false;
+}
+
+static bool open_by_name(struct library *library, const struct cache *cache)
+{
+	const struct library *loader = library->loader;
+	const char *variable = getenv("LD_LIBRARY_PATH");
+
+	return open_in_rpath(library) || (variable && *variable && open_in_folders(library, variable, loader->folder)) ||
+	       open_in_folders(library, image_text(&loader->image, DT_RUNPATH), loader->folder) ||
+	       open_in_cache(library, cache) || open_in_folders(library, default_folders, "");
+}
+
+/* What cannot be found needs nothing. */
+static void open_library(struct libraries *libraries, struct library *library)
+{
+	const char *name;
+	size_t at = 0;
+
+	if (strchr(library->name, '/') ? !open_at(library, library->name) : !open_by_name(library, &libraries->cache))
+		return;
+	while ((name = image_needed(&library->image, &at)) != NULL)
+		add(libraries, name, library);
+}
+
+static void add_preloaded(struct libraries *libraries)
+{
+	char *rest = libraries->preloaded, *name;
+
+	while (rest && (name = strsep(&rest, " :")) != NULL) {
+		if (*name)
+			add(libraries, name, &libraries->list[0]);
+	}
+}
+
+int libraries_open(struct libraries *libraries, const char *path)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	*libraries = (struct libraries){ .list = calloc(LIBRARIES_MAX, sizeof(*libraries->list)) };
+	if (!libraries->list)
+		return -1;
+	libraries->preloaded = preloaded ? strdup(preloaded) : NULL;
+	libraries->cache = cache_open(CACHE_FILE);
+	libraries->program = realpath(path, NULL);
+	libraries->list[libraries->count++].name = libraries->program ? libraries->program : path;
+	libraries->told = 1;
+	add_preloaded(libraries);
+	open_library(libraries, &libraries->list[libraries->opened++]);
+	return 0;
+}
+
+const char *libraries_next(struct libraries *libraries)
+{
+	while (libraries->told == libraries->count && libraries->opened < libraries->count)
+		open_library(libraries, &libraries->list[libraries->opened++]);
+	return libraries->told < libraries->count ? libraries->list[libraries->told++].name : NULL;
+}
+
+void libraries_close(struct libraries *libraries)
+{
+	for (size_t i = 0; i < libraries->count; i++)
+		image_close(&libraries->list[i].image);
+	free(libraries->program);
+	free(libraries->preloaded);
+	free(libraries->list);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * main.c - oriel-mpi PROGRAM [ARGUMENT...]: run an MPI program with its one-sided communication done by Oriel
+ *
+ * DESIGN NOTES
+ *
+ * It becomes the program, with a library of ours preloaded. Which one, the program's own list of libraries says
+ * (libraries.h), else its starter's variables. Our libraries are looked for beside this program, as they lie in a build
+ * tree (bin and lib/mpi) or are installed (bin and lib/oriel/mpi).
+ *
+ * It runs once for each rank, before it: it starts no process, and reads no file that it can do without.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/starter/choice.h"
+#include "mpi/starter/program.h"
+#include "mpi/starter/say.h"
+
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: %s [--mpi=openmpi|mpich] PROGRAM [ARGUMENT...]\n", say_name);
+}
+
+static void help(void)
+{
+	usage(stdout);
+	puts(
+		"\n"
+		"Runs PROGRAM, which uses MPI, with Oriel in place of the MPI's own one-sided communication:\n"
+		"    mpirun -n 4 oriel-mpi ./app          srun oriel-mpi ./app\n"
+		"\n"
+		"  --mpi=NAME   which MPI it uses, openmpi or mpich; needed only where neither PROGRAM's list of libraries nor the\n"
+		"               starter's environment tells it, as may be for interpreters\n"
+		"  -h, --help   this text\n"
+		"  --           what follows is PROGRAM, even if it begins with \"-\"\n"
+		"\n"
+		"It sets LD_PRELOAD. ORIEL_MPI_VERBOSE=1 tells what is left to the MPI, and why.");
+}
+
+/* Ends the program where the option does. */
+static void take_option(const char *option, const char **mpi)
+{
+	const char *value;
+
+	if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {
+		help();
+		exit(EXIT_SUCCESS);
+	}
+	if (strncmp(option, "--mpi=", strlen("--mpi=")) != 0)
+		say_and_exit(EXIT_REFUSED, "unknown option %s; %s --help says more", option, say_name);
+	value = option + strlen("--mpi=");
+	if (strcmp(value, "openmpi") != 0 && strcmp(value, "mpich") != 0)
+		say_and_exit(EXIT_REFUSED, "there is no %s: --mpi=openmpi or --mpi=mpich", value);
+	*mpi = value;
+}
+
+/* The program and its arguments, behind the options. */
+static char **take_options(char **arguments, const char **mpi)
+{
+	bool ended = false;
+
+	for (; *arguments && (*arguments)[0] == '-' && !ended; arguments++) {
+		ended = strcmp(*arguments, "--") == 0;
+		if (!ended)
+			take_option(*arguments, mpi);
+	}
+	if (*arguments && ((*arguments)[0] || ended))
+		return arguments;
+	usage(stderr);
+	exit(EXIT_REFUSED);
+}
+
+/* The folder above that of this program. */
+static void find_home(char home[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", home, PATH_MAX - 1);
+	char *slash;
+
+	if (length < 0)
+		say_and_exit(EXIT_FAILURE, "where it lies cannot be read from /proc/self/exe: %s", strerror(errno));
+	home[length] = '\0';
+	for (int i = 0; i < 2 && (slash = strrchr(home, '/')) != NULL; i++)
+		*slash = '\0';
+}
+
+static void find_layer(const char *mpi, char layer[PATH_MAX])
+{
+	static const char *const folders[] = { "lib/mpi", "lib/oriel/mpi" };
+	char home[PATH_MAX];
+
+	find_home(home);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		int bytes = snprintf(layer, PATH_MAX, "%s/%s/liboriel-mpi-%s.so", home, folders[i], mpi);
+
+		if (bytes < PATH_MAX && access(layer, F_OK) == 0)
+			return;
+	}
+	say_and_exit(
+		EXIT_REFUSED,
+		"there is no liboriel-mpi-%s.so in %s/lib/mpi or %s/lib/oriel/mpi: it is built where mpicc.%s finds mpi.h", mpi,
+		home, home, mpi);
+}
+
+/* Behind what the user preloads: a tool's MPI_X goes on to PMPI_X, which is this library's. */
+static void preload(const char *layer)
+{
+	const char *others = getenv("LD_PRELOAD"), *colon = others && *others ? ":" : "";
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", others ? others : "", colon, layer) < 0 || setenv("LD_PRELOAD", all, 1))
+		say_and_exit(EXIT_FAILURE, "there is no memory for LD_PRELOAD");
+	free(all);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mpi = NULL;
+	char **arguments, layer[PATH_MAX];
+	struct program program;
+
+	if (argc > 0)
+		say_name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+	arguments = take_options(argc > 0 ? argv + 1 : argv, &mpi);
+	program_find(&program, arguments[0]);
+	program_check(&program);
+	find_layer(mpi ? mpi : choice_of_mpi(program.path), layer);
+	preload(layer);
+	if (program.here)
+		arguments[0] = program.path;
+	execvp(program.path, arguments);
+	say_and_exit(errno == ENOENT ? EXIT_NOT_THERE : EXIT_CANNOT_RUN, "%s cannot be run: %s", program.path,
+	             strerror(errno));
+}
