@@ -31,6 +31,16 @@ static long membarrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0);
 }
 
+/*
+ * The kernel has a process with threads wait for an RCU grace period before it is registered: tens of milliseconds, more where
+ * processors are busy. When the library is loaded there are none yet, as a rule; prepare, which asks again, waits no more.
+ */
+__attribute__((constructor)) static void register_early(void)
+{
+	if (!TOOL_KNOWS_MUTEXES_ONLY)
+		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
 static void forget_entered(void)
 {
 	owned_lock_thread.entered = &nothing;

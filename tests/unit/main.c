@@ -11,6 +11,7 @@
 
 static void add_suites(void)
 {
+	suite_early(); /* before anything of the library is called */
 	suite_byteq();
 	suite_proto();
 	suite_proof();

@@ -3,6 +3,7 @@
 #ifndef ORIEL_TESTS_SUITES_H
 #define ORIEL_TESTS_SUITES_H
 
+void suite_early(void);
 void suite_byteq(void);
 void suite_proto(void);
 void suite_proof(void);

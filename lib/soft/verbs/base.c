@@ -19,7 +19,11 @@ static long membarrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0);
 }
 
-bool soft_barrier_register(void)
+/*
+ * When the library is loaded, already: a process that has threads waits for an RCU grace period here, tens of milliseconds or
+ * more, unless it is registered.
+ */
+__attribute__((constructor)) bool soft_barrier_register(void)
 {
 	no_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0;
 	return !no_membarrier;

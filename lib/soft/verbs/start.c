@@ -125,7 +125,8 @@ static void segment_init(struct soft_core *core)
  * is more than one thread it waits then for an RCU grace period: milliseconds, and on a crowded machine, where its
  * own threads get no processor either, half a minute, in which all threads of the process that need a descriptor
  * stand still. So the table grows before the engine is there: a descriptor with a high number does it. Without, all
- * goes on as it may.
+ * goes on as it may. A program may have threads of its own by then, so it grows when the library is loaded already;
+ * core_new sees to a child's, whose table begins small again.
  */
 static void grow_descriptor_table(int any_fd)
 {
@@ -137,6 +138,16 @@ static void grow_descriptor_table(int any_fd)
 	fd = fcntl(any_fd, F_DUPFD_CLOEXEC, last);
 	if (fd >= 0)
 		close(fd);
+}
+
+__attribute__((constructor)) static void grow_early(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	grow_descriptor_table(fd);
+	close(fd);
 }
 
 static struct soft_core *core_new(void)
