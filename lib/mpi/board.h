@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * board.h - every rank's value, once in each node's memory
+ * board.h - every rank's value, known to all
+ *
+ * DESIGN NOTES
+ *
+ * Each rank has a copy: 256 bytes for each rank of the job. Memory that the ranks of a node share would take a communicator and
+ * a window of the MPI's, which are a dozen collective calls when the program begins and ends, and descriptors and files.
  */
 #ifndef ORIEL_MPI_BOARD_H
 #define ORIEL_MPI_BOARD_H
@@ -17,20 +22,20 @@ struct board_entry {
 };
 
 struct board {
-	int rank, size, local_rank, local_size;
+	int rank, size, local_size;
 	struct board_entry mine;
 	struct board_entry *all; /* by rank of MPI_COMM_WORLD; filled by board_exchange, read by any thread afterwards */
-	int *done;               /* behind all; stored with release, loaded with acquire */
-	MPI_Comm node;
-	MPI_Win memory;
-	void *alone; /* in its place, where the node has one rank */
+	int done;                /* 1: all is filled; stored with release, loaded with acquire */
 };
 
-/* Collective over MPI_COMM_WORLD. 0, or -1, which other ranks need not have; board_close in any case. */
+/* 0, or -1, which other ranks need not have; board_close in any case. */
 int board_open(struct board *board);
 
-/* Make everybody's mine known: collective, once all have a board. 0, or -1 as above. */
-int board_exchange(struct board *board);
+/* Count who is on this machine: collective over MPI_COMM_WORLD, once all have a board. */
+void board_meet(struct board *board);
+
+/* Make everybody's mine known: collective likewise. */
+void board_exchange(struct board *board);
 
 void board_close(struct board *board);
 

@@ -10,6 +10,7 @@
 #include "mpi/board.h"
 #include "mpi/calls.h"
 #include "mpi/carrier.h"
+#include "mpi/collective.h"
 #include "mpi/memory.h"
 #include "mpi/progress.h"
 
@@ -73,9 +74,8 @@ static int join(void)
 /* On every rank, or on none. What went wrong is told by the first rank where it did; others tell if they are asked to. */
 static int all_have(int rc, const char *why)
 {
-	int first, mine = rc ? board.rank : board.size;
+	int first = collective_min(rc ? board.rank : board.size);
 
-	PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (first == board.rank)
 		job_warn("the program goes on without Oriel: %s", why);
 	else if (first < board.size)
@@ -83,17 +83,19 @@ static int all_have(int rc, const char *why)
 	return first == board.size ? 0 : -1;
 }
 
-/* Nobody joins before all have a board, and its word is set. */
+/* Nobody joins before all have a board. */
 static int join_all(void)
 {
 	int rc;
 
-	if (all_have(board_open(&board), "the MPI cannot share memory inside a node"))
+	if (all_have(board_open(&board), "there is no memory for the ranks' addresses"))
 		return -1;
+	board_meet(&board);
 	rc = join();
 	if (all_have(rc, oriel_last_error()))
 		return -1;
-	return all_have(board_exchange(&board), "there is no memory for the ranks' addresses");
+	board_exchange(&board);
+	return 0;
 }
 
 static void leave(void)

@@ -5,8 +5,8 @@
  * DESIGN NOTES
  *
  * The job is made of the ranks of MPI_COMM_WORLD behind the MPI's own initialisation, whatever has started the program. The
- * ranks' values (oriel_bootstrap) are exchanged once, by all, while MPI_Init runs: inside each node into memory that the
- * MPI shares there, then among one rank per node. The service thread, which may not call MPI, finds them there later.
+ * ranks' values (oriel_bootstrap) are exchanged once, by all, while MPI_Init runs (board.h). The service thread, which may not
+ * call MPI, finds them there later.
  *
  * Either all ranks have a job or none: without one every call is the MPI's own.
  *
