@@ -1033,18 +1033,19 @@ int oriel_win_flush_local(oriel_win *win, int target_rank);
  * oriel_win_iflush - a flush that does not wait: make a request
  *
  * *request stands for what this rank has issued to target_rank on this window up to now: it is
- * complete when that is complete at origin and target. Legal inside epochs of oriel_win_lock and
- * oriel_win_lock_all; target_rank is a target of the epoch or, inside lock_all, ORIEL_RANK_ALL, which
- * may wait for some operations that are issued later, too.
+ * complete when that is complete at origin and target. Legal inside any access epoch; target_rank is a
+ * target of the epoch or, inside lock_all, ORIEL_RANK_ALL, which may wait for some operations that are
+ * issued later, too.
  *
  * A request holds nothing of the library's: it can be copied, dropped, waited for twice, and by any
- * thread. The epoch may be closed meanwhile, which completes it. What it covers leaves at once, as
- * far as the target's lock is held.
+ * thread. The epoch may be closed meanwhile, which completes it; oriel_win_complete and oriel_win_fence
+ * complete only the origin's side, and the target's follows without a call of the target's. What it covers
+ * leaves at once, as far as the target's lock is held or its post is here.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: request is NULL; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no lock
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: request is NULL; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no access
  * epoch is open or it does not name the target; ORIEL_RANK_ALL without lock_all; ORIEL_ERR_PEER: an
- * earlier operation failed (P5); ORIEL_ERR_MEMORY: only with ORIEL_RANK_ALL.
- * Source: MPI-4.1 13.3.5; R1, R2, R5, R6
+ * earlier operation failed (P5); ORIEL_ERR_MEMORY: only with ORIEL_RANK_ALL, or in a fence epoch.
+ * Source: MPI-4.1 13.3.5, extended to every access epoch; P4, R1, R2, R5, R6
  * Example:
  *   oriel_request request;
  *
@@ -1065,7 +1066,7 @@ int oriel_win_iflush(oriel_win *win, int target_rank, oriel_request *request);
  * Rget_accumulate.
  *
  * Errors: those of oriel_win_iflush.
- * Source: MPI-4.1 13.3.5; R1-R6
+ * Source: MPI-4.1 13.3.5, extended to every access epoch; P4, R1-R6
  * Example:
  *   oriel_request request;
  *
@@ -1080,14 +1081,15 @@ int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *reque
 /**
  * oriel_request_wait - wait until a request is complete
  *
- * Needs no epoch. A request that is complete already returns at once; it stays complete.
+ * Needs no epoch. A request that is complete already returns at once; it stays complete. In an epoch opened
+ * by start it waits for the target's post.
  *
  * Errors: ORIEL_ERR_ARG: request is NULL; ORIEL_ERR_HANDLE: its window has been freed; ORIEL_ERR_PEER: a
  * target died or has left the window before the request was complete: it is over, and memory that its
  * operations used is the program's again, its contents undefined. With ORIEL_RANK_ALL that is told
  * once the other targets' operations are complete, or half a second later. ORIEL_ERR_TIMEOUT,
  * ORIEL_ERR_MEMORY, ORIEL_ERR_RANGE (a dynamic window's memory was detached before an operation that waited for
- * the lock could go there): can be repeated.
+ * the lock or the post could go there): can be repeated.
  * Threads: a request is waited for or tested by one thread at a time; different ones by any, in any order.
  * Source: MPI-4.1 13.3.5; R3-R7
  */

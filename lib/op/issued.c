@@ -6,10 +6,34 @@
 #include "op/issue.h"
 #include "win/win.h"
 
+/* Epochs with the member that have been closed, as far as operations are held back in such: of lock_all, and of start. */
+static uint64_t issued_epochs(const struct oriel_win *win, const struct link *link)
+{
+	return win->requests.closed + link->completed_sent;
+}
+
+/* What was held back has gone out, and its epoch is closed, or complete is waiting for the end of it. */
+static bool is_past(const struct oriel_win *win, const struct link *link, uint64_t epochs)
+{
+	uint64_t now = issued_epochs(win, link);
+
+	return now != epochs && !(link->marks & LINK_FLAGGED && now == epochs + 1);
+}
+
+/* Of a closed epoch everything is complete at the origin; and all that this rank has ever issued covers the rest. */
+static struct issued issued_past(struct link *link, bool local)
+{
+	if (local)
+		return (struct issued){ 0 };
+	if (link->last_number)
+		link->last_number = wire_placing(&link->peer->wire, link->last_number);
+	return (struct issued){ link->last_number, link_records(link) };
+}
+
 void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
 {
 	if (link->held) {
-		*upto = (struct issued){ ISSUED_HELD, win->requests.closed };
+		*upto = (struct issued){ ISSUED_HELD, issued_epochs(win, link) };
 		return;
 	}
 	*upto = issued_now(link, local);
@@ -22,10 +46,10 @@ static int held_step(struct oriel_win *win, struct link *link, bool local, struc
 {
 	int rc;
 
-	if (upto->records != win->requests.closed) {
+	if (is_past(win, link, upto->records)) {
 		if (link_lost(link))
 			return ORIEL_ERR_PEER;
-		*upto = (struct issued){ 0 };
+		*upto = issued_past(link, local);
 		return 1;
 	}
 	rc = issue_granted(win, link);

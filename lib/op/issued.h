@@ -6,10 +6,11 @@
  *
  * Work requests and records are complete in the order of their numbers, so two numbers say what a
  * flush or a request waits for, and no operation has an object of its own. What is held back has no
- * numbers yet. In lock epochs that is so only under lock_all, until the member's lock is held; then
+ * numbers yet. That is so until the member's post has been seen or, under lock_all, its lock is held; then
  * everything that is held back for it goes out before anything else does (op/issue.c), once in an
  * epoch: the numbers are those of the first look that finds nothing held back. They may cover
- * some operations more, which were issued between; never others later.
+ * some operations more, which were issued between; never others later. Until then it is known by how many
+ * epochs with the member had been closed: once there are more, it is complete at the origin.
  *
  * The caller of all holds win->lock.
  */

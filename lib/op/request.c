@@ -7,7 +7,7 @@
  * A request is the caller's: it says up to which number what was issued to a target is to be complete
  * (op/issued.h), or, for all targets, which sweep of the window is to be over (op/sweep.h). The
  * library keeps nothing of it, so it may be copied, dropped, and waited for twice. Closing the epoch
- * completes those numbers, and the request with them (R5).
+ * completes those numbers, and the request with them (R5); but complete and fence do so at the origin only.
  *
  * `window_serial` is that of the window's handle: a window that was made later has another, also where it
  * uses the same memory.
@@ -39,7 +39,7 @@ enum request_scope {
 static int request_check(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
 	bool all_locked = win->sync & SYNC_LOCK_ALL, is_member = rank >= 0 && rank < win->group->size;
-	int rc = epoch_check(win, CALL_REQUEST, call);
+	int rc = epoch_check(win, CALL_OPERATION, call);
 
 	*link = NULL;
 	if (rc)

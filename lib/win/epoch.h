@@ -58,7 +58,6 @@ enum sync_call {
 	CALL_UNLOCK,
 	CALL_LOCK_ALL,
 	CALL_UNLOCK_ALL,
-	CALL_REQUEST,
 };
 
 /* What a call passes over and ends, what must not be set, and (unless 0) of what one must be. */
@@ -95,7 +94,6 @@ static const struct legality legality[] = {
 	[CALL_LOCK_ALL]  = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS | SYNC_LOCKS_ALL |
 	                                                                SYNC_FENCE_PENDING | SYNC_FENCING | SYNC_FREEING, 0 },
 	[CALL_UNLOCK_ALL]= { 0,                                         SYNC_LOCKING_ALL,                         SYNC_LOCK_ALL },
-	[CALL_REQUEST]   = { 0,                                         SYNC_LOCKING_ALL | SYNC_FREEING,          SYNC_LOCK | SYNC_LOCK_ALL },
 };
 // clang-format on
 

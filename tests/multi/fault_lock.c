@@ -319,6 +319,41 @@ static void requests_are_told(struct fault *f)
 	CHECK_OK(m, oriel_win_unlock_all(f->w.win));
 }
 
+/* R7: the victim dies before its post: what is held back for it never comes. */
+static void request_before_the_post(struct fault *f)
+{
+	struct multi *m = &f->m;
+	oriel_group *victim = multi_group_one(m, VICTIM);
+	int flag = 1;
+
+	CHECK_OK(m, oriel_win_start(f->w.win, victim, 0));
+	multi_group_drop(m, victim);
+	CHECK_OK(m, oriel_put(f->w.win, f->data, sizeof(f->data), VICTIM, 0));
+	CHECK_OK(m, oriel_get(f->w.win, f->data, sizeof(f->data), VICTIM, 0));
+	CHECK_OK(m, oriel_win_iflush(f->w.win, VICTIM, &f->request[0]));
+	CHECK_OK(m, oriel_win_iflush_local(f->w.win, VICTIM, &f->request[1]));
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(m, oriel_request_test(&f->request[i], &flag));
+		CHECK(m, flag == 0);
+	}
+}
+
+static void the_post_never_comes(struct fault *f)
+{
+	struct multi *m = &f->m;
+	oriel_request copy = f->request[0];
+	uint64_t begun = now_ns();
+	int flag = 0, rc = 0;
+
+	while (rc == 0 && flag == 0 && now_ns() - begun <= RELEASED_NS)
+		rc = oriel_request_test(&f->request[m->rank % 2], &flag);
+	CHECK(m, rc == ORIEL_ERR_PEER && flag == 1);
+	is_refused(f, &f->request[0]);
+	is_refused(f, &f->request[1]);
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_complete(f->w.win));
+	is_refused(f, &copy);
+}
+
 /* R7: some are complete when the victim dies, of puts and of what it has applied itself. */
 static void requests_complete(struct fault *f)
 {
@@ -464,6 +499,7 @@ static const struct mode {
 	{ "L23_target", lock_victim, nothing, nothing, nothing, dead_target_is_told },
 	{ "L23_holder_frees", lock_0, nothing, nothing, nothing, holder_frees },
 	{ "R7_held_back", request_victim, keep_others_out, nothing, nothing, requests_are_told },
+	{ "R7_no_post", request_before_the_post, nothing, nothing, nothing, the_post_never_comes },
 	{ "R7_complete", requests_complete, nothing, nothing, nothing, complete_stay_complete },
 	{ "N7_waiters_are_told", open_signals, open_signals, nothing, nothing, waiters_are_told },
 	{ "N7_signals_come_first", open_and_signal, open_signals, nothing, nothing, taken_then_told },

@@ -16,6 +16,7 @@
 #include "job/peer.h"
 
 #define BYTES 200000
+#define LARGE ((size_t)4 << 20)
 #define AT 13 /* where puts go; gets come from 0 */
 #define PIECES 100
 #define OPEN 40 /* requests at a time */
@@ -32,11 +33,12 @@ static const size_t sizes[] = { 1, 8, 200, 221, 3000, 8192, 9000, 70000 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
 /* Of windows whose memory is the program's: its address stays the same, and is told once. */
-static _Alignas(64) uint8_t own_memory[BYTES];
+static _Alignas(64) uint8_t own_memory[3 * LARGE];
 
 struct window {
 	oriel_win *win;
 	uint8_t *base;
+	size_t bytes;
 	size_t at; /* displacement of the next rank's memory */
 	int right; /* the next rank */
 	uint64_t left;
@@ -47,34 +49,39 @@ static int open_kind(struct multi *m, struct window *w, enum oriel_win_kind kind
 {
 	switch (kind) {
 	case ORIEL_WIN_ALLOCATED:
-		return oriel_win_allocate(BYTES, 1, NULL, m->group, (void **)&w->base, &w->win);
+		return oriel_win_allocate(w->bytes, 1, NULL, m->group, (void **)&w->base, &w->win);
 	case ORIEL_WIN_SHARED:
-		return oriel_win_allocate_shared(BYTES, 1, NULL, m->group, (void **)&w->base, &w->win);
+		return oriel_win_allocate_shared(w->bytes, 1, NULL, m->group, (void **)&w->base, &w->win);
 	case ORIEL_WIN_DYNAMIC:
 		w->at = (size_t)multi_word(m, ADDRESS + w->right);
 		return oriel_win_create_dynamic(NULL, m->group, &w->win);
 	default:
-		return oriel_win_create(own_memory, BYTES, 1, NULL, m->group, &w->win);
+		return oriel_win_create(own_memory, w->bytes, 1, NULL, m->group, &w->win);
 	}
 }
 
 /* False where there can be none of that kind: ranks of several nodes share no memory. */
-static bool window_open(struct multi *m, struct window *w, enum oriel_win_kind kind)
+static bool window_open_of(struct multi *m, struct window *w, enum oriel_win_kind kind, size_t bytes)
 {
 	int rc;
 
-	*w = (struct window){ .base = own_memory, .right = (m->rank + 1) % m->size };
+	*w = (struct window){ .base = own_memory, .bytes = bytes, .right = (m->rank + 1) % m->size };
 	w->left = (uint64_t)((m->rank + m->size - 1) % m->size);
 	multi_raise(m, ADDRESS + m->rank, (uintptr_t)own_memory);
-	memset(own_memory, 0, BYTES);
+	memset(own_memory, 0, bytes);
 	multi_sync(m);
 	rc = open_kind(m, w, kind);
 	if (rc == ORIEL_ERR_SHARED || !CHECK_OK(m, rc))
 		return false;
 	if (kind == ORIEL_WIN_DYNAMIC)
-		CHECK_OK(m, oriel_win_attach(w->win, own_memory, BYTES));
+		CHECK_OK(m, oriel_win_attach(w->win, own_memory, bytes));
 	multi_sync(m);
 	return true;
+}
+
+static bool window_open(struct multi *m, struct window *w, enum oriel_win_kind kind)
+{
+	return window_open_of(m, w, kind, BYTES);
 }
 
 static void window_close(struct multi *m, struct window *w)
@@ -150,12 +157,17 @@ static void test_until_complete(struct multi *m, oriel_request *request)
 }
 
 /* The rank before has put `size` bytes of that seed here. */
-static void check_put(struct multi *m, struct window *w, size_t size, uint64_t seed)
+static void check_bytes_at(struct multi *m, struct window *w, size_t at, size_t size, uint64_t seed)
 {
 	multi_sync(m);
 	CHECK_OK(m, oriel_win_sync(w->win));
-	CHECK(m, multi_holds(w->base + AT, size, seed));
+	CHECK(m, multi_holds(w->base + at, size, seed));
 	multi_sync(m);
+}
+
+static void check_put(struct multi *m, struct window *w, size_t size, uint64_t seed)
+{
+	check_bytes_at(m, w, AT, size, seed);
 }
 
 static void iflush_rounds(struct multi *m, struct window *w)
@@ -347,7 +359,8 @@ static void refused_in_lock_epochs(struct multi *m, struct window *w)
 	oriel_request request;
 
 	CHECK_OK(m, oriel_win_lock(w->win, ORIEL_LOCK_SHARED, w->right, 0));
-	refused(m, w, m->rank, ORIEL_ERR_SYNC);
+	if (w->right != m->rank)
+		refused(m, w, m->rank, ORIEL_ERR_SYNC);
 	refused(m, w, ORIEL_RANK_ALL, ORIEL_ERR_SYNC);
 	CHECK_TEXT(m, "lock_all");
 	refused(m, w, m->size, ORIEL_ERR_RANK);
@@ -366,28 +379,327 @@ static void refused_in_lock_epochs(struct multi *m, struct window *w)
 	CHECK_OK(m, oriel_request_wait(&request));
 }
 
-/* R2: in lock epochs only, for targets that they name. */
-static void legal_in_lock_epochs_only(struct multi *m)
+/* Both kinds of requests are legal for that rank, and with nothing issued complete. */
+static void allowed(struct multi *m, struct window *w, int rank)
+{
+	oriel_request local, both;
+
+	CHECK_OK(m, oriel_win_iflush_local(w->win, rank, &local));
+	CHECK_OK(m, oriel_win_iflush(w->win, rank, &both));
+	CHECK(m, is_complete(m, &local));
+	CHECK_OK(m, oriel_request_wait(&both));
+}
+
+/* R2: in every access epoch, for targets that it names; ORIEL_RANK_ALL in lock_all only. */
+static void legal_in_every_access_epoch(struct multi *m)
 {
 	struct window w;
-	oriel_group *all = m->group;
+	oriel_group *one, *none;
 
 	if (!window_open(m, &w, ORIEL_WIN_CREATED))
 		return;
+	one = multi_group_one(m, m->rank);
+	none = multi_group(m, 0, NULL);
 	refused(m, &w, w.right, ORIEL_ERR_SYNC);
 	CHECK_TEXT(m, "oriel_win_lock");
 	refused(m, &w, ORIEL_RANK_ALL, ORIEL_ERR_SYNC);
-	CHECK_OK(m, oriel_win_post(w.win, all, 0));
-	CHECK_OK(m, oriel_win_start(w.win, all, 0));
+	CHECK_OK(m, oriel_win_post(w.win, one, 0));
 	refused(m, &w, w.right, ORIEL_ERR_SYNC);
+	CHECK_OK(m, oriel_win_start(w.win, one, 0));
+	allowed(m, &w, m->rank);
+	refused(m, &w, m->size, ORIEL_ERR_RANK);
+	refused(m, &w, ORIEL_RANK_ALL, ORIEL_ERR_SYNC);
+	CHECK_TEXT(m, "lock_all");
+	if (w.right != m->rank)
+		refused(m, &w, w.right, ORIEL_ERR_SYNC);
 	CHECK_OK(m, oriel_win_complete(w.win));
+	refused(m, &w, m->rank, ORIEL_ERR_SYNC);
 	CHECK_OK(m, oriel_win_wait(w.win));
+	CHECK_OK(m, oriel_win_start(w.win, none, 0));
+	refused(m, &w, m->rank, ORIEL_ERR_SYNC);
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_complete(w.win));
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
-	refused(m, &w, w.right, ORIEL_ERR_SYNC);
+	allowed(m, &w, w.right);
+	allowed(m, &w, m->rank);
+	refused(m, &w, -1, ORIEL_ERR_RANK);
 	refused(m, &w, ORIEL_RANK_ALL, ORIEL_ERR_SYNC);
 	CHECK_OK(m, oriel_win_fence(w.win, ORIEL_MODE_NOSUCCEED));
+	refused(m, &w, w.right, ORIEL_ERR_SYNC);
 	refused_in_lock_epochs(m, &w);
+	multi_group_drop(m, none);
+	multi_group_drop(m, one);
 	window_close(m, &w);
+}
+
+/* Epochs without locks: of everybody, to everybody. */
+enum active { BY_FENCE, BY_START, ACTIVES };
+
+static void active_open(struct multi *m, struct window *w, enum active by)
+{
+	if (by == BY_FENCE) {
+		CHECK_OK(m, oriel_win_fence(w->win, 0));
+		return;
+	}
+	CHECK_OK(m, oriel_win_post(w->win, m->group, 0));
+	CHECK_OK(m, oriel_win_start(w->win, m->group, 0));
+}
+
+static void active_close(struct multi *m, struct window *w, enum active by)
+{
+	if (by == BY_FENCE) {
+		CHECK_OK(m, oriel_win_fence(w->win, ORIEL_MODE_NOSUCCEED));
+		return;
+	}
+	CHECK_OK(m, oriel_win_complete(w->win));
+	CHECK_OK(m, oriel_win_wait(w->win));
+}
+
+/* A third of a window is got from, one put to, in one numbers are added. */
+#define PUT_AT LARGE
+#define ADD_AT (2 * LARGE)
+#define ADD_MOST 8192 /* numbers: behind a card the target adds them */
+
+/* What is issued to a rank, and waited for or tested. */
+struct issued {
+	uint8_t *data;
+	uint8_t *back;
+	int64_t *numbers;
+	int64_t *before;
+	size_t bytes; /* put and got */
+	size_t count; /* added */
+	bool by_test;
+};
+
+static void issued_make(struct issued *i, size_t bytes, bool by_test)
+{
+	i->bytes = bytes;
+	i->count = bytes / 8 < ADD_MOST ? bytes / 8 : ADD_MOST;
+	i->by_test = by_test;
+	i->data = multi_alloc(bytes);
+	i->back = multi_alloc(bytes);
+	i->numbers = multi_alloc(i->count * 8);
+	i->before = multi_alloc(i->count * 8);
+	memset(i->back, 0xee, bytes);
+	for (size_t k = 0; k < i->count; k++) {
+		i->numbers[k] = (int64_t)k + 1;
+		i->before[k] = -1;
+	}
+}
+
+static void issued_drop(struct issued *i)
+{
+	free(i->data);
+	free(i->back);
+	free(i->numbers);
+	free(i->before);
+}
+
+static void finish(struct multi *m, const struct issued *i, oriel_request *request)
+{
+	if (i->by_test)
+		test_until_complete(m, request);
+	else
+		CHECK_OK(m, oriel_request_wait(request));
+}
+
+static void issue_to(struct multi *m, struct window *w, struct issued *i, int rank, uint64_t seed)
+{
+	multi_fill(i->data, i->bytes, seed);
+	CHECK_OK(m, oriel_put(w->win, i->data, i->bytes, rank, w->at + PUT_AT));
+	CHECK_OK(m, oriel_get(w->win, i->back, i->bytes, rank, w->at));
+	CHECK_OK(m, oriel_get_accumulate(w->win, i->numbers, i->before, i->count, ORIEL_INT64, ORIEL_SUM, rank,
+	                                 w->at + ADD_AT));
+}
+
+/* What the target of `times` such has; and what the last has fetched. */
+static bool numbers_hold(const int64_t *numbers, size_t count, int64_t times)
+{
+	for (size_t k = 0; k < count; k++)
+		if (numbers[k] != times * ((int64_t)k + 1))
+			return false;
+	return true;
+}
+
+static void in_active_epoch(struct multi *m, struct window *w, enum active by, size_t bytes, bool by_test)
+{
+	oriel_request local, both;
+	struct issued i;
+
+	issued_make(&i, bytes, by_test);
+	multi_fill(w->base, bytes, 7 + (uint64_t)m->rank);
+	memset(w->base + ADD_AT, 0, i.count * 8);
+	multi_sync(m);
+	active_open(m, w, by);
+	issue_to(m, w, &i, w->right, 100 + (uint64_t)m->rank);
+	CHECK_OK(m, oriel_win_iflush_local(w->win, w->right, &local));
+	finish(m, &i, &local);
+	CHECK(m, multi_holds(i.back, bytes, 7 + (uint64_t)w->right));
+	CHECK(m, numbers_hold(i.before, i.count, 0));
+	memset(i.data, 0xee, bytes); /* it may be used again */
+	issue_to(m, w, &i, w->right, 200 + (uint64_t)m->rank);
+	CHECK_OK(m, oriel_win_iflush(w->win, w->right, &both));
+	finish(m, &i, &both);
+	CHECK(m, numbers_hold(i.before, i.count, 1));
+	check_bytes_at(m, w, PUT_AT, bytes, 200 + w->left);
+	CHECK(m, numbers_hold((int64_t *)(void *)(w->base + ADD_AT), i.count, 2));
+	CHECK_OK(m, oriel_win_iflush_local(w->win, w->right, &local));
+	active_close(m, w, by);
+	CHECK(m, is_complete(m, &local) && is_complete(m, &both));
+	multi_sync(m);
+	issued_drop(&i);
+}
+
+/* R3, R4: in epochs of fence and of start, small and large, waited for and tested. */
+static void complete_in_active_epochs(struct multi *m)
+{
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct window w;
+
+		if (!window_open_of(m, &w, kinds[kind], 3 * LARGE))
+			continue;
+		for (int n = 0; n < 4 * ACTIVES; n++)
+			in_active_epoch(m, &w, n / 4, n % 2 ? LARGE : 8, n / 2 % 2);
+		window_close(m, &w);
+	}
+}
+
+/* Rank 1 of two posts only when rank 0 has got so far, and sees what has come before the epoch is over. */
+static void post_late(struct multi *m, struct window *w, oriel_group *origin, uint64_t turn, size_t bytes)
+{
+	multi_await(m, STEP, 2 * turn - 1);
+	CHECK_OK(m, oriel_win_post(w->win, origin, 0));
+	multi_await(m, STEP, 2 * turn);
+	CHECK_OK(m, oriel_win_sync(w->win));
+	CHECK(m, multi_holds(w->base + PUT_AT, bytes, turn));
+	CHECK_OK(m, oriel_win_wait(w->win));
+}
+
+static void start_early(struct multi *m, struct window *w, oriel_group *target, uint64_t turn, struct issued *i)
+{
+	oriel_request local, both, more;
+
+	CHECK_OK(m, oriel_win_start(w->win, target, 0));
+	issue_to(m, w, i, 1, turn);
+	CHECK_OK(m, oriel_win_iflush_local(w->win, 1, &local));
+	CHECK_OK(m, oriel_win_iflush(w->win, 1, &both));
+	for (int n = 0; n < 60; n++)
+		CHECK(m, !is_complete(m, n % 2 ? &local : &both));
+	multi_raise(m, STEP, 2 * turn - 1);
+	finish(m, i, &local);
+	CHECK(m, multi_holds(i->back, i->bytes, 9));
+	CHECK(m, numbers_hold(i->before, i->count, 0));
+	finish(m, i, &both);
+	allowed(m, w, 1); /* the epoch is open still */
+	CHECK_OK(m, oriel_put(w->win, &turn, sizeof(turn), 1, w->at + PUT_AT - 8));
+	CHECK_OK(m, oriel_win_iflush_local(w->win, 1, &more));
+	finish(m, i, &more);
+	multi_raise(m, STEP, 2 * turn);
+	CHECK_OK(m, oriel_win_complete(w->win));
+}
+
+static void late_turn(struct multi *m, struct window *w, uint64_t turn, size_t bytes)
+{
+	oriel_group *other = multi_group_one(m, 1 - m->rank);
+	struct issued i;
+	uint64_t told;
+
+	issued_make(&i, bytes, turn % 2);
+	multi_fill(w->base, bytes, 9);
+	memset(w->base + ADD_AT, 0, i.count * 8);
+	multi_sync(m);
+	if (m->rank == 1) {
+		post_late(m, w, other, turn, bytes);
+		memcpy(&told, w->base + PUT_AT - 8, sizeof(told));
+		CHECK(m, told == turn);
+	} else {
+		start_early(m, w, other, turn, &i);
+	}
+	multi_sync(m);
+	issued_drop(&i);
+	multi_group_drop(m, other);
+}
+
+/* P4, R3, R4: what waits for the post is complete after it, and the epoch stays open. */
+static void late_posts_are_waited_for(struct multi *m)
+{
+	uint64_t turn = 0;
+
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct window w;
+
+		if (!window_open_of(m, &w, kinds[kind], 3 * LARGE))
+			continue;
+		for (int n = 0; n < 4; n++)
+			late_turn(m, &w, ++turn, n / 2 ? LARGE : 8);
+		window_close(m, &w);
+	}
+}
+
+/* Rank 0 of two; its requests, as they were when rank 1 had not posted. */
+static void close_while_held(struct multi *m, struct window *w, oriel_group *target, uint64_t turn, bool push)
+{
+	oriel_request held[2], again[2], next;
+	uint8_t data[100], back[100] = { 0 }, last;
+
+	multi_fill(data, sizeof(data), turn);
+	CHECK_OK(m, oriel_win_start(w->win, target, 0));
+	CHECK_OK(m, oriel_put(w->win, data, sizeof(data), 1, w->at + AT));
+	CHECK_OK(m, oriel_get(w->win, back, sizeof(back), 1, w->at + 1000));
+	CHECK_OK(m, oriel_win_iflush_local(w->win, 1, &held[0]));
+	CHECK_OK(m, oriel_win_iflush(w->win, 1, &held[1]));
+	CHECK(m, !is_complete(m, &held[0]) && !is_complete(m, &held[1]));
+	memcpy(again, held, sizeof(again));
+	multi_raise(m, STEP, 2 * turn - 1);
+	if (push)
+		CHECK_OK(m, oriel_win_flush(w->win, 1)); /* nothing is held back any more when the epoch ends */
+	CHECK_OK(m, oriel_win_complete(w->win));
+	CHECK(m, is_complete(m, &held[0]));
+	CHECK(m, multi_holds(back, sizeof(back), 9));
+	test_until_complete(m, &held[1]);
+	CHECK_OK(m, oriel_win_start(w->win, target, 0));
+	CHECK_OK(m, oriel_get(w->win, &last, 1, 1, w->at));
+	CHECK_OK(m, oriel_win_iflush_local(w->win, 1, &next));
+	CHECK(m, !is_complete(m, &next));
+	CHECK(m, is_complete(m, &again[0]));
+	test_until_complete(m, &again[1]); /* without the next post */
+	CHECK(m, !is_complete(m, &next));
+	multi_raise(m, STEP, 2 * turn);
+	CHECK_OK(m, oriel_win_complete(w->win));
+	CHECK(m, is_complete(m, &next));
+}
+
+static void held_turn(struct multi *m, struct window *w, uint64_t turn)
+{
+	oriel_group *other = multi_group_one(m, 1 - m->rank);
+
+	multi_fill(w->base + 1000, 100, 9);
+	multi_sync(m);
+	if (m->rank == 0)
+		close_while_held(m, w, other, turn, turn % 2);
+	for (uint64_t n = 0; m->rank == 1 && n < 2; n++) {
+		multi_await(m, STEP, 2 * turn - 1 + n);
+		CHECK_OK(m, oriel_win_post(w->win, other, 0));
+		CHECK_OK(m, oriel_win_wait(w->win));
+		CHECK(m, multi_holds(w->base + AT, 100, turn));
+	}
+	multi_sync(m);
+	multi_group_drop(m, other);
+}
+
+/* R5: the end of an epoch of start completes what was held back in it, whatever is held back in the next. */
+static void complete_ends_held_ones(struct multi *m)
+{
+	uint64_t turn = 0;
+
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct window w;
+
+		if (!window_open(m, &w, kinds[kind]))
+			continue;
+		for (int n = 0; n < 4; n++)
+			held_turn(m, &w, ++turn);
+		window_close(m, &w);
+	}
 }
 
 static void only_tests(struct multi *m, struct window *w)
@@ -1029,7 +1341,10 @@ static const struct multi_case cases[] = {
 	{ "R1_R3_all_targets_under_load", 3, all_targets_under_load },
 	{ "R1_R3_held_back_counts", 2, held_back_counts },
 	{ "R1_idle_requests_send_nothing", 2, idle_requests_send_nothing },
-	{ "R2_legal_in_lock_epochs_only", 0, legal_in_lock_epochs_only },
+	{ "R2_legal_in_every_access_epoch", 0, legal_in_every_access_epoch },
+	{ "R3_R4_complete_in_active_epochs", 3, complete_in_active_epochs },
+	{ "P4_R3_R4_late_posts_are_waited_for", 2, late_posts_are_waited_for },
+	{ "R5_complete_ends_held_ones", 2, complete_ends_held_ones },
 	{ "R3_test_becomes_true", 0, test_becomes_true },
 	{ "R3_copied_puts_wait_for_nobody", 2, copied_puts_wait_for_nobody },
 	{ "R3_buffers_may_be_unmapped", 2, buffers_may_be_unmapped },
