@@ -45,6 +45,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
 		return own.Win_fence(assert, win);
 	if (assert & ~FENCE_MODES)
 		return refuse_assertion(window, "MPI_Win_fence", assert);
+	window_set_active(window, true);
 	return error_of_call(window, oriel_win_fence(window->win, assertions(assert)));
 }
 TAKEN(Win_fence);
@@ -115,6 +116,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 	if (group == MPI_GROUP_NULL)
 		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_start: the group is MPI_GROUP_NULL");
 	rc = find_members(window, group, &window->started);
+	window_set_active(window, true);
 	if (rc == 0)
 		rc = oriel_win_start(window->win, window->started.members, assertions(assert));
 	return error_of_call(window, rc);
@@ -131,7 +133,7 @@ TAKEN(Win_test);
 
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
-	const struct window *window = window_of(win);
+	struct window *window = window_of(win);
 	enum oriel_lock_type type = lock_type == MPI_LOCK_EXCLUSIVE ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED;
 
 	if (!window)
@@ -142,18 +144,20 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 		return refuse_assertion(window, "MPI_Win_lock", assert);
 	if (rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
+	window_set_active(window, false);
 	return error_of_call(window, oriel_win_lock(window->win, type, rank, assertions(assert)));
 }
 TAKEN(Win_lock);
 
 int MPI_Win_lock_all(int assert, MPI_Win win)
 {
-	const struct window *window = window_of(win);
+	struct window *window = window_of(win);
 
 	if (!window)
 		return own.Win_lock_all(assert, win);
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_lock_all", assert);
+	window_set_active(window, false);
 	return error_of_call(window, oriel_win_lock_all(window->win, assertions(assert)));
 }
 TAKEN(Win_lock_all);

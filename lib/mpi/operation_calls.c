@@ -16,6 +16,8 @@ static int operation_start(struct operation *operation, MPI_Request *request)
 {
 	int rc = operation_do(operation);
 
+	if (window_is_active(operation->window))
+		request_tell_active();
 	return rc ? rc : request_make(operation->window, operation->rank, request);
 }
 

@@ -9,6 +9,7 @@
 
 #include "mpi/calls.h"
 #include "mpi/error.h"
+#include "mpi/job.h"
 
 struct request {
 	oriel_request oriel;
@@ -112,6 +113,15 @@ int request_make(const struct window *window, int rank, MPI_Request *handle)
 	if (rank == MPI_PROC_NULL || (over(&made) && made.code == MPI_SUCCESS))
 		return make_complete(window, handle);
 	return make_outstanding(window, &made.oriel, handle);
+}
+
+void request_tell_active(void)
+{
+	static bool told;
+
+	if (__atomic_load_n(&told, __ATOMIC_RELAXED) || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		return;
+	job_tell("request-based operations in an epoch of fence or start, which MPI has in those of locks only, are done");
 }
 
 /* Once the MPI knows, the program may free it in another thread; what it has freed before is freed here. */

@@ -21,6 +21,9 @@
 /* For what has been issued to that rank up to now; MPI_PROC_NULL: nothing. As an operation's result. */
 int request_make(const struct window *window, int rank, MPI_Request *request);
 
+/* An operation with a request is carried out in an epoch of fence or start: told once. */
+void request_tell_active(void);
+
 /* A look at all requests that are outstanding. When a window is freed Oriel knows those of it no more. */
 void requests_look(void);
 

@@ -50,6 +50,7 @@ struct window {
 	struct last_group posted;
 	struct last_group started;
 	struct keyvals keyvals; /* of the attributes that the program has set */
+	bool active;            /* window_is_active() */
 	bool told[HINTS_TOLD];  /* hints that are told and nothing else: hints.h */
 };
 
@@ -60,6 +61,17 @@ extern _Thread_local struct table_last window_last __attribute__((tls_model("ini
 static inline struct window *window_of(MPI_Win handle)
 {
 	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
+}
+
+/* Whether the epoch opened last is one of fence or start, for what is told: no other word is ordered by it. */
+static inline bool window_is_active(const struct window *window)
+{
+	return __atomic_load_n(&window->active, __ATOMIC_RELAXED);
+}
+
+static inline void window_set_active(struct window *window, bool active)
+{
+	__atomic_store_n(&window->active, active, __ATOMIC_RELAXED);
 }
 
 /* Of a member. */

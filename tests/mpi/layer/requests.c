@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* requests.c - requests of operations in arrays beside those of messages, their statuses, what is open when the epoch ends, and what is freed. */
+/*
+ * requests.c - requests of operations in arrays beside those of messages, their statuses, what is open when the epoch ends, what is
+ * freed, and epochs of fence and of start.
+ */
 #include "layer.h"
 
 #include <stdlib.h>
@@ -337,6 +340,191 @@ static void R5_all_freed(void)
 	MPI_Win_unlock(layer_right(), win);
 }
 
+/* Of a window of three parts and a number: one is got, one put to, and in the third numbers are added. */
+#define PART (1 << 20) /* numbers: 4 MiB */
+
+enum { PUT, GOT, ADDED, FETCHED, ISSUED };
+
+static MPI_Win thirds;
+static int *parts, *from, *into, *ones, *were;
+
+static void open_thirds(void)
+{
+	MPI_Win_allocate((3 * PART + 1) * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &parts, &thirds);
+	from = malloc(PART * sizeof(int));
+	into = malloc(PART * sizeof(int));
+	ones = malloc(PART * sizeof(int));
+	were = malloc(PART * sizeof(int));
+	for (int i = 0; i < PART; i++)
+		ones[i] = 1;
+}
+
+static void close_thirds(void)
+{
+	MPI_Win_free(&thirds);
+	free(from);
+	free(into);
+	free(ones);
+	free(were);
+}
+
+static void fill(int count, int seed)
+{
+	for (int i = 0; i < count; i++) {
+		parts[i] = seed + layer_rank + i;
+		parts[PART + i] = -1;
+		parts[2 * PART + i] = 5;
+		from[i] = seed + 2 * layer_rank + i;
+		into[i] = were[i] = -1;
+	}
+}
+
+/* What is fetched is of other numbers than those that are added to. */
+static void issue(int to, int count, MPI_Request four[ISSUED])
+{
+	int half = count / 2;
+
+	MPI_Rput(from, count, MPI_INT, to, PART, count, MPI_INT, thirds, &four[PUT]);
+	MPI_Rget(into, count, MPI_INT, to, 0, count, MPI_INT, thirds, &four[GOT]);
+	MPI_Raccumulate(ones, half, MPI_INT, to, 2 * PART, half, MPI_INT, MPI_SUM, thirds, &four[ADDED]);
+	MPI_Rget_accumulate(ones, half, MPI_INT, were, half, MPI_INT, to, 2 * PART + half, half, MPI_INT, MPI_SUM, thirds,
+	                    &four[FETCHED]);
+}
+
+/* `count` numbers begin with a first one, and each is by `step` more than the one before. */
+static int is_row(const int *numbers, int count, int first, int step)
+{
+	for (int i = 0; i < count; i++)
+		if (numbers[i] != first + i * step)
+			return 0;
+	return 1;
+}
+
+/* One after the other, by waits or by tests; what is fetched is there, and what is put may be changed. */
+static void finish(int count, int seed, int to, int by_test, MPI_Request four[ISSUED])
+{
+	for (int i = ISSUED - 1; i >= 0; i--) {
+		int flag = 0;
+
+		while (by_test && !flag)
+			EXPECT(MPI_Test(&four[i], &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+		if (!by_test)
+			EXPECT(MPI_Wait(&four[i], MPI_STATUS_IGNORE) == MPI_SUCCESS);
+		EXPECT(four[i] == MPI_REQUEST_NULL);
+		if (i == FETCHED)
+			EXPECT(is_row(were, count / 2, 5, 0));
+		if (i == GOT)
+			EXPECT(is_row(into, count, seed + to, 1));
+	}
+	memset(from, 0xee, (size_t)count * sizeof(int));
+}
+
+/* At the target of that rank's, behind the epoch. */
+static void check_thirds(int count, int seed, int origin)
+{
+	EXPECT(is_row(parts + PART, count, seed + 2 * origin, 1));
+	EXPECT(is_row(parts + 2 * PART, count, 6, 0));
+}
+
+static void between_fences(int count, int seed, int by_test)
+{
+	MPI_Request four[ISSUED];
+	int more = seed;
+
+	fill(count, seed);
+	MPI_Win_fence(MPI_MODE_NOPRECEDE, thirds);
+	issue(layer_right(), count, four);
+	finish(count, seed, layer_right(), by_test, four);
+	MPI_Put(&more, 1, MPI_INT, layer_right(), 3 * PART, 1, MPI_INT, thirds); /* the epoch is open still */
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, thirds);
+	check_thirds(count, seed, layer_left());
+	EXPECT(parts[3 * PART] == seed);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void R2_R4_between_fences(void)
+{
+	for (int turn = 0; turn < 4; turn++)
+		between_fences(turn / 2 ? PART : 2, 100 + turn, turn % 2);
+}
+
+static void origin_of_a_late_post(MPI_Group target, int count, int seed, int by_test)
+{
+	MPI_Request four[ISSUED];
+	int to = layer_rank + 1, flag, more = seed;
+
+	MPI_Win_start(target, 0, thirds);
+	issue(to, count, four);
+	for (int i = 0; i < 5 * ISSUED; i++) {
+		MPI_Test(&four[i % ISSUED], &flag, MPI_STATUS_IGNORE);
+		EXPECT(!flag);
+	}
+	MPI_Send(NULL, 0, MPI_INT, to, 0, MPI_COMM_WORLD); /* post now */
+	finish(count, seed, to, by_test, four);
+	MPI_Put(&more, 1, MPI_INT, to, 3 * PART, 1, MPI_INT, thirds); /* the epoch is open still */
+	MPI_Win_complete(thirds);
+}
+
+static void target_of_a_late_post(MPI_Group origin, int count, int seed)
+{
+	MPI_Recv(NULL, 0, MPI_INT, layer_rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Win_post(origin, 0, thirds);
+	MPI_Win_wait(thirds);
+	check_thirds(count, seed, layer_rank - 1);
+	EXPECT(parts[3 * PART] == seed);
+}
+
+/* Ranks are origin and target in turns. */
+static void P4_R4_late_post(void)
+{
+	int other = layer_rank ^ 1;
+	MPI_Group all, group;
+
+	MPI_Win_get_group(thirds, &all);
+	MPI_Group_incl(all, 1, &other, &group);
+	for (int turn = 0; turn < 4; turn++) {
+		int count = turn / 2 ? PART : 2;
+
+		fill(count, 200 + turn);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (layer_rank % 2 == 0)
+			origin_of_a_late_post(group, count, 200 + turn, turn % 2);
+		else
+			target_of_a_late_post(group, count, 200 + turn);
+	}
+	MPI_Group_free(&group);
+	MPI_Group_free(&all);
+}
+
+/* The epochs complete the operations; their requests are completed by the program, be it in the next epoch. */
+static void R5_open_at_complete(void)
+{
+	MPI_Request four[ISSUED], next[ISSUED];
+	MPI_Group all, group;
+	int other = layer_rank ^ 1;
+
+	MPI_Win_get_group(thirds, &all);
+	MPI_Group_incl(all, 1, &other, &group);
+	fill(PART, 300);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_post(group, 0, thirds);
+	MPI_Win_start(group, 0, thirds);
+	issue(other, PART, four);
+	MPI_Win_complete(thirds);
+	MPI_Win_wait(thirds);
+	check_thirds(PART, 300, other);
+	finish(PART, 300, other, 0, four);
+	fill(PART, 301);
+	MPI_Win_fence(0, thirds);
+	issue(layer_right(), PART, next);
+	MPI_Win_fence(0, thirds);
+	check_thirds(PART, 301, layer_left());
+	finish(PART, 301, layer_right(), 1, next);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, thirds);
+	MPI_Group_free(&group);
+	MPI_Group_free(&all);
+}
+
 #ifdef OPEN_MPI /* MPICH waits for all */
 /* A wait for all tells of a failed message while another is pending, which comes only then. */
 static void R1_error_beside_a_get(void)
@@ -378,6 +566,11 @@ static const struct layer_case cases[] = {
 	{ "R5_freed_before_the_epoch_ends", R5_freed_before_the_epoch_ends },
 	{ "R5_freed_beside_a_message", R5_freed_beside_a_message },
 	{ "R5_all_freed", R5_all_freed },
+	{ "R2_open_thirds", open_thirds },
+	{ "R2_R4_between_fences", R2_R4_between_fences },
+	{ "P4_R4_late_post", P4_R4_late_post },
+	{ "R5_open_at_complete", R5_open_at_complete },
+	{ "R2_close_thirds", close_thirds },
 #ifdef OPEN_MPI
 	{ "R1_error_beside_a_get", R1_error_beside_a_get },
 #endif
