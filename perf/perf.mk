@@ -51,10 +51,15 @@ $(B)/bin/$(1)_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/mpi-$(1).o $(per
 endef
 $(foreach rival,$(perf_rivals),$(eval $(call perf_rival,$(rival))))
 
+# What memory costs, by MPI alone.
+perf_memory_bin = $(perf_rivals:%=$(B)/bin/%_memory_cost)
+$(B)/bin/%_memory_cost: perf/memory/memory_cost.c config.mk
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $<
+
 # Measuring.
 
 .PHONY: perf perf-rxe perf-start perf-soft perf-readme perf-programs
-perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin)
+perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin) $(perf_memory_bin)
 
 perf:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs

@@ -3,26 +3,28 @@
 #include "mpi/memory.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "mpi/calls.h"
 #include "mpi/job.h"
+#include "mpi/pieces.h"
+#include "mpi/slots.h"
 #include "mpi/table.h"
 
-/* What is Oriel's, so that the rest is freed by whose it is; and without looking at it when MPI has ended. */
-static struct table allocated = TABLE_INITIAL;
+/*
+ * Pieces by their memory, those that are kept too: what is Oriel's, so that the rest is freed by whose it is; and without
+ * looking at it when MPI has ended.
+ */
+static struct table known = TABLE_INITIAL;
 
-static int keep(void *memory)
-{
-	if (table_add(&allocated, TABLE_KEY(memory), memory) == 0)
-		return 0;
-	oriel_free(job.oriel, memory);
-	return -1;
-}
+/* Guards pieces.h and slots.h. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The lowest that is free tells. */
-bool memory_is_short_of_descriptors(void)
+static bool descriptors_are_short(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct rlimit limit;
@@ -33,41 +35,184 @@ bool memory_is_short_of_descriptors(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
 }
 
-static void *allocate(MPI_Aint size)
+static void release(struct piece *piece)
 {
-	if (!job.oriel || size <= 0 || memory_is_short_of_descriptors())
+	table_remove(&known, TABLE_KEY(piece->base));
+	oriel_free(job.oriel, piece->base);
+	free(piece);
+}
+
+/* One that is kept makes room for others; false: there is none. */
+static bool release_oldest(void)
+{
+	struct piece *piece;
+
+	pthread_mutex_lock(&lock);
+	piece = pieces_oldest();
+	pthread_mutex_unlock(&lock);
+	if (piece)
+		release(piece);
+	return piece;
+}
+
+bool memory_is_short_of_descriptors(void)
+{
+	while (descriptors_are_short()) {
+		if (!release_oldest())
+			return true;
+	}
+	return false;
+}
+
+static void *allocate(size_t size_bytes)
+{
+	void *memory;
+
+	if (memory_is_short_of_descriptors())
 		return NULL;
-	return oriel_alloc(job.oriel, (size_t)size);
+	do
+		memory = oriel_alloc(job.oriel, size_bytes);
+	while (!memory && release_oldest());
+	return memory;
+}
+
+static struct piece *make_known(struct piece *piece)
+{
+	if (table_add(&known, TABLE_KEY(piece->base), piece) == 0)
+		return piece;
+	oriel_free(job.oriel, piece->base);
+	free(piece);
+	return NULL;
+}
+
+static struct piece *new_piece(size_t size_bytes)
+{
+	struct piece *piece = calloc(1, sizeof(*piece));
+
+	if (!piece)
+		return NULL;
+	piece->size_bytes = pieces_round(size_bytes);
+	piece->base = allocate(piece->size_bytes);
+	if (piece->base)
+		return make_known(piece);
+	free(piece);
+	return NULL;
+}
+
+static void *large(size_t size_bytes)
+{
+	struct piece *piece;
+	bool recurs;
+
+	pthread_mutex_lock(&lock);
+	piece = pieces_take(size_bytes);
+	recurs = piece || pieces_recur(pieces_round(size_bytes));
+	pthread_mutex_unlock(&lock);
+	if (!piece)
+		piece = new_piece(size_bytes);
+	if (!piece)
+		return NULL;
+	piece->recurs = recurs;
+	return piece->base;
+}
+
+/* Once: where it cannot be had, small memory is the MPI's. The caller holds the lock. */
+static void open_slots(void)
+{
+	static bool tried;
+	struct piece *piece;
+
+	if (tried)
+		return;
+	tried = true;
+	pthread_mutex_unlock(&lock);
+	piece = new_piece(SLOTS_BYTES);
+	pthread_mutex_lock(&lock);
+	if (piece)
+		slots_open(piece->base);
+}
+
+static void *small(size_t size_bytes)
+{
+	void *slot;
+
+	pthread_mutex_lock(&lock);
+	if (!slots_are_open())
+		open_slots();
+	slot = slots_are_open() ? slots_take(size_bytes) : NULL;
+	pthread_mutex_unlock(&lock);
+	return slot;
 }
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-	void *memory = allocate(size);
+	void *memory = NULL;
 
-	if (!memory || keep(memory))
+	if (job.oriel && size > 0)
+		memory = (size_t)size < PIECE_BYTES_MIN ? small((size_t)size) : large((size_t)size);
+	if (!memory)
 		return own.Alloc_mem(size, info, baseptr);
 	*(void **)baseptr = memory;
 	return MPI_SUCCESS;
 }
 TAKEN(Alloc_mem);
 
+static bool keep(struct piece *piece)
+{
+	bool kept;
+
+	pthread_mutex_lock(&lock);
+	kept = pieces_keep(piece);
+	pthread_mutex_unlock(&lock);
+	return kept;
+}
+
+/* It is kept, or given back. */
+static void free_piece(struct piece *piece)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&lock);
+	wanted = pieces_wants(piece);
+	pthread_mutex_unlock(&lock);
+	if (!wanted) {
+		release(piece);
+		return;
+	}
+	while (!keep(piece))
+		release_oldest();
+}
+
+static void free_slot(void *slot)
+{
+	pthread_mutex_lock(&lock);
+	slots_give(slot);
+	pthread_mutex_unlock(&lock);
+}
+
 int MPI_Free_mem(void *base)
 {
-	if (!base || !table_find(&allocated, TABLE_KEY(base)))
+	struct piece *piece;
+
+	if (slots_has(base)) {
+		free_slot(base);
+		return MPI_SUCCESS;
+	}
+	piece = table_find(&known, TABLE_KEY(base));
+	if (!piece)
 		return own.Free_mem(base);
-	table_remove(&allocated, TABLE_KEY(base));
 	if (job.oriel)
-		oriel_free(job.oriel, base);
+		free_piece(piece);
 	return MPI_SUCCESS;
 }
 TAKEN(Free_mem);
 
-static void release(void *memory)
+static void release_memory(void *piece)
 {
-	oriel_free(job.oriel, memory);
+	oriel_free(job.oriel, ((const struct piece *)piece)->base);
 }
 
 void memory_release(void)
 {
-	table_each(&allocated, release);
+	table_each(&known, release_memory);
 }

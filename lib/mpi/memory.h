@@ -7,7 +7,8 @@
 
 /*
  * Memory that peers can map takes two descriptors, which the MPI's own does not. Whether half of those that the process may
- * have are in use: the rest is left to the program, and such memory to the MPI.
+ * have are in use, also when what is kept of freed memory has been given back: the rest is left to the program, and such memory
+ * to the MPI.
  */
 bool memory_is_short_of_descriptors(void);
 

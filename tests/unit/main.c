@@ -33,6 +33,7 @@ static void add_suites(void)
 	suite_libev();
 	suite_libraries();
 	suite_handle();
+	suite_mpi_memory();
 	suite_mpi_table();
 	suite_group();
 	suite_layout();

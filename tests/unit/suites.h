@@ -27,6 +27,7 @@ void suite_util(void);
 void suite_libev(void);
 void suite_libraries(void);
 void suite_handle(void);
+void suite_mpi_memory(void);
 void suite_mpi_table(void);
 void suite_group(void);
 void suite_layout(void);

@@ -57,6 +57,26 @@ static void put_request(MPI_Win win)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void allocate(MPI_Aint bytes)
+{
+	void *memory;
+
+	MPI_Alloc_mem(bytes, MPI_INFO_NULL, &memory);
+	MPI_Free_mem(memory);
+}
+
+static void allocate_little(MPI_Win win)
+{
+	(void)win;
+	allocate(8);
+}
+
+static void allocate_much(MPI_Win win)
+{
+	(void)win;
+	allocate(1 << 20);
+}
+
 static const struct {
 	const char *name;
 	void (*call)(MPI_Win win);
@@ -70,6 +90,8 @@ static const struct {
 	{ "MPI_Compare_and_swap", compare_and_swap },
 	{ "MPI_Put_64_blocks", put_vector },
 	{ "MPI_Rput", put_request },
+	{ "MPI_Alloc_mem_8_B", allocate_little },
+	{ "MPI_Alloc_mem_1_MiB", allocate_much },
 };
 
 static void repeat(const char *name, int turns, MPI_Win win)

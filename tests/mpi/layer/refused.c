@@ -133,13 +133,13 @@ static int some_are_left(void)
 /* More memory than there are descriptors for: what is left of these is the program's, and the MPI's. */
 static void W4_descriptors_are_left(void)
 {
-	enum { BLOCKS = 60, LIMIT = 160, WINDOW = 16 /* less MPICH itself gets wrong */ };
+	enum { BLOCKS = 60, LIMIT = 160, ALLOCATED = 1 << 16, WINDOW = 16 /* less MPICH itself gets wrong */ };
 	int *memory[BLOCKS];
 	MPI_Win wins[BLOCKS];
 
 	limit_descriptors(LIMIT);
 	for (int i = 0; i < BLOCKS; i++)
-		MPI_Alloc_mem(sizeof(int), MPI_INFO_NULL, &memory[i]);
+		MPI_Alloc_mem(ALLOCATED, MPI_INFO_NULL, &memory[i]);
 	EXPECT(some_are_left());
 	for (int i = 0; i < BLOCKS; i++) {
 		*memory[i] = i;
