@@ -116,30 +116,25 @@ static void *large(size_t size_bytes)
 	return piece->base;
 }
 
-/* Once: where it cannot be had, small memory is the MPI's. The caller holds the lock. */
+/* Where it cannot be had, small memory is the MPI's. */
 static void open_slots(void)
 {
-	static bool tried;
-	struct piece *piece;
+	struct piece *piece = new_piece(SLOTS_BYTES);
 
-	if (tried)
-		return;
-	tried = true;
-	pthread_mutex_unlock(&lock);
-	piece = new_piece(SLOTS_BYTES);
-	pthread_mutex_lock(&lock);
 	if (piece)
 		slots_open(piece->base);
 }
 
 static void *small(size_t size_bytes)
 {
+	static pthread_once_t opened = PTHREAD_ONCE_INIT;
 	void *slot;
 
-	pthread_mutex_lock(&lock);
+	pthread_once(&opened, open_slots);
 	if (!slots_are_open())
-		open_slots();
-	slot = slots_are_open() ? slots_take(size_bytes) : NULL;
+		return NULL;
+	pthread_mutex_lock(&lock);
+	slot = slots_take(size_bytes);
 	pthread_mutex_unlock(&lock);
 	return slot;
 }
