@@ -118,6 +118,7 @@ struct plan_win {
 	struct plan_part part[PLAN_RANKS_MAX]; /* by rank of the job */
 	bool fence_open;
 	bool fence_ops;                          /* there have been operations since the fence */
+	uint32_t fences;                         /* so far */
 	uint32_t phase;                          /* of locks; 0: none. plan_lock.c */
 	struct plan_arena arena[PLAN_RANKS_MAX]; /* of the phase; by rank of the job */
 	bool contended;                          /* its locks may have to wait for each other */
@@ -220,7 +221,8 @@ struct plan_request {
 	bool live;
 	bool local;
 	int win;
-	uint32_t phase; /* that of the lock epoch; once it is over the request is, too */
+	uint32_t round; /* of its epoch, or the phase; 0: a fence epoch */
+	uint32_t fence; /* then: win->fences */
 	int origin;
 	int target;    /* a rank, or -1 */
 	uint32_t last; /* serial of the last operation that it covers */

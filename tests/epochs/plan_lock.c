@@ -224,7 +224,7 @@ static bool advance_free(struct plan *plan, struct event *event, int w, int rank
 	if (dice >= 18)
 		return locked_atomics(plan, event, w, rank);
 	if (dice >= 16)
-		return plan_request(plan, event, w, rank,
+		return plan_request(plan, event, w, win->phase, rank,
 		                    all && rng_chance(&plan->rng, 1, 3) ? -1 : some_locked(plan, win, rank));
 	if (dice < 14 && !all)
 		return lock_one(plan, event, w, rank);

@@ -122,8 +122,11 @@ bool plan_drain_phases(struct plan *plan, struct event *event);
 /* Some request's next call. */
 bool act_request(struct plan *plan, struct event *event);
 
-/* A request for what `rank` has issued in the window's phase; false if there are too many. */
-bool plan_request(struct plan *plan, struct event *event, int w, int rank, int target);
+/*
+ * A request for what `rank` has issued to the target in its open epoch of that round or phase, or of a fence
+ * (0); false if there are too many.
+ */
+bool plan_request(struct plan *plan, struct event *event, int w, uint32_t round, int rank, int target);
 
 /* The window goes; its requests are dropped. */
 void plan_drop_requests(struct plan *plan, int w);

@@ -245,6 +245,13 @@ static bool do_flush(struct plan *plan, struct event *event, struct plan_round *
 	return true;
 }
 
+static bool do_request(struct plan *plan, struct event *event, struct plan_round *round, int rank)
+{
+	int target = some_target(plan, round, round->rank[rank].targets, false);
+
+	return plan_request(plan, event, round->win, round->id, rank, target);
+}
+
 static bool do_complete(struct plan *plan, struct event *event, struct plan_round *round, int rank)
 {
 	if (!all_posted(round, round->rank[rank].targets))
@@ -318,6 +325,8 @@ static bool advance_access(struct plan *plan, struct event *event, struct plan_r
 	if (round->rank[rank].targets && !plan->draining) {
 		if (rng_chance(&plan->rng, 1, 10))
 			return do_flush(plan, event, round, rank);
+		if (rng_chance(&plan->rng, 1, 8))
+			return do_request(plan, event, round, rank);
 		if (round->rank[rank].ops > 0)
 			return do_op(plan, event, round, rank);
 	}

@@ -298,6 +298,7 @@ void plan_fence_window(struct plan *plan, struct event *event, int w, int common
 	plan_sweep(plan);
 	win->fence_open = !(common & ORIEL_MODE_NOSUCCEED);
 	win->fence_ops = false;
+	win->fences++;
 	plan_free_done(plan, event);
 }
 
@@ -353,6 +354,8 @@ bool act_fence_flush(struct plan *plan, struct event *event)
 
 	if (w < 0)
 		return false;
+	if (rng_chance(&plan->rng, 1, 2))
+		return plan_request(plan, event, w, 0, origin, target);
 	plan_flush(plan, event, w, 0, origin, rng_chance(&plan->rng, 1, 3) ? -1 : target);
 	return true;
 }
