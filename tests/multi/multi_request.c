@@ -557,8 +557,8 @@ static void complete_in_active_epochs(struct multi *m)
 
 		if (!window_open_of(m, &w, kinds[kind], 3 * LARGE))
 			continue;
-		for (int n = 0; n < 4 * ACTIVES; n++)
-			in_active_epoch(m, &w, n / 4, n % 2 ? LARGE : 8, n / 2 % 2);
+		for (unsigned n = 0; n < 4 * ACTIVES; n++)
+			in_active_epoch(m, &w, (enum active)(n / 4), n % 2 ? LARGE : 8, n / 2 % 2);
 		window_close(m, &w);
 	}
 }
