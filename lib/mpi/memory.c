@@ -130,8 +130,7 @@ static void *small(size_t size_bytes)
 	static pthread_once_t opened = PTHREAD_ONCE_INIT;
 	void *slot;
 
-	pthread_once(&opened, open_slots);
-	if (!slots_are_open())
+	if (!slots_are_open() && (pthread_once(&opened, open_slots) || !slots_are_open()))
 		return NULL;
 	pthread_mutex_lock(&lock);
 	slot = slots_take(size_bytes);

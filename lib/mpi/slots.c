@@ -17,12 +17,12 @@ static uint8_t kind_of[PAGES];
 
 void slots_open(void *base)
 {
-	__atomic_store_n(&piece, base, __ATOMIC_RELEASE); /* pairs with slots_has */
+	__atomic_store_n(&piece, base, __ATOMIC_RELEASE); /* pairs with slots_has and slots_are_open */
 }
 
 bool slots_are_open(void)
 {
-	return piece;
+	return __atomic_load_n(&piece, __ATOMIC_ACQUIRE); /* pairs with slots_open */
 }
 
 bool slots_has(const void *memory)
