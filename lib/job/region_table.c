@@ -47,8 +47,7 @@ static void clear(const struct region_table *table, uint32_t device)
 		if (table->segments[device][i])
 			memset(table->segments[device][i], 0, table_segment_elements(i) * sizeof(struct region_entry));
 	}
-	root->used = 0;
-	root->changes = 0;
+	root->used = region_used(0);
 }
 
 void region_table_give(struct oriel_job *job, struct region_table *table)
@@ -78,7 +77,10 @@ static struct region_entry *entry_at(const struct region_table *table, uint32_t 
 	return (struct region_entry *)table->segments[device][segment] + offset;
 }
 
-/* Readers of a half-written entry find that its check does not match; those who have read `changes` find it whole. */
+/*
+ * Pairs with take_entry and read_table, far_regions.c, at an origin: a half-written entry does not match its check. The
+ * entry and `used` are in no order: an origin that must find the entry reads both after this call has returned.
+ */
 static void publish(const struct region_table *table, uint32_t device, uint32_t index, const struct region_entry *entry)
 {
 	struct region_entry *own = entry_at(table, device, index);
@@ -89,10 +91,8 @@ static void publish(const struct region_table *table, uint32_t device, uint32_t 
 	memcpy(own, entry, offsetof(struct region_entry, check));
 	record_fence();
 	own->check = entry->check;
-	if (root->used <= index)
-		root->used = index + 1;
-	record_fence();
-	root->changes++;
+	if (region_used_told(root->used) <= index)
+		flag_store(&root->used, region_used(index + 1));
 }
 
 int region_table_show(struct oriel_job *job, struct region_table *table, uint32_t index,

@@ -139,8 +139,7 @@ static_assert(sizeof(struct dir_entry) == 128, "a directory entry is two cache l
  */
 struct region_root {
 	struct table_root segments;
-	uint64_t used;    /* entries from here on have never been used */
-	uint64_t changes; /* of the entries so far; written behind each */
+	uint64_t used; /* region_used of a number: entries from there on have never been used */
 };
 
 struct region_entry {
@@ -153,6 +152,20 @@ struct region_entry {
 };
 
 #define WINDOW_REGIONS_MAX WINDOWS_MAX /* the tables have the same segments */
+
+/* The number and a check of it, which tells a torn reading; 0 of 0. */
+static inline uint64_t region_used(uint32_t used)
+{
+	return (used * 0x9e3779b97f4a7c15 & ~(uint64_t)UINT32_MAX) | used;
+}
+
+/* Entries to look at: of a torn word all that there can be. */
+static inline uint32_t region_used_told(uint64_t word)
+{
+	uint32_t used = (uint32_t)word;
+
+	return used <= WINDOW_REGIONS_MAX && word == region_used(used) ? used : WINDOW_REGIONS_MAX;
+}
 
 static inline uint64_t region_check(const struct region_entry *entry)
 {
@@ -350,7 +363,7 @@ static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
 #define GOODBYE 1u
 
 /* Counts changes of what this file describes; the handshake's private data have no room for it. */
-#define LAYOUT_VERSION 4u
+#define LAYOUT_VERSION 5u
 
 /*
  * Operations that are sent to their target to be applied there, see record_in.h. A ring lies at the

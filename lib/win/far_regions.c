@@ -16,7 +16,6 @@
 #include "win/win.h"
 
 #define LOOK_NS NS_PER_MS
-#define READINGS_MAX 16 /* a torn entry is rare, two in a row rarer */
 #define BLOCK_ENTRIES (WIRE_COPY_MAX / sizeof(struct region_entry))
 
 bool far_regions_begin(struct link *link, struct remote root)
@@ -75,20 +74,34 @@ static int blocks_read(struct oriel_win *win, struct link *link)
 	return win_peer_error(win, link->rank);
 }
 
-/* Entries of the table, `used` of them from the first on. */
-static int read_entries(struct oriel_win *win, struct link *link, const struct region_root *root,
+/* `count` entries of one segment from `offset` on. Of one that is not linked yet nothing was attached before the call. */
+static int read_segment(struct link *link, const struct segment_ref *ref, uint32_t offset, uint32_t count,
                         struct region_entry entries[])
 {
-	uint32_t used = (uint32_t)root->used, offset, blocks;
+	uint32_t block;
 	int rc = 0;
 
-	for (uint32_t at = 0; rc == 0 && at < used; at += blocks) {
-		uint32_t segment = table_segment(at, &offset);
-		const struct segment_ref *ref = &root->segments.segment[segment];
+	for (uint32_t at = 0; rc == 0 && segment_ready(ref) && at < count; at += block) {
+		uint64_t addr = ref->addr + (offset + at) * sizeof(struct region_entry);
 
-		blocks = min_u32(min_u32((uint32_t)BLOCK_ENTRIES, used - at), table_segment_elements(segment) - offset);
-		rc = read_block(link, (struct remote){ ref->addr + offset * sizeof(struct region_entry), ref->rkey },
-		                &entries[at], blocks * sizeof(struct region_entry));
+		block = min_u32((uint32_t)BLOCK_ENTRIES, count - at);
+		rc = read_block(link, (struct remote){ addr, ref->rkey }, &entries[at], block * sizeof(struct region_entry));
+	}
+	return rc;
+}
+
+/* The first entries of the table; all zero, as free ones are, where there are none. */
+static int read_entries(struct oriel_win *win, struct link *link, const struct region_root *root, uint32_t used,
+                        struct region_entry entries[])
+{
+	uint32_t offset, count;
+	int rc = 0;
+
+	for (uint32_t at = 0; rc == 0 && at < used; at += count) {
+		uint32_t segment = table_segment(at, &offset);
+
+		count = min_u32(used - at, table_segment_elements(segment) - offset);
+		rc = read_segment(link, &root->segments.segment[segment], offset, count, &entries[at]);
 	}
 	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
 }
@@ -156,28 +169,18 @@ static int compare_base(const void *a, const void *b)
 	return (left->base > right->base) - (left->base < right->base);
 }
 
-/* Whether an entry is whole; a free one is. */
-static bool is_whole(const struct region_entry *entry)
+/* The region of an entry, or false: it is free, or torn: then it changes meanwhile, and the call has no use for it. */
+static bool take_entry(const struct region_entry *entry, uint32_t index, struct far_region *region)
 {
-	static const struct region_entry nothing;
-
-	return memcmp(entry, &nothing, sizeof(nothing)) == 0 || entry->check == region_check(entry);
-}
-
-/* The region of an entry, or false: it is free, or torn, which makes the reading not whole. */
-static bool take_entry(const struct region_entry *entry, uint32_t index, struct far_region *region, bool *whole)
-{
-	if (!is_whole(entry)) {
-		*whole = false;
+	if (entry->check != region_check(entry))
 		return false;
-	}
 	*region = (struct far_region){ .base = entry->base,
 		                           .size_bytes = entry->size_bytes,
 		                           .serial = entry->serial,
 		                           .rkey = entry->rkey,
 		                           .index = index,
 		                           .read_only = entry->flags & DIR_READ_ONLY };
-	return entry->size_bytes > 0;
+	return true;
 }
 
 /* Mappings of regions that are still there go over to the new list, others end. */
@@ -198,56 +201,38 @@ static void carry_over(struct link *link, struct far_regions *known, const struc
 	known->count = read->count;
 }
 
-/* Make a list of what was read. Whether no entry was torn; the list is good in any case. */
-static int adopt(struct link *link, const struct region_entry entries[], uint32_t used, bool *whole)
+/* Make a list of what was read. */
+static int adopt(struct link *link, const struct region_entry entries[], uint32_t used)
 {
 	struct far_regions read = { .list = malloc(used * sizeof(struct far_region) + 1) };
 
 	if (!read.list)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for %u regions of rank %d", used, link->rank);
-	*whole = true;
 	for (uint32_t i = 0; i < used; i++)
-		read.count += take_entry(&entries[i], i, &read.list[read.count], whole);
+		read.count += take_entry(&entries[i], i, &read.list[read.count]);
 	qsort(read.list, read.count, sizeof(*read.list), compare_base);
 	carry_over(link, link->rest->far, &read);
 	return 0;
 }
 
-/* Whether the root tells where all used entries are; one that was read while a segment was added does not. */
-static bool is_root_whole(const struct region_root *root)
-{
-	uint32_t offset, last;
-
-	if (root->used == 0 || root->used > WINDOW_REGIONS_MAX)
-		return root->used == 0;
-	last = table_segment((uint32_t)root->used - 1, &offset);
-	for (uint32_t i = 0; i <= last; i++) {
-		if (!segment_ready(&root->segments.segment[i]))
-			return false;
-	}
-	return true;
-}
-
-/* One reading of the table; with nothing new *news is false. */
-static int read_table(struct oriel_win *win, struct link *link, bool *news)
+/* One reading of the table: it has all that was attached before the call; why, far_regions.h tells. */
+static int read_table(struct oriel_win *win, struct link *link)
 {
 	struct region_root root;
 	struct region_entry *entries;
-	bool whole = false;
+	uint32_t used;
 	int rc = read_root(win, link, &root);
 
-	*news = rc == 0 && !(link->rest->far->whole && root.changes == link->rest->far->changes);
-	if (!*news || !is_root_whole(&root))
-		return rc; /* the next reading finds it whole */
-	entries = calloc((size_t)root.used + 1, sizeof(*entries));
+	if (rc)
+		return rc;
+	used = region_used_told(root.used);
+	entries = calloc((size_t)used + 1, sizeof(*entries));
 	if (!entries)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for the regions of rank %d", link->rank);
-	rc = read_entries(win, link, &root, entries);
+	rc = read_entries(win, link, &root, used, entries);
 	if (rc == 0)
-		rc = adopt(link, entries, (uint32_t)root.used, &whole);
+		rc = adopt(link, entries, used);
 	free(entries);
-	link->rest->far->whole = rc == 0 && whole;
-	link->rest->far->changes = root.changes;
 	return rc;
 }
 
@@ -282,10 +267,9 @@ static void drop_index(struct link *link, uint32_t index)
 			far->list[kept++] = far->list[i];
 	}
 	far->count = kept;
-	far->whole = false; /* the word may have been torn, and the entry another */
 }
 
-/* What is posted so far may use the entry: the answer waits for it. */
+/* What is posted so far may use the entry: the answer waits for it. Of a torn word another one is dropped, and read again. */
 static void act_on(struct link *link, uint64_t told)
 {
 	drop_index(link, (uint32_t)told & (WINDOW_REGIONS_MAX - 1));
@@ -448,19 +432,17 @@ static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
 
 int far_regions_find(struct oriel_win *win, struct link *link, uint64_t addr, uint64_t size_bytes)
 {
-	bool news = true;
 	int rc = 0;
 
 	if (!link->rest->far->subscribed)
 		rc = subscribe(win, link);
-	if (rc == 0)
-		look_at(win, link);
-	for (int i = 0; rc == 0 && news && i < READINGS_MAX; i++) {
-		if (is_known(link, addr, size_bytes))
-			return 0;
-		rc = read_table(win, link, &news);
-	}
 	if (rc)
+		return rc;
+	look_at(win, link);
+	if (is_known(link, addr, size_bytes))
+		return 0;
+	rc = read_table(win, link);
+	if (rc || is_known(link, addr, size_bytes))
 		return rc;
 	return err_set(ORIEL_ERR_RANGE,
 	               "window %p: %llu bytes at address 0x%llx of rank %d are not all attached to its window", (void *)win,

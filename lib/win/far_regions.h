@@ -5,10 +5,15 @@
  * DESIGN NOTES
  *
  * The member's table is read when an operation names memory that is not known, and kept, sorted by
- * address; how entries go again is told in regions.h. A root whose count of changes is that of the last
- * reading says that there is nothing new: the memory is not attached. Readings are made under win->lock,
- * so no entry that was read before its end has been told is kept after it: `told` is looked at under the
- * same lock.
+ * address; how entries go again is told in regions.h. Readings are made under win->lock, so no entry that
+ * was read before its end has been told is kept after it: `told` is looked at under the same lock.
+ *
+ * A device reads in no order, and torn words, while the member attaches other memory. Yet one reading is
+ * enough, and waits for nobody: all of a region that the caller may use was stored before the call, and
+ * stays as it is, so it is read as it is. That is its entry, and where its segment lies; `used` only grows,
+ * and a torn one counts as the largest. What is found torn, or not linked, is of other memory. Nothing
+ * is concluded from a reading for a later call: each refusal has read the table. tests/models/region_model.py
+ * tries all orders.
  *
  * For a rank that makes no calls its service thread answers: a task looks at the words of the links that
  * have read a table every few milliseconds, from the first reading to the end of the window.
@@ -45,8 +50,6 @@ struct far_regions {
 	struct far_region *list; /* sorted by base */
 	uint32_t count;
 	bool subscribed;
-	bool whole; /* list is what the table was at `changes`, but for entries dropped since */
-	uint64_t changes;
 	uint64_t told;          /* the last one acted upon; counter_load */
 	uint64_t heard;         /* our last word to the member */
 	uint64_t answer_number; /* the request to be complete before the next */

@@ -134,6 +134,111 @@ static void read_only_memory(struct multi *m)
 	munmap(memory, 2 * PAGE);
 }
 
+#define NODES 50 /* that a rank appends */
+
+/* An element of a list over all ranks, each attached by itself; a place is an address, and its rank above it. */
+struct node {
+	uint64_t next; /* a place; 0: it is the last */
+	uint64_t value;
+};
+
+#define PLACE_RANK_SHIFT 56
+
+static uint64_t place_of(const struct multi *m, const struct node *node)
+{
+	return (uint64_t)m->rank << PLACE_RANK_SHIFT | (uintptr_t)node;
+}
+
+static int rank_at(uint64_t place)
+{
+	return (int)(place >> PLACE_RANK_SHIFT);
+}
+
+static size_t disp_at(uint64_t place)
+{
+	return (size_t)(place & ((UINT64_C(1) << PLACE_RANK_SHIFT) - 1));
+}
+
+static struct node *make_node(struct multi *m, oriel_win *win, uint64_t value)
+{
+	struct node *node = multi_alloc(sizeof(*node));
+
+	*node = (struct node){ .value = value };
+	CHECK_OK(m, oriel_win_attach(win, node, sizeof(*node)));
+	return node;
+}
+
+static struct node look_at_node(struct multi *m, oriel_win *win, uint64_t place)
+{
+	struct node node = { 0, 0 };
+
+	CHECK_OK(m, oriel_win_lock(win, ORIEL_LOCK_SHARED, rank_at(place), 0));
+	CHECK_OK(m, oriel_get(win, &node, sizeof(node), rank_at(place), disp_at(place)));
+	CHECK_OK(m, oriel_win_unlock(win, rank_at(place)));
+	return node;
+}
+
+/* Hang a node behind that one, if it is still the last: what was behind it before. */
+static uint64_t hang_behind(struct multi *m, oriel_win *win, uint64_t last, uint64_t place)
+{
+	uint64_t none = 0, before = 0;
+
+	CHECK_OK(m, oriel_win_lock(win, ORIEL_LOCK_SHARED, rank_at(last), 0));
+	CHECK_OK(m, oriel_compare_and_swap(win, &place, &none, &before, ORIEL_UINT64, rank_at(last),
+	                                   disp_at(last) + offsetof(struct node, next)));
+	CHECK_OK(m, oriel_win_unlock(win, rank_at(last)));
+	return before;
+}
+
+/* Follow the list to its end, and append there. */
+static void append(struct multi *m, oriel_win *win, uint64_t at, uint64_t place)
+{
+	while (at && !multi_failed(m)) {
+		uint64_t next = look_at_node(m, win, at).next;
+
+		at = next ? next : hang_behind(m, win, at, place);
+	}
+}
+
+static uint64_t sum_of_list(struct multi *m, oriel_win *win, uint64_t at)
+{
+	uint64_t sum = 0;
+
+	while (at && !multi_failed(m)) {
+		struct node node = look_at_node(m, win, at);
+
+		sum += node.value;
+		at = node.next;
+	}
+	return sum;
+}
+
+/* DW2: what a rank hangs into a list is reached by others at once, while they read what else it attaches. */
+static void list_of_all(struct multi *m)
+{
+	oriel_win *win = open_dynamic(m);
+	struct node *nodes[NODES + 1];
+	uint64_t ranks = (uint64_t)m->size, head;
+
+	nodes[0] = make_node(m, win, 0);
+	multi_raise(m, ADDRESS + m->rank, place_of(m, nodes[0]));
+	multi_sync(m);
+	head = multi_word(m, ADDRESS);
+	for (uint64_t i = 1; i <= NODES; i++) {
+		nodes[i] = make_node(m, win, i);
+		append(m, win, head, place_of(m, nodes[i]));
+	}
+	if (multi_failed(m))
+		multi_raise(m, STEP, 1); /* its nodes are missing */
+	multi_sync(m);
+	if (!multi_word(m, STEP))
+		CHECK(m, sum_of_list(m, win, head) == ranks * NODES * (NODES + 1) / 2);
+	multi_sync(m);
+	CHECK_OK(m, oriel_win_free(&win));
+	for (int i = 0; i <= NODES; i++)
+		free(nodes[i]);
+}
+
 /* DW3: regions that overlap are refused, those that touch are one for an operation. */
 static void seams(struct multi *m)
 {
@@ -674,6 +779,7 @@ static const struct multi_case cases[] = {
 	{ "DW1_DW2_attached_memory", 3, attached_memory },
 	{ "DW1_read_only_memory", 2, read_only_memory },
 	{ "DW2_memory_of_the_library", 3, memory_of_the_library },
+	{ "DW2_list_of_all", 4, list_of_all },
 	{ "DW3_seams", 3, seams },
 	{ "DW4_DW5_detached_memory", 3, detached_memory },
 	{ "DW4_origin_computes", 4, origin_computes },

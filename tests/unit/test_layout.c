@@ -89,6 +89,34 @@ static void table_segment_elements__adds_up_to_every_slot(void)
 	CU_ASSERT_EQUAL(sum, WINDOWS_MAX);
 }
 
+/* Of two numbers that follow each other, any mixture of bytes that is neither is told. */
+static bool mixtures_are_told(uint32_t used)
+{
+	const uint64_t word[2] = { region_used(used), region_used(used + 1) };
+
+	for (unsigned mask = 0; mask < 256; mask++) {
+		uint64_t mixed = 0;
+		uint32_t told;
+
+		for (unsigned i = 0; i < 8; i++)
+			mixed |= word[mask >> i & 1] & (uint64_t)0xff << 8 * i;
+		told = region_used_told(mixed);
+		if (told != used && told != used + 1 && told != WINDOW_REGIONS_MAX)
+			return false;
+	}
+	return true;
+}
+
+static void region_used__tells_every_torn_value(void)
+{
+	CU_ASSERT_EQUAL(region_used(0), 0);
+	for (uint32_t used = 0; used < WINDOW_REGIONS_MAX; used++) {
+		if (region_used_told(region_used(used)) != used || !mixtures_are_told(used))
+			CU_FAIL_FATAL("a number is not told, or a mixture of two is");
+	}
+	CU_ASSERT_EQUAL(region_used_told(region_used(WINDOW_REGIONS_MAX)), WINDOW_REGIONS_MAX);
+}
+
 /* A flag word that straddled two cache lines could be placed in two parts. */
 static void layout__keeps_words_aligned(void)
 {
@@ -108,5 +136,6 @@ void suite_layout(void)
 	CU_ADD_TEST(suite, segment_check__tells_every_torn_value);
 	CU_ADD_TEST(suite, table_segment__is_contiguous_and_without_overlap);
 	CU_ADD_TEST(suite, table_segment_elements__adds_up_to_every_slot);
+	CU_ADD_TEST(suite, region_used__tells_every_torn_value);
 	CU_ADD_TEST(suite, layout__keeps_words_aligned);
 }
