@@ -34,6 +34,7 @@ include lib/mpi/mpi.mk
 include tests/tests.mk
 include tests/mpi/mpi-tests.mk
 include tests/mpi/layer/layer.mk
+include perf/apps/apps.mk
 
 # What there is to make.
 

@@ -14,7 +14,7 @@ unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 .PHONY: tests quick-tests unit multi launcher-tests starters-tests
 quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests soft-tests mpi-tests $(B)/bin/epochs \
 	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
-tests: all quick-tests unit
+tests: all quick-tests unit apps
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
