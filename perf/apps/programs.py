@@ -59,7 +59,7 @@ class Run:
 
     def __init__(self, program, under, counted=False):
         self.program = program
-        folder = tempfile.mkdtemp(prefix="apps.")
+        folder = tempfile.mkdtemp(prefix="oriel-apps.")
         try:
             self.start(folder, under, counted)
             if counted:
