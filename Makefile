@@ -41,8 +41,8 @@ include perf/apps/apps.mk
 all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
-test: ; @tests/deps $(or $(filter quick,$(TESTS)),$(if $(filter systems,$(TESTS)),soak,test)) && tests/all $(TESTS)
-check: ; @tests/deps test && tests/all --changed
+test: ; @tests/deps $(or $(filter quick,$(TESTS)),$(if $(filter systems,$(TESTS)),soak,test)) && exec tests/all $(TESTS)
+check: ; @tests/deps test && exec tests/all --changed
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
 soak: ; @tests/deps soak && tests/soak $(SEEDS)
 soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
