@@ -116,17 +116,30 @@ static off_t touched_until(int fd, off_t from, off_t size)
 	return end > from && end < size ? end : size;
 }
 
+/* The next bytes of the file, from *at on, whose pages are there: up to *end. False: there are none before size_bytes. */
+static bool find_touched(int fd, size_t size_bytes, size_t *at, size_t *end)
+{
+	const off_t size = (off_t)size_bytes, from = next_touched(fd, (off_t)*at, size);
+
+	*at = (size_t)from;
+	*end = from < size ? (size_t)touched_until(fd, from, size) : size_bytes;
+	return from < size;
+}
+
 void zero_memory_file(void *base, size_t size_bytes, int fd)
 {
-	const off_t size = (off_t)size_bytes;
-	off_t at = 0;
+	size_t end;
 
-	while ((at = next_touched(fd, at, size)) < size) {
-		off_t end = touched_until(fd, at, size);
+	for (size_t at = 0; find_touched(fd, size_bytes, &at, &end); at = end)
+		memset((char *)base + at, 0, end - at);
+}
 
-		memset((char *)base + at, 0, (size_t)(end - at));
-		at = end;
-	}
+void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd)
+{
+	size_t end;
+
+	for (size_t at = 0; find_touched(fd, size_bytes, &at, &end); at = end)
+		memcpy((char *)to + at, (const char *)base + at, end - at);
 }
 
 void empty_memory_file(int fd, size_t size_bytes)

@@ -33,6 +33,9 @@ void unmap_memory_file(void *base, size_t size_bytes, int fd);
 /* All zeroes again, without touching what nobody has touched. */
 void zero_memory_file(void *base, size_t size_bytes, int fd);
 
+/* Copy it from `base`, where it is mapped, to zeroed memory; pages that nobody has touched stay so on both sides. */
+void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd);
+
 /* Give the pages back; a peer that still has the file mapped finds zeroes. */
 void empty_memory_file(int fd, size_t size_bytes);
 

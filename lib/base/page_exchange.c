@@ -11,10 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
 #include "base/userfault.h"
+#include "base/util.h"
 
 /* As in linux/userfaultfd.h since 5.19, and for madvise since 5.14; older headers lack them. */
 #define POPULATE_WRITE 23
+#define POPULATE_PAGES 1024 /* looked at in one call */
 #define FEATURES ((1u << 0) | (1u << 12)) /* protection against writing; that of shared memory */
 
 static int get_catcher(int *fd)
@@ -33,24 +36,31 @@ int page_exchange_try(void)
 	return error;
 }
 
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Each page is there, if only as one of zeroes. */
 static void touch(const struct page_range *pages)
 {
 	const volatile char *at = (const volatile char *)pages->first;
-	size_t step = (size_t)sysconf(_SC_PAGESIZE);
+	size_t step = page_bytes();
 
 	for (size_t i = 0; i < pages->size_bytes; i += step)
 		(void)at[i];
 }
 
-static int protect(int fd, const struct page_range *pages)
+/* Of a file, pages that are not there are protected too. */
+static int protect(int fd, const struct page_range *pages, int file)
 {
 	struct uffdio_register watch = { .range = { pages->first, pages->size_bytes }, .mode = UFFDIO_REGISTER_MODE_WP };
 	struct uffdio_writeprotect stop = { .range = watch.range, .mode = UFFDIO_WRITEPROTECT_MODE_WP };
 
 	if (ioctl(fd, UFFDIO_REGISTER, &watch))
 		return errno;
-	touch(pages);
+	if (file < 0)
+		touch(pages);
 	return ioctl(fd, UFFDIO_WRITEPROTECT, &stop) ? errno : 0;
 }
 
@@ -70,14 +80,34 @@ static void wake(int fd, const struct page_range *pages)
 	ioctl(fd, UFFDIO_WAKE, &range);
 }
 
+static bool is_zero(const char *bytes, size_t count)
+{
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* Pages that are not all zeroes; `to` is zeroed. */
+static void copy_private(char *to, const struct page_range *pages)
+{
+	const char *from = (const char *)pages->first;
+	size_t step = page_bytes();
+
+	for (size_t i = 0; i < pages->size_bytes; i += step) {
+		if (!is_zero(from + i, step))
+			memcpy(to + i, from + i, step);
+	}
+}
+
 /* With the pages protected: nothing here may touch them but to read. */
-static int exchange(int fd, const struct page_range *pages, void *fresh)
+static int exchange(int fd, const struct page_range *pages, int file, void *fresh)
 {
 	void *at = (void *)pages->first;
-	int error = protect(fd, pages);
+	int error = protect(fd, pages, file);
 
 	if (error == 0) {
-		memcpy(fresh, at, pages->size_bytes);
+		if (file < 0)
+			copy_private(fresh, pages);
+		else
+			copy_memory_file(fresh, at, pages->size_bytes, file);
 		if (mremap(fresh, pages->size_bytes, pages->size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
 			error = errno;
 	}
@@ -88,18 +118,40 @@ static int exchange(int fd, const struct page_range *pages, void *fresh)
 	return error;
 }
 
-int page_exchange(const struct page_range *pages, void *fresh)
+/*
+ * The fresh pages of those that are in memory now, while nobody has to wait: which these are may change, and the others come
+ * with the copy, as all do before Linux 5.14.
+ */
+static void populate(const struct page_range *pages, char *fresh)
+{
+	unsigned char there[POPULATE_PAGES];
+	const size_t page = page_bytes(), piece = POPULATE_PAGES * page;
+
+	for (size_t at = 0; at < pages->size_bytes; at += piece) {
+		size_t count = (min_size(pages->size_bytes - at, piece) + page - 1) / page;
+
+		if (mincore((void *)(pages->first + at), count * page, there))
+			return;
+		for (size_t i = 0, end; i < count; i = end + 1) {
+			for (end = i; end < count && there[end] & 1;)
+				end++;
+			if (end > i)
+				madvise(fresh + at + i * page, (end - i) * page, POPULATE_WRITE);
+		}
+	}
+}
+
+int page_exchange(const struct page_range *pages, int file, void *fresh)
 {
 	int fd, error = get_catcher(&fd);
 	sigset_t all, before;
 
 	if (error)
 		return error;
-	/* While nobody has to wait; before Linux 5.14 they come with the copy. */
-	madvise(fresh, pages->size_bytes, POPULATE_WRITE);
+	populate(pages, fresh);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = exchange(fd, pages, fresh);
+	error = exchange(fd, pages, file, fresh);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }

@@ -8,8 +8,9 @@
  * that is one step, readers see the old bytes or the new ones, which are equal. Writers must not
  * change what has been copied before that: userfaultfd(2) protects the old pages against writing,
  * and a thread that writes sleeps in its page fault. When the pages have been exchanged and the
- * userfaultfd is closed it wakes, and writes to the new ones. Pages that nobody has touched are
- * touched (read) before, since the protection is one of pages that are there.
+ * userfaultfd is closed it wakes, and writes to the new ones. Private pages that nobody has touched are
+ * read before, since the protection is one of pages that are there; pages of zeroes are not copied, so
+ * that memory which nobody has touched takes none.
  *
  * This thread has no signals meanwhile: a handler that wrote into the pages would wait for itself.
  *
@@ -30,11 +31,11 @@
 #include "base/own_pages.h"
 
 /*
- * Put the mapping `fresh`, of the same size, in place of the pages, with their bytes. fresh is gone
- * then, and where it fails as it was. 0 or an errno value: EPERM, ENOSYS, EINVAL: this system does
- * not let us.
+ * Put the mapping `fresh`, of the same size and zeroed, in place of the pages, with their bytes. `file` is the memory file
+ * that the pages begin, or -1 for private memory. fresh is gone then; where it fails it stays mapped, with any bytes.
+ * 0 or an errno value: EPERM, ENOSYS, EINVAL: this system does not let us.
  */
-int page_exchange(const struct page_range *pages, void *fresh);
+int page_exchange(const struct page_range *pages, int file, void *fresh);
 
 /* Whether that is possible here, as far as is known before it is tried: 0 or an errno value. */
 int page_exchange_try(void);

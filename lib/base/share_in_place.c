@@ -89,7 +89,7 @@ static const char *exchange_for_file(const struct shared_piece *piece, void *fre
 	if (descriptors_are_short(piece->fd))
 		return "one too many: half of the descriptors that a process may have are in use (ulimit -n)";
 	madvise(fresh, piece->pages.size_bytes, MADV_DONTFORK);
-	error = page_exchange(&piece->pages, fresh);
+	error = page_exchange(&piece->pages, -1, fresh);
 	return error ? refused(room, error) : NULL;
 }
 
@@ -224,7 +224,7 @@ static bool exchange_for_memory(const struct shared_piece *piece)
 
 	if (fresh == MAP_FAILED)
 		return false;
-	if (page_exchange(&piece->pages, fresh)) {
+	if (page_exchange(&piece->pages, piece->fd, fresh)) {
 		munmap(fresh, bytes);
 		return false;
 	}
@@ -301,13 +301,14 @@ void share_let_go(const void *base, size_t size_bytes)
 
 /* Forks. */
 
-static void *copy_of(const struct page_range *pages)
+static void *copy_of(const struct shared_piece *piece)
 {
-	void *copy = mmap(NULL, pages->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t bytes = piece->pages.size_bytes;
+	void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (copy == MAP_FAILED)
 		return NULL;
-	memcpy(copy, (const void *)pages->first, pages->size_bytes);
+	copy_memory_file(copy, (const void *)piece->pages.first, bytes, piece->fd);
 	return copy;
 }
 
@@ -315,7 +316,7 @@ static void before(void)
 {
 	pthread_mutex_lock(&lock);
 	for (uint64_t i = 0; i < count; i++)
-		pieces[i].copy = copy_of(&pieces[i].pages);
+		pieces[i].copy = copy_of(&pieces[i]);
 }
 
 static void in_parent(void)

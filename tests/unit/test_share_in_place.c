@@ -232,6 +232,51 @@ static void share__holders(void)
 	munmap(memory, BYTES);
 }
 
+/* Of /proc/self/status, in KiB. */
+static long memory_of_kind(const char *kind)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = -1;
+
+	while (file && kib < 0 && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, kind, strlen(kind)) == 0)
+			kib = atol(line + strlen(kind));
+	}
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/* Pages that nobody has touched cost nothing, there and back, and in a forked child's copy. */
+static void share__untouched_pages_cost_nothing(void)
+{
+	const size_t much = (size_t)64 << 20;
+	const long most_kib = 8192; /* of other things, tables of pages among them */
+	long shared_kib = memory_of_kind("RssShmem:"), private_kib = memory_of_kind("RssAnon:");
+	uint8_t *memory = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+	int status;
+
+	CU_ASSERT_NOT_EQUAL_FATAL(memory, MAP_FAILED);
+	if (!can_move())
+		return;
+	madvise(memory, much, MADV_NOHUGEPAGE);
+	memory[much / 2] = 7;
+	CU_ASSERT_PTR_NULL_FATAL(share(memory, much));
+	CU_ASSERT(memory_of_kind("RssShmem:") - shared_kib < most_kib);
+	child = fork();
+	if (child == 0)
+		_exit(memory[much / 2] != 7 || memory_of_kind("RssAnon:") - private_kib >= most_kib);
+	CU_ASSERT(waitpid(child, &status, 0) == child && status == 0);
+	CU_ASSERT(memory_of_kind("RssShmem:") - shared_kib < most_kib);
+	share_let_go(memory, much);
+	CU_ASSERT(memory_of_kind("RssShmem:") - shared_kib < most_kib);
+	CU_ASSERT(memory_of_kind("RssAnon:") - private_kib < most_kib);
+	CU_ASSERT(memory[much / 2] == 7 && memory[much / 2 + PAGE] == 0);
+	munmap(memory, much);
+}
+
 /* Threads that count in the memory while it is moved. */
 
 struct counting {
@@ -690,6 +735,7 @@ void suite_share_in_place(void)
 	CU_ADD_TEST(suite, share__what_stays);
 	CU_ADD_TEST(suite, share__huge_pages);
 	CU_ADD_TEST(suite, share__holders);
+	CU_ADD_TEST(suite, share__untouched_pages_cost_nothing);
 	CU_ADD_TEST(suite, share__loses_no_store);
 	CU_ADD_TEST(suite, share__loses_no_call);
 	CU_ADD_TEST(suite, share__sleepers_are_woken);
