@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/memory_fill.h"
+#include "base/memory_node.h"
 #include "base/memory_room.h"
 #include "base/util.h"
 
@@ -75,6 +76,7 @@ static int map(const char *name, int fd, size_t size_bytes, void **base)
 
 	if (here == MAP_FAILED)
 		return memory_file_failed(name, size_bytes, "mmap", errno);
+	memory_node_bind(here, size_bytes);
 	*base = here;
 	return 0;
 }

@@ -9,12 +9,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/memory_room.h"
@@ -396,6 +399,91 @@ static void used_again_without_touching(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
+static int own_node(void)
+{
+	unsigned cpu, node;
+
+	return syscall(SYS_getcpu, &cpu, &node, NULL) ? -1 : (int)node;
+}
+
+/* The NUMA node of a page that is there. */
+static int node_of(const void *at)
+{
+	int node = -1;
+
+	syscall(SYS_get_mempolicy, &node, NULL, 0UL, at, MPOL_F_NODE | MPOL_F_ADDR);
+	return node;
+}
+
+/* Runs on a processor of that node from now on, if there is one. */
+static bool move_to_node(int node, const cpu_set_t *allowed)
+{
+	cpu_set_t one;
+
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (CPU_ISSET(cpu, allowed) && sched_setaffinity(0, sizeof(one), &one) == 0 && own_node() == node)
+			return true;
+	}
+	return false;
+}
+
+/* Whether rank 0 runs on node 0, and rank 1 on node 1. */
+static bool each_on_its_node(struct multi *m, const cpu_set_t *allowed)
+{
+	if (move_to_node(m->rank, allowed))
+		multi_raise(m, m->rank, 1);
+	multi_sync(m);
+	return multi_word(m, 0) && multi_word(m, 1);
+}
+
+#define PLACED_BYTES ((size_t)3 << 20)
+#define PLACED_AT ((size_t)1 << 20)
+
+/* The peer is the first who touches a page of this rank's memory, at PLACED_AT. Its node, then. */
+static int node_touched_by_peer(struct multi *m, oriel_win *win, const uint8_t *base)
+{
+	const uint8_t value = 7;
+
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK_OK(m, oriel_put(win, &value, 1, 1 - m->rank, PLACED_AT));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK(m, base[PLACED_AT] == value);
+	return node_of(base + PLACED_AT);
+}
+
+/* W11: whoever touches it first, memory lies on its owner's node. */
+static void memory_lies_on_its_owners_node(struct multi *m)
+{
+	uint8_t *allocated;
+	void *base, *shared;
+	oriel_win *of_base, *of_shared, *of_alloc;
+	cpu_set_t before;
+
+	if (!is_promised_only(m))
+		return;
+	CHECK(m, sched_getaffinity(0, sizeof(before), &before) == 0);
+	if (!each_on_its_node(m, &before)) {
+		sched_setaffinity(0, sizeof(before), &before);
+		multi_skip(m, "the machine has no two NUMA nodes with processors for the ranks");
+		return;
+	}
+	allocated = oriel_alloc(m->job, PLACED_BYTES);
+	CHECK(m, allocated);
+	CHECK_OK(m, oriel_win_allocate(PLACED_BYTES, 1, NULL, m->group, &base, &of_base));
+	CHECK_OK(m, oriel_win_allocate_shared(PLACED_BYTES, 1, NULL, m->group, &shared, &of_shared));
+	CHECK_OK(m, oriel_win_create(allocated, PLACED_BYTES, 1, NULL, m->group, &of_alloc));
+	CHECK(m, node_touched_by_peer(m, of_base, base) == m->rank);
+	CHECK(m, node_touched_by_peer(m, of_shared, shared) == m->rank);
+	CHECK(m, node_touched_by_peer(m, of_alloc, allocated) == m->rank);
+	CHECK_OK(m, oriel_win_free(&of_alloc));
+	CHECK_OK(m, oriel_win_free(&of_shared));
+	CHECK_OK(m, oriel_win_free(&of_base));
+	CHECK_OK(m, oriel_free(m->job, allocated));
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 #define DESCRIPTORS 4096
 
 /* Take all descriptors that there are yet; their number. */
@@ -444,6 +532,7 @@ static const struct multi_case cases[] = {
 	{ "W8_what_is_kept_is_given_up", 2, what_is_kept_is_given_up },
 	{ "W11_untouched_memory_costs_nothing", 2, untouched_memory_costs_nothing },
 	{ "W11_used_again_without_touching", 2, used_again_without_touching },
+	{ "W11_lies_on_its_owners_node", 2, memory_lies_on_its_owners_node },
 };
 
 int main(int argc, char **argv)
