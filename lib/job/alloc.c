@@ -20,14 +20,16 @@ static void release(struct allocation *allocation)
 
 static int map_and_register(struct oriel_job *job, struct allocation *made)
 {
-	bool read_only;
+	struct mem_region region = { .size_bytes = made->size_bytes };
 	int rc = map_memory_file("oriel-alloc", made->size_bytes, &made->base, &made->fd);
 
 	if (rc) {
 		free(made);
 		return rc;
 	}
-	rc = mem_add(&job->mems, made->base, made->size_bytes, &made->registration, &read_only);
+	region.base = (uintptr_t)made->base;
+	rc = mem_add(&job->mems, devices_without_pinning(&job->devices), &region);
+	made->registration = region.registration;
 	if (rc)
 		release(made);
 	return rc;

@@ -48,6 +48,7 @@ enum coll_kind {
 	COLL_GROUP_SHARED,
 	COLL_SHARED_SIZES,
 	COLL_SHARED_FILE,
+	COLL_PLACES,
 };
 
 /*

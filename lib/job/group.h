@@ -15,6 +15,13 @@
 /* With at most this many ranges a look-up by rank walks them; above, a sorted index is kept. */
 #define GROUP_LINEAR_MAX 8
 
+/* Where the members of a group run (win/places.h). */
+enum places {
+	PLACES_UNKNOWN,
+	PLACES_ONE, /* all can share memory */
+	PLACES_SEVERAL,
+};
+
 struct group_range {
 	int first;  /* world rank of the range's first member */
 	int stride; /* from member to member; 0 for a range of one */

@@ -46,8 +46,8 @@ static struct group_count *add_count(struct oriel_job *job, const uint8_t key[GR
 {
 	struct group_count *count = &job->group_counts.list[job->group_counts.count++];
 
+	*count = (struct group_count){ .count = 0 };
 	memcpy(count->key, key, GROUP_KEY_BYTES);
-	count->count = 0;
 	return count;
 }
 
@@ -64,4 +64,29 @@ int job_count_collective(struct oriel_job *job, const struct oriel_group *group,
 	*number = ++count->count;
 	pthread_mutex_unlock(&job->lock);
 	return 0;
+}
+
+enum places job_places(struct oriel_job *job, const struct oriel_group *group)
+{
+	enum places places;
+
+	pthread_mutex_lock(&job->lock);
+	places = find_count(job, group->key)->places;
+	pthread_mutex_unlock(&job->lock);
+	return places;
+}
+
+void job_keep_places(struct oriel_job *job, const struct oriel_group *group, enum places places)
+{
+	pthread_mutex_lock(&job->lock);
+	find_count(job, group->key)->places = places;
+	pthread_mutex_unlock(&job->lock);
+}
+
+void job_found_in_one_place(struct oriel_job *job)
+{
+	pthread_mutex_lock(&job->lock);
+	if (job->holdings.windows == 0)
+		__atomic_store_n(&job->one_place, true, __ATOMIC_RELAXED); /* loaded by job_in_one_place */
+	pthread_mutex_unlock(&job->lock);
 }

@@ -40,6 +40,7 @@ struct service;
 struct group_count {
 	uint8_t key[GROUP_KEY_BYTES];
 	uint64_t count;
+	enum places places;
 };
 
 struct group_counts {
@@ -71,6 +72,7 @@ struct oriel_job {
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
 	bool needs_progress;          /* a device, for private memory: device_lends */
+	bool one_place;               /* all ranks can share memory; set before there is a window, else never; atomic */
 	bool share;                   /* ORIEL_SHARE, where a window's hint does not say otherwise */
 	uint64_t attached_private;    /* regions of dynamic windows that have not been moved; changed atomically */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
@@ -130,5 +132,20 @@ bool job_reserve_counts(struct oriel_job *job);
  * ERRORS: ORIEL_ERR_SYNC: this rank has said goodbye.
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
+
+/* What is kept with that count, which has begun. */
+enum places job_places(struct oriel_job *job, const struct oriel_group *group);
+void job_keep_places(struct oriel_job *job, const struct oriel_group *group, enum places places);
+
+/*
+ * All ranks of the job are in one place. Who changes the words of a window is decided when it is made, so this is
+ * remembered only where the rank has no window yet.
+ */
+void job_found_in_one_place(struct oriel_job *job);
+
+static inline bool job_in_one_place(const struct oriel_job *job)
+{
+	return __atomic_load_n(&job->one_place, __ATOMIC_RELAXED); /* stored by job_found_in_one_place */
+}
 
 #endif

@@ -43,25 +43,26 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-static int register_for_peers(const struct devices *devices, struct mem_region *region)
+static int register_for_peers(const struct devices *devices, uint32_t set, struct mem_region *region)
 {
 	const unsigned read = IBV_ACCESS_REMOTE_READ;
 	const unsigned all = read | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	void *base = (void *)region->base;
-	int error = devices_try_register(devices, base, region->size_bytes, all, &region->registration);
+	struct memory_access memory = { .base = (void *)region->base, .size_bytes = region->size_bytes, .access = all };
+	int error = devices_try_register(devices, set, &memory, &region->registration);
 
 	if (error == 0)
 		return 0;
 	region->read_only = error == EFAULT || error == EACCES || error == EPERM;
-	return devices_register(devices, base, region->size_bytes, region->read_only ? read : all, &region->registration);
+	memory.access = region->read_only ? read : all;
+	return devices_register(devices, set, &memory, &region->registration);
 }
 
 /* What has been moved for others to map stays there while any of it is registered. */
-static int register_held(const struct devices *devices, struct mem_region *region)
+static int register_held(const struct devices *devices, uint32_t set, struct mem_region *region)
 {
 	void *base = (void *)region->base;
 	bool holds = share_hold(base, region->size_bytes);
-	int rc = register_for_peers(devices, region);
+	int rc = register_for_peers(devices, set, region);
 
 	region->registration.holds = rc == 0 && holds;
 	if (rc && holds)
@@ -69,23 +70,20 @@ static int register_held(const struct devices *devices, struct mem_region *regio
 	return rc;
 }
 
-int mem_open_to_peers(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
-                      bool *read_only)
+int mem_open_to_peers(struct mem_table *table, uint32_t devices, struct mem_region *region)
 {
-	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
 	int rc;
 
 	pthread_rwlock_rdlock(&table->places);
-	rc = register_held(table->devices, &region);
+	rc = register_held(table->devices, devices, region);
 	pthread_rwlock_unlock(&table->places);
-	*registration = region.registration;
-	*read_only = region.read_only;
 	return rc;
 }
 
 void mem_deregister(const struct mem_table *table, struct registration *registration)
 {
-	const struct ibv_mr mr = registration->mr[0] ? *registration->mr[0] : (struct ibv_mr){ .addr = NULL };
+	const struct ibv_mr *first = first_region(registration);
+	const struct ibv_mr mr = first ? *first : (struct ibv_mr){ .addr = NULL };
 
 	devices_deregister(table->devices, registration);
 	if (registration->holds)
@@ -126,9 +124,9 @@ static int insert_locking(struct mem_table *table, const struct mem_region *regi
 }
 
 /* The caller holds table->places. */
-static int add(struct mem_table *table, struct mem_region *region)
+static int add(struct mem_table *table, uint32_t devices, struct mem_region *region)
 {
-	int rc = register_held(table->devices, region);
+	int rc = register_held(table->devices, devices, region);
 
 	if (rc)
 		return rc;
@@ -138,34 +136,32 @@ static int add(struct mem_table *table, struct mem_region *region)
 	return rc;
 }
 
-int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only)
+int mem_add(struct mem_table *table, uint32_t devices, struct mem_region *region)
 {
-	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
 	int rc;
 
 	pthread_rwlock_rdlock(&table->places);
-	rc = add(table, &region);
+	rc = add(table, devices, region);
 	pthread_rwlock_unlock(&table->places);
-	if (rc)
-		return rc;
-	*registration = region.registration;
-	*read_only = region.read_only;
-	return 0;
+	return rc;
 }
 
-int mem_add_again(struct mem_table *table, void *base, size_t size_bytes, const struct registration *registration)
+int mem_add_again(struct mem_table *table, uint32_t devices, struct mem_region *region)
 {
-	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes, .registration = *registration };
+	int rc = register_for_peers(table->devices, devices, region);
 
-	return insert_locking(table, &region);
+	return rc ? rc : insert_locking(table, region);
 }
 
-void mem_forget(struct mem_table *table, const struct registration *registration)
+void mem_forget(struct mem_table *table, struct registration *registration)
 {
+	const struct ibv_mr *first = first_region(registration);
+
 	pthread_rwlock_wrlock(&table->lock);
 	for (uint32_t i = 0; i < table->count; i++) {
-		if (table->regions[i].registration.mr[0] != registration->mr[0])
+		if (first_region(&table->regions[i].registration) != first)
 			continue;
+		*registration = table->regions[i].registration;
 		table->count--;
 		changed(table);
 		memmove(&table->regions[i], &table->regions[i + 1], (table->count - i) * sizeof(*table->regions));
@@ -243,33 +239,75 @@ bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes)
 	return some;
 }
 
-static uint32_t look_locked(const struct mem_table *table, uint32_t device, uintptr_t base, size_t size_bytes,
-                            bool write, struct mem_seen *seen)
+/* What a look has found of memory from `base` on: its region, or none. */
+static void see(const struct mem_table *table, const struct mem_region *region, struct mem_seen *seen)
+{
+	const struct ibv_mr *mr = region->registration.mr[seen->device];
+
+	seen->version = table->version;
+	seen->first = region->base;
+	seen->last = last_byte(region);
+	seen->lkey = mr ? mr->lkey : 0;
+	seen->read_only = region->read_only;
+}
+
+/* Returns the region, or NULL. The caller holds the lock. */
+static const struct mem_region *look_locked(const struct mem_table *table, uintptr_t base, size_t size_bytes,
+                                            bool write, struct mem_seen *seen)
 {
 	uint32_t above = first_above(table, base);
 	const struct mem_region *region = region_of(table, above, base, size_bytes, write);
 
-	*seen = (struct mem_seen){ .version = table->version, .device = device };
-	if (region) {
-		seen->first = region->base;
-		seen->last = last_byte(region);
-		seen->lkey = region->registration.mr[device]->lkey;
-		seen->read_only = region->read_only;
-	} else if (!see_gap(table, above, base, size_bytes, seen)) {
+	seen->version = table->version;
+	if (region)
+		see(table, region, seen);
+	else if (!see_gap(table, above, base, size_bytes, seen))
 		seen->version = 0;
+	return region;
+}
+
+/* Register the region of that memory with the device, too, as an origin. Where it cannot be, seen->lkey stays 0. */
+static void register_late(struct mem_table *table, uintptr_t base, size_t size_bytes, bool write,
+                          struct mem_seen *seen)
+{
+	struct mem_region *region;
+	struct memory_access memory;
+
+	pthread_rwlock_wrlock(&table->lock);
+	region = (struct mem_region *)region_of(table, first_above(table, base), base, size_bytes, write);
+	if (region) {
+		memory = (struct memory_access){ .base = (void *)region->base,
+			                             .size_bytes = region->size_bytes,
+			                             .access = region->read_only ? 0 : IBV_ACCESS_LOCAL_WRITE };
+		if (devices_try_register(table->devices, 1u << seen->device, &memory, &region->registration) == 0)
+			changed(table);
+		see(table, region, seen);
 	}
-	return seen->lkey;
+	pthread_rwlock_unlock(&table->lock);
 }
 
 uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
                   struct mem_seen *seen)
 {
-	uint32_t lkey;
+	const struct mem_region *region;
 
+	*seen = (struct mem_seen){ .device = device };
 	pthread_rwlock_rdlock(&table->lock);
-	lkey = look_locked(table, device, (uintptr_t)base, size_bytes, write, seen);
+	region = look_locked(table, (uintptr_t)base, size_bytes, write, seen);
 	pthread_rwlock_unlock(&table->lock);
-	return lkey;
+	if (region && !seen->lkey)
+		register_late(table, (uintptr_t)base, size_bytes, write, seen);
+	return seen->lkey;
+}
+
+/* For the program, which has asked for it: with every device, before its first use. */
+static int add_for_program(struct oriel_job *job, void *base, size_t size_bytes, struct registration *registration)
+{
+	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };
+	int rc = mem_add(&job->mems, devices_all(&job->devices), &region);
+
+	*registration = region.registration;
+	return rc;
 }
 
 static struct oriel_mem *mem_handle(struct oriel_job *job, const struct registration *registration)
@@ -289,7 +327,6 @@ static struct oriel_mem *mem_handle(struct oriel_job *job, const struct registra
 int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem **mem)
 {
 	struct registration registration;
-	bool read_only;
 	int rc = job_check(job, "oriel_mem_register");
 
 	if (rc)
@@ -297,7 +334,7 @@ int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem 
 	if (!mem || !base || size_bytes == 0)
 		return err_set(ORIEL_ERR_ARG, "oriel_mem_register: base is %p, size_bytes %zu, mem %p", base, size_bytes,
 		               (void *)mem);
-	rc = mem_add(&job->mems, base, size_bytes, &registration, &read_only);
+	rc = add_for_program(job, base, size_bytes, &registration);
 	if (rc)
 		return err_in(rc, "oriel_mem_register");
 	*mem = mem_handle(job, &registration);

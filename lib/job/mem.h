@@ -21,7 +21,7 @@
 struct mem_region {
 	uintptr_t base;
 	size_t size_bytes;
-	struct registration registration;
+	struct registration registration; /* with a device that pins, perhaps, from its first use as an origin on */
 	bool read_only; /* no local write access: cannot be the origin of a get */
 };
 
@@ -62,32 +62,36 @@ void mem_table_init(struct mem_table *table, const struct devices *devices);
 void mem_table_close(struct mem_table *table);
 
 /*
- * Register memory for peers, without entering it: it is not found as origin memory. Memory that can be moved
- * (in_place.h) has been counted in job->attached_private before. ERRORS: ORIEL_ERR_MEMORY.
+ * Register memory for peers that reach it by one of a set of devices, without entering it: it is not found as origin
+ * memory. Memory that can be moved (in_place.h) has been counted in job->attached_private before. The region's base and
+ * size are given, the rest is zero and is filled in. ERRORS: ORIEL_ERR_MEMORY.
  */
-int mem_open_to_peers(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration,
-                      bool *read_only);
+int mem_open_to_peers(struct mem_table *table, uint32_t devices, struct mem_region *region);
 
 /*
- * Register memory for peers (and local use) and enter it. Memory that may not be written is
+ * Register memory for peers (and local use), as mem_open_to_peers does, and enter it. Memory that may not be written is
  * registered for reading.
  * ERRORS: ORIEL_ERR_MEMORY.
  */
-int mem_add(struct mem_table *table, void *base, size_t size_bytes, struct registration *registration, bool *read_only);
+int mem_add(struct mem_table *table, uint32_t devices, struct mem_region *region);
 
-/* Enter memory that mem_forget has taken out and that is still registered. ERRORS: ORIEL_ERR_MEMORY. */
-int mem_add_again(struct mem_table *table, void *base, size_t size_bytes, const struct registration *registration);
+/*
+ * Enter memory that mem_forget has taken out and that is still registered, and register it with those of the devices
+ * that do not have it yet. ERRORS: ORIEL_ERR_MEMORY; the memory is still registered as it was.
+ */
+int mem_add_again(struct mem_table *table, uint32_t devices, struct mem_region *region);
 
 /* Whether some of the bytes are those of a region that has been entered. size_bytes is not 0. */
 bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes);
 
-/* Take the region out of the table; mem_deregister does the rest, later. */
-void mem_forget(struct mem_table *table, const struct registration *registration);
+/* Take the region out of the table; mem_deregister does the rest, later. *registration becomes all that it has. */
+void mem_forget(struct mem_table *table, struct registration *registration);
 void mem_deregister(const struct mem_table *table, struct registration *registration);
 
 /*
  * The key for a device of registered memory that holds all of [base, base + size_bytes), size_bytes > 0, and may be
- * written if `write`; else 0. *seen becomes what was found.
+ * written if `write`; else 0. Memory that is registered, but not with that device, is registered with it now. *seen
+ * becomes what was found.
  */
 uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
                   struct mem_seen *seen);

@@ -107,7 +107,7 @@ int region_table_show(struct oriel_job *job, struct region_table *table, uint32_
 	for (uint32_t i = 0; rc == 0 && i < job->devices.count; i++) {
 		struct region_entry entry = *region;
 
-		entry.rkey = registration->mr[i]->rkey;
+		entry.rkey = registration->mr[i] ? registration->mr[i]->rkey : 0;
 		entry.check = region_check(&entry);
 		publish(table, i, index, &entry);
 	}

@@ -9,9 +9,15 @@
 #include "job/job.h"
 #include "job/peer.h"
 
+/* The card by which ranks reach each other: none where all of them share memory. */
+static const struct device *card_between(const struct oriel_job *job, const struct device *soft)
+{
+	return soft && job_in_one_place(job) ? NULL : devices_find(&job->devices, false);
+}
+
 const struct device *job_atomic_device(const struct oriel_job *job)
 {
-	const struct device *card = devices_find(&job->devices, false), *soft = devices_find(&job->devices, true);
+	const struct device *soft = devices_find(&job->devices, true), *card = card_between(job, soft);
 
 	if (card)
 		return card->atomics == ATOMICS_HCA ? card : NULL;
@@ -26,7 +32,7 @@ static bool draws_apart(const struct device *device)
 
 const struct device *job_ticket_device(const struct oriel_job *job)
 {
-	const struct device *card = devices_find(&job->devices, false), *soft = devices_find(&job->devices, true);
+	const struct device *soft = devices_find(&job->devices, true), *card = card_between(job, soft);
 
 	if (card)
 		return draws_apart(card) ? card : NULL;

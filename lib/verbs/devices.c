@@ -3,48 +3,67 @@
 #include "verbs/devices.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "oriel.h"
 
-void devices_deregister(const struct devices *devices, struct registration *registration)
+uint32_t devices_without_pinning(const struct devices *devices)
+{
+	uint32_t set = 0;
+
+	for (uint32_t i = 0; i < devices->count; i++)
+		set |= device_lends(&devices->list[i]) ? 1u << i : 0;
+	return set ? set : devices_all(devices);
+}
+
+static void deregister(const struct devices *devices, uint32_t set, struct registration *registration)
 {
 	for (uint32_t i = 0; i < devices->count; i++) {
-		if (registration->mr[i])
-			device_deregister(&devices->list[i], registration->mr[i]);
+		if (!(set >> i & 1) || !registration->mr[i])
+			continue;
+		device_deregister(&devices->list[i], registration->mr[i]);
 		registration->mr[i] = NULL;
 	}
 }
 
-int devices_try_register(const struct devices *devices, void *base, size_t size_bytes, unsigned access,
-                         struct registration *registration)
+void devices_deregister(const struct devices *devices, struct registration *registration)
 {
-	memset(registration, 0, sizeof(*registration));
+	deregister(devices, devices_all(devices), registration);
+}
+
+typedef struct ibv_mr *register_fn(const struct device *device, void *base, size_t size_bytes, unsigned access);
+
+static int register_by(register_fn *with_device, const struct devices *devices, uint32_t set,
+                       const struct memory_access *memory, struct registration *registration)
+{
+	uint32_t done = 0;
+
 	for (uint32_t i = 0; i < devices->count; i++) {
 		int error;
 
-		registration->mr[i] = device_try_register(&devices->list[i], base, size_bytes, access);
-		if (registration->mr[i])
+		if (!(set >> i & 1) || registration->mr[i])
 			continue;
+		registration->mr[i] = with_device(&devices->list[i], memory->base, memory->size_bytes, memory->access);
+		if (registration->mr[i]) {
+			done |= 1u << i;
+			continue;
+		}
 		error = errno;
-		devices_deregister(devices, registration);
+		deregister(devices, done, registration);
 		return error;
 	}
 	return 0;
 }
 
-int devices_register(const struct devices *devices, void *base, size_t size_bytes, unsigned access,
+int devices_try_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
+                         struct registration *registration)
+{
+	return register_by(device_try_register, devices, set, memory, registration);
+}
+
+int devices_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
                      struct registration *registration)
 {
-	memset(registration, 0, sizeof(*registration));
-	for (uint32_t i = 0; i < devices->count; i++) {
-		registration->mr[i] = device_register(&devices->list[i], base, size_bytes, access);
-		if (registration->mr[i])
-			continue;
-		devices_deregister(devices, registration);
-		return ORIEL_ERR_MEMORY;
-	}
-	return 0;
+	return register_by(device_register, devices, set, memory, registration) ? ORIEL_ERR_MEMORY : 0;
 }
 
 bool devices_place_twice(const struct devices *devices)

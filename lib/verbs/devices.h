@@ -8,6 +8,9 @@
  * peers may touch is registered with all of them, so that any peer can, whichever it talks by: a
  * region has one address and a key for each device. A peer only ever sees the keys of the device that
  * it talks by; no structure that peers read carries those of two.
+ *
+ * A card pins what is registered with it: every page is touched and stays. Memory that no peer reaches
+ * by the card is registered with softverbs alone, which pins nothing.
  */
 #ifndef ORIEL_DEVICES_H
 #define ORIEL_DEVICES_H
@@ -23,26 +26,52 @@ struct devices {
 	uint32_t count;
 };
 
-/* A region, as each device knows it; all NULL: none. */
+/* A region, as each device knows it; NULL: it is not registered with that one. */
 struct registration {
 	struct ibv_mr *mr[DEVICES_MAX];
 	bool holds; /* memory that has been moved (share_in_place.h): whoever registers for peers sees to it */
 };
 
-static inline bool is_registered(const struct registration *registration)
+/* The first region of a device, or NULL: it is registered with none. */
+static inline struct ibv_mr *first_region(const struct registration *registration)
 {
-	return registration->mr[0];
+	struct ibv_mr *first = NULL;
+
+	for (uint32_t i = 0; i < DEVICES_MAX && !first; i++)
+		first = registration->mr[i];
+	return first;
 }
 
+static inline bool is_registered(const struct registration *registration)
+{
+	return first_region(registration);
+}
+
+/* Sets of devices: bit i is the device with index i. */
+static inline uint32_t devices_all(const struct devices *devices)
+{
+	return (1u << devices->count) - 1;
+}
+
+/* Those that pin nothing; all of them where there is none such. */
+uint32_t devices_without_pinning(const struct devices *devices);
+
+/* What is registered, and for what. */
+struct memory_access {
+	void *base;
+	size_t size_bytes;
+	unsigned access; /* IBV_ACCESS_... */
+};
+
 /*
- * Register memory with every device, or with none. ERRORS: ORIEL_ERR_MEMORY with need, limit and
- * remedy, and errno.
+ * Register memory with those devices of a set with which it is not registered yet; on an error with none more than
+ * before. *registration begins as zeroes. ERRORS: ORIEL_ERR_MEMORY with need, limit and remedy, and errno.
  */
-int devices_register(const struct devices *devices, void *base, size_t size_bytes, unsigned access,
+int devices_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
                      struct registration *registration);
 
 /* The same without a text: 0 or an errno value. */
-int devices_try_register(const struct devices *devices, void *base, size_t size_bytes, unsigned access,
+int devices_try_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
                          struct registration *registration);
 
 void devices_deregister(const struct devices *devices, struct registration *registration);

@@ -28,19 +28,19 @@ void slabs_close(struct slabs *slabs)
 
 static int slab_map(struct slabs *slabs, struct slab *slab, size_t size_bytes)
 {
-	void *base;
+	struct memory_access all = { .size_bytes = size_bytes,
+		                         .access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+		                                   IBV_ACCESS_REMOTE_ATOMIC };
 	int rc;
 
 	slab->size_bytes = size_bytes;
 	slab->used_bytes = 0;
-	rc = map_memory_file("oriel-slab", size_bytes, &base, &slab->fd);
+	rc = map_memory_file("oriel-slab", size_bytes, &all.base, &slab->fd);
 	if (rc)
 		return rc;
-	slab->base = base;
-	rc = devices_register(slabs->devices, slab->base, size_bytes,
-	                      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-	                          IBV_ACCESS_REMOTE_ATOMIC,
-	                      &slab->registration);
+	slab->base = all.base;
+	slab->registration = (struct registration){ .holds = false };
+	rc = devices_register(slabs->devices, devices_all(slabs->devices), &all, &slab->registration);
 	if (rc == 0)
 		return 0;
 	unmap_memory_file(slab->base, size_bytes, slab->fd);

@@ -17,6 +17,7 @@
 #include "job/wait.h"
 #include "win/far_regions.h"
 #include "win/link.h"
+#include "win/places.h"
 #include "win/win.h"
 
 struct region {
@@ -204,13 +205,16 @@ static int open_to_peers(const struct oriel_win *win, struct region *region)
 {
 	void *base = (void *)(uintptr_t)region->base;
 	size_t size_bytes = (size_t)region->size_bytes;
+	struct mem_region opened = { .base = (uintptr_t)base, .size_bytes = size_bytes };
 	bool ours = alloc_holds(win->job, base, size_bytes);
 	int rc;
 
 	region->in_place = !ours && in_place_move(win->job, win->wish, base, size_bytes);
 	region->is_private = !ours && !region->in_place;
 	count_private(region, 1); /* first: nobody moves it from now on */
-	rc = mem_open_to_peers(&win->job->mems, base, size_bytes, &region->registration, &region->read_only);
+	rc = mem_open_to_peers(&win->job->mems, window_devices(win), &opened);
+	region->registration = opened.registration;
+	region->read_only = opened.read_only;
 	if (rc)
 		count_private(region, -1);
 	return rc;

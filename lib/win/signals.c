@@ -22,15 +22,15 @@ static const unsigned all_access =
 static int open_table(struct oriel_win *win, size_t bytes)
 {
 	struct signals *signals = &win->signals;
-	void *base;
+	struct memory_access table = { .size_bytes = bytes, .access = all_access };
 	int rc;
 
 	signals->mapped_bytes = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
-	rc = map_memory_file("oriel-signals", signals->mapped_bytes, &base, &signals->fd);
+	rc = map_memory_file("oriel-signals", signals->mapped_bytes, &table.base, &signals->fd);
 	if (rc)
 		return rc;
-	signals->table = base;
-	return devices_register(&win->job->devices, base, bytes, all_access, &signals->registration);
+	signals->table = table.base;
+	return devices_register(&win->job->devices, devices_all(&win->job->devices), &table, &signals->registration);
 }
 
 int signals_open(struct oriel_win *win)

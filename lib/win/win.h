@@ -142,6 +142,7 @@ struct oriel_win {
 	struct window_memory memory;
 	struct shared_memory shared; /* that memory is a part of */
 	struct oriel_win_info info;
+	enum places places;      /* of the group */
 	enum in_place_wish wish; /* for memory of the program */
 	const char *refused;     /* why this member cannot have the window; NULL: it can */
 	void *user;              /* oriel_win_set_user's */

@@ -34,6 +34,7 @@
 #include "win/link.h"
 #include "win/lock_words.h"
 #include "win/origin.h"
+#include "win/places.h"
 #include "win/win.h"
 
 #define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint asks for vectors */
@@ -115,10 +116,11 @@ static void withdraw_memory(struct oriel_win *win)
 static void let_go_of_memory(struct oriel_win *win, bool reuse)
 {
 	const struct window_memory *memory = &win->memory;
-	const struct kept_piece piece = { memory->base, memory->size_bytes, memory->fd, memory->registration };
 
 	withdraw_memory(win);
 	if (reuse && memory->allocated && is_registered(&memory->registration)) {
+		const struct kept_piece piece = { memory->base, memory->size_bytes, memory->fd, memory->registration };
+
 		kept_memory_give(win->job, &piece);
 		return;
 	}
@@ -209,7 +211,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 {
 	const struct device *device = &win->job->devices.list[index];
 
-	if (!is_registered(&win->memory.registration) || win->info.kind == ORIEL_WIN_SHARED)
+	if (!win->memory.registration.mr[index] || win->info.kind == ORIEL_WIN_SHARED)
 		return 0;
 	if (win->memory.read_only)
 		return 0; /* a device reads a word by an atomic, which its key does not allow: the owner's processor does it */
@@ -281,26 +283,37 @@ static void count_window(struct oriel_job *job, int change)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* Memory that is not registered yet. What has been kept is, and may be what is missing here. */
-static int register_memory(struct oriel_job *job, struct window_memory *memory)
+static int add_memory(struct oriel_win *win, struct mem_region *region)
 {
+	const uint32_t devices = window_devices(win);
+
+	if (is_registered(&region->registration))
+		return mem_add_again(&win->job->mems, devices, region);
+	return mem_add(&win->job->mems, devices, region);
+}
+
+/* Memory that has been kept may be registered already; or what is kept may be what is missing here. */
+static int register_memory(struct oriel_win *win)
+{
+	struct window_memory *memory = &win->memory;
+	struct mem_region region = { .base = (uintptr_t)memory->base,
+		                         .size_bytes = memory->size_bytes,
+		                         .registration = memory->registration };
 	int rc;
 
 	do
-		rc = mem_add(&job->mems, memory->base, memory->size_bytes, &memory->registration, &memory->read_only);
-	while (rc == ORIEL_ERR_MEMORY && kept_memory_release_one(job));
+		rc = add_memory(win, &region);
+	while (rc == ORIEL_ERR_MEMORY && kept_memory_release_one(win->job));
+	memory->registration = region.registration;
+	memory->read_only = region.read_only;
 	return rc;
 }
 
 static int open_memory(struct oriel_win *win)
 {
 	struct window_memory *memory = &win->memory;
-	int rc = 0;
+	int rc = memory->size_bytes > 0 ? register_memory(win) : 0;
 
-	if (is_registered(&memory->registration))
-		rc = mem_add_again(&win->job->mems, memory->base, memory->size_bytes, &memory->registration);
-	else if (memory->size_bytes > 0)
-		rc = register_memory(win->job, memory);
 	if (is_registered(&memory->registration) && !memory->mappable)
 		__atomic_add_fetch(&win->job->private_windows, 1, __ATOMIC_RELAXED);
 	return rc;
@@ -411,7 +424,12 @@ static int create_next(struct oriel_win *win, const char *call)
 	if (rc)
 		return rc;
 	coll_id(win->id, win->group->key, number, COLL_CREATE);
-	return create_together(win, call);
+	rc = places_learn(win, call);
+	if (rc == 0)
+		rc = create_together(win, call);
+	if (rc == 0)
+		places_keep(win);
+	return rc;
 }
 
 /* No memory for the window itself: a stand-in goes to the others, to tell them. */

@@ -741,6 +741,50 @@ static void origin_mapped_anew(struct multi *m)
 	free(window);
 }
 
+#define NODE_BYTES ((size_t)300001)
+
+/* Put from the origin to the rank that many places on, and get it from there again. */
+static void send_and_fetch(struct multi *m, struct multi_window *w, uint8_t *origin, int places)
+{
+	int to = (m->rank + places) % m->size, from = (m->rank + m->size - places) % m->size;
+
+	multi_fill(origin, NODE_BYTES, (uint64_t)m->rank);
+	CHECK_OK(m, oriel_win_fence(w->win, 0));
+	CHECK_OK(m, oriel_put(w->win, origin, NODE_BYTES, to, 0));
+	CHECK_OK(m, oriel_win_fence(w->win, 0));
+	CHECK(m, multi_holds(w->base, NODE_BYTES, (uint64_t)from));
+	memset(origin, NONE_LEFT, NODE_BYTES);
+	CHECK_OK(m, oriel_get(w->win, origin, NODE_BYTES, to, 0));
+	CHECK_OK(m, oriel_win_fence(w->win, 0));
+	CHECK(m, multi_holds(origin, NODE_BYTES, (uint64_t)m->rank));
+}
+
+/*
+ * D7: memory of a window whose members share memory, and of oriel_alloc, is an origin of operations to all ranks, though
+ * a card may not know it yet. The second window's memory is the first one's.
+ */
+static void origins_of_one_node(struct multi *m)
+{
+	uint8_t *allocated = oriel_alloc(m->job, NODE_BYTES);
+	struct multi_window w;
+	oriel_group *node;
+	oriel_win *own;
+	void *origin;
+
+	CHECK(m, allocated);
+	multi_window_open(m, &w, NODE_BYTES);
+	CHECK_OK(m, oriel_group_shared(m->group, &node));
+	for (int places = 1; places < m->size; places++) {
+		CHECK_OK(m, oriel_win_allocate(NODE_BYTES, 1, NULL, node, &origin, &own));
+		send_and_fetch(m, &w, origin, places);
+		CHECK_OK(m, oriel_win_free(&own));
+		send_and_fetch(m, &w, allocated, places);
+	}
+	CHECK_OK(m, oriel_group_free(&node));
+	CHECK_OK(m, oriel_free(m->job, allocated));
+	multi_window_close(m, &w);
+}
+
 static const struct multi_case cases[] = {
 	{ "D1_put_and_get_copy", 2, put_and_get_copy },
 	{ "D1_vectors", 2, vectors },
@@ -755,6 +799,7 @@ static const struct multi_case cases[] = {
 	{ "D7_read_only_window", 2, read_only_window },
 	{ "D7_registered_origin", 2, registered_origin },
 	{ "D7_origin_mapped_anew", 2, origin_mapped_anew },
+	{ "D7_origins_of_one_node", 4, origins_of_one_node },
 	{ "D8_zero_bytes", 2, zero_bytes },
 	{ "D8_overlap_harms_nothing_else", 4, overlap_harms_nothing_else },
 };

@@ -29,7 +29,7 @@ static void run(int size, rank_function *function, void *arg)
 
 static void coll_id__differs_in_every_argument(void)
 {
-	enum { KEYS = 2, NUMBERS = 3, KINDS = COLL_SHARED_FILE };
+	enum { KEYS = 2, NUMBERS = 3, KINDS = COLL_PLACES };
 	static uint8_t ids[KEYS * NUMBERS * KINDS * (1 + NUMBERS * KINDS)][16];
 	const uint8_t keys[KEYS][16] = { { 1 }, { 2 } };
 	int count = 0, same = 0;

@@ -81,15 +81,15 @@ static void close_job(void)
 static void in_place_move__waits_for_who_registers_the_same_memory(void)
 {
 	static const struct verbs_functions functions = { .reg_mr = register_slowly, .dereg_mr = deregister };
-	struct registration registration;
-	bool read_only;
+	struct mem_region region = { .size_bytes = BYTES };
 
 	open_job(&functions);
-	CU_ASSERT_EQUAL(mem_add(&mover.job.mems, mover.memory, BYTES, &registration, &read_only), 0);
+	region.base = (uintptr_t)mover.memory;
+	CU_ASSERT_EQUAL(mem_add(&mover.job.mems, 1, &region), 0);
 	pthread_join(mover.thread, NULL);
-	CU_ASSERT_TRUE(!mover.moved || registration.holds);
+	CU_ASSERT_TRUE(!mover.moved || region.registration.holds);
 	CU_ASSERT_EQUAL(is_shared_in_place(mover.memory, BYTES), mover.moved);
-	mem_deregister(&mover.job.mems, &registration);
+	mem_deregister(&mover.job.mems, &region.registration);
 	close_job();
 }
 

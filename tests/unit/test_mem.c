@@ -172,6 +172,68 @@ static void mem_find__agrees_with_a_plain_search(void)
 	end();
 }
 
+static uint32_t late; /* calls of register_late_here */
+
+static struct ibv_mr *register_late_here(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	static struct ibv_mr mr = { .lkey = 77 };
+
+	(void)pd, (void)addr;
+	late++;
+	CU_ASSERT_EQUAL(length, 100);
+	CU_ASSERT_EQUAL(access, IBV_ACCESS_LOCAL_WRITE);
+	return &mr;
+}
+
+static struct ibv_mr *register_never(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	(void)pd, (void)addr, (void)length, (void)access;
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* Two devices; memory at 1000 is registered with the first alone. */
+static void begin_with_two(const struct verbs_functions *second, struct devices *devices)
+{
+	*devices = (struct devices){ .count = 2 };
+	devices->list[1].functions = second;
+	begin();
+	table.devices = devices;
+	enter(1000, 100, false);
+}
+
+/* Once, at its first use; what frees the memory is given both. */
+static void mem_find__registers_with_the_device_that_lacks_it(void)
+{
+	static const struct verbs_functions functions = { .reg_mr = register_late_here };
+	struct registration registration = { .mr = { &mrs[0] } };
+	struct devices devices;
+
+	begin_with_two(&functions, &devices);
+	late = 0;
+	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1010, 10, true, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1020, 80, true, &seen), 77);
+	seen = (struct mem_seen){ 0 };
+	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1000, 1, false, &seen), 77);
+	CU_ASSERT_EQUAL(late, 1);
+	CU_ASSERT_EQUAL(find(1000, 100, true), 1);
+	mem_forget(&table, &registration);
+	CU_ASSERT(registration.mr[0] == &mrs[0] && registration.mr[1] && registration.mr[1]->lkey == 77);
+	end();
+}
+
+/* It is as if it were not registered. */
+static void mem_find__of_a_device_that_cannot_register(void)
+{
+	static const struct verbs_functions functions = { .reg_mr = register_never };
+	struct devices devices;
+
+	begin_with_two(&functions, &devices);
+	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1010, 10, true, &seen), 0);
+	CU_ASSERT_EQUAL(find(1000, 100, true), 1);
+	end();
+}
+
 static void oriel_mem_register__arguments(void)
 {
 	struct oriel_job *job = handle_new(HANDLE_JOB, sizeof(*job));
@@ -197,5 +259,7 @@ void suite_mem(void)
 	CU_ADD_TEST(suite, mem_find__writes_need_a_writable_region);
 	CU_ADD_TEST(suite, mem_find__at_the_end_of_the_address_space);
 	CU_ADD_TEST(suite, mem_find__agrees_with_a_plain_search);
+	CU_ADD_TEST(suite, mem_find__registers_with_the_device_that_lacks_it);
+	CU_ADD_TEST(suite, mem_find__of_a_device_that_cannot_register);
 	CU_ADD_TEST(suite, oriel_mem_register__arguments);
 }

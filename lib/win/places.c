@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* places.c - see places.h. */
+#include "win/places.h"
+
+#include "job/coll.h"
+#include "job/group.h"
+#include "job/job.h"
+#include "job/sharing.h"
+#include "job/twin.h"
+#include "job/wait.h"
+#include "win/win.h"
+
+/* Members who do not bring the same place make the barrier say that its argument is wrong. */
+static int compare_places(struct oriel_win *win, const char *call)
+{
+	struct coll coll;
+	struct wait wait;
+	uint8_t id[16];
+	int verdict;
+
+	coll_id_within(id, win->id, 0, COLL_PLACES);
+	coll_begin(&coll, win->job, win->group, id, 0, win->job->rank);
+	coll.agreed = sharing_place(win->job);
+	wait_begin(&wait, win->job, call, win);
+	verdict = coll_run_once(&coll, &wait);
+	if (verdict && verdict != ORIEL_ERR_ARG)
+		return verdict;
+	win->places = verdict ? PLACES_SEVERAL : PLACES_ONE;
+	if (win->places == PLACES_ONE && win->group->size == win->job->size)
+		job_found_in_one_place(win->job);
+	return 0;
+}
+
+int places_learn(struct oriel_win *win, const char *call)
+{
+	win->places = job_places(win->job, win->group);
+	return win->places == PLACES_UNKNOWN ? compare_places(win, call) : 0;
+}
+
+void places_keep(const struct oriel_win *win)
+{
+	job_keep_places(win->job, win->group, win->places);
+}
+
+/* Words that a card changes must be registered with it. */
+uint32_t window_devices(const struct oriel_win *win)
+{
+	const struct devices *devices = &win->job->devices;
+
+	if (win->places != PLACES_ONE || job_atomic_device(win->job))
+		return devices_all(devices);
+	return devices_without_pinning(devices);
+}
