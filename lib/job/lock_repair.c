@@ -46,7 +46,7 @@
 
 static enum lock_state state_of(const struct lock_member *member)
 {
-	return flag_load(&member->state) & 0xff; /* pairs with write_state (win/lock_words.c) */
+	return flag_load(&member->state) & 0xff; /* pairs with lock_store_state (win/lock_access.h) */
 }
 
 static bool is_examined(const struct lock_member *member)
@@ -54,7 +54,7 @@ static bool is_examined(const struct lock_member *member)
 	return flag_load(&member->state) & LOCK_EXAMINED;
 }
 
-/* All stores below pair with load_header and part_is_free (win/lock_words.c), or the reads there. */
+/* All stores below pair with load_header (win/lock_access.c), which reads the header, and any_other (win/lock_words.c), which reads members. */
 
 static void pass_on(struct lock_header *header)
 {
@@ -175,7 +175,7 @@ static bool repair_intent(const struct repair *repair, struct lock_member *membe
 /* Whether the peer can store no more: it does not map our memory, or its process has ended. */
 static bool has_stored_its_last(const struct peer *peer, const struct lock_member *member)
 {
-	pid_t mapper = (pid_t)(flag_load(&member->state) >> 32); /* pairs with write_state (win/lock_words.c) */
+	pid_t mapper = (pid_t)(flag_load(&member->state) >> 32); /* pairs with lock_store_state (win/lock_access.h) */
 
 	return mapper == 0 || process_ended(mapper, peer->up_ns);
 }

@@ -261,7 +261,7 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 		agenda_request(peer); /* never talked to: connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
-	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with note_shortage */
+	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with suffer_shortage */
 		wait->wanting = peer;
 	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
 }

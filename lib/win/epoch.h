@@ -78,7 +78,7 @@ static const struct legality legality[] = {
 	/*                  ends                                        forbids                                   needs */
 	[CALL_START]     = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS | SYNC_LOCKS_ALL,             0 },
 	[CALL_POST]      = { SYNC_EXPOSURE_NOBODY,                      SYNC_EXPOSURE,                            0 },
-	[CALL_FOR_SOMEBODY]    = { 0,                                         SYNC_FENCE_PENDING | SYNC_FREEING,        0 },
+	[CALL_FOR_SOMEBODY] = { 0,                                      SYNC_FENCE_PENDING | SYNC_FREEING,        0 },
 	[CALL_COMPLETE]  = { 0,                                         SYNC_COMPLETING,                          SYNC_ACCESS | SYNC_ACCESS_NOBODY },
 	[CALL_WAIT]      = { 0,                                         SYNC_WAITING,                             SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY },
 	[CALL_OPERATION] = { SYNC_ACCESS_NOBODY,                        SYNC_NO_OPERATION & ~SYNC_ACCESS_NOBODY,  SYNC_NAMING | SYNC_FENCE },

@@ -8,7 +8,6 @@
 #include "base/order.h"
 #include "job/lookup.h"
 #include "job/stripes.h"
-#include "job/wait.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -155,14 +154,19 @@ bool link_grant(struct oriel_win *win, struct link *link)
 	return link_post_seen(win, link);
 }
 
+static void stop_checking(struct link *link)
+{
+	pthread_mutex_lock(&link->peer->lock);
+	link->checking = false;
+	pthread_mutex_unlock(&link->peer->lock);
+}
+
 static void checked(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
 	struct link *link = customer->link;
 
 	(void)slot;
-	pthread_mutex_lock(&link->peer->lock);
-	link->checking = false;
-	pthread_mutex_unlock(&link->peer->lock);
+	stop_checking(link);
 	if (!entry)
 		link_gone(link);
 }
@@ -178,7 +182,7 @@ static void check(struct oriel_win *win, struct link *link)
 	link->checking = true;
 	pthread_mutex_unlock(&link->peer->lock);
 	if (!asked && lookup_again(link->peer, win->id, link->slot, &customer))
-		link->checking = false;
+		stop_checking(link);
 }
 
 bool link_watch(struct oriel_win *win, struct link *link, struct wait *wait)
@@ -252,7 +256,7 @@ int link_send_posted(struct link *link)
 {
 	uint64_t unused;
 
-	/* Pairs with the flag_load in link_grant at the origin. */
+	/* Pairs with the flag_load in link_post_seen at the origin. */
 	return link_write_flag(link, offsetof(struct flag_pair, posted), link->posted_sent - 1, link->posted_sent, &unused);
 }
 

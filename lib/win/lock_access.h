@@ -63,7 +63,7 @@ struct lock {
 	uint64_t serving_ns;  /* when it was seen to change */
 	uint64_t hold_ns;     /* how long one holder took lately */
 	uint64_t read_ns;     /* no reading before */
-	uint64_t mapper;      /* for state_word */
+	uint64_t mapper;      /* for lock_state_word */
 	int error;            /* why no ticket can be drawn, or 0 */
 	uint64_t drain_ns;    /* since when our ticket is served and holders are waited for; 0: not yet */
 	uint64_t patience_ns; /* how long, while others are pressed */

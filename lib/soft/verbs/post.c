@@ -212,10 +212,11 @@ int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bin
 		.send_flags = bind->send_flags,
 		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info },
 	};
-	int err = soft_post_send(base, &wr, &bad);
+	int err;
 
 	if (soft_call_fails(__func__))
 		return ENOMEM;
+	err = soft_post_send(base, &wr, &bad);
 	/* The caller may hand out the new key as soon as the bind is posted. */
 	if (!err && mw->type == IBV_MW_TYPE_1)
 		mw->rkey = wr.bind_mw.rkey;
