@@ -134,7 +134,7 @@ static void read_only_memory(struct multi *m)
 	munmap(memory, 2 * PAGE);
 }
 
-#define NODES 50 /* that a rank appends */
+#define NODES 50 /* that a rank appends, at most */
 
 /* An element of a list over all ranks, each attached by itself; a place is an address, and its rank above it. */
 struct node {
@@ -217,6 +217,7 @@ static uint64_t sum_of_list(struct multi *m, oriel_win *win, uint64_t at)
 static void list_of_all(struct multi *m)
 {
 	oriel_win *win = open_dynamic(m);
+	const uint64_t count = multi_over_card() ? 12 : NODES;
 	struct node *nodes[NODES + 1];
 	uint64_t ranks = (uint64_t)m->size, head;
 
@@ -224,7 +225,7 @@ static void list_of_all(struct multi *m)
 	multi_raise(m, ADDRESS + m->rank, place_of(m, nodes[0]));
 	multi_sync(m);
 	head = multi_word(m, ADDRESS);
-	for (uint64_t i = 1; i <= NODES; i++) {
+	for (uint64_t i = 1; i <= count; i++) {
 		nodes[i] = make_node(m, win, i);
 		append(m, win, head, place_of(m, nodes[i]));
 	}
@@ -232,10 +233,10 @@ static void list_of_all(struct multi *m)
 		multi_raise(m, STEP, 1); /* its nodes are missing */
 	multi_sync(m);
 	if (!multi_word(m, STEP))
-		CHECK(m, sum_of_list(m, win, head) == ranks * NODES * (NODES + 1) / 2);
+		CHECK(m, sum_of_list(m, win, head) == ranks * count * (count + 1) / 2);
 	multi_sync(m);
 	CHECK_OK(m, oriel_win_free(&win));
-	for (int i = 0; i <= NODES; i++)
+	for (uint64_t i = 0; i <= count; i++)
 		free(nodes[i]);
 }
 
