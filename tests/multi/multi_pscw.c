@@ -430,7 +430,8 @@ static void buffers_are_free_after_complete(struct multi *m)
 
 #define SHARED_BYTES ((size_t)300000) /* of which a target that waits may move a part itself */
 #define SHARED_ROOM (SHARED_BYTES + 64)
-#define SHARED_ROUNDS 100 /* it does so once it has waited for a while */
+#define SHARED_ROUNDS 100 /* it does so once it has waited for a while; */
+#define CARD_ROUNDS 10    /* behind a card never */
 
 /* A put to an odd place of the target, then a get of the same; the bytes around it stay. */
 static void there_and_back(struct multi *m, oriel_win *win, uint8_t *origin, uint8_t *got, uint64_t seed)
@@ -464,7 +465,9 @@ static void wait_for_both(struct multi *m, oriel_win *win, const uint8_t *base, 
 
 static void rounds_of_large_ones(struct multi *m, const struct multi_window *w, uint8_t *memory)
 {
-	for (uint64_t round = 0; round < SHARED_ROUNDS; round++) {
+	const uint64_t rounds = multi_over_card() ? CARD_ROUNDS : SHARED_ROUNDS;
+
+	for (uint64_t round = 0; round < rounds; round++) {
 		if (m->rank == 0)
 			there_and_back(m, w->win, memory + 3, memory + SHARED_ROOM + 1, round);
 		else

@@ -1256,11 +1256,12 @@ static void threads_wait(struct multi *m)
 static void drop_many(struct multi *m, struct window *w)
 {
 	struct oriel_usage before = { .struct_bytes = sizeof(before) }, after = before;
+	const int times = multi_over_card() ? 1000 : 3000;
 	uint8_t byte = 1, back;
 
 	CHECK_OK(m, oriel_put(w->win, &byte, 1, w->right, w->at + AT));
 	CHECK_OK(m, oriel_win_flush(w->win, w->right));
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < times; i++) {
 		oriel_request request;
 
 		if (i == 500)
