@@ -153,13 +153,21 @@ int mem_add_again(struct mem_table *table, uint32_t devices, struct mem_region *
 	return rc ? rc : insert_locking(table, region);
 }
 
+/* Whether they are the same but for devices with which the one has been registered late. */
+static bool is_same(const struct registration *a, const struct registration *b)
+{
+	bool same = false;
+
+	for (uint32_t i = 0; i < DEVICES_MAX; i++)
+		same |= a->mr[i] && a->mr[i] == b->mr[i];
+	return same;
+}
+
 void mem_forget(struct mem_table *table, struct registration *registration)
 {
-	const struct ibv_mr *first = first_region(registration);
-
 	pthread_rwlock_wrlock(&table->lock);
 	for (uint32_t i = 0; i < table->count; i++) {
-		if (first_region(&table->regions[i].registration) != first)
+		if (!is_same(&table->regions[i].registration, registration))
 			continue;
 		*registration = table->regions[i].registration;
 		table->count--;

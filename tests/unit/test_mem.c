@@ -203,23 +203,34 @@ static void begin_with_two(const struct verbs_functions *second, struct devices 
 }
 
 /* Once, at its first use; what frees the memory is given both. */
-static void mem_find__registers_with_the_device_that_lacks_it(void)
+static void register_late_with(uint32_t device)
 {
 	static const struct verbs_functions functions = { .reg_mr = register_late_here };
-	struct registration registration = { .mr = { &mrs[0] } };
+	const uint32_t other = 1 - device;
+	struct registration registration = { .mr = { NULL } };
 	struct devices devices;
 
 	begin_with_two(&functions, &devices);
+	devices.list[device].functions = &functions;
+	registration.mr[other] = &mrs[0];
+	table.regions[0].registration = registration;
 	late = 0;
-	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1010, 10, true, &seen), 77);
-	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1020, 80, true, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, device, (const void *)1010, 10, true, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, device, (const void *)1020, 80, true, &seen), 77);
 	seen = (struct mem_seen){ 0 };
-	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1000, 1, false, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, device, (const void *)1000, 1, false, &seen), 77);
 	CU_ASSERT_EQUAL(late, 1);
-	CU_ASSERT_EQUAL(find(1000, 100, true), 1);
+	CU_ASSERT_EQUAL(mem_find(&table, other, (const void *)1000, 100, true, &seen), 1);
 	mem_forget(&table, &registration);
-	CU_ASSERT(registration.mr[0] == &mrs[0] && registration.mr[1] && registration.mr[1]->lkey == 77);
+	CU_ASSERT_EQUAL(table.count, 0);
+	CU_ASSERT(registration.mr[other] == &mrs[0] && registration.mr[device] && registration.mr[device]->lkey == 77);
 	end();
+}
+
+static void mem_find__registers_with_the_device_that_lacks_it(void)
+{
+	register_late_with(1);
+	register_late_with(0);
 }
 
 /* It is as if it were not registered. */
