@@ -43,17 +43,26 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-static int register_for_peers(const struct devices *devices, uint32_t set, struct mem_region *region)
+/* What peers may do with a region, and this rank. */
+static struct memory_access access_of(const struct mem_region *region)
 {
 	const unsigned read = IBV_ACCESS_REMOTE_READ;
 	const unsigned all = read | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	struct memory_access memory = { .base = (void *)region->base, .size_bytes = region->size_bytes, .access = all };
+
+	return (struct memory_access){ .base = (void *)region->base,
+		                           .size_bytes = region->size_bytes,
+		                           .access = region->read_only ? read : all };
+}
+
+static int register_for_peers(const struct devices *devices, uint32_t set, struct mem_region *region)
+{
+	struct memory_access memory = access_of(region);
 	int error = devices_try_register(devices, set, &memory, &region->registration);
 
 	if (error == 0)
 		return 0;
 	region->read_only = error == EFAULT || error == EACCES || error == EPERM;
-	memory.access = region->read_only ? read : all;
+	memory = access_of(region);
 	return devices_register(devices, set, &memory, &region->registration);
 }
 
@@ -247,7 +256,7 @@ bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes)
 	return some;
 }
 
-/* What a look has found of memory from `base` on: its region, or none. */
+/* A look has found this region. */
 static void see(const struct mem_table *table, const struct mem_region *region, struct mem_seen *seen)
 {
 	const struct ibv_mr *mr = region->registration.mr[seen->device];
@@ -274,22 +283,24 @@ static const struct mem_region *look_locked(const struct mem_table *table, uintp
 	return region;
 }
 
-/* Register the region of that memory with the device, too, as an origin. Where it cannot be, seen->lkey stays 0. */
+/*
+ * Register the region of that memory with the device, too. Peers get their rights as well: memory that is kept may be
+ * that of a window which they reach by this device next. Where it cannot be registered, seen->lkey stays 0.
+ */
 static void register_late(struct mem_table *table, uintptr_t base, size_t size_bytes, bool write,
                           struct mem_seen *seen)
 {
-	struct mem_region *region;
-	struct memory_access memory;
+	const struct mem_region *found;
 
 	pthread_rwlock_wrlock(&table->lock);
-	region = (struct mem_region *)region_of(table, first_above(table, base), base, size_bytes, write);
-	if (region) {
-		memory = (struct memory_access){ .base = (void *)region->base,
-			                             .size_bytes = region->size_bytes,
-			                             .access = region->read_only ? 0 : IBV_ACCESS_LOCAL_WRITE };
-		if (devices_try_register(table->devices, 1u << seen->device, &memory, &region->registration) == 0)
+	found = region_of(table, first_above(table, base), base, size_bytes, write);
+	if (found) {
+		struct registration *registration = &table->regions[found - table->regions].registration;
+		const struct memory_access memory = access_of(found);
+
+		if (devices_try_register(table->devices, 1u << seen->device, &memory, registration) == 0)
 			changed(table);
-		see(table, region, seen);
+		see(table, found, seen);
 	}
 	pthread_rwlock_unlock(&table->lock);
 }
