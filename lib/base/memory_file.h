@@ -33,7 +33,7 @@ void unmap_memory_file(void *base, size_t size_bytes, int fd);
 /* All zeroes again, without touching what nobody has touched. */
 void zero_memory_file(void *base, size_t size_bytes, int fd);
 
-/* Copy it from `base`, where it is mapped, to zeroed memory; pages that nobody has touched stay so on both sides. */
+/* Copy the file, which is mapped at `base`, to zeroed memory. Untouched pages stay untouched on both sides. */
 void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd);
 
 /* Give the pages back; a peer that still has the file mapped finds zeroes. */

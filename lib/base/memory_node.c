@@ -57,7 +57,7 @@ static bool prefer_this_node(struct policy *policy)
 	return true;
 }
 
-/* What the thread has asked for. A policy without nodes means the node of the thread that touches a page. */
+/* The thread's own policy. One without nodes would place a page with the thread that touches it first. */
 static bool choose_policy(struct policy *policy)
 {
 	if (!read_policy(policy, 0))

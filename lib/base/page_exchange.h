@@ -8,9 +8,9 @@
  * that is one step, readers see the old bytes or the new ones, which are equal. Writers must not
  * change what has been copied before that: userfaultfd(2) protects the old pages against writing,
  * and a thread that writes sleeps in its page fault. When the pages have been exchanged and the
- * userfaultfd is closed it wakes, and writes to the new ones. Private pages that nobody has touched are
- * read before, since the protection is one of pages that are there; pages of zeroes are not copied, so
- * that memory which nobody has touched takes none.
+ * userfaultfd is closed it wakes, and writes to the new ones. Only pages that are
+ * there can be protected, so private pages are read first. Pages of zeroes are not copied: untouched
+ * memory takes no new pages.
  *
  * This thread has no signals meanwhile: a handler that wrote into the pages would wait for itself.
  *

@@ -133,13 +133,13 @@ bool job_reserve_counts(struct oriel_job *job);
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
 
-/* What is kept with that count, which has begun. */
+/* The places of a group's members. job_count_collective has been called for the group. */
 enum places job_places(struct oriel_job *job, const struct oriel_group *group);
 void job_keep_places(struct oriel_job *job, const struct oriel_group *group, enum places places);
 
 /*
- * All ranks of the job are in one place. Who changes the words of a window is decided when it is made, so this is
- * remembered only where the rank has no window yet.
+ * All ranks of the job are in one place. This is remembered only where the rank has no window yet: the creation of a
+ * window decides whether a card or the processors change its words.
  */
 void job_found_in_one_place(struct oriel_job *job);
 
