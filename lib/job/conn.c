@@ -404,7 +404,7 @@ static void connect_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
 	uint8_t bytes[HANDSHAKE_BYTES];
-	struct rdma_conn_param param = conn_param(peer, bytes);
+	struct rdma_conn_param param;
 
 	set_ack_timeout(peer, conn->id);
 	if (wire_make_pair(peer->device, conn->id, (uint64_t)peer->rank, &conn->pair)) {
@@ -412,6 +412,7 @@ static void connect_request(struct peer *peer)
 		return;
 	}
 	fill_private(peer, conn->attempt, HANDSHAKE_REQUEST, bytes);
+	param = conn_param(peer, bytes);
 	conn->state = CONN_CONNECT;
 	if (functions_of(peer)->connect(conn->id, &param))
 		retry_error(peer, "rdma_connect", errno);
