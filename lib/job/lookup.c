@@ -12,6 +12,9 @@
  *
  * Lookups of one peer go one after the other: they share the landing zone in the peer's area. Where the
  * processor reaches the peer's tables it reads them, and they land there all the same.
+ *
+ * Most lookups need no service thread: where the processor reaches the tables, and they are known
+ * from an earlier lookup, the caller reads the entry at its own slot itself.
  */
 #include "job/lookup.h"
 
@@ -64,12 +67,14 @@ static void lookup_finish(struct peer *peer, struct lookup *lookup)
 }
 
 /* Take over what is new only: other threads use the segments known before. */
-static void merge_root(struct table_root *known, const struct table_root *read)
+static void merge_root(struct peer *peer, struct table_root *known, const struct table_root *read)
 {
+	pthread_mutex_lock(&peer->lock);
 	for (uint32_t i = 0; i < TABLE_SEGMENTS; i++) {
 		if (!segment_ready(&known->segment[i]) && segment_ready(&read->segment[i]))
 			known->segment[i] = read->segment[i];
 	}
+	pthread_mutex_unlock(&peer->lock);
 }
 
 /* Once, before the first window of the peer's is described. */
@@ -85,13 +90,61 @@ static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_cus
 	struct dir_entry entry;
 
 	pthread_mutex_lock(&peer->job->lock);
-	merge_root(&peer->remote_flags, &peer->area->head.flags);
+	merge_root(peer, &peer->remote_flags, &peer->area->head.flags);
 	learn_stripes(peer, &peer->area->head);
 	peer->remote_neighbour = peer->neighbour;
 	entry = *directory_entry(peer->job, peer->device->index, slot);
 	pthread_mutex_unlock(&peer->job->lock);
 	customer->done(customer, &entry, slot);
 	return 0;
+}
+
+static bool flags_known(const struct peer *peer, uint32_t slot)
+{
+	uint32_t offset;
+
+	return segment_ready(&peer->remote_flags.segment[table_segment(slot, &offset)]);
+}
+
+/* Word by word: the peer may be writing them. Its checks tell of that as they do where the device has read. */
+static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct remote from)
+{
+	const uint64_t *there = reach_words(&peer->reach, from, size_bytes);
+	uint64_t *here = to;
+
+	for (size_t i = 0; there && i < size_bytes / sizeof(*here); i++)
+		here[i] = flag_load(&there[i]); /* pairs with directory_publish, table_add_segment and show_stripes */
+	return there;
+}
+
+/* Where the peer's entry for that slot lies, if its tables are known so far: any thread. */
+static bool find_entry(struct peer *peer, uint32_t slot, struct remote *entry)
+{
+	uint32_t offset, segment = table_segment(slot, &offset);
+	struct segment_ref ref;
+	bool known;
+
+	pthread_mutex_lock(&peer->lock);
+	ref = peer->remote_dir_root.segment[segment];
+	known = flags_known(peer, slot) && segment_ready(&ref);
+	pthread_mutex_unlock(&peer->lock);
+	*entry = (struct remote){ ref.addr + offset * sizeof(struct dir_entry), ref.rkey };
+	return known;
+}
+
+/* Whether the caller has found it by itself. */
+static bool look_up_mapped(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
+                           const struct lookup_customer *customer)
+{
+	struct remote there;
+	struct dir_entry entry;
+
+	if (state_load(&peer->state) != PEER_UP || !find_entry(peer, slot, &there)) /* pairs with peer_set_state */
+		return false;
+	if (!read_mapped(peer, &entry, sizeof(entry), there) || !dir_entry_matches(&entry, id))
+		return false;
+	customer->done(customer, &entry, slot);
+	return true;
 }
 
 static int add_lookup(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
@@ -101,6 +154,8 @@ static int add_lookup(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint
 
 	if (peer->rank == peer->job->rank)
 		return look_up_own(peer, slot, customer);
+	if (!again && look_up_mapped(peer, id, slot, customer))
+		return 0;
 	lookup = calloc(1, sizeof(*lookup));
 	if (!lookup)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for a lookup");
@@ -131,20 +186,9 @@ int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t 
 	return add_lookup(peer, id, slot, customer, true);
 }
 
-/* Word by word: the peer may be writing them. Its checks tell of that as they do where the device has read. */
-static bool read_mapped(struct peer *peer, size_t size_bytes, struct remote from)
-{
-	const uint64_t *there = reach_words(&peer->reach, from, size_bytes);
-	uint64_t *here = (uint64_t *)(void *)&peer->area->landing;
-
-	for (size_t i = 0; there && i < size_bytes / sizeof(*here); i++)
-		here[i] = flag_load(&there[i]); /* pairs with directory_publish, table_add_segment and show_stripes */
-	return there;
-}
-
 static void start_read(struct peer *peer, struct lookup *lookup, size_t size_bytes, struct remote from)
 {
-	lookup->landed = read_mapped(peer, size_bytes, from);
+	lookup->landed = read_mapped(peer, &peer->area->landing, size_bytes, from);
 	if (lookup->landed) {
 		lookup->reading = true;
 		return;
@@ -224,13 +268,6 @@ static void end_in_vain(struct lookup *lookup)
 	lookup->step = STEP_DONE;
 }
 
-static bool flags_known(const struct peer *peer, uint32_t slot)
-{
-	uint32_t offset;
-
-	return segment_ready(&peer->remote_flags.segment[table_segment(slot, &offset)]);
-}
-
 static void end_entries(struct peer *peer, struct lookup *lookup)
 {
 	uint32_t offset, segment = table_segment(lookup->slot, &offset);
@@ -264,9 +301,9 @@ static void end_head(struct peer *peer, struct lookup *lookup)
 	char text[DEATH_TEXT_BYTES];
 
 	if (same_layout(peer, head)) {
-		merge_root(&peer->remote_flags, &head->flags);
 		learn_stripes(peer, head);
 		peer->remote_neighbour = head->neighbour;
+		merge_root(peer, &peer->remote_flags, &head->flags); /* last: flags_known says that all is known */
 		if (flags_known(peer, lookup->slot))
 			lookup->step = STEP_DONE;
 		return;
@@ -282,7 +319,7 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 	lookup->reading = false;
 	switch (lookup->step) {
 	case STEP_DIR_ROOT:
-		merge_root(&peer->remote_dir_root, &peer->area->landing.root);
+		merge_root(peer, &peer->remote_dir_root, &peer->area->landing.root);
 		if (!lookup->scanning && !dir_segment_known(peer, lookup->slot))
 			begin_scan(lookup); /* the peer has never had so many windows as we */
 		lookup->step = STEP_ENTRIES;

@@ -18,8 +18,8 @@ struct peer;
 /* Who waits for an answer. */
 struct lookup_customer {
 	/*
-	 * Service thread: the window's entry at the peer, and the slot where it was found; NULL if the
-	 * peer has no such window.
+	 * The window's entry at the peer, and the slot where it was found; NULL if the peer has no such
+	 * window. Called by the service thread, or at once by the thread that asks.
 	 */
 	void (*done)(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot);
 	void *window;
@@ -30,8 +30,8 @@ struct lookup_customer {
 /*
  * Ask for the window `id`: its peer connected, its entry found, first tried at `slot`. The service
  * thread does it and calls customer->done, or does not when the peer dies. Either way *pending goes
- * down again, last of all. In one's own directory it is found at once, by the caller. ERRORS:
- * ORIEL_ERR_MEMORY.
+ * down again, last of all. In one's own directory, and at `slot` of one that the processor reaches and
+ * knows, the caller finds it at once. ERRORS: ORIEL_ERR_MEMORY.
  */
 int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                    const struct lookup_customer *customer);

@@ -53,7 +53,7 @@ struct peer {
 	struct remote remote_area; /* its area for us; set before PEER_UP, as the next one */
 	struct remote remote_directory;
 	struct table_root remote_flags;    /* cached: our flag words at its side; by the service thread, see directory.c */
-	struct table_root remote_dir_root; /* cached root of its directory; service thread only */
+	struct table_root remote_dir_root; /* cached root of its directory; both change under lock */
 	pthread_mutex_t lock;              /* guards lookups, and the change of a link to described */
 	struct lookup *lookups;            /* links of this peer that wait for their window's description */
 	uint64_t shortage_ns; /* when it was last to be told that connecting fails for want of something; counter_load */
