@@ -560,8 +560,8 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
  * *base becomes zeroed memory, aligned to a page, shared and backed by a memory file so that a
  * device that shares memory can map it (for size_bytes 0: NULL). It costs no page before it is
  * touched, but where ranks of the group reach it by a card, which pins it, and where vm.overcommit_memory
- * is 2. It is released by oriel_win_free; the last few pieces of at most 1 MiB the library may keep, for later
- * windows, until oriel_finalize.
+ * is 2. It is released by oriel_win_free; the last few pieces the library may keep, for later
+ * windows, until oriel_finalize: with their pages up to 1 MiB, and up to 64 MiB without any.
  *
  * Errors: those of oriel_win_create; ORIEL_ERR_MEMORY also where it is more than the machine has, or a
  * control group or the process may have, with need, limit and remedy.

@@ -144,11 +144,11 @@ void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd)
 		memcpy((char *)to + at, (const char *)base + at, end - at);
 }
 
-void empty_memory_file(int fd, size_t size_bytes)
+bool empty_memory_file(int fd, size_t size_bytes)
 {
 	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* of a page in part nothing is given back */
 
-	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) == 0 && !limits.strict;
 }
 
 void unmap_memory_file(void *base, size_t size_bytes, int fd)

@@ -19,6 +19,7 @@
 #ifndef ORIEL_MEMORY_FILE_H
 #define ORIEL_MEMORY_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -36,7 +37,10 @@ void zero_memory_file(void *base, size_t size_bytes, int fd);
 /* Copy the file, which is mapped at `base`, to zeroed memory. Untouched pages stay untouched on both sides. */
 void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd);
 
-/* Give the pages back; a peer that still has the file mapped finds zeroes. */
-void empty_memory_file(int fd, size_t size_bytes);
+/*
+ * Give the pages back; a peer that still has the file mapped finds zeroes. Whether the file can be
+ * used again: not where its pages are promised when it is made.
+ */
+bool empty_memory_file(int fd, size_t size_bytes);
 
 #endif

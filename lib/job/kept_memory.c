@@ -53,9 +53,27 @@ static bool keep(struct oriel_job *job, const struct kept_piece *piece)
 	return room;
 }
 
+/* Whether a device holds on to its pages. */
+static bool is_pinned(const struct devices *devices, const struct kept_piece *piece)
+{
+	bool pinned = false;
+
+	for (uint32_t i = 0; i < devices->count; i++)
+		pinned |= piece->registration.mr[i] && !device_lends(&devices->list[i]);
+	return pinned;
+}
+
+static bool may_be_kept(const struct oriel_job *job, const struct kept_piece *piece)
+{
+	if (piece->size_bytes <= KEPT_WITH_PAGES_BYTES_MAX)
+		return true;
+	return piece->size_bytes <= KEPT_BYTES_MAX && !is_pinned(&job->devices, piece) &&
+	       empty_memory_file(piece->fd, piece->size_bytes);
+}
+
 void kept_memory_give(struct oriel_job *job, const struct kept_piece *piece)
 {
-	if (piece->size_bytes > KEPT_PIECE_BYTES_MAX) {
+	if (!may_be_kept(job, piece)) {
 		release(job, *piece);
 		return;
 	}

@@ -5,11 +5,12 @@
  * DESIGN NOTES
  *
  * A memory file that is made, registered and given back costs several times what the rest of a window
- * does, and programs make windows of the same size again and again. So the last few that were freed,
- * if they are not large, are kept as they are: mapped, registered, with the same keys. They serve windows
- * of just that size, since a region is a window, to the byte (reach_region). It is as with a
- * window's slot (directory.c): all members have been at the free barrier, nobody has a write under way
- * or ever makes another. Where one has been lost, nothing is kept.
+ * does, and programs make windows of the same size again and again. So the last few that were freed
+ * are kept: mapped, registered, with the same keys. A large one gives its pages back, so it costs
+ * addresses only. One that a card pins, or whose pages are promised when it is made, is not kept.
+ * Pieces serve windows of just their size, since a region is a window, to the byte (reach_region).
+ * It is as with a window's slot (directory.c): all members have been at the free barrier, nobody has
+ * a write under way or ever makes another. Where one has been lost, nothing is kept.
  */
 #ifndef ORIEL_KEPT_MEMORY_H
 #define ORIEL_KEPT_MEMORY_H
@@ -21,7 +22,8 @@
 #include "verbs/devices.h"
 
 #define KEPT_PIECES_MAX 4
-#define KEPT_PIECE_BYTES_MAX ((size_t)1 << 20) /* what is larger is worth more to others than to us */
+#define KEPT_WITH_PAGES_BYTES_MAX ((size_t)1 << 20) /* a larger piece gives its pages back */
+#define KEPT_BYTES_MAX ((size_t)64 << 20)           /* of a piece */
 
 struct oriel_job;
 

@@ -243,7 +243,7 @@ static void allocated_memory_goes(struct leaving *l)
 	oriel_win *win;
 	void *base;
 
-	CHECK_OK(m, oriel_win_allocate(KEPT_PIECE_BYTES_MAX, 1, NULL, m->group, &base, &win));
+	CHECK_OK(m, oriel_win_allocate(KEPT_WITH_PAGES_BYTES_MAX, 1, NULL, m->group, &base, &win));
 	multi_warm(m, win);
 	multi_sync(m);
 	if (m->rank == VICTIM)

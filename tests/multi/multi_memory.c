@@ -377,24 +377,32 @@ static void untouched_memory_costs_nothing(struct multi *m)
 	CHECK_OK(m, oriel_free(m->job, allocated));
 }
 
-/* W11, W8: what a window had that is freed is zeroed for the next one, which has no page more for it. */
-static void used_again_without_touching(struct multi *m)
+/* A window is freed of which two pages were touched; the next one of its size has so many pages. */
+static void use_again(struct multi *m, size_t size_bytes, size_t pages)
 {
 	uint8_t *base, *again;
 	oriel_win *win;
 	void *memory;
 
+	CHECK_OK(m, oriel_win_allocate(size_bytes, 1, NULL, m->group, &memory, &win));
+	base = memory;
+	base[5000] = base[size_bytes - 1] = 7;
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_OK(m, oriel_win_allocate(size_bytes, 1, NULL, m->group, &memory, &win));
+	again = memory;
+	CHECK(m, again == base && pages_there(base, size_bytes) == pages);
+	CHECK(m, base[5000] == 0 && base[size_bytes - 1] == 0);
+	CHECK_OK(m, oriel_win_free(&win));
+}
+
+/* W11, W8: what a freed window had is zeroed for the next one, which has no page more for it. */
+static void used_again_without_touching(struct multi *m)
+{
 	if (!is_promised_only(m))
 		return;
-	CHECK_OK(m, oriel_win_allocate(KEPT_PIECE_BYTES_MAX, 1, NULL, m->group, &memory, &win));
-	base = memory;
-	base[5000] = base[KEPT_PIECE_BYTES_MAX - 1] = 7;
-	CHECK_OK(m, oriel_win_free(&win));
-	CHECK_OK(m, oriel_win_allocate(KEPT_PIECE_BYTES_MAX, 1, NULL, m->group, &memory, &win));
-	again = memory;
-	CHECK(m, again == base && pages_there(base, KEPT_PIECE_BYTES_MAX) == 2);
-	CHECK(m, base[5000] == 0 && base[KEPT_PIECE_BYTES_MAX - 1] == 0);
-	CHECK_OK(m, oriel_win_free(&win));
+	use_again(m, KEPT_WITH_PAGES_BYTES_MAX, 2);
+	use_again(m, KEPT_WITH_PAGES_BYTES_MAX + 1, 0);
+	use_again(m, KEPT_BYTES_MAX, 0);
 }
 
 static int own_node(void)

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "job/job.h"
 #include "job/kept_memory.h"
 
 enum { FREED, LIVES };
@@ -185,7 +186,7 @@ static bool use_allocated(struct multi *m, size_t size)
 	uint8_t *data = multi_alloc(size);
 	void *base, *there = NULL;
 	oriel_win *win;
-	size_t bytes, unit;
+	size_t bytes, unit, kept = devices_find(&m->job->devices, true) ? KEPT_BYTES_MAX : KEPT_WITH_PAGES_BYTES_MAX;
 
 	multi_fill(data, size, size);
 	CHECK_OK(m, oriel_win_allocate(size, 1, NULL, m->group, &base, &win));
@@ -197,7 +198,7 @@ static bool use_allocated(struct multi *m, size_t size)
 	CHECK_OK(m, oriel_win_shared_query(win, 1 - m->rank, &there, &bytes, &unit));
 	CHECK(m, !there || multi_holds(there, size, size));
 	CHECK_OK(m, oriel_win_free(&win));
-	CHECK(m, size <= KEPT_PIECE_BYTES_MAX || msync(base, 1, MS_ASYNC) != 0); /* not mapped any more */
+	CHECK(m, size <= kept || msync(base, 1, MS_ASYNC) != 0); /* not mapped any more */
 	free(data);
 	return there;
 }
