@@ -13,8 +13,6 @@
 
 #ifndef OPEN_MPI
 
-enum { EACH = 4 }; /* turns: the MPI's own polling is to stay about as fast as it is */
-
 /* As <ucp/api/ucp.h> declares it, which is not there where only the MPI's library is; of what it moves is how much. */
 typedef unsigned progress_fn(void *worker);
 
@@ -36,11 +34,9 @@ static progress_fn *find(void)
 
 unsigned ucp_worker_progress(void *worker)
 {
-	static _Thread_local unsigned turns;
 	progress_fn *progress = find();
 
-	if (++turns % EACH == 0)
-		progress_serve();
+	progress_serve();
 	return progress ? progress(worker) : 0;
 }
 
