@@ -99,6 +99,22 @@ static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_cus
 	return 0;
 }
 
+static bool dir_segment_known(const struct peer *peer, uint32_t slot)
+{
+	uint32_t offset;
+
+	return slot < WINDOWS_MAX && segment_ready(&peer->remote_dir_root.segment[table_segment(slot, &offset)]);
+}
+
+/* Of a segment that is known. */
+static struct remote place_of_entry(const struct peer *peer, uint32_t slot)
+{
+	uint32_t offset;
+	const struct segment_ref *ref = &peer->remote_dir_root.segment[table_segment(slot, &offset)];
+
+	return (struct remote){ ref->addr + offset * sizeof(struct dir_entry), ref->rkey };
+}
+
 static bool flags_known(const struct peer *peer, uint32_t slot)
 {
 	uint32_t offset;
@@ -106,7 +122,7 @@ static bool flags_known(const struct peer *peer, uint32_t slot)
 	return segment_ready(&peer->remote_flags.segment[table_segment(slot, &offset)]);
 }
 
-/* Word by word: the peer may be writing them. Its checks tell of that as they do where the device has read. */
+/* Word by word, for the peer may be writing. The checks find a torn reading, as they do after an RDMA READ. */
 static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct remote from)
 {
 	const uint64_t *there = reach_words(&peer->reach, from, size_bytes);
@@ -120,15 +136,13 @@ static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct r
 /* Where the peer's entry for that slot lies, if its tables are known so far: any thread. */
 static bool find_entry(struct peer *peer, uint32_t slot, struct remote *entry)
 {
-	uint32_t offset, segment = table_segment(slot, &offset);
-	struct segment_ref ref;
 	bool known;
 
 	pthread_mutex_lock(&peer->lock);
-	ref = peer->remote_dir_root.segment[segment];
-	known = flags_known(peer, slot) && segment_ready(&ref);
+	known = flags_known(peer, slot) && dir_segment_known(peer, slot);
+	if (known)
+		*entry = place_of_entry(peer, slot);
 	pthread_mutex_unlock(&peer->lock);
-	*entry = (struct remote){ ref.addr + offset * sizeof(struct dir_entry), ref.rkey };
 	return known;
 }
 
@@ -209,15 +223,14 @@ static uint32_t entries_wanted(const struct lookup *lookup, uint32_t segment, ui
 static void read_entries(struct peer *peer, struct lookup *lookup)
 {
 	uint32_t offset, segment = table_segment(lookup->slot, &offset);
-	const struct segment_ref *ref = &peer->remote_dir_root.segment[segment];
 
-	if (!segment_ready(ref)) {
+	if (!dir_segment_known(peer, lookup->slot)) {
 		lookup->scans++;
 		lookup->step = STEP_DIR_ROOT;
 		return;
 	}
 	start_read(peer, lookup, entries_wanted(lookup, segment, offset) * sizeof(struct dir_entry),
-	           (struct remote){ ref->addr + offset * sizeof(struct dir_entry), ref->rkey });
+	           place_of_entry(peer, lookup->slot));
 }
 
 static void start_step(struct peer *peer, struct lookup *lookup)
@@ -235,13 +248,6 @@ static void start_step(struct peer *peer, struct lookup *lookup)
 	case STEP_DONE:
 		break;
 	}
-}
-
-static bool dir_segment_known(const struct peer *peer, uint32_t slot)
-{
-	uint32_t offset;
-
-	return slot < WINDOWS_MAX && segment_ready(&peer->remote_dir_root.segment[table_segment(slot, &offset)]);
 }
 
 static void begin_scan(struct lookup *lookup)
