@@ -64,6 +64,12 @@ static int give_size(const char *name, int fd, size_t size_bytes)
 	return limits.strict ? memory_fill(name, fd, size_bytes) : 0;
 }
 
+bool memory_files_are_filled(void)
+{
+	pthread_once(&limits.once, read_limits);
+	return limits.strict;
+}
+
 /* A file that cannot be sealed is as good for ourselves; peers who mind do not map it. */
 static void seal(int fd)
 {
@@ -144,11 +150,11 @@ void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd)
 		memcpy((char *)to + at, (const char *)base + at, end - at);
 }
 
-bool empty_memory_file(int fd, size_t size_bytes)
+void empty_memory_file(int fd, size_t size_bytes)
 {
 	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* of a page in part nothing is given back */
 
-	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) == 0 && !limits.strict;
+	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
 }
 
 void unmap_memory_file(void *base, size_t size_bytes, int fd)

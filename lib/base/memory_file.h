@@ -34,13 +34,13 @@ void unmap_memory_file(void *base, size_t size_bytes, int fd);
 /* All zeroes again, without touching what nobody has touched. */
 void zero_memory_file(void *base, size_t size_bytes, int fd);
 
-/* Copy the file, which is mapped at `base`, to zeroed memory. Untouched pages stay untouched on both sides. */
+/* Copy the file, mapped at `base`, to zeroed memory. Untouched pages stay untouched on both sides. */
 void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd);
 
-/*
- * Give the pages back; a peer that still has the file mapped finds zeroes. Whether the file can be
- * used again: not where its pages are promised when it is made.
- */
-bool empty_memory_file(int fd, size_t size_bytes);
+/* Whether a file gets all its pages when it is made: vm.overcommit_memory is 2. */
+bool memory_files_are_filled(void);
+
+/* Give the pages back; a peer that still has the file mapped finds zeroes. */
+void empty_memory_file(int fd, size_t size_bytes);
 
 #endif

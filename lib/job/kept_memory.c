@@ -67,8 +67,7 @@ static bool may_be_kept(const struct oriel_job *job, const struct kept_piece *pi
 {
 	if (piece->size_bytes <= KEPT_WITH_PAGES_BYTES_MAX)
 		return true;
-	return piece->size_bytes <= KEPT_BYTES_MAX && !is_pinned(&job->devices, piece) &&
-	       empty_memory_file(piece->fd, piece->size_bytes);
+	return piece->size_bytes <= KEPT_BYTES_MAX && !is_pinned(&job->devices, piece) && !memory_files_are_filled();
 }
 
 void kept_memory_give(struct oriel_job *job, const struct kept_piece *piece)
@@ -77,6 +76,8 @@ void kept_memory_give(struct oriel_job *job, const struct kept_piece *piece)
 		release(job, *piece);
 		return;
 	}
+	if (piece->size_bytes > KEPT_WITH_PAGES_BYTES_MAX)
+		empty_memory_file(piece->fd, piece->size_bytes);
 	while (!keep(job, piece))
 		kept_memory_release_one(job);
 }
