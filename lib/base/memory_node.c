@@ -57,7 +57,7 @@ static bool prefer_this_node(struct policy *policy)
 	return true;
 }
 
-/* The thread's own policy. One without nodes would place a page with the thread that touches it first. */
+/* The thread's own policy. One without nodes would place a page by the thread that touches it. */
 static bool choose_policy(struct policy *policy)
 {
 	if (!read_policy(policy, 0))

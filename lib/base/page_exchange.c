@@ -119,8 +119,8 @@ static int exchange(int fd, const struct page_range *pages, int file, void *fres
 }
 
 /*
- * Make fresh pages for the pages that are in memory now. No thread has to wait yet. The copy makes the others: pages
- * that come later, and all pages before Linux 5.14.
+ * Make fresh pages for the pages that are in memory now. No thread has to wait yet. The copy makes the
+ * others: pages that come later, and all pages before Linux 5.14.
  */
 static void populate(const struct page_range *pages, char *fresh)
 {

@@ -138,8 +138,8 @@ enum places job_places(struct oriel_job *job, const struct oriel_group *group);
 void job_keep_places(struct oriel_job *job, const struct oriel_group *group, enum places places);
 
 /*
- * All ranks of the job are in one place. This is remembered only where the rank has no window yet: the creation of a
- * window decides whether a card or the processors change its words.
+ * All ranks of the job are in one place. This is remembered only where the rank has no window yet:
+ * the creation of a window decides whether a card or the processors change its words.
  */
 void job_found_in_one_place(struct oriel_job *job);
 

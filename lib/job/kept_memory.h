@@ -9,8 +9,9 @@
  * are kept: mapped, registered, with the same keys. A large one gives its pages back, so it costs
  * addresses only. One that a card pins, or whose pages are promised when it is made, is not kept.
  * Pieces serve windows of just their size, since a region is a window, to the byte (reach_region).
- * It is as with a window's slot (directory.c): all members have been at the free barrier, nobody has
- * a write under way or ever makes another. Where one has been lost, nothing is kept.
+ * No member has a write to a kept piece under way, or makes another: all have passed the free
+ * barrier. Slots are used again for the same reason (directory.c). After the loss of a member nothing
+ * is kept.
  */
 #ifndef ORIEL_KEPT_MEMORY_H
 #define ORIEL_KEPT_MEMORY_H

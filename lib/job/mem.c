@@ -43,7 +43,7 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-/* What peers may do with a region, and this rank. */
+/* The region, with the access that peers and this rank have to it. */
 static struct memory_access access_of(const struct mem_region *region)
 {
 	const unsigned read = IBV_ACCESS_REMOTE_READ;
@@ -284,8 +284,8 @@ static const struct mem_region *look_locked(const struct mem_table *table, uintp
 }
 
 /*
- * Register the region of that memory with the device, too. Peers get their rights as well: memory that is kept may be
- * that of a window which they reach by this device next. Where it cannot be registered, seen->lkey stays 0.
+ * Register the region of that memory with the device, too. Peers get access as well: kept memory may
+ * serve a later window, which they reach by this device. On failure seen->lkey stays 0.
  */
 static void register_late(struct mem_table *table, uintptr_t base, size_t size_bytes, bool write,
                           struct mem_seen *seen)

@@ -24,7 +24,7 @@ void progress_close(void);
 /* Before job.oriel is left, which is there since progress_open: the MPI's waits serve it no more. */
 void progress_unlist(void);
 
-/* In each turn of a wait of the MPI's, by any thread. 0: how much has got on the MPI need not know. */
+/* In each turn of a wait of the MPI's, by any thread. Returns 0: the MPI need not know what was done. */
 int progress_serve(void);
 
 /* As idle of oriel_options. */
