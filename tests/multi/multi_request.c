@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "job/job.h"
 #include "job/peer.h"
 
@@ -457,7 +458,8 @@ static void active_close(struct multi *m, struct window *w, enum active by)
 /* A third of a window is got from, one put to, in one numbers are added. */
 #define PUT_AT LARGE
 #define ADD_AT (2 * LARGE)
-#define ADD_MOST 8192 /* numbers: behind a card the target adds them */
+#define ADD_MOST 8192 /* numbers */
+#define ADD_CARD 512  /* behind a card the target adds them */
 
 /* What is issued to a rank, and waited for or tested. */
 struct issued {
@@ -473,7 +475,7 @@ struct issued {
 static void issued_make(struct issued *i, size_t bytes, bool by_test)
 {
 	i->bytes = bytes;
-	i->count = bytes / 8 < ADD_MOST ? bytes / 8 : ADD_MOST;
+	i->count = min_size(bytes / 8, multi_over_card() ? ADD_CARD : ADD_MOST);
 	i->by_test = by_test;
 	i->data = multi_alloc(bytes);
 	i->back = multi_alloc(bytes);

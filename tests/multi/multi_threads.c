@@ -49,7 +49,7 @@ static void *live_alone(void *arg)
 	int rank = oriel_group_rank(group), next = (rank + 1) % m->size;
 	uint8_t memory[256];
 
-	for (int round = 1; round <= 15; round++) {
+	for (int round = 1; round <= (multi_over_card() ? 5 : 15); round++) {
 		uint8_t value = (uint8_t)(round * 10 + me->number);
 		oriel_group *to, *from;
 		oriel_win *win;
