@@ -123,6 +123,22 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 }
 TAKEN(Win_start);
 
+int MPI_Win_complete(MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_complete(window->win)) : own.Win_complete(win);
+}
+TAKEN(Win_complete);
+
+int MPI_Win_wait(MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_wait(window->win)) : own.Win_wait(win);
+}
+TAKEN(Win_wait);
+
 int MPI_Win_test(MPI_Win win, int *flag)
 {
 	const struct window *window = window_of(win);
@@ -149,6 +165,16 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 }
 TAKEN(Win_lock);
 
+int MPI_Win_unlock(int rank, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	if (!window)
+		return own.Win_unlock(rank, win);
+	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_unlock(window->win, rank));
+}
+TAKEN(Win_unlock);
+
 int MPI_Win_lock_all(int assert, MPI_Win win)
 {
 	struct window *window = window_of(win);
@@ -162,40 +188,55 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 }
 TAKEN(Win_lock_all);
 
-/* Calls of a window alone, of a window and a rank, and of a window and all of its ranks. */
-#define DEFINE_ON_WINDOW(name, oriel)                                              \
-	int MPI_##name(MPI_Win win)                                                    \
-	{                                                                              \
-		const struct window *window = window_of(win);                              \
-                                                                                   \
-		return window ? error_of_call(window, oriel(window->win)) : own.name(win); \
-	}                                                                              \
-	TAKEN(name)
-#define DEFINE_ON_RANK(name, oriel)                                                                   \
-	int MPI_##name(int rank, MPI_Win win)                                                             \
-	{                                                                                                 \
-		const struct window *window = window_of(win);                                                 \
-                                                                                                      \
-		if (!window)                                                                                  \
-			return own.name(rank, win);                                                               \
-		return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel(window->win, rank)); \
-	}                                                                                                 \
-	TAKEN(name)
-#define DEFINE_ON_ALL(name, oriel)                                                                 \
-	int MPI_##name(MPI_Win win)                                                                    \
-	{                                                                                              \
-		const struct window *window = window_of(win);                                              \
-                                                                                                   \
-		return window ? error_of_call(window, oriel(window->win, ORIEL_RANK_ALL)) : own.name(win); \
-	}                                                                                              \
-	TAKEN(name)
+int MPI_Win_unlock_all(MPI_Win win)
+{
+	const struct window *window = window_of(win);
 
-DEFINE_ON_WINDOW(Win_complete, oriel_win_complete);
-DEFINE_ON_WINDOW(Win_wait, oriel_win_wait);
-DEFINE_ON_WINDOW(Win_unlock_all, oriel_win_unlock_all);
-DEFINE_ON_WINDOW(Win_sync, oriel_win_sync);
-DEFINE_ON_RANK(Win_unlock, oriel_win_unlock);
-DEFINE_ON_RANK(Win_flush, oriel_win_flush);
-DEFINE_ON_RANK(Win_flush_local, oriel_win_flush_local);
-DEFINE_ON_ALL(Win_flush_all, oriel_win_flush);
-DEFINE_ON_ALL(Win_flush_local_all, oriel_win_flush_local);
+	return window ? error_of_call(window, oriel_win_unlock_all(window->win)) : own.Win_unlock_all(win);
+}
+TAKEN(Win_unlock_all);
+
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	if (!window)
+		return own.Win_flush(rank, win);
+	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_flush(window->win, rank));
+}
+TAKEN(Win_flush);
+
+int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	if (!window)
+		return own.Win_flush_local(rank, win);
+	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_flush_local(window->win, rank));
+}
+TAKEN(Win_flush_local);
+
+int MPI_Win_flush_all(MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_flush(window->win, ORIEL_RANK_ALL)) : own.Win_flush_all(win);
+}
+TAKEN(Win_flush_all);
+
+int MPI_Win_flush_local_all(MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_flush_local(window->win, ORIEL_RANK_ALL))
+	              : own.Win_flush_local_all(win);
+}
+TAKEN(Win_flush_local_all);
+
+int MPI_Win_sync(MPI_Win win)
+{
+	const struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_sync(window->win)) : own.Win_sync(win);
+}
+TAKEN(Win_sync);
