@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/board.h"
 #include "mpi/calls.h"
 #include "mpi/carrier.h"
 #include "mpi/collective.h"
 #include "mpi/memory.h"
 #include "mpi/progress.h"
+#include "mpi/rank_table.h"
 
 struct job job = { .rank = -1 };
-static struct board board;
+static struct rank_table ranks;
 
 /*
  * Seconds to connect. The program's threads, and the MPI's waiting ones, can keep the thread that answers from its processor for
@@ -57,12 +57,12 @@ void job_tell(const char *format, ...)
 static int join(void)
 {
 	struct oriel_bootstrap bootstrap = { .struct_bytes = sizeof(bootstrap),
-		                                 .rank = board.rank,
-		                                 .size = board.size,
-		                                 .local_size = board.local_size,
-		                                 .context = &board,
-		                                 .put = board_put,
-		                                 .get = board_get };
+		                                 .rank = ranks.rank,
+		                                 .size = ranks.size,
+		                                 .local_size = ranks.local_size,
+		                                 .context = &ranks,
+		                                 .put = rank_table_put,
+		                                 .get = rank_table_get };
 	struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &bootstrap, .idle = progress_idle };
 
 	setenv("ORIEL_CONNECT_TIMEOUT", CONNECT_SECONDS, 0);
@@ -74,27 +74,27 @@ static int join(void)
 /* On every rank, or on none. What went wrong is told by the first rank where it did; others tell if they are asked to. */
 static int all_have(int rc, const char *why)
 {
-	int first = collective_min(rc ? board.rank : board.size);
+	int first = collective_min(rc ? ranks.rank : ranks.size);
 
-	if (first == board.rank)
+	if (first == ranks.rank)
 		job_warn("the program goes on without Oriel: %s", why);
-	else if (first < board.size)
+	else if (first < ranks.size)
 		job_tell("goes on without Oriel: %s", rc ? why : "another rank has no job");
-	return first == board.size ? 0 : -1;
+	return first == ranks.size ? 0 : -1;
 }
 
-/* Nobody joins before all have a board. */
+/* No rank joins before all have a table. */
 static int join_all(void)
 {
 	int rc;
 
-	if (all_have(board_open(&board), "there is no memory for the ranks' addresses"))
+	if (all_have(rank_table_open(&ranks), "there is no memory for the ranks' addresses"))
 		return -1;
-	board_meet(&board);
+	rank_table_count_local(&ranks);
 	rc = join();
 	if (all_have(rc, oriel_last_error()))
 		return -1;
-	board_exchange(&board);
+	rank_table_exchange(&ranks);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 	progress_close();
 	own.Group_free(&job.mpi_world);
 	PMPI_Comm_free(&job.self);
-	board_close(&board);
+	rank_table_close(&ranks);
 	return MPI_SUCCESS;
 }
 
@@ -135,7 +135,7 @@ static void begin(void)
 {
 	if (join_all()) {
 		leave();
-		board_close(&board);
+		rank_table_close(&ranks);
 		return;
 	}
 	progress_open();
@@ -143,7 +143,7 @@ static void begin(void)
 	PMPI_Comm_set_errhandler(job.self, MPI_ERRORS_RETURN);
 	PMPI_Comm_group(MPI_COMM_WORLD, &job.mpi_world);
 	end_with_mpi();
-	job_tell("one of %d", board.size);
+	job_tell("one of %d", ranks.size);
 }
 
 /* Once for all ranks: they are linked with the same. */

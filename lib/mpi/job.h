@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * The job is made of the ranks of MPI_COMM_WORLD behind the MPI's own initialisation, whatever has started the program. The
- * ranks' values (oriel_bootstrap) are exchanged once, by all, while MPI_Init runs (board.h). The service thread, which may not
- * call MPI, finds them there later.
+ * The job is made of the ranks of MPI_COMM_WORLD behind the MPI's own initialisation, whatever has
+ * started the program. The ranks' values (oriel_bootstrap) are exchanged once, by all, while
+ * MPI_Init runs (rank_table.h). The service thread, which may not call MPI, finds them there later.
  *
  * Either all ranks have a job or none: without one every call is the MPI's own.
  *
