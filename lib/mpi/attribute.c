@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* attribute.c - what a window tells of itself where that of its carrier would be wrong. */
+/* attribute.c - what a window tells of itself where that of its proxy would be wrong. */
 #include "mpi/attribute.h"
 
 #include <stdint.h>

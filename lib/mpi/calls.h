@@ -9,8 +9,9 @@
  * do itself it passes on by the table `own`, which holds what the process would have called without the layer. Calls that are
  * not taken are made by their names, and only by PMPI_X.
  *
- * The list is the one place that names them all; tests/mpi/layer/calls compares it with what the MPI's mpi.h declares. What of
- * the chapter is not in it works on the carrier of a window (window.h) as it is.
+ * The list is the one place that names them all; tests/mpi/layer/calls compares it with what the
+ * MPI's mpi.h declares. What of the chapter is not in it works on the proxy of a window (window.h)
+ * as it is.
  */
 #ifndef ORIEL_MPI_CALLS_H
 #define ORIEL_MPI_CALLS_H

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "mpi/calls.h"
-#include "mpi/carrier.h"
 #include "mpi/collective.h"
 #include "mpi/memory.h"
 #include "mpi/progress.h"
+#include "mpi/proxy_win.h"
 #include "mpi/rank_table.h"
 
 struct job job = { .rank = -1 };
@@ -114,7 +114,7 @@ static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 	memory_release();
 	progress_unlist();
 	leave();
-	carriers_release();
+	proxy_wins_release();
 	progress_close();
 	own.Group_free(&job.mpi_world);
 	PMPI_Comm_free(&job.self);

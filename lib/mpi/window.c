@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "mpi/calls.h"
-#include "mpi/carrier.h"
 #include "mpi/error.h"
 #include "mpi/hints.h"
 #include "mpi/job.h"
 #include "mpi/members.h"
 #include "mpi/memory.h"
+#include "mpi/proxy_win.h"
 #include "mpi/request.h"
 
 /* The call is the MPI's own to do; no code of MPI's is negative. */
@@ -134,13 +134,13 @@ static struct window *new_window(MPI_Comm comm)
 /* Give it the handle that the program will have, which the table knows. 0 or -1. */
 static int make_known(struct window *window, MPI_Comm comm)
 {
-	if (carrier_take(&window->handle))
+	if (proxy_win_take(&window->handle))
 		return -1;
 	if (table_add(&windows, TABLE_KEY(window->handle), window) == 0) {
 		PMPI_Comm_group(comm, &window->group);
 		return 0;
 	}
-	carrier_give(&window->handle, false);
+	proxy_win_give(&window->handle, false);
 	return -1;
 }
 
@@ -149,7 +149,7 @@ static int make_unknown(struct window *window, MPI_Win *handle, bool had_attribu
 {
 	table_remove(&windows, TABLE_KEY(window->handle));
 	own.Group_free(&window->group);
-	return carrier_give(handle, had_attributes);
+	return proxy_win_give(handle, had_attributes);
 }
 
 /* From MPI_BOTTOM on, as if all addresses were memory: Oriel's windows have some, and Open MPI makes of it what it can. */
@@ -361,7 +361,7 @@ static int delete_attributes(struct window *window)
 }
 
 /* The window of Oriel's is gone. */
-static int free_carrier(struct window *window, MPI_Win *win)
+static int free_proxy(struct window *window, MPI_Win *win)
 {
 	int rc;
 
@@ -380,7 +380,7 @@ int MPI_Win_free(MPI_Win *win)
 	int rc, code;
 
 	if (!window) {
-		carriers_release(); /* one that has been freed already is none, as the MPI shall see */
+		proxy_wins_release(); /* one that has been freed already is none, as the MPI shall see */
 		return own.Win_free(win);
 	}
 	rc = delete_attributes(window);
@@ -395,7 +395,7 @@ int MPI_Win_free(MPI_Win *win)
 	code = error_of_call(window, rc);
 	if (window->win)
 		return code;
-	rc = free_carrier(window, win);
+	rc = free_proxy(window, win);
 	return code ? code : rc;
 }
 TAKEN(Win_free);

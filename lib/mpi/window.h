@@ -4,10 +4,11 @@
  *
  * DESIGN NOTES
  *
- * The program's handle is that of a carrier: a window of the MPI's own for this rank alone, without memory, which
- * sends nothing when it is made. Names, attributes and their keyvals, error handlers and Fortran's handles come with it.
- * What concerns more than this rank is answered by the layer. A handle that is not in the table is that of a window which is
- * the MPI's own altogether.
+ * The program's handle is that of a proxy: a window of the MPI's own for this rank alone, without
+ * memory, which sends nothing when it is made (proxy_win.h). Names, attributes and their keyvals,
+ * error handlers and Fortran's handles come with it. What concerns more than this rank is answered
+ * by the layer. A handle that is not in the table is that of a window which is the MPI's own
+ * altogether.
  *
  * Oriel's windows here have displacement unit 1, since datatypes have offsets that are no multiples of the
  * program's. Those of all members are agreed on when the window is made, with one reduction; they are kept by rank only where

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* carrier.c - see carrier.h. */
-#include "mpi/carrier.h"
+/* proxy_win.c - see proxy_win.h. */
+#include "mpi/proxy_win.h"
 
 #include <pthread.h>
 
@@ -9,7 +9,10 @@
 
 #define KEPT_MAX 16
 
-/* Threads that make windows on communicators of their own make carriers on one, where calls must not overlap. */
+/*
+ * Threads that make windows on communicators of their own make proxies on one, where calls must
+ * not overlap.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Win kept[KEPT_MAX];
 static int kept_count;
@@ -33,7 +36,7 @@ static bool renew(MPI_Win handle)
 	       PMPI_Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
 }
 
-int carrier_take(MPI_Win *handle)
+int proxy_win_take(MPI_Win *handle)
 {
 	int rc = MPI_SUCCESS;
 
@@ -60,7 +63,7 @@ static bool keep(MPI_Win handle)
 	return room;
 }
 
-int carrier_give(MPI_Win *handle, bool had_attributes)
+int proxy_win_give(MPI_Win *handle, bool had_attributes)
 {
 	if (had_attributes || !renew(*handle) || !keep(*handle))
 		return own.Win_free(handle);
@@ -68,7 +71,7 @@ int carrier_give(MPI_Win *handle, bool had_attributes)
 	return MPI_SUCCESS;
 }
 
-void carriers_release(void)
+void proxy_wins_release(void)
 {
 	pthread_mutex_lock(&lock);
 	while (kept_count > 0)
