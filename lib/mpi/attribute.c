@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-#include "mpi/calls.h"
+#include "mpi/real_mpi.h"
 
 int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
 	const struct window *window = window_of(win);
 
-	return window ? PMPI_Group_excl(window->group, 0, NULL, group) : own.Win_get_group(win, group);
+	return window ? PMPI_Group_excl(window->group, 0, NULL, group) : real_mpi.Win_get_group(win, group);
 }
 TAKEN(Win_get_group);
 
@@ -39,7 +39,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
 	void *value = window ? predefined(window, win_keyval) : NULL;
 
 	if (!value && !(window && win_keyval == MPI_WIN_BASE))
-		return own.Win_get_attr(win, win_keyval, attribute_val, flag);
+		return real_mpi.Win_get_attr(win, win_keyval, attribute_val, flag);
 	*(void **)attribute_val = value;
 	*flag = 1;
 	return MPI_SUCCESS;
@@ -49,7 +49,7 @@ TAKEN(Win_get_attr);
 int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
 	struct window *window = window_of(win);
-	int rc = own.Win_set_attr(win, win_keyval, attribute_val);
+	int rc = real_mpi.Win_set_attr(win, win_keyval, attribute_val);
 
 	if (window && rc == MPI_SUCCESS)
 		keyvals_add(&window->keyvals, win_keyval);
@@ -65,7 +65,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 
 	if (window && window->keyvals.deleting && keyvals_has(&window->keyvals, win_keyval))
 		return MPI_SUCCESS;
-	rc = own.Win_delete_attr(win, win_keyval);
+	rc = real_mpi.Win_delete_attr(win, win_keyval);
 	if (window && rc == MPI_SUCCESS)
 		keyvals_forget(&window->keyvals, win_keyval);
 	return rc;

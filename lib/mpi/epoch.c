@@ -2,9 +2,9 @@
 /* epoch.c - the calls that open, close and complete epochs. */
 #include <stdio.h>
 
-#include "mpi/calls.h"
 #include "mpi/error.h"
 #include "mpi/members.h"
+#include "mpi/real_mpi.h"
 #include "mpi/window.h"
 
 static const struct {
@@ -42,7 +42,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
 	struct window *window = window_of(win);
 
 	if (!window)
-		return own.Win_fence(assert, win);
+		return real_mpi.Win_fence(assert, win);
 	if (assert & ~FENCE_MODES)
 		return refuse_assertion(window, "MPI_Win_fence", assert);
 	window_set_active(window, true);
@@ -56,7 +56,7 @@ static uint64_t
 int MPI_Group_free(MPI_Group *group)
 {
 	__atomic_add_fetch(&groups_freed, 1, __ATOMIC_RELAXED); /* for is_last */
-	return own.Group_free(group);
+	return real_mpi.Group_free(group);
 }
 TAKEN(Group_free);
 
@@ -92,7 +92,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 	int rc;
 
 	if (!window)
-		return own.Win_post(group, assert, win);
+		return real_mpi.Win_post(group, assert, win);
 	if (assert & ~POST_MODES)
 		return refuse_assertion(window, "MPI_Win_post", assert);
 	if (group == MPI_GROUP_NULL)
@@ -110,7 +110,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 	int rc;
 
 	if (!window)
-		return own.Win_start(group, assert, win);
+		return real_mpi.Win_start(group, assert, win);
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_start", assert);
 	if (group == MPI_GROUP_NULL)
@@ -127,7 +127,7 @@ int MPI_Win_complete(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_complete(window->win)) : own.Win_complete(win);
+	return window ? error_of_call(window, oriel_win_complete(window->win)) : real_mpi.Win_complete(win);
 }
 TAKEN(Win_complete);
 
@@ -135,7 +135,7 @@ int MPI_Win_wait(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_wait(window->win)) : own.Win_wait(win);
+	return window ? error_of_call(window, oriel_win_wait(window->win)) : real_mpi.Win_wait(win);
 }
 TAKEN(Win_wait);
 
@@ -143,7 +143,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_test(window->win, flag)) : own.Win_test(win, flag);
+	return window ? error_of_call(window, oriel_win_test(window->win, flag)) : real_mpi.Win_test(win, flag);
 }
 TAKEN(Win_test);
 
@@ -153,7 +153,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 	enum oriel_lock_type type = lock_type == MPI_LOCK_EXCLUSIVE ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED;
 
 	if (!window)
-		return own.Win_lock(lock_type, rank, assert, win);
+		return real_mpi.Win_lock(lock_type, rank, assert, win);
 	if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
 		return error_on_window(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock: the lock's type is none of the two");
 	if (assert & ~MPI_MODE_NOCHECK)
@@ -170,7 +170,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Win_unlock(rank, win);
+		return real_mpi.Win_unlock(rank, win);
 	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_unlock(window->win, rank));
 }
 TAKEN(Win_unlock);
@@ -180,7 +180,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 	struct window *window = window_of(win);
 
 	if (!window)
-		return own.Win_lock_all(assert, win);
+		return real_mpi.Win_lock_all(assert, win);
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_lock_all", assert);
 	window_set_active(window, false);
@@ -192,7 +192,7 @@ int MPI_Win_unlock_all(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_unlock_all(window->win)) : own.Win_unlock_all(win);
+	return window ? error_of_call(window, oriel_win_unlock_all(window->win)) : real_mpi.Win_unlock_all(win);
 }
 TAKEN(Win_unlock_all);
 
@@ -201,7 +201,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Win_flush(rank, win);
+		return real_mpi.Win_flush(rank, win);
 	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_flush(window->win, rank));
 }
 TAKEN(Win_flush);
@@ -211,7 +211,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Win_flush_local(rank, win);
+		return real_mpi.Win_flush_local(rank, win);
 	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_flush_local(window->win, rank));
 }
 TAKEN(Win_flush_local);
@@ -220,7 +220,7 @@ int MPI_Win_flush_all(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_flush(window->win, ORIEL_RANK_ALL)) : own.Win_flush_all(win);
+	return window ? error_of_call(window, oriel_win_flush(window->win, ORIEL_RANK_ALL)) : real_mpi.Win_flush_all(win);
 }
 TAKEN(Win_flush_all);
 
@@ -229,7 +229,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
 	const struct window *window = window_of(win);
 
 	return window ? error_of_call(window, oriel_win_flush_local(window->win, ORIEL_RANK_ALL))
-	              : own.Win_flush_local_all(win);
+	              : real_mpi.Win_flush_local_all(win);
 }
 TAKEN(Win_flush_local_all);
 
@@ -237,6 +237,6 @@ int MPI_Win_sync(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_sync(window->win)) : own.Win_sync(win);
+	return window ? error_of_call(window, oriel_win_sync(window->win)) : real_mpi.Win_sync(win);
 }
 TAKEN(Win_sync);

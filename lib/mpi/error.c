@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "mpi/calls.h"
 #include "mpi/job.h"
+#include "mpi/real_mpi.h"
 #include "oriel.h"
 
 #define CLASSES_MAX 32
@@ -88,7 +88,7 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
 			rc = MPI_SUCCESS;
 		}
 	pthread_mutex_unlock(&codes_lock);
-	return rc == MPI_SUCCESS ? rc : own.Error_string(errorcode, string, resultlen);
+	return rc == MPI_SUCCESS ? rc : real_mpi.Error_string(errorcode, string, resultlen);
 }
 TAKEN(Error_string);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/calls.h"
 #include "mpi/error.h"
+#include "mpi/real_mpi.h"
 
 static bool is_one_of(const char *value, size_t bytes, const char *const names[])
 {
@@ -129,7 +129,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 	int rc;
 
 	if (!window)
-		return own.Win_set_info(win, info);
+		return real_mpi.Win_set_info(win, info);
 	if (info == MPI_INFO_NULL)
 		return error_on_window(window, MPI_ERR_INFO, "MPI_Win_set_info: the info is MPI_INFO_NULL");
 	hints_read(info, &hints);
@@ -167,7 +167,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 	int rc;
 
 	if (!window)
-		return own.Win_get_info(win, info_used);
+		return real_mpi.Win_get_info(win, info_used);
 	rc = oriel_win_query(window->win, &told);
 	if (rc)
 		return error_of_call(window, rc);

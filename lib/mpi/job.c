@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/calls.h"
 #include "mpi/collective.h"
 #include "mpi/memory.h"
 #include "mpi/progress.h"
 #include "mpi/proxy_win.h"
 #include "mpi/rank_table.h"
+#include "mpi/real_mpi.h"
 
 struct job job = { .rank = -1 };
 static struct rank_table ranks;
@@ -116,7 +116,7 @@ static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 	leave();
 	proxy_wins_release();
 	progress_close();
-	own.Group_free(&job.mpi_world);
+	real_mpi.Group_free(&job.mpi_world);
 	PMPI_Comm_free(&job.self);
 	rank_table_close(&ranks);
 	return MPI_SUCCESS;
@@ -149,7 +149,7 @@ static void begin(void)
 /* Once for all ranks: they are linked with the same. */
 static void tell_of_tool(void)
 {
-	const char *tool = job.rank == 0 ? calls_kept_from() : NULL;
+	const char *tool = job.rank == 0 ? real_mpi_bypassed_tool() : NULL;
 
 	if (tool)
 		job_warn("%s is kept from calls that Oriel serves; LD_PRELOAD=%s before oriel-mpi brings it in front", tool,
@@ -159,7 +159,7 @@ static void tell_of_tool(void)
 /* Half of the program's calls would go to the one MPI and half to the other. */
 static void step_aside(const char *other)
 {
-	if (calls_reach(other)) {
+	if (real_mpi_reaches(other)) {
 		job_warn("steps aside: the program uses the MPI of %s; run it with the other --mpi=", other);
 		return;
 	}
@@ -181,8 +181,8 @@ static void job_begin(const char *other)
 
 int MPI_Init(int *argc, char ***argv)
 {
-	const char *other = calls_of_another_mpi();
-	int rc = own.Init(argc, argv);
+	const char *other = real_mpi_use_other();
+	int rc = real_mpi.Init(argc, argv);
 
 	if (rc == MPI_SUCCESS)
 		job_begin(other);
@@ -192,8 +192,8 @@ TAKEN(Init);
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	const char *other = calls_of_another_mpi();
-	int rc = own.Init_thread(argc, argv, required, provided);
+	const char *other = real_mpi_use_other();
+	int rc = real_mpi.Init_thread(argc, argv, required, provided);
 
 	if (rc == MPI_SUCCESS)
 		job_begin(other);

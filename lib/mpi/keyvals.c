@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mpi/calls.h"
+#include "mpi/real_mpi.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -71,7 +71,7 @@ bool keyvals_has(const struct keyvals *keyvals, int keyval)
 static int delete_all(struct keyvals *keyvals, MPI_Win handle)
 {
 	while (keyvals->count > 0) {
-		int keyval = keyvals->list[keyvals->count - 1], rc = own.Win_delete_attr(handle, keyval);
+		int keyval = keyvals->list[keyvals->count - 1], rc = real_mpi.Win_delete_attr(handle, keyval);
 
 		if (rc)
 			return rc;

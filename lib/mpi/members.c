@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "mpi/calls.h"
 #include "mpi/job.h"
+#include "mpi/real_mpi.h"
 
 static uint64_t last_tag; /* changed atomically */
 static int keyval = MPI_KEYVAL_INVALID;
@@ -58,7 +58,7 @@ static bool in_world(MPI_Comm comm)
 	for (int i = 0; all && i < count; i++)
 		all = ranks[i] != MPI_UNDEFINED;
 	free(ranks);
-	own.Group_free(&group);
+	real_mpi.Group_free(&group);
 	return all;
 }
 
@@ -127,7 +127,7 @@ static oriel_group *make_group(MPI_Comm comm)
 		oriel_group_tagged(plain, tag, &tagged);
 		oriel_group_free(&plain);
 	}
-	own.Group_free(&group);
+	real_mpi.Group_free(&group);
 	if (tagged)
 		PMPI_Comm_set_attr(comm, keyval, tagged);
 	return tagged;

@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "mpi/calls.h"
 #include "mpi/job.h"
 #include "mpi/pieces.h"
+#include "mpi/real_mpi.h"
 #include "mpi/slots.h"
 #include "mpi/table.h"
 
@@ -145,7 +145,7 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 	if (job.oriel && size > 0)
 		memory = (size_t)size < PIECE_BYTES_MIN ? small((size_t)size) : large((size_t)size);
 	if (!memory)
-		return own.Alloc_mem(size, info, baseptr);
+		return real_mpi.Alloc_mem(size, info, baseptr);
 	*(void **)baseptr = memory;
 	return MPI_SUCCESS;
 }
@@ -194,7 +194,7 @@ int MPI_Free_mem(void *base)
 	}
 	piece = table_find(&known, TABLE_KEY(base));
 	if (!piece)
-		return own.Free_mem(base);
+		return real_mpi.Free_mem(base);
 	if (job.oriel)
 		free_piece(piece);
 	return MPI_SUCCESS;

@@ -17,10 +17,10 @@
  */
 #include <stdint.h>
 
-#include "mpi/calls.h"
 #include "mpi/error.h"
 #include "mpi/operation.h"
 #include "mpi/plain.h"
+#include "mpi/real_mpi.h"
 #include "mpi/request.h"
 
 /* The thread's last plain copy, and its last plain accumulate or get_accumulate. */
@@ -217,8 +217,8 @@ static __attribute__((noinline)) int put_any(const void *origin_addr, int origin
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		               target_datatype, win);
+		return real_mpi.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                    target_datatype, win);
 	return copy(OPERATION_PUT, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 	            target_datatype, window);
 }
@@ -241,8 +241,8 @@ static __attribute__((noinline)) int get_any(void *origin_addr, int origin_count
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		               target_datatype, win);
+		return real_mpi.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                    target_datatype, win);
 	return copy(OPERATION_GET, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 	            target_datatype, window);
 }
@@ -266,8 +266,8 @@ static __attribute__((noinline)) int accumulate_any(const void *origin_addr, int
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                      target_datatype, op, win);
+		return real_mpi.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                           target_datatype, op, win);
 	return accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 	                  target_datatype, op, window);
 }
@@ -293,8 +293,9 @@ static __attribute__((noinline)) int get_accumulate_any(const void *origin_addr,
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                          result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+		return real_mpi.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+		                               result_datatype, target_rank, target_disp, target_count, target_datatype, op,
+		                               win);
 	return get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
 	                      target_rank, target_disp, target_count, target_datatype, op, window);
 }
@@ -321,8 +322,8 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 	                                            target_disp, target_count, target_datatype, window);
 
 	if (!window)
-		return own.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                target_datatype, win, request);
+		return real_mpi.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                     target_datatype, win, request);
 	return start(&operation, request);
 }
 TAKEN(Rput);
@@ -335,8 +336,8 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
 	                                            target_disp, target_count, target_datatype, window);
 
 	if (!window)
-		return own.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                target_datatype, win, request);
+		return real_mpi.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                     target_datatype, win, request);
 	return start(&operation, request);
 }
 TAKEN(Rget);
@@ -350,8 +351,8 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
 	                                                  target_disp, target_count, target_datatype, op, window);
 
 	if (!window)
-		return own.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                       target_datatype, op, win, request);
+		return real_mpi.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                            target_datatype, op, win, request);
 	return start(&operation, request);
 }
 TAKEN(Raccumulate);
@@ -366,9 +367,9 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 	                             target_rank, target_disp, target_count, target_datatype, op, window);
 
 	if (!window)
-		return own.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                           result_datatype, target_rank, target_disp, target_count, target_datatype, op, win,
-		                           request);
+		return real_mpi.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+		                                result_datatype, target_rank, target_disp, target_count, target_datatype, op,
+		                                win, request);
 	return start(&operation, request);
 }
 TAKEN(Rget_accumulate);
@@ -383,8 +384,8 @@ static __attribute__((noinline)) int put_c_any(const void *origin_addr, MPI_Coun
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                 target_datatype, win);
+		return real_mpi.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                      target_datatype, win);
 	return copy(OPERATION_PUT, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 	            target_datatype, window);
 }
@@ -407,8 +408,8 @@ static __attribute__((noinline)) int get_c_any(void *origin_addr, MPI_Count orig
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                 target_datatype, win);
+		return real_mpi.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                      target_datatype, win);
 	return copy(OPERATION_GET, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 	            target_datatype, window);
 }
@@ -432,8 +433,8 @@ static __attribute__((noinline)) int accumulate_c_any(const void *origin_addr, M
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                        target_datatype, op, win);
+		return real_mpi.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                             target_datatype, op, win);
 	return accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 	                  target_datatype, op, window);
 }
@@ -459,8 +460,9 @@ static __attribute__((noinline)) int get_accumulate_c_any(const void *origin_add
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return own.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                            result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+		return real_mpi.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+		                                 result_datatype, target_rank, target_disp, target_count, target_datatype, op,
+		                                 win);
 	return get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
 	                      target_rank, target_disp, target_count, target_datatype, op, window);
 }
@@ -489,8 +491,8 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 	                                            target_disp, target_count, target_datatype, window);
 
 	if (!window)
-		return own.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                  target_datatype, win, request);
+		return real_mpi.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                       target_datatype, win, request);
 	return start(&operation, request);
 }
 TAKEN(Rput_c);
@@ -504,8 +506,8 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 	                                            target_disp, target_count, target_datatype, window);
 
 	if (!window)
-		return own.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                  target_datatype, win, request);
+		return real_mpi.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                       target_datatype, win, request);
 	return start(&operation, request);
 }
 TAKEN(Rget_c);
@@ -519,8 +521,8 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 	                                                  target_disp, target_count, target_datatype, op, window);
 
 	if (!window)
-		return own.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                         target_datatype, op, win, request);
+		return real_mpi.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+		                              target_count, target_datatype, op, win, request);
 	return start(&operation, request);
 }
 TAKEN(Raccumulate_c);
@@ -536,9 +538,9 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 	                             target_rank, target_disp, target_count, target_datatype, op, window);
 
 	if (!window)
-		return own.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                             result_datatype, target_rank, target_disp, target_count, target_datatype, op, win,
-		                             request);
+		return real_mpi.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+		                                  result_datatype, target_rank, target_disp, target_count, target_datatype, op,
+		                                  win, request);
 	return start(&operation, request);
 }
 TAKEN(Rget_accumulate_c);
@@ -591,7 +593,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 	const enum oriel_op oriel_op = element_op(op);
 
 	if (!window)
-		return own.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+		return real_mpi.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 	if (element == ELEMENT_NONE || !oriel_op)
 		return fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, window);
 	return error_of_call(window, oriel_fetch_and_op(window->win, origin_addr, result_addr, element, oriel_op,
@@ -626,7 +628,8 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 	const enum oriel_type element = known ? known->swapped : ELEMENT_NONE;
 
 	if (!window)
-		return own.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+		return real_mpi.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
+		                                 win);
 	if (element == ELEMENT_NONE)
 		return compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, window);
 	return error_of_call(window, oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element,

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "mpi/calls.h"
 #include "mpi/job.h"
+#include "mpi/real_mpi.h"
 
 #define KEPT_MAX 16
 
@@ -25,9 +25,9 @@ static int make(MPI_Win *handle)
 {
 	void *ignored;
 
-	if (own.Win_create_dynamic(MPI_INFO_NULL, job.self, handle) == MPI_SUCCESS)
+	if (real_mpi.Win_create_dynamic(MPI_INFO_NULL, job.self, handle) == MPI_SUCCESS)
 		return MPI_SUCCESS;
-	return own.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, handle);
+	return real_mpi.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, handle);
 }
 
 static bool renew(MPI_Win handle)
@@ -66,7 +66,7 @@ static bool keep(MPI_Win handle)
 int proxy_win_give(MPI_Win *handle, bool had_attributes)
 {
 	if (had_attributes || !renew(*handle) || !keep(*handle))
-		return own.Win_free(handle);
+		return real_mpi.Win_free(handle);
 	*handle = MPI_WIN_NULL;
 	return MPI_SUCCESS;
 }
@@ -75,6 +75,6 @@ void proxy_wins_release(void)
 {
 	pthread_mutex_lock(&lock);
 	while (kept_count > 0)
-		own.Win_free(&kept[--kept_count]);
+		real_mpi.Win_free(&kept[--kept_count]);
 	pthread_mutex_unlock(&lock);
 }

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "mpi/calls.h"
 #include "mpi/error.h"
 #include "mpi/job.h"
+#include "mpi/real_mpi.h"
 
 struct request {
 	oriel_request oriel;
@@ -132,7 +132,7 @@ static void complete(struct request *request)
 
 	PMPI_Grequest_complete(handle);
 	if (given_up)
-		own.Request_free(&handle);
+		real_mpi.Request_free(&handle);
 }
 
 static void drive(void)
@@ -162,35 +162,35 @@ void requests_look(void)
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	requests_look();
-	return own.Test(request, flag, status);
+	return real_mpi.Test(request, flag, status);
 }
 TAKEN(Test);
 
 int MPI_Testall(int number, MPI_Request requests[], int *flag, MPI_Status *statuses)
 {
 	requests_look();
-	return own.Testall(number, requests, flag, statuses);
+	return real_mpi.Testall(number, requests, flag, statuses);
 }
 TAKEN(Testall);
 
 int MPI_Testany(int number, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
 	requests_look();
-	return own.Testany(number, requests, index, flag, status);
+	return real_mpi.Testany(number, requests, index, flag, status);
 }
 TAKEN(Testany);
 
 int MPI_Testsome(int number, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
 {
 	requests_look();
-	return own.Testsome(number, requests, outcount, indices, statuses);
+	return real_mpi.Testsome(number, requests, outcount, indices, statuses);
 }
 TAKEN(Testsome);
 
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
 	requests_look();
-	return own.Request_get_status(request, flag, status);
+	return real_mpi.Request_get_status(request, flag, status);
 }
 TAKEN(Request_get_status);
 
@@ -212,7 +212,7 @@ int MPI_Request_free(MPI_Request *request)
 {
 	requests_look(); /* or those of a program that never asks for one would be ever more */
 	if (none_outstanding() || !give_up(*request))
-		return own.Request_free(request);
+		return real_mpi.Request_free(request);
 	*request = MPI_REQUEST_NULL;
 	return MPI_SUCCESS;
 }
@@ -236,47 +236,47 @@ static bool look_again(void)
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
 	while (look_again()) {
-		int flag, rc = own.Test(request, &flag, status);
+		int flag, rc = real_mpi.Test(request, &flag, status);
 
 		if (rc || flag)
 			return rc;
 	}
-	return own.Wait(request, status);
+	return real_mpi.Wait(request, status);
 }
 TAKEN(Wait);
 
 int MPI_Waitall(int number, MPI_Request requests[], MPI_Status *statuses)
 {
 	while (look_again()) {
-		int flag, rc = own.Testall(number, requests, &flag, statuses);
+		int flag, rc = real_mpi.Testall(number, requests, &flag, statuses);
 
 		if (rc || flag)
 			return rc;
 	}
-	return own.Waitall(number, requests, statuses);
+	return real_mpi.Waitall(number, requests, statuses);
 }
 TAKEN(Waitall);
 
 int MPI_Waitany(int number, MPI_Request requests[], int *index, MPI_Status *status)
 {
 	while (look_again()) {
-		int flag, rc = own.Testany(number, requests, index, &flag, status);
+		int flag, rc = real_mpi.Testany(number, requests, index, &flag, status);
 
 		if (rc || flag)
 			return rc;
 	}
-	return own.Waitany(number, requests, index, status);
+	return real_mpi.Waitany(number, requests, index, status);
 }
 TAKEN(Waitany);
 
 int MPI_Waitsome(int number, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
 {
 	while (look_again()) {
-		int rc = own.Testsome(number, requests, outcount, indices, statuses);
+		int rc = real_mpi.Testsome(number, requests, outcount, indices, statuses);
 
 		if (rc || *outcount) /* also MPI_UNDEFINED */
 			return rc;
 	}
-	return own.Waitsome(number, requests, outcount, indices, statuses);
+	return real_mpi.Waitsome(number, requests, outcount, indices, statuses);
 }
 TAKEN(Waitsome);

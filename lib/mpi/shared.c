@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* shared.c - where the parts of shared windows lie. */
-#include "mpi/calls.h"
 #include "mpi/error.h"
+#include "mpi/real_mpi.h"
 #include "mpi/window.h"
 
 /* The rank whose part is told for MPI_PROC_NULL: the first that has some. */
@@ -43,7 +43,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
 	int rc;
 
 	if (!window)
-		return own.Win_shared_query(win, rank, size, disp_unit, baseptr);
+		return real_mpi.Win_shared_query(win, rank, size, disp_unit, baseptr);
 	rc = query(window, rank, size, &unit, baseptr);
 	if (rc == MPI_SUCCESS)
 		*disp_unit = (int)unit;
@@ -57,7 +57,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
 	struct window *window = window_of(win);
 
 	if (!window)
-		return own.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+		return real_mpi.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
 	return query(window, rank, size, disp_unit, baseptr);
 }
 TAKEN(Win_shared_query_c);

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "mpi/calls.h"
 #include "mpi/error.h"
 #include "mpi/hints.h"
 #include "mpi/job.h"
 #include "mpi/members.h"
 #include "mpi/memory.h"
 #include "mpi/proxy_win.h"
+#include "mpi/real_mpi.h"
 #include "mpi/request.h"
 
 /* The call is the MPI's own to do; no code of MPI's is negative. */
@@ -148,7 +148,7 @@ static int make_known(struct window *window, MPI_Comm comm)
 static int make_unknown(struct window *window, MPI_Win *handle, bool had_attributes)
 {
 	table_remove(&windows, TABLE_KEY(window->handle));
-	own.Group_free(&window->group);
+	real_mpi.Group_free(&window->group);
 	return proxy_win_give(handle, had_attributes);
 }
 
@@ -317,7 +317,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
 {
 	int rc = create(base, size, disp_unit, info, comm, win);
 
-	return rc == PASS_ON ? own.Win_create(base, size, disp_unit, info, comm, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_create(base, size, disp_unit, info, comm, win) : rc;
 }
 TAKEN(Win_create);
 
@@ -325,7 +325,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
 {
 	int rc = allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
 
-	return rc == PASS_ON ? own.Win_allocate(size, disp_unit, info, comm, baseptr, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_allocate(size, disp_unit, info, comm, baseptr, win) : rc;
 }
 TAKEN(Win_allocate);
 
@@ -333,7 +333,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
 {
 	int rc = allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
 
-	return rc == PASS_ON ? own.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win) : rc;
 }
 TAKEN(Win_allocate_shared);
 
@@ -345,7 +345,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 	struct window *made;
 	int rc = make(&making, win, &made);
 
-	return rc == PASS_ON ? own.Win_create_dynamic(info, comm, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_create_dynamic(info, comm, win) : rc;
 }
 TAKEN(Win_create_dynamic);
 
@@ -381,7 +381,7 @@ int MPI_Win_free(MPI_Win *win)
 
 	if (!window) {
 		proxy_wins_release(); /* one that has been freed already is none, as the MPI shall see */
-		return own.Win_free(win);
+		return real_mpi.Win_free(win);
 	}
 	rc = delete_attributes(window);
 	if (rc)
@@ -405,7 +405,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
 {
 	int rc = create(base, size, disp_unit, info, comm, win);
 
-	return rc == PASS_ON ? own.Win_create_c(base, size, disp_unit, info, comm, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_create_c(base, size, disp_unit, info, comm, win) : rc;
 }
 TAKEN(Win_create_c);
 
@@ -413,7 +413,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
 {
 	int rc = allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
 
-	return rc == PASS_ON ? own.Win_allocate_c(size, disp_unit, info, comm, baseptr, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_allocate_c(size, disp_unit, info, comm, baseptr, win) : rc;
 }
 TAKEN(Win_allocate_c);
 
@@ -422,7 +422,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
 {
 	int rc = allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
 
-	return rc == PASS_ON ? own.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win) : rc;
+	return rc == PASS_ON ? real_mpi.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win) : rc;
 }
 TAKEN(Win_allocate_shared_c);
 #endif

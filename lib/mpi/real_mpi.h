@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls.h - the calls of MPI that the layer takes, and the MPI's own functions for them
+ * real_mpi.h - the calls of MPI that the layer takes, and the MPI's own functions for them
  *
  * DESIGN NOTES
  *
- * The layer is preloaded, behind profiling tools that are preloaded too. It defines each call of the list by
- * both its names, MPI_X and PMPI_X: Fortran's bindings of Open MPI end in the second, and so do such tools. What it does not
- * do itself it passes on by the table `own`, which holds what the process would have called without the layer. Calls that are
- * not taken are made by their names, and only by PMPI_X.
+ * The layer is preloaded, behind profiling tools that are preloaded too. It defines each call of the
+ * list by both its names, MPI_X and PMPI_X: Fortran's bindings of Open MPI end in the second, and so
+ * do such tools. What it does not do itself it passes on by the table `real_mpi`, which holds what
+ * the process would have called without the layer. Calls that are not taken are made by their names,
+ * and only by PMPI_X.
  *
  * The list is the one place that names them all; tests/mpi/layer/calls compares it with what the
  * MPI's mpi.h declares. What of the chapter is not in it works on the proxy of a window (window.h)
  * as it is.
  */
-#ifndef ORIEL_MPI_CALLS_H
-#define ORIEL_MPI_CALLS_H
+#ifndef ORIEL_MPI_REAL_MPI_H
+#define ORIEL_MPI_REAL_MPI_H
 
 #include <mpi.h>
 
@@ -63,31 +64,36 @@
 	CALLS_OF_THE_JOB(X) \
 	CALLS_OF_WINDOWS(X) CALLS_OF_OPERATIONS(X) CALLS_OF_EPOCHS(X) CALLS_OF_REQUESTS(X) CALLS_LARGE(X)
 
-struct own_calls {
+struct real_mpi {
 #define X(name) __typeof__(MPI_##name) *name;
 	CALLS(X)
 #undef X
 };
 
-extern struct own_calls own;
+extern struct real_mpi real_mpi;
 
 /* Behind the definition of MPI_X: PMPI_X is the same. */
 #define TAKEN(name) \
 	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
 
 /*
- * A profiling tool that the program is linked with defines MPI_X and goes on to PMPI_X; it lies behind this library, and is kept
- * from what this one takes. Its file, or NULL. Not to be asked where the process has two MPIs.
+ * A profiling tool that the program is linked with defines MPI_X and goes on to PMPI_X; it lies
+ * behind this library, and is kept from what this one takes. Its file, or NULL. Not to be asked
+ * where the process has two MPIs.
  */
-const char *calls_kept_from(void);
+const char *real_mpi_bypassed_tool(void);
 
 /*
- * Where the process has another MPI than this layer is for: fill `own` from that one, and return its name. Otherwise NULL.
- * Asked when MPI is initialised, since a module may have brought it along after this library.
+ * Where the process has another MPI than this layer is for: fill `real_mpi` from that one, and
+ * return its name. Otherwise NULL. Asked when MPI is initialised, since a module may have brought it
+ * along after this library.
  */
-const char *calls_of_another_mpi(void);
+const char *real_mpi_use_other(void);
 
-/* Whether the calls that are not taken go to that one too: not where a module has brought it along, behind this library's. */
-int calls_reach(const char *library);
+/*
+ * Whether the calls that are not taken go to that one too: not where a module has brought it along,
+ * behind this library's.
+ */
+int real_mpi_reaches(const char *library);
 
 #endif

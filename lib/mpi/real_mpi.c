@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* calls.c - see calls.h. */
-#include "mpi/calls.h"
+/* real_mpi.c - see real_mpi.h. */
+#include "mpi/real_mpi.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-struct own_calls own;
+struct real_mpi real_mpi;
 
 #ifdef OMPI_MAJOR_VERSION
 static const char *const others[] = { "libmpich.so.12", "libmpi.so.12" };
@@ -23,7 +23,7 @@ static void find(void *scope, const char *name, void *function)
 
 static void fill(void *scope)
 {
-#define X(name) find(scope, "PMPI_" #name, &own.name);
+#define X(name) find(scope, "PMPI_" #name, &real_mpi.name);
 	CALLS(X)
 #undef X
 }
@@ -45,7 +45,7 @@ static const char *next_file(const char *name, void **base)
 	return info.dli_fname;
 }
 
-const char *calls_kept_from(void)
+const char *real_mpi_bypassed_tool(void)
 {
 	static const char *const names[] = {
 #define X(name) "MPI_" #name,
@@ -65,7 +65,7 @@ const char *calls_kept_from(void)
 	return NULL;
 }
 
-const char *calls_of_another_mpi(void)
+const char *real_mpi_use_other(void)
 {
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		void *library = dlopen(others[i], RTLD_LAZY | RTLD_NOLOAD);
@@ -78,7 +78,7 @@ const char *calls_of_another_mpi(void)
 	return NULL;
 }
 
-int calls_reach(const char *library)
+int real_mpi_reaches(const char *library)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
 
