@@ -9,11 +9,12 @@
  * no less, and MPICH does nothing else then.) The thread that waits is in a call of MPI's, so it may call MPI at any level
  * of threads.
  *
- * The other way round, accumulates that a rank applies for others want a thread of it: while one of the program's waits
- * in a barrier of the MPI's, Oriel's service thread often shares the one core with it that the launcher has bound the process
- * to, and gets its turn after milliseconds. Open MPI has a list of functions that each of its waits calls in every turn
- * (opal_progress_register, of its lower library); ours is put there. MPICH has no such list, but calls UCX's progress in
- * every turn where it is built with UCX, and so comes by (turns_of_ucx.c).
+ * The other way round, accumulates that a rank applies for others want a thread of it: while one of
+ * the program's waits in a barrier of the MPI's, Oriel's service thread often shares the one core
+ * with it that the launcher has bound the process to, and gets its turn after milliseconds. Open MPI
+ * has a list of functions that each of its waits calls in every turn (opal_progress_register, of its
+ * lower library); ours is put there. MPICH has no such list, but calls UCX's progress in every turn
+ * where it is built with UCX, which is hooked (ucx_hook.c).
  */
 #ifndef ORIEL_MPI_PROGRESS_H
 #define ORIEL_MPI_PROGRESS_H

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * turns_of_ucx.c - what UCX's progress is called by, the layer is called by too: see progress.h
+ * ucx_hook.c - a hook in UCX's progress function, by which MPICH's waits serve Oriel: see progress.h
  *
- * The layer is before UCX in the order of libraries, so the MPI's calls of this function come here and are passed on. Where
- * nobody uses UCX nobody comes. Open MPI has its list, whether it uses UCX or not.
+ * The layer is before UCX in the order of libraries, so the MPI's calls of this function come here
+ * and are passed on. An MPI without UCX makes none. Open MPI has its list, whether it uses UCX or
+ * not.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,7 +14,10 @@
 
 #ifndef OPEN_MPI
 
-/* As <ucp/api/ucp.h> declares it, which is not there where only the MPI's library is; of what it moves is how much. */
+/*
+ * As <ucp/api/ucp.h> declares it, which need not be installed where the MPI's library is. It returns
+ * nonzero if any communication was progressed.
+ */
 typedef unsigned progress_fn(void *worker);
 
 __attribute__((visibility("default"))) progress_fn ucp_worker_progress;
