@@ -5,11 +5,11 @@
  * DESIGN NOTES
  *
  * Put, get, accumulate and get_accumulate have a fast path and a general path. The fast path is
- * MPI_X itself. It takes a call that repeats the thread's last plain one (plain.h), without any
- * look-up. The general path is X_any. It looks up the window and the datatype, and keeps them for
- * the fast path if the call is plain. X_any is a function of its own with the parameters of MPI_X,
- * so that MPI_X ends with a jump to it. Inlined, it would make MPI_X save six registers that the
- * fast path does not need: MPI_Put had 57 instructions instead of 33 (gcc 12, x86-64).
+ * MPI_X itself. It takes a plain call that matches the thread's call cache (call_cache.h), without
+ * any look-up. The general path is X_any. It looks up the window and the datatype, and fills the
+ * cache if the call is plain. X_any is a function of its own with the parameters of MPI_X, so that
+ * MPI_X ends with a jump to it. Inlined, it would make MPI_X save six registers that the fast path
+ * does not need: MPI_Put had 57 instructions instead of 33 (gcc 12, x86-64).
  *
  * Parameters have the names and the order of the standard. The forms for large counts (_c) differ
  * from the others in the type of the counts, and in the MPI's own function, which they call if the
@@ -17,15 +17,15 @@
  */
 #include <stdint.h>
 
+#include "mpi/call_cache.h"
 #include "mpi/error.h"
 #include "mpi/operation.h"
-#include "mpi/plain.h"
 #include "mpi/real_mpi.h"
 #include "mpi/request.h"
 
-/* The thread's last plain copy, and its last plain accumulate or get_accumulate. */
-static _Thread_local struct plain copy_cache __attribute__((tls_model("initial-exec")));
-static _Thread_local struct plain accumulate_cache __attribute__((tls_model("initial-exec")));
+/* Of put and get, and of accumulate and get_accumulate. */
+static _Thread_local struct call_cache copy_cache __attribute__((tls_model("initial-exec")));
+static _Thread_local struct call_cache accumulate_cache __attribute__((tls_model("initial-exec")));
 
 /* Put and get share code. The origin of a put is const: it is not written to. */
 static inline void *writable(const void *addr)
@@ -87,7 +87,7 @@ static inline struct operation get_accumulate_operation(const void *origin_addr,
 
 /* ---- Oriel's calls for a plain operation, whose window and datatype are in the cache ---- */
 
-static inline int result_of(const struct plain *cache, int rc)
+static inline int result_of(const struct call_cache *cache, int rc)
 {
 	return rc ? error_of_oriel_on(cache->handle, rc) : MPI_SUCCESS;
 }
@@ -105,7 +105,7 @@ static inline int cached_copy(enum operation_kind kind, const void *origin_addr,
 
 static inline int cached_accumulate(const void *origin_addr, MPI_Count count, int target_rank, size_t offset)
 {
-	const struct plain *cache = &accumulate_cache;
+	const struct call_cache *cache = &accumulate_cache;
 
 	return result_of(cache, oriel_accumulate(cache->win, origin_addr, (size_t)count * cache->each, cache->element,
 	                                         cache->oriel_op, target_rank, offset));
@@ -114,13 +114,13 @@ static inline int cached_accumulate(const void *origin_addr, MPI_Count count, in
 static inline int cached_get_accumulate(const void *origin_addr, void *result_addr, MPI_Count count, int target_rank,
                                         size_t offset)
 {
-	const struct plain *cache = &accumulate_cache;
+	const struct call_cache *cache = &accumulate_cache;
 
 	return result_of(cache, oriel_get_accumulate(cache->win, origin_addr, result_addr, (size_t)count * cache->each,
 	                                             cache->element, cache->oriel_op, target_rank, offset));
 }
 
-static inline size_t cached_offset(const struct plain *cache, MPI_Aint target_disp)
+static inline size_t cached_offset(const struct call_cache *cache, MPI_Aint target_disp)
 {
 	return window_bytes(target_disp, cache->unit);
 }
@@ -140,22 +140,22 @@ static inline int copy(enum operation_kind kind, const void *origin_addr, MPI_Co
 
 		return operation_do(&operation);
 	}
-	plain_keep(&copy_cache, window, origin_datatype, known->size_bytes);
+	call_cache_fill(&copy_cache, window, origin_datatype, known->size_bytes);
 	return cached_copy(kind, origin_addr, origin_count, target_rank, window_offset(window, target_rank, target_disp));
 }
 
 /*
- * Keep a plain accumulate if Oriel has its elements and its operation; false: it has not. `known`
- * is the datatype of a plain operation, or NULL.
+ * Fill the cache for a plain accumulate if Oriel has its elements and its operation; false: it has
+ * not. `known` is the datatype of a plain operation, or NULL.
  */
-static inline bool keep_accumulate(const struct window *window, MPI_Datatype datatype, const struct datatype *known,
-                                   MPI_Op op)
+static inline bool cache_accumulate(const struct window *window, MPI_Datatype datatype, const struct datatype *known,
+                                    MPI_Op op)
 {
 	const enum oriel_op oriel_op = element_op(op);
 
 	if (!known || known->free_element == ELEMENT_NONE || !oriel_op || oriel_op == ORIEL_NO_OP)
 		return false;
-	plain_keep(&accumulate_cache, window, datatype, known->element_count);
+	call_cache_fill(&accumulate_cache, window, datatype, known->element_count);
 	accumulate_cache.op = op;
 	accumulate_cache.oriel_op = oriel_op;
 	accumulate_cache.element = known->element;
@@ -169,7 +169,7 @@ static inline int accumulate(const void *origin_addr, MPI_Count origin_count, MP
 	const struct datatype *known = plain_datatype(window, datatype_known(origin_datatype), origin_count,
 	                                              origin_datatype, target_rank, target_count, target_datatype);
 
-	if (!keep_accumulate(window, origin_datatype, known, op)) {
+	if (!cache_accumulate(window, origin_datatype, known, op)) {
 		struct operation operation = accumulate_operation(origin_addr, origin_count, origin_datatype, target_rank,
 		                                                  target_disp, target_count, target_datatype, op, window);
 
@@ -186,7 +186,7 @@ static inline int get_accumulate(const void *origin_addr, MPI_Count origin_count
 	const struct datatype *known = plain_datatype(window, datatype_known(origin_datatype), origin_count,
 	                                              origin_datatype, target_rank, target_count, target_datatype);
 
-	if (!keep_accumulate(window, origin_datatype, known, op) || result_datatype != origin_datatype ||
+	if (!cache_accumulate(window, origin_datatype, known, op) || result_datatype != origin_datatype ||
 	    result_count != origin_count) {
 		struct operation operation = get_accumulate_operation(origin_addr, origin_count, origin_datatype, result_addr,
 		                                                      result_count, result_datatype, target_rank, target_disp,
@@ -226,7 +226,7 @@ static __attribute__((noinline)) int put_any(const void *origin_addr, int origin
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (plain_again(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
+	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
 		return cached_copy(OPERATION_PUT, origin_addr, origin_count, target_rank,
 		                   cached_offset(&copy_cache, target_disp));
 	return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
@@ -250,7 +250,7 @@ static __attribute__((noinline)) int get_any(void *origin_addr, int origin_count
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (plain_again(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
+	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
 		return cached_copy(OPERATION_GET, origin_addr, origin_count, target_rank,
 		                   cached_offset(&copy_cache, target_disp));
 	return get_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
@@ -275,8 +275,8 @@ static __attribute__((noinline)) int accumulate_any(const void *origin_addr, int
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	if (plain_again(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                target_datatype) &&
+	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
+	                       target_datatype) &&
 	    accumulate_cache.op == op)
 		return cached_accumulate(origin_addr, origin_count, target_rank, cached_offset(&accumulate_cache, target_disp));
 	return accumulate_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -304,8 +304,8 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	if (plain_again(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                target_datatype) &&
+	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
+	                       target_datatype) &&
 	    accumulate_cache.op == op && result_datatype == origin_datatype && result_count == origin_count)
 		return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
 		                             cached_offset(&accumulate_cache, target_disp));
@@ -393,7 +393,7 @@ static __attribute__((noinline)) int put_c_any(const void *origin_addr, MPI_Coun
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (plain_again(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
+	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
 		return cached_copy(OPERATION_PUT, origin_addr, origin_count, target_rank,
 		                   cached_offset(&copy_cache, target_disp));
 	return put_c_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -417,7 +417,7 @@ static __attribute__((noinline)) int get_c_any(void *origin_addr, MPI_Count orig
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (plain_again(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
+	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
 		return cached_copy(OPERATION_GET, origin_addr, origin_count, target_rank,
 		                   cached_offset(&copy_cache, target_disp));
 	return get_c_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -442,8 +442,8 @@ static __attribute__((noinline)) int accumulate_c_any(const void *origin_addr, M
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	if (plain_again(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                target_datatype) &&
+	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
+	                       target_datatype) &&
 	    accumulate_cache.op == op)
 		return cached_accumulate(origin_addr, origin_count, target_rank, cached_offset(&accumulate_cache, target_disp));
 	return accumulate_c_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -472,8 +472,8 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-	if (plain_again(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                target_datatype) &&
+	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
+	                       target_datatype) &&
 	    accumulate_cache.op == op && result_datatype == origin_datatype && result_count == origin_count)
 		return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
 		                             cached_offset(&accumulate_cache, target_disp));

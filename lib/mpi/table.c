@@ -94,7 +94,8 @@ void table_remove(struct table *table, uintptr_t key)
 	if (slots && key_at(slots, i) == key) {
 		set_key(slots, i, TABLE_REMOVED);
 		table->used -= empty_the_end(slots, i);
-		__atomic_add_fetch(&table_removals_so_far, 1, __ATOMIC_RELAXED); /* for table_find_again, plain_again */
+		/* For table_find_again and call_cache_matches. */
+		__atomic_add_fetch(&table_removals_so_far, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&table->lock);
 }
