@@ -13,7 +13,7 @@
  *
  * A look of the engine takes the processor from the thread that polls, in a virtual machine for tens of microseconds, and
  * its peers wait as long. So while polls go on it looks every eight milliseconds, and after one when it has found that
- * nobody polls any more. Peers that wait for an answer need not wait for the look: they kick (hurry.c).
+ * nobody polls any more. Peers that wait for an answer need not wait for the look: they kick (renotify.c).
  */
 #include <errno.h>
 #include <pthread.h>

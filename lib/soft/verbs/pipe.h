@@ -18,12 +18,12 @@
 
 struct soft_rmap;
 
-/* For how long the requests that wait for an answer have got none (hurry.c). */
-struct soft_late {
-	bool waits;        /* there were some, */
-	uint64_t answered; /* and so many responses had been taken */
-	uint64_t kick_ns;  /* when the peer is kicked for it */
-	uint64_t patience_ns;
+/* When the peer is notified again, because it answers no request (renotify.c). */
+struct soft_renotify_timer {
+	bool waits;           /* requests were unanswered at the last look, */
+	uint64_t answered;    /* when this many responses had been taken */
+	uint64_t kick_ns;     /* the peer is kicked then */
+	uint64_t interval_ns; /* between two kicks */
 };
 
 /* Pipe to a process that this one sends requests to. */
@@ -50,7 +50,7 @@ struct soft_out {
 	pthread_mutex_t map_lock;   /* one mapper at a time */
 	_Atomic uint32_t refs; /* one for core->out[], one per queue pair that uses or awaits it, or slot of one's routes */
 	_Atomic bool deaf;     /* has let datagrams wait for too long: none waits for it until it listens (datagram.c) */
-	struct soft_late late; /* under core->progress */
+	struct soft_renotify_timer renotify_timer; /* under core->progress */
 };
 
 /* Pipe from a process that sends requests to this one. */

@@ -12,15 +12,15 @@
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
 #include "soft/verbs/engine.h"
-#include "soft/verbs/hurry.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/poll.h"
 #include "soft/verbs/progress.h"
+#include "soft/verbs/renotify.h"
 
 enum {
-	IDLE_POLLS = 64,   /* polls in vain before peers are told that they need not kick */
-	HURRY_EVERY = 512, /* looks, until one is for those that let us wait */
-	SAID_EVERY = 4,    /* looks, whichever queue they are for: a clock costs as much as one */
+	IDLE_POLLS = 64,      /* polls in vain before peers are told that they need not kick */
+	RENOTIFY_EVERY = 512, /* looks, until the peers that do not answer are notified again */
+	SAID_EVERY = 4,       /* looks, whichever queue they are for: a clock costs as much as one */
 };
 
 static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -49,8 +49,8 @@ void soft_cq_idle(struct soft_cq *cq)
 	soft_progress(soft_core);
 	if (soft_looks(soft_core) % SAID_EVERY == 0)
 		soft_say_spinning(soft_core);
-	if (soft_looks(soft_core) % HURRY_EVERY == 0)
-		soft_hurry(soft_core);
+	if (soft_looks(soft_core) % RENOTIFY_EVERY == 0)
+		soft_renotify(soft_core);
 	if (idle < IDLE_POLLS)
 		atomic_store_explicit(&cq->idle_polls, idle + 1, memory_order_relaxed);
 	else

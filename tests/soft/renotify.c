@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer that polled, so that nobody kicks it, and has stopped: who waits for its answer does (lib/soft/verbs/hurry.c). And its
- * engine, which looks for the sake of all others, looks rarely while polls go on.
+ * A peer polled, so that no requester kicks it, and has stopped: the requester that waits for its answer kicks it then
+ * (lib/soft/verbs/renotify.c). The peer's engine looks rarely while polls go on.
  *
  * The engine's waits are seen here, and can be made endless: then it looks no more unless it is woken.
  */
@@ -85,19 +85,20 @@ static enum lab_verdict send_to(int (*owner)(struct two *two, int argument))
 	return finish(&two);
 }
 
-static enum lab_verdict hurry__who_has_stopped_polling_is_kicked(void)
+static enum lab_verdict renotify__who_has_stopped_polling_is_kicked(void)
 {
 	return send_to(polls_and_stops);
 }
 
-static enum lab_verdict hurry__the_engine_looks_rarely_while_polls_go_on(void)
+static enum lab_verdict renotify__the_engine_looks_rarely_while_polls_go_on(void)
 {
 	return send_to(polls_long_and_stops);
 }
 
 static const struct lab_case cases[] = {
-	{ "hurry: who has stopped polling is kicked", hurry__who_has_stopped_polling_is_kicked, "engine.c, hurry.c" },
-	{ "hurry: the engine looks rarely while polls go on", hurry__the_engine_looks_rarely_while_polls_go_on,
+	{ "renotify: who has stopped polling is kicked", renotify__who_has_stopped_polling_is_kicked,
+	  "engine.c, renotify.c" },
+	{ "renotify: the engine looks rarely while polls go on", renotify__the_engine_looks_rarely_while_polls_go_on,
 	  "engine.c" },
 };
 

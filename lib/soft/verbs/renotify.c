@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Peers that owe an answer for too long are notified again.
+ *
+ * A peer whose threads poll is not kicked for a request: they see it. But the one that polled may
+ * have stopped just then, to compute, and its engine looks only now and then (engine.c). The thread
+ * that waits for the answer notices that none comes, and kicks the engine.
+ *
+ * A peer that has lost its processor, or is stopped, is kicked too, at intervals that double; while
+ * a kick has not been heard another one costs nothing (soft_peer_kick).
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/verbs/base.h"
+#include "soft/verbs/core.h"
+#include "soft/verbs/lock.h"
+#include "soft/verbs/peer.h"
+#include "soft/verbs/pipe.h"
+#include "soft/verbs/renotify.h"
+
+enum {
+	INTERVAL_NS = 100000, /* before the first kick; it doubles with each kick */
+	INTERVAL_MAX_NS = 1000000,
+};
+
+static bool owes(struct soft_out *out, uint64_t answered)
+{
+	bool some;
+
+	soft_lock(&out->tx);
+	some = out->req_head != answered;
+	soft_unlock(&out->tx);
+	return some;
+}
+
+static void renotify(struct soft_out *out, uint64_t now)
+{
+	uint64_t answered = atomic_load_explicit(&out->resp_tail, memory_order_relaxed);
+	struct soft_renotify_timer *timer = &out->renotify_timer;
+	bool waits = owes(out, answered);
+
+	if (!waits || !timer->waits || answered != timer->answered) {
+		*timer = (struct soft_renotify_timer){ waits, answered, now + INTERVAL_NS, INTERVAL_NS };
+		return;
+	}
+	if (now < timer->kick_ns)
+		return;
+	soft_peer_kick(&out->peer);
+	timer->interval_ns = timer->interval_ns < INTERVAL_MAX_NS ? 2 * timer->interval_ns : INTERVAL_MAX_NS;
+	timer->kick_ns = now + timer->interval_ns;
+}
+
+void soft_renotify(struct soft_core *core)
+{
+	uint64_t now = soft_now_ns();
+
+	if (!soft_trylock(&core->progress))
+		return;
+	for (uint32_t i = 0; i < core->nout; i++)
+		if (atomic_load(&core->out[i]->answered) && !atomic_load(&core->out[i]->dead))
+			renotify(core->out[i], now);
+	soft_unlock(&core->progress);
+}
