@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer polled, so that no requester kicks it, and has stopped: the requester that waits for its answer kicks it then
+ * A peer polled, so that no requester wakes it, and has stopped: the requester that waits for its answer wakes it then
  * (lib/soft/verbs/renotify.c). The peer's engine looks rarely while polls go on.
  *
  * The engine's waits are seen here, and can be made endless: then it looks no more unless it is woken.
@@ -85,7 +85,7 @@ static enum lab_verdict send_to(int (*owner)(struct two *two, int argument))
 	return finish(&two);
 }
 
-static enum lab_verdict renotify__who_has_stopped_polling_is_kicked(void)
+static enum lab_verdict renotify__who_has_stopped_polling_is_woken(void)
 {
 	return send_to(polls_and_stops);
 }
@@ -96,7 +96,7 @@ static enum lab_verdict renotify__the_engine_looks_rarely_while_polls_go_on(void
 }
 
 static const struct lab_case cases[] = {
-	{ "renotify: who has stopped polling is kicked", renotify__who_has_stopped_polling_is_kicked,
+	{ "renotify: who has stopped polling is woken", renotify__who_has_stopped_polling_is_woken,
 	  "engine.c, renotify.c" },
 	{ "renotify: the engine looks rarely while polls go on", renotify__the_engine_looks_rarely_while_polls_go_on,
 	  "engine.c" },

@@ -51,7 +51,7 @@ struct soft_core {
 	struct shm_bell *bell;     /* ours; peers ring it */
 	int seg_fd, bell_fd;       /* for peers to map */
 	int slot_sock[SHM_SLOTS];  /* by which peers find us */
-	int kick_fd;               /* eventfd on which the engine sleeps */
+	int wakeup_fd;             /* eventfd on which the engine sleeps */
 	bool no_membarrier;        /* constant */
 	struct soft_lock progress; /* whoever looks into the pipes */
 	_Atomic uint32_t looks;    /* that a poll in vain has made; a hint, written under progress */

@@ -6,14 +6,15 @@
  *
  * DESIGN NOTES A peer that leaves a request must know whether somebody will see it.
  * segment->attention says so:
- *   SHM_KICK    nobody looks; the peer writes to our eventfd, which costs it a system call.
+ *   SHM_WAKEUP  nobody looks; the peer writes to our eventfd, which costs it a system call.
  *   SHM_POLLED  some thread polls and sees the bell itself. In case it stops, the engine looks now and then, and
- *               two looks in a row that find that nobody has polled lead back to SHM_KICK.
- * Callers that are about to sleep on a completion channel switch to SHM_KICK at once.
+ *               two looks in a row that find that nobody has polled lead back to SHM_WAKEUP.
+ * Callers that are about to sleep on a completion channel switch to SHM_WAKEUP at once.
  *
- * A look of the engine takes the processor from the thread that polls, in a virtual machine for tens of microseconds, and
- * its peers wait as long. So while polls go on it looks every eight milliseconds, and after one when it has found that
- * nobody polls any more. Peers that wait for an answer need not wait for the look: they kick (renotify.c).
+ * A look of the engine takes the processor from the thread that polls, in a virtual machine for tens
+ * of microseconds, and its peers wait as long. So while polls go on it looks every eight milliseconds,
+ * and after one when it has found that nobody polls any more. Peers that wait for an answer need not
+ * wait for the look: they wake it (renotify.c).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -41,7 +42,7 @@ enum {
 	QUIET_TICKS = 2,
 };
 
-/* Set by threads that poll in vain, cleared by the engine at each tick and kick. */
+/* Set by threads that poll in vain, cleared by the engine at each tick and wakeup. */
 static _Atomic uint32_t polls_seen;
 
 /* The looks while others poll; the engine's own. */
@@ -65,35 +66,35 @@ static void look_soon(void)
 		ticks.next_ns = soon;
 }
 
-static void on_kick(void *arg)
+static void on_wakeup(void *arg)
 {
 	struct soft_core *core = arg;
 	uint64_t count;
 	bool by_peer;
 
 	/* Non-blocking: another wake may have taken the count. */
-	if (read(core->kick_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+	if (read(core->wakeup_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return;
-	by_peer = shm_kick_reset(core->bell);
+	by_peer = shm_wakeup_reset(core->bell);
 	soft_progress_now(core);
 	if (by_peer)
 		look_soon();
 }
 
-/* Then one more look: who rang before may not have seen that kicks are wanted. */
-static void ask_for_kicks(struct soft_core *core)
+/* Then one more look: a peer that rang before may not have seen that wakeups are wanted. */
+static void ask_for_wakeups(struct soft_core *core)
 {
-	shm_attention_set(core->seg, SHM_KICK);
+	shm_attention_set(core->seg, SHM_WAKEUP);
 	soft_heavy_barrier();
 	/* Not in vain if somebody is at it: he may have looked too early. */
 	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
 
-void soft_attention_kick(struct soft_core *core)
+void soft_attention_wakeup(struct soft_core *core)
 {
-	if (shm_attention_get(core->seg) != SHM_KICK)
-		ask_for_kicks(core);
+	if (shm_attention_get(core->seg) != SHM_WAKEUP)
+		ask_for_wakeups(core);
 }
 
 void soft_attention_polled(struct soft_core *core)
@@ -113,7 +114,7 @@ static void tick(struct soft_core *core, uint64_t now)
 	ticks.quiet = polled ? 0 : ticks.quiet + 1;
 	ticks.next_ns = now + (polled ? TICK_NS : QUIET_TICK_NS);
 	if (ticks.quiet >= QUIET_TICKS)
-		ask_for_kicks(core);
+		ask_for_wakeups(core);
 	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
@@ -169,7 +170,7 @@ int soft_engine_start(struct soft_core *core)
 	pthread_t thread;
 	int err;
 
-	err = softverbs_watch(core->kick_fd, on_kick, core);
+	err = softverbs_watch(core->wakeup_fd, on_wakeup, core);
 	if (err)
 		return err;
 	/* Signals are the program's business, on its own threads. */
@@ -179,6 +180,6 @@ int soft_engine_start(struct soft_core *core)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return 0;
-	softverbs_unwatch(core->kick_fd);
+	softverbs_unwatch(core->wakeup_fd);
 	return err;
 }

@@ -7,9 +7,9 @@
 
 /* Turn the loop, which is open, from now on. 0 or an errno value. */
 int soft_engine_start(struct soft_core *core);
-/* Somebody is about to sleep: peers have to kick from now on. */
-void soft_attention_kick(struct soft_core *core);
-/* Somebody polls: the engine looks now and then only, and peers need not kick. */
+/* A thread is about to sleep: peers have to wake the engine from now on. */
+void soft_attention_wakeup(struct soft_core *core);
+/* A thread polls: the engine looks now and then only, and peers need not wake it. */
 void soft_attention_polled(struct soft_core *core);
 
 #endif

@@ -123,20 +123,20 @@ static void dispatch(uint64_t data)
 	pthread_mutex_unlock(&loop.lock);
 }
 
-void soft_kick(int fd)
+void soft_wake(int fd)
 {
 	uint64_t one = 1;
 
 	/*
-	 * Fails only when 2^64 - 1 kicks are pending. By number, because write(2) is a place where a
-	 * thread can be cancelled, with locks and with a kick that it has claimed.
+	 * Fails only when 2^64 - 1 wakeups are pending. By number, because write(2) is a place where a
+	 * thread can be cancelled, with locks and with a wakeup that it has claimed.
 	 */
 	(void)syscall(SYS_write, fd, &one, sizeof(one));
 }
 
 void soft_engine_wake(void)
 {
-	soft_kick(soft_core->kick_fd);
+	soft_wake(soft_core->wakeup_fd);
 }
 
 static int wait_event(struct epoll_event *event, uint64_t now, uint64_t until)

@@ -36,7 +36,7 @@ SOFT_EXPORT void softverbs_watch_on(int fd, soft_engine_fn *fn, void *arg);
 SOFT_EXPORT void softverbs_unwatch(int fd);
 
 /* Wake the engine that sleeps on this eventfd, a peer's or our own. */
-void soft_kick(int fd);
+void soft_wake(int fd);
 /* The engine looks at its timers again. */
 void soft_engine_wake(void);
 

@@ -169,7 +169,7 @@ int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds)
 	int err = EPROTO;
 
 	peer->pid = pid;
-	peer->kick_fd = fds[2];
+	peer->wakeup_fd = fds[2];
 	if (!soft_memory_safe(fds[0], sizeof(*peer->seg)) || !soft_memory_safe(fds[1], sizeof(*peer->bell)))
 		goto err_close;
 	seg = mmap(NULL, sizeof(*peer->seg), PROT_READ, MAP_SHARED, fds[0], 0);
@@ -203,7 +203,7 @@ void soft_peer_unmap(struct soft_peer *peer)
 {
 	munmap((void *)(uintptr_t)peer->seg, sizeof(*peer->seg));
 	munmap(peer->bell, sizeof(*peer->bell));
-	close(peer->kick_fd);
+	close(peer->wakeup_fd);
 	if (peer->pidfd >= 0)
 		close(peer->pidfd);
 }
@@ -223,15 +223,15 @@ void soft_peer_forked(void)
 	last_ring = 0;
 }
 
-void soft_peer_kick(const struct soft_peer *peer)
+void soft_peer_wake(const struct soft_peer *peer)
 {
-	if (shm_kick_claim(peer->bell))
-		soft_kick(peer->kick_fd);
+	if (shm_wakeup_claim(peer->bell))
+		soft_wake(peer->wakeup_fd);
 }
 
 void soft_peer_notify(const struct soft_peer *peer)
 {
 	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
-	if (shm_attention_get(peer->seg) == SHM_KICK)
-		soft_peer_kick(peer);
+	if (shm_attention_get(peer->seg) == SHM_WAKEUP)
+		soft_peer_wake(peer);
 }

@@ -28,8 +28,8 @@ struct soft_hello {
 
 struct soft_peer {
 	pid_t pid;
-	int pidfd;   /* readable when it has ended; -1 where the kernel has none */
-	int kick_fd; /* its engine's eventfd */
+	int pidfd;     /* readable when it has ended; -1 where the kernel has none */
+	int wakeup_fd; /* its engine's eventfd */
 	const struct shm_segment *seg;
 	struct shm_bell *bell;
 	bool full_fence; /* see shm_busy_enter and shm_bell_ring */
@@ -61,7 +61,7 @@ int soft_peer_open_memory(pid_t pid, uint64_t addr);
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);
 /* Wake its engine; once until that hears it. */
-void soft_peer_kick(const struct soft_peer *peer);
+void soft_peer_wake(const struct soft_peer *peer);
 /* Tell whoever is on the other side that there is something in a pipe. */
 void soft_peer_notify(const struct soft_peer *peer);
 /* In a child: ring with other numbers than the parent does. */

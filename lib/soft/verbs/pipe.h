@@ -22,8 +22,8 @@ struct soft_rmap;
 struct soft_renotify_timer {
 	bool waits;           /* requests were unanswered at the last look, */
 	uint64_t answered;    /* when this many responses had been taken */
-	uint64_t kick_ns;     /* the peer is kicked then */
-	uint64_t interval_ns; /* between two kicks */
+	uint64_t wakeup_ns;   /* the peer is woken then */
+	uint64_t interval_ns; /* between two wakeups */
 };
 
 /* Pipe to a process that this one sends requests to. */

@@ -35,8 +35,8 @@ static void in_remove(struct soft_core *core, struct soft_in *in)
 	softverbs_unwatch(in->sock);
 	if (in->peer.pidfd >= 0)
 		softverbs_unwatch(in->peer.pidfd);
-	/* It may have claimed the kick that nobody gives now. */
-	shm_kick_reset(core->bell);
+	/* It may have claimed a wakeup that nobody sends now. */
+	shm_wakeup_reset(core->bell);
 	shm_share_close(&in->shm->share);
 	soft_progress_now(core);
 	soft_lock(&core->progress);
@@ -89,7 +89,7 @@ static int in_watch(struct soft_in *in)
 
 static int in_welcome(struct soft_core *core, const struct soft_in *in)
 {
-	int own[SOFT_WELCOME_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd };
+	int own[SOFT_WELCOME_FDS] = { core->seg_fd, core->bell_fd, core->wakeup_fd };
 	struct soft_hello welcome = soft_hello();
 
 	welcome.can_vm = in->can_vm;

@@ -114,7 +114,7 @@ static void out_free_alloc(struct soft_out *out)
 /* 0 or an errno value. */
 static int say_hello(struct soft_core *core, const struct soft_out *out, int pipe_fd)
 {
-	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->kick_fd, pipe_fd };
+	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->wakeup_fd, pipe_fd };
 	struct soft_hello hello = soft_hello();
 	int err = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
 
@@ -201,7 +201,7 @@ static void on_out_death(void *arg)
 		softverbs_unwatch(out->peer.pidfd);
 	if (atomic_exchange(&out->dead, true))
 		return;
-	shm_kick_reset(core->bell);
+	shm_wakeup_reset(core->bell);
 	/* What it answered before it died counts. */
 	soft_progress_now(core);
 	soft_lock(&core->progress);

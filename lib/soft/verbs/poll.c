@@ -18,7 +18,7 @@
 #include "soft/verbs/renotify.h"
 
 enum {
-	IDLE_POLLS = 64,      /* polls in vain before peers are told that they need not kick */
+	IDLE_POLLS = 64,      /* polls in vain before peers are told that they need not wake the engine */
 	RENOTIFY_EVERY = 512, /* looks, until the peers that do not answer are notified again */
 	SAID_EVERY = 4,       /* looks, whichever queue they are for: a clock costs as much as one */
 };
@@ -80,6 +80,6 @@ int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
 	soft_cq_arm(cq, solicited_only);
 	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
 	/* Whoever asks is about to sleep. */
-	soft_attention_kick(soft_core);
+	soft_attention_wakeup(soft_core);
 	return 0;
 }

@@ -2,12 +2,12 @@
 /*
  * Peers that owe an answer for too long are notified again.
  *
- * A peer whose threads poll is not kicked for a request: they see it. But the one that polled may
+ * A peer whose threads poll is not woken for a request: they see it. But the one that polled may
  * have stopped just then, to compute, and its engine looks only now and then (engine.c). The thread
- * that waits for the answer notices that none comes, and kicks the engine.
+ * that waits for the answer notices that none comes, and wakes the engine.
  *
- * A peer that has lost its processor, or is stopped, is kicked too, at intervals that double; while
- * a kick has not been heard another one costs nothing (soft_peer_kick).
+ * A peer that has lost its processor, or is stopped, is woken too, at intervals that double; while
+ * a wakeup has not been heard another one costs nothing (soft_peer_wake).
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 #include "soft/verbs/renotify.h"
 
 enum {
-	INTERVAL_NS = 100000, /* before the first kick; it doubles with each kick */
+	INTERVAL_NS = 100000, /* before the first wakeup; it doubles with each one */
 	INTERVAL_MAX_NS = 1000000,
 };
 
@@ -45,11 +45,11 @@ static void renotify(struct soft_out *out, uint64_t now)
 		*timer = (struct soft_renotify_timer){ waits, answered, now + INTERVAL_NS, INTERVAL_NS };
 		return;
 	}
-	if (now < timer->kick_ns)
+	if (now < timer->wakeup_ns)
 		return;
-	soft_peer_kick(&out->peer);
+	soft_peer_wake(&out->peer);
 	timer->interval_ns = timer->interval_ns < INTERVAL_MAX_NS ? 2 * timer->interval_ns : INTERVAL_MAX_NS;
-	timer->kick_ns = now + timer->interval_ns;
+	timer->wakeup_ns = now + timer->interval_ns;
 }
 
 void soft_renotify(struct soft_core *core)

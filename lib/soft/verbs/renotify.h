@@ -5,7 +5,7 @@
 
 #include "soft/verbs/core.h"
 
-/* Kick the peers that have owed an answer for too long; a thread that polls in vain calls this. */
+/* Wake the peers that have owed an answer for too long; a thread that polls in vain calls this. */
 void soft_renotify(struct soft_core *core);
 
 #endif

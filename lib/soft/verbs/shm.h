@@ -86,7 +86,7 @@ struct shm_mr {
 /* shm_segment.attention: who notices a bell? Written by the owner's engine and its callers. */
 enum shm_attention {
 	SHM_POLLED, /* somebody calls ibv_poll_cq, and the engine looks now and then only */
-	SHM_KICK,   /* everybody sleeps: write to the owner's eventfd */
+	SHM_WAKEUP, /* everybody sleeps: write to the owner's eventfd */
 };
 
 struct shm_segment {
@@ -109,7 +109,7 @@ struct shm_segment {
 struct shm_bell {
 	_Atomic uint64_t rung; /* another number for every ring; only peers write it */
 	uint8_t pad0[56];
-	_Atomic uint32_t kicked; /* an eventfd write is on its way */
+	_Atomic uint32_t wakeup_pending; /* an eventfd write is on its way */
 	uint8_t pad1[60];
 };
 
@@ -477,8 +477,8 @@ static inline uint64_t shm_share_missed(struct shm_share *share)
 
 /*
  * Peer, after it published something; `ring` is a number that nobody has rung with. Then it loads
- * attention: either it sees SHM_KICK, or the owner, who says that and then looks at the bell, sees
- * the ring. Between the two the owner calls membarrier; only where one of the two has none
+ * attention: either it sees SHM_WAKEUP, or the owner, who says that and then looks at the bell,
+ * sees the ring. Between the two the owner calls membarrier; only where one of the two has none
  * (full_fence) is a fence needed here.
  */
 static inline void shm_bell_ring(struct shm_bell *bell, uint64_t ring, bool full_fence)
@@ -499,7 +499,7 @@ static inline uint64_t shm_bell_last(struct shm_bell *bell)
 }
 
 /*
- * Owner; after SHM_KICK and a heavy barrier it looks at the bell once more. Pairs with
+ * Owner; after SHM_WAKEUP and a heavy barrier it looks at the bell once more. Pairs with
  * shm_attention_get after a ring.
  */
 static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention attention)
@@ -541,19 +541,19 @@ static inline uint64_t shm_spin_load(const struct shm_segment *seg)
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->spin_ticks, memory_order_relaxed);
 }
 
-/* Peer: true if this one has to write to the eventfd. Pairs with shm_kick_reset. */
-static inline bool shm_kick_claim(struct shm_bell *bell)
+/* Peer: true if this one has to write to the eventfd. Pairs with shm_wakeup_reset. */
+static inline bool shm_wakeup_claim(struct shm_bell *bell)
 {
-	return atomic_exchange_explicit(&bell->kicked, 1, memory_order_seq_cst) == 0;
+	return atomic_exchange_explicit(&bell->wakeup_pending, 1, memory_order_seq_cst) == 0;
 }
 
 /*
  * Owner's engine, before it looks at the bell; also when a peer died, which may have claimed and
  * never written. Has one claimed?
  */
-static inline bool shm_kick_reset(struct shm_bell *bell)
+static inline bool shm_wakeup_reset(struct shm_bell *bell)
 {
-	return atomic_exchange_explicit(&bell->kicked, 0, memory_order_seq_cst) != 0;
+	return atomic_exchange_explicit(&bell->wakeup_pending, 0, memory_order_seq_cst) != 0;
 }
 
 #endif

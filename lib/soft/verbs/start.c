@@ -116,7 +116,7 @@ static void segment_init(struct soft_core *core)
 	core->seg->key_mask = soft_random() & (SHM_MRS - 1);
 	core->seg->no_membarrier = core->no_membarrier;
 	core->seg->abi = SHM_ABI;
-	core->seg->attention = SHM_KICK;
+	core->seg->attention = SHM_WAKEUP;
 	core->seg->magic = SHM_MAGIC;
 }
 
@@ -162,17 +162,17 @@ static struct soft_core *core_new(void)
 	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (core->mr_free == MAP_FAILED)
 		goto err_free;
-	core->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (core->kick_fd < 0)
+	core->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (core->wakeup_fd < 0)
 		goto err_unmap_free;
 	core->seg =
 		soft_memory_new("softverbs-segment", sizeof(*core->seg), offsetof(struct shm_segment, qp), &core->seg_fd);
 	if (!core->seg)
-		goto err_kick;
+		goto err_wakeup;
 	core->bell = soft_memory_new("softverbs-bell", sizeof(*core->bell), sizeof(*core->bell), &core->bell_fd);
 	if (!core->bell)
 		goto err_segment;
-	grow_descriptor_table(core->kick_fd);
+	grow_descriptor_table(core->wakeup_fd);
 	segment_init(core);
 	allow_peers();
 	return core;
@@ -180,8 +180,8 @@ static struct soft_core *core_new(void)
 err_segment:
 	munmap(core->seg, sizeof(*core->seg));
 	close(core->seg_fd);
-err_kick:
-	close(core->kick_fd);
+err_wakeup:
+	close(core->wakeup_fd);
 err_unmap_free:
 	munmap(core->mr_free, SHM_MRS * sizeof(*core->mr_free));
 err_free:
@@ -195,7 +195,7 @@ static void core_free(struct soft_core *core)
 	close(core->bell_fd);
 	munmap(core->seg, sizeof(*core->seg));
 	close(core->seg_fd);
-	close(core->kick_fd);
+	close(core->wakeup_fd);
 	munmap(core->mr_free, SHM_MRS * sizeof(*core->mr_free));
 	pthread_mutex_destroy(&core->table_lock);
 	free(core);
@@ -313,7 +313,7 @@ void soft_core_forked(void)
 	core_is_the_parents = true;
 	part_from(core->seg, sizeof(*core->seg), core->seg_fd);
 	part_from(core->bell, sizeof(*core->bell), core->bell_fd);
-	core->kick_fd = -1;
+	core->wakeup_fd = -1;
 	core->progress = core->timer_lock = free_lock;
 	pthread_mutex_init(&core->table_lock, NULL);
 	forget_peers(core);
