@@ -456,7 +456,7 @@ static void locks_exclude(void)
 }
 
 struct answers {
-	struct soft_asked asked[ROUNDS];
+	struct soft_sync_req sync_req[ROUNDS];
 	struct data data[ROUNDS];
 };
 
@@ -466,7 +466,7 @@ static void *answers(void *arg)
 
 	for (uint64_t n = 0; n < ROUNDS; n++) {
 		fill(&all->data[n], n);
-		soft_asked_store(&all->asked[n], SOFT_ASKED_DONE);
+		soft_sync_store(&all->sync_req[n], SOFT_SYNC_DONE);
 	}
 	return NULL;
 }
@@ -476,7 +476,7 @@ static void *asks(void *arg)
 	struct answers *all = arg;
 
 	for (uint64_t n = 0; n < ROUNDS; n++) {
-		while (soft_asked_load(&all->asked[n]) != SOFT_ASKED_DONE)
+		while (soft_sync_load(&all->sync_req[n]) != SOFT_SYNC_DONE)
 			sched_yield();
 		check(holds(&all->data[n], n), "an answer's data");
 	}

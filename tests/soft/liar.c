@@ -129,9 +129,9 @@ static enum lab_verdict liar__last_part_is_not_told(void)
 	return one_lie(SHM_ACK, SHM_REQ_FIRST, 0, 1);
 }
 
-static enum lab_verdict liar__nobody_has_asked(void)
+static enum lab_verdict liar__no_synchronous_request(void)
 {
-	return one_lie(SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_ASKED, 0, 1);
+	return one_lie(SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_SYNCHRONOUS, 0, 1);
 }
 
 /* The first request was refused, so it is not under way when it is answered once more. */
@@ -229,7 +229,7 @@ static const struct lab_case cases[] = {
 	{ "liar: sends are no bundle", liar__sends_are_no_bundle, "lib/soft/verbs/answer.c" },
 	{ "liar: all done and one refused", liar__all_done_and_one_refused, "lib/soft/verbs/answer.c" },
 	{ "liar: last part is not told", liar__last_part_is_not_told, "lib/soft/verbs/answer.c" },
-	{ "liar: nobody has asked", liar__nobody_has_asked, "lib/soft/verbs/answer.c" },
+	{ "liar: no synchronous request", liar__no_synchronous_request, "lib/soft/verbs/answer.c" },
 	{ "liar: refused and done", liar__refused_and_done, "lib/soft/verbs/answer.c" },
 	{ "liar: done twice", liar__done_twice, "lib/soft/verbs/answer.c" },
 	{ "liar: answer's chunk is beyond", liar__answers_chunk_is_beyond, "lib/soft/verbs/answer.c" },

@@ -276,7 +276,7 @@ static enum lab_verdict broken_write(struct two *two)
 	return broken(two, sent, true);
 }
 
-/* What is posted then comes behind the parts that it was asked for. */
+/* What is posted then comes behind the parts of the synchronous request. */
 static enum lab_verdict parts__owner_stops(void)
 {
 	const uint64_t last = UINT64_MAX;
@@ -357,7 +357,7 @@ static enum lab_verdict parts__key_is_withdrawn(void)
 	if (!withdrawn)
 		return LAB_LATE;
 	CHECK(post(&two, IBV_WR_RDMA_WRITE, sizeof(uint64_t)) == 0);
-	/* As if it had been asked for in one. */
+	/* As if all of it had been one request. */
 	CHECK(lab_wait(two.lab.a.send_cq).status == IBV_WC_REM_ACCESS_ERR);
 	return finish(&two);
 }

@@ -123,47 +123,48 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 	return refused && soft_qp_state(qp) != IBV_QPS_ERR;
 }
 
-/* The peer has refused what it was asked for, and has failed. It answers to nothing after that. */
-static void note_refusal(struct soft_asked *asked, uint32_t status)
+/* The peer has refused a synchronous request, and has failed. It answers to nothing after that. */
+static void note_refusal(struct soft_sync_req *sync, uint32_t status)
 {
 	if (status == SHM_NAK_INV_REQ || status == SHM_NAK_ACCESS || status == SHM_NAK_OP)
-		asked->refusal = status;
+		sync->refusal = status;
 }
 
 /*
- * The answer to an operation whose caller waits for it outside of the queue (move.c), or has waited too
- * long. What comes of a refusal is told to the request that the caller posts then.
+ * The answer to a synchronous request, whose caller waits for it outside of the queue (move.c), or
+ * has waited too long. What comes of a refusal is told to the request that the caller posts then.
  */
-static void take_asked(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
+static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
-	struct soft_asked *asked = &qp->asked;
+	struct soft_sync_req *sync = &qp->sync_req;
 	uint64_t part;
 
-	note_refusal(asked, resp->status);
-	if (soft_asked_load(asked) != SOFT_ASKED)
+	note_refusal(sync, resp->status);
+	if (soft_sync_load(sync) != SOFT_SYNC_PENDING)
 		return;
-	part = soft_asked_part(asked, asked->answered);
-	if (resp->status != SHM_ACK || (asked->here && resp->length != part)) {
-		soft_asked_store(asked, SOFT_ASKED_IN_VAIN);
+	part = soft_sync_part(sync, sync->answered);
+	if (resp->status != SHM_ACK || (sync->here && resp->length != part)) {
+		soft_sync_store(sync, SOFT_SYNC_REFUSED);
 		return;
 	}
-	if (part > asked->sent - asked->answered) {
+	if (part > sync->sent - sync->answered) {
 		broken(qp);
 		return;
 	}
-	if (asked->here)
-		soft_copy(asked->here + asked->answered, chunk, part);
-	asked->answered += part;
-	if (asked->answered == asked->length)
-		soft_asked_store(asked, SOFT_ASKED_DONE);
+	if (sync->here)
+		soft_copy(sync->here + sync->answered, chunk, part);
+	sync->answered += part;
+	if (sync->answered == sync->length)
+		soft_sync_store(sync, SOFT_SYNC_DONE);
 	else
-		soft_asked_count(asked);
+		soft_sync_count(sync);
 }
 
-/* Why the peer does not hear: because it has refused what it was asked for before, or else as it says. */
+/* Why the peer does not hear: it has refused a synchronous request before, or else as it says. */
 static enum shm_status reason(const struct soft_qp *qp, const struct shm_resp *resp)
 {
-	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->asked.refusal ? qp->asked.refusal : resp->status);
+	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->sync_req.refusal ? qp->sync_req.refusal
+	                                                                               : resp->status);
 }
 
 static void refused(struct soft_qp *qp, const struct shm_resp *resp)
@@ -224,8 +225,8 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 	/* Answers to what was flushed since are void. */
 	if (qp->out == out && qp->epoch == resp.epoch && qp->inflight > 0) {
 		qp->inflight--;
-		if (resp.flags & SHM_REQ_ASKED)
-			take_asked(qp, &resp, chunk);
+		if (resp.flags & SHM_REQ_SYNCHRONOUS)
+			take_sync(qp, &resp, chunk);
 		else
 			take(qp, &resp, chunk);
 		if (qp->inflight == 0 && qp->sq_tail != qp->sq_exec)

@@ -162,7 +162,7 @@ static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, c
 	switch (way_of(qp->out, op, &timed)) {
 	case SOFT_BY_RING:
 		if (op->waits)
-			return SOFT_DIRECT_ASK;
+			return SOFT_DIRECT_SYNC;
 		note_ring(qp, op);
 		return SOFT_DIRECT_RING;
 	case SOFT_BY_BOTH:

@@ -32,7 +32,7 @@ struct soft_rdma {
 enum soft_direct {
 	SOFT_DIRECT_DONE,
 	SOFT_DIRECT_RING,  /* has to go by ring: out of reach, or refused and the peer must know */
-	SOFT_DIRECT_ASK,   /* waits: the peer looks and would be sooner; it has been checked that it may be asked */
+	SOFT_DIRECT_SYNC,  /* waits: the peer looks and would be sooner; the checks allow a synchronous request to it */
 	SOFT_DIRECT_ERROR, /* *status says which */
 };
 

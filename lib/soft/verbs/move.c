@@ -7,15 +7,15 @@
  * which after a system call are all cold. Here the same checks are made and the same copy, and
  * there is nothing to wait for. The order is that of the queue, since nothing may be in it.
  *
- * A peer that looks into its pipes may be sooner than a system call (way.c). It is asked by a request that
- * is no element of the queue, and the caller looks for the answer himself. He does so for a bounded
- * time only (way.c), since the peer may have lost its processor: then he gives up, and what he posts
- * instead comes behind that request, because it is under way (qp->inflight), and does the same again. Who
- * asks carries out meanwhile what others ask of him, so two that ask each other both get their answers.
+ * A peer that looks into its pipes may be sooner than a system call (way.c). Then the caller sends it
+ * a synchronous request, which is no element of the queue, and looks for the answer himself. He does
+ * so for a bounded time only (way.c), since the peer may have lost its processor: then he gives up,
+ * and what he posts instead comes behind that request, because it is under way (qp->inflight), and
+ * does the same again. The caller carries out meanwhile what his peers request, so two that send each
+ * other such requests both get their answers.
  *
- * What does not fit into one request is asked for in parts, some of them ahead of the answers, so that one side fills
- * chunks while the other empties them. The bound of the time starts anew
- * with every answer.
+ * What does not fit into one request is sent in parts, some of them ahead of the answers, so that one
+ * side fills chunks while the other empties them. The bound of the time starts anew with every answer.
  *
  * In adversary mode everything goes by the queue.
  */
@@ -38,7 +38,7 @@
 #include "soft/verbs/way.h"
 
 enum {
-	AHEAD = 8,          /* parts that are asked for before the first of them is answered, at the most */
+	AHEAD = 8,          /* parts that are sent before the first of them is answered, at the most */
 	PARTS = 8,          /* about so many, */
 	PART_MIN = 8 << 10, /* but none smaller than so many bytes, or larger than a chunk */
 };
@@ -50,110 +50,114 @@ static uint32_t part_of(uint64_t length)
 	return (uint32_t)(part < PART_MIN ? PART_MIN : part > SHM_CHUNK ? SHM_CHUNK : part);
 }
 
-/* May more be asked for? Under qp->lock. */
-static bool may_ask(struct soft_qp *qp)
+/* May another part be sent? Under qp->lock. */
+static bool may_push(struct soft_qp *qp)
 {
-	const struct soft_asked *asked = &qp->asked;
+	const struct soft_sync_req *sync = &qp->sync_req;
 
-	return asked->sent < asked->length && asked->sent - asked->answered < AHEAD * (uint64_t)asked->part;
+	return sync->sent < sync->length && sync->sent - sync->answered < AHEAD * (uint64_t)sync->part;
 }
 
-static void ask_more(struct soft_qp *qp, const struct soft_rdma *op)
+static void push_parts(struct soft_qp *qp, const struct soft_rdma *op)
 {
-	while (may_ask(qp) && soft_ask(qp, op))
+	while (may_push(qp) && soft_sync_push(qp, op))
 		;
 }
 
-/* Nobody else asks meanwhile. Under qp->lock. */
-static bool ask(struct soft_qp *qp, const struct soft_rdma *op)
+/* A queue pair has one synchronous request at a time. Under qp->lock. */
+static bool begin(struct soft_qp *qp, const struct soft_rdma *op)
 {
-	struct soft_asked *asked = &qp->asked;
+	struct soft_sync_req *sync = &qp->sync_req;
 
-	if (asked->busy)
+	if (sync->busy)
 		return false;
-	asked->here = op->opcode == IBV_WR_RDMA_READ ? op->iov[0].iov_base : NULL;
-	asked->epoch = qp->epoch;
-	asked->length = op->length;
-	asked->part = part_of(op->length);
-	asked->sent = asked->answered = 0;
-	asked->seen = soft_asked_counted(asked);
-	soft_asked_store(asked, SOFT_ASKED);
-	ask_more(qp, op);
-	asked->busy = asked->sent > 0;
-	return asked->busy;
+	sync->here = op->opcode == IBV_WR_RDMA_READ ? op->iov[0].iov_base : NULL;
+	sync->epoch = qp->epoch;
+	sync->length = op->length;
+	sync->part = part_of(op->length);
+	sync->sent = sync->answered = 0;
+	sync->seen = soft_sync_counted(sync);
+	soft_sync_store(sync, SOFT_SYNC_PENDING);
+	push_parts(qp, op);
+	sync->busy = sync->sent > 0;
+	return sync->busy;
 }
 
-/* Is the queue pair as it was when the first part was asked for? Nothing else may have come between. Under qp->lock. */
+/*
+ * Is the queue pair as it was when the first part was sent? Nothing else may have come between. Under
+ * qp->lock.
+ */
 static bool goes_on(struct soft_qp *qp)
 {
-	return soft_asked_load(&qp->asked) == SOFT_ASKED && qp->asked.epoch == qp->epoch && qp->sq_exec == qp->sq_head &&
-	       qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS;
+	return soft_sync_load(&qp->sync_req) == SOFT_SYNC_PENDING && qp->sync_req.epoch == qp->epoch &&
+	       qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS;
 }
 
 /* The parts that are left, as far as there is room for them. */
-static void ask_rest(struct soft_qp *qp, const struct soft_rdma *op)
+static void push_rest(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	soft_lock(&qp->lock);
 	if (goes_on(qp))
-		ask_more(qp, op);
+		push_parts(qp, op);
 	soft_unlock(&qp->lock);
 }
 
-/* Nobody waits any more, and another may ask. What has become of it by now. */
-static enum soft_asked_state stop_asking(struct soft_qp *qp)
+/* The caller waits no longer, and another one may send. What has become of the request by now. */
+static enum soft_sync_state end(struct soft_qp *qp)
 {
-	enum soft_asked_state state;
+	enum soft_sync_state state;
 
 	soft_lock(&qp->lock);
-	state = soft_asked_load(&qp->asked);
-	soft_asked_store(&qp->asked, SOFT_ASKED_NOTHING);
-	qp->asked.busy = false;
+	state = soft_sync_load(&qp->sync_req);
+	soft_sync_store(&qp->sync_req, SOFT_SYNC_NONE);
+	qp->sync_req.busy = false;
 	soft_unlock(&qp->lock);
 	return state;
 }
 
-/* Has another part been answered since this was asked last? Then what is left is asked for. */
+/* Has another part been answered since the last call? Then what is left is sent. */
 static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
 {
-	uint32_t count = soft_asked_counted(&qp->asked);
-	bool further = count != qp->asked.seen;
+	uint32_t count = soft_sync_counted(&qp->sync_req);
+	bool further = count != qp->sync_req.seen;
 
-	qp->asked.seen = count;
+	qp->sync_req.seen = count;
 	if (further)
-		ask_rest(qp, op);
+		push_rest(qp, op);
 	return further;
 }
 
 /*
- * Wait for the answers, and ask for what is left, as long as the peer goes on answering. The time is looked at before
- * the answers are: whoever had no processor meanwhile looks once more, for the peer may have had one.
+ * Wait for the answers, and send what is left, as long as the peer goes on answering. The time is
+ * looked at before the answers are: a caller that had no processor meanwhile looks once more, for the
+ * peer may have had one.
  */
-static enum soft_asked_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
+static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	uint64_t patience_ticks = soft_way_patience_ticks(soft_kind_of(op), op->length), since = shm_ticks();
-	enum soft_asked_state state;
+	enum soft_sync_state state;
 	bool over;
 
 	do {
 		over = shm_ticks() - since >= patience_ticks;
 		soft_progress(soft_core);
 		soft_say_spinning(soft_core);
-		state = soft_asked_load(&qp->asked);
+		state = soft_sync_load(&qp->sync_req);
 		if (goes_further(qp, op)) {
 			since = shm_ticks();
 			over = false;
 		}
-	} while (state == SOFT_ASKED && !over);
+	} while (state == SOFT_SYNC_PENDING && !over);
 	return state;
 }
 
-/* The peer was asked at `since`. Has it done it? */
+/* The request was sent at `since`. Has the peer carried it out? */
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
 	enum soft_way_kind kind = soft_kind_of(op);
-	bool late = wait_answers(qp, op) == SOFT_ASKED;
+	bool late = wait_answers(qp, op) == SOFT_SYNC_PENDING;
 	uint64_t ticks = shm_ticks() - since;
-	bool done = stop_asking(qp) == SOFT_ASKED_DONE;
+	bool done = end(qp) == SOFT_SYNC_DONE;
 
 	if (late)
 		soft_way_lost(kind, op->length);
@@ -178,14 +182,14 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
 	enum soft_direct way = SOFT_DIRECT_RING;
 	enum ibv_wc_status status;
 	uint64_t since = shm_ticks();
-	bool asked;
+	bool begun;
 
 	if (soft_adversary.on)
 		return EOPNOTSUPP;
 	soft_lock(&qp->lock);
 	if (soft_qp_idle(qp) && (write || qp->attr.max_rd_atomic))
 		way = soft_direct(qp, &op, &status);
-	asked = way == SOFT_DIRECT_ASK && ask(qp, &op);
+	begun = way == SOFT_DIRECT_SYNC && begin(qp, &op);
 	soft_unlock(&qp->lock);
-	return way == SOFT_DIRECT_DONE || (asked && answered(qp, &op, since)) ? 0 : EOPNOTSUPP;
+	return way == SOFT_DIRECT_DONE || (begun && answered(qp, &op, since)) ? 0 : EOPNOTSUPP;
 }

@@ -97,7 +97,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	case SOFT_DIRECT_DONE:
 		break;
 	case SOFT_DIRECT_RING:
-	case SOFT_DIRECT_ASK:
+	case SOFT_DIRECT_SYNC:
 		note_by_ring(qp);
 		return false;
 	case SOFT_DIRECT_ERROR:

@@ -62,28 +62,29 @@ enum soft_stall {
 };
 
 /*
- * One operation that the peer was asked for without an element of the queue (move.c), in parts that each fit into
- * a request. Written under the lock; `state` and `count` are looked at without it by the caller, who waits.
+ * A synchronous request: one operation that the peer carries out without an element of the queue
+ * (move.c), in parts that each fit into a request. The members are written under the lock; the caller,
+ * who waits, reads `state` and `count` without it.
  */
-enum soft_asked_state {
-	SOFT_ASKED_NOTHING, /* or nobody waits any more */
-	SOFT_ASKED,
-	SOFT_ASKED_DONE,
-	SOFT_ASKED_IN_VAIN, /* refused */
+enum soft_sync_state {
+	SOFT_SYNC_NONE, /* or its caller waits no longer */
+	SOFT_SYNC_PENDING,
+	SOFT_SYNC_DONE,
+	SOFT_SYNC_REFUSED,
 };
 
-struct soft_asked {
-	_Atomic uint32_t state; /* enum soft_asked_state */
+struct soft_sync_req {
+	_Atomic uint32_t state; /* enum soft_sync_state */
 	_Atomic uint32_t count; /* of parts that were answered, ever, but for last ones */
-	uint32_t epoch;         /* of the queue pair when it was asked */
+	uint32_t epoch;         /* of the queue pair when the first part was sent */
 	uint32_t part;          /* bytes of each part but the last */
 	uint64_t length;        /* bytes, all parts */
-	uint32_t seen;          /* of `count`, by the caller; before the first part is asked for, under the lock */
-	uint64_t sent;          /* of these: asked for; written by the caller only */
-	uint64_t answered;      /* and answered */
+	uint32_t seen;          /* of `count`, by the caller; before the first part is sent, under the lock */
+	uint64_t sent;          /* bytes of the parts that are in the pipe; written by the caller only */
+	uint64_t answered;      /* bytes of those that are answered */
 	uint8_t *here;          /* a read's data go here; NULL: a write */
-	bool busy;              /* a thread has asked, and has not taken the result yet; under qp->lock */
-	uint32_t refusal;       /* enum shm_status: with what the peer has failed, which was asked; SHM_ACK: it has not */
+	bool busy;              /* a thread has sent one, and has not taken the result yet; under qp->lock */
+	uint32_t refusal;       /* enum shm_status: with which the peer has failed a request; SHM_ACK: it has not */
 };
 
 struct soft_qp {
@@ -130,7 +131,7 @@ struct soft_qp {
 	uint32_t wr_head;
 	int wr_err;
 
-	struct soft_asked asked;
+	struct soft_sync_req sync_req;
 	uint32_t epoch; /* responses to requests of an earlier one are void */
 
 	/* receive queue and responder */
@@ -165,38 +166,41 @@ static inline enum ibv_qp_state soft_qp_state(struct soft_qp *qp)
 	return (enum ibv_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
 }
 
-/* Whoever takes the answer, or asks, or gives up; pairs with soft_asked_load: the data are in place. */
-static inline void soft_asked_store(struct soft_asked *asked, enum soft_asked_state state)
+/*
+ * By the thread that takes the answer, sends or gives up; pairs with soft_sync_load: the data are in
+ * place.
+ */
+static inline void soft_sync_store(struct soft_sync_req *sync, enum soft_sync_state state)
 {
-	atomic_store_explicit(&asked->state, state, memory_order_release);
+	atomic_store_explicit(&sync->state, state, memory_order_release);
 }
 
-/* Who waits; pairs with soft_asked_store. */
-static inline enum soft_asked_state soft_asked_load(struct soft_asked *asked)
+/* By the thread that waits; pairs with soft_sync_store. */
+static inline enum soft_sync_state soft_sync_load(struct soft_sync_req *sync)
 {
-	return (enum soft_asked_state)atomic_load_explicit(&asked->state, memory_order_acquire);
+	return (enum soft_sync_state)atomic_load_explicit(&sync->state, memory_order_acquire);
 }
 
-/* Whoever takes an answer; pairs with soft_asked_counted. */
-static inline void soft_asked_count(struct soft_asked *asked)
+/* By the thread that takes an answer; pairs with soft_sync_counted. */
+static inline void soft_sync_count(struct soft_sync_req *sync)
 {
-	uint32_t count = atomic_load_explicit(&asked->count, memory_order_relaxed);
+	uint32_t count = atomic_load_explicit(&sync->count, memory_order_relaxed);
 
-	atomic_store_explicit(&asked->count, count + 1, memory_order_relaxed);
+	atomic_store_explicit(&sync->count, count + 1, memory_order_relaxed);
 }
 
-/* Who waits: a number that changes as long as the peer is at it. A hint. */
-static inline uint32_t soft_asked_counted(struct soft_asked *asked)
+/* By the thread that waits: a number that changes as long as the peer is at it. A hint. */
+static inline uint32_t soft_sync_counted(struct soft_sync_req *sync)
 {
-	return atomic_load_explicit(&asked->count, memory_order_relaxed);
+	return atomic_load_explicit(&sync->count, memory_order_relaxed);
 }
 
 /* Bytes of the part that begins `from` bytes in. */
-static inline uint32_t soft_asked_part(const struct soft_asked *asked, uint64_t from)
+static inline uint32_t soft_sync_part(const struct soft_sync_req *sync, uint64_t from)
 {
-	uint64_t left = asked->length - from;
+	uint64_t left = sync->length - from;
 
-	return left < asked->part ? (uint32_t)left : asked->part;
+	return left < sync->part ? (uint32_t)left : sync->part;
 }
 
 /* Does it listen to its peer? */

@@ -116,21 +116,21 @@ static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const stru
 	return true;
 }
 
-bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op)
+bool soft_sync_push(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	const struct soft_wqe wqe = {
 		.opcode = op->opcode, .raddr = op->raddr, .rkey = op->rkey, .length = op->length, .nsge = op->nsge
 	};
-	struct soft_asked *asked = &qp->asked;
-	uint32_t length = soft_asked_part(asked, asked->sent);
+	struct soft_sync_req *sync = &qp->sync_req;
+	uint32_t length = soft_sync_part(sync, sync->sent);
 	uint8_t *chunk;
 	struct shm_req *req = soft_pipe_begin(qp, &chunk);
 
 	if (!req)
 		return false;
-	fill_request(&wqe, op->iov, asked->sent, length, false, req, chunk);
-	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_ASKED | (qp->resync ? SHM_REQ_RESYNC : 0);
-	asked->sent += length;
+	fill_request(&wqe, op->iov, sync->sent, length, false, req, chunk);
+	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_SYNCHRONOUS | (qp->resync ? SHM_REQ_RESYNC : 0);
+	sync->sent += length;
 	soft_pipe_commit(qp, req);
 	return true;
 }
@@ -382,7 +382,7 @@ static bool step(struct soft_qp *qp)
 		soft_send_done(qp);
 		return true;
 	case SOFT_DIRECT_RING:
-	case SOFT_DIRECT_ASK:
+	case SOFT_DIRECT_SYNC:
 		return push(qp, wqe);
 	case SOFT_DIRECT_ERROR:
 		break;

@@ -14,10 +14,10 @@
 void soft_pump(struct soft_qp *qp);
 
 /*
- * Under qp->lock, with nothing in the queue: ask the peer for the next part of an operation that is no element of it
- * (qp->asked). false: there is no room in the pipe, and the queue pair waits for it.
+ * Under qp->lock, with nothing in the queue: the next part of the synchronous request (qp->sync_req)
+ * into the pipe. false: there is no room in it, and the queue pair waits for that.
  */
-bool soft_ask(struct soft_qp *qp, const struct soft_rdma *op);
+bool soft_sync_push(struct soft_qp *qp, const struct soft_rdma *op);
 
 /* Do bytes go from the requester to the responder? */
 static inline bool soft_carries_data(uint32_t opcode)

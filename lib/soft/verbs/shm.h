@@ -120,9 +120,9 @@ enum shm_req_flags {
 	SHM_REQ_SOLICITED = 1 << 3,
 	SHM_REQ_IMM = 1 << 4,
 	SHM_REQ_INV = 1 << 5,
-	SHM_REQ_FETCH = 1 << 6,  /* the responder reads the data from the requester's memory */
-	SHM_REQ_BUNDLE = 1 << 7, /* small writes, one behind the other: struct shm_piece each */
-	SHM_REQ_ASKED = 1 << 8,  /* the requester's own: of no element of its queue (move.c) */
+	SHM_REQ_FETCH = 1 << 6,       /* the responder reads the data from the requester's memory */
+	SHM_REQ_BUNDLE = 1 << 7,      /* small writes, one behind the other: struct shm_piece each */
+	SHM_REQ_SYNCHRONOUS = 1 << 8, /* the requester's own: of no element of its queue (move.c) */
 	SHM_REQ_DATAGRAM = 1 << 9,
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * asked.c - softverbs_move where the peer looks into its pipes: it is asked, and does it
+ * sync_req.c - softverbs_move where the peer looks into its pipes: a synchronous request goes to it
  *
  * In the first case the system calls that move bytes are forbidden to the process that moves: what has happened
- * all the same, the peer has done, which polls its completion queue. In the second it stops just when it is asked.
+ * all the same, the peer has done, which polls its completion queue. In the second it stops just when the request is sent.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ enum {
 	PATIENCE_S = 20,   /* in which it may do so: there may be no processor for it */
 	CLASSES = 9,       /* of sizes, in the case where it stops; */
 	WARM = 100,        /* reads before it stops; */
-	CAUGHT = 16,       /* times that it is to be asked when it has just done so */
+	CAUGHT = 16,       /* times that the request is to be sent when it has just stopped */
 	BYTES_MAX = 16384, /* of one request */
 };
 
@@ -92,7 +92,7 @@ static enum lab_verdict there_and_back(struct two *two, softverbs_move_fn *move,
 	return LAB_PASSED;
 }
 
-static enum lab_verdict asked__does_what_it_is_asked_for(void)
+static enum lab_verdict sync_req__the_peer_carries_it_out(void)
 {
 	softverbs_move_fn *move = find_move();
 	struct two two;
@@ -127,10 +127,10 @@ static enum lab_verdict last_one_stays(struct two *two, bool done, uint64_t last
 }
 
 /*
- * LAB_LATE: when it was to be asked it was no longer taken for one that polls, and a system call has written; or it
- * was not asked since a read before was still under way.
+ * LAB_LATE: when the request was to be sent the peer was no longer taken for one that polls, and a system call has
+ * written; or none was sent since a read before was still under way.
  */
-static enum lab_verdict asked_when_it_stops(softverbs_move_fn *move, size_t size)
+static enum lab_verdict sent_when_it_stops(softverbs_move_fn *move, size_t size)
 {
 	static uint64_t value[BYTES_MAX / sizeof(uint64_t)];
 	const uint64_t last = UINT64_MAX;
@@ -155,7 +155,7 @@ static enum lab_verdict asked_when_it_stops(softverbs_move_fn *move, size_t size
 	return done ? LAB_LATE : LAB_PASSED;
 }
 
-/* In a process of its own, which takes the owner with it: its first operation of a size is one that asks. */
+/* In a process of its own, which takes the owner with it: its first operation of a size is a synchronous request. */
 static enum lab_verdict try_to_catch(softverbs_move_fn *move, size_t size)
 {
 	pid_t child = fork();
@@ -163,17 +163,17 @@ static enum lab_verdict try_to_catch(softverbs_move_fn *move, size_t size)
 
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit((int)asked_when_it_stops(move, size));
+		_exit((int)sent_when_it_stops(move, size));
 	}
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
 	return (enum lab_verdict)WEXITSTATUS(status);
 }
 
 /*
- * It stops just when it was asked. The call ends all the same, and what is posted then comes behind what it was
- * asked for, not before it runs again.
+ * The peer stops just when the request was sent. The call ends all the same, and what is posted then comes behind
+ * the request, not before the peer runs again.
  */
-static enum lab_verdict asked__stops(void)
+static enum lab_verdict sync_req__the_peer_stops(void)
 {
 	softverbs_move_fn *move = find_move();
 	int caught = 0;
@@ -192,8 +192,8 @@ static enum lab_verdict asked__stops(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "asked: does what it is asked for", asked__does_what_it_is_asked_for, "lib/soft/verbs/move.c" },
-	{ "asked: stops", asked__stops, "lib/soft/verbs/move.c" },
+	{ "sync_req: the peer carries it out", sync_req__the_peer_carries_it_out, "lib/soft/verbs/move.c" },
+	{ "sync_req: the peer stops", sync_req__the_peer_stops, "lib/soft/verbs/move.c" },
 };
 
 int main(int argc, char **argv)
