@@ -204,7 +204,7 @@ static enum lab_verdict last__comes_last(void)
 static const struct lab_case cases[] = {
 	{ "last: is a range of its own", last__is_a_range_of_its_own, "copy.c" },
 	{ "last: of several ranges", last__of_several_ranges, "copy.c" },
-	{ "last: of each in a list", last__of_each_in_a_list, "row.c" },
+	{ "last: of each in a list", last__of_each_in_a_list, "batch.c" },
 	{ "last: comes last", last__comes_last, "copy.c" },
 };
 

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "soft/verbs/adversary.h"
+#include "soft/verbs/batch.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/datagram_post.h"
 #include "soft/verbs/direct.h"
@@ -22,7 +23,6 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/requester.h"
 #include "soft/verbs/retire.h"
-#include "soft/verbs/row.h"
 #include "soft/verbs/rq.h"
 
 /* Operations that can be carried out by the poster, if all about them is as it should be. */
@@ -110,7 +110,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 /* Carried out without the queue, one or several; the first one that is not. */
 static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
 {
-	struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_row(qp, wr) : wr;
+	struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_batch(qp, wr) : wr;
 
 	if (rest != wr)
 		return rest;

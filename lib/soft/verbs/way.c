@@ -17,9 +17,9 @@
  * is soon asked again which is better; and that changes: in a virtual machine a megabyte by ring has been seen to take 50 us
  * for the first milliseconds in which both processors were busy, as by call, and 20 us from then on.
  *
- * A write by ring that nobody waits for is timed only when nothing was in the ring before it, and until the peer has the
- * data, by the clock that all processors share. What is posted together is timed together, either way (row.c): of writes
- * behind each other it is the rate that counts.
+ * A write by ring that nobody waits for is timed only when nothing was in the ring before it, and
+ * until the peer has the data, by the clock that all processors share. What is posted together is
+ * timed together, either way (batch.c): of writes behind each other it is the rate that counts.
  *
  * Who waits for a peer that has just stopped looking has lost some microseconds, and soon would again
  * where more processes run than processors: then it is some calls' turn, twice as many each time. And the

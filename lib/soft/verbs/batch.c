@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Writes that are posted together, carried out by one system call.
+ * A batch: writes that are posted together, carried out by one system call (batched writev).
  *
  * DESIGN NOTES process_vm_writev finds the peer, asks whether it may be touched and locks its page tables once
  * for all its ranges: of sixteen pages it takes half the time of sixteen calls, of few bytes a third, and of
@@ -18,52 +18,52 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "soft/verbs/batch.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/direct.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/retire.h"
-#include "soft/verbs/row.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/way.h"
 
 enum {
-	ROW_WRITES = 16,
-	ROW_BYTES = 16384, /* of one of them: of more the system call itself is not worth saving */
+	BATCH_WRITES = 16,
+	BATCH_BYTES = 16384, /* of one of them: of more the system call itself is not worth saving */
 };
 
 /* One writes from one range. */
-struct row {
+struct batch {
 	uint32_t n;
 	bool timed;           /* one of them is to be */
 	uint32_t ranges_here; /* the last word of a write is one of its own (copy.c) */
 	uint32_t ranges;      /* there, fewer than writes where these continue each other */
 	uint64_t bytes;
-	struct iovec here[2 * ROW_WRITES], there[ROW_WRITES];
+	struct iovec here[2 * BATCH_WRITES], there[BATCH_WRITES];
 };
 
 static bool is_part(const struct ibv_send_wr *wr)
 {
 	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 && wr->sg_list->length > 0 &&
-	       wr->sg_list->length <= ROW_BYTES;
+	       wr->sg_list->length <= BATCH_BYTES;
 }
 
-static void add_there(struct row *row, uint64_t addr, size_t length)
+static void add_there(struct batch *batch, uint64_t addr, size_t length)
 {
-	struct iovec *last = &row->there[row->ranges];
+	struct iovec *last = &batch->there[batch->ranges];
 
-	if (row->ranges > 0 && (uintptr_t)last[-1].iov_base + last[-1].iov_len == addr) {
+	if (batch->ranges > 0 && (uintptr_t)last[-1].iov_base + last[-1].iov_len == addr) {
 		last[-1].iov_len += length;
 		return;
 	}
 	*last = (struct iovec){ (void *)(uintptr_t)addr, length };
-	row->ranges++;
+	batch->ranges++;
 }
 
-/* We are busy. False: it is no part of the row. */
-static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *row)
+/* We are busy. False: it is no part of the batch. */
+static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
 {
-	struct iovec *here = &row->here[row->ranges_here];
+	struct iovec *here = &batch->here[batch->ranges_here];
 	size_t length = wr->sg_list->length;
 	uint64_t there;
 	bool timed;
@@ -71,29 +71,30 @@ static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *ro
 	if (!soft_posted_ranges(qp, wr, length, here) ||
 	    !soft_direct_by_call(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, &there, &timed))
 		return false;
-	add_there(row, there, length);
-	row->ranges_here += soft_last_apart(here, 1, length);
-	row->n++;
-	row->bytes += length;
-	row->timed |= timed;
+	add_there(batch, there, length);
+	batch->ranges_here += soft_last_apart(here, 1, length);
+	batch->n++;
+	batch->bytes += length;
+	batch->timed |= timed;
 	return true;
 }
 
 /* As far as there are any. */
-static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct row *row)
+static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
 {
-	while (wr && row->n < ROW_WRITES && soft_sq_room(qp, qp->sq_head + row->n) && is_part(wr) && add(qp, wr, row))
+	while (wr && batch->n < BATCH_WRITES && soft_sq_room(qp, qp->sq_head + batch->n) && is_part(wr) &&
+	       add(qp, wr, batch))
 		wr = wr->next;
 }
 
 /* The bytes that have been moved, from the first on. */
-static uint64_t move(const struct soft_qp *qp, struct row *row)
+static uint64_t move(const struct soft_qp *qp, struct batch *batch)
 {
-	uint64_t since = row->timed ? shm_ticks() : 0;
-	uint64_t moved = soft_vm_write_row(qp->out->peer.pid, row->here, row->ranges_here, row->there, row->ranges);
+	uint64_t since = batch->timed ? shm_ticks() : 0;
+	uint64_t moved = soft_vm_writev(qp->out->peer.pid, batch->here, batch->ranges_here, batch->there, batch->ranges);
 
-	if (row->timed && moved == row->bytes)
-		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_CALL, row->bytes / row->n, shm_ticks() - since, row->n);
+	if (batch->timed && moved == batch->bytes)
+		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_CALL, batch->bytes / batch->n, shm_ticks() - since, batch->n);
 	return moved;
 }
 
@@ -103,16 +104,16 @@ static void done(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, wr->sg_list->length);
 }
 
-struct ibv_send_wr *soft_row(struct soft_qp *qp, struct ibv_send_wr *wr)
+struct ibv_send_wr *soft_batch(struct soft_qp *qp, struct ibv_send_wr *wr)
 {
-	struct row row = { .n = 0 };
+	struct batch batch = { .n = 0 };
 	uint64_t moved;
 
 	if (!SOFT_STORES_IN_ORDER || !is_part(wr) || !is_part(wr->next))
 		return wr;
 	if (soft_direct_begin(qp, IBV_WR_RDMA_WRITE))
-		gather(qp, wr, &row);
-	moved = row.n > 1 ? move(qp, &row) : 0;
+		gather(qp, wr, &batch);
+	moved = batch.n > 1 ? move(qp, &batch) : 0;
 	soft_direct_end(qp);
 	for (; moved && moved >= wr->sg_list->length; wr = wr->next) {
 		moved -= wr->sg_list->length;

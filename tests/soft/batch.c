@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * row.c - writes to private memory that are posted together: one system call, and each as if it came alone
+ * batch.c - writes to private memory that are posted together: one system call, and each as if it came alone
  *
  * In the first case the peer stands still, and the system calls that move one write, which is two ranges, are forbidden: only
  * writes that go together are complete. In the others one of them is wrong.
@@ -18,9 +18,9 @@ enum {
 	WRITES = 8, /* each to a page of its own, or behind the one before */
 	GONE = 5,   /* the page that the owner has unmapped after it was registered */
 #if defined(__x86_64__)
-	ROWS = true,
+	BATCHES = true,
 #else
-	ROWS = false, /* a system call's stores have no order there: each write takes one of its own */
+	BATCHES = false, /* a system call's stores have no order there: each write takes one of its own */
 #endif
 	MEMORY = WRITES * PAGE,
 };
@@ -56,7 +56,7 @@ static int owner(struct two *two, int written)
 }
 
 /* Of the calls that reach another process's memory only those that do more than one write are left. */
-static bool allow_rows_only(void)
+static bool allow_batches_only(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -79,7 +79,7 @@ struct list {
 	int wrong; /* this one has another key */
 };
 
-static int post_row(struct two *two, struct list list)
+static int post_batch(struct two *two, struct list list)
 {
 	struct ibv_sge sge[WRITES];
 	struct ibv_send_wr wr[WRITES] = { { .wr_id = 0 } };
@@ -120,29 +120,29 @@ static enum lab_verdict start(struct two *two, int written)
 	return LAB_PASSED;
 }
 
-static enum lab_verdict row__is_one_call(void)
+static enum lab_verdict batch__is_one_call(void)
 {
 	struct two two;
 	int status;
 
-	if (!ROWS || !find_move())
+	if (!BATCHES || !find_move())
 		return LAB_UNSUPPORTED;
 	CHECK(start(&two, WRITES) == LAB_PASSED);
 	CHECK(kill(two.child, SIGSTOP) == 0 && waitpid(two.child, &status, WUNTRACED) == two.child && WIFSTOPPED(status));
-	CHECK(allow_rows_only());
-	CHECK(post_row(&two, (struct list){ 1, 0, PAGE, -1 }) == 0);
+	CHECK(allow_batches_only());
+	CHECK(post_batch(&two, (struct list){ 1, 0, PAGE, -1 }) == 0);
 	CHECK(ends(&two, WRITES, IBV_WC_SUCCESS) == LAB_PASSED);
 	CHECK(kill(two.child, SIGCONT) == 0);
 	return finish(&two);
 }
 
 /* Behind each other there, they are still so many requests. */
-static enum lab_verdict row__continues(void)
+static enum lab_verdict batch__continues(void)
 {
 	struct two two;
 
 	CHECK(start(&two, 1) == LAB_PASSED); /* all are in the first page, whose first byte is 1 */
-	CHECK(post_row(&two, (struct list){ 1, 0, 1, -1 }) == 0);
+	CHECK(post_batch(&two, (struct list){ 1, 0, 1, -1 }) == 0);
 	CHECK(ends(&two, WRITES, IBV_WC_SUCCESS) == LAB_PASSED);
 	CHECK(post(&two, IBV_WR_RDMA_READ, WRITES) == 0 && lab_wait(two.lab.a.send_cq).status == IBV_WC_SUCCESS);
 	for (int i = 0; i < WRITES; i++)
@@ -150,18 +150,18 @@ static enum lab_verdict row__continues(void)
 	return finish(&two);
 }
 
-static enum lab_verdict row__stops_at_a_wrong_key(void)
+static enum lab_verdict batch__stops_at_a_wrong_key(void)
 {
 	const int wrong = 3;
 	struct two two;
 
 	CHECK(start(&two, wrong) == LAB_PASSED);
-	CHECK(post_row(&two, (struct list){ 1, 0, PAGE, wrong }) == 0);
+	CHECK(post_batch(&two, (struct list){ 1, 0, PAGE, wrong }) == 0);
 	CHECK(ends(&two, wrong, IBV_WC_REM_ACCESS_ERR) == LAB_PASSED);
 	return finish(&two);
 }
 
-static enum lab_verdict row__stops_where_the_memory_is_gone(void)
+static enum lab_verdict batch__stops_where_the_memory_is_gone(void)
 {
 	struct two two;
 
@@ -169,16 +169,16 @@ static enum lab_verdict row__stops_where_the_memory_is_gone(void)
 		return LAB_UNSUPPORTED;
 	CHECK(start(&two, GONE) == LAB_PASSED);
 	/* Each from one page into the next; of the one that reaches the page that is gone a part can be written. */
-	CHECK(post_row(&two, (struct list){ 64, PAGE - 32, PAGE, -1 }) == 0);
+	CHECK(post_batch(&two, (struct list){ 64, PAGE - 32, PAGE, -1 }) == 0);
 	CHECK(ends(&two, GONE - 1, IBV_WC_REM_OP_ERR) == LAB_PASSED);
 	return finish(&two);
 }
 
 static const struct lab_case cases[] = {
-	{ "row: is one call", row__is_one_call, "lib/soft/verbs/row.c" },
-	{ "row: continues", row__continues, "lib/soft/verbs/row.c" },
-	{ "row: stops at a wrong key", row__stops_at_a_wrong_key, "ibv_post_send(3)" },
-	{ "row: stops where the memory is gone", row__stops_where_the_memory_is_gone, "lib/soft/verbs/row.c" },
+	{ "batch: is one call", batch__is_one_call, "lib/soft/verbs/batch.c" },
+	{ "batch: continues", batch__continues, "lib/soft/verbs/batch.c" },
+	{ "batch: stops at a wrong key", batch__stops_at_a_wrong_key, "ibv_post_send(3)" },
+	{ "batch: stops where the memory is gone", batch__stops_where_the_memory_is_gone, "lib/soft/verbs/batch.c" },
 };
 
 int main(int argc, char **argv)
