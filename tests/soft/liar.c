@@ -113,15 +113,15 @@ static enum lab_verdict one_lie(enum shm_status status, uint32_t flags, uint32_t
 	return is_caught(&liar, sends);
 }
 
-static enum lab_verdict liar__sends_are_no_bundle(void)
+static enum lab_verdict liar__sends_are_not_coalesced(void)
 {
-	return one_lie(SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE, SENDS, SENDS);
+	return one_lie(SHM_ACK, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_COALESCED, SENDS, SENDS);
 }
 
 /* There is none left that could be refused. */
 static enum lab_verdict liar__all_done_and_one_refused(void)
 {
-	return one_lie(SHM_NAK_ACCESS, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE, 1, 1);
+	return one_lie(SHM_NAK_ACCESS, SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_COALESCED, 1, 1);
 }
 
 static enum lab_verdict liar__last_part_is_not_told(void)
@@ -226,7 +226,7 @@ static enum lab_verdict liar__dropped_is_sent_again(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "liar: sends are no bundle", liar__sends_are_no_bundle, "lib/soft/verbs/answer.c" },
+	{ "liar: sends are not coalesced", liar__sends_are_not_coalesced, "lib/soft/verbs/answer.c" },
 	{ "liar: all done and one refused", liar__all_done_and_one_refused, "lib/soft/verbs/answer.c" },
 	{ "liar: last part is not told", liar__last_part_is_not_told, "lib/soft/verbs/answer.c" },
 	{ "liar: no synchronous request", liar__no_synchronous_request, "lib/soft/verbs/answer.c" },

@@ -92,7 +92,7 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	soft_send_done(qp);
 }
 
-/* May the first so many requests have been in a bundle? One that was refused comes behind them. */
+/* May the first so many requests have been coalesced? One that was refused comes behind them. */
 static bool are_pieces(const struct soft_qp *qp, uint32_t count, bool refused)
 {
 	if (count + refused > qp->sq_exec - qp->sq_tail)
@@ -100,13 +100,13 @@ static bool are_pieces(const struct soft_qp *qp, uint32_t count, bool refused)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_tail + i);
 
-		if (wqe->opcode != IBV_WR_RDMA_WRITE || wqe->length > qp->bundled_max)
+		if (wqe->opcode != IBV_WR_RDMA_WRITE || wqe->length > qp->coalesce_max)
 			return false;
 	}
 	return true;
 }
 
-/* Pieces of a bundle that were carried out. false: the rest of the answer says nothing. */
+/* Pieces of a coalesced request that were carried out. False: the answer says nothing more. */
 static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 {
 	bool refused = resp->status != SHM_ACK;
@@ -204,7 +204,7 @@ static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t 
 		broken(qp);
 		return;
 	}
-	if (resp->flags & SHM_REQ_BUNDLE && !take_pieces(qp, resp))
+	if (resp->flags & SHM_REQ_COALESCED && !take_pieces(qp, resp))
 		return;
 	/* An unreliable connection is told the same of all. */
 	if (resp->status == SHM_ACK || soft_is_unreliable(qp))

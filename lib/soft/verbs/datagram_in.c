@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct ibv_grh) == SOFT_GRH_BYTES, "a global header is wha
 
 static bool is_wanted(struct soft_qp *qp, const struct shm_req *req)
 {
-	return (req->flags & (SHM_REQ_DATAGRAM | SHM_REQ_BUNDLE)) == SHM_REQ_DATAGRAM &&
+	return (req->flags & (SHM_REQ_DATAGRAM | SHM_REQ_COALESCED)) == SHM_REQ_DATAGRAM &&
 	       req->length <= SOFT_DATAGRAM_BYTES && soft_qp_connected(soft_qp_state(qp)) && req->rkey == qp->attr.qkey;
 }
 

@@ -11,7 +11,7 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/async.h"
 #include "soft/verbs/base.h"
-#include "soft/verbs/bundle.h"
+#include "soft/verbs/coalesce.h"
 #include "soft/verbs/context.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
@@ -159,7 +159,7 @@ static void fill_base(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr
 	pthread_mutex_init(&base->mutex, NULL);
 	pthread_cond_init(&base->cond, NULL);
 	qp->last_opcode = soft_is_unreliable(qp) ? IBV_WR_BIND_MW : IBV_WR_SEND_WITH_INV;
-	qp->bundled_max = soft_is_unreliable(qp) ? 0 : SOFT_BUNDLED_MAX;
+	qp->coalesce_max = soft_is_unreliable(qp) ? 0 : SOFT_COALESCE_MAX;
 	qp->sig_all = attr->sq_sig_all;
 	qp->epoch = base->handle;
 	soft_list_init(&qp->timer);

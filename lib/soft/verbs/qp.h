@@ -95,9 +95,9 @@ struct soft_qp {
 	_Atomic uint32_t state; /* enum ibv_qp_state; written under lock */
 	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr init;
-	uint64_t send_ops;    /* IBV_QP_EX_WITH_* */
-	uint32_t last_opcode; /* of those that it takes, in the order of enum ibv_wr_opcode */
-	uint32_t bundled_max; /* bytes of a write that may travel with others (bundle.c); 0: none may */
+	uint64_t send_ops;     /* IBV_QP_EX_WITH_* */
+	uint32_t last_opcode;  /* of those that it takes, in the order of enum ibv_wr_opcode */
+	uint32_t coalesce_max; /* bytes of a write that may be coalesced with others (coalesce.c); 0: none may */
 	bool sig_all;
 	bool has_ex;
 

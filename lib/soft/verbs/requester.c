@@ -20,7 +20,7 @@
 
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/base.h"
-#include "soft/verbs/bundle.h"
+#include "soft/verbs/coalesce.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/datagram.h"
@@ -164,8 +164,8 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 	uint32_t access = soft_carries_data(wqe->opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
 	struct iovec iov[SOFT_MAX_SGE];
 
-	if (soft_bundle_may(qp, wqe))
-		return soft_bundle_push(qp);
+	if (soft_may_coalesce(qp, wqe))
+		return soft_coalesce_push(qp);
 	if (!soft_gather(qp, wqe, access, iov)) {
 		/* Its turn to fail comes when those before it are done. */
 		if (!qp->inflight)

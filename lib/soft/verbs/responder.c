@@ -263,7 +263,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	return SHM_ACK;
 }
 
-/* The next piece of a bundle to its place; *at and *left move on. */
+/* The next piece of a coalesced request to its place; *at and *left move on. */
 static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, const uint8_t **at, uint32_t *left)
 {
 	struct shm_piece piece;
@@ -293,7 +293,7 @@ static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, con
 	return SHM_ACK;
 }
 
-static enum shm_status do_bundle(struct inbound *r, struct soft_qp *qp)
+static enum shm_status do_coalesced(struct inbound *r, struct soft_qp *qp)
 {
 	const uint8_t *at = r->req.length <= SHM_INLINE ? r->data : r->chunk;
 	uint32_t left = r->req.length;
@@ -354,7 +354,7 @@ static enum shm_status do_atomic(struct inbound *r, struct soft_qp *qp)
 static bool well_formed(const struct shm_req *req)
 {
 	if (req->flags & SHM_REQ_FETCH)
-		return req->nsge <= SOFT_MAX_SGE && !(req->flags & SHM_REQ_BUNDLE);
+		return req->nsge <= SOFT_MAX_SGE && !(req->flags & SHM_REQ_COALESCED);
 	return req->length <= SHM_CHUNK;
 }
 
@@ -394,8 +394,8 @@ static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 	}
 	if (!well_formed(&r->req))
 		return nak(qp, SHM_NAK_INV_REQ);
-	if (r->req.flags & SHM_REQ_BUNDLE)
-		return do_bundle(r, qp);
+	if (r->req.flags & SHM_REQ_COALESCED)
+		return do_coalesced(r, qp);
 	if (is_send(r->req.opcode))
 		return do_send(r, qp);
 	switch (r->req.opcode) {
@@ -439,7 +439,7 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 	memcpy(&r.req, req, offsetof(struct shm_req, turn));
 	r.chunk = in->shm->req_chunk[r.req.chunk % SHM_CHUNKS]; /* whatever a peer says */
 	r.resp_chunk = in->shm->resp_chunk[r.req.chunk % SHM_CHUNKS];
-	if (!(r.req.flags & SHM_REQ_BUNDLE))
+	if (!(r.req.flags & SHM_REQ_COALESCED))
 		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));
 	index = shm_qpn_index(core->seg, r.req.dst_qpn);
 	qp = index < 0 ? NULL : core->qp[index];

@@ -121,7 +121,7 @@ enum shm_req_flags {
 	SHM_REQ_IMM = 1 << 4,
 	SHM_REQ_INV = 1 << 5,
 	SHM_REQ_FETCH = 1 << 6,       /* the responder reads the data from the requester's memory */
-	SHM_REQ_BUNDLE = 1 << 7,      /* small writes, one behind the other: struct shm_piece each */
+	SHM_REQ_COALESCED = 1 << 7,   /* small writes, one behind the other: struct shm_piece each */
 	SHM_REQ_SYNCHRONOUS = 1 << 8, /* the requester's own: of no element of its queue (move.c) */
 	SHM_REQ_DATAGRAM = 1 << 9,
 };
@@ -150,7 +150,7 @@ struct shm_req {
 	uint32_t src_qpn;
 	uint32_t imm;    /* or the key to invalidate */
 	uint32_t rkey;   /* of a datagram: the Q_Key */
-	uint32_t nsge;   /* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_BUNDLE: pieces */
+	uint32_t nsge;   /* SHM_REQ_FETCH: ranges in the chunk; SHM_REQ_COALESCED: pieces */
 	uint32_t length; /* bytes in this part */
 	union {
 		uint64_t raddr;
@@ -163,7 +163,7 @@ struct shm_req {
 	uint8_t pad[4];
 	_Atomic uint32_t turn;    /* the low half of how many requests there have been with this one */
 	uint8_t data[SHM_INLINE]; /* length <= SHM_INLINE: the data; else it is in the chunk */
-	/* Not of bundles. */
+	/* Not of coalesced writes. */
 	union {
 		struct {
 			uint64_t compare_add;
@@ -175,7 +175,7 @@ struct shm_req {
 	};
 };
 
-/* A write in a bundle; its data follows, in whole words of 8 bytes. */
+/* A write in a coalesced request; its data follows, in whole words of 8 bytes. */
 struct shm_piece {
 	uint64_t raddr;
 	uint32_t rkey;
@@ -198,7 +198,7 @@ struct shm_resp {
 	uint32_t qp_index;
 	uint32_t wqe;
 	uint32_t rnr_timer;
-	uint32_t length; /* bytes of data; SHM_REQ_BUNDLE: pieces carried out */
+	uint32_t length; /* bytes of data; SHM_REQ_COALESCED: pieces carried out */
 	uint32_t flags;  /* enum shm_req_flags of the request */
 	uint64_t value;  /* atomics: what was there before; writes: shm_ticks when the data was in place */
 	uint64_t offset; /* of this part in its message */

@@ -11,7 +11,8 @@
  * or is too small, serves the next message; one of a shared queue is completed with an error. Only what is the
  * responder's own fault, a receive whose memory is not registered, makes its queue pair fail.
  *
- * Writes do not travel in bundles: the answer to one tells which of its pieces were done, and a refusal would not.
+ * Their writes are not coalesced: the answer to a coalesced request tells which of its pieces were
+ * done, and a refusal would not.
  * A peer that is stopped delays completions, as it does for a reliable connection.
  */
 #ifndef SOFT_UNRELIABLE_H

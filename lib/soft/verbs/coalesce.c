@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Small writes that travel together: several work requests in one request of the ring, answered
- * once.
+ * Coalesced writes: several small work requests travel in one request of the ring, answered once.
  *
  * DESIGN NOTES A peer whose thread sits in ibv_poll_cq places a few bytes in its private memory
  * sooner than a system call of ours would. What costs then is the ring: cache lines that change
@@ -19,7 +18,7 @@
 #include <sys/uio.h>
 
 #include "soft/verbs/adversary.h"
-#include "soft/verbs/bundle.h"
+#include "soft/verbs/coalesce.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/pipe.h"
@@ -33,9 +32,9 @@ static uint32_t piece_bytes(uint64_t length)
 	return (uint32_t)(sizeof(struct shm_piece) + (length + 7) / 8 * 8);
 }
 
-bool soft_bundle_may(const struct soft_qp *qp, const struct soft_wqe *wqe)
+bool soft_may_coalesce(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && wqe->length <= qp->bundled_max && !wqe->placed &&
+	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && wqe->length <= qp->coalesce_max && !wqe->placed &&
 	       !soft_adversary.on && qp->part_done == 0;
 }
 
@@ -48,7 +47,7 @@ static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
 	for (uint32_t i = qp->sq_exec; i != qp->sq_head; i++, n++) {
 		const struct soft_wqe *wqe = soft_wqe(qp, i);
 
-		if (!soft_bundle_may(qp, wqe) || (n > 0 && wqe->flags & IBV_SEND_FENCE) ||
+		if (!soft_may_coalesce(qp, wqe) || (n > 0 && wqe->flags & IBV_SEND_FENCE) ||
 		    *bytes + piece_bytes(wqe->length) > SHM_CHUNK)
 			break;
 		*bytes += piece_bytes(wqe->length);
@@ -82,13 +81,13 @@ static uint32_t fill(const struct soft_qp *qp, uint32_t n, uint32_t bytes, struc
 		filled++;
 	}
 	req->opcode = IBV_WR_RDMA_WRITE;
-	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_BUNDLE | (qp->resync ? SHM_REQ_RESYNC : 0);
+	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_COALESCED | (qp->resync ? SHM_REQ_RESYNC : 0);
 	req->nsge = filled;
 	req->length = bytes;
 	return filled;
 }
 
-bool soft_bundle_push(struct soft_qp *qp)
+bool soft_coalesce_push(struct soft_qp *qp)
 {
 	uint32_t bytes, n = measure(qp, &bytes);
 	uint8_t *chunk;
