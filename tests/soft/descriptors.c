@@ -422,7 +422,7 @@ static enum lab_verdict descriptors__table_does_not_grow_any_more(void)
 
 static const struct lab_case cases[] = {
 	{ "descriptors: a short process is told", descriptors__short_process_is_told, "lib/soft/cm/event.c" },
-	{ "descriptors: a short peer says so", descriptors__short_peer_says_so, "lib/soft/verbs/spare.c" },
+	{ "descriptors: a short peer says so", descriptors__short_peer_says_so, "lib/soft/verbs/reserve_fd.c" },
 	{ "descriptors: nothing is left of attempts", descriptors__nothing_is_left_of_attempts,
 	  "lib/soft/verbs/pipe_out.c" },
 	{ "descriptors: device is not opened", descriptors__device_is_not_opened, "lib/soft/verbs/start.c" },

@@ -23,7 +23,7 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/loop.h"
-#include "soft/verbs/spare.h"
+#include "soft/verbs/reserve_fd.h"
 
 enum {
 	MAX_RETRY = 7,

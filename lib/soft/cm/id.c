@@ -21,7 +21,7 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/loop.h"
-#include "soft/verbs/spare.h"
+#include "soft/verbs/reserve_fd.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;

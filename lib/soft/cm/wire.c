@@ -21,7 +21,7 @@
 #include "soft/verbs/gone.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
-#include "soft/verbs/spare.h"
+#include "soft/verbs/reserve_fd.h"
 
 #define CM_MAGIC 0x73766363006d0001ULL
 

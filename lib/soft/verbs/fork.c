@@ -21,7 +21,7 @@
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe_out.h"
 #include "soft/verbs/procmap.h"
-#include "soft/verbs/spare.h"
+#include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/start.h"
 
 /* In this order: soft_core_get watches descriptors. Who forks holds both in the child too. */
@@ -42,7 +42,7 @@ static void in_child(void)
 	soft_loop_forked();
 	soft_core_forked();
 	let_go();
-	soft_spare_forked();
+	soft_reserve_fd_forked();
 	soft_out_forked();
 	soft_peer_forked();
 	soft_backing_forked();

@@ -25,8 +25,8 @@
 #include "soft/verbs/loop.h"
 #include "soft/verbs/memory.h"
 #include "soft/verbs/peer.h"
+#include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/spare.h"
 
 struct soft_hello soft_hello(void)
 {

@@ -19,8 +19,8 @@
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/pipe_in.h"
 #include "soft/verbs/progress.h"
+#include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/spare.h"
 
 static void in_free(struct soft_in *in)
 {

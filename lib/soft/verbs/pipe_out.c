@@ -50,8 +50,8 @@
 #include "soft/verbs/pipe_out.h"
 #include "soft/verbs/progress.h"
 #include "soft/verbs/reach.h"
+#include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/spare.h"
 
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
 

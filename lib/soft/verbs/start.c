@@ -34,8 +34,8 @@
 #include "soft/verbs/names.h"
 #include "soft/verbs/pipe_in.h"
 #include "soft/verbs/qp.h"
+#include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/spare.h"
 #include "soft/verbs/srq.h"
 #include "soft/verbs/start.h"
 
@@ -208,18 +208,18 @@ static int core_start(struct soft_core *core)
 
 	if (err)
 		return err;
-	err = soft_spare_open();
+	err = soft_reserve_fd_open();
 	if (err)
 		goto err_loop;
 	err = soft_slot_take(core);
 	if (err)
-		goto err_spare;
+		goto err_reserve_fd;
 	err = soft_engine_start(core);
 	if (!err)
 		return 0;
 	drop_slots(core);
-err_spare:
-	soft_spare_close();
+err_reserve_fd:
+	soft_reserve_fd_close();
 err_loop:
 	soft_loop_close();
 	return err;

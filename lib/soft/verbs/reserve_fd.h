@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Connections are answered even by a process that has no descriptor left. See spare.c. */
-#ifndef SOFT_SPARE_H
-#define SOFT_SPARE_H
+/* Connections are answered even by a process that has no descriptor left. See reserve_fd.c. */
+#ifndef SOFT_RESERVE_FD_H
+#define SOFT_RESERVE_FD_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -11,11 +11,11 @@
 /* Say on this socket why its connection is refused: err is an errno value. */
 typedef void softverbs_refuse_fn(int sock, int err);
 
-/* 0 or an errno value. */
-int soft_spare_open(void);
-void soft_spare_close(void);
+/* Open the reserve. 0 or an errno value. */
+int soft_reserve_fd_open(void);
+void soft_reserve_fd_close(void);
 /* In a child: the parent's is of no use. */
-void soft_spare_forked(void);
+void soft_reserve_fd_forked(void);
 
 /*
  * Accept a connection, which does not block; -1 where there is none, or where it was refused for

@@ -2,37 +2,37 @@
 /*
  * A descriptor in reserve.
  *
- * DESIGN NOTES Who connects to a process without free descriptors would wait for an answer that
- * nobody can give, because not even the connection can be accepted, and the engine would be told of
- * it again and again. So one descriptor is kept: it is closed, the connection accepted in its
+ * DESIGN NOTES A peer that connects to a process without free descriptors would wait for an answer
+ * that nobody can give, because not even the connection can be accepted, and the engine would be
+ * told of it again and again. So one descriptor is kept: it is closed, the connection accepted in its
  * place, told why, and closed. What the other side has sent by then is not read, so its socket may
  * report a reset first, or refuse what it still sends; the message is there all the same.
  */
-#include "soft/verbs/spare.h"
+#include "soft/verbs/reserve_fd.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int spare_fd = -1; /* the engine's */
+static int reserve_fd = -1; /* the engine's */
 
-int soft_spare_open(void)
+int soft_reserve_fd_open(void)
 {
-	spare_fd = eventfd(0, EFD_CLOEXEC);
-	return spare_fd < 0 ? errno : 0;
+	reserve_fd = eventfd(0, EFD_CLOEXEC);
+	return reserve_fd < 0 ? errno : 0;
 }
 
-void soft_spare_close(void)
+void soft_reserve_fd_close(void)
 {
-	close(spare_fd);
-	spare_fd = -1;
+	close(reserve_fd);
+	reserve_fd = -1;
 }
 
-void soft_spare_forked(void)
+void soft_reserve_fd_forked(void)
 {
-	if (spare_fd >= 0)
-		soft_spare_close();
+	if (reserve_fd >= 0)
+		soft_reserve_fd_close();
 }
 
 static int accept_one(int listener)
@@ -46,14 +46,14 @@ SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse)
 
 	if (sock >= 0 || !soft_is_shortage(err))
 		return sock;
-	if (spare_fd >= 0)
-		soft_spare_close();
+	if (reserve_fd >= 0)
+		soft_reserve_fd_close();
 	sock = accept_one(listener);
 	if (sock >= 0) {
 		refuse(sock, err);
 		close(sock);
 	}
 	/* Another thread may have been faster; then the next refusal has to wait until one is free. */
-	soft_spare_open();
+	soft_reserve_fd_open();
 	return -1;
 }
