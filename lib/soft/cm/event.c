@@ -15,9 +15,9 @@
 #include "soft/cm/sidr.h"
 #include "soft/cm/wire.h"
 #include "soft/verbs/adversary.h"
+#include "soft/verbs/event_sem.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/list.h"
-#include "soft/verbs/tally.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
 {
@@ -38,7 +38,7 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 	channel = calloc(1, sizeof(*channel));
 	if (!channel)
 		return NULL;
-	channel->base.fd = tally_new();
+	channel->base.fd = event_sem_new();
 	if (channel->base.fd < 0) {
 		free(channel);
 		return NULL;
@@ -75,7 +75,7 @@ void cm_event_queue(struct cm_id *on, struct cm_event *event)
 	struct cm_channel *channel = cm_channel(on->base.channel);
 
 	soft_list_add_tail(&channel->events, &event->list);
-	tally_add(channel->base.fd);
+	event_sem_post(channel->base.fd);
 }
 
 void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status)
@@ -225,7 +225,7 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_c
 	if (!base || !out)
 		return cm_fail(EINVAL);
 	do {
-		if (tally_wait(base->fd) != 0)
+		if (event_sem_wait(base->fd) != 0)
 			return -1;
 	} while (!(event = take(cm_channel(base))));
 	*out = &event->base;
@@ -294,7 +294,7 @@ void cm_event_forget(struct cm_id *id)
 		struct rdma_cm_id *request = event->base.id;
 
 		soft_list_del(&event->list);
-		tally_forget(channel->base.fd);
+		event_sem_forget(channel->base.fd);
 		free(event);
 		if (request == &id->base)
 			continue;
@@ -318,9 +318,9 @@ static void move_events(struct cm_id *id, struct cm_channel *from, struct cm_cha
 	id->base.channel = &to->base;
 	while ((event = find_unfetched(from, id))) {
 		soft_list_del(&event->list);
-		tally_forget(from->base.fd);
+		event_sem_forget(from->base.fd);
 		soft_list_add_tail(&to->events, &event->list);
-		tally_add(to->base.fd);
+		event_sem_post(to->base.fd);
 	}
 }
 

@@ -8,10 +8,10 @@
 
 #include "soft/verbs/async.h"
 #include "soft/verbs/context.h"
+#include "soft/verbs/event_sem.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/qp.h"
-#include "soft/verbs/tally.h"
 
 void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *event, uint32_t *raised)
 {
@@ -27,7 +27,7 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 	pthread_mutex_lock(&context->event_lock);
 	soft_list_add_tail(&context->events, &item->list);
 	++*raised;
-	if (!tally_add(base->async_fd)) {
+	if (!event_sem_post(base->async_fd)) {
 		--*raised;
 		soft_list_del(&item->list);
 		free(item);
@@ -60,7 +60,7 @@ SOFT_EXPORT int ibv_get_async_event(struct ibv_context *base, struct ibv_async_e
 	struct soft_event *item;
 
 	do {
-		if (tally_wait(base->async_fd) != 0)
+		if (event_sem_wait(base->async_fd) != 0)
 			return -1;
 	} while (!(item = take(soft_context(base))));
 	*event = item->event;
@@ -126,7 +126,7 @@ void soft_async_forget(struct ibv_context *base, const void *element, pthread_mu
 			continue;
 		soft_list_del(i);
 		free(item);
-		tally_forget(base->async_fd);
+		event_sem_forget(base->async_fd);
 		--*raised;
 	}
 	expected = *raised;

@@ -9,10 +9,10 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/channel.h"
 #include "soft/verbs/cq.h"
+#include "soft/verbs/event_sem.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/result.h"
-#include "soft/verbs/tally.h"
 
 static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)
 {
@@ -27,7 +27,7 @@ SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context 
 		errno = ENOMEM;
 		return NULL;
 	}
-	channel->base.fd = tally_new();
+	channel->base.fd = event_sem_new();
 	if (channel->base.fd < 0) {
 		free(channel);
 		return NULL;
@@ -61,7 +61,7 @@ void soft_channel_raise(struct soft_cq *cq)
 	cq->events_raised++;
 	if (soft_list_empty(&cq->event))
 		soft_list_add_tail(&channel->ready, &cq->event);
-	if (!tally_add(channel->base.fd))
+	if (!event_sem_post(channel->base.fd))
 		cq->overrun = true;
 	pthread_mutex_unlock(&channel->lock);
 }
@@ -87,7 +87,7 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **
 	struct soft_cq *cq;
 
 	do {
-		if (tally_wait(base->fd) != 0)
+		if (event_sem_wait(base->fd) != 0)
 			return -1;
 	} while (!(cq = take(soft_channel(base))));
 	*cq_out = &cq->base;
@@ -111,7 +111,7 @@ void soft_channel_forget(struct soft_cq *cq)
 		return;
 	pthread_mutex_lock(&channel->lock);
 	for (; cq->events_queued; cq->events_queued--, cq->events_raised--)
-		tally_forget(channel->base.fd);
+		event_sem_forget(channel->base.fd);
 	soft_list_del(&cq->event);
 	pthread_mutex_unlock(&channel->lock);
 	pthread_mutex_lock(&cq->base.mutex);

@@ -22,6 +22,7 @@
 #include "soft/verbs/context.h"
 #include "soft/verbs/cq_ex.h"
 #include "soft/verbs/device.h"
+#include "soft/verbs/event_sem.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/gid.h"
 #include "soft/verbs/limits.h"
@@ -34,7 +35,6 @@
 #include "soft/verbs/shm.h"
 #include "soft/verbs/srq.h"
 #include "soft/verbs/start.h"
-#include "soft/verbs/tally.h"
 
 #undef ibv_query_port
 #undef ibv_get_device_list
@@ -123,7 +123,7 @@ static bool open_descriptors(struct ibv_context *context)
 {
 	int err;
 
-	context->async_fd = tally_new();
+	context->async_fd = event_sem_new();
 	if (context->async_fd < 0)
 		return false;
 	context->cmd_fd = epoll_create1(EPOLL_CLOEXEC);

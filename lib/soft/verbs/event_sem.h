@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A descriptor that counts the entries of a list, so that programs can poll it, and set O_NONBLOCK,
- * as with the kernel's.
+ * A semaphore on an eventfd, which counts the entries of a list, so that programs can poll the
+ * descriptor, and set O_NONBLOCK, as with the kernel's.
  *
- * DESIGN NOTES Whoever wants an entry takes a count first, by a read that blocks, may be
+ * DESIGN NOTES A thread that wants an entry takes a count first, by a read that blocks, may be
  * interrupted and may be cancelled as the kernel's own, and then an entry, under the list's lock.
- * Whoever forgets an entry takes a count back, with the lock held and so without ever blocking: it
- * may be in the hands of one who has just read it, who then finds the list empty and waits again,
- * or another entry. So there are never fewer counts, those in hands included, than entries.
+ * A thread that forgets an entry takes a count back, with the lock held and so without ever
+ * blocking: the count may be in the hands of a thread that has just read it, which then finds the
+ * list empty and waits again, or another entry. So there are never fewer counts, those in hands
+ * included, than entries.
  */
-#ifndef SOFT_TALLY_H
-#define SOFT_TALLY_H
+#ifndef SOFT_EVENT_SEM_H
+#define SOFT_EVENT_SEM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 /* -1 and errno, or the descriptor. */
-static inline int tally_new(void)
+static inline int event_sem_new(void)
 {
 	return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
 }
@@ -29,7 +30,7 @@ static inline int tally_new(void)
  * One entry more; under the list's lock. false only for a descriptor that the program has closed or
  * replaced. By number, because write(2) is a place where a thread can be cancelled, with the lock.
  */
-static inline bool tally_add(int fd)
+static inline bool event_sem_post(int fd)
 {
 	uint64_t one = 1;
 
@@ -37,7 +38,7 @@ static inline bool tally_add(int fd)
 }
 
 /* Wait for a count and take it. -1 and errno, as read(2) has it. */
-static inline int tally_wait(int fd)
+static inline int event_sem_wait(int fd)
 {
 	uint64_t one;
 
@@ -48,7 +49,7 @@ static inline int tally_wait(int fd)
  * An entry was forgotten; under the list's lock. Before Linux 5.8, which cannot do this without
  * blocking, its count stays: one look at the descriptor will be in vain.
  */
-static inline void tally_forget(int fd)
+static inline void event_sem_forget(int fd)
 {
 	uint64_t one;
 	struct iovec to = { .iov_base = &one, .iov_len = sizeof(one) };
