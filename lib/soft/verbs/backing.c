@@ -24,7 +24,7 @@
 #include "soft/verbs/backing.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/procmap.h"
-#include "soft/verbs/unseen.h"
+#include "soft/verbs/tsan.h"
 
 #define LIKELY_DESCRIPTORS 4
 
@@ -134,9 +134,9 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 	if (!dir)
 		return -1;
 	/* Other threads may open and close what is looked at here. */
-	soft_unseen_begin();
+	soft_tsan_ignore_begin();
 	found = search_descriptors(dir, dev, ino);
-	soft_unseen_end();
+	soft_tsan_ignore_end();
 	closedir(dir);
 	return found;
 }

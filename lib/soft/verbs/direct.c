@@ -23,7 +23,7 @@
 #include "soft/verbs/reach.h"
 #include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/unseen.h"
+#include "soft/verbs/tsan.h"
 #include "soft/verbs/way.h"
 
 enum {
@@ -220,7 +220,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 
 static bool begin(struct soft_qp *qp, const struct target *target)
 {
-	soft_unseen_begin();
+	soft_tsan_ignore_begin();
 	shm_busy_enter(qp->shm, qp->out->peer.full_fence);
 	return gate_open(qp, target);
 }
@@ -235,7 +235,7 @@ bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode)
 void soft_direct_end(struct soft_qp *qp)
 {
 	shm_busy_leave(qp->shm);
-	soft_unseen_end();
+	soft_tsan_ignore_end();
 }
 
 bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,

@@ -34,7 +34,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/timer.h"
-#include "soft/verbs/unseen.h"
+#include "soft/verbs/tsan.h"
 
 enum {
 	TICK_NS = 8000000,
@@ -154,7 +154,7 @@ static void *engine_main(void *arg)
 {
 	struct soft_core *core = arg;
 
-	soft_unseen_begin();
+	soft_tsan_ignore_begin();
 	for (;;) {
 		uint64_t now = soft_now_ns();
 		uint64_t timer = run_timers(core, now), look = run_ticks(core, now);

@@ -21,7 +21,7 @@
 #include "soft/verbs/responder.h"
 #include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/unseen.h"
+#include "soft/verbs/tsan.h"
 
 enum {
 	GLANCE_PIPES = 4, /* so many each way may cost every poll a look */
@@ -106,7 +106,7 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
  */
 static void look(struct soft_core *core)
 {
-	soft_unseen_begin();
+	soft_tsan_ignore_begin();
 	for (uint32_t i = 0; i < core->nin; i++)
 		see_requests(core->in[i]);
 	for (uint32_t i = 0; i < core->nout; i++)
@@ -115,7 +115,7 @@ static void look(struct soft_core *core)
 		drain_in(core, core->in[i]);
 	for (uint32_t i = 0; i < core->nin; i++)
 		soft_share_help(core, core->in[i]);
-	soft_unseen_end();
+	soft_tsan_ignore_end();
 }
 
 /* Before a look: what is published after this rings again. */
