@@ -246,8 +246,9 @@ static const struct lab_case cases[] = {
 	  "lib/soft/verbs/pipe_out.c" },
 	{ "stopped: later requests find it", stopped__later_requests_find_it, "lib/soft/verbs/pipe_out.c" },
 	{ "stopped: requests under way wait", stopped__requests_under_way_wait, "lib/soft/verbs/pipe_out.c" },
-	{ "stopped: killed, what waits fails", stopped__killed_fails_what_waits, "lib/soft/verbs/gone.c" },
-	{ "stopped: killed flushes what is held back", stopped__killed_flushes_what_is_held_back, "lib/soft/verbs/gone.c" },
+	{ "stopped: killed, what waits fails", stopped__killed_fails_what_waits, "lib/soft/verbs/peer_events.c" },
+	{ "stopped: killed flushes what is held back", stopped__killed_flushes_what_is_held_back,
+	  "lib/soft/verbs/peer_events.c" },
 	{ "stopped: queue pair goes first", stopped__queue_pair_goes_first, "lib/soft/verbs/pipe_out.c" },
 };
 

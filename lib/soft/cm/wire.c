@@ -18,9 +18,9 @@
 #include "soft/cm/id.h"
 #include "soft/cm/sidr.h"
 #include "soft/cm/wire.h"
-#include "soft/verbs/gone.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
+#include "soft/verbs/peer_events.h"
 #include "soft/verbs/reserve_fd.h"
 
 #define CM_MAGIC 0x73766363006d0001ULL

@@ -20,8 +20,8 @@
  *   deaf             a pipe for which a queue has waited in vain: all that goes there while it is full, or not
  *                    answered, is lost at once, so that a process that is stopped holds nobody up twice
  *
- * A pipe's death lets go on who waits for it (gone.c), and what goes there is lost. Queue pairs for datagrams outlive
- * their peers, so its references are given back then.
+ * When a pipe dies, queues that wait for it go on (peer_events.c), and what goes there is lost.
+ * Queue pairs for datagrams outlive their peers, so their references to it are given back then.
  *
  * Written under qp->lock: all of soft_routes. `deaf` is a hint: set here by whoever has waited, cleared here by whoever
  * finds room, read without order.

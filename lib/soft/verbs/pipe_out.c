@@ -17,7 +17,7 @@
  * engine has the answer, or the socket's end, which is that of the peer's.
  *
  *   not answered   core->out[] has it, so that it is asked for once; out->peer is unknown
- *   answered       everything is known; queue pairs that awaited it are joined to it (join.c)
+ *   answered       everything is known; queue pairs that awaited it go on (peer_events.c)
  *   dead           as after a death; also where the answer is none
  *
  * A queue pair that begins to await a pipe just when it is answered, or dies, misses neither: the
@@ -37,8 +37,6 @@
 
 #include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
-#include "soft/verbs/gone.h"
-#include "soft/verbs/join.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
@@ -46,6 +44,7 @@
 #include "soft/verbs/memory.h"
 #include "soft/verbs/names.h"
 #include "soft/verbs/peer.h"
+#include "soft/verbs/peer_events.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/pipe_out.h"
 #include "soft/verbs/progress.h"

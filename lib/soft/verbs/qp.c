@@ -18,13 +18,13 @@
 #include "soft/verbs/datagram.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/find.h"
-#include "soft/verbs/join.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/memory.h"
 #include "soft/verbs/mr.h"
+#include "soft/verbs/peer_events.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/pipe_out.h"
 #include "soft/verbs/qp.h"
@@ -386,7 +386,7 @@ static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 {
 	struct soft_out *old = qp->out;
 	bool alive = *out && !atomic_load(&(*out)->dead), answered = alive && atomic_load(&(*out)->answered);
-	bool taken = soft_join(qp, answered ? *out : NULL);
+	bool taken = soft_attach_pipe(qp, answered ? *out : NULL);
 
 	if (alive && !answered) {
 		qp->awaited = *out;

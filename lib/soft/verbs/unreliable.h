@@ -2,9 +2,10 @@
 /*
  * Unreliable connections (UC).
  *
- * DESIGN NOTES They are reliable ones whose requester is told nothing: requests go the same ways, directly or through
- * the pipe, and are answered, because the pipe counts answers. But whatever the answer is, the request is done
- * (answer.c), also where there is nobody to answer (requester.c) or no longer (gone.c); the queue pair stays as it is.
+ * DESIGN NOTES They are reliable ones whose requester is told nothing: requests go the same ways,
+ * directly or through the pipe, and are answered, because the pipe counts answers. But whatever the
+ * answer is, the request is done (answer.c), also where there is nobody to answer (requester.c) or
+ * no longer (peer_events.c); the queue pair stays as it is.
  *
  * The responder drops what a reliable one would refuse, with the rest of that message: rx_drop lasts until the first
  * part of the next one, not until the requester starts over. A receive that was taken for a message that broke off,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Peers that are gone, and connections that the adversary cuts: what a queue pair notices of it,
- * and when.
+ * Events of a peer, and when queue pairs notice them: its pipe is answered (pipe_out.c), its
+ * process dies, or the adversary cuts the connection.
  *
  * DESIGN NOTES When the peer's process ends, what it did before counts, and a NIC would notice
  * nothing until a request of ours stays unanswered. So requests fail as unanswered, at once, and a
@@ -19,8 +19,8 @@
 #include "soft/verbs/core.h"
 #include "soft/verbs/datagram.h"
 #include "soft/verbs/export.h"
-#include "soft/verbs/gone.h"
 #include "soft/verbs/lock.h"
+#include "soft/verbs/peer_events.h"
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/qp_state.h"
@@ -31,8 +31,55 @@
 #include "soft/verbs/unreliable.h"
 
 enum {
-	GONE_NS = 500000000, /* a queue pair to a dead process is left alone for so long, if it asks nothing */
+	DEAD_PEER_NS = 500000000, /* a queue pair to a dead process is left alone for so long, if it asks nothing */
 };
+
+/* ---- the peer is found, or answers ---- */
+
+bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
+{
+	int index = out ? shm_qpn_index(out->peer.seg, qp->attr.dest_qp_num) : -1;
+
+	/*
+	 * A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads
+	 * do.
+	 */
+	pthread_mutex_lock(&soft_core->table_lock);
+	qp->out = index < 0 ? NULL : out;
+	qp->peer = index < 0 ? NULL : &out->peer.seg->qp[index];
+	pthread_mutex_unlock(&soft_core->table_lock);
+	return index >= 0;
+}
+
+/* If the peer's number turns out not to be there, the pipe is kept as what it awaited in vain. */
+static void answered(struct soft_qp *qp, struct soft_out *out)
+{
+	if (soft_attach_pipe(qp, out))
+		qp->awaited = NULL;
+	/* The gate opens, which it does not without a pipe. */
+	soft_qp_publish(qp);
+	if (qp->stall == SOFT_WAIT_PEER)
+		qp->stall = SOFT_GO;
+	soft_pump(qp);
+}
+
+void soft_out_answered(struct soft_core *core, struct soft_out *out)
+{
+	for (uint32_t i = 0; i < core->qp_top; i++) {
+		struct soft_qp *qp = core->qp[i];
+
+		if (!qp)
+			continue;
+		soft_lock(&qp->lock);
+		if (qp->awaited == out)
+			answered(qp, out);
+		else if (qp->routes && soft_datagram_answered(qp, out))
+			soft_pump(qp);
+		soft_unlock(&qp->lock);
+	}
+}
+
+/* ---- it dies, or is cut off ---- */
 
 /*
  * Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it
@@ -105,12 +152,12 @@ void soft_timer_fired(struct soft_qp *qp)
 	soft_unlock(&qp->lock);
 }
 
-static void peer_gone(struct soft_qp *qp)
+static void peer_died(struct soft_qp *qp)
 {
 	unanswered(qp);
 	if (soft_qp_state(qp) == IBV_QPS_ERR || soft_is_unreliable(qp))
 		return;
-	qp->cut_ns = soft_now_ns() + GONE_NS;
+	qp->cut_ns = soft_now_ns() + DEAD_PEER_NS;
 	soft_timer_set(qp, qp->cut_ns);
 }
 
@@ -123,7 +170,7 @@ void soft_out_died(struct soft_core *core, struct soft_out *out)
 			continue;
 		soft_lock(&qp->lock);
 		if ((qp->out == out || qp->awaited == out) && soft_qp_connected(soft_qp_state(qp)))
-			peer_gone(qp);
+			peer_died(qp);
 		else if (qp->routes && soft_datagram_died(qp, out))
 			soft_pump(qp);
 		soft_unlock(&qp->lock);
