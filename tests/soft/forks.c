@@ -417,7 +417,7 @@ int main(int argc, char **argv)
 		CASE(parents_objects_outlive_the_child, "lib/soft/verbs/fork.c"),
 		CASE(childs_own_objects_outlive_the_inherited, "lib/soft/verbs/fork.c"),
 		CASE(thousand_children_beside_traffic, "lib/soft/verbs/fork.c"),
-		CASE(child_speaks_with_the_parent_by_datagrams, "lib/soft/verbs/find.c"),
+		CASE(child_speaks_with_the_parent_by_datagrams, "lib/soft/verbs/datagram_route.c"),
 		CASE(thousand_children_beside_datagrams, "lib/soft/verbs/fork.c"),
 		CASE(child_draws_keys_of_its_own, "lib/soft/verbs/fork.c"),
 		CASE(child_does_not_hide_the_parents_end, "lib/soft/verbs/fork.c"),

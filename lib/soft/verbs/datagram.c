@@ -7,16 +7,16 @@
  * answers all the same, because the ring counts answers; the answer names no queue pair (SHM_NO_QP) and is looked at
  * by nobody. So nothing is ever under way, and tail == exec.
  *
- * A queue pair has no peer. Which pipe leads to a number is found when a request is posted (find.c), by the thread
- * that posts, and kept by slot (soft_routes.out). Here, where any thread may be, it is only looked up: a request whose
- * number has no pipe by then goes to nobody and is lost.
+ * A queue pair has no peer. The thread that posts a request looks up which pipe leads to its
+ * number (datagram_route.c), and that is kept by slot (soft_routes.out). Here, where any thread may
+ * be, only what is kept is used: a request whose number has no pipe by then is lost.
  *
  * Nothing is lost that need not be, since many programs count on a quiet network. So where a pipe is full, or its
  * process has not answered yet, the queue waits, as it does for a connected peer, but no longer than PATIENCE_NS:
  *
  *   SOFT_GO
  *   SOFT_WAIT_ROOM   in the list of a pipe that is full; whoever takes its answers lets the queue go on
- *   SOFT_WAIT_PEER   for the answer of a process, or while a thread looks for one (finding)
+ *   SOFT_WAIT_PEER   for the answer of a process, or while a thread looks up a route (lookups)
  *   deaf             a pipe for which a queue has waited in vain: all that goes there while it is full, or not
  *                    answered, is lost at once, so that a process that is stopped holds nobody up twice
  *
@@ -267,7 +267,7 @@ bool soft_datagram_step(struct soft_qp *qp, struct soft_wqe *wqe)
 {
 	bool fails;
 
-	if (qp->routes->finding) {
+	if (qp->routes->lookups) {
 		qp->routes->stalled_on = NULL;
 		qp->stall = SOFT_WAIT_PEER;
 		return false;
@@ -309,9 +309,9 @@ static bool go_on(struct soft_qp *qp)
 	return true;
 }
 
-bool soft_datagram_found(struct soft_qp *qp)
+bool soft_datagram_routed(struct soft_qp *qp)
 {
-	return qp->stall == SOFT_WAIT_PEER && !qp->routes->stalled_on && !qp->routes->finding && go_on(qp);
+	return qp->stall == SOFT_WAIT_PEER && !qp->routes->stalled_on && !qp->routes->lookups && go_on(qp);
 }
 
 bool soft_datagram_answered(struct soft_qp *qp, const struct soft_out *out)

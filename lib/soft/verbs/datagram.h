@@ -20,12 +20,12 @@ enum {
 /* What a queue pair for datagrams has in place of a peer. Under qp->lock. */
 struct soft_routes {
 	struct soft_out *out[SHM_SLOT_NUMBERS]; /* by the slot of a number; a reference each, or NULL */
-	uint32_t finding;                       /* threads that look for routes of what they have posted (find.c) */
+	uint32_t lookups;                       /* threads that look up routes (datagram_route.c) */
 	struct soft_out *stalled_on;            /* whose room or answer the queue waits for, or NULL */
 	uint64_t since_ns;                      /* and since when */
 };
 
-/* The pipe to whoever owns the number, as far as it was found; NULL: nobody, or not looked for yet. */
+/* The pipe to the process that owns the number; NULL: none does, or it is not looked up yet. */
 static inline struct soft_out *soft_route_to(const struct soft_routes *routes, uint32_t qpn)
 {
 	struct soft_out *out = routes->out[qpn >> SHM_SLOT_BITS & (SHM_SLOT_NUMBERS - 1)];
@@ -39,8 +39,8 @@ void soft_datagram_address(struct soft_wqe *wqe, const struct ibv_ah *ah, uint32
 bool soft_datagram_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr);
 /* The request at exec; false if the queue has to wait or has failed. */
 bool soft_datagram_step(struct soft_qp *qp, struct soft_wqe *wqe);
-/* What the queue waits for may have come; true if it is to go on: routes have been found, */
-bool soft_datagram_found(struct soft_qp *qp);
+/* What the queue waits for may have come; true if it is to go on: routes have been looked up, */
+bool soft_datagram_routed(struct soft_qp *qp);
 /* or a pipe is answered, */
 bool soft_datagram_answered(struct soft_qp *qp, const struct soft_out *out);
 /* or dead, and then it is forgotten: the caller has a reference of its own, */

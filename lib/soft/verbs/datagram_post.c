@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ibv_post_send to queue pairs for datagrams: at once, or by the queue, for which their thread then finds where they
- * go (find.c).
+ * ibv_post_send to queue pairs for datagrams: at once, or by the queue, for which their thread then
+ * looks up the routes (datagram_route.c).
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -10,8 +10,8 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/datagram.h"
 #include "soft/verbs/datagram_post.h"
+#include "soft/verbs/datagram_route.h"
 #include "soft/verbs/enqueue.h"
-#include "soft/verbs/find.h"
 #include "soft/verbs/qp.h"
 
 static int enqueue_datagram(struct soft_qp *qp, const struct ibv_send_wr *wr)
@@ -44,6 +44,6 @@ int soft_datagram_post(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_se
 	if (err)
 		*bad = wr;
 	if (qp->sq_exec != qp->sq_head)
-		soft_find_and_send(qp, first);
+		soft_route_and_send(qp, first);
 	return err;
 }

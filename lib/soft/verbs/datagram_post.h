@@ -7,7 +7,7 @@
 
 #include "soft/verbs/qp.h"
 
-/* Under qp->lock, which is let go where a process has to be found. 0, or an errno value and *bad. */
+/* Under qp->lock, which is let go where a route is looked up. 0, or an errno value and *bad. */
 int soft_datagram_post(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 
 #endif

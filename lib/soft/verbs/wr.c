@@ -13,7 +13,7 @@
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/datagram.h"
-#include "soft/verbs/find.h"
+#include "soft/verbs/datagram_route.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/post.h"
@@ -273,7 +273,7 @@ static int wr_complete_datagrams(struct ibv_qp_ex *ex)
 
 	if (!err) {
 		qp->sq_head = qp->wr_head;
-		soft_find_and_send(qp, first);
+		soft_route_and_send(qp, first);
 	}
 	soft_unlock(&qp->lock);
 	return err;

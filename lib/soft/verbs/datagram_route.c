@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which process a datagram goes to: found by the thread that posts it.
+ * Routes of datagrams: the thread that posts one looks up which process its number leads to.
  *
- * DESIGN NOTES The first datagram to a process takes a pipe to it, and so a word with its engine (pipe_out.c), which
- * nobody may say who holds a queue pair's lock. So the requests are posted first; while their thread looks for routes
- * (soft_routes.finding) the queue stands still, whoever comes to it, and then it sends. The thread does not wait for
- * the other process's answer: the queue does (datagram.c). A process that is not there, or this one's shortage of
- * descriptors or memory, is a datagram that is lost; it is looked for again when the next one is posted.
+ * DESIGN NOTES The first datagram to a process takes a pipe to it, and so a message to its
+ * engine (pipe_out.c), which a thread must not send while it holds a queue pair's lock. So the
+ * requests are posted first; while their thread looks up routes (soft_routes.lookups) the queue
+ * stands still, whichever thread comes to it, and then it sends. The thread does not wait for
+ * the other process's answer: the queue does (datagram.c). Where the process is not there, or
+ * this one is short of descriptors or memory, the datagram is lost; the next one posted looks
+ * the route up again.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,7 +17,7 @@
 
 #include "soft/verbs/core.h"
 #include "soft/verbs/datagram.h"
-#include "soft/verbs/find.h"
+#include "soft/verbs/datagram_route.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/pipe_out.h"
 #include "soft/verbs/qp.h"
@@ -27,7 +29,7 @@ enum {
 };
 
 /* Does the request wait in the queue for a route that is not known? *qpn is to whom. */
-static bool is_lost(const struct soft_qp *qp, uint32_t index, uint32_t *qpn)
+static bool lacks_route(const struct soft_qp *qp, uint32_t index, uint32_t *qpn)
 {
 	/* It may have been flushed meanwhile. */
 	if (index - qp->sq_exec >= qp->sq_head - qp->sq_exec)
@@ -47,7 +49,7 @@ static void keep(struct soft_routes *routes, uint32_t qpn, struct soft_out *out)
 }
 
 /* Posting is no place where a thread can be cancelled. */
-static void find(struct soft_qp *qp, uint32_t qpn)
+static void look_up(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_out *out;
 	int before;
@@ -61,18 +63,18 @@ static void find(struct soft_qp *qp, uint32_t qpn)
 	keep(qp->routes, qpn, out);
 }
 
-void soft_find_and_send(struct soft_qp *qp, uint32_t first)
+void soft_route_and_send(struct soft_qp *qp, uint32_t first)
 {
 	uint32_t end = qp->sq_head, qpn;
 
 	for (uint32_t i = first; i != end; i++) {
-		if (!is_lost(qp, i, &qpn))
+		if (!lacks_route(qp, i, &qpn))
 			continue;
-		qp->routes->finding++;
-		find(qp, qpn);
-		qp->routes->finding--;
+		qp->routes->lookups++;
+		look_up(qp, qpn);
+		qp->routes->lookups--;
 	}
-	soft_datagram_found(qp);
+	soft_datagram_routed(qp);
 	soft_pump(qp);
 }
 
