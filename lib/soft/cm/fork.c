@@ -6,12 +6,12 @@
 #include <pthread.h>
 
 #include "soft/cm/id.h"
-#include "soft/cm/wire.h"
+#include "soft/cm/msg.h"
 
 static void in_child(void)
 {
 	cm_id_forked();
-	cm_wire_forked();
+	cm_msg_forked();
 }
 
 __attribute__((constructor)) static void register_handler(void)

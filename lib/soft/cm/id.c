@@ -16,7 +16,7 @@
 #include "soft/cm/conn.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
-#include "soft/cm/wire.h"
+#include "soft/cm/msg.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/limits.h"

@@ -16,8 +16,8 @@
 
 #include "soft/cm/cm.h"
 #include "soft/cm/event.h"
+#include "soft/cm/msg.h"
 #include "soft/cm/sidr.h"
-#include "soft/cm/wire.h"
 #include "soft/verbs/limits.h"
 
 enum {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Messages between connection managers. */
-#ifndef SOFT_CM_WIRE_H
-#define SOFT_CM_WIRE_H
+/* Messages between connection managers (struct cm_msg). See msg.c. */
+#ifndef SOFT_CM_MSG_H
+#define SOFT_CM_MSG_H
 
 #include "soft/cm/cm.h"
 
@@ -22,6 +22,6 @@ void cm_on_message(void *id);
 /* Under cm_lock: connections to a listener that have not said anything yet lose it. */
 void cm_orphan(struct cm_id *listener);
 /* In a child: nobody is about to connect. */
-void cm_wire_forked(void);
+void cm_msg_forked(void);
 
 #endif

@@ -16,8 +16,8 @@
 #include "soft/cm/conn.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
+#include "soft/cm/msg.h"
 #include "soft/cm/sidr.h"
-#include "soft/cm/wire.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
 #include "soft/verbs/peer_events.h"
@@ -391,7 +391,7 @@ void cm_on_message(void *arg)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-void cm_wire_forked(void)
+void cm_msg_forked(void)
 {
 	soft_list_init(&pendings);
 }
