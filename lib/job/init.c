@@ -211,7 +211,7 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 	mem_table_init(&job->mems, &job->devices);
 	rc = directory_open(job);
 	if (rc == 0)
-		rc = stripes_open(job);
+		rc = page_locks_open(job);
 	if (rc)
 		return rc;
 	job->world = group_new_world(job);

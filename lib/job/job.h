@@ -28,7 +28,7 @@
 #include "job/peer.h"
 #include "job/record_in.h"
 #include "job/region_table.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "job/wait.h"
 #include "verbs/slab.h"
 
@@ -86,7 +86,7 @@ struct oriel_job {
 	struct mem_table mems;
 	struct mailbox mailbox;
 	struct records records;
-	struct stripes stripes; /* set by oriel_init */
+	struct page_locks page_locks; /* set by oriel_init */
 	struct service *service;
 	struct goodbye goodbye;           /* of oriel_finalize */
 	struct lock_repairs lock_repairs; /* service thread's; changed under job->lock */

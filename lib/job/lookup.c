@@ -78,10 +78,10 @@ static void merge_root(struct peer *peer, struct table_root *known, const struct
 }
 
 /* Once, before the first window of the peer's is described. */
-static void learn_stripes(struct peer *peer, const struct area_head *head)
+static void learn_page_locks(struct peer *peer, const struct area_head *head)
 {
-	if (!peer->remote_stripes.addr && segment_ready(&head->stripes))
-		peer->remote_stripes = (struct remote){ head->stripes.addr, head->stripes.rkey };
+	if (!peer->remote_page_locks.addr && segment_ready(&head->page_locks))
+		peer->remote_page_locks = (struct remote){ head->page_locks.addr, head->page_locks.rkey };
 }
 
 /* Our own tables need no reading. */
@@ -91,7 +91,7 @@ static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_cus
 
 	pthread_mutex_lock(&peer->job->lock);
 	merge_root(peer, &peer->remote_flags, &peer->area->head.flags);
-	learn_stripes(peer, &peer->area->head);
+	learn_page_locks(peer, &peer->area->head);
 	peer->remote_neighbour = peer->neighbour;
 	entry = *directory_entry(peer->job, peer->device->index, slot);
 	pthread_mutex_unlock(&peer->job->lock);
@@ -129,7 +129,7 @@ static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct r
 	uint64_t *here = to;
 
 	for (size_t i = 0; there && i < size_bytes / sizeof(*here); i++)
-		here[i] = flag_load(&there[i]); /* pairs with directory_publish, table_add_segment and show_stripes */
+		here[i] = flag_load(&there[i]); /* pairs with directory_publish, table_add_segment and show_page_locks */
 	return there;
 }
 
@@ -307,7 +307,7 @@ static void end_head(struct peer *peer, struct lookup *lookup)
 	char text[DEATH_TEXT_BYTES];
 
 	if (same_layout(peer, head)) {
-		learn_stripes(peer, head);
+		learn_page_locks(peer, head);
 		peer->remote_neighbour = head->neighbour;
 		merge_root(peer, &peer->remote_flags, &head->flags); /* last: flags_known says that all is known */
 		if (flags_known(peer, lookup->slot))

@@ -113,15 +113,15 @@ static int cover_windows(struct oriel_job *job, struct peer *peer)
 	return rc ? rc : lock_tables_cover(job, job->peers.count + 1);
 }
 
-/* Where the peer finds our words of numbers, by its device. */
-static void show_stripes(struct peer *peer)
+/* Where the peer finds our page locks, by its device. */
+static void show_page_locks(struct peer *peer)
 {
-	const struct piece *piece = &peer->job->stripes.piece;
-	struct segment_ref stripes = { .addr = (uint64_t)(uintptr_t)piece->addr,
-		                           .rkey = piece->keys[peer->device->index].rkey };
+	const struct piece *piece = &peer->job->page_locks.piece;
+	struct segment_ref page_locks = { .addr = (uint64_t)(uintptr_t)piece->addr,
+		                              .rkey = piece->keys[peer->device->index].rkey };
 
-	stripes.check = segment_check(&stripes);
-	peer->area->head.stripes = stripes;
+	page_locks.check = segment_check(&page_locks);
+	peer->area->head.page_locks = page_locks;
 }
 
 static int peer_setup(struct oriel_job *job, struct peer *peer)
@@ -133,7 +133,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	peer->area = peer->area_piece.addr;
 	peer->area->head.layout_version = LAYOUT_VERSION;
 	peer->area->head.control_block_bytes = (uint32_t)control_bytes(log2_up((uint64_t)job->size));
-	show_stripes(peer);
+	show_page_locks(peer);
 	rc = peer->is_twin ? 0 : cover_windows(job, peer);
 	if (rc)
 		return rc;
@@ -222,7 +222,7 @@ void peer_set_device(struct peer *peer, const struct device *device)
 	peer->device = device;
 	reach_init(&peer->reach, &peer->wire, device, false);
 	table_set_device(&peer->job->slabs, device->index, &peer->area->head.flags, peer->flags);
-	show_stripes(peer);
+	show_page_locks(peer);
 	pthread_mutex_unlock(&peer->job->lock);
 }
 

@@ -29,7 +29,7 @@ struct lookup;
 struct record_in;
 struct record_out;
 struct flights;
-struct stripe_table;
+struct page_lock_table;
 
 #define PEERS_MAX (1u << 20)
 
@@ -60,12 +60,12 @@ struct peer {
 	int shortage;         /* what: an errno value, of the other side where negative; set before shortage_ns */
 	uint64_t
 		goodbye_number; /* of the request that has said goodbye; 0: not said. By the service thread, counter_load */
-	struct record_out *record_out; /* records for the peer to apply, see record_out.h; made at the first, atomic */
-	struct record_in *record_in;   /* its records for us; by the service thread, atomic */
-	struct remote remote_stripes;  /* its words of numbers, see stripes.h; set with remote_flags */
-	struct stripe_table *stripes;  /* where they are here, or NULL; atomic */
-	struct flights *flights;       /* our place in them (words.h), or NULL; atomic */
-	uint64_t ping_ns;              /* when a waiting thread last pinged it; any thread, counter_load */
+	struct record_out *record_out;      /* records for the peer to apply, see record_out.h; made at the first, atomic */
+	struct record_in *record_in;        /* its records for us; by the service thread, atomic */
+	struct remote remote_page_locks;    /* see page_lock.h; set with remote_flags */
+	struct page_lock_table *page_locks; /* where they are here, or NULL; atomic */
+	struct flights *flights;            /* our place in them (words.h), or NULL; atomic */
+	uint64_t ping_ns;                   /* when a waiting thread last pinged it; any thread, counter_load */
 	/* Service thread only. */
 	struct conn *conn;     /* while connecting */
 	struct rdma_cm_id *id; /* of the established connection */
@@ -97,16 +97,16 @@ static inline bool peer_is_up(const struct peer *peer)
 	return state_load(&peer->state) == PEER_UP; /* pairs with peer_set_state and rank_died */
 }
 
-/* Its words of numbers (stripes.h); NULL: they are not mapped here, or were not asked for. */
-static inline struct stripe_table *peer_stripes(const struct peer *peer)
+/* Its page locks (page_lock.h); NULL: they are not mapped here, or were not asked for. */
+static inline struct page_lock_table *peer_page_locks(const struct peer *peer)
 {
-	return __atomic_load_n(&peer->stripes, __ATOMIC_ACQUIRE); /* pairs with stripes_map */
+	return __atomic_load_n(&peer->page_locks, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
 }
 
 /* Our place in them (words.h), which are mapped then; NULL: there is none. */
 static inline struct flights *peer_flights_there(const struct peer *peer)
 {
-	return __atomic_load_n(&peer->flights, __ATOMIC_ACQUIRE); /* pairs with stripes_map */
+	return __atomic_load_n(&peer->flights, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
 }
 
 /* The peers of a job; guarded by job->lock. */

@@ -13,8 +13,11 @@
 #define TURNS 100 /* a flight is some instructions long */
 #define RESTS 100 /* a try that fails takes as long as so many vectors */
 
-/* By who holds the stripe, unless it is free or pinned, or by the owner while it is pinned. Pairs with word_mode. */
-static void set_mode(struct stripe_table *table, uint32_t index, enum word_mode mode)
+/*
+ * By who holds the page lock, unless it is free or pinned, or by the owner while it is pinned.
+ * Pairs with word_mode.
+ */
+static void set_mode(struct page_lock_table *table, uint32_t index, enum word_mode mode)
 {
 	state_store(&table->modes[index], mode);
 }
@@ -39,10 +42,10 @@ static bool have_landed(const struct flights *flights)
 			return true;
 		cpu_relax();
 	}
-	return stripe_process_ended(flag_load(&flights->process)); /* pairs with stripes_map */
+	return page_holder_ended(flag_load(&flights->process)); /* pairs with page_locks_map */
 }
 
-static bool all_have_landed(const struct stripes *ours, const struct stripe_table *table)
+static bool all_have_landed(const struct page_locks *ours, const struct page_lock_table *table)
 {
 	for (uint32_t i = 0; i < ours->flights; i++) {
 		if (!have_landed(&table->flights[i]))
@@ -52,28 +55,28 @@ static bool all_have_landed(const struct stripes *ours, const struct stripe_tabl
 }
 
 /* From WORD_FREE, which the owner may change meanwhile: whether any is on its way to WORD_PLAIN. */
-static bool begin_change(struct stripe_table *table, uint64_t from, uint64_t to)
+static bool begin_change(struct page_lock_table *table, uint64_t from, uint64_t to)
 {
 	bool any = false;
 
-	for (; from < to; from += stripe_rest(from)) {
-		state_change(&table->modes[stripe_index(from)], WORD_FREE, WORD_CHANGING);
+	for (; from < to; from += page_rest(from)) {
+		state_change(&table->modes[page_lock_index(from)], WORD_FREE, WORD_CHANGING);
 		any |= word_mode(table, from) == WORD_CHANGING;
 	}
 	return any;
 }
 
-static void end_change(struct stripe_table *table, uint64_t from, uint64_t to)
+static void end_change(struct page_lock_table *table, uint64_t from, uint64_t to)
 {
-	for (; from < to; from += stripe_rest(from)) {
+	for (; from < to; from += page_rest(from)) {
 		if (word_mode(table, from) == WORD_CHANGING)
-			set_mode(table, stripe_index(from), WORD_PLAIN);
+			set_mode(table, page_lock_index(from), WORD_PLAIN);
 	}
 }
 
-static bool all_are_plain(const struct stripe_table *table, uint64_t from, uint64_t to)
+static bool all_are_plain(const struct page_lock_table *table, uint64_t from, uint64_t to)
 {
-	for (; from < to; from += stripe_rest(from)) {
+	for (; from < to; from += page_rest(from)) {
 		if (word_mode(table, from) != WORD_PLAIN)
 			return false;
 	}
@@ -81,7 +84,7 @@ static bool all_are_plain(const struct stripe_table *table, uint64_t from, uint6
 }
 
 /* A try that has failed, since somebody is stopped or has no processor in a flight, is not repeated at once. */
-static bool rests(struct stripes *ours)
+static bool rests(struct page_locks *ours)
 {
 	uint32_t left = __atomic_load_n(&ours->rests, __ATOMIC_RELAXED);
 
@@ -90,7 +93,7 @@ static bool rests(struct stripes *ours)
 	return left > 0;
 }
 
-bool words_are_plain(struct stripes *ours, struct stripe_table *table, uint64_t from, uint64_t to, size_t changes)
+bool words_are_plain(struct page_locks *ours, struct page_lock_table *table, uint64_t from, uint64_t to, size_t changes)
 {
 	if (all_are_plain(table, from, to))
 		return true;
@@ -109,16 +112,16 @@ bool words_are_plain(struct stripes *ours, struct stripe_table *table, uint64_t 
 static int pin_step(void *arg)
 {
 	struct oriel_job *job = arg;
-	struct stripe_table *table = job->stripes.piece.addr;
+	struct page_lock_table *table = job->page_locks.piece.addr;
 
-	for (uint32_t i = 0; i < STRIPES; i++) {
+	for (uint32_t i = 0; i < PAGE_LOCKS; i++) {
 		state_change(&table->modes[i], WORD_FREE, WORD_PINNED); /* pairs with begin_change: it is one of the two */
 		if (state_load(&table->modes[i]) == WORD_PINNED)
 			continue;
-		if (!stripe_take(&table->list[i], job->stripes.process))
+		if (!page_trylock(&table->list[i], job->page_locks.process))
 			return 0;
 		set_mode(table, i, WORD_PINNED);
-		stripe_give(&table->list[i]);
+		page_unlock(&table->list[i]);
 	}
 	return 1;
 }
@@ -130,7 +133,7 @@ int words_pin(struct oriel_job *job, const void *win, const char *call)
 	int rc;
 
 	pthread_mutex_lock(&job->lock);
-	job->stripes.pins++;
+	job->page_locks.pins++;
 	pthread_mutex_unlock(&job->lock);
 	wait_begin(&wait, job, call, win);
 	rc = wait_until(&wait, &waiter, job);
@@ -141,11 +144,11 @@ int words_pin(struct oriel_job *job, const void *win, const char *call)
 
 void words_unpin(struct oriel_job *job)
 {
-	struct stripe_table *table = job->stripes.piece.addr;
+	struct page_lock_table *table = job->page_locks.piece.addr;
 
 	pthread_mutex_lock(&job->lock);
-	job->stripes.pins--;
-	for (uint32_t i = 0; job->stripes.pins == 0 && i < STRIPES; i++) {
+	job->page_locks.pins--;
+	for (uint32_t i = 0; job->page_locks.pins == 0 && i < PAGE_LOCKS; i++) {
 		if (state_load(&table->modes[i]) == WORD_PINNED)
 			set_mode(table, i, WORD_FREE);
 	}

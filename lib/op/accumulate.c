@@ -76,16 +76,16 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 	return acc_issue_or_hold(win, link, acc, call->name);
 }
 
-/* The word of the page at the member that an address here of mapped memory is in, which is held now; NULL: not now. */
-static inline struct stripe *hold_page(const struct oriel_win *win, const struct link *link, uint64_t addr)
+/* Locks the page at the member that an address here of mapped memory lies in; NULL: not now. */
+static inline struct page_lock *trylock_page(const struct oriel_win *win, const struct link *link, uint64_t addr)
 {
-	struct stripe_table *stripes = peer_stripes(link->peer);
-	struct stripe *stripe;
+	struct page_lock_table *page_locks = peer_page_locks(link->peer);
+	struct page_lock *page_lock;
 
-	if (!stripes)
+	if (!page_locks)
 		return NULL;
-	stripe = stripe_of(stripes, link_there(link, addr));
-	return stripe_take(stripe, win->job->stripes.process) ? stripe : NULL;
+	page_lock = page_lock_of(page_locks, link_there(link, addr));
+	return page_trylock(page_lock, win->job->page_locks.process) ? page_lock : NULL;
 }
 
 /* Begin to change a few words in the page of an address here, by instructions (job/words.h); NULL: not so. */
@@ -99,17 +99,17 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
                           size_t bytes)
 {
 	void *target = (void *)(uintptr_t)addr;
-	struct stripe *stripe;
+	struct page_lock *page_lock;
 
-	if (!acc_at_once(link, acc->type, addr) || bytes > stripe_rest(addr))
+	if (!acc_at_once(link, acc->type, addr) || bytes > page_rest(addr))
 		return false;
 	if (acc_flies(acc, addr) && acc_fly(acc, target, begin_words(win, link, addr)))
 		return true;
-	stripe = hold_page(win, link, addr);
-	if (!stripe)
+	page_lock = trylock_page(win, link, addr);
+	if (!page_lock)
 		return false;
-	acc_apply_held(&win->job->stripes, peer_stripes(link->peer), acc, target, link_there(link, addr));
-	stripe_give(stripe);
+	acc_apply_locked(&win->job->page_locks, peer_page_locks(link->peer), acc, target, link_there(link, addr));
+	page_unlock(page_lock);
 	return true;
 }
 
@@ -293,10 +293,10 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
 	return outcome;
 }
 
-/* One element that is held with its page's word, by a thread that has entered. */
+/* One element that is held with its page lock, by a thread that has entered. */
 struct held_element {
 	void *element;
-	struct stripe *stripe;
+	struct page_lock *page_lock;
 	bool plain; /* by plain code */
 };
 
@@ -308,21 +308,21 @@ static inline bool hold_element(struct oriel_win *win, enum oriel_type type, int
 
 	if (!element_types[type].small || !win_enter_at_once(win))
 		return false;
-	held->stripe = NULL;
+	held->page_lock = NULL;
 	if (find_element(win, type, rank, disp, &link, &held->element) == DONE)
-		held->stripe = hold_page(win, link, (uintptr_t)held->element);
-	if (!held->stripe) {
+		held->page_lock = trylock_page(win, link, (uintptr_t)held->element);
+	if (!held->page_lock) {
 		win_leave_at_once(win);
 		return false;
 	}
 	held->plain = element_types[type].number ||
-	              word_mode(peer_stripes(link->peer), link_there(link, (uintptr_t)held->element)) == WORD_PLAIN;
+	              word_mode(peer_page_locks(link->peer), link_there(link, (uintptr_t)held->element)) == WORD_PLAIN;
 	return true;
 }
 
 static inline void give_element(struct oriel_win *win, const struct held_element *held)
 {
-	stripe_give(held->stripe);
+	page_unlock(held->page_lock);
 	win_leave_at_once(win);
 }
 

@@ -185,30 +185,30 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct fam
 	if (!link || link->held || link->marks & LINK_RECORDS || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < WORDS_MANY)
-		return NULL; /* each by itself, without the page's word where it can be */
-	return peer_stripes(link->peer) && opens_at_once(win, link) ? link : NULL;
+		return NULL; /* each by itself, without the page lock where it can be */
+	return peer_page_locks(link->peer) && opens_at_once(win, link) ? link : NULL;
 }
 
 /* The page that is held. */
 struct page {
-	struct stripe *stripe; /* NULL: none */
-	bool plain;            /* its elements are changed by plain code */
+	struct page_lock *page_lock; /* NULL: none */
+	bool plain;                  /* its elements are changed by plain code */
 };
 
 /* Hold that of an address at the member instead. False: not now, and none is held. */
 static bool turn_page(struct page *page, struct oriel_win *win, const struct link *link, const struct family_vector *v,
                       uint64_t there)
 {
-	struct stripe_table *table = peer_stripes(link->peer);
-	struct stripe *stripe = stripe_of(table, there);
-	struct stripes *ours = &win->job->stripes;
+	struct page_lock_table *table = peer_page_locks(link->peer);
+	struct page_lock *page_lock = page_lock_of(table, there);
+	struct page_locks *ours = &win->job->page_locks;
 
-	if (stripe == page->stripe)
+	if (page_lock == page->page_lock)
 		return true;
-	if (page->stripe)
-		stripe_give(page->stripe);
-	page->stripe = stripe_take(stripe, ours->process) ? stripe : NULL;
-	if (!page->stripe)
+	if (page->page_lock)
+		page_unlock(page->page_lock);
+	page->page_lock = page_trylock(page_lock, ours->process) ? page_lock : NULL;
+	if (!page->page_lock)
 		return false;
 	page->plain = element_types[v->type].number ||
 	              words_are_plain(ours, table, there, there + 1, acc_changes(v->op, (size_t)v->target_count));
@@ -232,7 +232,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct family_ve
 		uint64_t addr = link->base + (uint64_t)v->target[i].disp * link->disp_unit_bytes;
 		size_t bytes = v->target[i].size_bytes;
 
-		if (bytes > stripe_rest(addr) || !turn_page(&page, win, link, v, link_there(link, addr)))
+		if (bytes > page_rest(addr) || !turn_page(&page, win, link, v, link_there(link, addr)))
 			break;
 		acc.count = bytes >> shift;
 		acc.origin = v->op == ORIEL_NO_OP ? NULL : v->origin.list[i].addr;
@@ -242,8 +242,8 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct family_ve
 		else
 			acc_apply_atomic(&acc, (void *)(uintptr_t)addr);
 	}
-	if (page.stripe)
-		stripe_give(page.stripe);
+	if (page.page_lock)
+		page_unlock(page.page_lock);
 	return i;
 }
 

@@ -12,96 +12,101 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-/* Of STRIPES: others find words free meanwhile; and so much is in the nearest cache when the way turns. */
+/*
+ * Of PAGE_LOCKS: others find locks free meanwhile; and so much is in the nearest cache when the way
+ * turns.
+ */
 #define PAGES_AT_ONCE 4
 
-static void give_pages(struct stripe_table *stripes, uint64_t from, uint64_t to)
+static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint64_t to)
 {
-	for (; from < to; from += stripe_rest(from))
-		stripe_give(stripe_of(stripes, from));
+	for (; from < to; from += page_rest(from))
+		page_unlock(page_lock_of(page_locks, from));
 }
 
-/* The words of all pages, or none: they lie near each other. */
-static bool take_pages(struct stripe_table *stripes, uint64_t process, uint64_t from, uint64_t to)
+/* Takes the locks of all pages, or none: they lie near each other. */
+static bool trylock_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
-	for (uint64_t at = from; at < to; at += stripe_rest(at)) {
-		if (!stripe_take(stripe_of(stripes, at), process)) {
-			give_pages(stripes, from, at);
+	for (uint64_t at = from; at < to; at += page_rest(at)) {
+		if (!page_trylock(page_lock_of(page_locks, at), process)) {
+			unlock_pages(page_locks, from, at);
 			return false;
 		}
 	}
 	return true;
 }
 
-/* The words of the first pages, as far as they are free. Up to where; `from`: not now. */
-static uint64_t take_first_pages(struct stripe_table *stripes, uint64_t process, uint64_t from, uint64_t to)
+/* Takes the locks of the first pages, as far as they are free. Up to where; `from`: not now. */
+static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
-	uint64_t at = from + stripe_rest(from), most = at + (PAGES_AT_ONCE - 1) * STRIPE_BYTES;
+	uint64_t at = from + page_rest(from), most = at + (PAGES_AT_ONCE - 1) * LOCKED_PAGE_BYTES;
 
-	if (!stripe_take(stripe_of(stripes, from), process))
+	if (!page_trylock(page_lock_of(page_locks, from), process))
 		return from;
-	while (at < to && at < most && stripe_take_free(stripe_of(stripes, at), process))
-		at += STRIPE_BYTES;
+	while (at < to && at < most && page_trylock_free(page_lock_of(page_locks, at), process))
+		at += LOCKED_PAGE_BYTES;
 	return at < to ? at : to;
 }
 
 /* The same of the last pages. From where; `to`: not now. */
-static uint64_t take_last_pages(struct stripe_table *stripes, uint64_t process, uint64_t from, uint64_t to)
+static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
-	uint64_t at = to - 1 - (to - 1) % STRIPE_BYTES;
+	uint64_t at = to - 1 - (to - 1) % LOCKED_PAGE_BYTES;
 
-	if (!stripe_take(stripe_of(stripes, at), process))
+	if (!page_trylock(page_lock_of(page_locks, at), process))
 		return to;
-	for (int n = 1; n < PAGES_AT_ONCE && at > from && stripe_take_free(stripe_of(stripes, at - 1), process); n++)
-		at -= STRIPE_BYTES;
+	for (int n = 1; n < PAGES_AT_ONCE && at > from && page_trylock_free(page_lock_of(page_locks, at - 1), process); n++)
+		at -= LOCKED_PAGE_BYTES;
 	return at > from ? at : from;
 }
 
 /* As many elements, beginning with number `first`, which lies there at the owner; their pages are held. */
-static void apply_part(struct stripes *ours, struct stripe_table *stripes, const struct acc *acc, size_t first,
+static void apply_part(struct page_locks *ours, struct page_lock_table *page_locks, const struct acc *acc, size_t first,
                        size_t count, uint64_t there)
 {
 	struct acc part = *acc;
 
 	acc_advance(&part, first);
 	part.count = count;
-	acc_apply_held(ours, stripes, &part, (void *)(uintptr_t)part.remote_addr, there);
+	acc_apply_locked(ours, page_locks, &part, (void *)(uintptr_t)part.remote_addr, there);
 }
 
 /*
- * Some pages at a time: taking a word waits for all stores before it, so words are taken before stores are made. Aligned
- * elements: none lies in two pages. False: not all of it now, *acc has become the rest.
+ * Some pages at a time: taking a lock waits for all stores before it, so locks are taken before
+ * stores are made. Aligned elements: none lies in two pages. False: not all of it now, *acc has
+ * become the rest.
  */
-static bool apply_upwards(struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
+static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
-		uint64_t end = take_first_pages(stripes, ours->process, there, there + acc->count * size_bytes);
+		uint64_t end = trylock_first_pages(page_locks, ours->process, there, there + acc->count * size_bytes);
 		size_t count = (end - there) / size_bytes;
 
 		if (count == 0)
 			return false;
-		apply_part(ours, stripes, acc, 0, count, there);
-		give_pages(stripes, there, end);
+		apply_part(ours, page_locks, acc, 0, count, there);
+		unlock_pages(page_locks, there, end);
 		there += acc_advance(acc, count);
 	}
 	return true;
 }
 
-static bool apply_downwards(struct stripes *ours, struct stripe_table *stripes, struct acc *acc, uint64_t there)
+static bool apply_downwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc,
+                            uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
 		uint64_t end = there + acc->count * size_bytes;
-		uint64_t begin = take_last_pages(stripes, ours->process, there, end);
+		uint64_t begin = trylock_last_pages(page_locks, ours->process, there, end);
 		size_t count = (end - begin) / size_bytes;
 
 		if (count == 0)
 			return false;
-		apply_part(ours, stripes, acc, acc->count - count, count, begin);
-		give_pages(stripes, begin, end);
+		apply_part(ours, page_locks, acc, acc->count - count, count, begin);
+		unlock_pages(page_locks, begin, end);
 		acc->count -= count;
 	}
 	return true;
@@ -111,14 +116,14 @@ static bool apply_downwards(struct stripes *ours, struct stripe_table *stripes, 
 static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
 {
 	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
-	struct stripe_table *stripes = job->stripes.piece.addr;
+	struct page_lock_table *page_locks = job->page_locks.piece.addr;
 
-	if (acc_flies(acc, from) && acc_fly(acc, target, words_begin_here(&job->stripes, from)))
+	if (acc_flies(acc, from) && acc_fly(acc, target, words_begin_here(&job->page_locks, from)))
 		return true;
-	if (!take_pages(stripes, job->stripes.process, from, to))
+	if (!trylock_pages(page_locks, job->page_locks.process, from, to))
 		return false;
-	acc_apply_held(&job->stripes, stripes, acc, target, from);
-	give_pages(stripes, from, to);
+	acc_apply_locked(&job->page_locks, page_locks, acc, target, from);
+	unlock_pages(page_locks, from, to);
 	return true;
 }
 
@@ -138,10 +143,10 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 }
 
 /* Many one way and the next time the other, as copies go (copy.h). */
-static int issue_by_stripes(struct oriel_win *win, const struct link *link, struct acc *acc)
+static int issue_by_page_lock(struct oriel_win *win, const struct link *link, struct acc *acc)
 {
 	uint64_t there = link_there(link, acc->remote_addr);
-	struct stripe_table *stripes = peer_stripes(link->peer);
+	struct page_lock_table *page_locks = peer_page_locks(link->peer);
 	void *target = (void *)(uintptr_t)acc->remote_addr;
 	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
 	bool downwards = large && win->downwards;
@@ -149,7 +154,8 @@ static int issue_by_stripes(struct oriel_win *win, const struct link *link, stru
 	if (acc_flies(acc, there) && acc_fly(acc, target, words_begin(link->peer, win->slot, there)))
 		return 0;
 	win->downwards ^= large;
-	return (downwards ? apply_downwards : apply_upwards)(&win->job->stripes, stripes, acc, there) ? 0 : ISSUE_LATER;
+	return (downwards ? apply_downwards : apply_upwards)(&win->job->page_locks, page_locks, acc, there) ? 0
+	                                                                                                    : ISSUE_LATER;
 }
 
 /* Whether a record for some of these bytes is under way, which would be passed by what goes another way (A15). */
@@ -174,8 +180,8 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	if (way != ACC_BY_EXECUTOR && would_pass_record(win, link, acc))
 		return ISSUE_LATER;
 	switch (way) {
-	case ACC_BY_STRIPES:
-		return issue_by_stripes(win, link, acc);
+	case ACC_BY_PAGE_LOCK:
+		return issue_by_page_lock(win, link, acc);
 	case ACC_BY_ITSELF:
 		return acc_apply_here(win->job, acc, target) ? 0 : ISSUE_LATER;
 	case ACC_BY_DEVICE:

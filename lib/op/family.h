@@ -15,9 +15,9 @@
  *                         (job/words.h), and for others its device, if it is one word and the device is
  *                         atomic with processors' instructions, or the target's executor, which does as
  *                         processors do
- *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under words that all of
- *                         them take (job/stripes.h), so that a vector of them is changed as fast as it is
- *                         copied; for others the target's executor, which takes the same words
+ *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under locks that all of
+ *                         them take (job/page_lock.h), so that a vector of them is changed as fast as it is
+ *                         copied; for others the target's executor, which takes the same locks
  *   ACC_REST              the target's executor, for everybody; the target itself changes such
  *                         elements under the lock that its executor takes
  *
@@ -30,7 +30,7 @@
 #ifndef ORIEL_FAMILY_H
 #define ORIEL_FAMILY_H
 
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "job/words.h"
 #include "op/acc.h"
 #include "win/link.h"
@@ -38,10 +38,10 @@
 struct oriel_job;
 
 enum acc_way {
-	ACC_BY_EXECUTOR, /* the target applies it */
-	ACC_BY_ITSELF,   /* we are the target: as its executor would */
-	ACC_BY_DEVICE,   /* the target's device changes words */
-	ACC_BY_STRIPES,  /* this processor, under the words of the target's pages */
+	ACC_BY_EXECUTOR,  /* the target applies it */
+	ACC_BY_ITSELF,    /* we are the target: as its executor would */
+	ACC_BY_DEVICE,    /* the target's device changes words */
+	ACC_BY_PAGE_LOCK, /* this processor, under the locks of the target's pages */
 };
 
 /*
@@ -62,7 +62,7 @@ static inline enum acc_way acc_way(const struct link *link, enum oriel_type type
 		return ACC_BY_EXECUTOR;
 	if (!element_is_small(type, addr))
 		return link->peer->reach.self ? ACC_BY_ITSELF : ACC_BY_EXECUTOR;
-	return peer_stripes(link->peer) ? ACC_BY_STRIPES : ACC_BY_EXECUTOR;
+	return peer_page_locks(link->peer) ? ACC_BY_PAGE_LOCK : ACC_BY_EXECUTOR;
 }
 
 /* Whether that is one of this processor, for a link whose memory is mapped: less to look at, for each operation. */
@@ -86,14 +86,20 @@ static inline size_t acc_changes(enum oriel_op op, size_t count)
 	return op == ORIEL_NO_OP ? 0 : count;
 }
 
-/* Whether it is of a few words of one page, which are changed without its word where their mode has it so. */
+/*
+ * Whether it is of a few words of one page, which are changed without its lock where their mode has
+ * it so.
+ */
 static inline bool acc_flies(const struct acc *acc, uint64_t there)
 {
 	return !element_types[acc->type].number && acc->count < WORDS_MANY &&
-	       acc->count * sizeof(uint64_t) <= stripe_rest(there);
+	       acc->count * sizeof(uint64_t) <= page_rest(there);
 }
 
-/* Apply it so, if the flight has begun (job/words.h). False: there is none, and the page's word is needed. */
+/*
+ * Apply it so, if the flight has begun (job/words.h). False: there is none, and the page lock is
+ * needed.
+ */
 static inline bool acc_fly(const struct acc *acc, void *target, uint8_t *flight)
 {
 	if (!flight)
@@ -104,11 +110,11 @@ static inline bool acc_fly(const struct acc *acc, void *target, uint8_t *flight)
 }
 
 /*
- * Apply it to memory whose pages' words are held, by a processor: `there` is where it begins at the owner, whose
- * table that is.
+ * Apply it to memory whose page locks are held, by a processor: `there` is where it begins at the
+ * owner, whose table that is.
  */
-static inline void acc_apply_held(struct stripes *ours, struct stripe_table *table, const struct acc *acc, void *target,
-                                  uint64_t there)
+static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_table *table, const struct acc *acc,
+                                    void *target, uint64_t there)
 {
 	if (element_types[acc->type].number ||
 	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc_changes(acc->op, acc->count)))

@@ -188,7 +188,7 @@ static int issue_family(struct oriel_win *win, struct link *link, struct acc *ac
 	region = far_region_at(link, acc->remote_addr);
 	if (region->here && (link->peer->reach.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
 		link->base = (uintptr_t)region->here - region->base; /* what makes an address here of one there */
-		link->stripe_shift = stripe_shift((uintptr_t)region->here, region->base) & LINK_SHIFT_MASK;
+		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
 		there.remote_addr += link->base;
 		link->mapping = MAPPING_WHOLE;
 	}

@@ -454,11 +454,11 @@ static inline uint64_t record_ack_check(const struct record_ack *ack)
 
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
-	struct table_root flags;      /* the segments of the neighbour's flag words at our side */
-	struct segment_ref stripes;   /* who changes our numbers: job/stripes.h */
-	uint32_t layout_version;      /* LAYOUT_VERSION of our build */
-	uint32_t control_block_bytes; /* control_bytes of our windows */
-	uint32_t neighbour;           /* which of our neighbours the reader is: its place among a lock's members */
+	struct table_root flags;       /* the segments of the neighbour's flag words at our side */
+	struct segment_ref page_locks; /* locks for our numbers: job/page_lock.h */
+	uint32_t layout_version;       /* LAYOUT_VERSION of our build */
+	uint32_t control_block_bytes;  /* control_bytes of our windows */
+	uint32_t neighbour;            /* which of our neighbours the reader is: its place among a lock's members */
 	uint32_t unused;
 };
 

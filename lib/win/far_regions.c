@@ -10,7 +10,7 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "job/wait.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -150,7 +150,7 @@ static void map_region(struct link *link, struct far_region *region)
 	if (!reach_region(&link->peer->reach, base, (size_t)region->size_bytes, &here))
 		return;
 	region->here = here;
-	stripes_map(link->peer);
+	page_locks_map(link->peer);
 }
 
 struct far_region *far_region_at(struct link *link, uint64_t addr)

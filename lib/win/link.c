@@ -7,7 +7,7 @@
 #include "base/dissemination.h"
 #include "base/order.h"
 #include "job/lookup.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
@@ -301,10 +301,10 @@ void link_map(struct link *link)
 		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_MOVED : MAPPING_WIRE;
 		return;
 	}
-	link->stripe_shift = stripe_shift((uintptr_t)here, link->base) & LINK_SHIFT_MASK;
+	link->page_shift = page_shift((uintptr_t)here, link->base) & LINK_PAGE_SHIFT_MASK;
 	link->base = (uintptr_t)here;
 	link->mapping = link->read_only ? MAPPING_READABLE : MAPPING_WHOLE;
-	stripes_map(link->peer);
+	page_locks_map(link->peer);
 }
 
 static void unmap(struct link *link)

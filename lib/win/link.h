@@ -20,7 +20,7 @@
 #include "base/order.h"
 #include "job/peer.h"
 #include "job/record_out.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "win/signals.h"
 
 struct far_regions;
@@ -83,8 +83,8 @@ struct link_rest {
 	uint32_t lock;           /* the record of its lock (lock_words.c), as index + 1; 0: none */
 };
 
-#define LINK_SHIFT_MASK 31u /* the bits of stripe_shift */
-#define LINK_WORDS_MASK 3u  /* of words */
+#define LINK_PAGE_SHIFT_MASK 31u /* the bits of page_shift */
+#define LINK_WORDS_MASK 3u       /* of words */
 
 /* Members of less than 8 bytes that different threads write are not bits of one byte. */
 struct link {
@@ -104,19 +104,19 @@ struct link {
 	uint32_t held; /* first held-back operation, as index + 1; 0: none */
 	uint16_t slot; /* of the window at the member */
 	uint16_t marks;
-	uint8_t state;            /* enum link_state; by the service thread; link_state() */
-	uint8_t mapping : 3;      /* enum link_mapping; guarded by win->lock, as the next */
-	uint8_t stripe_shift : 5; /* pages from an address here to the same at the member, modulo STRIPES */
-	uint8_t : 0;              /* what other threads write is another word of memory */
-	bool read_only : 1;       /* the member's memory may not be written; by the service thread, as the next */
-	uint8_t words : 2;        /* enum link_words */
+	uint8_t state;          /* enum link_state; by the service thread; link_state() */
+	uint8_t mapping : 3;    /* enum link_mapping; guarded by win->lock, as the next */
+	uint8_t page_shift : 5; /* pages from an address here to the same at the member, modulo PAGE_LOCKS */
+	uint8_t : 0;            /* what other threads write is another word of memory */
+	bool read_only : 1;     /* the member's memory may not be written; by the service thread, as the next */
+	uint8_t words : 2;      /* enum link_words */
 	uint8_t : 0;
 	bool checking : 1;    /* its window is being looked for again; guarded by peer->lock */
 	bool post_queued : 1; /* a post flag to send once the link is ready; guarded by peer->lock */
 };
 
 static_assert(sizeof(struct link) <= 104, "one more window costs little for each neighbour (W8)");
-static_assert(STRIPES - 1 <= LINK_SHIFT_MASK, "a number of pages fits link->stripe_shift");
+static_assert(PAGE_LOCKS - 1 <= LINK_PAGE_SHIFT_MASK, "a number of pages fits link->page_shift");
 static_assert(WINDOWS_MAX <= UINT16_MAX + 1, "a slot fits link->slot");
 
 /* NULL: nothing of it. Pairs with link_make_rest; the service thread fills it before the link is ready. */
@@ -179,10 +179,13 @@ static inline void link_gone(struct link *link)
 	__atomic_store_n(&link->state, LINK_GONE, __ATOMIC_RELEASE);
 }
 
-/* An address here of mapped memory, as it lies at the member as far as its words of numbers care (stripes.h). */
+/*
+ * An address here of mapped memory, as it lies at the member as far as its page locks care
+ * (page_lock.h).
+ */
 static inline uint64_t link_there(const struct link *link, uint64_t addr)
 {
-	return addr + link->stripe_shift * STRIPE_BYTES;
+	return addr + link->page_shift * LOCKED_PAGE_BYTES;
 }
 
 /* Whether records are all that is under way to the member: once they are applied, so is everything. Holds win->lock. */

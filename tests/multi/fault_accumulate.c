@@ -23,7 +23,7 @@
 #include "job/job.h"
 #include "job/peer.h"
 #include "job/record_in.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "job/words.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -76,16 +76,16 @@ static void add_single(struct fault *f)
 
 /* The modes: where rank 3 is when it dies, and among what. */
 
-static void take(struct stripe *stripe, uint64_t process)
+static void take(struct page_lock *page_lock, uint64_t process)
 {
-	while (!stripe_take(stripe, process))
+	while (!page_trylock(page_lock, process))
 		sched_yield();
 }
 
-/* Rank 0's words, which are known from the first accumulate on; NULL: they are not mapped. */
-static struct stripe_table *words(const struct fault *f)
+/* Rank 0's page locks, which are known from the first accumulate on; NULL: they are not mapped. */
+static struct page_lock_table *locks(const struct fault *f)
 {
-	return peer_stripes(link_find(f->w.win, 0)->peer);
+	return peer_page_locks(link_find(f->w.win, 0)->peer);
 }
 
 /* Where the numbers lie at rank 0. */
@@ -100,17 +100,17 @@ static uint64_t there(const struct fault *f)
 static void die_in_page(struct fault *f)
 {
 	add(f, HALF);
-	if (words(f))
-		take(stripe_of(words(f), there(f)), f->m.job->stripes.process);
+	if (locks(f))
+		take(page_lock_of(locks(f), there(f)), f->m.job->page_locks.process);
 	killed(&f->m);
 }
 
-/* With the words of all pages. */
+/* With the locks of all pages. */
 static void die_with_all(struct fault *f)
 {
 	add(f, COUNT);
-	for (int i = 0; words(f) && i < STRIPES; i++)
-		take(&words(f)->list[i], f->m.job->stripes.process);
+	for (int i = 0; locks(f) && i < PAGE_LOCKS; i++)
+		take(&locks(f)->list[i], f->m.job->page_locks.process);
 	killed(&f->m);
 }
 
@@ -118,7 +118,7 @@ static void die_with_all(struct fault *f)
 static void die_in_flight(struct fault *f)
 {
 	add_single(f);
-	if (words(f))
+	if (locks(f))
 		words_begin(link_find(f->w.win, 0)->peer, f->w.win->slot, there(f));
 	killed(&f->m);
 }
@@ -126,14 +126,14 @@ static void die_in_flight(struct fault *f)
 /* Having gone half of that way. */
 static void die_changing(struct fault *f)
 {
-	struct stripe_table *table;
+	struct page_lock_table *table;
 
 	add_single(f);
-	table = words(f);
+	table = locks(f);
 	if (table) {
-		take(stripe_of(table, there(f)), f->m.job->stripes.process);
+		take(page_lock_of(table, there(f)), f->m.job->page_locks.process);
 		if (word_mode(table, there(f)) == WORD_FREE)
-			state_store(&table->modes[stripe_index(there(f))], WORD_CHANGING);
+			state_store(&table->modes[page_lock_index(there(f))], WORD_CHANGING);
 	}
 	killed(&f->m);
 }
@@ -206,7 +206,7 @@ static bool has_added(const struct fault *f, double others)
 /* At rank 0, to whose memory vectors have been added, where that is for processors. */
 static bool words_went_plain(const struct fault *f)
 {
-	const struct stripes *ours = &f->m.job->stripes;
+	const struct page_locks *ours = &f->m.job->page_locks;
 
 	if (f->type != ORIEL_INT64 || !ours->has_barrier || ours->pins > 0)
 		return true;

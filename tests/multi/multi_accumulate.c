@@ -662,12 +662,12 @@ static void many_in_turn(struct multi *m)
 }
 
 /* Rank 0 changes a number by loads and stores, under the word of its page. */
-static void change_slowly(struct multi *m, struct stripe *stripe, double *number)
+static void change_slowly(struct multi *m, struct page_lock *page_lock, double *number)
 {
 	volatile double *slow = number;
 	double before;
 
-	while (!stripe_take(stripe, m->job->stripes.process))
+	while (!page_trylock(page_lock, m->job->page_locks.process))
 		sched_yield();
 	multi_sync(m);
 	before = *slow;
@@ -676,16 +676,17 @@ static void change_slowly(struct multi *m, struct stripe *stripe, double *number
 	for (int i = 0; i < 1000; i++)
 		sched_yield();
 	*slow = before + 1;
-	stripe_give(stripe);
+	page_unlock(page_lock);
 }
 
 /*
- * A14: who finds a page's word taken waits for it, with a single number and within a longer vector; other
- * pages are free. So that what changes them by plain code is atomic with every way of the others.
+ * A14: who finds a page lock held waits for it, with a single number and within a longer vector;
+ * other pages are free. So that what changes them by plain code is atomic with every way of the
+ * others.
  */
 static void held_page(struct multi *m)
 {
-	enum { COUNT = 6000, PAGE = STRIPE_BYTES / sizeof(double) };
+	enum { COUNT = 6000, PAGE = LOCKED_PAGE_BYTES / sizeof(double) };
 	double *ones = multi_alloc(COUNT * sizeof(*ones)), old;
 	struct multi_window w;
 	bool right = true;
@@ -699,7 +700,7 @@ static void held_page(struct multi *m)
 		CHECK_OK(m, oriel_put(w.win, ones, COUNT * sizeof(*ones), m->rank, 0));
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	if (m->rank == 0) {
-		change_slowly(m, stripe_of(m->job->stripes.piece.addr, (uintptr_t)w.base), (double *)(void *)w.base);
+		change_slowly(m, page_lock_of(m->job->page_locks.piece.addr, (uintptr_t)w.base), (double *)(void *)w.base);
 	} else {
 		multi_sync(m);
 		CHECK_OK(m, oriel_fetch_and_op(w.win, ones, &old, ORIEL_DOUBLE, ORIEL_SUM, 0, PAGE * sizeof(double)));

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "op/element.h"
 
-#define SHARE_BYTES (4 * STRIPE_BYTES)
+#define SHARE_BYTES (4 * LOCKED_PAGE_BYTES)
 #define PIECES 40
 #define PIECE_BYTES 192 /* at most: all of them have room in a share, with gaps */
 
@@ -192,21 +192,21 @@ static void random_lists(struct multi *m)
 	free(l);
 }
 
-/* Rank 0 has the word of its second page, and changes a number there by a load and a store. */
+/* Rank 0 holds the lock of its second page, and changes a number there by a load and a store. */
 static void change_slowly(struct multi *m, uint8_t *page)
 {
-	struct stripe *stripe = stripe_of(m->job->stripes.piece.addr, (uintptr_t)page);
+	struct page_lock *page_lock = page_lock_of(m->job->page_locks.piece.addr, (uintptr_t)page);
 	volatile int32_t *slow = (int32_t *)(void *)page;
 	int32_t before;
 
-	while (!stripe_take(stripe, m->job->stripes.process))
+	while (!page_trylock(page_lock, m->job->page_locks.process))
 		sched_yield();
 	multi_sync(m);
 	before = *slow;
 	for (int i = 0; i < 2000; i++)
 		sched_yield();
 	*slow = before + 1;
-	stripe_give(stripe);
+	page_unlock(page_lock);
 }
 
 /* Pieces before, in and behind a page that is held: the first are changed at once, the rest when it is free. */
@@ -216,24 +216,24 @@ static void held_page(struct multi *m)
 	const struct oriel_origin_piece origin[] = { { (void *)(uintptr_t)&values[0], 4 },
 		                                         { (void *)(uintptr_t)&values[1], 4 },
 		                                         { (void *)(uintptr_t)&values[2], 4 } };
-	struct oriel_target_piece target[] = { { 0, 4 }, { STRIPE_BYTES, 4 }, { 2 * STRIPE_BYTES, 4 } };
+	struct oriel_target_piece target[] = { { 0, 4 }, { LOCKED_PAGE_BYTES, 4 }, { 2 * LOCKED_PAGE_BYTES, 4 } };
 	struct multi_window w;
 	int32_t seen;
 
-	multi_window_open_as(m, &w, 3 * STRIPE_BYTES, NULL, true);
+	multi_window_open_as(m, &w, 3 * LOCKED_PAGE_BYTES, NULL, true);
 	multi_warm(m, w.win);
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	CHECK_OK(m, oriel_get(w.win, &seen, sizeof(seen), 0, 0)); /* its memory is mapped */
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	if (m->rank == 0) {
-		change_slowly(m, w.base + STRIPE_BYTES);
+		change_slowly(m, w.base + LOCKED_PAGE_BYTES);
 	} else {
 		multi_sync(m);
 		CHECK_OK(m, oriel_accumulatev(w.win, origin, 3, ORIEL_INT32, ORIEL_SUM, 0, target, 3));
 	}
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	for (int i = 0; m->rank == 0 && i < 3; i++)
-		CHECK(m, *(const int32_t *)(const void *)(w.base + (size_t)i * STRIPE_BYTES) ==
+		CHECK(m, *(const int32_t *)(const void *)(w.base + (size_t)i * LOCKED_PAGE_BYTES) ==
 		             (m->size - 1) * values[i] + (i == 1));
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
@@ -254,13 +254,13 @@ static void add_three(struct multi *m, oriel_win *win, size_t disp)
 
 static void hold_all(struct multi *m, bool hold)
 {
-	struct stripe_table *table = m->job->stripes.piece.addr;
+	struct page_lock_table *table = m->job->page_locks.piece.addr;
 
-	for (int i = 0; m->rank == 0 && m->job->stripes.has_barrier && i < STRIPES; i++) {
-		while (hold && !stripe_take(&table->list[i], m->job->stripes.process))
+	for (int i = 0; m->rank == 0 && m->job->page_locks.has_barrier && i < PAGE_LOCKS; i++) {
+		while (hold && !page_trylock(&table->list[i], m->job->page_locks.process))
 			sched_yield();
 		if (!hold)
-			stripe_give(&table->list[i]);
+			page_unlock(&table->list[i]);
 	}
 }
 
@@ -276,9 +276,9 @@ static void words_of_held_pages(struct multi *m)
 
 	multi_window_open_as(m, &w, sizeof(*private), NULL, false); /* which makes an end of plain code for words */
 	multi_window_close(m, &w);
-	multi_window_open_as(m, &w, STRIPE_BYTES, NULL, true);
+	multi_window_open_as(m, &w, LOCKED_PAGE_BYTES, NULL, true);
 	CHECK_OK(m, oriel_win_create_dynamic(NULL, m->group, &dynamic));
-	CHECK_OK(m, oriel_win_attach(dynamic, w.base, STRIPE_BYTES));
+	CHECK_OK(m, oriel_win_attach(dynamic, w.base, LOCKED_PAGE_BYTES));
 	CHECK_OK(m, oriel_win_attach(dynamic, private, sizeof(*private)));
 	if (m->rank == 0) {
 		multi_raise(m, ADDRESS, (uintptr_t)w.base);

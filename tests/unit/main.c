@@ -58,7 +58,7 @@ static void add_suites(void)
 	suite_copy();
 	suite_copy_pieces();
 	suite_element();
-	suite_stripes();
+	suite_page_lock();
 	suite_words();
 	suite_mr_cache();
 	suite_perf_stats();

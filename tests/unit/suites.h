@@ -53,7 +53,7 @@ void suite_way(void);
 void suite_copy(void);
 void suite_copy_pieces(void);
 void suite_element(void);
-void suite_stripes(void);
+void suite_page_lock(void);
 void suite_words(void);
 
 /* Of perf/. */

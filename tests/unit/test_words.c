@@ -26,12 +26,12 @@
 #define ROUNDS 400
 #define SINGLES 200 /* of each child, in a round */
 #define VECTORS 20
-#define PAGE STRIPE_BYTES
+#define PAGE LOCKED_PAGE_BYTES
 
 /* An owner's table and words, and where the processes of a test meet. */
 struct shared {
-	_Alignas(64) uint8_t table[sizeof(struct stripe_table) + PLACES * sizeof(struct flights)];
-	_Alignas(STRIPE_BYTES) uint64_t words[WORDS];
+	_Alignas(64) uint8_t table[sizeof(struct page_lock_table) + PLACES * sizeof(struct flights)];
+	_Alignas(LOCKED_PAGE_BYTES) uint64_t words[WORDS];
 	uint32_t round;          /* that has begun; by the parent */
 	uint32_t done[CHILDREN]; /* rounds that each child has ended; by itself */
 };
@@ -44,25 +44,25 @@ static struct shared *shared_new(void)
 	return memory;
 }
 
-static struct stripe_table *table_of(struct shared *shared)
+static struct page_lock_table *table_of(struct shared *shared)
 {
-	return (struct stripe_table *)(void *)shared->table;
+	return (struct page_lock_table *)(void *)shared->table;
 }
 
-static struct stripes own_stripes(void)
+static struct page_locks own_page_locks(void)
 {
-	return (struct stripes){ .process = (process_clock_ns() / NS_PER_SECOND + 1) << 32 | (uint32_t)getpid(),
-		                     .flights = PLACES,
-		                     .has_barrier = heavy_barrier_join() };
+	return (struct page_locks){ .process = (process_clock_ns() / NS_PER_SECOND + 1) << 32 | (uint32_t)getpid(),
+		                        .flights = PLACES,
+		                        .has_barrier = heavy_barrier_join() };
 }
 
 /* The owner as the one at that place knows it. */
-static struct peer *owner_new(struct shared *shared, const struct stripes *ours, int place)
+static struct peer *owner_new(struct shared *shared, const struct page_locks *ours, int place)
 {
 	struct peer *peer = calloc(1, sizeof(*peer));
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(peer);
-	peer->stripes = table_of(shared);
+	peer->page_locks = table_of(shared);
 	peer->flights = &table_of(shared)->flights[place];
 	peer->flights->process = ours->process;
 	return peer;
@@ -81,7 +81,7 @@ static enum word_mode mode_of(struct shared *shared)
 static void test_many_make_plain(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
 
 	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + 8, 1));
@@ -101,12 +101,12 @@ static void test_many_make_plain(void)
 static void test_pinned(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	struct peer *peer = owner_new(shared, &ours, 1);
 	uint64_t from = there(shared);
 	uint8_t *flight;
 
-	state_store(&table_of(shared)->modes[stripe_index(from)], WORD_PINNED);
+	state_store(&table_of(shared)->modes[page_lock_index(from)], WORD_PINNED);
 	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + 2 * PAGE, 1000));
 	CU_ASSERT_EQUAL(mode_of(shared), WORD_PINNED);
 	flight = words_begin(peer, 0, from);
@@ -121,7 +121,7 @@ static void test_pinned(void)
 static void test_no_barrier(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
 
 	ours.has_barrier = false;
@@ -134,7 +134,7 @@ static void test_no_barrier(void)
 static void test_executor(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
 	uint8_t *flight;
 
@@ -156,7 +156,7 @@ static void test_executor(void)
 static void test_flight(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	struct peer *peer = owner_new(shared, &ours, 1);
 	uint64_t from = there(shared);
 	uint8_t *flight = words_begin(peer, 3, from);
@@ -185,13 +185,13 @@ static void test_flight(void)
 static void test_flight_dies(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
 	siginfo_t info;
 	pid_t child = fork();
 
 	if (child == 0) {
-		struct stripes own = own_stripes();
+		struct page_locks own = own_page_locks();
 
 		words_begin(owner_new(shared, &own, 2), 0, from);
 		state_store(&shared->done[0], 1);
@@ -213,9 +213,9 @@ static void test_flight_dies(void)
 
 /* Many processes at words of one page. */
 
-static void take(struct stripe *stripe, uint64_t process)
+static void take(struct page_lock *page_lock, uint64_t process)
 {
-	while (!stripe_take(stripe, process))
+	while (!page_trylock(page_lock, process))
 		;
 }
 
@@ -229,22 +229,22 @@ static void await_state(const uint32_t *state, uint32_t least)
 }
 
 /* With the page's word. */
-static void add_held(struct shared *shared, struct stripes *ours, size_t at, size_t count)
+static void add_held(struct shared *shared, struct page_locks *ours, size_t at, size_t count)
 {
-	struct stripe *stripe = stripe_of(table_of(shared), there(shared));
+	struct page_lock *page_lock = page_lock_of(table_of(shared), there(shared));
 	uint64_t ones[WORDS], from = there(shared) + at * 8;
 
 	for (size_t i = 0; i < count; i++)
 		ones[i] = 1;
-	take(stripe, ours->process);
+	take(page_lock, ours->process);
 	if (words_are_plain(ours, table_of(shared), from, from + count * 8, count))
 		element_apply(ORIEL_UINT64, ORIEL_SUM, &shared->words[at], ones, NULL, count);
 	else
 		element_apply_atomic(ORIEL_UINT64, ORIEL_SUM, &shared->words[at], ones, NULL, count);
-	stripe_give(stripe);
+	page_unlock(page_lock);
 }
 
-static void add_single(struct shared *shared, struct stripes *ours, const struct peer *owner, size_t at)
+static void add_single(struct shared *shared, struct page_locks *ours, const struct peer *owner, size_t at)
 {
 	const uint64_t one = 1;
 	uint8_t *flight = words_begin(owner, 0, there(shared));
@@ -259,7 +259,7 @@ static void add_single(struct shared *shared, struct stripes *ours, const struct
 
 static void add_singles(struct shared *shared, int child)
 {
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	struct peer *owner = owner_new(shared, &ours, child + 1);
 
 	if (!ours.has_barrier)
@@ -280,7 +280,7 @@ static void add_singles(struct shared *shared, int child)
 static void test_mode_changes(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	uint32_t plain = 0;
 	uint64_t sum = 0;
 
@@ -289,7 +289,7 @@ static void test_mode_changes(void)
 			add_singles(shared, child);
 	}
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
-		state_store(&table_of(shared)->modes[stripe_index(there(shared))], WORD_FREE);
+		state_store(&table_of(shared)->modes[page_lock_index(there(shared))], WORD_FREE);
 		state_store(&shared->round, round);
 		for (int i = 0; i < VECTORS; i++)
 			add_held(shared, &ours, 0, WORDS);
@@ -316,7 +316,7 @@ enum { HAS_NOT_BEGUN = 1, HAS_BEGUN, HAS_ENDED };
 /* It goes on until the parent has looked. */
 static void begin_and_stay(struct shared *shared)
 {
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	struct peer *owner = owner_new(shared, &ours, 1);
 
 	for (uint32_t round = 1; round <= MEETINGS; round++) {
@@ -336,7 +336,7 @@ static void begin_and_stay(struct shared *shared)
 static void test_either_sees(void)
 {
 	struct shared *shared = shared_new();
-	struct stripes ours = own_stripes();
+	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
 	uint32_t both = 0;
 
@@ -345,7 +345,7 @@ static void test_either_sees(void)
 	for (uint32_t round = 1; ours.has_barrier && round <= MEETINGS; round++) {
 		bool plain, begun;
 
-		state_store(&table_of(shared)->modes[stripe_index(from)], WORD_FREE);
+		state_store(&table_of(shared)->modes[page_lock_index(from)], WORD_FREE);
 		state_store(&shared->round, round);
 		for (volatile uint32_t i = 0; i < round % 200; i++) /* as long as the other takes to hear of it, or not */
 			;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_stripes.c - job/stripes.h: words that say who changes the numbers of a page, among
+ * test_page_lock.c - job/page_lock.h: locks for the numbers of a page, among
  * processes that share memory, some of which are killed; and base/process.h
  */
 #include <CUnit/CUnit.h>
@@ -13,7 +13,7 @@
 
 #include "base/process.h"
 #include "base/util.h"
-#include "job/stripes.h"
+#include "job/page_lock.h"
 #include "op/element.h"
 #include "suites.h"
 
@@ -22,7 +22,7 @@
 #define NUMBERS 64
 
 struct shared {
-	struct stripe stripe;
+	struct page_lock page_lock;
 	double numbers[NUMBERS];
 	uint32_t turns[CHILDREN]; /* of each child; by itself */
 };
@@ -37,45 +37,46 @@ static struct shared *shared_new(void)
 
 static void test_pages(void)
 {
-	static struct stripe_table all;
-	bool used[STRIPES] = { false };
+	static struct page_lock_table all;
+	bool used[PAGE_LOCKS] = { false };
 
 	for (uint64_t page = 0; page < 5000; page++) {
-		struct stripe *own = stripe_of(&all, page * STRIPE_BYTES);
+		struct page_lock *own = page_lock_of(&all, page * LOCKED_PAGE_BYTES);
 
 		used[own - all.list] = true;
-		CU_ASSERT_PTR_EQUAL(stripe_of(&all, page * STRIPE_BYTES + STRIPE_BYTES - 1), own);
+		CU_ASSERT_PTR_EQUAL(page_lock_of(&all, page * LOCKED_PAGE_BYTES + LOCKED_PAGE_BYTES - 1), own);
 		for (uint64_t next = 1; next <= 3; next++) /* a record may lie in three */
-			CU_ASSERT_PTR_NOT_EQUAL(stripe_of(&all, (page + next) * STRIPE_BYTES), own);
+			CU_ASSERT_PTR_NOT_EQUAL(page_lock_of(&all, (page + next) * LOCKED_PAGE_BYTES), own);
 	}
-	for (int i = 0; i < STRIPES; i++)
+	for (int i = 0; i < PAGE_LOCKS; i++)
 		CU_ASSERT_TRUE(used[i]);
-	for (uint64_t here = 100; here < 100 + 100 * STRIPE_BYTES; here += STRIPE_BYTES) {
-		uint64_t there = 7 * STRIPE_BYTES + 100;
+	for (uint64_t here = 100; here < 100 + 100 * LOCKED_PAGE_BYTES; here += LOCKED_PAGE_BYTES) {
+		uint64_t there = 7 * LOCKED_PAGE_BYTES + 100;
 
-		CU_ASSERT_PTR_EQUAL(stripe_of(&all, here + stripe_shift(here, there) * STRIPE_BYTES), stripe_of(&all, there));
+		CU_ASSERT_PTR_EQUAL(page_lock_of(&all, here + page_shift(here, there) * LOCKED_PAGE_BYTES),
+		                    page_lock_of(&all, there));
 	}
-	CU_ASSERT_EQUAL(stripe_rest(0), STRIPE_BYTES);
-	CU_ASSERT_EQUAL(stripe_rest(3 * STRIPE_BYTES - 8), 8);
+	CU_ASSERT_EQUAL(page_rest(0), LOCKED_PAGE_BYTES);
+	CU_ASSERT_EQUAL(page_rest(3 * LOCKED_PAGE_BYTES - 8), 8);
 }
 
 static void test_one_holder(void)
 {
-	struct stripe stripe = { 0 };
+	struct page_lock page_lock = { 0 };
 	uint64_t me = (uint64_t)getpid();
 
-	CU_ASSERT_TRUE(stripe_take(&stripe, me));
-	CU_ASSERT_FALSE(stripe_take(&stripe, me)); /* another thread of this process */
-	CU_ASSERT_FALSE(stripe_take(&stripe, me + 1));
-	CU_ASSERT_EQUAL(stripe.holder, me);
-	stripe_give(&stripe);
-	CU_ASSERT_TRUE(stripe_take(&stripe, me + 1));
+	CU_ASSERT_TRUE(page_trylock(&page_lock, me));
+	CU_ASSERT_FALSE(page_trylock(&page_lock, me)); /* another thread of this process */
+	CU_ASSERT_FALSE(page_trylock(&page_lock, me + 1));
+	CU_ASSERT_EQUAL(page_lock.holder, me);
+	page_unlock(&page_lock);
+	CU_ASSERT_TRUE(page_trylock(&page_lock, me + 1));
 }
 
-/* The word, whatever it takes. */
-static void take(struct stripe *stripe, uint64_t process)
+/* The lock, whatever it takes. */
+static void take(struct page_lock *page_lock, uint64_t process)
 {
-	while (!stripe_take(stripe, process))
+	while (!page_trylock(page_lock, process))
 		;
 }
 
@@ -86,9 +87,9 @@ static void add(struct shared *shared, uint64_t process)
 
 	for (int i = 0; i < NUMBERS; i++)
 		ones[i] = 1.0;
-	take(&shared->stripe, process);
+	take(&shared->page_lock, process);
 	element_apply(ORIEL_DOUBLE, ORIEL_SUM, shared->numbers, ones, NULL, NUMBERS);
-	stripe_give(&shared->stripe);
+	page_unlock(&shared->page_lock);
 }
 
 static pid_t add_in_child(struct shared *shared, int child, uint32_t turns)
@@ -125,18 +126,18 @@ static void test_processes(void)
 	for (int i = 0; i < CHILDREN; i++)
 		waitpid(children[i], NULL, 0);
 	CU_ASSERT_TRUE(all_are(shared, (CHILDREN + 1.0) * TURNS));
-	CU_ASSERT_EQUAL(shared->stripe.holder, 0);
+	CU_ASSERT_EQUAL(shared->page_lock.holder, 0);
 	munmap(shared, sizeof(*shared));
 }
 
-/* One that holds the word, and says so; it is killed. */
+/* One that holds the lock, and says so; it is killed. */
 static pid_t hold_in_child(struct shared *shared)
 {
 	pid_t pid = fork();
 
 	if (pid != 0)
 		return pid;
-	take(&shared->stripe, (uint64_t)getpid());
+	take(&shared->page_lock, (uint64_t)getpid());
 	state_store(&shared->turns[0], 1);
 	for (;;)
 		pause();
@@ -158,17 +159,17 @@ static void test_holder_dies(void)
 
 	await_turns(&shared->turns[0], 1);
 	CU_ASSERT_FALSE(process_ended(child, 0));
-	CU_ASSERT_FALSE(stripe_take(&shared->stripe, me));
+	CU_ASSERT_FALSE(page_trylock(&shared->page_lock, me));
 	kill(child, SIGSTOP);
 	waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOWAIT);
 	CU_ASSERT_FALSE(process_ended(child, 0));
-	CU_ASSERT_FALSE(stripe_take(&shared->stripe, me));
-	CU_ASSERT_EQUAL(shared->stripe.holder, (uint64_t)child);
+	CU_ASSERT_FALSE(page_trylock(&shared->page_lock, me));
+	CU_ASSERT_EQUAL(shared->page_lock.holder, (uint64_t)child);
 	kill(child, SIGKILL);
 	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
 	CU_ASSERT_TRUE(process_ended(child, 0));
-	CU_ASSERT_TRUE(stripe_take(&shared->stripe, me));
-	CU_ASSERT_EQUAL(shared->stripe.holder, me);
+	CU_ASSERT_TRUE(page_trylock(&shared->page_lock, me));
+	CU_ASSERT_EQUAL(shared->page_lock.holder, me);
 	waitpid(child, NULL, 0);
 	CU_ASSERT_TRUE(process_ended(child, 0));
 	munmap(shared, sizeof(*shared));
@@ -178,10 +179,10 @@ static void test_holder_dies(void)
 static void test_number_given_anew(void)
 {
 	uint64_t me = (process_clock_ns() / NS_PER_SECOND + 1) << 32 | (uint32_t)getpid();
-	struct stripe stripe = { (uint64_t)1 << 32 | (uint32_t)getpid() };
+	struct page_lock page_lock = { (uint64_t)1 << 32 | (uint32_t)getpid() };
 
-	CU_ASSERT_TRUE(stripe_take(&stripe, me));
-	CU_ASSERT_FALSE(stripe_take(&stripe, me));
+	CU_ASSERT_TRUE(page_trylock(&page_lock, me));
+	CU_ASSERT_FALSE(page_trylock(&page_lock, me));
 }
 
 /* At any moment: each number has what the dead one had finished, and perhaps once more. */
@@ -207,9 +208,9 @@ static void test_adder_dies(void)
 	}
 }
 
-void suite_stripes(void)
+void suite_page_lock(void)
 {
-	CU_pSuite suite = CU_add_suite("stripes", NULL, NULL);
+	CU_pSuite suite = CU_add_suite("page_lock", NULL, NULL);
 
 	CU_add_test(suite, "pages", test_pages);
 	CU_add_test(suite, "one_holder", test_one_holder);
