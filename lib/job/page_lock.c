@@ -19,22 +19,22 @@ int page_locks_open(struct oriel_job *job)
 	struct page_locks *page_locks = &job->page_locks;
 
 	page_locks->process = (process_clock_ns() / NS_PER_SECOND + 1) << 32 | (uint32_t)getpid();
-	page_locks->flights = min_u32((uint32_t)job->size, FLIGHTS_MAX - 1) + 1;
+	page_locks->updaters = min_u32((uint32_t)job->size, UPDATERS_MAX - 1) + 1;
 	page_locks->has_barrier = heavy_barrier_join();
-	return slab_alloc(&job->slabs, sizeof(struct page_lock_table) + page_locks->flights * sizeof(struct flights),
+	return slab_alloc(&job->slabs, sizeof(struct page_lock_table) + page_locks->updaters * sizeof(struct updates),
 	                  &page_locks->piece);
 }
 
 /* Our place at the peer, if there is one. */
-static struct flights *own_flights(const struct peer *peer, struct page_lock_table *table)
+static struct updates *own_updates(const struct peer *peer, struct page_lock_table *table)
 {
 	const struct page_locks *page_locks = &peer->job->page_locks;
 	uint32_t place = peer->reach.self ? 0 : peer->remote_neighbour + 1;
 
-	if (!page_locks->has_barrier || place >= page_locks->flights)
+	if (!page_locks->has_barrier || place >= page_locks->updaters)
 		return NULL;
-	flag_store(&table->flights[place].process, page_locks->process); /* pairs with have_landed in words.c */
-	return &table->flights[place];
+	flag_store(&table->updates[place].process, page_locks->process); /* pairs with updates_are_over in atomic_mode.c */
+	return &table->updates[place];
 }
 
 void page_locks_map(struct peer *peer)
@@ -46,8 +46,8 @@ void page_locks_map(struct peer *peer)
 	table = (void *)reach_word(&peer->reach, peer->remote_page_locks);
 	__atomic_store_n(&peer->page_locks, table, __ATOMIC_RELEASE); /* pairs with peer_page_locks */
 	if (table)
-		__atomic_store_n(&peer->flights, own_flights(peer, table),
-		                 __ATOMIC_RELEASE); /* pairs with peer_flights_there */
+		__atomic_store_n(&peer->updates, own_updates(peer, table),
+		                 __ATOMIC_RELEASE); /* pairs with peer_updates_there */
 }
 
 bool page_holder_ended(uint64_t process)

@@ -13,9 +13,9 @@
  * owner, of which all origins know as much. Ranks that work on different pages meet only by chance.
  * Memory that is in windows of two ranks, as with a window made over another's part of a shared
  * one, has two locks, and accumulates by both windows are not atomic with each other. Integers of 8
- * bytes are changed so where they come in vectors: words.h. A page is no larger because origins
- * that add to places near each other, as in a histogram, would share its lock: with 16 KiB two of
- * them together had half the rate that they have with 4, for 3 % at 64 KiB.
+ * bytes are changed so where they come in vectors: atomic_mode.h. A page is no larger because
+ * origins that add to places near each other, as in a histogram, would share its lock: with 16 KiB
+ * two of them together had half the rate that they have with 4, for 3 % at 64 KiB.
  *
  * A lock is one word: 0, or the process that holds it, its number below and the time at which it
  * was known above, in seconds. It is taken by a compare-and-swap and given back by a store, so that
@@ -50,8 +50,8 @@
 
 #define PAGE_LOCKS 32
 #define LOCKED_PAGE_BYTES 4096u
-#define FLIGHT_WINDOWS 55
-#define FLIGHTS_MAX 128 /* ranks that have a place for theirs at one owner */
+#define UPDATE_WINDOWS 55
+#define UPDATERS_MAX 128 /* ranks that have a place for theirs at one owner */
 
 struct oriel_job;
 struct peer;
@@ -60,28 +60,28 @@ struct page_lock {
 	_Alignas(64) uint64_t holder; /* its process, or 0: by whoever holds it, or takes it */
 };
 
-/* What one rank says of windows of its own: words.h. It alone writes it. */
-struct flights {
+/* Which updates of one rank are in progress (atomic_mode.h); written by that rank alone. */
+struct updates {
 	_Alignas(64) uint64_t process;
-	uint8_t window[FLIGHT_WINDOWS]; /* by slot; 1: under way */
+	uint8_t window[UPDATE_WINDOWS]; /* by slot; 1: in progress */
 	uint8_t executor;               /* the owner's, of records that it applies */
 };
 
 /* The locks of one rank, in registered memory of that rank. */
 struct page_lock_table {
 	struct page_lock list[PAGE_LOCKS];
-	_Alignas(64) uint32_t modes[PAGE_LOCKS]; /* enum word_mode: words.h */
-	struct flights flights[];                /* the owner's, and those of its neighbours by their numbers */
+	_Alignas(64) uint32_t modes[PAGE_LOCKS]; /* enum atomic_mode: atomic_mode.h */
+	struct updates updates[];                /* the owner's, and those of its neighbours by their numbers */
 };
 
 /* This rank's locks, and what it writes into locks that it holds. */
 struct page_locks {
 	struct piece piece; /* struct page_lock_table */
 	uint64_t process;
-	uint32_t flights; /* places for them, at every rank alike */
-	bool has_barrier; /* flights of ours are seen: words.h */
-	uint32_t rests;   /* vectors that make no try to change a mode, since one has failed; relaxed */
-	uint32_t pins;    /* what has pinned our words; guarded by job->lock */
+	uint32_t updaters; /* places for them, at every rank alike */
+	bool has_barrier;  /* our updates in progress are seen: atomic_mode.h */
+	uint32_t rests;    /* vectors that make no try to change a mode, since one has failed; relaxed */
+	uint32_t pins;     /* what has pinned our words; guarded by job->lock */
 };
 
 /* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */

@@ -28,7 +28,7 @@ struct conn;
 struct lookup;
 struct record_in;
 struct record_out;
-struct flights;
+struct updates;
 struct page_lock_table;
 
 #define PEERS_MAX (1u << 20)
@@ -64,7 +64,7 @@ struct peer {
 	struct record_in *record_in;        /* its records for us; by the service thread, atomic */
 	struct remote remote_page_locks;    /* see page_lock.h; set with remote_flags */
 	struct page_lock_table *page_locks; /* where they are here, or NULL; atomic */
-	struct flights *flights;            /* our place in them (words.h), or NULL; atomic */
+	struct updates *updates;            /* our place in them (atomic_mode.h), or NULL; atomic */
 	uint64_t ping_ns;                   /* when a waiting thread last pinged it; any thread, counter_load */
 	/* Service thread only. */
 	struct conn *conn;     /* while connecting */
@@ -103,10 +103,10 @@ static inline struct page_lock_table *peer_page_locks(const struct peer *peer)
 	return __atomic_load_n(&peer->page_locks, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
 }
 
-/* Our place in them (words.h), which are mapped then; NULL: there is none. */
-static inline struct flights *peer_flights_there(const struct peer *peer)
+/* Our place in them (atomic_mode.h), which are mapped then; NULL: there is none. */
+static inline struct updates *peer_updates_there(const struct peer *peer)
 {
-	return __atomic_load_n(&peer->flights, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
+	return __atomic_load_n(&peer->updates, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
 }
 
 /* The peers of a job; guarded by job->lock. */

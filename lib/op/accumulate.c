@@ -88,10 +88,13 @@ static inline struct page_lock *trylock_page(const struct oriel_win *win, const 
 	return page_trylock(page_lock, win->job->page_locks.process) ? page_lock : NULL;
 }
 
-/* Begin to change a few words in the page of an address here, by instructions (job/words.h); NULL: not so. */
-static inline uint8_t *begin_words(const struct oriel_win *win, const struct link *link, uint64_t addr)
+/*
+ * Begin to change a few words in the page of an address here, by instructions (job/atomic_mode.h);
+ * NULL: not so.
+ */
+static inline uint8_t *begin_update(const struct oriel_win *win, const struct link *link, uint64_t addr)
 {
-	return words_begin(link->peer, win->slot, link_there(link, addr));
+	return update_begin(link->peer, win->slot, link_there(link, addr));
 }
 
 /* What the processor does at once at an address here, where the memory is mapped; false: it is not its to do, or not now. */
@@ -103,7 +106,7 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 
 	if (!acc_at_once(link, acc->type, addr) || bytes > page_rest(addr))
 		return false;
-	if (acc_flies(acc, addr) && acc_fly(acc, target, begin_words(win, link, addr)))
+	if (acc_needs_no_lock(acc, addr) && acc_apply_unlocked(acc, target, begin_update(win, link, addr)))
 		return true;
 	page_lock = trylock_page(win, link, addr);
 	if (!page_lock)
@@ -235,17 +238,17 @@ static inline __attribute__((always_inline)) enum outcome find_element(struct or
 	return DONE;
 }
 
-/* The same for an integer of 8 bytes that is changed by an instruction now, until words_end. */
+/* The same for an integer of 8 bytes that is changed by an instruction now, until update_end. */
 static inline __attribute__((always_inline)) enum outcome find_word(struct oriel_win *win, enum oriel_type type,
                                                                     int rank, size_t disp, struct link **link,
-                                                                    void **element, uint8_t **flight)
+                                                                    void **element, uint8_t **in_progress)
 {
 	enum outcome outcome = find_element(win, type, rank, disp, link, element);
 
 	if (outcome != DONE)
 		return outcome;
-	*flight = begin_words(win, *link, (uintptr_t)*element);
-	return *flight ? DONE : NOT_PLAIN;
+	*in_progress = begin_update(win, *link, (uintptr_t)*element);
+	return *in_progress ? DONE : NOT_PLAIN;
 }
 
 /* Where a word lies that the target's device changes by a single request on the wire that puts go by. */
@@ -277,17 +280,17 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
 	bool plain = element_legal(op, type) && !element_types[type].number && (origin || op == ORIEL_NO_OP) &&
 	             are_apart(origin, result, type);
 	enum outcome outcome;
-	uint8_t *flight;
+	uint8_t *in_progress;
 	void *element;
 
 	if (!plain || !win_enter_at_once(win))
 		return NOT_PLAIN;
-	outcome = find_word(win, type, rank, disp, link, &element, &flight);
+	outcome = find_word(win, type, rank, disp, link, &element, &in_progress);
 	if (outcome == BY_WIRE)
 		return BY_WIRE;
 	if (outcome == DONE) {
 		element_apply_atomic(type, op, element, origin, result, 1);
-		words_end(flight);
+		update_end(in_progress);
 	}
 	win_leave_at_once(win);
 	return outcome;
@@ -316,7 +319,7 @@ static inline bool hold_element(struct oriel_win *win, enum oriel_type type, int
 		return false;
 	}
 	held->plain = element_types[type].number ||
-	              word_mode(peer_page_locks(link->peer), link_there(link, (uintptr_t)held->element)) == WORD_PLAIN;
+	              atomic_mode(peer_page_locks(link->peer), link_there(link, (uintptr_t)held->element)) == MODE_LOCKED;
 	return true;
 }
 
@@ -407,17 +410,17 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
 	bool plain =
 		acc_is_word(type) && origin && compare && are_apart(origin, result, type) && are_apart(compare, result, type);
 	enum outcome outcome;
-	uint8_t *flight;
+	uint8_t *in_progress;
 	void *element;
 
 	if (!plain || !win_enter_at_once(win))
 		return NOT_PLAIN;
-	outcome = find_word(win, type, rank, disp, link, &element, &flight);
+	outcome = find_word(win, type, rank, disp, link, &element, &in_progress);
 	if (outcome == BY_WIRE)
 		return BY_WIRE;
 	if (outcome == DONE) {
 		element_swap_atomic(element, origin, compare, result);
-		words_end(flight);
+		update_end(in_progress);
 	}
 	win_leave_at_once(win);
 	return outcome;

@@ -184,7 +184,7 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct fam
 
 	if (!link || link->held || link->marks & LINK_RECORDS || !are_plain(link, v))
 		return NULL;
-	if (acc_is_word(v->type) && v->target_count < WORDS_MANY)
+	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
 		return NULL; /* each by itself, without the page lock where it can be */
 	return peer_page_locks(link->peer) && opens_at_once(win, link) ? link : NULL;
 }
@@ -211,7 +211,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	if (!page->page_lock)
 		return false;
 	page->plain = element_types[v->type].number ||
-	              words_are_plain(ours, table, there, there + 1, acc_changes(v->op, (size_t)v->target_count));
+	              atomic_mode_try_locked(ours, table, there, there + 1, acc_changes(v->op, (size_t)v->target_count));
 	return true;
 }
 

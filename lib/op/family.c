@@ -118,7 +118,7 @@ static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *tar
 	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
 	struct page_lock_table *page_locks = job->page_locks.piece.addr;
 
-	if (acc_flies(acc, from) && acc_fly(acc, target, words_begin_here(&job->page_locks, from)))
+	if (acc_needs_no_lock(acc, from) && acc_apply_unlocked(acc, target, update_begin_here(&job->page_locks, from)))
 		return true;
 	if (!trylock_pages(page_locks, job->page_locks.process, from, to))
 		return false;
@@ -151,7 +151,7 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
 	bool downwards = large && win->downwards;
 
-	if (acc_flies(acc, there) && acc_fly(acc, target, words_begin(link->peer, win->slot, there)))
+	if (acc_needs_no_lock(acc, there) && acc_apply_unlocked(acc, target, update_begin(link->peer, win->slot, there)))
 		return 0;
 	win->downwards ^= large;
 	return (downwards ? apply_downwards : apply_upwards)(&win->job->page_locks, page_locks, acc, there) ? 0

@@ -12,7 +12,7 @@
  *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
  *                         everybody (family_device.h); else the processor of whoever can map the memory, the
  *                         target itself among them, by instructions or plain code, as the pages' mode says
- *                         (job/words.h), and for others its device, if it is one word and the device is
+ *                         (job/atomic_mode.h), and for others its device, if it is one word and the device is
  *                         atomic with processors' instructions, or the target's executor, which does as
  *                         processors do
  *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under locks that all of
@@ -31,7 +31,7 @@
 #define ORIEL_FAMILY_H
 
 #include "job/page_lock.h"
-#include "job/words.h"
+#include "job/atomic_mode.h"
 #include "op/acc.h"
 #include "win/link.h"
 
@@ -86,26 +86,22 @@ static inline size_t acc_changes(enum oriel_op op, size_t count)
 	return op == ORIEL_NO_OP ? 0 : count;
 }
 
-/*
- * Whether it is of a few words of one page, which are changed without its lock where their mode has
- * it so.
- */
-static inline bool acc_flies(const struct acc *acc, uint64_t there)
+/* Whether it is of a few words of one page, which need no page lock if the mode allows it. */
+static inline bool acc_needs_no_lock(const struct acc *acc, uint64_t there)
 {
-	return !element_types[acc->type].number && acc->count < WORDS_MANY &&
+	return !element_types[acc->type].number && acc->count < MODE_SWITCH_MIN &&
 	       acc->count * sizeof(uint64_t) <= page_rest(there);
 }
 
 /*
- * Apply it so, if the flight has begun (job/words.h). False: there is none, and the page lock is
- * needed.
+ * Applies it so, if update_begin has given a byte. False: it has not, and the page lock is needed.
  */
-static inline bool acc_fly(const struct acc *acc, void *target, uint8_t *flight)
+static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8_t *in_progress)
 {
-	if (!flight)
+	if (!in_progress)
 		return false;
 	acc_apply_atomic(acc, target);
-	words_end(flight);
+	update_end(in_progress);
 	return true;
 }
 
@@ -117,7 +113,8 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
                                     void *target, uint64_t there)
 {
 	if (element_types[acc->type].number ||
-	    words_are_plain(ours, table, there, there + acc->count * sizeof(uint64_t), acc_changes(acc->op, acc->count)))
+	    atomic_mode_try_locked(ours, table, there, there + acc->count * sizeof(uint64_t),
+	                           acc_changes(acc->op, acc->count)))
 		acc_apply(acc, target);
 	else
 		acc_apply_atomic(acc, target);

@@ -72,10 +72,10 @@ struct window_memory {
 	size_t disp_unit_bytes;
 	struct registration registration; /* none for a window of no bytes */
 	bool read_only;
-	bool allocated;  /* the memory is ours: base, mapped_bytes, fd */
-	bool in_place;   /* the memory is the program's, and has been moved for others to map (in_place.h) */
-	bool mappable;   /* ranks that share memory with this one can map it, as far as we know */
-	bool pins_words; /* words_pin has been called for it */
+	bool allocated;        /* the memory is ours: base, mapped_bytes, fd */
+	bool in_place;         /* the memory is the program's, and has been moved for others to map (in_place.h) */
+	bool mappable;         /* ranks that share memory with this one can map it, as far as we know */
+	bool pins_atomic_mode; /* atomic_mode_pin has been called for it */
 	int fd;
 	size_t mapped_bytes;
 };

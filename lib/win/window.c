@@ -25,7 +25,7 @@
 #include "job/job.h"
 #include "job/mail.h"
 #include "job/twin.h"
-#include "job/words.h"
+#include "job/atomic_mode.h"
 #include "base/order.h"
 #include "base/share_in_place.h"
 #include "base/util.h"
@@ -135,8 +135,8 @@ static void let_go_of_memory(struct oriel_win *win, bool reuse)
 static void release_memory(struct oriel_win *win, bool reuse)
 {
 	let_go_of_memory(win, reuse);
-	if (win->memory.pins_words)
-		words_unpin(win->job);
+	if (win->memory.pins_atomic_mode)
+		atomic_mode_unpin(win->job);
 }
 
 void window_release(struct oriel_win *win, bool reuse)
@@ -203,9 +203,10 @@ static int allocate_memory(struct oriel_win *win)
 }
 
 /*
- * Who changes its words (layout.h), as peers of that device see it. Long vectors go by the owner's processor: that is
- * a domain too. Shared windows are mapped by all their members. Of others that can be mapped, who cannot map them after
- * all leaves words to the owner's processor, so that processors may change them by plain code (words.h).
+ * Who changes its words (layout.h), as peers of that device see it. Long vectors go by the owner's
+ * processor: that is a domain too. Shared windows are mapped by all their members. Of others that
+ * can be mapped, who cannot map them after all leaves words to the owner's processor, so that
+ * processors may change them by plain code (atomic_mode.h).
  */
 static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 {
@@ -223,7 +224,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 }
 
 /* Whether processors must change its words by instructions, since a device does so, too. */
-static bool pins_words(const struct oriel_win *win)
+static bool pins_atomic_mode(const struct oriel_win *win)
 {
 	bool pins = false;
 
@@ -321,9 +322,9 @@ static int open_memory(struct oriel_win *win)
 
 static int pin_words(struct oriel_win *win, const char *call)
 {
-	int rc = words_pin(win->job, win, call);
+	int rc = atomic_mode_pin(win->job, win, call);
 
-	win->memory.pins_words = rc == 0;
+	win->memory.pins_atomic_mode = rc == 0;
 	return rc;
 }
 
@@ -339,7 +340,7 @@ static int open_window(struct oriel_win *win, bool *slot_taken, const char *call
 		count_window(win->job, 1);
 	if (rc == 0)
 		rc = open_memory(win);
-	if (rc == 0 && pins_words(win))
+	if (rc == 0 && pins_atomic_mode(win))
 		rc = pin_words(win, call);
 	if (rc == 0)
 		rc = signals_open(win);

@@ -24,7 +24,7 @@
 #include "job/peer.h"
 #include "job/record_in.h"
 #include "job/page_lock.h"
-#include "job/words.h"
+#include "job/atomic_mode.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -114,12 +114,15 @@ static void die_with_all(struct fault *f)
 	killed(&f->m);
 }
 
-/* About to change an integer by an instruction: the others go over to plain code all the same (job/words.h). */
-static void die_in_flight(struct fault *f)
+/*
+ * About to change an integer by an instruction: the others go over to plain code all the same
+ * (job/atomic_mode.h).
+ */
+static void die_in_an_update(struct fault *f)
 {
 	add_single(f);
 	if (locks(f))
-		words_begin(link_find(f->w.win, 0)->peer, f->w.win->slot, there(f));
+		update_begin(link_find(f->w.win, 0)->peer, f->w.win->slot, there(f));
 	killed(&f->m);
 }
 
@@ -132,8 +135,8 @@ static void die_changing(struct fault *f)
 	table = locks(f);
 	if (table) {
 		take(page_lock_of(table, there(f)), f->m.job->page_locks.process);
-		if (word_mode(table, there(f)) == WORD_FREE)
-			state_store(&table->modes[page_lock_index(there(f))], WORD_CHANGING);
+		if (atomic_mode(table, there(f)) == MODE_ATOMIC)
+			state_store(&table->modes[page_lock_index(there(f))], MODE_SWITCHING);
 	}
 	killed(&f->m);
 }
@@ -146,7 +149,7 @@ static const struct mode {
 } modes[] = {
 	{ "A21_killed_in_a_page", die_in_page, ORIEL_DOUBLE, false },
 	{ "A21_killed_in_all_pages", die_with_all, ORIEL_DOUBLE_COMPLEX, false },
-	{ "A21_killed_in_a_flight", die_in_flight, ORIEL_INT64, true },
+	{ "A21_killed_in_a_flight", die_in_an_update, ORIEL_INT64, true },
 	{ "A21_killed_changing_the_mode", die_changing, ORIEL_INT64, true },
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
@@ -204,14 +207,14 @@ static bool has_added(const struct fault *f, double others)
 }
 
 /* At rank 0, to whose memory vectors have been added, where that is for processors. */
-static bool words_went_plain(const struct fault *f)
+static bool mode_was_switched(const struct fault *f)
 {
 	const struct page_locks *ours = &f->m.job->page_locks;
 
 	if (f->type != ORIEL_INT64 || !ours->has_barrier || ours->pins > 0)
 		return true;
 	return link_find(f->w.win, 0)->words != WORDS_BY_PROCESSOR ||
-	       word_mode(ours->piece.addr, (uintptr_t)f->w.base) == WORD_PLAIN;
+	       atomic_mode(ours->piece.addr, (uintptr_t)f->w.base) == MODE_LOCKED;
 }
 
 static void survive(struct fault *f)
@@ -229,7 +232,7 @@ static void survive(struct fault *f)
 	for (int rank = 0; rank < VICTIM; rank++)
 		multi_await(m, FINISHED + rank, 1);
 	CHECK(m, m->rank != 0 || has_added(f, VICTIM * 2.0 * (TURNS + 1)));
-	CHECK(m, m->rank != 0 || words_went_plain(f));
+	CHECK(m, m->rank != 0 || mode_was_switched(f));
 }
 
 static int leave(struct fault *f)

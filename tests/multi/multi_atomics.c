@@ -207,7 +207,10 @@ static void in_order(struct multi *m)
 	close_tally(m, &t);
 }
 
-/* One to all targets by one call: so many in a row that processors change them by plain code (job/words.h). */
+/*
+ * One to all targets by one call: so many in a row that processors change them by plain code
+ * (job/atomic_mode.h).
+ */
 static void add_to_all(struct multi *m, oriel_win *win)
 {
 	static const int64_t ones[TARGETS] = { 1, 1, 1, 1, 1, 1, 1, 1 };

@@ -59,7 +59,7 @@ static void add_suites(void)
 	suite_copy_pieces();
 	suite_element();
 	suite_page_lock();
-	suite_words();
+	suite_atomic_mode();
 	suite_mr_cache();
 	suite_perf_stats();
 	suite_perf_options();

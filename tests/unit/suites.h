@@ -54,7 +54,7 @@ void suite_copy(void);
 void suite_copy_pieces(void);
 void suite_element(void);
 void suite_page_lock(void);
-void suite_words(void);
+void suite_atomic_mode(void);
 
 /* Of perf/. */
 void suite_perf_stats(void);

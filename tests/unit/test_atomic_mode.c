@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_words.c - job/words.h: when integers of 8 bytes are changed by instructions and when by plain code,
- * among processes that share memory
+ * test_atomic_mode.c - job/atomic_mode.h: when integers of 8 bytes are changed by instructions and
+ * when by plain code, among processes that share memory
  */
 #include <CUnit/CUnit.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #include "base/process.h"
 #include "base/util.h"
 #include "job/peer.h"
-#include "job/words.h"
+#include "job/atomic_mode.h"
 #include "op/element.h"
 #include "suites.h"
 
@@ -30,7 +30,7 @@
 
 /* An owner's table and words, and where the processes of a test meet. */
 struct shared {
-	_Alignas(64) uint8_t table[sizeof(struct page_lock_table) + PLACES * sizeof(struct flights)];
+	_Alignas(64) uint8_t table[sizeof(struct page_lock_table) + PLACES * sizeof(struct updates)];
 	_Alignas(LOCKED_PAGE_BYTES) uint64_t words[WORDS];
 	uint32_t round;          /* that has begun; by the parent */
 	uint32_t done[CHILDREN]; /* rounds that each child has ended; by itself */
@@ -52,7 +52,7 @@ static struct page_lock_table *table_of(struct shared *shared)
 static struct page_locks own_page_locks(void)
 {
 	return (struct page_locks){ .process = (process_clock_ns() / NS_PER_SECOND + 1) << 32 | (uint32_t)getpid(),
-		                        .flights = PLACES,
+		                        .updaters = PLACES,
 		                        .has_barrier = heavy_barrier_join() };
 }
 
@@ -63,8 +63,8 @@ static struct peer *owner_new(struct shared *shared, const struct page_locks *ou
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(peer);
 	peer->page_locks = table_of(shared);
-	peer->flights = &table_of(shared)->flights[place];
-	peer->flights->process = ours->process;
+	peer->updates = &table_of(shared)->updates[place];
+	peer->updates->process = ours->process;
 	return peer;
 }
 
@@ -73,27 +73,29 @@ static uint64_t there(const struct shared *shared)
 	return (uintptr_t)shared->words;
 }
 
-static enum word_mode mode_of(struct shared *shared)
+static enum atomic_mode mode_of(struct shared *shared)
 {
-	return word_mode(table_of(shared), there(shared));
+	return atomic_mode(table_of(shared), there(shared));
 }
 
-static void test_many_make_plain(void)
+static void test_many_switch(void)
 {
 	struct shared *shared = shared_new();
 	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
 
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + 8, 1));
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + 8 * (WORDS_MANY - 1), WORDS_MANY - 1));
-	CU_ASSERT_EQUAL(mode_of(shared), WORD_FREE);
-	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + 8 * WORDS_MANY, WORDS_MANY),
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + 8, 1));
+	CU_ASSERT_FALSE(
+		atomic_mode_try_locked(&ours, table_of(shared), from, from + 8 * (MODE_SWITCH_MIN - 1), MODE_SWITCH_MIN - 1));
+	CU_ASSERT_EQUAL(mode_of(shared), MODE_ATOMIC);
+	CU_ASSERT_EQUAL(atomic_mode_try_locked(&ours, table_of(shared), from, from + 8 * MODE_SWITCH_MIN, MODE_SWITCH_MIN),
 	                ours.has_barrier);
-	CU_ASSERT_EQUAL(mode_of(shared), ours.has_barrier ? WORD_PLAIN : WORD_FREE);
-	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + 8, 1), ours.has_barrier);
-	CU_ASSERT_EQUAL(word_mode(table_of(shared), from + PAGE), WORD_FREE); /* another's page */
-	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from + PAGE - 8, from + 3 * PAGE, 1000), ours.has_barrier);
-	CU_ASSERT_EQUAL(word_mode(table_of(shared), from + 2 * PAGE), ours.has_barrier ? WORD_PLAIN : WORD_FREE);
+	CU_ASSERT_EQUAL(mode_of(shared), ours.has_barrier ? MODE_LOCKED : MODE_ATOMIC);
+	CU_ASSERT_EQUAL(atomic_mode_try_locked(&ours, table_of(shared), from, from + 8, 1), ours.has_barrier);
+	CU_ASSERT_EQUAL(atomic_mode(table_of(shared), from + PAGE), MODE_ATOMIC); /* another's page */
+	CU_ASSERT_EQUAL(atomic_mode_try_locked(&ours, table_of(shared), from + PAGE - 8, from + 3 * PAGE, 1000),
+	                ours.has_barrier);
+	CU_ASSERT_EQUAL(atomic_mode(table_of(shared), from + 2 * PAGE), ours.has_barrier ? MODE_LOCKED : MODE_ATOMIC);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -104,16 +106,16 @@ static void test_pinned(void)
 	struct page_locks ours = own_page_locks();
 	struct peer *peer = owner_new(shared, &ours, 1);
 	uint64_t from = there(shared);
-	uint8_t *flight;
+	uint8_t *in_progress;
 
-	state_store(&table_of(shared)->modes[page_lock_index(from)], WORD_PINNED);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + 2 * PAGE, 1000));
-	CU_ASSERT_EQUAL(mode_of(shared), WORD_PINNED);
-	flight = words_begin(peer, 0, from);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
+	state_store(&table_of(shared)->modes[page_lock_index(from)], MODE_PINNED);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + 2 * PAGE, 1000));
+	CU_ASSERT_EQUAL(mode_of(shared), MODE_PINNED);
+	in_progress = update_begin(peer, 0, from);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(in_progress);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000));
 	CU_ASSERT_EQUAL(ours.rests, 0); /* it is no try: nobody was waited for */
-	words_end(flight);
+	update_end(in_progress);
 	free(peer);
 	munmap(shared, sizeof(*shared));
 }
@@ -125,64 +127,67 @@ static void test_no_barrier(void)
 	uint64_t from = there(shared);
 
 	ours.has_barrier = false;
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
-	CU_ASSERT_EQUAL(mode_of(shared), WORD_FREE);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000));
+	CU_ASSERT_EQUAL(mode_of(shared), MODE_ATOMIC);
 	munmap(shared, sizeof(*shared));
 }
 
-/* Words that are read only change no mode; the executor's flight counts as any other. */
+/* Words that are read only change no mode; the executor's update counts as any other. */
 static void test_executor(void)
 {
 	struct shared *shared = shared_new();
 	struct page_locks ours = own_page_locks();
 	uint64_t from = there(shared);
-	uint8_t *flight;
+	uint8_t *in_progress;
 
 	ours.piece.addr = table_of(shared);
-	flight = words_begin_here(&ours, from);
-	CU_ASSERT_EQUAL(flight != NULL, ours.has_barrier);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 0));
-	CU_ASSERT_EQUAL(mode_of(shared), WORD_FREE);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
-	if (flight)
-		words_end(flight);
+	in_progress = update_begin_here(&ours, from);
+	CU_ASSERT_EQUAL(in_progress != NULL, ours.has_barrier);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 0));
+	CU_ASSERT_EQUAL(mode_of(shared), MODE_ATOMIC);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000));
+	if (in_progress)
+		update_end(in_progress);
 	ours.rests = 0;
-	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
-	CU_ASSERT_EQUAL(words_begin_here(&ours, from), NULL);
+	CU_ASSERT_EQUAL(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
+	CU_ASSERT_EQUAL(update_begin_here(&ours, from), NULL);
 	munmap(shared, sizeof(*shared));
 }
 
-/* While one is under way the words stay with instructions; who begins behind the change takes the page's word. */
-static void test_flight(void)
+/*
+ * While one is in progress the words stay with instructions; one that begins behind the switch
+ * takes the page lock.
+ */
+static void test_update(void)
 {
 	struct shared *shared = shared_new();
 	struct page_locks ours = own_page_locks();
 	struct peer *peer = owner_new(shared, &ours, 1);
 	uint64_t from = there(shared);
-	uint8_t *flight = words_begin(peer, 3, from);
+	uint8_t *in_progress = update_begin(peer, 3, from);
 
-	CU_ASSERT_PTR_EQUAL_FATAL(flight, &table_of(shared)->flights[1].window[3]);
-	CU_ASSERT_EQUAL(*flight, 1);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
+	CU_ASSERT_PTR_EQUAL_FATAL(in_progress, &table_of(shared)->updates[1].window[3]);
+	CU_ASSERT_EQUAL(*in_progress, 1);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000));
 	if (ours.has_barrier) {
-		CU_ASSERT_EQUAL(mode_of(shared), WORD_CHANGING);
-		CU_ASSERT_PTR_NULL(words_begin(peer, 4, from));
-		CU_ASSERT_EQUAL(table_of(shared)->flights[1].window[4], 0);
+		CU_ASSERT_EQUAL(mode_of(shared), MODE_SWITCHING);
+		CU_ASSERT_PTR_NULL(update_begin(peer, 4, from));
+		CU_ASSERT_EQUAL(table_of(shared)->updates[1].window[4], 0);
 	}
-	words_end(flight);
-	CU_ASSERT_EQUAL(*flight, 0);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000)); /* not at once again */
+	update_end(in_progress);
+	CU_ASSERT_EQUAL(*in_progress, 0);
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000)); /* not at once again */
 	ours.rests = 0;
-	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
-	CU_ASSERT_PTR_NULL(words_begin(peer, FLIGHT_WINDOWS, from + PAGE)); /* there is no place for it */
-	peer->flights = NULL;
-	CU_ASSERT_PTR_NULL(words_begin(peer, 3, from + PAGE));
+	CU_ASSERT_EQUAL(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
+	CU_ASSERT_PTR_NULL(update_begin(peer, UPDATE_WINDOWS, from + PAGE)); /* there is no place for it */
+	peer->updates = NULL;
+	CU_ASSERT_PTR_NULL(update_begin(peer, 3, from + PAGE));
 	free(peer);
 	munmap(shared, sizeof(*shared));
 }
 
 /* One whose process has ended meanwhile is over; one that is stopped is not. */
-static void test_flight_dies(void)
+static void test_updater_dies(void)
 {
 	struct shared *shared = shared_new();
 	struct page_locks ours = own_page_locks();
@@ -193,7 +198,7 @@ static void test_flight_dies(void)
 	if (child == 0) {
 		struct page_locks own = own_page_locks();
 
-		words_begin(owner_new(shared, &own, 2), 0, from);
+		update_begin(owner_new(shared, &own, 2), 0, from);
 		state_store(&shared->done[0], 1);
 		for (;;)
 			pause();
@@ -202,11 +207,11 @@ static void test_flight_dies(void)
 		sched_yield();
 	kill(child, SIGSTOP);
 	waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOWAIT);
-	CU_ASSERT_FALSE(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000));
+	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000));
 	kill(child, SIGKILL);
 	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
 	ours.rests = 0;
-	CU_ASSERT_EQUAL(words_are_plain(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
+	CU_ASSERT_EQUAL(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000), ours.has_barrier);
 	waitpid(child, NULL, 0);
 	munmap(shared, sizeof(*shared));
 }
@@ -228,7 +233,7 @@ static void await_state(const uint32_t *state, uint32_t least)
 	}
 }
 
-/* With the page's word. */
+/* With the page lock. */
 static void add_held(struct shared *shared, struct page_locks *ours, size_t at, size_t count)
 {
 	struct page_lock *page_lock = page_lock_of(table_of(shared), there(shared));
@@ -237,7 +242,7 @@ static void add_held(struct shared *shared, struct page_locks *ours, size_t at, 
 	for (size_t i = 0; i < count; i++)
 		ones[i] = 1;
 	take(page_lock, ours->process);
-	if (words_are_plain(ours, table_of(shared), from, from + count * 8, count))
+	if (atomic_mode_try_locked(ours, table_of(shared), from, from + count * 8, count))
 		element_apply(ORIEL_UINT64, ORIEL_SUM, &shared->words[at], ones, NULL, count);
 	else
 		element_apply_atomic(ORIEL_UINT64, ORIEL_SUM, &shared->words[at], ones, NULL, count);
@@ -247,14 +252,14 @@ static void add_held(struct shared *shared, struct page_locks *ours, size_t at, 
 static void add_single(struct shared *shared, struct page_locks *ours, const struct peer *owner, size_t at)
 {
 	const uint64_t one = 1;
-	uint8_t *flight = words_begin(owner, 0, there(shared));
+	uint8_t *in_progress = update_begin(owner, 0, there(shared));
 
-	if (!flight) {
+	if (!in_progress) {
 		add_held(shared, ours, at, 1);
 		return;
 	}
 	element_apply_atomic(ORIEL_UINT64, ORIEL_SUM, &shared->words[at], &one, NULL, 1);
-	words_end(flight);
+	update_end(in_progress);
 }
 
 static void add_singles(struct shared *shared, int child)
@@ -263,7 +268,7 @@ static void add_singles(struct shared *shared, int child)
 	struct peer *owner = owner_new(shared, &ours, child + 1);
 
 	if (!ours.has_barrier)
-		owner->flights = NULL;
+		owner->updates = NULL;
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
 		await_state(&shared->round, round);
 		for (size_t i = 0; i < SINGLES; i++)
@@ -289,11 +294,11 @@ static void test_mode_changes(void)
 			add_singles(shared, child);
 	}
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
-		state_store(&table_of(shared)->modes[page_lock_index(there(shared))], WORD_FREE);
+		state_store(&table_of(shared)->modes[page_lock_index(there(shared))], MODE_ATOMIC);
 		state_store(&shared->round, round);
 		for (int i = 0; i < VECTORS; i++)
 			add_held(shared, &ours, 0, WORDS);
-		plain += mode_of(shared) == WORD_PLAIN;
+		plain += mode_of(shared) == MODE_LOCKED;
 		for (int child = 0; child < CHILDREN; child++)
 			await_state(&shared->done[child], round);
 	}
@@ -320,14 +325,14 @@ static void begin_and_stay(struct shared *shared)
 	struct peer *owner = owner_new(shared, &ours, 1);
 
 	for (uint32_t round = 1; round <= MEETINGS; round++) {
-		uint8_t *flight;
+		uint8_t *in_progress;
 
 		await_state(&shared->round, round);
-		flight = words_begin(owner, 0, there(shared));
-		state_store(&shared->done[0], round * 4 + (flight ? HAS_BEGUN : HAS_NOT_BEGUN));
+		in_progress = update_begin(owner, 0, there(shared));
+		state_store(&shared->done[0], round * 4 + (in_progress ? HAS_BEGUN : HAS_NOT_BEGUN));
 		await_state(&shared->done[1], round);
-		if (flight)
-			words_end(flight);
+		if (in_progress)
+			update_end(in_progress);
 		state_store(&shared->done[0], round * 4 + HAS_ENDED);
 	}
 	_exit(0);
@@ -345,12 +350,12 @@ static void test_either_sees(void)
 	for (uint32_t round = 1; ours.has_barrier && round <= MEETINGS; round++) {
 		bool plain, begun;
 
-		state_store(&table_of(shared)->modes[page_lock_index(from)], WORD_FREE);
+		state_store(&table_of(shared)->modes[page_lock_index(from)], MODE_ATOMIC);
 		state_store(&shared->round, round);
 		for (volatile uint32_t i = 0; i < round % 200; i++) /* as long as the other takes to hear of it, or not */
 			;
 		ours.rests = 0;
-		plain = words_are_plain(&ours, table_of(shared), from, from + PAGE, WORDS);
+		plain = atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, WORDS);
 		await_state(&shared->done[0], round * 4 + HAS_NOT_BEGUN);
 		begun = state_load(&shared->done[0]) == round * 4 + HAS_BEGUN;
 		both += plain && begun;
@@ -362,16 +367,16 @@ static void test_either_sees(void)
 	munmap(shared, sizeof(*shared));
 }
 
-void suite_words(void)
+void suite_atomic_mode(void)
 {
-	CU_pSuite suite = CU_add_suite("words", NULL, NULL);
+	CU_pSuite suite = CU_add_suite("atomic_mode", NULL, NULL);
 
-	CU_add_test(suite, "many_make_plain", test_many_make_plain);
+	CU_add_test(suite, "many_switch", test_many_switch);
 	CU_add_test(suite, "pinned", test_pinned);
 	CU_add_test(suite, "no_barrier", test_no_barrier);
 	CU_add_test(suite, "executor", test_executor);
-	CU_add_test(suite, "flight", test_flight);
-	CU_add_test(suite, "flight_dies", test_flight_dies);
+	CU_add_test(suite, "update", test_update);
+	CU_add_test(suite, "updater_dies", test_updater_dies);
 	CU_add_test(suite, "mode_changes", test_mode_changes);
 	CU_add_test(suite, "either_sees", test_either_sees);
 }
