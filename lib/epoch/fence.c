@@ -371,8 +371,8 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 #define TRAILED_MARKS (LINK_TOUCHED | LINK_GOT | LINK_RECORDS)
 
 /*
- * Whether what is issued to the member stays behind what was issued before: not where writes may overtake each other, nor
- * where words are changed by a twin's wire (family_device.c).
+ * Whether what is issued to the member stays behind what was issued before: not where writes may
+ * overtake each other, nor where words are changed by an atomics peer's wire (family_device.c).
  */
 static inline bool keeps_order(const struct link *link)
 {

@@ -27,8 +27,8 @@
  * But not where the last attempt failed because this side, or the other, is short of
  * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
  *
- * A rank that is talked to by softverbs may have a second connection, by its card (twin.h): the same
- * steps for another struct peer, which a bit of the request's rank tells.
+ * A rank that is talked to by softverbs may have a second connection, by its card (atomics_peer.h):
+ * the same steps for another struct peer, which a bit of the request's rank tells.
  *
  * In oriel_finalize (goodbye.h) nothing new is begun, and requests are rejected. An attempt goes on
  * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and not again.
@@ -51,7 +51,7 @@
 #include "base/shortage.h"
 #include "job/peer.h"
 #include "job/route.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "job/agenda.h"
 #include "job/goodbye.h"
 #include "base/tell.h"
@@ -332,7 +332,7 @@ static bool choose_way(struct peer *peer, char why[DEATH_TEXT_BYTES])
 {
 	enum route route;
 
-	if (peer->is_twin)
+	if (peer->is_atomics_peer)
 		return use_address(peer, device_lends(peer->device), why);
 	route = route_choose(&peer->job->endpoint, &peer->conn->endpoint, why);
 	if (route == ROUTE_NONE)
@@ -369,7 +369,7 @@ static void fill_private(const struct peer *peer, uint32_t attempt, enum handsha
 	struct oriel_job *job = peer->job;
 	const struct piece *directory = &job->directory.tables[peer->device->index].piece;
 	struct handshake data = {
-		.rank = (uint32_t)job->rank | (peer->is_twin ? HANDSHAKE_TWIN : 0),
+		.rank = (uint32_t)job->rank | (peer->is_atomics_peer ? HANDSHAKE_ATOMICS : 0),
 		.attempt = attempt,
 		.area_addr = (uint64_t)(uintptr_t)peer->area,
 		.area_rkey = peer_area_keys(peer).rkey,
@@ -538,8 +538,8 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 /* Whom a proven request is for. */
 static int requested_peer(struct oriel_job *job, const struct device *device, uint32_t rank, struct peer **peer)
 {
-	if (rank & HANDSHAKE_TWIN)
-		return twin_for_request(job, (int)(rank & ~HANDSHAKE_TWIN), device, peer);
+	if (rank & HANDSHAKE_ATOMICS)
+		return atomics_peer_for_request(job, (int)(rank & ~HANDSHAKE_ATOMICS), device, peer);
 	return peer_get(job, (int)rank, peer);
 }
 
@@ -557,7 +557,8 @@ static uint8_t judge_request(struct oriel_job *job, const struct device *device,
 static void requested(struct oriel_job *job, const struct device *device, struct rdma_cm_id *id,
                       const struct handshake *data)
 {
-	bool stranger = !data || (data->rank & ~HANDSHAKE_TWIN) >= (uint32_t)job->size || data->rank == (uint32_t)job->rank;
+	bool stranger =
+		!data || (data->rank & ~HANDSHAKE_ATOMICS) >= (uint32_t)job->size || data->rank == (uint32_t)job->rank;
 	struct peer *peer;
 	uint8_t reason = stranger ? REJECT_STRANGER : judge_request(job, device, data, &peer);
 

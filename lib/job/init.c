@@ -379,7 +379,7 @@ static struct oriel_usage count_usage(struct oriel_job *job)
 		.windows = job->holdings.windows,
 		.links = job->holdings.links,
 		.base_bytes = sizeof(*job),
-		.peer_bytes = (job->peers.count + job->peers.twin_count) * sizeof(struct peer) +
+		.peer_bytes = (job->peers.count + job->peers.atomics_peer_count) * sizeof(struct peer) +
 		              job->peers.capacity * sizeof(struct peer *),
 		.window_bytes = job->holdings.window_bytes + job->directory.slot_capacity * sizeof(bool) +
 		                job->directory.control_capacity * sizeof(struct piece),

@@ -273,10 +273,11 @@ void lock_repair_begin(struct peer *peer)
 	struct lock_repairs *repairs = &job->lock_repairs;
 	bool handed, left;
 
-	if (peer->is_twin || peer->rank == job->rank)
+	if (peer->is_atomics_peer || peer->rank == job->rank)
 		return;
-	if (peer->twin && state_load(&peer->twin->state) == PEER_DEAD) /* pairs with rank_died and peer_left */
-		wire_break(&peer->twin->wire);
+	if (peer->atomics_peer &&
+	    state_load(&peer->atomics_peer->state) == PEER_DEAD) /* pairs with rank_died and peer_left */
+		wire_break(&peer->atomics_peer->wire);
 	pthread_mutex_lock(&job->lock);
 	enter(repairs, peer);
 	handed = repairs->handed;
@@ -328,7 +329,7 @@ void lock_repair_ping(struct oriel_job *job)
 	if (count == 0)
 		return;
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
-		if (!peer->is_twin && state_load(&peer->state) == PEER_UP && is_concerned(job, peer))
+		if (!peer->is_atomics_peer && state_load(&peer->state) == PEER_UP && is_concerned(job, peer))
 			wire_ping(&peer->wire);
 	}
 }

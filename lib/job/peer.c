@@ -19,9 +19,9 @@
 #include "verbs/table.h"
 #include "base/util.h"
 
-#define AT_TWINS 0x80000000u /* where peer_next goes on from the table to the twins */
+#define AT_ATOMICS_PEERS 0x80000000u /* where peer_next goes on from the table to the atomics peers */
 
-static_assert(PEERS_MAX < AT_TWINS / 4, "no place in the table is that large");
+static_assert(PEERS_MAX < AT_ATOMICS_PEERS / 4, "no place in the table is that large");
 
 static uint32_t peer_slot(const struct oriel_job *job, int rank)
 {
@@ -134,16 +134,16 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	peer->area->head.layout_version = LAYOUT_VERSION;
 	peer->area->head.control_block_bytes = (uint32_t)control_bytes(log2_up((uint64_t)job->size));
 	show_page_locks(peer);
-	rc = peer->is_twin ? 0 : cover_windows(job, peer);
+	rc = peer->is_atomics_peer ? 0 : cover_windows(job, peer);
 	if (rc)
 		return rc;
 	wire_init(&peer->wire, &job->slabs);
-	reach_init(&peer->reach, &peer->wire, peer->device, peer->rank == job->rank && !peer->is_twin);
+	reach_init(&peer->reach, &peer->wire, peer->device, peer->rank == job->rank && !peer->is_atomics_peer);
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);
 	pthread_mutex_init(&peer->mail_lock, NULL);
-	if (peer->rank == job->rank && !peer->is_twin)
+	if (peer->rank == job->rank && !peer->is_atomics_peer)
 		peer->state = PEER_UP; /* its own peer: reached without a connection */
 	return 0;
 }
@@ -174,35 +174,37 @@ static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 	return 0;
 }
 
-static struct peer *new_twin(const struct peer *peer, const struct device *device)
+static struct peer *new_atomics_peer(const struct peer *peer, const struct device *device)
 {
-	struct peer *twin = calloc(1, sizeof(*twin));
+	struct peer *atomics_peer = calloc(1, sizeof(*atomics_peer));
 
-	if (!twin)
+	if (!atomics_peer)
 		return NULL;
-	twin->rank = peer->rank;
-	twin->job = peer->job;
-	twin->device = device;
-	twin->device_chosen = true;
-	twin->is_twin = true;
-	return twin;
+	atomics_peer->rank = peer->rank;
+	atomics_peer->job = peer->job;
+	atomics_peer->device = device;
+	atomics_peer->device_chosen = true;
+	atomics_peer->is_atomics_peer = true;
+	return atomics_peer;
 }
 
-int peer_make_twin(struct peer *peer, const struct device *device)
+int peer_make_atomics_peer(struct peer *peer, const struct device *device)
 {
 	struct peers *peers = &peer->job->peers;
-	bool room = grow_array(&peers->twins, &peers->twin_capacity, peers->twin_count + 1, sizeof(*peers->twins));
-	struct peer *twin = room ? new_twin(peer, device) : NULL;
-	int rc = twin ? peer_setup(peer->job, twin) : err_set(ORIEL_ERR_MEMORY, "out of memory for peer %d", peer->rank);
+	bool room = grow_array(&peers->atomics_peers, &peers->atomics_peer_capacity, peers->atomics_peer_count + 1,
+	                       sizeof(*peers->atomics_peers));
+	struct peer *atomics_peer = room ? new_atomics_peer(peer, device) : NULL;
+	int rc = atomics_peer ? peer_setup(peer->job, atomics_peer)
+	                      : err_set(ORIEL_ERR_MEMORY, "out of memory for peer %d", peer->rank);
 
 	if (rc) {
-		free(twin);
+		free(atomics_peer);
 		return rc;
 	}
 	if (peer->state == PEER_DEAD)
-		twin->state = PEER_DEAD;
-	peers->twins[peers->twin_count++] = twin;
-	__atomic_store_n(&peer->twin, twin, __ATOMIC_RELEASE); /* pairs with the load in twin_get */
+		atomics_peer->state = PEER_DEAD;
+	peers->atomics_peers[peers->atomics_peer_count++] = atomics_peer;
+	__atomic_store_n(&peer->atomics_peer, atomics_peer, __ATOMIC_RELEASE); /* pairs with the load in atomics_peer_get */
 	return 0;
 }
 
@@ -255,10 +257,10 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at)
 	pthread_mutex_lock(&job->lock);
 	while (!peer && *at < job->peers.capacity)
 		peer = job->peers.table[(*at)++];
-	if (!peer && *at < AT_TWINS)
-		*at = AT_TWINS;
-	if (!peer && *at - AT_TWINS < job->peers.twin_count)
-		peer = job->peers.twins[(*at)++ - AT_TWINS];
+	if (!peer && *at < AT_ATOMICS_PEERS)
+		*at = AT_ATOMICS_PEERS;
+	if (!peer && *at - AT_ATOMICS_PEERS < job->peers.atomics_peer_count)
+		peer = job->peers.atomics_peers[(*at)++ - AT_ATOMICS_PEERS];
 	pthread_mutex_unlock(&job->lock);
 	return peer;
 }
@@ -288,9 +290,9 @@ void peers_close(struct oriel_job *job)
 		if (job->peers.table[i])
 			peer_release(job->peers.table[i]);
 	}
-	for (uint32_t i = 0; i < job->peers.twin_count; i++)
-		peer_release(job->peers.twins[i]);
-	free(job->peers.twins);
+	for (uint32_t i = 0; i < job->peers.atomics_peer_count; i++)
+		peer_release(job->peers.atomics_peers[i]);
+	free(job->peers.atomics_peers);
 	free(job->peers.table);
 }
 
@@ -312,12 +314,12 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	pthread_mutex_lock(&job->lock);
 	news = death_add(job, rank, text);
 	first = find_locked(job, rank);
-	for (struct peer *peer = first; peer; peer = peer->twin)
+	for (struct peer *peer = first; peer; peer = peer->atomics_peer)
 		state_store(&peer->state, PEER_DEAD);
 	if (news)
 		death_announce(job);
 	pthread_mutex_unlock(&job->lock);
-	for (struct peer *peer = first; news && peer; peer = peer->twin)
+	for (struct peer *peer = first; news && peer; peer = peer->atomics_peer)
 		agenda_request(peer);
 }
 
@@ -330,12 +332,12 @@ void peer_left(struct peer *peer)
 	news = peer->state != PEER_DEAD;
 	if (news)
 		death_add_left(job, peer->rank);
-	for (struct peer *end = peer; end; end = end->twin) {
+	for (struct peer *end = peer; end; end = end->atomics_peer) {
 		if (end == peer || peer_said_goodbye(end))
 			state_store(&end->state, PEER_DEAD); /* pairs with the state_load of whoever waits for it */
 	}
 	pthread_mutex_unlock(&job->lock);
-	for (struct peer *end = peer; news && end; end = end->twin)
+	for (struct peer *end = peer; news && end; end = end->atomics_peer)
 		agenda_request(end);
 }
 

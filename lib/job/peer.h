@@ -39,8 +39,8 @@ struct peer {
 	int rank;       /* in the job */
 	uint32_t state; /* enum peer_state; by the service thread, PEER_DEAD by any; state_load */
 	struct oriel_job *job;
-	struct peer *twin; /* second connection to the rank, see twin.h; set under job->lock, once */
-	bool is_twin;
+	struct peer *atomics_peer; /* second connection to the rank, see atomics_peer.h; set under job->lock, once */
+	bool is_atomics_peer;
 	const struct device *device; /* that it is talked to by; settled before PEER_UP, by the service thread */
 	struct wire wire;
 	struct reach reach;
@@ -114,14 +114,16 @@ struct peers {
 	struct peer **table; /* open addressing by rank; NULL: free */
 	uint32_t count;
 	uint32_t capacity; /* a power of 2 */
-	struct peer **twins;
-	uint32_t twin_count;
-	uint32_t twin_capacity;
+	struct peer **atomics_peers;
+	uint32_t atomics_peer_count;
+	uint32_t atomics_peer_capacity;
 	struct peer *moving; /* one by a device that our polls keep going (reach_moves), or NULL; atomic */
 };
 
-/* A twin for peer->twin, of that device. The caller holds job->lock. ERRORS: ORIEL_ERR_MEMORY. */
-int peer_make_twin(struct peer *peer, const struct device *device);
+/*
+ * Makes peer->atomics_peer, of that device. The caller holds job->lock. ERRORS: ORIEL_ERR_MEMORY.
+ */
+int peer_make_atomics_peer(struct peer *peer, const struct device *device);
 
 /* The peer of that rank, made if need be. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int peer_get(struct oriel_job *job, int rank, struct peer **peer);
@@ -151,8 +153,8 @@ void peer_set_state(struct peer *peer, enum peer_state state);
 int peer_shortage(const struct peer *peer);
 
 /*
- * The peers one after the other, in no order, twins last; *at begins as 0. NULL at the end. Peers made
- * meanwhile may be left out.
+ * The peers one after the other, in no order, atomics peers last; *at begins as 0. NULL at the end.
+ * Peers made meanwhile may be left out.
  */
 struct peer *peer_next(struct oriel_job *job, uint32_t *at);
 

@@ -282,15 +282,16 @@ static void on_boot(struct ev_loop *loop, ev_io *watcher, int events)
 static void boot_value(void *arg, int rank, const char *key, const void *value, size_t size_bytes)
 {
 	struct oriel_job *job = arg;
-	struct peer *peer = peer_find(job, rank), *twin;
+	struct peer *peer = peer_find(job, rank), *atomics_peer;
 
 	(void)key;
 	if (!peer)
 		return;
 	conn_endpoint(peer, value, size_bytes);
-	twin = __atomic_load_n(&peer->twin, __ATOMIC_ACQUIRE); /* pairs with the store in peer_make_twin */
-	if (twin)
-		conn_endpoint(twin, value, size_bytes);
+	atomics_peer =
+		__atomic_load_n(&peer->atomics_peer, __ATOMIC_ACQUIRE); /* pairs with the store in peer_make_atomics_peer */
+	if (atomics_peer)
+		conn_endpoint(atomics_peer, value, size_bytes);
 }
 
 static void boot_died(void *arg, int rank, const char *text)

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "job/job.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "job/wait.h"
 #include "op/acc.h"
 #include "op/issue.h"
@@ -41,7 +41,7 @@ static int find_path(const struct link *link, struct path *path)
 	return rc;
 }
 
-/* Waiting for a twin. */
+/* Waiting for an atomics peer. */
 
 struct reaching {
 	struct link *link;

@@ -4,14 +4,15 @@
  *
  * DESIGN NOTES
  *
- * A device adds to an aligned integer of 8 bytes and compares and swaps it: a sum is a fetch-and-add, a
- * reading a fetch-and-add of 0, a compare_and_swap what it is. Those go out like gets, one request an
- * element, and nothing waits for them. Every other operation, also replace, is a reading and then a
- * compare-and-swap until nobody came between; each repetition means that another's was carried out.
- * After some of them the window's lock is given up for a while. Those operations are waited for here,
- * bounded by the device's retries, as are all that go through a twin
- * (job/twin.h): of twins, later calls need not know. And all to memory that is mapped here, where other elements
- * on the same bytes are the processor's, at once (A15).
+ * A device adds to an aligned integer of 8 bytes and compares and swaps it: a sum is a
+ * fetch-and-add, a reading a fetch-and-add of 0, a compare_and_swap what it is. Those go out like
+ * gets, one request an element, and nothing waits for them. Every other operation, also replace, is
+ * a reading and then a compare-and-swap until nobody came between; each repetition means that
+ * another's was carried out. After some of them the window's lock is given up for a while. Those
+ * operations are waited for here, bounded by the device's retries, as are all that go through an
+ * atomics peer (job/atomics_peer.h): later calls need not know of it. The same holds for all to
+ * memory that is mapped here, where other elements on the same bytes are the processor's, at once
+ * (A15).
  *
  * Never a plain write: some versions of rxe store the old value back when a comparison fails, and would
  * undo it. All of one origin go by one queue pair, in order (A15).
@@ -43,8 +44,9 @@ int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
 bool acc_device_by_wire(const struct link *link, uint32_t *rkey);
 
 /*
- * The words of a member whose memory is not mapped, where the device that changes them is reached by the wire that
- * puts go by: *rkey is theirs. False: by a twin, and nobody has been asked whether there is one.
+ * The words of a member whose memory is not mapped, where the device that changes them is reached
+ * by the wire that puts go by: *rkey is theirs. False: by an atomics peer, and nobody has been
+ * asked whether there is one.
  */
 static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
 {

@@ -18,13 +18,13 @@
 #define HANDSHAKE_BYTES 52
 #define HANDSHAKE_PROOF_BYTES 16
 #define HANDSHAKE_KEY_BYTES 32
-#define HANDSHAKE_TWIN 0x80000000u    /* in the rank of a request: for a second connection to the rank */
+#define HANDSHAKE_ATOMICS 0x80000000u /* in the rank of a request: for a second connection to the rank */
 #define HANDSHAKE_VERSION 0x4f520001u /* also tells the byte order */
 
 enum handshake_direction { HANDSHAKE_REQUEST = 1, HANDSHAKE_ANSWER = 2 };
 
 struct handshake {
-	uint32_t rank;           /* the sender's; with HANDSHAKE_TWIN */
+	uint32_t rank;           /* the sender's; with HANDSHAKE_ATOMICS */
 	uint32_t attempt;        /* number of the request; an answer repeats it */
 	uint64_t area_addr;      /* the sender's area for the receiver */
 	uint64_t directory_addr; /* the sender's directory root */

@@ -47,7 +47,7 @@ struct lock {
 	struct remote control;
 	uint32_t flags;
 	uint32_t atomic_rkey;
-	struct peer *card; /* by whom tickets are drawn: the link's peer, or its twin (twin.h); NULL: by the processor */
+	struct peer *card;          /* tickets are drawn by the link's peer, or its atomics peer; NULL: by the processor */
 	struct lock_header *header; /* mapped, or NULL: by work requests */
 	struct lock_member *word;   /* ours, mapped */
 	struct remote word_there;

@@ -58,7 +58,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/lookup.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "job/wait.h"
 #include "win/epoch.h"
 #include "win/lock_mapped.h"

@@ -6,7 +6,7 @@
 #include "job/group.h"
 #include "job/job.h"
 #include "job/sharing.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "job/wait.h"
 #include "win/win.h"
 

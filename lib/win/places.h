@@ -9,8 +9,9 @@
  * barrier in which they compare their places, before the first window of a group. The result is kept with the count
  * of the group's collective calls, which all members have in common, so that all of them know it or none does.
  *
- * Where the first window's group is the whole job, a card is between no two ranks, and processors change the words of all
- * windows, even if the card is atomic among its own requests only (twin.h).
+ * Where the first window's group is the whole job, a card is between no two ranks, and processors
+ * change the words of all windows, even if the card is atomic among its own requests only
+ * (atomics_peer.h).
  */
 #ifndef ORIEL_PLACES_H
 #define ORIEL_PLACES_H

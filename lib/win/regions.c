@@ -289,7 +289,7 @@ static int is_done(struct oriel_win *win, struct peer *peer)
 	int rank = group_rank_of(win->group, peer->rank);
 	uint64_t heard;
 
-	if (rank == ORIEL_RANK_NONE || peer->is_twin) /* twins have no flag words */
+	if (rank == ORIEL_RANK_NONE || peer->is_atomics_peer) /* atomics peers have no flag words */
 		return 1;
 	heard = flag_load(&peer_flags(peer, win->slot)->heard); /* pairs with send_heard, far_regions.c, at the origin */
 	if (heard == 0 || heard == win->regions.told + 1)
@@ -410,7 +410,7 @@ static int detach_watch(void *arg, struct wait *wait)
 	uint32_t at = 0;
 
 	for (struct peer *peer = peer_next(win->job, &at); peer; peer = peer_next(win->job, &at)) {
-		int rank = peer->is_twin ? ORIEL_RANK_NONE : group_rank_of(win->group, peer->rank);
+		int rank = peer->is_atomics_peer ? ORIEL_RANK_NONE : group_rank_of(win->group, peer->rank);
 		uint64_t heard = rank == ORIEL_RANK_NONE ? 0 : flag_load(&peer_flags(peer, win->slot)->heard);
 
 		if (heard && heard != told + 1)

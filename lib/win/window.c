@@ -24,7 +24,7 @@
 #include "job/in_place.h"
 #include "job/job.h"
 #include "job/mail.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "job/atomic_mode.h"
 #include "base/order.h"
 #include "base/share_in_place.h"

@@ -8,7 +8,7 @@
  * memory that is not mapped).
  */
 #include "job/job.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "multi.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@ static void add_suites(void)
 	suite_provider();
 	suite_mixed(); /* before the tests that close all descriptors, softverbs' too; as the next four */
 	suite_sweep_mixed();
-	suite_twin();
+	suite_atomics_peer();
 	suite_family();
 	suite_lock();
 	suite_lock_cost();

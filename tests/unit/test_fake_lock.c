@@ -118,7 +118,7 @@ static void lock__without_atomics(void)
 }
 
 /* A second connection to a rank has no flag words: what looks at those of all peers leaves it out. */
-static void detach_beside_a_twin(struct rank *rank)
+static void detach_beside_an_atomics_peer(struct rank *rank)
 {
 	struct counting counting;
 	oriel_win *regions = NULL;
@@ -129,20 +129,20 @@ static void detach_beside_a_twin(struct rank *rank)
 	count_up(rank, counting.win);
 	rank_note(rank, "create", oriel_win_create_dynamic(NULL, counting.world, &regions));
 	rank_note(rank, "attach", oriel_win_attach(regions, memory, sizeof(memory)));
-	rank->wrong += rank->rank == 0 && rank->job->peers.twin_count == 0;
+	rank->wrong += rank->rank == 0 && rank->job->peers.atomics_peer_count == 0;
 	rank_note(rank, "detach", oriel_win_detach(regions, memory));
 	rank_note(rank, "free", oriel_win_free(&regions));
 	leave(rank, &counting);
 }
 
-static void lock__twins_and_detached_regions(void)
+static void lock__atomics_peers_and_detached_regions(void)
 {
 	struct rank ranks[RANKS];
 
-	ranks_limit(60, "regions detached beside twins");
+	ranks_limit(60, "regions detached beside atomics peers");
 	fake_config.engine = true;
 	fake_config.atomics = IBV_ATOMIC_HCA;
-	ranks_run(RANKS, detach_beside_a_twin, NULL, ranks);
+	ranks_run(RANKS, detach_beside_an_atomics_peer, NULL, ranks);
 	ranks_check(ranks, RANKS);
 	fake_reset();
 }
@@ -159,5 +159,5 @@ void suite_lock(void)
 
 	CU_ADD_TEST(suite, lock__three_kinds_of_ranks);
 	CU_ADD_TEST(suite, lock__without_atomics);
-	CU_ADD_TEST(suite, lock__twins_and_detached_regions);
+	CU_ADD_TEST(suite, lock__atomics_peers_and_detached_regions);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* twin.c - see twin.h. */
-#include "job/twin.h"
+/* atomics_peer.c - see atomics_peer.h. */
+#include "job/atomics_peer.h"
 
 #include "base/err.h"
 #include "base/order.h"
@@ -40,30 +40,31 @@ const struct device *job_ticket_device(const struct oriel_job *job)
 }
 
 /* The end that asks. Of one's own rank; else the only one. */
-static int twin_get(struct peer *peer, const struct device *device, struct peer **twin)
+static int atomics_peer_get(struct peer *peer, const struct device *device, struct peer **atomics_peer)
 {
 	int rc = 0;
 
-	*twin = __atomic_load_n(&peer->twin, __ATOMIC_ACQUIRE); /* pairs with the store in peer_make_twin */
-	if (*twin)
+	*atomics_peer =
+		__atomic_load_n(&peer->atomics_peer, __ATOMIC_ACQUIRE); /* pairs with the store in peer_make_atomics_peer */
+	if (*atomics_peer)
 		return 0;
 	pthread_mutex_lock(&peer->job->lock);
-	if (!peer->twin)
-		rc = peer_make_twin(peer, device);
-	*twin = peer->twin;
+	if (!peer->atomics_peer)
+		rc = peer_make_atomics_peer(peer, device);
+	*atomics_peer = peer->atomics_peer;
 	pthread_mutex_unlock(&peer->job->lock);
 	return rc;
 }
 
-int twin_for_request(struct oriel_job *job, int rank, const struct device *device, struct peer **twin)
+int atomics_peer_for_request(struct oriel_job *job, int rank, const struct device *device, struct peer **atomics_peer)
 {
 	struct peer *peer;
 	int rc = peer_get(job, rank, &peer);
 
 	if (rc == 0)
-		rc = twin_get(peer, device, twin);
+		rc = atomics_peer_get(peer, device, atomics_peer);
 	if (rc == 0 && rank == job->rank)
-		rc = twin_get(*twin, device, twin);
+		rc = atomics_peer_get(*atomics_peer, device, atomics_peer);
 	return rc;
 }
 
@@ -85,7 +86,7 @@ int peer_atomic_via(struct peer *peer, struct peer **via)
 	if (!device)
 		return no_such_device(peer);
 	if (!direct)
-		rc = twin_get(peer, device, via);
+		rc = atomics_peer_get(peer, device, via);
 	if (rc)
 		return rc;
 	switch (state_load(&(*via)->state)) { /* pairs with peer_set_state and rank_died */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_twin.c - second connections (twin.h): the fake as a card that is atomic among its own requests
- * only, and softverbs beside it, by which all ranks talk to each other
+ * test_fake_atomics_peer.c - second connections (atomics_peer.h): the fake as a card that is atomic
+ * among its own requests only, and softverbs beside it, by which all ranks talk to each other
  */
 #include <CUnit/CUnit.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "fake_verbs.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/twin.h"
+#include "job/atomics_peer.h"
 #include "suites_fake.h"
 
 #define RANKS 3
@@ -105,13 +105,13 @@ static void run_adds(const char *device, int ranks_count)
 }
 
 /* Who shares memory with rank 0, and rank 0 itself, go through its card. */
-static void twin__of_ranks_that_share_memory_and_of_oneself(void)
+static void atomics_peer__of_ranks_that_share_memory_and_of_oneself(void)
 {
 	run_adds("card+soft", RANKS);
 }
 
 /* Where all talk by the card anyway only the rank itself needs one. */
-static void twin__of_oneself_alone(void)
+static void atomics_peer__of_oneself_alone(void)
 {
 	run_adds("card", RANKS);
 	run_adds("card", 1);
@@ -125,12 +125,12 @@ static void both_ask(struct rank *rank)
 	make_word(rank);
 	wait_wire(rank, 1 - rank->rank);
 	rank_note(rank, "barrier", oriel_barrier(rank->job));
-	if (rank->job->peers.twin_count != 1)
+	if (rank->job->peers.atomics_peer_count != 1)
 		rank->wrong++;
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-static void twin__both_sides_ask(void)
+static void atomics_peer__both_sides_ask(void)
 {
 	struct rank ranks[2];
 
@@ -146,7 +146,7 @@ static void twin__both_sides_ask(void)
 static bool survivor_ready;
 
 /* One connection is up and then the rank ends without a word: it is dead for both, and for finalize. */
-static void lose_twin(struct rank *rank)
+static void lose_atomics_peer(struct rank *rank)
 {
 	uint64_t begin = now_ns();
 	struct peer *peer;
@@ -173,14 +173,14 @@ static void lose_twin(struct rank *rank)
 	rank->wrong += oriel_finalize(&rank->job) != ORIEL_ERR_PEER;
 }
 
-static void twin__of_a_rank_that_dies(void)
+static void atomics_peer__of_a_rank_that_dies(void)
 {
 	struct rank ranks[2];
 
 	survivor_ready = false;
-	ranks_limit(60, "a rank with a twin dies");
+	ranks_limit(60, "a rank with an atomics peer dies");
 	fake_config.atomics = IBV_ATOMIC_HCA;
-	ranks_run(2, lose_twin, NULL, ranks);
+	ranks_run(2, lose_atomics_peer, NULL, ranks);
 	CU_ASSERT_EQUAL(ranks[0].errors, 0);
 	CU_ASSERT_EQUAL(ranks[0].wrong, 0);
 	fake_reset();
@@ -191,8 +191,8 @@ static bool has_said_goodbye(struct rank *rank, int to)
 {
 	struct peer *peer;
 
-	return peer_get(rank->job, to, &peer) == 0 && peer->twin && peer_said_goodbye(peer) &&
-	       peer_said_goodbye(peer->twin);
+	return peer_get(rank->job, to, &peer) == 0 && peer->atomics_peer && peer_said_goodbye(peer) &&
+	       peer_said_goodbye(peer->atomics_peer);
 }
 
 /* The end of the first connection to a rank that has said goodbye on both tells of the second one too. */
@@ -214,15 +214,15 @@ static void see_it_leave(struct rank *rank)
 		sched_yield();
 	peer_get(rank->job, 0, &peer);
 	peer_left(peer);
-	rank->wrong += state_load(&peer->twin->state) != PEER_DEAD; /* no event of its own need come */
+	rank->wrong += state_load(&peer->atomics_peer->state) != PEER_DEAD; /* no event of its own need come */
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-static void twin__of_a_rank_that_has_left(void)
+static void atomics_peer__of_a_rank_that_has_left(void)
 {
 	struct rank ranks[2];
 
-	ranks_limit(60, "a rank with a twin leaves");
+	ranks_limit(60, "a rank with an atomics peer leaves");
 	fake_config.atomics = IBV_ATOMIC_HCA;
 	ranks_run(2, see_it_leave, NULL, ranks);
 	CU_ASSERT_EQUAL(ranks[0].errors, 0);
@@ -252,7 +252,7 @@ static void sweep(void (*fault)(uint64_t n), const char *what)
 }
 
 /* What is lost is waited for until the limit. */
-static void twin__whatever_fails(void)
+static void atomics_peer__whatever_fails(void)
 {
 	setenv("ORIEL_CONNECT_TIMEOUT", "2", 1);
 	sweep(fake_fail_call, "call");
@@ -318,7 +318,7 @@ static void put_fence_fetch(struct rank *rank)
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-static void twin__finds_what_was_put_before_the_fence(void)
+static void atomics_peer__finds_what_was_put_before_the_fence(void)
 {
 	struct rank ranks[2];
 
@@ -335,16 +335,16 @@ static int init(void)
 	return 0;
 }
 
-void suite_twin(void)
+void suite_atomics_peer(void)
 {
-	CU_pSuite suite = CU_add_suite("twin", init, NULL);
+	CU_pSuite suite = CU_add_suite("atomics_peer", init, NULL);
 
-	CU_ADD_TEST(suite, twin__of_ranks_that_share_memory_and_of_oneself);
-	CU_ADD_TEST(suite, twin__of_oneself_alone);
-	CU_ADD_TEST(suite, twin__both_sides_ask);
-	CU_ADD_TEST(suite, twin__of_a_rank_that_dies);
-	CU_ADD_TEST(suite, twin__of_a_rank_that_has_left);
-	CU_ADD_TEST(suite, twin__finds_what_was_put_before_the_fence);
-	CU_ADD_TEST(suite, twin__whatever_fails);
+	CU_ADD_TEST(suite, atomics_peer__of_ranks_that_share_memory_and_of_oneself);
+	CU_ADD_TEST(suite, atomics_peer__of_oneself_alone);
+	CU_ADD_TEST(suite, atomics_peer__both_sides_ask);
+	CU_ADD_TEST(suite, atomics_peer__of_a_rank_that_dies);
+	CU_ADD_TEST(suite, atomics_peer__of_a_rank_that_has_left);
+	CU_ADD_TEST(suite, atomics_peer__finds_what_was_put_before_the_fence);
+	CU_ADD_TEST(suite, atomics_peer__whatever_fails);
 	CU_ADD_TEST(suite, job_atomic_device__only_of_one_hca);
 }
