@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/order.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/death.h"
 #include "job/job.h"
 #include "job/peer.h"
@@ -95,7 +95,7 @@ int peer_atomic_via(struct peer *peer, struct peer **via)
 	case PEER_DEAD:
 		return peer_error(peer->job, peer->rank);
 	case PEER_NEW:
-		agenda_request(*via);
+		service_queue_request(*via);
 		return 0;
 	default:
 		return 0;

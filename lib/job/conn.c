@@ -52,7 +52,7 @@
 #include "job/peer.h"
 #include "job/route.h"
 #include "job/atomics_peer.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/goodbye.h"
 #include "base/tell.h"
 #include "base/util.h"
@@ -117,7 +117,7 @@ static void count_attempt(struct peer *peer, bool on)
 	if (peer->conn->counted == on)
 		return;
 	peer->conn->counted = on;
-	agenda_connecting(peer->job, on ? 1 : -1);
+	service_queue_connecting(peer->job, on ? 1 : -1);
 }
 
 /* Give up the present identifier, whichever side made it. */
@@ -269,7 +269,7 @@ static void begin_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
 
-	if (!agenda_may_connect(peer->job)) {
+	if (!service_queue_may_connect(peer->job)) {
 		enter(peer, CONN_QUEUED, 0);
 		return;
 	}
@@ -310,7 +310,7 @@ static bool make_conn(struct peer *peer)
 	conn->started_ns = now_ns();
 	set_deadline(peer);
 	peer_set_state(peer, PEER_CONNECTING);
-	agenda_watch(peer);
+	service_queue_watch(peer);
 	return true;
 }
 
@@ -458,7 +458,7 @@ static void established(struct peer *peer)
 	peer_set_state(peer, PEER_UP);
 	if (goodbye_has_begun(&peer->job->goodbye))
 		goodbye_say(peer);
-	agenda_watch(peer);
+	service_queue_watch(peer);
 }
 
 static void answered(struct peer *peer, const struct handshake *data)

@@ -94,7 +94,7 @@ static void ask(struct oriel_job *job)
 {
 	job->goodbye.task = (struct task){ .run = begin, .arg = job };
 	job->goodbye.asked = true;
-	agenda_hand(job, &job->goodbye.task);
+	service_queue_add(job, &job->goodbye.task);
 }
 
 int goodbye_run(struct oriel_job *job)

@@ -53,7 +53,7 @@
 #include <stdint.h>
 
 #include "base/order.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 
 struct oriel_job;
 struct peer;

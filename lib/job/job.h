@@ -11,7 +11,7 @@
 
 #include "boot.h"
 #include "verbs/devices.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/alloc.h"
 #include "job/death.h"
 #include "job/directory.h"
@@ -98,7 +98,7 @@ struct oriel_job {
 	struct group_counts group_counts;
 	struct peers peers;
 	struct deaths deaths;
-	struct agenda agenda;
+	struct service_queue service_queue;
 	struct directory directory;
 	struct allocations allocations;
 	struct region_table *region_tables; /* of dynamic windows that have been freed */

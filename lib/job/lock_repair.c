@@ -240,7 +240,7 @@ static void hand_task(struct oriel_job *job)
 	repairs->task = (struct task){ .run = repair_task, .arg = job, .when_ns = now_ns() + repairs->pause_ns };
 	if (repairs->pause_ns < AGAIN_MOST_NS)
 		repairs->pause_ns *= 2;
-	agenda_hand(job, &job->lock_repairs.task);
+	service_queue_add(job, &job->lock_repairs.task);
 }
 
 static void repair_task(void *arg)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/agenda.h"
+#include "job/service_queue.h"
 
 struct oriel_job;
 struct peer;
@@ -17,7 +17,7 @@ struct lock_repairs {
 	uint32_t capacity;
 	struct task task;
 	uint64_t pause_ns; /* before the task's next look */
-	bool handed;       /* the task is in the agenda */
+	bool handed;       /* the task is in the service queue */
 };
 
 /* A peer is dead, and its connection has been broken: no request of it is carried out any more. */

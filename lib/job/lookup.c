@@ -25,7 +25,7 @@
 #include "base/err.h"
 #include "base/order.h"
 #include "base/util.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/directory.h"
 #include "job/job.h"
 #include "job/peer.h"
@@ -184,7 +184,7 @@ static int add_lookup(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint
 		at = &(*at)->next;
 	*at = lookup;
 	pthread_mutex_unlock(&peer->lock);
-	agenda_request(peer);
+	service_queue_request(peer);
 	return 0;
 }
 

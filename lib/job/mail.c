@@ -10,7 +10,7 @@
 #include "job/job.h"
 #include "base/order.h"
 #include "job/peer.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/wait.h"
 
 #define HALF_RING (MAIL_RING / 2)
@@ -94,7 +94,7 @@ int mail_send(struct peer *peer, struct mail *mail, struct wait *wait)
 	int rc;
 
 	if (state_load(&peer->state) == PEER_NEW)
-		agenda_request(peer);
+		service_queue_request(peer);
 	rc = wait_until(wait, &waiter, &sending);
 	return rc ? rc : write_mail(peer, mail, sending.number);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/death.h"
 #include "job/job.h"
 #include "job/lock_table.h"
@@ -320,7 +320,7 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 		death_announce(job);
 	pthread_mutex_unlock(&job->lock);
 	for (struct peer *peer = first; news && peer; peer = peer->atomics_peer)
-		agenda_request(peer);
+		service_queue_request(peer);
 }
 
 void peer_left(struct peer *peer)
@@ -338,7 +338,7 @@ void peer_left(struct peer *peer)
 	}
 	pthread_mutex_unlock(&job->lock);
 	for (struct peer *end = peer; news && end; end = end->atomics_peer)
-		agenda_request(end);
+		service_queue_request(end);
 }
 
 void peer_lost(struct peer *peer, const char *text)

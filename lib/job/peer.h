@@ -72,7 +72,7 @@ struct peer {
 	struct wire_pair pair;
 	uint64_t up_ns;     /* by process_clock_ns: its process lived then; 0: not connected yet */
 	bool device_chosen; /* peer->device is more than a first guess */
-	bool busy;          /* in the agenda's list, or in the round being served */
+	bool busy;          /* in the service queue's list, or in the round being served */
 	struct peer *next_busy;
 	bool disconnected;
 	bool record_waits;              /* it has asked for a ring, see record_in.h */
@@ -80,7 +80,7 @@ struct peer {
 	uint64_t record_wakes;          /* wakeups it has sent */
 	uint64_t record_rested;         /* and been told of; under records->lock too */
 	struct segment_ref record_ring; /* where its ring lies; its check is not set */
-	/* Requests to the service thread, see agenda.h; guarded by job->lock. */
+	/* Requests to the service thread, see service_queue.h; guarded by job->lock. */
 	bool requested;
 	struct peer *next_request;
 	/* Mails, see mail.c. */

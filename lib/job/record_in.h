@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 #include "base/order.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "verbs/layout.h"
 #include "verbs/slab.h"
 

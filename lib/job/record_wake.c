@@ -118,7 +118,7 @@ static void plan(struct oriel_job *job)
 		return;
 	records->later = true;
 	records->task = (struct task){ .run = look_later, .arg = job, .when_ns = now_ns() + LATER_NS };
-	agenda_hand(job, &job->records.task);
+	service_queue_add(job, &job->records.task);
 }
 
 #define POLLED_OFTEN 4 /* looks between two of ours, a millisecond apart */

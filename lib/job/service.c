@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/conn.h"
 #include "job/lookup.h"
 #include "base/err.h"
@@ -95,13 +95,13 @@ static bool serve(struct peer *peer, uint64_t now)
 /* One look at every busy peer. Whether those that stay busy need ticks; *fresh: some of them are new. */
 static bool serve_round(struct oriel_job *job, uint64_t now, bool *fresh)
 {
-	struct peer *round = agenda_begin_round(job, fresh), *peer;
+	struct peer *round = service_queue_begin_round(job, fresh), *peer;
 	bool ticks = false;
 
-	while ((peer = agenda_next(&round)) != NULL) {
+	while ((peer = service_queue_next(&round)) != NULL) {
 		if (!serve(peer, now))
 			continue;
-		agenda_keep(peer);
+		service_queue_keep(peer);
 		ticks |= needs_ticks(peer);
 	}
 	return ticks;
@@ -110,10 +110,10 @@ static bool serve_round(struct oriel_job *job, uint64_t now, bool *fresh)
 static void serve_busy(struct service *service)
 {
 	uint64_t now = now_ns();
-	bool fresh, ticks = agenda_run_tasks(service->job, now);
+	bool fresh, ticks = service_queue_run_tasks(service->job, now);
 
 	ticks |= serve_round(service->job, now, &fresh);
-	agenda_tell_contacts(service->job, now);
+	service_queue_tell_contacts(service->job, now);
 	if (!ticks)
 		service->libev->timer_stop(service->loop, &service->tick);
 	else if (fresh || !ev_is_active(&service->tick))
@@ -352,8 +352,9 @@ static void send_abort(void *arg)
 
 static void serve_requests(struct service *service)
 {
-	for (struct peer *peer = agenda_next_request(service->job); peer; peer = agenda_next_request(service->job))
-		agenda_watch(peer);
+	for (struct peer *peer = service_queue_next_request(service->job); peer;
+	     peer = service_queue_next_request(service->job))
+		service_queue_watch(peer);
 	serve_busy(service);
 }
 
@@ -558,10 +559,10 @@ int service_start(struct oriel_job *job)
 	libev->set_syserr_cb(poll_failed);
 	watch_all(service);
 	job->service = service;
-	agenda_set_wake(job, wake, service);
+	service_queue_set_wake(job, wake, service);
 	if (start_thread(service) == 0)
 		return 0;
-	agenda_set_wake(job, NULL, NULL);
+	service_queue_set_wake(job, NULL, NULL);
 	job->service = NULL;
 	service_free(service);
 	return err_set(ORIEL_ERR_MEMORY, "the service thread cannot be started");
@@ -580,9 +581,9 @@ void service_stop(struct oriel_job *job)
 {
 	struct service *service = job->service;
 
-	agenda_hand(job, &service->end);
+	service_queue_add(job, &service->end);
 	pthread_join(service->thread, NULL);
-	agenda_set_wake(job, NULL, NULL);
+	service_queue_set_wake(job, NULL, NULL);
 	job->service = NULL;
 	service_free(service);
 }
@@ -592,7 +593,7 @@ int service_abort(struct oriel_job *job, int status, const char *reason)
 	struct abort_request request = { .service = job->service, .status = status, .reason = reason };
 	struct task task = { .run = send_abort, .arg = &request };
 
-	agenda_hand(job, &task);
+	service_queue_add(job, &task);
 	await_change(job->service, &request.done);
 	return request.rc;
 }

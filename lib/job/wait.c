@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "job/job.h"
 #include "base/order.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "base/util.h"
 
 #define SPINS 4096      /* turns before the first yield */
@@ -92,7 +92,7 @@ static void nap(struct wait *wait)
  */
 static bool hinders(const struct oriel_job *job, uint64_t now)
 {
-	return job_oversubscribed(job) && agenda_in_contact(&job->agenda, now);
+	return job_oversubscribed(job) && service_queue_in_contact(&job->service_queue, now);
 }
 
 /*
@@ -258,7 +258,7 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
-		agenda_request(peer); /* never talked to: connecting finds out whether it can be reached */
+		service_queue_request(peer); /* never talked to: connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
 	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with suffer_shortage */

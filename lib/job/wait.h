@@ -5,11 +5,12 @@
  * DESIGN NOTES
  *
  * Whoever waits hands wait_until two functions: `step` looks at the condition, and `watch` says for
- * whom it waits. Between steps wait_pause spins, then yields now and then, then naps. Where there are
- * more ranks than processors it yields almost at once and always, since whoever is awaited may need
- * this very processor, and its naps grow with the crowd: a thousand ranks that each wake every 50 us
- * would leave nothing to those who work. While contacts are made it naps at once (agenda_in_contact):
- * where all ranks meet all others, yielding to each other took them longer than the connections.
+ * whom it waits. Between steps wait_pause spins, then yields now and then, then naps. Where there
+ * are more ranks than processors it yields almost at once and always, since whoever is awaited may
+ * need this very processor, and its naps grow with the crowd: a thousand ranks that each wake every
+ * 50 us would leave nothing to those who work. While contacts are made it naps at once
+ * (service_queue_in_contact): where all ranks meet all others, yielding to each other took them
+ * longer than the connections.
  *
  * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited, which
  * finds the dead, sends pings (a lost host or link would otherwise never be noticed by somebody who

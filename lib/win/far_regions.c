@@ -339,7 +339,7 @@ static void run(void *arg)
 		owned_lock_give(&win->lock);
 	}
 	task->when_ns = now_ns() + LOOK_NS;
-	agenda_hand(job, task);
+	service_queue_add(job, task);
 }
 
 static void start(struct oriel_win *win)
@@ -351,7 +351,7 @@ static void start(struct oriel_win *win)
 		return;
 	state_store(&win->far_watch.running, 1);
 	*task = (struct task){ .run = run, .arg = win };
-	agenda_hand(job, task);
+	service_queue_add(job, task);
 }
 
 void far_watch_init(struct far_watch *watch)

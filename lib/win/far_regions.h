@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "verbs/wire.h"
 
 struct oriel_win;

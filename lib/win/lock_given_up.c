@@ -7,7 +7,7 @@
  * steps, and gives the lock back when it comes. Another call may take it up before.
  */
 #include "base/order.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/job.h"
 #include "win/epoch.h"
 #include "win/lock_access.h"
@@ -61,7 +61,7 @@ static void hand_given_up(struct oriel_win *win)
 	struct oriel_job *job = win->job;
 
 	win->locks.task = (struct task){ .run = pass_given_up, .arg = win, .when_ns = now_ns() + NS_PER_MS };
-	agenda_hand(job, &win->locks.task);
+	service_queue_add(job, &win->locks.task);
 }
 
 void lock_give_up(struct oriel_win *win, struct link *link)

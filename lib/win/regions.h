@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/region_table.h"
 
 struct oriel_win;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "job/refusal.h"
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/coll.h"
 #include "job/in_place.h"
 #include "job/group.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job/agenda.h"
+#include "job/service_queue.h"
 #include "job/job.h"
 #include "op/element.h"
 #include "win/link.h"
@@ -577,7 +577,7 @@ static void hold_service(struct multi *m, struct pause *pause)
 	sem_init(&pause->begun, 0, 0);
 	sem_init(&pause->over, 0, 0);
 	pause->task = (struct task){ .run = pause_service, .arg = pause };
-	agenda_hand(m->job, &pause->task);
+	service_queue_add(m->job, &pause->task);
 	sem_wait(&pause->begun);
 }
 

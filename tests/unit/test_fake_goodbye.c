@@ -204,7 +204,7 @@ static void goodbye__a_request_is_rejected_after_it(void)
 /* Begin to connect; the request is on its way when this returns, and the fake network holds it. */
 static void request_and_hold(struct rank *rank, int to)
 {
-	agenda_request(peer_to(rank, to));
+	service_queue_request(peer_to(rank, to));
 	while (fake_held_requests() == 0)
 		usleep(500);
 }

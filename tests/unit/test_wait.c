@@ -368,19 +368,19 @@ static void wait_pause__naps_while_ranks_that_share_processors_make_contact(void
 
 	job.ranks_per_processor = 2;
 	CU_ASSERT_FALSE(naps_at(now));
-	job.agenda.busy = &peer;
-	agenda_tell_contacts(&job, now);
+	job.service_queue.busy = &peer;
+	service_queue_tell_contacts(&job, now);
 	CU_ASSERT(naps_at(now + 100 * NS_PER_SECOND));
-	job.agenda.busy = NULL;
-	agenda_tell_contacts(&job, now);
+	job.service_queue.busy = NULL;
+	service_queue_tell_contacts(&job, now);
 	CU_ASSERT(naps_at(now)); /* the others are at it still */
-	agenda_tell_contacts(&job, now + 100 * NS_PER_SECOND);
+	service_queue_tell_contacts(&job, now + 100 * NS_PER_SECOND);
 	CU_ASSERT_FALSE(naps_at(now + NS_PER_SECOND));
 	job.ranks_per_processor = 1;
-	job.agenda.busy = &peer;
-	agenda_tell_contacts(&job, now);
+	job.service_queue.busy = &peer;
+	service_queue_tell_contacts(&job, now);
 	CU_ASSERT_FALSE(hinders(&job, now)); /* whoever works has a processor of its own */
-	memset(&job.agenda, 0, sizeof(job.agenda));
+	memset(&job.service_queue, 0, sizeof(job.service_queue));
 }
 
 void suite_wait(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * agenda.h - what the service thread is to look at, and the one way up to it
+ * service_queue.h - what the service thread is to look at, and the one way up to it
  *
  * DESIGN NOTES
  *
@@ -12,8 +12,8 @@
  * *Busy* peers have something under way that time or the completion queue brings on; they and the
  * count of connection attempts belong to the service thread alone.
  */
-#ifndef ORIEL_AGENDA_H
-#define ORIEL_AGENDA_H
+#ifndef ORIEL_SERVICE_QUEUE_H
+#define ORIEL_SERVICE_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct task {
 	struct task *next;
 };
 
-struct agenda {
+struct service_queue {
 	/* Guarded by job->lock. */
 	struct peer *requests;
 	struct task *tasks;
@@ -39,55 +39,59 @@ struct agenda {
 	void *wake_arg;
 	/* Service thread only. */
 	struct peer *busy;
-	bool fresh; /* a peer has become busy since agenda_begin_round */
+	bool fresh; /* a peer has become busy since service_queue_begin_round */
 	int connecting;
-	/* Written by it. UINT64_MAX while a peer is busy; else until when others may be, see agenda_in_contact. */
+	/*
+	 * Written by it. UINT64_MAX while a peer is busy; else until when others may be, see
+	 * service_queue_in_contact.
+	 */
 	uint64_t contact_ns;
 };
 
 /* From now on requests wake the thread (NULL: there is none any more). */
-void agenda_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg);
+void service_queue_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg);
 
 /* Ask for a look at a peer: connect, read descriptions, drop it when dead. Any thread. */
-void agenda_request(struct peer *peer);
+void service_queue_request(struct peer *peer);
 
 /* Have a task run. Any thread. */
-void agenda_hand(struct oriel_job *job, struct task *task);
+void service_queue_add(struct oriel_job *job, struct task *task);
 
 /* Service thread: the next requested peer, or NULL. */
-struct peer *agenda_next_request(struct oriel_job *job);
+struct peer *service_queue_next_request(struct oriel_job *job);
 
 /* Service thread: run the tasks that are due. Whether some are left for later. */
-bool agenda_run_tasks(struct oriel_job *job, uint64_t now);
+bool service_queue_run_tasks(struct oriel_job *job, uint64_t now);
 
 /* Service thread: the peer has something under way, and is looked at until it has not. */
-void agenda_watch(struct peer *peer);
+void service_queue_watch(struct peer *peer);
 
 /*
- * Service thread: a round of looks. agenda_begin_round takes all busy peers, and says whether some
- * are new; agenda_next takes one out of the round, NULL at the end; one that needs another look is
- * given back with agenda_keep.
+ * Service thread: a round of looks. service_queue_begin_round takes all busy peers, and says
+ * whether some are new; service_queue_next takes one out of the round, NULL at the end; one that
+ * needs another look is given back with service_queue_keep.
  */
-struct peer *agenda_begin_round(struct oriel_job *job, bool *fresh);
-struct peer *agenda_next(struct peer **round);
-void agenda_keep(struct peer *peer);
+struct peer *service_queue_begin_round(struct oriel_job *job, bool *fresh);
+struct peer *service_queue_next(struct peer **round);
+void service_queue_keep(struct peer *peer);
 
 /*
- * Service thread: what it has just looked at is told to those who wait. Pairs with agenda_in_contact.
+ * Service thread: what it has just looked at is told to those who wait. Pairs with
+ * service_queue_in_contact.
  */
-void agenda_tell_contacts(struct oriel_job *job, uint64_t now);
+void service_queue_tell_contacts(struct oriel_job *job, uint64_t now);
 
 /*
  * Any thread: whether this rank is making contact with others, or was a moment ago, when whom it
  * waits for is likely to be at it still. That is work for other threads than those who wait.
  */
-static inline bool agenda_in_contact(const struct agenda *agenda, uint64_t now)
+static inline bool service_queue_in_contact(const struct service_queue *service_queue, uint64_t now)
 {
-	return now < __atomic_load_n(&agenda->contact_ns, __ATOMIC_RELAXED);
+	return now < __atomic_load_n(&service_queue->contact_ns, __ATOMIC_RELAXED);
 }
 
 /* Service thread: connections being attempted by this rank now; bounds them. */
-bool agenda_may_connect(const struct oriel_job *job);
-void agenda_connecting(struct oriel_job *job, int change);
+bool service_queue_may_connect(const struct oriel_job *job);
+void service_queue_connecting(struct oriel_job *job, int change);
 
 #endif
