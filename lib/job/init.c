@@ -129,7 +129,7 @@ static void job_release(struct oriel_job *job)
 	kept_mails_drop(job, NULL);
 	directory_close(job);
 	region_tables_close(job);
-	while (kept_memory_release_one(job))
+	while (window_cache_release_one(job))
 		;
 	while (job->groups.alive)
 		group_release(job->groups.alive);

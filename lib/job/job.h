@@ -21,7 +21,7 @@
 #include "job/lock_repair.h"
 #include "job/mail.h"
 #include "base/handle.h"
-#include "job/kept_memory.h"
+#include "job/window_cache.h"
 #include "verbs/layout.h"
 #include "job/mem.h"
 #include "oriel.h"
@@ -102,7 +102,7 @@ struct oriel_job {
 	struct directory directory;
 	struct allocations allocations;
 	struct region_table *region_tables; /* of dynamic windows that have been freed */
-	struct kept_memory kept_memory;     /* of allocated ones */
+	struct window_cache window_cache;   /* memory of freed ones */
 	struct holdings holdings;
 };
 

@@ -119,9 +119,9 @@ static void let_go_of_memory(struct oriel_win *win, bool reuse)
 
 	withdraw_memory(win);
 	if (reuse && memory->allocated && is_registered(&memory->registration)) {
-		const struct kept_piece piece = { memory->base, memory->size_bytes, memory->fd, memory->registration };
+		const struct cached_window piece = { memory->base, memory->size_bytes, memory->fd, memory->registration };
 
-		kept_memory_give(win->job, &piece);
+		window_cache_give(win->job, &piece);
 		return;
 	}
 	mem_deregister(&win->job->mems, &win->memory.registration);
@@ -173,10 +173,10 @@ static int make_memory(struct window_memory *memory)
 /* What has been kept is not to be what another window lacks. */
 static int make_or_take_memory(struct oriel_job *job, struct window_memory *memory)
 {
-	struct kept_piece piece;
+	struct cached_window piece;
 	int rc;
 
-	if (kept_memory_take(job, memory->size_bytes, &piece)) {
+	if (window_cache_take(job, memory->size_bytes, &piece)) {
 		memory->base = piece.base;
 		memory->fd = piece.fd;
 		memory->registration = piece.registration;
@@ -184,7 +184,7 @@ static int make_or_take_memory(struct oriel_job *job, struct window_memory *memo
 	}
 	do
 		rc = make_memory(memory);
-	while (rc && kept_memory_release_one(job));
+	while (rc && window_cache_release_one(job));
 	return rc;
 }
 
@@ -304,7 +304,7 @@ static int register_memory(struct oriel_win *win)
 
 	do
 		rc = add_memory(win, &region);
-	while (rc == ORIEL_ERR_MEMORY && kept_memory_release_one(win->job));
+	while (rc == ORIEL_ERR_MEMORY && window_cache_release_one(win->job));
 	memory->registration = region.registration;
 	memory->read_only = region.read_only;
 	return rc;

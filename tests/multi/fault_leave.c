@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "job/kept_memory.h"
+#include "job/window_cache.h"
 #include "told.h"
 
 #define RANKS 4
@@ -243,7 +243,7 @@ static void allocated_memory_goes(struct leaving *l)
 	oriel_win *win;
 	void *base;
 
-	CHECK_OK(m, oriel_win_allocate(KEPT_WITH_PAGES_BYTES_MAX, 1, NULL, m->group, &base, &win));
+	CHECK_OK(m, oriel_win_allocate(CACHED_WITH_PAGES_BYTES_MAX, 1, NULL, m->group, &base, &win));
 	multi_warm(m, win);
 	multi_sync(m);
 	if (m->rank == VICTIM)

@@ -297,7 +297,7 @@ static bool is_found(struct multi *m, void *base, size_t size_bytes)
 /* W8: what is kept of windows that have been freed is the memory of a few, of which the last freed serves first. */
 static void few_pieces_are_kept(struct multi *m)
 {
-	enum { COUNT = KEPT_PIECES_MAX + 2 };
+	enum { COUNT = CACHED_WINDOWS_MAX + 2 };
 	oriel_win *win[COUNT];
 	void *base[COUNT], *again;
 
@@ -308,12 +308,12 @@ static void few_pieces_are_kept(struct multi *m)
 		CHECK_OK(m, oriel_win_free(&win[i]));
 		CHECK(m, !is_found(m, base[i], 1));
 	}
-	CHECK(m, m->job->kept_memory.count == KEPT_PIECES_MAX);
+	CHECK(m, m->job->window_cache.count == CACHED_WINDOWS_MAX);
 	CHECK_OK(m, oriel_win_allocate(KEPT_BYTES + 1, 1, NULL, m->group, &again, &win[0])); /* of another size */
-	CHECK(m, m->job->kept_memory.count == KEPT_PIECES_MAX);
+	CHECK(m, m->job->window_cache.count == CACHED_WINDOWS_MAX);
 	CHECK_OK(m, oriel_win_allocate(KEPT_BYTES, 1, NULL, m->group, &again, &win[1]));
 	CHECK(m, again == base[COUNT - 1] && is_found(m, again, KEPT_BYTES));
-	CHECK(m, m->job->kept_memory.count == KEPT_PIECES_MAX - 1);
+	CHECK(m, m->job->window_cache.count == CACHED_WINDOWS_MAX - 1);
 	use(m, win[1]);
 	CHECK_OK(m, oriel_win_free(&win[0]));
 	CHECK_OK(m, oriel_win_free(&win[1]));
@@ -402,9 +402,9 @@ static void used_again_without_touching(struct multi *m)
 {
 	if (!is_promised_only(m))
 		return;
-	use_again(m, KEPT_WITH_PAGES_BYTES_MAX, 2);
-	use_again(m, KEPT_WITH_PAGES_BYTES_MAX + 1, 0);
-	use_again(m, KEPT_BYTES_MAX, 0);
+	use_again(m, CACHED_WITH_PAGES_BYTES_MAX, 2);
+	use_again(m, CACHED_WITH_PAGES_BYTES_MAX + 1, 0);
+	use_again(m, CACHED_BYTES_MAX, 0);
 }
 
 static int own_node(void)
@@ -516,7 +516,7 @@ static void what_is_kept_is_given_up(struct multi *m)
 	CHECK_OK(m, oriel_win_allocate(KEPT_BYTES, 1, NULL, m->group, &base, &win));
 	use(m, win);
 	CHECK_OK(m, oriel_win_free(&win));
-	CHECK(m, m->job->kept_memory.count > 0);
+	CHECK(m, m->job->window_cache.count > 0);
 	getrlimit(RLIMIT_NOFILE, &before);
 	few = before;
 	few.rlim_cur = DESCRIPTORS;

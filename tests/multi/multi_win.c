@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "job/job.h"
-#include "job/kept_memory.h"
+#include "job/window_cache.h"
 
 enum { FREED, LIVES };
 
@@ -186,7 +186,7 @@ static bool use_allocated(struct multi *m, size_t size)
 	uint8_t *data = multi_alloc(size);
 	void *base, *there = NULL;
 	oriel_win *win;
-	size_t bytes, unit, kept = devices_find(&m->job->devices, true) ? KEPT_BYTES_MAX : KEPT_WITH_PAGES_BYTES_MAX;
+	size_t bytes, unit, kept = devices_find(&m->job->devices, true) ? CACHED_BYTES_MAX : CACHED_WITH_PAGES_BYTES_MAX;
 
 	multi_fill(data, size, size);
 	CHECK_OK(m, oriel_win_allocate(size, 1, NULL, m->group, &base, &win));

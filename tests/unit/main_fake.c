@@ -20,7 +20,7 @@ static void add_suites(void)
 	suite_hand_over();
 	suite_signal();
 	suite_dynamic();
-	suite_kept();
+	suite_window_cache();
 	suite_mr_cache();
 	suite_wire();
 	suite_coll();

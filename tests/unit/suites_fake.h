@@ -19,7 +19,7 @@ void suite_lock_cost(void);
 void suite_hand_over(void);
 void suite_signal(void);
 void suite_dynamic(void);
-void suite_kept(void);
+void suite_window_cache(void);
 void suite_mr_cache(void);
 void suite_sweep(void);
 void suite_sweep_mixed(void);

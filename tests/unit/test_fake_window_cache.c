@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_kept.c - what has been kept of windows that were freed is not what another window lacks
+ * test_fake_window_cache.c - what has been kept of windows that were freed is not what another
+ * window lacks
  */
 #include <CUnit/CUnit.h>
 
@@ -22,16 +23,16 @@ static void make_two(struct rank *rank)
 	rank_note(rank, "group", oriel_group_world(rank->job, &world));
 	rank_note(rank, "allocate", oriel_win_allocate(64, 1, NULL, world, &base, &win));
 	rank_note(rank, "free", oriel_win_free(&win));
-	CU_ASSERT_EQUAL(rank->job->kept_memory.count, 1);
+	CU_ASSERT_EQUAL(rank->job->window_cache.count, 1);
 	fake_config.regions_max = fake_regions();
 	rank_note(rank, "create", oriel_win_create(memory, sizeof(memory), 1, NULL, world, &win));
-	CU_ASSERT_EQUAL(rank->job->kept_memory.count, 0);
+	CU_ASSERT_EQUAL(rank->job->window_cache.count, 0);
 	rank_note(rank, "free", oriel_win_free(&win));
 	rank_note(rank, "group_free", oriel_group_free(&world));
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-static void kept__is_given_up_where_nothing_more_can_be_registered(void)
+static void window_cache__is_given_up_where_nothing_more_can_be_registered(void)
 {
 	struct rank rank;
 
@@ -42,9 +43,9 @@ static void kept__is_given_up_where_nothing_more_can_be_registered(void)
 	fake_reset();
 }
 
-void suite_kept(void)
+void suite_window_cache(void)
 {
-	CU_pSuite suite = CU_add_suite("kept", NULL, NULL);
+	CU_pSuite suite = CU_add_suite("window_cache", NULL, NULL);
 
-	CU_ADD_TEST(suite, kept__is_given_up_where_nothing_more_can_be_registered);
+	CU_ADD_TEST(suite, window_cache__is_given_up_where_nothing_more_can_be_registered);
 }
