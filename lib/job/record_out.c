@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/refusal.h"
+#include "job/deferred_error.h"
 #include "verbs/wire.h"
 
 /* The sender's side for a peer, made at its first record, or NULL. */
@@ -97,8 +97,8 @@ static int refusal_error(const struct record_subject *about, enum record_verdict
 
 static void refused(const struct record_subject *about, enum record_verdict verdict)
 {
-	if (about->refusals)
-		refusal_note(about->refusals, refusal_error(about, verdict));
+	if (about->deferred_errors)
+		deferred_error_note(about->deferred_errors, refusal_error(about, verdict));
 }
 
 /* A record is applied: its result goes to the program. */

@@ -22,8 +22,8 @@
  *              Who waits for a record wakes the target again if that has gone to rest with records of
  *              ours unseen: the answer to the wakeup and the record have met on their way.
  *
- * A record that the target refuses has had no effect and has no result; what it was about goes to its
- * window's refusals (refusal.h), and the calls that complete records tell it.
+ * A record that the target refuses has had no effect and has no result; what it was about goes to
+ * its window's deferred errors (deferred_error.h), and the calls that complete records tell it.
  *
  * All of it is guarded by `lock`, which is taken after win->lock and before wire->lock; a
  * thread may look at `applied` without. Of a dead peer nothing is taken any more: the program has its
@@ -41,11 +41,11 @@
 #include "verbs/slab.h"
 
 struct peer;
-struct refusals;
+struct deferred_errors;
 
-/* What a record is about, for the error text if its target refuses it (refusal.h). */
+/* What a record is about, for the error text if its target refuses it (deferred_error.h). */
 struct record_subject {
-	struct refusals *refusals; /* the window's */
+	struct deferred_errors *deferred_errors; /* the window's */
 	const void *win;
 	const char *call;
 	uint64_t disp_bytes;
@@ -113,7 +113,10 @@ bool record_out_applied(const struct peer *peer, uint64_t number);
 /* After a look: whether a record of a window for some of the bytes of its memory there from `from` up to `to` is under way. */
 bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to);
 
-/* The peer is dead: from now on no result is copied and no refusal noted, also by threads that are at it. */
+/*
+ * The peer is dead: from now on no result is copied and no error noted, also by threads that are at
+ * it.
+ */
 void record_out_cut(struct peer *peer);
 
 void record_out_free(struct record_out *out);

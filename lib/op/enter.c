@@ -10,8 +10,8 @@
 static void look_again(struct oriel_win *win)
 {
 	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
-	record_fence();                                              /* pairs with the exchange in refusal_note */
-	if (refusal_is_noted(&win->refusals))
+	record_fence();                                              /* pairs with the exchange in deferred_error_note */
+	if (deferred_error_is_noted(&win->deferred_errors))
 		counter_store(&win->deaths_seen, UINT64_MAX);
 }
 
@@ -45,7 +45,7 @@ int win_find_sticky(struct oriel_win *win, const char *call)
 
 int win_find_refused(struct oriel_win *win, const char *call)
 {
-	int rc = refusal_tell(&win->refusals);
+	int rc = deferred_error_report(&win->deferred_errors);
 
 	return rc ? err_in(rc, call) : 0;
 }

@@ -25,7 +25,7 @@ int win_find_sticky(struct oriel_win *win, const char *call);
 /* Somebody has died since sticky errors were last looked for, or an operation has failed. */
 static inline bool win_has_news(const struct oriel_win *win)
 {
-	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died, refusal_note */
+	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died, deferred_error_note */
 }
 
 /*
@@ -94,8 +94,9 @@ static inline void win_leave_at_once(struct oriel_win *win)
 }
 
 /*
- * For calls that complete operations, when they are through: what has failed since, or after its call
- * (refusal.h). The first with the lock, the others without. ERRORS: ORIEL_ERR_PEER; those of operations.
+ * For calls that complete operations, when they are through: what has failed since, or after its
+ * call (deferred_error.h). The first with the lock, the others without. ERRORS: ORIEL_ERR_PEER;
+ * those of operations.
  */
 int win_find_refused(struct oriel_win *win, const char *call);
 int win_tell_refused(struct oriel_win *win, const char *call);

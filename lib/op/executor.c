@@ -22,7 +22,7 @@ static const char *call_of(const struct acc *acc)
 static struct record_subject subject_of(struct oriel_win *win, const struct link *link, const struct acc *acc,
                                         uint32_t count)
 {
-	return (struct record_subject){ .refusals = &win->refusals,
+	return (struct record_subject){ .deferred_errors = &win->deferred_errors,
 		                            .win = win,
 		                            .call = call_of(acc),
 		                            .disp_bytes = acc->remote_addr - link->base,
@@ -100,8 +100,10 @@ int executor_add(struct oriel_win *win, struct link *link, uint32_t signal, uint
 
 	record_encode_add(signal, &value, &message);
 	message.behind_gets = link->marks & LINK_GOT;
-	message.subject = (struct record_subject){
-		.refusals = &win->refusals, .win = win, .call = "oriel_signal", .disp_bytes = signal, .rank = link->rank
-	};
+	message.subject = (struct record_subject){ .deferred_errors = &win->deferred_errors,
+		                                       .win = win,
+		                                       .call = "oriel_signal",
+		                                       .disp_bytes = signal,
+		                                       .rank = link->rank };
 	return sent_all(win, link, send_record(win, link, &message));
 }

@@ -332,13 +332,16 @@ int issue_held(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-/* On the way of a call that is about something else: what cannot go out any more is noted (refusal.h). */
+/*
+ * On the way of a call that is about something else: what cannot go out any more is noted
+ * (deferred_error.h).
+ */
 static int issue_held_noting(struct oriel_win *win, struct link *link)
 {
 	int rc;
 
 	while ((rc = issue_held(win, link)) < 0 && rc != ORIEL_ERR_MEMORY && rc != ORIEL_ERR_PEER)
-		refusal_note(&win->refusals, rc);
+		deferred_error_note(&win->deferred_errors, rc);
 	return rc;
 }
 

@@ -128,7 +128,7 @@ static int request_step(struct oriel_win *win, oriel_request *request)
 		request->scope = REQUEST_DONE;
 	if (rc == 1 || rc == ORIEL_ERR_PEER)
 		win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
-	refused = rc == 1 ? refusal_tell(&win->refusals) : 0;
+	refused = rc == 1 ? deferred_error_report(&win->deferred_errors) : 0;
 	return refused ? refused : rc;
 }
 

@@ -348,7 +348,7 @@ int oriel_win_free(oriel_win **win)
 	far_watch_stop(*win);
 	reuse = rc == 0;
 	if (reuse)
-		rc = refusal_tell(&(*win)->refusals);
+		rc = deferred_error_report(&(*win)->deferred_errors);
 	window_release(*win, reuse);
 	window_give_slot(job, slot, reuse);
 	*win = NULL;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/refusal.h"
+#include "job/deferred_error.h"
 #include "job/service_queue.h"
 #include "job/coll.h"
 #include "job/in_place.h"
@@ -164,11 +164,11 @@ struct oriel_win {
 	struct mem_seen origins; /* the registered memory, or none, that was last put from or got to */
 	struct signals signals;
 	struct requests requests;
-	struct refusals refusals; /* operations that have failed since, which nobody has been told; not under the lock */
-	const uint64_t *deaths;   /* the job's */
-	uint64_t deaths_seen;     /* of them when sticky errors were last looked for; UINT64_MAX: look; counter_load */
-	uint64_t probe_ns;        /* oriel_win_test: when awaited peers were last probed */
-	uint64_t gone_ns;         /* when the free found a member gone; 0: it has not */
+	struct deferred_errors deferred_errors; /* of operations whose calls had returned; not under the lock */
+	const uint64_t *deaths;                 /* the job's */
+	uint64_t deaths_seen; /* of them when sticky errors were last looked for; UINT64_MAX: look; counter_load */
+	uint64_t probe_ns;    /* oriel_win_test: when awaited peers were last probed */
+	uint64_t gone_ns;     /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
 };
 

@@ -79,7 +79,7 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 	}
 	win->fence.barrier.rounds = log2_up((uint64_t)group->size);
 	win->deaths = &group->job->deaths.count;
-	win->refusals.news = &win->deaths_seen;
+	win->deferred_errors.news = &win->deaths_seen;
 	win->access.group = win->exposure.group = &no_group;
 	owned_lock_init(&win->lock);
 	far_watch_init(&win->far_watch);
@@ -153,7 +153,7 @@ void window_release(struct oriel_win *win, bool reuse)
 	free(win->held.accs);
 	free(win->epoch_mrs.list);
 	free(win->requests.parts);
-	refusals_free(&win->refusals);
+	deferred_errors_free(&win->deferred_errors);
 	free(win->access.links);
 	free(win->exposure.links);
 	group_release(win->group);

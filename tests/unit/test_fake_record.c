@@ -12,7 +12,7 @@
 #include "job/job.h"
 #include "job/record_in.h"
 #include "job/record_out.h"
-#include "job/refusal.h"
+#include "job/deferred_error.h"
 
 #include "fake_job.h"
 #include "fake_verbs.h"
@@ -24,7 +24,7 @@
 
 /* A rank's sum, behind records->lock. The record's window_check says which rank's: the test has no windows. */
 static uint64_t sums[RANKS];
-static uint64_t refusals[RANKS];
+static uint64_t deferred_errors[RANKS];
 
 /* Adds data[0] to the sum; the result is data with data[0] replaced by the sum before. */
 static int add_up(struct oriel_job *job, const struct record *record, const uint8_t *data, void *result)
@@ -33,7 +33,7 @@ static int add_up(struct oriel_job *job, const struct record *record, const uint
 	uint64_t *words = result, operand;
 
 	if (record->op == 99) {
-		refusals[job->rank]++;
+		deferred_errors[job->rank]++;
 		return -RECORD_OUTSIDE;
 	}
 	memcpy(words, from, record->data_bytes);
@@ -155,7 +155,7 @@ static void run(rank_function *function, const char *what)
 	struct rank ranks[RANKS];
 
 	memset(sums, 0, sizeof(sums));
-	memset(refusals, 0, sizeof(refusals));
+	memset(deferred_errors, 0, sizeof(deferred_errors));
 	ranks_limit(60, "records, %s", what);
 	ranks_run(RANKS, function, NULL, ranks);
 	ranks_check(ranks, RANKS);
@@ -253,13 +253,14 @@ static void send_nonsense(struct rank *rank)
 {
 	struct record_message good = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } }, bad = good;
 	uint64_t news = 0, before = 7;
-	struct refusals noted = { .news = &news };
+	struct deferred_errors noted = { .news = &news };
 	struct peer *peer;
 
 	bad.record.op = 99;
 	bad.result = &before;
 	bad.result_bytes = sizeof(before);
-	bad.subject = (struct record_subject){ .refusals = &noted, .call = "a_call", .disp_bytes = 77, .size_bytes = 8 };
+	bad.subject =
+		(struct record_subject){ .deferred_errors = &noted, .call = "a_call", .disp_bytes = 77, .size_bytes = 8 };
 	if (rank_join(rank, NULL))
 		return;
 	rank->job->records.applier = &adder;
@@ -269,7 +270,7 @@ static void send_nonsense(struct rank *rank)
 	post(rank, peer, &bad);
 	await(rank, peer, post(rank, peer, &good));
 	rank->wrong += noted.state == 0 || news != UINT64_MAX || before != 7;
-	rank->wrong += refusal_tell(&noted) != ORIEL_ERR_RANGE || refusal_tell(&noted) != 0;
+	rank->wrong += deferred_error_report(&noted) != ORIEL_ERR_RANGE || deferred_error_report(&noted) != 0;
 	rank->wrong += !strstr(oriel_last_error(), "a_call: window ") || !strstr(oriel_last_error(), "77");
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
@@ -281,7 +282,7 @@ static void records__of_nonsense_are_refused_to_their_sender_only(void)
 	run(send_nonsense, "nonsense");
 	for (int i = 0; i < RANKS; i++) {
 		CU_ASSERT_EQUAL(sums[i], 2);
-		CU_ASSERT_EQUAL(refusals[i], 1);
+		CU_ASSERT_EQUAL(deferred_errors[i], 1);
 	}
 }
 
