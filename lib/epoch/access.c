@@ -17,7 +17,7 @@
  * A target that is dead, or that has left the window after an error (LINK_GONE), ends its link with
  * ORIEL_ERR_PEER: nobody waits for a post that cannot come.
  *
- * Closing goes link by link, in whatever order the posts arrive: held-back operations go out; gets
+ * Closing goes link by link, in whatever order the posts arrive: deferred operations go out; gets
  * are waited for, since a flag must not overtake a read; the flag leaves in the same list of
  * requests as the small puts; operations that use the caller's memory are waited for. Copied ones
  * are not: complete returns without waiting for the network.
@@ -202,7 +202,7 @@ struct closing {
 	int code;    /* first error of a link */
 	int rank;    /* in the window's group */
 	bool all;    /* every link is closed */
-	bool memory; /* a held-back operation could not be copied for want of memory; the epoch stays open */
+	bool memory; /* a deferred operation could not be copied for want of memory; the epoch stays open */
 };
 
 static void close_links(struct oriel_win *win, struct closing *closing)
@@ -226,8 +226,9 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			closing->rank = link->rank;
 		}
 		/*
-		 * A loss is told now, not once more as a sticky error. The next turn finds it again, should the
-		 * call be repeated. Another error is one held-back operation's: the rest goes on, and the flag too.
+		 * A loss is told now, not once more as a sticky error. The next turn finds it again, should
+		 * the call be repeated. Another error is one deferred operation's: the rest goes on, and
+		 * the flag too.
 		 */
 		if (step == ORIEL_ERR_PEER)
 			link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_COPIED);
@@ -276,9 +277,9 @@ static void end_access(struct oriel_win *win)
 
 		link_leave_copied(win, link);
 		link->marks &= (uint16_t)~ACCESS_MARKS;
-		link->held = 0; /* of a target that is lost */
+		link->deferred = 0; /* of a target that is lost */
 	}
-	issue_forget_held(win);
+	issue_forget_deferred(win);
 	if (win->epoch_mrs.count > 0)
 		release_epoch_mrs(win);
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;

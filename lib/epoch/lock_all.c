@@ -2,10 +2,11 @@
 /*
  * lock_all.c - a shared lock on every member
  *
- * A member becomes a target with the first operation to it (op/target.c), and what is held back for it
- * goes out once its lock is held (link_grant). Memory that this rank may load and store without any
- * operation is locked by the call itself: its own, and in a shared window everybody's (L7). Its own
- * costs no message. That of a member whose address oriel_win_shared_query tells is locked by that call.
+ * A member becomes a target with the first operation to it (op/target.c), and what is deferred for
+ * it goes out once its lock is held (link_grant). Memory that this rank may load and store without
+ * any operation is locked by the call itself: its own, and in a shared window everybody's (L7). Its
+ * own costs no message. That of a member whose address oriel_win_shared_query tells is locked by
+ * that call.
  */
 #include "base/err.h"
 #include "epoch/unlock.h"

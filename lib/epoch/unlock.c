@@ -4,10 +4,10 @@
  *
  * DESIGN NOTES
  *
- * Each link goes its way: held-back operations go out; the release follows the puts in the same list of
- * requests, with a fence where there are gets or atomics, which it must not overtake, and the
- * completion of the last says that all of it is in place (L4). Where the lock's words are mapped the
- * release is a store, which stays behind nothing: there the operations are waited for first.
+ * Each link goes its way: deferred operations go out; the release follows the puts in the same list
+ * of requests, with a fence where there are gets or atomics, which it must not overtake, and the
+ * completion of the last says that all of it is in place (L4). Where the lock's words are mapped
+ * the release is a store, which stays behind nothing: there the operations are waited for first.
  *
  * A target that is lost closes its link with ORIEL_ERR_PEER, and the rest go on.
  */
@@ -66,7 +66,7 @@ static int unlock_step(struct oriel_win *win, struct link *link)
 
 static void end_link(struct oriel_win *win, struct link *link)
 {
-	issue_drop_held(win, link);
+	issue_drop_deferred(win, link);
 	link->marks &= (uint16_t)~LOCK_MARKS;
 }
 
@@ -100,7 +100,7 @@ static void unlock_link(struct unlocking *unlocking, struct link *link)
 	if (step > 0 || step == ORIEL_ERR_PEER)
 		end_link(unlocking->win, link);
 	else
-		unlocking->all = false; /* it was one held-back operation's: the rest goes on, and the lock is given back */
+		unlocking->all = false; /* it was one deferred operation's: the rest goes on, and the lock is given back */
 }
 
 static void unlock_links(struct unlocking *unlocking)

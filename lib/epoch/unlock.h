@@ -24,9 +24,10 @@ struct unlocking {
 };
 
 /*
- * Close them: what is held back goes out, the lock is given back behind it, and all of it completes.
+ * Close them: what is deferred goes out, the lock is given back behind it, and all of it completes.
  * The links that are done lose their marks. The caller holds the lock, which is given up while it
- * waits. ERRORS: ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: links are left; ORIEL_ERR_PEER (no text): none is.
+ * waits. ERRORS: ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: links are left; ORIEL_ERR_PEER (no text):
+ * none is.
  */
 int unlock_run(struct unlocking *unlocking);
 

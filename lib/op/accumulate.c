@@ -73,7 +73,7 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 		return rc;
 	if (call->single)
 		copy_operands(acc);
-	return acc_issue_or_hold(win, link, acc, call->name);
+	return acc_issue_or_defer(win, link, acc, call->name);
 }
 
 /* Locks the page at the member that an address here of mapped memory lies in; NULL: not now. */
@@ -119,7 +119,8 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 /*
  * The short way, for most operations on mapped memory: everything is as it should be, and the
  * processor does it. False if anything is not plain; then nothing has happened, and apply_locked
- * finds out. Operations that are held back for the target, and records under way to it, come first (A15).
+ * finds out. Operations that are deferred for the target, and records under way to it, come first
+ * (A15).
  */
 static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
 {
@@ -127,7 +128,7 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 	uint64_t offset;
 	size_t bytes;
 
-	if (!link || link->held || link->marks & LINK_RECORDS)
+	if (!link || link->deferred || link->marks & LINK_RECORDS)
 		return false;
 	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
 	    !in_range(link, disp, bytes, &offset))
@@ -145,7 +146,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 	struct link *link = acc->count == 1 ? living_link(win, rank) : NULL;
 	uint64_t offset;
 
-	if (!link || link->held || link->marks & LINK_RECORDS || !is_open(win, link))
+	if (!link || link->deferred || link->marks & LINK_RECORDS || !is_open(win, link))
 		return false;
 	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
 	    acc_way(link, acc->type, link->base + offset, 1) != ACC_BY_DEVICE)
@@ -220,8 +221,9 @@ static inline bool element_at_once(const struct link *link, enum oriel_type type
 }
 
 /*
- * The target of a single element, whose type is known, and *element if its memory is mapped. BY_WIRE: it is not, and
- * all else is plain but the range and records. Holds win->lock, and nothing is held back for anybody.
+ * The target of a single element, whose type is known, and *element if its memory is mapped.
+ * BY_WIRE: it is not, and all else is plain but the range and records. Holds win->lock, and nothing
+ * is deferred for anybody.
  */
 static inline __attribute__((always_inline)) enum outcome find_element(struct oriel_win *win, enum oriel_type type,
                                                                        int rank, size_t disp, struct link **link,

@@ -144,7 +144,7 @@ static int issue_piece(struct oriel_win *win, struct link *link, struct family_v
 		acc.result = step(&v->result, bytes);
 		acc.count = bytes / element_types[v->type].size_bytes;
 		acc.remote_addr = addr;
-		rc = acc_issue_or_hold(win, link, &acc, v->call);
+		rc = acc_issue_or_defer(win, link, &acc, v->call);
 		addr += bytes;
 	}
 	return rc;
@@ -182,7 +182,7 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct fam
 {
 	struct link *link = mapped_link(win, rank);
 
-	if (!link || link->held || link->marks & LINK_RECORDS || !are_plain(link, v))
+	if (!link || link->deferred || link->marks & LINK_RECORDS || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
 		return NULL; /* each by itself, without the page lock where it can be */

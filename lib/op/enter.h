@@ -40,7 +40,7 @@ static inline int win_enter_pushing(struct oriel_win *win, const char *call, boo
 	if (rc)
 		return rc;
 	owned_lock_take(&win->lock);
-	if (win->held.links > 0 && !(win->sync & (SYNC_COMPLETING | SYNC_LOCKING_ALL)))
+	if (win->deferred.links > 0 && !(win->sync & (SYNC_COMPLETING | SYNC_LOCKING_ALL)))
 		issue_push(win, ring);
 	return 0;
 }
@@ -82,7 +82,7 @@ static inline bool win_enter_at_once(struct oriel_win *win)
 	}
 	if (!owned_lock_take_as_owner(&win->lock))
 		return false;
-	if (win->held.links == 0 && !win_has_news(win))
+	if (win->deferred.links == 0 && !win_has_news(win))
 		return true;
 	owned_lock_give_as_owner(&win->lock);
 	return false;

@@ -36,7 +36,7 @@ int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t
 	return rc || acc->op == ORIEL_NO_OP ? rc : op_access(win, link, OP_PUT, call);
 }
 
-int acc_issue_or_hold(struct oriel_win *win, struct link *link, struct acc *acc, const char *call)
+int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc, const char *call)
 {
 	struct op op = { .kind = OP_FAMILY, .origin = acc, .size_bytes = 1 };
 	bool by_device = acc_way(link, acc->type, acc->remote_addr, acc->count) == ACC_BY_DEVICE;
@@ -44,5 +44,5 @@ int acc_issue_or_hold(struct oriel_win *win, struct link *link, struct acc *acc,
 
 	if (rc)
 		return rc;
-	return issue_or_hold(win, link, &op, call);
+	return issue_or_defer(win, link, &op, call);
 }

@@ -42,7 +42,7 @@ static inline void acc_fill(struct acc *acc, enum oriel_type type, enum oriel_op
  */
 int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call);
 
-/* As issue_or_hold. */
-int acc_issue_or_hold(struct oriel_win *win, struct link *link, struct acc *acc, const char *call);
+/* As issue_or_defer. */
+int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc, const char *call);
 
 #endif

@@ -30,12 +30,15 @@ static inline bool is_in_epoch(const struct oriel_win *win, const struct link *l
 	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
 }
 
-/* Whether nothing is under way, held back or to come for the target, which lives. The caller holds win->lock, as in the next. */
+/*
+ * Whether nothing is under way, deferred or to come for the target, which lives. The caller holds
+ * win->lock, as in the next.
+ */
 static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 {
 	if (!link || !is_in_epoch(win, link))
 		return true;
-	if ((link->marks & (LINK_GRANTED | LINK_TOUCHED)) != LINK_GRANTED || link->held || link_lost(link))
+	if ((link->marks & (LINK_GRANTED | LINK_TOUCHED)) != LINK_GRANTED || link->deferred || link_lost(link))
 		return false;
 	link->marks |= LINK_FLUSHED;
 	return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * issue.c - operations go out, or are held back until the target's post has been seen
+ * issue.c - operations go out, or are deferred until the target's post has been seen
  *
  * THE WAY OF A PUT
  *
@@ -10,7 +10,7 @@
  *     (op/enter.h) and looks again; softverbs may move the bytes at once (move_at_once).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
- *  3. issue_or_hold, below: without the target's post the operation is held back; issue_push and
+ *  3. issue_or_defer, below: without the target's post the operation is deferred; issue_push and
  *     issue_granted let it go when the post has come.
  *  4. issue chooses the way: mapped (the processor copies), moved (move_at_once), or, with win/origin.c,
  *     inline (the bytes go into the work request), copied (through the wire's ring), registered (the
@@ -21,7 +21,8 @@
  *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
  *
  * A get goes the same way; it lands in the ring or in the origin memory, and is waited for before
- * the flag. Accumulate and its family take the way of family.h at 4; they are held back like the rest.
+ * the flag. Accumulate and its family take the way of family.h at 4; they are deferred like the
+ * rest.
  */
 #include "op/issue.h"
 
@@ -147,8 +148,8 @@ static int issue_part(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * What was checked at the call may have been held back since: it is looked for again, and may be read-only now,
- * which a device would answer by breaking the connection.
+ * What was checked at the call may have been deferred since: it is looked for again, and may be
+ * read-only now, which a device would answer by breaking the connection.
  */
 static int find_again(struct oriel_win *win, struct link *link, uint64_t addr, size_t size_bytes, enum op_kind kind)
 {
@@ -222,85 +223,85 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 /* Index + 1 of a free entry, or 0 when the bound or memory is reached. */
 static uint32_t held_entry(struct oriel_win *win)
 {
-	uint32_t entry = win->held.free;
+	uint32_t entry = win->deferred.free;
 
 	if (entry) {
-		win->held.free = win->held.list[entry - 1].next;
+		win->deferred.free = win->deferred.list[entry - 1].next;
 		return entry;
 	}
-	if (win->held.count == HELD_MAX ||
-	    !grow_array(&win->held.list, &win->held.capacity, win->held.count + 1, sizeof(*win->held.list)))
+	if (win->deferred.count == DEFERRED_MAX ||
+	    !grow_array(&win->deferred.list, &win->deferred.capacity, win->deferred.count + 1, sizeof(*win->deferred.list)))
 		return 0;
-	return ++win->held.count;
+	return ++win->deferred.count;
 }
 
 /* Holding back. */
 
 static void give_entry(struct oriel_win *win, uint32_t entry)
 {
-	win->held.list[entry - 1].next = win->held.free;
-	win->held.free = entry;
+	win->deferred.list[entry - 1].next = win->deferred.free;
+	win->deferred.free = entry;
 }
 
 /* What an operation of the family is, which its caller has on the stack. */
 static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *acc)
 {
-	if (!grow_array(&win->held.accs, &win->held.acc_capacity, entry, sizeof(*acc)))
+	if (!grow_array(&win->deferred.accs, &win->deferred.acc_capacity, entry, sizeof(*acc)))
 		return false;
-	win->held.accs[entry - 1] = *acc;
+	win->deferred.accs[entry - 1] = *acc;
 	return true;
 }
 
-void issue_forget_held(struct oriel_win *win)
+void issue_forget_deferred(struct oriel_win *win)
 {
-	win->held.links = 0;
-	win->held.count = 0;
-	win->held.free = 0;
+	win->deferred.links = 0;
+	win->deferred.count = 0;
+	win->deferred.free = 0;
 }
 
-/* A link has nothing held back any more; when none has, all entries are as new. */
+/* A link has nothing deferred any more; when none has, all entries are as new. */
 static void count_out(struct oriel_win *win)
 {
-	if (--win->held.links == 0)
-		issue_forget_held(win);
+	if (--win->deferred.links == 0)
+		issue_forget_deferred(win);
 }
 
 /* To the end of the link's list: operations of the family keep their order (A15). */
 static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 {
-	struct held *list = win->held.list;
+	struct deferred *list = win->deferred.list;
 
-	if (link->held) {
-		list[list[link->held - 1].last - 1].next = entry;
-		list[link->held - 1].last = entry;
+	if (link->deferred) {
+		list[list[link->deferred - 1].last - 1].next = entry;
+		list[link->deferred - 1].last = entry;
 	} else {
 		list[entry - 1].last = entry;
-		link->held = entry;
-		win->held.links++;
+		link->deferred = entry;
+		win->deferred.links++;
 	}
 }
 
 /* Take the first of the link's list. */
 static void take_out(struct oriel_win *win, struct link *link)
 {
-	struct held *list = win->held.list;
-	uint32_t entry = link->held, next = list[entry - 1].next;
+	struct deferred *list = win->deferred.list;
+	uint32_t entry = link->deferred, next = list[entry - 1].next;
 
 	if (next)
 		list[next - 1].last = list[entry - 1].last;
-	link->held = next;
+	link->deferred = next;
 	give_entry(win, entry);
 	if (!next)
 		count_out(win);
 }
 
-void issue_drop_held(struct oriel_win *win, struct link *link)
+void issue_drop_deferred(struct oriel_win *win, struct link *link)
 {
-	while (link->held)
+	while (link->deferred)
 		take_out(win, link);
 }
 
-static bool hold(struct oriel_win *win, struct link *link, const struct op *op)
+static bool defer(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	uint32_t entry = held_entry(win);
 
@@ -310,20 +311,20 @@ static bool hold(struct oriel_win *win, struct link *link, const struct op *op)
 		give_entry(win, entry);
 		return false;
 	}
-	win->held.list[entry - 1] = (struct held){ .op = *op };
+	win->deferred.list[entry - 1] = (struct deferred){ .op = *op };
 	append(win, link, entry);
 	return true;
 }
 
-int issue_held(struct oriel_win *win, struct link *link)
+int issue_deferred(struct oriel_win *win, struct link *link)
 {
 	int rc = 0;
 
-	while (rc == 0 && link->held) {
-		struct op *op = &win->held.list[link->held - 1].op;
+	while (rc == 0 && link->deferred) {
+		struct op *op = &win->deferred.list[link->deferred - 1].op;
 
 		if (op->kind == OP_FAMILY)
-			op->origin = &win->held.accs[link->held - 1];
+			op->origin = &win->deferred.accs[link->deferred - 1];
 		rc = issue(win, link, op);
 		if (rc == ORIEL_ERR_MEMORY || rc == ISSUE_LATER)
 			return rc;
@@ -336,11 +337,11 @@ int issue_held(struct oriel_win *win, struct link *link)
  * On the way of a call that is about something else: what cannot go out any more is noted
  * (deferred_error.h).
  */
-static int issue_held_noting(struct oriel_win *win, struct link *link)
+static int issue_deferred_noting(struct oriel_win *win, struct link *link)
 {
 	int rc;
 
-	while ((rc = issue_held(win, link)) < 0 && rc != ORIEL_ERR_MEMORY && rc != ORIEL_ERR_PEER)
+	while ((rc = issue_deferred(win, link)) < 0 && rc != ORIEL_ERR_MEMORY && rc != ORIEL_ERR_PEER)
 		deferred_error_note(&win->deferred_errors, rc);
 	return rc;
 }
@@ -357,7 +358,7 @@ int issue_granted(struct oriel_win *win, struct link *link)
 		wait_serve(win->job, link->peer);
 		return 0;
 	}
-	rc = issue_held(win, link);
+	rc = issue_deferred(win, link);
 	if (rc == ISSUE_LATER) {
 		wait_serve(win->job, link->peer);
 		return 0;
@@ -365,25 +366,28 @@ int issue_granted(struct oriel_win *win, struct link *link)
 	return rc ? rc : 1;
 }
 
-/* Too much is held back: wait for this target's post, which lets what is held for it go. The lock is given up. */
+/*
+ * Too much is deferred: wait for this target's post, which lets its deferred operations go. The
+ * lock is given up.
+ */
 static int wait_grant(struct oriel_win *win, struct link *link, const char *call)
 {
 	int rc = link_await_grant(win, link, call);
 
-	return rc ? rc : issue_held_noting(win, link);
+	return rc ? rc : issue_deferred_noting(win, link);
 }
 
-/* An operation that goes behind those held back, which has no room at the target yet. */
+/* An operation that goes behind those deferred, which has no room at the target yet. */
 struct room_wait {
 	struct oriel_win *win;
 	struct link *link;
 	const struct op *op;
 };
 
-/* What is held back for the link, then the operation. ISSUE_LATER: not all of it. */
+/* What is deferred for the link, then the operation. ISSUE_LATER: not all of it. */
 static int issue_in_turn(const struct room_wait *waiting)
 {
-	int rc = waiting->link->held ? issue_held_noting(waiting->win, waiting->link) : 0;
+	int rc = waiting->link->deferred ? issue_deferred_noting(waiting->win, waiting->link) : 0;
 
 	return rc ? rc : issue(waiting->win, waiting->link, waiting->op);
 }
@@ -423,7 +427,7 @@ static int wait_room(struct room_wait *waiting, const char *call)
 	return rc;
 }
 
-int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op, const char *call)
+int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op, const char *call)
 {
 	struct room_wait waiting = { win, link, op };
 	int rc;
@@ -431,7 +435,7 @@ int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op,
 	if (op->size_bytes == 0)
 		return 0;
 	if ((link->marks & LINK_ACCESS) && !link_grant(win, link)) {
-		if (hold(win, link, op))
+		if (defer(win, link, op))
 			return 0;
 		rc = wait_grant(win, link, call);
 		if (rc < 0)
@@ -440,17 +444,20 @@ int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op,
 	rc = issue_in_turn(&waiting);
 	if (rc == ISSUE_LATER)
 		rc = wait_room(&waiting, call);
-	/* A part may have gone out: what is left is held back, or the call, repeated, would have that applied twice. */
-	if (rc == ORIEL_ERR_TIMEOUT && (link->marks & LINK_ACCESS) && hold(win, link, op))
+	/*
+	 * A part may have gone out: what is left is deferred, or the call, repeated, would have that
+	 * applied twice.
+	 */
+	if (rc == ORIEL_ERR_TIMEOUT && (link->marks & LINK_ACCESS) && defer(win, link, op))
 		return 0;
 	return rc;
 }
 
 static void push_link(struct oriel_win *win, struct link *link, bool ring)
 {
-	if (!link || !link->held || (link->marks & LINK_LOCKING) || !link_grant(win, link))
+	if (!link || !link->deferred || (link->marks & LINK_LOCKING) || !link_grant(win, link))
 		return;
-	issue_held_noting(win, link); /* the peer's death complete or unlock will tell; for memory they try again */
+	issue_deferred_noting(win, link); /* the peer's death complete or unlock will tell; for memory they try again */
 	if (ring)
 		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
 }

@@ -60,28 +60,42 @@ static inline int issue_message(struct link *link, enum op_kind kind, void *here
 /* The error of what the wire has refused, for a public call. */
 int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call);
 
-/* Put or get, to memory that has one key; all has been checked, and the epoch is open. ERRORS: as issue_or_hold. */
+/*
+ * Put or get, to memory that has one key; all has been checked, and the epoch is open. ERRORS: as
+ * issue_or_defer.
+ */
 int issue_at(struct oriel_win *win, struct link *link, const struct op *op);
 
-/* Issue an operation that has been checked, or hold it back until the post. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
-int issue_or_hold(struct oriel_win *win, struct link *link, const struct op *op, const char *call);
+/*
+ * Issue an operation that has been checked, or defer it until the post. ERRORS: ORIEL_ERR_PEER,
+ * ORIEL_ERR_MEMORY.
+ */
+int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op, const char *call);
 
 /* Not all could go out now, for want of room at the target: again later. */
 #define ISSUE_LATER 1
 
-/* Issue the operations that were held back for a link whose post has arrived. 0 or ISSUE_LATER. ERRORS: as above. */
-int issue_held(struct oriel_win *win, struct link *link);
+/*
+ * Issue the operations that were deferred for a link whose post has arrived. 0 or ISSUE_LATER.
+ * ERRORS: as above.
+ */
+int issue_deferred(struct oriel_win *win, struct link *link);
 
-/* What is held back for a link that is lost, or for all at the end of an epoch (link->held is the caller's), is dropped. */
-void issue_drop_held(struct oriel_win *win, struct link *link);
-void issue_forget_held(struct oriel_win *win);
+/*
+ * What is deferred for a link that is lost, or for all at the end of an epoch (link->deferred is
+ * the caller's), is dropped.
+ */
+void issue_drop_deferred(struct oriel_win *win, struct link *link);
+void issue_forget_deferred(struct oriel_win *win);
 
-/* Issue what is held back for targets whose post has arrived since (P4); with `ring` it leaves now. */
+/*
+ * Issue what is deferred for targets whose post has arrived since (P4); with `ring` it leaves now.
+ */
 void issue_push(struct oriel_win *win, bool ring);
 
 /*
- * On the way of closing and flushing: what is held back for a link goes out. 1 if nothing is held
- * any more, 0 while its post has not come, or ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
+ * On the way of closing and flushing: what is deferred for a link goes out. 1 if nothing is
+ * deferred any more, 0 while its post has not come, or ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
  */
 int issue_granted(struct oriel_win *win, struct link *link);
 
@@ -89,7 +103,7 @@ int issue_granted(struct oriel_win *win, struct link *link);
 static inline bool issue_is_granted(const struct link *link)
 {
 	return (link->marks & (LINK_ACCESS | LINK_GRANTED)) != LINK_ACCESS && link_state(link) == LINK_READY &&
-	       !link->held && state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_died */
+	       !link->deferred && state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_died */
 }
 
 #endif

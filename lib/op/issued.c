@@ -6,13 +6,19 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-/* Epochs with the member that have been closed, as far as operations are held back in such: of lock_all, and of start. */
+/*
+ * Epochs with the member that have been closed, as far as operations are deferred in such: of
+ * lock_all, and of start.
+ */
 static uint64_t issued_epochs(const struct oriel_win *win, const struct link *link)
 {
 	return win->requests.closed + link->completed_sent;
 }
 
-/* What was held back has gone out, and its epoch is closed, or complete is waiting for the end of it. */
+/*
+ * What was deferred has gone out, and its epoch is closed, or complete is waiting for the end of
+ * it.
+ */
 static bool is_past(const struct oriel_win *win, const struct link *link, uint64_t epochs)
 {
 	uint64_t now = issued_epochs(win, link);
@@ -32,8 +38,8 @@ static struct issued issued_past(struct link *link, bool local)
 
 void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
 {
-	if (link->held) {
-		*upto = (struct issued){ ISSUED_HELD, issued_epochs(win, link) };
+	if (link->deferred) {
+		*upto = (struct issued){ ISSUED_DEFERRED, issued_epochs(win, link) };
 		return;
 	}
 	*upto = issued_now(link, local);
@@ -41,8 +47,11 @@ void issued_begin(struct oriel_win *win, struct link *link, bool local, struct i
 		*upto = (struct issued){ 0 };
 }
 
-/* Some of it was held back: 1 once *upto has numbers. The end of the epoch has completed it, or has found the member lost. */
-static int held_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+/*
+ * Some of it was deferred: 1 once *upto has numbers. The end of the epoch has completed it, or has
+ * found the member lost.
+ */
+static int deferred_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
 {
 	int rc;
 
@@ -63,13 +72,13 @@ static void forget(struct link *link, bool local, const struct issued *upto)
 {
 	bool placed = !local || !link->peer->device->read_behind;
 
-	if (upto->number == link->last_number && !link_records(link) && !link->held && placed)
+	if (upto->number == link->last_number && !link_records(link) && !link->deferred && placed)
 		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 }
 
 int issued_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
 {
-	int rc = upto->number == ISSUED_HELD ? held_step(win, link, local, upto) : 1;
+	int rc = upto->number == ISSUED_DEFERRED ? deferred_step(win, link, local, upto) : 1;
 
 	if (rc <= 0)
 		return rc;

@@ -5,12 +5,13 @@
  * DESIGN NOTES
  *
  * Work requests and records are complete in the order of their numbers, so two numbers say what a
- * flush or a request waits for, and no operation has an object of its own. What is held back has no
- * numbers yet. That is so until the member's post has been seen or, under lock_all, its lock is held; then
- * everything that is held back for it goes out before anything else does (op/issue.c), once in an
- * epoch: the numbers are those of the first look that finds nothing held back. They may cover
- * some operations more, which were issued between; never others later. Until then it is known by how many
- * epochs with the member had been closed: once there are more, it is complete at the origin.
+ * flush or a request waits for, and no operation has an object of its own. What is deferred has no
+ * numbers yet. That is so until the member's post has been seen or, under lock_all, its lock is
+ * held; then everything that is deferred for it goes out before anything else does (op/issue.c),
+ * once in an epoch: the numbers are those of the first look that finds nothing deferred. They may
+ * cover some operations more, which were issued between; never others later. Until then it is known
+ * by how many epochs with the member had been closed: once there are more, it is complete at the
+ * origin.
  *
  * The caller of all holds win->lock.
  */
@@ -27,7 +28,7 @@
 struct oriel_win;
 
 /*
- * Up to now, with nothing held back: what is not complete at the origin (local) or at both sides.
+ * Up to now, with nothing deferred: what is not complete at the origin (local) or at both sides.
  * Where a completion does not say that data is placed, a read behind it is waited for (wire.h).
  */
 static inline struct issued issued_now(struct link *link, bool local)
@@ -60,8 +61,8 @@ static inline bool issued_applied(struct link *link, uint64_t records)
 }
 
 /*
- * One turn of a wait: it is on its way, its completion will be told, and has perhaps been. Of what is
- * not held back.
+ * One turn of a wait: it is on its way, its completion will be told, and has perhaps been. Of what
+ * is not deferred.
  */
 static inline bool issued_complete(struct link *link, const struct issued *upto)
 {
@@ -72,12 +73,12 @@ static inline bool issued_complete(struct link *link, const struct issued *upto)
 	return issued_applied(link, upto->records);
 }
 
-/* Up to now, held back or not; and have it begin. */
+/* Up to now, deferred or not; and have it begin. */
 void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto);
 
 /*
  * One turn of a wait for what issued_begin has said: 1 when it is complete, 0 when it has to wait.
- * ERRORS: ORIEL_ERR_PEER (no text); or of what is held back, which is to be waited for again.
+ * ERRORS: ORIEL_ERR_PEER (no text); or of what is deferred, which is to be waited for again.
  */
 int issued_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto);
 

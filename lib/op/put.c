@@ -27,7 +27,7 @@ static int transfer_locked(struct oriel_win *win, struct op *op, int rank, size_
 	rc = op_range(win, link, disp, op->size_bytes, &op->remote_addr, call);
 	if (rc == 0)
 		rc = op_access(win, link, op->kind, call);
-	return rc ? rc : issue_or_hold(win, link, op, call);
+	return rc ? rc : issue_or_defer(win, link, op, call);
 }
 
 /*
@@ -57,7 +57,7 @@ static bool move_plainly(struct oriel_win *win, struct op *op, int rank, size_t 
 	struct link *link = rank >= 0 ? link_find(win, rank) : NULL;
 	uint64_t offset;
 
-	if (!link || link->mapping != MAPPING_MOVED || link->held || link_lost(link) || !is_open(win, link))
+	if (!link || link->mapping != MAPPING_MOVED || link->deferred || link_lost(link) || !is_open(win, link))
 		return false;
 	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
 		return false;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signal.c - oriel_signal: checked here, then issued or held back in the order of the calls, see signal_send.c */
+/*
+ * signal.c - oriel_signal: checked here, then issued or deferred in the order of the calls, see
+ * signal_send.c
+ */
 #include "base/err.h"
 #include "op/enter.h"
 #include "op/issue.h"
@@ -18,7 +21,7 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 	if (op->signal >= link_signal_count(link))
 		return err_set(ORIEL_ERR_RANGE, "%s: window %p: signal %u of rank %d, whose hint signals is %u", call,
 		               (void *)win, op->signal, rank, link_signal_count(link));
-	return issue_or_hold(win, link, op, call);
+	return issue_or_defer(win, link, op, call);
 }
 
 /* The short way, where all is plain. False: nothing has happened, and signal_locked finds out. */
@@ -26,7 +29,7 @@ static inline bool signal_at_once(struct oriel_win *win, int rank, const struct 
 {
 	struct link *link = living_link(win, rank);
 
-	if (!link || link->held || !is_open(win, link))
+	if (!link || link->deferred || !is_open(win, link))
 		return false;
 	if (link_state(link) != LINK_READY || link->mapping == MAPPING_UNASKED || op->signal >= link_signal_count(link))
 		return false;

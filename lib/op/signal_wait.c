@@ -2,8 +2,8 @@
 /*
  * signal_wait.c - waiting for signals of one's own, testing and reading them
  *
- * Nobody knows who is to send what is waited for (N7): looks ping the peers of the window a few at a
- * time, and a member's death ends the wait, once. What the window holds back goes out meanwhile,
+ * Nobody knows who is to send what is waited for (N7): looks ping the peers of the window a few at
+ * a time, and a member's death ends the wait, once. What the window defers goes out meanwhile,
  * since the other side may wait for it.
  */
 #include <sched.h>
@@ -56,7 +56,7 @@ static bool has_reached(const struct signalling *s)
 /* The caller holds the lock. */
 static bool signal_there(struct signalling *s)
 {
-	if (s->win->held.links > 0)
+	if (s->win->deferred.links > 0)
 		issue_push(s->win, true);
 	if (s->count == 0)
 		return has_reached(s);

@@ -15,7 +15,7 @@ static bool is_local_free(const struct oriel_win *win)
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		const struct link *link = win->links.table[i];
 
-		if (link && (link->held || link->marks & (LINK_GOT | LINK_WAITING)))
+		if (link && (link->deferred || link->marks & (LINK_GOT | LINK_WAITING)))
 			return false;
 	}
 	return true;

@@ -35,8 +35,9 @@ struct wait;
 int sweep_of_now(struct oriel_win *win, bool local, uint64_t *number);
 
 /*
- * One turn of a wait for a sweep: 1 when it is over, 0 when it has to wait. ERRORS: ORIEL_ERR_PEER, with
- * text, when it is over too; ORIEL_ERR_MEMORY, or of what is held back, which is to be waited for again.
+ * One turn of a wait for a sweep: 1 when it is over, 0 when it has to wait. ERRORS: ORIEL_ERR_PEER,
+ * with text, when it is over too; ORIEL_ERR_MEMORY, or of what is deferred, which is to be waited
+ * for again.
  */
 int sweep_step(struct oriel_win *win, uint64_t number);
 

@@ -72,7 +72,7 @@ static int vector_issue(struct oriel_win *win, struct link *link, const struct v
 		struct op op = { .kind = v->kind, .origin = (uint8_t *)origin->addr + origin_done, .size_bytes = bytes };
 
 		op.remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + target_done;
-		rc = issue_or_hold(win, link, &op, v->call);
+		rc = issue_or_defer(win, link, &op, v->call);
 		origin_done += bytes;
 		target_done += bytes;
 		if (origin_done == origin->size_bytes) {

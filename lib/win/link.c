@@ -416,7 +416,7 @@ int link_lock_all(struct oriel_win *win, int rank, const char *call)
 	rc = link_await_grant(win, link, call);
 	if (rc != ORIEL_ERR_PEER)
 		return rc;
-	if (!link->held && !(link->marks & LINK_TOUCHED))
+	if (!link->deferred && !(link->marks & LINK_TOUCHED))
 		link->marks &= LINK_LASTING;
 	return 0;
 }

@@ -101,8 +101,8 @@ struct link {
 	int rank;                      /* in the window's group */
 	uint32_t disp_unit_bytes;
 	uint32_t rkey;
-	uint32_t held; /* first held-back operation, as index + 1; 0: none */
-	uint16_t slot; /* of the window at the member */
+	uint32_t deferred; /* first deferred operation, as index + 1; 0: none */
+	uint16_t slot;     /* of the window at the member */
 	uint16_t marks;
 	uint8_t state;          /* enum link_state; by the service thread; link_state() */
 	uint8_t mapping : 3;    /* enum link_mapping; guarded by win->lock, as the next */

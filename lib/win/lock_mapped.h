@@ -141,14 +141,17 @@ static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *lin
 	return true;
 }
 
-/* The lock of a living member that this rank holds, if nothing is under way to it or held back for it; or NULL. */
+/*
+ * The lock of a living member that this rank holds, if nothing is under way to it or deferred for
+ * it; or NULL.
+ */
 static inline struct lock *lock_held(const struct oriel_win *win, const struct link *link)
 {
 	const unsigned known = LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED |
 	                       LINK_NOCHECK | LINK_LOCK | LINK_LOCKING;
 	struct lock *lock;
 
-	if (!link || (link->marks & known) != (LINK_ACCESS | LINK_GRANTED | LINK_LOCK) || link->held ||
+	if (!link || (link->marks & known) != (LINK_ACCESS | LINK_GRANTED | LINK_LOCK) || link->deferred ||
 	    link_state(link) != LINK_READY)
 		return NULL;
 	lock = lock_of(win, link);

@@ -17,7 +17,7 @@ enum op_kind {
 struct op {
 	enum op_kind kind;
 	union {
-		void *origin;   /* a put only reads it; held back, one of the family has its struct acc beside (family.h) */
+		void *origin; /* a put only reads it; deferred, an accumulate operation has its struct acc beside (family.h) */
 		uint64_t value; /* of a signal */
 	};
 	size_t size_bytes;
@@ -28,7 +28,7 @@ struct op {
 };
 
 /* An operation issued before the target's post arrived. */
-struct held {
+struct deferred {
 	struct op op;
 	uint32_t next; /* index + 1 of the link's next one; 0: none */
 	uint32_t last; /* of a link's first one: that of its last */

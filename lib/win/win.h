@@ -34,7 +34,7 @@
 #include "base/order.h"
 #include "oriel.h"
 
-#define HELD_MAX 65536      /* operations held back before put and get wait for the post */
+#define DEFERRED_MAX 65536  /* operations deferred before put and get wait for the post */
 #define EPOCH_MRS_MAX 1024  /* memory registered for one epoch before its operations are completed early */
 #define FENCE_ROUNDS_MAX 24 /* log2 of the largest job */
 
@@ -88,8 +88,8 @@ struct links {
 };
 
 /* Operations of the open epoch that wait for posts. */
-struct held_back {
-	struct held *list;
+struct deferred_ops {
+	struct deferred *list;
 	uint32_t count; /* entries ever used in this epoch */
 	uint32_t capacity;
 	uint32_t free;    /* first entry to use again, as index + 1; 0: none */
@@ -158,7 +158,7 @@ struct oriel_win {
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;
-	struct held_back held;
+	struct deferred_ops deferred;
 	struct locks locks;
 	struct epoch_mrs epoch_mrs;
 	struct mem_seen origins; /* the registered memory, or none, that was last put from or got to */

@@ -149,8 +149,8 @@ void window_release(struct oriel_win *win, bool reuse)
 	shared_close(&win->shared);
 	far_watch_destroy(&win->far_watch);
 	signals_close(win);
-	free(win->held.list);
-	free(win->held.accs);
+	free(win->deferred.list);
+	free(win->deferred.accs);
 	free(win->epoch_mrs.list);
 	free(win->requests.parts);
 	deferred_errors_free(&win->deferred_errors);

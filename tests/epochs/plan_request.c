@@ -2,10 +2,11 @@
 /*
  * plan_request.c - flushes that are waited for later
  *
- * A request is made in a lock epoch of a free phase, in a fence epoch, or in an access epoch of a round.
- * When it has been waited for, what its origin had issued to the target before is complete; what came
- * after is not. It may be waited for when the epoch is over, which has completed it, whatever is held back
- * in the next; or dropped. In a round it is waited for after the target's post, and tested at any time.
+ * A request is made in a lock epoch of a free phase, in a fence epoch, or in an access epoch of a
+ * round. When it has been waited for, what its origin had issued to the target before is complete;
+ * what came after is not. It may be waited for when the epoch is over, which has completed it,
+ * whatever is deferred in the next; or dropped. In a round it is waited for after the target's
+ * post, and tested at any time.
  */
 #include "plan_parts.h"
 

@@ -257,7 +257,7 @@ static void holder_frees(struct fault *f)
 	}
 }
 
-/* R7: the victim keeps others out when it dies: what is held back for it never comes. */
+/* R7: the victim keeps others out when it dies: what is deferred for it never comes. */
 static void keep_others_out(struct fault *f)
 {
 	take(f, ORIEL_LOCK_EXCLUSIVE, VICTIM);
@@ -319,7 +319,7 @@ static void requests_are_told(struct fault *f)
 	CHECK_OK(m, oriel_win_unlock_all(f->w.win));
 }
 
-/* R7: the victim dies before its post: what is held back for it never comes. */
+/* R7: the victim dies before its post: what is deferred for it never comes. */
 static void request_before_the_post(struct fault *f)
 {
 	struct multi *m = &f->m;

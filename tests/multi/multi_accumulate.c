@@ -41,7 +41,10 @@ static int64_t fetch_add(struct multi *m, oriel_win *win, int64_t value, int ran
 	return old;
 }
 
-/* A1: the four calls; the operands of the last two are read before the call returns, also where it is held back. */
+/*
+ * A1: the four calls; the operands of the last two are read before the call returns, also where it
+ * is deferred.
+ */
 static void four_calls(struct multi *m)
 {
 	int32_t two[2] = { 5, 6 }, old[2] = { 0, 0 }, one = 10, seven = 5, result = 0, before = 0;

@@ -369,7 +369,7 @@ static void at_the_same_address(struct multi *m)
 }
 
 /* DW6, DW8: a put that waits for its post goes to what is attached when the post comes. */
-static void held_back(struct multi *m)
+static void deferred_ops(struct multi *m)
 {
 	oriel_win *win = open_dynamic(m);
 	uint8_t *memory = map_pages(2), byte = 9;
@@ -401,8 +401,9 @@ static void held_back(struct multi *m)
 }
 
 /*
- * DW5: a put that was held back, and finds its memory detached, or read-only, when it may go out, is told at the
- * end of the epoch, which ends for the target all the same: its wait returns, and its lock is given back.
+ * DW5: a put that was deferred, and finds its memory detached, or read-only, when it may go out, is
+ * told at the end of the epoch, which ends for the target all the same: its wait returns, and its
+ * lock is given back.
  */
 static void held_back_in_vain(struct multi *m)
 {
@@ -790,7 +791,7 @@ static const struct multi_case cases[] = {
 	{ "DW5_held_back_in_vain", 2, held_back_in_vain },
 	{ "P5_DW5_refused_and_others_late", 3, refused_and_others_late },
 	{ "DW6_at_the_same_address", 3, at_the_same_address },
-	{ "DW6_DW8_held_back", 2, held_back },
+	{ "DW6_DW8_held_back", 2, deferred_ops },
 	{ "DW7_many_regions", 2, many_regions },
 	{ "DW8_accumulates", 3, accumulates },
 	{ "DW8_accumulates_at_the_target", 3, accumulates_at_the_target },

@@ -450,7 +450,10 @@ static void refusals_of_closed_epochs_are_told(struct multi *m)
 	free(w.base);
 }
 
-/* Held back, and its region is gone when the post comes: a later put lets it go, which is not to blame; complete tells. */
+/*
+ * Deferred, and its region is gone when the post comes: a later put lets it go, which is not to
+ * blame; complete tells.
+ */
 static void lost_while_held_back(struct multi *m)
 {
 	oriel_group *other = multi_group_one(m, 1 - m->rank);
@@ -483,7 +486,7 @@ static void lost_while_held_back(struct multi *m)
 		CHECK_OK(m, oriel_accumulate(win, &(float){ 1 }, 1, ORIEL_FLOAT, ORIEL_SUM, 0, gone.there));
 		multi_raise(m, DONE, 1);
 		multi_await(m, DONE, 2);
-		while (oriel_put(win, stays.memory, sizeof(float), 0, stays.there) == 0 && win->held.links > 0)
+		while (oriel_put(win, stays.memory, sizeof(float), 0, stays.there) == 0 && win->deferred.links > 0)
 			; /* the post may still be on its way */
 		CHECK_RC(m, ORIEL_ERR_RANGE, oriel_win_complete(win));
 	}

@@ -238,7 +238,7 @@ static void one_life(struct multi *m, int round)
 	CHECK_OK(m, oriel_mem_register(m->job, large, 100, &mem));
 	use(m, win);
 	CHECK_OK(m, oriel_win_start(second, m->group, 0));
-	CHECK_OK(m, oriel_put(second, large, 20000, 1 - m->rank, 0)); /* held back */
+	CHECK_OK(m, oriel_put(second, large, 20000, 1 - m->rank, 0)); /* deferred */
 	CHECK_OK(m, oriel_win_post(second, m->group, 0));
 	CHECK_OK(m, oriel_win_complete(second));
 	CHECK_OK(m, oriel_win_wait(second));

@@ -22,7 +22,7 @@ static void in_order(struct multi *m, oriel_win *win, int to, int64_t old[4])
 	CHECK_OK(m, oriel_accumulate(win, &three, 1, ORIEL_INT64, ORIEL_SUM, to, 0));
 }
 
-/* A15: in program order, to another rank and to oneself, held back and not. */
+/* A15: in program order, to another rank and to oneself, deferred and not. */
 static void program_order(struct multi *m)
 {
 	oriel_group *all = multi_group_mask(m, 3);

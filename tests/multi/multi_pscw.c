@@ -87,7 +87,7 @@ static void post_names_its_poster(struct multi *m)
 	if (m->rank == 0) {
 		CHECK_OK(m, oriel_win_start(w.win, one, 0));
 		CHECK_OK(m, put_int(&w, &value, 1, 0));
-		CHECK_OK(m, oriel_put(w.win, &value, 0, 1, 0)); /* a further call: what is held back might go out */
+		CHECK_OK(m, oriel_put(w.win, &value, 0, 1, 0)); /* a further call: what is deferred might go out */
 		multi_drain(m);
 	}
 	multi_sync(m);
@@ -282,7 +282,10 @@ static void held_back_round(struct multi *m, const struct multi_window *w, const
 	free(data);
 }
 
-/* P4: once the post has arrived, the next call on the window, whatever it is, sends what was held back. */
+/*
+ * P4: once the post has arrived, the next call on the window, whatever it is, sends what was
+ * deferred.
+ */
 static void held_back_goes_out_at_the_next_call(struct multi *m)
 {
 	struct multi_window w;
@@ -338,24 +341,24 @@ static void flush_waits_for_the_post(struct multi *m)
 	multi_group_drop(m, other);
 }
 
-#define MANY_HELD (HELD_MAX + 500)
+#define MANY_DEFERRED (DEFERRED_MAX + 500)
 
 /*
- * P4: more operations than can be held back: the put beyond the bound waits for the post, and none
+ * P4: more operations than can be deferred: the put beyond the bound waits for the post, and none
  * is lost.
  */
 static void more_held_back_than_the_bound(struct multi *m)
 {
 	struct multi_window w;
 	oriel_group *other = multi_group_one(m, 1 - m->rank);
-	uint8_t *bytes = multi_alloc(MANY_HELD);
+	uint8_t *bytes = multi_alloc(MANY_DEFERRED);
 
-	multi_window_open(m, &w, MANY_HELD);
-	multi_fill(bytes, MANY_HELD, 1);
+	multi_window_open(m, &w, MANY_DEFERRED);
+	multi_fill(bytes, MANY_DEFERRED, 1);
 	if (m->rank == 0) {
 		CHECK_OK(m, oriel_win_start(w.win, other, 0));
-		for (size_t i = 0; i < MANY_HELD; i++) {
-			if (i == HELD_MAX)
+		for (size_t i = 0; i < MANY_DEFERRED; i++) {
+			if (i == DEFERRED_MAX)
 				multi_raise(m, ISSUED, 1);
 			if (!CHECK_OK(m, oriel_put(w.win, bytes + i, 1, 1, i)))
 				break;
@@ -365,7 +368,7 @@ static void more_held_back_than_the_bound(struct multi *m)
 		multi_await(m, ISSUED, 1);
 		CHECK_OK(m, oriel_win_post(w.win, other, 0));
 		CHECK_OK(m, oriel_win_wait(w.win));
-		CHECK(m, multi_holds(w.base, MANY_HELD, 1));
+		CHECK(m, multi_holds(w.base, MANY_DEFERRED, 1));
 	}
 	multi_window_close(m, &w);
 	multi_group_drop(m, other);

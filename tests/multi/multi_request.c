@@ -667,7 +667,7 @@ static void close_while_held(struct multi *m, struct window *w, oriel_group *tar
 	memcpy(again, held, sizeof(again));
 	multi_raise(m, STEP, 2 * turn - 1);
 	if (push)
-		CHECK_OK(m, oriel_win_flush(w->win, 1)); /* nothing is held back any more when the epoch ends */
+		CHECK_OK(m, oriel_win_flush(w->win, 1)); /* nothing is deferred any more when the epoch ends */
 	CHECK_OK(m, oriel_win_complete(w->win));
 	CHECK(m, is_complete(m, &held[0]));
 	CHECK(m, multi_holds(back, sizeof(back), 9));
@@ -702,7 +702,10 @@ static void held_turn(struct multi *m, struct window *w, uint64_t turn)
 	multi_group_drop(m, other);
 }
 
-/* R5: the end of an epoch of start completes what was held back in it, whatever is held back in the next. */
+/*
+ * R5: the end of an epoch of start completes what was deferred in it, whatever is deferred in the
+ * next.
+ */
 static void complete_ends_held_ones(struct multi *m)
 {
 	uint64_t turn = 0;
@@ -1085,7 +1088,7 @@ static void keep_out(struct multi *m, struct window *w, int word, uint64_t step)
 	CHECK_OK(m, oriel_win_unlock(w->win, 1));
 }
 
-/* R1, R3: what is held back until the lock is held counts as issued. */
+/* R1, R3: what is deferred until the lock is held counts as issued. */
 static void held_back_counts(struct multi *m)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
@@ -1116,7 +1119,9 @@ static void held_back_counts(struct multi *m)
 	}
 }
 
-/* R5: held back when the epoch is closed: complete then, and whatever is held back in the next epoch. */
+/*
+ * R5: deferred when the epoch is closed: complete then, and whatever is deferred in the next epoch.
+ */
 static void closing_completes_held_ones(struct multi *m)
 {
 	for (int kind = 0; kind < KINDS; kind++) {

@@ -510,7 +510,7 @@ static void self_is_a_target(struct multi *m)
 			CHECK_OK(m, oriel_win_fence(w.win, 0));
 		} else {
 			CHECK_OK(m, oriel_win_start(w.win, group, 0));
-			CHECK_OK(m, oriel_put(w.win, data, size, m->rank, 0)); /* held back: it has not posted to itself yet */
+			CHECK_OK(m, oriel_put(w.win, data, size, m->rank, 0)); /* deferred: it has not posted to itself yet */
 			CHECK(m, w.base[0] == 0);
 			CHECK_OK(m, oriel_win_post(w.win, group, 0));
 			CHECK_OK(m, oriel_win_flush(w.win, m->rank));

@@ -285,7 +285,7 @@ static void gets_have_been_read(struct multi *m)
 	on_windows(m, get_rounds);
 }
 
-/* N2, P3: held back with the puts until the post, and in the order of the calls. */
+/* N2, P3: deferred with the puts until the post, and in the order of the calls. */
 static void held_back_in_order(struct multi *m)
 {
 	oriel_group *one = multi_group_one(m, 1 - m->rank);

@@ -75,7 +75,7 @@ void fake_drop_first(const char *event); /* of that name: "CONNECT_RESPONSE" */
 /* The name of the call, opcode, or event that the fault has hit, or NULL if it was not reached. */
 const char *fake_hit(void);
 
-/* Connection requests that are held back now; let them go. */
+/* Connection requests that are deferred now; let them go. */
 int fake_held_requests(void);
 void fake_release_requests(void);
 

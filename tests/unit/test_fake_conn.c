@@ -177,7 +177,7 @@ static void meet_third(struct rank *rank, struct rdma_event_channel *channel)
 	rdma_destroy_id(third);
 }
 
-/* Rank 1 is played by rank 0's own thread, which holds back the establishment. */
+/* Rank 1 is played by rank 0's own thread, which defers the establishment. */
 static void meet_attempts(struct rank *rank)
 {
 	struct rdma_event_channel *channel, *unread;
