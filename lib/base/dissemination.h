@@ -4,7 +4,7 @@
  *
  * In round r a member sends to the one 2^r places after it and waits for the one 2^r places before
  * it; whoever has done all rounds has heard, through others, from everybody. What is sent, a word
- * or a mail, is the caller's.
+ * or a message, is the caller's.
  */
 #ifndef ORIEL_DISSEMINATION_H
 #define ORIEL_DISSEMINATION_H

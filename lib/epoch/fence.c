@@ -24,8 +24,8 @@
  * devices that keep in order what is issued to a member, before the fence and after it.
  *
  * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
- * not written to yet, by mail, who then do the same: they could have waited for ever, if only this
- * member saw the death.
+ * not written to yet, by a control message, who then do the same: they could have waited for ever,
+ * if only this member saw the death.
  *
  * Who knows of a death when it comes to the barrier writes to nobody. All words of the others may
  * be there, so that it would not have to wait, and would not look; but operations of its own may
@@ -39,7 +39,7 @@
 #include "job/group.h"
 #include "job/job.h"
 #include "win/link.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "base/order.h"
 #include "op/enter.h"
 #include "op/flush.h"
@@ -96,10 +96,10 @@ static int told_of_death(struct oriel_win *win)
 	fence_failed_id(win, id);
 	for (int round = 0; round < win->fence.barrier.rounds; round++) {
 		struct peer *peer = peer_find(win->job, win_world_rank(win, partner_rank(win, round, -1)));
-		struct mail mail;
+		struct ctrl_msg msg;
 
-		if (peer && mail_take(peer, id, 0, &mail))
-			return mail.culprit;
+		if (peer && ctrl_msg_take(peer, id, 0, &msg))
+			return msg.culprit;
 	}
 	return ORIEL_RANK_NONE;
 }
@@ -232,12 +232,12 @@ static int receive_word(void *arg)
 static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 {
 	for (int round = win->fence.barrier.round; round < win->fence.barrier.rounds; round++) {
-		struct mail mail = { .code = ORIEL_ERR_PEER, .culprit = dead };
+		struct ctrl_msg msg = { .code = ORIEL_ERR_PEER, .culprit = dead };
 		struct peer *peer = peer_find(win->job, win_world_rank(win, partner_rank(win, round, 1)));
 
-		fence_failed_id(win, mail.id);
+		fence_failed_id(win, msg.id);
 		if (peer && state_load(&peer->state) == PEER_UP)
-			mail_send(peer, &mail, wait);
+			ctrl_msg_send(peer, &msg, wait);
 	}
 }
 

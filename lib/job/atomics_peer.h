@@ -13,10 +13,10 @@
  * side, and hangs on peer->atomics_peer; one's own rank has two, the end that asks and the end that
  * answers, which is the former's own atomics_peer.
  *
- * An atomics peer stands in no table, and has no flag words, mails and lookups. peer_next hands it
- * out like any peer, so that what is done to all connections (goodbyes, draining, closing, failures
- * of the device) is done to it too. Its rank's death is its own, and the other way round: who has
- * lost one of the two connections to a rank has lost the rank.
+ * An atomics peer stands in no table, and has no flag words, messages and lookups. peer_next hands
+ * it out like any peer, so that what is done to all connections (goodbyes, draining, closing,
+ * failures of the device) is done to it too. Its rank's death is its own, and the other way round:
+ * who has lost one of the two connections to a rank has lost the rank.
  */
 #ifndef ORIEL_ATOMICS_PEER_H
 #define ORIEL_ATOMICS_PEER_H

@@ -11,7 +11,7 @@
 #include "base/order.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "job/peer.h"
 #include "base/util.h"
 #include "job/wait.h"
@@ -75,16 +75,16 @@ static int partner(const struct coll *coll, int direction, struct peer **peer)
 
 static bool take_vote(struct coll *coll, struct peer *from, int round)
 {
-	struct mail mail;
-	bool taken = mail_take(from, coll->id, (uint32_t)round, &mail);
+	struct ctrl_msg msg;
+	bool taken = ctrl_msg_take(from, coll->id, (uint32_t)round, &msg);
 
 	if (!taken)
 		return false;
-	vote(coll, mail.code, mail.culprit);
-	if (mail.agreed != coll->agreed)
+	vote(coll, msg.code, msg.culprit);
+	if (msg.agreed != coll->agreed)
 		vote(coll, ORIEL_ERR_ARG, from->rank);
-	if (mail.gift[0] || mail.gift[1])
-		memcpy(coll->gift, mail.gift, sizeof(coll->gift));
+	if (msg.payload[0] || msg.payload[1])
+		memcpy(coll->payload, msg.payload, sizeof(coll->payload));
 	return true;
 }
 
@@ -93,22 +93,22 @@ struct run {
 	struct coll *coll;
 	struct wait *wait;
 	struct peer *from; /* the present round's */
-	bool from_left;    /* the last look found that it has left: its mail has been asked for since, and was not there */
+	bool from_left; /* the last look found that it has left: its message has been asked for since, and was not there */
 };
 
 static int send_round(void *arg)
 {
 	struct run *run = arg;
 	struct coll *coll = run->coll;
-	struct mail mail = { .round = (uint32_t)coll->barrier.round, .code = coll->code, .culprit = coll->culprit };
+	struct ctrl_msg msg = { .round = (uint32_t)coll->barrier.round, .code = coll->code, .culprit = coll->culprit };
 	struct peer *to;
 	int rc = partner(coll, 1, &to);
 
-	memcpy(mail.id, coll->id, sizeof(mail.id));
-	mail.agreed = coll->agreed;
-	memcpy(mail.gift, coll->gift, sizeof(mail.gift));
+	memcpy(msg.id, coll->id, sizeof(msg.id));
+	msg.agreed = coll->agreed;
+	memcpy(msg.payload, coll->payload, sizeof(msg.payload));
 	if (rc == 0) {
-		rc = mail_send(to, &mail, run->wait);
+		rc = ctrl_msg_send(to, &msg, run->wait);
 		if (wait_can_repeat(rc))
 			return rc;
 	}
@@ -117,7 +117,7 @@ static int send_round(void *arg)
 	return 0;
 }
 
-/* This round's mail has come, or a death ends the waiting. */
+/* This round's message has come, or a death ends the waiting. */
 static int receive_step(void *arg)
 {
 	struct run *run = arg;
@@ -133,8 +133,8 @@ static int receive_step(void *arg)
 }
 
 /*
- * While waiting for `from`: it or any other member may be dead, whose mail will then never come,
- * here or further up. One that has left the job in order is missed only if its mail is.
+ * While waiting for `from`: it or any other member may be dead, whose message will then never come,
+ * here or further up. One that has left the job in order is missed only if its message is.
  */
 static int receive_watch(void *arg, struct wait *wait)
 {
@@ -188,7 +188,7 @@ int coll_run(struct coll *coll, struct wait *wait)
 
 	if (rc)
 		return rc;
-	kept_mails_drop(coll->job, coll->id);
+	unexpected_msgs_drop(coll->job, coll->id);
 	return verdict(coll);
 }
 
@@ -207,17 +207,17 @@ static bool is_withdrawn(struct coll *coll)
 /* Tell all who depend on this rank's votes, as far as they can be reached at once. */
 static void withdraw(struct coll *coll)
 {
-	struct mail mail = { .code = coll->code, .culprit = coll->culprit, .agreed = coll->agreed };
+	struct ctrl_msg msg = { .code = coll->code, .culprit = coll->culprit, .agreed = coll->agreed };
 	struct wait wait;
 	struct peer *to;
 
-	memcpy(mail.id, coll->id, sizeof(mail.id));
+	memcpy(msg.id, coll->id, sizeof(msg.id));
 	wait_begin(&wait, coll->job, "", NULL);
 	wait.limit_ms = WITHDRAW_MS;
 	for (int round = 0; round < coll->barrier.rounds; round++) {
-		mail.round = (uint32_t)round + WITHDRAWN;
+		msg.round = (uint32_t)round + WITHDRAWN;
 		if (partner_of(coll, round, 1, &to) == 0 && state_load(&to->state) == PEER_UP) /* pairs with peer_set_state */
-			mail_send(to, &mail, &wait);
+			ctrl_msg_send(to, &msg, &wait);
 	}
 }
 
@@ -231,13 +231,13 @@ int coll_run_once(struct coll *coll, struct wait *wait)
 		vote(coll, rc, coll->job->rank);
 	if (rc || (coll->code == 0 && is_withdrawn(coll)))
 		withdraw(coll);
-	kept_mails_drop(coll->job, coll->id);
+	unexpected_msgs_drop(coll->job, coll->id);
 	return rc ? err_set(rc, "%s", text) : verdict(coll);
 }
 
 /*
- * Gathering. In round r a rank sends what it has heard of the 2^r ranks up to itself, an item a mail;
- * the item of the rank `distance` places back comes as the mail with that number.
+ * Gathering. In round r a rank sends what it has heard of the 2^r ranks up to itself, an item a
+ * message; the item of the rank `distance` places back comes as the message with that number.
  */
 struct gathering {
 	struct run run;
@@ -263,14 +263,14 @@ static int place_back(const struct coll *coll, int distance)
 static void send_item(struct gathering *gathering, struct peer *to, int back)
 {
 	struct coll *coll = gathering->run.coll;
-	struct mail mail = { .code = coll->code, .culprit = coll->culprit };
+	struct ctrl_msg msg = { .code = coll->code, .culprit = coll->culprit };
 	int rc;
 
-	mail.round = (uint32_t)((1 << coll->barrier.round) + back);
-	memcpy(mail.id, coll->id, sizeof(mail.id));
+	msg.round = (uint32_t)((1 << coll->barrier.round) + back);
+	memcpy(msg.id, coll->id, sizeof(msg.id));
 	if (gathering->items)
-		memcpy(mail.item, gathering->items[place_back(coll, back)].word, sizeof(mail.item));
-	rc = mail_send(to, &mail, gathering->run.wait);
+		memcpy(msg.item, gathering->items[place_back(coll, back)].word, sizeof(msg.item));
+	rc = ctrl_msg_send(to, &msg, gathering->run.wait);
 	if (rc)
 		vote(coll, rc, rc == ORIEL_ERR_PEER ? to->rank : coll->job->rank);
 }
@@ -293,12 +293,12 @@ static int item_step(void *arg)
 {
 	struct gathering *gathering = arg;
 	struct coll *coll = gathering->run.coll;
-	struct mail mail;
+	struct ctrl_msg msg;
 
-	if (mail_take(gathering->run.from, coll->id, (uint32_t)gathering->distance, &mail)) {
-		vote(coll, mail.code, mail.culprit);
+	if (ctrl_msg_take(gathering->run.from, coll->id, (uint32_t)gathering->distance, &msg)) {
+		vote(coll, msg.code, msg.culprit);
 		if (gathering->items)
-			memcpy(gathering->items[place_back(coll, gathering->distance)].word, mail.item, sizeof(mail.item));
+			memcpy(gathering->items[place_back(coll, gathering->distance)].word, msg.item, sizeof(msg.item));
 		wait_moved(gathering->run.wait);
 		return 1;
 	}
@@ -333,6 +333,6 @@ int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait)
 	struct gathering gathering = { .run = { .coll = coll, .wait = wait }, .items = items };
 
 	dissemination_run(&coll->barrier, send_items, receive_items, &gathering);
-	kept_mails_drop(coll->job, coll->id);
+	unexpected_msgs_drop(coll->job, coll->id);
 	return verdict(coll);
 }

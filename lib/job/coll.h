@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * coll.h - barriers of a group, with a vote, over mails
+ * coll.h - barriers of a group, with a vote, over control messages
  *
  * A dissemination barrier: in round r a rank writes to the member 2^r places after it and waits for
  * the one 2^r places before it, for log2 p rounds; whoever has done all rounds has heard, through
- * others, from everybody. Each mail carries the worst error its sender knows of, so all members end
- * with the same verdict; and the word that its sender has brought along, so that members who do not
- * agree are found. A member that finds another one dead goes on sending in its remaining
+ * others, from everybody. Each message carries the worst error its sender knows of, so all members
+ * end with the same verdict; and the word that its sender has brought along, so that members who do
+ * not agree are found. A member that finds another one dead goes on sending in its remaining
  * rounds, with that verdict, but waits no more: nobody who depends on it is left without an answer.
  */
 #ifndef ORIEL_COLL_H
@@ -28,10 +28,10 @@ struct coll {
 	int code;    /* the verdict so far */
 	int culprit; /* world rank it is about */
 	/* After coll_begin the caller may set these. */
-	uint64_t agreed;  /* where members bring different ones, all end with ORIEL_ERR_ARG */
-	uint64_t gift[2]; /* not 0, 0: this member's gift to all; at the end every member has it */
+	uint64_t agreed;     /* where members bring different ones, all end with ORIEL_ERR_ARG */
+	uint64_t payload[2]; /* not 0, 0: what this member gives to all; at the end every member has it */
 	/*
-	 * During a look, for a living member (world rank) whose mail does not come: whether it never
+	 * During a look, for a living member (world rank) whose message does not come: whether it never
 	 * will. NULL: nobody knows.
 	 */
 	bool (*has_gone)(void *arg, int world, struct wait *wait);
@@ -86,9 +86,9 @@ struct coll_item {
 };
 
 /*
- * Every member learns every member's item, by its rank in the group: p - 1 mails of each. items holds
- * this rank's own at first; NULL only with a vote other than 0. For a call that cannot be repeated. On
- * an error items says nothing. ERRORS: the verdict; ORIEL_ERR_TIMEOUT.
+ * Every member learns every member's item, by its rank in the group: p - 1 messages of each. items
+ * holds this rank's own at first; NULL only with a vote other than 0. For a call that cannot be
+ * repeated. On an error items says nothing. ERRORS: the verdict; ORIEL_ERR_TIMEOUT.
  */
 int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait);
 

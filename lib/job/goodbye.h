@@ -9,14 +9,14 @@
  * neighbours of a rank, not with the ranks of the job.
  *
  * In oriel_finalize a rank
- *   1. drains: all its requests are complete, so mails and flags lie in the peers' memory;
+ *   1. drains: all its requests are complete, so messages and flags lie in the peers' memory;
  *   2. begins, on the service thread. From here on it makes no connection and rejects requests for
  *      one, saying that it has left. An attempt of its own that no other rank knows of yet is
  *      dropped. One that the other side may know of comes up, or its step's time is over;
  *   3. says goodbye to each peer whose connection is up, or comes up now: a word in the area that
  *      the peer has for it (layout.h), behind everything else on that queue pair;
  *   4. waits, peer by peer, until its own word is acknowledged and the peer's has come, or the peer
- *      is dead. Meanwhile it takes mails, and its directory and areas can be read: the peer may have
+ *      is dead. Meanwhile it takes messages, and its directory and areas can be read: the peer may have
  *      a lot to do yet;
  *   5. tells the launcher that it leaves, disconnects, and releases everything.
  *
@@ -26,13 +26,14 @@
  * word is in our area is no death (peer_lost): the peer had left, and no request was lost.
  *
  * Nobody needs a rank that has gone. Calls that all members of a group make end only when what this
- * rank owes the others in them lies in their memory, or in requests that step 1 waits for: the mails
- * of oriel_barrier, of making and of freeing a window. Windows are freed, so nobody looks anything up
- * here or has an epoch with us. Whoever was connected to is waited for in step 4; whoever was not has
- * never owed us anything, nor we him. This holds for programs in which every call succeeded. Where one
- * has failed (a death, a timeout), somebody may wait in vain for a rank that has left:
+ * rank owes the others in them lies in their memory, or in requests that step 1 waits for: the
+ * messages of oriel_barrier, of making and of freeing a window. Windows are freed, so nobody looks
+ * anything up here or has an epoch with us. Whoever was connected to is waited for in step 4;
+ * whoever was not has never owed us anything, nor we him. This holds for programs in which every
+ * call succeeded. Where one has failed (a death, a timeout), somebody may wait in vain for a rank
+ * that has left:
  *
- *   he waits for its mail and is connected   its word is there and the mail is not: he is told
+ *   he waits for its message and is connected   its word is there and the message is not: he is told
  *                                            (coll.c), while the rank waits for him in step 4
  *   he waits on a window and is connected    its directory says that the window is gone (link.c)
  *   he is not connected and asks for it      rejected, "has left"; or, once the process has ended,

@@ -14,7 +14,7 @@
 #include "job/job.h"
 #include "base/err.h"
 #include "base/public_struct.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "job/service.h"
 #include "base/settings.h"
 #include "base/tell.h"
@@ -117,7 +117,7 @@ static void init_locks(struct oriel_job *job)
 {
 	pthread_mutex_init(&job->lock, NULL);
 	pthread_mutex_init(&job->elements_lock, NULL);
-	pthread_mutex_init(&job->mailbox.lock, NULL);
+	pthread_mutex_init(&job->unexpected.lock, NULL);
 }
 
 /* Release what has been built; each part knows whether it was. The service thread has ended. */
@@ -126,7 +126,7 @@ static void job_release(struct oriel_job *job)
 	connections_release(job);
 	peers_close(job);
 	records_close(job);
-	kept_mails_drop(job, NULL);
+	unexpected_msgs_drop(job, NULL);
 	directory_close(job);
 	region_tables_close(job);
 	while (window_cache_release_one(job))
@@ -146,7 +146,7 @@ static void job_release(struct oriel_job *job)
 	lock_repairs_free(job);
 	pthread_mutex_destroy(&job->lock);
 	pthread_mutex_destroy(&job->elements_lock);
-	pthread_mutex_destroy(&job->mailbox.lock);
+	pthread_mutex_destroy(&job->unexpected.lock);
 	handle_release(HANDLE_JOB, job);
 }
 
@@ -229,7 +229,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	job->boot = boot;
 	job->rank = boot->rank;
 	job->size = boot->size;
-	wait_add_idle(job, mail_drain_all);
+	wait_add_idle(job, ctrl_msg_drain_all);
 	job->caller = (struct caller_turn){ options->idle, options->idle_context };
 	rc = set_limits(job, options);
 	if (rc == 0)

@@ -19,7 +19,7 @@
 #include "job/goodbye.h"
 #include "job/group.h"
 #include "job/lock_repair.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "base/handle.h"
 #include "job/window_cache.h"
 #include "verbs/layout.h"
@@ -84,7 +84,7 @@ struct oriel_job {
 	struct endpoint endpoint; /* what the others are told of this rank; set by oriel_init */
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
-	struct mailbox mailbox;
+	struct unexpected_msgs unexpected;
 	struct records records;
 	struct page_locks page_locks; /* set by oriel_init */
 	struct service *service;

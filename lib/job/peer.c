@@ -142,7 +142,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);
-	pthread_mutex_init(&peer->mail_lock, NULL);
+	pthread_mutex_init(&peer->ctrl_msg_lock, NULL);
 	if (peer->rank == job->rank && !peer->is_atomics_peer)
 		peer->state = PEER_UP; /* its own peer: reached without a connection */
 	return 0;
@@ -246,7 +246,7 @@ static void peer_release(struct peer *peer)
 	reach_close(&peer->reach);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
-	pthread_mutex_destroy(&peer->mail_lock);
+	pthread_mutex_destroy(&peer->ctrl_msg_lock);
 	free(peer);
 }
 

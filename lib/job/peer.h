@@ -83,12 +83,12 @@ struct peer {
 	/* Requests to the service thread, see service_queue.h; guarded by job->lock. */
 	bool requested;
 	struct peer *next_request;
-	/* Mails, see mail.c. */
-	pthread_mutex_t mail_lock; /* guards the rest */
-	uint64_t mail_sent;
-	uint64_t mail_acked; /* how many of mail_sent the peer has taken, as far as seen */
-	uint64_t mail_taken;
-	uint64_t mail_told; /* how many of mail_taken we have acknowledged */
+	/* Control messages, see ctrl_msg.c. */
+	pthread_mutex_t ctrl_msg_lock; /* guards the rest */
+	uint64_t ctrl_msg_sent;
+	uint64_t ctrl_msg_acked; /* how many of ctrl_msg_sent the peer has taken, as far as seen */
+	uint64_t ctrl_msg_taken;
+	uint64_t ctrl_msg_ack_sent; /* how many of ctrl_msg_taken we have acknowledged */
 };
 
 /* Whether the wire can be used. */

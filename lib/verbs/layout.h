@@ -9,7 +9,7 @@
  * - one *directory*: a table of entries, one per window slot, that any peer may read. Its root lies
  *   at a fixed address.
  * - one *area* per neighbour, which that neighbour alone writes into and reads from: a ring of
- *   mails, and the root of the neighbour's flag words, one struct flag_pair per window slot.
+ *   messages, and the root of the neighbour's flag words, one struct flag_pair per window slot.
  *
  * Tables grow by whole segments, each as large as all before it, and never move; a root lists the
  * segments. A peer finds element i by reading the root once and computing segment and offset, see
@@ -339,8 +339,8 @@ static inline size_t signal_apart_offset(uint32_t count, uint32_t signal, bool s
 	return count * sizeof(struct signal) + ((second_device ? count : 0) + (size_t)signal) * sizeof(uint64_t);
 }
 
-/* A small message between two ranks, see mail.c. */
-struct mail {
+/* A control message between two ranks, see ctrl_msg.c. */
+struct ctrl_msg {
 	uint8_t id[16]; /* the collective it belongs to */
 	uint32_t round;
 	int32_t code;    /* 0, or the ORIEL_ERR_* that a member brought in */
@@ -348,17 +348,17 @@ struct mail {
 	uint32_t unused;
 	union {
 		struct {
-			uint64_t agreed;  /* what all members must bring alike */
-			uint64_t gift[2]; /* what one member gives to all; 0, 0: its sender has not heard of it */
+			uint64_t agreed;     /* what all members must bring alike */
+			uint64_t payload[2]; /* what one member gives to all; 0, 0: its sender does not know it yet */
 		};
 		uint64_t item[3]; /* in a gathering: what one member has brought */
 	};
-	uint64_t stamp; /* number of the mail on its connection, from 1; written behind the rest */
+	uint64_t stamp; /* number of the message on its connection, from 1; written behind the rest */
 };
 
-static_assert(sizeof(struct mail) == 64, "a mail is a cache line");
+static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line");
 
-#define MAIL_RING 16
+#define CTRL_MSG_RING 16
 #define DIR_BATCH 8
 #define GOODBYE 1u
 
@@ -466,10 +466,10 @@ struct area_head {
 struct area {
 	struct area_head head;
 	/* Written by the neighbour. */
-	uint64_t up;            /* attempt number: "my side of the connection is established" */
-	uint64_t mail_consumed; /* how many of our mails it has taken, in steps of half a ring */
-	uint64_t goodbye;       /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
-	struct mail mail[MAIL_RING];
+	uint64_t up;                /* attempt number: "my side of the connection is established" */
+	uint64_t ctrl_msg_consumed; /* how many of our messages it has taken, in steps of half a ring */
+	uint64_t goodbye;           /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
+	struct ctrl_msg ctrl_msgs[CTRL_MSG_RING];
 	struct record_ack record_ack;      /* about the records that we send it */
 	struct segment_ref record_ring;    /* where our ring there lies; addr 0: it has no memory for one */
 	struct segment_ref record_results; /* where results of its own records go */

@@ -24,7 +24,7 @@
 #include "job/coll.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "job/wait.h"
 #include "win/epoch.h"
 #include "win/link.h"
@@ -34,7 +34,7 @@
 
 #define SURVIVORS_MS 250
 #define ORIGINS_MS 1000
-#define GONE_NS NS_PER_SECOND /* a mail of a member that has freed the window may still be on its way */
+#define GONE_NS NS_PER_SECOND /* a message of a member that has freed the window may still be on its way */
 
 /* Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end them. */
 static bool is_lost(const struct oriel_win *win)
@@ -204,7 +204,7 @@ static void survivors_barrier(struct oriel_win *win)
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = SURVIVORS_MS;
 	coll_run(&coll, &wait);
-	kept_mails_drop(win->job, id);
+	unexpected_msgs_drop(win->job, id);
 	group_release(group);
 }
 
@@ -218,7 +218,7 @@ static bool known_gone(struct oriel_win *win, int rank)
 	return link && link_state(link) == LINK_GONE;
 }
 
-/* A member that is not dead and whose mail does not come: has it gone? */
+/* A member that is not dead and whose message does not come: has it gone? */
 static bool has_gone(void *arg, int world, struct wait *wait)
 {
 	struct oriel_win *win = arg;
@@ -317,7 +317,7 @@ static int free_together(struct oriel_win *win, bool *over)
 	if (!*over)
 		return rc;
 	fence_failed_id(win, id);
-	kept_mails_drop(win->job, id);
+	unexpected_msgs_drop(win->job, id);
 	if (rc == ORIEL_ERR_PEER) {
 		leave_window(win);
 		rc = peer_error(win->job, win->free_coll.culprit); /* leaving may have left a text of its own */

@@ -118,10 +118,10 @@ static int pass_name(struct oriel_win *win, int vote, uint64_t name[2], const ch
 
 	coll_id_within(id, win->id, 0, COLL_SHARED_FILE);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
-	memcpy(coll.gift, name, sizeof(coll.gift));
+	memcpy(coll.payload, name, sizeof(coll.payload));
 	wait_begin(&wait, win->job, call, win);
 	vote = coll_run_once(&coll, &wait);
-	memcpy(name, coll.gift, sizeof(coll.gift));
+	memcpy(name, coll.payload, sizeof(coll.payload));
 	return vote;
 }
 

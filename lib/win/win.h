@@ -211,7 +211,7 @@ static inline bool epoch_is_for(const struct epoch *epoch, const struct oriel_gr
 	return group == epoch->group && group->handle.serial == epoch->group_serial;
 }
 
-/* Under which id members mail that they have left a fence in error. */
+/* Under which id members send that they have left a fence in error. */
 void fence_failed_id(const struct oriel_win *win, uint8_t id[16]);
 
 /* ORIEL_ERR_PEER for a member, naming window, rank and why. */

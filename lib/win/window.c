@@ -23,7 +23,7 @@
 #include "job/group.h"
 #include "job/in_place.h"
 #include "job/job.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "job/atomics_peer.h"
 #include "job/atomic_mode.h"
 #include "base/order.h"

@@ -270,7 +270,7 @@ static void create_and_free_leak_nothing(struct multi *m)
 	heap = heap_bytes();
 	for (int round = 0; round < rounds && !multi_failed(m); round++)
 		one_life(m, round);
-	multi_sync(m); /* kept mails and copies of the last round are gone on both sides */
+	multi_sync(m); /* unexpected messages and copies of the last round are gone on both sides */
 	CHECK(m, descriptors() == fds);
 	CHECK(m, usage_of(m).windows == usage.windows && usage_of(m).links == usage.links);
 	if (!CHECK(m, total_of(m) == total(&usage)))

@@ -313,18 +313,18 @@ static void ordered_by_locks(struct multi *m)
 	CHECK_OK(m, oriel_group_free(&group));
 }
 
-#define MAIL_BYTES 1000
+#define CTRL_MSG_BYTES 1000
 
 /* One rank's letter box: the number of the last letter, and its text. */
 struct box {
 	uint64_t number;
-	uint8_t text[MAIL_BYTES];
+	uint8_t text[CTRL_MSG_BYTES];
 };
 
 /* The text by stores or by put; the number, behind a sync, by a store or by the family. */
 static void send_text(struct multi *m, oriel_win *win, int to, struct box *box, uint64_t number)
 {
-	uint8_t text[MAIL_BYTES];
+	uint8_t text[CTRL_MSG_BYTES];
 	uint64_t before;
 
 	multi_fill(text, sizeof(text), number);

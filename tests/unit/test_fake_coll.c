@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_fake_coll.c - coll.c and mail.c: barriers with a vote, mails out of order, full rings. */
+/*
+ * test_fake_coll.c - coll.c and ctrl_msg.c: barriers with a vote, messages out of order, full
+ * rings.
+ */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,7 +132,7 @@ static void votes(struct rank *rank)
 			CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "could not take part"));
 	}
 	rank->wrong += vote_in(rank, 2000, 0, 0) != 0;
-	CU_ASSERT_EQUAL(rank->job->mailbox.count, 0);
+	CU_ASSERT_EQUAL(rank->job->unexpected.count, 0);
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
@@ -179,34 +182,34 @@ static void coll_run__goes_on_after_a_timeout(void)
 	run(3, repeat, NULL);
 }
 
-static void post_mails(struct rank *rank, struct peer *peer, int count)
+static void post_ctrl_msgs(struct rank *rank, struct peer *peer, int count)
 {
 	struct wait wait;
 
-	wait_begin(&wait, rank->job, "mails", NULL);
+	wait_begin(&wait, rank->job, "messages", NULL);
 	for (int i = 0; i < count; i++) {
-		struct mail mail = { .id = { 9 }, .round = (uint32_t)i, .code = i };
+		struct ctrl_msg msg = { .id = { 9 }, .round = (uint32_t)i, .code = i };
 
-		CU_ASSERT_EQUAL(mail_send(peer, &mail, &wait), 0);
+		CU_ASSERT_EQUAL(ctrl_msg_send(peer, &msg, &wait), 0);
 	}
 }
 
-static void take_mails(struct peer *peer, int count)
+static void take_ctrl_msgs(struct peer *peer, int count)
 {
 	static const uint8_t id[16] = { 9 }, other[16] = { 8 };
-	struct mail mail;
+	struct ctrl_msg msg;
 
 	for (int i = count - 1; i >= 0; i--) { /* the last first */
-		while (!mail_take(peer, id, (uint32_t)i, &mail))
+		while (!ctrl_msg_take(peer, id, (uint32_t)i, &msg))
 			usleep(10);
-		CU_ASSERT_EQUAL(mail.code, i);
-		CU_ASSERT_FALSE(mail_take(peer, id, (uint32_t)i, &mail));
-		CU_ASSERT_FALSE(mail_take(peer, other, (uint32_t)i, &mail));
+		CU_ASSERT_EQUAL(msg.code, i);
+		CU_ASSERT_FALSE(ctrl_msg_take(peer, id, (uint32_t)i, &msg));
+		CU_ASSERT_FALSE(ctrl_msg_take(peer, other, (uint32_t)i, &msg));
 	}
 }
 
-/* Far more mails than the ring holds, asked for in the wrong order. */
-static void many_mails(struct rank *rank)
+/* Far more messages than the ring holds, asked for in the wrong order. */
+static void many_ctrl_msgs(struct rank *rank)
 {
 	struct peer *peer;
 
@@ -214,21 +217,21 @@ static void many_mails(struct rank *rank)
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	CU_ASSERT_EQUAL_FATAL(peer_get(rank->job, 1 - rank->rank, &peer), 0);
 	if (rank->rank == 0)
-		post_mails(rank, peer, 10 * MAIL_RING + 3);
+		post_ctrl_msgs(rank, peer, 10 * CTRL_MSG_RING + 3);
 	else
-		take_mails(peer, 10 * MAIL_RING + 3);
+		take_ctrl_msgs(peer, 10 * CTRL_MSG_RING + 3);
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
-	CU_ASSERT_EQUAL(rank->job->mailbox.count, 0);
+	CU_ASSERT_EQUAL(rank->job->unexpected.count, 0);
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
-static void mail_send__waits_for_room_in_the_ring(void)
+static void ctrl_msg_send__waits_for_room_in_the_ring(void)
 {
 	for (int late = 0; late < 2; late++) {
-		begin("many mails");
+		begin("many messages");
 		fake_config.engine = late;
 		fake_config.late_polls = (uint32_t)late * 3;
-		run(2, many_mails, NULL);
+		run(2, many_ctrl_msgs, NULL);
 	}
 }
 
@@ -276,6 +279,6 @@ void suite_coll(void)
 	CU_ADD_TEST(suite, coll_run__all_end_with_the_same_verdict);
 	CU_ADD_TEST(suite, receive_step__serves_who_is_waited_for);
 	CU_ADD_TEST(suite, coll_run__goes_on_after_a_timeout);
-	CU_ADD_TEST(suite, mail_send__waits_for_room_in_the_ring);
+	CU_ADD_TEST(suite, ctrl_msg_send__waits_for_room_in_the_ring);
 	CU_ADD_TEST(suite, coll_run__a_dead_member_ends_it_for_all);
 }

@@ -12,7 +12,7 @@
 #include "fake_verbs.h"
 #include "job/goodbye.h"
 #include "job/job.h"
-#include "job/mail.h"
+#include "job/ctrl_msg.h"
 #include "job/peer.h"
 #include "suites_fake.h"
 #include "base/order.h"
@@ -55,21 +55,21 @@ static struct peer *peer_to(const struct rank *rank, int other)
 	return peer;
 }
 
-static int send_mail(struct rank *rank, int to, uint32_t number)
+static int send_ctrl_msg(struct rank *rank, int to, uint32_t number)
 {
-	struct mail mail = { .id = { 7 }, .round = number };
+	struct ctrl_msg msg = { .id = { 7 }, .round = number };
 	struct wait wait;
 
-	wait_begin(&wait, rank->job, "mail", NULL);
-	return mail_send(peer_to(rank, to), &mail, &wait);
+	wait_begin(&wait, rank->job, "message", NULL);
+	return ctrl_msg_send(peer_to(rank, to), &msg, &wait);
 }
 
-static void take_mail(struct rank *rank, int from, uint32_t number)
+static void take_ctrl_msg(struct rank *rank, int from, uint32_t number)
 {
 	static const uint8_t id[16] = { 7 };
-	struct mail mail;
+	struct ctrl_msg msg;
 
-	while (!mail_take(peer_to(rank, from), id, number, &mail))
+	while (!ctrl_msg_take(peer_to(rank, from), id, number, &msg))
 		usleep(100);
 }
 
@@ -95,14 +95,16 @@ static void run(int size, rank_function *function)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
-/* In a ring that is closed by mails everybody has two neighbours; no more are made for leaving. */
+/*
+ * In a ring that is closed by messages everybody has two neighbours; no more are made for leaving.
+ */
 static void leave_ring(struct rank *rank)
 {
 	int right = (rank->rank + 1) % rank->size, left = (rank->rank + rank->size - 1) % rank->size;
 
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
-	CU_ASSERT_EQUAL(send_mail(rank, right, 0), 0);
-	take_mail(rank, left, 0);
+	CU_ASSERT_EQUAL(send_ctrl_msg(rank, right, 0), 0);
+	take_ctrl_msg(rank, left, 0);
 	meet(rank, 1);
 	CU_ASSERT_EQUAL(fake_queue_pairs(), 2 * rank->size);
 	CU_ASSERT_EQUAL(rank->job->peers.count, 2);
@@ -114,7 +116,7 @@ static void goodbye__is_said_to_neighbours_only(void)
 {
 	begin_run("a ring leaves");
 	run(RING, leave_ring);
-	CU_ASSERT(fake_requests() < RING * 2 * 16); /* mail, "up", goodbye, and a few pings if it takes long */
+	CU_ASSERT(fake_requests() < RING * 2 * 16); /* message, "up", goodbye, and a few pings if it takes long */
 }
 
 static void leave_alone(struct rank *rank)
@@ -132,25 +134,28 @@ static void goodbye__strangers_do_not_wait_for_each_other(void)
 	run(2, leave_alone);
 }
 
-/* Rank 1 computes for long; the mails of before have come, and there is room for more than a ring of them after. */
-static void mail_the_leaving(struct rank *rank)
+/*
+ * Rank 1 computes for long; the messages of before have come, and there is room for more than a
+ * ring of them after.
+ */
+static void tell_of_leaving(struct rank *rank)
 {
 	join_and_barrier(rank);
 	if (rank->rank == 0) {
-		CU_ASSERT_EQUAL(send_mail(rank, 1, 0), 0);
+		CU_ASSERT_EQUAL(send_ctrl_msg(rank, 1, 0), 0);
 	} else {
 		wait_for_goodbye(rank, 0);
-		take_mail(rank, 0, 0);
-		for (uint32_t i = 0; i < 5 * MAIL_RING; i++)
-			CU_ASSERT_EQUAL(send_mail(rank, 0, i), 0);
+		take_ctrl_msg(rank, 0, 0);
+		for (uint32_t i = 0; i < 5 * CTRL_MSG_RING; i++)
+			CU_ASSERT_EQUAL(send_ctrl_msg(rank, 0, i), 0);
 	}
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
-static void goodbye__mails_come_before_it_and_are_taken_after_it(void)
+static void goodbye__ctrl_msgs_come_before_it_and_are_taken_after_it(void)
 {
-	begin_run("mails around a goodbye");
-	run(2, mail_the_leaving);
+	begin_run("messages around a goodbye");
+	run(2, tell_of_leaving);
 }
 
 /* Rank 0 leaves one barrier early. Of many, one that has been told so may have left too before another looks. */
@@ -179,17 +184,17 @@ static void ask_the_leaving(struct rank *rank)
 {
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
 	if (rank->rank == 0) {
-		CU_ASSERT_EQUAL(send_mail(rank, 1, 0), 0);
+		CU_ASSERT_EQUAL(send_ctrl_msg(rank, 1, 0), 0);
 	} else if (rank->rank == 1) {
-		take_mail(rank, 0, 0);
+		take_ctrl_msg(rank, 0, 0);
 		wait_for_goodbye(rank, 0);
 		reach_step(1);
 		await_step(2);
 	} else {
 		await_step(1);
-		CU_ASSERT_EQUAL(send_mail(rank, 0, 0), ORIEL_ERR_PEER);
+		CU_ASSERT_EQUAL(send_ctrl_msg(rank, 0, 0), ORIEL_ERR_PEER);
 		CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "it has left the job"));
-		CU_ASSERT_EQUAL(send_mail(rank, 0, 1), ORIEL_ERR_PEER);
+		CU_ASSERT_EQUAL(send_ctrl_msg(rank, 0, 1), ORIEL_ERR_PEER);
 		reach_step(2);
 	}
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
@@ -380,7 +385,7 @@ void suite_goodbye(void)
 
 	CU_ADD_TEST(suite, goodbye__is_said_to_neighbours_only);
 	CU_ADD_TEST(suite, goodbye__strangers_do_not_wait_for_each_other);
-	CU_ADD_TEST(suite, goodbye__mails_come_before_it_and_are_taken_after_it);
+	CU_ADD_TEST(suite, goodbye__ctrl_msgs_come_before_it_and_are_taken_after_it);
 	CU_ADD_TEST(suite, goodbye__who_waits_for_the_leaving_is_told);
 	CU_ADD_TEST(suite, goodbye__a_request_is_rejected_after_it);
 	CU_ADD_TEST(suite, goodbye__a_request_that_is_not_answered_is_forgotten);

@@ -121,9 +121,9 @@ static void region_used__tells_every_torn_value(void)
 static void layout__keeps_words_aligned(void)
 {
 	CU_ASSERT_EQUAL(offsetof(struct area, up) % 8, 0);
-	CU_ASSERT_EQUAL(offsetof(struct area, mail_consumed) % 8, 0);
+	CU_ASSERT_EQUAL(offsetof(struct area, ctrl_msg_consumed) % 8, 0);
 	CU_ASSERT_EQUAL(offsetof(struct area, sink) % 8, 0);
-	CU_ASSERT_EQUAL((offsetof(struct area, mail) + offsetof(struct mail, stamp)) % 8, 0);
+	CU_ASSERT_EQUAL((offsetof(struct area, ctrl_msgs) + offsetof(struct ctrl_msg, stamp)) % 8, 0);
 	CU_ASSERT_EQUAL(sizeof(struct flag_pair), 32);
 	CU_ASSERT_EQUAL(sizeof(struct region_entry), 40);
 }
