@@ -84,10 +84,10 @@ static inline bool holder_change(uint64_t *word, uint64_t from, uint64_t to)
 }
 
 /*
- * Between stores to a record that peers may be reading: what was stored before is seen before what
- * is stored after. The reader's partner is the record's check word, which it computes anew.
+ * Between stores to a description that peers may be reading: what was stored before is seen before
+ * what is stored after. The reader's partner is its check word, which it computes anew.
  */
-static inline void record_fence(void)
+static inline void full_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -98,7 +98,7 @@ static inline uint64_t ticket_draw(uint64_t *next)
 	uint64_t ticket = __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);
 
 #if !defined(__x86_64__) && !defined(__i386__) /* where the addition itself is a full fence */
-	record_fence();
+	full_fence();
 #endif
 	return ticket;
 }

@@ -101,7 +101,7 @@ static void read_events(void)
 	ssize_t bytes;
 
 	counter_store(&batch, batch + 1); /* pairs with the load in batch_ended: before the first is read */
-	record_fence();                   /* pairs with the one of page_watch_settled */
+	full_fence();                     /* pairs with the one of page_watch_settled */
 	while ((bytes = read(events, list, sizeof(list))) > 0) {
 		for (size_t i = 0; i < (size_t)bytes / sizeof(list[0]); i++)
 			look_at(&list[i]);
@@ -330,7 +330,7 @@ bool page_watch_settled(void)
 {
 	for (int i = 0; i < ASKS_MAX; i++) {
 		if (!change_under_way()) {
-			record_fence(); /* pairs with the one of read_events: what has been read is seen to be in hand */
+			full_fence(); /* pairs with the one of read_events: what has been read is seen to be in hand */
 			return batch_ended();
 		}
 		sched_yield();

@@ -139,11 +139,11 @@ static int send_completed(struct link *link)
 
 	word.addr += word_bytes;
 	/*
-	 * Behind stores a store, behind requests a request; records are requests too. Both pair with the
-	 * flag_load in exposure_step at the target. To this rank itself all are stores, also to regions of a
-	 * dynamic window: it has no wire.
+	 * Behind stores a store, behind requests a request; active messages are requests too. Both pair
+	 * with the flag_load in exposure_step at the target. To this rank itself all are stores, also
+	 * to regions of a dynamic window: it has no wire.
 	 */
-	if (link->peer->reach.self || (link_mapped(link) && !link_records(link)))
+	if (link->peer->reach.self || (link_mapped(link) && !link_am_number(link)))
 		rc = link_write_flag(link, word_bytes, sent, sent + 1, &link->last_number);
 	else if (link->marks & LINK_WAITING)
 		rc = wire_flag_signalled(&link->peer->wire, sent, sent + 1, word, &link->last_number);
@@ -156,7 +156,7 @@ static int send_completed(struct link *link)
 	return 0;
 }
 
-/* Operations that use the caller's memory have ended; results of records are among them. */
+/* Operations that use the caller's memory have ended; results of active messages are among them. */
 static bool origin_memory_free(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;

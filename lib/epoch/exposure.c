@@ -204,12 +204,15 @@ static int exposure_begin(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* Whether what the origin has sent before its flag is applied, as it is when wait returns. Pairs with record_in_open. */
-static inline bool records_applied(const struct peer *peer)
+/*
+ * Whether what the origin has sent before its flag is applied, as it is when wait returns. Pairs
+ * with am_receiver_open.
+ */
+static inline bool messages_applied(const struct peer *peer)
 {
-	struct record_in *ring = __atomic_load_n(&peer->record_in, __ATOMIC_ACQUIRE);
+	struct am_receiver *ring = __atomic_load_n(&peer->am_receiver, __ATOMIC_ACQUIRE);
 
-	return !ring || records_drain_ring(ring);
+	return !ring || am_drain_ring(ring);
 }
 
 /* Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is needed. */
@@ -222,7 +225,7 @@ static bool exposure_step(struct oriel_win *win)
 
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
 			return false; /* pairs with send_completed at the origin */
-		if (!records_applied(link->peer))
+		if (!messages_applied(link->peer))
 			return false;
 		epoch->next++;
 	}
@@ -301,9 +304,9 @@ static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
 }
 
 /*
- * The short way: all origins have completed, or do so within a few looks, and none has ever sent a record. A look
- * here is twenty times as short as a turn of a wait, which asks the device too: only what peers store themselves
- * can come meanwhile.
+ * The short way: all origins have completed, or do so within a few looks, and none has ever sent an
+ * active message. A look here is twenty times as short as a turn of a wait, which asks the device
+ * too: only what peers store themselves can come meanwhile.
  */
 
 static inline bool have_all_completed(const struct oriel_win *win)
@@ -313,8 +316,8 @@ static inline bool have_all_completed(const struct oriel_win *win)
 
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
 			return false; /* pairs with send_completed at the origin */
-		if (__atomic_load_n(&link->peer->record_in, __ATOMIC_ACQUIRE))
-			return false; /* pairs with record_in_open, as in records_applied */
+		if (__atomic_load_n(&link->peer->am_receiver, __ATOMIC_ACQUIRE))
+			return false; /* pairs with am_receiver_open, as in messages_applied */
 	}
 	return true;
 }

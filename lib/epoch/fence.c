@@ -368,7 +368,7 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 	return is_there;
 }
 
-#define TRAILED_MARKS (LINK_TOUCHED | LINK_GOT | LINK_RECORDS)
+#define TRAILED_MARKS (LINK_TOUCHED | LINK_GOT | LINK_AM)
 
 /*
  * Whether what is issued to the member stays behind what was issued before: not where writes may

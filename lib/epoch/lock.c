@@ -274,6 +274,6 @@ int oriel_win_sync(oriel_win *win)
 	int rc = win_check(win, "oriel_win_sync");
 
 	if (rc == 0)
-		record_fence(); /* pairs with whatever fence or flag others have between their accesses */
+		full_fence(); /* pairs with whatever fence or flag others have between their accesses */
 	return rc;
 }

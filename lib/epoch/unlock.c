@@ -39,8 +39,9 @@ static bool data_before_release_done(const struct oriel_win *win, struct link *l
 	struct wire *wire = &link->peer->wire;
 	bool by_requests = !(link->marks & LINK_NOCHECK) && !lock_is_mapped(win, link);
 
-	if (!by_requests || wire->flag_mode != FLAG_WRITE || link_records(link))
-		return data_placed(link); /* records are applied when the target gets to it, not in the order of requests */
+	if (!by_requests || wire->flag_mode != FLAG_WRITE || link_am_number(link))
+		return data_placed(
+			link); /* active messages are applied when the target gets to it, not in the order of requests */
 	if (link->marks & LINK_TOUCHED)
 		wire_fence(wire); /* does nothing where no get and no atomic is under way */
 	return true;

@@ -27,7 +27,7 @@ static void set_mode(struct page_lock_table *table, uint32_t index, enum atomic_
 /* Whether an update of any window is in progress. */
 static bool updating(const struct updates *updates)
 {
-	bool any = __atomic_load_n(&updates->executor, __ATOMIC_ACQUIRE); /* pairs with update_end, as the next */
+	bool any = __atomic_load_n(&updates->handler, __ATOMIC_ACQUIRE); /* pairs with update_end, as the next */
 
 	for (int i = 0; i < UPDATE_WINDOWS; i++)
 		any |= __atomic_load_n(&updates->window[i], __ATOMIC_ACQUIRE);

@@ -38,7 +38,7 @@
  * instructions, which is right in every mode, and the switch is tried again some vectors later.
  * Meanwhile single words take the page lock too, whose holder may be the one that is stopped. The
  * same happens where the kernel has no such barrier. A rank that cannot take part in it, or finds
- * no place for its bytes, takes the page lock each time. The owner's executor has a byte of its
+ * no place for its bytes, takes the page lock each time. The owner's handler has a byte of its
  * own.
  *
  * Pinned is what a rank's words are while it has a window whose words its device changes by atomics
@@ -102,12 +102,12 @@ static inline uint8_t *update_begin(const struct peer *peer, uint32_t slot, uint
 	return update_begin_as(&updates->window[slot], peer->page_locks, there);
 }
 
-/* The same for words of our own, of which a record says how; with records->lock. */
+/* The same for words of our own, of which an active message says how; with am->lock. */
 static inline uint8_t *update_begin_here(const struct page_locks *ours, uint64_t addr)
 {
 	struct page_lock_table *table = ours->piece.addr;
 
-	return ours->has_barrier ? update_begin_as(&table->updates[0].executor, table, addr) : NULL;
+	return ours->has_barrier ? update_begin_as(&table->updates[0].handler, table, addr) : NULL;
 }
 
 static inline void update_end(uint8_t *in_progress)

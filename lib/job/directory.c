@@ -168,9 +168,9 @@ void directory_publish(struct oriel_job *job, uint32_t device, uint32_t slot, co
 	struct dir_entry *own = directory_entry(job, device, slot);
 
 	own->check = 0; /* readers of a half-written entry find that it does not match */
-	record_fence();
+	full_fence();
 	memcpy(own, entry, offsetof(struct dir_entry, check));
-	record_fence();
+	full_fence();
 	own->check = entry->check;
 }
 

@@ -68,7 +68,7 @@ static void set_crowding(struct oriel_job *job)
 	int count = processors();
 
 	job->ranks_per_processor = (uint32_t)((job->boot->local_size + count - 1) / count);
-	job->records.may_spin = job->boot->local_size * 2 <= count;
+	job->am.may_spin = job->boot->local_size * 2 <= count;
 }
 
 static int set_connect_limits(const struct oriel_job *job, struct limits *limits)
@@ -125,7 +125,7 @@ static void job_release(struct oriel_job *job)
 {
 	connections_release(job);
 	peers_close(job);
-	records_close(job);
+	am_close(job);
 	unexpected_msgs_drop(job, NULL);
 	directory_close(job);
 	region_tables_close(job);
@@ -225,7 +225,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	int rc;
 
 	init_locks(job);
-	records_open(job, &record_applier);
+	am_open(job, &am_handler);
 	job->boot = boot;
 	job->rank = boot->rank;
 	job->size = boot->size;
@@ -360,7 +360,7 @@ int oriel_progress(oriel_job *job)
 
 	if (rc)
 		return rc;
-	records_poll(job, &job->records);
+	am_poll(job, &job->am);
 	peer = __atomic_load_n(&job->peers.moving, __ATOMIC_ACQUIRE); /* pairs with peer_set_state */
 	if (peer)
 		wait_serve(job, peer);

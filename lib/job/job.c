@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* job.c - the record of a job; its life is in init.c. */
+/* job.c - a job's own functions; its life is in init.c. */
 #include "job/job.h"
 
 #include <string.h>

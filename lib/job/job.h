@@ -26,7 +26,7 @@
 #include "job/mem.h"
 #include "oriel.h"
 #include "job/peer.h"
-#include "job/record_in.h"
+#include "job/am_recv.h"
 #include "job/region_table.h"
 #include "job/page_lock.h"
 #include "job/wait.h"
@@ -85,7 +85,7 @@ struct oriel_job {
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;
-	struct records records;
+	struct am_service am;
 	struct page_locks page_locks; /* set by oriel_init */
 	struct service *service;
 	struct goodbye goodbye;           /* of oriel_finalize */

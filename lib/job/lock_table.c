@@ -52,9 +52,9 @@ static int add_segment(struct oriel_job *job, struct lock_more *more, uint32_t n
 		made.rkey[i] = piece.keys[i].rkey;
 	more->addr = made.addr;
 	memcpy(more->rkey, made.rkey, sizeof(more->rkey));
-	record_fence(); /* pairs with the check that readers compute anew */
+	full_fence(); /* pairs with the check that readers compute anew */
 	more->check = lock_more_check(&made);
-	record_fence(); /* before the neighbour is told its place, see lock_words.c */
+	full_fence(); /* before the neighbour is told its place, see lock_words.c */
 	return 0;
 }
 

@@ -7,7 +7,7 @@
  * Processors have no atomic operations on vectors, and none at all on floating numbers: 4 KiB of
  * bytes take 35 us by an instruction each, and .07 by plain code. So numbers (element.h: all that
  * one instruction stores but integers of 8 bytes), aligned, in memory that processors change, are
- * changed by plain code under a lock, by everybody: the rank itself, its executor, and those who
+ * changed by plain code under a lock, by everybody: the rank itself, its handler, and those who
  * map its memory. A rank has PAGE_LOCKS such locks in its registered memory, for all its windows,
  * since these may overlap. They are striped over its memory, page after page, by the address at the
  * owner, of which all origins know as much. Ranks that work on different pages meet only by chance.
@@ -33,7 +33,7 @@
  * A live holder goes on by itself, unless it is stopped (SIGSTOP, a debugger) in the middle of some
  * pages: a microsecond of its life. Plain code cannot be helped out by others. So page_trylock does
  * not wait: it says "not now", and the operation is issued again as one for which there is no room
- * (ISSUE_LATER, RECORD_LATER), by waits that have their limits and watch for deaths.
+ * (ISSUE_LATER, AM_LATER), by waits that have their limits and watch for deaths.
  *
  * Mutexes of the system are robust too, but cost two atomic instructions and a list for each
  * element, and their layout belongs to the C library of each rank.
@@ -64,7 +64,7 @@ struct page_lock {
 struct updates {
 	_Alignas(64) uint64_t process;
 	uint8_t window[UPDATE_WINDOWS]; /* by slot; 1: in progress */
-	uint8_t executor;               /* the owner's, of records that it applies */
+	uint8_t handler;                /* the owner's, of active messages that it applies */
 };
 
 /* The locks of one rank, in registered memory of that rank. */
@@ -89,7 +89,7 @@ int page_locks_open(struct oriel_job *job);
 
 /*
  * Memory of the peer's has been mapped here for the first time, or is our own: map its page locks
- * too, if that can be. If not, only its executor changes its numbers, from beginning to end.
+ * too, if that can be. If not, only its handler changes its numbers, from beginning to end.
  */
 void page_locks_map(struct peer *peer);
 

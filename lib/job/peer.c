@@ -13,8 +13,8 @@
 #include "job/job.h"
 #include "job/lock_table.h"
 #include "base/order.h"
-#include "job/record_in.h"
-#include "job/record_out.h"
+#include "job/am_recv.h"
+#include "job/am_send.h"
 #include "base/shortage.h"
 #include "verbs/table.h"
 #include "base/util.h"
@@ -242,7 +242,7 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 
 static void peer_release(struct peer *peer)
 {
-	record_out_free(peer->record_out);
+	am_sender_free(peer->am_sender);
 	reach_close(&peer->reach);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);

@@ -26,8 +26,8 @@
 struct oriel_job;
 struct conn;
 struct lookup;
-struct record_in;
-struct record_out;
+struct am_receiver;
+struct am_sender;
 struct updates;
 struct page_lock_table;
 
@@ -60,8 +60,8 @@ struct peer {
 	int shortage;         /* what: an errno value, of the other side where negative; set before shortage_ns */
 	uint64_t
 		goodbye_number; /* of the request that has said goodbye; 0: not said. By the service thread, counter_load */
-	struct record_out *record_out;      /* records for the peer to apply, see record_out.h; made at the first, atomic */
-	struct record_in *record_in;        /* its records for us; by the service thread, atomic */
+	struct am_sender *am_sender; /* active messages for the peer to apply, see am_send.h; made at the first, atomic */
+	struct am_receiver *am_receiver;    /* its active messages for us; by the service thread, atomic */
 	struct remote remote_page_locks;    /* see page_lock.h; set with remote_flags */
 	struct page_lock_table *page_locks; /* where they are here, or NULL; atomic */
 	struct updates *updates;            /* our place in them (atomic_mode.h), or NULL; atomic */
@@ -75,11 +75,11 @@ struct peer {
 	bool busy;          /* in the service queue's list, or in the round being served */
 	struct peer *next_busy;
 	bool disconnected;
-	bool record_waits;              /* it has asked for a ring, see record_in.h */
-	bool record_bare;               /* its next wakeup would find no receive */
-	uint64_t record_wakes;          /* wakeups it has sent */
-	uint64_t record_rested;         /* and been told of; under records->lock too */
-	struct segment_ref record_ring; /* where its ring lies; its check is not set */
+	bool am_waits;              /* it has asked for a ring, see am_recv.h */
+	bool am_bare;               /* its next wakeup would find no receive */
+	uint64_t am_wakes;          /* wakeups it has sent */
+	uint64_t am_rested;         /* and been told of; under am->lock too */
+	struct segment_ref am_ring; /* where its ring lies; its check is not set */
 	/* Requests to the service thread, see service_queue.h; guarded by job->lock. */
 	bool requested;
 	struct peer *next_request;

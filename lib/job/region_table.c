@@ -87,9 +87,9 @@ static void publish(const struct region_table *table, uint32_t device, uint32_t 
 	struct region_root *root = root_of(table, device);
 
 	own->check = 0;
-	record_fence();
+	full_fence();
 	memcpy(own, entry, offsetof(struct region_entry, check));
-	record_fence();
+	full_fence();
 	own->check = entry->check;
 	if (region_used_told(root->used) <= index)
 		flag_store(&root->used, region_used(index + 1));

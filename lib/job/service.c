@@ -263,7 +263,7 @@ static void on_wakeup(struct ev_loop *loop, ev_io *watcher, int events)
 
 	(void)loop;
 	(void)events;
-	records_woken(service->job);
+	am_woken(service->job);
 	serve_busy(service);
 }
 

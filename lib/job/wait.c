@@ -199,7 +199,7 @@ int wait_pause(struct wait *wait)
 	uint32_t spins = job_oversubscribed(wait->job) ? SPINS_OVERSUBSCRIBED : SPINS;
 	uint64_t now;
 
-	records_poll(wait->job, &wait->job->records);
+	am_poll(wait->job, &wait->job->am);
 	wait->turns++;
 	if (only_looks(wait, spins)) {
 		if (wait->relaxed || wait->turns > SPINS_EAGER)

@@ -46,7 +46,7 @@ static inline const void *acc_compare(const struct acc *acc)
 enum acc_class {
 	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for (job/atomic_mode.h) */
 	ACC_NUMBER, /* other small ones, aligned: plain code, under their page lock (job/page_lock.h) */
-	ACC_REST,   /* the target's executor */
+	ACC_REST,   /* the target's handler */
 };
 
 static inline bool acc_is_word(enum oriel_type type)

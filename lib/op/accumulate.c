@@ -119,8 +119,8 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 /*
  * The short way, for most operations on mapped memory: everything is as it should be, and the
  * processor does it. False if anything is not plain; then nothing has happened, and apply_locked
- * finds out. Operations that are deferred for the target, and records under way to it, come first
- * (A15).
+ * finds out. Operations that are deferred for the target, and active messages under way to it, come
+ * first (A15).
  */
 static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
 {
@@ -128,7 +128,7 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 	uint64_t offset;
 	size_t bytes;
 
-	if (!link || link->deferred || link->marks & LINK_RECORDS)
+	if (!link || link->deferred || link->marks & LINK_AM)
 		return false;
 	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
 	    !in_range(link, disp, bytes, &offset))
@@ -146,7 +146,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 	struct link *link = acc->count == 1 ? living_link(win, rank) : NULL;
 	uint64_t offset;
 
-	if (!link || link->deferred || link->marks & LINK_RECORDS || !is_open(win, link))
+	if (!link || link->deferred || link->marks & LINK_AM || !is_open(win, link))
 		return false;
 	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
 	    acc_way(link, acc->type, link->base + offset, 1) != ACC_BY_DEVICE)
@@ -214,7 +214,7 @@ static inline bool element_at_once(const struct link *link, enum oriel_type type
 {
 	uint64_t offset;
 
-	if (link->marks & LINK_RECORDS || !in_range(link, disp, element_types[type].size_bytes, &offset))
+	if (link->marks & LINK_AM || !in_range(link, disp, element_types[type].size_bytes, &offset))
 		return false;
 	*element = (void *)(uintptr_t)(link->base + offset);
 	return acc_at_once(link, type, link->base + offset);
@@ -222,8 +222,8 @@ static inline bool element_at_once(const struct link *link, enum oriel_type type
 
 /*
  * The target of a single element, whose type is known, and *element if its memory is mapped.
- * BY_WIRE: it is not, and all else is plain but the range and records. Holds win->lock, and nothing
- * is deferred for anybody.
+ * BY_WIRE: it is not, and all else is plain but the range and active messages. Holds win->lock, and
+ * nothing is deferred for anybody.
  */
 static inline __attribute__((always_inline)) enum outcome find_element(struct oriel_win *win, enum oriel_type type,
                                                                        int rank, size_t disp, struct link **link,
@@ -258,7 +258,7 @@ static inline bool find_remote_word(const struct link *link, enum oriel_type typ
 {
 	uint64_t offset;
 
-	if (link->marks & LINK_RECORDS || !goes_by_wire(link) || !in_range(link, disp, sizeof(uint64_t), &offset) ||
+	if (link->marks & LINK_AM || !goes_by_wire(link) || !in_range(link, disp, sizeof(uint64_t), &offset) ||
 	    !acc_words_by_device(link, 1) || acc_class(type, link->base + offset) != ACC_WORD)
 		return false;
 	word->addr = link->base + offset;

@@ -136,7 +136,7 @@ static int issue_piece(struct oriel_win *win, struct link *link, struct family_v
 	struct acc acc = acc_of(v, piece);
 	size_t left = piece->size_bytes, bytes;
 	int rc = left ? acc_target(win, link, &acc, piece->disp, v->call) : 0;
-	uint64_t addr = acc.remote_addr; /* records that are sent leave the operation advanced */
+	uint64_t addr = acc.remote_addr; /* active messages that are sent leave the operation advanced */
 
 	for (; rc == 0 && left; left -= bytes) {
 		bytes = together(&v->result, together(&v->origin, left));
@@ -182,7 +182,7 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct fam
 {
 	struct link *link = mapped_link(win, rank);
 
-	if (!link || link->deferred || link->marks & LINK_RECORDS || !are_plain(link, v))
+	if (!link || link->deferred || link->marks & LINK_AM || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
 		return NULL; /* each by itself, without the page lock where it can be */

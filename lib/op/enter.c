@@ -10,7 +10,7 @@
 static void look_again(struct oriel_win *win)
 {
 	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
-	record_fence();                                              /* pairs with the exchange in deferred_error_note */
+	full_fence();                                                /* pairs with the exchange in deferred_error_note */
 	if (deferred_error_is_noted(&win->deferred_errors))
 		counter_store(&win->deaths_seen, UINT64_MAX);
 }

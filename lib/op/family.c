@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "op/copy.h"
-#include "op/executor.h"
+#include "op/am_issue.h"
 #include "op/family_device.h"
 #include "op/issue.h"
 #include "win/win.h"
@@ -158,17 +158,20 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 	                                                                                                    : ISSUE_LATER;
 }
 
-/* Whether a record for some of these bytes is under way, which would be passed by what goes another way (A15). */
-static bool would_pass_record(const struct oriel_win *win, struct link *link, const struct acc *acc)
+/*
+ * Whether an active message for some of these bytes is under way, which would be passed by what
+ * goes another way (A15).
+ */
+static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
 	uint64_t from = acc->remote_addr - link->base;
 
-	if (!(link->marks & LINK_RECORDS))
+	if (!(link->marks & LINK_AM))
 		return false;
-	if (record_out_covers(link->peer, win, from, from + element_span(acc->type, acc->count)))
+	if (am_covers(link->peer, win, from, from + element_span(acc->type, acc->count)))
 		return !link_applied(link);
-	if (record_out_applied(link->peer, link_records(link)))
-		link_forget_records(link); /* the short ways are open again */
+	if (am_is_applied(link->peer, link_am_number(link)))
+		link_forget_ams(link); /* the short ways are open again */
 	return false;
 }
 
@@ -177,7 +180,7 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	void *target = (void *)(uintptr_t)acc->remote_addr;
 	enum acc_way way = acc_way(link, acc->type, acc->remote_addr, acc->count);
 
-	if (way != ACC_BY_EXECUTOR && would_pass_record(win, link, acc))
+	if (way != ACC_BY_AM && would_pass_am(win, link, acc))
 		return ISSUE_LATER;
 	switch (way) {
 	case ACC_BY_PAGE_LOCK:
@@ -186,8 +189,8 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 		return acc_apply_here(win->job, acc, target) ? 0 : ISSUE_LATER;
 	case ACC_BY_DEVICE:
 		return acc_by_device(win, link, acc);
-	case ACC_BY_EXECUTOR:
+	case ACC_BY_AM:
 		break;
 	}
-	return executor_send(win, link, acc);
+	return am_issue(win, link, acc);
 }

@@ -13,19 +13,20 @@
  *                         everybody (family_device.h); else the processor of whoever can map the memory, the
  *                         target itself among them, by instructions or plain code, as the pages' mode says
  *                         (job/atomic_mode.h), and for others its device, if it is one word and the device is
- *                         atomic with processors' instructions, or the target's executor, which does as
+ *                         atomic with processors' instructions, or the target's handler, which does as
  *                         processors do
  *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under locks that all of
  *                         them take (job/page_lock.h), so that a vector of them is changed as fast as it is
- *                         copied; for others the target's executor, which takes the same locks
- *   ACC_REST              the target's executor, for everybody; the target itself changes such
- *                         elements under the lock that its executor takes
+ *                         copied; for others the target's handler, which takes the same locks
+ *   ACC_REST              the target's handler, for everybody; the target itself changes such
+ *                         elements under the lock that its handler takes
  *
- * The executor is a thread of the target that is inside the library, or its service thread; records
- * are sent to it (executor.h). Elements of two classes may lie on the same bytes, so an operation that goes
- * another way waits until no record of this origin for those bytes is under way (A15). A record does not pass
- * the others: they are done on return, or go before it by the same queue pair, and it stands behind a fence. The hint
- * accumulate_ordering gives nothing of that up.
+ * The handler is a thread of the target that is inside the library, or its service thread; active
+ * messages are sent to it (am_issue.h). Elements of two classes may lie on the same bytes, so an
+ * operation that goes another way waits until no active message of this origin for those bytes is
+ * under way (A15). An active message does not pass the others: they are done on return, or go
+ * before it by the same queue pair, and it stands behind a fence. The hint accumulate_ordering
+ * gives nothing of that up.
  */
 #ifndef ORIEL_FAMILY_H
 #define ORIEL_FAMILY_H
@@ -38,15 +39,16 @@
 struct oriel_job;
 
 enum acc_way {
-	ACC_BY_EXECUTOR,  /* the target applies it */
-	ACC_BY_ITSELF,    /* we are the target: as its executor would */
+	ACC_BY_AM,        /* the target applies it */
+	ACC_BY_ITSELF,    /* we are the target: as its handler would */
 	ACC_BY_DEVICE,    /* the target's device changes words */
 	ACC_BY_PAGE_LOCK, /* this processor, under the locks of the target's pages */
 };
 
 /*
- * Whether the target's device changes so many words, for those who reach them as this rank does: a request each. Where
- * it is atomic with processors, several are a record, which is one message however many (A20).
+ * Whether the target's device changes so many words, for those who reach them as this rank does: a
+ * request each. Where it is atomic with processors, several are an active message, which is one
+ * message however many (A20).
  */
 static inline bool acc_words_by_device(const struct link *link, size_t count)
 {
@@ -59,10 +61,10 @@ static inline enum acc_way acc_way(const struct link *link, enum oriel_type type
 	if (acc_words_by_device(link, count) && acc_class(type, addr) == ACC_WORD)
 		return ACC_BY_DEVICE;
 	if (!link_mapped(link))
-		return ACC_BY_EXECUTOR;
+		return ACC_BY_AM;
 	if (!element_is_small(type, addr))
-		return link->peer->reach.self ? ACC_BY_ITSELF : ACC_BY_EXECUTOR;
-	return peer_page_locks(link->peer) ? ACC_BY_PAGE_LOCK : ACC_BY_EXECUTOR;
+		return link->peer->reach.self ? ACC_BY_ITSELF : ACC_BY_AM;
+	return peer_page_locks(link->peer) ? ACC_BY_PAGE_LOCK : ACC_BY_AM;
 }
 
 /* Whether that is one of this processor, for a link whose memory is mapped: less to look at, for each operation. */
@@ -74,9 +76,10 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
 }
 
 /*
- * Apply an operation to memory of this process that is a window of it: for the executor, and for an
- * origin that is its own target. All of them come through here, so that none meets another. It is no
- * longer than a record where processors share it. False: not now, and nothing has been done.
+ * Apply an operation to memory of this process that is a window of it: for the handler, and for an
+ * origin that is its own target. All of them come through here, so that none meets another. It is
+ * no longer than an active message where processors share it. False: not now, and nothing has been
+ * done.
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
@@ -122,7 +125,7 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
 
 /*
  * An operation that has been checked and may go out. The caller holds win->lock. 0, or ISSUE_LATER:
- * *acc is then what is left of it (executor.h). ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * *acc is then what is left of it (am_issue.h). ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 

@@ -45,7 +45,7 @@ static bool flush_concerns(const struct flushing *f, const struct link *link)
 /* Whether nothing is left to do for a later flush or fence: complete is not always placed (device.h). */
 static inline bool is_flushed(const struct link *link, bool local)
 {
-	return (!local || !link->peer->device->read_behind) && !link_records(link) &&
+	return (!local || !link->peer->device->read_behind) && !link_am_number(link) &&
 	       wire_done(&link->peer->wire, link->last_number);
 }
 

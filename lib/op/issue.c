@@ -174,8 +174,8 @@ static int issue_copy(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * One of the accumulate family. Where a dynamic window's region is mapped here and holds all of it, the
- * processor can do it; else the target's executor, which knows the target's own addresses.
+ * One of the accumulate family. Where a dynamic window's region is mapped here and holds all of it,
+ * the processor can do it; else the target's handler, which knows the target's own addresses.
  */
 static int issue_family(struct oriel_win *win, struct link *link, struct acc *acc)
 {

@@ -33,7 +33,7 @@ static struct issued issued_past(struct link *link, bool local)
 		return (struct issued){ 0 };
 	if (link->last_number)
 		link->last_number = wire_placing(&link->peer->wire, link->last_number);
-	return (struct issued){ link->last_number, link_records(link) };
+	return (struct issued){ link->last_number, link_am_number(link) };
 }
 
 void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
@@ -55,7 +55,7 @@ static int deferred_step(struct oriel_win *win, struct link *link, bool local, s
 {
 	int rc;
 
-	if (is_past(win, link, upto->records)) {
+	if (is_past(win, link, upto->am_number)) {
 		if (link_lost(link))
 			return ORIEL_ERR_PEER;
 		*upto = issued_past(link, local);
@@ -72,7 +72,7 @@ static void forget(struct link *link, bool local, const struct issued *upto)
 {
 	bool placed = !local || !link->peer->device->read_behind;
 
-	if (upto->number == link->last_number && !link_records(link) && !link->deferred && placed)
+	if (upto->number == link->last_number && !link_am_number(link) && !link->deferred && placed)
 		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 }
 

@@ -4,10 +4,10 @@
  *
  * DESIGN NOTES
  *
- * Work requests and records are complete in the order of their numbers, so two numbers say what a
- * flush or a request waits for, and no operation has an object of its own. What is deferred has no
- * numbers yet. That is so until the member's post has been seen or, under lock_all, its lock is
- * held; then everything that is deferred for it goes out before anything else does (op/issue.c),
+ * Work requests and active messages are complete in the order of their numbers, so two numbers say
+ * what a flush or a request waits for, and no operation has an object of its own. What is deferred
+ * has no numbers yet. That is so until the member's post has been seen or, under lock_all, its lock
+ * is held; then everything that is deferred for it goes out before anything else does (op/issue.c),
  * once in an epoch: the numbers are those of the first look that finds nothing deferred. They may
  * cover some operations more, which were issued between; never others later. Until then it is known
  * by how many epochs with the member had been closed: once there are more, it is complete at the
@@ -37,26 +37,29 @@ static inline struct issued issued_now(struct link *link, bool local)
 		return (struct issued){ 0 };
 	if (!local)
 		link->last_number = wire_placing(&link->peer->wire, link->last_number);
-	return (struct issued){ link->last_number, link_records(link) };
+	return (struct issued){ link->last_number, link_am_number(link) };
 }
 
-/* The same for a flush: the answer to a record tells what the completions of its requests would. */
+/*
+ * The same for a flush: the answer to an active message tells what the completions of its requests
+ * would.
+ */
 static inline struct issued issued_to_flush(struct link *link, bool local)
 {
-	if ((link->marks & LINK_TOUCHED) && !local && link_has_only_records(link))
-		return (struct issued){ 0, link_records(link) };
+	if ((link->marks & LINK_TOUCHED) && !local && link_has_only_ams(link))
+		return (struct issued){ 0, link_am_number(link) };
 	return issued_now(link, local);
 }
 
-/* Whether records up to a number are applied at the target, and their results here. */
-static inline bool issued_applied(struct link *link, uint64_t records)
+/* Whether active messages up to a number are applied at the target, and their results here. */
+static inline bool issued_applied(struct link *link, uint64_t am_number)
 {
-	if (records == 0)
+	if (am_number == 0)
 		return true;
-	if (!record_out_drive(link->peer, records))
+	if (!am_progress(link->peer, am_number))
 		return false;
-	if (link_records(link) == records)
-		link_forget_records(link);
+	if (link_am_number(link) == am_number)
+		link_forget_ams(link);
 	return true;
 }
 
@@ -70,7 +73,7 @@ static inline bool issued_complete(struct link *link, const struct issued *upto)
 		wire_ring(&link->peer->wire); /* what is complete at the origin may still be in the batch */
 	else if (!wire_drive(&link->peer->wire, upto->number))
 		return false;
-	return issued_applied(link, upto->records);
+	return issued_applied(link, upto->am_number);
 }
 
 /* Up to now, deferred or not; and have it begin. */

@@ -69,7 +69,7 @@ static int request_make(struct oriel_win *win, int rank, struct link *link, enum
 	*request = (oriel_request){ .win = win,
 		                        .window_serial = win->handle.serial,
 		                        .number = upto.number,
-		                        .records = upto.records,
+		                        .records = upto.am_number,
 		                        .target_rank = rank,
 		                        .scope = (int)scope };
 	return 0;
@@ -114,7 +114,7 @@ static int target_step(struct oriel_win *win, oriel_request *request)
 		return 1; /* nothing had ever been issued to it */
 	rc = issued_step(win, link, request->scope == REQUEST_LOCAL, &upto);
 	request->number = upto.number;
-	request->records = upto.records;
+	request->records = upto.am_number;
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 

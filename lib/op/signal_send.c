@@ -10,9 +10,9 @@
  * under way make it wait at the device, with a fence, and so do writes where the device does not
  * keep their order (wire_put_behind). Nothing is waited for here.
  *
- * An ADD by a device without atomics is a record (executor.h): one of the target's threads adds, to the
- * word to which processors add. It is in order behind records, and needs not wait until they are
- * applied, as the other ways have to.
+ * An ADD by a device without atomics is an active message (am_issue.h): one of the target's threads
+ * adds, to the word to which processors add. It is in order behind active messages, and needs not
+ * wait until they are applied, as the other ways have to.
  *
  * One origin's changes of a signal all go one way, since that of its data never changes. What
  * layout.h says about `added` keeps those of different origins apart.
@@ -20,7 +20,7 @@
 #include "op/signal_send.h"
 
 #include "base/order.h"
-#include "op/executor.h"
+#include "op/am_issue.h"
 #include "op/issue.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -86,9 +86,9 @@ int signal_issue(struct oriel_win *win, struct link *link, const struct op *op)
 	bool by_store = stores(win, link);
 
 	if (!by_store && op->kind == OP_SIGNAL_ADD && link->peer->device->atomics == ATOMICS_NONE)
-		return executor_add(win, link, op->signal, op->value);
+		return am_issue_add(win, link, op->signal, op->value);
 	if (!link_applied(link))
-		return ISSUE_LATER; /* records that it follows are in place only when the target has applied them */
+		return ISSUE_LATER; /* active messages that it follows are in place only when the target has applied them */
 	if (by_store) {
 		signal_store(win, link, op);
 		return 0;

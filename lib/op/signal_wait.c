@@ -186,7 +186,7 @@ static int probe(struct signalling *s)
 	s->served = any_peer(s->win);
 	if (s->served)
 		wire_poll(&s->served->wire);
-	records_poll(win->job, &win->job->records); /* signals may be among them */
+	am_poll(win->job, &win->job->am); /* signals may be among them */
 	if (now - counter_load(&win->signals.probe_ns) >= PROBE_NS) {
 		counter_store(&win->signals.probe_ns, now); /* pairs with the counter_load above; two threads may both ping */
 		wait_begin(&wait, win->job, s->call, win);

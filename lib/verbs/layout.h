@@ -366,40 +366,40 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define LAYOUT_VERSION 5u
 
 /*
- * Operations that are sent to their target to be applied there, see record_in.h. A ring lies at the
- * target, one for each neighbour that has ever sent one, which writes it: RECORD_SLOTS slots, then
- * RECORD_DATA_BYTES for operands that do not fit a slot. Results come back into memory of the sender,
- * laid out alike: RECORD_SLOTS times RECORD_INLINE_BYTES, then RECORD_DATA_BYTES.
+ * Operations that are sent to their target to be applied there, see am_recv.h. A ring lies at the
+ * target, one for each neighbour that has ever sent one, which writes it: AM_SLOTS slots, then
+ * AM_DATA_BYTES for operands that do not fit a slot. Results come back into memory of the sender,
+ * laid out alike: AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
  */
-#define RECORD_SLOTS 64
-#define RECORD_INLINE_BYTES 64
-#define RECORD_DATA_BYTES (32u << 10)
-#define RECORD_ALIGN 16                              /* of what lies in RECORD_DATA_BYTES */
-#define RECORD_LARGEST_BYTES (RECORD_DATA_BYTES / 4) /* operands, or results, of one record */
+#define AM_SLOTS 64
+#define AM_INLINE_BYTES 64
+#define AM_DATA_BYTES (32u << 10)
+#define AM_ALIGN 16                          /* of what lies in AM_DATA_BYTES */
+#define AM_LARGEST_BYTES (AM_DATA_BYTES / 4) /* operands, or results, of one active message */
 
-struct record {
+struct am {
 	uint64_t window_check; /* window_check of the window's id */
 	uint64_t disp_bytes;   /* in the window's memory */
 	uint32_t window_slot;  /* at the target */
 	uint32_t count;        /* elements */
 	uint32_t data_bytes;   /* operands */
-	uint32_t data_at;      /* of operands and results in RECORD_DATA_BYTES; RECORD_INLINE: here */
-	uint8_t call;          /* enum record_call */
+	uint32_t data_at;      /* of operands and results in AM_DATA_BYTES; AM_INLINE: here */
+	uint8_t call;          /* enum am_call */
 	uint8_t type;          /* enum oriel_type */
 	uint8_t op;            /* enum oriel_op */
 	uint8_t wants_result;
 	uint32_t unused[2];
-	uint8_t data[RECORD_INLINE_BYTES];
+	uint8_t data[AM_INLINE_BYTES];
 	uint64_t unused2;
-	uint64_t stamp; /* number of the record on its connection, from 1; written behind the rest */
+	uint64_t stamp; /* number of the active message on its connection, from 1; written behind the rest */
 };
 
-#define RECORD_INLINE UINT32_MAX
+#define AM_INLINE UINT32_MAX
 
-static_assert(sizeof(struct record) == 128, "a record is two cache lines");
+static_assert(sizeof(struct am) == 128, "an active message is two cache lines");
 
-#define RECORD_RING_BYTES (RECORD_SLOTS * sizeof(struct record) + RECORD_DATA_BYTES)
-#define RECORD_RESULTS_BYTES (RECORD_SLOTS * RECORD_INLINE_BYTES + RECORD_DATA_BYTES)
+#define AM_RING_BYTES (AM_SLOTS * sizeof(struct am) + AM_DATA_BYTES)
+#define AM_RESULTS_BYTES (AM_SLOTS * AM_INLINE_BYTES + AM_DATA_BYTES)
 
 static inline uint64_t window_check(const uint8_t id[WINDOW_ID_BYTES])
 {
@@ -409,40 +409,40 @@ static inline uint64_t window_check(const uint8_t id[WINDOW_ID_BYTES])
 	return halves[0] ^ halves[1];
 }
 
-/* What the target of records tells their sender, in one write. */
-struct record_ack {
-	uint64_t applied;    /* records up to this one are applied, their results written; or refused: */
-	uint64_t refused[2]; /* a bit in each for the last RECORD_SLOTS of them, by slot: enum record_verdict */
+/* What the target of active messages tells their sender, in one write. */
+struct am_ack {
+	uint64_t applied;    /* active messages up to this one are applied, their results written; or refused: */
+	uint64_t refused[2]; /* a bit in each for the last AM_SLOTS of them, by slot: enum am_verdict */
 	uint64_t rested;     /* wakeups that have been seen: another one may be sent */
-	uint64_t check;      /* record_ack_check of the rest: tells a torn reading */
+	uint64_t check;      /* am_ack_check of the rest: tells a torn reading */
 };
 
-/* What has become of a record. */
-enum record_verdict {
-	RECORD_APPLIED,
-	RECORD_OUTSIDE,   /* not all of it lies in the window's memory */
-	RECORD_READ_ONLY, /* that may not be written */
-	RECORD_UNKNOWN,   /* there is no such window, or no such operation */
+/* What has become of an active message. */
+enum am_verdict {
+	AM_APPLIED,
+	AM_OUTSIDE,   /* not all of it lies in the window's memory */
+	AM_READ_ONLY, /* that may not be written */
+	AM_UNKNOWN,   /* there is no such window, or no such operation */
 };
 
-static_assert(RECORD_SLOTS == 64, "a bit for each");
+static_assert(AM_SLOTS == 64, "a bit for each");
 
-static inline enum record_verdict record_verdict(const uint64_t refused[2], uint64_t number)
+static inline enum am_verdict am_verdict(const uint64_t refused[2], uint64_t number)
 {
-	uint64_t slot = (number - 1) % RECORD_SLOTS;
+	uint64_t slot = (number - 1) % AM_SLOTS;
 
-	return (enum record_verdict)((refused[0] >> slot & 1) | (refused[1] >> slot & 1) << 1);
+	return (enum am_verdict)((refused[0] >> slot & 1) | (refused[1] >> slot & 1) << 1);
 }
 
-static inline void record_judge(uint64_t refused[2], uint64_t number, enum record_verdict verdict)
+static inline void am_judge(uint64_t refused[2], uint64_t number, enum am_verdict verdict)
 {
-	uint64_t bit = UINT64_C(1) << (number - 1) % RECORD_SLOTS;
+	uint64_t bit = UINT64_C(1) << (number - 1) % AM_SLOTS;
 
 	for (unsigned i = 0; i < 2; i++)
 		refused[i] = (unsigned)verdict >> i & 1 ? refused[i] | bit : refused[i] & ~bit;
 }
 
-static inline uint64_t record_ack_check(const struct record_ack *ack)
+static inline uint64_t am_ack_check(const struct am_ack *ack)
 {
 	uint64_t mixed = (ack->applied ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
 
@@ -470,9 +470,9 @@ struct area {
 	uint64_t ctrl_msg_consumed; /* how many of our messages it has taken, in steps of half a ring */
 	uint64_t goodbye;           /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
 	struct ctrl_msg ctrl_msgs[CTRL_MSG_RING];
-	struct record_ack record_ack;      /* about the records that we send it */
-	struct segment_ref record_ring;    /* where our ring there lies; addr 0: it has no memory for one */
-	struct segment_ref record_results; /* where results of its own records go */
+	struct am_ack am_ack;          /* about the active messages that we send it */
+	struct segment_ref am_ring;    /* where our ring there lies; addr 0: it has no memory for one */
+	struct segment_ref am_results; /* where results of its own active messages go */
 	/* Where our own RDMA READs and atomics to the neighbour land. */
 	uint64_t sink;
 	uint64_t unused[3];

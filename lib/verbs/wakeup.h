@@ -11,7 +11,7 @@
  *
  * Each queue pair has one receive, posted before the connection is made and again when its
  * completion has been taken. A peer therefore sends one immediate, and no other before it has been
- * told that the first was seen (record_in.h: `rested`): an immediate always finds its receive, and
+ * told that the first was seen (am_recv.h: `rested`): an immediate always finds its receive, and
  * the completion queue never overflows, since each queue pair has one completion in it at most, and
  * one more of a broken one that it replaces.
  *

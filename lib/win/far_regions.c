@@ -406,7 +406,7 @@ static int subscribe(struct oriel_win *win, struct link *link)
 		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
 	link->rest->far->subscribed = true;
 	rc = send_heard(win, link, link->rest->far->told, &number);
-	record_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
+	full_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
 	if (rc == 0 && number && !wire_wait(&link->peer->wire, wire_signal(&link->peer->wire)))
 		rc = ORIEL_ERR_PEER;
 	start(win);

@@ -89,12 +89,12 @@ struct draining {
 /* Whether a link's last request is complete, or lost with its peer. */
 static bool link_drained(struct draining *draining, struct link *link)
 {
-	if (wire_done(&link->peer->wire, link->last_number) && !link_records(link))
+	if (wire_done(&link->peer->wire, link->last_number) && !link_am_number(link))
 		return true;
 	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_died */
 		return wire_drive(&link->peer->wire, link->last_number) && link_applied(link);
 	wire_break(&link->peer->wire); /* nothing lands any more in what is released next */
-	record_out_cut(link->peer);
+	am_sender_cut(link->peer);
 	draining->dead = link->rank;
 	return true;
 }
@@ -126,7 +126,7 @@ static int drain_watch(void *arg, struct wait *wait)
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		const struct link *link = win->links.table[i];
 
-		if (link && (link_records(link) || !wire_done(&link->peer->wire, link->last_number)))
+		if (link && (link_am_number(link) || !wire_done(&link->peer->wire, link->last_number)))
 			wait_watch(wait, link->peer);
 	}
 	return 0;

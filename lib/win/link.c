@@ -213,7 +213,7 @@ int link_let_go(struct link *link)
 
 	if (state_load(&link->peer->state) == PEER_DEAD) { /* pairs with rank_died */
 		wire_break(wire);
-		record_out_cut(link->peer);
+		am_sender_cut(link->peer);
 		return ORIEL_ERR_PEER;
 	}
 	/* It lives and has left the window: requests are answered. */

@@ -19,7 +19,7 @@
 
 #include "base/order.h"
 #include "job/peer.h"
-#include "job/record_out.h"
+#include "job/am_send.h"
 #include "job/page_lock.h"
 #include "win/signals.h"
 
@@ -53,10 +53,10 @@ enum link_state {
 #define LINK_EXCLUSIVE 0x0400u /* the lock is */
 #define LINK_NOCHECK 0x0800u   /* nothing is to be acquired or given back */
 #define LINK_FLUSHED 0x1000u   /* a flush or the lock was the last call: the next put may be alone until another */
-#define LINK_RECORDS 0x2000u   /* records that are not known applied: nothing of the family may pass them */
+#define LINK_AM 0x2000u        /* active messages not known applied: no accumulate operation may pass them */
 
 /* What outlives an epoch. */
-#define LINK_LASTING (LINK_COPIED | LINK_RECORDS)
+#define LINK_LASTING (LINK_COPIED | LINK_AM)
 
 /* Who changes aligned integers of 8 bytes of the member's: layout.h. */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
@@ -77,10 +77,10 @@ struct link_rest {
 	struct link_signals signals;
 	struct far_regions *far; /* of a dynamic window; else NULL */
 	uint64_t there;          /* of the member's memory, there */
-	uint64_t records;        /* last record sent to the member (record_out.h) and not known applied; 0: none */
-	uint64_t record_number;  /* its last work request, where nothing but records was under way with it; else 0 */
+	uint64_t am_number;      /* last active message to the member (am_send.h) not known applied; 0: none */
+	uint64_t am_request;     /* its last work request, where only active messages are in flight with it; else 0 */
 	uint32_t words_rkey;     /* of the device that changes words, where it is one */
-	uint32_t lock;           /* the record of its lock (lock_words.c), as index + 1; 0: none */
+	uint32_t lock;           /* the entry of its lock (lock_words.c), as index + 1; 0: none */
 };
 
 #define LINK_PAGE_SHIFT_MASK 31u /* the bits of page_shift */
@@ -155,10 +155,13 @@ static inline uint32_t link_signal_count(const struct link *link)
 	return rest ? rest->signals.count : 0;
 }
 
-/* The last record sent to the member and not known applied; 0: none. The caller holds win->lock. */
-static inline uint64_t link_records(const struct link *link)
+/*
+ * The last active message sent to the member and not known applied; 0: none. The caller holds
+ * win->lock.
+ */
+static inline uint64_t link_am_number(const struct link *link)
 {
-	return link->marks & LINK_RECORDS ? link->rest->records : 0;
+	return link->marks & LINK_AM ? link->rest->am_number : 0;
 }
 
 /* Pairs with the release store of link_ready: the description is visible after LINK_READY. */
@@ -188,34 +191,40 @@ static inline uint64_t link_there(const struct link *link, uint64_t addr)
 	return addr + link->page_shift * LOCKED_PAGE_BYTES;
 }
 
-/* Whether records are all that is under way to the member: once they are applied, so is everything. Holds win->lock. */
-static inline bool link_has_only_records(const struct link *link)
+/*
+ * Whether active messages are all that is in flight to the member: once they are applied, so is
+ * everything. Holds win->lock.
+ */
+static inline bool link_has_only_ams(const struct link *link)
 {
-	return (link->marks & LINK_RECORDS) && link->rest->record_number == link->last_number;
-}
-
-/* All records of this window that have been sent to the member are applied. The caller holds win->lock. */
-static inline void link_forget_records(struct link *link)
-{
-	if (link_has_only_records(link))
-		link->last_number = 0; /* their requests cannot fail any more, and use no memory of the program's */
-	link->rest->records = 0;
-	link->marks &= (uint16_t)~LINK_RECORDS;
+	return (link->marks & LINK_AM) && link->rest->am_request == link->last_number;
 }
 
 /*
- * One turn of a wait for the records of this window that have been sent to the member: whether they are
- * applied and their results here. The caller holds win->lock.
+ * All active messages of this window that have been sent to the member are applied. The caller
+ * holds win->lock.
+ */
+static inline void link_forget_ams(struct link *link)
+{
+	if (link_has_only_ams(link))
+		link->last_number = 0; /* their requests cannot fail any more, and use no memory of the program's */
+	link->rest->am_number = 0;
+	link->marks &= (uint16_t)~LINK_AM;
+}
+
+/*
+ * One turn of a wait for the active messages of this window that have been sent to the member:
+ * whether they are applied and their results here. The caller holds win->lock.
  */
 static inline bool link_applied(struct link *link)
 {
-	uint64_t records = link_records(link);
+	uint64_t am_number = link_am_number(link);
 
-	if (records == 0)
+	if (am_number == 0)
 		return true;
-	if (!record_out_drive(link->peer, records))
+	if (!am_progress(link->peer, am_number))
 		return false;
-	link_forget_records(link);
+	link_forget_ams(link);
 	return true;
 }
 

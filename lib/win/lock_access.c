@@ -116,7 +116,7 @@ int lock_start_reading(struct link *link, struct lock *lock, bool members)
 		read_piece(link, lock, &lock->image, lock->control, members ? sizeof(lock->image) : sizeof(lock->image.header));
 	for (uint32_t i = 1; rc == 0 && members && i < lock->part_count; i++)
 		rc = read_piece(link, lock, lock->part[i].read, lock->part[i].there, lock_segment_bytes(i));
-	link->last_number = lock->number; /* a free of the window waits for it: it lands in the record */
+	link->last_number = lock->number; /* a free of the window waits for it: it lands in the lock's entry */
 	return rc ? ORIEL_ERR_PEER : 0;
 }
 

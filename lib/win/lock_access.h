@@ -130,7 +130,7 @@ static inline void lock_store_state(struct lock *lock, enum lock_state state)
 {
 	flag_store(&lock->word->state, lock->mapper | lock_state_word(lock, state));
 	if (lock_must_be_seen(state))
-		record_fence();
+		full_fence();
 }
 
 /* What is placed before must not be overtaken by what comes next. */

@@ -81,7 +81,7 @@ bool lock_is_orphaned(const struct oriel_win *win, const struct link *link)
 	return lock && !(link->marks & LINK_NOCHECK) && lock->orphaned != lock->image.header.repaired;
 }
 
-static int make_record(struct oriel_win *win, struct link *link, struct lock **lock)
+static int make_message(struct oriel_win *win, struct link *link, struct lock **lock)
 {
 	if (!link_make_rest(link) ||
 	    !grow_array(&win->locks.list, &win->locks.capacity, win->locks.count + 1, sizeof(*win->locks.list)))
@@ -94,7 +94,7 @@ static int make_record(struct oriel_win *win, struct link *link, struct lock **l
 	return 0;
 }
 
-static void record_free(struct lock *lock)
+static void lock_entry_free(struct lock *lock)
 {
 	for (uint32_t i = 0; i < lock->part_count; i++)
 		free(lock->part[i].read);
@@ -104,7 +104,7 @@ static void record_free(struct lock *lock)
 void locks_free(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->locks.count; i++)
-		record_free(win->locks.list[i]);
+		lock_entry_free(win->locks.list[i]);
 	free(win->locks.list);
 	win->locks.list = NULL;
 	win->locks.count = win->locks.capacity = 0;
@@ -424,7 +424,7 @@ static int drawing_step(struct link *link, struct lock *lock)
 static int draw_by_card(struct link *link, struct lock *lock)
 {
 	if (lock->header)
-		record_fence();
+		full_fence();
 	else if (!wire_wait(&link->peer->wire, wire_signal(&link->peer->wire)))
 		return ORIEL_ERR_PEER;
 	lock->phase = PHASE_DRAWING;
@@ -540,7 +540,7 @@ int lock_step(struct oriel_win *win, struct link *link)
 	int rc = 0;
 
 	if (!lock)
-		rc = make_record(win, link, &lock);
+		rc = make_message(win, link, &lock);
 	if (rc)
 		return rc;
 	lock->given_up_ns = 0; /* this call goes on with it */

@@ -53,7 +53,7 @@ void lock_give_up(struct oriel_win *win, struct link *link);
  */
 void locks_give_back(struct oriel_win *win);
 
-/* Release the records. */
+/* Release the locks' entries. */
 void locks_free(struct oriel_win *win);
 
 #endif

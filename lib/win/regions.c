@@ -352,7 +352,7 @@ static void begin(struct oriel_win *win, struct region *region)
 	win->regions.going = region;
 	region_table_hide(win->job, win->regions.table, region->index);
 	win->regions.told = ((win->regions.told >> 16) + 1) << 16 | region->index;
-	record_fence(); /* pairs with subscribe, far_regions.c, at an origin: it reads after this, or is told */
+	full_fence(); /* pairs with subscribe, far_regions.c, at an origin: it reads after this, or is told */
 }
 
 /* The region that begins there. */

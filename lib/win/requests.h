@@ -13,8 +13,8 @@ struct link;
 
 /* What has been issued to a member up to some moment, as far as it is not known complete; op/issued.h. */
 struct issued {
-	uint64_t number;  /* of the last work request; 0: nothing; ISSUED_DEFERRED: some of it is deferred */
-	uint64_t records; /* of the last record, 0: none; of what is deferred: issued_epochs at that moment */
+	uint64_t number;    /* of the last work request; 0: nothing; ISSUED_DEFERRED: some of it is deferred */
+	uint64_t am_number; /* of the last active message, 0: none; of what is deferred: issued_epochs at that moment */
 };
 
 #define ISSUED_DEFERRED UINT64_MAX

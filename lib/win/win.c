@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* win.c - the record of a window; making and freeing is in window.c */
+/* win.c - a window's own functions; making and freeing is in window.c */
 #include "win/win.h"
 
 #include "base/err.h"

@@ -345,7 +345,7 @@ static int open_window(struct oriel_win *win, bool *slot_taken, const char *call
 	if (rc == 0)
 		rc = signals_open(win);
 	if (rc == 0)
-		rc = records_enter_window(win->job, win->slot, win);
+		rc = am_enter_window(win->job, win->slot, win);
 	if (rc == 0)
 		publish_entries(win);
 	return rc;
@@ -353,7 +353,7 @@ static int open_window(struct oriel_win *win, bool *slot_taken, const char *call
 
 void window_hide(struct oriel_win *win)
 {
-	records_leave_window(win->job, win->slot);
+	am_leave_window(win->job, win->slot);
 	directory_hide(win->job, win->slot);
 }
 

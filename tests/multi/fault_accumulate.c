@@ -22,7 +22,7 @@
 #include "base/process.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/record_in.h"
+#include "job/am_recv.h"
 #include "job/page_lock.h"
 #include "job/atomic_mode.h"
 #include "win/link.h"
@@ -30,7 +30,7 @@
 
 #define VICTIM 3
 #define LIMIT_S 150
-#define COUNT 2000 /* five pages, and several records */
+#define COUNT 2000 /* five pages, and several active messages */
 #define HALF 100   /* numbers of the first page */
 #define TURNS 50
 
@@ -179,7 +179,7 @@ static void await_end(struct multi *m)
 	multi_await(m, DYING + VICTIM, 1);
 	while (!process_ended(multi_pid(m, VICTIM), 0))
 		sched_yield();
-	records_drain_all(&m->job->records);
+	am_drain_all(&m->job->am);
 }
 
 static double number(const struct fault *f, size_t i)

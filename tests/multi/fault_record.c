@@ -5,10 +5,11 @@
  *
  *   oriel-run -n N fault_record SEED    ranks 3 and up die, each at a moment of its own: A21_deaths_seed_SEED
  *
- * All send to the private memory of ranks 0 and 1, and to one victim each. A record changes COUNT elements
- * by the same: where they differ, one was applied in part; an element has two halves that are alike. The
- * survivors find that whole, lose none of their own, and are told of dead targets within 5 s. Each prints
- * "told RANK". The board is not used by a rank that may die in it.
+ * All send to the private memory of ranks 0 and 1, and to one victim each. An active message
+ * changes COUNT elements by the same: where they differ, one was applied in part; an element has
+ * two halves that are alike. The survivors find that whole, lose none of their own, and are told of
+ * dead targets within 5 s. Each prints "told RANK". The board is not used by a rank that may die in
+ * it.
  */
 #include "multi.h"
 
@@ -25,7 +26,7 @@
 
 #define SURVIVORS 3
 #define TARGETS 2
-#define COUNT 100 /* one record, not in its slot */
+#define COUNT 100 /* one active message, not in its slot */
 #define TOLD_NS told_limit_ns()
 #define LIMIT_S 150
 

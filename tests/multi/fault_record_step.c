@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault_record_step.c - rules A21, N7: ranks die at each request of sending a record, of answering one, and of a put
- * with a signal
+ * fault_record_step.c - rules A21, N7: ranks die at each request of sending an active message, of
+ * answering one, and of a put with a signal
  *
  *   oriel-run -n N fault_record_step    ranks 3 and up die, one after another
  *
@@ -12,11 +12,12 @@
  * one has outlived the list: then comes the next kind. What the victim has posted before is in place when it dies.
  * Requests are counted by a post_send in front of the device's.
  *
- * The victim says how many records it has finished, by their stamps, and whether it has sent its signal. Rank 0 has
- * applied just these records, each whole, and takes that signal, with all data before it, and no other. Then every
- * survivor is told of the death, once by oriel_signal_wait and by each operation on the victim. Meanwhile, and
- * afterwards, what the survivors send each other is applied, and none of it is lost. How long an answer takes decides whether
- * more than one record is in it: so its list may have some requests more or less.
+ * The victim says how many active messages it has finished, by their stamps, and whether it has
+ * sent its signal. Rank 0 has applied just these active messages, each whole, and takes that
+ * signal, with all data before it, and no other. Then every survivor is told of the death, once by
+ * oriel_signal_wait and by each operation on the victim. Meanwhile, and afterwards, what the
+ * survivors send each other is applied, and none of it is lost. How long an answer takes decides
+ * whether more than one active message is in it: so its list may have some requests more or less.
  */
 #include "multi.h"
 
@@ -33,20 +34,20 @@
 #include "base/process.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/record_in.h"
+#include "job/am_recv.h"
 #include "win/link.h"
 #include "win/win.h"
 
 #define SURVIVORS 3
 #define LIMIT_S 150
 #define KIND_STEPS 1000 /* PLAN is kind * KIND_STEPS + the step to die at */
-#define COUNT 100       /* elements of a record that does not fit its slot */
-#define ASKED 3         /* records that the victim answers */
+#define COUNT 100       /* elements of an active message that does not fit its slot */
+#define ASKED 3         /* active messages that the victim answers */
 #define CONTACTS 1      /* and those before */
 #define SMALL_PUT 100
 #define LARGE_PUT 9000
 
-enum { TURN, PLAN, OVER, DYING, RECORDS, SMALL_RECORDS, SIGNALS, FINISHED = 16, DONE = 20 };
+enum { TURN, PLAN, OVER, DYING, MESSAGES, SMALL_MESSAGES, SIGNALS, FINISHED = 16, DONE = 20 };
 
 /* The window of each rank; who adds, or puts, where. */
 struct layout {
@@ -63,7 +64,7 @@ struct fault {
 	oriel_win *win;
 	struct layout *layout;
 	double complex ones[COUNT], before[COUNT];
-	uint64_t sent; /* records to rank 0 that are applied */
+	uint64_t sent; /* active messages to rank 0 that are applied */
 };
 
 /* The kinds: what the victim does. */
@@ -133,21 +134,21 @@ static void answer(struct fault *f)
 
 	while (!told) {
 		sched_yield();
-		pthread_mutex_lock(&job->records.lock);
-		told = peer_find(job, 1)->record_in->told == CONTACTS + ASKED;
-		pthread_mutex_unlock(&job->records.lock);
+		pthread_mutex_lock(&job->am.lock);
+		told = peer_find(job, 1)->am_receiver->told == CONTACTS + ASKED;
+		pthread_mutex_unlock(&job->am.lock);
 	}
 }
 
 static const struct kind {
 	const char *name;
 	void (*run)(struct fault *f);
-	bool answers; /* rank 1's records */
+	bool answers; /* rank 1's active messages */
 	int steps;    /* at the most; 0: until a victim has outlived the list */
 } kinds[] = {
-	{ "small records", send_small, false, 0 },
-	{ "large records", send_large, false, 0 },
-	{ "records with results", send_fetching, false, 0 },
+	{ "small messages", send_small, false, 0 },
+	{ "large messages", send_large, false, 0 },
+	{ "messages with results", send_fetching, false, 0 },
 	{ "put and set", put_and_set, false, 0 },
 	{ "put and add", put_and_add, false, 0 },
 	{ "answers", answer, true, 8 },
@@ -159,13 +160,13 @@ static struct victim {
 	struct multi *m;
 	const struct kind *kind;
 	struct wire *wire; /* to rank 0, or whom it answers */
-	uint64_t ring;     /* where rank 0 has its records */
+	uint64_t ring;     /* where rank 0 has its active messages */
 	uint64_t window;   /* and its window */
 	pthread_t thread;
 	pthread_mutex_t last; /* of two threads one dies, and the other does not get to the board */
 	int steps;
 	int fatal; /* the step it dies at; 0: none yet */
-	uint64_t records;
+	uint64_t messages;
 	uint64_t signals;
 	int (*post)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 } victim = { .last = PTHREAD_MUTEX_INITIALIZER };
@@ -178,9 +179,9 @@ static void begin_to_die(void)
 static void die(void)
 {
 	struct multi *m = victim.m;
-	int records = victim.kind && victim.kind->run == send_small ? SMALL_RECORDS : RECORDS;
+	int messages = victim.kind && victim.kind->run == send_small ? SMALL_MESSAGES : MESSAGES;
 
-	multi_raise(m, records, multi_word(m, records) + victim.records);
+	multi_raise(m, messages, multi_word(m, messages) + victim.messages);
 	multi_raise(m, SIGNALS, multi_word(m, SIGNALS) + victim.signals);
 	multi_raise(m, DYING, (uint64_t)m->rank);
 	kill(getpid(), SIGKILL);
@@ -193,8 +194,7 @@ static bool is_stamp(uint64_t addr)
 {
 	uint64_t offset = addr - victim.ring;
 
-	return offset < RECORD_SLOTS * sizeof(struct record) &&
-	       offset % sizeof(struct record) == offsetof(struct record, stamp);
+	return offset < AM_SLOTS * sizeof(struct am) && offset % sizeof(struct am) == offsetof(struct am, stamp);
 }
 
 static bool is_signal(uint64_t addr)
@@ -208,7 +208,7 @@ static void note_posted(const struct ibv_send_wr *wr)
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	uint64_t addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 
-	victim.records += is_stamp(addr);
+	victim.messages += is_stamp(addr);
 	victim.signals += is_signal(addr);
 }
 
@@ -281,7 +281,7 @@ static void be_victim(struct fault *f)
 	multi_await(m, TURN, (uint64_t)m->rank);
 	plan = multi_word(m, PLAN);
 	victim.m = m;
-	victim.ring = target->area->record_ring.addr;
+	victim.ring = target->area->am_ring.addr;
 	victim.window = link_find(f->win, 0)->base;
 	victim.thread = pthread_self();
 	if (plan / KIND_STEPS < KINDS) {
@@ -355,21 +355,21 @@ static void be_told(struct fault *f, int rank)
 }
 
 /* At rank 0: what the victims have finished, no more and no less, and nothing in part. */
-static void check_records(struct fault *f, int rank)
+static void check_messages(struct fault *f, int rank)
 {
 	struct multi *m = &f->m;
 	const struct layout *layout = f->layout;
-	double records = (double)multi_word(m, RECORDS), small = (double)multi_word(m, SMALL_RECORDS);
+	double messages = (double)multi_word(m, MESSAGES), small = (double)multi_word(m, SMALL_MESSAGES);
 	uint64_t plan = multi_word(m, PLAN);
 
 	while (!process_ended(multi_pid(m, rank), 0))
 		sched_yield();
-	records_drain_all(&m->job->records);
-	if (!is_whole(layout->victims) || creal(layout->victims[0]) != records || creal(layout->small) != small ||
+	am_drain_all(&m->job->am);
+	if (!is_whole(layout->victims) || creal(layout->victims[0]) != messages || creal(layout->small) != small ||
 	    cimag(layout->small) != small)
 		multi_fail(m, __FILE__, __LINE__, "%s, died at step %d: %g and %g records are applied, not %g and %g",
 		           plan / KIND_STEPS < KINDS ? kinds[plan / KIND_STEPS].name : "none", (int)(plan % KIND_STEPS),
-		           creal(layout->victims[0]), creal(layout->small), records, small);
+		           creal(layout->victims[0]), creal(layout->small), messages, small);
 }
 
 static void all_have_done(struct multi *m, int turn)
@@ -405,7 +405,7 @@ static void one_death(struct fault *f, int rank, uint64_t plan, uint64_t signals
 	if (m->rank == 0 && multi_word(m, SIGNALS) > signals)
 		take_signal(f, rank);
 	if (m->rank == 0)
-		check_records(f, rank);
+		check_messages(f, rank);
 	be_told(f, rank);
 	send_on(f);
 	all_have_done(m, rank);
@@ -424,7 +424,7 @@ static void survive(struct fault *f)
 		all_have_done(m, m->size + rank); /* has read them */
 	}
 	CHECK(m, plan / KIND_STEPS >= KINDS); /* else the job has too few ranks for the lists */
-	CHECK(m, multi_word(m, SIGNALS) > 0 && multi_word(m, RECORDS) > 0 && multi_word(m, SMALL_RECORDS) > 0);
+	CHECK(m, multi_word(m, SIGNALS) > 0 && multi_word(m, MESSAGES) > 0 && multi_word(m, SMALL_MESSAGES) > 0);
 }
 
 /* Connections and rings are there: the survivors have all of them, the victims those to survivors. */

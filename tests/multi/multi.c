@@ -375,13 +375,13 @@ bool multi_over_card(void)
 
 uint64_t multi_applied(struct multi *m)
 {
-	struct records *records = &m->job->records;
+	struct am_service *am = &m->job->am;
 	uint64_t sum = 0;
 
-	pthread_mutex_lock(&records->lock);
-	for (const struct record_in *ring = records->list; ring; ring = ring->next)
+	pthread_mutex_lock(&am->lock);
+	for (const struct am_receiver *ring = am->list; ring; ring = ring->next)
 		sum += ring->taken;
-	pthread_mutex_unlock(&records->lock);
+	pthread_mutex_unlock(&am->lock);
 	return sum;
 }
 

@@ -105,7 +105,7 @@ uint64_t multi_random(uint64_t *state);
 
 /* Inside the library. */
 
-/* How many records this rank has applied for others. */
+/* How many active messages this rank has applied for others. */
 uint64_t multi_applied(struct multi *m);
 
 /* Wait until all requests of this rank, to anybody, have been answered: their data is where it was sent. */

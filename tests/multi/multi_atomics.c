@@ -350,14 +350,14 @@ static void words_alone(struct multi *m, struct tally *t)
 }
 
 /*
- * Requests of a vector that the target applies: its record, of which each message of the largest size is one
- * (ORIEL_MAX_MESSAGE), and four beside.
+ * Requests of a vector that the target applies: its active message, of which each message of the
+ * largest size is one (ORIEL_MAX_MESSAGE), and four beside.
  */
 static uint64_t vector_requests_max(struct multi *m)
 {
 	uint64_t largest = peer_find(m->job, 0)->wire.max_message_bytes;
 
-	return 4 + (sizeof(struct record) + NUMBERS * sizeof(float) - 1) / largest + 1;
+	return 4 + (sizeof(struct am) + NUMBERS * sizeof(float) - 1) / largest + 1;
 }
 
 /* How many requests each operation takes at the most; a vector may be the target's. */

@@ -18,7 +18,7 @@
 #include "win/win.h"
 
 #define ROUNDS 200
-#define LONG_COUNT 5000 /* elements; several records */
+#define LONG_COUNT 5000 /* elements; several active messages */
 
 enum { READY, DONE, STAYS };
 
@@ -40,7 +40,7 @@ static void fence_covers_records(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* Long vectors in private memory, split into records, with their results. */
+/* Long vectors in private memory, split into active messages, with their results. */
 static void long_vectors(struct multi *m)
 {
 	struct multi_window w;
@@ -67,7 +67,10 @@ static void long_vectors(struct multi *m)
 	free(before);
 }
 
-/* Complete leaves its flag behind the records; the target's wait applies them before it returns. */
+/*
+ * Complete leaves its flag behind the active messages; the target's wait applies them before it
+ * returns.
+ */
 static void wait_applies_what_came_before(struct multi *m)
 {
 	struct multi_window w;
@@ -223,7 +226,10 @@ static void swaps_take_turns(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* A replace and reads of one origin, of records of different lengths, take effect in program order. */
+/*
+ * A replace and reads of one origin, of active messages of different lengths, take effect in
+ * program order.
+ */
 static void program_order_holds(struct multi *m)
 {
 	const int count = 700;
@@ -424,7 +430,10 @@ static void refusals_are_told_by_a_plain_fence(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* Complete does not wait for records: it tells or a later call does, the free at the latest; one of them. */
+/*
+ * Complete does not wait for active messages: it tells or a later call does, the free at the
+ * latest; one of them.
+ */
 static void refusals_of_closed_epochs_are_told(struct multi *m)
 {
 	oriel_group *other = multi_group_one(m, 1 - m->rank);
@@ -499,9 +508,9 @@ static void lost_while_held_back(struct multi *m)
 /* What the library believes of its own memory; between two barriers nobody sends anything. */
 static void believe_read_only(struct multi *m, struct oriel_win *win, bool read_only)
 {
-	pthread_mutex_lock(&m->job->records.lock); /* with which the service thread reads it */
+	pthread_mutex_lock(&m->job->am.lock); /* with which the service thread reads it */
 	win->memory.read_only = read_only;
-	pthread_mutex_unlock(&m->job->records.lock);
+	pthread_mutex_unlock(&m->job->am.lock);
 }
 
 /* A window whose memory may only be read, and one that is not there. */
@@ -584,7 +593,7 @@ static void hold_service(struct multi *m, struct pause *pause)
 	sem_wait(&pause->begun);
 }
 
-#define PROGRESS_TURNS 200000 /* of 100 us: longer than any record takes */
+#define PROGRESS_TURNS 200000 /* of 100 us: longer than any active message takes */
 
 /* oriel_progress applies what has come where nobody waits in a call, and the service thread gets no processor. */
 static void progress_applies(struct multi *m)

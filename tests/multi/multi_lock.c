@@ -838,7 +838,7 @@ static_assert(160 + 16 * ELEMENTS <= 512, "what is told lies behind the elements
 /* What the target's thread applies is left out (A14): so many elements by one call. */
 static bool without_the_target(const struct multi_window *w, const struct sum *sum, size_t count)
 {
-	return acc_way(link_find(w->win, 0), sum->type, sum->disp, count) != ACC_BY_EXECUTOR;
+	return acc_way(link_find(w->win, 0), sum->type, sum->disp, count) != ACC_BY_AM;
 }
 
 /* One more in each element of a type; the first two by calls that also fetch, the rest together, if that does without the target. */

@@ -69,8 +69,8 @@ struct change {
 };
 
 /*
- * Of every class (op/acc.h), so that one goes by the processor or the card and the next as a record. Sums of
- * integers only: of arbitrary bits as floating numbers they may differ.
+ * Of every class (op/acc.h), so that one goes by the processor or the card and the next as an
+ * active message. Sums of integers only: of arbitrary bits as floating numbers they may differ.
  */
 static struct change random_change(uint64_t *seed)
 {

@@ -16,7 +16,10 @@
 
 enum call { ACCUMULATE, GET_ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, READ, CALLS };
 
-/* A type of each class (op/acc.h), by processors, cards and executors, and one that is so where it is not aligned. */
+/*
+ * A type of each class (op/acc.h), by processors, cards and handlers, and one that is so where it
+ * is not aligned.
+ */
 static const struct kind {
 	enum oriel_type type;
 	size_t offset;

@@ -234,7 +234,9 @@ static void mixed_accesses(struct multi *m)
 #define ELEMENTS 6
 #define TURNS 60
 
-/* What lies at rank 0 of the window: by processors, under words of theirs, and by the target's executor. */
+/*
+ * What lies at rank 0 of the window: by processors, under page locks, and by the target's handler.
+ */
 struct numbers {
 	int64_t words[ELEMENTS];
 	double numbers[ELEMENTS];

@@ -229,14 +229,17 @@ static void get_rounds(struct multi *m, struct multi_window *w)
 	free(back);
 }
 
-/* Rank 1's records stay in the ring, and with them what follows: the signal is not there before they are applied. */
-static void hold_records(struct multi *m, struct multi_window *w, uint64_t round)
+/*
+ * Rank 1's active messages stay in the ring, and with them what follows: the signal is not there
+ * before they are applied.
+ */
+static void hold_messages(struct multi *m, struct multi_window *w, uint64_t round)
 {
-	struct records *records = &m->job->records;
+	struct am_service *am = &m->job->am;
 	uint64_t value = 0;
 	long double sum;
 
-	pthread_mutex_lock(&records->lock); /* as if another thread were applying */
+	pthread_mutex_lock(&am->lock); /* as if another thread were applying */
 	multi_raise(m, 2 * w->allocated, round);
 	multi_await(m, 2 * w->allocated + 1, round);
 	for (int look = 0; look < 5000; look++) {
@@ -244,13 +247,13 @@ static void hold_records(struct multi *m, struct multi_window *w, uint64_t round
 		CHECK(m, value == round - 1);
 		sched_yield();
 	}
-	pthread_mutex_unlock(&records->lock);
+	pthread_mutex_unlock(&am->lock);
 	CHECK(m, wait_for(m, w, 0) == round);
 	memcpy(&sum, w->base + 16, sizeof(sum));
 	CHECK(m, sum == (long double)round);
 }
 
-static void signal_held_records(struct multi *m, struct multi_window *w)
+static void signal_held_messages(struct multi *m, struct multi_window *w)
 {
 	static const long double one = 1;
 
@@ -259,7 +262,7 @@ static void signal_held_records(struct multi *m, struct multi_window *w)
 	CHECK_OK(m, oriel_win_fence(w->win, 0));
 	for (uint64_t round = 1; round <= 6; round++) {
 		if (m->rank == 0) {
-			hold_records(m, w, round);
+			hold_messages(m, w, round);
 			continue;
 		}
 		multi_await(m, 2 * w->allocated, round);
@@ -276,7 +279,7 @@ static void signal_held_records(struct multi *m, struct multi_window *w)
 /* N2: while the target cannot apply what went before, there is no signal. */
 static void held_accumulates_hold_the_signal(struct multi *m)
 {
-	on_windows(m, signal_held_records);
+	on_windows(m, signal_held_messages);
 }
 
 /* N2: a get before the signal has been read: the target may write the memory again. */

@@ -468,7 +468,7 @@ static void stopped_waiter_keeps_its_place(struct multi *m)
 	close_together(m, &w);
 }
 
-#define LONG_COUNT 6000 /* elements: more than the records that a target can have before it */
+#define LONG_COUNT 6000 /* elements: more than the active messages that a target can have before it */
 
 /* E5, A1: the target is to apply an accumulate and does not get on: all of it is applied, once, when it does. */
 static void accumulate_is_applied_once(struct multi *m)

@@ -28,7 +28,7 @@ static void add_suites(void)
 	suite_goodbye();
 	suite_fence();
 	suite_modes();
-	suite_record();
+	suite_am();
 	suite_sweep();
 }
 

@@ -12,7 +12,7 @@ void suite_mixed(void);
 void suite_fence(void);
 void suite_modes(void);
 void suite_atomics_peer(void);
-void suite_record(void);
+void suite_am(void);
 void suite_family(void);
 void suite_lock(void);
 void suite_lock_cost(void);

@@ -132,8 +132,8 @@ static void test_no_barrier(void)
 	munmap(shared, sizeof(*shared));
 }
 
-/* Words that are read only change no mode; the executor's update counts as any other. */
-static void test_executor(void)
+/* Words that are read only change no mode; the handler's update counts as any other. */
+static void test_handler(void)
 {
 	struct shared *shared = shared_new();
 	struct page_locks ours = own_page_locks();
@@ -374,7 +374,7 @@ void suite_atomic_mode(void)
 	CU_add_test(suite, "many_switch", test_many_switch);
 	CU_add_test(suite, "pinned", test_pinned);
 	CU_add_test(suite, "no_barrier", test_no_barrier);
-	CU_add_test(suite, "executor", test_executor);
+	CU_add_test(suite, "handler", test_handler);
 	CU_add_test(suite, "update", test_update);
 	CU_add_test(suite, "updater_dies", test_updater_dies);
 	CU_add_test(suite, "mode_changes", test_mode_changes);

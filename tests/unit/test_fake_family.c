@@ -135,7 +135,7 @@ static void operate(struct rank *rank, struct words *words, int to, bool by_word
 	rank_note(rank, "flush", oriel_win_flush(words->win, to));
 	if (by_words)
 		rank->wrong += !costs(&at, (struct count){ .adds = 8, .posts = 1 });
-	else /* a record */
+	else /* an active message */
 		rank->wrong += count_now().adds != at.adds;
 	rank_note(rank, "max", oriel_get_accumulate(words->win, many, result, 8, ORIEL_INT64, ORIEL_PROD, to, 8));
 	rank_note(rank, "flush", oriel_win_flush(words->win, to));
@@ -342,8 +342,8 @@ static void family__release_behind_atomics(void)
 	run_two_over_cards(release_behind_atomics, "a release behind atomics");
 }
 
-/* Nor does a record overtake atomics, which may be of the same bytes (A15). */
-static void record_behind_atomics(struct rank *rank)
+/* Nor does an active message overtake atomics, which may be of the same bytes (A15). */
+static void am_behind_atomics(struct rank *rank)
 {
 	int64_t one = 1;
 	struct words words;
@@ -366,9 +366,9 @@ static void record_behind_atomics(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__records_behind_atomics(void)
+static void family__ams_behind_atomics(void)
 {
-	run_two_over_cards(record_behind_atomics, "a record behind atomics");
+	run_two_over_cards(am_behind_atomics, "an active message behind atomics");
 }
 
 /* On one's own memory: through the device where that is the only one, else by the processor. */
@@ -461,7 +461,7 @@ void suite_family(void)
 	CU_ADD_TEST(suite, family__requests_in_pscw);
 	CU_ADD_TEST(suite, family__shortage_is_told);
 	CU_ADD_TEST(suite, family__release_behind_atomics);
-	CU_ADD_TEST(suite, family__records_behind_atomics);
+	CU_ADD_TEST(suite, family__ams_behind_atomics);
 	CU_ADD_TEST(suite, family__on_oneself);
 	CU_ADD_TEST(suite, family__three_kinds_of_origin);
 }

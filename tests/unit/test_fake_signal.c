@@ -171,7 +171,10 @@ static void add_by_target(struct rank *rank, struct table *table, bool get, stru
 	rank->wrong += !as_wanted;
 }
 
-/* The ADD is a record: two writes behind what it follows, with the same doorbell, and behind a get with a fence. */
+/*
+ * The ADD is an active message: two writes behind what it follows, with the same doorbell, and
+ * behind a get with a fence.
+ */
 static void operate_by_target(struct rank *rank, struct table *table)
 {
 	add_by_target(rank, table, false, (struct cost){ .writes = 5, .posts = 1 });

@@ -45,7 +45,7 @@ static void test_pages(void)
 
 		used[own - all.list] = true;
 		CU_ASSERT_PTR_EQUAL(page_lock_of(&all, page * LOCKED_PAGE_BYTES + LOCKED_PAGE_BYTES - 1), own);
-		for (uint64_t next = 1; next <= 3; next++) /* a record may lie in three */
+		for (uint64_t next = 1; next <= 3; next++) /* an active message may lie in three */
 			CU_ASSERT_PTR_NOT_EQUAL(page_lock_of(&all, (page + next) * LOCKED_PAGE_BYTES), own);
 	}
 	for (int i = 0; i < PAGE_LOCKS; i++)

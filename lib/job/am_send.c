@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* record_out.c - see record_out.h. */
-#include "job/record_out.h"
+/* am_send.c - see am_send.h. */
+#include "job/am_send.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,11 +13,10 @@
 #include "job/deferred_error.h"
 #include "verbs/wire.h"
 
-/* The sender's side for a peer, made at its first record, or NULL. */
-static struct record_out *out_of(struct peer *peer)
+/* The sender's side for a peer, made at its first message, or NULL. */
+static struct am_sender *out_of(struct peer *peer)
 {
-	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE),
-					  *made; /* pairs with the store below */
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE), *made; /* pairs with the store below */
 
 	if (out)
 		return out;
@@ -25,13 +24,13 @@ static struct record_out *out_of(struct peer *peer)
 	if (!made)
 		return NULL;
 	pthread_mutex_init(&made->lock, NULL);
-	if (__atomic_compare_exchange_n(&peer->record_out, &out, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&peer->am_sender, &out, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return made;
-	record_out_free(made); /* another thread was faster */
+	am_sender_free(made); /* another thread was faster */
 	return out;
 }
 
-void record_out_free(struct record_out *out)
+void am_sender_free(struct am_sender *out)
 {
 	if (!out)
 		return;
@@ -42,7 +41,7 @@ void record_out_free(struct record_out *out)
 /* Where our ring at the peer lies, as far as it has been told, whole. The peer writes it. */
 static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 {
-	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->record_ring;
+	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->am_ring;
 	uint64_t copy[2] = { flag_load(&words[0]), flag_load(&words[1]) }; /* pairs with tell_ring at the peer */
 
 	static_assert(sizeof(copy) == sizeof(*ring), "the place of a ring is two words");
@@ -51,39 +50,39 @@ static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 }
 
 /* The peer's last answer, if it is whole. */
-static bool read_ack(const struct peer *peer, struct record_ack *ack)
+static bool read_ack(const struct peer *peer, struct am_ack *ack)
 {
-	const struct record_ack *there = &peer->area->record_ack;
+	const struct am_ack *there = &peer->area->am_ack;
 
 	ack->check = flag_load(&there->check); /* these pair with tell_applied at the peer */
 	ack->applied = flag_load(&there->applied);
 	ack->refused[0] = flag_load(&there->refused[0]);
 	ack->refused[1] = flag_load(&there->refused[1]);
 	ack->rested = flag_load(&there->rested);
-	return ack->check == record_ack_check(ack);
+	return ack->check == am_ack_check(ack);
 }
 
-/* Where the result of a record lands, as offset in the memory for results. */
+/* Where the result of a message lands, as offset in the memory for results. */
 static uint32_t result_offset(uint64_t number, uint32_t at)
 {
-	if (at == RECORD_INLINE)
-		return (uint32_t)((number - 1) % RECORD_SLOTS) * RECORD_INLINE_BYTES;
-	return RECORD_SLOTS * RECORD_INLINE_BYTES + at;
+	if (at == AM_INLINE)
+		return (uint32_t)((number - 1) % AM_SLOTS) * AM_INLINE_BYTES;
+	return AM_SLOTS * AM_INLINE_BYTES + at;
 }
 
-static int refusal_error(const struct record_subject *about, enum record_verdict verdict)
+static int refused_error(const struct am_subject *about, enum am_verdict verdict)
 {
 	if (about->size_bytes == 0)
 		return err_set(
 			ORIEL_ERR_PEER,
 			"%s: window %p: rank %d has refused to add to signal %llu: it does not have the window (any more)",
 			about->call, about->win, about->rank, (unsigned long long)about->disp_bytes);
-	if (verdict == RECORD_UNKNOWN)
+	if (verdict == AM_UNKNOWN)
 		return err_set(
 			ORIEL_ERR_PEER,
 			"%s: window %p: rank %d has refused %u bytes at byte %llu: it does not have the window (any more)",
 			about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
-	if (verdict == RECORD_READ_ONLY)
+	if (verdict == AM_READ_ONLY)
 		return err_set(ORIEL_ERR_ACCESS,
 		               "%s: window %p: rank %d has refused %u bytes at byte %llu: its memory may only be read",
 		               about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
@@ -95,14 +94,14 @@ static int refusal_error(const struct record_subject *about, enum record_verdict
 		(unsigned long long)about->limit_bytes);
 }
 
-static void refused(const struct record_subject *about, enum record_verdict verdict)
+static void refused(const struct am_subject *about, enum am_verdict verdict)
 {
 	if (about->deferred_errors)
-		deferred_error_note(about->deferred_errors, refusal_error(about, verdict));
+		deferred_error_note(about->deferred_errors, refused_error(about, verdict));
 }
 
-/* A record is applied: its result goes to the program. */
-static void take_result(const struct record_out *out, const struct record_place *place, uint64_t number)
+/* A message is applied: its result goes to the program. */
+static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
 {
 	const uint8_t *from = out->results.addr;
 
@@ -115,12 +114,12 @@ static void take_result(const struct record_out *out, const struct record_place 
 		memcpy(place->result, from, place->result_bytes);
 }
 
-/* A record has been answered; its room is free. */
-static void end_record(struct record_out *out, uint64_t number, enum record_verdict verdict)
+/* A message has been answered; its room is free. */
+static void end_message(struct am_sender *out, uint64_t number, enum am_verdict verdict)
 {
-	const struct record_place *place = &out->places[(number - 1) % RECORD_SLOTS];
+	const struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
 
-	if (verdict == RECORD_APPLIED)
+	if (verdict == AM_APPLIED)
 		take_result(out, place, number);
 	else
 		refused(&place->subject, verdict);
@@ -128,9 +127,9 @@ static void end_record(struct record_out *out, uint64_t number, enum record_verd
 }
 
 /* Take what the peer has told. The caller holds out->lock. */
-static void look(struct peer *peer, struct record_out *out)
+static void look(struct peer *peer, struct am_sender *out)
 {
-	struct record_ack ack;
+	struct am_ack ack;
 	uint64_t number = out->applied;
 
 	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, &ack)) /* pairs with rank_died */
@@ -140,12 +139,12 @@ static void look(struct peer *peer, struct record_out *out)
 	if (ack.applied > out->sent)
 		return; /* the peer is no Oriel of ours */
 	for (; number < ack.applied; number++)
-		end_record(out, number + 1, record_verdict(ack.refused, number + 1));
-	counter_store(&out->applied, number); /* pairs with the counter_load in record_out_drive: results are in place */
+		end_message(out, number + 1, am_verdict(ack.refused, number + 1));
+	counter_store(&out->applied, number); /* pairs with the counter_load in am_progress: results are in place */
 }
 
 /* Wake the peer if it may be asleep, and has answered the wakeup before. */
-static void wake(struct peer *peer, struct record_out *out)
+static void wake(struct peer *peer, struct am_sender *out)
 {
 	uint64_t unused;
 
@@ -154,37 +153,37 @@ static void wake(struct peer *peer, struct record_out *out)
 }
 
 /* The position at which size_bytes fit without wrapping. */
-static uint32_t data_start(const struct record_out *out, uint32_t size_bytes)
+static uint32_t data_start(const struct am_sender *out, uint32_t size_bytes)
 {
-	uint32_t left = RECORD_DATA_BYTES - out->data_head % RECORD_DATA_BYTES;
+	uint32_t left = AM_DATA_BYTES - out->data_head % AM_DATA_BYTES;
 
 	return left < size_bytes ? out->data_head + left : out->data_head;
 }
 
-/* Room for a record, or false. */
-static bool take_room(struct record_out *out, const struct record_message *message, struct record_place *place)
+/* Room for a message, or false. */
+static bool take_room(struct am_sender *out, const struct am_message *message, struct am_outstanding *place)
 {
-	uint32_t data = message->record.data_bytes;
+	uint32_t data = message->am.data_bytes;
 	uint32_t most = data > message->result_bytes ? data : message->result_bytes;
-	uint32_t bytes = (uint32_t)round_up(most, RECORD_ALIGN);
+	uint32_t bytes = (uint32_t)round_up(most, AM_ALIGN);
 	uint32_t start = data_start(out, bytes);
 
-	if (out->sent - out->applied == RECORD_SLOTS)
+	if (out->sent - out->applied == AM_SLOTS)
 		return false;
-	*place = (struct record_place){
+	*place = (struct am_outstanding){
 		.copy = message->copy,
-		.type = message->record.type,
+		.type = message->am.type,
 		.result = message->result,
 		.result_bytes = message->result_bytes,
-		.at = RECORD_INLINE,
+		.at = AM_INLINE,
 		.data_end = out->data_head,
 		.subject = message->subject,
 	};
-	if (bytes <= RECORD_INLINE_BYTES)
+	if (bytes <= AM_INLINE_BYTES)
 		return true;
-	if (start + bytes - out->data_tail > RECORD_DATA_BYTES)
+	if (start + bytes - out->data_tail > AM_DATA_BYTES)
 		return false;
-	place->at = start % RECORD_DATA_BYTES;
+	place->at = start % AM_DATA_BYTES;
 	place->data_end = out->data_head = start + bytes;
 	return true;
 }
@@ -195,79 +194,78 @@ static int placed(struct peer *peer)
 	return wire_wait(&peer->wire, wire_signal(&peer->wire)) ? 0 : ORIEL_ERR_PEER;
 }
 
-/* Before the first record with a result: tell the peer where results go. */
-static int open_results(struct peer *peer, struct record_out *out)
+/* Before the first message with a result: tell the peer where results go. */
+static int open_results(struct peer *peer, struct am_sender *out)
 {
 	struct segment_ref ref;
 	int rc;
 
 	if (out->results.addr)
 		return 0;
-	rc = slab_alloc(&peer->job->slabs, RECORD_RESULTS_BYTES, &out->results);
+	rc = slab_alloc(&peer->job->slabs, AM_RESULTS_BYTES, &out->results);
 	if (rc)
 		return rc;
 	ref.addr = (uint64_t)(uintptr_t)out->results.addr;
 	ref.rkey = out->results.keys[peer->device->index].rkey;
 	ref.check = segment_check(&ref);
 	rc = wire_write(&peer->wire, &ref, sizeof(ref),
-	                (struct remote){ peer->remote_area.addr + offsetof(struct area, record_results),
+	                (struct remote){ peer->remote_area.addr + offsetof(struct area, am_results),
 	                                 peer->remote_area.rkey });
 	return rc ? rc : placed(peer);
 }
 
 /* Operands and slot, all but the stamp. */
-static int write_record(struct peer *peer, const struct segment_ref *ring, const struct record_message *message,
-                        const struct record_place *place, uint64_t slot)
+static int write_message(struct peer *peer, const struct segment_ref *ring, const struct am_message *message,
+                         const struct am_outstanding *place, uint64_t slot)
 {
-	struct record record = message->record;
-	uint32_t inline_bytes = place->at == RECORD_INLINE ? record.data_bytes : 0;
-	uint64_t data = ring->addr + RECORD_SLOTS * sizeof(record) + place->at;
+	struct am am = message->am;
+	uint32_t inline_bytes = place->at == AM_INLINE ? am.data_bytes : 0;
+	uint64_t data = ring->addr + AM_SLOTS * sizeof(am) + place->at;
 	int rc = 0;
 
 	if (message->behind_gets)
 		wire_fence(&peer->wire);
 	else
 		wire_fence_changes(&peer->wire); /* of the same elements, perhaps (A15) */
-	record.data_at = place->at;
-	record.wants_result = message->result_bytes > 0;
+	am.data_at = place->at;
+	am.wants_result = message->result_bytes > 0;
 	if (inline_bytes > 0)
-		memcpy(record.data, message->data, inline_bytes);
-	else if (record.data_bytes > 0)
-		rc = wire_write(&peer->wire, message->data, record.data_bytes, (struct remote){ data, ring->rkey });
+		memcpy(am.data, message->data, inline_bytes);
+	else if (am.data_bytes > 0)
+		rc = wire_write(&peer->wire, message->data, am.data_bytes, (struct remote){ data, ring->rkey });
 	if (rc == 0)
-		rc = wire_write(&peer->wire, &record, offsetof(struct record, data) + inline_bytes,
-		                (struct remote){ slot, ring->rkey });
+		rc =
+			wire_write(&peer->wire, &am, offsetof(struct am, data) + inline_bytes, (struct remote){ slot, ring->rkey });
 	if (rc == 0 && peer->wire.flag_mode != FLAG_WRITE)
 		rc = placed(peer);
 	return rc;
 }
 
-/* There is room for it: the record leaves. */
-static int post_record(struct peer *peer, struct record_out *out, const struct segment_ref *ring,
-                       const struct record_message *message, const struct record_place *place, struct record_sent *sent)
+/* There is room for it: the message leaves. */
+static int post_message(struct peer *peer, struct am_sender *out, const struct segment_ref *ring,
+                        const struct am_message *message, const struct am_outstanding *place, struct am_sent *sent)
 {
 	uint64_t number = out->sent + 1;
-	uint64_t slot = ring->addr + (number - 1) % RECORD_SLOTS * sizeof(struct record);
-	struct remote stamp = { slot + offsetof(struct record, stamp), ring->rkey };
+	uint64_t slot = ring->addr + (number - 1) % AM_SLOTS * sizeof(struct am);
+	struct remote stamp = { slot + offsetof(struct am, stamp), ring->rkey };
 	bool waking = out->wakes == out->rested;
-	int rc = write_record(peer, ring, message, place, slot);
+	int rc = write_message(peer, ring, message, place, slot);
 
 	if (rc == 0)
-		rc =
-			wire_word(&peer->wire, number, stamp, waking, &sent->request); /* pairs with the flag_load in next_record */
+		rc = wire_word(&peer->wire, number, stamp, waking,
+		               &sent->request); /* pairs with the flag_load in next_is_there */
 	if (rc)
 		return rc;
-	out->places[(number - 1) % RECORD_SLOTS] = *place;
+	out->places[(number - 1) % AM_SLOTS] = *place;
 	out->sent = sent->number = number;
 	out->wakes += waking;
 	return 1;
 }
 
-static int send_locked(struct peer *peer, struct record_out *out, const struct record_message *message,
-                       struct record_sent *sent)
+static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent)
 {
 	struct segment_ref ring;
-	struct record_place place;
+	struct am_outstanding place;
 	uint32_t head = out->data_head;
 	int rc;
 
@@ -284,15 +282,15 @@ static int send_locked(struct peer *peer, struct record_out *out, const struct r
 		return rc;
 	if (!take_room(out, message, &place))
 		return 0;
-	rc = post_record(peer, out, &ring, message, &place, sent);
+	rc = post_message(peer, out, &ring, message, &place, sent);
 	if (rc < 0)
 		out->data_head = head;
 	return rc;
 }
 
-int record_out_send(struct peer *peer, const struct record_message *message, struct record_sent *sent)
+int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
 {
-	struct record_out *out = out_of(peer);
+	struct am_sender *out = out_of(peer);
 	int rc;
 
 	if (!out)
@@ -303,18 +301,18 @@ int record_out_send(struct peer *peer, const struct record_message *message, str
 	return rc;
 }
 
-bool record_out_applied(const struct peer *peer, uint64_t number)
+bool am_is_applied(const struct peer *peer, uint64_t number)
 {
-	const struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+	const struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
 
 	return !out || counter_load(&out->applied) >= number; /* pairs with the counter_store in look */
 }
 
-bool record_out_drive(struct peer *peer, uint64_t number)
+bool am_progress(struct peer *peer, uint64_t number)
 {
-	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
 
-	if (record_out_applied(peer, number))
+	if (am_is_applied(peer, number))
 		return true;
 	wire_poll(&peer->wire);
 	pthread_mutex_lock(&out->lock);
@@ -325,15 +323,15 @@ bool record_out_drive(struct peer *peer, uint64_t number)
 	return counter_load(&out->applied) >= number;
 }
 
-static bool covers(const struct record_subject *about, const void *win, uint64_t from, uint64_t to)
+static bool covers(const struct am_subject *about, const void *win, uint64_t from, uint64_t to)
 {
 	return about->win == win && about->size_bytes > 0 && about->disp_bytes < to &&
 	       from < about->disp_bytes + about->size_bytes;
 }
 
-bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to)
+bool am_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to)
 {
-	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
 	bool found = false;
 
 	if (!out)
@@ -341,14 +339,14 @@ bool record_out_covers(struct peer *peer, const void *win, uint64_t from, uint64
 	pthread_mutex_lock(&out->lock);
 	look(peer, out);
 	for (uint64_t number = out->applied; !found && number < out->sent; number++)
-		found = covers(&out->places[number % RECORD_SLOTS].subject, win, from, to);
+		found = covers(&out->places[number % AM_SLOTS].subject, win, from, to);
 	pthread_mutex_unlock(&out->lock);
 	return found;
 }
 
-void record_out_cut(struct peer *peer)
+void am_sender_cut(struct peer *peer)
 {
-	struct record_out *out = __atomic_load_n(&peer->record_out, __ATOMIC_ACQUIRE); /* pairs with out_of */
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
 
 	if (!out)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_record.c - record_out.c, record_in.c, record_wake.c: records between ranks over the fake
- * device, without windows: an applier of the test's own adds up what it is sent
+ * test_fake_am.c - am_send.c, am_recv.c, am_wakeup.c: messages between ranks over the fake
+ * device, without windows: a handler of the test's own adds up what it is sent
  */
 #include <CUnit/CUnit.h>
 #include <sched.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "job/record_in.h"
-#include "job/record_out.h"
+#include "job/am_recv.h"
+#include "job/am_send.h"
 #include "job/deferred_error.h"
 
 #include "fake_job.h"
@@ -20,40 +20,43 @@
 
 #define RANKS 3
 #define ROUNDS 300
-#define LARGE_WORDS (RECORD_LARGEST_BYTES / sizeof(uint64_t))
+#define LARGE_WORDS (AM_LARGEST_BYTES / sizeof(uint64_t))
 
-/* A rank's sum, behind records->lock. The record's window_check says which rank's: the test has no windows. */
+/*
+ * A rank's sum, behind am->lock. The message's window_check says which rank's: the test has no
+ * windows.
+ */
 static uint64_t sums[RANKS];
 static uint64_t deferred_errors[RANKS];
 
 /* Adds data[0] to the sum; the result is data with data[0] replaced by the sum before. */
-static int add_up(struct oriel_job *job, const struct record *record, const uint8_t *data, void *result)
+static int add_up(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
 {
-	const uint8_t *from = record->data_at == RECORD_INLINE ? record->data : data + record->data_at;
+	const uint8_t *from = am->data_at == AM_INLINE ? am->data : data + am->data_at;
 	uint64_t *words = result, operand;
 
-	if (record->op == 99) {
+	if (am->op == 99) {
 		deferred_errors[job->rank]++;
-		return -RECORD_OUTSIDE;
+		return -AM_OUTSIDE;
 	}
-	memcpy(words, from, record->data_bytes);
+	memcpy(words, from, am->data_bytes);
 	words[0] = sums[job->rank];
-	memcpy(&operand, from, sizeof(operand)); /* as records lie it has no alignment of its own */
+	memcpy(&operand, from, sizeof(operand)); /* as messages lie it has no alignment of its own */
 	sums[job->rank] += operand;
-	return record->wants_result ? (int)record->data_bytes : 0;
+	return am->wants_result ? (int)am->data_bytes : 0;
 }
 
-static const struct record_applier adder = { add_up };
+static const struct am_handler adder = { add_up };
 
-/* As if what a record changes were held by somebody else now and then. */
-static int add_up_later(struct oriel_job *job, const struct record *record, const uint8_t *data, void *result)
+/* As if what a message changes were held by somebody else now and then. */
+static int add_up_later(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
 {
 	static uint64_t looks[RANKS];
 
-	return looks[job->rank]++ % 8 < 3 ? RECORD_LATER : add_up(job, record, data, result);
+	return looks[job->rank]++ % 8 < 3 ? AM_LATER : add_up(job, am, data, result);
 }
 
-static const struct record_applier late_adder = { add_up_later };
+static const struct am_handler late_adder = { add_up_later };
 
 static struct peer *neighbour(struct rank *rank, int distance)
 {
@@ -66,26 +69,26 @@ static struct peer *neighbour(struct rank *rank, int distance)
 /* A turn of a wait, as wait_until makes it. */
 static void turn(struct rank *rank)
 {
-	records_poll(rank->job, &rank->job->records);
+	am_poll(rank->job, &rank->job->am);
 	sched_yield();
 }
 
-static uint64_t post(struct rank *rank, struct peer *peer, const struct record_message *message)
+static uint64_t post(struct rank *rank, struct peer *peer, const struct am_message *message)
 {
-	struct record_sent sent = { 0 };
+	struct am_sent sent = { 0 };
 	int rc;
 
-	while ((rc = record_out_send(peer, message, &sent)) == 0) {
+	while ((rc = am_send(peer, message, &sent)) == 0) {
 		wire_poll(&peer->wire);
 		turn(rank);
 	}
-	rank_note(rank, "record_out_send", rc);
+	rank_note(rank, "am_send", rc);
 	return sent.number;
 }
 
 static void await(struct rank *rank, struct peer *peer, uint64_t number)
 {
-	while (!record_out_drive(peer, number) && state_load(&peer->state) == PEER_UP)
+	while (!am_progress(peer, number) && state_load(&peer->state) == PEER_UP)
 		turn(rank);
 }
 
@@ -105,7 +108,7 @@ static void send_and_fetch(struct rank *rank, struct peer *peer)
 	for (int i = 0; i < ROUNDS && rank->errors == 0; i++) {
 		uint32_t bytes = words_of(i) * (uint32_t)sizeof(uint64_t);
 		uint64_t *result = results[i % 4];
-		struct record_message message = { .record = { .data_bytes = bytes }, .data = data };
+		struct am_message message = { .am = { .data_bytes = bytes }, .data = data };
 
 		for (uint32_t k = 0; k < words_of(i); k++)
 			data[k] = (uint64_t)i * 1000 + k + 1;
@@ -123,18 +126,18 @@ static void send_and_fetch(struct rank *rank, struct peer *peer)
 	}
 }
 
-static void exchange_by(struct rank *rank, const struct record_applier *applier)
+static void exchange_by(struct rank *rank, const struct am_handler *handler)
 {
 	struct peer *peer;
 
 	if (rank_join(rank, NULL))
 		return;
-	rank->job->records.applier = applier;
+	rank->job->am.handler = handler;
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	peer = neighbour(rank, 1);
 	if (peer && rank->errors == 0) {
 		send_and_fetch(rank, peer);
-		await(rank, peer, peer->record_out->sent);
+		await(rank, peer, peer->am_sender->sent);
 	}
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
@@ -156,7 +159,7 @@ static void run(rank_function *function, const char *what)
 
 	memset(sums, 0, sizeof(sums));
 	memset(deferred_errors, 0, sizeof(deferred_errors));
-	ranks_limit(60, "records, %s", what);
+	ranks_limit(60, "active messages, %s", what);
 	ranks_run(RANKS, function, NULL, ranks);
 	ranks_check(ranks, RANKS);
 }
@@ -171,7 +174,7 @@ static void check_sums(void)
 		CU_ASSERT_EQUAL(sums[i], expected);
 }
 
-static void records__are_applied_in_order_and_answered(void)
+static void am__are_applied_in_order_and_answered(void)
 {
 	static const char *const modes[] = { "write", "atomic", "wait" };
 
@@ -188,7 +191,7 @@ static void records__are_applied_in_order_and_answered(void)
 }
 
 /* One that cannot be applied now keeps its place, and those behind it theirs. */
-static void records__are_applied_later(void)
+static void am__are_applied_later(void)
 {
 	fake_reset();
 	run(exchange_late, "later");
@@ -198,14 +201,14 @@ static void records__are_applied_later(void)
 static uint32_t asleep; /* rank 1 has left the barrier, in which it looks at rings itself */
 
 /* The target's threads call nothing: its service thread applies, and is woken for it. */
-static void send_to_sleeper_of(struct rank *rank, const struct record_applier *applier)
+static void send_to_sleeper_of(struct rank *rank, const struct am_handler *handler)
 {
-	struct record_message message = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
+	struct am_message message = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
 	struct peer *peer;
 
 	if (rank_join(rank, NULL))
 		return;
-	rank->job->records.applier = applier;
+	rank->job->am.handler = handler;
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	if (rank->rank == 1)
 		state_store(&asleep, 1); /* pairs with rank 0's */
@@ -215,13 +218,13 @@ static void send_to_sleeper_of(struct rank *rank, const struct record_applier *a
 	for (int i = 0; i < 50 && rank->rank == 0; i++) {
 		uint64_t number = post(rank, peer, &message);
 
-		while (!record_out_drive(peer, number)) /* nobody but the service threads looks at rings */
+		while (!am_progress(peer, number)) /* nobody but the service threads looks at rings */
 			sched_yield();
 	}
 	if (rank->rank == 1) {
 		while (__atomic_load_n(&sums[1], __ATOMIC_ACQUIRE) < 50)
 			sched_yield();
-		rank->wrong += rank->job->records.polled != 0;
+		rank->wrong += rank->job->am.polled != 0;
 	}
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
@@ -237,7 +240,7 @@ static void send_to_late_sleeper(struct rank *rank)
 	send_to_sleeper_of(rank, &late_adder);
 }
 
-static void records__wake_a_target_that_calls_nothing(void)
+static void am__wake_a_target_that_calls_nothing(void)
 {
 	fake_reset();
 	asleep = 0;
@@ -251,19 +254,18 @@ static void records__wake_a_target_that_calls_nothing(void)
 
 static void send_nonsense(struct rank *rank)
 {
-	struct record_message good = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } }, bad = good;
+	struct am_message good = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } }, bad = good;
 	uint64_t news = 0, before = 7;
 	struct deferred_errors noted = { .news = &news };
 	struct peer *peer;
 
-	bad.record.op = 99;
+	bad.am.op = 99;
 	bad.result = &before;
 	bad.result_bytes = sizeof(before);
-	bad.subject =
-		(struct record_subject){ .deferred_errors = &noted, .call = "a_call", .disp_bytes = 77, .size_bytes = 8 };
+	bad.subject = (struct am_subject){ .deferred_errors = &noted, .call = "a_call", .disp_bytes = 77, .size_bytes = 8 };
 	if (rank_join(rank, NULL))
 		return;
-	rank->job->records.applier = &adder;
+	rank->job->am.handler = &adder;
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	peer = neighbour(rank, 1);
 	post(rank, peer, &good);
@@ -276,7 +278,7 @@ static void send_nonsense(struct rank *rank)
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
-static void records__of_nonsense_are_refused_to_their_sender_only(void)
+static void am__of_nonsense_are_refused_to_their_sender_only(void)
 {
 	fake_reset();
 	run(send_nonsense, "nonsense");
@@ -286,16 +288,19 @@ static void records__of_nonsense_are_refused_to_their_sender_only(void)
 	}
 }
 
-/* One small record with the connection and the ring made: operands and slot, the stamp, which wakes; and the answer. */
+/*
+ * One small message with the connection and the ring made: operands and slot, the stamp, which
+ * wakes; and the answer.
+ */
 static void count_requests(struct rank *rank)
 {
-	struct record_message message = { .record = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
+	struct am_message message = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
 	struct peer *peer;
 	uint64_t least = UINT64_MAX;
 
 	if (rank_join(rank, NULL))
 		return;
-	rank->job->records.applier = &adder;
+	rank->job->am.handler = &adder;
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	peer = neighbour(rank, 1);
 	if (rank->rank == 0) {
@@ -314,19 +319,19 @@ static void count_requests(struct rank *rank)
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
-static void records__cost_two_writes_and_an_answer(void)
+static void am__cost_two_writes_and_an_answer(void)
 {
 	fake_reset();
 	run(count_requests, "counted");
 }
 
-void suite_record(void)
+void suite_am(void)
 {
-	CU_pSuite s = CU_add_suite("record", NULL, NULL);
+	CU_pSuite s = CU_add_suite("am", NULL, NULL);
 
-	CU_ADD_TEST(s, records__are_applied_in_order_and_answered);
-	CU_ADD_TEST(s, records__are_applied_later);
-	CU_ADD_TEST(s, records__wake_a_target_that_calls_nothing);
-	CU_ADD_TEST(s, records__of_nonsense_are_refused_to_their_sender_only);
-	CU_ADD_TEST(s, records__cost_two_writes_and_an_answer);
+	CU_ADD_TEST(s, am__are_applied_in_order_and_answered);
+	CU_ADD_TEST(s, am__are_applied_later);
+	CU_ADD_TEST(s, am__wake_a_target_that_calls_nothing);
+	CU_ADD_TEST(s, am__of_nonsense_are_refused_to_their_sender_only);
+	CU_ADD_TEST(s, am__cost_two_writes_and_an_answer);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * record_wake.c - records and the service thread: wakeups, rings that are made, looks afterwards; see
- * record_in.h
+ * am_wakeup.c - active messages and the service thread: wakeups, rings that are made, looks
+ * afterwards; see am_recv.h
  */
 #include <stddef.h>
 
@@ -9,10 +9,10 @@
 #include "job/conn.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/record_in.h"
+#include "job/am_recv.h"
 #include "verbs/wire.h"
 
-#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread goes on looking for so long after a record */
+#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread goes on looking for so long after a message */
 #define TAIL_MOST_NS (1 * NS_PER_MS)  /* then its loop has its turn */
 #define LATER_NS (1 * NS_PER_MS)
 #define LOOKS_AFTER 12 /* a completion may be slower than its event, by some polls */
@@ -20,11 +20,11 @@
 /* Whether there is one or not, the peer is told; without memory it may ask again. */
 static void tell_ring(struct peer *peer)
 {
-	struct remote to = { peer->remote_area.addr + offsetof(struct area, record_ring), peer->remote_area.rkey };
+	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
 	struct segment_ref ring = { .addr = 0 };
 
-	if (peer->record_in || record_in_open(peer))
-		ring = peer->record_ring;
+	if (peer->am_receiver || am_receiver_open(peer))
+		ring = peer->am_ring;
 	ring.check = segment_check(&ring);
 	/* Pairs with ring_of at the peer. */
 	wire_write(&peer->wire, &ring, sizeof(ring), to);
@@ -35,9 +35,9 @@ static bool has_receive(struct peer *peer)
 {
 	struct ibv_qp *qp = conn_queue_pair(peer);
 
-	if (peer->record_bare && qp)
-		peer->record_bare = !wakeup_receive(qp, (uint64_t)peer->rank);
-	return !peer->record_bare;
+	if (peer->am_bare && qp)
+		peer->am_bare = !wakeup_receive(qp, (uint64_t)peer->rank);
+	return !peer->am_bare;
 }
 
 /* False: some are not told yet that they may wake us again, and are looked after meanwhile. */
@@ -45,9 +45,9 @@ static bool rest_all(struct oriel_job *job)
 {
 	bool all = true;
 
-	for (struct record_in *ring = job->records.list; ring; ring = ring->next) {
+	for (struct am_receiver *ring = job->am.list; ring; ring = ring->next) {
 		if (has_receive(ring->peer))
-			record_in_rest(ring->peer);
+			am_receiver_rest(ring->peer);
 		else
 			all &= !peer_is_up(ring->peer);
 	}
@@ -60,19 +60,19 @@ static bool welcome_all(struct oriel_job *job)
 	bool waiting = false;
 	uint32_t at = 0;
 
-	if (!job->records.welcoming)
+	if (!job->am.welcoming)
 		return false;
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
-		if (!peer->record_waits)
+		if (!peer->am_waits)
 			continue;
 		if (peer_is_up(peer) && has_receive(peer)) {
-			peer->record_waits = false;
+			peer->am_waits = false;
 			tell_ring(peer);
-			record_in_rest(peer);
+			am_receiver_rest(peer);
 		}
-		waiting |= peer->record_waits && state_load(&peer->state) != PEER_DEAD;
+		waiting |= peer->am_waits && state_load(&peer->state) != PEER_DEAD;
 	}
-	job->records.welcoming = waiting;
+	job->am.welcoming = waiting;
 	return waiting;
 }
 
@@ -83,10 +83,10 @@ static void count_wakeup(struct oriel_job *job, int rank)
 
 	if (!qp)
 		return;
-	peer->record_bare = !wakeup_receive(qp, (uint64_t)rank); /* in the place of the one that has been taken */
-	peer->record_wakes++;
-	peer->record_waits |= !peer->record_in;
-	job->records.welcoming |= peer->record_waits;
+	peer->am_bare = !wakeup_receive(qp, (uint64_t)rank); /* in the place of the one that has been taken */
+	peer->am_wakes++;
+	peer->am_waits |= !peer->am_receiver;
+	job->am.welcoming |= peer->am_waits;
 }
 
 /* Wakeups that have come. Whether there were any. */
@@ -112,27 +112,27 @@ static void look_later(void *arg);
 
 static void plan(struct oriel_job *job)
 {
-	struct records *records = &job->records;
+	struct am_service *am = &job->am;
 
-	if (records->later)
+	if (am->later)
 		return;
-	records->later = true;
-	records->task = (struct task){ .run = look_later, .arg = job, .when_ns = now_ns() + LATER_NS };
-	service_queue_add(job, &job->records.task);
+	am->later = true;
+	am->task = (struct task){ .run = look_later, .arg = job, .when_ns = now_ns() + LATER_NS };
+	service_queue_add(job, &job->am.task);
 }
 
 #define POLLED_OFTEN 4 /* looks between two of ours, a millisecond apart */
 
 /*
- * Whether threads of the program look at the rings, and often: who calls oriel_progress now and then is no reason
- * to leave a record waiting. In a crowd they nap, and do not count.
+ * Whether threads of the program look at the rings, and often: who calls oriel_progress now and
+ * then is no reason to leave a message waiting. In a crowd they nap, and do not count.
  */
 static bool is_polled(struct oriel_job *job)
 {
-	uint64_t polled = __atomic_load_n(&job->records.polled, __ATOMIC_RELAXED);
-	bool often = polled - job->records.polled_seen >= POLLED_OFTEN;
+	uint64_t polled = __atomic_load_n(&job->am.polled, __ATOMIC_RELAXED);
+	bool often = polled - job->am.polled_seen >= POLLED_OFTEN;
 
-	job->records.polled_seen = polled;
+	job->am.polled_seen = polled;
 	return often && !job_oversubscribed(job);
 }
 
@@ -140,27 +140,27 @@ static bool is_polled(struct oriel_job *job)
 static void look_later(void *arg)
 {
 	struct oriel_job *job = arg;
-	struct records *records = &job->records;
+	struct am_service *am = &job->am;
 	bool again = is_polled(job), woken;
 
-	records->later = false;
+	am->later = false;
 	woken = take_wakeups(job);
-	if (records_drain_all(records) || woken)
-		records->looks = LOOKS_AFTER;
+	if (am_drain_all(am) || woken)
+		am->looks = LOOKS_AFTER;
 	if (!again) {
 		again = !rest_all(job);
-		again |= records_drain_all(records) || records->looks-- > 0;
+		again |= am_drain_all(am) || am->looks-- > 0;
 	}
 	if (welcome_all(job) || again)
 		plan(job);
 }
 
-static void spin(struct records *records)
+static void spin(struct am_service *am)
 {
 	uint64_t begun = now_ns(), last = begun, now;
 
 	do {
-		if (records_drain_all(records))
+		if (am_drain_all(am))
 			last = now_ns();
 		cpu_relax();
 		now = now_ns();
@@ -170,26 +170,26 @@ static void spin(struct records *records)
 /* Wakeups have come, and have been counted. */
 static void serve(struct oriel_job *job)
 {
-	struct records *records = &job->records;
+	struct am_service *am = &job->am;
 
-	records_drain_all(records);
+	am_drain_all(am);
 	welcome_all(job);
-	records->looks = LOOKS_AFTER;
+	am->looks = LOOKS_AFTER;
 	if (!is_polled(job)) {
-		if (records->may_spin)
-			spin(records);
+		if (am->may_spin)
+			spin(am);
 		rest_all(job);
-		records_drain_all(records);
+		am_drain_all(am);
 	}
 	plan(job);
 }
 
-void records_woken(struct oriel_job *job)
+void am_woken(struct oriel_job *job)
 {
 	if (take_wakeups(job)) {
 		serve(job);
 		return;
 	}
-	job->records.looks = LOOKS_AFTER; /* the completion is slower than its event */
+	job->am.looks = LOOKS_AFTER; /* the completion is slower than its event */
 	plan(job);
 }

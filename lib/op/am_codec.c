@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* am_codec.c - see am_codec.h. */
+#include "op/am_codec.h"
+
+#include <assert.h>
+#include <string.h>
+
+static_assert(2 * 8 <= AM_INLINE_BYTES && ELEMENT_BYTES_MAX <= AM_INLINE_BYTES, "one element fits the slot");
+
+static uint32_t span(const struct acc *acc, uint32_t count)
+{
+	return (uint32_t)element_span(acc->type, count);
+}
+
+/* The padding of the program's pairs stays as it is. */
+static void copy_fields(uint8_t type, void *to, const void *from, uint32_t size_bytes)
+{
+	size_t size = element_types[type].size_bytes;
+
+	element_apply(type, ORIEL_REPLACE, to, from, NULL, (size_bytes + size - 1) / size);
+}
+
+uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t swap_operands[2 * ELEMENT_BYTES_MAX])
+{
+	size_t size = element_types[acc->type].size_bytes, most = AM_LARGEST_BYTES / size;
+	uint32_t count = (uint32_t)(acc->count < most ? acc->count : most), bytes = span(acc, count);
+
+	memset(message, 0, sizeof(*message));
+	message->am.call = acc->compare ? AM_SWAP : AM_ACCUMULATE;
+	message->am.type = acc->type;
+	message->am.op = acc->op;
+	message->am.count = count;
+	message->data = acc_origin(acc);
+	message->am.data_bytes = acc->op == ORIEL_NO_OP ? 0 : bytes;
+	message->result = acc->result;
+	message->result_bytes = acc->result ? bytes : 0;
+	message->copy = element_legal(ORIEL_MINLOC, acc->type) ? copy_fields : NULL;
+	if (message->am.call == AM_SWAP) {
+		memcpy(swap_operands, acc_origin(acc), size);
+		memcpy(swap_operands + size, acc_compare(acc), size);
+		message->data = swap_operands;
+		message->am.data_bytes = (uint32_t)(2 * size);
+	}
+	return count;
+}
+
+/*
+ * Whether operands and results of so many bytes lie where the message says, and the operands, or
+ * NULL.
+ */
+static const uint8_t *find_data(const struct am *am, const uint8_t *data, uint32_t most_bytes)
+{
+	if (am->data_at == AM_INLINE)
+		return most_bytes <= AM_INLINE_BYTES ? am->data : NULL;
+	if (most_bytes > AM_LARGEST_BYTES || am->data_at % AM_ALIGN != 0 || am->data_at > AM_DATA_BYTES - most_bytes)
+		return NULL;
+	return data + am->data_at;
+}
+
+/* Type and operation are legal for the call, and the number of elements. */
+static bool is_legal(const struct am *am)
+{
+	bool fetches = am->wants_result == 1;
+
+	if (!element_known(am->type) || am->wants_result > 1 || am->count < 1 ||
+	    am->count > AM_LARGEST_BYTES / element_types[am->type].size_bytes)
+		return false;
+	if (am->call == AM_SWAP)
+		return element_types[am->type].comparable && am->op == ORIEL_REPLACE && am->count == 1 && fetches;
+	return am->call == AM_ACCUMULATE && element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || fetches);
+}
+
+static uint32_t operand_bytes(const struct am *am, const struct acc *acc)
+{
+	if (am->call == AM_SWAP)
+		return 2u * element_types[acc->type].size_bytes;
+	return am->op == ORIEL_NO_OP ? 0 : span(acc, am->count);
+}
+
+bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc)
+{
+	uint32_t bytes;
+
+	if (!is_legal(am))
+		return false;
+	*acc = (struct acc){ .type = am->type, .op = am->op, .count = am->count };
+	bytes = operand_bytes(am, acc);
+	if (am->data_bytes != bytes)
+		return false;
+	if (am->wants_result && span(acc, am->count) > bytes)
+		bytes = span(acc, am->count);
+	acc->origin = find_data(am, data, bytes);
+	if (!acc->origin)
+		return false;
+	if (am->call == AM_SWAP)
+		acc->compare = (const uint8_t *)acc->origin + element_types[acc->type].size_bytes;
+	acc->result = am->wants_result ? result : NULL;
+	acc->remote_addr = am->disp_bytes;
+	return true;
+}
+
+void am_encode_add(uint32_t signal, const uint64_t *value, struct am_message *message)
+{
+	memset(message, 0, sizeof(*message));
+	message->am.call = AM_ADD;
+	message->am.type = ORIEL_UINT64;
+	message->am.op = ORIEL_SUM;
+	message->am.count = 1;
+	message->am.disp_bytes = signal;
+	message->am.data_bytes = sizeof(*value);
+	message->data = value;
+}
+
+bool am_decode_add(const struct am *am, uint32_t *signal, uint64_t *value)
+{
+	if (am->call != AM_ADD || am->type != ORIEL_UINT64 || am->op != ORIEL_SUM || am->count != 1 || am->wants_result ||
+	    am->data_bytes != sizeof(*value) || am->data_at != AM_INLINE || am->disp_bytes > UINT32_MAX)
+		return false;
+	*signal = (uint32_t)am->disp_bytes;
+	memcpy(value, am->data, sizeof(*value));
+	return true;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * am_codec.h - operations of the accumulate family, and additions to signals, as active messages
+ * (layout.h)
+ *
+ * am_decode and am_decode_add are the only readers: what they accept can be applied, but for the
+ * target's memory and signals, of which they know nothing. They look at no byte outside the message
+ * and the ring's data.
+ */
+#ifndef ORIEL_AM_CODEC_H
+#define ORIEL_AM_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "job/am_send.h"
+#include "op/acc.h"
+
+enum am_call {
+	AM_ACCUMULATE = 1, /* operands: as many elements as there are; none for ORIEL_NO_OP */
+	AM_SWAP,           /* compare_and_swap: one element, and one to compare with */
+	AM_ADD,            /* to a signal, whose number is in disp_bytes: one operand of 8 bytes */
+};
+
+/*
+ * As much of the operation as one message takes: the number of elements, and the message without
+ * the window. swap_operands is used for two elements that lie apart.
+ */
+uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t swap_operands[2 * ELEMENT_BYTES_MAX]);
+
+/*
+ * The operation of a message; data is the ring's, of AM_DATA_BYTES. acc->result is `result` where
+ * one is wanted. False if it makes no sense; *acc is then of no use. remote_addr is the message's
+ * displacement.
+ */
+bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc);
+
+/*
+ * The same for an addition to a signal; *value is the message's operand, which is used until it is
+ * sent.
+ */
+void am_encode_add(uint32_t signal, const uint64_t *value, struct am_message *message);
+bool am_decode_add(const struct am *am, uint32_t *signal, uint64_t *value);
+
+#endif

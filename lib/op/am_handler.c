@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* am_handler.c - the target's side: the handler of am_recv.h; see am_issue.h. With am->lock. */
+#include "base/order.h"
+#include "job/job.h"
+#include "job/am_recv.h"
+#include "op/family.h"
+#include "op/am_codec.h"
+#include "win/win.h"
+
+/* The window that a message is for, if it is there; or NULL. */
+static struct oriel_win *find_window(const struct oriel_job *job, const struct am *am)
+{
+	const struct am_service *service = &job->am;
+	struct oriel_win *win = am->window_slot < service->window_capacity ? service->windows[am->window_slot] : NULL;
+
+	return win && window_check(win->id) == am->window_check ? win : NULL;
+}
+
+/* The two ways: 0, or what struct am_handler says. */
+
+/* A window of one piece. */
+static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
+{
+	size_t bytes = element_span(acc->type, acc->count);
+
+	if (win->memory.size_bytes < bytes || disp_bytes > win->memory.size_bytes - bytes)
+		return -AM_OUTSIDE;
+	if (win->memory.read_only && acc->op != ORIEL_NO_OP)
+		return -AM_READ_ONLY;
+	return acc_apply_here(win->job, acc, win->memory.base + disp_bytes) ? 0 : AM_LATER;
+}
+
+/* In a dynamic window the displacement is the address. */
+static int apply_to_region(struct oriel_win *win, const struct acc *acc, uint64_t addr)
+{
+	bool applied;
+
+	if (!regions_use(win, addr, element_span(acc->type, acc->count), acc->op != ORIEL_NO_OP))
+		return -AM_OUTSIDE;
+	applied = acc_apply_here(win->job, acc, (void *)(uintptr_t)addr);
+	regions_unuse(win);
+	return applied ? 0 : AM_LATER;
+}
+
+/*
+ * As whoever maps our signals adds (signal_send.c): by the processor. Pairs with the flag_load in
+ * signal_reading.
+ */
+static int apply_to_signal(const struct oriel_job *job, const struct am *am)
+{
+	const struct oriel_win *win = find_window(job, am);
+	uint32_t signal;
+	uint64_t value;
+
+	if (!win || !am_decode_add(am, &signal, &value) || signal >= win->info.signal_count)
+		return -AM_UNKNOWN;
+	word_add(&win->signals.table[signal].added, value);
+	return 0;
+}
+
+static int apply_to_elements(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
+{
+	struct oriel_win *win;
+	struct acc acc;
+	int rc;
+
+	if (!am_decode(am, data, result, &acc))
+		return -AM_UNKNOWN;
+	win = find_window(job, am);
+	if (!win)
+		return -AM_UNKNOWN;
+	rc = win->regions.table ? apply_to_region(win, &acc, am->disp_bytes) : apply_to_memory(win, &acc, am->disp_bytes);
+	return rc == 0 && acc.result ? (int)element_span(acc.type, acc.count) : rc;
+}
+
+static int apply(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
+{
+	if (am->call == AM_ADD)
+		return apply_to_signal(job, am);
+	return apply_to_elements(job, am, data, result);
+}
+
+const struct am_handler am_handler = { apply };

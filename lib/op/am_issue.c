@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* am_issue.c - the origin's side of messages; see am_issue.h. */
+#include "op/am_issue.h"
+
+#include "base/err.h"
+#include "op/issue.h"
+#include "op/am_codec.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* As the program has called it. */
+static const char *call_of(const struct acc *acc)
+{
+	if (acc->compare)
+		return "oriel_compare_and_swap";
+	if (!acc->result)
+		return "oriel_accumulate";
+	return acc->copied ? "oriel_fetch_and_op" : "oriel_get_accumulate";
+}
+
+/* What an error text tells should the target refuse it. */
+static struct am_subject subject_of(struct oriel_win *win, const struct link *link, const struct acc *acc,
+                                    uint32_t count)
+{
+	return (struct am_subject){ .deferred_errors = &win->deferred_errors,
+		                        .win = win,
+		                        .call = call_of(acc),
+		                        .disp_bytes = acc->remote_addr - link->base,
+		                        .limit_bytes = link->size_bytes,
+		                        .rank = link->rank,
+		                        .size_bytes = (uint32_t)element_span(acc->type, count) };
+}
+
+/* Whether nothing of this window is under way to the member, as far as its completions say. */
+static bool is_placed(const struct link *link)
+{
+	const struct wire *wire = &link->peer->wire;
+
+	return wire_done(wire, link->last_number) && (!link->peer->device->read_behind || wire->flag_mode == FLAG_WRITE);
+}
+
+/* A message for this window. 1: sent; 0: no room. */
+static int send_message(struct oriel_win *win, struct link *link, struct am_message *message)
+{
+	struct am_sent sent;
+	bool alone;
+	int rc;
+
+	if (!link_make_rest(link))
+		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
+	message->am.window_check = window_check(win->id);
+	message->am.window_slot = link->slot;
+	alone = link_has_only_ams(link) || is_placed(link);
+	rc = am_send(link->peer, message, &sent);
+	if (rc != 1)
+		return rc;
+	link->rest->am_number = sent.number;
+	link->last_number = sent.request;
+	link->rest->am_request = alone ? sent.request : 0;
+	link->marks |= message->result ? LINK_AM | LINK_TOUCHED | LINK_GOT : LINK_AM | LINK_TOUCHED;
+	return 1;
+}
+
+/* One message more of an operation. */
+static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	uint8_t swap_operands[2 * ELEMENT_BYTES_MAX];
+	struct am_message message;
+	uint32_t count = am_encode(acc, &message, swap_operands);
+	int rc;
+
+	message.am.disp_bytes = acc->remote_addr - link->base;
+	message.subject = subject_of(win, link, acc, count);
+	rc = send_message(win, link, &message);
+	if (rc == 1)
+		acc_advance(acc, count);
+	return rc;
+}
+
+/* What the caller is told; rc is that of the last message. */
+static int sent_all(const struct oriel_win *win, const struct link *link, int rc)
+{
+	if (rc == 0)
+		return ISSUE_LATER;
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc < 0 ? rc : 0;
+}
+
+int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	int rc = 1;
+
+	while (rc == 1 && acc->count > 0)
+		rc = send_some(win, link, acc);
+	return sent_all(win, link, rc);
+}
+
+int am_issue_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value)
+{
+	struct am_message message;
+
+	am_encode_add(signal, &value, &message);
+	message.behind_gets = link->marks & LINK_GOT;
+	message.subject = (struct am_subject){ .deferred_errors = &win->deferred_errors,
+		                                   .win = win,
+		                                   .call = "oriel_signal",
+		                                   .disp_bytes = signal,
+		                                   .rank = link->rank };
+	return sent_all(win, link, send_message(win, link, &message));
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fuzz_am.c - messages of operations for the target to apply: what is taken can be applied
+ *
+ * The input is a message and the beginning of the ring's data. What am_decode takes is applied to
+ * memory of its own: no byte outside the operands, the elements and the result is touched, which
+ * the sanitizers see.
+ */
+#include "op/element.c"
+#include "op/element_atomic.c"
+#include "op/element_plain.c"
+#include "op/am_codec.c"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* In memory of just the size that the elements take. */
+static void apply(struct acc *acc)
+{
+	size_t bytes = element_span(acc->type, acc->count);
+	uint8_t *target = calloc(1, bytes), *result = calloc(1, bytes);
+
+	if (acc->result)
+		acc->result = result;
+	acc_apply(acc, target);
+	free(target);
+	free(result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_Alignas(AM_ALIGN) struct am am;
+	uint8_t *ring = calloc(1, AM_DATA_BYTES), result;
+	struct acc acc;
+	uint64_t value;
+	uint32_t signal;
+
+	memset(&am, 0, sizeof(am));
+	memcpy(&am, data, size < sizeof(am) ? size : sizeof(am));
+	if (size > sizeof(am))
+		memcpy(ring, data + sizeof(am), size - sizeof(am) < AM_DATA_BYTES ? size - sizeof(am) : AM_DATA_BYTES);
+	if (am_decode(&am, ring, &result, &acc))
+		apply(&acc);
+	am_decode_add(&am, &signal, &value);
+	free(ring);
+	return 0;
+}
