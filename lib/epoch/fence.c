@@ -372,7 +372,7 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 
 /*
  * Whether what is issued to the member stays behind what was issued before: not where writes may
- * overtake each other, nor where words are changed by an atomics peer's wire (family_device.c).
+ * overtake each other, nor where words are changed by an atomics peer's wire (acc_device.c).
  */
 static inline bool keeps_order(const struct link *link)
 {

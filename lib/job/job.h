@@ -92,7 +92,7 @@ struct oriel_job {
 	struct lock_repairs lock_repairs; /* service thread's; changed under job->lock */
 	struct oriel_group *world;
 
-	pthread_mutex_t elements_lock; /* elements that the processor cannot change at once: op/family.h */
+	pthread_mutex_t elements_lock; /* elements that the processor cannot change at once: op/acc_route.h */
 	pthread_mutex_t lock;          /* guards all below; never held while waiting */
 	struct groups groups;
 	struct group_counts group_counts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * acc.h - one operation of the accumulate family, as it travels from the call to where it is applied
+ * acc.h - one accumulate operation, as it travels from the call to where it is applied
  *
  * One piece: count elements that lie one behind the other, at the target, at the origin, and in the
  * result. accumulate has no result; fetch_and_op is a get_accumulate of one element; compare_and_swap

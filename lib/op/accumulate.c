@@ -7,9 +7,9 @@
 #include "base/order.h"
 #include "job/job.h"
 #include "op/enter.h"
-#include "op/family.h"
-#include "op/family_device.h"
-#include "op/family_target.h"
+#include "op/acc_route.h"
+#include "op/acc_device.h"
+#include "op/acc_target.h"
 #include "op/issue.h"
 #include "op/target.h"
 #include "win/link.h"
@@ -149,7 +149,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 	if (!link || link->deferred || link->marks & LINK_AM || !is_open(win, link))
 		return false;
 	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
-	    acc_way(link, acc->type, link->base + offset, 1) != ACC_BY_DEVICE)
+	    acc_route(link, acc->type, link->base + offset, 1) != ACC_ROUTE_DEVICE)
 		return false;
 	acc->remote_addr = link->base + offset;
 	if (!acc_post_word(win, link, acc, rc))

@@ -3,8 +3,8 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "op/enter.h"
-#include "op/family.h"
-#include "op/family_target.h"
+#include "op/acc_route.h"
+#include "op/acc_target.h"
 #include "op/pieces.h"
 #include "op/target.h"
 #include "win/link.h"
@@ -18,7 +18,7 @@ struct walk {
 	size_t done; /* of the piece at `at` */
 };
 
-struct family_vector {
+struct acc_vector {
 	enum oriel_type type;
 	enum oriel_op op;
 	struct walk origin; /* of no pieces for ORIEL_NO_OP */
@@ -29,7 +29,7 @@ struct family_vector {
 	const char *call;
 };
 
-static int check_piece(const struct family_vector *v, const char *list, int at, size_t size_bytes, size_t *sum_bytes)
+static int check_piece(const struct acc_vector *v, const char *list, int at, size_t size_bytes, size_t *sum_bytes)
 {
 	if (size_bytes % element_types[v->type].size_bytes)
 		return err_set(ORIEL_ERR_ARG, "%s: %s piece %d has %zu bytes, which are no whole elements of %u", v->call, list,
@@ -39,13 +39,13 @@ static int check_piece(const struct family_vector *v, const char *list, int at, 
 	return 0;
 }
 
-static int refuse_list(const struct family_vector *v, const char *name, const void *list, int count)
+static int refuse_list(const struct acc_vector *v, const char *name, const void *list, int count)
 {
 	return err_set(ORIEL_ERR_ARG, "%s: the %s list is %p, of %d pieces", v->call, name, list, count);
 }
 
 /* The bytes of a list here. */
-static int sum_here(const struct family_vector *v, const char *name, const struct walk *walk, size_t *bytes)
+static int sum_here(const struct acc_vector *v, const char *name, const struct walk *walk, size_t *bytes)
 {
 	int rc = 0;
 
@@ -60,7 +60,7 @@ static int sum_here(const struct family_vector *v, const char *name, const struc
 	return rc;
 }
 
-static int sum_target(const struct family_vector *v, size_t *bytes)
+static int sum_target(const struct acc_vector *v, size_t *bytes)
 {
 	int rc = 0;
 
@@ -72,7 +72,7 @@ static int sum_target(const struct family_vector *v, size_t *bytes)
 }
 
 /* All lists that the operation uses hold the same number of bytes. */
-static int check_sums(const struct family_vector *v, size_t *bytes)
+static int check_sums(const struct acc_vector *v, size_t *bytes)
 {
 	size_t origin = 0, result = 0;
 	bool reads = v->op != ORIEL_NO_OP;
@@ -89,7 +89,7 @@ static int check_sums(const struct family_vector *v, size_t *bytes)
 }
 
 /* One target piece, as far as it has not been walked. */
-static struct acc acc_of(const struct family_vector *v, const struct oriel_target_piece *piece)
+static struct acc acc_of(const struct acc_vector *v, const struct oriel_target_piece *piece)
 {
 	struct acc acc;
 
@@ -97,7 +97,7 @@ static struct acc acc_of(const struct family_vector *v, const struct oriel_targe
 	return acc;
 }
 
-static int check_targets(struct oriel_win *win, struct link *link, const struct family_vector *v)
+static int check_targets(struct oriel_win *win, struct link *link, const struct acc_vector *v)
 {
 	int rc = 0;
 
@@ -130,7 +130,7 @@ static void *step(struct walk *walk, size_t bytes)
 }
 
 /* Every stretch that lies together in all lists is one operation. */
-static int issue_piece(struct oriel_win *win, struct link *link, struct family_vector *v,
+static int issue_piece(struct oriel_win *win, struct link *link, struct acc_vector *v,
                        const struct oriel_target_piece *piece)
 {
 	struct acc acc = acc_of(v, piece);
@@ -150,7 +150,7 @@ static int issue_piece(struct oriel_win *win, struct link *link, struct family_v
 	return rc;
 }
 
-static int vector_locked(struct oriel_win *win, int rank, struct family_vector *v, size_t bytes)
+static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, size_t bytes)
 {
 	struct link *link;
 	int rc = op_begin(win, rank, bytes == 0, &link, v->call);
@@ -166,7 +166,7 @@ static int vector_locked(struct oriel_win *win, int rank, struct family_vector *
 /* The short way, for elements that processors change in mapped memory, in pieces of which none lies in two pages. */
 
 /* Whether each list that the operation uses is such (pieces.h). */
-static bool are_plain(const struct link *link, const struct family_vector *v)
+static bool are_plain(const struct link *link, const struct acc_vector *v)
 {
 	const size_t size_bytes = element_types[v->type].size_bytes;
 	struct pieces_seen seen = { 0 };
@@ -178,7 +178,7 @@ static bool are_plain(const struct link *link, const struct family_vector *v)
 	return (seen.bits & (size_bytes - 1)) == 0 && acc_at_once(link, v->type, link->base);
 }
 
-static struct link *plain_link(struct oriel_win *win, int rank, const struct family_vector *v)
+static struct link *plain_link(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = mapped_link(win, rank);
 
@@ -196,7 +196,7 @@ struct page {
 };
 
 /* Hold that of an address at the member instead. False: not now, and none is held. */
-static bool turn_page(struct page *page, struct oriel_win *win, const struct link *link, const struct family_vector *v,
+static bool turn_page(struct page *page, struct oriel_win *win, const struct link *link, const struct acc_vector *v,
                       uint64_t there)
 {
 	struct page_lock_table *table = peer_page_locks(link->peer);
@@ -216,7 +216,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 }
 
 /* As many pieces as can be done now, from the first on. How many; the rest is left to the longer way. */
-static int apply_at_once(struct oriel_win *win, int rank, const struct family_vector *v)
+static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = plain_link(win, rank, v);
 	const int shift = __builtin_ctz(element_types[v->type].size_bytes); /* small ones have a power of 2 */
@@ -248,7 +248,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct family_ve
 }
 
 /* The longer way, with what is left when the first pieces of all lists have been done. */
-static int finish(struct oriel_win *win, int rank, struct family_vector *v, int done)
+static int finish(struct oriel_win *win, int rank, struct acc_vector *v, int done)
 {
 	size_t bytes = 0;
 	int rc = check_sums(v, &bytes);
@@ -260,7 +260,7 @@ static int finish(struct oriel_win *win, int rank, struct family_vector *v, int 
 	return rc ? rc : vector_locked(win, rank, v, bytes);
 }
 
-static int vector_run(struct oriel_win *win, int rank, struct family_vector *v)
+static int vector_run(struct oriel_win *win, int rank, struct acc_vector *v)
 {
 	int rc = win_enter(win, v->call), done;
 
@@ -278,12 +278,12 @@ static int vector_run(struct oriel_win *win, int rank, struct family_vector *v)
 int oriel_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, enum oriel_type type,
                       enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
 {
-	struct family_vector v = { .type = type,
-		                       .op = op,
-		                       .origin = { origin, origin_count, 0, 0 },
-		                       .target = target,
-		                       .target_count = target_count,
-		                       .call = "oriel_accumulatev" };
+	struct acc_vector v = { .type = type,
+		                    .op = op,
+		                    .origin = { origin, origin_count, 0, 0 },
+		                    .target = target,
+		                    .target_count = target_count,
+		                    .call = "oriel_accumulatev" };
 	int rc = acc_check(win, type, op, false, v.call);
 
 	return rc ? rc : vector_run(win, target_rank, &v);
@@ -293,14 +293,14 @@ int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin
                           const struct oriel_origin_piece result[], int result_count, enum oriel_type type,
                           enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
 {
-	struct family_vector v = { .type = type,
-		                       .op = op,
-		                       .origin = { origin, origin_count, 0, 0 },
-		                       .result = { result, result_count, 0, 0 },
-		                       .fetches = true,
-		                       .target = target,
-		                       .target_count = target_count,
-		                       .call = "oriel_get_accumulatev" };
+	struct acc_vector v = { .type = type,
+		                    .op = op,
+		                    .origin = { origin, origin_count, 0, 0 },
+		                    .result = { result, result_count, 0, 0 },
+		                    .fetches = true,
+		                    .target = target,
+		                    .target_count = target_count,
+		                    .call = "oriel_get_accumulatev" };
 	int rc = acc_check(win, type, op, true, v.call);
 
 	return rc ? rc : vector_run(win, target_rank, &v);

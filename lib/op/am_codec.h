@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * am_codec.h - operations of the accumulate family, and additions to signals, as active messages
+ * am_codec.h - accumulate operations, and additions to signals, as active messages
  * (layout.h)
  *
  * am_decode and am_decode_add are the only readers: what they accept can be applied, but for the

@@ -3,7 +3,7 @@
 #include "base/order.h"
 #include "job/job.h"
 #include "job/am_recv.h"
-#include "op/family.h"
+#include "op/acc_route.h"
 #include "op/am_codec.h"
 #include "win/win.h"
 

@@ -11,7 +11,7 @@
  *
  * An operation longer than a message is split at elements. Messages of one origin are applied in
  * the order in which they were sent (A15). What the target applies goes through acc_apply_here like
- * its own operations (family.h), so that an element has one mechanism.
+ * its own operations (acc_route.h), so that an element has one mechanism.
  *
  * Complete, fence, flush and unlock mean for messages what they mean for puts: link_applied
  * (win/link.h) says that the target has applied them and that their results are here. Complete does

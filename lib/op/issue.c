@@ -21,7 +21,7 @@
  *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
  *
  * A get goes the same way; it lands in the ring or in the origin memory, and is waited for before
- * the flag. Accumulate and its family take the way of family.h at 4; they are deferred like the
+ * the flag. Accumulate operations take the route of acc_route.h at 4; they are deferred like the
  * rest.
  */
 #include "op/issue.h"
@@ -33,7 +33,7 @@
 #include "job/mem.h"
 #include "job/wait.h"
 #include "op/copy.h"
-#include "op/family.h"
+#include "op/acc_route.h"
 #include "op/signal_send.h"
 #include "op/target.h"
 #include "win/far_regions.h"
@@ -174,10 +174,10 @@ static int issue_copy(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * One of the accumulate family. Where a dynamic window's region is mapped here and holds all of it,
+ * An accumulate operation. Where a dynamic window's region is mapped here and holds all of it,
  * the processor can do it; else the target's handler, which knows the target's own addresses.
  */
-static int issue_family(struct oriel_win *win, struct link *link, struct acc *acc)
+static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	size_t bytes = element_span(acc->type, acc->count);
 	struct acc there = *acc;
@@ -210,8 +210,8 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 	if (!(link->marks & LINK_ACCESS))
 		win->sync |= SYNC_FENCE_USED;
 	switch (op->kind) {
-	case OP_FAMILY:
-		return link_far(link) ? issue_family(win, link, op->origin) : acc_issue(win, link, op->origin);
+	case OP_ACCUMULATE:
+		return link_far(link) ? issue_accumulate(win, link, op->origin) : acc_issue(win, link, op->origin);
 	case OP_SIGNAL_SET:
 	case OP_SIGNAL_ADD:
 		return signal_issue(win, link, op);
@@ -243,7 +243,7 @@ static void give_entry(struct oriel_win *win, uint32_t entry)
 	win->deferred.free = entry;
 }
 
-/* What an operation of the family is, which its caller has on the stack. */
+/* What an accumulate operation is, which its caller has on the stack. */
 static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *acc)
 {
 	if (!grow_array(&win->deferred.accs, &win->deferred.acc_capacity, entry, sizeof(*acc)))
@@ -266,7 +266,7 @@ static void count_out(struct oriel_win *win)
 		issue_forget_deferred(win);
 }
 
-/* To the end of the link's list: operations of the family keep their order (A15). */
+/* To the end of the link's list: accumulate operations keep their order (A15). */
 static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 {
 	struct deferred *list = win->deferred.list;
@@ -307,7 +307,7 @@ static bool defer(struct oriel_win *win, struct link *link, const struct op *op)
 
 	if (!entry)
 		return false;
-	if (op->kind == OP_FAMILY && !keep_acc(win, entry, op->origin)) {
+	if (op->kind == OP_ACCUMULATE && !keep_acc(win, entry, op->origin)) {
 		give_entry(win, entry);
 		return false;
 	}
@@ -323,7 +323,7 @@ int issue_deferred(struct oriel_win *win, struct link *link)
 	while (rc == 0 && link->deferred) {
 		struct op *op = &win->deferred.list[link->deferred - 1].op;
 
-		if (op->kind == OP_FAMILY)
+		if (op->kind == OP_ACCUMULATE)
 			op->origin = &win->deferred.accs[link->deferred - 1];
 		rc = issue(win, link, op);
 		if (rc == ORIEL_ERR_MEMORY || rc == ISSUE_LATER)

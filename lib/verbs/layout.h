@@ -122,9 +122,9 @@ struct dir_entry {
 #define DIR_DYNAMIC 128u      /* base is that of the root of a table of regions, with rkey as its key */
 
 /*
- * Who changes aligned integers of 8 bytes by the accumulate family: a device of the owner's alone, for
- * everybody; or processors, and this table's device too, whose atomics are atomic with theirs. With
- * neither only processors.
+ * Who changes aligned integers of 8 bytes by accumulate operations: a device of the owner's alone,
+ * for everybody; or processors, and this table's device too, whose atomics are atomic with theirs.
+ * With neither only processors.
  */
 #define DIR_WORDS_BY_DEVICE 0x100u
 #define DIR_WORDS_BY_BOTH 0x200u

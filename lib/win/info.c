@@ -26,7 +26,7 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 	known.size_bytes = win->memory.size_bytes;
 	known.disp_unit_bytes = win->memory.disp_unit_bytes;
 	known.group = win->group;
-	known.accumulate_uses_target = win->group->size > 1;               /* elements of ACC_REST: op/family.h */
+	known.accumulate_uses_target = win->group->size > 1;               /* elements of ACC_REST: op/acc_route.h */
 	known.free_refused = window_free_refused((struct oriel_win *)win); /* which takes the lock, and changes nothing */
 	public_struct_copy(info, info->struct_bytes, &known, sizeof(known));
 	return 0;

@@ -9,7 +9,7 @@
 enum op_kind {
 	OP_PUT,
 	OP_GET,
-	OP_FAMILY, /* of the accumulate family: origin is a struct acc, size_bytes not 0 */
+	OP_ACCUMULATE, /* an accumulate operation: origin is a struct acc, size_bytes not 0 */
 	OP_SIGNAL_SET,
 	OP_SIGNAL_ADD,
 };
@@ -17,7 +17,8 @@ enum op_kind {
 struct op {
 	enum op_kind kind;
 	union {
-		void *origin; /* a put only reads it; deferred, an accumulate operation has its struct acc beside (family.h) */
+		void *
+			origin; /* a put only reads it; deferred, an accumulate operation has its struct acc beside (acc_route.h) */
 		uint64_t value; /* of a signal */
 	};
 	size_t size_bytes;

@@ -94,7 +94,7 @@ struct deferred_ops {
 	uint32_t capacity;
 	uint32_t free;    /* first entry to use again, as index + 1; 0: none */
 	uint32_t links;   /* that have some */
-	struct acc *accs; /* beside list: what the entries of OP_FAMILY are (op/acc.h) */
+	struct acc *accs; /* beside list: what the entries of OP_ACCUMULATE are (op/acc.h) */
 	uint32_t acc_capacity;
 };
 

@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/lock_table.h"
-#include "op/family.h"
+#include "op/acc_route.h"
 #include "win/win.h"
 
 #define PART 20000
@@ -811,7 +811,7 @@ static void target_is_stopped(struct multi *m)
 
 #define ELEMENTS 8 /* of each type */
 
-/* A word, a small element and a number (op/family.h), and one of each as an origin has them. */
+/* A word, a small element and a number (op/acc_route.h), and one of each as an origin has them. */
 union element {
 	int64_t word;
 	int32_t small;
@@ -838,7 +838,7 @@ static_assert(160 + 16 * ELEMENTS <= 512, "what is told lies behind the elements
 /* What the target's thread applies is left out (A14): so many elements by one call. */
 static bool without_the_target(const struct multi_window *w, const struct sum *sum, size_t count)
 {
-	return acc_way(link_find(w->win, 0), sum->type, sum->disp, count) != ACC_BY_AM;
+	return acc_route(link_find(w->win, 0), sum->type, sum->disp, count) != ACC_ROUTE_AM;
 }
 
 /* One more in each element of a type; the first two by calls that also fetch, the rest together, if that does without the target. */

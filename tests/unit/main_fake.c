@@ -14,7 +14,7 @@ static void add_suites(void)
 	suite_mixed(); /* before the tests that close all descriptors, softverbs' too; as the next four */
 	suite_sweep_mixed();
 	suite_atomics_peer();
-	suite_family();
+	suite_acc_device();
 	suite_lock();
 	suite_lock_cost();
 	suite_hand_over();

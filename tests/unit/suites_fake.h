@@ -13,7 +13,7 @@ void suite_fence(void);
 void suite_modes(void);
 void suite_atomics_peer(void);
 void suite_am(void);
-void suite_family(void);
+void suite_acc_device(void);
 void suite_lock(void);
 void suite_lock_cost(void);
 void suite_hand_over(void);

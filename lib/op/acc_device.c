@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* family_device.c - see family_device.h. */
-#include "op/family_device.h"
+/* acc_device.c - see acc_device.h. */
+#include "op/acc_device.h"
 
 #include <string.h>
 

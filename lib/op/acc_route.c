@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* family.c - see family.h. */
-#include "op/family.h"
+/* acc_route.c - see acc_route.h. */
+#include "op/acc_route.h"
 
 #include <pthread.h>
 
@@ -8,7 +8,7 @@
 #include "job/job.h"
 #include "op/copy.h"
 #include "op/am_issue.h"
-#include "op/family_device.h"
+#include "op/acc_device.h"
 #include "op/issue.h"
 #include "win/win.h"
 
@@ -160,7 +160,7 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 
 /*
  * Whether an active message for some of these bytes is under way, which would be passed by what
- * goes another way (A15).
+ * takes another route (A15).
  */
 static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
@@ -178,18 +178,18 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	void *target = (void *)(uintptr_t)acc->remote_addr;
-	enum acc_way way = acc_way(link, acc->type, acc->remote_addr, acc->count);
+	enum acc_route route = acc_route(link, acc->type, acc->remote_addr, acc->count);
 
-	if (way != ACC_BY_AM && would_pass_am(win, link, acc))
+	if (route != ACC_ROUTE_AM && would_pass_am(win, link, acc))
 		return ISSUE_LATER;
-	switch (way) {
-	case ACC_BY_PAGE_LOCK:
+	switch (route) {
+	case ACC_ROUTE_PAGE_LOCK:
 		return issue_by_page_lock(win, link, acc);
-	case ACC_BY_ITSELF:
+	case ACC_ROUTE_SELF:
 		return acc_apply_here(win->job, acc, target) ? 0 : ISSUE_LATER;
-	case ACC_BY_DEVICE:
+	case ACC_ROUTE_DEVICE:
 		return acc_by_device(win, link, acc);
-	case ACC_BY_AM:
+	case ACC_ROUTE_AM:
 		break;
 	}
 	return am_issue(win, link, acc);

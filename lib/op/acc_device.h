@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * family_device.h - operations of the accumulate family on words, by the atomics of the target's device
+ * acc_device.h - accumulate operations on words, by the atomics of the target's device
  *
  * DESIGN NOTES
  *
@@ -17,8 +17,8 @@
  * Never a plain write: some versions of rxe store the old value back when a comparison fails, and would
  * undo it. All of one origin go by one queue pair, in order (A15).
  */
-#ifndef ORIEL_FAMILY_DEVICE_H
-#define ORIEL_FAMILY_DEVICE_H
+#ifndef ORIEL_ACC_DEVICE_H
+#define ORIEL_ACC_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,8 +35,8 @@ struct acc;
 int acc_reach_device(struct oriel_win *win, struct link *link, const char *call);
 
 /*
- * An operation of which acc_way says ACC_BY_DEVICE, behind acc_reach_device. 0, or ISSUE_LATER: *acc is
- * what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * An operation of which acc_route says ACC_ROUTE_DEVICE, behind acc_reach_device. 0, or
+ * ISSUE_LATER: *acc is what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
 
@@ -54,7 +54,10 @@ static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
 	return link->words == WORDS_BY_BOTH || acc_device_by_wire(link, rkey);
 }
 
-/* ACC_BY_DEVICE of one element, if that is one request and can be posted now. False: it is not, and nothing has happened. */
+/*
+ * ACC_ROUTE_DEVICE of one element, if that is one request and can be posted now. False: it is not,
+ * and nothing has happened.
+ */
 bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_family.c - the accumulate family on words by the device's atomics: how many requests each
- * operation takes, and that three kinds of origin at once lose nothing
+ * test_fake_acc_device.c - accumulate operations on words by the device's atomics: how many
+ * requests each operation takes, and that three kinds of origin at once lose nothing
  */
 #include <CUnit/CUnit.h>
 #include <pthread.h>
@@ -173,14 +173,14 @@ static void count_requests(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__requests_of_each_operation(void)
+static void acc_device__requests_of_each_operation(void)
 {
 	static const struct scenario scenarios[] = { { IBV_ATOMIC_HCA, 1 }, { IBV_ATOMIC_GLOB, 1 } };
 
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
 		struct rank ranks[2];
 
-		ranks_limit(60, "requests of the family, case %zu", i);
+		ranks_limit(60, "requests of accumulate operations, case %zu", i);
 		fake_config.name = "softcard0"; /* no read behind what is placed */
 		fake_config.atomics = scenarios[i].atomics;
 		ranks_run(2, count_requests, (void *)(uintptr_t)&scenarios[i], ranks);
@@ -278,7 +278,7 @@ static void accumulate_in_pscw(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__requests_in_pscw(void)
+static void acc_device__requests_in_pscw(void)
 {
 	pthread_barrier_init(&together, NULL, 2);
 	run_two_over_cards(accumulate_in_pscw, "accumulates between start and complete");
@@ -312,7 +312,7 @@ static void shortage_is_told(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__shortage_is_told(void)
+static void acc_device__shortage_is_told(void)
 {
 	run_two_over_cards(shortage_is_told, "a word's old value without memory to land in");
 }
@@ -337,7 +337,7 @@ static void release_behind_atomics(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__release_behind_atomics(void)
+static void acc_device__release_behind_atomics(void)
 {
 	run_two_over_cards(release_behind_atomics, "a release behind atomics");
 }
@@ -366,7 +366,7 @@ static void am_behind_atomics(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__ams_behind_atomics(void)
+static void acc_device__ams_behind_atomics(void)
 {
 	run_two_over_cards(am_behind_atomics, "an active message behind atomics");
 }
@@ -391,13 +391,13 @@ static void own_words(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__on_oneself(void)
+static void acc_device__on_oneself(void)
 {
 	static const enum ibv_atomic_cap levels[] = { IBV_ATOMIC_NONE, IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
 	struct rank rank;
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
-		ranks_limit(60, "the family on oneself, case %zu", i);
+		ranks_limit(60, "accumulate operations on oneself, case %zu", i);
 		fake_config.atomics = levels[i];
 		ranks_run(1, own_words, (void *)(uintptr_t)&levels[i], &rank);
 		ranks_check(&rank, 1);
@@ -424,7 +424,7 @@ static void three_kinds(struct rank *rank)
 	leave(rank, &words);
 }
 
-static void family__three_kinds_of_origin(void)
+static void acc_device__three_kinds_of_origin(void)
 {
 	static const enum ibv_atomic_cap levels[] = { IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
 
@@ -453,15 +453,15 @@ static int init(void)
 	return 0;
 }
 
-void suite_family(void)
+void suite_acc_device(void)
 {
-	CU_pSuite suite = CU_add_suite("family", init, NULL);
+	CU_pSuite suite = CU_add_suite("acc_device", init, NULL);
 
-	CU_ADD_TEST(suite, family__requests_of_each_operation);
-	CU_ADD_TEST(suite, family__requests_in_pscw);
-	CU_ADD_TEST(suite, family__shortage_is_told);
-	CU_ADD_TEST(suite, family__release_behind_atomics);
-	CU_ADD_TEST(suite, family__ams_behind_atomics);
-	CU_ADD_TEST(suite, family__on_oneself);
-	CU_ADD_TEST(suite, family__three_kinds_of_origin);
+	CU_ADD_TEST(suite, acc_device__requests_of_each_operation);
+	CU_ADD_TEST(suite, acc_device__requests_in_pscw);
+	CU_ADD_TEST(suite, acc_device__shortage_is_told);
+	CU_ADD_TEST(suite, acc_device__release_behind_atomics);
+	CU_ADD_TEST(suite, acc_device__ams_behind_atomics);
+	CU_ADD_TEST(suite, acc_device__on_oneself);
+	CU_ADD_TEST(suite, acc_device__three_kinds_of_origin);
 }

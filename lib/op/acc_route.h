@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * family.h - who applies an operation of the accumulate family
+ * acc_route.h - who applies an accumulate operation
  *
  * DESIGN NOTES
  *
  * Every element must be changed by one mechanism, whatever the operation and whoever issues it, or
- * two that come at once are not atomic with each other (A9, A10). So the way of an operation follows
- * from the target and the class of its elements (acc.h) alone, and all origins find the same, or ways
- * that are atomic with each other:
+ * two that come at once are not atomic with each other (A9, A10). So the route of an operation
+ * follows from the target and the class of its elements (acc.h) alone, and all origins find the
+ * same, or routes that are atomic with each other:
  *
  *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
- *                         everybody (family_device.h); else the processor of whoever can map the memory, the
+ *                         everybody (acc_device.h); else the processor of whoever can map the memory, the
  *                         target itself among them, by instructions or plain code, as the pages' mode says
  *                         (job/atomic_mode.h), and for others its device, if it is one word and the device is
  *                         atomic with processors' instructions, or the target's handler, which does as
@@ -23,13 +23,13 @@
  *
  * The handler is a thread of the target that is inside the library, or its service thread; active
  * messages are sent to it (am_issue.h). Elements of two classes may lie on the same bytes, so an
- * operation that goes another way waits until no active message of this origin for those bytes is
- * under way (A15). An active message does not pass the others: they are done on return, or go
+ * operation that takes another route waits until no active message of this origin for those bytes
+ * is under way (A15). An active message does not pass the others: they are done on return, or go
  * before it by the same queue pair, and it stands behind a fence. The hint accumulate_ordering
  * gives nothing of that up.
  */
-#ifndef ORIEL_FAMILY_H
-#define ORIEL_FAMILY_H
+#ifndef ORIEL_ACC_ROUTE_H
+#define ORIEL_ACC_ROUTE_H
 
 #include "job/page_lock.h"
 #include "job/atomic_mode.h"
@@ -38,11 +38,11 @@
 
 struct oriel_job;
 
-enum acc_way {
-	ACC_BY_AM,        /* the target applies it */
-	ACC_BY_ITSELF,    /* we are the target: as its handler would */
-	ACC_BY_DEVICE,    /* the target's device changes words */
-	ACC_BY_PAGE_LOCK, /* this processor, under the locks of the target's pages */
+enum acc_route {
+	ACC_ROUTE_AM,        /* the target applies it */
+	ACC_ROUTE_SELF,      /* we are the target: as its handler would */
+	ACC_ROUTE_DEVICE,    /* the target's device changes words */
+	ACC_ROUTE_PAGE_LOCK, /* this processor, under the locks of the target's pages */
 };
 
 /*
@@ -55,16 +55,16 @@ static inline bool acc_words_by_device(const struct link *link, size_t count)
 	return link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link) && count == 1);
 }
 
-/* The one place where the way of an operation is chosen; the link has been described. */
-static inline enum acc_way acc_way(const struct link *link, enum oriel_type type, uint64_t addr, size_t count)
+/* The one place where the route of an operation is chosen; the link has been described. */
+static inline enum acc_route acc_route(const struct link *link, enum oriel_type type, uint64_t addr, size_t count)
 {
 	if (acc_words_by_device(link, count) && acc_class(type, addr) == ACC_WORD)
-		return ACC_BY_DEVICE;
+		return ACC_ROUTE_DEVICE;
 	if (!link_mapped(link))
-		return ACC_BY_AM;
+		return ACC_ROUTE_AM;
 	if (!element_is_small(type, addr))
-		return link->peer->reach.self ? ACC_BY_ITSELF : ACC_BY_AM;
-	return peer_page_locks(link->peer) ? ACC_BY_PAGE_LOCK : ACC_BY_AM;
+		return link->peer->reach.self ? ACC_ROUTE_SELF : ACC_ROUTE_AM;
+	return peer_page_locks(link->peer) ? ACC_ROUTE_PAGE_LOCK : ACC_ROUTE_AM;
 }
 
 /* Whether that is one of this processor, for a link whose memory is mapped: less to look at, for each operation. */

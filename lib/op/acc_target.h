@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * family_target.h - checks of an operation of the accumulate family, and its way out
+ * acc_target.h - checks of an accumulate operation, and its way out
  *
  * What the plain and the vector forms have in common.
  */
-#ifndef ORIEL_FAMILY_TARGET_H
-#define ORIEL_FAMILY_TARGET_H
+#ifndef ORIEL_ACC_TARGET_H
+#define ORIEL_ACC_TARGET_H
 
 #include "op/acc.h"
 #include "win/win.h"

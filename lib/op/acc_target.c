@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* family_target.c - see family_target.h. */
-#include "op/family_target.h"
+/* acc_target.c - see acc_target.h. */
+#include "op/acc_target.h"
 
 #include "base/err.h"
-#include "op/family.h"
-#include "op/family_device.h"
+#include "op/acc_route.h"
+#include "op/acc_device.h"
 #include "op/issue.h"
 #include "op/target.h"
 
@@ -38,8 +38,8 @@ int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t
 
 int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc, const char *call)
 {
-	struct op op = { .kind = OP_FAMILY, .origin = acc, .size_bytes = 1 };
-	bool by_device = acc_way(link, acc->type, acc->remote_addr, acc->count) == ACC_BY_DEVICE;
+	struct op op = { .kind = OP_ACCUMULATE, .origin = acc, .size_bytes = 1 };
+	bool by_device = acc_route(link, acc->type, acc->remote_addr, acc->count) == ACC_ROUTE_DEVICE;
 	int rc = by_device ? acc_reach_device(win, link, call) : 0;
 
 	if (rc)
