@@ -13,7 +13,7 @@
 #include "job/wait.h"
 #include "job/group.h"
 #include "op/enter.h"
-#include "op/sweep.h"
+#include "op/flush_all.h"
 #include "op/target.h"
 #include "win/epoch.h"
 #include "win/link.h"
@@ -95,7 +95,7 @@ static int unlock_all(struct oriel_win *win)
 	if (!wait_can_repeat(rc)) {
 		win->sync &= ~(unsigned)SYNC_LOCK_ALL;
 		release_epoch_mrs(win);
-		sweep_close(win, rc == ORIEL_ERR_PEER ? unlocking.rank : ORIEL_RANK_NONE);
+		flush_all_close(win, rc == ORIEL_ERR_PEER ? unlocking.rank : ORIEL_RANK_NONE);
 	}
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, unlocking.rank) : rc;
 }

@@ -8,7 +8,7 @@
 #include "job/wait.h"
 #include "op/enter.h"
 #include "op/issue.h"
-#include "op/issued.h"
+#include "op/watermark.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/origin.h"
@@ -17,13 +17,13 @@
 /* One step of one link: whether its operations are complete. An error is the peer's. */
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
-	struct issued upto;
+	struct watermark upto;
 	int rc = issue_granted(win, link);
 
 	if (rc <= 0)
 		return rc;
-	upto = issued_to_flush(link, local);
-	return issued_complete(link, &upto);
+	upto = watermark_to_flush(link, local);
+	return watermark_complete(link, &upto);
 }
 
 struct flushing {
@@ -148,10 +148,10 @@ static inline bool is_named(const struct oriel_win *win, const struct link *link
 
 enum flush_state { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
 
-static __attribute__((noinline)) bool look_again(struct link *link, struct issued upto, uint32_t looks)
+static __attribute__((noinline)) bool look_again(struct link *link, struct watermark upto, uint32_t looks)
 {
 	while (looks-- > 0) {
-		if (issued_complete(link, &upto))
+		if (watermark_complete(link, &upto))
 			return true;
 	}
 	return false;
@@ -160,12 +160,12 @@ static __attribute__((noinline)) bool look_again(struct link *link, struct issue
 /* Have what is under way to a member posted, and look whether it is complete, and again `looks` times. */
 static inline __attribute__((always_inline)) enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
 {
-	struct issued upto;
+	struct watermark upto;
 
 	if (!issue_is_granted(link))
 		return TO_BE_WAITED_FOR;
-	upto = issued_to_flush(link, local);
-	if (!issued_complete(link, &upto) && !look_again(link, upto, looks))
+	upto = watermark_to_flush(link, local);
+	if (!watermark_complete(link, &upto) && !look_again(link, upto, looks))
 		return UNDER_WAY;
 	if (is_flushed(link, local))
 		flushed(link);

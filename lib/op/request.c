@@ -4,10 +4,11 @@
  *
  * DESIGN NOTES
  *
- * A request is the caller's: it says up to which number what was issued to a target is to be complete
- * (op/issued.h), or, for all targets, which sweep of the window is to be over (op/sweep.h). The
- * library keeps nothing of it, so it may be copied, dropped, and waited for twice. Closing the epoch
- * completes those numbers, and the request with them (R5); but complete and fence do so at the origin only.
+ * A request is the caller's: it says up to which number what was issued to a target is to be
+ * complete (op/watermark.h), or, for all targets, which flush of all of the window is to be over
+ * (op/flush_all.h). The library keeps nothing of it, so it may be copied, dropped, and waited for
+ * twice. Closing the epoch completes those numbers, and the request with them (R5); but complete
+ * and fence do so at the origin only.
  *
  * `window_serial` is that of the window's handle: a window that was made later has another, also where it
  * uses the same memory.
@@ -18,8 +19,8 @@
 #include "job/job.h"
 #include "job/wait.h"
 #include "op/enter.h"
-#include "op/issued.h"
-#include "op/sweep.h"
+#include "op/watermark.h"
+#include "op/flush_all.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -58,14 +59,14 @@ static int request_check(struct oriel_win *win, int rank, struct link **link, co
 static int request_make(struct oriel_win *win, int rank, struct link *link, enum request_scope scope,
                         oriel_request *request)
 {
-	struct issued upto = { 0 };
+	struct watermark upto = { 0 };
 	bool local = scope == REQUEST_LOCAL;
-	int rc = rank == ORIEL_RANK_ALL ? sweep_of_now(win, local, &upto.number) : 0;
+	int rc = rank == ORIEL_RANK_ALL ? flush_all_of_now(win, local, &upto.number) : 0;
 
 	if (rc)
 		return rc;
 	if (link)
-		issued_begin(win, link, local, &upto);
+		watermark_begin(win, link, local, &upto);
 	*request = (oriel_request){ .win = win,
 		                        .window_serial = win->handle.serial,
 		                        .number = upto.number,
@@ -107,12 +108,12 @@ int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *reque
 static int target_step(struct oriel_win *win, oriel_request *request)
 {
 	struct link *link = link_find(win, request->target_rank);
-	struct issued upto = { request->number, request->records };
+	struct watermark upto = { request->number, request->records };
 	int rc;
 
 	if (!link)
 		return 1; /* nothing had ever been issued to it */
-	rc = issued_step(win, link, request->scope == REQUEST_LOCAL, &upto);
+	rc = watermark_step(win, link, request->scope == REQUEST_LOCAL, &upto);
 	request->number = upto.number;
 	request->records = upto.am_number;
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
@@ -122,7 +123,7 @@ static int target_step(struct oriel_win *win, oriel_request *request)
 static int request_step(struct oriel_win *win, oriel_request *request)
 {
 	bool all = request->target_rank == ORIEL_RANK_ALL;
-	int rc = all ? sweep_step(win, request->number) : target_step(win, request), refused;
+	int rc = all ? flush_all_step(win, request->number) : target_step(win, request), refused;
 
 	if (rc == 1)
 		request->scope = REQUEST_DONE;
@@ -138,7 +139,7 @@ static int request_look(struct oriel_win *win, const oriel_request *request, str
 	struct link *link;
 
 	if (request->target_rank == ORIEL_RANK_ALL)
-		return sweep_watch(win, wait);
+		return flush_all_watch(win, wait);
 	link = link_find(win, request->target_rank);
 	if (link)
 		link_watch(win, link, wait); /* that it is lost is the next step's to find */

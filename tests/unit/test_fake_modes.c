@@ -11,7 +11,7 @@
 #include "job/job.h"
 #include "job/peer.h"
 #include "op/flush.h"
-#include "op/issued.h"
+#include "op/watermark.h"
 #include "suites_fake.h"
 
 #define FLOOD_RANKS 3
@@ -410,11 +410,11 @@ static void free__waits_for_a_flag_that_may_come_twice(void)
 static void complete_beside(oriel_win *win)
 {
 	struct link *link = link_find(win, 1);
-	struct issued upto;
+	struct watermark upto;
 
 	owned_lock_take(&win->lock);
-	upto = issued_now(link, false);
-	while (issued_step(win, link, false, &upto) == 0)
+	upto = watermark_now(link, false);
+	while (watermark_step(win, link, false, &upto) == 0)
 		;
 	owned_lock_give(&win->lock);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* sweep.c - see sweep.h. */
-#include "op/sweep.h"
+/* flush_all.c - see flush_all.h. */
+#include "op/flush_all.h"
 
 #include "base/err.h"
 #include "base/util.h"
 #include "job/wait.h"
-#include "op/issued.h"
+#include "op/watermark.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -28,15 +28,15 @@ static int out_of_memory(struct oriel_win *win)
 	               win->links.count);
 }
 
-static int sweep_begin(struct oriel_win *win)
+static int flush_all_begin(struct oriel_win *win)
 {
 	struct requests *requests = &win->requests;
 
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		struct sweep_part part = { .link = win->links.table[i] };
+		struct flush_all_part part = { .link = win->links.table[i] };
 
 		if (part.link && (part.link->marks & LINK_ACCESS))
-			issued_begin(win, part.link, false, &part.upto);
+			watermark_begin(win, part.link, false, &part.upto);
 		if (part.upto.number == 0)
 			continue;
 		if (!grow_array(&requests->parts, &requests->part_capacity, requests->part_count + 1, sizeof(part)))
@@ -47,7 +47,7 @@ static int sweep_begin(struct oriel_win *win)
 	return 0;
 }
 
-int sweep_of_now(struct oriel_win *win, bool local, uint64_t *number)
+int flush_all_of_now(struct oriel_win *win, bool local, uint64_t *number)
 {
 	const struct requests *requests = &win->requests;
 	bool under_way = requests->begun > requests->ended;
@@ -57,12 +57,14 @@ int sweep_of_now(struct oriel_win *win, bool local, uint64_t *number)
 	if (local && is_local_free(win))
 		return 0;
 	if (!under_way)
-		rc = sweep_begin(win);
+		rc = flush_all_begin(win);
 	*number = requests->begun + under_way;
 	return rc;
 }
 
-/* Sweeps up to the `last`, from the `first` on if it is the first ever, have lost somebody. */
+/*
+ * Flushes of all up to the `last`, from the `first` on if it is the first ever, have lost somebody.
+ */
 static void note_lost(struct requests *requests, uint64_t first, uint64_t last, int rank)
 {
 	if (requests->lost_to == 0)
@@ -80,8 +82,8 @@ static bool has_lost(const struct requests *requests, uint64_t number)
 static int part_step(struct oriel_win *win, uint32_t i)
 {
 	struct requests *requests = &win->requests;
-	struct sweep_part *part = &requests->parts[i];
-	int rc = issued_step(win, part->link, false, &part->upto);
+	struct flush_all_part *part = &requests->parts[i];
+	int rc = watermark_step(win, part->link, false, &part->upto);
 
 	if (rc == ORIEL_ERR_PEER) {
 		note_lost(requests, requests->begun, requests->begun, part->link->rank);
@@ -92,7 +94,9 @@ static int part_step(struct oriel_win *win, uint32_t i)
 	return rc;
 }
 
-/* One step of the sweep that is under way. An error is that of the last part that has one. */
+/*
+ * One step of the flush of all that is under way. An error is that of the last part that has one.
+ */
 static int parts_step(struct oriel_win *win)
 {
 	int error = 0;
@@ -108,12 +112,12 @@ static int parts_step(struct oriel_win *win)
 	return error ? error : win->requests.part_count == 0;
 }
 
-int sweep_step(struct oriel_win *win, uint64_t number)
+int flush_all_step(struct oriel_win *win, uint64_t number)
 {
 	struct requests *requests = &win->requests;
 
 	while (requests->ended < number) { /* twice at the most: number is the one under way, or the next */
-		int rc = requests->begun == requests->ended ? sweep_begin(win) : 0;
+		int rc = requests->begun == requests->ended ? flush_all_begin(win) : 0;
 
 		if (rc == 0)
 			rc = parts_step(win);
@@ -124,7 +128,7 @@ int sweep_step(struct oriel_win *win, uint64_t number)
 	return has_lost(requests, number) ? win_peer_error(win, requests->lost_rank) : 1;
 }
 
-int sweep_watch(struct oriel_win *win, struct wait *wait)
+int flush_all_watch(struct oriel_win *win, struct wait *wait)
 {
 	const struct requests *requests = &win->requests;
 
@@ -135,7 +139,7 @@ int sweep_watch(struct oriel_win *win, struct wait *wait)
 	return win_peer_error(win, requests->lost_rank);
 }
 
-void sweep_close(struct oriel_win *win, int lost)
+void flush_all_close(struct oriel_win *win, int lost)
 {
 	struct requests *requests = &win->requests;
 	uint64_t next = requests->begun + 1;

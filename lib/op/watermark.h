@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * issued.h - whether what has been issued to a member up to some moment is complete
+ * watermark.h - whether what has been issued to a member up to some moment is complete
  *
  * DESIGN NOTES
  *
@@ -15,8 +15,8 @@
  *
  * The caller of all holds win->lock.
  */
-#ifndef ORIEL_ISSUED_H
-#define ORIEL_ISSUED_H
+#ifndef ORIEL_WATERMARK_H
+#define ORIEL_WATERMARK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,28 +31,28 @@ struct oriel_win;
  * Up to now, with nothing deferred: what is not complete at the origin (local) or at both sides.
  * Where a completion does not say that data is placed, a read behind it is waited for (wire.h).
  */
-static inline struct issued issued_now(struct link *link, bool local)
+static inline struct watermark watermark_now(struct link *link, bool local)
 {
 	if (!(link->marks & LINK_TOUCHED) || (local && !(link->marks & (LINK_GOT | LINK_WAITING))))
-		return (struct issued){ 0 };
+		return (struct watermark){ 0 };
 	if (!local)
 		link->last_number = wire_placing(&link->peer->wire, link->last_number);
-	return (struct issued){ link->last_number, link_am_number(link) };
+	return (struct watermark){ link->last_number, link_am_number(link) };
 }
 
 /*
  * The same for a flush: the answer to an active message tells what the completions of its requests
  * would.
  */
-static inline struct issued issued_to_flush(struct link *link, bool local)
+static inline struct watermark watermark_to_flush(struct link *link, bool local)
 {
 	if ((link->marks & LINK_TOUCHED) && !local && link_has_only_ams(link))
-		return (struct issued){ 0, link_am_number(link) };
-	return issued_now(link, local);
+		return (struct watermark){ 0, link_am_number(link) };
+	return watermark_now(link, local);
 }
 
 /* Whether active messages up to a number are applied at the target, and their results here. */
-static inline bool issued_applied(struct link *link, uint64_t am_number)
+static inline bool watermark_applied(struct link *link, uint64_t am_number)
 {
 	if (am_number == 0)
 		return true;
@@ -67,22 +67,22 @@ static inline bool issued_applied(struct link *link, uint64_t am_number)
  * One turn of a wait: it is on its way, its completion will be told, and has perhaps been. Of what
  * is not deferred.
  */
-static inline bool issued_complete(struct link *link, const struct issued *upto)
+static inline bool watermark_complete(struct link *link, const struct watermark *upto)
 {
 	if (upto->number == 0)
 		wire_ring(&link->peer->wire); /* what is complete at the origin may still be in the batch */
 	else if (!wire_drive(&link->peer->wire, upto->number))
 		return false;
-	return issued_applied(link, upto->am_number);
+	return watermark_applied(link, upto->am_number);
 }
 
 /* Up to now, deferred or not; and have it begin. */
-void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto);
+void watermark_begin(struct oriel_win *win, struct link *link, bool local, struct watermark *upto);
 
 /*
- * One turn of a wait for what issued_begin has said: 1 when it is complete, 0 when it has to wait.
- * ERRORS: ORIEL_ERR_PEER (no text); or of what is deferred, which is to be waited for again.
+ * One turn of a wait for what watermark_begin has said: 1 when it is complete, 0 when it has to
+ * wait. ERRORS: ORIEL_ERR_PEER (no text); or of what is deferred, which is to be waited for again.
  */
-int issued_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto);
+int watermark_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto);
 
 #endif

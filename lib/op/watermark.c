@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* issued.c - see issued.h. */
-#include "op/issued.h"
+/* watermark.c - see watermark.h. */
+#include "op/watermark.h"
 
 #include "base/err.h"
 #include "op/issue.h"
@@ -10,7 +10,7 @@
  * Epochs with the member that have been closed, as far as operations are deferred in such: of
  * lock_all, and of start.
  */
-static uint64_t issued_epochs(const struct oriel_win *win, const struct link *link)
+static uint64_t watermark_epochs(const struct oriel_win *win, const struct link *link)
 {
 	return win->requests.closed + link->completed_sent;
 }
@@ -21,54 +21,54 @@ static uint64_t issued_epochs(const struct oriel_win *win, const struct link *li
  */
 static bool is_past(const struct oriel_win *win, const struct link *link, uint64_t epochs)
 {
-	uint64_t now = issued_epochs(win, link);
+	uint64_t now = watermark_epochs(win, link);
 
 	return now != epochs && !(link->marks & LINK_FLAGGED && now == epochs + 1);
 }
 
 /* Of a closed epoch everything is complete at the origin; and all that this rank has ever issued covers the rest. */
-static struct issued issued_past(struct link *link, bool local)
+static struct watermark watermark_past(struct link *link, bool local)
 {
 	if (local)
-		return (struct issued){ 0 };
+		return (struct watermark){ 0 };
 	if (link->last_number)
 		link->last_number = wire_placing(&link->peer->wire, link->last_number);
-	return (struct issued){ link->last_number, link_am_number(link) };
+	return (struct watermark){ link->last_number, link_am_number(link) };
 }
 
-void issued_begin(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+void watermark_begin(struct oriel_win *win, struct link *link, bool local, struct watermark *upto)
 {
 	if (link->deferred) {
-		*upto = (struct issued){ ISSUED_DEFERRED, issued_epochs(win, link) };
+		*upto = (struct watermark){ WATERMARK_DEFERRED, watermark_epochs(win, link) };
 		return;
 	}
-	*upto = issued_now(link, local);
-	if (upto->number && issued_complete(link, upto))
-		*upto = (struct issued){ 0 };
+	*upto = watermark_now(link, local);
+	if (upto->number && watermark_complete(link, upto))
+		*upto = (struct watermark){ 0 };
 }
 
 /*
  * Some of it was deferred: 1 once *upto has numbers. The end of the epoch has completed it, or has
  * found the member lost.
  */
-static int deferred_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+static int deferred_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto)
 {
 	int rc;
 
 	if (is_past(win, link, upto->am_number)) {
 		if (link_lost(link))
 			return ORIEL_ERR_PEER;
-		*upto = issued_past(link, local);
+		*upto = watermark_past(link, local);
 		return 1;
 	}
 	rc = issue_granted(win, link);
 	if (rc == 1)
-		*upto = issued_now(link, local);
+		*upto = watermark_now(link, local);
 	return rc;
 }
 
 /* Nothing is left for a later flush or request, if it was the last. Complete is not always placed (device.h). */
-static void forget(struct link *link, bool local, const struct issued *upto)
+static void forget(struct link *link, bool local, const struct watermark *upto)
 {
 	bool placed = !local || !link->peer->device->read_behind;
 
@@ -76,13 +76,13 @@ static void forget(struct link *link, bool local, const struct issued *upto)
 		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
 }
 
-int issued_step(struct oriel_win *win, struct link *link, bool local, struct issued *upto)
+int watermark_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto)
 {
-	int rc = upto->number == ISSUED_DEFERRED ? deferred_step(win, link, local, upto) : 1;
+	int rc = upto->number == WATERMARK_DEFERRED ? deferred_step(win, link, local, upto) : 1;
 
 	if (rc <= 0)
 		return rc;
-	if (!issued_complete(link, upto))
+	if (!watermark_complete(link, upto))
 		return link_lost(link) ? link_let_go(link) : 0;
 	if (upto->number)
 		forget(link, local, upto);
