@@ -37,7 +37,7 @@ static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
  */
 static void tell_applied(struct am_receiver *ring)
 {
-	ring->told = ring->taken;
+	ring->acked = ring->taken;
 	if (peer_is_up(ring->peer))
 		tell(ring->peer, ring->taken, ring->refused);
 }
@@ -116,7 +116,7 @@ static bool take_all(struct am_receiver *ring)
 static bool drain_locked(struct am_receiver *ring, bool *all)
 {
 	*all = take_all(ring);
-	if (ring->told == ring->taken)
+	if (ring->acked == ring->taken)
 		return !*all;
 	tell_applied(ring);
 	return true;

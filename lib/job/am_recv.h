@@ -54,7 +54,7 @@ struct am_receiver {
 	uint8_t *data;
 	uint64_t taken;      /* messages; this and the rest are guarded by am->lock */
 	uint64_t refused[2]; /* as in struct am_ack */
-	uint64_t told;       /* of taken */
+	uint64_t acked;      /* of taken */
 };
 
 #define AM_LATER (-1000) /* no verdict: what it changes is held by somebody else: it is to be applied at another look */

@@ -102,21 +102,21 @@ int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, 
 	return dead;
 }
 
-bool job_told_of_member(struct oriel_job *job, const struct oriel_group *group)
+bool job_reported_death_of_member(struct oriel_job *job, const struct oriel_group *group)
 {
-	bool told = job_dead_member(job, group) != ORIEL_RANK_NONE;
+	bool reported = job_dead_member(job, group) != ORIEL_RANK_NONE;
 
 	pthread_mutex_lock(&job->lock);
-	for (uint32_t i = 0; i < job->deaths.told_count && !told; i++)
-		told = group_rank_of(group, job->deaths.told[i]) != ORIEL_RANK_NONE;
+	for (uint32_t i = 0; i < job->deaths.reported_count && !reported; i++)
+		reported = group_rank_of(group, job->deaths.reported[i]) != ORIEL_RANK_NONE;
 	pthread_mutex_unlock(&job->lock);
-	return told;
+	return reported;
 }
 
 void deaths_free(struct oriel_job *job)
 {
 	free(job->deaths.list);
-	free(job->deaths.told);
+	free(job->deaths.reported);
 	free(job->deaths.left);
 }
 
@@ -126,9 +126,10 @@ static void believe(struct oriel_job *job, int rank)
 	struct deaths *deaths = &job->deaths;
 
 	pthread_mutex_lock(&job->lock);
-	if (!find_rank(deaths->told, deaths->told_count, rank) &&
-	    grow_array(&deaths->told, &deaths->told_capacity, deaths->told_count + 1, sizeof(*deaths->told)))
-		deaths->told[deaths->told_count++] = rank;
+	if (!find_rank(deaths->reported, deaths->reported_count, rank) &&
+	    grow_array(&deaths->reported, &deaths->reported_capacity, deaths->reported_count + 1,
+	               sizeof(*deaths->reported)))
+		deaths->reported[deaths->reported_count++] = rank;
 	pthread_mutex_unlock(&job->lock);
 }
 

@@ -29,9 +29,9 @@ struct deaths {
 	uint64_t count; /* of list; written under job->lock, read by counter_load */
 	struct death *list;
 	uint32_t capacity;
-	int *told; /* ranks that are lost by what another rank says; the program has had an error about them */
-	uint32_t told_count;
-	uint32_t told_capacity;
+	int *reported; /* ranks that are lost by what another rank says; the program has had an error about them */
+	uint32_t reported_count;
+	uint32_t reported_capacity;
 	int *left; /* ranks that have left the job in order and cannot be reached any more: no deaths */
 	uint32_t left_count;
 	uint32_t left_capacity;
@@ -66,7 +66,7 @@ int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
 int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, uint64_t *seen);
 
 /* Whether the program has been told of a member's death, found by this rank or another. */
-bool job_told_of_member(struct oriel_job *job, const struct oriel_group *group);
+bool job_reported_death_of_member(struct oriel_job *job, const struct oriel_group *group);
 
 /* Release the lists. */
 void deaths_free(struct oriel_job *job);

@@ -78,8 +78,9 @@ static struct region_entry *entry_at(const struct region_table *table, uint32_t 
 }
 
 /*
- * Pairs with take_entry and read_table, far_regions.c, at an origin: a half-written entry does not match its check. The
- * entry and `used` are in no order: an origin that must find the entry reads both after this call has returned.
+ * Pairs with take_entry and read_table, remote_regions.c, at an origin: a half-written entry does
+ * not match its check. The entry and `used` are in no order: an origin that must find the entry
+ * reads both after this call has returned.
  */
 static void publish(const struct region_table *table, uint32_t device, uint32_t index, const struct region_entry *entry)
 {
@@ -91,7 +92,7 @@ static void publish(const struct region_table *table, uint32_t device, uint32_t 
 	memcpy(own, entry, offsetof(struct region_entry, check));
 	full_fence();
 	own->check = entry->check;
-	if (region_used_told(root->used) <= index)
+	if (region_used_of(root->used) <= index)
 		flag_store(&root->used, region_used(index + 1));
 }
 

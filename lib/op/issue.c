@@ -36,7 +36,7 @@
 #include "op/acc_route.h"
 #include "op/signal_send.h"
 #include "op/target.h"
-#include "win/far_regions.h"
+#include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -47,7 +47,7 @@ static bool copy_shared(struct oriel_win *win, struct link *link, const struct o
 	bool put = op->kind == OP_PUT;
 	uint32_t lkey;
 
-	if (op->size_bytes < REACH_SHARED_MIN || !reach_shares(&link->peer->reach) || link_far(link) ||
+	if (op->size_bytes < REACH_SHARED_MIN || !reach_shares(&link->peer->reach) || link_remote_regions(link) ||
 	    bytes_overlap(op->origin, (void *)(uintptr_t)op->remote_addr, op->size_bytes))
 		return false;
 	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put, &win->origins);
@@ -131,7 +131,7 @@ int issue_refused(const struct oriel_win *win, const struct link *link, int rc, 
 static int issue_part(struct oriel_win *win, struct link *link, const struct op *op, size_t done, size_t *bytes)
 {
 	uint64_t addr = op->remote_addr + done;
-	const struct far_region *region = far_region_at(link, addr);
+	const struct remote_region *region = remote_region_at(link, addr);
 	uint64_t offset = addr - region->base;
 	struct op part = { .kind = op->kind, .origin = (uint8_t *)op->origin + done, .remote_addr = addr };
 	int rc;
@@ -153,7 +153,7 @@ static int issue_part(struct oriel_win *win, struct link *link, const struct op 
  */
 static int find_again(struct oriel_win *win, struct link *link, uint64_t addr, size_t size_bytes, enum op_kind kind)
 {
-	int rc = far_regions_find(win, link, addr, size_bytes);
+	int rc = remote_regions_find(win, link, addr, size_bytes);
 
 	return rc ? rc : op_access(win, link, kind, "an operation that goes out");
 }
@@ -170,7 +170,7 @@ static int issue_to_regions(struct oriel_win *win, struct link *link, const stru
 
 static int issue_copy(struct oriel_win *win, struct link *link, const struct op *op)
 {
-	return link_far(link) ? issue_to_regions(win, link, op) : issue_at(win, link, op);
+	return link_remote_regions(link) ? issue_to_regions(win, link, op) : issue_at(win, link, op);
 }
 
 /*
@@ -181,12 +181,12 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 {
 	size_t bytes = element_span(acc->type, acc->count);
 	struct acc there = *acc;
-	const struct far_region *region;
+	const struct remote_region *region;
 	int rc = find_again(win, link, acc->remote_addr, bytes, acc->op == ORIEL_NO_OP ? OP_GET : OP_PUT);
 
 	if (rc)
 		return rc;
-	region = far_region_at(link, acc->remote_addr);
+	region = remote_region_at(link, acc->remote_addr);
 	if (region->here && (link->peer->reach.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
 		link->base = (uintptr_t)region->here - region->base; /* what makes an address here of one there */
 		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
@@ -211,7 +211,7 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 		win->sync |= SYNC_FENCE_USED;
 	switch (op->kind) {
 	case OP_ACCUMULATE:
-		return link_far(link) ? issue_accumulate(win, link, op->origin) : acc_issue(win, link, op->origin);
+		return link_remote_regions(link) ? issue_accumulate(win, link, op->origin) : acc_issue(win, link, op->origin);
 	case OP_SIGNAL_SET:
 	case OP_SIGNAL_ADD:
 		return signal_issue(win, link, op);

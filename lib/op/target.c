@@ -8,7 +8,7 @@
 #include "job/job.h"
 #include "job/wait.h"
 #include "op/issue.h"
-#include "win/far_regions.h"
+#include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/lock_mapped.h"
 #include "win/win.h"
@@ -125,7 +125,7 @@ int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_
 			call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
 			(unsigned long long)link->size_bytes);
 	*addr = link->base + offset;
-	return link_far(link) ? far_regions_find(win, link, *addr, size_bytes) : 0;
+	return link_remote_regions(link) ? remote_regions_find(win, link, *addr, size_bytes) : 0;
 }
 
 int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call)

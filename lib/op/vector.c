@@ -53,7 +53,7 @@ static int vector_ranges(struct oriel_win *win, struct link *link, const struct 
 	for (int i = 0; rc == 0 && i < v->target_count; i++) {
 		if (v->target[i].size_bytes)
 			rc = op_range(win, link, v->target[i].disp, v->target[i].size_bytes, &addr, v->call);
-		if (rc == 0 && link_far(link))
+		if (rc == 0 && link_remote_regions(link))
 			rc = op_access(win, link, v->kind, v->call);
 	}
 	return rc;

@@ -82,16 +82,16 @@ static inline uint32_t table_segment_elements(uint32_t segment)
 
 /*
  * The flag words between two neighbours on one window, at one side. `posted` counts the exposure
- * epochs the neighbour has opened for us, `completed` the access epochs to us it has closed. Dynamic
- * windows have two more: `told` is what the neighbour has last detached, `heard` one more than what
- * it has last heard of our detaching, or 0 if it has no business with our regions (regions.h). All are
- * written by the neighbour alone and polled by us alone.
+ * epochs the neighbour has opened for us, `completed` the access epochs to us it has closed.
+ * Dynamic windows have two more: `notified` is what the neighbour has last detached, `acked` one
+ * more than what it has last acknowledged of our detaching, or 0 if it has no business with our
+ * regions (regions.h). All are written by the neighbour alone and polled by us alone.
  */
 struct flag_pair {
 	uint64_t posted;
 	uint64_t completed;
-	uint64_t told;
-	uint64_t heard;
+	uint64_t notified;
+	uint64_t acked;
 };
 
 /*
@@ -160,7 +160,7 @@ static inline uint64_t region_used(uint32_t used)
 }
 
 /* Entries to look at: of a torn word all that there can be. */
-static inline uint32_t region_used_told(uint64_t word)
+static inline uint32_t region_used_of(uint64_t word)
 {
 	uint32_t used = (uint32_t)word;
 

@@ -43,7 +43,7 @@ static bool is_lost(const struct oriel_win *win)
 		if (win->links.table[i] && link_lost(win->links.table[i]))
 			return true;
 	}
-	return job_told_of_member(win->job, win->group);
+	return job_reported_death_of_member(win->job, win->group);
 }
 
 bool window_free_refused(struct oriel_win *win)
@@ -345,7 +345,7 @@ int oriel_win_free(oriel_win **win)
 		return rc ? err_in(rc, "oriel_win_free") : 0;
 	window_hide(*win);
 	wait_for_lookups(*win);
-	far_watch_stop(*win);
+	regions_watch_stop(*win);
 	reuse = rc == 0;
 	if (reuse)
 		rc = deferred_error_report(&(*win)->deferred_errors);

@@ -13,7 +13,7 @@
 #include "job/job.h"
 #include "job/wait.h"
 #include "win/lock_words.h"
-#include "win/far_regions.h"
+#include "win/remote_regions.h"
 #include "win/win.h"
 
 /* At most seven eighths full: few bytes, short searches. */
@@ -97,7 +97,7 @@ static bool learn_rest(struct link *link, const struct dir_entry *entry)
 		return false;
 	link->rest->words_rkey = entry->words_rkey;
 	signals_learn(&link->rest->signals, entry);
-	return !dynamic || far_regions_begin(link, (struct remote){ entry->base, entry->rkey });
+	return !dynamic || remote_regions_begin(link, (struct remote){ entry->base, entry->rkey });
 }
 
 /* Everything is known: publish it to the window, and send the post that was queued meanwhile (P6, P11). */
@@ -122,7 +122,7 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 		link_gone(link);
 		return;
 	}
-	if (peer->reach.self && !link_far(link))
+	if (peer->reach.self && !link_remote_regions(link))
 		link_map(link); /* there is no other way */
 	learn_partner(customer->window, link, (struct remote){ entry->control_addr, entry->control_rkey });
 	pthread_mutex_lock(&peer->lock);
@@ -291,7 +291,7 @@ void link_map(struct link *link)
 	void *here;
 
 	link->mapping = MAPPING_NONE;
-	if (link_far(link)) /* its regions: each by itself */
+	if (link_remote_regions(link)) /* its regions: each by itself */
 		return;
 	if (link->read_only && !link->peer->reach.self) {
 		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_NONE : MAPPING_READ;
@@ -322,7 +322,7 @@ static size_t link_bytes(const struct link *link)
 
 static void link_free(struct link *link)
 {
-	far_regions_free(link);
+	remote_regions_free(link);
 	unmap(link);
 	free(link->rest);
 	free(link);

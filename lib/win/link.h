@@ -23,7 +23,7 @@
 #include "job/page_lock.h"
 #include "win/signals.h"
 
-struct far_regions;
+struct remote_regions;
 struct oriel_win;
 struct wait;
 struct waiter;
@@ -75,12 +75,12 @@ enum link_mapping {
 /* What few links need. */
 struct link_rest {
 	struct link_signals signals;
-	struct far_regions *far; /* of a dynamic window; else NULL */
-	uint64_t there;          /* of the member's memory, there */
-	uint64_t am_number;      /* last active message to the member (am_send.h) not known applied; 0: none */
-	uint64_t am_request;     /* its last work request, where only active messages are in flight with it; else 0 */
-	uint32_t words_rkey;     /* of the device that changes words, where it is one */
-	uint32_t lock;           /* the entry of its lock (lock_words.c), as index + 1; 0: none */
+	struct remote_regions *remote_regions; /* of a dynamic window; else NULL */
+	uint64_t there;                        /* of the member's memory, there */
+	uint64_t am_number;  /* last active message to the member (am_send.h) not known applied; 0: none */
+	uint64_t am_request; /* its last work request, where only active messages are in flight with it; else 0 */
+	uint32_t words_rkey; /* of the device that changes words, where it is one */
+	uint32_t lock;       /* the entry of its lock (lock_words.c), as index + 1; 0: none */
 };
 
 #define LINK_PAGE_SHIFT_MASK 31u /* the bits of page_shift */
@@ -140,11 +140,11 @@ static inline bool link_mapped(const struct link *link)
 }
 
 /* What the member has of a dynamic window, once the link is ready; else NULL. */
-static inline struct far_regions *link_far(const struct link *link)
+static inline struct remote_regions *link_remote_regions(const struct link *link)
 {
 	const struct link_rest *rest = link_rest(link);
 
-	return rest ? rest->far : NULL;
+	return rest ? rest->remote_regions : NULL;
 }
 
 /* How many signals the member has; the link is ready. */

@@ -15,7 +15,7 @@
 #include "job/in_place.h"
 #include "job/job.h"
 #include "job/wait.h"
-#include "win/far_regions.h"
+#include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/places.h"
 #include "win/win.h"
@@ -256,15 +256,15 @@ int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
 
 /* Detaching. */
 
-static int send_told(struct oriel_win *win, struct link *link)
+static int send_notified(struct oriel_win *win, struct link *link)
 {
 	struct remote words = link_remote_flags(link);
-	uint64_t before = link->rest->far->told_sent;
+	uint64_t before = link->rest->remote_regions->notified_sent;
 
-	words.addr += offsetof(struct flag_pair, told);
-	link->rest->far->told_sent = win->regions.told;
-	/* Pairs with the flag_load in told_word, far_regions.c, at the origin. */
-	return reach_flag(&link->peer->reach, before, win->regions.told, words, &link->last_number);
+	words.addr += offsetof(struct flag_pair, notified);
+	link->rest->remote_regions->notified_sent = win->regions.notified;
+	/* Pairs with the flag_load in notified_word, remote_regions.c, at the origin. */
+	return reach_flag(&link->peer->reach, before, win->regions.notified, words, &link->last_number);
 }
 
 /* Tell an origin, as soon as it is known where its words are. */
@@ -277,8 +277,8 @@ static int tell(struct oriel_win *win, int rank)
 		rc = link_prefetch(win, link);
 	if (rc)
 		return rc;
-	if (link_state(link) == LINK_READY && link_far(link) && link->rest->far->told_sent != win->regions.told &&
-	    send_told(win, link))
+	if (link_state(link) == LINK_READY && link_remote_regions(link) &&
+	    link->rest->remote_regions->notified_sent != win->regions.notified && send_notified(win, link))
 		wire_break(&link->peer->wire);
 	return link_state(link) == LINK_GONE;
 }
@@ -287,12 +287,12 @@ static int tell(struct oriel_win *win, int rank)
 static int is_done(struct oriel_win *win, struct peer *peer)
 {
 	int rank = group_rank_of(win->group, peer->rank);
-	uint64_t heard;
+	uint64_t acked;
 
 	if (rank == ORIEL_RANK_NONE || peer->is_atomics_peer) /* atomics peers have no flag words */
 		return 1;
-	heard = flag_load(&peer_flags(peer, win->slot)->heard); /* pairs with send_heard, far_regions.c, at the origin */
-	if (heard == 0 || heard == win->regions.told + 1)
+	acked = flag_load(&peer_flags(peer, win->slot)->acked); /* pairs with send_acked, remote_regions.c, at the origin */
+	if (acked == 0 || acked == win->regions.notified + 1)
 		return 1;
 	if (state_load(&peer->state) == PEER_DEAD) { /* pairs with rank_died */
 		wire_break(&peer->wire);                 /* nothing that it has sent arrives any more */
@@ -351,8 +351,8 @@ static void begin(struct oriel_win *win, struct region *region)
 {
 	win->regions.going = region;
 	region_table_hide(win->job, win->regions.table, region->index);
-	win->regions.told = ((win->regions.told >> 16) + 1) << 16 | region->index;
-	full_fence(); /* pairs with subscribe, far_regions.c, at an origin: it reads after this, or is told */
+	win->regions.notified = ((win->regions.notified >> 16) + 1) << 16 | region->index;
+	full_fence(); /* pairs with subscribe, remote_regions.c, at an origin: it reads after this, or is told */
 }
 
 /* The region that begins there. */
@@ -381,7 +381,7 @@ static int detach_locked(struct oriel_win *win, uint64_t base, struct region **l
 		begin(win, region);
 	if (win->regions.going->leaves)
 		return 0;
-	far_regions_look(win); /* others may wait for us, and we may be one of our own origins */
+	remote_regions_look(win); /* others may wait for us, and we may be one of our own origins */
 	rc = all_done(win);
 	if (rc <= 0)
 		return rc;
@@ -406,14 +406,14 @@ static int detach_step(void *arg)
 static int detach_watch(void *arg, struct wait *wait)
 {
 	struct oriel_win *win = ((struct detaching *)arg)->win;
-	uint64_t told = ((struct detaching *)arg)->win->regions.told;
+	uint64_t notified = ((struct detaching *)arg)->win->regions.notified;
 	uint32_t at = 0;
 
 	for (struct peer *peer = peer_next(win->job, &at); peer; peer = peer_next(win->job, &at)) {
 		int rank = peer->is_atomics_peer ? ORIEL_RANK_NONE : group_rank_of(win->group, peer->rank);
-		uint64_t heard = rank == ORIEL_RANK_NONE ? 0 : flag_load(&peer_flags(peer, win->slot)->heard);
+		uint64_t acked = rank == ORIEL_RANK_NONE ? 0 : flag_load(&peer_flags(peer, win->slot)->acked);
 
-		if (heard && heard != told + 1)
+		if (acked && acked != notified + 1)
 			link_watch_member(win, rank, wait);
 	}
 	return 0;

@@ -4,22 +4,23 @@
  *
  * DESIGN NOTES
  *
- * Peers read the table of regions (region_table.h) and keep what they have read (far_regions.h), so
- * that an operation costs no message more than on other windows. A region may go only when nobody
- * uses its key any more, for a request with a stale key would break the queue pair. Between two ranks
- * there are two words for that (struct flag_pair), each written by one side alone:
+ * Peers read the table of regions (region_table.h) and keep what they have read (remote_regions.h),
+ * so that an operation costs no message more than on other windows. A region may go only when
+ * nobody uses its key any more, for a request with a stale key would break the queue pair. Between
+ * two ranks there are two words for that (struct flag_pair), each written by one side alone:
  *
  *   origin                                         owner
- *   heard = told + 1: I read your table            detach: hide the entry; full fence;
- *   (placed before the first reading)              who has heard != 0? to each of these
- *   told has changed: drop that entry; once        told = detaches so far, and the entry's index
- *   all requests posted before are complete,       wait until its heard is told + 1,
- *   heard = told + 1                               or it is dead; then deregister
+ *   acked = notified + 1: I read your table        detach: hide the entry; full fence;
+ *   (placed before the first reading)              which have acked != 0? to each of these
+ *   notified has changed: drop that entry; once    notified = detaches so far, and the entry's index
+ *   all requests posted before are complete,       wait until its acked is notified + 1,
+ *   acked = notified + 1                           or it is dead; then deregister
  *
- * Either the owner sees `heard`, or the origin's first reading comes after the entry was hidden. The
- * origin looks at `told` under the window's lock before it uses an entry, and its service thread does
- * for a rank that computes. A torn `told` makes the origin drop another entry, which it reads again,
- * and answer what the owner does not wait for; so only the whole word ends the wait.
+ * Either the owner sees `acked`, or the origin's first reading comes after the entry was hidden.
+ * The origin looks at `notified` under the window's lock before it uses an entry, and its service
+ * thread does for a rank that computes. A torn `notified` makes the origin drop another entry,
+ * which it reads again, and answer what the owner does not wait for; so only the whole word ends
+ * the wait.
  *
  * Detaches of one window go one after the other; one that has timed out is gone on with by the next
  * call of any thread. The thread that finds it unused takes it out of the tree, and deregisters its
@@ -48,7 +49,7 @@ struct regions {
 	void *tree;                 /* struct region, by tsearch */
 	void *empty;                /* those of no bytes, by base */
 	struct region *going;       /* is being detached */
-	uint64_t told;              /* what was told last: detaches so far << 16 | index */
+	uint64_t notified;          /* the last notification: detaches so far << 16 | index */
 	uint64_t serial;            /* of the region attached last */
 	uint32_t *free;             /* indices to use again */
 	uint32_t free_count;

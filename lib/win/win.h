@@ -22,7 +22,7 @@
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "win/epoch.h"
-#include "win/far_regions.h"
+#include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/operation.h"
 #include "win/regions.h"
@@ -152,7 +152,7 @@ struct oriel_win {
 	struct owned_lock lock; /* guards the rest */
 	struct links links;
 	struct regions regions; /* of a dynamic window */
-	struct far_watch far_watch;
+	struct regions_watch regions_watch;
 	unsigned sync;  /* SYNC_*: which epochs are open, and which call is inside */
 	bool downwards; /* which way the next copy of many bytes goes (op/copy.h) */
 	struct epoch access;

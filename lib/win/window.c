@@ -82,7 +82,7 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 	win->deferred_errors.news = &win->deaths_seen;
 	win->access.group = win->exposure.group = &no_group;
 	owned_lock_init(&win->lock);
-	far_watch_init(&win->far_watch);
+	regions_watch_init(&win->regions_watch);
 	return win;
 }
 
@@ -147,7 +147,7 @@ void window_release(struct oriel_win *win, bool reuse)
 	regions_close(win);
 	release_memory(win, reuse);
 	shared_close(&win->shared);
-	far_watch_destroy(&win->far_watch);
+	regions_watch_destroy(&win->regions_watch);
 	signals_close(win);
 	free(win->deferred.list);
 	free(win->deferred.accs);

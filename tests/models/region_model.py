@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of regions of lib/job/region_table.c, and how lib/win/far_regions.c reads it, tried in all orders.
+"""The table of regions of lib/job/region_table.c, and how lib/win/remote_regions.c reads it, tried in all orders.
 
 Explicit states. An owner attaches and detaches regions; each of its stores is a step, in any order that its fences leave
 open. An origin uses regions. What one request reads of the table's root, or of an entry, it reads word by word in any order,
-and words that a check protects in halves; entries it reads one after the other, upwards or downwards. `told` is placed in
-halves. Of a check it is modelled that no mixture fits it. An origin looks at `told` and answers at any time between two
+and words that a check protects in halves; entries it reads one after the other, upwards or downwards. `notified` is placed in
+halves. Of a check it is modelled that no mixture fits it. An origin looks at `notified` and answers at any time between two
 calls, as its service thread may.
 
 Checked: a call that begins behind an attach, and ends before the detach begins, finds the region; what is used is no
@@ -38,7 +38,7 @@ MENDS = {  # and the script that shows it
     "torn_entry_is_passed_over": "grows",  # the origin reads again until no entry is torn
     "hidden_before_heard_is_read": "again",
     "heard_before_reading": "again",
-    "told_drops": "again",
+    "notified_drops": "again",
     "answer_behind_requests": "again",
     "whole_answer": "goes",
 }
@@ -55,15 +55,15 @@ class State(NamedTuple):
     turn: int  # the owner: its place in the script, and which steps of it are left; None: not begun
     left: tuple
     regions: tuple
-    told: tuple  # at the origin: detaches so far, index of the last; and halves that are not placed yet
+    notified: tuple  # at the origin: detaches so far, index of the last; and halves that are not placed yet
     unplaced: tuple
-    heard: tuple  # at the owner; None: the origin has never read
+    acked: tuple  # at the owner; None: the origin has never read
     call: int  # the origin
     at: int
     due: bool  # the region was attached when the call began
     got: frozenset  # parts that have been read, with their values
     known: tuple  # base, key and index
-    acted: tuple  # the last `told` acted upon
+    acted: tuple  # the last `notified` acted upon
     answering: bool
     flight: tuple  # keys of requests
     kept: int  # the count of changes at the last reading that was whole
@@ -83,7 +83,7 @@ def index_of(script, region):
     return next(step[1] for step in script if step[0] == region and len(step) > 1)
 
 
-def told_by(script, turn):
+def notified_by(script, turn):
     return sum(len(step) == 1 for step in script[:turn + 1]), index_of(script, script[turn][0])
 
 
@@ -95,7 +95,7 @@ def stores_of(state, step):
 
 
 def may(what, left):
-    """Fences: the check is cleared first and set last, changes are counted behind all, `heard` is read behind it."""
+    """Fences: the check is cleared first and set last, changes are counted behind all, `acked` is read behind it."""
     if what == "ask":
         return len(left) == 1 or WITHOUT == "hidden_before_heard_is_read"
     if what == "changes":
@@ -116,8 +116,8 @@ def store(state, what, index, value):
     return state._replace(entries=put(state.entries, index, entry[what]))
 
 
-def is_answered(heard, told):
-    return heard == told or (WITHOUT == "whole_answer" and heard[0] == told[0])
+def is_answered(acked, notified):
+    return acked == notified or (WITHOUT == "whole_answer" and acked[0] == notified[0])
 
 
 def owner(state, script):
@@ -135,23 +135,23 @@ def owner(state, script):
     for i, what in enumerate(left or ()):
         after, rest = state, left[:i] + left[i + 1:]
         if what == "wait":
-            if len(left) > 1 or not is_answered(state.heard, told_by(script, state.turn)):
+            if len(left) > 1 or not is_answered(state.acked, notified_by(script, state.turn)):
                 continue
         elif not may(what, left):
             continue
         elif what == "ask":
-            if state.heard is not None:
-                after, rest = state._replace(unplaced=tuple(enumerate(told_by(script, state.turn)))), rest + ("wait",)
+            if state.acked is not None:
+                after, rest = state._replace(unplaced=tuple(enumerate(notified_by(script, state.turn)))), rest + ("wait",)
         else:
             after = store(state, what, index_of(script, region), 0 if detaches else region)
         yield after._replace(left=rest)
 
 
 def placed(state):
-    """The device places what of `told` is on its way."""
+    """The device places what of `notified` is on its way."""
     for half, value in state.unplaced:
         rest = tuple(i for i in state.unplaced if i[0] != half)
-        yield state._replace(told=put(state.told, half, value), unplaced=rest)
+        yield state._replace(notified=put(state.notified, half, value), unplaced=rest)
 
 
 # The origin.
@@ -241,19 +241,19 @@ def end(state, script):
 
 
 def subscribe(state):
-    return state._replace(heard=state.acted) if state.heard is None else state
+    return state._replace(acked=state.acted) if state.acked is None else state
 
 
 def act(state):
-    known = state.known if WITHOUT == "told_drops" else tuple(i for i in state.known if i[2] != state.told[1])
-    return state._replace(acted=state.told, answering=True, known=known, kept=None)
+    known = state.known if WITHOUT == "notified_drops" else tuple(i for i in state.known if i[2] != state.notified[1])
+    return state._replace(acted=state.notified, answering=True, known=known, kept=None)
 
 
 def between_calls(state, script):
-    if state.heard is not None and state.told != state.acted:
+    if state.acked is not None and state.notified != state.acted:
         yield act(state)
     if state.answering and (not state.flight or WITHOUT == "answer_behind_requests"):
-        yield state._replace(heard=state.acted, answering=False)
+        yield state._replace(acked=state.acted, answering=False)
     if state.call < len(script[1]) and state.regions[script[1][state.call]]:
         first = state if WITHOUT == "heard_before_reading" else subscribe(state)
         yield first._replace(at=LOOK, due=state.regions[script[1][state.call]] == ATTACHED)

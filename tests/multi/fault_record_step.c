@@ -135,7 +135,7 @@ static void answer(struct fault *f)
 	while (!told) {
 		sched_yield();
 		pthread_mutex_lock(&job->am.lock);
-		told = peer_find(job, 1)->am_receiver->told == CONTACTS + ASKED;
+		told = peer_find(job, 1)->am_receiver->acked == CONTACTS + ASKED;
 		pthread_mutex_unlock(&job->am.lock);
 	}
 }

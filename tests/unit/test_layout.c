@@ -100,7 +100,7 @@ static bool mixtures_are_told(uint32_t used)
 
 		for (unsigned i = 0; i < 8; i++)
 			mixed |= word[mask >> i & 1] & (uint64_t)0xff << 8 * i;
-		told = region_used_told(mixed);
+		told = region_used_of(mixed);
 		if (told != used && told != used + 1 && told != WINDOW_REGIONS_MAX)
 			return false;
 	}
@@ -111,10 +111,10 @@ static void region_used__tells_every_torn_value(void)
 {
 	CU_ASSERT_EQUAL(region_used(0), 0);
 	for (uint32_t used = 0; used < WINDOW_REGIONS_MAX; used++) {
-		if (region_used_told(region_used(used)) != used || !mixtures_are_told(used))
+		if (region_used_of(region_used(used)) != used || !mixtures_are_told(used))
 			CU_FAIL_FATAL("a number is not told, or a mixture of two is");
 	}
-	CU_ASSERT_EQUAL(region_used_told(region_used(WINDOW_REGIONS_MAX)), WINDOW_REGIONS_MAX);
+	CU_ASSERT_EQUAL(region_used_of(region_used(WINDOW_REGIONS_MAX)), WINDOW_REGIONS_MAX);
 }
 
 /* A flag word that straddled two cache lines could be placed in two parts. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* far_regions.c - see far_regions.h. */
-#include "win/far_regions.h"
+/* remote_regions.c - see remote_regions.h. */
+#include "win/remote_regions.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,37 +18,37 @@
 #define LOOK_NS NS_PER_MS
 #define BLOCK_ENTRIES (WIRE_COPY_MAX / sizeof(struct region_entry))
 
-bool far_regions_begin(struct link *link, struct remote root)
+bool remote_regions_begin(struct link *link, struct remote root)
 {
-	struct far_regions *far = calloc(1, sizeof(*far));
+	struct remote_regions *remote_regions = calloc(1, sizeof(*remote_regions));
 
-	if (!far)
+	if (!remote_regions)
 		return false;
-	far->root = root;
-	link->rest->far = far;
+	remote_regions->root = root;
+	link->rest->remote_regions = remote_regions;
 	link->base = link->rest->there = 0;
 	link->size_bytes = UINT64_MAX;
 	return true;
 }
 
-static void unmap(struct link *link, struct far_region *region)
+static void unmap(struct link *link, struct remote_region *region)
 {
 	if (region->here)
 		reach_return(&link->peer->reach, region->here, (size_t)region->size_bytes);
 	region->here = NULL;
 }
 
-void far_regions_free(struct link *link)
+void remote_regions_free(struct link *link)
 {
-	struct far_regions *far = link_far(link);
+	struct remote_regions *remote_regions = link_remote_regions(link);
 
-	if (!far)
+	if (!remote_regions)
 		return;
-	for (uint32_t i = 0; i < far->count; i++)
-		unmap(link, &far->list[i]);
-	free(far->list);
-	free(far);
-	link->rest->far = NULL;
+	for (uint32_t i = 0; i < remote_regions->count; i++)
+		unmap(link, &remote_regions->list[i]);
+	free(remote_regions->list);
+	free(remote_regions);
+	link->rest->remote_regions = NULL;
 }
 
 /* Reading the member's memory. */
@@ -108,7 +108,7 @@ static int read_entries(struct oriel_win *win, struct link *link, const struct r
 
 static int read_root(struct oriel_win *win, struct link *link, struct region_root *root)
 {
-	int rc = read_block(link, link->rest->far->root, root, sizeof(*root));
+	int rc = read_block(link, link->rest->remote_regions->root, root, sizeof(*root));
 
 	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
 }
@@ -116,14 +116,14 @@ static int read_root(struct oriel_win *win, struct link *link, struct region_roo
 /* The known ones. */
 
 /* How many known regions begin at or below the address. */
-static uint32_t count_below(const struct far_regions *far, uint64_t addr)
+static uint32_t count_below(const struct remote_regions *remote_regions, uint64_t addr)
 {
-	uint32_t low = 0, high = far->count;
+	uint32_t low = 0, high = remote_regions->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (far->list[middle].base <= addr)
+		if (remote_regions->list[middle].base <= addr)
 			low = middle + 1;
 		else
 			high = middle;
@@ -131,15 +131,15 @@ static uint32_t count_below(const struct far_regions *far, uint64_t addr)
 	return low;
 }
 
-static struct far_region *holding(const struct far_regions *far, uint64_t addr)
+static struct remote_region *holding(const struct remote_regions *remote_regions, uint64_t addr)
 {
-	uint32_t below = count_below(far, addr);
-	struct far_region *region = below ? &far->list[below - 1] : NULL;
+	uint32_t below = count_below(remote_regions, addr);
+	struct remote_region *region = below ? &remote_regions->list[below - 1] : NULL;
 
 	return region && addr - region->base < region->size_bytes ? region : NULL;
 }
 
-static void map_region(struct link *link, struct far_region *region)
+static void map_region(struct link *link, struct remote_region *region)
 {
 	struct remote base = { region->base, region->rkey };
 	void *here;
@@ -153,9 +153,9 @@ static void map_region(struct link *link, struct far_region *region)
 	page_locks_map(link->peer);
 }
 
-struct far_region *far_region_at(struct link *link, uint64_t addr)
+struct remote_region *remote_region_at(struct link *link, uint64_t addr)
 {
-	struct far_region *region = holding(link->rest->far, addr);
+	struct remote_region *region = holding(link->rest->remote_regions, addr);
 
 	if (region && !region->map_asked)
 		map_region(link, region);
@@ -164,30 +164,30 @@ struct far_region *far_region_at(struct link *link, uint64_t addr)
 
 static int compare_base(const void *a, const void *b)
 {
-	const struct far_region *left = a, *right = b;
+	const struct remote_region *left = a, *right = b;
 
 	return (left->base > right->base) - (left->base < right->base);
 }
 
 /* The region of an entry, or false: it is free, or torn: then it changes meanwhile, and the call has no use for it. */
-static bool take_entry(const struct region_entry *entry, uint32_t index, struct far_region *region)
+static bool take_entry(const struct region_entry *entry, uint32_t index, struct remote_region *region)
 {
 	if (entry->check != region_check(entry))
 		return false;
-	*region = (struct far_region){ .base = entry->base,
-		                           .size_bytes = entry->size_bytes,
-		                           .serial = entry->serial,
-		                           .rkey = entry->rkey,
-		                           .index = index,
-		                           .read_only = entry->flags & DIR_READ_ONLY };
+	*region = (struct remote_region){ .base = entry->base,
+		                              .size_bytes = entry->size_bytes,
+		                              .serial = entry->serial,
+		                              .rkey = entry->rkey,
+		                              .index = index,
+		                              .read_only = entry->flags & DIR_READ_ONLY };
 	return true;
 }
 
 /* Mappings of regions that are still there go over to the new list, others end. */
-static void carry_over(struct link *link, struct far_regions *known, const struct far_regions *read)
+static void carry_over(struct link *link, struct remote_regions *known, const struct remote_regions *read)
 {
 	for (uint32_t i = 0; i < known->count; i++) {
-		struct far_region *old = &known->list[i], *same = holding(read, old->base);
+		struct remote_region *old = &known->list[i], *same = holding(read, old->base);
 
 		if (!same || same->serial != old->serial) {
 			unmap(link, old);
@@ -204,18 +204,21 @@ static void carry_over(struct link *link, struct far_regions *known, const struc
 /* Make a list of what was read. */
 static int adopt(struct link *link, const struct region_entry entries[], uint32_t used)
 {
-	struct far_regions read = { .list = malloc(used * sizeof(struct far_region) + 1) };
+	struct remote_regions read = { .list = malloc(used * sizeof(struct remote_region) + 1) };
 
 	if (!read.list)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for %u regions of rank %d", used, link->rank);
 	for (uint32_t i = 0; i < used; i++)
 		read.count += take_entry(&entries[i], i, &read.list[read.count]);
 	qsort(read.list, read.count, sizeof(*read.list), compare_base);
-	carry_over(link, link->rest->far, &read);
+	carry_over(link, link->rest->remote_regions, &read);
 	return 0;
 }
 
-/* One reading of the table: it has all that was attached before the call; why, far_regions.h tells. */
+/*
+ * One reading of the table: it has all that was attached before the call; why, remote_regions.h
+ * tells.
+ */
 static int read_table(struct oriel_win *win, struct link *link)
 {
 	struct region_root root;
@@ -225,7 +228,7 @@ static int read_table(struct oriel_win *win, struct link *link)
 
 	if (rc)
 		return rc;
-	used = region_used_told(root.used);
+	used = region_used_of(root.used);
 	entries = calloc((size_t)used + 1, sizeof(*entries));
 	if (!entries)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for the regions of rank %d", link->rank);
@@ -238,71 +241,71 @@ static int read_table(struct oriel_win *win, struct link *link)
 
 /* Words between us and the member. */
 
-static int send_heard(struct oriel_win *win, struct link *link, uint64_t told, uint64_t *number)
+static int send_acked(struct oriel_win *win, struct link *link, uint64_t notified, uint64_t *number)
 {
 	struct remote words = link_remote_flags(link);
-	uint64_t before = link->rest->far->heard;
+	uint64_t before = link->rest->remote_regions->acked;
 
 	(void)win;
-	words.addr += offsetof(struct flag_pair, heard);
-	link->rest->far->heard = told + 1;
+	words.addr += offsetof(struct flag_pair, acked);
+	link->rest->remote_regions->acked = notified + 1;
 	/* Pairs with the flag_load in is_done, regions.c, at the member. */
-	return reach_flag(&link->peer->reach, before, told + 1, words, number);
+	return reach_flag(&link->peer->reach, before, notified + 1, words, number);
 }
 
-static uint64_t told_word(const struct oriel_win *win, const struct link *link)
+static uint64_t notified_word(const struct oriel_win *win, const struct link *link)
 {
-	return flag_load(&link_flags(win, link)->told); /* pairs with send_told, regions.c, at the member */
+	return flag_load(&link_flags(win, link)->notified); /* pairs with send_notified, regions.c, at the member */
 }
 
 static void drop_index(struct link *link, uint32_t index)
 {
-	struct far_regions *far = link->rest->far;
+	struct remote_regions *remote_regions = link->rest->remote_regions;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < far->count; i++) {
-		if (far->list[i].index == index)
-			unmap(link, &far->list[i]);
+	for (uint32_t i = 0; i < remote_regions->count; i++) {
+		if (remote_regions->list[i].index == index)
+			unmap(link, &remote_regions->list[i]);
 		else
-			far->list[kept++] = far->list[i];
+			remote_regions->list[kept++] = remote_regions->list[i];
 	}
-	far->count = kept;
+	remote_regions->count = kept;
 }
 
 /* What is posted so far may use the entry: the answer waits for it. Of a torn word another one is dropped, and read again. */
-static void act_on(struct link *link, uint64_t told)
+static void act_on(struct link *link, uint64_t notified)
 {
-	drop_index(link, (uint32_t)told & (WINDOW_REGIONS_MAX - 1));
-	counter_store(&link->rest->far->told, told);
-	link->rest->far->answer_number = link->peer->reach.self ? 0 : wire_signal(&link->peer->wire);
-	state_store(&link->rest->far->answering, 1);
+	drop_index(link, (uint32_t)notified & (WINDOW_REGIONS_MAX - 1));
+	counter_store(&link->rest->remote_regions->notified, notified);
+	link->rest->remote_regions->answer_number = link->peer->reach.self ? 0 : wire_signal(&link->peer->wire);
+	state_store(&link->rest->remote_regions->answering, 1);
 }
 
 static void answer(struct oriel_win *win, struct link *link)
 {
-	struct far_regions *far = link->rest->far;
+	struct remote_regions *remote_regions = link->rest->remote_regions;
 
-	if (!link->peer->reach.self && !wire_drive(&link->peer->wire, far->answer_number))
+	if (!link->peer->reach.self && !wire_drive(&link->peer->wire, remote_regions->answer_number))
 		return;
-	send_heard(win, link, far->told, &link->last_number);
-	state_store(&far->answering, 0);
+	send_acked(win, link, remote_regions->notified, &link->last_number);
+	state_store(&remote_regions->answering, 0);
 }
 
 static void look_at(struct oriel_win *win, struct link *link)
 {
-	uint64_t told = told_word(win, link);
+	uint64_t notified = notified_word(win, link);
 
-	if (told != link->rest->far->told)
-		act_on(link, told);
-	if (link->rest->far->answering)
+	if (notified != link->rest->remote_regions->notified)
+		act_on(link, notified);
+	if (link->rest->remote_regions->answering)
 		answer(win, link);
 }
 
-void far_regions_look(struct oriel_win *win)
+void remote_regions_look(struct oriel_win *win)
 {
-	for (uint32_t i = 0; i < win->far_watch.count; i++) {
-		if (!link_lost(win->far_watch.links[i]))
-			look_at(win, win->far_watch.links[i]);
+	for (uint32_t i = 0; i < win->regions_watch.count; i++) {
+		if (!link_lost(win->regions_watch.links[i]))
+			look_at(win, win->regions_watch.links[i]);
 	}
 }
 
@@ -310,14 +313,15 @@ void far_regions_look(struct oriel_win *win)
 
 static bool has_news(struct oriel_win *win)
 {
-	struct far_watch *watch = &win->far_watch;
+	struct regions_watch *watch = &win->regions_watch;
 	bool news = false;
 
 	pthread_mutex_lock(&watch->lock);
 	for (uint32_t i = 0; i < watch->count; i++) {
-		const struct far_regions *far = link_far(watch->links[i]);
+		const struct remote_regions *remote_regions = link_remote_regions(watch->links[i]);
 
-		news |= state_load(&far->answering) || told_word(win, watch->links[i]) != counter_load(&far->told);
+		news |= state_load(&remote_regions->answering) ||
+		        notified_word(win, watch->links[i]) != counter_load(&remote_regions->notified);
 	}
 	pthread_mutex_unlock(&watch->lock);
 	return news;
@@ -327,15 +331,15 @@ static void run(void *arg)
 {
 	struct oriel_win *win = arg;
 	struct oriel_job *job = win->job;
-	struct task *task = &win->far_watch.task;
+	struct task *task = &win->regions_watch.task;
 
-	if (state_load(&win->far_watch.stop)) {
-		state_store(&win->far_watch.running, 0); /* the last access: pairs with has_ended */
+	if (state_load(&win->regions_watch.stop)) {
+		state_store(&win->regions_watch.running, 0); /* the last access: pairs with has_ended */
 		return;
 	}
 	if (has_news(win)) {
 		owned_lock_take(&win->lock);
-		far_regions_look(win);
+		remote_regions_look(win);
 		owned_lock_give(&win->lock);
 	}
 	task->when_ns = now_ns() + LOOK_NS;
@@ -345,21 +349,21 @@ static void run(void *arg)
 static void start(struct oriel_win *win)
 {
 	struct oriel_job *job = win->job;
-	struct task *task = &win->far_watch.task;
+	struct task *task = &win->regions_watch.task;
 
-	if (win->far_watch.running)
+	if (win->regions_watch.running)
 		return;
-	state_store(&win->far_watch.running, 1);
+	state_store(&win->regions_watch.running, 1);
 	*task = (struct task){ .run = run, .arg = win };
 	service_queue_add(job, task);
 }
 
-void far_watch_init(struct far_watch *watch)
+void regions_watch_init(struct regions_watch *watch)
 {
 	pthread_mutex_init(&watch->lock, NULL);
 }
 
-void far_watch_destroy(struct far_watch *watch)
+void regions_watch_destroy(struct regions_watch *watch)
 {
 	free(watch->links);
 	pthread_mutex_destroy(&watch->lock);
@@ -367,25 +371,25 @@ void far_watch_destroy(struct far_watch *watch)
 
 static int has_ended(void *arg)
 {
-	return !state_load(&((const struct far_watch *)arg)->running);
+	return !state_load(&((const struct regions_watch *)arg)->running);
 }
 
-void far_watch_stop(struct oriel_win *win)
+void regions_watch_stop(struct oriel_win *win)
 {
 	static const struct waiter waiter = { has_ended, wait_for_nobody };
 	struct wait wait;
 
-	state_store(&win->far_watch.stop, 1);
+	state_store(&win->regions_watch.stop, 1);
 	wait_begin(&wait, win->job, "oriel_win_free", win);
 	wait.limit_ms = 0;
-	wait_until(&wait, &waiter, &win->far_watch);
+	wait_until(&wait, &waiter, &win->regions_watch);
 }
 
 /* Subscribing, and finding. */
 
 static bool enter_watch(struct oriel_win *win, struct link *link)
 {
-	struct far_watch *watch = &win->far_watch;
+	struct regions_watch *watch = &win->regions_watch;
 	bool room;
 
 	pthread_mutex_lock(&watch->lock);
@@ -404,8 +408,8 @@ static int subscribe(struct oriel_win *win, struct link *link)
 
 	if (!enter_watch(win, link))
 		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
-	link->rest->far->subscribed = true;
-	rc = send_heard(win, link, link->rest->far->told, &number);
+	link->rest->remote_regions->subscribed = true;
+	rc = send_acked(win, link, link->rest->remote_regions->notified, &number);
 	full_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
 	if (rc == 0 && number && !wire_wait(&link->peer->wire, wire_signal(&link->peer->wire)))
 		rc = ORIEL_ERR_PEER;
@@ -419,7 +423,7 @@ static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
 	bool read_only = false;
 
 	for (uint64_t done = 0; done < size_bytes;) {
-		const struct far_region *region = holding(link->rest->far, addr + done);
+		const struct remote_region *region = holding(link->rest->remote_regions, addr + done);
 
 		if (!region)
 			return false;
@@ -430,11 +434,11 @@ static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
 	return true;
 }
 
-int far_regions_find(struct oriel_win *win, struct link *link, uint64_t addr, uint64_t size_bytes)
+int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr, uint64_t size_bytes)
 {
 	int rc = 0;
 
-	if (!link->rest->far->subscribed)
+	if (!link->rest->remote_regions->subscribed)
 		rc = subscribe(win, link);
 	if (rc)
 		return rc;
