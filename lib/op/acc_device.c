@@ -25,7 +25,7 @@ struct path {
 /* Of a member with WORDS_BY_DEVICE. */
 static uint32_t words_rkey(const struct link *link)
 {
-	return link_rest(link) ? link->rest->words_rkey : link->rkey;
+	return link_ext(link) ? link->ext->words_rkey : link->rkey;
 }
 
 static int find_path(const struct link *link, struct path *path)
@@ -154,7 +154,7 @@ static int do_words(const struct path *path, struct acc *acc, uint64_t addr, uin
 
 static int do_by_path(struct oriel_win *win, struct link *link, struct acc *acc, const struct path *path)
 {
-	uint64_t there = link_rest(link) ? link->rest->there : link->base;
+	uint64_t there = link_ext(link) ? link->ext->there : link->base;
 	uint64_t addr = acc->remote_addr - link->base + there, number = 0;
 	int rc = do_words(path, acc, addr, &number);
 

@@ -46,7 +46,7 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	bool alone;
 	int rc;
 
-	if (!link_make_rest(link))
+	if (!link_make_ext(link))
 		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
 	message->am.window_check = window_check(win->id);
 	message->am.window_slot = link->slot;
@@ -54,9 +54,9 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	rc = am_send(link->peer, message, &sent);
 	if (rc != 1)
 		return rc;
-	link->rest->am_number = sent.number;
+	link->ext->am_number = sent.number;
 	link->last_number = sent.request;
-	link->rest->am_request = alone ? sent.request : 0;
+	link->ext->am_request = alone ? sent.request : 0;
 	link->marks |= message->result ? LINK_AM | LINK_TOUCHED | LINK_GOT : LINK_AM | LINK_TOUCHED;
 	return 1;
 }

@@ -33,13 +33,13 @@ static bool stores(const struct oriel_win *win, struct link *link)
 
 	if (all_stores)
 		signals_map(link);
-	return all_stores && link->rest->signals.mapped;
+	return all_stores && link->ext->signals.mapped;
 }
 
 /* The words of the next SET. */
 static struct signal next_set(const struct oriel_win *win, struct link *link, uint64_t value)
 {
-	uint64_t stamp = ++link->rest->signals.sets << STAMP_RANK_BITS | (uint64_t)win->group->my_rank;
+	uint64_t stamp = ++link->ext->signals.sets << STAMP_RANK_BITS | (uint64_t)win->group->my_rank;
 
 	return (struct signal){ value, stamp, signal_check(value, stamp), 0 };
 }
@@ -47,7 +47,7 @@ static struct signal next_set(const struct oriel_win *win, struct link *link, ui
 /* By the processor. All pair with the flag_load in signal_reading at the target. */
 static void signal_store(const struct oriel_win *win, struct link *link, const struct op *op)
 {
-	struct signal *there = (struct signal *)(uintptr_t)link->rest->signals.addr + op->signal, set;
+	struct signal *there = (struct signal *)(uintptr_t)link->ext->signals.addr + op->signal, set;
 
 	if (op->kind == OP_SIGNAL_ADD) {
 		word_add(&there->added, op->value);
@@ -70,12 +70,12 @@ static struct remote word_to_add(const struct link_signals *signals, uint32_t si
 
 static int signal_send(const struct oriel_win *win, struct link *link, const struct op *op)
 {
-	struct remote there = { link->rest->signals.addr + op->signal * sizeof(struct signal), link->rest->signals.rkey };
+	struct remote there = { link->ext->signals.addr + op->signal * sizeof(struct signal), link->ext->signals.rkey };
 	bool gets = link->marks & LINK_GOT;
 	struct signal set;
 
 	if (op->kind == OP_SIGNAL_ADD)
-		return wire_add_behind(&link->peer->wire, op->value, word_to_add(&link->rest->signals, op->signal), gets,
+		return wire_add_behind(&link->peer->wire, op->value, word_to_add(&link->ext->signals, op->signal), gets,
 		                       &link->last_number);
 	set = next_set(win, link, op->value);
 	return wire_put_behind(&link->peer->wire, &set, SIGNAL_SET_BYTES, there, gets, &link->last_number);

@@ -93,10 +93,10 @@ static bool learn_rest(struct link *link, const struct dir_entry *entry)
 
 	if (!dynamic && entry->signal_count == 0 && !words_are_apart(link, entry))
 		return true;
-	if (!link_make_rest(link))
+	if (!link_make_ext(link))
 		return false;
-	link->rest->words_rkey = entry->words_rkey;
-	signals_learn(&link->rest->signals, entry);
+	link->ext->words_rkey = entry->words_rkey;
+	signals_learn(&link->ext->signals, entry);
 	return !dynamic || remote_regions_begin(link, (struct remote){ entry->base, entry->rkey });
 }
 
@@ -317,14 +317,14 @@ static void unmap(struct link *link)
 
 static size_t link_bytes(const struct link *link)
 {
-	return sizeof(*link) + (link->rest ? sizeof(*link->rest) : 0);
+	return sizeof(*link) + (link->ext ? sizeof(*link->ext) : 0);
 }
 
 static void link_free(struct link *link)
 {
 	remote_regions_free(link);
 	unmap(link);
-	free(link->rest);
+	free(link->ext);
 	free(link);
 }
 

@@ -72,8 +72,8 @@ enum link_mapping {
 	MAPPING_WHOLE,
 };
 
-/* What few links need. */
-struct link_rest {
+/* Rarely used fields of a link, allocated when one is needed. */
+struct link_ext {
 	struct link_signals signals;
 	struct remote_regions *remote_regions; /* of a dynamic window; else NULL */
 	uint64_t there;                        /* of the member's memory, there */
@@ -97,7 +97,7 @@ struct link {
 	uint64_t completed_expected;   /* as target: value of the completed word that the open, or last, epoch waits for */
 	uint64_t last_number;          /* last work request of this window on the peer's wire */
 	struct flag_pair *flags_there; /* link_flags_there() */
-	struct link_rest *rest;        /* link_rest() */
+	struct link_ext *ext;          /* link_ext() */
 	int rank;                      /* in the window's group */
 	uint32_t disp_unit_bytes;
 	uint32_t rkey;
@@ -119,17 +119,20 @@ static_assert(sizeof(struct link) <= 104, "one more window costs little for each
 static_assert(PAGE_LOCKS - 1 <= LINK_PAGE_SHIFT_MASK, "a number of pages fits link->page_shift");
 static_assert(WINDOWS_MAX <= UINT16_MAX + 1, "a slot fits link->slot");
 
-/* NULL: nothing of it. Pairs with link_make_rest; the service thread fills it before the link is ready. */
-static inline struct link_rest *link_rest(const struct link *link)
+/*
+ * The link's rarely used fields, or NULL. Pairs with link_make_ext; the service thread fills it
+ * before the link is ready.
+ */
+static inline struct link_ext *link_ext(const struct link *link)
 {
-	return __atomic_load_n(&link->rest, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&link->ext, __ATOMIC_ACQUIRE);
 }
 
 /*
- * See to it that the link has its rest: the service thread until the link is ready, then who holds
- * win->lock. False when memory is out.
+ * See to it that the link has its extension: the service thread until the link is ready, then who
+ * holds win->lock. False when memory is out.
  */
-bool link_make_rest(struct link *link);
+bool link_make_ext(struct link *link);
 
 /* For oriel_usage: so many links and bytes more, or less. */
 void link_count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes);
@@ -142,17 +145,17 @@ static inline bool link_mapped(const struct link *link)
 /* What the member has of a dynamic window, once the link is ready; else NULL. */
 static inline struct remote_regions *link_remote_regions(const struct link *link)
 {
-	const struct link_rest *rest = link_rest(link);
+	const struct link_ext *ext = link_ext(link);
 
-	return rest ? rest->remote_regions : NULL;
+	return ext ? ext->remote_regions : NULL;
 }
 
 /* How many signals the member has; the link is ready. */
 static inline uint32_t link_signal_count(const struct link *link)
 {
-	const struct link_rest *rest = link_rest(link);
+	const struct link_ext *ext = link_ext(link);
 
-	return rest ? rest->signals.count : 0;
+	return ext ? ext->signals.count : 0;
 }
 
 /*
@@ -161,7 +164,7 @@ static inline uint32_t link_signal_count(const struct link *link)
  */
 static inline uint64_t link_am_number(const struct link *link)
 {
-	return link->marks & LINK_AM ? link->rest->am_number : 0;
+	return link->marks & LINK_AM ? link->ext->am_number : 0;
 }
 
 /* Pairs with the release store of link_ready: the description is visible after LINK_READY. */
@@ -197,7 +200,7 @@ static inline uint64_t link_there(const struct link *link, uint64_t addr)
  */
 static inline bool link_has_only_ams(const struct link *link)
 {
-	return (link->marks & LINK_AM) && link->rest->am_request == link->last_number;
+	return (link->marks & LINK_AM) && link->ext->am_request == link->last_number;
 }
 
 /*
@@ -208,7 +211,7 @@ static inline void link_forget_ams(struct link *link)
 {
 	if (link_has_only_ams(link))
 		link->last_number = 0; /* their requests cannot fail any more, and use no memory of the program's */
-	link->rest->am_number = 0;
+	link->ext->am_number = 0;
 	link->marks &= (uint16_t)~LINK_AM;
 }
 

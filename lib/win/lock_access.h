@@ -79,9 +79,9 @@ struct lock {
 /* What this rank knows of the member's lock; NULL: nothing yet. */
 static inline struct lock *lock_of(const struct oriel_win *win, const struct link *link)
 {
-	const struct link_rest *rest = link_rest(link);
+	const struct link_ext *ext = link_ext(link);
 
-	return rest && rest->lock ? win->locks.list[rest->lock - 1] : NULL;
+	return ext && ext->lock ? win->locks.list[ext->lock - 1] : NULL;
 }
 
 /* Finding. */

@@ -83,14 +83,14 @@ bool lock_is_orphaned(const struct oriel_win *win, const struct link *link)
 
 static int make_message(struct oriel_win *win, struct link *link, struct lock **lock)
 {
-	if (!link_make_rest(link) ||
+	if (!link_make_ext(link) ||
 	    !grow_array(&win->locks.list, &win->locks.capacity, win->locks.count + 1, sizeof(*win->locks.list)))
 		return ORIEL_ERR_MEMORY;
 	*lock = calloc(1, sizeof(**lock));
 	if (!*lock)
 		return ORIEL_ERR_MEMORY;
 	win->locks.list[win->locks.count++] = *lock;
-	link->rest->lock = win->locks.count;
+	link->ext->lock = win->locks.count;
 	return 0;
 }
 

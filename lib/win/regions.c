@@ -259,10 +259,10 @@ int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
 static int send_notified(struct oriel_win *win, struct link *link)
 {
 	struct remote words = link_remote_flags(link);
-	uint64_t before = link->rest->remote_regions->notified_sent;
+	uint64_t before = link->ext->remote_regions->notified_sent;
 
 	words.addr += offsetof(struct flag_pair, notified);
-	link->rest->remote_regions->notified_sent = win->regions.notified;
+	link->ext->remote_regions->notified_sent = win->regions.notified;
 	/* Pairs with the flag_load in notified_word, remote_regions.c, at the origin. */
 	return reach_flag(&link->peer->reach, before, win->regions.notified, words, &link->last_number);
 }
@@ -278,7 +278,7 @@ static int tell(struct oriel_win *win, int rank)
 	if (rc)
 		return rc;
 	if (link_state(link) == LINK_READY && link_remote_regions(link) &&
-	    link->rest->remote_regions->notified_sent != win->regions.notified && send_notified(win, link))
+	    link->ext->remote_regions->notified_sent != win->regions.notified && send_notified(win, link))
 		wire_break(&link->peer->wire);
 	return link_state(link) == LINK_GONE;
 }

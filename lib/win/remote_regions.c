@@ -25,8 +25,8 @@ bool remote_regions_begin(struct link *link, struct remote root)
 	if (!remote_regions)
 		return false;
 	remote_regions->root = root;
-	link->rest->remote_regions = remote_regions;
-	link->base = link->rest->there = 0;
+	link->ext->remote_regions = remote_regions;
+	link->base = link->ext->there = 0;
 	link->size_bytes = UINT64_MAX;
 	return true;
 }
@@ -48,7 +48,7 @@ void remote_regions_free(struct link *link)
 		unmap(link, &remote_regions->list[i]);
 	free(remote_regions->list);
 	free(remote_regions);
-	link->rest->remote_regions = NULL;
+	link->ext->remote_regions = NULL;
 }
 
 /* Reading the member's memory. */
@@ -108,7 +108,7 @@ static int read_entries(struct oriel_win *win, struct link *link, const struct r
 
 static int read_root(struct oriel_win *win, struct link *link, struct region_root *root)
 {
-	int rc = read_block(link, link->rest->remote_regions->root, root, sizeof(*root));
+	int rc = read_block(link, link->ext->remote_regions->root, root, sizeof(*root));
 
 	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
 }
@@ -155,7 +155,7 @@ static void map_region(struct link *link, struct remote_region *region)
 
 struct remote_region *remote_region_at(struct link *link, uint64_t addr)
 {
-	struct remote_region *region = holding(link->rest->remote_regions, addr);
+	struct remote_region *region = holding(link->ext->remote_regions, addr);
 
 	if (region && !region->map_asked)
 		map_region(link, region);
@@ -211,7 +211,7 @@ static int adopt(struct link *link, const struct region_entry entries[], uint32_
 	for (uint32_t i = 0; i < used; i++)
 		read.count += take_entry(&entries[i], i, &read.list[read.count]);
 	qsort(read.list, read.count, sizeof(*read.list), compare_base);
-	carry_over(link, link->rest->remote_regions, &read);
+	carry_over(link, link->ext->remote_regions, &read);
 	return 0;
 }
 
@@ -244,11 +244,11 @@ static int read_table(struct oriel_win *win, struct link *link)
 static int send_acked(struct oriel_win *win, struct link *link, uint64_t notified, uint64_t *number)
 {
 	struct remote words = link_remote_flags(link);
-	uint64_t before = link->rest->remote_regions->acked;
+	uint64_t before = link->ext->remote_regions->acked;
 
 	(void)win;
 	words.addr += offsetof(struct flag_pair, acked);
-	link->rest->remote_regions->acked = notified + 1;
+	link->ext->remote_regions->acked = notified + 1;
 	/* Pairs with the flag_load in is_done, regions.c, at the member. */
 	return reach_flag(&link->peer->reach, before, notified + 1, words, number);
 }
@@ -260,7 +260,7 @@ static uint64_t notified_word(const struct oriel_win *win, const struct link *li
 
 static void drop_index(struct link *link, uint32_t index)
 {
-	struct remote_regions *remote_regions = link->rest->remote_regions;
+	struct remote_regions *remote_regions = link->ext->remote_regions;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < remote_regions->count; i++) {
@@ -276,14 +276,14 @@ static void drop_index(struct link *link, uint32_t index)
 static void act_on(struct link *link, uint64_t notified)
 {
 	drop_index(link, (uint32_t)notified & (WINDOW_REGIONS_MAX - 1));
-	counter_store(&link->rest->remote_regions->notified, notified);
-	link->rest->remote_regions->answer_number = link->peer->reach.self ? 0 : wire_signal(&link->peer->wire);
-	state_store(&link->rest->remote_regions->answering, 1);
+	counter_store(&link->ext->remote_regions->notified, notified);
+	link->ext->remote_regions->answer_number = link->peer->reach.self ? 0 : wire_signal(&link->peer->wire);
+	state_store(&link->ext->remote_regions->answering, 1);
 }
 
 static void answer(struct oriel_win *win, struct link *link)
 {
-	struct remote_regions *remote_regions = link->rest->remote_regions;
+	struct remote_regions *remote_regions = link->ext->remote_regions;
 
 	if (!link->peer->reach.self && !wire_drive(&link->peer->wire, remote_regions->answer_number))
 		return;
@@ -295,9 +295,9 @@ static void look_at(struct oriel_win *win, struct link *link)
 {
 	uint64_t notified = notified_word(win, link);
 
-	if (notified != link->rest->remote_regions->notified)
+	if (notified != link->ext->remote_regions->notified)
 		act_on(link, notified);
-	if (link->rest->remote_regions->answering)
+	if (link->ext->remote_regions->answering)
 		answer(win, link);
 }
 
@@ -408,8 +408,8 @@ static int subscribe(struct oriel_win *win, struct link *link)
 
 	if (!enter_watch(win, link))
 		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
-	link->rest->remote_regions->subscribed = true;
-	rc = send_acked(win, link, link->rest->remote_regions->notified, &number);
+	link->ext->remote_regions->subscribed = true;
+	rc = send_acked(win, link, link->ext->remote_regions->notified, &number);
 	full_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
 	if (rc == 0 && number && !wire_wait(&link->peer->wire, wire_signal(&link->peer->wire)))
 		rc = ORIEL_ERR_PEER;
@@ -423,7 +423,7 @@ static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
 	bool read_only = false;
 
 	for (uint64_t done = 0; done < size_bytes;) {
-		const struct remote_region *region = holding(link->rest->remote_regions, addr + done);
+		const struct remote_region *region = holding(link->ext->remote_regions, addr + done);
 
 		if (!region)
 			return false;
@@ -438,7 +438,7 @@ int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr,
 {
 	int rc = 0;
 
-	if (!link->rest->remote_regions->subscribed)
+	if (!link->ext->remote_regions->subscribed)
 		rc = subscribe(win, link);
 	if (rc)
 		return rc;

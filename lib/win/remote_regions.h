@@ -76,8 +76,8 @@ void regions_watch_destroy(struct regions_watch *watch);
 void regions_watch_stop(struct oriel_win *win);
 
 /*
- * Service thread: the member's window is a dynamic one, whose table has its root there; the link has its
- * rest. Displacements are addresses. False when memory is out.
+ * Service thread: the member's window is a dynamic one, whose table has its root there; the link
+ * has its extension. Displacements are addresses. False when memory is out.
  */
 bool remote_regions_begin(struct link *link, struct remote root);
 void remote_regions_free(struct link *link);

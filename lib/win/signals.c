@@ -83,7 +83,7 @@ void signals_learn(struct link_signals *signals, const struct dir_entry *entry)
 
 void signals_map(struct link *link)
 {
-	struct link_signals *signals = &link->rest->signals;
+	struct link_signals *signals = &link->ext->signals;
 	void *here;
 
 	if (signals->map_asked)
@@ -98,7 +98,7 @@ void signals_map(struct link *link)
 
 void signals_unmap(struct link *link)
 {
-	struct link_signals *signals = link->rest ? &link->rest->signals : NULL;
+	struct link_signals *signals = link->ext ? &link->ext->signals : NULL;
 
 	if (!signals || !signals->mapped)
 		return;

@@ -104,7 +104,7 @@ struct locks {
 	bool nocheck;  /* lock_all was given ORIEL_MODE_NOCHECK */
 	bool handed;   /* the task is the service thread's: requests have been given up */
 	struct task task;
-	struct lock **list; /* the entries of lock_words.c, by link->rest->lock - 1 */
+	struct lock **list; /* the entries of lock_words.c, by link->ext->lock - 1 */
 	uint32_t count;
 	uint32_t capacity;
 };
