@@ -15,13 +15,14 @@
  * the acknowledged completion, which RC gives; or, where words of the barrier may be a processor's
  * stores and the device acknowledges too early for them, that of a read behind the data (device.h).
  *
- * Puts to the partner of the first round need not be: there the word *trails* them, a request behind
- * theirs on the same queue pair, as the flag of complete does. The partner does not pass without this
- * word, so it finds them. Who learns of this member's entry from the partner learns it after them;
- * everybody else from the words of later rounds, which wait until the puts are complete. Of two ranks
- * there are none, and a fence is one way instead of there, back and there. On return what was copied
- * may still be under way, as after complete; what uses the program's memory is complete. So this is for
- * devices that keep in order what is issued to a member, before the fence and after it.
+ * Puts to the partner of the first round need not be: there the word is *piggybacked* on them, a
+ * request behind theirs on the same queue pair, as the flag of complete does. The partner does not
+ * pass without this word, so it finds them. Who learns of this member's entry from the partner
+ * learns it after them; everybody else from the words of later rounds, which wait until the puts
+ * are complete. Of two ranks there are none, and a fence is one way instead of there, back and
+ * there. On return what was copied may still be under way, as after complete; what uses the
+ * program's memory is complete. So this is for devices that keep in order what is issued to a
+ * member, before the fence and after it.
  *
  * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
  * not written to yet, by a control message, who then do the same: they could have waited for ever,
@@ -142,9 +143,9 @@ static int partner_step(void *arg)
 }
 
 /* This word behind the puts. Their completion is told with it where it is waited for. */
-static int trail(const struct fence *fence, uint64_t before, struct remote word)
+static int piggyback(const struct fence *fence, uint64_t before, struct remote word)
 {
-	struct link *link = fence->trailed;
+	struct link *link = fence->piggybacked;
 	struct wire *wire = &link->peer->wire;
 
 	if (link->marks & LINK_WAITING || fence->barrier.rounds > 1)
@@ -159,24 +160,24 @@ static inline int write_word(const struct fence *fence, struct fence_partner *pa
 	struct remote word = partner->words;
 
 	word.addr += fence_word(fence) * sizeof(uint64_t);
-	if (fence->trailed == partner->link)
-		return trail(fence, before, word);
+	if (fence->piggybacked == partner->link)
+		return piggyback(fence, before, word);
 	return reach_flag(&partner->link->peer->reach, before, fence->number, word, &partner->link->last_number);
 }
 
-/* From the second round on nothing is trailed any more: what was is complete. */
-static int await_trailed(struct fencing *f)
+/* From the second round on nothing is piggybacked any more: what was is complete. */
+static int await_piggybacked(struct fencing *f)
 {
 	struct fence *fence = &f->win->fence;
 	int rc = 0;
 
-	if (!fence->trailed || fence->barrier.round == 0)
+	if (!fence->piggybacked || fence->barrier.round == 0)
 		return 0;
-	rc = flush_run(f->win, fence->trailed->rank, false, "oriel_win_fence");
+	rc = flush_run(f->win, fence->piggybacked->rank, false, "oriel_win_fence");
 	if (rc == ORIEL_ERR_PEER)
-		f->dead = fence->trailed->peer->rank;
+		f->dead = fence->piggybacked->peer->rank;
 	else if (rc == 0)
-		fence->trailed = NULL;
+		fence->piggybacked = NULL;
 	return rc;
 }
 
@@ -186,7 +187,7 @@ static int send_word(void *arg)
 	struct fencing *f = arg;
 	struct fence *fence = &f->win->fence;
 	struct fence_partner *partner = &fence->partner[fence->barrier.round];
-	int rc = await_trailed(f);
+	int rc = await_piggybacked(f);
 
 	if (rc == 0)
 		rc = find_partner(f->win, partner);
@@ -253,9 +254,9 @@ static int known_dead(const struct oriel_win *win)
  * of once more. Where it has failed there is nothing that could be repeated: the partner's life and the device's retries
  * are the bounds.
  */
-static int end_trailed(struct oriel_win *win, bool failed)
+static int end_piggybacked(struct oriel_win *win, bool failed)
 {
-	const struct link *link = win->fence.trailed;
+	const struct link *link = win->fence.piggybacked;
 	int rc;
 
 	if (!link)
@@ -276,11 +277,11 @@ static int barrier(struct oriel_win *win)
 	if (f.dead == ORIEL_RANK_NONE)
 		rc = dissemination_run(&win->fence.barrier, send_word, receive_word, &f);
 	if (rc == 0)
-		return end_trailed(win, false);
+		return end_piggybacked(win, false);
 	if (rc != ORIEL_ERR_PEER)
 		return rc;
 	tell_successors(win, f.dead, &wait);
-	end_trailed(win, true);
+	end_piggybacked(win, true);
 	return peer_error(win->job, f.dead);
 }
 
@@ -321,13 +322,13 @@ static int fence_run(struct oriel_win *win, int assertions, bool used)
 }
 
 /* What was copied may still be under way. The caller holds the lock. */
-static void leave_trailed(struct oriel_win *win)
+static void leave_piggybacked(struct oriel_win *win)
 {
-	struct link *link = win->fence.trailed;
+	struct link *link = win->fence.piggybacked;
 
 	link_leave_copied(win, link);
 	link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_WAITING);
-	win->fence.trailed = NULL;
+	win->fence.piggybacked = NULL;
 }
 
 /* The fence is over; another epoch is open, or none. The caller holds the lock. */
@@ -345,8 +346,8 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 	if (wait_can_repeat(rc)) {
 		win->sync &= ~(unsigned)SYNC_FENCING;
 	} else {
-		if (win->fence.trailed)
-			leave_trailed(win);
+		if (win->fence.piggybacked)
+			leave_piggybacked(win);
 		fence_over(win, rc == 0 && !(assertions & ORIEL_MODE_NOSUCCEED));
 		release_epoch_mrs(win);
 	}
@@ -368,7 +369,7 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 	return is_there;
 }
 
-#define TRAILED_MARKS (LINK_TOUCHED | LINK_GOT | LINK_AM)
+#define PIGGYBACK_MARKS (LINK_TOUCHED | LINK_GOT | LINK_AM)
 
 /*
  * Whether what is issued to the member stays behind what was issued before: not where writes may
@@ -386,35 +387,36 @@ static inline bool keeps_order(const struct link *link)
  * The link to the first partner, if all that is under way to it are puts that the word stays behind, and what comes after
  * the fence too: some of them may outlive it. Else NULL.
  */
-static inline struct link *find_trailed(const struct oriel_win *win)
+static inline struct link *find_piggybacked(const struct oriel_win *win)
 {
 	struct link *link = win->fence.barrier.rounds > 0 ? win->fence.partner[0].link : NULL;
 
-	if (!link || (link->marks & TRAILED_MARKS) != LINK_TOUCHED || link_mapped(link) || !issue_is_granted(link) ||
+	if (!link || (link->marks & PIGGYBACK_MARKS) != LINK_TOUCHED || link_mapped(link) || !issue_is_granted(link) ||
 	    !keeps_order(link))
 		return NULL;
 	return link;
 }
 
-/* As await_trailed. */
-static inline bool trailed_soon(struct oriel_win *win)
+/* As await_piggybacked. */
+static inline bool piggybacked_soon(struct oriel_win *win)
 {
 	struct fence *fence = &win->fence;
 
-	if (!fence->trailed || fence->barrier.round == 0)
+	if (!fence->piggybacked || fence->barrier.round == 0)
 		return true;
-	if (!flush_link_soon(win, fence->trailed, false))
+	if (!flush_link_soon(win, fence->piggybacked, false))
 		return false;
-	fence->trailed = NULL;
+	fence->piggybacked = NULL;
 	return true;
 }
 
 /* False: send_word finds out. */
-static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word, bool trails)
+static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word,
+                                bool piggybacks)
 {
 	if (!partner->link || link_lost(partner->link))
 		return false;
-	if (trails && fence->trailed == partner->link)
+	if (piggybacks && fence->piggybacked == partner->link)
 		return write_word(fence, partner) == 0;
 	if (partner->there) {
 		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
@@ -424,8 +426,8 @@ static inline bool send_at_once(const struct fence *fence, struct fence_partner 
 	       write_word(fence, partner) == 0;
 }
 
-/* A constant of the caller: whether something is trailed. */
-static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win *win, bool trails)
+/* A constant of the caller: whether something is piggybacked. */
+static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win *win, bool piggybacks)
 {
 	struct fence *fence = &win->fence;
 	struct dissemination *d = &fence->barrier;
@@ -433,22 +435,22 @@ static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win 
 	for (; d->round < d->rounds; d->round++, d->sent = false) {
 		uint64_t word = fence_word(fence);
 
-		if (trails && !trailed_soon(win))
+		if (piggybacks && !piggybacked_soon(win))
 			return false;
-		d->sent = send_at_once(fence, &fence->partner[d->round], word, trails);
+		d->sent = send_at_once(fence, &fence->partner[d->round], word, piggybacks);
 		if (!d->sent || !comes_soon(win, &fence->words[word], fence->number))
 			return false;
 	}
-	return !trails || !fence->trailed || flush_link_soon(win, fence->trailed, true);
+	return !piggybacks || !fence->piggybacked || flush_link_soon(win, fence->piggybacked, true);
 }
 
 /* What is to be complete before the barrier is so, or soon. */
 static inline bool completes_soon(struct oriel_win *win)
 {
-	win->fence.trailed = find_trailed(win);
-	if (flush_others_soon(win, win->fence.trailed))
+	win->fence.piggybacked = find_piggybacked(win);
+	if (flush_others_soon(win, win->fence.piggybacked))
 		return true;
-	win->fence.trailed = NULL;
+	win->fence.piggybacked = NULL;
 	return false;
 }
 
@@ -461,14 +463,14 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 }
 
 /* The caller holds the lock, and no longer on return. What was to be completed may have been found to be refused (A23). */
-static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool trails)
+static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool piggybacks)
 {
 	bool met;
 
 	fence_begin(win, 0);
-	met = meet_at_once(win, trails);
-	if (met && trails && win->fence.trailed)
-		leave_trailed(win);
+	met = meet_at_once(win, piggybacks);
+	if (met && piggybacks && win->fence.piggybacked)
+		leave_piggybacked(win);
 	if (met)
 		fence_over(win, true);
 	win_leave(win);
@@ -489,7 +491,7 @@ int oriel_win_fence(oriel_win *win, int assertions)
 		return rc;
 	rc = fence_check(win, assertions);
 	if (at_once && rc == 0 && is_plain(win, assertions))
-		return win->fence.trailed ? fence_trailing(win) : fence_plainly(win, false);
+		return win->fence.piggybacked ? fence_trailing(win) : fence_plainly(win, false);
 	used = win->sync & SYNC_FENCE_USED;
 	if (rc == 0)
 		fence_begin(win, assertions);

@@ -125,7 +125,7 @@ static void plan(struct oriel_job *job)
 
 /*
  * Whether threads of the program look at the rings, and often: who calls oriel_progress now and
- * then is no reason to leave a message waiting. In a crowd they nap, and do not count.
+ * then is no reason to leave a message waiting. When oversubscribed they nap, and do not count.
  */
 static bool is_polled(struct oriel_job *job)
 {

@@ -229,7 +229,7 @@ static bool parse_addr(struct conn *conn, const char *text)
 
 static uint64_t attempt_limit_ms(const struct peer *peer)
 {
-	uint64_t limit = (uint64_t)ATTEMPT_FIRST_MS * job_patience(peer->job);
+	uint64_t limit = (uint64_t)ATTEMPT_FIRST_MS * job_timeout_scale(peer->job);
 
 	for (uint32_t i = 1; i < peer->conn->attempt && i < 8; i++)
 		limit += limit / 2;
@@ -247,7 +247,7 @@ static void resolve(struct peer *peer)
 		retry_error(peer, "rdma_create_id", errno);
 	} else if (device->functions->resolve_addr(conn->id, (struct sockaddr *)&device->addr,
 	                                           (struct sockaddr *)&conn->addr,
-	                                           RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job))) {
+	                                           RESOLVE_TIMEOUT_MS * (int)job_timeout_scale(peer->job))) {
 		retry_error(peer, "rdma_resolve_addr", errno);
 	}
 }
@@ -611,7 +611,7 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		if (functions_of(peer)->resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)job_patience(peer->job)))
+		if (functions_of(peer)->resolve_route(conn->id, RESOLVE_TIMEOUT_MS * (int)job_timeout_scale(peer->job)))
 			retry_error(peer, "rdma_resolve_route", errno);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:

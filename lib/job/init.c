@@ -63,7 +63,7 @@ static int processors(void)
 	return most > 0 ? most : 1;
 }
 
-static void set_crowding(struct oriel_job *job)
+static void set_oversubscription(struct oriel_job *job)
 {
 	int count = processors();
 
@@ -75,7 +75,7 @@ static int set_connect_limits(const struct oriel_job *job, struct limits *limits
 {
 	int set_ms = -1, rc = setting_seconds("ORIEL_CONNECT_TIMEOUT", &set_ms);
 
-	limits->connect_timeout_ms = set_ms >= 0 ? set_ms : CONNECT_TIMEOUT_DEFAULT_MS * (int)job_patience(job);
+	limits->connect_timeout_ms = set_ms >= 0 ? set_ms : CONNECT_TIMEOUT_DEFAULT_MS * (int)job_timeout_scale(job);
 	limits->connect_timeout_soft_ms = set_ms >= 0 ? set_ms : CONNECT_TIMEOUT_SOFT_MS;
 	return rc;
 }
@@ -95,7 +95,7 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 	struct limits *limits = &job->limits;
 	int rc;
 
-	set_crowding(job);
+	set_oversubscription(job);
 	limits->watchdog_ms = WATCHDOG_DEFAULT_MS;
 	rc = set_connect_limits(job, limits);
 	if (rc == 0)

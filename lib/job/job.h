@@ -32,7 +32,7 @@
 #include "job/wait.h"
 #include "verbs/slab.h"
 
-#define PATIENCE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
+#define TIMEOUT_SCALE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
 
 struct service;
 
@@ -113,9 +113,9 @@ static inline bool job_oversubscribed(const struct oriel_job *job)
 }
 
 /* By how much limits of time are stretched, since peers wait for a processor too. */
-static inline uint32_t job_patience(const struct oriel_job *job)
+static inline uint32_t job_timeout_scale(const struct oriel_job *job)
 {
-	return 1 + job->ranks_per_processor / PATIENCE_RANKS;
+	return 1 + job->ranks_per_processor / TIMEOUT_SCALE_RANKS;
 }
 
 /* The one check of a job handle; names the call. */

@@ -479,7 +479,7 @@ static void watch_all(struct service *service)
 		libev->io_start(service->loop, &service->boot);
 	ev_async_init(&service->wake, on_wake);
 	libev->async_start(service->loop, &service->wake);
-	ev_timer_init(&service->beat, on_beat, BEAT_SECONDS, BEAT_SECONDS * job_patience(job));
+	ev_timer_init(&service->beat, on_beat, BEAT_SECONDS, BEAT_SECONDS * job_timeout_scale(job));
 	libev->timer_start(service->loop, &service->beat);
 	ev_timer_init(&service->tick, on_tick, 0., TICK_SECONDS);
 }

@@ -8,7 +8,8 @@
 #include "base/util.h"
 #include "job/peer.h"
 
-#define CONTACT_NS (50 * NS_PER_MS) /* others are taken to be at it for so long after this rank; longer in a crowd */
+#define CONTACT_NS \
+	(50 * NS_PER_MS) /* others are taken to be at it for so long after this rank; longer when oversubscribed */
 
 void service_queue_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg)
 {
@@ -138,7 +139,7 @@ void service_queue_tell_contacts(struct oriel_job *job, uint64_t now)
 	if (service_queue->busy)
 		__atomic_store_n(&service_queue->contact_ns, UINT64_MAX, __ATOMIC_RELAXED);
 	else if (service_queue->contact_ns == UINT64_MAX)
-		__atomic_store_n(&service_queue->contact_ns, now + CONTACT_NS * job_patience(job), __ATOMIC_RELAXED);
+		__atomic_store_n(&service_queue->contact_ns, now + CONTACT_NS * job_timeout_scale(job), __ATOMIC_RELAXED);
 }
 
 bool service_queue_may_connect(const struct oriel_job *job)

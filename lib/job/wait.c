@@ -29,7 +29,7 @@
 #define PING_NS (NS_PER_SECOND / 4)
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this, and a lookup's time, are within what E6 allows */
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* once somebody has died: others may leave for that */
-#define POLL_RANKS 2                        /* more on a processor are a crowd */
+#define POLL_RANKS 2                        /* more on a processor: it is left to the periodic looks */
 #define TURNS_PER_CLOCK 64                  /* the clock is read that often, */
 #define TURNS_PER_YIELD 512                 /* and others given way to: peers that are served wait for that */
 
@@ -156,7 +156,7 @@ static int timed_out(const struct wait *wait)
 /* Also in calls with a time limit, which are repeated. */
 static uint64_t check_every(const struct wait *wait)
 {
-	uint64_t usual = CHECK_NS * job_patience(wait->job), half_limit = (uint64_t)wait->limit_ms * NS_PER_MS / 2;
+	uint64_t usual = CHECK_NS * job_timeout_scale(wait->job), half_limit = (uint64_t)wait->limit_ms * NS_PER_MS / 2;
 
 	if (wait->deaths > 0)
 		return CHECK_DEATHS_NS;

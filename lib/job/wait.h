@@ -7,8 +7,8 @@
  * Whoever waits hands wait_until two functions: `step` looks at the condition, and `watch` says for
  * whom it waits. Between steps wait_pause spins, then yields now and then, then naps. Where there
  * are more ranks than processors it yields almost at once and always, since whoever is awaited may
- * need this very processor, and its naps grow with the crowd: a thousand ranks that each wake every
- * 50 us would leave nothing to those who work. While contacts are made it naps at once
+ * need this very processor, and its naps grow with their number: a thousand ranks that each wake
+ * every 50 us would leave nothing to those who work. While contacts are made it naps at once
  * (service_queue_in_contact): where all ranks meet all others, yielding to each other took them
  * longer than the connections.
  *
@@ -120,10 +120,10 @@ static inline int wait_until(struct wait *wait, const struct waiter *waiter, voi
 void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job));
 
 /*
- * In a step, for something that `peer` does: look at its completion queue too, so that a device that
- * needs this process to place what arrives, as softverbs does for private memory, gets on with it.
- * In a crowd that is left to wait_watch: who polls keeps his device awake, and whoever writes does
- * without one that is not.
+ * In a step, for something that `peer` does: look at its completion queue too, so that a device
+ * that needs this process to place what arrives, as softverbs does for private memory, gets on with
+ * it. When oversubscribed, only wait_watch polls: a rank that polls advertises that it makes
+ * progress, and writers do without the help of one that does not.
  */
 void wait_serve(const struct oriel_job *job, struct peer *peer);
 

@@ -41,10 +41,11 @@ struct mr_cache {
 	enum watching watching;
 	size_t bytes;
 	uint64_t clock;
-	uint64_t hits_seen;      /* of page_watch_hits, when those that were hit were last dropped */
-	int last;                /* entry that was found last */
-	int top;                 /* entries from here on are free */
-	uint32_t crowded, crowd; /* operations for which nothing is made, and how many they were last: too much is in use */
+	uint64_t hits_seen; /* of page_watch_hits, when those that were hit were last dropped */
+	int last;           /* entry that was found last */
+	int top;            /* entries from here on are free */
+	uint32_t backoff_left,
+		backoff; /* operations for which nothing is registered, left and in all: too much is in use */
 	struct cached_mr entries[MR_CACHE_MAX];
 	struct doubt doubts[DOUBTS_MAX];
 	struct mr_cache *next; /* guarded by all_lock */
@@ -168,20 +169,20 @@ static bool drop_all_idle(struct mr_cache *cache)
  * Whoever goes through more memory than there is room for, again and again, would drop each before it is used
  * again. So what is dropped before it has paid makes the next ones wait, and what is there is used meanwhile.
  */
-static void count_crowd(struct mr_cache *cache, const struct cached_mr *dropped)
+static void begin_backoff(struct mr_cache *cache, const struct cached_mr *dropped)
 {
 	if (dropped->uses >= PAYS_USES)
-		cache->crowd = 1;
-	else if (cache->crowd < DOUBT_MAX)
-		cache->crowd = cache->crowd ? 2 * cache->crowd : 1;
-	cache->crowded = cache->crowd;
+		cache->backoff = 1;
+	else if (cache->backoff < DOUBT_MAX)
+		cache->backoff = cache->backoff ? 2 * cache->backoff : 1;
+	cache->backoff_left = cache->backoff;
 }
 
-static bool is_crowded(struct mr_cache *cache)
+static bool is_backing_off(struct mr_cache *cache)
 {
-	if (cache->crowded == 0)
+	if (cache->backoff_left == 0)
 		return false;
-	cache->crowded--;
+	cache->backoff_left--;
 	return true;
 }
 
@@ -197,7 +198,7 @@ static bool drop_oldest(struct mr_cache *cache)
 	}
 	if (!oldest)
 		return false;
-	count_crowd(cache, oldest);
+	begin_backoff(cache, oldest);
 	drop(cache, oldest);
 	return true;
 }
@@ -318,7 +319,7 @@ static struct cached_mr *make(struct mr_cache *cache, const struct page_range *p
 	struct cached_mr *entry;
 	struct ibv_mr *mr;
 
-	if (is_doubted(cache, pages->first) || is_crowded(cache))
+	if (is_doubted(cache, pages->first) || is_backing_off(cache))
 		return NULL;
 	entry = reserve(cache, pages);
 	if (!entry)

@@ -60,16 +60,16 @@ struct lock {
 	uint64_t confirm;        /* a low next that waits for its second reading; 0: none */
 	uint64_t orphaned;       /* at the grant */
 	uint64_t serving_seen;
-	uint64_t serving_ns;  /* when it was seen to change */
-	uint64_t hold_ns;     /* how long one holder took lately */
-	uint64_t read_ns;     /* no reading before */
-	uint64_t mapper;      /* for lock_state_word */
-	int error;            /* why no ticket can be drawn, or 0 */
-	uint64_t drain_ns;    /* since when our ticket is served and holders are waited for; 0: not yet */
-	uint64_t patience_ns; /* how long, while others are pressed */
-	uint64_t given_up_ns; /* when a call that had asked for it left by a time-out; 0: none has */
-	uint32_t gone;        /* words of dead readers, counted before the last reading */
-	uint32_t place;       /* of our word among the members */
+	uint64_t serving_ns;     /* when it was seen to change */
+	uint64_t hold_ns;        /* how long one holder took lately */
+	uint64_t read_ns;        /* no reading before */
+	uint64_t mapper;         /* for lock_state_word */
+	int error;               /* why no ticket can be drawn, or 0 */
+	uint64_t drain_ns;       /* since when our ticket is served and holders are waited for; 0: not yet */
+	uint64_t drain_limit_ns; /* how long, while others are pressed */
+	uint64_t given_up_ns;    /* when a call that had asked for it left by a time-out; 0: none has */
+	uint32_t gone;           /* words of dead readers, counted before the last reading */
+	uint32_t place;          /* of our word among the members */
 	bool exclusive;
 	bool placed_twice; /* words may be, see lock_words.c */
 	bool ticket_shown; /* TICKET has been written */

@@ -93,7 +93,7 @@ static inline void lock_begin(struct lock *lock, bool exclusive)
 {
 	lock->exclusive = exclusive;
 	lock->read_ns = lock->serving_seen = lock->serving_ns = 0;
-	lock->patience_ns = LOCK_DRAIN_NS;
+	lock->drain_limit_ns = LOCK_DRAIN_NS;
 	lock->confirm = 0;
 }
 

@@ -321,8 +321,8 @@ static int give_turn_away(struct link *link, struct lock *lock)
 	    lock_write_state(link, lock, LOCK_ABSENT) || (!lock->header && lock_keep_order(link)))
 		return ORIEL_ERR_PEER;
 	lock->drain_ns = 0;
-	if (lock->patience_ns < DRAIN_MOST_NS)
-		lock->patience_ns *= 2;
+	if (lock->drain_limit_ns < DRAIN_MOST_NS)
+		lock->drain_limit_ns *= 2;
 	return draw(link, lock);
 }
 
@@ -334,7 +334,7 @@ static int drain_step(struct link *link, struct lock *lock)
 
 	if (lock->drain_ns == 0)
 		lock->drain_ns = now;
-	if (now - lock->drain_ns < lock->patience_ns || !any_other(lock, is_pressed, &unused) ||
+	if (now - lock->drain_ns < lock->drain_limit_ns || !any_other(lock, is_pressed, &unused) ||
 	    any_other(lock, may_still_write, &unused))
 		return 0;
 	return give_turn_away(link, lock);

@@ -59,9 +59,9 @@ struct fence_partner {
 
 struct fence {
 	struct dissemination barrier;
-	uint64_t number;      /* fences with a barrier so far, this one included */
-	uint64_t *words;      /* ours, registered: [set][round], written by the partner of the round */
-	struct link *trailed; /* puts to the first partner that the first word has followed, or will; else NULL (fence.c) */
+	uint64_t number;          /* fences with a barrier so far, this one included */
+	uint64_t *words;          /* ours, registered: [set][round], written by the partner of the round */
+	struct link *piggybacked; /* the first partner, if its word is ordered behind puts to it; else NULL */
 	struct fence_partner partner[FENCE_ROUNDS_MAX];
 };
 

@@ -158,7 +158,7 @@ static void short_of_regions(struct rank *rank)
 }
 
 /* More memory than there is room for, in turns: some of it is found again, and little is registered in vain. */
-static void crowd(struct rank *rank)
+static void back_off(struct rank *rank)
 {
 	enum { RANGES = 2 * MR_CACHE_MAX };
 	uint8_t *memory = mmap(NULL, RANGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -322,11 +322,11 @@ static void mr_cache__has_bounds(void)
 		run(bounds);
 }
 
-static void mr_cache__in_a_crowd(void)
+static void mr_cache__backs_off(void)
 {
 	fake_reset();
 	if (can_keep())
-		run(crowd);
+		run(back_off);
 }
 
 static void mr_cache__not_wanted(void)
@@ -349,6 +349,6 @@ void suite_mr_cache(void)
 	CU_ADD_TEST(suite, mr_cache__behind_one_of_two_unlocks);
 	CU_ADD_TEST(suite, mr_cache__gives_way);
 	CU_ADD_TEST(suite, mr_cache__has_bounds);
-	CU_ADD_TEST(suite, mr_cache__in_a_crowd);
+	CU_ADD_TEST(suite, mr_cache__backs_off);
 	CU_ADD_TEST(suite, mr_cache__not_wanted);
 }

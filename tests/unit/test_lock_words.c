@@ -77,7 +77,7 @@ static void tear(void *to, const void *first, const void *second, size_t size_by
 
 static struct lock lock_in(enum lock_phase phase, uint64_t ticket)
 {
-	return (struct lock){ .phase = phase, .ticket = ticket, .part_count = 1, .patience_ns = NS_PER_SECOND };
+	return (struct lock){ .phase = phase, .ticket = ticket, .part_count = 1, .drain_limit_ns = NS_PER_SECOND };
 }
 
 /* One look at the torn header: 1 if the lock is held by it. */

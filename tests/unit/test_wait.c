@@ -235,15 +235,15 @@ static void wait_pause__looks_late_where_ranks_exceed_processors(void)
 	job.ranks_per_processor = 1;
 }
 
-static void wait_pause__naps_grow_with_the_crowd(void)
+static void wait_pause__naps_grow_with_oversubscription(void)
 {
-	static const uint32_t crowds[] = { 1, 8, 1000000 };
+	static const uint32_t ranks[] = { 1, 8, 1000000 };
 	static const uint64_t longest[] = { NAP_FIRST_NS, 8 * NAP_PER_RANK_NS, NAP_MAX_NS };
 
-	for (size_t i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++) {
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
 		struct wait wait;
 
-		job.ranks_per_processor = crowds[i];
+		job.ranks_per_processor = ranks[i];
 		wait_begin(&wait, &job, "test", NULL);
 		while (wait.start_ns == 0)
 			wait_pause(&wait);
@@ -396,7 +396,7 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_pause__naps_while_it_serves_where_others_take_the_processor);
 	CU_ADD_TEST(suite, wait_pause__gives_way_early_where_ranks_exceed_processors);
 	CU_ADD_TEST(suite, wait_pause__looks_late_where_ranks_exceed_processors);
-	CU_ADD_TEST(suite, wait_pause__naps_grow_with_the_crowd);
+	CU_ADD_TEST(suite, wait_pause__naps_grow_with_oversubscription);
 	CU_ADD_TEST(suite, wait_pause__naps_while_ranks_that_share_processors_make_contact);
 	CU_ADD_TEST(suite, wait_watch__pings_now_and_then);
 	CU_ADD_TEST(suite, wait_watch__tells_the_dead);
