@@ -143,7 +143,7 @@ static int send_completed(struct link *link)
 	 * with the flag_load in exposure_step at the target. To this rank itself all are stores, also
 	 * to regions of a dynamic window: it has no wire.
 	 */
-	if (link->peer->reach.self || (link_mapped(link) && !link_am_number(link)))
+	if (link->peer->direct.self || (link_mapped(link) && !link_am_number(link)))
 		rc = link_write_flag(link, word_bytes, sent, sent + 1, &link->last_number);
 	else if (link->marks & LINK_WAITING)
 		rc = wire_flag_signalled(&link->peer->wire, sent, sent + 1, word, &link->last_number);

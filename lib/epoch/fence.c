@@ -162,7 +162,7 @@ static inline int write_word(const struct fence *fence, struct fence_partner *pa
 	word.addr += fence_word(fence) * sizeof(uint64_t);
 	if (fence->piggybacked == partner->link)
 		return piggyback(fence, before, word);
-	return reach_flag(&partner->link->peer->reach, before, fence->number, word, &partner->link->last_number);
+	return direct_flag(&partner->link->peer->direct, before, fence->number, word, &partner->link->last_number);
 }
 
 /* From the second round on nothing is piggybacked any more: what was is complete. */
@@ -200,8 +200,8 @@ static int send_word(void *arg)
 		return rc;
 	if (link_state(partner->link) == LINK_GONE)
 		return lost_partner(f);
-	if (!partner->there && reach_stores(&f->awaited->reach))
-		partner->there = reach_word(&f->awaited->reach, partner->words);
+	if (!partner->there && direct_has_stores(&f->awaited->direct))
+		partner->there = direct_word(&f->awaited->direct, partner->words);
 	return write_word(fence, partner) ? lost_partner(f) : 0; /* the data before it is complete */
 }
 
@@ -380,7 +380,7 @@ static inline bool keeps_order(const struct link *link)
 	const struct device *device = link->peer->device;
 
 	return link->peer->wire.flag_mode == FLAG_WRITE && !device->read_behind &&
-	       !(link->words == WORDS_BY_DEVICE && device_lends(device));
+	       !(link->words == WORDS_BY_DEVICE && device_maps_memory(device));
 }
 
 /*
@@ -422,7 +422,7 @@ static inline bool send_at_once(const struct fence *fence, struct fence_partner 
 		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
 		return true;
 	}
-	return link_state(partner->link) == LINK_READY && !reach_stores(&partner->link->peer->reach) &&
+	return link_state(partner->link) == LINK_READY && !direct_has_stores(&partner->link->peer->direct) &&
 	       write_word(fence, partner) == 0;
 }
 

@@ -287,7 +287,7 @@ static void begin_attempt(struct peer *peer)
 
 	if (!conn->address && peer->rank == peer->job->rank) {
 		conn->endpoint = peer->job->endpoint;
-		use_address(peer, device_lends(peer->device), why);
+		use_address(peer, device_maps_memory(peer->device), why);
 	}
 	if (conn->address) {
 		begin_request(peer);
@@ -333,7 +333,7 @@ static bool choose_way(struct peer *peer, char why[DEATH_TEXT_BYTES])
 	enum route route;
 
 	if (peer->is_atomics_peer)
-		return use_address(peer, device_lends(peer->device), why);
+		return use_address(peer, device_maps_memory(peer->device), why);
 	route = route_choose(&peer->job->endpoint, &peer->conn->endpoint, why);
 	if (route == ROUTE_NONE)
 		return false;
@@ -427,7 +427,7 @@ static void remember_remote(struct peer *peer, const struct handshake *data)
 static void tell_up(struct peer *peer, uint32_t attempt)
 {
 	struct remote up = { peer->remote_area.addr + offsetof(struct area, up), peer->remote_area.rkey };
-	uint64_t *there = reach_words(&peer->reach, up, sizeof(*there)), number;
+	uint64_t *there = direct_words(&peer->direct, up, sizeof(*there)), number;
 
 	/* Both pair with the flag_load in peer_told_up. */
 	if (there)
@@ -700,7 +700,7 @@ void conn_event(struct oriel_job *job, const struct device *device, struct rdma_
 /* Whether the present step has taken too long, and another attempt may get further. */
 static bool is_overdue(const struct peer *peer, uint64_t now)
 {
-	return now >= peer->conn->step_ns && !device_lends(peer->device);
+	return now >= peer->conn->step_ns && !device_maps_memory(peer->device);
 }
 
 static void tick_state(struct peer *peer, uint64_t now)

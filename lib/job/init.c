@@ -179,10 +179,10 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 	return rc;
 }
 
-/* Where the device that lends listens, or the one that does not. */
-static const char *address_of(const struct oriel_job *job, bool lends)
+/* Where the device that maps memory listens, or the one that does not. */
+static const char *address_of(const struct oriel_job *job, bool maps_memory)
 {
-	const struct device *device = devices_find(&job->devices, lends);
+	const struct device *device = devices_find(&job->devices, maps_memory);
 
 	return device ? device->addr_text : "";
 }

@@ -71,7 +71,7 @@ struct oriel_job {
 	int rank;
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
-	bool needs_progress;          /* a device, for private memory: device_lends */
+	bool needs_progress;          /* a device, for private memory: device_maps_memory */
 	bool one_place;               /* all ranks can share memory; set before there is a window, else never; atomic */
 	bool share;                   /* ORIEL_SHARE, where a window's hint does not say otherwise */
 	uint64_t attached_private;    /* regions of dynamic windows that have not been moved; changed atomically */

@@ -125,7 +125,7 @@ static bool flags_known(const struct peer *peer, uint32_t slot)
 /* Word by word, for the peer may be writing. The checks find a torn reading, as they do after an RDMA READ. */
 static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct remote from)
 {
-	const uint64_t *there = reach_words(&peer->reach, from, size_bytes);
+	const uint64_t *there = direct_words(&peer->direct, from, size_bytes);
 	uint64_t *here = to;
 
 	for (size_t i = 0; there && i < size_bytes / sizeof(*here); i++)

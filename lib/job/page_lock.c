@@ -29,7 +29,7 @@ int page_locks_open(struct oriel_job *job)
 static struct updates *own_updates(const struct peer *peer, struct page_lock_table *table)
 {
 	const struct page_locks *page_locks = &peer->job->page_locks;
-	uint32_t place = peer->reach.self ? 0 : peer->remote_neighbour + 1;
+	uint32_t place = peer->direct.self ? 0 : peer->remote_neighbour + 1;
 
 	if (!page_locks->has_barrier || place >= page_locks->updaters)
 		return NULL;
@@ -43,7 +43,7 @@ void page_locks_map(struct peer *peer)
 
 	if (peer_page_locks(peer) || !peer->remote_page_locks.addr)
 		return;
-	table = (void *)reach_word(&peer->reach, peer->remote_page_locks);
+	table = (void *)direct_word(&peer->direct, peer->remote_page_locks);
 	__atomic_store_n(&peer->page_locks, table, __ATOMIC_RELEASE); /* pairs with peer_page_locks */
 	if (table)
 		__atomic_store_n(&peer->updates, own_updates(peer, table),

@@ -138,7 +138,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	if (rc)
 		return rc;
 	wire_init(&peer->wire, &job->slabs);
-	reach_init(&peer->reach, &peer->wire, peer->device, peer->rank == job->rank && !peer->is_atomics_peer);
+	direct_init(&peer->direct, &peer->wire, peer->device, peer->rank == job->rank && !peer->is_atomics_peer);
 	peer->wire.broken = wire_broke;
 	peer->wire.broken_arg = peer;
 	pthread_mutex_init(&peer->lock, NULL);
@@ -212,7 +212,7 @@ int peer_connect_limit_ms(const struct peer *peer)
 {
 	const struct limits *limits = &peer->job->limits;
 
-	return device_lends(peer->device) ? limits->connect_timeout_soft_ms : limits->connect_timeout_ms;
+	return device_maps_memory(peer->device) ? limits->connect_timeout_soft_ms : limits->connect_timeout_ms;
 }
 
 void peer_set_device(struct peer *peer, const struct device *device)
@@ -222,7 +222,7 @@ void peer_set_device(struct peer *peer, const struct device *device)
 		return;
 	pthread_mutex_lock(&peer->job->lock);
 	peer->device = device;
-	reach_init(&peer->reach, &peer->wire, device, false);
+	direct_init(&peer->direct, &peer->wire, device, false);
 	table_set_device(&peer->job->slabs, device->index, &peer->area->head.flags, peer->flags);
 	show_page_locks(peer);
 	pthread_mutex_unlock(&peer->job->lock);
@@ -243,7 +243,7 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 static void peer_release(struct peer *peer)
 {
 	am_sender_free(peer->am_sender);
-	reach_close(&peer->reach);
+	direct_close(&peer->direct);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
 	pthread_mutex_destroy(&peer->ctrl_msg_lock);
@@ -299,7 +299,7 @@ void peers_close(struct oriel_job *job)
 void peer_set_state(struct peer *peer, enum peer_state state)
 {
 	pthread_mutex_lock(&peer->job->lock);
-	if (state == PEER_UP && reach_moves(&peer->reach))
+	if (state == PEER_UP && direct_has_copy_sync(&peer->direct))
 		__atomic_store_n(&peer->job->peers.moving, peer, __ATOMIC_RELEASE); /* pairs with oriel_progress */
 	if (peer->state != PEER_DEAD)
 		state_store(&peer->state, state); /* pairs with the state_load of threads that wait for the connection */

@@ -20,7 +20,7 @@
 
 #include "base/order.h"
 #include "verbs/layout.h"
-#include "verbs/reach.h"
+#include "verbs/direct_access.h"
 #include "verbs/wire.h"
 
 struct oriel_job;
@@ -43,7 +43,7 @@ struct peer {
 	bool is_atomics_peer;
 	const struct device *device; /* that it is talked to by; settled before PEER_UP, by the service thread */
 	struct wire wire;
-	struct reach reach;
+	struct direct_access direct;
 	struct area *area; /* ours, which the peer reads and writes */
 	struct piece area_piece;
 	void *flags
@@ -117,7 +117,7 @@ struct peers {
 	struct peer **atomics_peers;
 	uint32_t atomics_peer_count;
 	uint32_t atomics_peer_capacity;
-	struct peer *moving; /* one by a device that our polls keep going (reach_moves), or NULL; atomic */
+	struct peer *moving; /* one by a device that our polls keep going (direct_has_copy_sync), or NULL; atomic */
 };
 
 /*

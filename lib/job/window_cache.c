@@ -59,7 +59,7 @@ static bool is_pinned(const struct devices *devices, const struct cached_window 
 	bool pinned = false;
 
 	for (uint32_t i = 0; i < devices->count; i++)
-		pinned |= piece->registration.mr[i] && !device_lends(&devices->list[i]);
+		pinned |= piece->registration.mr[i] && !device_maps_memory(&devices->list[i]);
 	return pinned;
 }
 

@@ -9,7 +9,7 @@
  * were freed are kept: mapped, registered, with the same keys. A large one gives its pages back, so
  * it costs addresses only. One that a card pins, or whose pages are promised when it is made, is
  * not kept. Pieces serve windows of just their size, since a region is a window, to the byte
- * (reach_region). No member has a write to a cached piece in flight, or makes another: all have
+ * (direct_map). No member has a write to a cached piece in flight, or makes another: all have
  * passed the free barrier. Slots are used again for the same reason (directory.c). After the loss
  * of a member nothing is kept.
  */

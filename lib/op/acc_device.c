@@ -43,31 +43,31 @@ static int find_path(const struct link *link, struct path *path)
 
 /* Waiting for an atomics peer. */
 
-struct reaching {
+struct connecting {
 	struct link *link;
 	int code;
 };
 
-static int reach_step(void *arg)
+static int connect_step(void *arg)
 {
 	struct peer *via;
 
-	return peer_atomic_via(((struct reaching *)arg)->link->peer, &via);
+	return peer_atomic_via(((struct connecting *)arg)->link->peer, &via);
 }
 
-static int reach_watch(void *arg, struct wait *wait)
+static int connect_watch(void *arg, struct wait *wait)
 {
 	struct peer *via;
 
-	if (peer_atomic_via(((struct reaching *)arg)->link->peer, &via) == 0)
+	if (peer_atomic_via(((struct connecting *)arg)->link->peer, &via) == 0)
 		wait_watch(wait, via);
 	return 0;
 }
 
-int acc_reach_device(struct oriel_win *win, struct link *link, const char *call)
+int acc_connect_device(struct oriel_win *win, struct link *link, const char *call)
 {
-	static const struct waiter waiter = { reach_step, reach_watch };
-	struct reaching reaching = { .link = link };
+	static const struct waiter waiter = { connect_step, connect_watch };
+	struct connecting connecting = { .link = link };
 	struct path path;
 	struct wait wait;
 	int rc = find_path(link, &path);
@@ -76,7 +76,7 @@ int acc_reach_device(struct oriel_win *win, struct link *link, const char *call)
 		return rc < 0 ? rc : 0;
 	wait_begin(&wait, win->job, call, win);
 	owned_lock_give(&win->lock);
-	rc = wait_until(&wait, &waiter, &reaching);
+	rc = wait_until(&wait, &waiter, &connecting);
 	owned_lock_take(&win->lock);
 	return rc;
 }

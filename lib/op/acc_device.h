@@ -32,10 +32,10 @@ struct acc;
  * See to it that acc_by_device can reach the target's device; the wait gives up win->lock. The caller
  * holds it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, ORIEL_ERR_TIMEOUT.
  */
-int acc_reach_device(struct oriel_win *win, struct link *link, const char *call);
+int acc_connect_device(struct oriel_win *win, struct link *link, const char *call);
 
 /*
- * An operation of which acc_route says ACC_ROUTE_DEVICE, behind acc_reach_device. 0, or
+ * An operation of which acc_route says ACC_ROUTE_DEVICE, behind acc_connect_device. 0, or
  * ISSUE_LATER: *acc is what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);

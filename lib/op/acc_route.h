@@ -63,7 +63,7 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
 	if (!link_mapped(link))
 		return ACC_ROUTE_AM;
 	if (!element_is_small(type, addr))
-		return link->peer->reach.self ? ACC_ROUTE_SELF : ACC_ROUTE_AM;
+		return link->peer->direct.self ? ACC_ROUTE_SELF : ACC_ROUTE_AM;
 	return peer_page_locks(link->peer) ? ACC_ROUTE_PAGE_LOCK : ACC_ROUTE_AM;
 }
 

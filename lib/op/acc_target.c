@@ -40,7 +40,7 @@ int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc
 {
 	struct op op = { .kind = OP_ACCUMULATE, .origin = acc, .size_bytes = 1 };
 	bool by_device = acc_route(link, acc->type, acc->remote_addr, acc->count) == ACC_ROUTE_DEVICE;
-	int rc = by_device ? acc_reach_device(win, link, call) : 0;
+	int rc = by_device ? acc_connect_device(win, link, call) : 0;
 
 	if (rc)
 		return rc;

@@ -6,13 +6,13 @@
  *
  *  1. oriel_put (op/put.c), where all is plain and the target's memory is mapped here, copies at once:
  *     the end for most puts on softverbs and to oneself; of a large one a target that waits copies a part
- *     (reach_copy). Where all is plain but the memory is not mapped, it goes on at 4. Else it takes win->lock
- *     (op/enter.h) and looks again; softverbs may move the bytes at once (move_at_once).
+ *     (direct_copy_coop). Where all is plain but the memory is not mapped, it goes on at 4. Else it takes win->lock
+ *     (op/enter.h) and looks again; softverbs may move the bytes at once (copy_sync).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
  *  3. issue_or_defer, below: without the target's post the operation is deferred; issue_push and
  *     issue_granted let it go when the post has come.
- *  4. issue chooses the way: mapped (the processor copies), moved (move_at_once), or, with win/origin.c,
+ *  4. issue chooses the route: mapped (the processor copies), synchronous (copy_sync), or, with win/origin.c,
  *     inline (the bytes go into the work request), copied (through the wire's ring), registered (the
  *     device reads the origin memory itself). Only the last makes complete wait (LINK_WAITING).
  *  5. wire_put (verbs/wire_put.c) fills a work request in the batch, or makes the last one longer where the put goes
@@ -42,17 +42,17 @@
 #include "win/win.h"
 
 /* Large ones, with the help of a peer that waits. */
-static bool copy_shared(struct oriel_win *win, struct link *link, const struct op *op)
+static bool copy_coop(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	bool put = op->kind == OP_PUT;
 	uint32_t lkey;
 
-	if (op->size_bytes < REACH_SHARED_MIN || !reach_shares(&link->peer->reach) || link_remote_regions(link) ||
+	if (op->size_bytes < DIRECT_COOP_MIN || !direct_has_coop(&link->peer->direct) || link_remote_regions(link) ||
 	    bytes_overlap(op->origin, (void *)(uintptr_t)op->remote_addr, op->size_bytes))
 		return false;
 	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put, &win->origins);
-	return reach_copy(&link->peer->reach, link->rkey, op->remote_addr - link->base, (void *)(uintptr_t)op->remote_addr,
-	                  op->origin, lkey, op->size_bytes, put);
+	return direct_copy_coop(&link->peer->direct, link->rkey, op->remote_addr - link->base,
+	                        (void *)(uintptr_t)op->remote_addr, op->origin, lkey, op->size_bytes, put);
 }
 
 void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
@@ -61,7 +61,7 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
 	uint8_t *to = op->kind == OP_GET ? op->origin : target;
 	const uint8_t *from = op->kind == OP_GET ? target : op->origin;
 
-	if (copy_shared(win, link, op))
+	if (copy_coop(win, link, op))
 		return;
 	copy_pieces(to, from, op->size_bytes, win->downwards);
 	win->downwards ^= op->size_bytes > COPY_PIECE_BYTES;
@@ -80,19 +80,19 @@ static int issue_messages(struct link *link, const struct op *op, uint32_t lkey,
 	return rc;
 }
 
-bool move_at_once(struct link *link, const struct op *op)
+bool copy_sync(struct link *link, const struct op *op)
 {
-	struct reach *reach = &link->peer->reach;
+	struct direct_access *direct = &link->peer->direct;
 	struct remote target = { op->remote_addr, link->rkey };
 
-	if (!reach_moves(reach))
+	if (!direct_has_copy_sync(direct))
 		return false;
 	if (op->kind == OP_GET)
-		return reach_get(reach, op->origin, op->size_bytes, target);
+		return direct_get_sync(direct, op->origin, op->size_bytes, target);
 	if (!(link->marks & LINK_LOCK) || (op->size_bytes <= WIRE_BATCH_MAX && !(link->marks & LINK_FLUSHED)))
 		return false;
 	link->marks &= (uint16_t)~LINK_FLUSHED;
-	return reach_put(reach, op->origin, op->size_bytes, target);
+	return direct_put_sync(direct, op->origin, op->size_bytes, target);
 }
 
 /* What is larger than the device takes inline, and gets. */
@@ -113,7 +113,7 @@ int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
 		copy_mapped(win, link, op);
 		return 0;
 	}
-	if (move_at_once(link, op))
+	if (copy_sync(link, op))
 		return 0;
 	if (op->kind == OP_PUT && goes_inline(link, op->size_bytes))
 		rc = issue_inline(link, op->origin, op->size_bytes, op->remote_addr);
@@ -187,7 +187,7 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 	if (rc)
 		return rc;
 	region = remote_region_at(link, acc->remote_addr);
-	if (region->here && (link->peer->reach.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
+	if (region->here && (link->peer->direct.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
 		link->base = (uintptr_t)region->here - region->base; /* what makes an address here of one there */
 		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
 		there.remote_addr += link->base;

@@ -26,7 +26,7 @@ void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op);
  * in lock epochs large puts, and the first small one after a flush, which another flush may follow. Those that
  * follow it instead travel together, as all do in other epochs with the flag. False: it has to be posted.
  */
-bool move_at_once(struct link *link, const struct op *op);
+bool copy_sync(struct link *link, const struct op *op);
 
 /* Whether a put of so many bytes to memory that is not mapped fits the work request. */
 static inline bool goes_inline(const struct link *link, size_t size_bytes)

@@ -57,12 +57,12 @@ static bool move_plainly(struct oriel_win *win, struct op *op, int rank, size_t 
 	struct link *link = rank >= 0 ? link_find(win, rank) : NULL;
 	uint64_t offset;
 
-	if (!link || link->mapping != MAPPING_MOVED || link->deferred || link_lost(link) || !is_open(win, link))
+	if (!link || link->mapping != MAPPING_SYNC || link->deferred || link_lost(link) || !is_open(win, link))
 		return false;
 	if (op->size_bytes == 0 || !in_range(link, disp, op->size_bytes, &offset))
 		return false;
 	op->remote_addr = link->base + offset;
-	if (!move_at_once(link, op))
+	if (!copy_sync(link, op))
 		return false;
 	epoch_use(win);
 	return true;
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) int go_by_wire(struct oriel_win *wi
 		return transfer(win, kind, here, size_bytes, link->rank, disp);
 	}
 	epoch_use(win);
-	if (link->mapping != MAPPING_MOVED && size_bytes <= link->peer->wire.max_message_bytes &&
+	if (link->mapping != MAPPING_SYNC && size_bytes <= link->peer->wire.max_message_bytes &&
 	    origin_seen_lkey(win, link, here, size_bytes, kind == OP_GET, &lkey))
 		rc = issue_message(link, kind, here, lkey, size_bytes, link->base + offset);
 	else
@@ -141,7 +141,7 @@ static __attribute__((noinline)) int put_by_wire(struct oriel_win *win, const vo
 	uint64_t offset;
 	int rc;
 
-	if (!goes_inline(link, size_bytes) || link->mapping != MAPPING_WIRE || link_state(link) != LINK_READY ||
+	if (!goes_inline(link, size_bytes) || link->mapping != MAPPING_RDMA || link_state(link) != LINK_READY ||
 	    !in_range(link, disp, size_bytes, &offset))
 		return put_long_by_wire(win, origin, size_bytes, link, disp);
 	epoch_use(win);

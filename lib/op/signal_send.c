@@ -29,7 +29,7 @@
 static bool stores(const struct oriel_win *win, struct link *link)
 {
 	bool no_data = link->size_bytes == 0 && win->info.kind != ORIEL_WIN_DYNAMIC;
-	bool all_stores = link_mapped(link) || no_data || link->peer->reach.self; /* all that the signal follows */
+	bool all_stores = link_mapped(link) || no_data || link->peer->direct.self; /* all that the signal follows */
 
 	if (all_stores)
 		signals_map(link);

@@ -93,13 +93,13 @@ static inline bool opens_at_once(struct oriel_win *win, struct link *link)
 /* Whether operations of any kind go to the member's memory, one region that is described, by the wire. */
 static inline bool goes_by_wire(const struct link *link)
 {
-	return (link->mapping == MAPPING_WIRE || link->mapping == MAPPING_MOVED) && link_state(link) == LINK_READY;
+	return (link->mapping == MAPPING_RDMA || link->mapping == MAPPING_SYNC) && link_state(link) == LINK_READY;
 }
 
 /* The same of gets, which do without leave to write. */
 static inline bool comes_by_wire(const struct link *link)
 {
-	return link->mapping >= MAPPING_READ && link->mapping <= MAPPING_MOVED && link_state(link) == LINK_READY;
+	return link->mapping >= MAPPING_READ && link->mapping <= MAPPING_SYNC && link_state(link) == LINK_READY;
 }
 
 /* An operation that is done at once: the fence epoch, if it is one, has operations. */

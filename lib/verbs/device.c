@@ -254,7 +254,7 @@ static bool may_place_twice(const struct device *device, const struct ibv_device
 {
 	const char *name = device_name(device);
 
-	return is_rxe(attr, name) || (is_softverbs(name) && !device_lends(device));
+	return is_rxe(attr, name) || (is_softverbs(name) && !device_maps_memory(device));
 }
 
 /*
@@ -448,7 +448,7 @@ int device_open(struct device *device, const struct verbs_functions *functions, 
 {
 	int rc;
 
-	*device = (struct device){ .functions = functions, .lender = verbs_lender(functions) };
+	*device = (struct device){ .functions = functions, .direct = verbs_direct(functions) };
 	raise_memlock();
 	device->channel = functions->create_event_channel();
 	if (!device->channel)

@@ -51,7 +51,7 @@ enum atomics_by { ATOMICS_AS_TOLD, ATOMICS_BY_CPU, ATOMICS_BY_DEVICE }; /* ORIEL
 struct device {
 	uint32_t index;                          /* among the job's devices */
 	const struct verbs_functions *functions; /* what serves it */
-	struct verbs_lender lender;
+	struct verbs_direct direct;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener; /* bound to addr; its port is the one others connect to */
 	struct ibv_context *verbs;   /* borrowed from librdmacm */
@@ -134,9 +134,9 @@ const char *device_name(const struct device *device);
  * Whether it is one that maps peers' memory: it also needs this process to make progress, to place
  * what arrives in memory that it cannot map.
  */
-static inline bool device_lends(const struct device *device)
+static inline bool device_maps_memory(const struct device *device)
 {
-	return device->lender.lend;
+	return device->direct.lend;
 }
 
 #endif

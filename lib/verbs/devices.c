@@ -11,7 +11,7 @@ uint32_t devices_without_pinning(const struct devices *devices)
 	uint32_t set = 0;
 
 	for (uint32_t i = 0; i < devices->count; i++)
-		set |= device_lends(&devices->list[i]) ? 1u << i : 0;
+		set |= device_maps_memory(&devices->list[i]) ? 1u << i : 0;
 	return set ? set : devices_all(devices);
 }
 
@@ -75,10 +75,10 @@ bool devices_place_twice(const struct devices *devices)
 	return twice;
 }
 
-const struct device *devices_find(const struct devices *devices, bool lends)
+const struct device *devices_find(const struct devices *devices, bool maps_memory)
 {
 	for (uint32_t i = 0; i < devices->count; i++) {
-		if (device_lends(&devices->list[i]) == lends)
+		if (device_maps_memory(&devices->list[i]) == maps_memory)
 			return &devices->list[i];
 	}
 	return NULL;
@@ -89,8 +89,8 @@ uint64_t devices_served(const struct devices *devices)
 	uint64_t served = 0;
 
 	for (uint32_t i = 0; i < devices->count; i++) {
-		if (devices->list[i].lender.served)
-			served += devices->list[i].lender.served();
+		if (devices->list[i].direct.served)
+			served += devices->list[i].direct.served();
 	}
 	return served;
 }

@@ -79,8 +79,10 @@ void devices_deregister(const struct devices *devices, struct registration *regi
 /* Whether one of them may place words twice (places_twice). */
 bool devices_place_twice(const struct devices *devices);
 
-/* The one that lends (device_lends), or the one that does not; NULL if there is none. */
-const struct device *devices_find(const struct devices *devices, bool lends);
+/*
+ * The one that maps memory (device_maps_memory), or the one that does not; NULL if there is none.
+ */
+const struct device *devices_find(const struct devices *devices, bool maps_memory);
 
 /* Another number whenever this process has carried out operations of others, where devices have it do so (extension.h). */
 uint64_t devices_served(const struct devices *devices);

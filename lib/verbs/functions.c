@@ -23,22 +23,22 @@ static void find_global(const char *name, void *pointer)
 }
 
 /*
- * The libibverbs that the process has loaded may be softverbs' own, which its extension shows. Where a
- * test makes nodes of one machine it stands for the card between them, and lends nothing.
+ * The libibverbs that the process has loaded may be softverbs' own, which its extension shows.
+ * Where a test makes nodes of one machine it stands for the card between them, and maps nothing.
  */
-struct verbs_lender verbs_lender(const struct verbs_functions *functions)
+struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 {
-	struct verbs_lender lender = { functions->lend, functions->give_back, functions->move, functions->move_lent,
+	struct verbs_direct direct = { functions->lend, functions->give_back, functions->move, functions->move_lent,
 		                           functions->served };
 
 	if (functions == &verbs_system && !getenv("ORIEL_TEST_NODE")) {
-		find_global("softverbs_lend", &lender.lend);
-		find_global("softverbs_give_back", &lender.give_back);
-		find_global("softverbs_move", &lender.move);
-		find_global("softverbs_move_lent", &lender.move_lent);
-		find_global("softverbs_served", &lender.served);
+		find_global("softverbs_lend", &direct.lend);
+		find_global("softverbs_give_back", &direct.give_back);
+		find_global("softverbs_move", &direct.move);
+		find_global("softverbs_move_lent", &direct.move_lent);
+		find_global("softverbs_served", &direct.served);
 	}
-	return lender;
+	return direct;
 }
 
 bool verbs_atomics_mix(const struct verbs_functions *functions)

@@ -126,7 +126,7 @@ extern const struct verbs_functions verbs_softverbs;
  * Who maps peers' memory for the program, or moves bytes to and from it at once: softverbs, whichever
  * way it came here. All are NULL for a device that does not.
  */
-struct verbs_lender {
+struct verbs_direct {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
@@ -134,7 +134,7 @@ struct verbs_lender {
 	softverbs_served_fn *served;
 };
 
-struct verbs_lender verbs_lender(const struct verbs_functions *functions);
+struct verbs_direct verbs_direct(const struct verbs_functions *functions);
 
 /* Does softverbs, whichever way it came here, say that its atomics mix with the processor's? */
 bool verbs_atomics_mix(const struct verbs_functions *functions);

@@ -82,7 +82,7 @@ static struct providers choose_loaded(const char *wanted)
 
 bool provider_system_is_softverbs(void)
 {
-	return verbs_lender(&verbs_system).lend;
+	return verbs_direct(&verbs_system).lend;
 }
 
 struct providers providers_choose(const char *wanted_device)

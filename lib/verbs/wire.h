@@ -25,7 +25,7 @@
  * queue is full the lock is given up between looks at the completion queue; that ends with the
  * device's own retry limit (a few seconds) at the latest.
  *
- * A rank's wire to itself never comes up: reach.h does without.
+ * A rank's wire to itself never comes up: direct_access.h does without.
  */
 #ifndef ORIEL_WIRE_H
 #define ORIEL_WIRE_H

@@ -83,7 +83,8 @@ static enum link_words words_of(const struct dir_entry *entry)
 /* Whether words are changed by another device than the one that puts go by, or at another address. */
 static bool words_are_apart(const struct link *link, const struct dir_entry *entry)
 {
-	return link->words == WORDS_BY_DEVICE && (entry->words_rkey != entry->rkey || device_lends(link->peer->device));
+	return link->words == WORDS_BY_DEVICE &&
+	       (entry->words_rkey != entry->rkey || device_maps_memory(link->peer->device));
 }
 
 /* What few members have. False when memory is out. */
@@ -122,7 +123,7 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 		link_gone(link);
 		return;
 	}
-	if (peer->reach.self && !link_remote_regions(link))
+	if (peer->direct.self && !link_remote_regions(link))
 		link_map(link); /* there is no other way */
 	learn_partner(customer->window, link, (struct remote){ entry->control_addr, entry->control_rkey });
 	pthread_mutex_lock(&peer->lock);
@@ -235,7 +236,7 @@ void link_leave_copied(struct oriel_win *win, struct link *link)
 /* From now on the short ways of epochs find the words, if stores reach them. */
 static void remember_flags(struct link *link)
 {
-	void *there = reach_word(&link->peer->reach, link_remote_flags(link));
+	void *there = direct_word(&link->peer->direct, link_remote_flags(link));
 
 	__atomic_store_n(&link->flags_there, there, __ATOMIC_RELEASE); /* pairs with link_flags_there */
 }
@@ -245,11 +246,11 @@ int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint6
 	struct remote word = link_remote_flags(link);
 
 	word.addr += word_bytes;
-	if (!reach_stores(&link->peer->reach))
+	if (!direct_has_stores(&link->peer->direct))
 		return wire_flag(&link->peer->wire, before, value, word, number);
 	if (!link_flags_there(link))
 		remember_flags(link);
-	return reach_flag(&link->peer->reach, before, value, word, number);
+	return direct_flag(&link->peer->direct, before, value, word, number);
 }
 
 int link_send_posted(struct link *link)
@@ -293,12 +294,12 @@ void link_map(struct link *link)
 	link->mapping = MAPPING_NONE;
 	if (link_remote_regions(link)) /* its regions: each by itself */
 		return;
-	if (link->read_only && !link->peer->reach.self) {
-		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_NONE : MAPPING_READ;
+	if (link->read_only && !link->peer->direct.self) {
+		link->mapping = direct_has_copy_sync(&link->peer->direct) ? MAPPING_NONE : MAPPING_READ;
 		return;
 	}
-	if (!reach_region(&link->peer->reach, (struct remote){ link->base, link->rkey }, link->size_bytes, &here)) {
-		link->mapping = reach_moves(&link->peer->reach) ? MAPPING_MOVED : MAPPING_WIRE;
+	if (!direct_map(&link->peer->direct, (struct remote){ link->base, link->rkey }, link->size_bytes, &here)) {
+		link->mapping = direct_has_copy_sync(&link->peer->direct) ? MAPPING_SYNC : MAPPING_RDMA;
 		return;
 	}
 	link->page_shift = page_shift((uintptr_t)here, link->base) & LINK_PAGE_SHIFT_MASK;
@@ -310,7 +311,7 @@ void link_map(struct link *link)
 static void unmap(struct link *link)
 {
 	if (link_mapped(link))
-		reach_return(&link->peer->reach, (void *)(uintptr_t)link->base, link->size_bytes);
+		direct_unmap(&link->peer->direct, (void *)(uintptr_t)link->base, link->size_bytes);
 	link->mapping = MAPPING_NONE;
 	signals_unmap(link);
 }

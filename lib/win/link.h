@@ -61,13 +61,13 @@ enum link_state {
 /* Who changes aligned integers of 8 bytes of the member's: layout.h. */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
 
-/* Whether the member's memory is mapped here (reach.h). */
+/* Whether the member's memory is mapped here (direct_access.h). */
 enum link_mapping {
 	MAPPING_UNASKED,
 	MAPPING_NONE,     /* it cannot be: its regions are (dynamic), or read-only, where bytes may be moved */
 	MAPPING_READ,     /* it cannot be, and all of it may be read by work requests, but not written */
-	MAPPING_WIRE,     /* it cannot be, and all of it may be read and written by work requests */
-	MAPPING_MOVED,    /* the same, and the device may move bytes at once (reach.h) */
+	MAPPING_RDMA,     /* it cannot be, and all of it may be read and written by work requests */
+	MAPPING_SYNC,     /* the same, and the device copies synchronously (direct_access.h) */
 	MAPPING_READABLE, /* our own, which may not be written */
 	MAPPING_WHOLE,
 };

@@ -18,7 +18,7 @@ static int add_part(struct link *link, struct lock *lock, struct remote there, s
 
 	*part = (struct lock_part){ .there = there };
 	if (lock->header)
-		part->here = (struct lock_member *)(void *)reach_word(&link->peer->reach, members);
+		part->here = (struct lock_member *)(void *)direct_word(&link->peer->direct, members);
 	if (!part->here)
 		lock->header = NULL;
 	if (lock->part_count > 0) {
@@ -39,7 +39,7 @@ int lock_take_control(struct link *link, struct lock *lock)
 	lock->control = words;
 	lock->mapper = (uint64_t)getpid() << 32;
 	lock->placed_twice = devices_place_twice(&link->peer->job->devices);
-	lock->header = (struct lock_header *)(void *)reach_word(&link->peer->reach, words);
+	lock->header = (struct lock_header *)(void *)direct_word(&link->peer->direct, words);
 	return add_part(link, lock, words, offsetof(struct lock_words, member));
 }
 

@@ -25,7 +25,7 @@ uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struc
  */
 static inline size_t origin_copied_max(const struct link *link)
 {
-	bool burst = link->mapping == MAPPING_MOVED && (link->marks & LINK_TOUCHED);
+	bool burst = link->mapping == MAPPING_SYNC && (link->marks & LINK_TOUCHED);
 
 	return burst ? BURST_COPY_MAX : WIRE_COPY_MAX;
 }

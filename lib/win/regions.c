@@ -264,7 +264,7 @@ static int send_notified(struct oriel_win *win, struct link *link)
 	words.addr += offsetof(struct flag_pair, notified);
 	link->ext->remote_regions->notified_sent = win->regions.notified;
 	/* Pairs with the flag_load in notified_word, remote_regions.c, at the origin. */
-	return reach_flag(&link->peer->reach, before, win->regions.notified, words, &link->last_number);
+	return direct_flag(&link->peer->direct, before, win->regions.notified, words, &link->last_number);
 }
 
 /* Tell an origin, as soon as it is known where its words are. */

@@ -34,7 +34,7 @@ bool remote_regions_begin(struct link *link, struct remote root)
 static void unmap(struct link *link, struct remote_region *region)
 {
 	if (region->here)
-		reach_return(&link->peer->reach, region->here, (size_t)region->size_bytes);
+		direct_unmap(&link->peer->direct, region->here, (size_t)region->size_bytes);
 	region->here = NULL;
 }
 
@@ -57,7 +57,7 @@ static int read_block(struct link *link, struct remote from, void *to, size_t si
 {
 	struct wire *wire = &link->peer->wire;
 
-	if (link->peer->reach.self) {
+	if (link->peer->direct.self) {
 		memcpy(to, (const void *)(uintptr_t)from.addr, size_bytes);
 		return 0;
 	}
@@ -69,7 +69,7 @@ static int blocks_read(struct oriel_win *win, struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
 
-	if (link->peer->reach.self || wire_wait(wire, wire_signal(wire)))
+	if (link->peer->direct.self || wire_wait(wire, wire_signal(wire)))
 		return 0;
 	return win_peer_error(win, link->rank);
 }
@@ -145,9 +145,9 @@ static void map_region(struct link *link, struct remote_region *region)
 	void *here;
 
 	region->map_asked = true;
-	if (region->read_only && !link->peer->reach.self)
+	if (region->read_only && !link->peer->direct.self)
 		return;
-	if (!reach_region(&link->peer->reach, base, (size_t)region->size_bytes, &here))
+	if (!direct_map(&link->peer->direct, base, (size_t)region->size_bytes, &here))
 		return;
 	region->here = here;
 	page_locks_map(link->peer);
@@ -250,7 +250,7 @@ static int send_acked(struct oriel_win *win, struct link *link, uint64_t notifie
 	words.addr += offsetof(struct flag_pair, acked);
 	link->ext->remote_regions->acked = notified + 1;
 	/* Pairs with the flag_load in is_done, regions.c, at the member. */
-	return reach_flag(&link->peer->reach, before, notified + 1, words, number);
+	return direct_flag(&link->peer->direct, before, notified + 1, words, number);
 }
 
 static uint64_t notified_word(const struct oriel_win *win, const struct link *link)
@@ -277,7 +277,7 @@ static void act_on(struct link *link, uint64_t notified)
 {
 	drop_index(link, (uint32_t)notified & (WINDOW_REGIONS_MAX - 1));
 	counter_store(&link->ext->remote_regions->notified, notified);
-	link->ext->remote_regions->answer_number = link->peer->reach.self ? 0 : wire_signal(&link->peer->wire);
+	link->ext->remote_regions->answer_number = link->peer->direct.self ? 0 : wire_signal(&link->peer->wire);
 	state_store(&link->ext->remote_regions->answering, 1);
 }
 
@@ -285,7 +285,7 @@ static void answer(struct oriel_win *win, struct link *link)
 {
 	struct remote_regions *remote_regions = link->ext->remote_regions;
 
-	if (!link->peer->reach.self && !wire_drive(&link->peer->wire, remote_regions->answer_number))
+	if (!link->peer->direct.self && !wire_drive(&link->peer->wire, remote_regions->answer_number))
 		return;
 	send_acked(win, link, remote_regions->notified, &link->last_number);
 	state_store(&remote_regions->answering, 0);

@@ -89,8 +89,8 @@ void signals_map(struct link *link)
 	if (signals->map_asked)
 		return;
 	signals->map_asked = true;
-	if (!reach_region(&link->peer->reach, (struct remote){ signals->addr, signals->rkey },
-	                  signals_bytes(signals->count), &here))
+	if (!direct_map(&link->peer->direct, (struct remote){ signals->addr, signals->rkey }, signals_bytes(signals->count),
+	                &here))
 		return;
 	signals->addr = (uintptr_t)here;
 	signals->mapped = true;
@@ -102,7 +102,7 @@ void signals_unmap(struct link *link)
 
 	if (!signals || !signals->mapped)
 		return;
-	reach_return(&link->peer->reach, (void *)(uintptr_t)signals->addr, signals_bytes(signals->count));
+	direct_unmap(&link->peer->direct, (void *)(uintptr_t)signals->addr, signals_bytes(signals->count));
 	signals->mapped = false;
 }
 

@@ -218,7 +218,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 		return 0; /* a device reads a word by an atomic, which its key does not allow: the owner's processor does it */
 	if (job_atomic_device(win->job) && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX)
 		return DIR_WORDS_BY_DEVICE;
-	if (device->atomics != ATOMICS_GLOB || (win->memory.mappable && device_lends(device)))
+	if (device->atomics != ATOMICS_GLOB || (win->memory.mappable && device_maps_memory(device)))
 		return 0;
 	return DIR_WORDS_BY_BOTH;
 }

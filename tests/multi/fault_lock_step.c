@@ -67,7 +67,7 @@ static const struct kind kinds[] = {
 /* What a victim has done so far; one thread of it counts, and its signal handlers. */
 static struct victim {
 	struct multi *m;
-	struct reach *reach; /* of rank 0 */
+	struct direct_access *direct; /* of rank 0 */
 	struct wire *wire;
 	const struct kind *kind;
 	pthread_t thread;
@@ -173,8 +173,8 @@ static void protect(int how)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-	for (uint32_t i = 0; i < victim.reach->slab_count; i++) {
-		const struct reach_slab *slab = &victim.reach->slabs[i];
+	for (uint32_t i = 0; i < victim.direct->slab_count; i++) {
+		const struct direct_slab *slab = &victim.direct->slabs[i];
 		uintptr_t from = (uintptr_t)slab->here / page * page;
 
 		if (slab->here)
@@ -185,8 +185,8 @@ static void protect(int how)
 /* Where rank 0 has what is mapped here, or 0. */
 static uint64_t address_there(const void *here)
 {
-	for (uint32_t i = 0; i < victim.reach->slab_count; i++) {
-		const struct reach_slab *slab = &victim.reach->slabs[i];
+	for (uint32_t i = 0; i < victim.direct->slab_count; i++) {
+		const struct direct_slab *slab = &victim.direct->slabs[i];
 		uintptr_t offset = (uintptr_t)here - (uintptr_t)slab->here;
 
 		if (slab->here && offset < slab->size_bytes)
@@ -277,7 +277,7 @@ static void be_victim(struct multi *m, oriel_win *win)
 	uint64_t plan;
 
 	victim.m = m;
-	victim.reach = &target->reach;
+	victim.direct = &target->direct;
 	victim.wire = &target->wire;
 	victim.thread = pthread_self();
 	victim.header = multi_word(m, HEADER);

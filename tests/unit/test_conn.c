@@ -24,7 +24,7 @@ static void attempt_init(struct attempt *attempt, bool lends)
 {
 	uint64_t now = now_ns();
 
-	*attempt = (struct attempt){ .device.lender.lend = lends ? lend_nothing : NULL,
+	*attempt = (struct attempt){ .device.direct.lend = lends ? lend_nothing : NULL,
 		                         .peer = { .job = &attempt->job, .device = &attempt->device, .rank = 1 },
 		                         .conn = { .state = CONN_CONNECT,
 		                                   .attempt = 1,

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "verbs/wire.h"
-#include "verbs/reach.h"
+#include "verbs/direct_access.h"
 
 #include "fake_verbs.h"
 #include "suites_fake.h"
@@ -856,23 +856,23 @@ static void reach__self_needs_no_queue_pair(void)
 {
 	struct device device = { 0 };
 	struct wire wire = { 0 };
-	struct reach self;
+	struct direct_access self;
 	uint8_t memory[9000];
 	_Alignas(8) uint64_t word = 0;
 	uint64_t number = 0;
 	void *here;
 
 	wire_init(&wire, NULL);
-	reach_init(&self, &wire, &device, true);
-	CU_ASSERT_TRUE(reach_region(&self, (struct remote){ (uintptr_t)memory, 0 }, sizeof(memory), &here));
+	direct_init(&self, &wire, &device, true);
+	CU_ASSERT_TRUE(direct_map(&self, (struct remote){ (uintptr_t)memory, 0 }, sizeof(memory), &here));
 	CU_ASSERT_PTR_EQUAL(here, memory);
-	CU_ASSERT_TRUE(reach_region(&self, (struct remote){ 0, 0 }, 0, &here)); /* a window of nothing */
-	reach_return(&self, memory, sizeof(memory));
-	CU_ASSERT_EQUAL(reach_flag(&self, 0, 7, (struct remote){ (uintptr_t)&word, 0 }, &number), 0);
+	CU_ASSERT_TRUE(direct_map(&self, (struct remote){ 0, 0 }, 0, &here)); /* a window of nothing */
+	direct_unmap(&self, memory, sizeof(memory));
+	CU_ASSERT_EQUAL(direct_flag(&self, 0, 7, (struct remote){ (uintptr_t)&word, 0 }, &number), 0);
 	CU_ASSERT_EQUAL(word, 7);
 	CU_ASSERT_TRUE(wire_done(&wire, wire_signal(&wire)));
 	wire_ping(&wire);
-	reach_close(&self);
+	direct_close(&self);
 	wire_destroy(&wire);
 }
 
@@ -896,20 +896,20 @@ static void take_back(const struct softverbs_lent *lent)
 /* A device that waits for its peer lends nothing yet. What a flag has been told is said for ever. */
 static void reach__no_to_a_reader_is_not_kept(void)
 {
-	struct device device = { .lender = { .lend = lend_a_word, .give_back = take_back } };
+	struct device device = { .direct = { .lend = lend_a_word, .give_back = take_back } };
 	struct remote read_first = { 0, 1 }, flag_first = { 0, 2 };
-	struct reach reach;
+	struct direct_access direct;
 
 	join();
-	reach_init(&reach, &a.wire, &device, false);
+	direct_init(&direct, &a.wire, &device, false);
 	lends = false;
-	CU_ASSERT_PTR_NULL(reach_words(&reach, read_first, sizeof(lent_word)));
-	CU_ASSERT_PTR_NULL(reach_word(&reach, flag_first));
+	CU_ASSERT_PTR_NULL(direct_words(&direct, read_first, sizeof(lent_word)));
+	CU_ASSERT_PTR_NULL(direct_word(&direct, flag_first));
 	lends = true;
-	CU_ASSERT_PTR_EQUAL(reach_word(&reach, read_first), &lent_word);
-	CU_ASSERT_PTR_NULL(reach_words(&reach, flag_first, sizeof(lent_word)));
-	CU_ASSERT_PTR_NULL(reach_word(&reach, flag_first));
-	reach_close(&reach);
+	CU_ASSERT_PTR_EQUAL(direct_word(&direct, read_first), &lent_word);
+	CU_ASSERT_PTR_NULL(direct_words(&direct, flag_first, sizeof(lent_word)));
+	CU_ASSERT_PTR_NULL(direct_word(&direct, flag_first));
+	direct_close(&direct);
 	part();
 }
 

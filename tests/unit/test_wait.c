@@ -143,7 +143,7 @@ static void wait_pause__does_not_nap_while_it_serves(void)
 	struct wait wait;
 
 	job.devices.count = 1;
-	job.devices.list[0].lender.served = served;
+	job.devices.list[0].direct.served = served;
 	wait_begin(&wait, &job, "test", NULL);
 	while (wait.turns < SPINS)
 		wait_pause(&wait);
@@ -170,7 +170,7 @@ static void wait_pause__is_awake_for_what_it_serves(void)
 	struct wait wait;
 
 	job.devices.count = 1;
-	job.devices.list[0].lender.served = served;
+	job.devices.list[0].direct.served = served;
 	wait_begin(&wait, &job, "test", NULL);
 	wait.served = served_by_device;
 	CU_ASSERT_EQUAL(awake_until(&wait, 0), 1);
@@ -187,7 +187,7 @@ static void wait_pause__naps_while_it_serves_where_others_take_the_processor(voi
 	uint64_t now = NS_PER_SECOND;
 
 	job.devices.count = 1;
-	job.devices.list[0].lender.served = served;
+	job.devices.list[0].direct.served = served;
 	wait_begin(&wait, &job, "test", NULL);
 	wait.served = served_by_device;
 	gave_way(&wait, now, now + LOST_NS - 1);

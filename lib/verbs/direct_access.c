@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* direct_access.c - see direct_access.h. */
+#include "verbs/direct_access.h"
+
+#include "base/order.h"
+
+void direct_init(struct direct_access *direct, struct wire *wire, const struct device *device, bool self)
+{
+	direct->wire = wire;
+	direct->functions = device->direct;
+	direct->self = self;
+	direct->slab_count = 0;
+}
+
+/* Ask the provider for a region. The caller holds wire->lock. */
+static bool map_region(const struct direct_access *direct, uint32_t rkey, struct softverbs_lent *lent)
+{
+	const unsigned access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	const struct wire *wire = direct->wire;
+
+	return direct->functions.lend && wire->state == WIRE_UP && wire->qp &&
+	       direct->functions.lend(wire->qp, rkey, access, lent) == 0;
+}
+
+bool direct_map(struct direct_access *direct, struct remote base, size_t size_bytes, void **here)
+{
+	struct softverbs_lent lent;
+	bool mapped;
+
+	*here = (void *)(uintptr_t)base.addr;
+	if (direct->self)
+		return true;
+	owned_lock_take(&direct->wire->lock);
+	mapped = map_region(direct, base.rkey, &lent);
+	owned_lock_give(&direct->wire->lock);
+	if (!mapped)
+		return false;
+	*here = lent.here;
+	if (lent.addr == base.addr && lent.size_bytes == size_bytes)
+		return true;
+	direct->functions.give_back(&lent); /* a region is a window; the peer is no Oriel of ours */
+	return false;
+}
+
+void direct_unmap(struct direct_access *direct, void *here, size_t size_bytes)
+{
+	struct softverbs_lent lent = { .size_bytes = size_bytes, .here = here };
+
+	if (!direct->self)
+		direct->functions.give_back(&lent);
+}
+
+static bool move(struct direct_access *direct, void *here, size_t size_bytes, struct remote there, bool write)
+{
+	struct wire *wire = direct->wire;
+	bool moved;
+
+	if (!direct_has_copy_sync(direct))
+		return false;
+	owned_lock_take(&wire->lock);
+	moved = wire->state == WIRE_UP && wire->batched == 0 && wire->qp && size_bytes <= wire->max_message_bytes &&
+	        direct->functions.move(wire->qp, there.rkey, there.addr, here, size_bytes, write) == 0;
+	owned_lock_give(&wire->lock);
+	return moved;
+}
+
+bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there)
+{
+	return move(direct, (void *)(uintptr_t)here, size_bytes, there, true);
+}
+
+bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there)
+{
+	return move(direct, here, size_bytes, there, false);
+}
+
+bool direct_copy_coop(struct direct_access *direct, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
+                      size_t size_bytes, bool put)
+{
+	struct wire *wire = direct->wire;
+	bool copied;
+
+	owned_lock_take(&wire->lock);
+	copied = wire->state == WIRE_UP && wire->qp &&
+	         direct->functions.move_lent(wire->qp, rkey, offset, at, here, lkey, size_bytes, put) == 0;
+	owned_lock_give(&wire->lock);
+	return copied;
+}
+
+static uint64_t *words_in(const struct direct_slab *slab, uint64_t addr, size_t size_bytes)
+{
+	uint64_t offset = addr - slab->addr;
+
+	if (!slab->here || slab->size_bytes < size_bytes || offset > slab->size_bytes - size_bytes)
+		return NULL;
+	return (uint64_t *)(void *)(slab->here + offset);
+}
+
+static const struct direct_slab *find_slab(const struct direct_access *direct, uint32_t rkey, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (direct->slabs[i].rkey == rkey)
+			return &direct->slabs[i];
+	}
+	return NULL;
+}
+
+/*
+ * Ask for a slab and keep the answer; NULL: it is no, and not to be kept. The caller holds
+ * wire->lock.
+ */
+static const struct direct_slab *add_slab(struct direct_access *direct, uint32_t rkey, bool keeps_no)
+{
+	struct direct_slab *slab = &direct->slabs[direct->slab_count];
+	struct softverbs_lent lent;
+	bool mapped = map_region(direct, rkey, &lent);
+
+	if (!mapped && !keeps_no)
+		return NULL;
+	*slab = (struct direct_slab){ .rkey = rkey };
+	if (mapped)
+		*slab = (struct direct_slab){ rkey, lent.addr, lent.size_bytes, lent.here };
+	state_store(&direct->slab_count, direct->slab_count + 1); /* pairs with the state_load of direct_word */
+	return slab;
+}
+
+/* First use of a slab, unless another thread was faster. */
+static uint64_t *ask_words(struct direct_access *direct, struct remote words, size_t size_bytes, bool keeps_no)
+{
+	const struct direct_slab *slab;
+
+	owned_lock_take(&direct->wire->lock);
+	slab = find_slab(direct, words.rkey, direct->slab_count);
+	if (!slab && direct->slab_count < DIRECT_SLABS_MAX && direct->wire->state == WIRE_UP)
+		slab = add_slab(direct, words.rkey, keeps_no);
+	owned_lock_give(&direct->wire->lock);
+	return slab ? words_in(slab, words.addr, size_bytes) : NULL;
+}
+
+static uint64_t *find_words(struct direct_access *direct, struct remote words, size_t size_bytes, bool keeps_no)
+{
+	uint32_t count = state_load(&direct->slab_count); /* pairs with add_slab */
+	const struct direct_slab *slab;
+
+	if (direct->self)
+		return (uint64_t *)(uintptr_t)words.addr;
+	if (!direct->functions.lend || state_load(&direct->wire->state) != WIRE_UP)
+		return NULL;
+	slab = find_slab(direct, words.rkey, count);
+	if (slab)
+		return words_in(slab, words.addr, size_bytes);
+	return count < DIRECT_SLABS_MAX ? ask_words(direct, words, size_bytes, keeps_no) : NULL;
+}
+
+uint64_t *direct_words(struct direct_access *direct, struct remote words, size_t size_bytes)
+{
+	return find_words(direct, words, size_bytes, false);
+}
+
+uint64_t *direct_word(struct direct_access *direct, struct remote word)
+{
+	return find_words(direct, word, sizeof(uint64_t), true);
+}
+
+void direct_close(struct direct_access *direct)
+{
+	for (uint32_t i = 0; i < direct->slab_count; i++) {
+		if (direct->slabs[i].here)
+			direct_unmap(direct, direct->slabs[i].here, direct->slabs[i].size_bytes);
+	}
+	direct->slab_count = 0;
+}
