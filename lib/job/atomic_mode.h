@@ -46,6 +46,8 @@
  * cannot map, as a rule. The owner pins a page of mode MODE_ATOMIC, and frees it again, without the
  * lock: nobody changes words there by plain code before it has changed that mode, by a
  * compare-and-swap, as the owner does. For pages of other modes it takes the lock.
+ *
+ * tests/models/mode_model.py tries all orders of these steps, and leaves out each part of them in turn.
  */
 #ifndef ORIEL_ATOMIC_MODE_H
 #define ORIEL_ATOMIC_MODE_H

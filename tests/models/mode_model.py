@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The modes of pages (lib/job/words.c, lib/job/stripes.c, lib/op), tried in all orders.
+"""The modes of pages (lib/job/atomic_mode.c, lib/job/page_lock.c, lib/op), tried in all orders.
 
 The states are explicit. A process updates a few words of one page (`few0`), or many words of one
 page or two (`many0`, `many01`). Their owner pins its pages, and later unpins them (`pin`). One word
@@ -9,10 +9,9 @@ goes into the store buffer of its thread and reaches memory at any later time, i
 instruction waits until this buffer is empty (x86-TSO). The heavy barrier is a fence in each thread
 that takes part; each fence comes at any time between the begin and the end of the barrier.
 
-These are the terms, and what they are in words.h and stripes.h. A page is in mode atomic (WORD_FREE),
-switching (WORD_CHANGING), locked (WORD_PLAIN) or pinned (WORD_PINNED). The page lock is the stripe.
-An update in progress is a flight. A thread announces it by a store to its flag. An outsider is a
-process that cannot take part in the barrier.
+The terms are those of atomic_mode.h and page_lock.h: a page is in mode atomic, switching, locked or
+pinned. A thread announces an update in progress by a store to its flag. An outsider is a process that
+cannot take part in the barrier.
 
 A process may die at any step. Its stores are in memory before others can find it dead. While pages
 are pinned, a device updates words. When all other processes have ended their updates or are dead,
@@ -32,9 +31,9 @@ The model checks:
 
 At the end the model leaves out parts of the protocol one by one, and each must be missed.
 
-usage: words_model.py           the short form takes some seconds
-       words_model.py full      with more processes and deaths: it takes a minute or two
-       words_model.py PART      the steps by which something goes wrong without that part
+usage: mode_model.py           the short form takes some seconds
+       mode_model.py full      with more processes and deaths: it takes a minute or two
+       mode_model.py PART      the steps by which something goes wrong without that part
 
 Status 0: all states of each search are good, and each part was missed; else 1.
 """
@@ -637,7 +636,7 @@ class Search:
 
 
 def report(good, name, *found):
-    print("ok" if good else "not ok", f"words_model_{name}:", *found, flush=True)
+    print("ok" if good else "not ok", f"mode_model_{name}:", *found, flush=True)
 
 
 def all_are_good(settings):
