@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As ldconfig has written it since 1999, behind an older form, which has been left out since 2020. */
+/* The format since 1999. Until 2020 ldconfig put an older one before it. */
 #define MAGIC "glibc-ld.so.cache1.1"
 #define MAGIC_BYTES (sizeof(MAGIC) - 1)
 
@@ -19,7 +19,7 @@ struct header {
 	uint32_t unused[6];
 };
 
-/* Texts are given by where they lie behind the header's beginning. */
+/* name and path are offsets from the header. */
 struct entry {
 	int32_t flags;
 	uint32_t name;
@@ -28,7 +28,7 @@ struct entry {
 	uint64_t processor;
 };
 
-/* The newer form's part of the file. */
+/* Returns the part of the file in the newer format. */
 static struct cache behind_older(const char *bytes, size_t size)
 {
 	const char *header = memmem(bytes, size, MAGIC, MAGIC_BYTES);
@@ -60,7 +60,7 @@ struct cache cache_open(const char *path)
 	return cache;
 }
 
-/* A text that ends within the file. */
+/* Returns the text at that offset, or NULL if it does not end within the file. */
 static const char *text_at(const struct cache *cache, uint32_t at)
 {
 	return at < cache->size && memchr(cache->bytes + at, '\0', cache->size - at) ? cache->bytes + at : NULL;
@@ -76,7 +76,7 @@ static uint32_t count_entries(const struct cache *cache)
 	return header.count;
 }
 
-/* The entry number `index`; there is room for the count of them, or it is false. */
+/* Reads entry number `index`; -1: it lies outside the file. */
 static int read_entry(const struct cache *cache, size_t index, struct entry *entry)
 {
 	size_t at = sizeof(struct header) + index * sizeof(*entry);

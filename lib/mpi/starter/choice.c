@@ -9,7 +9,7 @@
 #include "mpi/starter/libraries.h"
 #include "mpi/starter/say.h"
 
-/* The MPI whose library that is; an empty name: one that there is no library of ours for; NULL: no MPI's. */
+/* Returns the library's MPI; "": one that the layer does not support; NULL: none. */
 static const char *mpi_of_library(const char *library)
 {
 	if (strstr(library, "libmpi.so.40"))
@@ -19,7 +19,7 @@ static const char *mpi_of_library(const char *library)
 	return strstr(library, "libmpi.so.") ? "" : NULL;
 }
 
-/* The MPI that the program is linked with; NULL: none. */
+/* Returns the MPI that the program is linked with, or NULL. */
 static const char *mpi_of_program(const char *path)
 {
 	const char *mpi = NULL, *library, *other = NULL;

@@ -3,7 +3,10 @@
 #ifndef ORIEL_MPI_CHOICE_H
 #define ORIEL_MPI_CHOICE_H
 
-/* openmpi or mpich, by what the program at path is linked with, else by its starter. Ends this process where neither tells. */
+/*
+ * Returns "openmpi" or "mpich", by the program's libraries, else by its starter's environment.
+ * Exits if neither names one.
+ */
 const char *choice_of_mpi(const char *path);
 
 #endif

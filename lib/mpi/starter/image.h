@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image.h - what an ELF file says of the libraries it needs
+ * image.h - which libraries an ELF file needs
  *
- * The file is mapped, and nothing in it is believed: whatever a field says lies within the file, or is not there.
+ * The mapped file is not trusted: a field that points outside of it counts as absent.
  */
 #ifndef ORIEL_MPI_IMAGE_H
 #define ORIEL_MPI_IMAGE_H
@@ -13,29 +13,29 @@
 #include <stddef.h>
 
 enum image_kind {
-	IMAGE_OTHER,   /* no ELF file, or none that can be read: a script, for example */
-	IMAGE_FOREIGN, /* for another kind of machine */
-	IMAGE_STATIC,  /* without a table of what it needs */
+	IMAGE_OTHER,   /* not ELF, or not readable: a script, for example */
+	IMAGE_FOREIGN, /* for another architecture */
+	IMAGE_STATIC,  /* without a dynamic section */
 	IMAGE_DYNAMIC,
 };
 
 struct image {
 	const char *bytes; /* NULL: not mapped */
 	size_t size;
-	size_t dynamic; /* where the table of what is needed lies, and how many entries it has at most */
+	size_t dynamic; /* offset of the dynamic section; its entries are dynamic_count at most */
 	size_t dynamic_count;
-	size_t strings;  /* where the names lie; size: there are none */
-	bool has_linker; /* it names the dynamic linker, as programs do */
+	size_t strings;  /* offset of the string table; equal to size: there is none */
+	bool has_linker; /* has PT_INTERP, as programs have */
 };
 
-/* Only an image that is dynamic stays open. */
+/* Only an IMAGE_DYNAMIC image stays open. */
 enum image_kind image_open(struct image *image, const char *path);
 void image_close(struct image *image);
 
-/* The name of the next library that is needed, from *at on, which begins as 0; NULL: no more. */
+/* Returns the name of the next needed library, or NULL. *at begins as 0. */
 const char *image_needed(const struct image *image, size_t *at);
 
-/* The text of DT_RPATH or DT_RUNPATH; NULL: there is none. */
+/* Returns the text of DT_RPATH or DT_RUNPATH, or NULL. */
 const char *image_text(const struct image *image, ElfW(Sxword) tag);
 
 #endif

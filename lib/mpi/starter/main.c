@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * main.c - oriel-mpi PROGRAM [ARGUMENT...]: run an MPI program with its one-sided communication done by Oriel
+ * main.c - oriel-mpi PROGRAM [ARGUMENT...]: run an MPI program with Oriel's one-sided communication
  *
  * DESIGN NOTES
  *
- * It becomes the program, with a library of ours preloaded. Which one, the program's own list of libraries says
- * (libraries.h), else its starter's variables. Our libraries are looked for beside this program, as they lie in a build
- * tree (bin and lib/mpi) or are installed (bin and lib/oriel/mpi).
+ * oriel-mpi preloads the layer for the program's MPI and executes the program. The program's list
+ * of libraries names the MPI (libraries.h), else its starter's variables do. The layer lies beside
+ * this program, in a build tree (bin and lib/mpi) or installed (bin and lib/oriel/mpi).
  *
- * It runs once for each rank, before it: it starts no process, and reads no file that it can do without.
+ * Every rank runs it, so it starts no process and reads no file that it does not need.
  */
 #include <errno.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ static void help(void)
 		"It sets LD_PRELOAD. ORIEL_MPI_VERBOSE=1 tells what is left to the MPI, and why.");
 }
 
-/* Ends the program where the option does. */
+/* Exits after --help and after a wrong option. */
 static void take_option(const char *option, const char **mpi)
 {
 	const char *value;
@@ -60,7 +60,7 @@ static void take_option(const char *option, const char **mpi)
 	*mpi = value;
 }
 
-/* The program and its arguments, behind the options. */
+/* Returns the program and its arguments, which follow the options. */
 static char **take_options(char **arguments, const char **mpi)
 {
 	bool ended = false;
@@ -76,7 +76,7 @@ static char **take_options(char **arguments, const char **mpi)
 	exit(EXIT_REFUSED);
 }
 
-/* The folder above that of this program. */
+/* Finds the folder above this program's. */
 static void find_home(char home[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", home, PATH_MAX - 1);
@@ -107,7 +107,7 @@ static void find_layer(const char *mpi, char layer[PATH_MAX])
 		home, home, mpi);
 }
 
-/* Behind what the user preloads: a tool's MPI_X goes on to PMPI_X, which is this library's. */
+/* Appends the layer to LD_PRELOAD: a tool's MPI_X calls PMPI_X, which is the layer's. */
 static void preload(const char *layer)
 {
 	const char *others = getenv("LD_PRELOAD"), *colon = others && *others ? ":" : "";

@@ -18,7 +18,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* An empty folder is the working directory. */
+/* An empty folder name is the working directory. */
 static bool is_in_folder(const char *folder, size_t length, const char *name, struct program *found)
 {
 	int bytes =
@@ -46,7 +46,7 @@ static bool is_at(const char *name, struct program *found)
 	return snprintf(found->path, sizeof(found->path), "%s", name) < (int)sizeof(found->path) && is_program(name);
 }
 
-/* Open MPI's mpirun finds programs in the working directory too. */
+/* Open MPI's mpirun, too, finds programs in the working directory. */
 static bool is_here(const char *name, struct program *found)
 {
 	found->here = is_in_folder("", 0, name, found);
@@ -66,7 +66,7 @@ void program_find(struct program *program, const char *name)
 		say_and_exit(EXIT_REFUSED, "there is no program %s", name);
 }
 
-/* Into a program without a dynamic linker nothing can be loaded. */
+/* A program without a dynamic linker cannot load the layer. */
 void program_check(const struct program *program)
 {
 	struct image image;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* program.h - where the program is that is to be run, and whether a library can be loaded before it */
+/* program.h - finds the program to run, and checks that a library can be preloaded into it */
 #ifndef ORIEL_MPI_PROGRAM_H
 #define ORIEL_MPI_PROGRAM_H
 
@@ -8,10 +8,10 @@
 
 struct program {
 	char path[PATH_MAX];
-	bool here; /* it was found in the working directory, to which no path leads */
+	bool here; /* found in the working directory, which is not in PATH */
 };
 
-/* Each ends this process, having said why, where the program is not there or cannot be served. */
+/* Each prints a message and exits if there is no such program, or it cannot be served. */
 void program_find(struct program *program, const char *name);
 void program_check(const struct program *program);
 
