@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* attribute.c - what a window tells of itself where that of its proxy would be wrong. */
+/* attribute.c - the attributes and the group of a window, which its proxy has wrong. */
 #include "mpi/attribute.h"
 
 #include <stdint.h>
@@ -14,7 +14,10 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 }
 TAKEN(Win_get_group);
 
-/* The value of a predefined attribute, or NULL. The base is its address itself; the others are told by pointers. */
+/*
+ * Returns the value of a predefined attribute, or NULL. MPI passes the base itself, and pointers to
+ * the others.
+ */
 static void *predefined(struct window *window, int keyval)
 {
 	switch (keyval) {
@@ -57,7 +60,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 }
 TAKEN(Win_set_attr);
 
-/* What is deleted while all are will be, in its turn. */
+/* While all attributes are being deleted, the loop gets to this one. */
 int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
 	struct window *window = window_of(win);

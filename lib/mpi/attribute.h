@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * attribute.h - the predefined attributes of a window, which are the layer's to tell
- */
+/* attribute.h - the predefined attributes of a window, which the layer answers */
 #ifndef ORIEL_MPI_ATTRIBUTE_H
 #define ORIEL_MPI_ATTRIBUTE_H
 
@@ -10,7 +8,7 @@
 
 #include "mpi/window.h"
 
-/* Its value as a number, as Fortran has it; false: it is none of the predefined ones. */
+/* Sets the attribute's value as a number, as Fortran has it; false: it is not predefined. */
 bool attribute_number(const struct window *window, int keyval, MPI_Aint *number);
 
 #endif

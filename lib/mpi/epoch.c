@@ -25,7 +25,7 @@ static int assertions(int given)
 	return oriel;
 }
 
-/* What the standard has for each call; starts and locks have MPI_MODE_NOCHECK. */
+/* The standard's assertions for each call; start and locks have MPI_MODE_NOCHECK alone. */
 #define FENCE_MODES (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
 #define POST_MODES (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
 
@@ -50,12 +50,11 @@ int MPI_Win_fence(int assert, MPI_Win win)
 }
 TAKEN(Win_fence);
 
-static uint64_t
-	groups_freed; /* changed atomically; a program that uses a group orders that with its being freed itself */
+static uint64_t groups_freed; /* atomic; the program orders a group's uses and its free */
 
 int MPI_Group_free(MPI_Group *group)
 {
-	__atomic_add_fetch(&groups_freed, 1, __ATOMIC_RELAXED); /* for is_last */
+	__atomic_add_fetch(&groups_freed, 1, __ATOMIC_RELAXED); /* read by is_last */
 	return real_mpi.Group_free(group);
 }
 TAKEN(Group_free);

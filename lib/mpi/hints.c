@@ -50,7 +50,7 @@ static bool number(const char *value)
 	return *value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 10;
 }
 
-/* The two that all members must give alike. */
+/* All members must give these two alike. */
 static const char noncontig_key[] = "alloc_shared_noncontig", granularity_key[] = "mpi_accumulate_granularity";
 
 static const struct {
@@ -62,7 +62,9 @@ static const struct {
 	{ "share", truth },
 };
 
-/* The value of a key, if it has one, and one that is no longer than any that is usable: in MPICH a longer one is an error. */
+/*
+ * Gets the value of a key; false: none, or longer than any usable one, which MPICH calls an error.
+ */
 static int get(MPI_Info info, const char *key, char value[HINT_VALUE_MAX + 1])
 {
 	int length, found;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hints.h - an MPI_Info as Oriel's hints: the keys that it knows, where their values can be used
+ * hints.h - an MPI_Info as Oriel's hints: the keys that Oriel knows, with usable values
  *
- * Values that cannot be used are left out, as MPI wants; Oriel's own call would refuse them. Two of the hints must be the same on
- * all members, or Oriel makes no window; where they are not they are left out, too.
+ * Unusable values are left out, as MPI demands; Oriel's own call would refuse them. So are two
+ * hints that members give differently: they must agree, or Oriel makes no window.
  *
- * Some are kept from Oriel, which makes nothing of them but errors of calls that MPICH carries out: they are told again as the
- * program has said last.
+ * Some hints are not passed to Oriel, which would turn them into errors of calls that MPICH carries
+ * out. The layer only reports them as the program has set them last.
  */
 #ifndef ORIEL_MPI_HINTS_H
 #define ORIEL_MPI_HINTS_H
@@ -27,10 +27,10 @@ struct hints {
 
 void hints_read(MPI_Info info, struct hints *hints);
 
-/* Of those that are only told: what an info has. */
+/* Stores the info's values of the hints that are only reported. */
 void hints_keep_told(MPI_Info info, bool told[HINTS_TOLD]);
 
-/* What must be the same on all members, as one number; and leave it out. */
+/* Returns the hints on which members must agree, as one number; hints_drop_agreed drops them. */
 long hints_agreed(const struct hints *hints);
 void hints_drop_agreed(struct hints *hints);
 

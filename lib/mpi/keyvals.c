@@ -67,7 +67,7 @@ bool keyvals_has(const struct keyvals *keyvals, int keyval)
 	return found;
 }
 
-/* A callback may set and delete others, so no lock is held. */
+/* Deletes without the lock, since a callback may set and delete other attributes. */
 static int delete_all(struct keyvals *keyvals, MPI_Win handle)
 {
 	while (keyvals->count > 0) {

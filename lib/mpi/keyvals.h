@@ -4,13 +4,12 @@
  *
  * DESIGN NOTES
  *
- * The MPI keeps attributes, with the window's proxy. But their delete callbacks may use the window's
- * memory and its handle, so they are called before anything of the window is freed, and the proxy
- * goes last. Here stands which keyvals have been set and not deleted since, in their order: the
- * latest is deleted first. The MPI is not asked whether an attribute is still there: its keyval may
- * have been freed, which Open MPI ends a program for. What a callback deletes meanwhile comes
- * behind it: MPICH ends a program that deletes an attribute of a window while it is in
- * MPI_Win_delete_attr.
+ * The MPI keeps the attributes with the window's proxy. Their delete callbacks may use the window's
+ * memory and handle, so they run before anything of the window is freed, and the proxy is freed
+ * last. This list has the keyvals that are set, in order: the latest is deleted first. The layer
+ * does not ask the MPI whether an attribute still exists: if its keyval has been freed, Open MPI
+ * ends the program. An attribute that a callback deletes waits for its turn: MPICH ends a program
+ * that deletes one during its MPI_Win_delete_attr.
  */
 #ifndef ORIEL_MPI_KEYVALS_H
 #define ORIEL_MPI_KEYVALS_H
@@ -19,31 +18,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Changed under one lock for all windows. */
+/* One lock for all windows guards changes. */
 struct keyvals {
 	int *list;
 	size_t count;
 	size_t capacity;
-	bool used;     /* ever */
-	bool deleting; /* a thread is in keyvals_delete, the one that frees the window */
+	bool used;     /* an attribute has been set at some time */
+	bool deleting; /* the thread that frees the window is in keyvals_delete */
 };
 
 bool keyvals_none(const struct keyvals *keyvals);
 
 /*
- * It becomes the last. Where there is no memory for it, its callback is called when the proxy is
- * freed.
+ * Adds the keyval as the latest. Without memory for it, its callback runs when the proxy is freed.
  */
 void keyvals_add(struct keyvals *keyvals, int keyval);
 
-/* The attribute has been deleted. */
+/* Removes the keyval: its attribute has been deleted. */
 void keyvals_forget(struct keyvals *keyvals, int keyval);
 
 bool keyvals_has(const struct keyvals *keyvals, int keyval);
 
 /*
- * Delete the attributes of the proxy, the last first. An error that a callback gives ends it; that
- * attribute stays.
+ * Deletes the proxy's attributes, the latest first. If a callback returns an error, stops there and
+ * returns it; that attribute stays.
  */
 int keyvals_delete(struct keyvals *keyvals, MPI_Win handle);
 

@@ -18,7 +18,7 @@ static int comm_freed(MPI_Comm comm, int key, void *value, void *extra)
 	oriel_group *group = value;
 
 	(void)comm, (void)key, (void)extra;
-	if (job.oriel) /* it has not ended with MPI_COMM_SELF */
+	if (job.oriel) /* the job has not ended with MPI_COMM_SELF */
 		oriel_group_free(&group);
 	return MPI_SUCCESS;
 }
@@ -28,7 +28,10 @@ static void make_keyval(void)
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_freed, &keyval, NULL);
 }
 
-/* The ranks that group's members have in `in`, or NULL: no memory. MPICH wants two arrays. */
+/*
+ * Returns the ranks that the group's members have in `in`, or NULL if there is no memory. MPICH
+ * wants two arrays.
+ */
 static int *translate(MPI_Group group, MPI_Group in, int *count)
 {
 	int *ranks, *first;
@@ -62,7 +65,7 @@ static bool in_world(MPI_Comm comm)
 	return all;
 }
 
-/* What is kept with the communicator; NULL: nothing yet. */
+/* Returns the group that is cached with the communicator, or NULL. */
 static oriel_group *kept(MPI_Comm comm)
 {
 	oriel_group *group;
@@ -100,7 +103,7 @@ int members_of_group(MPI_Group group, MPI_Group in_group, const oriel_group *in,
 
 	if (!ranks)
 		return ORIEL_ERR_MEMORY;
-	for (int i = 0; i < count; i++) /* oriel_group_incl tells of these */
+	for (int i = 0; i < count; i++) /* oriel_group_incl refuses this rank */
 		if (ranks[i] == MPI_UNDEFINED)
 			ranks[i] = oriel_group_size(in);
 	rc = oriel_group_incl(in, count, ranks, out);
@@ -110,7 +113,7 @@ int members_of_group(MPI_Group group, MPI_Group in_group, const oriel_group *in,
 
 static uint64_t agree_on_tag(MPI_Comm comm)
 {
-	uint64_t tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED); /* a number that nobody has had, no more */
+	uint64_t tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED); /* only needs to be unique */
 
 	PMPI_Bcast(&tag, sizeof(tag), MPI_BYTE, 0, comm);
 	return tag;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memory.c - MPI_Alloc_mem gives memory that peers can map when a window is made of it. */
+/* memory.c - MPI_Alloc_mem returns memory that peers can map if it becomes part of a window. */
 #include "mpi/memory.h"
 
 #include <fcntl.h>
@@ -15,15 +15,15 @@
 #include "mpi/table.h"
 
 /*
- * Pieces by their memory, those that are kept too: what is Oriel's, so that the rest is freed by whose it is; and without
- * looking at it when MPI has ended.
+ * Pieces by address, kept ones too: this memory is Oriel's, the rest the MPI's. MPI_Free_mem may
+ * ask after MPI_Finalize, and does not read the piece then.
  */
 static struct table known = TABLE_INITIAL;
 
 /* Guards pieces.h and slots.h. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The lowest that is free tells. */
+/* open returns the lowest free descriptor. */
 static bool descriptors_are_short(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -42,7 +42,7 @@ static void release(struct piece *piece)
 	free(piece);
 }
 
-/* One that is kept makes room for others; false: there is none. */
+/* Releases the oldest kept piece; false: there is none. */
 static bool release_oldest(void)
 {
 	struct piece *piece;
@@ -116,7 +116,7 @@ static void *large(size_t size_bytes)
 	return piece->base;
 }
 
-/* Where it cannot be had, small memory is the MPI's. */
+/* If this fails, small memory comes from the MPI. */
 static void open_slots(void)
 {
 	struct piece *piece = new_piece(SLOTS_BYTES);
@@ -161,7 +161,7 @@ static bool keep(struct piece *piece)
 	return kept;
 }
 
-/* It is kept, or given back. */
+/* Keeps the piece, or releases it. */
 static void free_piece(struct piece *piece)
 {
 	bool wanted;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* memory.h - memory of MPI_Alloc_mem, and what memory of Oriel's costs the program */
+/* memory.h - memory of MPI_Alloc_mem, and the descriptors that Oriel's memory takes */
 #ifndef ORIEL_MPI_MEMORY_H
 #define ORIEL_MPI_MEMORY_H
 
 #include <stdbool.h>
 
 /*
- * Memory that peers can map takes two descriptors, which the MPI's own does not. Whether half of those that the process may
- * have are in use, also when what is kept of freed memory has been given back: the rest is left to the program, and such memory
- * to the MPI.
+ * Returns whether half of the process's descriptors are in use, even after kept memory has been
+ * released. Memory that peers can map takes two; then the MPI's own, which takes none, has to do.
  */
 bool memory_is_short_of_descriptors(void);
 
-/* The job is about to end: release what the program has left. */
+/* Frees the memory that the program has not freed, before the job ends. */
 void memory_release(void);
 
 #endif

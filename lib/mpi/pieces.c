@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define STEPS 8     /* sizes between a power of two and the next */
-#define WASTE 4     /* one part in so many may be more than is asked for */
-#define MEMORIES 64 /* sizes of pieces that were given back */
+#define STEPS 8     /* sizes from a power of two to the next */
+#define WASTE 4     /* a kept piece may exceed the request by 1/WASTE */
+#define MEMORIES 64 /* sizes of released pieces that are remembered */
 
-/* The oldest first. */
+/* Oldest first. */
 static struct piece *kept[PIECES_MAX];
 static int count;
 static size_t kept_bytes;
@@ -22,7 +22,7 @@ size_t pieces_round(size_t size_bytes)
 	size_t power = PIECE_BYTES_MIN, step;
 
 	if (size_bytes > PIECES_BYTES_MAX)
-		return size_bytes; /* such are not kept */
+		return size_bytes; /* pieces of this size are not kept */
 	while (power <= size_bytes / 2)
 		power *= 2;
 	step = power / STEPS;
@@ -39,7 +39,10 @@ static struct piece *take_out(int at)
 	return piece;
 }
 
-/* The smallest that will do; of several the last, whose bytes may be in the processor's cache. */
+/*
+ * Takes the smallest that fits; among equals the latest, which may still be in the processor's
+ * cache.
+ */
 struct piece *pieces_take(size_t size_bytes)
 {
 	size_t most = size_bytes + size_bytes / WASTE;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pieces.h - large memory of MPI_Alloc_mem that the program has freed, for the next time
+ * pieces.h - large memory of MPI_Alloc_mem that the program has freed, kept for reuse
  *
  * DESIGN NOTES
  *
- * Programs allocate scratch memory for a call or a step, free it, and do the same again. The MPI's own memory is malloc's,
- * which keeps what was freed; ours costs system calls to make, and a fault for each page when it is touched anew. So what is
- * freed is kept as it is, bytes and all: nobody promises zeroes here. Only of a size that comes back: what is allocated once,
- * and freed, is given back, as malloc does with what is large. What is kept is bounded, and the oldest goes first.
+ * Programs allocate scratch memory for a call or a step, free it, and repeat that. The MPI's own
+ * memory is malloc's, which keeps freed memory; Oriel's costs system calls, and a page fault for
+ * each page on first touch. So freed pieces are kept with their bytes: MPI does not promise zeroes.
+ * Only sizes that recur are kept; memory that is allocated once is released, as malloc releases
+ * large memory. The total is bounded, and the oldest piece goes first.
  *
- * Sizes are rounded up to one of eight between a power of two and the next, so that those that differ a little find each
- * other's. The rest of a piece is not touched, and costs nothing.
+ * Sizes are rounded up to one of eight between a power of two and the next, so that similar sizes
+ * share pieces. The excess is not touched, so it costs nothing.
  *
- * The caller guards all of it by one lock.
+ * The caller holds one lock for all calls but pieces_round.
  */
 #ifndef ORIEL_MPI_PIECES_H
 #define ORIEL_MPI_PIECES_H
@@ -20,33 +21,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PIECES_BYTES_MAX ((size_t)64 << 20) /* kept, in all */
-#define PIECES_MAX 64                       /* of so many pieces */
-#define PIECE_BYTES_MIN ((size_t)64 << 10)  /* what is smaller is slots.h's */
+#define PIECES_BYTES_MAX ((size_t)64 << 20) /* of all kept pieces */
+#define PIECES_MAX 64                       /* number of kept pieces */
+#define PIECE_BYTES_MIN ((size_t)64 << 10)  /* smaller memory: slots.h */
 
-/* Of oriel_alloc. */
+/* A piece of memory from oriel_alloc. */
 struct piece {
 	void *base;
 	size_t size_bytes;
-	bool recurs; /* its size has come back: to be kept when it is freed */
+	bool recurs; /* its size recurs: keep it when it is freed */
 };
 
-/* The size to make, of size_bytes or more. */
+/* Returns the rounded size to allocate for size_bytes. */
 size_t pieces_round(size_t size_bytes);
 
-/* One that is kept and large enough, but not much larger; it is the caller's. NULL: there is none. */
+/* Takes a kept piece that is large enough, but not much larger; NULL: there is none. */
 struct piece *pieces_take(size_t size_bytes);
 
-/* Whether a piece of that size, rounded up, has been freed and given back lately. */
+/* Returns whether a piece of that rounded size has been released lately. */
 bool pieces_recur(size_t size_bytes);
 
-/* Whether it is kept. Not: for want of room, which pieces_oldest makes, or because it is to be given back. */
+/* Keeps the piece; false: there is no room, which pieces_oldest makes. */
 bool pieces_keep(struct piece *piece);
 
-/* Whether it could be kept, with room. It is remembered where it is not to be kept this time. */
+/* Returns whether the piece is worth keeping. If its size has not recurred, remembers the size. */
 bool pieces_wants(const struct piece *piece);
 
-/* The one kept for longest, which is the caller's now; NULL: there is none. */
+/* Takes the oldest kept piece; NULL: there is none. */
 struct piece *pieces_oldest(void);
 
 #endif

@@ -10,16 +10,16 @@
 #define KEPT_MAX 16
 
 /*
- * Threads that make windows on communicators of their own make proxies on one, where calls must
- * not overlap.
+ * Threads may make windows on different communicators at a time; the calls on job.self must not
+ * overlap.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Win kept[KEPT_MAX];
 static int kept_count;
 
 /*
- * Without memory a dynamic one is the least. Open MPI 4.1 has no way to make any but allocated windows for one rank where
- * neither UCX nor pt2pt is chosen, as Debian has it; MPICH 4.0 over UCX can crash in those.
+ * A dynamic window costs least. Open MPI 4.1 makes only allocated windows for one rank if neither
+ * UCX nor pt2pt is chosen, as on Debian; MPICH 4.0 over UCX can crash in those.
  */
 static int make(MPI_Win *handle)
 {
@@ -46,7 +46,7 @@ int proxy_win_take(MPI_Win *handle)
 	else
 		rc = make(handle);
 	if (rc == MPI_SUCCESS)
-		renew(*handle); /* Open MPI names its windows */
+		renew(*handle); /* Open MPI names new windows */
 	pthread_mutex_unlock(&lock);
 	return rc;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * proxy_win.h - windows of the MPI's own that stand behind the program's handles; see window.h
+ * proxy_win.h - the MPI's own windows that stand behind the program's handles; see window.h
  *
  * DESIGN NOTES
  *
- * Making a proxy costs up to 20 us (Open MPI 4.1), more than all the rest of a window. So those of
- * windows that the program frees are kept for its next windows, as new: without a name, with the
- * handler that windows begin with. A proxy that has had attributes is not kept, since the MPI
- * deletes what the layer may not know of when the proxy is freed.
+ * Making a proxy costs up to 20 us (Open MPI 4.1), more than the rest of a window. So proxies of
+ * freed windows are kept for later ones, and reset: no name, the default error handler. A proxy
+ * that has had attributes is not kept: the MPI deletes those that the layer may not know of when it
+ * frees the proxy.
  */
 #ifndef ORIEL_MPI_PROXY_WIN_H
 #define ORIEL_MPI_PROXY_WIN_H
@@ -15,13 +15,13 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* MPI_SUCCESS, or the MPI's own error. */
+/* Returns MPI_SUCCESS or the MPI's own error. */
 int proxy_win_take(MPI_Win *handle);
 
-/* It becomes MPI_WIN_NULL. */
+/* Keeps or frees the proxy; *handle becomes MPI_WIN_NULL. */
 int proxy_win_give(MPI_Win *handle, bool had_attributes);
 
-/* Free those that are kept. */
+/* Frees the proxies that are kept. */
 void proxy_wins_release(void);
 
 #endif

@@ -4,7 +4,7 @@
 #include "mpi/real_mpi.h"
 #include "mpi/window.h"
 
-/* The rank whose part is told for MPI_PROC_NULL: the first that has some. */
+/* Returns the rank to report for MPI_PROC_NULL: the first that has memory. */
 static int first_with_memory(struct window *window)
 {
 	size_t bytes = 0, unit;
@@ -16,7 +16,7 @@ static int first_with_memory(struct window *window)
 	return 0;
 }
 
-/* MPI has no address for a part of 0 bytes. */
+/* A part of 0 bytes has no address in MPI. */
 static int query(struct window *window, int rank, MPI_Aint *size, MPI_Aint *unit, void *baseptr)
 {
 	void *base = NULL;

@@ -9,10 +9,10 @@
 #define KINDS 5 /* 1, 2, 4, 8 and 16 pages */
 #define NONE UINT16_MAX
 
-static uint8_t *piece; /* stored with release before anybody has a slot */
-static size_t used;    /* pages that have been in a slot */
+static uint8_t *piece; /* stored with release before the first slot is taken */
+static size_t used;    /* pages in slots, free ones included */
 static uint16_t free_slots[KINDS] = { NONE, NONE, NONE, NONE, NONE };
-static uint16_t next_free[PAGES]; /* of a slot's first page */
+static uint16_t next_free[PAGES]; /* by the first page of a slot */
 static uint8_t kind_of[PAGES];
 
 void slots_open(void *base)
@@ -41,7 +41,7 @@ static unsigned kind_for(size_t size_bytes)
 	return kind;
 }
 
-/* The first page of one that nobody has had. */
+/* Returns the first page of a slot that has not been used before. */
 static uint16_t new_slot(unsigned kind)
 {
 	size_t first = used;

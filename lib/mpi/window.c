@@ -14,13 +14,13 @@
 #include "mpi/real_mpi.h"
 #include "mpi/request.h"
 
-/* The call is the MPI's own to do; no code of MPI's is negative. */
+/* The MPI carries out the call. No code of MPI's is negative. */
 #define PASS_ON (-1)
 
 struct table windows = TABLE_INITIAL;
 _Thread_local struct table_last window_last;
 
-/* What a call that makes a window was given. */
+/* The arguments of a call that makes a window. */
 struct making {
 	void *base;
 	MPI_Aint size_bytes;
@@ -28,7 +28,7 @@ struct making {
 	MPI_Info info;
 	MPI_Comm comm;
 	int flavor;
-	struct hints hints; /* of info; as they are agreed on */
+	struct hints hints; /* those of info, then those that the members agree on */
 };
 
 static int check(const struct making *making)
@@ -47,7 +47,10 @@ static void release(struct window *window)
 	free(window);
 }
 
-/* Room for them is there before it is known whether they differ: afterwards nobody may fail alone. */
+/*
+ * Stores the members' units. The array exists beforehand, since from here on no member may fail
+ * alone.
+ */
 static void keep_units(struct window *window, const struct making *making, bool same)
 {
 	MPI_Aint mine = making->unit;
@@ -67,7 +70,10 @@ static void drop_hints(struct making *making)
 	hints_drop_agreed(&making->hints);
 }
 
-/* Whether all members have what they need so far, one unit and the same hints: one reduction. Units that differ, another. */
+/*
+ * Returns 0 if all members have memory and a handle. The same reduction compares their units and
+ * hints; different units take another.
+ */
 static int agree_before(struct window *window, struct making *making)
 {
 	const long agreed = hints_agreed(&making->hints);
@@ -80,20 +86,20 @@ static int agree_before(struct window *window, struct making *making)
 		keep_units(window, making, all[0] == -all[1]);
 		return 0;
 	}
-	members_forget(making->comm); /* that member has not got it */
+	members_forget(making->comm); /* the member that failed has none */
 	return -1;
 }
 
 /*
- * Whether the members need not agree before they make it: each has a group for the communicator, so it can take part in the
- * making to refuse; and there are no units to tell.
+ * Returns whether the making itself can be the agreement: each member has a group for the
+ * communicator, so it can take part with the hint "refuse", and a dynamic window has no units.
  */
 static bool agrees_by_making(const struct making *making)
 {
 	return making->flavor == MPI_WIN_FLAVOR_DYNAMIC && members_known(making->comm);
 }
 
-/* For such. Who refuses has taken part in the making with that. */
+/* Agrees by the making (agrees_by_making): a member without memory takes part with "refuse". */
 static int agree_by_making(struct window *window, const struct making *making)
 {
 	const struct oriel_hint hints[] = { { "refuse", "true" }, { NULL, NULL } };
@@ -107,7 +113,9 @@ static int agree_by_making(struct window *window, const struct making *making)
 	return -1;
 }
 
-/* 0: all members have what they need, or who does not will be told of by the making. */
+/*
+ * Returns 0 if all members have what they need, or if the making will report those that have not.
+ */
 static int agree(struct window *window, struct making *making, bool by_making)
 {
 	int rc = by_making ? agree_by_making(window, making) : agree_before(window, making);
@@ -131,7 +139,7 @@ static struct window *new_window(MPI_Comm comm)
 	return NULL;
 }
 
-/* Give it the handle that the program will have, which the table knows. 0 or -1. */
+/* Makes the window's handle, and adds it to the table. Returns 0 or -1. */
 static int make_known(struct window *window, MPI_Comm comm)
 {
 	if (proxy_win_take(&window->handle))
@@ -144,7 +152,7 @@ static int make_known(struct window *window, MPI_Comm comm)
 	return -1;
 }
 
-/* The handle becomes MPI_WIN_NULL. */
+/* Sets the handle to MPI_WIN_NULL. */
 static int make_unknown(struct window *window, MPI_Win *handle, bool had_attributes)
 {
 	table_remove(&windows, TABLE_KEY(window->handle));
@@ -152,7 +160,10 @@ static int make_unknown(struct window *window, MPI_Win *handle, bool had_attribu
 	return proxy_win_give(handle, had_attributes);
 }
 
-/* From MPI_BOTTOM on, as if all addresses were memory: Oriel's windows have some, and Open MPI makes of it what it can. */
+/*
+ * Returns whether the part begins at MPI_BOTTOM, as if all addresses were memory. Oriel's windows
+ * have a size; Open MPI does what it can.
+ */
 static bool begins_nowhere(const struct making *making)
 {
 	if (making->flavor != MPI_WIN_FLAVOR_CREATE || making->base != MPI_BOTTOM || making->size_bytes <= 0)
@@ -161,7 +172,7 @@ static bool begins_nowhere(const struct making *making)
 	return true;
 }
 
-/* Memory that Oriel would make, and cannot without taking the program's last descriptors. */
+/* Returns whether Oriel would allocate memory while descriptors are short. */
 static bool is_too_many(const struct making *making)
 {
 	if ((making->flavor != MPI_WIN_FLAVOR_ALLOCATE && making->flavor != MPI_WIN_FLAVOR_SHARED) ||
@@ -171,10 +182,10 @@ static bool is_too_many(const struct making *making)
 	return true;
 }
 
-/* Local, and so is its error: NULL. All that may fail on this rank alone is done here, before the members agree. */
+/* Does all that may fail on this rank alone, before the members agree. Returns NULL if it fails. */
 static struct window *prepare(const struct making *making)
 {
-	oriel_group *group = members_of_comm(making->comm); /* collective at first */
+	oriel_group *group = members_of_comm(making->comm); /* collective the first time */
 	bool takes_part = group && !begins_nowhere(making) && !is_too_many(making);
 	struct window *window = takes_part ? new_window(making->comm) : NULL;
 
@@ -210,7 +221,7 @@ static int open_by_flavor(struct window *window, const struct making *making)
 	}
 }
 
-/* What is wanting is wanting on all members, or told to all: the MPI may still have it. */
+/* All members see this failure, so all may fall back on the MPI. */
 static int not_opened(const struct making *making, int rc)
 {
 	const int class = error_class(rc);
@@ -232,7 +243,7 @@ static int make_agreed(const struct making *making, struct window *window, MPI_W
 	window->members = told.group;
 	hints_keep_told(making->info, window->told);
 	if (making->flavor == MPI_WIN_FLAVOR_SHARED && making->size_bytes == 0)
-		window->base = NULL; /* as MPI_Win_shared_query tells it */
+		window->base = NULL; /* as MPI_Win_shared_query returns it */
 	*handle = window->handle;
 	return MPI_SUCCESS;
 }
@@ -245,7 +256,9 @@ static void discard(struct window *window)
 	release(window);
 }
 
-/* Those that need agreement are nothing to a dynamic window, whose members may come without any (agrees_by_making). */
+/*
+ * A dynamic window has no hints that need agreement: its members may skip that (agrees_by_making).
+ */
 static void read_hints(struct making *making)
 {
 	hints_read(making->info, &making->hints);
@@ -256,7 +269,7 @@ static void read_hints(struct making *making)
 static int make_suited(struct making *making, MPI_Win *handle, struct window **made)
 {
 	struct window *window;
-	bool by_making = agrees_by_making(making); /* asked before prepare() makes a group */
+	bool by_making = agrees_by_making(making); /* before prepare() makes a group */
 	int rc = check(making);
 
 	if (rc)
@@ -271,7 +284,7 @@ static int make_suited(struct making *making, MPI_Win *handle, struct window **m
 	return rc;
 }
 
-/* Without MPI_Init there is no MPI_COMM_WORLD, of whose ranks Oriel's job is made. */
+/* Oriel's job consists of the ranks of MPI_COMM_WORLD, which needs MPI_Init. */
 static bool has_job(void)
 {
 	if (!job.begun)
@@ -279,7 +292,9 @@ static bool has_job(void)
 	return job.oriel != NULL;
 }
 
-/* MPI_SUCCESS, an error that the communicator's handler has been called for, or PASS_ON. */
+/*
+ * Returns MPI_SUCCESS, PASS_ON, or an error for which the communicator's handler has been called.
+ */
 static int make(struct making *making, MPI_Win *handle, struct window **made)
 {
 	const char *why;
@@ -349,7 +364,10 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 }
 TAKEN(Win_create_dynamic);
 
-/* Delete callbacks may use the window: they are called while it is whole, and not if it is not to be freed. */
+/*
+ * Calls delete callbacks while the window is whole, since they may use it, and not if its free will
+ * be refused.
+ */
 static int delete_attributes(struct window *window)
 {
 	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
@@ -360,7 +378,7 @@ static int delete_attributes(struct window *window)
 	return told.free_refused ? MPI_SUCCESS : keyvals_delete(&window->keyvals, window->handle);
 }
 
-/* The window of Oriel's is gone. */
+/* Called once Oriel's window is gone. */
 static int free_proxy(struct window *window, MPI_Win *win)
 {
 	int rc;
@@ -380,15 +398,16 @@ int MPI_Win_free(MPI_Win *win)
 	int rc, code;
 
 	if (!window) {
-		proxy_wins_release(); /* one that has been freed already is none, as the MPI shall see */
+		proxy_wins_release(); /* the MPI must not take a freed window's kept proxy for a window */
 		return real_mpi.Win_free(win);
 	}
 	rc = delete_attributes(window);
 	if (rc)
 		return rc;
 	/*
-	 * With its epochs closed each request of the window is complete, or has failed: only inside of one can a test of it be
-	 * repeated. Where they are open and a member is lost, the next look ends what is left, with MPI_ERR_WIN.
+	 * With its epochs closed, each request of the window is complete or has failed: a test can be
+	 * repeated only inside one. With epochs open and a member lost, the next requests_look ends the
+	 * rest with MPI_ERR_WIN.
 	 */
 	requests_look();
 	rc = oriel_win_free(&window->win);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * window.h - a window of the program's: what the layer knows beside Oriel's own
+ * window.h - what the layer knows of a window
  *
  * DESIGN NOTES
  *
- * The program's handle is that of a proxy: a window of the MPI's own for this rank alone, without
- * memory, which sends nothing when it is made (proxy_win.h). Names, attributes and their keyvals,
- * error handlers and Fortran's handles come with it. What concerns more than this rank is answered
- * by the layer. A handle that is not in the table is that of a window which is the MPI's own
- * altogether.
+ * The program's handle is a proxy's: the MPI's own window for this rank alone, without memory and
+ * communication (proxy_win.h). It brings names, attributes and their keyvals, error handlers and
+ * Fortran handles. The layer answers whatever concerns other ranks. A handle that is not in the
+ * table belongs to a window of the MPI's.
  *
- * Oriel's windows here have displacement unit 1, since datatypes have offsets that are no multiples of the
- * program's. Those of all members are agreed on when the window is made, with one reduction; they are kept by rank only where
- * they differ.
+ * Oriel's windows have displacement unit 1 here, since offsets in datatypes need not be multiples
+ * of the program's unit. One reduction at creation compares the members' units; they are kept by
+ * rank only if they differ.
  */
 #ifndef ORIEL_MPI_WINDOW_H
 #define ORIEL_MPI_WINDOW_H
@@ -26,11 +25,14 @@
 #include "mpi/table.h"
 #include "oriel.h"
 
-/* The group of the latest epoch, as Oriel's: most programs give one again and again. Of the thread that opens such epochs. */
+/*
+ * The group of the latest epoch, as Oriel's: most programs repeat it. Used by one thread, which
+ * opens such epochs.
+ */
 struct last_group {
 	MPI_Group group;
 	oriel_group *members; /* NULL: none */
-	uint64_t freed;       /* groups_freed when it was made: a handle that has been freed may be another group's */
+	uint64_t freed;       /* groups_freed at that time: a freed handle may become another group's */
 };
 
 #define HINTS_TOLD 3
@@ -39,9 +41,9 @@ struct window {
 	oriel_win *win;
 	MPI_Win handle;
 	MPI_Group group;
-	oriel_group *members; /* the window's; borrowed */
+	oriel_group *members; /* borrowed from Oriel's window */
 	int rank_count;
-	MPI_Aint unit;   /* of all members; 0: as units says */
+	MPI_Aint unit;   /* of all members; 0: see units */
 	MPI_Aint *units; /* by rank, or NULL */
 	void *base;
 	MPI_Aint size_bytes;
@@ -50,21 +52,24 @@ struct window {
 	int model;
 	struct last_group posted;
 	struct last_group started;
-	struct keyvals keyvals; /* of the attributes that the program has set */
-	bool active;            /* window_is_active() */
-	bool told[HINTS_TOLD];  /* hints that are told and nothing else: hints.h */
+	struct keyvals keyvals; /* attributes that the program has set */
+	bool active;            /* see window_is_active */
+	bool told[HINTS_TOLD];  /* hints that the layer only reports: see hints.h */
 };
 
 extern struct table windows __attribute__((visibility("hidden")));
 extern _Thread_local struct table_last window_last __attribute__((tls_model("initial-exec")));
 
-/* NULL: the window is the MPI's own. */
+/* Returns NULL if the window is the MPI's. */
 static inline struct window *window_of(MPI_Win handle)
 {
 	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
 }
 
-/* Whether the epoch opened last is one of fence or start, for what is told: no other word is ordered by it. */
+/*
+ * Returns whether the latest epoch is one of fence or start; used for messages, so it orders
+ * nothing.
+ */
 static inline bool window_is_active(const struct window *window)
 {
 	return __atomic_load_n(&window->active, __ATOMIC_RELAXED);
@@ -75,15 +80,15 @@ static inline void window_set_active(struct window *window, bool active)
 	__atomic_store_n(&window->active, active, __ATOMIC_RELAXED);
 }
 
-/* Of a member. */
+/* Returns a member's displacement unit. */
 static inline MPI_Aint window_unit(const struct window *window, int rank)
 {
 	return window->unit ? window->unit : window->units[rank];
 }
 
 /*
- * A displacement in bytes. Negative ones, and those whose bytes are no number, come out beyond half of what a size_t has, where
- * no window reaches: Oriel refuses them.
+ * Returns a displacement in bytes. Negative and overflowing ones exceed PTRDIFF_MAX, which no
+ * window reaches: Oriel refuses them.
  */
 static inline size_t window_bytes(MPI_Aint disp, MPI_Aint unit)
 {
