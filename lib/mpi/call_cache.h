@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call_cache.h - what a thread's last plain operation had to look up
+ * call_cache.h - what a thread's last plain operation has looked up
  *
  * DESIGN NOTES
  *
- * A plain operation has as many of one datatype on both sides, without gaps, and its target is a
- * rank of the window. Programs repeat such calls with one window and one datatype. What the last
- * call has looked up is kept by value, side by side. The next call asks only whether the handles are
- * the same and nothing has been removed since: a handle that has been freed may be another's. Copies
- * and accumulates have a cache each, since programs use both in turn.
+ * A plain operation has the same datatype and count on both sides, without gaps, and its target is
+ * a rank of the window. Programs repeat such calls with one window and one datatype. The cache
+ * keeps by value what the last call has looked up. The next call only checks that the handles are
+ * the same, and that none has been removed since: a freed handle may become another's. Copies and
+ * accumulates have a cache each, since programs alternate between them.
  */
 #ifndef ORIEL_MPI_CALL_CACHE_H
 #define ORIEL_MPI_CALL_CACHE_H
@@ -23,18 +23,18 @@
 struct call_cache {
 	MPI_Win handle;
 	MPI_Datatype datatype;
-	MPI_Op op;       /* of accumulates, as oriel_op and element are */
-	size_t removals; /* when the cache was filled */
+	MPI_Op op;       /* for accumulates, as are oriel_op and element */
+	size_t removals; /* table_removals() when the cache was filled */
 	oriel_win *win;
 	MPI_Aint unit;
-	size_t each;         /* bytes of one of the datatype; of accumulates, elements in it */
+	size_t each;         /* bytes of the datatype; for accumulates, its elements */
 	unsigned rank_count; /* 0: matches no call */
 	enum oriel_op oriel_op;
 	enum oriel_type element;
 };
 
 /*
- * The datatype of an operation that is plain and not negative in number; NULL: it is not. `known` is
+ * Returns the datatype if the operation is plain and its count not negative, or NULL. `known` is
  * the origin's, or NULL.
  */
 static inline const struct datatype *plain_datatype(const struct window *window, const struct datatype *known,
@@ -49,7 +49,7 @@ static inline const struct datatype *plain_datatype(const struct window *window,
 	return known;
 }
 
-/* Whether an operation is plain, and on the window and datatype that are in the cache. */
+/* Returns whether the operation is plain, on the window and datatype of the cache. */
 static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win handle, MPI_Count origin_count,
                                       MPI_Datatype origin_datatype, int target_rank, MPI_Count target_count,
                                       MPI_Datatype target_datatype)
@@ -62,7 +62,7 @@ static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win ha
 	                        1);
 }
 
-/* If the window's ranks differ in their units, the cache matches no call. */
+/* If the window's ranks have different units, the cache matches no call. */
 static inline void call_cache_fill(struct call_cache *cache, const struct window *window, MPI_Datatype datatype,
                                    size_t each)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As MPI tells them. */
+/* The arguments as MPI returns them. */
 struct told {
 	size_t int_count, address_count, large_count, type_count;
 	int *ints;
@@ -70,7 +70,9 @@ bool contents_predefined(MPI_Datatype type)
 	return ask_counts(type, &told, &combiner) || combiner == MPI_COMBINER_NAMED || contents_is_f90(combiner);
 }
 
-/* How many of the large counts are integers in the other form of the call; those behind them are addresses. */
+/*
+ * Returns how many large counts are integers in the other form of the call; the rest are addresses.
+ */
 static size_t integers_among(int combiner, const struct told *told)
 {
 	switch (combiner) {
@@ -87,7 +89,7 @@ static size_t integers_among(int combiner, const struct told *told)
 	}
 }
 
-/* Arrays of dimensions have large counts in the midst of integers: how many integers stand before these. */
+/* Returns how many integers precede the large counts, which lie between integers in array types. */
 static size_t integers_before(int combiner)
 {
 	switch (combiner) {
@@ -124,7 +126,7 @@ static void arrange(struct contents *contents, const struct told *told)
 	put_larges(&addresses, told->larges + among, told->large_count - among);
 }
 
-/* One more than none, so that NULL is no memory. */
+/* One more, so that only a lack of memory returns NULL. */
 static void *room(size_t count, size_t bytes)
 {
 	return calloc(count + 1, bytes);

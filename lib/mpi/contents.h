@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * MPI tells the arguments by their sorts: integers, addresses, large counts (of calls of MPI-4, in place of both) and datatypes.
- * Here they stand as the calls without large counts have them, whichever has been used: integers, as wide as large counts are,
- * and addresses.
+ * MPI returns the arguments by kind: integers, addresses, large counts (of MPI-4's calls, in place
+ * of both) and datatypes. Here they stand as for calls without large counts, whichever was used:
+ * integers, as wide as large counts, and addresses.
  */
 #ifndef ORIEL_MPI_CONTENTS_H
 #define ORIEL_MPI_CONTENTS_H
@@ -23,12 +23,15 @@ struct contents {
 	MPI_Datatype *types;
 };
 
-/* 0, or -1: no memory. contents_free in any case. */
+/* Returns 0 or -1. contents_free must be called in any case. */
 int contents_read(MPI_Datatype type, struct contents *contents);
 
 void contents_free(struct contents *contents);
 
-/* Whether it is one of MPI's own, which nobody frees: MPI_INT, say, and what MPI_Type_create_f90_real gives. */
+/*
+ * Returns whether the type is MPI's own, which must not be freed: MPI_INT, for example, and types
+ * of MPI_Type_create_f90_real.
+ */
 bool contents_predefined(MPI_Datatype type);
 bool contents_is_f90(int combiner);
 

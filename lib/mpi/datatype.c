@@ -36,7 +36,7 @@ static void make_keyval(void)
 	PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_freed, &keyval, NULL);
 }
 
-/* Of integers, logicals and bytes. */
+/* Only integers, logicals and bytes are swapped. */
 static enum oriel_type swapped_of(const struct datatype *datatype)
 {
 	const bool comparable = datatype->single <= ORIEL_BOOL || datatype->single == ORIEL_INT128;
@@ -44,7 +44,7 @@ static enum oriel_type swapped_of(const struct datatype *datatype)
 	return comparable && !(datatype->barred & ELEMENT_SWAP) ? datatype->single : ELEMENT_NONE;
 }
 
-/* The maker of the first layout goes on with the second. */
+/* The maker of the first layout also makes the second. */
 static int describe(struct datatype *datatype, MPI_Datatype handle)
 {
 	struct flattening bytes = { .whole_pairs = false }, elements = { .whole_pairs = true };
@@ -94,8 +94,8 @@ static struct datatype *learn(MPI_Datatype handle)
 }
 
 /*
- * MPI has no call that tells, but both refuse to pack none of what is not. (Not so to say how much room it needs packed: Open MPI
- * does not look, and crashes.)
+ * MPI has no call for this, but both MPIs refuse to pack 0 elements of an uncommitted datatype.
+ * (Not so MPI_Pack_size: Open MPI does not check, and crashes.)
  */
 static bool committed(MPI_Datatype handle)
 {
@@ -110,7 +110,10 @@ static bool committed(MPI_Datatype handle)
 	return class != MPI_ERR_TYPE;
 }
 
-/* Two threads may come with one datatype. What is not committed is not kept: it may be later. */
+/*
+ * Two threads may learn one datatype at a time. An uncommitted one is not kept: it may be committed
+ * later.
+ */
 const struct datatype *datatype_learn(MPI_Datatype handle)
 {
 	struct datatype *known;

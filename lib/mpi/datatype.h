@@ -4,13 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A datatype's layout is made from its envelope and contents, all the way down. It is kept in a table by the handle; an
- * attribute of the datatype, whose delete callback is called when it is freed, takes it out again. Predefined
+ * A datatype's layout is made from its envelope and contents, recursively, and kept in a table by
+ * handle. When the datatype is freed, the delete callback of an attribute removes it. Predefined
  * datatypes stay.
  *
- * There are two layouts of one datatype. That of its bytes has no gaps of C's pairs in it (MPI_SHORT_INT), since put
- * must not touch these. That of its elements has whole pairs, as Oriel's accumulate takes them. Only where a datatype is made
- * of one predefined type does it have the second, and only with gaps is it another than the first.
+ * A datatype has two layouts. That of its bytes leaves out the gaps of C's pairs (MPI_SHORT_INT),
+ * which put must not touch. That of its elements has whole pairs, as Oriel's accumulate takes them;
+ * it needs a single predefined type, and differs only if that has a gap.
  */
 #ifndef ORIEL_MPI_DATATYPE_H
 #define ORIEL_MPI_DATATYPE_H
@@ -26,13 +26,13 @@
 struct datatype {
 	size_t size_bytes; /* of one, without gaps */
 	ptrdiff_t extent_bytes;
-	bool dense;              /* any number of them is one piece that begins at the address given */
-	enum oriel_type element; /* ELEMENT_NONE: of several, or of one that Oriel does not have */
-	enum oriel_type single;  /* the element of a predefined datatype; ELEMENT_NONE: calls of one element refuse it */
-	enum oriel_type swapped; /* of one that compare_and_swap takes */
-	uint32_t barred;         /* of what Oriel would do with the element, as ELEMENT_OP */
-	enum oriel_type free_element, free_single; /* the same where nothing is barred, or else ELEMENT_NONE */
-	size_t element_bytes;                      /* with the gaps of a pair */
+	bool dense;                                /* any number of them is one piece, at the given address */
+	enum oriel_type element;                   /* ELEMENT_NONE: several or unknown */
+	enum oriel_type single;                    /* of a predefined datatype, or ELEMENT_NONE */
+	enum oriel_type swapped;                   /* for compare_and_swap, or ELEMENT_NONE */
+	uint32_t barred;                           /* as element_barred returns it */
+	enum oriel_type free_element, free_single; /* ELEMENT_NONE if anything is barred */
+	size_t element_bytes;                      /* with the gap of a pair */
 	size_t element_count;                      /* in one of the datatype */
 	const struct layout *bytes;
 	const struct layout *elements;
@@ -42,10 +42,13 @@ struct datatype {
 extern struct table datatypes __attribute__((visibility("hidden")));
 extern _Thread_local struct table_last datatype_last __attribute__((tls_model("initial-exec")));
 
-/* Look at it, and keep what is found. NULL: not committed, no memory, nested too deep, or MPI_DATATYPE_NULL. */
+/*
+ * Learns a datatype. Returns NULL if it is MPI_DATATYPE_NULL, not committed or nested too deep, or
+ * there is no memory.
+ */
 const struct datatype *datatype_learn(MPI_Datatype handle);
 
-/* NULL: not used so far. */
+/* Returns NULL if the datatype has not been used so far. */
 static inline const struct datatype *datatype_known(MPI_Datatype handle)
 {
 	return table_find_again(&datatypes, &datatype_last, TABLE_KEY(handle));

@@ -2,8 +2,9 @@
 /*
  * element.c - see element.h
  *
- * A type that the MPI does not have is MPI_DATATYPE_NULL in its header (MPICH's optional Fortran types). Numbers of Fortran
- * are those of gfortran: a LOGICAL is an integer with .TRUE. = 1, REAL*16 is __float128, INTEGER*16 is __int128.
+ * Types that the MPI does not have are MPI_DATATYPE_NULL in its header (MPICH's optional Fortran
+ * types). Fortran types are gfortran's: a LOGICAL is an integer with .TRUE. = 1, REAL*16 is
+ * __float128, INTEGER*16 is __int128.
  */
 #include "mpi/element.h"
 
@@ -19,7 +20,7 @@
 	                : ORIEL_INT128)
 #define UNSIGNED(bytes) (INTEGER(bytes) - ORIEL_INT8 + ORIEL_UINT8)
 
-/* Fortran's default kinds. */
+/* The sizes of Fortran's default kinds. */
 #define INTEGER_BYTES 4
 #define REAL_BYTES 4
 
@@ -76,7 +77,7 @@ static const struct {
 	{ MPI_INTEGER2, ORIEL_INT16 },
 	{ MPI_INTEGER4, ORIEL_INT32 },
 	{ MPI_INTEGER8, ORIEL_INT64 },
-#ifdef MPI_INTEGER16 /* Open MPI's header has none where its Fortran compiler had not */
+#ifdef MPI_INTEGER16 /* not in Open MPI's header if its Fortran compiler lacked it */
 	{ MPI_INTEGER16, ORIEL_INT128 },
 #endif
 	{ MPI_REAL, REAL(REAL_BYTES) },
@@ -113,7 +114,7 @@ enum oriel_type element_of_named(MPI_Datatype type)
 #define COMBINING_BUT_LOGICAL (COMBINING & ~(LOGICAL | ELEMENT_SWAP))
 static_assert(ORIEL_NO_OP > ORIEL_REPLACE && ORIEL_MAXLOC < ORIEL_REPLACE, "copies are the last operations");
 
-/* Those that are numbers to Oriel, but none to MPI. */
+/* Types that are numbers to Oriel but not to MPI. */
 static const struct {
 	MPI_Datatype type;
 	uint32_t barred;
@@ -146,7 +147,7 @@ enum oriel_type element_of_f90(int combiner, size_t size_bytes)
 	return size_bytes == 8 ? ORIEL_FLOAT_COMPLEX : size_bytes == 16 ? ORIEL_DOUBLE_COMPLEX : ORIEL_FLOAT128_COMPLEX;
 }
 
-/* C's own pairs. */
+/* C's pairs, for the offsets of their indices. */
 struct double_int {
 	double value;
 	int index;

@@ -14,27 +14,25 @@
 
 #define ELEMENT_NONE ((enum oriel_type)0)
 
-/* By its handle; ELEMENT_NONE: it is not in the list. */
+/* Returns the element of a predefined datatype, or ELEMENT_NONE. */
 enum oriel_type element_of_named(MPI_Datatype type);
 
 /*
- * What is barred of what Oriel does with its type: a bit for each of enum oriel_op, and one for compare_and_swap. Nothing is of bytes
- * and characters, which both MPIs add up although the standard does not.
+ * Returns operations that Oriel has for the type but MPI does not define: a bit for each of enum
+ * oriel_op, and one for compare_and_swap. Bytes and characters have none: both MPIs add them up,
+ * although the standard does not.
  */
 #define ELEMENT_OP(op) (UINT32_C(1) << (op))
 #define ELEMENT_SWAP ELEMENT_OP(0)
 uint32_t element_barred(MPI_Datatype named);
 
-/* Of MPI_Type_create_f90_*, by combiner and size. */
+/* Returns the element of a type of MPI_Type_create_f90_*. */
 enum oriel_type element_of_f90(int combiner, size_t size_bytes);
 
-/*
- * Where the index of a pair lies that has a gap before or behind it: bytes of the value, offset of the index. False: it has
- * no gap, or is no pair.
- */
+/* Returns the size of a pair's value and the offset of its index; false: no gap, or not a pair. */
 bool element_gap(enum oriel_type element, size_t *value_bytes, size_t *index_offset);
 
-/* MPI's operations, each at its hash or in the next free place; filled at load. No handle is 0. */
+/* MPI's operations, hashed with linear probing; filled at load. No handle is 0. */
 #define ELEMENT_OPS 64
 struct element_op {
 	MPI_Op op;
@@ -49,7 +47,7 @@ static inline size_t element_op_hash(MPI_Op op)
 	return (size_t)(handle ^ handle >> 8) % ELEMENT_OPS;
 }
 
-/* 0: MPI's operation is none that Oriel has. */
+/* Returns 0 if Oriel does not have the operation. */
 static inline enum oriel_op element_op(MPI_Op op)
 {
 	size_t i = element_op_hash(op);

@@ -2,9 +2,9 @@
 /*
  * flatten.c - see flatten.h
  *
- * Each kind of datatype is said by the next simpler one: blocks of elements are loops over the part, at strides of its
- * extent; vectors are loops over blocks; indexed ones and structs are lists of blocks; subarrays and distributed arrays are
- * loops or lists per dimension, the fastest first.
+ * Each kind of datatype is reduced to a simpler one: blocks are loops over the part, at strides of
+ * its extent; vectors are loops over blocks; indexed types and structs are lists of blocks;
+ * subarrays and distributed arrays are loops or lists per dimension, the fastest first.
  */
 #include "mpi/flatten.h"
 
@@ -28,12 +28,12 @@ static size_t size_of(MPI_Datatype type)
 	return (size_t)size;
 }
 
-/* What is being said of one datatype. */
+/* The state while one datatype is flattened. */
 struct made_of {
 	struct flattening *flattening;
 	struct layout_maker *maker;
 	const struct contents *contents;
-	const struct layout *part; /* of the first type; so is the extent */
+	const struct layout *part; /* of the first type, as is extent */
 	ptrdiff_t extent;
 };
 
@@ -92,7 +92,7 @@ static const struct layout *part_of_struct(const struct made_of *of, size_t i)
 	return layout_loop(of->maker, count, extent_of(type), flatten(of->flattening, type));
 }
 
-/* Lists: how long block i is, and where. */
+/* Returns block i of a list; offset_i returns its offset. */
 static const struct layout *block_i(const struct made_of *of, size_t i)
 {
 	const MPI_Aint *integers = of->contents->integers;
@@ -132,7 +132,7 @@ static const struct layout *list(const struct made_of *of)
 	return layout_list(of->maker, count, entries);
 }
 
-/* integers: dimensions, sizes, subsizes, starts, order. */
+/* integers: number of dimensions, sizes, subsizes, starts, order. */
 static const struct layout *subarray(const struct made_of *of)
 {
 	const MPI_Aint *integers = of->contents->integers, dims = integers[0];
@@ -150,7 +150,7 @@ static const struct layout *subarray(const struct made_of *of)
 	return layout_at(of->maker, offset, layout);
 }
 
-/* One dimension of a distributed array: every process_count-th block of block_size indices is this process's. */
+/* One dimension of a distributed array: this process has every process_count-th block. */
 struct distribution {
 	MPI_Aint size, block_size, process_count, process;
 };
@@ -185,7 +185,10 @@ static const struct layout *distributed(struct layout_maker *maker, const struct
 	return layout_list(maker, count, entries);
 }
 
-/* integers: processes, rank, dimensions, sizes, distributions, arguments, process grid, order. Ranks lie in the grid as in C. */
+/*
+ * integers: processes, rank, number of dimensions, sizes, distributions, arguments, process grid,
+ * order. The ranks fill the grid in C order.
+ */
 static const struct layout *darray(const struct made_of *of)
 {
 	const MPI_Aint *integers = of->contents->integers, dims = integers[2];
@@ -242,7 +245,7 @@ static const struct layout *flatten_made(const struct made_of *of)
 	}
 }
 
-/* A struct's parts are looked at one by one. */
+/* part_of_struct flattens the parts of a struct one by one. */
 static const struct layout *flatten_parts(struct flattening *flattening, const struct contents *contents)
 {
 	struct made_of of = { flattening, &flattening->maker, contents, NULL, 0 };
@@ -265,7 +268,7 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type)
 		layout = flatten_named(flattening, type);
 	else if (contents_is_f90(contents.combiner))
 		layout = flatten_element(flattening, element_of_f90(contents.combiner, size_of(type)), size_of(type));
-	else if (size_of(type) > 0) /* what is of no byte is made of nothing, whatever its contents say */
+	else if (size_of(type) > 0) /* an empty type, whatever its contents */
 		layout = flatten_parts(flattening, &contents);
 	contents_free(&contents);
 	return layout;

@@ -4,12 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A layout is a tree of runs, loops and lists: a vector of a million blocks is one loop over one run. It is built bottom up by
- * the functions below, each of which gives the simplest tree for what it is asked: a loop over a run without gaps is a run,
- * neighbours in a list that touch are one. So a layout that is one piece of memory is one run, whatever the calls that have
- * made the datatype. Offsets are those from the address that the program gives, negative ones too.
+ * A layout is a tree of runs, loops and lists: a vector of a million blocks is one loop over one
+ * run. It is built bottom up by the functions below, each of which returns the simplest tree: a
+ * loop over a run without gaps is a run, and entries that touch are merged. So memory in one piece
+ * is one run, whatever calls have made the datatype. Offsets are relative to the program's address,
+ * and may be negative.
  *
- * A cursor walks through a layout, as often as the count of the operation says, and gives pieces one by one.
+ * A cursor walks through a layout, as often as the operation's count says, and yields its pieces.
  */
 #ifndef ORIEL_MPI_LAYOUT_H
 #define ORIEL_MPI_LAYOUT_H
@@ -37,15 +38,15 @@ struct layout {
 	struct layout *next; /* in the maker's list */
 };
 
-/* What makes layouts, and owns them. */
+/* Makes layouts, and owns them. */
 struct layout_maker {
 	struct layout *all;
-	bool failed; /* no memory, or too deep; all that is made then is empty */
+	bool failed; /* no memory, or too deep: the layout must not be used */
 };
 
 const struct layout *layout_run(struct layout_maker *maker, size_t bytes);
 const struct layout *layout_loop(struct layout_maker *maker, size_t count, ptrdiff_t stride, const struct layout *part);
-/* entries is malloc'ed, and becomes the maker's; NULL: no memory. */
+/* entries is malloc'ed, or NULL if that has failed; the maker owns it. */
 const struct layout *layout_list(struct layout_maker *maker, size_t count, struct layout_entry *entries);
 const struct layout *layout_at(struct layout_maker *maker, ptrdiff_t offset, const struct layout *part);
 void layout_free(struct layout_maker *maker);
@@ -57,22 +58,22 @@ struct layout_frame {
 };
 
 struct layout_cursor {
-	ptrdiff_t offset;  /* of what is left of the present piece */
+	ptrdiff_t offset;  /* of the rest of the present piece */
 	size_t left_bytes; /* 0: at the end */
 	struct layout whole;
 	unsigned int depth;
 	struct layout_frame frames[LAYOUT_DEPTH_MAX + 1];
 };
 
-/* layout `count` times, each extent from the one before. It stands at the first piece. */
+/* Begins at the first piece of `count` layouts, at distances of the extent. */
 void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, size_t count, ptrdiff_t extent);
 
-/* Go on by so many bytes of the present piece. */
+/* Skips bytes of the present piece. */
 void cursor_skip(struct layout_cursor *cursor, size_t bytes);
 
 /*
- * How many pieces of so many bytes, which the present one has left at least, follow each other from here at one
- * distance, *stride: a row. cursor_skip_row goes on by that many of them, or fewer.
+ * Returns the length of a row: of pieces of `bytes` from here on, which the present one has left at
+ * least, at one distance, *stride. cursor_skip_row skips as many of them, or fewer.
  */
 size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *stride);
 void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count);

@@ -25,7 +25,7 @@ static int not_known(const struct operation *operation, const struct side *side)
 	                       "a datatype is null, not committed or nested too deep, or there is no memory for it");
 }
 
-/* Bytes of a side, as bytes lie, or as elements with the gaps of pairs. */
+/* Bytes without gaps; element_bytes_of counts the gaps of pairs. */
 static size_t bytes_of(const struct side *side)
 {
 	return (size_t)side->count * side->known->bytes->size_bytes;
@@ -46,7 +46,7 @@ static int truncated(const struct operation *operation)
 	return error_on_window(operation->window, MPI_ERR_TRUNCATE, "the data has no room on the other side");
 }
 
-/* The source's bytes are moved; the other side must have room for them. */
+/* Moves the bytes of the source, for which the other side must have room. */
 static int copy(const struct operation *operation)
 {
 	const bool get = operation->kind == OPERATION_GET;
@@ -66,7 +66,7 @@ static int copy(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* Whether one piece on a side; a pair with a gap is, as an element. */
+/* Returns whether the side is one piece. A pair with a gap is one element. */
 static bool whole(const struct side *side)
 {
 	const struct datatype *known = side->known;
@@ -81,13 +81,13 @@ static bool wholly(const struct operation *operation, enum oriel_op op)
 	       (operation->kind == OPERATION_ACCUMULATE || whole(&operation->result));
 }
 
-/* As many bytes as are combined: those of the origin, or of what is only fetched. */
+/* Returns the origin's bytes, or the target's if it is only fetched. */
 static size_t combined_bytes(const struct operation *operation, enum oriel_op op)
 {
 	return element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
 }
 
-/* Of any type, by any operation; Oriel looks at the target and the epoch all the same. */
+/* Oriel still checks the target and the epoch. The type may be any. */
 static int combine_nothing(const struct operation *operation)
 {
 	return error_of_call(operation->window, oriel_accumulate(operation->window->win, NULL, 0, ORIEL_UINT8,
@@ -120,7 +120,7 @@ static int combine(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* Whether all sides are of one type that Oriel has. */
+/* Returns whether all sides have one element type, which Oriel has. */
 static bool same_element(const struct operation *operation, enum oriel_op op)
 {
 	enum oriel_type element = operation->target.known->element;
@@ -139,7 +139,7 @@ int operation_barred(const struct window *window, const struct datatype *datatyp
 	return error_on_window(window, MPI_ERR_OP, "MPI defines no such operation on the datatype");
 }
 
-/* Types that are one and the same to Oriel may be two to MPI. */
+/* One type of Oriel's may be two of MPI's, so both sides are checked. */
 static int barred(const struct operation *operation, enum oriel_op op)
 {
 	int rc = operation_barred(operation->window, operation->target.known, op);
@@ -149,7 +149,7 @@ static int barred(const struct operation *operation, enum oriel_op op)
 	return rc;
 }
 
-/* Whether an accumulate has an operation, and all sides a type, that go together. Nothing is of any type. */
+/* Checks the operation and the sides' elements. An empty accumulate may have any. */
 static int refuse_elements(const struct operation *operation)
 {
 	enum oriel_op op = element_op(operation->op);
@@ -162,7 +162,7 @@ static int refuse_elements(const struct operation *operation)
 	return barred(operation, op);
 }
 
-/* Types and counts of what is not looked at may be anything. */
+/* Unused sides are not validated. */
 static struct side *wrong_side(struct operation *operation)
 {
 	if (!know(&operation->target))
@@ -174,7 +174,7 @@ static struct side *wrong_side(struct operation *operation)
 	return NULL;
 }
 
-/* To MPI_PROC_NULL nothing is done, but what is wrong wherever it goes is told, as both MPIs tell it. */
+/* For MPI_PROC_NULL the arguments are validated too, as Open MPI and MPICH do. */
 int operation_do(struct operation *operation)
 {
 	const bool copies = operation->kind <= OPERATION_GET;

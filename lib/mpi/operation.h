@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * operation.h - put, get and the accumulate family between datatypes of any kind
+ * operation.h - put, get and accumulate operations between datatypes of any kind
  *
  * DESIGN NOTES
  *
- * What is one piece on all sides goes to Oriel's plain call at once. Anything else is walked through with a cursor per side:
- * pieces are cut so that they match, and go to Oriel's vector call some hundreds at a time.
+ * An operation that is one piece on all sides is one plain call of Oriel. Any other is cut into
+ * matching pieces, with a cursor per side, and passed to Oriel's vector calls, hundreds at a time.
  */
 #ifndef ORIEL_MPI_OPERATION_H
 #define ORIEL_MPI_OPERATION_H
@@ -17,12 +17,12 @@
 
 enum operation_kind { OPERATION_PUT, OPERATION_GET, OPERATION_ACCUMULATE, OPERATION_GET_ACCUMULATE };
 
-/* What a call gives for one side: `addr` of the target is none. */
+/* The arguments for one side; the target's `addr` is NULL. */
 struct side {
 	void *addr;
 	MPI_Count count;
 	MPI_Datatype type;
-	const struct datatype *known; /* found by the operation */
+	const struct datatype *known; /* set by operation_do */
 };
 
 struct operation {
@@ -36,16 +36,22 @@ struct operation {
 	MPI_Op op;
 };
 
-/* MPI_SUCCESS if the rank is a member of the window, or an error as operation_do's. */
+/* Returns MPI_SUCCESS if the rank is a member, or an error as operation_do does. */
 int operation_member(const struct window *window, int rank);
 
-/* MPI_SUCCESS if MPI lets the datatype's elements be combined so, or an error as operation_do's. */
+/*
+ * Returns MPI_SUCCESS if MPI defines the operation on the datatype, or an error as operation_do
+ * does.
+ */
 int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op);
 
-/* MPI_SUCCESS, or what the window's error handler lets the call return. */
+/* Returns MPI_SUCCESS, or an error that the window's handler lets it return. */
 int operation_do(struct operation *operation);
 
-/* Any operation that is not one piece everywhere; sides are known, and the rank is a member. An error of Oriel's, or 0. */
+/*
+ * Carries out an operation in pieces. Sides are known, and the rank is a member. Returns an error
+ * of Oriel's, or 0.
+ */
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op);
 
 #endif

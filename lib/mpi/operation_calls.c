@@ -23,7 +23,7 @@
 #include "mpi/real_mpi.h"
 #include "mpi/request.h"
 
-/* Of put and get, and of accumulate and get_accumulate. */
+/* copy_cache is for put and get, accumulate_cache for accumulate and get_accumulate. */
 static _Thread_local struct call_cache copy_cache __attribute__((tls_model("initial-exec")));
 static _Thread_local struct call_cache accumulate_cache __attribute__((tls_model("initial-exec")));
 
@@ -145,8 +145,8 @@ static inline int copy(enum operation_kind kind, const void *origin_addr, MPI_Co
 }
 
 /*
- * Fill the cache for a plain accumulate if Oriel has its elements and its operation; false: it has
- * not. `known` is the datatype of a plain operation, or NULL.
+ * Fills the cache for a plain accumulate; false: Oriel lacks its elements or its operation. `known`
+ * is the datatype of a plain operation, or NULL.
  */
 static inline bool cache_accumulate(const struct window *window, MPI_Datatype datatype, const struct datatype *known,
                                     MPI_Op op)
@@ -198,7 +198,7 @@ static inline int get_accumulate(const void *origin_addr, MPI_Count origin_count
 	                             window_offset(window, target_rank, target_disp));
 }
 
-/* Carry out an operation with a request. */
+/* Carries out an operation and makes its request. */
 static int start(struct operation *operation, MPI_Request *request)
 {
 	int rc = operation_do(operation);
@@ -549,7 +549,7 @@ TAKEN(Rget_accumulate_c);
 
 /* ---- operations of one element ---- */
 
-/* NULL: the datatype has not been used so far, or there is no such rank. */
+/* Returns NULL if the datatype has not been used so far, or the rank is wrong. */
 static inline const struct datatype *plain_element(const struct window *window, MPI_Datatype type, int rank)
 {
 	const struct datatype *known = datatype_known(type);

@@ -6,10 +6,10 @@
 
 #define PIECES_MAX 256
 
-/* One side on its way. */
+/* The walk through one side. */
 struct walk {
 	uint8_t *addr;
-	struct layout_cursor *cursor; /* its own, or that of the target, if that is of the same datatype */
+	struct layout_cursor *cursor; /* `own`, or the target's if that has the same datatype */
 	struct layout_cursor own;
 };
 
@@ -24,7 +24,7 @@ struct pieces {
 	struct oriel_target_piece targets[PIECES_MAX];
 };
 
-/* From one piece to the next, on each side. */
+/* The distance from one piece to the next, on each side. */
 struct steps {
 	ptrdiff_t origin, result, target;
 };
@@ -42,7 +42,7 @@ static void begin(struct walk *walk, const struct side *side, bool elements)
 	             side->known->extent_bytes);
 }
 
-/* Not the target, which has begun. */
+/* Begins a side other than the target, which has begun. */
 static void begin_beside(struct pieces *pieces, struct walk *walk, const struct side *side, bool elements)
 {
 	if (side->known != pieces->operation->target.known) {
@@ -58,7 +58,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* So long is the next piece on all sides. */
+/* Returns the length of the next piece on all sides. */
 static size_t common(const struct pieces *pieces, size_t left_bytes)
 {
 	size_t bytes = least(left_bytes, pieces->target.cursor->left_bytes);
@@ -68,7 +68,10 @@ static size_t common(const struct pieces *pieces, size_t left_bytes)
 	return pieces->has_result ? least(bytes, pieces->result.cursor->left_bytes) : bytes;
 }
 
-/* How many of so many pieces follow each other on one side; *step is that of the target, if the cursor is. */
+/*
+ * Returns how many of `count` pieces follow each other on one side, and their *step, unless the
+ * cursor is the target's.
+ */
 static size_t row_of(const struct pieces *pieces, const struct walk *walk, size_t bytes, size_t count, ptrdiff_t *step)
 {
 	if (count == 1 || walk->cursor == pieces->target.cursor)
@@ -76,7 +79,7 @@ static size_t row_of(const struct pieces *pieces, const struct walk *walk, size_
 	return least(count, cursor_row(walk->cursor, bytes, step));
 }
 
-/* How many pieces of that size follow each other in even steps on all sides; 0 < room. */
+/* Returns how many pieces of that size follow each other at even steps on all sides; room > 0. */
 static size_t common_row(const struct pieces *pieces, size_t bytes, size_t room, struct steps *steps)
 {
 	size_t count = least(room, cursor_row(pieces->target.cursor, bytes, &steps->target));
@@ -97,7 +100,10 @@ static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes
 		cursor_skip_row(walk->cursor, bytes, count);
 }
 
-/* What begins before the window, or beyond all windows, is out of range, whatever the datatype adds; addresses may wrap. */
+/*
+ * Returns whether the target begins before the window, or beyond any: out of range, whatever the
+ * datatype adds. Addresses in dynamic windows may wrap.
+ */
 static bool is_outside(const struct pieces *pieces)
 {
 	return pieces->operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC && pieces->target_offset > PTRDIFF_MAX;
@@ -114,7 +120,7 @@ static void take_targets(struct pieces *pieces, size_t bytes, size_t count, ptrd
 	cursor_skip_row(pieces->target.cursor, bytes, count);
 }
 
-/* The next pieces, as many as are alike and have room. Returns how many bytes they have. */
+/* Adds the next pieces, as many as are alike and have room. Returns their bytes. */
 static size_t add(struct pieces *pieces, size_t left_bytes)
 {
 	size_t bytes = common(pieces, left_bytes), at = (size_t)pieces->count, count;
@@ -127,7 +133,7 @@ static size_t add(struct pieces *pieces, size_t left_bytes)
 		take(&pieces->origins[at], &pieces->origin, bytes, count, steps.origin);
 	if (pieces->has_result)
 		take(&pieces->results[at], &pieces->result, bytes, count, steps.result);
-	take_targets(pieces, bytes, count, steps.target); /* last: its cursor may be the others' too */
+	take_targets(pieces, bytes, count, steps.target); /* last: the others may use its cursor */
 	pieces->count += (int)count;
 	return count * bytes;
 }
@@ -152,7 +158,7 @@ static int issue(const struct pieces *pieces)
 	}
 }
 
-/* With no byte at all the call still says whether it is legal. */
+/* An empty operation is issued too: Oriel checks whether it is legal. */
 static int run(struct pieces *pieces, size_t left_bytes)
 {
 	int rc;
