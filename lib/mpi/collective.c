@@ -7,7 +7,7 @@
 
 #include "mpi/real_mpi.h"
 
-/* Errors are those of MPI_COMM_WORLD, which end the program while MPI_Init runs. */
+/* MPI_COMM_WORLD handles errors: they end the program during MPI_Init. */
 static void await(MPI_Request request)
 {
 	int done = 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * collective.h - collective calls over MPI_COMM_WORLD that leave the processor to those who come to them later
+ * collective.h - collective calls over MPI_COMM_WORLD that yield the processor
  *
  * DESIGN NOTES
  *
- * MPICH spins in its own collective calls. Where ranks share processors each step of one then takes as long as the kernel lets
- * a spinning rank run: with 16 ranks on two processors a barrier takes a tenth of a second. These give way after each look.
+ * MPICH spins in its own collective calls. When oversubscribed, each step then takes as long as the
+ * kernel lets a spinning rank run: a barrier of 16 ranks on two processors takes a tenth of a
+ * second. These calls yield after each test.
  */
 #ifndef ORIEL_MPI_COLLECTIVE_H
 #define ORIEL_MPI_COLLECTIVE_H
 
-/* all[i] becomes what rank i has as mine. */
+/* Sets all[i] to rank i's mine. */
 void collective_allgather(const void *mine, int size_bytes, void *all);
 
-/* The least of all ranks' values. */
 int collective_min(int mine);
 
 #endif

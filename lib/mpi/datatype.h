@@ -27,7 +27,7 @@ struct datatype {
 	size_t size_bytes; /* of one, without gaps */
 	ptrdiff_t extent_bytes;
 	bool dense;                                /* any number of them is one piece, at the given address */
-	enum oriel_type element;                   /* ELEMENT_NONE: several or unknown */
+	enum oriel_type element;                   /* ELEMENT_NONE: several, or unknown */
 	enum oriel_type single;                    /* of a predefined datatype, or ELEMENT_NONE */
 	enum oriel_type swapped;                   /* for compare_and_swap, or ELEMENT_NONE */
 	uint32_t barred;                           /* as element_barred returns it */

@@ -70,13 +70,13 @@ int error_code(int class, const char *text)
 		code = add_code(class);
 	if (code) {
 		snprintf(code->text, sizeof(code->text), "Oriel: %s", text);
-		PMPI_Add_error_string(code->code, code->text); /* for what the MPI itself says when it ends the program */
+		PMPI_Add_error_string(code->code, code->text); /* for the MPI's message at the end */
 	}
 	pthread_mutex_unlock(&codes_lock);
 	return code ? code->code : class;
 }
 
-/* MPICH has no text of anybody else's for a code of a class of its own. */
+/* MPICH returns no added text for a code of one of its own classes. */
 int MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
 	int rc = -1;
@@ -92,7 +92,10 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
 }
 TAKEN(Error_string);
 
-/* What an MPI says when it ends the program is less than this, or nothing to the point. */
+/*
+ * Prints the error if it ends the program: the MPI's own message says less, or nothing to the
+ * point.
+ */
 static void before_handler(MPI_Errhandler handler, const char *text)
 {
 	if (handler == MPI_ERRORS_ARE_FATAL)

@@ -4,9 +4,10 @@
  *
  * DESIGN NOTES
  *
- * Each class has one error code of the layer's, added to the MPI's at its first error; MPI_Error_string, which is taken,
- * tells the text of the latest. So a program that asks with MPI_Error_class and MPI_Error_string gets the standard's class and Oriel's
- * text, and no more than a dozen codes are ever added. Then the handler of the window, or of the communicator, is called.
+ * Each class has one error code, which the layer adds to the MPI at the first such error.
+ * MPI_Error_string, which the layer takes, returns the text of the latest. So a program gets the
+ * standard's class from MPI_Error_class, Oriel's text from MPI_Error_string, and a dozen codes at
+ * most. Then the handler of the window or the communicator is called.
  */
 #ifndef ORIEL_MPI_ERROR_H
 #define ORIEL_MPI_ERROR_H
@@ -15,24 +16,23 @@
 
 #include "mpi/window.h"
 
-/* Of Oriel's: what the window's error handler lets the call return. */
+/* Raises Oriel's error on the window; returns its code if the error handler returns. */
 int error_of_oriel(const struct window *window, int rc);
-int error_of_oriel_on(MPI_Win handle, int rc); /* by its handle: for callers that keep nothing else */
+int error_of_oriel_on(MPI_Win handle, int rc); /* for callers that have only the handle */
 
-/* What Oriel's call on a window has returned: MPI_SUCCESS, or such an error. */
+/* Returns MPI_SUCCESS, or the error that Oriel's call on the window has returned. */
 static inline int error_of_call(const struct window *window, int rc)
 {
 	return rc ? error_of_oriel(window, rc) : MPI_SUCCESS;
 }
 
-/* An error that the layer has found itself: a class of MPI's, and a text. */
+/* Raises an error that the layer itself has found. */
 int error_on_window(const struct window *window, int class, const char *text);
 int error_on_comm(MPI_Comm comm, int class, const char *text);
 
-/* The class of an error of Oriel's. */
 int error_class(int rc);
 
-/* A code of that class which has this text. */
+/* Returns the code of that class, and sets its text. */
 int error_code(int class, const char *text);
 
 #endif

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fortran.c - what Fortran's bindings do not do by the C calls that the layer takes
+ * fortran.c - what Fortran's bindings do not do via the C calls that the layer takes
  *
  * DESIGN NOTES
  *
- * Those of Open MPI call PMPI_X, those of MPICH MPI_X or PMPI_X, with the handle turned into C's: all of these are taken. Only
- * attributes, whose values Fortran has as numbers in place of pointers, go another way in each. Open MPI's
- * bindings look into the window themselves; the f08 module comes by pmpi_win_get_attr_ and ompi_win_set_attr_f. MPICH's are
- * calls of its C library with one more argument, which says that the value is a number, and Fortran's keyvals are C's plus one
- * where they are predefined.
+ * Open MPI's bindings call PMPI_X, MPICH's call MPI_X or PMPI_X, with the handle converted to C's:
+ * the layer takes all of these. Only attributes, which Fortran has as numbers instead of pointers,
+ * go elsewhere. Open MPI's bindings read the window themselves; the f08 module calls
+ * pmpi_win_get_attr_ and ompi_win_set_attr_f. MPICH's call functions of its C library with another
+ * argument, which says that the value is a number; Fortran's predefined keyvals are C's plus one.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "mpi/attribute.h"
 
-/* The same name in what comes behind this library; ISO C has no cast from an object's address to a function's. */
+/*
+ * Finds the next definition of the name, after this library's. ISO C has no cast from an object's
+ * address to a function's.
+ */
 static void find_next(const char *name, void *function)
 {
 	void *found = dlsym(RTLD_NEXT, name);
@@ -46,7 +49,7 @@ void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value, MPI_Fin
 	next(win, keyval, value, flag, ierr);
 }
 
-/* As Fortran's compilers spell it, and by the names of the profiling interface. */
+/* The spellings of Fortran compilers, and the names of the profiling interface. */
 #define SPELLED(name) extern get_attr_call name __attribute__((alias("mpi_win_get_attr_")))
 SPELLED(mpi_win_get_attr);
 SPELLED(mpi_win_get_attr__);

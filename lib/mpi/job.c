@@ -18,8 +18,8 @@ struct job job = { .rank = -1 };
 static struct rank_table ranks;
 
 /*
- * Seconds to connect. The program's threads, and the MPI's waiting ones, can keep the thread that answers from its processor for
- * longer than Oriel's own limit allows for; and a rank that has died is what the MPI's launcher ends the job for.
+ * Seconds to connect. The program's threads and the MPI's waiting ones can keep the service thread
+ * from its processor beyond Oriel's own limit. If a rank dies, the MPI's launcher ends the job.
  */
 #define CONNECT_SECONDS "60"
 
@@ -71,7 +71,10 @@ static int join(void)
 	return oriel_group_world(job.oriel, &job.world);
 }
 
-/* On every rank, or on none. What went wrong is told by the first rank where it did; others tell if they are asked to. */
+/*
+ * Returns 0 if rc is 0 on all ranks. The first rank that has failed warns; the others report it if
+ * ORIEL_MPI_VERBOSE is 1.
+ */
 static int all_have(int rc, const char *why)
 {
 	int first = collective_min(rc ? ranks.rank : ranks.size);
@@ -107,7 +110,7 @@ static void leave(void)
 	job.oriel = NULL;
 }
 
-/* MPI_COMM_SELF's attribute is being deleted: MPI_Finalize has begun. */
+/* MPI_Finalize has begun: MPI_COMM_SELF's attributes are deleted. */
 static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
@@ -146,7 +149,7 @@ static void begin(void)
 	job_tell("one of %d", ranks.size);
 }
 
-/* Once for all ranks: they are linked with the same. */
+/* Rank 0 warns for all, since all are linked with the same libraries. */
 static void tell_of_tool(void)
 {
 	const char *tool = job.rank == 0 ? real_mpi_bypassed_tool() : NULL;
@@ -156,7 +159,7 @@ static void tell_of_tool(void)
 		         tool);
 }
 
-/* Half of the program's calls would go to the one MPI and half to the other. */
+/* The program would call one MPI for the calls that are taken, and the other for the rest. */
 static void step_aside(const char *other)
 {
 	if (real_mpi_reaches(other)) {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * job.h - the job of Oriel that an MPI program has from MPI_Init to MPI_Finalize
+ * job.h - Oriel's job, which an MPI program has from MPI_Init to MPI_Finalize
  *
  * DESIGN NOTES
  *
- * The job is made of the ranks of MPI_COMM_WORLD behind the MPI's own initialisation, whatever has
- * started the program. The ranks' values (oriel_bootstrap) are exchanged once, by all, while
- * MPI_Init runs (rank_table.h). The service thread, which may not call MPI, finds them there later.
+ * The job has the ranks of MPI_COMM_WORLD, whatever has started the program. All ranks exchange
+ * their values (oriel_bootstrap) once, during MPI_Init (rank_table.h). The service thread, which
+ * must not call MPI, finds them there later.
  *
- * Either all ranks have a job or none: without one every call is the MPI's own.
+ * Either all ranks have a job or none: without one, every call is the MPI's own.
  *
- * The job ends with MPI_COMM_SELF: its attributes are deleted first of all that MPI_Finalize does, last set first, so that
- * what the program has hung there can still free windows. MPI still works then, and is let progress while the job says goodbye.
+ * The job ends with MPI_COMM_SELF. MPI_Finalize first deletes its attributes, the last set first,
+ * so the program's own callbacks there can still free windows. MPI still works then, and progresses
+ * while the job ends.
  */
 #ifndef ORIEL_MPI_JOB_H
 #define ORIEL_MPI_JOB_H
@@ -25,18 +26,17 @@ struct job {
 	oriel_job *oriel; /* NULL: the layer does nothing */
 	oriel_group *world;
 	MPI_Group mpi_world;
-	MPI_Comm
-		self; /* the layer's own MPI_COMM_SELF; errors return. Polling it, on which nothing is sent, lets the MPI progress */
-	int rank;   /* of MPI_COMM_WORLD; -1: not known, and not told */
-	bool begun; /* MPI_Init has been called: why there is no job has been told */
+	MPI_Comm self; /* the layer's MPI_COMM_SELF; its errors return */
+	int rank;      /* of MPI_COMM_WORLD; -1: not known, and not printed */
+	bool begun;    /* MPI_Init has been called, and has said why there is no job */
 };
 
 extern struct job job;
 
-/* A line on stderr. */
+/* Prints a line to stderr. */
 void job_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same where ORIEL_MPI_VERBOSE is 1. */
+/* Prints a line to stderr if ORIEL_MPI_VERBOSE is 1. */
 void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -34,7 +34,7 @@ bool keyvals_none(const struct keyvals *keyvals);
  */
 void keyvals_add(struct keyvals *keyvals, int keyval);
 
-/* Removes the keyval: its attribute has been deleted. */
+/* Its attribute has been deleted. */
 void keyvals_forget(struct keyvals *keyvals, int keyval);
 
 bool keyvals_has(const struct keyvals *keyvals, int keyval);

@@ -135,7 +135,6 @@ void layout_free(struct layout_maker *maker)
 	}
 }
 
-/* Moves the cursor to the next run. */
 static void find_run(struct layout_cursor *cursor)
 {
 	while (cursor->depth > 0) {

@@ -68,7 +68,6 @@ struct layout_cursor {
 /* Begins at the first piece of `count` layouts, at distances of the extent. */
 void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, size_t count, ptrdiff_t extent);
 
-/* Skips bytes of the present piece. */
 void cursor_skip(struct layout_cursor *cursor, size_t bytes);
 
 /*

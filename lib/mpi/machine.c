@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define HASH_BEGIN 14695981039346656037u /* FNV-1a, of 64 bits */
+#define HASH_BEGIN 14695981039346656037u /* FNV-1a, 64 bits */
 #define HASH_FACTOR 1099511628211u
 
 static uint64_t add(uint64_t hash, const char *text, size_t size)
@@ -16,7 +16,7 @@ static uint64_t add(uint64_t hash, const char *text, size_t size)
 	return hash;
 }
 
-/* A machine that does not tell its number of this boot has its name alone. */
+/* Without a boot id, the number is that of the name alone. */
 uint64_t machine_number(void)
 {
 	char name[256] = "", boot[64];

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* machine.h - which machine this is, as far as ranks share its processors */
+/* machine.h - which ranks share a machine */
 #ifndef ORIEL_MPI_MACHINE_H
 #define ORIEL_MPI_MACHINE_H
 
 #include <stdint.h>
 
-/* The same on all ranks of one machine, and with all likelihood another elsewhere. */
+/*
+ * Returns a number that all ranks of a machine share, and other machines almost certainly do not.
+ */
 uint64_t machine_number(void);
 
 #endif

@@ -161,7 +161,6 @@ static bool keep(struct piece *piece)
 	return kept;
 }
 
-/* Keeps the piece, or releases it. */
 static void free_piece(struct piece *piece)
 {
 	bool wanted;

@@ -10,11 +10,11 @@
 #include "mpi/job.h"
 #include "mpi/real_mpi.h"
 
-enum { EACH = 4 }; /* turns: the MPI's own polling is to stay about as fast as it is */
+enum { EACH = 4 }; /* turns, so that the MPI's own polling stays about as fast */
 
 static MPI_Request never;
 static int opened;
-static bool serving; /* in the process that has the job; set and taken back where no thread waits */
+static bool serving; /* true in the process that has the job; changes only while no thread waits */
 
 static int query(void *state, MPI_Status *status)
 {
@@ -45,13 +45,13 @@ int progress_serve(void)
 	return 0;
 }
 
-/* A child that has been forked has no job: each turn of a wait of its would be told so, at length. */
+/* A forked child has no job: oriel_progress would report that in each turn of a wait. */
 static void disown(void)
 {
 	serving = false;
 }
 
-/* Have the MPI call it, or no more, if it offers that. */
+/* Adds progress_serve to the MPI's list, or removes it, if the MPI has that function. */
 static void enlist(const char *name)
 {
 	int (*change)(int (*turn)(void));
@@ -86,7 +86,7 @@ void progress_close(void)
 
 void progress_idle(void *context)
 {
-	MPI_Request request = never; /* each thread asks for itself */
+	MPI_Request request = never; /* MPI_Test may overwrite the handle */
 	int flag;
 
 	(void)context;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * progress.h - the rest of MPI gets on while a rank waits inside Oriel, and Oriel while it waits inside MPI
+ * progress.h - MPI makes progress while a rank waits in Oriel, and Oriel while it waits in MPI
  *
  * DESIGN NOTES
  *
- * The MPI is asked whether a request is complete that never is: a generalized request of the layer's own. Whatever it asks
- * for, an MPI gets everything on that it has under way meanwhile. (To probe for messages on a communicator of one rank would cost
- * no less, and MPICH does nothing else then.) The thread that waits is in a call of MPI's, so it may call MPI at any level
- * of threads.
+ * While a rank waits in Oriel, the layer tests a generalized request that never completes: any test
+ * makes an MPI progress everything. (A probe on a communicator of one rank costs no less, and MPICH
+ * does nothing else then.) The waiting thread is in a call of MPI's, so it may call MPI at any
+ * thread level.
  *
- * The other way round, accumulates that a rank applies for others want a thread of it: while one of
- * the program's waits in a barrier of the MPI's, Oriel's service thread often shares the one core
- * with it that the launcher has bound the process to, and gets its turn after milliseconds. Open MPI
- * has a list of functions that each of its waits calls in every turn (opal_progress_register, of its
- * lower library); ours is put there. MPICH has no such list, but calls UCX's progress in every turn
- * where it is built with UCX, which is hooked (ucx_hook.c).
+ * The other way round, active messages need a thread of their target. While the program's waits in
+ * an MPI barrier, Oriel's service thread often shares the one core to which the launcher has bound
+ * the process, and runs only after milliseconds. Open MPI calls a list of functions in every turn
+ * of its waits (opal_progress_register, of its lower library); progress_serve is added to it. MPICH
+ * has no such list, but with UCX it calls UCX's progress in every turn, which is hooked
+ * (ucx_hook.c).
  */
 #ifndef ORIEL_MPI_PROGRESS_H
 #define ORIEL_MPI_PROGRESS_H
@@ -22,13 +22,15 @@
 void progress_open(void);
 void progress_close(void);
 
-/* Before job.oriel is left, which is there since progress_open: the MPI's waits serve it no more. */
+/* Called before the job ends: the MPI's waits no longer serve it. */
 void progress_unlist(void);
 
-/* In each turn of a wait of the MPI's, by any thread. Returns 0: the MPI need not know what was done. */
+/*
+ * Called by any thread in each turn of an MPI wait. Returns 0: the MPI need not know what was done.
+ */
 int progress_serve(void);
 
-/* As idle of oriel_options. */
+/* The idle function of oriel_options. */
 void progress_idle(void *context);
 
 #endif

@@ -5,9 +5,9 @@
  * DESIGN NOTES
  *
  * Making a proxy costs up to 20 us (Open MPI 4.1), more than the rest of a window. So proxies of
- * freed windows are kept for later ones, and reset: no name, the default error handler. A proxy
- * that has had attributes is not kept: the MPI deletes those that the layer may not know of when it
- * frees the proxy.
+ * freed windows are reset and kept for later ones: no name, the default error handler. A proxy that
+ * has had attributes is not kept: when the MPI frees it, it deletes those that the layer may not
+ * know of.
  */
 #ifndef ORIEL_MPI_PROXY_WIN_H
 #define ORIEL_MPI_PROXY_WIN_H

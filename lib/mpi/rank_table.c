@@ -23,7 +23,7 @@ void rank_table_close(struct rank_table *table)
 	table->all = NULL;
 }
 
-/* The machines' numbers lie where the entries come later. */
+/* The machines' numbers use the memory of the entries, which come later. */
 void rank_table_count_local(struct rank_table *table)
 {
 	uint64_t mine = machine_number(), *all = (uint64_t *)(void *)table->all;

@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * Each rank has a copy: 256 bytes for each rank of the job. Memory that the ranks of a node share
- * would take a communicator and a window of the MPI's, which are a dozen collective calls when the
- * program begins and ends, and descriptors and files.
+ * Each rank has a copy: 256 bytes for each rank of the job. Memory shared by the ranks of a node
+ * would take a communicator and a window of the MPI's: a dozen collective calls as the program
+ * begins and ends, and descriptors and files.
  */
 #ifndef ORIEL_MPI_RANK_TABLE_H
 #define ORIEL_MPI_RANK_TABLE_H
@@ -25,23 +25,23 @@ struct rank_table_entry {
 struct rank_table {
 	int rank, size, local_size;
 	struct rank_table_entry mine;
-	/* By rank of MPI_COMM_WORLD; filled by rank_table_exchange, read by any thread afterwards. */
+	/* By rank of MPI_COMM_WORLD; filled by rank_table_exchange, then read by any thread. */
 	struct rank_table_entry *all;
 	int done; /* 1: all is filled; stored with release, loaded with acquire */
 };
 
-/* 0, or -1, which other ranks need not have; rank_table_close in any case. */
+/* Returns 0, or -1, perhaps on this rank alone. rank_table_close must be called in any case. */
 int rank_table_open(struct rank_table *table);
 
-/* Count who is on this machine: collective over MPI_COMM_WORLD, once all have a table. */
+/* Counts the ranks on this machine. Collective over MPI_COMM_WORLD, once all have a table. */
 void rank_table_count_local(struct rank_table *table);
 
-/* Fill `all` with the values of all ranks: collective likewise. */
+/* Fills `all` with every rank's value. Collective likewise. */
 void rank_table_exchange(struct rank_table *table);
 
 void rank_table_close(struct rank_table *table);
 
-/* As put and get of oriel_bootstrap; context is the table. */
+/* The put and get functions of oriel_bootstrap; context is the table. */
 int rank_table_put(void *context, const void *value, size_t size_bytes);
 int rank_table_get(void *context, int rank, void *value, size_t *size_bytes);
 

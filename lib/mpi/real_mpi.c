@@ -33,7 +33,7 @@ __attribute__((constructor)) static void fill_at_load(void)
 	fill(RTLD_NEXT);
 }
 
-/* The file that a symbol behind this library comes from, and where that lies in memory; NULL: there is none. */
+/* Returns the file that defines the symbol after this library, and its base address; or NULL. */
 static const char *next_file(const char *name, void **base)
 {
 	void *found = dlsym(RTLD_NEXT, name);

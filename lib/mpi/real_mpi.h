@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * real_mpi.h - the calls of MPI that the layer takes, and the MPI's own functions for them
+ * real_mpi.h - the calls of MPI that the layer takes, and the MPI's own functions
  *
  * DESIGN NOTES
  *
- * The layer is preloaded, behind profiling tools that are preloaded too. It defines each call of the
- * list by both its names, MPI_X and PMPI_X: Fortran's bindings of Open MPI end in the second, and so
- * do such tools. What it does not do itself it passes on by the table `real_mpi`, which holds what
- * the process would have called without the layer. Calls that are not taken are made by their names,
- * and only by PMPI_X.
+ * The layer is preloaded, after any preloaded profiling tools. It defines each call of the list by
+ * both names, MPI_X and PMPI_X: Open MPI's Fortran bindings call the second, and so do such tools.
+ * It passes on what it does not do itself via the table `real_mpi`, which holds the functions that
+ * the process would call without the layer. It makes calls that are not taken by their names, and
+ * only by PMPI_X.
  *
- * The list is the one place that names them all; tests/mpi/layer/calls compares it with what the
- * MPI's mpi.h declares. What of the chapter is not in it works on the proxy of a window (window.h)
- * as it is.
+ * The list is the one place that names them all; tests/mpi/layer/calls compares it with the MPI's
+ * mpi.h. Other calls of the chapter work on a window's proxy (window.h) as they are.
  */
 #ifndef ORIEL_MPI_REAL_MPI_H
 #define ORIEL_MPI_REAL_MPI_H
@@ -48,7 +47,7 @@
 	X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free)
 #define CALLS_OF_THE_JOB(X) X(Init) X(Init_thread) X(Error_string) X(Group_free)
 
-/* Forms for large counts, of MPI-4. */
+/* Forms for large counts (MPI-4). */
 #if MPI_VERSION >= 4
 #define CALLS_LARGE(X)       \
 	X(Win_create_c)          \
@@ -72,28 +71,24 @@ struct real_mpi {
 
 extern struct real_mpi real_mpi;
 
-/* Behind the definition of MPI_X: PMPI_X is the same. */
+/* Follows the definition of MPI_X: makes PMPI_X an alias. */
 #define TAKEN(name) \
 	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
 
 /*
- * A profiling tool that the program is linked with defines MPI_X and goes on to PMPI_X; it lies
- * behind this library, and is kept from what this one takes. Its file, or NULL. Not to be asked
- * where the process has two MPIs.
+ * Returns the file of a profiling tool that the program is linked with, or NULL. The tool defines
+ * MPI_X and calls PMPI_X. It comes after this library, so taken calls do not reach it. Must not be
+ * called if the process has two MPIs.
  */
 const char *real_mpi_bypassed_tool(void);
 
 /*
- * Where the process has another MPI than this layer is for: fill `real_mpi` from that one, and
- * return its name. Otherwise NULL. Asked when MPI is initialised, since a module may have brought it
- * along after this library.
+ * If the process has another MPI than this layer's, fills `real_mpi` from it and returns its name;
+ * else NULL. Called in MPI_Init, since a module may load it after this library.
  */
 const char *real_mpi_use_other(void);
 
-/*
- * Whether the calls that are not taken go to that one too: not where a module has brought it along,
- * behind this library's.
- */
+/* Returns whether calls that are not taken go to that MPI too: not if a module has loaded it. */
 int real_mpi_reaches(const char *library);
 
 #endif

@@ -14,13 +14,13 @@
 struct request {
 	oriel_request oriel;
 	MPI_Request handle;
-	int code;      /* what the request ends with */
-	bool given_up; /* the program has freed it; changed and read under the lock */
+	int code;      /* the error code that the request ends with */
+	bool given_up; /* the program has freed it; guarded by the lock */
 	struct request *next;
 };
 
-static struct request *outstanding; /* changed and walked through under the lock */
-static size_t outstanding_count; /* changed under the lock; loaded without it, by whoever put a request there himself */
+static struct request *outstanding; /* guarded by the lock */
+static size_t outstanding_count;    /* changed under the lock; the requests' threads load it without */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int none_outstanding(void)
@@ -34,7 +34,7 @@ static void count(size_t change)
 	                 __ATOMIC_RELEASE); /* pairs with none_outstanding */
 }
 
-/* What the MPI asks of a generalized request. */
+/* Sets the status of a generalized request, as the MPI asks for it. */
 static int query(void *state, MPI_Status *status)
 {
 	const struct request *request = state;
@@ -67,19 +67,19 @@ static void keep(struct request *request)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Whether it is complete, or has failed. */
+/* Returns whether the request is complete, or has failed. */
 static int over(struct request *request)
 {
 	int flag = 0, rc = oriel_request_test(&request->oriel, &flag);
 
 	if (rc && !flag && (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY))
-		return 0; /* can be repeated */
+		return 0; /* the test can be repeated */
 	if (rc)
 		request->code = error_code(error_class(rc), oriel_last_error());
 	return rc || flag;
 }
 
-/* A request of the MPI's that is complete, with nothing to tell: that of a message to nobody, the cheapest there is. */
+/* Makes a complete request with an empty status: a send to MPI_PROC_NULL, the cheapest there is. */
 static int make_complete(const struct window *window, MPI_Request *handle)
 {
 	if (PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle))
@@ -124,7 +124,10 @@ void request_tell_active(void)
 	job_tell("request-based operations in an epoch of fence or start, which MPI has in those of locks only, are done");
 }
 
-/* Once the MPI knows, the program may free it in another thread; what it has freed before is freed here. */
+/*
+ * Completes the MPI's request, which another thread may free from then on. One that the program has
+ * freed already is freed here.
+ */
 static void complete(struct request *request)
 {
 	MPI_Request handle = request->handle;
@@ -147,12 +150,12 @@ static void drive(void)
 		}
 		*at = request->next;
 		complete(request);
-		count((size_t)-1); /* who finds none goes to the MPI, which knows by now: it does not wait for such requests */
+		count((size_t)-1); /* last: a thread that finds none relies on the MPI's knowing */
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-/* What tests: the MPI's own, behind a look at Oriel's. */
+/* Calls that test: the MPI's own, after requests_look. */
 void requests_look(void)
 {
 	if (!none_outstanding())
@@ -194,7 +197,10 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 }
 TAKEN(Request_get_status);
 
-/* Whether it is one that is outstanding. MPICH would forget it at once, and know nothing of it when it is complete. */
+/*
+ * Returns whether the request is outstanding, and marks it as freed. MPICH would forget it at once,
+ * and not know it when it completes.
+ */
 static bool give_up(MPI_Request handle)
 {
 	struct request *request;
@@ -210,7 +216,7 @@ static bool give_up(MPI_Request handle)
 
 int MPI_Request_free(MPI_Request *request)
 {
-	requests_look(); /* or those of a program that never asks for one would be ever more */
+	requests_look(); /* or requests of a program that never tests would accumulate */
 	if (none_outstanding() || !give_up(*request))
 		return real_mpi.Request_free(request);
 	*request = MPI_REQUEST_NULL;
@@ -219,8 +225,8 @@ int MPI_Request_free(MPI_Request *request)
 TAKEN(Request_free);
 
 /*
- * Calls that wait: they look while any is outstanding, whoever's. Then it is the MPI that waits, which can tell of an error
- * while others are pending, as its calls that test do not.
+ * Calls that wait: they loop while any thread has an outstanding request. Then the MPI waits:
+ * unlike its tests, its waits can report an error while others are pending.
  */
 static bool look_again(void)
 {
@@ -274,7 +280,7 @@ int MPI_Waitsome(int number, MPI_Request requests[], int *outcount, int *indices
 	while (look_again()) {
 		int rc = real_mpi.Testsome(number, requests, outcount, indices, statuses);
 
-		if (rc || *outcount) /* also MPI_UNDEFINED */
+		if (rc || *outcount) /* MPI_UNDEFINED, too */
 			return rc;
 	}
 	return real_mpi.Waitsome(number, requests, outcount, indices, statuses);

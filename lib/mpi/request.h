@@ -4,12 +4,12 @@
  *
  * DESIGN NOTES
  *
- * What is complete when the call returns, as all is on mapped memory, is a request of the MPI's own that is complete, too.
- * Of the rest the program gets a generalized request, which can stand in arrays beside others. The layer keeps a list of
- * those that are not complete; the calls that wait for requests, or test them, first ask Oriel about each of these and
- * tell the MPI of those that are. While there is none these calls are the MPI's own behind one load. While there is one, calls
- * that wait become loops of those that test. One that the program frees before it is complete stays in the list, and the MPI is
- * told when it is.
+ * An operation that is complete when its call returns, as all are on mapped memory, has a complete
+ * request of the MPI's own. Any other has a generalized request, which can stand in arrays beside
+ * others. The layer lists those that are outstanding. Calls that wait for requests or test them
+ * first test these with Oriel, and complete those that have ended. While the list is empty, these
+ * calls are the MPI's own after one load. Otherwise, calls that wait loop over those that test. A
+ * request that the program frees early stays listed until it is complete.
  */
 #ifndef ORIEL_MPI_REQUEST_H
 #define ORIEL_MPI_REQUEST_H
@@ -18,13 +18,19 @@
 
 #include "mpi/window.h"
 
-/* For what has been issued to that rank up to now; MPI_PROC_NULL: nothing. As an operation's result. */
+/*
+ * Makes a request for what has been issued to that rank so far; MPI_PROC_NULL: nothing. Returns as
+ * operation_do does.
+ */
 int request_make(const struct window *window, int rank, MPI_Request *request);
 
-/* An operation with a request is carried out in an epoch of fence or start: told once. */
+/* Reports, once, that an operation with a request was issued in an epoch of fence or start. */
 void request_tell_active(void);
 
-/* A look at all requests that are outstanding. When a window is freed Oriel knows those of it no more. */
+/*
+ * Tests all outstanding requests. Called before a window is freed, since Oriel then forgets its
+ * requests.
+ */
 void requests_look(void);
 
 #endif

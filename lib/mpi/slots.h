@@ -25,7 +25,6 @@ void slots_open(void *base);
 
 bool slots_are_open(void);
 
-/* Returns whether the memory lies in the piece. */
 bool slots_has(const void *memory);
 
 /* Returns a slot of at least size_bytes, SLOT_BYTES_MAX at most; NULL: no room. */

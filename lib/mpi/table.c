@@ -18,7 +18,7 @@ static void set_key(struct table_slots *slots, size_t i, uintptr_t key)
 	__atomic_store_n(&slots->list[i & slots->mask].key, key, __ATOMIC_RELEASE); /* pairs with table_find */
 }
 
-/* Returns how many slots more are used: none where a removed one has been taken again. */
+/* Returns how many more slots are used: 0 if a removed one is reused. */
 static size_t fill(struct table_slots *slots, uintptr_t key, void *value)
 {
 	size_t i = table_hash(key), more;
@@ -31,7 +31,7 @@ static size_t fill(struct table_slots *slots, uintptr_t key, void *value)
 	return more;
 }
 
-/* Whether slots of a chain that nothing follows are empty again; they are looked at from its end. */
+/* Empties the removed slots at the end of a chain, backwards from i. Returns how many. */
 static size_t empty_the_end(struct table_slots *slots, size_t i)
 {
 	size_t count = 0;
@@ -43,7 +43,7 @@ static size_t empty_the_end(struct table_slots *slots, size_t i)
 	return count;
 }
 
-/* What has been removed is left behind. */
+/* Copies all but removed slots. Returns how many. */
 static size_t copy(struct table_slots *to, const struct table_slots *from)
 {
 	size_t count = 0;
@@ -94,7 +94,7 @@ void table_remove(struct table *table, uintptr_t key)
 	if (slots && key_at(slots, i) == key) {
 		set_key(slots, i, TABLE_REMOVED);
 		table->used -= empty_the_end(slots, i);
-		/* For table_find_again and call_cache_matches. */
+		/* Read by table_find_again and call_cache_matches. */
 		__atomic_add_fetch(&table_removals_so_far, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&table->lock);

@@ -4,13 +4,14 @@
  *
  * DESIGN NOTES
  *
- * Every operation looks up a window and two datatypes. Lookups take no lock: slots are filled in the order value, key, and a
- * removed one keeps a key that nobody has. A table that is too full is replaced by a larger one; the old one stays
- * readable, for whoever is in it, until the process ends (each is half of the next: no more than the last one's size is
- * lost). Changes are made under a lock. That a handle is not looked up while it is freed is what MPI asks of programs.
+ * Every operation looks up a window and two datatypes. Look-ups take no lock: a slot's value is
+ * stored before its key, and a removed slot has a key that no handle has. A table that is too full
+ * is replaced by one of twice the size. The old one stays readable for concurrent look-ups until
+ * the process ends; all old ones together are smaller than the last. Changes take a lock. MPI
+ * forbids programs to use a handle while they free it.
  *
- * Most lookups are for what the thread has just looked up. That is kept, and holds until something is removed: a handle that
- * has been freed may be another's.
+ * Most look-ups repeat the thread's last one. That result is kept until something is removed: a
+ * freed handle may become another's.
  */
 #ifndef ORIEL_MPI_TABLE_H
 #define ORIEL_MPI_TABLE_H
@@ -23,7 +24,7 @@
 #define TABLE_REMOVED UINTPTR_MAX
 
 struct table_slot {
-	uintptr_t key; /* stored with release behind value, loaded with acquire before it */
+	uintptr_t key; /* stored with release after value, loaded with acquire before it */
 	void *value;
 };
 
@@ -33,19 +34,19 @@ struct table_slots {
 };
 
 struct table {
-	struct table_slots *slots; /* stored with release when filled, loaded with acquire; NULL: nothing yet */
-	size_t used;               /* removed ones too */
+	struct table_slots *slots; /* stored with release, loaded with acquire; NULL: none yet */
+	size_t used;               /* including removed ones */
 	pthread_mutex_t lock;
 };
 
-/* What a thread has found last. */
+/* The last result of a thread. */
 struct table_last {
 	uintptr_t key; /* TABLE_EMPTY: nothing */
 	void *value;
-	size_t removals; /* when it was looked up */
+	size_t removals; /* table_removals() at that time */
 };
 
-/* From all tables, so far: changed by atomic adds, and ordered with the handle's use by the program. */
+/* Atomic; the program orders removals with its uses of the handle. */
 extern size_t table_removals_so_far __attribute__((visibility("hidden")));
 
 #define TABLE_INITIAL                      \
@@ -53,7 +54,7 @@ extern size_t table_removals_so_far __attribute__((visibility("hidden")));
 		NULL, 0, PTHREAD_MUTEX_INITIALIZER \
 	}
 
-/* A handle is a number in one MPI and a pointer in the other. No handle is 0 or -1 in either. */
+/* A handle is a number in one MPI and a pointer in the other, but never 0 or -1. */
 #define TABLE_KEY(handle) ((uintptr_t)(handle))
 
 static inline size_t table_hash(uintptr_t key)
@@ -61,12 +62,12 @@ static inline size_t table_hash(uintptr_t key)
 	return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-/* NULL: not in the table. */
+/* Returns NULL if the key is not in the table. */
 static inline void *table_find(const struct table *table, uintptr_t key)
 {
 	const struct table_slots *slots = __atomic_load_n(&table->slots, __ATOMIC_ACQUIRE); /* pairs with grow */
 
-	if (!slots || key == TABLE_EMPTY || key == TABLE_REMOVED) /* slots with these have values of what is gone */
+	if (!slots || key == TABLE_EMPTY || key == TABLE_REMOVED) /* their values are stale */
 		return NULL;
 	for (size_t i = table_hash(key);; i++) {
 		const struct table_slot *slot = &slots->list[i & slots->mask];
@@ -84,7 +85,7 @@ static inline size_t table_removals(void)
 	return __atomic_load_n(&table_removals_so_far, __ATOMIC_RELAXED);
 }
 
-/* The same where the key is mostly that of the last time, which is kept. */
+/* Does what table_find does; fast if the key is that of the last call. */
 static inline void *table_find_again(const struct table *table, struct table_last *last, uintptr_t key)
 {
 	size_t removals = table_removals();
@@ -98,12 +99,12 @@ static inline void *table_find_again(const struct table *table, struct table_las
 	return value;
 }
 
-/* 0, or -1: out of memory. The key is not in the table. */
+/* Adds a key that is not in the table. Returns 0, or -1 if there is no memory. */
 int table_add(struct table *table, uintptr_t key, void *value);
 
 void table_remove(struct table *table, uintptr_t key);
 
-/* For each value; nobody changes the table meanwhile. */
+/* No thread may change the table meanwhile. */
 void table_each(const struct table *table, void (*visit)(void *value));
 
 #endif

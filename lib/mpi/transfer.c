@@ -6,7 +6,6 @@
 
 #define PIECES_MAX 256
 
-/* The walk through one side. */
 struct walk {
 	uint8_t *addr;
 	struct layout_cursor *cursor; /* `own`, or the target's if that has the same datatype */

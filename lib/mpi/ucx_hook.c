@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ucx_hook.c - a hook in UCX's progress function, by which MPICH's waits serve Oriel: see progress.h
+ * ucx_hook.c - a hook in UCX's progress function, by which MPICH's waits serve Oriel: see
+ * progress.h
  *
- * The layer is before UCX in the order of libraries, so the MPI's calls of this function come here
- * and are passed on. An MPI without UCX makes none. Open MPI has its list, whether it uses UCX or
- * not.
+ * The layer precedes UCX in symbol order, so the MPI's calls of this function come here and are
+ * passed on. An MPI without UCX makes none. Open MPI needs no hook: it has its list.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -15,8 +15,8 @@
 #ifndef OPEN_MPI
 
 /*
- * As <ucp/api/ucp.h> declares it, which need not be installed where the MPI's library is. It returns
- * nonzero if any communication was progressed.
+ * The type in <ucp/api/ucp.h>, which need not be installed. It returns nonzero if any communication
+ * has progressed.
  */
 typedef unsigned progress_fn(void *worker);
 
@@ -24,7 +24,7 @@ __attribute__((visibility("default"))) progress_fn ucp_worker_progress;
 
 static progress_fn *of_ucx;
 
-/* Several threads may find the same. */
+/* Threads may race here: all find the same function. */
 static progress_fn *find(void)
 {
 	progress_fn *found = __atomic_load_n(&of_ucx, __ATOMIC_RELAXED);

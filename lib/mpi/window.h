@@ -80,7 +80,6 @@ static inline void window_set_active(struct window *window, bool active)
 	__atomic_store_n(&window->active, active, __ATOMIC_RELAXED);
 }
 
-/* Returns a member's displacement unit. */
 static inline MPI_Aint window_unit(const struct window *window, int rank)
 {
 	return window->unit ? window->unit : window->units[rank];

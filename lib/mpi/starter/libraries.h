@@ -44,7 +44,6 @@ struct libraries {
 /* The program's libraries and those of LD_PRELOAD. Returns -1 if there is no memory. */
 int libraries_open(struct libraries *libraries, const char *path);
 
-/* Returns the next library's name, or NULL. */
 const char *libraries_next(struct libraries *libraries);
 
 void libraries_close(struct libraries *libraries);

@@ -60,7 +60,7 @@ static void take_option(const char *option, const char **mpi)
 	*mpi = value;
 }
 
-/* Returns the program and its arguments, which follow the options. */
+/* Returns the program and its arguments, after the options. */
 static char **take_options(char **arguments, const char **mpi)
 {
 	bool ended = false;
