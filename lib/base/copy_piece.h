@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* copy_piece.h - bytes from one place to another, which may have some in common; a word by no call */
+/* copy_piece.h - copies bytes between places that may overlap, and a word by one store */
 #ifndef ORIEL_COPY_PIECE_H
 #define ORIEL_COPY_PIECE_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether two places of so many bytes have one in common. */
+/* Returns whether two ranges of size_bytes overlap. */
 static inline bool bytes_overlap(const void *a, const void *b, size_t size_bytes)
 {
 	return (uintptr_t)a - (uintptr_t)b < size_bytes || (uintptr_t)b - (uintptr_t)a < size_bytes;

@@ -2,16 +2,18 @@
 /*
  * dissemination.h - a barrier in log2 p rounds
  *
- * In round r a member sends to the one 2^r places after it and waits for the one 2^r places before
- * it; whoever has done all rounds has heard, through others, from everybody. What is sent, a word
- * or a message, is the caller's.
+ * In round r a member sends to the member 2^r places after it and waits for the member 2^r places
+ * before it. A member that has done all rounds has heard, through others, from all. The caller
+ * decides what is sent: a word or a message.
  */
 #ifndef ORIEL_DISSEMINATION_H
 #define ORIEL_DISSEMINATION_H
 
 #include <stdbool.h>
 
-/* The member that `rank` of `size` sends to in a round, or (direction < 0) hears from. */
+/*
+ * Returns the member that `rank` of `size` sends to in a round, or (direction < 0) receives from.
+ */
 static inline int dissemination_partner(int size, int rank, int round, int direction)
 {
 	int distance = (1 << round) % size;
@@ -19,16 +21,16 @@ static inline int dissemination_partner(int size, int rank, int round, int direc
 	return (rank + (direction > 0 ? distance : size - distance)) % size;
 }
 
-/* How far a barrier has come; it can be interrupted and gone on with. */
+/* The progress of a barrier, which can be interrupted and continued. */
 struct dissemination {
 	int rounds; /* log2_up(size) */
-	int round;  /* the present one */
-	bool sent;  /* this round's message */
+	int round;  /* the current one */
+	bool sent;  /* this round's message has been sent */
 };
 
 /*
- * Go on with the rounds. send and receive give 0, or what ends the run: a round whose send has
- * succeeded does not send again when the run is repeated.
+ * Runs the remaining rounds. send and receive return 0, or a value that ends the run and is
+ * returned. A round whose send has succeeded does not send again when the run is repeated.
  */
 static inline int dissemination_run(struct dissemination *d, int (*send)(void *arg), int (*receive)(void *arg),
                                     void *arg)

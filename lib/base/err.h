@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * err.h - the one way errors are told
+ * err.h - how errors are reported
  *
  * A function that finds an error calls err_set with the code and a text for the user, and returns
- * what it returns. The text goes to a thread's own buffer. Functions that only pass an error on do
- * not touch it.
+ * the code. The text goes to a buffer of the thread. Functions that only pass an error on do not
+ * touch it.
  */
 #ifndef ORIEL_ERR_H
 #define ORIEL_ERR_H
@@ -13,12 +13,12 @@
 
 #define ERR_TEXT_BYTES 1024
 
-/* Remember the text for oriel_last_error; returns code. */
+/* Stores the text for oriel_last_error; returns code. */
 int err_set(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Put "call: " before the text of the last error: for public calls whose helper does not know the
- * call's name.
+ * Puts "call: " before the text of the last error, if it is not there; returns code. For public
+ * calls whose helper does not know the call's name.
  */
 int err_in(int code, const char *call);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Free lists, one a kind, and who is alive, for a fork: memory only, no state of any job. All objects
- * of a kind have one size.
+ * Free lists, one for each kind, and the live handles, for a fork. They are memory only, no state
+ * of any job. All objects of a kind have one size.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle *free_list[HANDLE_KINDS];
@@ -25,7 +25,10 @@ static void let_go(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Their memory is not used again: a part of it may be half written. */
+/*
+ * Makes all handles invalid in a forked child and releases the lock. Their memory is not used
+ * again: a part of it may be half written.
+ */
 static void disown(void)
 {
 	for (; living; living = living->next)
@@ -33,7 +36,7 @@ static void disown(void)
 	let_go();
 }
 
-/* From the start: no fork can come before it. */
+/* Registered at load time: no fork can come before it. */
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(hold, let_go, disown);

@@ -2,13 +2,12 @@
 /*
  * handle.h - handles that can be checked after they were freed
  *
- * Every public object begins with a struct handle. Its memory is never given back to the allocator
- * but kept for the next object of the same kind, so that a freed handle still points to readable
- * memory whose magic is wrong (E2). A foreign pointer is told by magic and by the handle's pointer
- * to itself.
+ * Every public object begins with a struct handle. Its memory never goes back to the allocator but
+ * serves the next object of the same kind, so that a freed handle still points to readable memory
+ * whose magic is wrong (E2). The magic and the handle's pointer to itself reveal a foreign pointer.
  *
- * A child made by fork starts from nothing: neither the threads of the objects that it inherits nor
- * their connections are its own. There all handles are invalid, and it may make its own.
+ * A child made by fork has neither the threads nor the connections of the objects that it inherits.
+ * All handles are invalid there, and it may make its own.
  */
 #ifndef ORIEL_HANDLE_H
 #define ORIEL_HANDLE_H
@@ -22,27 +21,27 @@ enum handle_kind { HANDLE_JOB, HANDLE_GROUP, HANDLE_WIN, HANDLE_MEM, HANDLE_KIND
 struct handle {
 	uint64_t magic;            /* handle_magic(kind) while alive, 0 afterwards */
 	const struct handle *self; /* this struct; the next free one after release */
-	struct handle *next;       /* while alive: in the list of all that are, under handle.c's lock */
-	struct handle **link;      /* while alive: what points to it in that list */
-	uint64_t serial; /* no two objects of the process have the same, also in the same memory; 0 once released */
+	struct handle *next;       /* while alive: the next live handle, under handle.c's lock */
+	struct handle **link;      /* while alive: the pointer to it in that list */
+	uint64_t serial;           /* unique in the process, even in reused memory; 0 once released */
 };
 
 /*
- * A zeroed object of object_bytes bytes that begins with a live struct handle, or NULL when memory
- * is out.
+ * Returns a zeroed object of object_bytes bytes that begins with a live struct handle, or NULL if
+ * memory is out.
  */
 void *handle_new(enum handle_kind kind, size_t object_bytes);
 
-/* Make the handle invalid and keep its memory for the next handle_new of its kind. */
+/* Makes the handle invalid and keeps its memory for the next handle_new of its kind. */
 void handle_release(enum handle_kind kind, void *object);
 
-/* The magic of a kind: a word that memory rarely holds. */
+/* Returns the magic of a kind: a word that memory rarely holds. */
 static inline uint64_t handle_magic(enum handle_kind kind)
 {
 	return 0x6f7269656c480000 + (uint64_t)kind;
 }
 
-/* Whether the pointer is a live handle of that kind. */
+/* Returns whether the pointer is a live handle of that kind. */
 static inline bool handle_valid(enum handle_kind kind, const void *object)
 {
 	const struct handle *h = object;

@@ -2,21 +2,22 @@
 /*
  * heavy_barrier.h - a full fence in all processes that take part, made by one of them
  *
- * Where two processes each store a word and then load the other's, one of them has to see the other, for which
- * both need a fence between the two. If one of them does it all the time and the other hardly ever, the latter
- * can make the fence for both: the kernel's membarrier.
+ * If two processes each store a word and then load the other's, at least one of them has to see the
+ * other's store, so both need a fence between the two. If one does it often and the other rarely,
+ * the latter can make the fence for both, with the kernel's membarrier.
  */
 #ifndef ORIEL_HEAVY_BARRIER_H
 #define ORIEL_HEAVY_BARRIER_H
 
 #include <stdbool.h>
 
-/* This process takes part, from now on. False: the kernel does not have it. */
+/* Makes this process take part from now on. Returns false if the kernel has no membarrier. */
 bool heavy_barrier_join(void);
 
 /*
- * Every thread of every process that takes part has executed a full fence between the call and its return, the
- * calling one too. False: nothing is known of that; who has joined is not told so.
+ * Returns true if every thread of every process that takes part, the calling one included, has
+ * executed a full fence between the call and its return. False: nothing is known, and the processes
+ * that have joined do not learn of it.
  */
 bool heavy_barrier(void);
 

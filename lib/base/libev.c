@@ -12,11 +12,11 @@
 
 #define TEXT(x) #x
 #define LIBRARY_OF(major) "libev.so." TEXT(major)
-#define LIBRARY LIBRARY_OF(EV_VERSION_MAJOR) /* of the header that this was compiled with */
+#define LIBRARY LIBRARY_OF(EV_VERSION_MAJOR) /* the version of the header compiled with */
 
 static const struct {
 	const char *name;
-	size_t offset_bytes; /* of its pointer in struct libev */
+	size_t offset_bytes; /* the pointer's place in struct libev */
 } functions[] = {
 	{ "ev_loop_new", offsetof(struct libev, loop_new) },
 	{ "ev_loop_destroy", offsetof(struct libev, loop_destroy) },
@@ -55,7 +55,10 @@ static bool take(void *handle, struct libev *libev)
 	return true;
 }
 
-/* Open library and fill libev; what has been opened stays so, since others may have its functions by now. */
+/*
+ * Opens library and fills libev. The library stays loaded, since other code may hold its functions
+ * by now.
+ */
 static int open_library(const char *library, struct libev *libev)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

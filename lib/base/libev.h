@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * libev.h - the functions of libev, out of the process's global scope
+ * libev.h - the functions of libev, outside the process's global scope
  *
- * DESIGN NOTES libev's library has, beside its own, functions of libevent's names (event_add,
- * event_base_new, …). In a process that is linked with both, the first of the two in the linker's
- * order answers for both, and who wanted the other crashes: so did every program of Open MPI, in
- * MPI_Init. Therefore nothing of Oriel that comes into a program is linked with libev. It is opened
- * with RTLD_LOCAL, where only the holder of the handle sees its functions, and those that the service
- * thread needs are taken by name. The types and macros of ev.h are used as they are.
+ * DESIGN NOTES libev's library has, beside its own, functions with libevent's names (event_add,
+ * event_base_new, …). In a process that is linked with both, the first in the linker's order serves
+ * both, and the user of the other crashes: every program of Open MPI did, in MPI_Init. Therefore no
+ * part of Oriel that is loaded into a program is linked with libev. Oriel opens it with RTLD_LOCAL,
+ * where only the holder of the handle sees its functions, and looks up by name those that the
+ * service thread needs. The types and macros of ev.h are used as they are.
  *
- * Where another part of the process uses libev as well, the loader gives both the same copy. Loops
- * are independent of each other; the callback for failed system calls is not, see service.c.
+ * If another part of the process uses libev too, the loader gives both the same copy. Loops are
+ * independent of each other; the callback for failed system calls is not, see service.c.
  */
 #ifndef ORIEL_LIBEV_H
 #define ORIEL_LIBEV_H
@@ -33,8 +33,8 @@ struct libev {
 };
 
 /*
- * *libev: the functions, which stay until the process ends. Any thread, again and again. ERRORS:
- * ORIEL_ERR_BOOTSTRAP, with the loader's words and the package to install.
+ * Sets *libev to the functions, which stay until the process ends. Any thread may call it,
+ * repeatedly. ERRORS: ORIEL_ERR_BOOTSTRAP, with the loader's words and the package to install.
  */
 int libev_open(const struct libev **libev);
 

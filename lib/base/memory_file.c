@@ -17,7 +17,7 @@
 #include "base/memory_room.h"
 #include "base/util.h"
 
-/* Of the system, as it was when it was first asked about. */
+/* The system's limits, read once. */
 static struct {
 	pthread_once_t once;
 	struct memory_room most;
@@ -70,7 +70,10 @@ bool memory_files_are_filled(void)
 	return limits.strict;
 }
 
-/* A file that cannot be sealed is as good for ourselves; peers who mind do not map it. */
+/*
+ * Seals the file against shrinking. This process can use it unsealed; peers that mind do not map
+ * it.
+ */
 static void seal(int fd)
 {
 	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
@@ -107,7 +110,10 @@ int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd)
 	return rc;
 }
 
-/* ENXIO: there is nothing behind. On a system that does not tell, all of it may have been touched. */
+/*
+ * Returns where touched bytes begin, at or after `from`. ENXIO: there are none. If the system
+ * cannot say, all bytes may have been touched.
+ */
 static off_t next_touched(int fd, off_t from, off_t size)
 {
 	off_t at = lseek(fd, from, SEEK_DATA);
@@ -124,7 +130,9 @@ static off_t touched_until(int fd, off_t from, off_t size)
 	return end > from && end < size ? end : size;
 }
 
-/* The next bytes of the file, from *at on, whose pages are there: up to *end. False: there are none before size_bytes. */
+/*
+ * Finds the next touched bytes of the file, from *at on, up to *end; false: none before size_bytes.
+ */
 static bool find_touched(int fd, size_t size_bytes, size_t *at, size_t *end)
 {
 	const off_t size = (off_t)size_bytes, from = next_touched(fd, (off_t)*at, size);
@@ -152,7 +160,7 @@ void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd)
 
 void empty_memory_file(int fd, size_t size_bytes)
 {
-	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* of a page in part nothing is given back */
+	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* the kernel gives no part of a page back */
 
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
 }

@@ -12,8 +12,8 @@
 #include "base/shortage.h"
 #include "base/util.h"
 
-#define PIECE_BYTES ((size_t)4 << 20)  /* at once, without a look for room: a signal undoes what has been done of it */
-#define SPARE_BYTES ((size_t)16 << 20) /* left for everything else, and pieces of other ranks */
+#define PIECE_BYTES ((size_t)4 << 20)  /* allocated by one call; a signal undoes no more */
+#define SPARE_BYTES ((size_t)16 << 20) /* left for other uses, and other ranks' pieces */
 
 int memory_file_failed(const char *name, size_t size_bytes, const char *what, int error)
 {
@@ -45,7 +45,9 @@ static int look_for_room(const char *name, size_t size_bytes, size_t done)
 	return room.bytes >= wanted ? 0 : no_room(name, size_bytes, done, &room);
 }
 
-/* EOPNOTSUPP: a system that allocates memory files at their first touch only. */
+/*
+ * Allocates the piece at `done`. EOPNOTSUPP: the system allocates memory files only at first touch.
+ */
 static int allocate_piece(const char *name, int fd, size_t size_bytes, size_t done)
 {
 	size_t piece = min_size(size_bytes - done, PIECE_BYTES);

@@ -21,7 +21,7 @@ struct policy {
 
 static struct {
 	pthread_once_t once;
-	bool several; /* nodes that this process may use */
+	bool several; /* this process may use several nodes */
 } machine = { .once = PTHREAD_ONCE_INIT };
 
 static int count_nodes(const struct policy *policy)
@@ -45,7 +45,7 @@ static void count_allowed(void)
 	machine.several = read_policy(&allowed, MPOL_F_MEMS_ALLOWED) && count_nodes(&allowed) > 1;
 }
 
-/* The node of the processor that the thread runs on, whose memory is taken while there is some. */
+/* Sets a policy that prefers the node of the thread's processor, while it has memory. */
 static bool prefer_this_node(struct policy *policy)
 {
 	unsigned cpu, node;
@@ -57,7 +57,10 @@ static bool prefer_this_node(struct policy *policy)
 	return true;
 }
 
-/* The thread's own policy. One without nodes would place a page by the thread that touches it. */
+/*
+ * Reads the thread's own policy. One without nodes would place a page by the thread that touches
+ * it.
+ */
 static bool choose_policy(struct policy *policy)
 {
 	if (!read_policy(policy, 0))

@@ -4,10 +4,11 @@
  *
  * DESIGN NOTES
  *
- * By default Linux places a page on the node of the thread that touches it first. Of memory that several
- * processes map that may be a peer's, and the owner would then work on memory that is far from it. So the
- * pages get a policy: the node on which the owner runs now, or what the owner has asked for (numactl,
- * set_mempolicy). The policy belongs to the file, and holds whichever process touches a page.
+ * By default Linux places a page on the node of the thread that touches it first. If several
+ * processes map the memory, that thread may be a peer's, and the owner then works on remote memory.
+ * So the pages get a policy: the node on which the owner runs now, or the owner's own policy
+ * (numactl, set_mempolicy). The policy belongs to the file, and holds whichever process touches a
+ * page.
  */
 #ifndef ORIEL_MEMORY_NODE_H
 #define ORIEL_MEMORY_NODE_H
@@ -15,8 +16,9 @@
 #include <stddef.h>
 
 /*
- * Place the pages that begin in the range, whose file is shared, on the calling thread's node. Pages that are there
- * stay where they are. Does nothing on a machine of one node, or where the system does not allow it.
+ * Places the pages that begin in the range, whose file is shared, on the calling thread's node.
+ * Existing pages stay where they are. Does nothing on a machine of one node, or if the system does
+ * not allow it.
  */
 void memory_node_bind(void *base, size_t size_bytes);
 

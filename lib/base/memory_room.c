@@ -9,12 +9,12 @@
 #define PATH_BYTES 1024
 #define LINE_BYTES 768
 
-/* Where a version of control groups tells its limits: files below a group's folder. */
+/* The files with the limits of a group, for one version of control groups. */
 struct group_kind {
-	const char *folder;     /* of all groups */
+	const char *folder;     /* the root of all groups */
 	const char *controller; /* as /proc/self/cgroup names it */
 	const char *limit;
-	const char *private_name; /* in memory.stat: what cannot be dropped, as the next */
+	const char *private_name; /* in memory.stat: memory that cannot be dropped, as the next */
 	const char *shared_name;
 };
 
@@ -31,7 +31,10 @@ static FILE *open_file(const char *root, const char *folder, const char *group, 
 	return length < (int)sizeof(path) ? fopen(path, "r") : NULL;
 }
 
-/* The number behind a name at the beginning of a line ("MemAvailable:   12 kB", "anon 12"), or 0. */
+/*
+ * Returns the number behind a name at the beginning of a line ("MemAvailable:   12 kB", "anon 12"),
+ * or 0.
+ */
 static uint64_t named_number(FILE *file, const char *name)
 {
 	size_t length = strlen(name);
@@ -70,7 +73,7 @@ static void look_at_machine(const char *root, enum memory_part part, struct memo
 		take_least(room, kib * 1024, total_kib * 1024, "the machine's memory and swap space");
 }
 
-/* The number that the file begins with, or another where it does not. It is closed. */
+/* Returns the number that the file begins with, or `otherwise`. Closes the file. */
 static uint64_t first_number(FILE *file, uint64_t otherwise)
 {
 	uint64_t number;
@@ -83,13 +86,16 @@ static uint64_t first_number(FILE *file, uint64_t otherwise)
 	return number;
 }
 
-/* The group's limit, or UINT64_MAX where it has none ("max"). */
+/* Returns the group's limit, or UINT64_MAX if it has none ("max"). */
 static uint64_t group_limit(const char *root, const struct group_kind *kind, const char *group)
 {
 	return first_number(open_file(root, kind->folder, group, kind->limit), UINT64_MAX);
 }
 
-/* What the group holds and cannot drop: the pages of files are dropped when others are wanted. */
+/*
+ * Returns the bytes that the group holds and cannot drop; the kernel drops pages of files on
+ * demand.
+ */
 static uint64_t group_used(const char *root, const struct group_kind *kind, const char *group)
 {
 	FILE *file = open_file(root, kind->folder, group, "memory.stat");
@@ -115,7 +121,9 @@ static void look_at_group(const char *root, const struct group_kind *kind, const
 	take_least(room, used < limit ? limit - used : 0, limit, text);
 }
 
-/* The group and those around it; in a container the path may begin further up than we can see. */
+/*
+ * Looks at the group and those around it. In a container the path may begin above what is visible.
+ */
 static void look_up_from(const char *root, const struct group_kind *kind, char *group, enum memory_part part,
                          struct memory_room *room)
 {
@@ -125,7 +133,9 @@ static void look_up_from(const char *root, const struct group_kind *kind, char *
 	}
 }
 
-/* A line of /proc/self/cgroup: "12:cpu,memory:/a/b", or "0::/a/b" of the second version. */
+/*
+ * Looks at a line of /proc/self/cgroup: "12:cpu,memory:/a/b", or "0::/a/b" of the second version.
+ */
 static void look_at_line(const char *root, char *line, enum memory_part part, struct memory_room *room)
 {
 	char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;

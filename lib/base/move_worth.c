@@ -8,12 +8,12 @@
 
 struct memo {
 	struct page_range pages;
-	uint32_t skips; /* after the next stay that was too short */
-	uint32_t left;  /* of those that are due now */
+	uint32_t skips; /* moves to skip after the next stay that is too short */
+	uint32_t left;  /* skips that are due now */
 };
 
 static struct memo memos[MOVE_MEMOS];
-static uint32_t next; /* to be forgotten */
+static uint32_t next; /* the memo to overwrite */
 
 static struct memo *memo_of(const struct page_range *pages)
 {

@@ -2,11 +2,11 @@
 /*
  * order.h - loads and stores of memory that other processes, the device, or other threads change
  *
- * Everything of that kind goes through one of these, and the place that calls it says which load or
- * store on the other side it pairs with. Flag words in registered memory have one writer; a reader
- * waits for exactly the number it expects, because a device may place the eight bytes of a write
- * one by one and a torn mixture can be larger than both. What all of them rest on where processors
- * reorder: lib/ordering.md.
+ * All such accesses go through these functions, and each caller names the load or store on the
+ * other side that it pairs with. A flag word in registered memory has one writer. A reader waits
+ * for exactly the number it expects: a device may place the eight bytes of a write one by one, and
+ * a torn mixture can be larger than both. lib/ordering.md has what they rest on where processors
+ * reorder.
  */
 #ifndef ORIEL_ORDER_H
 #define ORIEL_ORDER_H
@@ -15,21 +15,21 @@
 #include <stdint.h>
 
 /*
- * Read a flag word that a peer's RDMA write changes; what was written before the flag is visible
- * after a match.
+ * Reads a flag word that a peer's RDMA write changes. After a match, what was written before the
+ * flag is visible.
  */
 static inline uint64_t flag_load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Write a flag word as an RDMA write would: our own, where a rank is its own neighbour, or one that is mapped here. */
+/* Writes a flag word as an RDMA write would: this rank's own, or one that is mapped here. */
 static inline void flag_store(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* State that one thread publishes to others of this process. Pairs with state_load. */
+/* Publishes state of one thread to others of this process. Pairs with state_load. */
 static inline void state_store(uint32_t *state, uint32_t value)
 {
 	__atomic_store_n(state, value, __ATOMIC_RELEASE);
@@ -42,15 +42,15 @@ static inline uint32_t state_load(const uint32_t *state)
 }
 
 /*
- * Change a state that two threads change, from one value to another: whether it was that. Orders
- * nothing else: the caller says what does.
+ * Changes a state that two threads change; returns whether it was `from`. Orders nothing else: the
+ * caller says what does.
  */
 static inline bool state_change(uint32_t *state, uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(state, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Counters that many threads look at and one lock guards on the writing side. */
+/* Counters that many threads read, and that are written under a lock. */
 static inline uint64_t counter_load(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
@@ -62,8 +62,8 @@ static inline void counter_store(uint64_t *counter, uint64_t value)
 }
 
 /*
- * Add to a word that others add to as well, by processors: one fetch-and-add. Who sees the sum with
- * flag_load sees what was written before.
+ * Adds to a word to which other processors add too, with one fetch-and-add. A thread that sees the
+ * sum with flag_load sees what was written before.
  */
 static inline void word_add(uint64_t *word, uint64_t value)
 {
@@ -71,9 +71,9 @@ static inline void word_add(uint64_t *word, uint64_t value)
 }
 
 /*
- * Change who holds something, a word that names him, from one value to another: one compare-and-swap;
- * whether it was that value. What the holder before has done is seen; and of what this thread does
- * nothing that comes before is seen behind what it does under the word.
+ * Changes the holder that a word names, with one compare-and-swap; returns whether it was `from`.
+ * The writes of the holder before are visible, and no earlier write of this thread becomes visible
+ * after what it writes under the word.
  */
 static inline bool holder_change(uint64_t *word, uint64_t from, uint64_t to)
 {
@@ -84,7 +84,7 @@ static inline bool holder_change(uint64_t *word, uint64_t from, uint64_t to)
 }
 
 /*
- * Between stores to a description that peers may be reading: what was stored before is seen before
+ * Orders stores to a description that peers may be reading: what was stored before is seen before
  * what is stored after. The reader's partner is its check word, which it computes anew.
  */
 static inline void full_fence(void)
@@ -92,18 +92,20 @@ static inline void full_fence(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Draw a ticket: what was stored before is seen before the next one is drawn, and what follows is loaded after it. */
+/*
+ * Draws a ticket: earlier stores are seen before the next one is drawn, and later loads follow it.
+ */
 static inline uint64_t ticket_draw(uint64_t *next)
 {
 	uint64_t ticket = __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);
 
-#if !defined(__x86_64__) && !defined(__i386__) /* where the addition itself is a full fence */
+#if !defined(__x86_64__) && !defined(__i386__) /* on x86 the addition is a full fence */
 	full_fence();
 #endif
 	return ticket;
 }
 
-/* Tell the processor that this is a spin loop. */
+/* Tells the processor that this is a spin loop. */
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -13,9 +13,9 @@
 
 #define FLAGS_LINE "VmFlags:"
 
-/* glibc's, in front of each piece of its memory. */
+/* glibc's header in front of each piece of its memory. */
 struct chunk {
-	size_t before_bytes; /* for a piece mapped by itself: from the begin of the mapping */
+	size_t before_bytes; /* of a piece mapped by itself: from the start of the mapping */
 	size_t size_and_flags;
 };
 
@@ -34,7 +34,10 @@ struct page_range pages_of(const void *base, size_t size_bytes)
 	return (struct page_range){ first, round_up((uintptr_t)base + size_bytes - first, page) };
 }
 
-/* What lies there may be anything, or nothing; asked of the kernel, a look is no fault. */
+/*
+ * Reads the header that may lie before base; false if it is not mapped. The kernel reads, so there
+ * is no fault.
+ */
 static bool read_header(uintptr_t base, struct chunk *chunk)
 {
 	struct iovec here = { chunk, sizeof(*chunk) };
@@ -44,8 +47,8 @@ static bool read_header(uintptr_t base, struct chunk *chunk)
 }
 
 /*
- * Whether malloc has given out all the bytes of the pages, but for its own header, and it ends where
- * the mapping does or before.
+ * Returns whether malloc has given out all bytes of the pages, except its own header, and the piece
+ * ends within the mapping.
  */
 static bool fills_as_malloced(uintptr_t base, const struct page_range *pages, uintptr_t mapped_to)
 {
@@ -66,7 +69,7 @@ static bool fills_as_malloced(uintptr_t base, const struct page_range *pages, ui
 		return false;
 	end = base - sizeof(chunk) + bytes;
 	if (!mapped)
-		end += sizeof(size_t); /* the next one's first word is this one's too */
+		end += sizeof(size_t); /* the next piece's first word belongs to this one too */
 	return end > base && end >= pages->first + pages->size_bytes && end <= mapped_to;
 }
 
@@ -88,7 +91,9 @@ static const char *kind_hindrance(const struct mapping *mapping)
 	return strncmp(mapping->rights, "rw-", 3) ? "not to be written, or may be executed" : NULL;
 }
 
-/* A line of two letters for each flag, with blanks between them. */
+/*
+ * Returns why the flags rule the pages out, or NULL. Each flag is two letters, with blanks between.
+ */
 static const char *flags_hindrance(const char *flags)
 {
 	static const struct {
@@ -119,8 +124,8 @@ static const char *mapping_hindrance(const struct mapping *mapping, const char *
 }
 
 /*
- * Go through the mappings up to the end of the pages; they follow each other by address. *mapped_to
- * becomes the end of the last one.
+ * Goes through the mappings, listed by address, up to the end of the pages; *mapped_to becomes the
+ * end of the last. Returns NULL or a hindrance.
  */
 static const char *look(FILE *maps, const struct page_range *pages, uintptr_t *mapped_to)
 {

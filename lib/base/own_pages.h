@@ -4,17 +4,17 @@
  *
  * DESIGN NOTES
  *
- * Pages can be exchanged for others in place where they are private and anonymous, and hold nothing
- * but the memory in question: what else lies in them would be touched by threads, and in forked
- * children, that know nothing of it. Such are pages that the memory fills from first to last byte.
- * Where it begins or ends within a page, the rest may be malloc's: glibc maps large pieces by
- * themselves, with a header of 16 bytes in front and nothing behind; and of memory that begins with
- * a page (posix_memalign) the header in front tells where the piece ends. Where something else looks
- * like such a header, down to an end within the mapping, neighbours are moved too.
+ * Pages can be exchanged in place if they are private and anonymous, and hold nothing but the
+ * memory in question: threads and forked children that know nothing of the exchange would touch
+ * anything else in them. Pages that the memory fills from first to last byte qualify. If it begins
+ * or ends within a page, the rest may be malloc's: glibc maps large pieces by themselves, with a
+ * header of 16 bytes in front and nothing behind; and for memory that begins with a page
+ * (posix_memalign) the header in front says where the piece ends. If other data look like such a
+ * header, down to an end within the mapping, neighbours are moved too.
  *
- * Who has locked the pages, keeps children from having them (as libibverbs does with what it has
- * registered, after ibv_fork_init), or has them watched, has told the kernel, which tells us:
- * /proc/self/smaps.
+ * Code that locks the pages, keeps them from children (as libibverbs does with what it has
+ * registered, after ibv_fork_init), or watches them does so through the kernel, and
+ * /proc/self/smaps shows it.
  */
 #ifndef ORIEL_OWN_PAGES_H
 #define ORIEL_OWN_PAGES_H
@@ -28,11 +28,12 @@ struct page_range {
 	size_t size_bytes;
 };
 
-/* The pages that the memory lies in. */
+/* Returns the pages that the memory lies in. */
 struct page_range pages_of(const void *base, size_t size_bytes);
 
 /*
- * NULL, or why they cannot be exchanged, as the end of a sentence: "it is ...". size_bytes is not 0.
+ * Returns NULL, or why they cannot be exchanged, as the end of a sentence: "it is ...". size_bytes
+ * is not 0.
  */
 const char *own_pages_hindrance(const void *base, size_t size_bytes);
 

@@ -22,7 +22,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
-static const char nothing; /* what no program passes, as it may pass NULL */
+static const char nothing; /* no program passes its address; NULL it may pass */
 _Thread_local struct owned_lock_thread owned_lock_thread = { &nothing };
 static _Thread_local bool never_owns;
 
@@ -32,8 +32,9 @@ static long membarrier(int command)
 }
 
 /*
- * The kernel has a process with threads wait for an RCU grace period before it is registered: tens of milliseconds, more where
- * processors are busy. When the library is loaded there are none yet, as a rule; prepare, which asks again, waits no more.
+ * In a process with threads, the kernel waits for an RCU grace period before it registers it: tens
+ * of milliseconds, more if processors are busy. At load time there are usually no threads yet.
+ * prepare, which asks again, then does not wait.
  */
 __attribute__((constructor)) static void register_early(void)
 {
@@ -67,21 +68,21 @@ void owned_lock_init(struct owned_lock *lock)
 
 void owned_lock_destroy(struct owned_lock *lock)
 {
-	__atomic_store_n(&lock->owner, NULL, __ATOMIC_RELAXED); /* nobody takes it as its owner any more */
+	__atomic_store_n(&lock->owner, NULL, __ATOMIC_RELAXED); /* no thread takes it as its owner any more */
 	pthread_mutex_destroy(&lock->mutex);
 }
 
 /*
- * The owner is on its way out, or will find `wanted` set; critical sections are short and wait for
- * nothing.
+ * Waits until the owner is out: it is leaving, or will find `wanted` set. Critical sections are
+ * short and wait for nothing.
  */
 static void wait_idle(const struct owned_lock *lock)
 {
-	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of owned_lock_give */
+	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of owned_lock_give_as_owner */
 		sched_yield();
 }
 
-/* The caller holds the mutex, without which nobody becomes the owner. */
+/* Keeps an owner out. The caller holds the mutex, without which no thread becomes the owner. */
 static void keep_owner_out(struct owned_lock *lock)
 {
 	if (lock->wanted || !lock->owned)
@@ -108,6 +109,6 @@ void owned_lock_give_mutex(struct owned_lock *lock)
 {
 	lock->by_mutex = false;
 	if (barrier_works && lock->foreign < FOREIGN_MAX)
-		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs with the load in owned_lock_take */
+		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs with the load in owned_lock_take_as_owner */
 	pthread_mutex_unlock(&lock->mutex);
 }

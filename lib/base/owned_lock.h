@@ -5,28 +5,28 @@
  * DESIGN NOTES
  *
  * Nearly always one thread uses a window and the wires behind it, and a mutex would cost it more
- * than a small put does. So the first thread that takes the lock becomes its owner, and announces
- * itself with plain stores:
+ * than a small put. So the first thread that takes the lock becomes its owner, and announces itself
+ * with plain stores:
  *
  *   owner                                    another thread, holding the mutex
  *   busy = 1                                 wanted = 1
- *   (the compiler keeps the order)           membarrier: every processor has executed a full barrier since
+ *   (the compiler keeps the order)           membarrier: every processor executes a full barrier
  *   wanted? then busy = 0, and the mutex     wait until busy == 0
  *
- * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier stands for the
- * fence that the owner saves). What the owner wrote is published by the release store of busy = 0
- * and its partner, the acquire load in wait_idle; what the others wrote, by the release store of
- * wanted = 0 and the acquire load in owned_lock_take.
+ * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier replaces the
+ * fence that the owner saves). The release store of busy = 0 publishes what the owner wrote; its
+ * partner is the acquire load in wait_idle. The release store of wanted = 0 publishes what the
+ * others wrote; its partner is the acquire load in owned_lock_take_as_owner.
  *
- * Who calls is told by the address of a thread-local variable, one addition; pthread_self is a call
- * through the linkage table, around which every short way would have to keep its arguments.
+ * The address of a thread-local variable identifies the calling thread: one addition. pthread_self
+ * is a call through the linkage table, around which every fast path would have to keep its
+ * arguments.
  *
- * The service thread never becomes an owner (owned_lock_never_own), and its visits are not
- * counted.
+ * The service thread never becomes an owner (owned_lock_never_own), and its visits are not counted.
  *
- * A lock that others take again and again (FOREIGN_MAX times) stays `wanted` and is then just a
- * mutex, as it is from the start where the kernel has no membarrier, and under tools that do not
- * understand it (ThreadSanitizer, valgrind).
+ * A lock that others take FOREIGN_MAX times stays `wanted` and is then just a mutex. It is one from
+ * the start if the kernel has no membarrier, and under tools that do not understand it
+ * (ThreadSanitizer, valgrind).
  */
 #ifndef ORIEL_OWNED_LOCK_H
 #define ORIEL_OWNED_LOCK_H
@@ -38,26 +38,30 @@
 struct owned_lock {
 	uint32_t busy;   /* the owner is inside; written by the owner only */
 	uint32_t wanted; /* the owner has to take the mutex; written under the mutex */
-	/* Written once, under the mutex, by the thread itself; no other's comparison can succeed. NULL once destroyed. */
+	/*
+	 * Written once, under the mutex, by the owner: other threads never compare equal. NULL once
+	 * destroyed.
+	 */
 	const struct owned_lock_thread *owner;
 	bool owned;       /* there is an owner */
-	bool by_mutex;    /* whoever is inside holds the mutex; written by him */
+	bool by_mutex;    /* the thread that is inside holds the mutex; written by it */
 	uint32_t foreign; /* times that another thread came; under the mutex */
 	pthread_mutex_t mutex;
 };
 
-/* Its address is the calling thread's name. */
+/* The address identifies the calling thread. */
 struct owned_lock_thread {
 	/*
-	 * What the lock's user has found to be a living object with a lock in it, last; at first, and in a forked child, an
-	 * address of ours. As long as the thread owns that lock the object lives, and need not be looked at again.
+	 * The object with a lock in it that the lock's user last found alive; at first, and in a forked
+	 * child, an address of ours. While the thread owns that lock the object lives, and needs no
+	 * further check.
 	 */
 	const void *entered;
 };
 
 extern _Thread_local struct owned_lock_thread owned_lock_thread __attribute__((tls_model("initial-exec")));
 
-/* The calling thread never owns a lock. */
+/* Makes the calling thread never own a lock. */
 void owned_lock_never_own(void);
 
 void owned_lock_init(struct owned_lock *lock);
@@ -66,7 +70,10 @@ void owned_lock_destroy(struct owned_lock *lock);
 void owned_lock_take_mutex(struct owned_lock *lock);
 void owned_lock_give_mutex(struct owned_lock *lock);
 
-/* By its owner, while nobody else wants it: no call, no atomic instruction. False: owned_lock_take is needed. */
+/*
+ * Takes the lock as its owner, while no other thread wants it: no call, no atomic instruction.
+ * False: owned_lock_take is needed.
+ */
 static inline bool owned_lock_take_as_owner(struct owned_lock *lock)
 {
 	if (__builtin_expect(__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != &owned_lock_thread, 0))

@@ -15,10 +15,12 @@
 #include "base/userfault.h"
 #include "base/util.h"
 
-/* As in linux/userfaultfd.h since 5.19, and for madvise since 5.14; older headers lack them. */
+/*
+ * Constants of linux/userfaultfd.h since 5.19, and of madvise since 5.14; older headers lack them.
+ */
 #define POPULATE_WRITE 23
-#define POPULATE_PAGES 1024 /* looked at in one call */
-#define FEATURES ((1u << 0) | (1u << 12)) /* protection against writing; that of shared memory */
+#define POPULATE_PAGES 1024               /* examined by one call */
+#define FEATURES ((1u << 0) | (1u << 12)) /* write protection, and that of shared memory */
 
 static int get_catcher(int *fd)
 {
@@ -41,7 +43,7 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Each page is there, if only as one of zeroes. */
+/* Reads each page, so that it exists, if only as one of zeroes. */
 static void touch(const struct page_range *pages)
 {
 	const volatile char *at = (const volatile char *)pages->first;
@@ -51,7 +53,7 @@ static void touch(const struct page_range *pages)
 		(void)at[i];
 }
 
-/* Of a file, pages that are not there are protected too. */
+/* Protects the pages against writing. In a file, pages that do not exist are protected too. */
 static int protect(int fd, const struct page_range *pages, int file)
 {
 	struct uffdio_register watch = { .range = { pages->first, pages->size_bytes }, .mode = UFFDIO_REGISTER_MODE_WP };
@@ -64,7 +66,7 @@ static int protect(int fd, const struct page_range *pages, int file)
 	return ioctl(fd, UFFDIO_WRITEPROTECT, &stop) ? errno : 0;
 }
 
-/* What has been protected and is still there may be written again. */
+/* Permits writing again to protected pages that are still there. */
 static void release(int fd, const struct page_range *pages)
 {
 	struct uffdio_writeprotect go = { .range = { pages->first, pages->size_bytes } };
@@ -72,7 +74,10 @@ static void release(int fd, const struct page_range *pages)
 	ioctl(fd, UFFDIO_WRITEPROTECT, &go);
 }
 
-/* All who wait. A close does it too, but not while a child that is being made has the descriptor as well. */
+/*
+ * Wakes all threads that wait. A close does it too, unless a child that is being made has the
+ * descriptor as well.
+ */
 static void wake(int fd, const struct page_range *pages)
 {
 	struct uffdio_range range = { pages->first, pages->size_bytes };
@@ -85,7 +90,7 @@ static bool is_zero(const char *bytes, size_t count)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-/* Pages that are not all zeroes; `to` is zeroed. */
+/* Copies the pages that are not all zeroes; `to` is zeroed. */
 static void copy_private(char *to, const struct page_range *pages)
 {
 	const char *from = (const char *)pages->first;
@@ -97,7 +102,7 @@ static void copy_private(char *to, const struct page_range *pages)
 	}
 }
 
-/* With the pages protected: nothing here may touch them but to read. */
+/* Exchanges the pages while they are protected: nothing here may write to them. Closes fd. */
 static int exchange(int fd, const struct page_range *pages, int file, void *fresh)
 {
 	void *at = (void *)pages->first;
@@ -119,8 +124,8 @@ static int exchange(int fd, const struct page_range *pages, int file, void *fres
 }
 
 /*
- * Make fresh pages for the pages that are in memory now. No thread has to wait yet. The copy makes the
- * others: pages that come later, and all pages before Linux 5.14.
+ * Makes fresh pages for the pages that are in memory now, while no thread has to wait. The copy
+ * makes the others: later pages, and all pages before Linux 5.14.
  */
 static void populate(const struct page_range *pages, char *fresh)
 {

@@ -18,60 +18,64 @@
 #include "base/userfault.h"
 #include "base/util.h"
 
-/* As in linux/userfaultfd.h since 4.11 and 5.18; older headers lack the last. */
+/* Constants of linux/userfaultfd.h since 4.11 and 5.18; older headers lack the last. */
 #define WATCHED_EVENTS (UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP)
 #define EXACT_ADDRESS (1u << 11)
 #define NEEDED (WATCHED_EVENTS | EXACT_ADDRESS)
 
-#define FIELDS_MAX 64 /* of mappings that have ever been watched; more become one with a neighbour */
+#define FIELDS_MAX 64 /* of mappings that have ever been watched; more are merged */
 #define EVENTS_MAX 16 /* read at once */
-#define MOVED_MAX 64  /* places that memory has been moved to, before they are looked at */
-#define ASKS_MAX 1000 /* before too much is under way; a yield between two */
+#define MOVED_MAX 64  /* destinations of moved memory that are not yet examined */
+#define ASKS_MAX 1000 /* before too much is under way, with a yield between two */
 
 enum range_state { RANGE_FREE, RANGE_SAME, RANGE_HIT };
 
-/* Written by who has the range, but for the state, which the thread that reads changes too. */
+/* Written by the user of the range; the reader changes the state too. */
 struct range {
 	uint64_t first, end; /* counter_load */
 	uint32_t state;      /* state_load */
 };
 
 static struct range ranges[PAGE_WATCH_MAX];
-static uint64_t batch; /* odd while events that have been read are being looked at; counter_load */
+static uint64_t batch; /* odd while the reader examines events that it has read; counter_load */
 static uint64_t hits;  /* counter_load */
 
-/* Where watched memory has been moved to, which is watched there; by the reader, counter_load. */
+/* Destinations of moved memory, which is watched there; written by the reader, counter_load. */
 static uint64_t moved[MOVED_MAX], moved_count;
 static uint64_t moved_seen; /* of these, under the lock; counter_load */
 
-/* Guards the rest; never taken by the thread that reads. */
+/* Guards the rest; the reader never takes it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct page_range fields[FIELDS_MAX];
 static uint32_t field_count;
 static uint32_t users;
 static pthread_t reader;
-static int events = -1; /* the userfaultfd; who uses the watch may read it without the lock, as the reader may */
+static int events = -1; /* the userfaultfd; users of the watch and the reader may read it without the lock */
 static int stop = -1;   /* an eventfd */
 
-/* The thread that reads. */
+/* The reader's thread. */
 
 static void hit(uint64_t first, uint64_t end)
 {
 	for (int i = 0; i < PAGE_WATCH_MAX; i++) {
 		struct range *range = &ranges[i];
 
-		/* Pairs with the stores of page_watch_begin: a range that is not seen yet was begun behind the change. */
+		/*
+		 * Pairs with the stores of page_watch_begin: a range not seen yet was begun after the
+		 * change.
+		 */
 		if (state_load(&range->state) != RANGE_SAME || counter_load(&range->first) >= end ||
 		    counter_load(&range->end) <= first)
 			continue;
-		if (state_change(&range->state, RANGE_SAME, RANGE_HIT)) /* seen by page_watch_is_same behind the batch's end */
+		if (state_change(&range->state, RANGE_SAME, RANGE_HIT)) /* page_watch_is_same sees it after the batch's end */
 			word_add(&hits, 1);                                 /* pairs with the load in page_watch_hits */
 	}
 }
 
 /*
- * It may be larger there, which is not told, and may be gone again. So it stays watched until somebody can look at the
- * mappings: only a part given up would be a mapping of its own. But not where too many have been moved.
+ * Notes a destination. The memory may have grown there, which no event reports, and may be gone
+ * again. So it stays watched until take_moved looks at the mappings: a part given up alone would
+ * become a mapping of its own. If too many have been moved, it is given up at once.
  */
 static void note_moved(uint64_t first, uint64_t size_bytes)
 {
@@ -101,17 +105,17 @@ static void read_events(void)
 	ssize_t bytes;
 
 	counter_store(&batch, batch + 1); /* pairs with the load in batch_ended: before the first is read */
-	full_fence();                     /* pairs with the one of page_watch_settled */
+	full_fence();                     /* pairs with the fence of page_watch_settled */
 	while ((bytes = read(events, list, sizeof(list))) > 0) {
 		for (size_t i = 0; i < (size_t)bytes / sizeof(list[0]); i++)
 			look_at(&list[i]);
 	}
-	counter_store(&batch, batch + 1); /* pairs with the load in batch_ended: the marks are there */
+	counter_store(&batch, batch + 1); /* pairs with the load in batch_ended: the marks are set */
 }
 
 /*
- * Ends by closing the descriptor: what the end of a thread does with its stack, which may have been
- * watched, waits for nobody then.
+ * Reads events until the end, and closes the descriptor: the end of a thread changes its stack,
+ * which may have been watched, and then waits for no reader.
  */
 static void *run_reader(void *arg)
 {
@@ -140,7 +144,10 @@ static bool touch(const struct page_range *a, const struct page_range *b)
 	return a->first <= b->first + b->size_bytes && b->first <= a->first + a->size_bytes;
 }
 
-/* What lies between the last field and this one, where there is no room for another, is only looked at once more. */
+/*
+ * Notes a field. If there is no room, it joins the last one; what lies between is only looked at
+ * once more.
+ */
 static void note_field(const struct page_range *pages)
 {
 	for (uint32_t i = 0; i < field_count; i++) {
@@ -152,7 +159,7 @@ static void note_field(const struct page_range *pages)
 	fields[field_count++] = *pages;
 }
 
-/* Fields of what has been moved. */
+/* Notes the fields of moved memory. */
 static void take_moved(void)
 {
 	for (; moved_seen != counter_load(&moved_count);
@@ -204,7 +211,10 @@ static void unwatch(void *arg, const struct page_range *pages)
 	ioctl(events, UFFDIO_UNREGISTER, &range);
 }
 
-/* While the reader still reads: this thread too may unmap, and others move what is watched. */
+/*
+ * Ends the watch while the reader still reads: this thread too may unmap, and others move what is
+ * watched.
+ */
 static void end(void)
 {
 	do {
@@ -238,7 +248,7 @@ void page_watch_close(void)
 
 /* Ranges. */
 
-/* The caller holds the lock. */
+/* Watches the whole mappings around the pages. The caller holds the lock. */
 static bool watch_mappings(const struct page_range *pages)
 {
 	struct uffdio_register request = { .mode = UFFDIO_REGISTER_MODE_WP };
@@ -253,17 +263,17 @@ static bool watch_mappings(const struct page_range *pages)
 	return true;
 }
 
-/* The caller holds the lock. */
+/* Returns a free range. The caller holds the lock. */
 static int free_range(void)
 {
 	for (int i = 0; i < PAGE_WATCH_MAX; i++) {
-		if (state_load(&ranges[i].state) == RANGE_FREE) /* changed under the lock only, or to it by page_watch_end */
+		if (state_load(&ranges[i].state) == RANGE_FREE) /* changes from RANGE_FREE under the lock only */
 			return i;
 	}
 	return PAGE_WATCH_NONE;
 }
 
-/* Published first: a change behind the moment when the kernel begins to tell hits it. */
+/* Publishes the range first: a change after the kernel has begun to report hits it. */
 static int begin_locked(const struct page_range *pages)
 {
 	int found = free_range();
@@ -273,7 +283,7 @@ static int begin_locked(const struct page_range *pages)
 	counter_store(&ranges[found].first, pages->first);
 	counter_store(&ranges[found].end, pages->first + pages->size_bytes);
 	state_store(&ranges[found].state, RANGE_SAME); /* pairs with the state_load in hit */
-	/* What is moved just now would be taken for the range's. */
+	/* Memory that is being moved now would be taken for the range's. */
 	if (page_watch_settled() && watch_mappings(pages))
 		return found;
 	page_watch_end(found);
@@ -297,7 +307,7 @@ void page_watch_end(int range)
 
 bool page_watch_is_same(int range)
 {
-	return state_load(&ranges[range].state) == RANGE_SAME; /* what has been marked was behind page_watch_settled */
+	return state_load(&ranges[range].state) == RANGE_SAME; /* page_watch_settled came after the marks */
 }
 
 uint64_t page_watch_hits(void)
@@ -305,7 +315,10 @@ uint64_t page_watch_hits(void)
 	return counter_load(&hits); /* pairs with the store in hit */
 }
 
-/* Whether there is a change that the reader has not been told of, or whose caller has not seen that it has. */
+/*
+ * Returns whether there is a change that the reader has not read, or whose caller has not yet seen
+ * that it has.
+ */
 static bool change_under_way(void)
 {
 	struct uffdio_writeprotect nothing = { .mode = 0 };
@@ -313,7 +326,7 @@ static bool change_under_way(void)
 	return ioctl(events, UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EINVAL;
 }
 
-/* Whether the batch that was in hand at first has ended. */
+/* Returns whether the batch that was in hand at first has ended. */
 static bool batch_ended(void)
 {
 	uint64_t first = counter_load(&batch); /* pairs with the stores in read_events */
@@ -330,7 +343,7 @@ bool page_watch_settled(void)
 {
 	for (int i = 0; i < ASKS_MAX; i++) {
 		if (!change_under_way()) {
-			full_fence(); /* pairs with the one of read_events: what has been read is seen to be in hand */
+			full_fence(); /* pairs with the fence of read_events: what has been read is seen to be in hand */
 			return batch_ended();
 		}
 		sched_yield();
@@ -338,9 +351,12 @@ bool page_watch_settled(void)
 	return false;
 }
 
-/* Others that want the pages. */
+/* Other code that wants the pages. */
 
-/* Where nothing was watched somebody else may watch: the kernel does not ask who it was (before 6.16). */
+/*
+ * Keeps the lock for page_watch_resume. Leaves unwatched mappings alone: other code may watch them,
+ * and the kernel lets anyone end that (before 6.16).
+ */
 void page_watch_pause(const struct page_range *pages)
 {
 	pthread_mutex_lock(&lock);
@@ -371,7 +387,10 @@ static void in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Nobody reads here, and nothing is watched; the parent's calls must not wait for this descriptor's end. */
+/*
+ * The child has no reader and watches nothing. It closes the descriptor, so that the parent's calls
+ * do not wait for it.
+ */
 static void in_child(void)
 {
 	if (users > 0) {
@@ -381,14 +400,14 @@ static void in_child(void)
 	users = 0;
 	field_count = 0;
 	memset(ranges, 0, sizeof(ranges));
-	counter_store(&batch, 0); /* nobody else is there */
+	counter_store(&batch, 0); /* the child has no other thread */
 	counter_store(&moved_seen, moved_count);
 	pthread_mutex_unlock(&lock);
 }
 
 /*
- * From the start: no fork can come before it; and before share_in_place.c, whose lock is taken first by
- * share_in_place, so that a fork takes it first too.
+ * Registered at load time: no fork can come before it. Registered before share_in_place.c, so that
+ * a fork takes that file's lock first, as share_in_place does.
  */
 __attribute__((constructor(101))) static void register_handlers(void)
 {

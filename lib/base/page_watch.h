@@ -4,37 +4,38 @@
  *
  * DESIGN NOTES
  *
- * Who keeps something about memory that the program may unmap, move, discard, or map anew (a card's
- * registration of it) asks here each time before he uses it. The kernel tells such changes: the mappings
- * are registered with a userfaultfd(2) for its events, and for protection against writing, which is never
- * switched on, so that page faults cost what they did. A thread of its own reads the events and marks
- * the ranges that they hit.
+ * Code that keeps something about memory that the program may unmap, move, discard, or map anew (a
+ * card's registration of it) asks here before each use. The kernel reports such changes: the
+ * mappings are registered with a userfaultfd(2) for its events, and for write protection, which is
+ * never switched on, so that page faults cost what they did. A thread, the reader, reads the events
+ * and marks the ranges that they hit.
  *
- * What returns first. A call such as munmap(2) returns when its event has been read, which is before the
- * thread has marked anything; and another thread may have got the same addresses anew before the event
- * can even be read, since the kernel makes it behind the change. So who asks first asks the kernel
- * whether a change is under way that nobody has read: UFFDIO_WRITEPROTECT says EAGAIN as long as there
- * is one, and looks at that before its argument; where there is none it refuses the empty range that it
- * is given. Then he waits for the batch of events that the thread has in hand, if it has one; it is
- * marked as begun before the first is read. Behind that the marks tell of every change that another
- * call had made before. The kernel counts changes since 5.15 (before, one hid the other); a feature
- * that came with 5.18 is wanted, as there is none of 5.15.
+ * Order. A call such as munmap(2) returns when its event has been read, which is before the reader
+ * has marked anything; and another thread may get the same addresses anew before the event can even
+ * be read, since the kernel makes it after the change. So a user first asks the kernel whether an
+ * unread change is under way: UFFDIO_WRITEPROTECT returns EAGAIN while there is one, and checks
+ * that before its argument; otherwise it refuses the empty range that it is given. Then the user
+ * waits for the batch of events that the reader has in hand, if any; a batch is marked as begun
+ * before its first event is read. After that the marks show every change that another call had made
+ * before. The kernel counts changes since 5.15 (before, one hid the other); the library requires a
+ * feature of 5.18, as 5.15 has none.
  *
- * A change that is made while somebody uses the memory is the program's fault; what is promised is that
- * nothing of before is found by who asks after it. madvise(2) is told before its pages go: memory must not
- * be discarded in one thread while another one begins to use it.
+ * A change that is made while the memory is in use is the program's fault. The promise is that a
+ * user that asks after a change finds nothing of before. madvise(2) reports before its pages go: a
+ * thread must not discard memory while another one begins to use it.
  *
- * The thread that reads never allocates, frees, or waits for a lock: who unmaps may hold any, malloc's
- * too, and waits for the thread. So what it looks at is a table of fixed size, made of atomic words.
+ * The reader never allocates, frees, or waits for a lock: a thread that unmaps may hold any,
+ * malloc's too, and waits for the reader. So the reader works on a table of fixed size, made of
+ * atomic words.
  *
- * Whole mappings are watched, not only the pages that are asked about: a part would become a mapping of
- * its own, and mremap(2) of the whole would fail. Only private memory without a file: what a file holds
- * can vanish without an event. And no event is made by MADV_GUARD_INSTALL (Linux 6.13) and by shmat(2)
- * with SHM_REMAP.
+ * Whole mappings are watched, not only the pages that are asked about: a part would become a
+ * mapping of its own, and mremap(2) of the whole would fail. Only private memory without a file is
+ * watched: a file's content can vanish without an event. MADV_GUARD_INSTALL (Linux 6.13) and
+ * shmat(2) with SHM_REMAP make no event.
  *
- * The descriptor. In a child made by fork it is closed before fork returns, and nothing is watched there.
- * A child that was made otherwise and does not call exec holds it open: that must not leave a call of the parent
- * waiting for a thread that has ended, so the mappings are given back before that thread ends.
+ * The descriptor. A child made by fork closes it before fork returns, and watches nothing. A child
+ * made otherwise that does not call exec holds it open. That must not leave a call of the parent
+ * waiting for a reader that has ended, so the mappings are given back before the reader ends.
  */
 #ifndef ORIEL_PAGE_WATCH_H
 #define ORIEL_PAGE_WATCH_H
@@ -47,32 +48,36 @@
 #define PAGE_WATCH_MAX 256 /* ranges */
 #define PAGE_WATCH_NONE (-1)
 
-/* Begin and end of a use; the first starts the thread. 0 or an errno value: this system does not let us. */
+/*
+ * Begin and end a use; the first starts the reader. page_watch_open returns 0, or an errno value if
+ * the system does not allow it.
+ */
 int page_watch_open(void);
 void page_watch_close(void);
 
 /*
- * Watch pages of the caller's, as a new range: its number, or PAGE_WATCH_NONE where that cannot be: they are
- * not the process's own, somebody else watches them, there are too many ranges. Changes from now on hit it.
+ * Watches pages of the caller's as a new range, which changes from now on hit. Returns its number,
+ * or PAGE_WATCH_NONE: they are not the process's own, other code watches them, or there are too
+ * many ranges.
  */
 int page_watch_begin(const struct page_range *pages);
 void page_watch_end(int range);
 
 /*
- * Whether all changes are known that were made before this call; false: too much is under way. It comes
- * before page_watch_is_same, without which that says nothing.
+ * Returns whether all changes are known that were made before this call; false: too much is under
+ * way. Without it page_watch_is_same says nothing.
  */
 bool page_watch_settled(void);
 
-/* Whether no change has hit the range. */
+/* Returns whether no change has hit the range. */
 bool page_watch_is_same(int range);
 
-/* How often a range has been hit: when this changes, some are of no use any more. */
+/* Returns how often ranges have been hit: when this changes, some are of no use any more. */
 uint64_t page_watch_hits(void);
 
 /*
- * Watch nothing of the pages, and nothing new until page_watch_resume: somebody wants to map them anew or watch
- * them himself. All their ranges are hit.
+ * Stops watching the pages, and watches nothing new until page_watch_resume: the caller wants to
+ * map them anew or watch them itself. All their ranges are hit.
  */
 void page_watch_pause(const struct page_range *pages);
 void page_watch_resume(void);

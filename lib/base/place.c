@@ -17,7 +17,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* 32 hexadecimal digits, with dashes between them. */
+/* Reads 32 hexadecimal digits, with dashes between them. */
 static void read_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
 {
 	FILE *file = fopen(BOOT_ID_FILE, "re");

@@ -50,7 +50,7 @@ static bool read_text(pid_t pid, char *text, int size_bytes)
 	return whole;
 }
 
-/* From text behind the process's name, which may hold anything. */
+/* Returns a field; `at` is behind the process's name, which may hold anything. */
 static uint64_t field_of(const char *at, int field)
 {
 	uint64_t value = 0;
@@ -62,7 +62,7 @@ static uint64_t field_of(const char *at, int field)
 	return value;
 }
 
-/* false: that cannot be found out. */
+/* Reads a process's status; false: that is not possible. */
 static bool read_status(pid_t pid, struct status *status)
 {
 	char text[STAT_BYTES];
@@ -76,10 +76,13 @@ static bool read_status(pid_t pid, struct status *status)
 	return true;
 }
 
-/* 1: it has ended, 0: it has not, -1: the system has no such call (before Linux 5.3, or it is not allowed). */
+/*
+ * Returns 1 if it has ended, 0 if not, -1 if the system lacks or forbids the call (before Linux
+ * 5.3).
+ */
 static int ended_by_pidfd(pid_t pid)
 {
-	static uint32_t missing; /* of state_store: it is never asked for again */
+	static uint32_t missing; /* state_store: the call is not tried again */
 	struct pollfd poll_fd = { .events = POLLIN };
 	int ended;
 
@@ -87,10 +90,10 @@ static int ended_by_pidfd(pid_t pid)
 		return -1;
 	poll_fd.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (poll_fd.fd < 0 && errno == ENOSYS)
-		state_store(&missing, 1); /* pairs with the look above */
+		state_store(&missing, 1); /* pairs with the load above */
 	if (poll_fd.fd < 0)
 		return errno == ESRCH ? 1 : -1;
-	ended = poll(&poll_fd, 1, 0) == 1; /* a process nobody has waited for yet has ended too */
+	ended = poll(&poll_fd, 1, 0) == 1; /* a process that was not waited for has ended too */
 	close(poll_fd.fd);
 	return ended;
 }
@@ -103,7 +106,7 @@ bool process_ended(pid_t pid, uint64_t known_ns)
 
 	if (ended < 0 && !found)
 		return kill(pid, 0) != 0 && errno == ESRCH;
-	if (ended < 0) /* a first thread that has ended is a zombie too while others live */
+	if (ended < 0) /* an ended first thread is a zombie too while others live */
 		ended = status.state == 'Z' && status.threads <= 1;
 	return ended || (known_ns && status.started_ns > known_ns);
 }

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The clock by which processes are known; it does not stop while the machine sleeps. */
+/* Returns the time by which processes are known; the clock runs on while the machine sleeps. */
 uint64_t process_clock_ns(void);
 
 /*
- * Whether a process has ended that lived at known_ns (process_clock_ns; 0: that is not known). Its number may
- * have been given to another one since, which was started later.
+ * Returns whether a process has ended that lived at known_ns (process_clock_ns; 0: unknown). Its
+ * number may belong to another one since, which was started later.
  */
 bool process_ended(pid_t pid, uint64_t known_ns);
 

@@ -28,15 +28,15 @@ struct shared_piece {
 	struct page_range pages;
 	int fd;
 	uint32_t holders;
-	uint64_t since_ns; /* when it was moved, and what that took */
+	uint64_t since_ns; /* when it was moved, which took cost_ns */
 	uint64_t cost_ns;
-	void *copy; /* for a child, during a fork; NULL: none */
+	void *copy; /* for the child, during a fork; NULL: none */
 };
 
-/* Guards the rest, and during a fork the pages. */
+/* Guards the rest, and the pages during a fork. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shared_piece pieces[SHARED_PIECES_MAX];
-static uint64_t count; /* counter_load without the lock: 0 is what it is where nobody shares */
+static uint64_t count; /* counter_load without the lock: 0 if nothing is shared */
 
 static bool overlaps(const struct page_range *a, const struct page_range *b)
 {
@@ -48,7 +48,7 @@ static bool holds(const struct page_range *a, const struct page_range *b)
 	return a->first <= b->first && b->first + b->size_bytes <= a->first + a->size_bytes;
 }
 
-/* The first that has some of the pages, or NULL. */
+/* Returns the first piece that has some of the pages, or NULL. */
 static struct shared_piece *piece_of(const struct page_range *pages)
 {
 	for (uint64_t i = 0; i < count; i++) {
@@ -106,7 +106,10 @@ static const char *move_to_file(struct shared_piece *piece, char room[SHARE_WHY_
 	return why;
 }
 
-/* Who watches them for registrations (page_watch.h) gives them up, and must not begin anew before they are moved. */
+/*
+ * Moves the memory if its pages are its own. The registration cache (page_watch.h) gives them up,
+ * and must not watch them again before they are moved.
+ */
 static const char *move_if_own(struct shared_piece *piece, const void *base, size_t size_bytes,
                                char room[SHARE_WHY_BYTES])
 {
@@ -165,9 +168,9 @@ const char *share_in_place(void *base, size_t size_bytes, bool if_worth, char ro
 	return why;
 }
 
-/* Holding them. */
+/* Holding pieces. Takes the lock. */
 
-/* Whether there are no pieces at all. */
+/* Returns whether there are no pieces. */
 static bool none(void)
 {
 	return counter_load(&count) == 0; /* pairs with the stores in add_piece and remove_piece */
@@ -207,8 +210,8 @@ bool share_hold(const void *base, size_t size_bytes)
 }
 
 /*
- * A peer's device may keep the file mapped until it uses the place of the key again: its pages go
- * now.
+ * Gives the file's pages back now: a peer's device may keep it mapped until it reuses the key's
+ * place.
  */
 static void give_file(const struct shared_piece *piece)
 {
@@ -216,7 +219,7 @@ static void give_file(const struct shared_piece *piece)
 	close(piece->fd);
 }
 
-/* Memory without a file. False: it cannot be made so now. */
+/* Puts memory without a file in place of the piece; false: not possible now. */
 static bool exchange_for_memory(const struct shared_piece *piece)
 {
 	size_t bytes = piece->pages.size_bytes;
@@ -233,20 +236,20 @@ static bool exchange_for_memory(const struct shared_piece *piece)
 }
 
 /*
- * The file becomes large, for realloc may make the mapping so. Not where a limit is set, beyond which
- * the system sends a signal.
+ * Enlarges the file, since realloc may enlarge the mapping. Not under a limit, beyond which the
+ * system sends a signal.
  */
 static void make_room(int fd)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY && ftruncate(fd, FILE_ROOM_BYTES))
-		return; /* it is as large as it was */
+		return; /* it keeps its size */
 }
 
 /*
- * What is written from now on is this process's own, and nobody else writes into the file. The memory stays if the
- * mapping cannot be made.
+ * Maps the file privately: later writes are this process's own, and no other process writes into
+ * it. If the mapping fails the memory stays.
  */
 static void map_privately(const struct shared_piece *piece)
 {
@@ -260,7 +263,7 @@ static void map_privately(const struct shared_piece *piece)
 	close(piece->fd);
 }
 
-/* The memory is private again, or at least no piece. */
+/* Makes the memory private again, or at least no piece. */
 static void move_back(const struct shared_piece *piece)
 {
 	if (!exchange_for_memory(piece))
@@ -284,7 +287,7 @@ static void let_go_of(struct shared_piece *piece)
 	remove_piece(piece);
 }
 
-/* Downwards, for the last one takes the place of one that is removed. */
+/* Goes downwards, since the last piece takes the place of a removed one. */
 void share_let_go(const void *base, size_t size_bytes)
 {
 	struct page_range pages = pages_of(base, size_bytes);
@@ -342,11 +345,11 @@ static void in_child(void)
 {
 	for (uint64_t i = 0; i < count; i++)
 		put_copy(&pieces[i]);
-	counter_store(&count, 0); /* nobody else is there */
+	counter_store(&count, 0); /* the child has no other thread */
 	pthread_mutex_unlock(&lock);
 }
 
-/* From the start: no fork can come before it. */
+/* Registered at load time: no fork can come before it. */
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(before, in_parent, in_child);

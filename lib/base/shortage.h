@@ -2,7 +2,7 @@
 /*
  * shortage.h - errors of the system that say that this process has used up something
  *
- * They are nobody's death: what has been used up can be given back, or the limit raised, and the
+ * They do not mean that a peer has died: something can be given back, or the limit raised, and the
  * same call made again.
  */
 #ifndef ORIEL_SHORTAGE_H
@@ -13,13 +13,13 @@
 
 #define SHORTAGE_TEXT_BYTES 256
 
-/* Whether an errno value is one of them. */
+/* Returns whether an errno value is one of them. */
 bool is_shortage(int error);
 
-/* ORIEL_ERR_LIMIT for descriptors, ORIEL_ERR_MEMORY for memory. */
+/* Returns ORIEL_ERR_LIMIT for descriptors, ORIEL_ERR_MEMORY for memory. */
 int shortage_code(int error);
 
-/* What is short, the limit, and the way out. */
+/* Writes what is short, the limit, and the way out. */
 void shortage_text(int error, char *text, size_t text_bytes);
 
 #endif

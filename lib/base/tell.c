@@ -22,7 +22,7 @@ int tell_open(void)
 	return rc;
 }
 
-/* In one piece, for ranks share the stream. */
+/* Writes the line in one piece, since ranks share the stream. */
 static void write_line(const char *who, int number, const char *format, va_list args)
 {
 	char line[LINE_BYTES];
@@ -36,7 +36,7 @@ static void write_line(const char *who, int number, const char *format, va_list 
 	used = strlen(line);
 	line[used++] = '\n';
 	written = write(STDERR_FILENO, line, used);
-	(void)written; /* nobody reads it: then it need not be told */
+	(void)written; /* if it fails, nobody reads it */
 }
 
 void tell(int rank, const char *format, ...)

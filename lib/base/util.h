@@ -34,14 +34,14 @@ static inline size_t round_up(size_t value, size_t step)
 	return (value + step - 1) / step * step;
 }
 
-/* The smallest r with 2^r >= value; value >= 1. */
+/* Returns the smallest r with 2^r >= value; value >= 1. */
 static inline int log2_up(uint64_t value)
 {
 	return value <= 1 ? 0 : 64 - __builtin_clzll(value - 1);
 }
 
 /*
- * Make room for at least `need` elements in *array, doubling. Returns false when memory is out;
+ * Makes room for at least `need` elements in *array, doubling. Returns false if memory is out;
  * *array is then as before.
  */
 bool grow_array(void *array, uint32_t *capacity, uint32_t need, size_t element_bytes);
