@@ -112,7 +112,7 @@ static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
 	return false;
 }
 
-/* Where no address is up: softverbs needs no network, and has one. */
+/* Scans the loopback address, for softverbs, which needs no network. */
 static void scan_loopback(const struct scan *scan)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -145,7 +145,7 @@ void device_scan(const struct verbs_functions *functions, struct rdma_event_chan
 
 struct choice {
 	struct rdma_cm_id *id;
-	int shortage; /* errno value, if an address could not be asked about */
+	int shortage; /* errno value, if it kept an address from being tried */
 	char seen[SCAN_TEXT_BYTES];
 };
 
@@ -173,7 +173,7 @@ static int no_device(const char *wanted_device, const char *wanted_addr, const c
 	               seen, no_device_ways_out);
 }
 
-/* Who is short of something, or kept from it by a container, has not been told that there is no device. */
+/* A shortage, or a container's ban, does not prove that there is no device. */
 static int cannot_open(const struct verbs_functions *functions, int error)
 {
 	char need[SHORTAGE_TEXT_BYTES];
@@ -219,7 +219,7 @@ static int listen_on(struct device *device)
 	return 0;
 }
 
-/* SoftRoCE, also where its device has been given another name. */
+/* Returns whether it is SoftRoCE, even if its device has another name. */
 static bool is_rxe(const struct ibv_device_attr *attr, const char *name)
 {
 	return attr->vendor_id == 0xffffff || strncmp(name, "rxe", 3) == 0;
@@ -231,24 +231,27 @@ static bool is_softverbs(const char *name)
 }
 
 /*
- * Devices whose RC queue pairs place a write behind all writes before it: by vendor, mlx4/mlx5 and
- * rxe; softverbs by name.
+ * Returns whether RC queue pairs place a write behind all writes before it: mlx4/mlx5 and rxe, by
+ * vendor; softverbs, by name.
  */
 static bool places_in_order(const struct ibv_device_attr *attr, const char *name)
 {
 	return attr->vendor_id == 0x02c9 || is_rxe(attr, name) || is_softverbs(name);
 }
 
-/* Devices that acknowledge what lies in memory: rxe, softverbs. No card promises it. */
+/*
+ * Returns whether the device acknowledges only what lies in memory: rxe, softverbs. No card
+ * promises it.
+ */
 static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *name)
 {
 	return is_rxe(attr, name) || is_softverbs(name);
 }
 
 /*
- * Devices that may store the bytes of a write twice, the second time late: rxe, by the kernel's memcpy, where the
- * processor has no fast short moves. softverbs does it when its adversary is told to; where it takes the place of a
- * card it is always taken for one of these.
+ * Returns whether the device may store the bytes of a write twice, the second time late: rxe, by
+ * the kernel's memcpy, if the processor has no fast short moves. softverbs does it if its adversary
+ * is told to; in place of a card it always counts as one of these.
  */
 static bool may_place_twice(const struct device *device, const struct ibv_device_attr *attr)
 {
@@ -258,8 +261,9 @@ static bool may_place_twice(const struct device *device, const struct ibv_device
 }
 
 /*
- * rxe: its sender notes that a fence waits just after it has looked for answers, its receiver looks for
- * such a note just after it has taken one. Where the two cross, nobody goes on until the next doorbell.
+ * Returns whether a fence may stall. rxe's sender notes that a fence waits just after it has looked
+ * for answers; its receiver looks for such a note just after it has taken one. If the two cross,
+ * nothing goes on until the next doorbell.
  */
 static bool forgets_fences(const struct ibv_device_attr *attr, const char *name)
 {
@@ -276,7 +280,10 @@ static int choose_flag_mode(struct device *device, const struct ibv_device_attr 
 	return rc;
 }
 
-/* softverbs tells a way of its own that processor and device mix. */
+/*
+ * Returns the level that the device reports. softverbs reports in its own way that processor and
+ * device mix.
+ */
 static enum atomic_level level_told(const struct device *device, enum ibv_atomic_cap cap)
 {
 	if (cap == IBV_ATOMIC_GLOB || (cap == IBV_ATOMIC_HCA && verbs_atomics_mix(device->functions)))
@@ -295,7 +302,7 @@ static int no_atomics(const struct device *device)
 
 static int choose_atomics(struct device *device, const struct ibv_device_attr *attr)
 {
-	static const char *const words[] = { "cpu", "device", NULL }; /* ATOMICS_BY_CPU and so on, less one */
+	static const char *const words[] = { "cpu", "device", NULL }; /* enum atomics_by, less one */
 	int word = -1, rc = setting_word("ORIEL_ATOMICS", words, &word);
 	enum atomics_by by = (enum atomics_by)(word + 1);
 
@@ -312,7 +319,10 @@ static int choose_atomics(struct device *device, const struct ibv_device_attr *a
 	return 0;
 }
 
-/* The function, which fills what all versions of the struct begin with; verbs.h has a macro of that name. */
+/*
+ * Calls the function, which fills what all versions of the struct begin with; verbs.h has a macro
+ * of that name.
+ */
 static int query_port(const struct device *device, struct ibv_port_attr *port)
 {
 	memset(port, 0, sizeof(*port));
@@ -345,8 +355,8 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 }
 
 /*
- * What may be locked at most by right; registration counts against it. Failing is found out when
- * memory is registered.
+ * Raises the limit of locked memory, against which registration counts, as far as permitted. A
+ * failure shows when memory is registered.
  */
 static void raise_memlock(void)
 {
@@ -358,7 +368,7 @@ static void raise_memlock(void)
 	}
 }
 
-/* Where a device can tell more than ibv_query_device: what ibv_query_device_ex asks; else NULL. */
+/* Returns the context with what ibv_query_device_ex calls, or NULL if the device lacks it. */
 static const struct verbs_context *extended(struct ibv_context *verbs)
 {
 	const struct verbs_context *context = verbs_get_ctx(verbs);
@@ -367,7 +377,10 @@ static const struct verbs_context *extended(struct ibv_context *verbs)
 	return context && context->sz >= needed_bytes && context->query_device_ex ? context : NULL;
 }
 
-/* Regions without bounds, whose pages the device finds when it comes to them (implicit on-demand paging). */
+/*
+ * Returns whether the device supports regions without bounds, whose pages it finds when it needs
+ * them (implicit on-demand paging).
+ */
 static bool finds_any_memory(const struct device *device)
 {
 	const struct verbs_context *context = extended(device->verbs);
@@ -382,8 +395,8 @@ static bool finds_any_memory(const struct device *device)
 }
 
 /*
- * Two keys, as memory may be read-only, and a page that is to be written is the process's own first.
- * Who gets none registers.
+ * Makes two keys: memory may be read-only, and a page to be written first becomes the process's
+ * own. A device that gets none needs registrations.
  */
 static void open_any_memory(struct device *device)
 {
@@ -402,7 +415,10 @@ static void close_any_memory(struct device *device)
 			device_deregister(device, device->any[written]);
 }
 
-/* Where the device needs registrations at all, and the user does not want them for their epoch only. */
+/*
+ * Opens the registration cache if the device needs registrations at all, and the user does not
+ * limit them to their epoch.
+ */
 static int choose_keeping(struct device *device)
 {
 	static const char *const words[] = { "0", "1", NULL };

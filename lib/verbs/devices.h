@@ -4,13 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A job opens one device, or two: a card, and softverbs for the ranks that it shares memory with. What
- * peers may touch is registered with all of them, so that any peer can, whichever it talks by: a
- * region has one address and a key for each device. A peer only ever sees the keys of the device that
- * it talks by; no structure that peers read carries those of two.
+ * A job opens one device, or two: a card, and softverbs for the ranks that it shares memory with.
+ * Memory that peers may touch is registered with all of them, so that any peer can, whichever
+ * device it uses: a region has one address and a key for each device. A peer sees only the keys of
+ * its own device; no structure that peers read carries those of two.
  *
- * A card pins what is registered with it: every page is touched and stays. Memory that no peer reaches
- * by the card is registered with softverbs alone, which pins nothing.
+ * A card pins what is registered with it: every page is touched and stays. Memory that no peer
+ * reaches via the card is registered with softverbs alone, which pins nothing.
  */
 #ifndef ORIEL_DEVICES_H
 #define ORIEL_DEVICES_H
@@ -26,13 +26,13 @@ struct devices {
 	uint32_t count;
 };
 
-/* A region, as each device knows it; NULL: it is not registered with that one. */
+/* A region's registrations; NULL: it is not registered with that device. */
 struct registration {
 	struct ibv_mr *mr[DEVICES_MAX];
-	bool holds; /* memory that has been moved (share_in_place.h): whoever registers for peers sees to it */
+	bool holds; /* holds moved memory (share_in_place.h); set by job/mem.c */
 };
 
-/* The first region of a device, or NULL: it is registered with none. */
+/* Returns the region of the first device that has one, or NULL. */
 static inline struct ibv_mr *first_region(const struct registration *registration)
 {
 	struct ibv_mr *first = NULL;
@@ -53,10 +53,10 @@ static inline uint32_t devices_all(const struct devices *devices)
 	return (1u << devices->count) - 1;
 }
 
-/* Those that pin nothing; all of them where there is none such. */
+/* Returns the devices that pin nothing, or all if there are none. */
 uint32_t devices_without_pinning(const struct devices *devices);
 
-/* What is registered, and for what. */
+/* Memory to register, and its access rights. */
 struct memory_access {
 	void *base;
 	size_t size_bytes;
@@ -64,36 +64,40 @@ struct memory_access {
 };
 
 /*
- * Register memory with those devices of a set with which it is not registered yet; on an error with none more than
- * before. *registration begins as zeroes. ERRORS: ORIEL_ERR_MEMORY with need, limit and remedy, and errno.
+ * Registers memory with those devices of a set that do not have it yet; on an error with none of
+ * these. *registration begins as zeroes. ERRORS: ORIEL_ERR_MEMORY with need, limit and remedy, and
+ * errno.
  */
 int devices_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
                      struct registration *registration);
 
-/* The same without a text: 0 or an errno value. */
+/* Registers like devices_register, without a text. Returns 0 or an errno value. */
 int devices_try_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
                          struct registration *registration);
 
 void devices_deregister(const struct devices *devices, struct registration *registration);
 
-/* Whether one of them may place words twice (places_twice). */
+/* Returns whether one of them may place words twice (places_twice). */
 bool devices_place_twice(const struct devices *devices);
 
 /*
- * The one that maps memory (device_maps_memory), or the one that does not; NULL if there is none.
+ * Returns the device that maps memory (device_maps_memory), or the one that does not; NULL: none.
  */
 const struct device *devices_find(const struct devices *devices, bool maps_memory);
 
-/* Another number whenever this process has carried out operations of others, where devices have it do so (extension.h). */
+/*
+ * Returns another number whenever this process has carried out operations of others for its devices
+ * (extension.h).
+ */
 uint64_t devices_served(const struct devices *devices);
 
 /*
- * Have each device wake this process when a peer asks for it (wakeup.h). ERRORS: ORIEL_ERR_DEVICE,
+ * Makes each device wake this process at a peer's request (wakeup.h). ERRORS: ORIEL_ERR_DEVICE,
  * ORIEL_ERR_MEMORY.
  */
 int devices_open_wakeups(struct devices *devices);
 
-/* Close all that are open. */
+/* Closes all that are open. */
 void devices_close(struct devices *devices);
 
 #endif

@@ -2,11 +2,12 @@
 /*
  * handshake.h - the private data of connection requests and answers, as pure functions
  *
- * 52 of the 56 bytes that rdma_cm leaves in a request: version, rank, attempt, where the receiver's
- * area and the sender's directory lie, and a proof. The proof is a keyed hash over everything before
- * it, the receiver's rank and the direction, so that it can be used for nothing else. The key of
- * both directions is that of the rank that is connected to: who asks has it from the bootstrap,
- * which tells the ranks of the job only (endpoint.h), and who answers shows that it is the one meant.
+ * They take 52 of the 56 bytes that rdma_cm leaves in a request: version, rank, attempt, the places
+ * of the receiver's area and the sender's directory, and a proof. The proof is a keyed hash over
+ * everything before it, the receiver's rank and the direction, so that it serves nothing else. The
+ * key of both directions is that of the rank that is connected to: the requester has it from the
+ * bootstrap, which gives it to ranks of the job only (endpoint.h), and the answer shows that its
+ * sender is the rank meant.
  */
 #ifndef ORIEL_HANDSHAKE_H
 #define ORIEL_HANDSHAKE_H
@@ -18,8 +19,8 @@
 #define HANDSHAKE_BYTES 52
 #define HANDSHAKE_PROOF_BYTES 16
 #define HANDSHAKE_KEY_BYTES 32
-#define HANDSHAKE_ATOMICS 0x80000000u /* in the rank of a request: for a second connection to the rank */
-#define HANDSHAKE_VERSION 0x4f520001u /* also tells the byte order */
+#define HANDSHAKE_ATOMICS 0x80000000u /* in the rank of a request: a second connection to the rank */
+#define HANDSHAKE_VERSION 0x4f520001u /* also shows the byte order */
 
 enum handshake_direction { HANDSHAKE_REQUEST = 1, HANDSHAKE_ANSWER = 2 };
 
@@ -36,8 +37,8 @@ void handshake_encode(uint8_t out[HANDSHAKE_BYTES], const struct handshake *in, 
                       uint32_t receiver, const uint8_t key[HANDSHAKE_KEY_BYTES]);
 
 /*
- * False for anything that is too short, of another version, or does not prove the key; *out is
- * then untouched.
+ * Returns false if the bytes are too few, of another version, or do not prove the key; *out is then
+ * untouched.
  */
 bool handshake_decode(struct handshake *out, const void *bytes, size_t size_bytes, enum handshake_direction direction,
                       uint32_t receiver, const uint8_t key[HANDSHAKE_KEY_BYTES]);

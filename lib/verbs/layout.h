@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * layout.h - what lies in memory that peers read and write, byte for byte
+ * layout.h - memory that peers read and write, byte for byte
  *
  * DESIGN NOTES
  *
@@ -8,16 +8,16 @@
  *
  * - one *directory*: a table of entries, one per window slot, that any peer may read. Its root lies
  *   at a fixed address.
- * - one *area* per neighbour, which that neighbour alone writes into and reads from: a ring of
- *   messages, and the root of the neighbour's flag words, one struct flag_pair per window slot.
+ * - one *area* per neighbour, which that neighbour alone writes and reads: a ring of messages, and
+ *   the root of the neighbour's flag words, one struct flag_pair per window slot.
  *
  * Tables grow by whole segments, each as large as all before it, and never move; a root lists the
  * segments. A peer finds element i by reading the root once and computing segment and offset, see
  * table_segment.
  *
- * The handshake of a connection (handshake.h) tells each side where its area at the other lies,
- * and where the other's directory root lies. All numbers are in the byte order of the job's
- * machines, which must be one: the version word of the handshake refuses another.
+ * The handshake of a connection (handshake.h) gives each side the places of its area at the other
+ * and of the other's directory root. All numbers are in the byte order of the job's machines, which
+ * must be one: the version word of the handshake refuses another.
  */
 #ifndef ORIEL_LAYOUT_H
 #define ORIEL_LAYOUT_H
@@ -36,18 +36,18 @@
 
 static_assert((1u << (TABLE_FIRST_LOG2 + TABLE_SEGMENTS - 1)) == WINDOWS_MAX, "the segments hold every window slot");
 
-/* Where one segment of a table lies; its owner writes it once. */
+/* The place of one segment of a table; its owner writes it once. */
 struct segment_ref {
 	uint64_t addr;
 	uint32_t rkey;
-	uint32_t check; /* segment_check of the rest: tells a reading that was made too early, or torn */
+	uint32_t check; /* segment_check of the rest: reveals a reading that was too early, or torn */
 };
 
 static inline uint32_t segment_check(const struct segment_ref *ref)
 {
 	uint64_t mixed = (ref->addr ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
 
-	/* One after the other: bytes of address and key that are missing alike must not cancel out. */
+	/* One after the other: bytes missing from address and key alike must not cancel out. */
 	mixed = (mixed ^ mixed >> 32 ^ ref->rkey) * 0x9e3779b97f4a7c15;
 	return (uint32_t)(mixed >> 32) | 1;
 }
@@ -61,7 +61,7 @@ struct table_root {
 	struct segment_ref segment[TABLE_SEGMENTS];
 };
 
-/* Which segment holds element `index`, and where in it. */
+/* Returns the segment that holds element `index`; *offset becomes its place there. */
 static inline uint32_t table_segment(uint32_t index, uint32_t *offset)
 {
 	uint32_t segment;
@@ -82,10 +82,10 @@ static inline uint32_t table_segment_elements(uint32_t segment)
 
 /*
  * The flag words between two neighbours on one window, at one side. `posted` counts the exposure
- * epochs the neighbour has opened for us, `completed` the access epochs to us it has closed.
- * Dynamic windows have two more: `notified` is what the neighbour has last detached, `acked` one
- * more than what it has last acknowledged of our detaching, or 0 if it has no business with our
- * regions (regions.h). All are written by the neighbour alone and polled by us alone.
+ * epochs that the neighbour has opened for us, `completed` the access epochs to us that it has
+ * closed. Dynamic windows have two more: `notified` is the neighbour's last detach, `acked` one
+ * more than the last of our detaches that it has acknowledged, or 0 if it does not use our regions
+ * (regions.h). Only the neighbour writes them, and only we poll them.
  */
 struct flag_pair {
 	uint64_t posted;
@@ -95,7 +95,7 @@ struct flag_pair {
 };
 
 /*
- * One window of a rank as its peers see it. Written by its owner, read by peers; check tells a torn
+ * One window of a rank as its peers see it. Its owner writes, peers read; check reveals a torn
  * reading.
  */
 struct dir_entry {
@@ -116,50 +116,50 @@ struct dir_entry {
 	uint64_t check; /* dir_entry_check of the rest */
 };
 
-#define DIR_READ_ONLY 1u      /* the owner's memory may not be written */
-#define DIR_SECOND_DEVICE 2u  /* this is the entry for peers of the owner's second device */
-#define DIR_NEXT_BY_DEVICE 4u /* tickets of its lock are drawn through a device, by everybody */
-#define DIR_DYNAMIC 128u      /* base is that of the root of a table of regions, with rkey as its key */
+#define DIR_READ_ONLY 1u      /* the owner's memory must not be written */
+#define DIR_SECOND_DEVICE 2u  /* the entry for peers of the owner's second device */
+#define DIR_NEXT_BY_DEVICE 4u /* all ranks draw tickets of its lock through a device */
+#define DIR_DYNAMIC 128u      /* base is the root of a table of regions, rkey its key */
 
 /*
- * Who changes aligned integers of 8 bytes by accumulate operations: a device of the owner's alone,
- * for everybody; or processors, and this table's device too, whose atomics are atomic with theirs.
- * With neither only processors.
+ * What changes aligned integers of 8 bytes by accumulate operations: only a device of the owner's,
+ * for all ranks; or processors, and this table's device too, whose atomics are atomic with theirs.
+ * With neither bit only processors.
  */
 #define DIR_WORDS_BY_DEVICE 0x100u
 #define DIR_WORDS_BY_BOTH 0x200u
 
-#define DIR_ADDED_APART 0x1000u /* requests of this device add to signals in words of its own, behind the table */
+#define DIR_ADDED_APART 0x1000u /* this device adds to signals in words of its own, behind the table */
 
 static_assert(sizeof(struct dir_entry) == 128, "a directory entry is two cache lines");
 
 /*
- * The regions attached to a dynamic window: a table as the directory is one, of its own for each window.
- * The owner writes, peers read.
+ * The regions attached to a dynamic window: a table like the directory, one for each window. The
+ * owner writes, peers read.
  */
 struct region_root {
 	struct table_root segments;
-	uint64_t used; /* region_used of a number: entries from there on have never been used */
+	uint64_t used; /* region_used of a number: later entries have never been used */
 };
 
 struct region_entry {
 	uint64_t base;
 	uint64_t size_bytes; /* 0: the entry is free, and all zero */
-	uint64_t serial;     /* no two regions of a window have the same */
+	uint64_t serial;     /* unique among the window's regions */
 	uint32_t rkey;
 	uint32_t flags; /* DIR_READ_ONLY */
-	uint64_t check; /* region_check of the rest: tells a torn reading */
+	uint64_t check; /* region_check of the rest: reveals a torn reading */
 };
 
 #define WINDOW_REGIONS_MAX WINDOWS_MAX /* the tables have the same segments */
 
-/* The number and a check of it, which tells a torn reading; 0 of 0. */
+/* Returns the number with a check of it, which reveals a torn reading; 0 for 0. */
 static inline uint64_t region_used(uint32_t used)
 {
 	return (used * 0x9e3779b97f4a7c15 & ~(uint64_t)UINT32_MAX) | used;
 }
 
-/* Entries to look at: of a torn word all that there can be. */
+/* Returns how many entries to look at; if the word is torn, all that are possible. */
 static inline uint32_t region_used_of(uint64_t word)
 {
 	uint32_t used = (uint32_t)word;
@@ -181,28 +181,28 @@ static inline uint64_t region_check(const struct region_entry *entry)
 }
 
 /*
- * A window's control block: registered words of the window itself, which any member may write, named
- * by its directory entry and kept for the slot's next window. Its size follows from the size of the
- * job; area_head says it, so that ranks which differ refuse each other.
+ * A window's control block: registered words of the window, which any member may write. Its
+ * directory entry names it, and the slot's next window reuses it. Its size follows from the size of
+ * the job; area_head has it, so that ranks which differ refuse each other.
  *
- * Fence words lie first: [set][round], each written by the member that is this rank's partner of the
- * round (fence.c).
+ * Fence words lie first: [set][round], each written by the member that is this rank's partner of
+ * the round (fence.c).
  */
 #define CONTROL_FENCE_SETS 2
 
-/* Which fence word of the block, counted in words. */
+/* Returns the index of a fence word in the block. */
 static inline size_t control_fence_word(int rounds, uint64_t set, int round)
 {
 	return (size_t)set * (size_t)rounds + (size_t)round;
 }
 
 /*
- * Behind the fence words, the window's lock: see win/lock_words.c. Each word has one writer at any time,
- * or is changed by fetch-and-adds only.
+ * The window's lock lies behind the fence words: see win/lock_words.c. Each word has one writer at
+ * any time, or changes by fetch-and-adds only.
  */
 struct lock_member {
-	uint64_t state;  /* enum lock_state in the lowest byte; above 32 bits the writer's process, where it maps memory */
-	uint64_t ticket; /* placed before the state that speaks of it */
+	uint64_t state;  /* enum lock_state in the lowest byte; above 32 bits the writer's process, if it maps memory */
+	uint64_t ticket; /* placed before the state that refers to it */
 };
 
 enum lock_state {
@@ -211,15 +211,15 @@ enum lock_state {
 	LOCK_WAIT,   /* shared, behind the writer `ticket` */
 	LOCK_INTENT, /* is fetching a ticket; or holds the lock that it got with it at once */
 	LOCK_TICKET, /* has `ticket`; waits for its turn, or holds the lock */
-	LOCK_GONE,   /* has died holding the lock shared, and been counted; by the target */
+	LOCK_GONE,   /* died holding the lock shared, and has been counted; set by the target */
 };
 
-#define LOCK_EXAMINED 0x100u /* beside the state of a dead member: it has been looked at, and writes no more */
-#define LOCK_LEAVES 0x400u   /* beside INTENT: gives the lock back; where words may be placed twice (lock_words.c) */
+#define LOCK_EXAMINED 0x100u /* beside a dead member's state: it has been examined, and writes no more */
+#define LOCK_LEAVES 0x400u   /* beside INTENT: gives the lock back; for words placed twice (lock_words.c) */
 
 /*
- * Whether a member with this word was in before the writer with ticket `mine`, which is served, and may be about to
- * place its last words once more (lock_words.c).
+ * Returns whether a member with this word was in before the writer with ticket `mine`, which is
+ * served, and may be about to place its last words once more (lock_words.c).
  */
 static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_t mine)
 {
@@ -228,7 +228,7 @@ static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_
 	return (low == LOCK_INTENT && (state & LOCK_LEAVES)) || (low == LOCK_TICKET && ticket < mine);
 }
 
-/* Where further members lie; written once. */
+/* The place of further members; written once. */
 struct lock_more {
 	uint64_t addr;
 	uint32_t rkey[2]; /* by the owner's device */
@@ -244,11 +244,11 @@ static inline uint32_t lock_more_check(const struct lock_more *more)
 }
 
 struct lock_header {
-	uint64_t serving;            /* the ticket now served; by its owner, who is one at a time */
+	uint64_t serving;            /* the ticket now served; written by its owner, one at a time */
 	uint64_t serving_complement; /* a reading in which the two do not fit is torn */
-	uint64_t next;               /* the next ticket; by fetch-and-add only */
-	uint64_t orphaned;           /* deaths of holders; by the owner's service thread only */
-	uint64_t repaired;           /* value of orphaned that the last exclusive holder has seen; by exclusive holders */
+	uint64_t next;               /* the next ticket; changed by fetch-and-add only */
+	uint64_t orphaned;           /* deaths of holders; written by the owner's service thread only */
+	uint64_t repaired;           /* orphaned as the last exclusive holder saw it; written by exclusive holders */
 	struct lock_more more;
 };
 
@@ -269,7 +269,7 @@ struct lock_words {
 	struct lock_member member[LOCK_FIRST_MEMBERS];
 };
 
-/* How many members segment `segment` holds; 0 are those behind the header. */
+/* Returns how many members a segment holds; segment 0 is the one behind the header. */
 static inline uint32_t lock_segment_members(uint32_t segment)
 {
 	return segment == 0 ? LOCK_FIRST_MEMBERS : LOCK_FIRST_MEMBERS << (segment - 1);
@@ -280,26 +280,26 @@ static inline size_t lock_segment_bytes(uint32_t segment)
 	return sizeof(struct lock_segment) + lock_segment_members(segment) * sizeof(struct lock_member);
 }
 
-/* How far into the block the lock lies. */
+/* Returns the lock's offset in the block. */
 static inline size_t control_lock_offset(int rounds)
 {
 	return (CONTROL_FENCE_SETS * (size_t)rounds * sizeof(uint64_t) + 63) / 64 * 64;
 }
 
-/* The size of a block in a job whose barriers take so many rounds. */
+/* Returns the size of a block in a job whose barriers take so many rounds. */
 static inline size_t control_bytes(int rounds)
 {
 	return control_lock_offset(rounds) + sizeof(struct lock_words);
 }
 
 /*
- * One of a window's signals. Its value is what was last SET and everything ADDed.
+ * One of a window's signals. Its value is the last SET and everything ADDed.
  *
- * A SET writes the first three words, as one request or as stores. The check tells a reading that was
- * made too early, or torn; the stamp, which no other SET of the window has, that the same value came
- * once more. ADDs change a word that is changed in no other way: processors, and devices that are
- * atomic with them, add to `added`; a device that is atomic only among its own requests adds to a
- * word of its own behind the table, so that they need not be atomic with each other.
+ * A SET writes the first three words, as one request or as stores. The check reveals a reading that
+ * was too early, or torn; the stamp, unique among the window's SETs, reveals a repeated value. ADDs
+ * change a word that nothing else changes: processors, and devices that are atomic with them, add
+ * to `added`; a device that is atomic only among its own requests adds to a word of its own behind
+ * the table, so that the two need not be atomic with each other.
  */
 struct signal {
 	uint64_t value;
@@ -310,15 +310,18 @@ struct signal {
 
 #define SIGNAL_SET_BYTES offsetof(struct signal, added)
 
-/* Where a device places words twice (places_twice) it does not so with the last one of these, by which a SET counts. */
+/*
+ * A device that places words twice (places_twice) does not place the last one twice, by which a SET
+ * counts.
+ */
 static_assert(SIGNAL_SET_BYTES == 24, "the kernel's memcpy stores the middle word of 24 bytes twice, of 16 both");
 
 static_assert(sizeof(struct signal) == 32, "a signal does not straddle cache lines");
 
-/* How many bits of a stamp say which member has SET; the others count its SETs. */
+/* Bits of a stamp that identify the member; the others count its SETs. */
 #define STAMP_RANK_BITS 24
 
-/* 0 for zeros, which are the beginning. */
+/* Returns 0 for zeros, the initial state. */
 static inline uint64_t signal_check(uint64_t value, uint64_t stamp)
 {
 	uint64_t mixed = value * 0x9e3779b97f4a7c15;
@@ -327,13 +330,15 @@ static inline uint64_t signal_check(uint64_t value, uint64_t stamp)
 	return mixed ^ mixed >> 29;
 }
 
-/* A table of `count` signals, and behind it a word of each for either device. */
+/*
+ * Returns the size of a table of `count` signals, and behind it a word of each for either device.
+ */
 static inline size_t signals_bytes(uint32_t count)
 {
 	return count * (sizeof(struct signal) + 2 * sizeof(uint64_t));
 }
 
-/* Where the word of a device lies in that, in bytes. */
+/* Returns the offset of a device's word in that, in bytes. */
 static inline size_t signal_apart_offset(uint32_t count, uint32_t signal, bool second_device)
 {
 	return count * sizeof(struct signal) + ((second_device ? count : 0) + (size_t)signal) * sizeof(uint64_t);
@@ -343,17 +348,17 @@ static inline size_t signal_apart_offset(uint32_t count, uint32_t signal, bool s
 struct ctrl_msg {
 	uint8_t id[16]; /* the collective it belongs to */
 	uint32_t round;
-	int32_t code;    /* 0, or the ORIEL_ERR_* that a member brought in */
-	int32_t culprit; /* world rank the code is about */
+	int32_t code;    /* 0, or the ORIEL_ERR_* of a member */
+	int32_t culprit; /* world rank that the code is about */
 	uint32_t unused;
 	union {
 		struct {
-			uint64_t agreed;     /* what all members must bring alike */
-			uint64_t payload[2]; /* what one member gives to all; 0, 0: its sender does not know it yet */
+			uint64_t agreed;     /* must be equal on all members */
+			uint64_t payload[2]; /* one member's value for all; 0, 0: its sender does not know it yet */
 		};
-		uint64_t item[3]; /* in a gathering: what one member has brought */
+		uint64_t item[3]; /* in a gathering: one member's value */
 	};
-	uint64_t stamp; /* number of the message on its connection, from 1; written behind the rest */
+	uint64_t stamp; /* number of the message on its connection, from 1; written after the rest */
 };
 
 static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line");
@@ -362,19 +367,19 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define DIR_BATCH 8
 #define GOODBYE 1u
 
-/* Counts changes of what this file describes; the handshake's private data have no room for it. */
+/* Counts changes of this file's layout; the handshake's private data have no room for it. */
 #define LAYOUT_VERSION 5u
 
 /*
- * Operations that are sent to their target to be applied there, see am_recv.h. A ring lies at the
- * target, one for each neighbour that has ever sent one, which writes it: AM_SLOTS slots, then
- * AM_DATA_BYTES for operands that do not fit a slot. Results come back into memory of the sender,
- * laid out alike: AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
+ * Active messages: operations that their target applies, see am_recv.h. A ring lies at the target,
+ * one for each neighbour that has ever sent one, which writes it: AM_SLOTS slots, then
+ * AM_DATA_BYTES for operands that do not fit a slot. Results come back into the sender's memory, in
+ * the same layout: AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
  */
 #define AM_SLOTS 64
 #define AM_INLINE_BYTES 64
 #define AM_DATA_BYTES (32u << 10)
-#define AM_ALIGN 16                          /* of what lies in AM_DATA_BYTES */
+#define AM_ALIGN 16                          /* in AM_DATA_BYTES */
 #define AM_LARGEST_BYTES (AM_DATA_BYTES / 4) /* operands, or results, of one active message */
 
 struct am {
@@ -383,7 +388,7 @@ struct am {
 	uint32_t window_slot;  /* at the target */
 	uint32_t count;        /* elements */
 	uint32_t data_bytes;   /* operands */
-	uint32_t data_at;      /* of operands and results in AM_DATA_BYTES; AM_INLINE: here */
+	uint32_t data_at;      /* offset of operands and results in AM_DATA_BYTES; AM_INLINE: here */
 	uint8_t call;          /* enum am_call */
 	uint8_t type;          /* enum oriel_type */
 	uint8_t op;            /* enum oriel_op */
@@ -391,7 +396,7 @@ struct am {
 	uint32_t unused[2];
 	uint8_t data[AM_INLINE_BYTES];
 	uint64_t unused2;
-	uint64_t stamp; /* number of the active message on its connection, from 1; written behind the rest */
+	uint64_t stamp; /* number of the active message on its connection, from 1; written after the rest */
 };
 
 #define AM_INLINE UINT32_MAX
@@ -409,20 +414,20 @@ static inline uint64_t window_check(const uint8_t id[WINDOW_ID_BYTES])
 	return halves[0] ^ halves[1];
 }
 
-/* What the target of active messages tells their sender, in one write. */
+/* The target's acknowledgement of active messages, in one write. */
 struct am_ack {
 	uint64_t applied;    /* active messages up to this one are applied, their results written; or refused: */
-	uint64_t refused[2]; /* a bit in each for the last AM_SLOTS of them, by slot: enum am_verdict */
-	uint64_t rested;     /* wakeups that have been seen: another one may be sent */
-	uint64_t check;      /* am_ack_check of the rest: tells a torn reading */
+	uint64_t refused[2]; /* a bit in each for each of the last AM_SLOTS, by slot: enum am_verdict */
+	uint64_t rested;     /* wakeups seen: another one may be sent */
+	uint64_t check;      /* am_ack_check of the rest: reveals a torn reading */
 };
 
-/* What has become of an active message. */
+/* The outcome of an active message. */
 enum am_verdict {
 	AM_APPLIED,
 	AM_OUTSIDE,   /* not all of it lies in the window's memory */
-	AM_READ_ONLY, /* that may not be written */
-	AM_UNKNOWN,   /* there is no such window, or no such operation */
+	AM_READ_ONLY, /* the memory must not be written */
+	AM_UNKNOWN,   /* no such window, or no such operation */
 };
 
 static_assert(AM_SLOTS == 64, "a bit for each");
@@ -454,26 +459,26 @@ static inline uint64_t am_ack_check(const struct am_ack *ack)
 
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
-	struct table_root flags;       /* the segments of the neighbour's flag words at our side */
-	struct segment_ref page_locks; /* locks for our numbers: job/page_lock.h */
+	struct table_root flags;       /* segments of the neighbour's flag words at our side */
+	struct segment_ref page_locks; /* locks for our integers: job/page_lock.h */
 	uint32_t layout_version;       /* LAYOUT_VERSION of our build */
 	uint32_t control_block_bytes;  /* control_bytes of our windows */
-	uint32_t neighbour;            /* which of our neighbours the reader is: its place among a lock's members */
+	uint32_t neighbour;            /* the reader's index among our neighbours, and a lock's members */
 	uint32_t unused;
 };
 
-/* What one neighbour may touch of us. */
+/* The memory of ours that one neighbour may touch. */
 struct area {
 	struct area_head head;
 	/* Written by the neighbour. */
 	uint64_t up;                /* attempt number: "my side of the connection is established" */
-	uint64_t ctrl_msg_consumed; /* how many of our messages it has taken, in steps of half a ring */
+	uint64_t ctrl_msg_consumed; /* how many of our messages it has consumed, in steps of half a ring */
 	uint64_t goodbye;           /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
 	struct ctrl_msg ctrl_msgs[CTRL_MSG_RING];
-	struct am_ack am_ack;          /* about the active messages that we send it */
-	struct segment_ref am_ring;    /* where our ring there lies; addr 0: it has no memory for one */
-	struct segment_ref am_results; /* where results of its own active messages go */
-	/* Where our own RDMA READs and atomics to the neighbour land. */
+	struct am_ack am_ack;          /* for the active messages that we send it */
+	struct segment_ref am_ring;    /* our ring there; addr 0: it has no memory for one */
+	struct segment_ref am_results; /* for results of its own active messages */
+	/* Our own RDMA READs and atomics to the neighbour land here. */
 	uint64_t sink;
 	uint64_t unused[3];
 	union {

@@ -10,10 +10,10 @@
 
 #include "base/page_watch.h"
 
-#define SHARE_OF_MEMORY 4 /* one part in so many is kept at most */
+#define SHARE_OF_MEMORY 4 /* at most one part in so many is cached */
 #define DOUBTS_MAX 64     /* a power of 2 */
-#define DOUBT_MAX 1024    /* operations of memory that are not tried, at most */
-#define PAYS_USES 16      /* uses that are worth keeping a registration */
+#define DOUBT_MAX 1024    /* most operations that pass before memory is tried again */
+#define PAYS_USES 16      /* uses that make a registration worth keeping */
 
 struct cached_mr {
 	struct page_range pages;
@@ -21,11 +21,14 @@ struct cached_mr {
 	int range;         /* of page_watch.h */
 	uint32_t users;    /* 0, and no mr: it is free */
 	uint64_t uses;
-	uint64_t used; /* when last, by the table's clock */
+	uint64_t used; /* last use, by the cache's clock */
 	bool write;
 };
 
-/* Memory that could not be kept, or not for long: so many operations are let pass before it is tried again. */
+/*
+ * Memory that could not be cached, or not for long: so many operations pass before it is tried
+ * again.
+ */
 struct doubt {
 	uintptr_t first;
 	uint32_t wait, waited;
@@ -37,25 +40,24 @@ struct mr_cache {
 	const struct verbs_functions *functions;
 	struct ibv_pd *pd;
 	size_t bytes_max;
-	pthread_mutex_t lock; /* guards the rest; not held while memory is registered */
+	pthread_mutex_t lock; /* guards the rest; released while memory is registered */
 	enum watching watching;
 	size_t bytes;
 	uint64_t clock;
-	uint64_t hits_seen; /* of page_watch_hits, when those that were hit were last dropped */
-	int last;           /* entry that was found last */
-	int top;            /* entries from here on are free */
-	uint32_t backoff_left,
-		backoff; /* operations for which nothing is registered, left and in all: too much is in use */
+	uint64_t hits_seen;             /* page_watch_hits when hit entries were last dropped */
+	int last;                       /* the entry found last */
+	int top;                        /* entries from here on are free */
+	uint32_t backoff_left, backoff; /* operations that register nothing, left and in all: too much is in use */
 	struct cached_mr entries[MR_CACHE_MAX];
 	struct doubt doubts[DOUBTS_MAX];
 	struct mr_cache *next; /* guarded by all_lock */
 };
 
-/* All of the process. Lock order: this one, a table's. */
+/* All caches of the process. Lock order: this one, a cache's. */
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mr_cache *all;
 
-/* What a child has inherited is its parent's. */
+/* Forgets all caches in a child: they are its parent's. */
 static void disown(void)
 {
 	all = NULL;
@@ -69,13 +71,13 @@ __attribute__((constructor)) static void register_handler(void)
 
 /* Doubts. The caller holds the lock. */
 
-/* By the place of its first page; pages may be larger. */
+/* Returns the doubt about a first page; pages may be larger than 4096 bytes. */
 static struct doubt *doubt_of(struct mr_cache *cache, uintptr_t first)
 {
 	return &cache->doubts[(first / 4096 * 0x9e3779b97f4a7c15u >> 32) % DOUBTS_MAX];
 }
 
-/* Whether it is to be let pass once more. */
+/* Returns whether to let the operation pass, which it counts. */
 static bool is_doubted(struct mr_cache *cache, uintptr_t first)
 {
 	struct doubt *doubt = doubt_of(cache, first);
@@ -166,8 +168,9 @@ static bool drop_all_idle(struct mr_cache *cache)
 }
 
 /*
- * Whoever goes through more memory than there is room for, again and again, would drop each before it is used
- * again. So what is dropped before it has paid makes the next ones wait, and what is there is used meanwhile.
+ * A program that goes through more memory than there is room for, again and again, would drop each
+ * registration before its next use. So a drop before a registration has paid delays new ones, and
+ * the existing ones are used meanwhile.
  */
 static void begin_backoff(struct mr_cache *cache, const struct cached_mr *dropped)
 {
@@ -211,7 +214,7 @@ static bool serves(const struct cached_mr *entry, const struct page_range *pages
 	       entry->pages.size_bytes - offset >= pages->size_bytes && page_watch_is_same(entry->range);
 }
 
-/* The one that was found last is the first that is looked at. */
+/* Finds an entry that serves the pages; looks first at the one found last. */
 static struct cached_mr *find(struct mr_cache *cache, const struct page_range *pages, bool write)
 {
 	if (serves(&cache->entries[cache->last], pages, write))
@@ -225,7 +228,7 @@ static struct cached_mr *find(struct mr_cache *cache, const struct page_range *p
 	return NULL;
 }
 
-/* Of all devices of the process; whether there was some. */
+/* Drops the idle registrations of all devices of the process; returns whether there were any. */
 static bool give_back(void)
 {
 	bool any = false;
@@ -240,9 +243,9 @@ static bool give_back(void)
 	return any;
 }
 
-/* Making one. */
+/* Making entries. */
 
-/* The caller holds the lock. */
+/* Returns a free entry, or NULL. The caller holds the lock. */
 static struct cached_mr *free_entry(struct mr_cache *cache)
 {
 	for (int i = 0; i < MR_CACHE_MAX; i++) {
@@ -255,7 +258,7 @@ static struct cached_mr *free_entry(struct mr_cache *cache)
 	return NULL;
 }
 
-/* One for the pages that nobody finds yet, or NULL. The caller holds the lock. */
+/* Returns an entry for the pages that no look-up finds yet, or NULL. The caller holds the lock. */
 static struct cached_mr *reserve(struct mr_cache *cache, const struct page_range *pages)
 {
 	struct cached_mr *entry;
@@ -299,7 +302,7 @@ static struct ibv_mr *register_pages(const struct mr_cache *cache, struct cached
 	return mr || write ? mr : register_as(cache, &entry->pages, 0);
 }
 
-/* Watched before it is registered: what changes between the two hits it. */
+/* Watches the pages before it registers them: a change between the two hits the range. */
 static struct ibv_mr *watch_and_register(const struct mr_cache *cache, struct cached_mr *entry, bool write)
 {
 	struct ibv_mr *mr;
@@ -313,7 +316,7 @@ static struct ibv_mr *watch_and_register(const struct mr_cache *cache, struct ca
 	return mr;
 }
 
-/* The caller holds the lock, which is free meanwhile. */
+/* Makes an entry. The caller holds the lock, which is released meanwhile. */
 static struct cached_mr *make(struct mr_cache *cache, const struct page_range *pages, bool write)
 {
 	struct cached_mr *entry;
@@ -338,7 +341,10 @@ static struct cached_mr *make(struct mr_cache *cache, const struct page_range *p
 
 /* Uses. */
 
-/* At the first operation that has need of it: most programs have none. The caller holds the lock. */
+/*
+ * Starts watching at the first operation that needs it: most programs have none. The caller holds
+ * the lock.
+ */
 static bool watches(struct mr_cache *cache)
 {
 	if (cache->watching == WATCH_NOT_YET)
@@ -347,8 +353,8 @@ static bool watches(struct mr_cache *cache)
 }
 
 /*
- * Where something is found, all changes of before have to be known, and then it is looked for again.
- * Where that takes too long nothing new is made either: it may be there already.
+ * Looks a found entry up again once all earlier changes are known. If that takes too long nothing
+ * new is made either: it may exist already.
  */
 static struct cached_mr *find_settled(struct mr_cache *cache, const struct page_range *pages, bool write)
 {
@@ -373,7 +379,7 @@ struct cached_mr *mr_cache_take(struct mr_cache *cache, const void *base, size_t
 		entry = find_settled(cache, &pages, write);
 	}
 	if (entry) {
-		entry->users += entry->uses > 0; /* who makes one has it already */
+		entry->users += entry->uses > 0; /* the caller that made it already counts */
 		entry->uses++;
 		entry->used = ++cache->clock;
 	}
@@ -391,7 +397,7 @@ void mr_cache_give(struct mr_cache *cache, struct cached_mr *entry)
 
 uint32_t mr_cache_lkey(const struct cached_mr *entry)
 {
-	return entry->mr->lkey; /* does not change while somebody has it */
+	return entry->mr->lkey; /* constant while in use */
 }
 
 void mr_cache_tidy(struct mr_cache *cache)

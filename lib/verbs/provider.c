@@ -12,13 +12,13 @@
 
 #define ANY_CARD "card"
 
-/* As a user calls softverbs, and as it calls its one device. */
+/* Returns whether the name is a user's for softverbs, or that of its one device. */
 static bool means_softverbs(const char *name)
 {
 	return strcmp(name, "soft") == 0 || strcmp(name, "soft0") == 0;
 }
 
-/* An address with a device, or one of which that could not be found out. */
+/* Notes an address with a device, or one that may have one. */
 static bool is_or_may_be(void *arg, const struct device_candidate *candidate)
 {
 	bool *found = arg;
@@ -27,7 +27,7 @@ static bool is_or_may_be(void *arg, const struct device_candidate *candidate)
 	return false;
 }
 
-/* Who is short of something has not said that there is no device. */
+/* Returns whether there is a device; a shortage does not prove that there is none. */
 static bool has_device(const struct verbs_functions *functions)
 {
 	struct rdma_event_channel *channel = functions->create_event_channel();
@@ -40,7 +40,7 @@ static bool has_device(const struct verbs_functions *functions)
 	return found;
 }
 
-/* The name before a sign, cut to what a device's name can have. */
+/* Copies `length` bytes of a name, cut to what a device's name can have; "card" means any. */
 static void copy_name(struct provider *provider, const char *name, size_t length)
 {
 	snprintf(provider->device, sizeof(provider->device), "%.*s", (int)length, name);
@@ -58,7 +58,7 @@ static void add(struct providers *providers, const struct verbs_functions *funct
 	copy_name(provider, name, length);
 }
 
-/* Nothing is asked for: what there is. */
+/* Chooses what there is, since the user asks for nothing. */
 static struct providers choose_freely(void)
 {
 	struct providers providers = { .count = 0 };
@@ -69,7 +69,10 @@ static struct providers choose_freely(void)
 	return providers;
 }
 
-/* The process's libibverbs is softverbs: "soft" is any of its devices, other names it may not have. */
+/*
+ * Chooses if the process's libibverbs is softverbs: "soft" is any of its devices; it may lack other
+ * names.
+ */
 static struct providers choose_loaded(const char *wanted)
 {
 	struct providers providers = { .count = 0 };
@@ -103,7 +106,7 @@ struct providers providers_choose(const char *wanted_device)
 	return providers;
 }
 
-/* beside: the job has another device, here or at other ranks. */
+/* Opens one device. beside: the job has another one, here or at other ranks. */
 static int open_one(const struct provider *provider, bool beside, const char *wanted_addr, size_t max_message_bytes,
                     struct devices *devices)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * provider.h - who serves the devices of a rank: rdma-core a card, and the softverbs that is built in
+ * provider.h - what serves the devices of a rank: rdma-core a card, and the built-in softverbs
  *
  * DESIGN NOTES
  *
- * What is asked for (ORIEL_DEVICE) decides:
+ * ORIEL_DEVICE decides:
  *
  *   nothing       a card if there is one, and softverbs for the ranks that memory can be shared with
  *   soft          softverbs only: memory only. Also soft0, as it calls its device
@@ -12,8 +12,8 @@
  *   NAME          this device of rdma-core, and no shared memory
  *   card+soft, NAME+soft   both, and it is an error if one of them cannot be opened
  *
- * Where the process's libibverbs is itself softverbs (oriel-soft), that is the device, and the one
- * built in stays silent.
+ * If the process's libibverbs is itself softverbs (oriel-soft), that is the device, and the
+ * built-in one stays silent.
  */
 #ifndef ORIEL_PROVIDER_H
 #define ORIEL_PROVIDER_H
@@ -27,7 +27,7 @@
 struct provider {
 	const struct verbs_functions *functions;
 	char device[64]; /* the name to look for among its devices, or "": any */
-	bool needed;     /* without it the rank cannot do what was asked for */
+	bool needed;     /* without it the rank cannot do what the user asks for */
 };
 
 /* At least one; a card is the first. */
@@ -36,15 +36,15 @@ struct providers {
 	uint32_t count;
 };
 
-/* Whether the process's libibverbs is softverbs. */
+/* Returns whether the process's libibverbs is softverbs. */
 bool provider_system_is_softverbs(void);
 
 struct providers providers_choose(const char *wanted);
 
 /*
- * Open what they serve. The address is the card's, or that of the only device. One that is not needed
- * and cannot be opened is left out; the thread's last error says why. ERRORS: ORIEL_ERR_DEVICE,
- * ORIEL_ERR_MEMORY: a needed one cannot be opened, and none is.
+ * Opens their devices. The address is the card's, or that of the only device. A device that is not
+ * needed and cannot be opened is left out; the thread's last error says why. ERRORS:
+ * ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY: a needed one cannot be opened, and none is.
  */
 int providers_open(const struct providers *providers, const char *wanted_addr, size_t max_message_bytes,
                    struct devices *devices);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * slab.h - registered memory that peers read and write: neighbour areas, flag words, the directory,
- * copy rings
+ * slab.h - registered memory for peers: neighbour areas, flag words, the directory, copy rings
  *
  * Pieces are carved from slabs that are mapped from memory files (so that a device which shares
  * memory can map them too), registered once, never moved, and released only when the job ends: a
- * peer's late write always finds registered memory. There is no free; what comes and goes (window
- * slots) reuses its pieces.
+ * peer's late write always finds registered memory. There is no free; window slots reuse their
+ * pieces.
  */
 #ifndef ORIEL_SLAB_H
 #define ORIEL_SLAB_H
@@ -39,7 +38,7 @@ struct slabs {
 	size_t total_bytes;
 };
 
-/* What a device calls registered memory: for work requests here, and for those of peers. */
+/* A device's keys of registered memory: for work requests here, and for those of peers. */
 struct piece_keys {
 	uint32_t lkey;
 	uint32_t rkey;
@@ -54,10 +53,10 @@ struct piece {
 void slabs_init(struct slabs *slabs, const struct devices *devices);
 void slabs_close(struct slabs *slabs);
 
-/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* Allocates a piece. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
 
-/* The key by which peers of that device reach memory of a slab. */
+/* Returns the key by which peers of that device reach memory of a slab. */
 uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device);
 
 #endif

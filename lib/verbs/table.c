@@ -4,7 +4,10 @@
 
 #include "verbs/slab.h"
 
-/* A peer that reads the root meanwhile finds a check that is wrong, and reads again. */
+/*
+ * Writes a segment's place. A peer that reads the root meanwhile finds a wrong check, and reads
+ * again.
+ */
 static void publish(struct segment_ref *ref, const void *base, uint32_t rkey)
 {
 	ref->check = 0;

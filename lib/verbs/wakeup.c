@@ -12,8 +12,8 @@
 #include "verbs/functions.h"
 
 #define FIRST_PAIRS 64
-#define ENTRIES_PER_PAIR 2 /* its receive, and that of the one before, which broke */
-#define ENTRIES_SPARE 64   /* of attempts to connect that came to nothing */
+#define ENTRIES_PER_PAIR 2 /* its receive, and that of the broken pair before it */
+#define ENTRIES_SPARE 64   /* of failed attempts to connect */
 
 static int set_nonblocking(int fd)
 {
@@ -27,7 +27,7 @@ static int entries_for(uint32_t pairs)
 	return (int)(pairs * ENTRIES_PER_PAIR + ENTRIES_SPARE);
 }
 
-/* Channel and completion queue. NULL, or what failed. */
+/* Makes channel and completion queue. Returns NULL, or what failed. */
 static const char *make(struct wakeup *wakeup, const struct verbs_functions *functions, struct ibv_context *context)
 {
 	wakeup->channel = functions->create_comp_channel(context);
@@ -68,7 +68,9 @@ void wakeup_close(struct wakeup *wakeup, const struct verbs_functions *functions
 	free(wakeup);
 }
 
-/* What is in the completion queue stays, and it wakes as before. */
+/*
+ * Makes room for twice as many pairs. The completion queue keeps its entries, and wakes as before.
+ */
 static int grow(struct wakeup *wakeup, const struct verbs_functions *functions)
 {
 	int entries = entries_for(wakeup->room * 2), error = functions->resize_cq(wakeup->cq, entries);
@@ -104,7 +106,7 @@ bool wakeup_receive(struct ibv_qp *qp, uint64_t id)
 	return ibv_post_recv(qp, &wr, &bad) == 0;
 }
 
-/* The descriptor is readable no longer, until the next completion after this. */
+/* Makes the descriptor unreadable, until the next completion after this. */
 static void rearm(const struct wakeup *wakeup, const struct verbs_functions *functions)
 {
 	unsigned events = 0;
@@ -115,10 +117,10 @@ static void rearm(const struct wakeup *wakeup, const struct verbs_functions *fun
 		events++;
 	if (events > 0)
 		functions->ack_cq_events(wakeup->cq, events);
-	ibv_req_notify_cq(wakeup->cq, 0); /* one that fails makes wakeups late: whoever waits polls anyway */
+	ibv_req_notify_cq(wakeup->cq, 0); /* a failure makes wakeups late: a rank that waits polls anyway */
 }
 
-/* Immediates among the completions there are; broken queue pairs have others. False: there were none. */
+/* Takes immediates from the completions; broken queue pairs have others. False: there were none. */
 static bool poll_some(const struct wakeup *wakeup, uint64_t ids[WAKEUP_BATCH], uint32_t *count)
 {
 	struct ibv_wc wc[WAKEUP_BATCH];
@@ -138,7 +140,7 @@ uint32_t wakeup_take(const struct wakeup *wakeup, const struct verbs_functions *
 
 	if (!wakeup)
 		return 0;
-	rearm(wakeup, functions); /* first: what comes behind the last look makes it readable again */
+	rearm(wakeup, functions); /* first: a completion after the last poll makes it readable again */
 	while (poll_some(wakeup, ids, &count) && count == 0)
 		;
 	return count;

@@ -4,22 +4,22 @@
  *
  * DESIGN NOTES
  *
- * What peers write is seen by whoever polls. For the time when nobody does, a peer sends a write
- * with an immediate (wire_word, wire_wake): it takes a receive of this side's queue pair, and its
+ * A thread that polls sees what peers write. While none polls, a peer sends a write with an
+ * immediate (wire_word, wire_wake): it takes a receive of this side's queue pair, and its
  * completion makes a descriptor readable, which the service thread's loop watches. All queue pairs
  * of a device share one completion queue for that; receives have no memory.
  *
  * Each queue pair has one receive, posted before the connection is made and again when its
- * completion has been taken. A peer therefore sends one immediate, and no other before it has been
- * told that the first was seen (am_recv.h: `rested`): an immediate always finds its receive, and
- * the completion queue never overflows, since each queue pair has one completion in it at most, and
- * one more of a broken one that it replaces.
+ * completion has been taken. A peer therefore sends one immediate, and no other before it knows
+ * that the first was seen (am_recv.h: `rested`). An immediate always finds its receive, and the
+ * completion queue never overflows: each queue pair has at most one completion in it, and one more
+ * of a broken one that it replaces.
  *
- * The completion queue is made for few queue pairs and grows with those that there are, whatever the
- * size of the job: to twice as many before there is one too many. A device that refuses that refuses
- * the connection, and who waits for it is told why.
+ * The completion queue is made for few queue pairs, whatever the size of the job, and doubles
+ * before there is one too many. A device that refuses that refuses the connection, and the rank
+ * that waits for it gets the reason.
  *
- * All by the service thread, but for making and closing.
+ * Only the service thread calls these functions, except to make and to close.
  */
 #ifndef ORIEL_WAKEUP_H
 #define ORIEL_WAKEUP_H
@@ -35,24 +35,30 @@ struct verbs_functions;
 struct wakeup {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
-	uint32_t pairs; /* queue pairs whose receives end there */
-	uint32_t room;  /* for so many */
+	uint32_t pairs; /* queue pairs whose receives complete there */
+	uint32_t room;  /* queue pairs that it has room for */
 };
 
-/* *wakeup is set on success only. ERRORS: ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY. */
+/* Sets *wakeup on success only. ERRORS: ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY. */
 int wakeup_open(struct wakeup **wakeup, const struct verbs_functions *functions, struct ibv_context *context);
 void wakeup_close(struct wakeup *wakeup, const struct verbs_functions *functions);
 
-/* One queue pair more or less; before it is made, after it is gone. ERRORS: ORIEL_ERR_DEVICE, with errno. */
+/*
+ * Count a queue pair, before it is made, and no longer, after it is gone. ERRORS: ORIEL_ERR_DEVICE,
+ * with errno.
+ */
 int wakeup_add_pair(struct wakeup *wakeup, const struct verbs_functions *functions);
 void wakeup_drop_pair(struct wakeup *wakeup);
 
-/* One receive for the queue pair; `id` comes back with its completion. False for want of room. */
+/*
+ * Posts one receive to the queue pair; `id` comes back with its completion. False: there is no
+ * room.
+ */
 bool wakeup_receive(struct ibv_qp *qp, uint64_t id);
 
 /*
- * The next immediates that have come, WAKEUP_BATCH at most: whose, in ids. Their receives are to be
- * posted again. 0: none; the descriptor tells of the next one. By one thread.
+ * Takes the next immediates, WAKEUP_BATCH at most; ids are those of their receives, which are to be
+ * posted again. 0: none; the descriptor reports the next one. One thread calls it.
  */
 uint32_t wakeup_take(const struct wakeup *wakeup, const struct verbs_functions *functions, uint64_t ids[WAKEUP_BATCH]);
 

@@ -31,7 +31,10 @@ void wire_destroy(struct wire *wire)
 	owned_lock_destroy(&wire->lock);
 }
 
-/* The parts of a work request that never change, and the list that they are until some of them are posted. */
+/*
+ * Fills the constant parts of work requests, and links them to the list that they are until some
+ * are posted.
+ */
 static void fill_templates(struct wire *wire)
 {
 	for (uint32_t i = 0; i < WIRE_BATCH; i++) {
@@ -75,7 +78,10 @@ void wire_break(struct wire *wire)
 
 	owned_lock_take(&wire->lock);
 	wire->batched = wire->batched_bytes = 0;
-	/* The device lets go of origin memory, and carries out nothing that the peer still sends; a wire that failed too. */
+	/*
+	 * The device releases origin memory, and carries out nothing more from the peer; on a failed
+	 * wire too.
+	 */
 	if (wire->qp && !wire->cut)
 		wire->device->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE);
 	wire->cut = true;
@@ -98,7 +104,10 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 	wire_fail(wire, text);
 }
 
-/* They come in the order of their numbers: the last good one tells for all before it. */
+/*
+ * Takes completions, which come in the order of their numbers: the last good one covers all before
+ * it.
+ */
 static void take_completions(struct wire *wire, const struct ibv_wc *wc, int count)
 {
 	const struct ibv_wc *end = wc + count;
@@ -112,7 +121,7 @@ static void take_completions(struct wire *wire, const struct ibv_wc *wc, int cou
 		fail_completion(wire, wc);
 }
 
-/* What a poll has said, and what further ones say. */
+/* Takes the results of a poll, and of further ones until one is not full. */
 static __attribute__((noinline)) void take_all(struct wire *wire, struct ibv_wc *wc, int count)
 {
 	for (;;) {
@@ -126,7 +135,7 @@ static __attribute__((noinline)) void take_all(struct wire *wire, struct ibv_wc 
 	}
 }
 
-/* Mostly there is nothing, or one. */
+/* Polls the completion queue, which mostly has nothing, or one entry. */
 static inline __attribute__((always_inline)) void look(struct wire *wire)
 {
 	struct ibv_wc wc[WIRE_POLL_BATCH];

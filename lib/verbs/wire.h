@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * wire.h - one queue pair: the only place (wire*.c) that fills, posts and retires work requests
+ * wire.h - one queue pair: only wire*.c fill, post and retire work requests
  *
  * DESIGN NOTES
  *
  * Work requests on a queue pair are numbered from 1. wr_id is the number, so one completion retires
- * all before it and no object per operation is needed. Most requests are not signalled: every
- * quarter of the queue is, and whatever somebody must wait for (wire_signal).
+ * all before it and no object per operation is needed. Most requests are not signalled: one every
+ * quarter of the queue is, and those that a caller must wait for (wire_signal).
  *
  * Requests wait in a *batch* and leave together with the next flag or flush, or when the batch is
- * full: one doorbell for many, and what has to be signalled is one of them, not one more. Those
- * that take longer than a doorbell leave at once, with a completion of their own. Small puts are
- * copied into the batch; one that continues the last request there, at the target and here, makes that
- * longer instead of being another. Somewhat larger ones, and gets, whose memory is not registered go through
- * a registered *ring*; a get is copied out of it when its completion is retired.
+ * full: one doorbell for many, and one of them is signalled, not one more. Requests that take
+ * longer than a doorbell leave at once, with a completion of their own. Small puts are copied into
+ * the batch; a put that continues the last request there, at the target and here, lengthens it.
+ * Somewhat larger puts, and gets, of unregistered memory go through a registered *ring*; a get is
+ * copied out of it when its completion is retired.
  *
- * Atomics change 8 aligned bytes at the peer; the value from before comes back as a get does. The
- * device itself keeps to the number of reads and atomics that a peer takes at a time (initiator
- * depth, agreed on when connecting). Reads and atomics may be overtaken by what is posted behind them,
- * but not by a *fence*: what is posted behind wire_fence is carried out when they are complete.
+ * Atomics change 8 aligned bytes at the peer; the old value comes back as a get does. The device
+ * itself keeps to the number of reads and atomics that a peer takes at a time (initiator depth,
+ * agreed on when connecting). Later requests may overtake reads and atomics, but not across a
+ * *fence*: requests behind wire_fence are carried out when these are complete.
  *
  * Locking: wire->lock guards everything but `retired` and `state`, which may be read without.
  * Functions named wire_* take it unless their comment says that the caller holds it. While the send
- * queue is full the lock is given up between looks at the completion queue; that ends with the
+ * queue is full the lock is released between polls of the completion queue; that ends with the
  * device's own retry limit (a few seconds) at the latest.
  *
- * A rank's wire to itself never comes up: direct_access.h does without.
+ * A rank's wire to itself never comes up: it uses direct_access.h.
  */
 #ifndef ORIEL_WIRE_H
 #define ORIEL_WIRE_H
@@ -41,10 +41,10 @@
 #include "verbs/slab.h"
 #include "verbs/wire_pair.h"
 
-#define WIRE_BATCH 16         /* requests that leave with one doorbell at the most */
+#define WIRE_BATCH 16         /* requests per doorbell, at most */
 #define WIRE_BATCH_BYTES 1024 /* of inline data in the batch */
-#define WIRE_BATCH_MAX 4096   /* bytes; larger requests do not wait in the batch */
-#define WIRE_MERGED_MAX 16384 /* bytes that puts become one request of; then it leaves */
+#define WIRE_BATCH_MAX 4096   /* bytes; larger requests leave at once */
+#define WIRE_MERGED_MAX 16384 /* bytes of puts merged into one request; then it leaves */
 #define WIRE_POLL_BATCH 16
 #define WIRE_COPY_MAX 8192 /* larger transfers of unregistered memory are registered instead */
 
@@ -71,13 +71,13 @@ struct wire {
 	enum flag_mode flag_mode;
 	struct remote anchor; /* valid memory of the peer, for requests without data */
 	uint32_t sink_lkey;
-	uint64_t *sink;         /* old values that nobody reads */
+	uint64_t *sink;         /* for old values that are not wanted */
 	uint64_t posted;        /* number of the last request appended */
 	uint64_t signalled;     /* number of the last request that asks for a completion */
-	uint64_t read_behind;   /* number of the last read that was posted to have what is before it placed */
+	uint64_t read_behind;   /* number of the last read posted to have earlier writes placed */
 	uint64_t fetching;      /* number of the last read or atomic */
-	uint64_t changing;      /* number of the last atomic but flags */
-	uint64_t zero_copy;     /* number of the last request that uses memory of the program's */
+	uint64_t changing;      /* number of the last atomic, flags aside */
+	uint64_t zero_copy;     /* number of the last request that uses the program's memory */
 	uint64_t retired;       /* number of the last request known complete; read by counter_load */
 	uint32_t batched;       /* requests appended, not yet posted */
 	uint32_t batched_bytes; /* of inline_data that they use */
@@ -88,7 +88,7 @@ struct wire {
 	uint8_t inline_data[WIRE_BATCH_BYTES];
 	struct copy_ring copies;
 	const struct device *device; /* set with the queue pair */
-	/* Told once when the queue pair fails, with the lock held. */
+	/* Called once when the queue pair fails, with the lock held. */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;
 };
@@ -97,84 +97,85 @@ void wire_init(struct wire *wire, struct slabs *slabs);
 void wire_destroy(struct wire *wire);
 
 /*
- * Take over an established queue pair. anchor: memory of the peer that requests without data name;
+ * Takes over an established queue pair. anchor: memory of the peer that requests without data name;
  * sink: 8 registered bytes.
  */
 void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
                  struct remote anchor, uint64_t *sink, uint32_t sink_lkey);
 
-/* Nothing is posted any more; what is outstanding counts as lost. The caller holds no lock. */
+/* Stops posting; what is outstanding counts as lost. The caller holds no lock. */
 void wire_break(struct wire *wire);
 
 /*
- * The requests. Each returns 0 or ORIEL_ERR_PEER once the wire is broken; the caller need not hold
- * the lock. size_bytes > 0. With an lkey the device uses the origin memory itself, until the request
- * completes. Without one (0) there are at most WIRE_COPY_MAX bytes: of a put they are copied into the work
- * request, or into the ring, and the origin memory is free again on return. *number becomes the request's.
+ * The requests. Each returns 0, or ORIEL_ERR_PEER once the wire is broken; the caller need not hold
+ * the lock. size_bytes > 0. With an lkey the device uses the origin memory itself, until the
+ * request completes. Without one (0) there are at most WIRE_COPY_MAX bytes; a put copies them into
+ * the work request or the ring, and the origin memory is free on return. *number becomes the
+ * request's.
  */
 int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
              uint64_t *number);
 int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number);
 
-/* wire_put of at most inline_max bytes, the shortest way. */
+/* Fast path of wire_put, for at most inline_max bytes. */
 int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number);
 
 /*
- * Atomics on 8 aligned bytes, as atomic as the device says (device.h): add to them, or replace them if
- * they equal `compare`. *old becomes what was there before, like a get without a key; NULL: nobody wants
- * it. Returns as the other requests; *number becomes the request's.
+ * Atomics on 8 aligned bytes, as atomic as the device says (device.h): add, or replace if equal to
+ * `compare`. *old becomes the old value, like a get without a key; NULL: not wanted. Return value
+ * and *number are as above.
  */
 int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, uint64_t *old, uint64_t *number);
 int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target, uint64_t *old,
                           uint64_t *number);
 
 /*
- * What is posted from now on, by whichever thread, is carried out behind the reads and atomics posted
- * before. Costs nothing where none is outstanding. (Among themselves writes are in order as flag_mode
- * says.)
+ * Orders everything posted from now on, by any thread, behind the reads and atomics posted before.
+ * Costs nothing if none is outstanding. (flag_mode orders writes among themselves.)
  */
 void wire_fence(struct wire *wire);
 
-/* The same where there are atomics among them, flags aside. */
+/* Calls for a fence like wire_fence if atomics are among them, flags aside. */
 void wire_fence_changes(struct wire *wire);
 
-/* Put small or copied bytes, in as many messages as it takes; `origin` is free at once. */
+/* Puts small or copied bytes, in as many messages as it takes; `origin` is free on return. */
 int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target);
 
 /*
- * Write a flag word behind everything posted before, atomics too, and ring the doorbell. `before` is the value
- * the word has had (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data. The completion of a
- * signalled one will be told. *number becomes the request's.
+ * Write a flag word behind everything posted before, atomics too, and ring the doorbell. `before`
+ * is the word's old value (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data.
+ * wire_flag_signalled asks for a completion. *number becomes the request's.
  */
 int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
 int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
 
 /*
- * Write a word of a protocol of ours behind everything posted before, by a plain write in every mode,
- * and ring the doorbell. In other modes than FLAG_WRITE the caller has waited for what must be placed
- * before. With `wake` the peer's service thread is woken (wakeup.h), and with wire_wake it is by itself.
+ * Write a word of our own protocols behind everything posted before, by a plain write in every
+ * mode, and ring the doorbell. In modes other than FLAG_WRITE the caller has waited for what must
+ * be placed before. `wake` also wakes the peer's service thread (wakeup.h); wire_wake does only
+ * that.
  */
 int wire_word(struct wire *wire, uint64_t value, struct remote target, bool wake, uint64_t *number);
 int wire_wake(struct wire *wire, uint64_t *number);
 
 /*
- * Like wire_put of so few bytes that they are copied, or an addition to a word, but placed only when
- * everything posted before is, in every mode, without waiting for it; and with `gets` under way only
- * when these have been answered. The doorbell rings: what was in the batch and this are one post.
+ * Put few enough bytes to be copied, or add to a word, but placed only when everything posted
+ * before is, in every mode, without waiting for it; with `gets` only when outstanding gets have
+ * been answered, too. The doorbell rings: the batch and this request are one post.
  */
 int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets,
                     uint64_t *number);
 int wire_add_behind(struct wire *wire, uint64_t add, struct remote target, bool gets, uint64_t *number);
 
 /*
- * See to it that requests up to the present one are posted and that their completion will be told.
- * Returns the number.
+ * Posts requests up to the present one, makes sure that their completion is signalled, and returns
+ * the number.
  */
 uint64_t wire_signal(struct wire *wire);
 
 /*
- * The request whose completion says that those up to `number` are placed at the peer: itself, or a
- * read behind it (device.h), which is posted unless there is one.
+ * Returns the request whose completion says that those up to `number` are placed at the peer:
+ * itself, or a read behind it (device.h), which is posted unless there is one.
  */
 uint64_t wire_placing_behind(struct wire *wire, uint64_t number);
 
@@ -183,34 +184,34 @@ static inline uint64_t wire_placing(struct wire *wire, uint64_t number)
 	return wire->device && wire->device->read_behind ? wire_placing_behind(wire, number) : number;
 }
 
-/* The number of the last request that uses memory of the program's. */
+/* Returns the number of the last request that uses the program's memory. */
 uint64_t wire_last_zero_copy(struct wire *wire);
 
-/* Post what waits in the batch. */
+/* Posts what waits in the batch. */
 void wire_ring(struct wire *wire);
 
-/* Look at the completion queue. Cheap when there is nothing. */
+/* Polls the completion queue. Cheap if it is empty. */
 void wire_poll(struct wire *wire);
 
 /*
- * One turn of a wait for request `number`: it is posted, its completion will be told, and has
- * perhaps been. True if it has.
+ * Takes one step of a wait for request `number`: posts it, signalled, and polls. True if it is
+ * complete.
  */
 bool wire_drive(struct wire *wire, uint64_t number);
 
 /*
- * Wait until request `number` is complete. False once the wire is broken, which the device's
- * retries bring about at the latest: the wait is bounded without a clock.
+ * Waits until request `number` is complete. False once the wire is broken, by the device's retries
+ * at the latest: the wait is bounded without a clock.
  */
 bool wire_wait(struct wire *wire, uint64_t number);
 
-/* Whether request `number` is complete, as far as wire_poll has seen. */
+/* Returns whether request `number` is complete, as far as wire_poll has seen. */
 static inline bool wire_done(const struct wire *wire, uint64_t number)
 {
 	return counter_load(&wire->retired) >= number; /* pairs with the counter_store of retire */
 }
 
-/* See to it that a signalled request is outstanding: an unreachable peer then breaks the wire. */
+/* Makes sure that a signalled request is outstanding: an unreachable peer then breaks the wire. */
 void wire_ping(struct wire *wire);
 
 #endif

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * wire_batch.h - how requests get into a wire's batch and leave it: for the files wire*.c alone
+ * wire_batch.h - how requests enter a wire's batch and leave it; for wire*.c alone
  *
- * What each operation calls is inline; what has to wait, and what ends a wire, is in wire.c. The caller of all holds
- * wire->lock.
+ * What each operation calls is inline; what waits or ends a wire is in wire.c. The caller of all
+ * holds wire->lock.
  */
 #ifndef ORIEL_WIRE_BATCH_H
 #define ORIEL_WIRE_BATCH_H
 
 #include "verbs/wire.h"
 
-/* The queue pair is in error, and its user is told so, once. */
+/* Marks the wire broken and calls wire->broken, once. */
 void wire_fail(struct wire *wire, const char *text);
 
-/* The errors of what could not be appended. */
+/* Return the error of a request that could not be appended. */
 int wire_lost_connection(void);
 int wire_copy_failed(const struct wire *wire);
 
-/* Look at the completion queue. */
+/* Polls the completion queue. */
 void wire_poll_locked(struct wire *wire);
 
 /*
- * One turn of a wait for room in the send queue or the ring, or for an answer: the lock is given up so that others
- * can work.
+ * Releases the lock for one step of a wait, for room in the send queue or the ring, or for an
+ * answer, so that others can work.
  */
 void wire_wait_turn(struct wire *wire, uint32_t turn);
 
-/* Post the batch, which is not empty; the wire is up. */
+/* Posts the batch, which is not empty; the wire is up. */
 static inline void post_batch(struct wire *wire)
 {
 	struct ibv_send_wr *last = &wire->wr[wire->batched - 1], *bad;
@@ -40,7 +40,7 @@ static inline void post_batch(struct wire *wire)
 		wire_fail(wire, "ibv_post_send refused a work request");
 }
 
-/* Post what is in the batch. */
+/* Posts what is in the batch. */
 static inline void ring_locked(struct wire *wire)
 {
 	if (wire->batched > 0 && wire->state == WIRE_UP)
@@ -56,16 +56,16 @@ static inline bool has_room(const struct wire *wire)
 bool wire_wait_room(struct wire *wire);
 
 /*
- * Wait until the send queue has room for one more request. Bounded: the requests in it are
- * signalled every quarter, and the device gives up on an unreachable peer after its retries, which
- * breaks the wire.
+ * Waits until the send queue has room for one more request; false once the wire is broken. Bounded:
+ * a request in every quarter is signalled, and after its retries the device gives up on an
+ * unreachable peer, which breaks the wire.
  */
 static inline bool reserve(struct wire *wire)
 {
 	return has_room(wire) || wire_wait_room(wire);
 }
 
-/* The last request, `wr`, will tell its completion. */
+/* Makes the last request, `wr`, signalled. */
 static inline void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
 {
 	wr->send_flags |= IBV_SEND_SIGNALED;
@@ -73,8 +73,8 @@ static inline void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
 }
 
 /*
- * The next request of the batch with number, opcode and target filled in. reserve() has said that
- * there is room.
+ * Returns the next request of the batch with number, opcode and target filled in. reserve() has
+ * found room.
  */
 static inline struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
 {
@@ -107,7 +107,10 @@ static inline bool has_copy_room(const struct wire *wire, uint32_t size_bytes)
 /* See reserve_copy(). */
 bool wire_wait_copy_room(struct wire *wire, uint32_t size_bytes);
 
-/* Room in queue and ring for a copied transfer; NULL once the wire is broken or memory is out. */
+/*
+ * Reserves room in queue and ring for a copied transfer; NULL once the wire is broken or memory is
+ * out.
+ */
 static inline struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_bytes, void *origin)
 {
 	if (!has_copy_room(wire, size_bytes) && !wire_wait_copy_room(wire, size_bytes))
@@ -116,8 +119,8 @@ static inline struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_by
 }
 
 /*
- * What takes the device longer than a doorbell does not wait for company, and tells its completion
- * itself.
+ * Posts a request above WIRE_BATCH_MAX at once, signalled: it takes the device longer than a
+ * doorbell.
  */
 static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
 {
@@ -127,7 +130,7 @@ static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, siz
 	ring_locked(wire);
 }
 
-/* The last request, `wr`, goes through the ring, by `copy`. */
+/* Sends the last request, `wr`, through the ring, by `copy`. */
 static inline void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
 {
 	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
@@ -142,7 +145,7 @@ static inline void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, str
 	set_copy(wire, append(wire, opcode, target), copy);
 }
 
-/* A request that uses the program's memory. */
+/* Appends a request that uses the program's memory. */
 static inline void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
                                     const void *origin, size_t size_bytes, uint32_t lkey)
 {
@@ -153,7 +156,7 @@ static inline void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode
 	leave_if_large(wire, wr, size_bytes);
 }
 
-/* `size_bytes`, for which there is room, into the batch. */
+/* Appends `size_bytes` to the batch, which has room. */
 static inline void append_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
 	uint8_t *data = wire->inline_data + wire->batched_bytes;
@@ -165,7 +168,7 @@ static inline void append_inline(struct wire *wire, const void *origin, size_t s
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
 }
 
-/* The same of at most what the device takes inline; what is in the batch may have to leave. */
+/* Appends at most what the device takes inline, after posting the batch if it has no room. */
 static inline void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
 	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
@@ -181,7 +184,7 @@ struct atomic {
 	struct remote target;
 };
 
-/* reserve() has said that there is room; the old value goes nowhere yet. */
+/* Appends an atomic; reserve() has found room. The old value goes nowhere yet. */
 static inline struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
 {
 	struct ibv_send_wr *wr = append(wire, atomic->opcode, atomic->target);
@@ -201,10 +204,10 @@ static inline void atomic_unread(struct wire *wire, const struct atomic *atomic)
 	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
 }
 
-/* A request without data whose completion retires everything before it. */
+/* Appends a request without data whose completion retires everything before it. */
 void wire_append_empty(struct wire *wire);
 
-/* Have the last request signalled: still in the batch, or by one more behind it. */
+/* Makes the last request signalled: in the batch, or by one more behind it. */
 static inline void signal_last(struct wire *wire)
 {
 	if (wire->signalled == wire->posted)
@@ -216,7 +219,7 @@ static inline void signal_last(struct wire *wire)
 	ask_completion(wire, &wire->wr[wire->batched - 1]);
 }
 
-/* wire_put without continuing another. */
+/* Puts like wire_put, without merging. */
 int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target);
 
 #endif

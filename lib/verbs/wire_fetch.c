@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wire_fetch.c - gets and atomics: what comes back from the peer; design notes in wire.h */
+/* wire_fetch.c - gets and atomics, which return data from the peer; design notes in wire.h */
 #include "verbs/wire_batch.h"
 
 static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct remote target)
@@ -36,7 +36,7 @@ static __attribute__((noinline)) int get(struct wire *wire, void *origin, uint32
 	return rc;
 }
 
-/* To memory with a key, where there is room: by no call. */
+/* Fast path: into memory with a key, if there is room, without a function call. */
 int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number)
 {
 	if (!lkey || size_bytes > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
@@ -51,7 +51,7 @@ int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, 
 	return 0;
 }
 
-/* The value from before lands in `copy`. */
+/* Appends an atomic whose old value lands in `copy`. */
 static inline void atomic_to_copy(struct wire *wire, const struct atomic *atomic, const struct ring_copy *copy)
 {
 	set_copy(wire, append_atomic(wire, atomic), copy);
@@ -91,7 +91,7 @@ static __attribute__((noinline)) int post_any_atomic(struct wire *wire, enum ibv
 	return rc;
 }
 
-/* Whose value from before is wanted, and where there is room: by no call. */
+/* Fast path: the old value is wanted and there is room; without a function call. */
 static inline __attribute__((always_inline)) int post_atomic(struct wire *wire, enum ibv_wr_opcode opcode,
                                                              uint64_t compare_add, uint64_t swap, struct remote target,
                                                              uint64_t *old, uint64_t *number)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wire_order.c - what is placed behind other requests: fences, flags, words of protocols; design notes in wire.h */
+/*
+ * wire_order.c - requests placed behind others: fences, flags, protocol words; design notes in
+ * wire.h
+ */
 #include "verbs/wire_batch.h"
 
-/* 8 bytes that nobody looks at: the answer comes when the writes before it are placed. */
+/* Appends a read of 8 unused bytes: its answer comes when the writes before it are placed. */
 static void append_read_behind(struct wire *wire)
 {
 	struct ibv_send_wr *wr;
@@ -15,7 +18,10 @@ static void append_read_behind(struct wire *wire)
 	wire->read_behind = wire->fetching = wire->posted;
 }
 
-/* Wait until the answers of all reads and atomics so far are there, or the wire is broken. Bounded as reserve() is. */
+/*
+ * Waits until all reads and atomics so far are answered, or the wire is broken. Bounded as
+ * reserve() is.
+ */
 static void await_fetches(struct wire *wire)
 {
 	const uint64_t last = wire->fetching;
@@ -31,9 +37,9 @@ static void await_fetches(struct wire *wire)
 }
 
 /*
- * The next request waits at the device for the answers of the reads and atomics before it. The queue is
- * carried out in order: one request with the flag, whosever it is, holds up those behind it too. Where
- * the device cannot be trusted to go on, the wait is here.
+ * Makes the next request wait at the device for the answers of the reads and atomics before it. The
+ * queue is in order: a request with the flag, of any thread, holds up those behind it too. If the
+ * device may stall, the wait is here.
  */
 static void fence_locked(struct wire *wire)
 {
@@ -60,7 +66,7 @@ void wire_fence_changes(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
-/* Few bytes, in a request of their own. */
+/* Puts few bytes, in a request of their own. */
 static inline __attribute__((always_inline)) int put_few(struct wire *wire, const void *origin, size_t size_bytes,
                                                          struct remote target)
 {
@@ -112,14 +118,14 @@ static __attribute__((noinline)) int send_any_flag(struct wire *wire, uint64_t b
 	return rc;
 }
 
-/* Whether a flag is a word inline, for which there is room, and behind no atomic. */
+/* Returns whether a flag is an inline word, for which there is room, and behind no atomic. */
 static inline bool takes_plain_flag(const struct wire *wire)
 {
 	return wire->changing <= wire->retired && wire->flag_mode != FLAG_ATOMIC && has_room(wire) &&
 	       wire->inline_max >= sizeof(uint64_t) && wire->batched_bytes <= WIRE_BATCH_BYTES - sizeof(uint64_t);
 }
 
-/* Where it is: nothing is called but the doorbell. */
+/* Fast path: a plain flag calls nothing but the doorbell. */
 static inline __attribute__((always_inline)) int send_flag(struct wire *wire, uint64_t before, uint64_t value,
                                                            struct remote target, bool signal, uint64_t *number)
 {
@@ -148,7 +154,7 @@ int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, stru
 	return send_flag(wire, before, value, target, true, number);
 }
 
-/* The last request, still in the batch, wakes the peer. */
+/* Makes the last request, still in the batch, wake the peer. */
 static void make_waking(struct wire *wire)
 {
 	struct ibv_send_wr *wr = &wire->wr[wire->batched - 1];
@@ -197,8 +203,8 @@ int wire_wake(struct wire *wire, uint64_t *number)
 }
 
 /*
- * The next request is behind everything posted so far. Where the device does not keep writes in order
- * there is a read behind them first, whose answer it waits for; and atomics may be overtaken anywhere.
+ * Orders the next request behind everything posted so far. If the device does not keep writes in
+ * order, it waits for the answer of a read behind them. Atomics may be overtaken anywhere.
  */
 static void order_next(struct wire *wire, bool ordered, bool gets)
 {
@@ -230,7 +236,7 @@ int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, st
 	return rc;
 }
 
-/* Atomics are behind writes by the specification. */
+/* The specification orders atomics behind writes. */
 static int add_behind_locked(struct wire *wire, uint64_t add, struct remote target, bool gets)
 {
 	int rc;

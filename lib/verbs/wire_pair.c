@@ -10,7 +10,7 @@
 #include "verbs/device.h"
 #include "verbs/wakeup.h"
 
-/* What err_set and the like do must not change errno, by which callers tell a shortage. */
+/* Sets the text and keeps errno, by which callers recognise a shortage. */
 static int no_device_object(const char *what, uint32_t entries)
 {
 	int error = errno;
@@ -40,7 +40,7 @@ static int make_qp(const struct device *device, struct rdma_cm_id *id, struct wi
 	return no_device_object("rdma_create_qp", device->send_depth);
 }
 
-/* With its completion queue for what is sent. */
+/* Makes the queue pair, and the completion queue of its sends. */
 static int make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair)
 {
 	int rc;

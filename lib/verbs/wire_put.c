@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wire_put.c - puts, and the requests that they become one of; design notes in wire.h */
+/* wire_put.c - puts, and their merging into one request; design notes in wire.h */
 #include <string.h>
 
 #include "verbs/wire_batch.h"
@@ -34,7 +34,9 @@ int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t
 	return put_locked(wire, origin, lkey, size_bytes, target);
 }
 
-/* The request in the batch that a put continues at the target, or NULL. Puts have no order among themselves. */
+/*
+ * Returns the request in the batch that a put continues at the target, or NULL. Puts are unordered.
+ */
 static struct ibv_send_wr *continued(struct wire *wire, size_t size_bytes, struct remote target)
 {
 	struct ibv_send_wr *last;
@@ -55,7 +57,7 @@ static bool continues_at(const struct ibv_send_wr *wr, const void *here)
 	return wr->sg_list->addr + wr->sg_list->length == (uintptr_t)here;
 }
 
-/* It takes so many bytes more, and leaves when it is large. */
+/* Lengthens a request, which leaves when it is large. */
 static void lengthen(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
 {
 	wr->sg_list->length += (uint32_t)size_bytes;
@@ -100,7 +102,7 @@ static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, const vo
 	return true;
 }
 
-/* Whether a put has become part of the request before it. */
+/* Merges a put into the request before it, if it can; returns whether it has. */
 static bool merge(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
 {
 	struct ibv_send_wr *wr = continued(wire, size_bytes, target);
@@ -126,7 +128,7 @@ static __attribute__((noinline)) int put(struct wire *wire, const void *origin, 
 	return rc;
 }
 
-/* The caller has taken the lock, and is through with it. */
+/* Called with the lock held; releases it. */
 static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const void *origin, size_t size_bytes,
                                                         struct remote target, uint64_t *number)
 {
@@ -151,7 +153,9 @@ static __attribute__((noinline)) int put_inline_waiting(struct wire *wire, const
 	return put_inline_entered(wire, origin, size_bytes, target, number);
 }
 
-/* A word that nothing in the batch is before, by no call, so that nothing has to be kept for what comes after one. */
+/*
+ * Fast path: a word into an empty batch, without a function call, so that no registers are saved.
+ */
 int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number)
 {
 	if (!owned_lock_take_as_owner(&wire->lock))
@@ -164,7 +168,7 @@ int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, st
 	return 0;
 }
 
-/* Of memory with a key, where nothing in the batch is before it: by no call. */
+/* Fast path: memory with a key, into an empty batch, without a function call. */
 int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
              uint64_t *number)
 {
