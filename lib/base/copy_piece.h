@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns whether two ranges of size_bytes overlap. */
 static inline bool bytes_overlap(const void *a, const void *b, size_t size_bytes)
 {
 	return (uintptr_t)a - (uintptr_t)b < size_bytes || (uintptr_t)b - (uintptr_t)a < size_bytes;

@@ -24,13 +24,13 @@ static inline int dissemination_partner(int size, int rank, int round, int direc
 /* The progress of a barrier, which can be interrupted and continued. */
 struct dissemination {
 	int rounds; /* log2_up(size) */
-	int round;  /* the current one */
-	bool sent;  /* this round's message has been sent */
+	int round;
+	bool sent; /* this round's message */
 };
 
 /*
- * Runs the remaining rounds. send and receive return 0, or a value that ends the run and is
- * returned. A round whose send has succeeded does not send again when the run is repeated.
+ * Runs the remaining rounds. send and receive return 0, or a value that ends the run. A round whose
+ * send has succeeded does not send again when the run is repeated.
  */
 static inline int dissemination_run(struct dissemination *d, int (*send)(void *arg), int (*receive)(void *arg),
                                     void *arg)

@@ -5,16 +5,15 @@
  * DESIGN NOTES
  *
  * A memory file costs what malloc costs: it has no page before it is touched. If the machine or a
- * control group is full at that touch, no call can report it. What can be known before is checked:
- * a request larger than a limit of the machine, a control group or the process is refused. These
- * limits are read once per process, except RLIMIT_FSIZE, beyond which the system sends a signal. If
- * the system promises no more memory than it has, all pages are allocated when the file is made
- * (memory_fill.h): otherwise a missing page would end the process that touches it, and the peers
- * that have mapped it, with SIGBUS, though malloc would have refused.
+ * control group is full at that touch, no call can report it. So a request larger than a limit of
+ * the machine, a control group or the process is refused. These limits are read once per process,
+ * except RLIMIT_FSIZE, beyond which the system sends a signal. If the system promises no more
+ * memory than it has, all pages are allocated when the file is made (memory_fill.h): otherwise a
+ * missing page would end the process that touches it, and the peers that have mapped it, with
+ * SIGBUS, though malloc would have refused.
  *
  * Memory of a file that shrinks ends them too, so the file is sealed against shrinking, which peers
- * can check. A peer may have it mapped longer than its owner, so unmapping gives the pages back,
- * whoever else has the file.
+ * can check. A peer may have it mapped longer than its owner, so unmapping gives the pages back.
  */
 #ifndef ORIEL_MEMORY_FILE_H
 #define ORIEL_MEMORY_FILE_H
@@ -28,7 +27,6 @@
  */
 int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd);
 
-/* Undoes map_memory_file. */
 void unmap_memory_file(void *base, size_t size_bytes, int fd);
 
 /* Sets all bytes to zero without touching untouched pages. */

@@ -18,7 +18,7 @@ enum memory_part { MEMORY_LEFT, MEMORY_IN_ALL };
 struct memory_room {
 	uint64_t bytes;       /* that can be had; UINT64_MAX: unknown */
 	uint64_t limit_bytes; /* the limit that leaves these */
-	char limit[192];      /* names the limit */
+	char limit[192];
 };
 
 /*

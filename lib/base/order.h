@@ -2,11 +2,10 @@
 /*
  * order.h - loads and stores of memory that other processes, the device, or other threads change
  *
- * All such accesses go through these functions, and each caller names the load or store on the
- * other side that it pairs with. A flag word in registered memory has one writer. A reader waits
- * for exactly the number it expects: a device may place the eight bytes of a write one by one, and
- * a torn mixture can be larger than both. lib/ordering.md has what they rest on where processors
- * reorder.
+ * All such accesses go through these functions, and each caller names the access that it pairs
+ * with. A flag word in registered memory has one writer. A reader waits for exactly the number it
+ * expects: a device may place the eight bytes of a write one by one, and a torn mixture can be
+ * larger than both. lib/ordering.md has what they rest on where processors reorder.
  */
 #ifndef ORIEL_ORDER_H
 #define ORIEL_ORDER_H

@@ -5,16 +5,15 @@
  * DESIGN NOTES
  *
  * Pages can be exchanged in place if they are private and anonymous, and hold nothing but the
- * memory in question: threads and forked children that know nothing of the exchange would touch
- * anything else in them. Pages that the memory fills from first to last byte qualify. If it begins
- * or ends within a page, the rest may be malloc's: glibc maps large pieces by themselves, with a
- * header of 16 bytes in front and nothing behind; and for memory that begins with a page
- * (posix_memalign) the header in front says where the piece ends. If other data look like such a
- * header, down to an end within the mapping, neighbours are moved too.
+ * memory in question: other threads and forked children know nothing of the exchange. Pages that
+ * the memory fills from first to last byte qualify. If it begins or ends within a page, the rest
+ * may be malloc's: glibc maps large pieces by themselves, with a header of 16 bytes in front and
+ * nothing behind; and for memory that begins with a page (posix_memalign) the header in front says
+ * where the piece ends. If other data look like such a header, down to an end within the mapping,
+ * neighbours are moved too.
  *
- * Code that locks the pages, keeps them from children (as libibverbs does with what it has
- * registered, after ibv_fork_init), or watches them does so through the kernel, and
- * /proc/self/smaps shows it.
+ * /proc/self/smaps shows pages that are locked, watched, or kept from children (as libibverbs does
+ * with what it has registered, after ibv_fork_init).
  */
 #ifndef ORIEL_OWN_PAGES_H
 #define ORIEL_OWN_PAGES_H

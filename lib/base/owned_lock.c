@@ -33,8 +33,8 @@ static long membarrier(int command)
 
 /*
  * In a process with threads, the kernel waits for an RCU grace period before it registers it: tens
- * of milliseconds, more if processors are busy. At load time there are usually no threads yet.
- * prepare, which asks again, then does not wait.
+ * of milliseconds or more. At load time there are usually no threads yet. prepare, which asks
+ * again, then does not wait.
  */
 __attribute__((constructor)) static void register_early(void)
 {

@@ -7,18 +7,18 @@
  * The pages are copied into a new mapping, and mremap(2) puts it in their place. For the processor
  * that is one step: readers see the old bytes or the new ones, which are equal. Writers must not
  * change copied bytes before that: userfaultfd(2) protects the old pages, and a thread that writes
- * sleeps in its page fault. It wakes when the pages have been exchanged and the userfaultfd is
- * closed, and writes to the new ones. Only existing pages can be protected, so private pages are
- * read first. Pages of zeroes are not copied: untouched memory takes no new pages.
+ * sleeps in its page fault until the exchange, and writes to the new ones. Only existing pages can
+ * be protected, so private pages are read first. Pages of zeroes are not copied: untouched memory
+ * takes no new pages.
  *
  * The calling thread blocks signals meanwhile: a handler that wrote into the pages would wait for
  * itself.
  *
  * A process without rights (CAP_SYS_PTRACE, or vm.unprivileged_userfaultfd) may catch only the
  * faults of its own instructions. A system call that writes into the pages for another thread at
- * that moment then fails (EFAULT); one that reads them does not. That is why nothing but the
- * program's one piece of memory may lie in the pages (own_pages.h). A device or a system call that
- * already uses the old pages goes on with them.
+ * that moment then fails (EFAULT); one that reads does not. That is why nothing but the program's
+ * one piece of memory may lie in the pages (own_pages.h). A device or a system call that already
+ * uses the old pages goes on with them.
  *
  * Shared memory can be protected since Linux 5.19. Before, moved pages could not be moved back, so
  * none are moved.

@@ -5,20 +5,19 @@
  * DESIGN NOTES
  *
  * Code that keeps something about memory that the program may unmap, move, discard, or map anew (a
- * card's registration of it) asks here before each use. The kernel reports such changes: the
- * mappings are registered with a userfaultfd(2) for its events, and for write protection, which is
- * never switched on, so that page faults cost what they did. A thread, the reader, reads the events
- * and marks the ranges that they hit.
+ * card's registration of it) asks here before each use. The mappings are registered with a
+ * userfaultfd(2) for the events of such changes, and for write protection, which is never switched
+ * on, so that page faults cost what they did. A thread, the reader, reads the events and marks the
+ * ranges that they hit.
  *
- * Order. A call such as munmap(2) returns when its event has been read, which is before the reader
- * has marked anything; and another thread may get the same addresses anew before the event can even
- * be read, since the kernel makes it after the change. So a user first asks the kernel whether an
- * unread change is under way: UFFDIO_WRITEPROTECT returns EAGAIN while there is one, and checks
- * that before its argument; otherwise it refuses the empty range that it is given. Then the user
- * waits for the batch of events that the reader has in hand, if any; a batch is marked as begun
- * before its first event is read. After that the marks show every change that another call had made
- * before. The kernel counts changes since 5.15 (before, one hid the other); the library requires a
- * feature of 5.18, as 5.15 has none.
+ * Order. A call such as munmap(2) returns when its event has been read, before the reader has
+ * marked anything; and another thread may get the same addresses anew before the event can even be
+ * read, since the kernel makes it after the change. So a user first asks the kernel whether an
+ * unread change is under way: UFFDIO_WRITEPROTECT returns EAGAIN while there is one, and otherwise
+ * refuses the empty range that it is given. Then the user waits for the batch of events that the
+ * reader has in hand, if any; a batch is marked as begun before its first event is read. After that
+ * the marks show every change that another call had made before. The kernel counts changes since
+ * 5.15 (before, one hid the other); the library requires a feature of 5.18, as 5.15 has none.
  *
  * A change that is made while the memory is in use is the program's fault. The promise is that a
  * user that asks after a change finds nothing of before. madvise(2) reports before its pages go: a
@@ -28,10 +27,9 @@
  * malloc's too, and waits for the reader. So the reader works on a table of fixed size, made of
  * atomic words.
  *
- * Whole mappings are watched, not only the pages that are asked about: a part would become a
- * mapping of its own, and mremap(2) of the whole would fail. Only private memory without a file is
- * watched: a file's content can vanish without an event. MADV_GUARD_INSTALL (Linux 6.13) and
- * shmat(2) with SHM_REMAP make no event.
+ * Whole mappings are watched: a part would become a mapping of its own, and mremap(2) of the whole
+ * would fail. Only private memory without a file is watched: a file's content can vanish without an
+ * event. MADV_GUARD_INSTALL (Linux 6.13) and shmat(2) with SHM_REMAP make no event.
  *
  * The descriptor. A child made by fork closes it before fork returns, and watches nothing. A child
  * made otherwise that does not call exec holds it open. That must not leave a call of the parent

@@ -25,7 +25,6 @@ struct place {
 	char node[PLACE_NODE_BYTES]; /* ORIEL_TEST_NODE: with it tests make several nodes of one machine */
 };
 
-/* Returns this process's place. */
 struct place place_here(void);
 
 /*

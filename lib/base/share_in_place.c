@@ -170,7 +170,6 @@ const char *share_in_place(void *base, size_t size_bytes, bool if_worth, char ro
 
 /* Holding pieces. Takes the lock. */
 
-/* Returns whether there are no pieces. */
 static bool none(void)
 {
 	return counter_load(&count) == 0; /* pairs with the stores in add_piece and remove_piece */
@@ -209,10 +208,7 @@ bool share_hold(const void *base, size_t size_bytes)
 	return any;
 }
 
-/*
- * Gives the file's pages back now: a peer's device may keep it mapped until it reuses the key's
- * place.
- */
+/* Gives the file's pages back now: a peer's device may keep it mapped. */
 static void give_file(const struct shared_piece *piece)
 {
 	empty_memory_file(piece->fd, piece->pages.size_bytes);
@@ -248,8 +244,8 @@ static void make_room(int fd)
 }
 
 /*
- * Maps the file privately: later writes are this process's own, and no other process writes into
- * it. If the mapping fails the memory stays.
+ * Maps the file privately: later writes are this process's own. If the mapping fails the memory
+ * stays.
  */
 static void map_privately(const struct shared_piece *piece)
 {

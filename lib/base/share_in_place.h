@@ -9,13 +9,13 @@
  * (page_exchange.h), if they hold nothing else (own_pages.h). The memory is a *piece* then, as long
  * as it has holders: the caller that asked for it, and each registration of any of its bytes, whose
  * peers may have mapped the file. When the last one lets go the pages are exchanged for private
- * ones again, so that the program gets back what it had: for its children, for madvise, for
- * realloc. If that is not possible (no memory, or userfaultfd has been forbidden since) the file is
- * mapped privately in their place, which is one step too: then only madvise(2) with MADV_DONTNEED,
- * which shows the file's bytes, differs, and the memory is not moved again. If even that is not
- * possible (no memory for the mapping), the memory stays mapped as it is, by this process alone,
- * and is no piece any more: the table has nothing that could be taken for what the program has
- * there later. It is not moved again, and children do not have it; ORIEL_VERBOSE reports it.
+ * ones again, for children, madvise and realloc. If that is not possible (no memory, or userfaultfd
+ * has been forbidden since) the file is mapped privately in their place, which is one step too:
+ * then only madvise(2) with MADV_DONTNEED differs, which shows the file's bytes. If even that is
+ * not possible (no memory for the mapping), the memory stays mapped as it is, by this process
+ * alone; children do not have it, and ORIEL_VERBOSE reports it. In both cases it is no piece any
+ * more, so that the table has nothing that could be taken for what the program has there later, and
+ * it is not moved again.
  *
  * Forked children. The mapping is not inherited (MADV_DONTFORK), so that no child, however made,
  * writes into its parent's memory. A child made by fork(3) gets a private copy in its place, before
@@ -24,7 +24,7 @@
  * the copy, the child maps the file privately: what it writes is its own, and what it has not
  * written may change, or become 0.
  *
- * The table is the process's, as addresses are; jobs come and go.
+ * The table is the process's, as addresses are.
  */
 #ifndef ORIEL_SHARE_IN_PLACE_H
 #define ORIEL_SHARE_IN_PLACE_H

@@ -66,7 +66,6 @@ static inline uint32_t copy_ring_start(const struct copy_ring *ring, uint32_t si
 	return left < size_bytes ? ring->head + left : ring->head;
 }
 
-/* Returns whether there is room for size_bytes now. */
 static inline bool copy_ring_has_room(const struct copy_ring *ring, uint32_t size_bytes)
 {
 	return copy_ring_start(ring, size_bytes) + copy_ring_taken(size_bytes) - ring->tail <= COPY_RING_BYTES;

@@ -25,16 +25,16 @@ struct mr_cache;
 #define DEVICES_MAX 2 /* of a job */
 
 /*
- * How a flag stays behind the data posted before it on the same queue pair: a property of the
- * device. FLAG_WRITE: a plain write follows, correct if RC places write after write (rxe, mlx5,
- * softverbs). FLAG_ATOMIC: a fetch-and-add, which the specification orders behind writes.
- * FLAG_WAIT: the data's completions come first; correct everywhere.
+ * How a flag stays behind earlier data on the same queue pair: a property of the device.
+ * FLAG_WRITE: a plain write follows, correct if RC keeps writes in order (rxe, mlx5, softverbs).
+ * FLAG_ATOMIC: a fetch-and-add, which the specification orders behind writes. FLAG_WAIT: the data's
+ * completions come first; correct everywhere.
  */
 enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
 
 /*
- * What the device's atomics are atomic with: nothing (it has none), those of its own requests (of
- * one HCA), or the processor's too. ORIEL_ATOMICS chooses: "cpu" treats a device that is not atomic
+ * The device's atomics are atomic with nothing (it has none), with those of its own requests (of
+ * one HCA), or with the processor's too. ORIEL_ATOMICS "cpu" treats a device that is not atomic
  * with the processor as one without atomics, "device" treats one that is as one that is not.
  */
 enum atomic_level { ATOMICS_NONE, ATOMICS_HCA, ATOMICS_GLOB };
@@ -47,8 +47,8 @@ enum atomics_by { ATOMICS_AS_TOLD, ATOMICS_BY_CPU, ATOMICS_BY_DEVICE }; /* ORIEL
  * writes, which brings them to memory first (read_behind).
  */
 struct device {
-	uint32_t index;                          /* among the job's devices */
-	const struct verbs_functions *functions; /* of its provider */
+	uint32_t index; /* among the job's devices */
+	const struct verbs_functions *functions;
 	struct verbs_direct direct;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener; /* bound to addr; other ranks connect to its port */
@@ -114,9 +114,9 @@ struct ibv_mr *device_try_register(const struct device *device, void *base, size
 void device_deregister(const struct device *device, struct ibv_mr *mr);
 
 /*
- * Returns the key of all memory that this process has now or will have, for origins that the device
- * only reads, or also writes; 0 if the device needs registered memory. The library keeps nothing
- * about where the program's memory lies, so nothing becomes stale when it is mapped anew.
+ * Returns the key of all present and future memory of this process, for origins that the device
+ * only reads, or also writes; 0 if the device needs registered memory. Nothing becomes stale when
+ * the program's memory is mapped anew.
  */
 static inline uint32_t device_any_lkey(const struct device *device, bool written)
 {
@@ -125,7 +125,6 @@ static inline uint32_t device_any_lkey(const struct device *device, bool written
 	return mr ? mr->lkey : 0;
 }
 
-/* Returns the device's verbs name. */
 const char *device_name(const struct device *device);
 
 /*

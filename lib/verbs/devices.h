@@ -97,7 +97,6 @@ uint64_t devices_served(const struct devices *devices);
  */
 int devices_open_wakeups(struct devices *devices);
 
-/* Closes all that are open. */
 void devices_close(struct devices *devices);
 
 #endif

@@ -12,12 +12,11 @@
  *   the root of the neighbour's flag words, one struct flag_pair per window slot.
  *
  * Tables grow by whole segments, each as large as all before it, and never move; a root lists the
- * segments. A peer finds element i by reading the root once and computing segment and offset, see
- * table_segment.
+ * segments. A peer reads the root once and computes the place of element i, see table_segment.
  *
- * The handshake of a connection (handshake.h) gives each side the places of its area at the other
- * and of the other's directory root. All numbers are in the byte order of the job's machines, which
- * must be one: the version word of the handshake refuses another.
+ * The handshake (handshake.h) gives each side the places of its area at the other and of the
+ * other's directory root. All numbers are in the byte order of the job's machines, which must be
+ * one: the handshake's version word refuses another.
  */
 #ifndef ORIEL_LAYOUT_H
 #define ORIEL_LAYOUT_H
@@ -36,7 +35,7 @@
 
 static_assert((1u << (TABLE_FIRST_LOG2 + TABLE_SEGMENTS - 1)) == WINDOWS_MAX, "the segments hold every window slot");
 
-/* The place of one segment of a table; its owner writes it once. */
+/* The place of one segment of a table; only its owner writes it. */
 struct segment_ref {
 	uint64_t addr;
 	uint32_t rkey;
@@ -102,7 +101,7 @@ struct dir_entry {
 	uint8_t id[WINDOW_ID_BYTES]; /* all zero: the slot is free */
 	uint64_t base;
 	uint64_t size_bytes;
-	uint64_t control_addr; /* the window's control block */
+	uint64_t control_addr;
 	uint32_t control_rkey;
 	uint32_t rkey;
 	uint32_t disp_unit_bytes;
@@ -122,9 +121,9 @@ struct dir_entry {
 #define DIR_DYNAMIC 128u      /* base is the root of a table of regions, rkey its key */
 
 /*
- * What changes aligned integers of 8 bytes by accumulate operations: only a device of the owner's,
- * for all ranks; or processors, and this table's device too, whose atomics are atomic with theirs.
- * With neither bit only processors.
+ * Accumulate operations on aligned integers of 8 bytes are done by a device of the owner's alone,
+ * for all ranks; or by processors, and this table's device too, whose atomics are atomic with
+ * theirs. With neither bit only by processors.
  */
 #define DIR_WORDS_BY_DEVICE 0x100u
 #define DIR_WORDS_BY_BOTH 0x200u
@@ -280,7 +279,6 @@ static inline size_t lock_segment_bytes(uint32_t segment)
 	return sizeof(struct lock_segment) + lock_segment_members(segment) * sizeof(struct lock_member);
 }
 
-/* Returns the lock's offset in the block. */
 static inline size_t control_lock_offset(int rounds)
 {
 	return (CONTROL_FENCE_SETS * (size_t)rounds * sizeof(uint64_t) + 63) / 64 * 64;
@@ -296,10 +294,9 @@ static inline size_t control_bytes(int rounds)
  * One of a window's signals. Its value is the last SET and everything ADDed.
  *
  * A SET writes the first three words, as one request or as stores. The check reveals a reading that
- * was too early, or torn; the stamp, unique among the window's SETs, reveals a repeated value. ADDs
- * change a word that nothing else changes: processors, and devices that are atomic with them, add
- * to `added`; a device that is atomic only among its own requests adds to a word of its own behind
- * the table, so that the two need not be atomic with each other.
+ * was too early, or torn; the stamp, unique among the window's SETs, reveals a repeated value. Only
+ * ADDs change the other words: processors, and devices that are atomic with them, add to `added`; a
+ * device that is atomic only among its own requests has a word of its own behind the table.
  */
 struct signal {
 	uint64_t value;
@@ -371,10 +368,10 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define LAYOUT_VERSION 5u
 
 /*
- * Active messages: operations that their target applies, see am_recv.h. A ring lies at the target,
- * one for each neighbour that has ever sent one, which writes it: AM_SLOTS slots, then
- * AM_DATA_BYTES for operands that do not fit a slot. Results come back into the sender's memory, in
- * the same layout: AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
+ * Active messages: operations that their target applies, see am_recv.h. The target has one ring for
+ * each neighbour that has ever sent one, and that neighbour writes it: AM_SLOTS slots, then
+ * AM_DATA_BYTES for operands that do not fit a slot. Results come back into the sender's memory:
+ * AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
  */
 #define AM_SLOTS 64
 #define AM_INLINE_BYTES 64

@@ -4,19 +4,19 @@
  *
  * DESIGN NOTES
  *
- * On a device without a key for all memory (device_any_lkey) origins that the program has not
- * registered are registered for their operations. Here such a registration is kept, of whole pages,
- * and for writing too if the memory allows that, and serves later operations of the same memory. At
- * each look-up page_watch.h says whether the memory is still the same. A registration whose pages
- * have been unmapped, moved, discarded or mapped anew serves only its present users, to whom the
- * memory belonged when they began; it is dropped when they give it back.
+ * On a device without a key for all memory (device_any_lkey) unregistered origins are registered
+ * for their operations. The cache keeps such a registration, of whole pages, and for writing too if
+ * the memory allows that, for later operations. At each look-up page_watch.h says whether the
+ * memory is still the same. A registration whose pages have been unmapped, moved, discarded or
+ * mapped anew serves only its present users, to whom the memory belonged when they began; it is
+ * dropped when they give it back.
  *
  * Nothing is kept if the system does not let the library watch, or if libibverbs hides registered
  * memory from forked children (ibv_fork_init on systems that do not copy it for them): it would be
  * hidden as long.
  *
- * Only pages that an operation named are registered, none beside them: another thread may be
- * discarding those.
+ * Only pages that an operation named are registered: another thread may be discarding their
+ * neighbours.
  *
  * Kept memory stays locked. It is bounded in number (MR_CACHE_MAX) and bytes (a quarter of what may
  * be locked, or of the machine's memory if that is not limited); the least recently used goes

@@ -36,7 +36,6 @@ struct providers {
 	uint32_t count;
 };
 
-/* Returns whether the process's libibverbs is softverbs. */
 bool provider_system_is_softverbs(void);
 
 struct providers providers_choose(const char *wanted);

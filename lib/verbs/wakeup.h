@@ -10,14 +10,13 @@
  * of a device share one completion queue for that; receives have no memory.
  *
  * Each queue pair has one receive, posted before the connection is made and again when its
- * completion has been taken. A peer therefore sends one immediate, and no other before it knows
- * that the first was seen (am_recv.h: `rested`). An immediate always finds its receive, and the
- * completion queue never overflows: each queue pair has at most one completion in it, and one more
- * of a broken one that it replaces.
+ * completion has been taken. A peer sends no second immediate before it knows that the first was
+ * seen (am_recv.h: `rested`). So an immediate always finds its receive, and the completion queue
+ * never overflows: each queue pair has at most one completion in it, and one more of a broken one
+ * that it replaces.
  *
- * The completion queue is made for few queue pairs, whatever the size of the job, and doubles
- * before there is one too many. A device that refuses that refuses the connection, and the rank
- * that waits for it gets the reason.
+ * The completion queue is made for few queue pairs, and doubles before there is one too many. A
+ * device that refuses that refuses the connection, and the rank that waits for it gets the reason.
  *
  * Only the service thread calls these functions, except to make and to close.
  */

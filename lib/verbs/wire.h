@@ -5,25 +5,25 @@
  * DESIGN NOTES
  *
  * Work requests on a queue pair are numbered from 1. wr_id is the number, so one completion retires
- * all before it and no object per operation is needed. Most requests are not signalled: one every
- * quarter of the queue is, and those that a caller must wait for (wire_signal).
+ * all before it and no object per operation is needed. One request in every quarter of the queue is
+ * signalled, and those that a caller waits for (wire_signal).
  *
  * Requests wait in a *batch* and leave together with the next flag or flush, or when the batch is
- * full: one doorbell for many, and one of them is signalled, not one more. Requests that take
- * longer than a doorbell leave at once, with a completion of their own. Small puts are copied into
- * the batch; a put that continues the last request there, at the target and here, lengthens it.
- * Somewhat larger puts, and gets, of unregistered memory go through a registered *ring*; a get is
- * copied out of it when its completion is retired.
+ * full: one doorbell for many, and one of them is signalled. Requests that take longer than a
+ * doorbell leave at once, with a completion of their own. Small puts are copied into the batch; a
+ * put that continues the last request there, at the target and here, lengthens it. Somewhat larger
+ * puts, and gets, of unregistered memory go through a registered *ring*; a get is copied out of it
+ * when its completion is retired.
  *
  * Atomics change 8 aligned bytes at the peer; the old value comes back as a get does. The device
  * itself keeps to the number of reads and atomics that a peer takes at a time (initiator depth,
  * agreed on when connecting). Later requests may overtake reads and atomics, but not across a
- * *fence*: requests behind wire_fence are carried out when these are complete.
+ * *fence* (wire_fence).
  *
- * Locking: wire->lock guards everything but `retired` and `state`, which may be read without.
- * Functions named wire_* take it unless their comment says that the caller holds it. While the send
- * queue is full the lock is released between polls of the completion queue; that ends with the
- * device's own retry limit (a few seconds) at the latest.
+ * Locking: wire->lock guards everything but `retired` and `state`. Functions named wire_* take it
+ * unless their comment says that the caller holds it. While the send queue is full the lock is
+ * released between polls; that ends with the device's own retry limit (a few seconds) at the
+ * latest.
  *
  * A rank's wire to itself never comes up: it uses direct_access.h.
  */
@@ -107,11 +107,11 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
 void wire_break(struct wire *wire);
 
 /*
- * The requests. Each returns 0, or ORIEL_ERR_PEER once the wire is broken; the caller need not hold
- * the lock. size_bytes > 0. With an lkey the device uses the origin memory itself, until the
- * request completes. Without one (0) there are at most WIRE_COPY_MAX bytes; a put copies them into
- * the work request or the ring, and the origin memory is free on return. *number becomes the
- * request's.
+ * The requests. Each returns 0, ORIEL_ERR_PEER once the wire is broken, or ORIEL_ERR_MEMORY if the
+ * ring cannot be made; the caller need not hold the lock. size_bytes > 0. With an lkey the device
+ * uses the origin memory until the request completes. Without one (0) there are at most
+ * WIRE_COPY_MAX bytes; a put copies them, and the origin memory is free on return. *number becomes
+ * the request's.
  */
 int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
              uint64_t *number);
@@ -184,7 +184,6 @@ static inline uint64_t wire_placing(struct wire *wire, uint64_t number)
 	return wire->device && wire->device->read_behind ? wire_placing_behind(wire, number) : number;
 }
 
-/* Returns the number of the last request that uses the program's memory. */
 uint64_t wire_last_zero_copy(struct wire *wire);
 
 /* Posts what waits in the batch. */

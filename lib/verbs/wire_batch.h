@@ -17,7 +17,6 @@ void wire_fail(struct wire *wire, const char *text);
 int wire_lost_connection(void);
 int wire_copy_failed(const struct wire *wire);
 
-/* Polls the completion queue. */
 void wire_poll_locked(struct wire *wire);
 
 /*
@@ -145,7 +144,6 @@ static inline void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, str
 	set_copy(wire, append(wire, opcode, target), copy);
 }
 
-/* Appends a request that uses the program's memory. */
 static inline void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
                                     const void *origin, size_t size_bytes, uint32_t lkey)
 {
