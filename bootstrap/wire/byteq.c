@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* byteq.c - bytes that wait to be written; see byteq.h. */
+/* byteq.c - a queue of bytes to be written; see byteq.h. */
 #include "wire/byteq.h"
 
 #include <assert.h>
@@ -36,7 +36,7 @@ static int grow(struct byteq *queue, size_t needed)
 	return 0;
 }
 
-/* Moving costs a copy of what waits, so it is done only when at least as much has been taken since. */
+/* Moving copies all queued bytes, so it waits until at least as many have been dropped. */
 static int make_room(struct byteq *queue, size_t size)
 {
 	if (queue->capacity - queue->start - queue->size >= size)

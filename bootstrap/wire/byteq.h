@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * byteq.h - bytes that wait to be written
+ * byteq.h - a queue of bytes to be written
  *
- * A queue in one block of memory that grows when needed, up to a bound given with each append, and
- * is given back when the queue is empty. All zero is an empty queue.
+ * The queue is one block of memory. It grows up to a bound given with each append, and is freed
+ * when empty. All zero is an empty queue.
  */
 #ifndef ORIEL_WIRE_BYTEQ_H
 #define ORIEL_WIRE_BYTEQ_H
@@ -12,25 +12,24 @@
 #include <stdint.h>
 
 struct byteq {
-	uint8_t *block;  /* NULL while nothing was ever queued or all was taken */
-	size_t capacity; /* bytes of block */
-	size_t start;    /* where the first waiting byte is */
-	size_t size;     /* bytes that wait */
+	uint8_t *block; /* NULL while the queue is empty */
+	size_t capacity;
+	size_t start; /* offset of the first queued byte */
+	size_t size;  /* queued bytes */
 };
 
 /*
- * Add bytes at the end. Returns 0, or -1, unchanged, if more than max_bytes would wait or memory is
+ * Appends bytes. Returns 0, or -1 (unchanged) if more than max_bytes would be queued or memory is
  * short.
  */
 int byteq_append(struct byteq *queue, const void *bytes, size_t size, size_t max_bytes);
 
-/* The first waiting byte; queue->size of them follow one another. */
+/* Returns the first queued byte; queue->size of them are contiguous. */
 const uint8_t *byteq_head(const struct byteq *queue);
 
-/* Forget the first size bytes, which wait. */
+/* Drops the first size bytes; at least as many are queued. */
 void byteq_drop(struct byteq *queue, size_t size);
 
-/* Forget everything. */
 void byteq_clear(struct byteq *queue);
 
 #endif

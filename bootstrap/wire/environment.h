@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* environment.h - what oriel-run puts into the environment of its ranks */
+/* environment.h - the variables that oriel-run sets for its ranks */
 #ifndef ORIEL_WIRE_ENVIRONMENT_H
 #define ORIEL_WIRE_ENVIRONMENT_H
 

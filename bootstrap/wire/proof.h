@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * proof.h - how launcher and rank show each other that they know the job's secret
+ * proof.h - launcher and rank prove to each other that they know the job's secret
  *
- * Each side sends 32 fresh random bytes and answers the other's with a keyed BLAKE2b hash over
- * both, the rank and the role of the one who answers. The secret itself never travels. The role
- * stops an answer from being sent back to its author, the nonces stop it from being used again, the
- * rank stops it from being used for another rank.
+ * Each side sends a nonce of 32 random bytes, and answers the other's with a keyed BLAKE2b hash
+ * over both nonces, the rank and its own role. The secret never travels. The role prevents
+ * reflection to the author, the nonces prevent replay, and the rank prevents use for another rank.
  */
 #ifndef ORIEL_WIRE_PROOF_H
 #define ORIEL_WIRE_PROOF_H
@@ -23,7 +22,7 @@ enum proof_role {
 	PROOF_BY_LAUNCHER = 2,
 };
 
-/* What one connection's proofs are about. */
+/* The input of one connection's proofs, beside secret and role. */
 struct proof_context {
 	uint8_t launcher_nonce[PROTO_NONCE_BYTES];
 	uint8_t rank_nonce[PROTO_NONCE_BYTES];
@@ -37,7 +36,7 @@ void proof_make(const uint8_t secret[BOOT_SECRET_BYTES], enum proof_role role, c
 bool proof_holds(const uint8_t secret[BOOT_SECRET_BYTES], enum proof_role role, const struct proof_context *context,
                  const uint8_t proof[PROTO_PROOF_BYTES]);
 
-/* Random bytes from the kernel, for secrets and nonces. Returns 0, or -1 with errno set. */
+/* Gets random bytes from the kernel. Returns 0, or -1 with errno set. */
 int proof_random(void *bytes, size_t size);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * proto.c - encoding and decoding of the launcher's messages
  *
- * DESIGN NOTES One table says which fields a type has, in order. Decoding and encoding walk the
- * same table, so they cannot disagree, and a new message is one line. Each kind of field has one
- * function that reads it with its checks and one that writes it with the same checks: what decodes
- * can be encoded again, to the same bytes (the fuzzer holds that against both).
+ * DESIGN NOTES One table lists the fields of each type, in order. Decoder and encoder walk this
+ * table, so they cannot disagree, and a new message is one line. Each kind of field has one
+ * function that reads and one that writes it, with equal checks: a decoded message encodes to the
+ * same bytes (the fuzzer checks that).
  */
 #include "wire/proto.h"
 
@@ -54,7 +54,7 @@ static bool type_is_known(unsigned type)
 	return type >= PROTO_CHALLENGE && type < PROTO_TYPES;
 }
 
-/* What the decoder has not read yet of a body. */
+/* The rest of a body. */
 struct reader {
 	const uint8_t *at;
 	size_t left;
@@ -97,7 +97,7 @@ static int read_bytes(struct reader *reader, size_t max, uint8_t *out, uint8_t *
 	return read_block(reader, out, *size);
 }
 
-/* out holds max + 1 bytes, all 0 beforehand. */
+/* out holds max + 1 bytes, all 0. */
 static int read_string(struct reader *reader, size_t min, size_t max, char *out)
 {
 	uint8_t size;
@@ -136,7 +136,7 @@ static int read_field(struct reader *reader, enum field field, struct proto_msg 
 	return -1;
 }
 
-/* The one rule that spans two fields. */
+/* Checks the one rule that spans two fields: no value goes with found 0. */
 static bool fields_agree(const struct proto_msg *msg)
 {
 	return msg->type != PROTO_VALUE || msg->found != 0 || msg->value_size == 0;
@@ -178,7 +178,7 @@ int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out)
 	return (int)(PROTO_HEADER_BYTES + body_size);
 }
 
-/* Where the encoder writes next; the caller's array holds the longest message, so there is always room. */
+/* The position in the caller's array, which has room for the longest message. */
 struct writer {
 	uint8_t *at;
 };
