@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * boot.c - how was this process started?
+ * boot.c - finds out how this process was started
  *
- * DESIGN NOTES Whoever has started several processes has left variables in their environment, and
- * those choose the client; the innermost launcher's are looked for first. ORIEL_BOOT overrules that.
+ * DESIGN NOTES A launcher of several processes leaves variables in their environment, and these
+ * choose the client. The innermost launcher's variables go first. ORIEL_BOOT overrides that.
  *
- * The worst answer to a launcher that is not understood would be to go on: a job of N ranks would
- * become N jobs of one rank, each of which computes happily. So every launcher known to start
- * several processes is listed with a variable that only its children have. Where the launcher also
- * tells how many it started, a job of one is let through: it is what the caller asked for.
+ * The worst answer to an unknown launcher would be to go on: a job of N ranks would become N jobs
+ * of one rank, each of which computes happily. So every launcher known to start several processes
+ * is listed with a variable that only its children have. A job of one is accepted if the launcher
+ * says that it is one: that is what the caller asked for.
  */
 #include "client/clients.h"
 #include "client/starter.h"
@@ -21,20 +21,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ways to be started. */
 enum way { WAY_RUN, WAY_PMIX, WAY_PMI, WAY_SINGLE, WAY_UNKNOWN };
 
 static const char *const way_words[] = { "run", "pmix", "pmi", "single", NULL };
 
-/* A variable that the launchers of a way set; WAY_SINGLE has none. */
+/* The launchers' variables; WAY_SINGLE has none. */
 static const char *const way_variables[] = { BOOT_ENV_SERVER, "PMIX_NAMESPACE", "PMI_FD" };
 
-/* A launcher that has told its children nothing that a client here could use. */
+/* A launcher that has no client here. */
 struct foreign_launcher {
 	const char *name;
-	const char *(*versioned)(void); /* the name with the version, where one is told; or NULL */
+	const char *(*versioned)(void); /* name and version, if known; or NULL */
 	const char *rank_variable;      /* set in each process it starts */
-	const char *size_variable;      /* the number of processes, or NULL if the environment does not tell */
+	const char *size_variable;      /* the number of processes; NULL: not known */
 };
 
 static const struct foreign_launcher foreign_launchers[] = {
@@ -51,7 +50,7 @@ static const struct foreign_launcher foreign_launchers[] = {
 	{ "jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE" },
 };
 
-/* Plain srun: other ways out than the rest, so it is told apart. */
+/* Plain srun, whose error text suggests other ways to start. */
 static const struct foreign_launcher slurm = { NULL, starter_slurm, "SLURM_PROCID", "SLURM_NTASKS" };
 
 static int is_alone(const struct foreign_launcher *launcher)
@@ -75,10 +74,7 @@ static int refuse_foreign(const struct foreign_launcher *launcher)
 	               launcher->versioned ? launcher->versioned() : launcher->name, launcher->rank_variable);
 }
 
-/*
- * Slurm sets its variables in a batch script too, and there without a number of tasks if none was
- * asked for.
- */
+/* Slurm sets its variables in a batch script too, but SLURM_NTASKS there only on request. */
 static int refuse_plain_srun(void)
 {
 	const char *type = getenv("SLURM_MPI_TYPE"), *count = getenv(slurm.size_variable);
@@ -103,7 +99,7 @@ static int refuse_foreign_launchers(void)
 	return refuse_plain_srun();
 }
 
-/* A wrapper that passes on only part of the environment must not turn a rank into a job of its own. */
+/* A wrapper that drops some variables must not turn a rank into a job of its own. */
 static int refuse_half_an_environment(void)
 {
 	static const char *const variables[] = { BOOT_ENV_RANK, BOOT_ENV_SIZE, BOOT_ENV_SECRET_FD };
@@ -117,7 +113,7 @@ static int refuse_half_an_environment(void)
 	return 0;
 }
 
-/* ORIEL_BOOT, where set; otherwise the way is left as it is. */
+/* Reads ORIEL_BOOT into *way, if set. */
 static int read_wish(enum way *way)
 {
 	int word = WAY_UNKNOWN;
@@ -135,8 +131,8 @@ static int read_wish(enum way *way)
 }
 
 /*
- * Launchers within each other: hydra starts its own agents by srun, which may have given those a
- * PMIx job; hydra's is the inner one then. Of others it cannot be told.
+ * hydra starts its own agents by srun, which may have given them a PMIx job, so hydra is the inner
+ * launcher. For other launchers the order is unknown.
  */
 static int choose_between_both(enum way *way)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * info.c - oriel-info: what Oriel finds on this machine: devices, ports, GIDs, addresses, limits, and which
- * device it would take, and from whom (verbs/provider.h)
+ * info.c - oriel-info: devices, ports, GIDs, addresses and limits of this machine, and which device
+ * Oriel would take from which provider (verbs/provider.h)
  *
- * As a rank of a job of several it also tells, on rank 0, how the others would be reached. The exit
- * status is 0 if oriel_init would find what it needs and, under a launcher, every rank would be
- * reached, 1 if not, 2 for wrong usage.
+ * Rank 0 of a job also prints how it would reach the others. The exit status is 0 if oriel_init
+ * would find what it needs and, under a launcher, every rank can be reached; 1 if not; 2 for wrong
+ * usage.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,9 +34,9 @@ static const char usage[] =
 
 struct choice {
 	bool chosen_only;
-	bool asked; /* it is the provider's turn that oriel_init would ask */
+	bool asked; /* oriel_init would ask this provider */
 	bool found;
-	bool reachable; /* all other ranks, if there are any */
+	bool reachable; /* all other ranks, if any */
 };
 
 static const char *limit_text(rlim_t limit, char text[24])
@@ -91,7 +91,7 @@ static void print_gids(struct ibv_context *verbs, uint8_t port, int table)
 	}
 }
 
-/* The port's number of GIDs, or -1. */
+/* Returns the port's number of GIDs, or -1. */
 static int print_port(struct ibv_context *verbs, uint8_t port)
 {
 	struct ibv_port_attr attr;
@@ -152,7 +152,7 @@ static bool print_context(void *arg, const struct device_candidate *candidate)
 	return false;
 }
 
-/* It has no list of devices to open: what its first address is bound to is the device. */
+/* softverbs has no list of devices: its device is the one that its first address is bound to. */
 static void print_softverbs(void)
 {
 	struct rdma_event_channel *channel;
@@ -177,7 +177,7 @@ static void print_devices(void)
 		print_softverbs();
 }
 
-/* Never keeps the identifier: nothing is opened here. */
+/* Never keeps the identifier. */
 static bool show_address(void *arg, const struct device_candidate *candidate)
 {
 	struct choice *choice = arg;
@@ -214,7 +214,10 @@ static void scan(struct choice *choice, const struct verbs_functions *functions,
 	functions->destroy_event_channel(channel);
 }
 
-/* Those whose turn it is in oriel_init, and what the address is that is asked of them; NULL: it is not. */
+/*
+ * Returns the provider if oriel_init would ask it, and the address it would ask for; otherwise
+ * NULL.
+ */
 static const struct provider *find_provider(const struct providers *providers, const struct verbs_functions *functions,
                                             const char **addr)
 {
@@ -227,7 +230,7 @@ static const struct provider *find_provider(const struct providers *providers, c
 	return NULL;
 }
 
-/* What one of the two would do. False: oriel_init needs it, and would find nothing. */
+/* Scans one provider. Returns false if oriel_init needs it and would find nothing. */
 static bool scan_one(struct choice *choice, const struct providers *providers, const struct verbs_functions *functions)
 {
 	const char *addr;
@@ -278,7 +281,7 @@ static void print_all(struct choice *choice)
 	print_memory();
 }
 
-/* Rank 0 tells, the others are asked about. */
+/* Rank 0 prints; the others take part without printing. */
 static void run_as_rank(struct choice *choice)
 {
 	const char *why;

@@ -2,9 +2,9 @@
 /*
  * info_ranks.c - see info_ranks.h.
  *
- * DESIGN NOTES Every rank asks about all others, one after the other, although only rank 0 prints what
- * it learns: a rank that left at once would be gone when another one asks. Ranks next to each other
- * that are reached alike make one line.
+ * DESIGN NOTES Every rank asks about all others in turn, although only rank 0 prints: a rank that
+ * left at once would be gone when another asks. Neighbours that are reached in one way share a
+ * line.
  */
 #include "info_ranks.h"
 
@@ -22,7 +22,7 @@
 #include "verbs/devices.h"
 #include "verbs/provider.h"
 
-#define ANSWER_MS 20000 /* some launchers answer nothing before all ranks have come */
+#define ANSWER_MS 20000 /* some launchers answer nothing before all ranks have put */
 #define TURN_MS 50
 #define LINE_BYTES 320
 
@@ -30,16 +30,16 @@ struct info_ranks {
 	struct boot *boot;
 	struct devices devices;
 	struct endpoint own;
-	int asked; /* the rank that is being asked about */
+	int asked; /* the rank asked about */
 	bool answered;
-	bool lost;                /* there will be no more answers */
+	bool lost;                /* no more answers will come */
 	bool reachable;           /* all so far */
-	char answer[LINE_BYTES];  /* how the rank asked about is reached */
-	char printed[LINE_BYTES]; /* the line to be printed for ranks first to last */
+	char answer[LINE_BYTES];  /* how it is reached */
+	char printed[LINE_BYTES]; /* the line to print for ranks first to last */
 	int first, last;
 };
 
-/* "10.0.0.1 18515" without the port, which says nothing to a reader. */
+/* Returns the length of "10.0.0.1 18515" without the port, which means nothing to a reader. */
 static int host_bytes(const char *address)
 {
 	return (int)strcspn(address, " ");
@@ -101,7 +101,7 @@ static void on_loss(void *arg, const char *text)
 
 static const struct boot_events events = { on_value, on_death, on_loss };
 
-/* A rank without a device publishes that, so that the others learn of it. */
+/* A rank without a device publishes that too. */
 static void open_devices(struct info_ranks *ranks)
 {
 	const char *device = *ranks->boot->device ? ranks->boot->device : getenv("ORIEL_DEVICE");
@@ -141,7 +141,7 @@ struct info_ranks *info_ranks_join(int *rank, const char **why)
 	return ranks;
 }
 
-/* Until the launcher has answered, or it is clear that it will not. */
+/* Waits until the launcher has answered, or clearly will not. */
 static void await_answer(struct info_ranks *ranks)
 {
 	struct pollfd wait = { .fd = ranks->boot->ops->fd(ranks->boot), .events = POLLIN };

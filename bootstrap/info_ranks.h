@@ -2,8 +2,8 @@
 /*
  * info_ranks.h - for oriel-info under a launcher: how this rank would reach the others
  *
- * It joins the job as oriel_init does, publishes what a rank publishes, and works out from what the
- * others publish which device each of them is talked to by (job/route.h); nobody is connected to.
+ * It joins the job as oriel_init does and publishes what a rank publishes. From what the others
+ * publish it finds the device that would reach each (job/route.h). It connects to no rank.
  */
 #ifndef ORIEL_INFO_RANKS_H
 #define ORIEL_INFO_RANKS_H
@@ -13,12 +13,11 @@
 struct info_ranks;
 
 /*
- * Join the job that this process was started in; NULL, and *why, if that cannot be. *rank is this
- * process's, 0 in a job of one.
+ * Joins this process's job. *rank is its rank, 0 in a job of one. Returns NULL and *why on failure.
  */
 struct info_ranks *info_ranks_join(int *rank, const char **why);
 
-/* Ask for what the others publish; with show, print how each would be reached. False if one would not be. */
+/* Gets what the others publish; show prints how each is reached. Returns false if one cannot be. */
 bool info_ranks_ask(struct info_ranks *ranks, bool show);
 
 void info_ranks_leave(struct info_ranks *ranks);
