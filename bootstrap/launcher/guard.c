@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * guard.c - nothing stays behind, whoever dies; see guard.h
+ * guard.c - leaves no process behind, whoever dies; see guard.h
  *
- * DESIGN NOTES
- * Three nets, for three ways to slip through.
- *   - Ranks have PR_SET_PDEATHSIG: they get SIGKILL when the launcher is gone. It does not reach what they started
- *     themselves.
- *   - Their process groups do. The guard sleeps in a read of a pipe that only the launcher holds open; when the read
- *     returns, the launcher has ended, perhaps by SIGKILL, and the guard kills each group. At an orderly end this is
- *     done the same way.
- *   - A process may leave its group (setsid). The launcher is a child subreaper, so such a process becomes its child
- *     when its parent has ended, and is found and killed at the end of the job. Only this last net is gone when the
- *     launcher is killed.
+ * DESIGN NOTES Three nets catch what the others miss.
+ *
+ *   - Ranks have PR_SET_PDEATHSIG: they get SIGKILL when the launcher ends. Their children do not.
+ *   - The guard kills the ranks' process groups. It sleeps in a read of a pipe that only the
+ *     launcher holds open; the read returns when the launcher ends, even by SIGKILL. An orderly end
+ *     works the same way.
+ *   - A process may leave its group (setsid). The launcher, a child subreaper, adopts it when its
+ *     parent ends, and kills it at the end of the job. Only this net is gone if the launcher is
+ *     killed.
  *
  * A group's number is safe to signal while a process is in the group. The launcher takes the number
  * off the list when the group is empty.
@@ -33,7 +32,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CLOSE_BY_HAND_MAX 65536 /* descriptors to try where the kernel has no close_range */
+#define CLOSE_BY_HAND_MAX 65536 /* descriptors to try if the kernel has no close_range */
 
 static size_t groups_bytes(int size)
 {
@@ -49,7 +48,7 @@ static void close_all_above(int last)
 }
 
 /*
- * The pipe becomes descriptor 0 and the only one: the guard must not hold the user's terminal or
+ * Makes the pipe descriptor 0 and closes all others: the guard must not hold the user's terminal or
  * pipes open.
  */
 static void keep_only(int pipe_fd)
@@ -154,8 +153,8 @@ void guard_free(struct guard *guard)
 }
 
 /*
- * The parent of a process, or -1. /proc/PID/stat is "PID (NAME) STATE PPID ..."; the name may
- * contain anything.
+ * Returns the parent of a process, or -1. /proc/PID/stat is "PID (NAME) STATE PPID ..."; the name
+ * may contain anything.
  */
 static pid_t parent_of(const char *pid)
 {

@@ -3,8 +3,8 @@
  * input.c - rank 0's standard input; see input.h
  *
  * DESIGN NOTES Reading a terminal while another job is in its foreground would stop the launcher,
- * so it is read only when its foreground process group is ours. No event tells of that change, so
- * it is looked at again every half second as long as input waits.
+ * so it reads only while its own process group is the foreground one. No event reports that change,
+ * so the launcher checks every half second while input waits.
  */
 #include "launcher/input.h"
 
@@ -17,7 +17,7 @@
 
 #define RECHECK_S 0.5
 
-/* Rank 0 sees the end of its input. */
+/* Makes rank 0 see the end of its input. */
 static void end_input(struct input *input)
 {
 	ev_io_stop(input->loop, &input->reader);

@@ -2,9 +2,9 @@
 /*
  * input.h - rank 0's standard input
  *
- * A file, a pipe or /dev/null is handed to rank 0 as it is. A terminal cannot be: the ranks are in
- * process groups of their own, and a process outside the terminal's foreground group is stopped
- * when it reads. So what is typed is read here and passed on through a pipe.
+ * Rank 0 inherits a file, a pipe or /dev/null as it is, but not a terminal: ranks are in process
+ * groups of their own, and a process outside the terminal's foreground group is stopped when it
+ * reads. So the launcher reads the terminal and passes the bytes on through a pipe.
  */
 #ifndef ORIEL_LAUNCHER_INPUT_H
 #define ORIEL_LAUNCHER_INPUT_H
@@ -17,20 +17,20 @@
 
 struct input {
 	struct ev_loop *loop;
-	int rank_fd;      /* what rank 0 inherits; to be closed by input_rank_started */
+	int rank_fd;      /* what rank 0 inherits; closed by input_rank_started */
 	bool is_relayed;  /* stdin is a terminal */
-	ev_io reader;     /* the terminal; active while bytes is empty and this is the foreground job */
-	ev_io writer;     /* the pipe; active while bytes wait */
+	ev_io reader;     /* the terminal; active while size is 0 and this is the foreground job */
+	ev_io writer;     /* the pipe; active while size is not 0 */
 	ev_timer recheck; /* active while another job is in the foreground */
 	char bytes[INPUT_BYTES];
 	size_t start;
-	size_t size; /* bytes that wait */
+	size_t size; /* bytes not yet written to the pipe */
 };
 
-/* Returns 0, or -1 having said why. */
+/* Returns 0, or -1 with a message. */
 int input_open(struct input *input, struct ev_loop *loop);
 
-/* Rank 0 has inherited rank_fd. */
+/* Called once rank 0 has inherited rank_fd. */
 void input_rank_started(struct input *input);
 
 void input_close(struct input *input);

@@ -2,16 +2,15 @@
 /*
  * job.c - the life of a job; see job.h
  *
- * DESIGN NOTES What first goes wrong decides the exit status; what goes wrong later is usually its
- * consequence. Where a wake-up finds several ended processes their true order is unknown; those
- * killed by a signal are looked at first, because a rank that was killed is more likely the cause
- * than one that exited with an error.
+ * DESIGN NOTES The first failure decides the exit status; later ones are usually its consequences.
+ * If one wake-up finds several ended processes, their order is unknown. Those killed by a signal
+ * are then handled first: they are more likely the cause than a rank that exited with an error.
  *
- * A rank that has joined must leave before it ends, even with status 0: the others may wait for it
- * for ever. That counts as a failure, with status 1.
+ * A rank that has joined must leave before it ends, even with status 0, since others may wait for
+ * it for ever. Otherwise it has failed, with status 1.
  *
- * Ranks are started a few at a time from the loop, so that the first can join, write and fail while
- * the last are being started.
+ * The loop starts a few ranks at a time, so that the first can join, write and fail while the last
+ * are being started.
  */
 #include "launcher/job.h"
 
@@ -26,11 +25,11 @@
 #include <unistd.h>
 
 #define SPAWN_BATCH 8 /* ranks started per turn of the loop */
-#define LINGER_S 1.0  /* for what ranks started and left running to finish its output */
-#define SWEEP_S 5.0   /* for killed processes to be gone */
-#define EXIT_OUTPUT 1 /* what the ranks said could not be written */
+#define LINGER_S 1.0  /* for processes that outlive their rank to finish its output */
+#define SWEEP_S 5.0   /* for killed processes to end */
+#define EXIT_OUTPUT 1 /* the ranks' output could not be written */
 #define EXIT_TIMEOUT 124
-#define EXIT_NOT_LEFT 1 /* a rank ended with status 0 inside the job */
+#define EXIT_NOT_LEFT 1 /* a rank ended with status 0 without leaving the job */
 #define RANK_NONE (-1)
 #define DEATH_TEXT_BYTES 128
 
@@ -74,7 +73,7 @@ static void kill_ranks(struct job *job)
 	job_signal(job, SIGKILL);
 }
 
-/* A stopped process takes its SIGTERM when it goes on. */
+/* SIGCONT lets a stopped process take its SIGTERM. */
 static void end_ranks(struct job *job)
 {
 	if (job->phase >= JOB_ENDING)
@@ -150,7 +149,10 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 
 /* Starting. */
 
-/* A failed job starts no more ranks. The others may hear of those as of ranks that never joined. */
+/*
+ * Starts no more ranks after a failure. The others may get news of them, as of ranks that never
+ * joined.
+ */
 static void give_up_starting(struct job *job)
 {
 	for (int rank = job->started_count; rank < job->options->size; rank++) {
@@ -210,7 +212,7 @@ static int rank_of(const struct job *job, pid_t pid)
 	return RANK_NONE;
 }
 
-/* A group without processes has no number any more; another process may get it. */
+/* Drops the numbers of empty groups, which other processes may get. */
 static void forget_empty_groups(struct job *job)
 {
 	for (int rank = 0; rank < job->started_count; rank++) {
@@ -221,10 +223,7 @@ static void forget_empty_groups(struct job *job)
 	}
 }
 
-/*
- * Collect the ranks that have ended into job->ends, and bury adopted orphans on the way. Returns
- * how many ranks.
- */
+/* Collects ended ranks into job->ends and returns their number. Also reaps adopted orphans. */
 static int collect_ends(struct job *job)
 {
 	int count = 0;
@@ -318,8 +317,8 @@ static bool has_children(void)
 }
 
 /*
- * Groups first; the guard, no longer needed, ends. What had left its group becomes a child of the
- * launcher, sooner or later.
+ * Kills the groups first, and lets the guard end. Processes that left their group become children
+ * of the launcher sooner or later.
  */
 static void sweep(struct job *job)
 {
@@ -369,7 +368,7 @@ static void on_drained(void *arg)
 		finish_if_drained(job);
 }
 
-/* As a shell would tell it of a program that writes to a pipe without a reader. */
+/* After EPIPE the status is what a shell has for a program that is killed by SIGPIPE. */
 static void on_output_failed(void *arg, int error)
 {
 	decide_status(arg, error == EPIPE ? 128 + SIGPIPE : EXIT_OUTPUT);

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * job.h - the life of a job: its ranks, how it ends, and with which status
- *
- * The one place where processes, connections, output and timers meet.
- */
+/* job.h - the life of a job: its ranks, how it ends, and with which status */
 #ifndef ORIEL_LAUNCHER_JOB_H
 #define ORIEL_LAUNCHER_JOB_H
 
@@ -19,21 +15,21 @@
 #include "launcher/spawn.h"
 #include "wire/proof.h"
 
-/* In this order; a job never goes back, but may leave phases out. */
+/* A job goes through these in order; it may skip some. */
 enum job_phase {
-	JOB_RUNNING, /* ranks are started and run */
+	JOB_RUNNING, /* ranks start and run */
 	JOB_GRACE,   /* a rank has failed; the others have time to finish */
 	JOB_ENDING,  /* SIGTERM was sent to all */
 	JOB_KILLING, /* SIGKILL was sent to all */
-	JOB_LINGER,  /* every rank has ended; what they started may still write, for a moment */
-	JOB_SWEEP,   /* everything left was killed; waits until no child is left */
-	JOB_DRAIN,   /* writes what has been read */
+	JOB_LINGER,  /* every rank has ended; processes they started may still write for a moment */
+	JOB_SWEEP,   /* all is killed; waits until no child is left */
+	JOB_DRAIN,   /* writes the output that has been read */
 };
 
-/* A process that has ended and was not looked at yet. */
+/* An ended process that has not been handled yet. */
 struct job_end {
 	int rank;
-	int wait_status; /* as of waitpid */
+	int wait_status; /* from waitpid */
 };
 
 struct job {
@@ -45,43 +41,43 @@ struct job {
 	struct server *server;
 	struct output *output;
 	struct input input;
-	pid_t *pids;          /* of each rank; 0: not started, or has ended */
+	pid_t *pids;          /* of each rank; 0: not started, or ended */
 	struct job_end *ends; /* room for all ranks */
-	int started_count;    /* ranks 0 to started_count - 1 have been started */
-	int ended_count;      /* ranks that have ended or will never be started */
+	int started_count;    /* ranks 0 to started_count - 1 have started */
+	int ended_count;      /* ranks that have ended or will never start */
 	enum job_phase phase;
-	bool has_status; /* something has decided the exit status */
+	bool has_status;
 	int status;
 	int interrupt_count; /* SIGINT and SIGTERM received */
 	ev_timer spawner;
-	ev_timer phase_timer; /* when the present phase has lasted long enough */
+	ev_timer phase_timer; /* limits the present phase */
 	ev_timer limit_timer; /* --timeout */
 };
 
 /*
- * Prepares; loop, options, guard, secret and plan (but for server and stdin) are filled in. Returns
- * 0, or -1 having said why.
+ * Prepares the job. The caller has filled in loop, options, guard, secret and plan (except server
+ * and stdin). Returns 0, or -1 with a message.
  */
 int job_open(struct job *job);
 
 /*
- * Start the ranks once the loop runs. The loop ends when the job is over; then status is the
- * launcher's exit status.
+ * Starts the ranks once the loop runs. The loop ends with the job; status is then the launcher's
+ * exit status.
  */
 void job_begin(struct job *job);
 
 void job_close(struct job *job);
 
-/* SIGCHLD: some processes have ended. */
+/* Handles SIGCHLD. */
 void job_reap(struct job *job);
 
 /*
- * SIGINT or SIGTERM: passed on the first time, the second time the ranks are killed, later the
- * launcher ends at once.
+ * Handles SIGINT and SIGTERM: the first is passed on, the second kills the ranks, a later one ends
+ * the launcher at once.
  */
 void job_interrupt(struct job *job, int number);
 
-/* Send a signal to everything the ranks run. */
+/* Sends a signal to all processes of the ranks' groups. */
 void job_signal(const struct job *job, int number);
 
 #endif

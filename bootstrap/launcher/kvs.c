@@ -2,10 +2,10 @@
 /*
  * kvs.c - oriel-run's key-value store; see kvs.h
  *
- * DESIGN NOTES One hash table for all ranks, keyed by (rank, key), that doubles when it is full,
- * and a list of the entries of each rank. An entry is made by the first put or get that names it;
- * while it has no value it holds the list of those who wait. A waiter whose rank ends is left where
- * it is: its answer goes to nobody.
+ * DESIGN NOTES One hash table, keyed by (rank, key), serves all ranks and doubles when full; each
+ * rank has a list of its entries. The first put or get of a key makes its entry. While it has no
+ * value, it holds the list of waiting gets. A get stays there when the asking rank ends; the
+ * rendezvous drops the answer.
  */
 #include "launcher/kvs.h"
 
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KVS_FIRST_BUCKETS 256 /* a power of two, as all later sizes */
+#define KVS_FIRST_BUCKETS 256 /* a power of two, like all later sizes */
 
-/* A get that has no answer yet. */
+/* An unanswered get. */
 struct kvs_waiter {
 	struct kvs_waiter *next;
 	int asker;
@@ -36,12 +36,11 @@ struct kvs_entry {
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 };
 
-/* What the store knows of a rank. */
 struct kvs_rank {
 	struct kvs_entry *entries;
 	int entry_count;
-	int wait_count; /* gets of this rank that wait */
-	bool closed;    /* puts nothing any more */
+	int wait_count; /* unanswered gets by this rank */
+	bool closed;    /* no more puts */
 };
 
 struct kvs {
@@ -54,7 +53,10 @@ struct kvs {
 	struct kvs_rank ranks[];
 };
 
-/* FNV-1a. Keys come from ranks that have proven themselves, so nobody chooses them to collide. */
+/*
+ * FNV-1a. Keys come from ranks that have proven themselves, so nobody makes them collide on
+ * purpose.
+ */
 static uint64_t hash_of(int rank, const char *key)
 {
 	uint64_t hash = 14695981039346656037u ^ (uint64_t)rank;
@@ -86,7 +88,7 @@ static void link_to_bucket(struct kvs *kvs, struct kvs_entry *entry)
 	*bucket = entry;
 }
 
-/* Without memory the table stays as it is: slower, not wrong. */
+/* Without memory the table keeps its size: slower, but correct. */
 static void double_buckets(struct kvs *kvs)
 {
 	struct kvs_entry **bigger = calloc(kvs->bucket_count * 2, sizeof(struct kvs_entry *));
@@ -128,7 +130,7 @@ static struct kvs_entry *find_or_add_entry(struct kvs *kvs, int rank, const char
 	return entry ? entry : add_entry(kvs, rank, key);
 }
 
-/* Tell the value, or 'never' while there is none. */
+/* Sends the value, or 'never' if there is none. */
 static void answer(const struct kvs *kvs, int asker, const struct kvs_entry *entry)
 {
 	kvs->answer(kvs->answer_arg, asker, entry->rank, entry->key, entry->has_value ? entry->value : NULL,

@@ -2,8 +2,8 @@
 /*
  * kvs.h - oriel-run's key-value store
  *
- * Each rank has keys of its own. A get for a key that is not there yet waits for it. Every call
- * takes time that does not depend on the number of ranks or keys.
+ * Each rank has keys of its own. A get for a missing key waits for it. The time of a put or get
+ * does not depend on the number of ranks or keys.
  *
  * ASSUMPTIONS: ranks are in range and keys within BOOT_KEY_MAX_BYTES; the answer function does not
  * call back into the store.
@@ -13,28 +13,31 @@
 
 #include <stddef.h>
 
-#define KVS_KEYS_PER_RANK_MAX 1024   /* distinct keys, asked for or put */
-#define KVS_WAITS_PER_RANK_MAX 65536 /* gets of one rank that wait at once */
+#define KVS_KEYS_PER_RANK_MAX 1024   /* distinct keys, put or requested */
+#define KVS_WAITS_PER_RANK_MAX 65536 /* unanswered gets of one rank */
 
 struct kvs;
 
-/* Tells asker what it asked for. value NULL: rank will never put the key. */
+/* Answers asker's get. value NULL: rank will never put the key. */
 typedef void kvs_answer_fn(void *arg, int asker, int rank, const char *key, const void *value, size_t size_bytes);
 
-/* NULL if memory is short. */
+/* Returns NULL if memory is short. */
 struct kvs *kvs_create(int size, kvs_answer_fn *answer, void *arg);
 void kvs_destroy(struct kvs *kvs);
 
-/* Set rank's key, once more if it is there already, and answer who waits for it. -1: a bound or memory. */
+/*
+ * Sets or replaces rank's key and answers the gets that wait for it. Returns 0, or -1 if a bound is
+ * reached or memory is short.
+ */
 int kvs_put(struct kvs *kvs, int rank, const char *key, const void *value, size_t size_bytes);
 
-/* Answer asker now, or when the key is put or can no longer be put. -1: a bound or memory. */
+/* Answers asker now, or when the key is put or can no longer be put. Returns like kvs_put. */
 int kvs_get(struct kvs *kvs, int asker, int rank, const char *key);
 
-/* The rank puts nothing any more. What it has put stays. */
+/* Ends rank's puts. Its values stay. */
 void kvs_close(struct kvs *kvs, int rank);
 
-/* Forget all keys, all gets that wait, and what was closed. */
+/* Drops all keys and waiting gets, and reopens all ranks. */
 void kvs_reset(struct kvs *kvs);
 
 #endif

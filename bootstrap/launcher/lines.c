@@ -2,12 +2,11 @@
 /*
  * lines.c - whole lines out of many streams into one; see lines.h
  *
- * DESIGN NOTES An unfinished line is held back until its end comes. It goes out unfinished when it
- * gets too long, when its source ends, or on request. The sink remembers whose line is unfinished
- * at its end: the same source goes on without a new prefix, any other source begins with a newline.
- * So a lone rank may write gigabytes without a newline and nothing is put in, and still no line of
- * the output comes from two ranks. A source that is passed on at once is the only rank there is:
- * nothing is put in for it.
+ * DESIGN NOTES An unfinished line is held back until its end comes. It goes out unfinished if it
+ * gets too long, if its source ends, or on request. The sink remembers the source of an unfinished
+ * line at its end. This source continues without a new prefix; any other begins with a newline. So
+ * a lone rank can write gigabytes without a newline and nothing is inserted, yet no line of the
+ * output comes from two ranks. An at_once source is the only rank, so nothing is inserted for it.
  */
 #include "launcher/lines.h"
 
@@ -26,7 +25,7 @@ static int end_open_line(struct lines_sink *sink)
 	return rc;
 }
 
-/* Queue bytes of one line, or several lines if the source has no prefix. */
+/* Queues one line, or several if the source has no prefix. */
 static int pass_on(struct lines_source *source, const char *bytes, size_t size)
 {
 	struct lines_sink *sink = source->sink;
@@ -65,7 +64,7 @@ int lines_flush(struct lines_source *source)
 	return rc;
 }
 
-/* Add bytes without an end of line to the unfinished line. */
+/* Adds bytes without a newline to the unfinished line. */
 static int hold(struct lines_source *source, const char *bytes, size_t size)
 {
 	if (byteq_append(&source->held, bytes, size, LINES_LINE_MAX_BYTES) == 0)

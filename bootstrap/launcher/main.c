@@ -2,15 +2,15 @@
 /*
  * main.c - oriel-run: starts a program as the ranks of a job on this machine
  *
- * DESIGN NOTES The launcher is one process with one libev loop (job.c), the guard a second one
- * that only waits (guard.c). Who does what:
+ * DESIGN NOTES The launcher is one process with one libev loop (job.c); the guard is a second
+ * process that only waits (guard.c). The files:
  *
  *   options   command line                 server   socket, proofs, connections
- *   spawn     starts ranks                 rdv      what ranks' messages mean: joining, keys, deaths
+ *   spawn     starts ranks                 rdv      meaning of messages: joining, keys, deaths
  *   signals   signals in, signals out      kvs      keys and values
  *   input     terminal to rank 0           output   ranks' pipes to stdout and stderr
- *   guard     nothing stays behind         lines    in whole lines
- *   say       what the launcher itself has to say
+ *   guard     leaves no process behind     lines    in whole lines
+ *   say       messages of the launcher
  */
 #include "launcher/job.h"
 #include "launcher/say.h"
@@ -30,11 +30,11 @@
 
 #define EXIT_TROUBLE 1
 #define EXIT_USAGE 2
-#define DESCRIPTORS_SPARE 64 /* beside those that are counted */
+#define DESCRIPTORS_SPARE 64 /* beside those counted */
 
 /*
- * A pipe that got the number 0, 1 or 2 would be taken for a standard stream. What stands in for one can not be
- * written, so that output that goes nowhere is told of.
+ * Opens missing standard streams: a pipe numbered 0, 1 or 2 would be taken for one. The substitute
+ * is read-only, so that lost output is reported.
  */
 static int open_missing_standard_streams(void)
 {
@@ -48,7 +48,7 @@ static int open_missing_standard_streams(void)
 	return fd >= 0 ? 0 : -1;
 }
 
-/* If this launcher is itself a rank: its ranks have nothing to do with the outer job's secret. */
+/* Hides the outer job's secret from the ranks, if this launcher is itself a rank. */
 static void hide_outer_secret(void)
 {
 	const char *number = getenv(BOOT_ENV_SECRET_FD);

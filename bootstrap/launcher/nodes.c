@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 512
 
-/* Of the Slurm allocation that this process is in; 0: in none. */
+/* Returns the nodes of the Slurm allocation that this process is in; 0: it is in none. */
 static int slurm_nodes(void)
 {
 	const char *count = getenv("SLURM_JOB_NUM_NODES");
@@ -18,7 +18,7 @@ static int slurm_nodes(void)
 	return count ? atoi(count) : 0;
 }
 
-/* The program and its arguments behind what is in the line already; cut where there is no more room. */
+/* Appends the program and its arguments to the line; cuts them if room is short. */
 static void add_command(char line[LINE_BYTES], char *const command[])
 {
 	for (size_t used = strlen(line); *command && used < LINE_BYTES - 1; command++, used = strlen(line))

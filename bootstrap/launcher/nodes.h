@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * nodes.h - several machines are for other starters: what to type there in place of oriel-run
- */
+/* nodes.h - oriel-run serves one machine; the command to type for several */
 #ifndef ORIEL_LAUNCHER_NODES_H
 #define ORIEL_LAUNCHER_NODES_H
 
@@ -11,8 +9,8 @@
 struct options;
 
 /*
- * Whether several machines are asked for: by --hosts, or by being started inside a Slurm allocation
- * of several nodes. text then says so, with the line to type.
+ * Returns whether several machines are wanted, by --hosts or by a Slurm allocation of several
+ * nodes. If so, text says that, with the command to type.
  */
 bool nodes_are_wanted(const struct options *options, char *text, size_t size_bytes);
 

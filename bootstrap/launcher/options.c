@@ -162,7 +162,7 @@ static enum options_verdict add_variable(struct options *options, char *text)
 	return OPTIONS_RUN;
 }
 
-/* getopt has put the option it did not like into optopt, or left argv[optind - 1] to look at. */
+/* Reports the option that getopt did not accept: in optopt, or in argv[optind - 1]. */
 static enum options_verdict wrong_option(struct options *options, int what, char **argv)
 {
 	const char *text = argv[optind - 1];
@@ -226,7 +226,7 @@ enum options_verdict options_parse(int argc, char **argv, struct options *option
 
 	memset(options, 0, sizeof(*options));
 	options->grace_s = RUN_GRACE_DEFAULT_S;
-	optind = 0; /* begin anew, and let '+' stop at the program's name */
+	optind = 0; /* start anew; '+' stops at the program's name */
 	while (verdict == OPTIONS_RUN && (option = getopt_long(argc, argv, "+:n:x:vh", long_options, NULL)) != -1)
 		verdict = parse_option(options, option, argv);
 	return verdict == OPTIONS_RUN ? check_complete(options, argc, argv) : verdict;

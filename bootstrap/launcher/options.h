@@ -2,7 +2,7 @@
 /*
  * options.h - oriel-run's command line
  *
- * ERRORS: options_parse prints nothing; what is wrong, and what to do, is in error[].
+ * ERRORS: options_parse prints nothing; error[] says what is wrong and what to do.
  */
 #ifndef ORIEL_LAUNCHER_OPTIONS_H
 #define ORIEL_LAUNCHER_OPTIONS_H
@@ -18,34 +18,34 @@
 #define RUN_OPTIONS_ERROR_BYTES 1024
 
 enum options_verdict {
-	OPTIONS_RUN, /* start the job */
+	OPTIONS_RUN,
 	OPTIONS_HELP,
 	OPTIONS_VERSION,
 	OPTIONS_WRONG, /* see error */
 };
 
-/* Strings belong to argv, but for addrs, which options_free frees. */
+/* Strings belong to argv, except addrs, which options_free frees. */
 struct options {
 	int size; /* ranks to start */
 	bool prefix;
 	bool verbose;
 	double timeout_s;                 /* for the whole job; 0: none */
 	double grace_s;                   /* from a failure to SIGTERM, and from SIGTERM to SIGKILL */
-	const char *hosts;                /* machines asked for, which only leads to an error; NULL: none */
-	const char *device;               /* NULL: leave ORIEL_DEVICE alone */
-	char *addr_list;                  /* a copy of --addr, cut into addrs */
+	const char *hosts;                /* requested machines, only for an error; NULL: none */
+	const char *device;               /* NULL: do not set ORIEL_DEVICE */
+	char *addr_list;                  /* copy of --addr, cut into addrs */
 	const char *addrs[RUN_ADDRS_MAX]; /* rank i gets addrs[i % addr_count] */
 	int addr_count;
 	char *variables[RUN_VARIABLES_MAX]; /* VAR=VALUE */
 	int variable_count;
-	char **command; /* program and arguments, ends with NULL */
+	char **command; /* program and arguments, then NULL */
 	char error[RUN_OPTIONS_ERROR_BYTES];
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *options);
 void options_free(struct options *options);
 
-/* The text of --help. */
+/* Returns the text of --help. */
 const char *options_usage(void);
 
 #endif

@@ -2,20 +2,18 @@
 /*
  * output.c - the ranks' output; see output.h
  *
- * DESIGN NOTES The launcher's stdout and stderr must not be made non-blocking: they are shared with
- * the shell and others. Instead they are written only when poll says there is room, at most
- * PIPE_BUF bytes at a time, which a pipe then takes without blocking.
+ * DESIGN NOTES The launcher's stdout and stderr must stay blocking: the shell and others share
+ * them. The launcher writes only if poll reports room, and at most PIPE_BUF bytes at a time, which
+ * a pipe then takes without blocking.
  *
- * Where both lead to the same place (a terminal, 2>&1) they share one sink, or lines of one would
- * be written into those of the other.
+ * If both lead to one place (a terminal, 2>&1), they share a sink; otherwise their lines would mix.
  *
  * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be
- * written any more is told of once and fails the job, which goes on: where the reader of a pipe has
- * gone the streams are closed, so that the ranks get SIGPIPE, as they would without a launcher;
- * else, with a full disk for one, what they still write is dropped.
+ * written is reported once and fails the job, which goes on. If a pipe's reader is gone, the
+ * streams are closed, so that the ranks get SIGPIPE as without a launcher. Otherwise (a full disk,
+ * for example) further output is dropped.
  *
- * On a terminal an unfinished line that stays so for a moment is shown: it is a prompt, or a
- * progress display.
+ * On a terminal an unfinished line is shown after a moment: it is a prompt or a progress display.
  */
 #include "launcher/output.h"
 
@@ -44,11 +42,11 @@ static_assert(SINK_HIGH_BYTES + READ_BYTES * (LINES_PREFIX_MAX_BYTES + 1) + LINE
 struct sink {
 	struct lines_sink lines;
 	struct output *output;
-	ev_io writer; /* active while lines wait */
+	ev_io writer; /* active while lines are queued */
 	bool is_terminal;
 	bool is_choked; /* its streams are not read for now */
-	bool is_broken; /* nothing can be written any more; what comes is dropped */
-	bool is_unread; /* is_broken, because nobody would read it: its streams are closed */
+	bool is_broken; /* it cannot be written; further output is dropped */
+	bool is_unread; /* it has no reader; its streams are closed */
 };
 
 /* One rank's stdout or stderr. */
@@ -64,11 +62,11 @@ struct output {
 	const struct output_events *events;
 	void *events_arg;
 	int stream_count; /* two for each rank */
-	int open_count;   /* streams that are being read */
-	bool is_ending;   /* nobody is left who could write */
+	int open_count;   /* streams being read */
+	bool is_ending;   /* no process is left that could write */
 	struct sink sinks[2];
 	struct sink *out;
-	struct sink *err; /* may be the same */
+	struct sink *err; /* may equal out */
 	char bytes[READ_BYTES];
 	struct stream streams[];
 };
@@ -124,7 +122,9 @@ static void start_reading(struct stream *stream)
 	ev_io_start(stream->sink->output->loop, &stream->reader);
 }
 
-/* As much as there is: an empty pipe counts as ended; where the sink has no room now, this is called again. */
+/*
+ * Reads until the pipe is empty, which counts as its end, or the sink is full; unchoke continues.
+ */
 static void read_rest(struct stream *stream);
 
 static void unchoke(struct sink *sink)
@@ -151,7 +151,7 @@ static void fail_sink(struct sink *sink, int error)
 	output->events->failed(output->events_arg, error);
 }
 
-/* Lines were added: have them written, and read no more for now if there are many. */
+/* Starts writing the queued lines, and stops reading if there are many. */
 static void kick(struct sink *sink)
 {
 	if (sink->lines.queue.size > 0)
@@ -162,7 +162,6 @@ static void kick(struct sink *sink)
 	}
 }
 
-/* Something was to be added, with this success. */
 static void check_fed(struct sink *sink, int rc)
 {
 	if (sink->is_broken)
@@ -240,7 +239,7 @@ static void read_rest(struct stream *stream)
 
 /* Sinks. */
 
-/* At most PIPE_BUF bytes, and whole lines where one ends in there. */
+/* Returns at most PIPE_BUF, up to the last newline in there, if any. */
 static size_t next_write_size(const struct byteq *queue)
 {
 	size_t size = queue->size < PIPE_BUF ? queue->size : PIPE_BUF;

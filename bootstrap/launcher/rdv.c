@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rdv.c - the rendezvous: what the ranks' messages mean; see rdv.h
+ * rdv.c - the rendezvous: the meaning of the ranks' messages; see rdv.h
  *
- * DESIGN NOTES A rank may run several programs one after the other that each join and leave
- * (sh -c 'first; second'). Keys of the first must not mix with those of the second: an address put
- * by the first is stale in the second. So the job goes through rounds. A rank that left and comes
- * back is held until no rank is inside, and none can come, in the present round; then all keys are
- * forgotten and the next round begins for all. The dead stay dead through all rounds.
+ * DESIGN NOTES A rank may run several programs in turn that each join and leave (sh -c 'first;
+ * second'). An address that the first puts is stale in the second, so their keys must not mix.
+ * Therefore a job has rounds. A rank that left and comes back is held until no rank is inside the
+ * present round and none can join it. Then all keys are dropped and the next round begins for all.
+ * Dead ranks stay dead.
  */
 #include "launcher/rdv.h"
 
@@ -17,17 +17,17 @@
 #include <string.h>
 
 enum rdv_state {
-	RDV_AWAITED, /* its process lives, or will be started, and has not joined in this round */
-	RDV_INSIDE,  /* has joined */
-	RDV_LEFT,    /* has joined and left in order; its process lives and may come back in the next round */
-	RDV_DEAD,    /* ended or was cut off out of order; the others have been told */
-	RDV_GONE,    /* ended in order */
+	RDV_AWAITED, /* its process lives or will start, and has not joined this round */
+	RDV_INSIDE,
+	RDV_LEFT, /* has left in order; its process lives and may join the next round */
+	RDV_DEAD, /* ended or was cut off out of order; the others know */
+	RDV_GONE, /* its process ended in order */
 };
 
 struct rdv_rank {
 	enum rdv_state state;
-	bool held;   /* came back while RDV_LEFT, and waits for the next round */
-	char *death; /* while RDV_DEAD: how it died; "" was told if memory was short */
+	bool held;   /* came back while RDV_LEFT; waits for the next round */
+	char *death; /* while RDV_DEAD: how it died; NULL if memory was short, sent as "" */
 };
 
 struct rdv {
@@ -121,7 +121,7 @@ static void admit(struct rdv *rdv, int rank)
 	tell_all_deaths(rdv, rank);
 }
 
-/* Those who left may come again; those who died or are gone have no keys in this round either. */
+/* Lets a rank that left come again. Dead and gone ranks get no keys in this round either. */
 static void open_round_for(struct rdv *rdv, int rank)
 {
 	if (rdv->ranks[rank].state == RDV_LEFT) {
@@ -196,7 +196,7 @@ void rdv_unhold(struct rdv *rdv, int rank)
 
 /* Leaving. */
 
-/* From AWAITED or INSIDE to a state that nothing waits for. */
+/* Moves a rank from AWAITED or INSIDE to a final state of this round. */
 static void close_rank(struct rdv *rdv, int rank, enum rdv_state state)
 {
 	rdv->ranks[rank].state = state;
@@ -210,7 +210,7 @@ static void leave(struct rdv *rdv, int rank)
 	begin_round_if_due(rdv);
 }
 
-/* News of the death goes out before the answers that follow from it. */
+/* Sends the news of the death before the answers that follow from it. */
 static void die(struct rdv *rdv, int rank, const char *text)
 {
 	rdv->ranks[rank].death = strdup(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* say.c - oriel-run's own lines; see say.h. */
+/* say.c - messages of oriel-run; see say.h. */
 #include "launcher/say.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ void say_set_sink(void (*write_line)(void *arg, const char *line, size_t size), 
 	sink_arg = arg;
 }
 
-/* Texts may come from ranks: nothing in them may move the cursor or end the line. */
+/* Removes control characters: texts of ranks must not move the cursor or end the line. */
 static void defuse(char *text)
 {
 	for (; *text; text++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * say.h - what oriel-run itself has to say to its user
+ * say.h - messages of oriel-run to its user
  *
- * Each call is one line on stderr, with "oriel-run: " in front. While ranks' output is relayed the
- * line takes its turn among their lines.
+ * Each call prints one line to stderr, after "oriel-run: ". While ranks' output is relayed, the
+ * line is queued between their lines.
  */
 #ifndef ORIEL_LAUNCHER_SAY_H
 #define ORIEL_LAUNCHER_SAY_H
@@ -15,12 +15,12 @@
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Only with -v. */
+/* Prints only with -v. */
 void say_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void say_set_verbose(bool verbose);
 
-/* Where lines go; NULL: straight to stderr. */
+/* Sets the function that gets the lines; NULL: stderr. */
 void say_set_sink(void (*write_line)(void *arg, const char *line, size_t size), void *arg);
 
 #endif

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * server.c - oriel-run's socket: connections, and who is behind them; see server.h
+ * server.c - oriel-run's socket and its connections; see server.h
  *
- * DESIGN NOTES Anybody on the machine can connect. Until a connection has proven that it knows the
- * job's secret it can do nothing but hold a descriptor: it has a few seconds, a fixed small buffer,
- * and there is a bound on how many there are; beyond it the oldest goes. A rank that is crowded out
- * tries again (client/run.c). After the proof a connection is a rank's, one per rank. Nobody
- * can speak in another's connection of a Unix socket, so what follows carries no further proofs.
+ * DESIGN NOTES Every process on the machine can connect. A connection is a stranger until it proves
+ * that it knows the job's secret. A stranger holds only a descriptor and a small fixed buffer, for
+ * a few seconds. Their number is bounded; beyond the bound the oldest is dropped, and a rank that
+ * is dropped tries again (client/run.c). After the proof the connection is a rank's, one per rank.
+ * No other process can write to it, so later messages carry no proofs.
  *
- * A connection that ends without a word is news of a death, but its process usually ends a moment
- * later and tells a better reason. So the connection stays on the books, cut, until the process has
- * ended or a short delay is over.
+ * A connection that ends without LEAVE is news of a death, but its process usually ends a moment
+ * later and gives a better reason. So the connection is kept as cut until the process has ended or
+ * a short delay is over.
  *
- * Order between a rank's socket and other sources: when its process has ended, or when a second
- * connection claims the rank, everything that the first has sent is in our receive buffer already.
- * catch_up reads it before anything is decided.
+ * When a rank's process has ended, or a second connection claims the rank, everything that the
+ * first one sent is already in our receive buffer. catch_up reads it before anything is decided.
  *
- * No function that sends ever frees a connection, so lists can be walked while sending: a failed
- * send marks the connection broken and feeds an event to its own read handler, which ends it.
+ * No function that sends frees a connection, so lists can be walked while sending: a failed send
+ * marks the connection broken and feeds an event to its read handler, which ends it.
  */
 #include "launcher/server.h"
 
@@ -38,9 +37,9 @@
 
 #define LISTEN_BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
 #define ACCEPTS_PER_WAKEUP 64
-#define ACCEPT_PAUSE_S 0.1         /* when the system is out of descriptors or memory */
+#define ACCEPT_PAUSE_S 0.1         /* if the system is out of descriptors or memory */
 #define OUT_HIGH_BYTES (256 << 10) /* above it no more requests of this rank are read */
-#define OUT_MAX_BYTES (32 << 20)   /* above it the connection is given up */
+#define OUT_MAX_BYTES (32 << 20)   /* above it the connection is dropped */
 #define IN_BYTES (4 * PROTO_MESSAGE_MAX_BYTES)
 #define RANK_NONE (-1)
 
@@ -48,16 +47,16 @@ static_assert(OUT_MAX_BYTES > OUT_HIGH_BYTES + KVS_WAITS_PER_RANK_MAX * PROTO_ME
               "a rank can have every answer it may wait for at once");
 
 enum client_state {
-	CLIENT_UNPROVEN, /* in the list of strangers */
-	CLIENT_HELD,     /* proven; the rendezvous lets it wait */
-	CLIENT_JOINED,   /* proven, welcomed */
-	CLIENT_CUT,      /* was joined and ended without leaving; the socket is closed, the verdict is due */
+	CLIENT_UNPROVEN, /* a stranger */
+	CLIENT_HELD,     /* proven; held by the rendezvous */
+	CLIENT_JOINED,   /* proven and welcomed */
+	CLIENT_CUT,      /* ended without leaving; the socket is closed, the verdict is due */
 };
 
 struct client {
 	struct server *server;
 	enum client_state state;
-	bool broken;          /* a send failed; the read handler will end it */
+	bool broken;          /* a send failed; the read handler ends it */
 	int rank;             /* RANK_NONE while unproven */
 	ev_io reader;         /* reader.fd is the socket, -1 once cut */
 	ev_io writer;         /* active while out is not empty */
@@ -78,11 +77,11 @@ struct server {
 	char address[ADDRESS_TEXT_BYTES];
 	ev_io listener;
 	ev_timer accept_pause;
-	ev_timer prove_timer;  /* active while there are strangers: when the oldest one's time is up */
+	ev_timer prove_timer;  /* end of the oldest stranger's time; active if there are any */
 	struct client *oldest; /* strangers */
 	struct client *newest;
 	int stranger_count;
-	struct client *by_rank[]; /* not CLIENT_UNPROVEN; NULL: none */
+	struct client *by_rank[]; /* not CLIENT_UNPROVEN; or NULL */
 };
 
 int server_descriptors(int size)
@@ -123,7 +122,6 @@ static void list_remove(struct server *server, struct client *client)
 	server->stranger_count--;
 }
 
-/* Let the timer go off when the oldest stranger's time is up. */
 static void set_prove_timer(struct server *server)
 {
 	ev_timer_stop(server->loop, &server->prove_timer);
@@ -187,7 +185,7 @@ static void on_verdict(struct ev_loop *loop, ev_timer *timer, int revents)
 	rdv_lost(rdv, rank, "closed its connection to the launcher without leaving the job");
 }
 
-/* The socket has nothing more to say, or is not worth listening to. */
+/* Ends a connection that was closed, or is not to be trusted. */
 static void end_client(struct client *client, const char *why)
 {
 	switch (client->state) {
@@ -217,7 +215,7 @@ static void break_client(struct client *client)
 	ev_feed_event(client->server->loop, &client->reader, EV_READ);
 }
 
-/* Returns how many bytes the socket took, 0 if it is full, or -1 if it is broken. */
+/* Returns the number of bytes that the socket took, 0 if it is full, or -1 if it is broken. */
 static ssize_t send_some(const struct client *client, const uint8_t *bytes, size_t size)
 {
 	ssize_t sent;
@@ -316,10 +314,7 @@ static void welcome(void *arg, int rank)
 
 static int catch_up(struct client *client);
 
-/*
- * Make way for a new connection of the rank, if the old one's program has left. Returns 0, or -1 if
- * it has not.
- */
+/* Frees the rank's old connection if its program has left. Returns 0, or -1 if it has not. */
 static int retire_old_client(struct server *server, int rank)
 {
 	if (server->by_rank[rank])
@@ -414,7 +409,7 @@ static int handle_received(struct client *client)
 }
 
 /*
- * One read and what follows from it. Returns 1 if there may be more, 0 if not now, -1 if the
+ * Reads once and handles the messages. Returns 1 if there may be more, 0 if not now, -1 if the
  * connection ended.
  */
 static int receive(struct client *client)
@@ -433,7 +428,7 @@ static int receive(struct client *client)
 	return handle_received(client) == 0 ? 1 : -1;
 }
 
-/* Read all that has been sent. Returns -1 if the connection ended. */
+/* Reads everything that was sent. Returns -1 if the connection ended. */
 static int catch_up(struct client *client)
 {
 	int more = 1;
@@ -548,7 +543,9 @@ static const struct rdv_events rdv_events = {
 	.abort = pass_abort,
 };
 
-/* A name of our own, and one that a launcher to come does not have: a rank left behind must not find that one. */
+/*
+ * Makes an address that no later launcher has: a rank that is left behind must not find that one.
+ */
 static int make_address(char text[ADDRESS_TEXT_BYTES])
 {
 	uint32_t number;
@@ -559,7 +556,7 @@ static int make_address(char text[ADDRESS_TEXT_BYTES])
 	return 0;
 }
 
-/* Returns the socket, or -1 with errno. */
+/* Returns the socket, or -1 with errno set. */
 static int listen_at(const char *text)
 {
 	struct sockaddr_un address;

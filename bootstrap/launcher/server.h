@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * server.h - oriel-run's socket: connections, and who is behind them
+ * server.h - oriel-run's socket and its connections
  *
- * Listens, lets ranks prove themselves, and carries messages between them and the
+ * The server listens, checks the ranks' proofs, and carries messages between ranks and the
  * rendezvous, which it owns.
  */
 #ifndef ORIEL_LAUNCHER_SERVER_H
@@ -14,9 +14,9 @@
 
 #include "boot.h"
 
-#define SERVER_STRANGERS_EXTRA 256 /* connections that have not proven themselves, beside one for each rank */
+#define SERVER_STRANGERS_EXTRA 256 /* connections without a proof, beside one for each rank */
 #define SERVER_PROVE_TIMEOUT_S 5.0 /* for a connection to prove itself */
-#define SERVER_VERDICT_DELAY_S 0.2 /* from a connection's sudden end to telling of it, while the process lives */
+#define SERVER_VERDICT_DELAY_S 0.2 /* from a sudden end to its report, if the process lives */
 
 struct server;
 
@@ -27,22 +27,22 @@ struct server_config {
 	void *abort_arg;
 };
 
-/* Descriptors that a server of so many ranks uses at most. */
+/* Returns the most descriptors that a server for so many ranks uses. */
 int server_descriptors(int size);
 
-/* NULL, having said why, if there is no memory or socket. */
+/* Returns NULL with a message if there is no memory or socket. */
 struct server *server_open(struct ev_loop *loop, const struct server_config *config);
 void server_close(struct server *server);
 
-/* Where it listens, as address.h has it. */
+/* Returns the address, in the form of address.h. */
 const char *server_address(const struct server *server);
 
-/* After all that the rank has sent: may its process end now without harm to the others (rdv_may_end)? */
+/* Reads everything that the rank has sent; then returns rdv_may_end. */
 bool server_rank_may_end(struct server *server, int rank);
 
 /*
- * The process of a rank has ended, or will never be started. failed: not with status 0, or never
- * started. text goes to the others and completes the sentence "rank R ...".
+ * Handles the end of a rank's process, or one that will never start. failed: its status is not 0,
+ * or it never started. text goes to the others and completes the sentence "rank R ...".
  */
 void server_rank_ended(struct server *server, int rank, bool failed, const char *text);
 

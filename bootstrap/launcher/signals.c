@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * signals.c - signals the launcher gets; see signals.h
+ * signals.c - signals to the launcher; see signals.h
  *
  * DESIGN NOTES The ranks are not in the launcher's process group, so a Ctrl-C at the terminal
- * reaches the launcher only, which passes it on. A signal that was ignored when the launcher
+ * reaches only the launcher, which passes it on. A signal that was ignored when the launcher
  * started (nohup, a background job of a script) stays ignored.
  */
 #include "launcher/signals.h"
@@ -41,7 +41,10 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int revents)
 	}
 }
 
-/* An ignored SIGCHLD would take the children's status away, so that one is watched in any case. */
+/*
+ * Returns whether to watch a signal. An ignored SIGCHLD would lose the children's status, so
+ * SIGCHLD is always watched.
+ */
 static bool is_wanted(int number)
 {
 	struct sigaction action;

@@ -2,16 +2,16 @@
 /*
  * spawn.c - starting a rank; see spawn.h
  *
- * DESIGN NOTES Each rank gets a process group of its own: a signal reaches what the rank started
- * too, and a rank's own `kill 0` hits only itself. Launcher and child both call setpgid, so that
- * the group exists whoever runs first.
+ * DESIGN NOTES Each rank gets a process group: a signal also reaches the processes that it starts,
+ * and its own `kill 0` hits only this group. Launcher and child both call setpgid, so the group
+ * exists whichever runs first.
  *
- * The child tells over a close-on-exec pipe what went wrong before or in exec; the end of the pipe
- * without a word is the success of exec.
+ * The child reports failures before or in exec over a close-on-exec pipe; the end of the pipe
+ * without a byte means that exec succeeded.
  *
- * The secret is in a memfd: the ranks inherit the descriptor; its number, not its content, is in
- * the environment. It is sealed, so that no rank can change it for the others, and is read at an
- * offset, so that it can be read any number of times.
+ * The secret is in a memfd. The ranks inherit the descriptor; only its number is in the
+ * environment. It is sealed, so no rank can change it for the others, and read at an offset, so it
+ * can be read any number of times.
  */
 #include "launcher/spawn.h"
 
@@ -38,7 +38,7 @@
 struct rank_pipes {
 	int out[2];
 	int err[2];
-	int exec[2]; /* what exec had to complain about, an errno */
+	int exec[2]; /* the errno of a failed exec */
 };
 
 static int fill_and_seal(int fd, const uint8_t *secret)
@@ -102,8 +102,8 @@ static int set_descriptors(const struct spawn_plan *plan, int rank, const struct
 }
 
 /*
- * What was ignored before the launcher started stays ignored (nohup), but for SIGPIPE, which the
- * launcher itself ignores.
+ * Resets a signal. A signal that was ignored before the launcher started stays ignored (nohup),
+ * except SIGPIPE, which the launcher itself ignores.
  */
 static void reset_signal(int number)
 {
@@ -116,7 +116,7 @@ static void reset_signal(int number)
 }
 
 /*
- * Before exec would do it: a signal that came while all were blocked must find the default, not the
+ * Resets handlers before exec would: a signal that arrived while all were blocked must not run the
  * launcher's handler.
  */
 static void set_signals(const struct spawn_plan *plan)
@@ -126,7 +126,7 @@ static void set_signals(const struct spawn_plan *plan)
 	sigprocmask(SIG_SETMASK, &plan->signal_mask, NULL);
 }
 
-/* If the launcher died before prctl, no signal will come; then its child has another parent by now. */
+/* If the launcher died before prctl, no signal comes; but then the parent is another process. */
 static void die_with_launcher(pid_t launcher)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -177,7 +177,7 @@ static int open_pipes(struct rank_pipes *pipes)
 	return -1;
 }
 
-/* Handlers of the launcher must not run in the child, so signals are blocked until exec. */
+/* Blocks signals until exec: handlers of the launcher must not run in the child. */
 static pid_t fork_rank(const struct spawn_plan *plan, int rank, const struct rank_pipes *pipes)
 {
 	pid_t launcher = getpid();
@@ -227,7 +227,7 @@ static int say_no_program(const char *program, int error)
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-/* 0 if exec went well, or the child's errno. */
+/* Returns 0 if exec succeeded, or the child's errno. */
 static int await_exec(int fd)
 {
 	int error = 0;

@@ -10,30 +10,28 @@
 
 #include "launcher/options.h"
 
-/* What all ranks have in common. */
 struct spawn_plan {
 	const struct options *options;
-	const char *server;        /* where the launcher listens, as address.h has it */
+	const char *server;        /* the launcher's address, in the form of address.h */
 	int secret_fd;             /* sealed memfd, close-on-exec in the launcher */
-	int stdin_fd;              /* what rank 0 reads; close-on-exec in the launcher */
-	int null_fd;               /* what the others read */
+	int stdin_fd;              /* for rank 0; close-on-exec in the launcher */
+	int null_fd;               /* for the other ranks */
 	struct rlimit descriptors; /* as the launcher found it */
-	sigset_t signal_mask;      /* likewise */
+	sigset_t signal_mask;      /* as the launcher found it */
 };
 
-/* A rank that has been started. */
 struct spawned {
-	pid_t pid;  /* also the number of its process group */
-	int out_fd; /* to read its stdout from, not blocking */
-	int err_fd; /* its stderr */
+	pid_t pid;  /* also its process group */
+	int out_fd; /* its stdout, non-blocking */
+	int err_fd; /* its stderr, non-blocking */
 };
 
-/* A sealed memfd with the secret, numbered high enough to be out of the ranks' way. -1: having said why. */
+/* Returns a sealed memfd with the secret, numbered out of the ranks' way, or -1 with a message. */
 int spawn_secret_fd(const uint8_t *secret);
 
 /*
- * Start a rank. Returns once the program runs in it: 0, or the exit status for a job that could not
- * be started (126, 127: the program; 1: the machine), having said why.
+ * Starts a rank. Returns 0 once it runs the program; otherwise, with a message, the exit status of
+ * the job (126, 127: the program; 1: the machine).
  */
 int spawn_rank(const struct spawn_plan *plan, int rank, struct spawned *spawned);
 
