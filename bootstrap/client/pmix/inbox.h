@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * inbox.h - what libpmix's thread tells, kept until it is asked for
+ * inbox.h - answers and news from libpmix's thread, kept until they are read
  *
- * A letter is what libpmix gets of us when something is asked (it copies nothing, so all of it must
- * live until the answer), and what holds the answer afterwards. Letters may come back after the
- * client has gone: the inbox lives as long as any is out.
+ * A letter holds the arguments of a request (libpmix copies nothing, so they must live until the
+ * answer), and later the answer. Letters may come back after the client has gone: the inbox lives
+ * until none is out.
  */
 #ifndef ORIEL_CLIENT_PMIX_INBOX_H
 #define ORIEL_CLIENT_PMIX_INBOX_H
@@ -21,7 +21,7 @@
 enum letter_kind {
 	LETTER_FENCE, /* the exchange is over */
 	LETTER_GET,   /* an answer */
-	LETTER_EVENT, /* news that nobody asked for */
+	LETTER_EVENT, /* unrequested news */
 };
 
 struct letter {
@@ -29,10 +29,10 @@ struct letter {
 	struct inbox *inbox;
 	enum letter_kind kind;
 	pmix_status_t status;
-	pmix_proc_t proc; /* who is asked, or whom the news are about */
+	pmix_proc_t proc; /* the process that is asked, or that the news is about */
 	char key[LETTER_KEY_BYTES];
-	struct later_get *get; /* LETTER_GET */
-	size_t size_bytes;     /* of the value; an answer that is no value of ours has status PMIX_ERR_NOT_FOUND */
+	struct later_get *get; /* for LETTER_GET */
+	size_t size_bytes;     /* of the value; for foreign values status is PMIX_ERR_NOT_FOUND */
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 };
 
@@ -40,29 +40,32 @@ struct inbox {
 	pthread_mutex_t lock; /* guards the rest */
 	struct letter *first; /* oldest first */
 	struct letter **end;  /* where the next one goes */
-	int alarm_fd;         /* rings when something has come */
-	int out;              /* letters that libpmix has */
-	bool closed;          /* nobody will look any more */
+	int alarm_fd;         /* readable once a letter has come back */
+	int out;              /* letters out to libpmix */
+	bool closed;          /* the client has gone */
 };
 
-/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* Makes an inbox. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int inbox_open(struct inbox **inbox);
 
-/* A letter that is about to be given to libpmix; NULL: no memory. */
+/* Returns a letter to give to libpmix, or NULL if memory is short. */
 struct letter *letter_new(struct inbox *inbox, enum letter_kind kind);
 
-/* Any thread: it has come back, and is the inbox's from here on. */
+/* Gives a letter back to the inbox, which then owns it. Any thread may call this. */
 void letter_back(struct letter *letter);
 
-/* Take out all that have come back, oldest first; they are the caller's to free, by letter_free. */
+/* Takes out all letters that have come back, oldest first. The caller frees them by letter_free. */
 struct letter *inbox_take(struct inbox *inbox);
 
 void letter_free(struct letter *letter);
 
-/* All that was taken has been looked at: ring for the next one, or at that time. */
+/*
+ * Makes alarm_fd readable for the next letter, or at that time. The caller has read all that it
+ * took.
+ */
 void inbox_set_alarm(struct inbox *inbox, uint64_t when_ns);
 
-/* Nobody will look any more. */
+/* Closes the inbox: the client goes, and later letters are freed. */
 void inbox_close(struct inbox *inbox);
 
 #endif

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LIBRARY_NAME "libpmix.so.2" /* the same for PMIx 3 to 6 */
+#define LIBRARY_NAME "libpmix.so.2" /* in PMIx 3 to 6 */
 
-/* A function's place in the struct. */
+/* The place of a function in struct pmix_library. */
 struct entry {
 	const char *name;
 	size_t offset;

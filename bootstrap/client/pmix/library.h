@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * library.h - libpmix, opened when a process has a PMIx launcher
+ * library.h - libpmix, opened if a process has a PMIx launcher
  *
- * Not linked: Oriel must start where there is no libpmix, and must take the one that the site's MPI
- * has brought. It is never closed again, since it has a thread.
+ * It is not linked: Oriel must start without libpmix, and must use the one of the site's MPI. It is
+ * never closed, since it has a thread.
  */
 #ifndef ORIEL_CLIENT_PMIX_LIBRARY_H
 #define ORIEL_CLIENT_PMIX_LIBRARY_H
 
 #include <pmix.h>
 
-/* Its functions, by their names there. */
+/* Its functions, by their names. */
 struct pmix_library {
 	__typeof__(PMIx_Init) *init;
 	__typeof__(PMIx_Initialized) *initialized;
@@ -27,7 +27,7 @@ struct pmix_library {
 	__typeof__(PMIx_Error_string) *error_string;
 };
 
-/* ERRORS: ORIEL_ERR_BOOTSTRAP with the reason and the ways out. */
+/* Opens libpmix. ERRORS: ORIEL_ERR_BOOTSTRAP with the reason and the ways out. */
 int pmix_library_open(struct pmix_library *library);
 
 #endif

@@ -2,16 +2,16 @@
 /*
  * pmix.c - a rank of a launcher with a PMIx server: Open MPI's mpirun, PRRTE, srun --mpi=pmix
  *
- * DESIGN NOTES A rank's value goes out in one commit, followed by a fence without data: that is how
- * long a get has to wait, for a server that has never heard of a rank says that it has no such key.
- * A fence that is over proves little all the same (Slurm's is none between nodes), so "not found"
- * is asked again. Nothing of this blocks: answers come on libpmix's thread, into inbox.h, and out
- * of dispatch.
+ * DESIGN NOTES A rank's value goes out in one commit, followed by a fence without data. Gets wait
+ * for this fence, since a server that does not know a rank yet reports that it has no such key. But
+ * the end of a fence proves little (Slurm's does not cover several nodes), so "not found" is asked
+ * again. Nothing of this blocks: answers come on libpmix's thread, into inbox.h, and out of
+ * dispatch.
  *
- * Servers keep of a rank what it had committed when it was first asked for. Where MPI has joined
- * before us, that may be done already; then the fence carries all values to all nodes. And where an
- * MPI is in the process, the fence is waited for before oriel_init returns: servers mix up two
- * fences of the same ranks that are under way at once, and MPI_Init has one.
+ * A server keeps what a rank had committed at the first request for it. If MPI has joined before
+ * Oriel, that may have happened; then the fence carries all values to all nodes. If an MPI is in
+ * the process, oriel_init waits for the fence: servers mix up two fences of the same ranks at a
+ * time, and MPI_Init has one.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -30,27 +30,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_EXCHANGE_TIMEOUT_MS 60000        /* for all ranks to come to oriel_init, where one leaves before */
-#define LAST_EXCHANGE_SLURM_TIMEOUT_MS 5000   /* where the launcher can bear that */
-#define GETS_MAX 64                           /* that the server has at a time */
-#define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank that has not put, from the end of the exchange */
+#define LAST_EXCHANGE_TIMEOUT_MS 60000        /* for all ranks to put, before one leaves early */
+#define LAST_EXCHANGE_SLURM_TIMEOUT_MS 5000   /* likewise, if the launcher bears it */
+#define GETS_MAX 64                           /* outstanding at the server */
+#define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank without a put, after the exchange */
 
 struct boot_pmix {
 	struct boot base;
 	struct pmix_library library;
 	pmix_proc_t self;
 	bool initialized; /* PMIx_Init has been called */
-	bool second;      /* somebody in this process had joined before: what we put comes second */
+	bool second;      /* PMIx was initialised before us: our put comes second */
 	bool put_done;
 	bool exchanged;
 	bool lost;
 	uint64_t exchanged_ns;
 	int last_exchange_timeout_ms; /* one of LAST_EXCHANGE_... */
-	pmix_info_t collect;          /* the fence's wish; lives until it is over */
-	size_t handler;               /* of events */
+	pmix_info_t collect;          /* the fence's option; must live until the fence ends */
+	size_t handler;               /* for events */
 	bool has_handler;
 	struct inbox *inbox;
-	int gets; /* that the server has */
+	int gets; /* outstanding at the server */
 	struct later later;
 };
 
@@ -75,7 +75,7 @@ static pmix_proc_t proc_of(const struct boot_pmix *pmix, pmix_rank_t rank)
 	return proc;
 }
 
-/* What libpmix tells, on its own thread. */
+/* Callbacks on libpmix's thread. */
 
 static void on_fence(pmix_status_t status, void *arg)
 {
@@ -106,7 +106,7 @@ static const pmix_info_t *find_info(const pmix_info_t info[], size_t count, cons
 	return NULL;
 }
 
-/* The inbox is what the handler was registered with; news for which there is no memory are dropped. */
+/* The handler's registration names the inbox. News is dropped if memory is short. */
 static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t count,
                      pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
@@ -128,7 +128,7 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
 
 /* Joining. */
 
-/* A number of the whole job; 0 if the server does not tell. */
+/* Returns a number about the whole job; 0 if the server does not have it. */
 static int ask_number(const struct boot_pmix *pmix, const char *key)
 {
 	pmix_proc_t job = proc_of(pmix, PMIX_RANK_WILDCARD);
@@ -171,7 +171,7 @@ static int join(struct boot_pmix *pmix)
 	return read_numbers(pmix);
 }
 
-/* Without the news of deaths a job works as well: no launcher was seen to send them. */
+/* Registers for news of deaths; a job works without, as no launcher was seen to send any. */
 static void register_handler(struct boot_pmix *pmix)
 {
 	pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_LOST_CONNECTION };
@@ -222,7 +222,7 @@ static void ask_for_data(pmix_info_t *collect)
 	collect->value.data.flag = true;
 }
 
-/* As MPI's own initialisation, it waits for all ranks. */
+/* Waits for all ranks, like MPI's own initialisation. */
 static int fence_and_wait(struct boot_pmix *pmix)
 {
 	pmix_status_t status = pmix->library.fence(NULL, 0, &pmix->collect, pmix->second ? 1 : 0);
@@ -240,11 +240,11 @@ static int fence(struct boot_pmix *pmix)
 
 	if (!letter)
 		return err_set(ORIEL_ERR_MEMORY, "no memory for the bootstrap client");
-	state_store(&pmix->base.gathering, 1); /* pairs with the load in wait_looked, as the others */
+	state_store(&pmix->base.gathering, 1); /* pairs with the load in wait_looked, like the others */
 	status = pmix->library.fence_nb(NULL, 0, NULL, 0, on_fence, letter);
 	if (status == PMIX_SUCCESS)
 		return 0;
-	on_fence(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status, letter); /* it will not be called */
+	on_fence(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status, letter); /* no callback follows */
 	return status == PMIX_OPERATION_SUCCEEDED ? 0 : fail(pmix, "PMIx_Fence_nb", status);
 }
 
@@ -272,7 +272,7 @@ static int pmix_put(struct boot *boot, const char *key, const void *value, size_
 
 /* Gets. */
 
-/* Hand one over to the server; the get is in good hands whatever happens. */
+/* Sends a get to the server; a failure queues it again. */
 static void ask(struct boot_pmix *pmix, struct later_get *get, uint64_t now)
 {
 	struct letter *letter = letter_new(pmix->inbox, LETTER_GET);
@@ -354,7 +354,7 @@ static void take_value(struct boot_pmix *pmix, struct letter *letter)
 	}
 }
 
-/* A fence that fails proves nothing, like any other: whoever is needed is asked for. */
+/* Ends the exchange, even if the fence failed: its success proves nothing either. */
 static void take_fence(struct boot_pmix *pmix, const struct letter *letter)
 {
 	if (is_lost(letter->status))
@@ -363,7 +363,7 @@ static void take_fence(struct boot_pmix *pmix, const struct letter *letter)
 		end_exchange(pmix);
 }
 
-/* News about a rank of this job, or about the server. */
+/* Handles news about a rank of this job, or about the server. */
 static void take_event(struct boot_pmix *pmix, const struct letter *letter)
 {
 	bool ours = strncmp(letter->proc.nspace, pmix->self.nspace, PMIX_MAX_NSLEN) == 0 &&
@@ -415,7 +415,7 @@ static int pmix_fd(const struct boot *boot)
 
 static int pmix_leave(struct boot *boot)
 {
-	(void)boot; /* told by PMIx_Finalize, see pmix_close */
+	(void)boot; /* PMIx_Finalize tells the launcher, see pmix_close */
 	return 0;
 }
 
@@ -441,7 +441,7 @@ static void release(struct boot_pmix *pmix)
 	free(pmix);
 }
 
-/* What is to be finalized when the process ends; a child that it has forked has the same handlers of exit. */
+/* The library to finalize at exit, and its process: forked children inherit the exit handlers. */
 static struct {
 	struct pmix_library library;
 	pid_t process;
@@ -453,7 +453,10 @@ static void finalize_at_exit(void)
 		at_exit.library.finalize(NULL, 0);
 }
 
-/* A process that has left PMIx cannot join again, so it has to stay in while an MPI may still come. */
+/*
+ * Leaves finalize to exit: a process that has left PMIx cannot join again, but an MPI may still
+ * come.
+ */
 static void leave_to_exit(struct boot_pmix *pmix)
 {
 	at_exit.library = pmix->library;
@@ -462,7 +465,10 @@ static void leave_to_exit(struct boot_pmix *pmix)
 		pmix->initialized = false;
 }
 
-/* The callbacks are not for a rank that leaves: only the end of the fence counts, or news that it will not end. */
+/*
+ * Only ends the exchange, by the fence's end or by news that it will not end: a rank that leaves
+ * gets no callbacks.
+ */
 static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
 {
 	struct letter *letter = inbox_take(pmix->inbox), *next;
@@ -477,10 +483,9 @@ static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
 }
 
 /*
- * A rank that comes to PMIx_Init when others of its node have left already may wait there for ever
- * (mpirun 4.1.4). So one that has nothing to do with the others leaves when all have put, and in any
- * case after last_exchange_timeout_ms: one of them may have died before it put, of which the launcher
- * may say nothing.
+ * Waits until all have put. A rank that calls PMIx_Init after others of its node have left may hang
+ * there (mpirun 4.1.4), so no rank leaves before. The wait ends after last_exchange_timeout_ms,
+ * since a rank may have died before its put without a report.
  */
 static void await_exchange(struct boot_pmix *pmix)
 {
@@ -513,10 +518,13 @@ static const struct boot_ops pmix_ops = {
 	.close = pmix_close,
 };
 
-/* A server keeps what a rank put first, so that a second life of it could not be connected to. */
+/*
+ * Refuses to join again: a server keeps a rank's first value, so a second life could not be
+ * reached.
+ */
 static int refuse_second_life(void)
 {
-	static bool joined; /* whether this process has been a rank; changed atomically */
+	static bool joined; /* this process has been a rank; changed atomically */
 
 	if (!__atomic_exchange_n(&joined, true, __ATOMIC_RELAXED))
 		return 0;
