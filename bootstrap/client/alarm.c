@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* alarm.c - see alarm.h; a timer's descriptor does both. */
+/* alarm.c - see alarm.h; the descriptor is a timer's. */
 #include "client/alarm.h"
 
 #include "base/err.h"
@@ -23,7 +23,7 @@ int alarm_open(int *fd)
 	return err_set(shortage_code(error), "no descriptor for the bootstrap client: %s", text);
 }
 
-/* A time that is past rings at once; one of 0 would be never. */
+/* A past time makes the descriptor readable at once; 0 would disarm it. */
 void alarm_set(int fd, uint64_t when_ns)
 {
 	struct itimerspec when = { .it_value = { .tv_nsec = 1 } };

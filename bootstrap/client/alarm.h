@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * alarm.h - a descriptor that becomes readable when asked to: at once, or at a moment to come
+ * alarm.h - a descriptor that becomes readable at once or at a set time
  *
- * For clients whose answers come without a descriptor, or have to be asked for again. It has one
- * moment, and the one set last counts.
+ * It serves clients whose answers come without a descriptor, or whose gets must be repeated. It has
+ * one time; the last call sets it.
  */
 #ifndef ORIEL_CLIENT_ALARM_H
 #define ORIEL_CLIENT_ALARM_H
@@ -13,10 +13,13 @@
 #define ALARM_NOW 0
 #define ALARM_NEVER UINT64_MAX
 
-/* A descriptor without a moment. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY, with err_set's text. */
+/*
+ * Opens a descriptor without a time. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY, with err_set's
+ * text.
+ */
 int alarm_open(int *fd);
 
-/* When it is to be readable, as now_ns counts. It is not before, also if it was. */
+/* Sets the time, as now_ns counts. Until then the descriptor is not readable, even if it was. */
 void alarm_set(int fd, uint64_t when_ns);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* beside_mpi.c - see beside_mpi.h; MPI is asked by the one call that is legal at any time, found by its name. */
+/* beside_mpi.c - see beside_mpi.h; calls MPI_Initialized, which is legal at any time, by name. */
 #include "client/beside_mpi.h"
 
 #include <dlfcn.h>
@@ -17,20 +17,20 @@ static initialized_function *find_in(void *handle)
 	return function;
 }
 
-/* A module that Python has loaded brings its MPI along, and shows it to nobody who does not ask for it by name. */
+/* Finds it in a loaded library: the MPI that a Python module loads is not in the global scope. */
 static initialized_function *find_in_library(const char *name)
 {
 	void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 	initialized_function *found = handle ? find_in(handle) : NULL;
 
 	if (handle)
-		dlclose(handle); /* takes back the count only: others hold it */
+		dlclose(handle); /* only drops our reference: others hold the library */
 	return found;
 }
 
 static initialized_function *find(void)
 {
-	/* MPICH and its relatives, by Debian's name and by the one that they have agreed on; Open MPI. */
+	/* MPICH and its relatives (Debian's name, then their common one), Open MPI */
 	static const char *const libraries[] = { "libmpich.so.12", "libmpi.so.12", "libmpi.so.40" };
 	initialized_function *found = find_in(RTLD_DEFAULT);
 

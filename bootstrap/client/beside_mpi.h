@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * beside_mpi.h - whether an MPI library is in the same process, which shares the launcher with us
- */
+/* beside_mpi.h - detects an MPI library in this process, which shares the launcher with Oriel */
 #ifndef ORIEL_CLIENT_BESIDE_MPI_H
 #define ORIEL_CLIENT_BESIDE_MPI_H
 
 #include <stdbool.h>
 
-/* One is loaded, used or not. */
+/* Returns whether one is loaded, used or not. */
 bool mpi_is_here(void);
 
-/* It has been initialised, and perhaps finalized since. */
+/* Returns whether it has been initialised; it may be finalized since. */
 bool mpi_is_initialized(void);
 
 #endif

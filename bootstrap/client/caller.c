@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * caller.c - the program has its own means to find the other ranks (struct oriel_bootstrap)
+ * caller.c - the program's own means to find the other ranks (struct oriel_bootstrap)
  *
- * DESIGN NOTES Two ways, of which the program gives one. exchange is an allgather: the client calls
- * it twice, first for names of machines, which tell how many ranks share this one, then for the
- * values, all of which it keeps. A rank that fails between the two still takes part in the second,
+ * DESIGN NOTES The program gives exchange, or put and get. exchange is an allgather, and the client
+ * calls it twice: first for names of machines, which give the number of ranks on this one, then for
+ * the values, which it keeps. A rank that fails between the two still takes part in the second,
  * with a value that says so, or the others would wait for ever. put and get are a store: get
- * answers at once, and "not yet" is asked again after a pause.
+ * answers at once, and after "not yet" is repeated after a pause.
  *
- * Answers come out of dispatch, as they do elsewhere: the descriptor rings as soon as there is
- * something to be looked at.
+ * Answers come out of dispatch, as in other clients: the descriptor becomes readable once there is
+ * work.
  */
 #include "base/err.h"
 #include "base/place.h"
@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where a rank runs, as far as processors are shared there. */
+/* A machine, as far as its processors are shared. */
 struct machine {
 	uint8_t boot_id[PLACE_BOOT_ID_BYTES];
 	char node[PLACE_NODE_BYTES];
@@ -34,7 +34,7 @@ struct machine {
 
 /* A rank's part of the exchange. */
 struct block {
-	uint8_t known; /* 0: the rank has failed before it had a value */
+	uint8_t known; /* 0: the rank failed before it had a value */
 	uint8_t size_bytes;
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 };
@@ -44,7 +44,7 @@ struct boot_caller {
 	struct oriel_bootstrap given;
 	int alarm_fd;
 	bool put_done;
-	struct block *blocks; /* of all ranks, by exchange */
+	struct block *blocks; /* of all ranks, from exchange */
 	struct later later;
 };
 
@@ -53,7 +53,7 @@ static struct boot_caller *caller_of(struct boot *boot)
 	return (struct boot_caller *)boot;
 }
 
-/* By exchange. */
+/* With exchange. */
 
 static int exchange(struct boot_caller *caller, const void *mine, size_t size_bytes, void **all)
 {
@@ -89,8 +89,7 @@ static int count_machine(const struct boot_caller *caller, const struct machine 
 }
 
 /*
- * Also where the program has told the number: whether there is a first exchange must not differ
- * between ranks.
+ * Runs even if the program gives local_size: the number of exchanges must not differ between ranks.
  */
 static int exchange_machines(struct boot_caller *caller)
 {
@@ -133,9 +132,9 @@ static void answer_from_blocks(struct boot_caller *caller, const struct later_ge
 	                           block->size_bytes);
 }
 
-/* By put and get. */
+/* With put and get. */
 
-/* Whether there is an answer; otherwise it is to be asked again. */
+/* Returns whether the store has answered; otherwise the get is to be repeated. */
 static bool answer_from_store(struct boot_caller *caller, const struct later_get *get)
 {
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
@@ -160,7 +159,7 @@ static int put_into_store(struct boot_caller *caller, const void *value, size_t 
 	                         size_bytes, rc);
 }
 
-/* Both. */
+/* With either. */
 
 static int caller_put(struct boot *boot, const char *key, const void *value, size_t size_bytes)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * clients.h - the ways to be started that boot.c chooses from
+ * clients.h - the bootstrap clients that boot.c chooses from
  *
- * ASSUMPTIONS: the functions that open are called by boot_open only, which fills in events and
- * events_arg afterwards: no client calls an event before its first dispatch. ERRORS: 0 or a
- * negative ORIEL_ERR_*, with err_set's text.
+ * ASSUMPTIONS: only boot_open calls these functions, and fills in events and events_arg afterwards:
+ * no client calls an event before its first dispatch. ERRORS: 0 or a negative ORIEL_ERR_*, with
+ * err_set's text.
  */
 #ifndef ORIEL_CLIENT_CLIENTS_H
 #define ORIEL_CLIENT_CLIENTS_H
@@ -12,19 +12,19 @@
 #include "boot.h"
 #include "oriel.h"
 
-/* A rank of an oriel-run job. */
+/* Joins an oriel-run job. */
 int boot_run_open(struct boot **boot);
 
-/* A rank of a launcher with a PMIx server: Open MPI's mpirun, PRRTE, srun --mpi=pmix. */
+/* Joins the job of a launcher with a PMIx server: Open MPI's mpirun, PRRTE, srun --mpi=pmix. */
 int boot_pmix_open(struct boot **boot);
 
-/* A rank of a launcher that speaks PMI-1: hydra, srun --mpi=pmi2, Flux. */
+/* Joins the job of a launcher that speaks PMI-1: hydra, srun --mpi=pmi2, Flux. */
 int boot_pmi_open(struct boot **boot);
 
-/* A rank of a job that the program itself has put together; *given is copied. */
+/* Joins the job that the program itself has put together; copies *given. */
 int boot_caller_open(const struct oriel_bootstrap *given, struct boot **boot);
 
-/* A job of one rank: this process. */
+/* Makes a job of one rank: this process. */
 int boot_single_open(struct boot **boot);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* no_pmix.c - in place of pmix.c where PMIx's headers were not there when the library was built */
+/* no_pmix.c - replaces pmix.c if the build found no PMIx headers */
 #include "base/err.h"
 #include "client/clients.h"
 #include "client/starter.h"

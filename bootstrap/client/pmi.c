@@ -2,23 +2,22 @@
 /*
  * pmi.c - a rank of a launcher that speaks PMI-1 on an inherited socket: hydra, srun --mpi=pmi2
  *
- * DESIGN NOTES Requests and answers are lines (pmi_line.h). Joining is blocking with a deadline:
- * init, limits, the name of the job's store, who is on which node. From then on nothing blocks:
- * the put is followed by the launcher's barrier, which is over when every rank has put, and only
- * then can anything be asked for. There is one request under way at a time, since Slurm drops those
- * that come while a barrier is pending; what waits is in later.h.
+ * DESIGN NOTES Requests and answers are lines (pmi_line.h). Joining blocks, with a deadline: init,
+ * limits, the name of the job's store, the ranks' nodes. Afterwards nothing blocks. The put is
+ * followed by the launcher's barrier, which ends when every rank has put; only then can gets be
+ * sent. One request is outstanding at a time, since Slurm drops those that come during a barrier;
+ * later.h queues the others.
  *
- * A line is far smaller than an empty socket's buffer, so it is taken whole or the connection is
- * broken. The socket stays a blocking one: its flags may be shared. It stays open after the end
- * too, for its number must not become another file's while PMI_FD names it; close-on-exec, which no
- * inherited descriptor has, tells that this process has joined.
+ * A line is far smaller than an empty socket's buffer, so the socket takes it whole or the
+ * connection is broken. The socket stays blocking: its flags may be shared. It stays open after the
+ * end, since its number must not become another file's while PMI_FD names it. Close-on-exec, which
+ * no inherited descriptor has, marks that this process has joined.
  *
- * An MPI library in the process may speak PMI on the same socket (MPICH). Once it has been
- * initialised the socket is its own, and the program must give its own means; from the start where
- * the launcher lets nobody begin anew, as Slurm does not. If Oriel comes first,
- * nothing may be left on the socket when oriel_init returns: the exchange is waited for, all values
- * are taken and kept, and the goodbye is said when the process ends, unless MPI has come and says
- * it.
+ * An MPI library in the process may speak PMI on this socket too (MPICH). Once initialised it owns
+ * the socket, and the program must give its own means; under a launcher that lets no one start anew
+ * (Slurm), it owns the socket from the start. If Oriel comes first, nothing may be left on the
+ * socket when oriel_init returns. So it waits for the exchange and keeps all values. finalize is
+ * sent when the process ends, unless MPI has come and sends it.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -42,21 +41,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define JOIN_TIMEOUT_MS 60000       /* for every answer before the job has been joined, and all of them */
-#define EXCHANGE_TIMEOUT_MS 600000  /* for all ranks to come to oriel_init, where that is waited for */
-#define LEAVE_TIMEOUT_MS 60000      /* the same, where a rank leaves before and the launcher cannot bear that */
-#define LEAVE_SLURM_TIMEOUT_MS 5000 /* where it can: somebody may have died, of which it says nothing */
+#define JOIN_TIMEOUT_MS 60000       /* for all answers until the job is joined */
+#define EXCHANGE_TIMEOUT_MS 600000  /* for all ranks to come to oriel_init, if this is waited for */
+#define LEAVE_TIMEOUT_MS 60000      /* for them, before a rank leaves early */
+#define LEAVE_SLURM_TIMEOUT_MS 5000 /* likewise, under Slurm, which may not report a death */
 #define END_TIMEOUT_MS 2000         /* for the answer to the last request */
 #define LINE_BYTES 2048
-#define NAME_BYTES 256 /* of the job's store */
+#define NAME_BYTES 256 /* of the store's name */
 #define KEY_BYTES 96
 
 static_assert(LINE_BYTES > NAME_BYTES + KEY_BYTES + 2 * BOOT_VALUE_MAX_BYTES + 64, "a put is one line");
 
-/* What is under way. */
+/* The outstanding request. */
 enum request { REQUEST_NONE, REQUEST_PUT, REQUEST_BARRIER, REQUEST_GET };
 
-/* A rank's value, where all are kept. */
+/* A rank's value, if all are kept. */
 struct kept {
 	bool known;
 	uint8_t size_bytes;
@@ -68,15 +67,15 @@ struct boot_pmi {
 	int fd;
 	enum request request;
 	bool put_done;  /* the one put has been made */
-	bool exchanged; /* the barrier behind it is over */
-	bool lost;      /* events->lost has been told */
+	bool exchanged; /* the barrier after it is over */
+	bool lost;      /* events->lost has been called */
 	char store[NAME_BYTES];
 	int value_max_bytes;     /* of hexadecimal digits */
-	struct later_get *asked; /* when REQUEST_GET */
+	struct later_get *asked; /* for REQUEST_GET */
 	struct later later;
-	struct kept *kept;   /* all values, beside an MPI: the socket is not used any more; else NULL */
-	int alarm_fd;        /* rings when one of them has been asked for; -1 without them */
-	char in[LINE_BYTES]; /* received, not yet a whole line */
+	struct kept *kept;   /* all values, beside an MPI: the socket is no longer used; else NULL */
+	int alarm_fd;        /* readable once a kept value is requested; -1 without kept */
+	char in[LINE_BYTES]; /* received part of a line */
 	size_t in_size;
 };
 
@@ -117,7 +116,7 @@ static int send_line(struct boot_pmi *pmi, const char *format, ...)
 	return fail_lost(pmi, sent < 0 ? strerror(errno) : "it takes no more");
 }
 
-/* Take the first whole line out of what has been received, without its end. */
+/* Takes the first whole line out of the received bytes, without its newline. */
 static bool take_line(struct boot_pmi *pmi, char line[LINE_BYTES])
 {
 	char *end = memchr(pmi->in, '\n', pmi->in_size);
@@ -132,7 +131,7 @@ static bool take_line(struct boot_pmi *pmi, char line[LINE_BYTES])
 	return true;
 }
 
-/* One read. Returns the number of bytes, 0 at the end of the connection, or -1 with errno. */
+/* Reads once. Returns the number of bytes, 0 at the end of the connection, or -1 with errno set. */
 static ssize_t receive_some(struct boot_pmi *pmi)
 {
 	ssize_t got;
@@ -156,7 +155,7 @@ static const char *receive_error(ssize_t got)
 	return errno == EMSGSIZE ? "a line is too long" : strerror(errno);
 }
 
-/* Blocking: the next line, before the deadline. */
+/* Waits for the next line, until the deadline. */
 static int await_line(struct boot_pmi *pmi, uint64_t deadline_ns, char line[LINE_BYTES])
 {
 	struct pollfd pfd = { .fd = pmi->fd, .events = POLLIN };
@@ -179,7 +178,7 @@ static int await_line(struct boot_pmi *pmi, uint64_t deadline_ns, char line[LINE
 
 /* Joining. */
 
-/* One question and its answer, which must be of that kind. */
+/* Sends a question and waits for its answer, whose cmd must be `answer`. */
 static int ask(struct boot_pmi *pmi, const char *question, const char *answer, uint64_t deadline_ns,
                char line[LINE_BYTES])
 {
@@ -217,7 +216,7 @@ static int ask_store(struct boot_pmi *pmi, uint64_t deadline_ns)
 	return rc;
 }
 
-/* A launcher that does not know who is where: there is one rank here at least. */
+/* Gets the number of ranks on this node: 1 if the launcher does not know it. */
 static int ask_local_size(struct boot_pmi *pmi, uint64_t deadline_ns)
 {
 	char question[LINE_BYTES], line[LINE_BYTES], mapping[LINE_BYTES];
@@ -252,7 +251,7 @@ static int join(struct boot_pmi *pmi)
 
 /* Requests. */
 
-/* The size of the value in an answer, or -1 if there is none. */
+/* Returns the size of the value in an answer, or -1 if it has none. */
 static int read_value(const char *line, uint8_t value[BOOT_VALUE_MAX_BYTES])
 {
 	char digits[LINE_BYTES];
@@ -280,7 +279,7 @@ static int check_put(const struct boot_pmi *pmi, const char *key, const void *va
 	return 0;
 }
 
-/* Blocking: the answer to the request that has been sent. */
+/* Waits for the answer to the request that was sent. */
 static int await_answer(struct boot_pmi *pmi, const char *cmd, uint64_t deadline_ns, char line[LINE_BYTES])
 {
 	int rc = await_line(pmi, deadline_ns, line);
@@ -320,7 +319,7 @@ static int ask_all_values(struct boot_pmi *pmi, const char *key, uint64_t deadli
 	return rc;
 }
 
-/* Beside an MPI: from the put that has been sent to the last value. */
+/* Beside an MPI: waits for the put, the barrier and all values. */
 static int exchange_all(struct boot_pmi *pmi, const char *key)
 {
 	uint64_t deadline_ns = now_ns() + EXCHANGE_TIMEOUT_MS * NS_PER_MS;
@@ -352,11 +351,11 @@ static int pmi_put(struct boot *boot, const char *key, const void *value, size_t
 	if (mpi_is_here())
 		return exchange_all(pmi, key);
 	pmi->request = REQUEST_PUT;
-	state_store(&pmi->base.gathering, 1); /* pairs with the load in wait_looked, as the others */
+	state_store(&pmi->base.gathering, 1); /* pairs with the load in wait_looked, like the others */
 	return 0;
 }
 
-/* If nothing is under way, ask for what has waited longest. */
+/* Sends the oldest queued get if no request is outstanding. */
 static int ask_next(struct boot_pmi *pmi)
 {
 	if (pmi->request != REQUEST_NONE || !pmi->exchanged)
@@ -388,11 +387,11 @@ static int pmi_get(struct boot *boot, int rank, const char *key)
 
 static int pmi_leave(struct boot *boot)
 {
-	(void)boot; /* the launcher is told by the end of the connection, see pmi_close */
+	(void)boot; /* the end of the connection tells the launcher, see pmi_close */
 	return 0;
 }
 
-/* PMI has no room for the reason, so it is told here. */
+/* Prints the reason, which PMI cannot carry. */
 static int pmi_abort(struct boot *boot, int status, const char *reason)
 {
 	struct boot_pmi *pmi = pmi_of(boot);
@@ -428,7 +427,7 @@ static void tell_lost(struct boot_pmi *pmi, const char *why)
 	pmi->base.events->lost(pmi->base.events_arg, text);
 }
 
-/* After the barrier a value that is not there never will be: its rank has not put it. */
+/* After the barrier a missing value never comes: its rank has not put it. */
 static void answer_get(struct boot_pmi *pmi, const char *line)
 {
 	struct later_get *get = pmi->asked;
@@ -441,7 +440,7 @@ static void answer_get(struct boot_pmi *pmi, const char *line)
 	free(get);
 }
 
-/* Returns false if this is no answer to what is under way, or a refusal. */
+/* Returns false for a refusal, or a line that does not answer the outstanding request. */
 static bool take_answer(struct boot_pmi *pmi, const char *line)
 {
 	enum request request = pmi->request;
@@ -519,10 +518,10 @@ static void release(struct boot_pmi *pmi)
 }
 
 /*
- * A rank that goes in the middle of the launcher's barrier takes others with it: hydra fails to tell
- * it of the end and ends the job, Slurm waits some 15 s for its node. So one that has nothing to do with
- * the others waits until all have put; not for ever, for the barrier does not end where one of them died
- * before it put, and not for long under Slurm, where those who come later are served all the same.
+ * Returns how long a rank that leaves waits for all to put. One that leaves during the launcher's
+ * barrier takes others with it: hydra fails to report the barrier's end to it and ends the job,
+ * Slurm waits some 15 s for its node. The time is bounded, since the barrier does not end if a rank
+ * died before its put, and short under Slurm, which still serves ranks that come later.
  */
 static uint64_t leave_limit_ms(void)
 {
@@ -540,7 +539,7 @@ static void end_exchange(struct boot_pmi *pmi)
 	}
 }
 
-/* An answer to what was still under way may come first. */
+/* The answer to an outstanding request may come first. */
 static void finalize(struct boot_pmi *pmi)
 {
 	uint64_t deadline_ns;
@@ -554,15 +553,15 @@ static void finalize(struct boot_pmi *pmi)
 		continue;
 }
 
-/* What is to be finalized when the process ends; a child that it has forked has the same handlers of exit. */
+/* The socket to finalize at exit, and its process: forked children inherit the exit handlers. */
 static struct {
 	int fd;
 	pid_t process;
 } at_exit;
 
 /*
- * A process that ends without the goodbye has crashed, as launchers see it; MPI_Finalize says it if
- * MPI has come.
+ * Launchers take a process that ends without finalize for crashed. If MPI has come, MPI_Finalize
+ * sends it.
  */
 static void finalize_at_exit(void)
 {
@@ -628,8 +627,8 @@ static int read_environment(struct boot_pmi *pmi)
 }
 
 /*
- * Two in one process can share the connection where the second may begin anew: hydra lets it, Slurm
- * does not.
+ * Returns an error if an MPI library needs the connection. Two users in one process can share it if
+ * the second may start anew: under hydra, not under Slurm.
  */
 static int check_mpi(void)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the value of a field begins, or NULL. */
+/* Returns the beginning of a field's value, or NULL. */
 static const char *find_field(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -97,17 +97,17 @@ int pmi_read_hex(const char *text, uint8_t *bytes, size_t room)
 	return (int)(length / 2);
 }
 
-/* A mapping being dealt out to ranks, which are counted on the node of one of them. */
+/* The state of dealing a mapping out to ranks and counting those on one rank's node. */
 struct deal {
 	const char *at; /* the next block */
-	int next;       /* the first rank that has no place yet */
+	int next;       /* the first rank without a node */
 	int size;
-	int node; /* whose ranks are counted; -1: that of the rank, which has not been found yet */
+	int node; /* its ranks are counted; -1: the node of `rank` is not known yet */
 	int rank;
 	int count;
 };
 
-/* The number of ranks that the node has room for, as far as any are left. */
+/* Gives a node as many ranks as it has places, or all that are left. */
 static void deal_node(struct deal *deal, int node, int places)
 {
 	int end = places < deal->size - deal->next ? deal->next + places : deal->size;
@@ -119,7 +119,7 @@ static void deal_node(struct deal *deal, int node, int places)
 	deal->next = end;
 }
 
-/* One block: false at the end of the text, or where it is no block. */
+/* Deals out one block. Returns false at the end of the text or of its blocks. */
 static bool deal_block(struct deal *deal)
 {
 	int first, nodes, places, used = 0;
@@ -133,7 +133,7 @@ static bool deal_block(struct deal *deal)
 	return true;
 }
 
-/* Deal the blocks out once or again. False if the text is wrong. */
+/* Deals out all blocks once. Returns false if the text is wrong. */
 static bool deal_round(struct deal *deal, const char *blocks)
 {
 	int before = deal->next;
@@ -162,6 +162,6 @@ int pmi_local_size(const char *mapping, int rank, int size)
 
 	if (strncmp(mapping, head, strlen(head)) != 0 || !deal_all(&deal, blocks))
 		return 0;
-	deal_all(&deal, blocks); /* again: now the node is known, and its ranks before this one are counted too */
+	deal_all(&deal, blocks); /* again: the node is known now, so its earlier ranks count too */
 	return deal.count;
 }

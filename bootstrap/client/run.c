@@ -2,19 +2,19 @@
 /*
  * run.c - a rank's connection to oriel-run
  *
- * DESIGN NOTES Joining is blocking with a deadline: connect, read the launcher's nonce, send a
- * proof, check the launcher's own proof. The launcher drops connections that are slow to prove
- * themselves when strangers crowd it out, so a connection that ends during this is tried again
- * until the deadline; a REFUSED is final.
+ * DESIGN NOTES Joining blocks, with a deadline: connect, read the launcher's nonce, send a proof,
+ * check the launcher's proof. If too many strangers connect, the launcher drops connections that
+ * are slow to prove themselves. So a connection that ends during this is tried again until the
+ * deadline; a REFUSED is final.
  *
- * Afterwards the socket never blocks. What it does not take at once waits in a bounded queue. The
- * caller knows one descriptor and only whether that is readable, so boot_fd is an epoll descriptor
- * over the socket: while bytes wait, room to write makes it readable too.
+ * Afterwards the socket never blocks. Bytes that it does not take at once wait in a bounded queue.
+ * The caller knows one descriptor and only waits for input on it, so ops->fd is an epoll descriptor
+ * over the socket: while bytes are queued, room to write makes it readable too.
  *
- * The secret comes as a sealed memfd whose number is in the environment. It is read with pread, so
- * that every program of a chain of wrappers and execs reads the same bytes. The descriptor stays
- * open, because a program started after this one has left may join too; while this one is in the
- * job it is close-on-exec, so that what the program starts meanwhile does not get the secret.
+ * The secret comes as a sealed memfd whose number is in the environment. pread reads it, so that
+ * every program of a chain of wrappers and execs reads the same bytes. The descriptor stays open,
+ * because a program that starts after this one has left may join too. While this one is in the job
+ * it is close-on-exec, so that programs that it starts do not get the secret.
  */
 #include "base/err.h"
 #include "base/util.h"
@@ -42,8 +42,8 @@
 #define JOIN_TIMEOUT_MS 60000 /* from the first connect to the launcher's welcome */
 #define RETRY_MIN_MS 10       /* pause before the next attempt, with jitter */
 #define RETRY_MAX_MS 200
-#define LEAVE_TIMEOUT_MS 2000   /* for what still waits to be sent when the connection is closed */
-#define OUT_MAX_BYTES (1 << 20) /* waiting to be sent */
+#define LEAVE_TIMEOUT_MS 2000   /* to send the queued bytes at close */
+#define OUT_MAX_BYTES (1 << 20) /* queued bytes */
 #define IN_BYTES (16 * PROTO_MESSAGE_MAX_BYTES)
 
 struct boot_run {
@@ -51,21 +51,21 @@ struct boot_run {
 	struct sockaddr_un server;
 	socklen_t server_size;
 	char server_text[ADDRESS_TEXT_BYTES]; /* ORIEL_BOOTSTRAP, for error texts */
-	int socket_fd;                        /* -1 while there is none */
+	int socket_fd;                        /* -1: none */
 	int epoll_fd;
 	int secret_fd;
-	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; never leaves the process but as a keyed hash */
-	bool lost;                         /* events->lost has been told */
-	bool wants_room;                   /* the epoll descriptor also waits for room to write */
+	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; leaves the process only as a keyed hash */
+	bool lost;                         /* events->lost has been called */
+	bool wants_room;                   /* epoll_fd also waits for room to write */
 	bool left;
 	struct byteq out;     /* not taken by the socket yet */
-	uint8_t in[IN_BYTES]; /* received, not yet a whole message */
+	uint8_t in[IN_BYTES]; /* received part of a message */
 	size_t in_size;
 };
 
 enum attempt {
 	ATTEMPT_JOINED,
-	ATTEMPT_DROPPED, /* the connection ended without a word: try again */
+	ATTEMPT_DROPPED, /* the connection ended early: try again */
 	ATTEMPT_FAILED,  /* err_set has been called */
 };
 
@@ -89,8 +89,8 @@ static int read_server(struct boot_run *run)
 }
 
 /*
- * Any other file that happens to have the number is not taken for the secret: it would have to be a
- * sealed memfd of this size.
+ * Reads the secret only from a sealed memfd of its size, so another file with this number is not
+ * taken for it.
  */
 static int read_secret(struct boot_run *run)
 {
@@ -133,7 +133,9 @@ static void set_close_on_exec(int fd, bool on)
 
 /* Joining. */
 
-/* Wait until the socket is ready for events (POLLIN or POLLOUT). Returns 0, or -1 at the deadline. */
+/*
+ * Waits until the socket is ready for events (POLLIN or POLLOUT). Returns 0, or -1 at the deadline.
+ */
 static int wait_for_socket(const struct boot_run *run, short events, uint64_t deadline_ns)
 {
 	struct pollfd pfd = { .fd = run->socket_fd, .events = events };
@@ -165,7 +167,7 @@ static int fail_connect(const struct boot_run *run, int error)
 	               run->base.rank, run->server_text, strerror(error));
 }
 
-/* EAGAIN: so many connections wait to be accepted that there is no room for one more. */
+/* EAGAIN: the launcher's queue of connections to accept is full. */
 static enum attempt connect_socket(struct boot_run *run)
 {
 	run->socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -177,7 +179,7 @@ static enum attempt connect_socket(struct boot_run *run)
 	return ATTEMPT_FAILED;
 }
 
-/* Take the next message out of what has been received. As proto_decode. */
+/* Takes the next message out of the received bytes. Returns like proto_decode. */
 static int take_message(struct boot_run *run, struct proto_msg *msg)
 {
 	int used = proto_decode(run->in, run->in_size, msg);
@@ -190,8 +192,8 @@ static int take_message(struct boot_run *run, struct proto_msg *msg)
 }
 
 /*
- * One read of at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1
- * with errno.
+ * Reads once, at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1
+ * with errno set.
  */
 static ssize_t receive_some(struct boot_run *run, size_t max)
 {
@@ -205,7 +207,7 @@ static ssize_t receive_some(struct boot_run *run, size_t max)
 	return got;
 }
 
-/* How many bytes the message at the start of the buffer lacks, as far as that is known. */
+/* Returns how many bytes the first message lacks, as far as known. */
 static size_t missing_bytes(const struct boot_run *run)
 {
 	if (run->in_size < PROTO_HEADER_BYTES)
@@ -221,8 +223,8 @@ static enum attempt fail_stranger(const struct boot_run *run, const char *what)
 }
 
 /*
- * Reads not one byte beyond the message: news that the launcher sent right behind its welcome must
- * stay in the socket, where they make the epoll descriptor readable.
+ * Reads no byte beyond the message: news right after the welcome must stay in the socket, where
+ * they make the epoll descriptor readable.
  */
 static enum attempt await_message(struct boot_run *run, enum proto_type type, uint64_t deadline_ns,
                                   struct proto_msg *msg)
@@ -245,8 +247,8 @@ static enum attempt await_message(struct boot_run *run, enum proto_type type, ui
 }
 
 /*
- * A proof is far smaller than an empty socket's buffer, so it is taken whole or the connection is
- * broken.
+ * A proof is far smaller than an empty socket's buffer, so the socket takes it whole or the
+ * connection is broken.
  */
 static enum attempt send_proof(struct boot_run *run, const struct proof_context *context)
 {
@@ -305,7 +307,7 @@ static enum attempt try_to_join(struct boot_run *run, uint64_t deadline_ns)
 	return attempt;
 }
 
-/* Crowded-out ranks must not all come back at the same moment. */
+/* Waits a random time, so that dropped ranks do not all come back at once. */
 static void pause_before_retry(void)
 {
 	long pause_ms = RETRY_MIN_MS + (long)randombytes_uniform(RETRY_MAX_MS - RETRY_MIN_MS);
@@ -343,8 +345,8 @@ static void watch_for_room(struct boot_run *run)
 }
 
 /*
- * Send what waits. An error of the connection is not told here: the next dispatch finds it and
- * tells 'lost'.
+ * Sends queued bytes. It reports no error of the connection: the next dispatch finds it and calls
+ * 'lost'.
  */
 static void flush_out(struct boot_run *run)
 {
@@ -441,7 +443,7 @@ static int run_fd(const struct boot *boot)
 	return ((const struct boot_run *)boot)->epoll_fd;
 }
 
-/* Closing the socket takes it out of the epoll set, so the caller is not woken for it again. */
+/* Closing the socket removes it from the epoll set, so it wakes the caller no more. */
 static void tell_lost(struct boot_run *run, const char *why)
 {
 	char text[160];
@@ -457,7 +459,7 @@ static void tell_lost(struct boot_run *run, const char *why)
 	run->base.events->lost(run->base.events_arg, text);
 }
 
-/* Returns 0, or -1 if this is nothing a launcher says to a rank that has joined. */
+/* Returns 0, or -1 if no launcher sends this to a rank that has joined. */
 static int handle_message(struct boot_run *run, const struct proto_msg *msg)
 {
 	const struct boot_events *events = run->base.events;

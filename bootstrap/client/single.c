@@ -2,9 +2,8 @@
 /*
  * single.c - a job of one rank, without a launcher
  *
- * What a launcher would do, in two lists: values put, and gets that have no answer yet. Answers come
- * out of dispatch, as they do elsewhere. A get for a key that is not put waits; it is answered
- * 'never' once the rank has left.
+ * Two lists replace the launcher: values, and unanswered gets. Answers come out of dispatch, as in
+ * other clients. A get for a missing key waits; it is answered 'never' once the rank has left.
  */
 #include "base/err.h"
 #include "boot_check.h"
@@ -15,7 +14,7 @@
 #include <string.h>
 
 #define SINGLE_KEYS_MAX 4096    /* distinct keys */
-#define SINGLE_WAITING_MAX 4096 /* gets not answered yet */
+#define SINGLE_WAITING_MAX 4096 /* unanswered gets */
 
 struct single_value {
 	struct single_value *next;
@@ -129,7 +128,7 @@ static int single_fd(const struct boot *boot)
 	return -1;
 }
 
-/* Take the first get that can be answered out of the list. */
+/* Takes the first get out of the list that can be answered. */
 static struct single_get *take_answerable(struct boot_single *single)
 {
 	struct single_get **at = &single->waiting;

@@ -9,14 +9,14 @@
 #define TEXT_BYTES 128
 #define VERSION_BYTES 48
 
-/* A name with the version behind it, if a variable tells it. */
+/* Writes a name, followed by the version if there is one. */
 static const char *with_version(char text[VERSION_BYTES], const char *name, const char *version)
 {
 	snprintf(text, VERSION_BYTES, "%s%s%.24s", name, version && *version ? " " : "", version ? version : "");
 	return text;
 }
 
-/* The release whose protocol has this number, which is 256 times that of the release and some. */
+/* Returns the release with this protocol, or NULL; protocol / 256 numbers the releases. */
 static const char *slurm_release(long protocol)
 {
 	static const char *const releases[] = { "20.02", "20.11", "21.08", "22.05", "23.02",
@@ -26,7 +26,7 @@ static const char *slurm_release(long protocol)
 	return number >= 0 && number < (long)(sizeof(releases) / sizeof(releases[0])) ? releases[number] : NULL;
 }
 
-/* "cluster:host:port:protocol:..."; 0 where it is not told. */
+/* Returns the protocol out of "cluster:host:port:protocol:..."; 0 if it is not there. */
 static long slurm_protocol(void)
 {
 	const char *at = getenv("SLURM_WORKING_CLUSTER");
