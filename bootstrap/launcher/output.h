@@ -16,7 +16,7 @@ struct output;
 struct output_events {
 	/* All streams have ended and everything is written; may be called again. */
 	void (*drained)(void *arg);
-	/* stdout or stderr fails with this errno (EPIPE: no reader). Reported before, unless it is stderr. */
+	/* stdout or stderr fails with this errno (EPIPE: no reader). Reported, unless it is stderr. */
 	void (*failed)(void *arg, int error);
 };
 

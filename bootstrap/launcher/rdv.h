@@ -40,8 +40,8 @@ void rdv_destroy(struct rdv *rdv);
 enum rdv_answer rdv_join(struct rdv *rdv, int rank, const char **why);
 
 /*
- * Handles a message of a rank that has joined. Returns 0, or -1 if no rank may send it; its
- * connection is no longer to be trusted.
+ * Handles a message of a rank that has joined. Returns 0, or -1 if no rank may send it
+ * or the store takes no more; its connection is to be closed.
  */
 int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg);
 
