@@ -97,7 +97,7 @@ int pmi_read_hex(const char *text, uint8_t *bytes, size_t room)
 	return (int)(length / 2);
 }
 
-/* The state of dealing a mapping out to ranks and counting those on one rank's node. */
+/* Deals a mapping out to ranks, and counts those on one rank's node. */
 struct deal {
 	const char *at; /* the next block */
 	int next;       /* the first rank without a node */

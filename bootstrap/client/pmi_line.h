@@ -13,20 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Copies a field's value. Returns false, and "", if the field is missing or its value does not fit.
- */
+/* Copies a field's value. Returns false, and "", if it is missing or does not fit. */
 bool pmi_field(const char *line, const char *name, char *value, size_t room);
 
-/*
- * Reads a field with a number from 0 to INT_MAX. Returns false if it is missing or something else.
- */
+/* Reads a field as pmi_field does, but as a number from 0 to INT_MAX. */
 bool pmi_number(const char *line, const char *name, int *value);
 
-/* Returns whether field cmd is cmd. */
+/* Returns whether field cmd has this value. */
 bool pmi_is(const char *line, const char *cmd);
 
-/* Returns whether the line reports a failure: it has a field rc that is not 0. */
+/* Returns whether the line reports a failure: a field rc that is not 0. */
 bool pmi_failed(const char *line);
 
 /* Writes bytes as hexadecimal digits; text has room for two per byte and a 0. */

@@ -88,10 +88,7 @@ static int read_server(struct boot_run *run)
 	return 0;
 }
 
-/*
- * Reads the secret only from a sealed memfd of its size, so another file with this number is not
- * taken for it.
- */
+/* Accepts only a sealed memfd of the secret's size: another file may have this number. */
 static int read_secret(struct boot_run *run)
 {
 	struct stat st;
@@ -133,9 +130,7 @@ static void set_close_on_exec(int fd, bool on)
 
 /* Joining. */
 
-/*
- * Waits until the socket is ready for events (POLLIN or POLLOUT). Returns 0, or -1 at the deadline.
- */
+/* Waits for events (POLLIN or POLLOUT) of the socket. Returns 0, or -1 at the deadline. */
 static int wait_for_socket(const struct boot_run *run, short events, uint64_t deadline_ns)
 {
 	struct pollfd pfd = { .fd = run->socket_fd, .events = events };
@@ -443,7 +438,7 @@ static int run_fd(const struct boot *boot)
 	return ((const struct boot_run *)boot)->epoll_fd;
 }
 
-/* Closing the socket removes it from the epoll set, so it wakes the caller no more. */
+/* Closing the socket removes it from the epoll set: it wakes the caller no more. */
 static void tell_lost(struct boot_run *run, const char *why)
 {
 	char text[160];

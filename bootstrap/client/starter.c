@@ -9,7 +9,6 @@
 #define TEXT_BYTES 128
 #define VERSION_BYTES 48
 
-/* Writes a name, followed by the version if there is one. */
 static const char *with_version(char text[VERSION_BYTES], const char *name, const char *version)
 {
 	snprintf(text, VERSION_BYTES, "%s%s%.24s", name, version && *version ? " " : "", version ? version : "");

@@ -149,10 +149,7 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 
 /* Starting. */
 
-/*
- * Starts no more ranks after a failure. The others may get news of them, as of ranks that never
- * joined.
- */
+/* Starts no more ranks after a failure; the others get news of these, which never joined. */
 static void give_up_starting(struct job *job)
 {
 	for (int rank = job->started_count; rank < job->options->size; rank++) {

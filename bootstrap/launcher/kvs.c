@@ -18,7 +18,6 @@
 
 #define KVS_FIRST_BUCKETS 256 /* a power of two, like all later sizes */
 
-/* An unanswered get. */
 struct kvs_waiter {
 	struct kvs_waiter *next;
 	int asker;
@@ -40,7 +39,7 @@ struct kvs_rank {
 	struct kvs_entry *entries;
 	int entry_count;
 	int wait_count; /* unanswered gets by this rank */
-	bool closed;    /* no more puts */
+	bool closed;
 };
 
 struct kvs {
@@ -53,10 +52,7 @@ struct kvs {
 	struct kvs_rank ranks[];
 };
 
-/*
- * FNV-1a. Keys come from ranks that have proven themselves, so nobody makes them collide on
- * purpose.
- */
+/* FNV-1a. Keys come from ranks with the secret, which do not collide on purpose. */
 static uint64_t hash_of(int rank, const char *key)
 {
 	uint64_t hash = 14695981039346656037u ^ (uint64_t)rank;

@@ -25,10 +25,7 @@ typedef void kvs_answer_fn(void *arg, int asker, int rank, const char *key, cons
 struct kvs *kvs_create(int size, kvs_answer_fn *answer, void *arg);
 void kvs_destroy(struct kvs *kvs);
 
-/*
- * Sets or replaces rank's key and answers the gets that wait for it. Returns 0, or -1 if a bound is
- * reached or memory is short.
- */
+/* Sets rank's key and answers waiting gets. Returns 0, or -1 at a bound or without memory. */
 int kvs_put(struct kvs *kvs, int rank, const char *key, const void *value, size_t size_bytes);
 
 /* Answers asker now, or when the key is put or can no longer be put. Returns like kvs_put. */

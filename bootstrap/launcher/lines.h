@@ -32,16 +32,10 @@ struct lines_source {
 	struct byteq held; /* an unfinished line */
 };
 
-/*
- * Adds bytes that a source has written. Returns 0, or -1 if memory is short or the sink's queue is
- * full.
- */
+/* Adds bytes of a source. Returns 0, or -1 if memory is short or the sink's queue is full. */
 int lines_feed(struct lines_source *source, const void *bytes, size_t size);
 
-/*
- * Passes on the unfinished line: the source has ended, or the reader should see it. Returns like
- * lines_feed.
- */
+/* Passes on the unfinished line, at the end or for a prompt. Returns like lines_feed. */
 int lines_flush(struct lines_source *source);
 
 /* Adds a whole line of the launcher's own. Returns like lines_feed. */

@@ -32,10 +32,7 @@ bool output_has_ended(const struct output *output);
 /* Returns whether every pipe has ended and everything is written. */
 bool output_is_drained(const struct output *output);
 
-/*
- * Reads the rest of all pipes, as fast as it can be written, and closes them. No process is left
- * that could write.
- */
+/* Reads and closes all pipes, as fast as output can be written. No process is left to write. */
 void output_end(struct output *output);
 
 void output_close(struct output *output);

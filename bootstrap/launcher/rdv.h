@@ -57,10 +57,7 @@ bool rdv_may_end(const struct rdv *rdv, int rank);
 /* Handles a held rank that has gone away. */
 void rdv_unhold(struct rdv *rdv, int rank);
 
-/*
- * Handles the end of a connection of a rank that has not left; its process may live. The others get
- * text.
- */
+/* Handles a connection that ends before leave; the process may live. The others get text. */
 void rdv_lost(struct rdv *rdv, int rank, const char *text);
 
 /* Handles the end of a process, or one that will never start. failed: its status is not 0. */

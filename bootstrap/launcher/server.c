@@ -543,9 +543,7 @@ static const struct rdv_events rdv_events = {
 	.abort = pass_abort,
 };
 
-/*
- * Makes an address that no later launcher has: a rank that is left behind must not find that one.
- */
+/* Makes an address that no later launcher has: ranks left behind must not connect to that. */
 static int make_address(char text[ADDRESS_TEXT_BYTES])
 {
 	uint32_t number;

@@ -59,10 +59,7 @@ struct letter *inbox_take(struct inbox *inbox);
 
 void letter_free(struct letter *letter);
 
-/*
- * Makes alarm_fd readable for the next letter, or at that time. The caller has read all that it
- * took.
- */
+/* Makes alarm_fd readable for the next letter, or at that time. */
 void inbox_set_alarm(struct inbox *inbox, uint64_t when_ns);
 
 /* Closes the inbox: the client goes, and later letters are freed. */
