@@ -9,7 +9,7 @@
  *
  *   sent by    type        fields                    meaning
  *   launcher   CHALLENGE   nonce                     first message on every connection
- *   rank       PROOF       rank nonce proof          "I am this rank and know the secret; prove yours"
+ *   rank       PROOF       rank nonce proof          "I am this rank and know the secret; you?"
  *   launcher   WELCOME     proof size local_size     the launcher's own proof; the rank has joined
  *   launcher   REFUSED     text                      the rank may not join; the connection ends
  *   rank       PUT         key value
