@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * conn.c - one RC connection per pair of ranks that talk, made with rdma_cm
+ * conn.c - one RC connection for each pair of ranks that communicate, made with rdma_cm
  *
  * DESIGN NOTES
  *
- * Active side: CONN_QUEUED (too many under way) -> CONN_ADDRESS (asking the bootstrap where the
- * peer listens) -> CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT (request
- * sent) -> up. An attempt that fails or takes too long is dropped and, after CONN_BACKOFF, made
- * again with the next attempt number, until the deadline.
+ * Active side: CONN_QUEUED (too many attempts under way) -> CONN_ADDRESS (the bootstrap is asked
+ * for the peer's address) -> CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT
+ * (request sent) -> up. An attempt that fails or takes too long is dropped. After CONN_BACKOFF the
+ * next one starts, with the next attempt number, until the deadline.
  *
- * Passive side: a request is checked (handshake.h), answered, and the connection is
- * CONN_ACCEPTED until rdma_cm says ESTABLISHED, or the peer has written its attempt number into
- * area->up, which it does as soon as its own side is established: the message that tells rdma_cm
- * can be lost, and is repeated only after seconds. The passive side does not give up before the
- * deadline: the peer, which may have got no processor for as long as you like, would be established
- * with a queue pair that is gone. A peer that has given up itself makes a newer request.
+ * Passive side: a request is checked (handshake.h) and answered. The connection is CONN_ACCEPTED
+ * until rdma_cm reports ESTABLISHED, or the peer has written its attempt number into area->up. The
+ * peer writes it as soon as its own side is established, since the message for rdma_cm can be lost,
+ * and is repeated only after seconds. The passive side does not give up before the deadline: a peer
+ * that is not scheduled for long would otherwise be established with a queue pair that no longer
+ * exists. A peer that has given up sends a newer request.
  *
- * Both sides at once: the lower rank's request wins. It rejects the other's while its own is under
- * way; the higher rank gives up its own when the lower's arrives, or, rejected, goes to CONN_YIELD
- * and waits for it, within the same deadline. A newer attempt of the same peer replaces a half-open
- * one.
+ * Both sides at once: the lower rank's request wins. The lower rank rejects the other's while its
+ * own is under way. The higher rank drops its own when the lower's arrives, or, rejected, enters
+ * CONN_YIELD and waits for it within the same deadline. A newer attempt of a peer replaces a
+ * half-open one.
  *
- * Every other step has a time limit, but not by softverbs, where nothing gets lost and the kernel tells
- * of deaths: a peer that is slow has the request before it, and each further one would only be more of
- * what it is slow at. When the deadline passes the peer is dead, with address, last event and status.
- * But not where the last attempt failed because this side, or the other, is short of
- * descriptors or memory: then those who wait are told so (peer_shortage), and attempts go on.
+ * Every other step has a time limit, except on softverbs, where nothing gets lost and the kernel
+ * reports deaths: further requests would only slow a slow peer down more. When the deadline passes,
+ * the peer is dead, with address, last event and status. If the last attempt failed because either
+ * side is short of descriptors or memory, waiting calls report that (peer_shortage), and attempts
+ * go on.
  *
- * A rank that is talked to by softverbs may have a second connection, by its card (atomics_peer.h):
- * the same steps for another struct peer, which a bit of the request's rank tells.
+ * A rank that is reached by softverbs may have a second connection, by its card (atomics_peer.h).
+ * It takes the same steps, for another struct peer, which a bit of the request's rank selects.
  *
- * In oriel_finalize (goodbye.h) nothing new is begun, and requests are rejected. An attempt goes on
- * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and not again.
+ * In oriel_finalize (goodbye.h) no attempt starts, and requests are rejected. An attempt goes on
+ * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and is not repeated.
  */
 #include "job/conn.h"
 
@@ -59,21 +59,21 @@
 
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
 #define BACKOFF_MS 20
-#define YIELD_MS 4000 /* for the other side's request, where connecting has no limit of time */
+#define YIELD_MS 4000 /* for the other side's request, if connecting has no time limit */
 #define RESOLVE_TIMEOUT_MS 1000
-#define ACK_TIMEOUT 17    /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, told within 5 s */
-#define RETRY_COUNT 5     /* 6 leaves a busy machine too little of the 5 s; 7 would mean for ever on rxe */
-#define CM_NO_RESOURCES 3 /* a reject's status, when the other side's connection manager is the one that is short */
+#define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, reported within 5 s */
+#define RETRY_COUNT 5  /* 6 leaves a busy machine too little of the 5 s; 7 means for ever on rxe */
+#define CM_NO_RESOURCES 3 /* a reject's status, if the other side's connection manager is short of resources */
 #define SHORT_BACKOFF_MS 100
 #define SHORT_TOLD_NS NS_PER_SECOND
 #define LAST_TEXT_BYTES 96
 
 /* The first byte of a reject's private data. */
 enum reject_reason {
-	REJECT_STRANGER, /* no proof, or no memory */
-	REJECT_BUSY,     /* my own request to you is under way, wait for it */
+	REJECT_STRANGER, /* no proof of the key, or no memory */
+	REJECT_BUSY,     /* the rejecting rank's own request is under way: wait for it */
 	REJECT_SHORT,    /* no descriptors or memory for the connection */
-	REJECT_LEFT,     /* I have left the job */
+	REJECT_LEFT,     /* the rejecting rank has left the job */
 	REJECT_NOT,      /* never sent */
 };
 
@@ -91,20 +91,23 @@ enum conn_state {
 
 struct conn {
 	enum conn_state state;
-	bool counted;          /* among the job's attempts under way */
-	uint32_t attempt;      /* our last request's */
-	uint32_t peer_attempt; /* when CONN_ACCEPTED: of the request we have answered */
+	bool counted;          /* counted among the job's attempts under way */
+	uint32_t attempt;      /* of our last request */
+	uint32_t peer_attempt; /* in CONN_ACCEPTED: of the request that this side has answered */
 	uint64_t started_ns;
-	uint64_t deadline_ns; /* of the whole undertaking */
-	uint64_t step_ns;     /* when the present state has lasted too long */
+	uint64_t deadline_ns; /* of all attempts together */
+	uint64_t step_ns;     /* time limit of the present state */
 	struct rdma_cm_id *id;
 	struct wire_pair pair;
 	struct endpoint endpoint; /* the peer's */
-	const char *address;      /* the one of its two that is used; NULL until the endpoint is known */
+	const char *address;      /* the address in use; NULL until the endpoint is known */
 	struct sockaddr_storage addr;
-	uint64_t
-		short_ns; /* since when attempts have failed for want of something, or when that was last told; 0: they have not */
-	char last[LAST_TEXT_BYTES]; /* what the last attempt ended with */
+	/*
+	 * Since when attempts have failed for a shortage, or when that was last reported; 0: they have
+	 * not.
+	 */
+	uint64_t short_ns;
+	char last[LAST_TEXT_BYTES]; /* how the last attempt ended */
 };
 
 static const struct verbs_functions *functions_of(const struct peer *peer)
@@ -120,7 +123,7 @@ static void count_attempt(struct peer *peer, bool on)
 	service_queue_connecting(peer->job, on ? 1 : -1);
 }
 
-/* Give up the present identifier, whichever side made it. */
+/* Releases the present identifier, of whichever side. */
 static void drop_id(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
@@ -133,7 +136,7 @@ static void drop_id(struct peer *peer)
 	conn->id = NULL;
 }
 
-/* The undertaking is over: peer->conn is gone, and who holds it returns at once. */
+/* Frees peer->conn. Callers must not touch it afterwards. */
 static void free_conn(struct peer *peer)
 {
 	drop_id(peer);
@@ -142,7 +145,7 @@ static void free_conn(struct peer *peer)
 	peer->conn = NULL;
 }
 
-/* Time is over: the peer counts as dead. Ends peer->conn. */
+/* The deadline has passed: declares the peer dead. Frees peer->conn. */
 static void give_up(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
@@ -163,8 +166,8 @@ static void enter(struct peer *peer, enum conn_state state, uint64_t limit_ms)
 }
 
 /*
- * The attempt has failed: again after a moment, with some jitter so that two sides do not meet for
- * ever. It gives up the identifier: the caller returns at once.
+ * The attempt has failed: schedules the next, with some jitter so that two sides do not collide for
+ * ever. Drops the identifier; the caller must return.
  */
 static void retry(struct peer *peer, const char *what, int status)
 {
@@ -182,7 +185,10 @@ static void set_deadline(struct peer *peer)
 	peer->conn->deadline_ns = limit_ms ? now_ns() + limit_ms * NS_PER_MS : UINT64_MAX;
 }
 
-/* This side (or, negative, the other) is short of something: who waits is told when it lasts; time begins anew. */
+/*
+ * Out of descriptors or memory here (error > 0) or at the peer (< 0): restarts the deadline, and
+ * reports a shortage that persists.
+ */
 static void suffer_shortage(struct peer *peer, int error)
 {
 	struct conn *conn = peer->conn;
@@ -199,7 +205,7 @@ static void suffer_shortage(struct peer *peer, int error)
 	counter_store(&peer->shortage_ns, now); /* pairs with the counter_load in wait_watch */
 }
 
-/* The same for a failure that has an errno value, or that of the other side negative. */
+/* Calls retry for a failure with an errno value, or with the other side's as a negative one. */
 static void retry_error(struct peer *peer, const char *what, int error)
 {
 	retry(peer, what, error);
@@ -252,7 +258,7 @@ static void resolve(struct peer *peer)
 	}
 }
 
-/* The card's, or that of softverbs. */
+/* Parses the peer's address on the card or on softverbs. */
 static bool use_address(struct peer *peer, bool soft, char why[DEATH_TEXT_BYTES])
 {
 	struct conn *conn = peer->conn;
@@ -264,7 +270,7 @@ static bool use_address(struct peer *peer, bool soft, char why[DEATH_TEXT_BYTES]
 	return false;
 }
 
-/* The address is known: make a request, or queue for one. Time begins with the first. */
+/* The address is known: sends a request, or queues for one. The deadline starts with the first. */
 static void begin_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
@@ -293,7 +299,7 @@ static void begin_attempt(struct peer *peer)
 		begin_request(peer);
 		return;
 	}
-	conn->state = CONN_ADDRESS; /* for as long as it takes: the rank may still be starting */
+	conn->state = CONN_ADDRESS; /* no time limit: the rank may still be starting */
 	if (peer->job->boot->ops->get(peer->job->boot, peer->rank, ENDPOINT_BOOT_KEY))
 		retry(peer, oriel_last_error(), 0);
 }
@@ -320,14 +326,17 @@ void conn_want(struct peer *peer)
 		begin_attempt(peer);
 }
 
-/* The peer counts as dead without having been connected to. Ends peer->conn. */
+/* Declares dead a peer that was never connected. Frees peer->conn. */
 static void give_up_unknown(struct peer *peer, const char *why)
 {
 	rank_died(peer->job, peer->rank, why);
 	free_conn(peer);
 }
 
-/* The way to the peer, as its own side computes it too. False with the reason if there is none. */
+/*
+ * Chooses the route to the peer, as the peer's side does too. False, with the reason, if there is
+ * none.
+ */
 static bool choose_way(struct peer *peer, char why[DEATH_TEXT_BYTES])
 {
 	enum route route;
@@ -356,13 +365,13 @@ void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
 		begin_request(peer);
 }
 
-/* The proof's key in both directions: that of the side that is connected to. */
+/* The key of the proof, in both directions, is that of the passive side. */
 static const uint8_t *proof_key(const struct peer *peer, enum handshake_direction direction)
 {
 	return direction == HANDSHAKE_REQUEST ? peer->conn->endpoint.key : peer->job->endpoint.key;
 }
 
-/* What this side tells the other in a request or an answer. */
+/* Encodes the private data of a request or an answer. */
 static void fill_private(const struct peer *peer, uint32_t attempt, enum handshake_direction direction,
                          uint8_t bytes[HANDSHAKE_BYTES])
 {
@@ -392,7 +401,7 @@ static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t 
 	};
 }
 
-/* Not every kernel knows the option; without it the device's own timeout holds, which is about as long. */
+/* Older kernels lack the option; the device's own timeout then holds, which is about as long. */
 static void set_ack_timeout(const struct peer *peer, struct rdma_cm_id *id)
 {
 	uint8_t timeout = ACK_TIMEOUT;
@@ -436,7 +445,7 @@ static void tell_up(struct peer *peer, uint32_t attempt)
 		wire_flag(&peer->wire, 0, attempt, up, &number);
 }
 
-/* Both sides are established: hand the queue pair over to the data path. Ends peer->conn. */
+/* Both sides are established: hands the queue pair to the data path. Frees peer->conn. */
 static void established(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
@@ -479,7 +488,9 @@ static void reject(const struct verbs_functions *functions, struct rdma_cm_id *i
 	functions->destroy_id(id);
 }
 
-/* Whether the peer's request is to be taken although this side has something under way. */
+/*
+ * Returns whether the peer's request is accepted although this side may have an attempt under way.
+ */
 static bool request_wins(const struct peer *peer)
 {
 	const struct conn *conn = peer->conn;
@@ -490,7 +501,7 @@ static bool request_wins(const struct peer *peer)
 	case CONN_RESOLVE:
 	case CONN_CONNECT:
 		return peer->rank < peer->job->rank;
-	case CONN_ACCEPTED: /* the peer makes one request at a time: it has given up the one before */
+	case CONN_ACCEPTED: /* the peer makes one request at a time, so it has dropped the one before */
 	case CONN_QUEUED:
 	case CONN_ADDRESS:
 	case CONN_YIELD:
@@ -500,7 +511,7 @@ static bool request_wins(const struct peer *peer)
 	return false;
 }
 
-/* This side cannot take the request. */
+/* This side fails to accept the request. */
 static void refuse(struct peer *peer, const char *what, int error)
 {
 	uint8_t reason = REJECT_SHORT;
@@ -518,7 +529,7 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 	struct rdma_conn_param param;
 
 	drop_id(peer);
-	peer_set_device(peer, device); /* that its rank has chosen */
+	peer_set_device(peer, device); /* the device that the peer's rank has chosen */
 	param = conn_param(peer, bytes);
 	conn->id = id;
 	conn->peer_attempt = data->attempt;
@@ -535,7 +546,7 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 		refuse(peer, "rdma_accept", errno);
 }
 
-/* Whom a proven request is for. */
+/* Finds the peer that a proven request is for. */
 static int requested_peer(struct oriel_job *job, const struct device *device, uint32_t rank, struct peer **peer)
 {
 	if (rank & HANDSHAKE_ATOMICS)
@@ -543,7 +554,7 @@ static int requested_peer(struct oriel_job *job, const struct device *device, ui
 	return peer_get(job, (int)rank, peer);
 }
 
-/* What a proven request is rejected with; REJECT_NOT: it is to be taken, by *peer. */
+/* Returns why to reject a proven request; REJECT_NOT: *peer accepts it. */
 static uint8_t judge_request(struct oriel_job *job, const struct device *device, const struct handshake *data,
                              struct peer **peer)
 {
@@ -601,7 +612,7 @@ static void disconnected(struct peer *peer)
 }
 
 /*
- * An event about a connection under way, or an established one. Events of dropped identifiers never
+ * Handles an event of a connection under way or established. Events of dropped identifiers never
  * arrive here.
  */
 static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct handshake *answer,
@@ -636,9 +647,9 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 		retry(peer, functions_of(peer)->event_str(type), status);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: the device tells by an asynchronous event if it matters */
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:    /* the identifier could be reused now; we never do */
-	case RDMA_CM_EVENT_CONNECT_REQUEST:  /* handled before */
+	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: an asynchronous event of the device follows if it matters */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:    /* the identifier could be reused now; Oriel never does */
+	case RDMA_CM_EVENT_CONNECT_REQUEST:  /* handled in dispatch */
 	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* only for identifiers without a queue pair of their own */
 	case RDMA_CM_EVENT_MULTICAST_JOIN:   /* datagrams only */
 	case RDMA_CM_EVENT_MULTICAST_ERROR:
@@ -659,7 +670,7 @@ static void dispatch(struct oriel_job *job, const struct device *device, struct 
 		disconnected(peer);
 }
 
-/* The key that the event's private data must prove; NULL: they are of no interest. */
+/* Returns the key that the event's private data must prove, or NULL if the data are not needed. */
 static const uint8_t *expected_key(const struct oriel_job *job, const struct rdma_cm_event *event)
 {
 	const struct peer *peer = event->id->context;
@@ -695,9 +706,9 @@ void conn_event(struct oriel_job *job, const struct device *device, struct rdma_
 	dispatch(job, device, id, type, status, proven ? &data : NULL, reason);
 }
 
-/* Time. */
+/* Time limits. */
 
-/* Whether the present step has taken too long, and another attempt may get further. */
+/* Returns whether the present step has taken too long, and another attempt may succeed. */
 static bool is_overdue(const struct peer *peer, uint64_t now)
 {
 	return now >= peer->conn->step_ns && !device_maps_memory(peer->device);
@@ -727,21 +738,24 @@ static void tick_state(struct peer *peer, uint64_t now)
 	}
 }
 
-/* The peer has told that its side is established. Pairs with tell_up. */
+/* The peer has written that its side is established. Pairs with tell_up. */
 static bool peer_told_up(const struct peer *peer)
 {
 	return peer->conn->state == CONN_ACCEPTED && flag_load(&peer->area->up) == peer->conn->peer_attempt;
 }
 
-/* While queued, or waiting for a rank that is still starting, no time is up. */
+/*
+ * Returns whether the deadline has passed. None holds while queued, or while the peer may still be
+ * starting.
+ */
 static bool too_late(const struct conn *conn, uint64_t now)
 {
 	return now >= conn->deadline_ns && conn->state != CONN_ADDRESS && conn->state != CONN_QUEUED;
 }
 
 /*
- * Whether this rank has left, and the other side cannot be waiting for the end of the attempt: then
- * no time that is up tells of a death.
+ * Returns whether this rank is leaving, and the other side cannot be waiting for this attempt: no
+ * time limit then indicates a death.
  */
 static bool is_pointless(const struct peer *peer, uint64_t now)
 {
@@ -756,7 +770,7 @@ bool conn_is_timed(const struct peer *peer)
 	return peer->conn && peer->conn->state != CONN_ADDRESS;
 }
 
-/* As if it had never been asked for. Ends peer->conn. */
+/* Resets the peer to PEER_NEW. Frees peer->conn. */
 static void forget_attempt(struct peer *peer)
 {
 	free_conn(peer);
@@ -778,7 +792,7 @@ bool conn_tick(struct peer *peer, uint64_t now)
 	return peer->conn;
 }
 
-/* Give up connecting, and tell a connected peer that this side has let go. */
+/* Gives up connecting, and disconnects an established connection. */
 static void let_go(struct peer *peer)
 {
 	if (peer->conn)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * conn.h - making and ending connections; everything here belongs to the service thread
+ * conn.h - making and ending connections; the service thread alone calls these functions
  */
 #ifndef ORIEL_CONN_H
 #define ORIEL_CONN_H
@@ -14,37 +14,40 @@ struct oriel_job;
 struct peer;
 struct device;
 
-/* Begin to connect, unless that is under way or done. */
+/* Starts to connect to the peer, unless an attempt is under way or the connection is up. */
 void conn_want(struct peer *peer);
 
-/* What the peer has put into the bootstrap (endpoint.h) has come; NULL: it ended without putting it. */
+/*
+ * Takes the endpoint (endpoint.h) that the bootstrap has delivered; NULL: the peer ended without
+ * one.
+ */
 void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes);
 
-/* One event of a device's channel. The event is acknowledged here. */
+/* Handles one event of a device's channel, and acknowledges it. */
 void conn_event(struct oriel_job *job, const struct device *device, struct rdma_cm_event *event);
 
 /*
- * What time brings: attempts that are due or late, half-open connections. Returns whether the peer
- * still needs it.
+ * Starts attempts that are due, and ends those that are late or half open. Returns whether the peer
+ * needs more ticks.
  */
 bool conn_tick(struct peer *peer, uint64_t now);
 
 /*
- * Whether time can bring anything: not to one that waits for the address of a rank that may not
- * have started yet.
+ * Returns false while the peer waits for the address of a rank that may not have started yet: ticks
+ * do not help there.
  */
 bool conn_is_timed(const struct peer *peer);
 
-/* The peer is dead: give up connecting, or tell it that this side has let go. */
+/* Gives up connecting to a dead peer, or disconnects from it. */
 void conn_drop(struct peer *peer);
 
-/* Close all connections in order at the end of the job. */
+/* Disconnects from all peers at the end of the job. */
 void connections_close(struct oriel_job *job);
 
-/* Release all identifiers and queue pairs; the service thread has ended. */
+/* Releases all identifiers and queue pairs. The service thread has ended. */
 void connections_release(struct oriel_job *job);
 
-/* Service thread: the peer's queue pair, established or nearly so; NULL if there is none. */
+/* Returns the peer's queue pair, established or nearly so, or NULL. Service thread. */
 struct ibv_qp *conn_queue_pair(const struct peer *peer);
 
 #endif

@@ -71,7 +71,10 @@ bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES])
 	return death || left;
 }
 
-/* The first member of the group among the deaths from `from` on. The caller holds job->lock. */
+/*
+ * Returns the first member of the group among the deaths from `from` on. The caller holds
+ * job->lock.
+ */
 static int dead_member_from(const struct oriel_job *job, const struct oriel_group *group, uint64_t from)
 {
 	for (uint64_t i = from; i < job->deaths.count; i++) {
@@ -97,7 +100,7 @@ int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, 
 
 	pthread_mutex_lock(&job->lock);
 	dead = dead_member_from(job, group, *seen);
-	counter_store(seen, job->deaths.count); /* pairs with the counter_load of who looks for news */
+	counter_store(seen, job->deaths.count); /* pairs with the counter_load of threads that look for new deaths */
 	pthread_mutex_unlock(&job->lock);
 	return dead;
 }
@@ -120,7 +123,7 @@ void deaths_free(struct oriel_job *job)
 	free(job->deaths.left);
 }
 
-/* Remember what another rank says; for want of memory not. */
+/* Records a rank that another rank reports lost; does nothing if memory is short. */
 static void believe(struct oriel_job *job, int rank)
 {
 	struct deaths *deaths = &job->deaths;

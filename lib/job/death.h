@@ -2,8 +2,8 @@
 /*
  * death.h - the ranks known dead
  *
- * One list for the job, for ranks that are no peers too. deaths.count counts them; a waiting loop
- * looks at that counter only and searches the list when it has changed. Who finds a death calls
+ * One list for the job, also of ranks that are no peers. A waiting loop reads the counter
+ * deaths.count only, and searches the list when it has changed. The thread that finds a death calls
  * rank_died (peer.h), which enters it here.
  */
 #ifndef ORIEL_DEATH_H
@@ -29,49 +29,48 @@ struct deaths {
 	uint64_t count; /* of list; written under job->lock, read by counter_load */
 	struct death *list;
 	uint32_t capacity;
-	int *reported; /* ranks that are lost by what another rank says; the program has had an error about them */
+	int *reported; /* ranks that another rank reports lost; the program has had an error about them */
 	uint32_t reported_count;
 	uint32_t reported_capacity;
-	int *left; /* ranks that have left the job in order and cannot be reached any more: no deaths */
+	int *left; /* ranks that have left the job in order and are unreachable now: no deaths */
 	uint32_t left_count;
 	uint32_t left_capacity;
 };
 
 /*
- * Write a death down; false if it was known already. It counts once death_announce is called, after
- * the peer has been marked. The caller holds job->lock for both.
+ * Enters a death. Returns false if it was known. It counts once death_announce is called, after the
+ * peer has been marked. The caller holds job->lock for both.
  */
 bool death_add(struct oriel_job *job, int rank, const char *text);
 void death_announce(struct oriel_job *job);
 
 /*
- * Note that a rank has left the job in order: a call that needs it gets ORIEL_ERR_PEER, and that
- * says why. For want of memory not. The caller holds job->lock.
+ * Records that a rank has left the job in order: a call that needs it returns ORIEL_ERR_PEER with
+ * that reason. Does nothing if memory is short. The caller holds job->lock.
  */
 void death_add_left(struct oriel_job *job, int rank);
 
-/* The death of a rank, or NULL. The caller holds job->lock. */
+/* Returns the death of a rank, or NULL. The caller holds job->lock. */
 const struct death *death_find(const struct oriel_job *job, int rank);
 
-/* Whether that rank is in the list of deaths, or has left; text (may be NULL) becomes the story. */
+/* Returns whether that rank is dead, or has left; text (may be NULL) becomes the reason. */
 bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
 
-/* Any member of the group that is dead, as world rank; or ORIEL_RANK_NONE. */
+/* Returns the world rank of a dead member of the group, or ORIEL_RANK_NONE. */
 int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
 
 /*
- * The first member of the group among the deaths after the first *seen of the job's, as world rank, or
- * ORIEL_RANK_NONE. All of them count as seen afterwards; *seen is read by counter_load.
+ * Returns the world rank of the first member of the group among the job's deaths after the first
+ * *seen, or ORIEL_RANK_NONE. All deaths count as seen afterwards; *seen is read by counter_load.
  */
 int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, uint64_t *seen);
 
-/* Whether the program has been told of a member's death, found by this rank or another. */
+/* Returns whether a call has reported a member's death, found by this rank or another. */
 bool job_reported_death_of_member(struct oriel_job *job, const struct oriel_group *group);
 
-/* Release the lists. */
 void deaths_free(struct oriel_job *job);
 
-/* ORIEL_ERR_PEER with the story of a rank. */
+/* Sets the error text about a rank, and returns ORIEL_ERR_PEER. */
 int peer_error(struct oriel_job *job, int rank);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * directory.c - our table of windows, which peers read
+ * directory.c - this rank's table of windows, which peers read
  *
  * DESIGN NOTES
  *
  * A window is identified by a hash of its group's member list and of how many windows were made on
- * that list before: every member computes the same 16 bytes without a message, they are never
+ * that list before. Every member computes the same 16 bytes without a message, they are never
  * reused, and an entry can be published before the creation barrier ends. The slot may differ from
  * member to member.
  *
- * An entry is written while peers may be reading that slot, for the window that had it before. Its
- * check word tells whole readings from torn ones; a window's own entry does not change from the
- * creation barrier to the free barrier, between which alone its members look for it. So a reading
- * that does not match only means "not this slot".
+ * An entry may be written while peers read that slot, for the window that had it before. Its check
+ * word detects torn readings. A window's own entry does not change between the creation barrier and
+ * the free barrier, and its members look for it only in that time. So a copy that does not match
+ * only means "not this slot".
  */
 #include "job/directory.h"
 
@@ -44,7 +44,7 @@ bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID
 	       entry->disp_unit_bytes > 0;
 }
 
-/* Our own table. */
+/* This rank's own table. */
 
 int directory_open(struct oriel_job *job)
 {
@@ -66,7 +66,7 @@ void directory_close(struct oriel_job *job)
 	free(job->directory.controls);
 }
 
-/* The caller holds job->lock, as for the next ones. */
+/* The caller holds job->lock, also of the next functions. */
 static int add_control(struct oriel_job *job, uint32_t slot)
 {
 	size_t bytes = control_bytes(log2_up((uint64_t)job->size));
@@ -92,7 +92,7 @@ static int add_entries(struct oriel_job *job, uint32_t slot)
 	return rc;
 }
 
-/* One more slot than ever before, ready in every respect. */
+/* Adds a slot with all its parts. */
 static int add_slot(struct oriel_job *job)
 {
 	uint32_t slot = job->directory.slot_count;
@@ -124,8 +124,8 @@ static uint32_t free_slot(const struct oriel_job *job)
 }
 
 /*
- * What the slot's window before has left in the flag words. Its free barrier is over: nobody writes
- * them now.
+ * Clears what the slot's previous window has left in the flag words. Its free barrier is over, so
+ * no rank writes them.
  */
 static void clear_flags(struct oriel_job *job, uint32_t slot)
 {

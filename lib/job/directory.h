@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * directory.h - our table of windows, which peers read; reading theirs is lookup.h
+ * directory.h - this rank's table of windows, which peers read; lookup.h reads theirs
  */
 #ifndef ORIEL_DIRECTORY_H
 #define ORIEL_DIRECTORY_H
@@ -13,14 +13,14 @@
 
 struct oriel_job;
 
-/* Our windows, as peers of one device see them. */
+/* This rank's windows, as peers of one device see them. */
 struct directory_table {
-	struct table_root *root;        /* registered; peers read it */
+	struct table_root *root;        /* registered memory; peers read it */
 	struct piece piece;             /* where it lies */
 	void *segments[TABLE_SEGMENTS]; /* struct dir_entry */
 };
 
-/* Our windows; guarded by job->lock. The tables of all devices have the same slots. */
+/* This rank's windows; guarded by job->lock. The tables of all devices have the same slots. */
 struct directory {
 	struct directory_table tables[DEVICES_MAX];
 	bool *used;          /* by slot */
@@ -30,34 +30,34 @@ struct directory {
 	uint32_t control_capacity;
 };
 
-/* The check word of an entry: a hash over everything before it. Never 0. */
+/* Returns the check word of an entry: a hash over all fields before it. Never 0. */
 uint64_t dir_entry_check(const struct dir_entry *entry);
 
-/* Whether a reading of an entry is whole and describes window `id`. Pure. */
+/* Returns whether the copy of an entry is not torn, and describes window `id`. Pure. */
 bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID_BYTES]);
 
-/* Make the roots. ERRORS: ORIEL_ERR_MEMORY. */
+/* Makes the roots. ERRORS: ORIEL_ERR_MEMORY. */
 int directory_open(struct oriel_job *job);
 void directory_close(struct oriel_job *job);
 
 /*
- * A free slot for a window, with flag words at every peer and a control block of its own. ERRORS:
+ * Takes a free slot for a window, with flag words at every peer and a control block. ERRORS:
  * ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY.
  */
 int directory_take(struct oriel_job *job, uint32_t *slot, struct piece *control);
 
-/* Our entry of a slot in use, as peers of a device see it. */
+/* Returns this rank's entry of a slot in use, as peers of a device see it. */
 struct dir_entry *directory_entry(struct oriel_job *job, uint32_t device, uint32_t slot);
 
-/* Show the entry to peers of a device. */
+/* Publishes the entry to peers of a device. */
 void directory_publish(struct oriel_job *job, uint32_t device, uint32_t slot, const struct dir_entry *entry);
 
-/* Hide the slot from all. */
+/* Hides the slot from peers of all devices. */
 void directory_hide(struct oriel_job *job, uint32_t slot);
 
 /*
- * Give the slot to a later window. Not after a free in which a member was dead: its writes might
- * still come.
+ * Frees the slot for a later window. Must not be called after a free with a dead member: its writes
+ * might still arrive.
  */
 void directory_give(struct oriel_job *job, uint32_t slot);
 

@@ -18,7 +18,9 @@ static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PL
               "an endpoint is one value of the bootstrap; a text takes its length and at most its room less one");
 static_assert(ENDPOINT_MAX_BYTES <= 255, "the least that a launcher takes");
 
-/* Bytes still to be read; fields that do not fit make it bad, and nothing is read from there on. */
+/*
+ * Bytes still to be read. A field that does not fit sets `bad`, and nothing is read from there on.
+ */
 struct reader {
 	const uint8_t *at;
 	size_t left;
@@ -35,7 +37,7 @@ static void read_bytes(struct reader *reader, void *out, size_t size_bytes)
 	reader->left -= size_bytes;
 }
 
-/* A text of at most room - 1 characters. */
+/* Reads a text of at most room - 1 characters. */
 static void read_text(struct reader *reader, char *out, size_t room)
 {
 	uint8_t length = 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * endpoint.h - what a rank tells all others through the bootstrap, as pure functions
+ * endpoint.h - what a rank publishes through the bootstrap, as pure functions
  *
- * One value, put once before anything is asked for: launchers keep what they were told first. It
- * begins with a mark and a version, so that a rank of another build is refused by name, and has one
- * encoding: nothing may be missing, nothing may follow.
+ * One value, put once before any other rank is asked about: launchers keep the first value put. It
+ * begins with a mark and a version, so that a rank of another build is refused by name. It has one
+ * encoding: no field may be missing, and nothing may follow.
  *
  *   mark     "ore"
  *   version  1 byte
- *   key      32 random bytes: whoever connects to this rank proves that it knows them (handshake.h)
- *   card     1 byte of length, then text: where its card listens, as device.h writes it; "": none
- *   soft     the same of softverbs
+ *   key      32 random bytes; a rank that connects to this one proves that it knows them (handshake.h)
+ *   card     1 byte of length, then text: the address of its card, as device.h writes it; "": none
+ *   soft     1 byte of length, then text: its address on softverbs
  *   place    where it runs: boot id, namespaces, user, name of the test's node (place.h)
  *   atomics  1 byte: its ORIEL_ATOMICS, an enum atomics_by (device.h)
  */
@@ -26,28 +26,28 @@
 #include "verbs/device.h"
 #include "verbs/handshake.h"
 
-#define ENDPOINT_BOOT_KEY "endpoint" /* what it is called in the bootstrap */
-#define ENDPOINT_VERSION 5 /* another whenever builds would not understand each other: also with each SHM_ABI */
+#define ENDPOINT_BOOT_KEY "endpoint" /* its key in the bootstrap */
+#define ENDPOINT_VERSION 5           /* changes if builds would not understand each other, also with each SHM_ABI */
 #define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
 #define ENDPOINT_WHY_BYTES 128
 
 struct endpoint {
 	uint8_t key[HANDSHAKE_KEY_BYTES];
-	char card[DEVICE_ADDR_TEXT_BYTES]; /* addresses, "": it has no such device */
+	char card[DEVICE_ADDR_TEXT_BYTES]; /* addresses; "": the rank has no such device */
 	char soft[DEVICE_ADDR_TEXT_BYTES];
 	struct place place;
 	uint8_t atomics;
 };
 
-/* A rank that listens at these addresses, here, with a new key and that setting. */
+/* Describes this rank, with these addresses, a new random key and that setting. */
 void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft, enum atomics_by atomics);
 
-/* The value to put. Returns its size. */
+/* Encodes the value for the bootstrap. Returns its size. */
 size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES]);
 
 /*
- * False, with the reason as a text about the other rank, if bytes are no endpoint of this version;
- * *out is then untouched.
+ * Returns false, with the reason as a text about the other rank, if bytes are no endpoint of this
+ * version; *out is then unchanged.
  */
 bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes, char why[ENDPOINT_WHY_BYTES]);
 

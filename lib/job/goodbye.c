@@ -19,7 +19,7 @@ void goodbye_say(struct peer *peer)
 		counter_store(&peer->goodbye_number, number); /* pairs with the counter_load in has_parted */
 }
 
-/* Step 2. The service thread sees to the attempts that are under way when it looks at their peers next. */
+/* Step 2. The service thread ends attempts under way when it next serves their peers. */
 static void begin(void *arg)
 {
 	struct oriel_job *job = arg;
@@ -32,7 +32,7 @@ static void begin(void *arg)
 	}
 }
 
-/* Whether the two owe each other nothing any more. It stays so. */
+/* Returns whether neither rank owes the other anything. Stays true. */
 static bool has_parted(struct peer *peer)
 {
 	uint32_t state = state_load(&peer->state); /* pairs with peer_set_state and peer_lost */
@@ -43,7 +43,7 @@ static bool has_parted(struct peer *peer)
 	return state == PEER_UP && number > 0 && peer_said_goodbye(peer) && wire_drive(&peer->wire, number);
 }
 
-/* Step 4: `peer` is the first, in the table's order, that we have not parted from; those before have been looked at. */
+/* Step 4: `peer` is the first, in the table's order, that this rank has not parted from. */
 struct parting {
 	struct oriel_job *job;
 	struct peer *peer;

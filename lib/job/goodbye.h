@@ -1,51 +1,50 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * goodbye.h - how a rank leaves the job: by goodbyes between those who are connected
+ * goodbye.h - how a rank leaves the job: by goodbyes between connected ranks
  *
  * DESIGN NOTES
  *
- * The launcher is not asked. That no queue pair goes away under somebody's requests, and that a
- * disconnect in order is no death, are matters between two connected ranks; the cost grows with the
- * neighbours of a rank, not with the ranks of the job.
+ * The launcher takes no part: that no queue pair disappears under another rank's requests, and that
+ * an orderly disconnect is no death, concerns two connected ranks only. The cost grows with a
+ * rank's neighbours, not with the job.
  *
  * In oriel_finalize a rank
  *   1. drains: all its requests are complete, so messages and flags lie in the peers' memory;
- *   2. begins, on the service thread. From here on it makes no connection and rejects requests for
- *      one, saying that it has left. An attempt of its own that no other rank knows of yet is
- *      dropped. One that the other side may know of comes up, or its step's time is over;
- *   3. says goodbye to each peer whose connection is up, or comes up now: a word in the area that
- *      the peer has for it (layout.h), behind everything else on that queue pair;
- *   4. waits, peer by peer, until its own word is acknowledged and the peer's has come, or the peer
- *      is dead. Meanwhile it takes messages, and its directory and areas can be read: the peer may have
- *      a lot to do yet;
- *   5. tells the launcher that it leaves, disconnects, and releases everything.
+ *   2. begins, on the service thread. From here on it makes no connection, and rejects requests with the
+ *      reason that it has left. It drops its own attempts that no other rank knows of yet. Other attempts
+ *      come up, or their step's time limit ends them;
+ *   3. says goodbye to each peer whose connection is up, or comes up now: it writes a word into the area
+ *      that the peer has for it (layout.h), behind all other requests on that queue pair;
+ *   4. waits, peer by peer, until its own word is acknowledged and the peer's has arrived, or the peer is
+ *      dead. Meanwhile it takes messages, and peers, which may still have much to do, can read its
+ *      directory and areas;
+ *   5. informs the launcher, disconnects, and releases everything.
  *
- * Between two ranks: whoever disconnects has seen the other's word, so the other has nothing under
- * way but pings and perhaps the acknowledgement of that word; and its own word is acknowledged, so the
- * other has it in memory. Hence a connection that ends, or a queue pair that breaks, where the peer's
- * word is in our area is no death (peer_lost): the peer had left, and no request was lost.
+ * Between two ranks: a rank that disconnects has seen the other's word, so the other has nothing in
+ * flight but pings and perhaps the acknowledgement of that word. Its own word is acknowledged, so
+ * the other has it in memory. Hence a connection that ends, or a queue pair that breaks, is no
+ * death if the peer's word is in our area (peer_lost): the peer had left, and no request was lost.
  *
- * Nobody needs a rank that has gone. Calls that all members of a group make end only when what this
- * rank owes the others in them lies in their memory, or in requests that step 1 waits for: the
- * messages of oriel_barrier, of making and of freeing a window. Windows are freed, so nobody looks
- * anything up here or has an epoch with us. Whoever was connected to is waited for in step 4;
- * whoever was not has never owed us anything, nor we him. This holds for programs in which every
- * call succeeded. Where one has failed (a death, a timeout), somebody may wait in vain for a rank
- * that has left:
+ * No rank needs one that has left. A collective call ends only when what this rank owes the others
+ * lies in their memory, or in requests that step 1 waits for: the messages of oriel_barrier, and of
+ * making and freeing a window. Windows are freed, so no rank looks anything up here or has an epoch
+ * with this one. Step 4 waits for every rank that was connected; ranks that never were owe each
+ * other nothing. This holds for programs in which every call succeeded. After a failed call (a
+ * death, a timeout), a rank may wait in vain for one that has left:
  *
- *   he waits for its message and is connected   its word is there and the message is not: he is told
- *                                            (coll.c), while the rank waits for him in step 4
- *   he waits on a window and is connected    its directory says that the window is gone (link.c)
- *   he is not connected and asks for it      rejected, "has left"; or, once the process has ended,
- *                                            out of reach
+ *   it waits for a message, connected       the goodbye has arrived and the message has not: the call
+ *                                           fails (coll.c), while the leaving rank waits in step 4
+ *   it waits on a window, connected         the directory shows that the window is gone (link.c)
+ *   it is not connected, and requests it    rejected, "has left"; once the process has ended, out of reach
  *
- * Each of these is ORIEL_ERR_PEER for the call, and no death: his own oriel_finalize gives 0.
+ * In each case the call returns ORIEL_ERR_PEER, but there is no death: oriel_finalize of the
+ * waiting rank returns 0.
  *
- * When something goes wrong here: a peer that dies before its word is found by pings, disconnect or
- * launcher, as in any wait, and is a death that oriel_finalize tells; one that dies behind its word
- * had left, unless the launcher says otherwise. When the time limit passes, the words that were said
- * stay said: the next oriel_finalize goes on waiting, and nothing but that and oriel_abort is of use
- * (job_count_collective). A launcher that is gone does not matter.
+ * Failures here: a peer that dies before its word is found by pings, disconnect or launcher, as in
+ * any wait, and oriel_finalize reports the death. A peer that dies after its word had left, unless
+ * the launcher reports otherwise. When the time limit passes, the words sent remain valid: only the
+ * next oriel_finalize, which waits on, and oriel_abort are of use then (job_count_collective). The
+ * launcher may be gone.
  */
 #ifndef ORIEL_GOODBYE_H
 #define ORIEL_GOODBYE_H
@@ -60,23 +59,22 @@ struct oriel_job;
 struct peer;
 
 struct goodbye {
-	bool asked;       /* the task has been handed over; by oriel_finalize's thread */
+	bool asked;       /* the task has been handed over; used by oriel_finalize's thread */
 	struct task task; /* step 2 */
 	uint32_t begun;   /* 0 or 1; written by the service thread, read by state_load */
 };
 
-/* Whether this rank is in oriel_finalize, past the point of no return. */
+/* Returns whether this rank is in oriel_finalize, past the point of no return. */
 static inline bool goodbye_has_begun(const struct goodbye *goodbye)
 {
 	return state_load(&goodbye->begun); /* pairs with begin in goodbye.c: no peer is made any more */
 }
 
-/* Service thread: say goodbye to a peer whose connection is up. */
+/* Says goodbye to a peer whose connection is up. Service thread. */
 void goodbye_say(struct peer *peer);
 
 /*
- * Steps 2 to 4. ERRORS: ORIEL_ERR_TIMEOUT: call again. What the dead have to do with it is told by
- * job_dead_member.
+ * Carries out steps 2 to 4. job_dead_member reports deaths. ERRORS: ORIEL_ERR_TIMEOUT: call again.
  */
 int goodbye_run(struct oriel_job *job);
 

@@ -5,16 +5,16 @@
  * DESIGN NOTES
  *
  * A reader first tries its own slot number, which is right in programs whose ranks make the same
- * windows, and otherwise reads the whole directory, DIR_BATCH entries at a time.
+ * windows. Otherwise it reads the whole directory, DIR_BATCH entries at a time.
  *
- * A window that is not found, or not found again, is not there: the member could not make it in time,
- * or has freed it after an error. That costs whoever waits for it; the peer lives.
+ * A window that is not found, or not found again, does not exist: the member could not make it in
+ * time, or has freed it after an error. The waiting call fails; the peer lives.
  *
- * Lookups of one peer go one after the other: they share the landing zone in the peer's area. Where the
- * processor reaches the peer's tables it reads them, and they land there all the same.
+ * Lookups of one peer run one after the other, since they share the landing zone in the peer's
+ * area. If the peer's tables are mapped the processor reads them, into the same landing zone.
  *
- * Most lookups need no service thread: where the processor reaches the tables, and they are known
- * from an earlier lookup, the caller reads the entry at its own slot itself.
+ * Most lookups need no service thread: if the tables are mapped, and known from an earlier lookup,
+ * the caller reads the entry at its own slot itself.
  */
 #include "job/lookup.h"
 
@@ -30,8 +30,8 @@
 #include "job/job.h"
 #include "job/peer.h"
 
-#define SCANS_MAX 16          /* a torn reading is rare, two in the same place rarer */
-#define STEPS_PER_TICK 256    /* then others have their turn */
+#define SCANS_MAX 16          /* a torn reading is rare, two at the same place are rarer */
+#define STEPS_PER_TICK 256    /* then the loop serves other peers */
 #define SPINS_AFTER_READ 2000 /* polls before the service thread goes back to its loop */
 
 enum lookup_step { STEP_DIR_ROOT, STEP_ENTRIES, STEP_AREA_HEAD, STEP_DONE };
@@ -41,13 +41,13 @@ struct lookup {
 	struct lookup_customer customer;
 	struct lookup *next;
 	enum lookup_step step;
-	bool again;    /* the entry has been found before */
-	bool absent;   /* it is not there */
-	bool scanning; /* the own slot number was not right */
+	bool again;    /* a window found before is looked up again */
+	bool absent;   /* the peer has no such window */
+	bool scanning; /* the own slot number was not right: the whole directory is read */
 	bool reading;
-	bool landed;      /* without a request */
+	bool landed;      /* read from mapped memory, without a request */
 	uint32_t slot;    /* first slot of the entries being read */
-	uint64_t number;  /* of the RDMA READ under way */
+	uint64_t number;  /* of the outstanding RDMA READ */
 	uint64_t read_ns; /* when it began */
 	uint32_t scans;   /* searches through the whole directory */
 	struct dir_entry found;
@@ -66,7 +66,7 @@ static void lookup_finish(struct peer *peer, struct lookup *lookup)
 	free(lookup);
 }
 
-/* Take over what is new only: other threads use the segments known before. */
+/* Copies new segments only: other threads use those known before. */
 static void merge_root(struct peer *peer, struct table_root *known, const struct table_root *read)
 {
 	pthread_mutex_lock(&peer->lock);
@@ -77,14 +77,14 @@ static void merge_root(struct peer *peer, struct table_root *known, const struct
 	pthread_mutex_unlock(&peer->lock);
 }
 
-/* Once, before the first window of the peer's is described. */
+/* Called once, before the first window of the peer is described. */
 static void learn_page_locks(struct peer *peer, const struct area_head *head)
 {
 	if (!peer->remote_page_locks.addr && segment_ready(&head->page_locks))
 		peer->remote_page_locks = (struct remote){ head->page_locks.addr, head->page_locks.rkey };
 }
 
-/* Our own tables need no reading. */
+/* Answers from this rank's own tables. */
 static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_customer *customer)
 {
 	struct dir_entry entry;
@@ -106,7 +106,7 @@ static bool dir_segment_known(const struct peer *peer, uint32_t slot)
 	return slot < WINDOWS_MAX && segment_ready(&peer->remote_dir_root.segment[table_segment(slot, &offset)]);
 }
 
-/* Of a segment that is known. */
+/* Returns the place of an entry whose segment is known. */
 static struct remote place_of_entry(const struct peer *peer, uint32_t slot)
 {
 	uint32_t offset;
@@ -122,7 +122,10 @@ static bool flags_known(const struct peer *peer, uint32_t slot)
 	return segment_ready(&peer->remote_flags.segment[table_segment(slot, &offset)]);
 }
 
-/* Word by word, for the peer may be writing. The checks find a torn reading, as they do after an RDMA READ. */
+/*
+ * Copies word by word, since the peer may be writing. The check words detect a torn reading, as
+ * after an RDMA READ.
+ */
 static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct remote from)
 {
 	const uint64_t *there = direct_words(&peer->direct, from, size_bytes);
@@ -133,7 +136,7 @@ static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct r
 	return there;
 }
 
-/* Where the peer's entry for that slot lies, if its tables are known so far: any thread. */
+/* Finds where the peer's entry for that slot lies, if its tables are known. Any thread. */
 static bool find_entry(struct peer *peer, uint32_t slot, struct remote *entry)
 {
 	bool known;
@@ -146,7 +149,7 @@ static bool find_entry(struct peer *peer, uint32_t slot, struct remote *entry)
 	return known;
 }
 
-/* Whether the caller has found it by itself. */
+/* Returns whether the calling thread has found the window in mapped tables. */
 static bool look_up_mapped(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                            const struct lookup_customer *customer)
 {
@@ -214,7 +217,7 @@ static void start_read(struct peer *peer, struct lookup *lookup, size_t size_byt
 	lookup->reading = true;
 }
 
-/* Entries to read at once, from lookup->slot on within its segment. */
+/* Returns how many entries to read from lookup->slot on, within its segment. */
 static uint32_t entries_wanted(const struct lookup *lookup, uint32_t segment, uint32_t offset)
 {
 	return lookup->scanning ? min_u32(DIR_BATCH, table_segment_elements(segment) - offset) : 1;
@@ -257,7 +260,7 @@ static void begin_scan(struct lookup *lookup)
 	lookup->scans++;
 }
 
-/* Behind the last known entry the root is read anew and the scan begins again: the entry must be there. */
+/* After the last known entry the root is read again and the scan restarts: the entry must exist. */
 static void next_entries(struct peer *peer, struct lookup *lookup, uint32_t read)
 {
 	if (lookup->scanning && dir_segment_known(peer, lookup->slot + read)) {
@@ -293,7 +296,7 @@ static void end_entries(struct peer *peer, struct lookup *lookup)
 		next_entries(peer, lookup, read);
 }
 
-/* Ranks of two builds that lay memory out differently would write into each other's words. */
+/* Ranks of builds with different memory layouts would write into each other's words. */
 static bool same_layout(const struct peer *peer, const struct area_head *head)
 {
 	const struct area_head *own = &peer->area->head;
@@ -309,7 +312,7 @@ static void end_head(struct peer *peer, struct lookup *lookup)
 	if (same_layout(peer, head)) {
 		learn_page_locks(peer, head);
 		peer->remote_neighbour = head->neighbour;
-		merge_root(peer, &peer->remote_flags, &head->flags); /* last: flags_known says that all is known */
+		merge_root(peer, &peer->remote_flags, &head->flags); /* last: flags_known then implies all of it */
 		if (flags_known(peer, lookup->slot))
 			lookup->step = STEP_DONE;
 		return;
@@ -327,7 +330,7 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 	case STEP_DIR_ROOT:
 		merge_root(peer, &peer->remote_dir_root, &peer->area->landing.root);
 		if (!lookup->scanning && !dir_segment_known(peer, lookup->slot))
-			begin_scan(lookup); /* the peer has never had so many windows as we */
+			begin_scan(lookup); /* the peer has never had as many windows as this rank */
 		lookup->step = STEP_ENTRIES;
 		break;
 	case STEP_ENTRIES:
@@ -341,7 +344,7 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 	}
 }
 
-/* Poll for a while: a read takes microseconds, a turn of the loop milliseconds. */
+/* Polls for a while: a read takes microseconds, a turn of the loop milliseconds. */
 static bool read_done(struct peer *peer, const struct lookup *lookup)
 {
 	for (int i = 0; !lookup->landed && i < SPINS_AFTER_READ; i++) {
@@ -353,7 +356,7 @@ static bool read_done(struct peer *peer, const struct lookup *lookup)
 	return lookup->landed;
 }
 
-/* What the directory says belongs to reaching the peer, and has the same limit of time; 0: none. */
+/* Looking up is part of reaching the peer, and has the same time limit; 0: none. */
 static void judge_time(struct peer *peer, const struct lookup *lookup)
 {
 	int limit_ms = peer_connect_limit_ms(peer);
@@ -366,7 +369,7 @@ static void judge_time(struct peer *peer, const struct lookup *lookup)
 	rank_died(peer->job, peer->rank, text);
 }
 
-/* Whether the lookup came further; false when it has to wait. */
+/* Returns whether the lookup advanced; false if it has to wait. */
 static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 {
 	if (lookup->scans > SCANS_MAX) {

@@ -19,7 +19,7 @@
 #include "verbs/table.h"
 #include "base/util.h"
 
-#define AT_ATOMICS_PEERS 0x80000000u /* where peer_next goes on from the table to the atomics peers */
+#define AT_ATOMICS_PEERS 0x80000000u /* where peer_next continues after the table */
 
 static_assert(PEERS_MAX < AT_ATOMICS_PEERS / 4, "no place in the table is that large");
 
@@ -68,7 +68,9 @@ static bool grow_map(struct oriel_job *job)
 	return true;
 }
 
-/* Flag words for the first slot_count window slots at our side. The caller holds job->lock. */
+/*
+ * Makes flag words for the first slot_count window slots at our side. The caller holds job->lock.
+ */
 static int cover_slots(struct peer *peer, uint32_t slot_count)
 {
 	uint32_t offset, last = slot_count ? table_segment(slot_count - 1, &offset) : 0;
@@ -104,7 +106,7 @@ static void wire_broke(void *arg, const char *text)
 	peer_lost(arg, text);
 }
 
-/* Flag words, and a place among the members of each lock, for all windows there are. The caller holds job->lock. */
+/* Makes flag words for all windows, and a place in the lock of each. The caller holds job->lock. */
 static int cover_windows(struct oriel_job *job, struct peer *peer)
 {
 	int rc = cover_slots(peer, job->directory.slot_count);
@@ -113,7 +115,7 @@ static int cover_windows(struct oriel_job *job, struct peer *peer)
 	return rc ? rc : lock_tables_cover(job, job->peers.count + 1);
 }
 
-/* Where the peer finds our page locks, by its device. */
+/* Publishes where our page locks lie, with the key of the peer's device. */
 static void show_page_locks(struct peer *peer)
 {
 	const struct piece *piece = &peer->job->page_locks.piece;
@@ -144,7 +146,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	pthread_mutex_init(&peer->lock, NULL);
 	pthread_mutex_init(&peer->ctrl_msg_lock, NULL);
 	if (peer->rank == job->rank && !peer->is_atomics_peer)
-		peer->state = PEER_UP; /* its own peer: reached without a connection */
+		peer->state = PEER_UP; /* this rank itself needs no connection */
 	return 0;
 }
 
@@ -160,7 +162,7 @@ static int peer_make(struct oriel_job *job, int rank, struct peer **made)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for peer %d", rank);
 	peer->rank = rank;
 	peer->job = job;
-	peer->device = &job->devices.list[0]; /* until it is known by which it is reached */
+	peer->device = &job->devices.list[0]; /* until the route is known */
 	rc = peer_setup(job, peer);
 	if (rc) {
 		free(peer);
@@ -270,7 +272,7 @@ void peers_drain(struct oriel_job *job)
 	uint32_t at = 0;
 
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
-		wire_signal(&peer->wire); /* all before any is waited for: peers out of reach take their time side by side */
+		wire_signal(&peer->wire); /* post all first, so that the time limits of unreachable peers overlap */
 	at = 0;
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
 		wire_wait(&peer->wire, wire_signal(&peer->wire));

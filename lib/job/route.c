@@ -12,7 +12,10 @@ static const char *who(bool own, bool other)
 	return "it";
 }
 
-/* Why they have no device in common; of those who could share memory, one has been told not to. */
+/*
+ * Explains why the ranks have no common device. If they could share memory, a setting of one
+ * forbids it.
+ */
 static void explain(const struct endpoint *own, const struct endpoint *other, const char *apart,
                     char why[ROUTE_WHY_BYTES])
 {

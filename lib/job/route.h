@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * route.h - which device two ranks talk by, as a pure function of what both have published
+ * route.h - the device by which two ranks communicate, as a pure function of what both have published
  *
- * Both sides compute it, from the same two values, before anything has been said between them: it is
- * the same whichever comes first. Those who can share memory do, the others use their cards. Ranks that
- * do not agree on who changes words (ORIEL_ATOMICS) do not talk: what they did at once would be lost.
+ * Both sides compute it from the same two values, before any message between them, and get the same
+ * result. Ranks that can share memory use it, the others use their cards. Ranks that disagree on
+ * how words are changed (ORIEL_ATOMICS) do not connect: concurrent changes would be lost.
  */
 #ifndef ORIEL_ROUTE_H
 #define ORIEL_ROUTE_H
@@ -16,12 +16,12 @@
 enum route {
 	ROUTE_SOFT, /* softverbs: the memory of both */
 	ROUTE_CARD, /* the cards of both */
-	ROUTE_NONE, /* out of reach of each other */
+	ROUTE_NONE, /* the ranks cannot reach each other */
 };
 
 #define ROUTE_WHY_BYTES 192
 
-/* With ROUTE_NONE, why becomes a text about the other rank, and the ways out. */
+/* Returns the route. With ROUTE_NONE, why becomes a text about the other rank, and the remedies. */
 enum route route_choose(const struct endpoint *own, const struct endpoint *other, char why[ROUTE_WHY_BYTES]);
 
 #endif
