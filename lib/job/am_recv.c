@@ -12,14 +12,14 @@
 #include "job/peer.h"
 #include "verbs/wire.h"
 
-#define LOOK_RINGS 16 /* that a turn of a wait looks at */
+#define LOOK_RINGS 16 /* polled in one turn of a wait */
 
 /* Results and answers. The caller holds am->lock. */
 
 /*
- * Behind all results, and behind the answer before: of two that are placed in the wrong order the
- * older one would stay, and with it a wakeup that nobody hears to be answered. A sender whose wire
- * is broken is dead and needs no answer; so errors do not matter here.
+ * Ordered behind all results and the previous answer: if two answers were placed in the wrong order
+ * the older one would persist, and its wakeup would be lost. A sender whose wire is broken is dead
+ * and needs no answer, so errors are ignored.
  */
 static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
 {
@@ -31,10 +31,7 @@ static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
 	wire_put_behind(&peer->wire, &ack, sizeof(ack), to, false, &unused); /* pairs with read_ack at the sender */
 }
 
-/*
- * A peer that has a ring and is not up is dead: there is nobody to be told, and nothing left to be
- * done.
- */
+/* A peer with a ring that is not up is dead, and needs no answer. */
 static void tell_applied(struct am_receiver *ring)
 {
 	ring->acked = ring->taken;
@@ -42,7 +39,9 @@ static void tell_applied(struct am_receiver *ring)
 		tell(ring->peer, ring->taken, ring->refused);
 }
 
-/* Where the sender wants the result of a message, and whether so many bytes have room there. */
+/*
+ * Finds the place of a message's result at the sender. Returns whether that many bytes fit there.
+ */
 static bool result_place(const struct am_receiver *ring, const struct am *am, uint32_t size_bytes, struct remote *to)
 {
 	const struct segment_ref *there = &ring->peer->area->am_results;
@@ -77,7 +76,7 @@ static struct am *next_slot(const struct am_receiver *ring)
 	return &ring->slots[ring->taken % AM_SLOTS];
 }
 
-/* Whether the ring's next message is there, whole. */
+/* Returns whether the ring's next message has arrived. */
 static bool next_is_there(const struct am_receiver *ring)
 {
 	uint64_t taken = __atomic_load_n(&ring->taken, __ATOMIC_RELAXED);
@@ -86,11 +85,11 @@ static bool next_is_there(const struct am_receiver *ring)
 	return flag_load(&ring->slots[taken % AM_SLOTS].stamp) == taken + 1;
 }
 
-/* False: not now. */
+/* Applies the next message. Returns false if it has to wait. */
 static bool take_message(struct am_receiver *ring)
 {
 	struct am_service *service = &ring->peer->job->am;
-	_Alignas(AM_ALIGN) struct am am = *next_slot(ring); /* a copy: what is checked does not change */
+	_Alignas(AM_ALIGN) struct am am = *next_slot(ring); /* a copy, which the sender cannot change after the checks */
 	int bytes = service->handler->apply(ring->peer->job, &am, ring->data, service->result);
 
 	if (bytes == AM_LATER)
@@ -102,7 +101,10 @@ static bool take_message(struct am_receiver *ring)
 	return true;
 }
 
-/* What is there; false: one of them has to wait. No honest sender is more than a ring ahead. */
+/*
+ * Takes the messages that have arrived. Returns false if one has to wait. No honest sender is more
+ * than a ring ahead.
+ */
 static bool take_all(struct am_receiver *ring)
 {
 	for (uint32_t i = 0; i < AM_SLOTS && next_is_there(ring); i++) {
@@ -112,7 +114,7 @@ static bool take_all(struct am_receiver *ring)
 	return true;
 }
 
-/* Whether there was anything, or is still. */
+/* Takes and answers a ring's messages. Returns whether there were any, or some are left. */
 static bool drain_locked(struct am_receiver *ring, bool *all)
 {
 	*all = take_all(ring);
@@ -144,7 +146,7 @@ bool am_drain_all(struct am_service *am)
 	return any;
 }
 
-/* Some rings a turn; if somebody else is at them, he does it. */
+/* Polls some rings a turn, and skips them if another thread holds the lock. */
 void am_poll_rings(struct oriel_job *job, struct am_receiver *list)
 {
 	struct am_service *am = &job->am;
@@ -159,7 +161,7 @@ void am_poll_rings(struct oriel_job *job, struct am_receiver *list)
 			pthread_mutex_unlock(&am->lock);
 		}
 		if (!ring->next && ring == list)
-			return; /* the only one */
+			return; /* the only ring */
 	}
 	__atomic_store_n(&am->cursor, ring, __ATOMIC_RELEASE);
 }
@@ -191,7 +193,7 @@ void am_leave_window(struct oriel_job *job, uint32_t slot)
 	pthread_mutex_unlock(&job->am.lock);
 }
 
-/* For the service thread. */
+/* Service thread. */
 
 bool am_receiver_open(struct peer *peer)
 {
@@ -210,7 +212,7 @@ bool am_receiver_open(struct peer *peer)
 	ring->data = (uint8_t *)piece.addr + AM_SLOTS * sizeof(struct am);
 	ring->next = am->list;
 	peer->am_ring = (struct segment_ref){ (uint64_t)(uintptr_t)piece.addr, piece.keys[peer->device->index].rkey, 0 };
-	__atomic_store_n(&peer->am_receiver, ring, __ATOMIC_RELEASE); /* pairs with the loads of those who drain it */
+	__atomic_store_n(&peer->am_receiver, ring, __ATOMIC_RELEASE); /* pairs with the loads of threads that drain it */
 	__atomic_store_n(&am->list, ring, __ATOMIC_RELEASE);
 	return true;
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * am_recv.h - active messages that peers send here to be applied: the target's side
+ * am_recv.h - active messages from peers: the target's side
  *
  * DESIGN NOTES
  *
- * Each peer that has ever sent a message has a ring here (layout.h), which it writes; am_send.h is
- * its side. Messages are taken in order, by their stamps, and applied by the handler, which knows
- * windows and operations and refuses what makes no sense. One mutex, am->lock, is held for that,
- * whatever ring or window: so operations of this kind are atomic among themselves, and a rank that
- * dies anywhere leaves none half applied and nothing locked: a message without its stamp is none.
+ * Each peer that has sent a message has a ring here (layout.h), which it writes; am_send.h is its
+ * side. Messages are taken in order, by their stamps. The handler, which knows windows and
+ * operations, applies them and refuses invalid ones. One mutex, am->lock, is held for that,
+ * whatever ring or window: so these operations are atomic among themselves. A rank that dies leaves
+ * none half applied and nothing locked, since a message without its stamp does not count.
  *
- * Who applies:
+ * Messages are applied by
  *
- *   a thread that waits in a call   looks at the rings in every turn (am_poll)
- *   the service thread              when a wakeup has come (wakeup.h), and for TAIL_NS after the last
- *                                   message where processors are free
+ *   a thread that waits in a call   in every turn (am_poll)
+ *   the service thread              after a wakeup (wakeup.h), and for TAIL_NS after the last message if
+ *                                   processors are free
  *
- * The answer, struct am_ack, goes behind the results and the answer before, once for all messages
- * that were found.
+ * The answer, struct am_ack, is written behind the results and behind the previous answer, once for
+ * all messages found.
  *
- * A message whose elements somebody else is changing, and does not finish with, waits in its ring,
- * and those behind it: whoever looks next tries again, the service thread every millisecond.
+ * A message whose elements another thread keeps locked waits in its ring, with those behind it. The
+ * next poll tries again; the service thread polls every millisecond.
  *
- * Wakeups. A sender has one to spend, and gets it back (`rested`) when this side is about to look
- * no more. A wakeup costs this side a switch to the service thread, so while threads of the program
- * poll it is not given back; the service thread looks every millisecond whether they still do. In
- * the moment in which it is given back a message may be on its way that was sent without one: so
- * the rings are looked at again behind the answer and LOOKS_AFTER times more, and a sender that
- * waits wakes us again when the answer finds it with messages not applied.
+ * Wakeups. A sender has one wakeup, and gets it back (`rested`) before this side stops polling. A
+ * wakeup costs this side a switch to the service thread, so it is not given back while threads of
+ * the program poll. The service thread checks that every millisecond. While a wakeup is given back,
+ * a message sent without one may be in flight: so the rings are polled again after the answer, and
+ * LOOKS_AFTER times more. A waiting sender wakes this side again if the answer leaves messages
+ * unapplied.
  *
- * `list` grows at its head, by the service thread, and is read by all; a ring is never taken away.
+ * `list` grows at its head, by the service thread; any thread reads it. A ring is never removed.
  */
 #ifndef ORIEL_AM_RECV_H
 #define ORIEL_AM_RECV_H
@@ -52,20 +52,20 @@ struct am_receiver {
 	struct am_receiver *next;
 	struct am *slots;
 	uint8_t *data;
-	uint64_t taken;      /* messages; this and the rest are guarded by am->lock */
+	uint64_t taken;      /* messages; guarded by am->lock, as are the next two */
 	uint64_t refused[2]; /* as in struct am_ack */
 	uint64_t acked;      /* of taken */
 };
 
-#define AM_LATER (-1000) /* no verdict: what it changes is held by somebody else: it is to be applied at another look */
+#define AM_LATER (-1000) /* not applied, since another thread holds its elements: to be tried again */
 
-/* What applies messages; there is one in the library, above this folder. */
+/* Applies messages. The one handler of the library lies above this folder. */
 struct am_handler {
 	/*
-	 * Apply a message: a copy of it, and the ring's data of AM_DATA_BYTES, which the sender may be
-	 * changing. Results go to `result`, of AM_LARGEST_BYTES. Their size; or the message is refused,
-	 * and nothing has been done: a negative enum am_verdict; or AM_LATER, and nothing has been
-	 * done either. With am->lock.
+	 * Applies a message, given as a copy, with the ring's data of AM_DATA_BYTES, which the sender
+	 * may be changing. Writes the result to `result`, of AM_LARGEST_BYTES, and returns its size. A
+	 * negative enum am_verdict refuses the message; that and AM_LATER leave everything unchanged.
+	 * The caller holds am->lock.
 	 */
 	int (*apply)(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result);
 };
@@ -79,20 +79,20 @@ struct am_service {
 	void **windows; /* by slot: struct oriel_win, for the handler */
 	uint32_t window_capacity;
 	struct am_receiver *list;   /* rings; read by am_poll */
-	struct am_receiver *cursor; /* where am_poll goes on; any thread, by atomic load and store */
-	uint64_t polled;      /* turns in which threads of the program have looked; any thread, now and then one lost */
-	uint64_t polled_seen; /* of them, when the service thread last looked; it alone, as the rest */
-	bool may_spin;        /* a processor is free for the service thread; set by oriel_init */
-	bool welcoming;       /* peers wait for their ring */
-	bool later;           /* the task is under way */
-	int looks;            /* more for the task to take */
+	struct am_receiver *cursor; /* where am_poll continues; any thread, by atomic load and store */
+	uint64_t polled;            /* polls by threads of the program; any thread, an occasional one may be lost */
+	uint64_t polled_seen;       /* `polled` at the service thread's last check; service thread only, as the rest */
+	bool may_spin;              /* a processor is free for the service thread; set by oriel_init */
+	bool welcoming;             /* peers wait for their rings */
+	bool later;                 /* the task is queued */
+	int looks;                  /* polls that the task still has to make */
 	struct task task;
 };
 
 void am_open(struct oriel_job *job, const struct am_handler *handler);
 void am_close(struct oriel_job *job);
 
-/* For turns of waits: apply what has come. `list` is not NULL. */
+/* Applies messages that have arrived, in a turn of a wait. `list` is not NULL. */
 void am_poll_rings(struct oriel_job *job, struct am_receiver *list);
 
 static inline void am_poll(struct oriel_job *job, struct am_service *am)
@@ -103,26 +103,26 @@ static inline void am_poll(struct oriel_job *job, struct am_service *am)
 		am_poll_rings(job, list);
 }
 
-/* A window of ours may be named by messages, or may not be any more. ERRORS: ORIEL_ERR_MEMORY. */
+/* Lets messages name a window of ours, or no longer. ERRORS: ORIEL_ERR_MEMORY. */
 int am_enter_window(struct oriel_job *job, uint32_t slot, void *win);
 void am_leave_window(struct oriel_job *job, uint32_t slot);
 
 /*
- * Apply everything that a peer has sent before something that has been seen, such as its flag.
- * Whether that is done: otherwise it is to be called again.
+ * Applies everything that a peer sent before something already seen, such as its flag. Returns
+ * false if it must be called again.
  */
 bool am_drain_ring(struct am_receiver *ring);
 
-/* Apply what has come, of all peers. Whether there was anything, or is still. */
+/* Applies arrived messages of all peers. Returns whether there were any, or some are left. */
 bool am_drain_all(struct am_service *am);
 
-/* Service thread: make a ring for a peer. False for want of memory. */
+/* Makes a ring for a peer. Returns false if memory is short. Service thread. */
 bool am_receiver_open(struct peer *peer);
 
-/* Service thread: the peer may wake us again. */
+/* Gives the peer its wakeup back. Service thread. */
 void am_receiver_rest(struct peer *peer);
 
-/* Service thread: the descriptor of a device's wakeups is readable. In am_wakeup.c. */
+/* Handles a device's readable wakeup descriptor. Service thread. In am_wakeup.c. */
 void am_woken(struct oriel_job *job);
 
 #endif

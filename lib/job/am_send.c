@@ -13,7 +13,7 @@
 #include "job/deferred_error.h"
 #include "verbs/wire.h"
 
-/* The sender's side for a peer, made at its first message, or NULL. */
+/* Returns the sender's side for a peer, made at its first message, or NULL. */
 static struct am_sender *out_of(struct peer *peer)
 {
 	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE), *made; /* pairs with the store below */
@@ -38,7 +38,9 @@ void am_sender_free(struct am_sender *out)
 	free(out);
 }
 
-/* Where our ring at the peer lies, as far as it has been told, whole. The peer writes it. */
+/*
+ * Reads the place of our ring at the peer, which the peer writes. Returns whether it is complete.
+ */
 static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->am_ring;
@@ -49,7 +51,7 @@ static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 	return segment_ready(ring);
 }
 
-/* The peer's last answer, if it is whole. */
+/* Reads the peer's last answer. Returns whether it is not torn. */
 static bool read_ack(const struct peer *peer, struct am_ack *ack)
 {
 	const struct am_ack *there = &peer->area->am_ack;
@@ -62,7 +64,7 @@ static bool read_ack(const struct peer *peer, struct am_ack *ack)
 	return ack->check == am_ack_check(ack);
 }
 
-/* Where the result of a message lands, as offset in the memory for results. */
+/* Returns the offset of a message's result in the memory for results. */
 static uint32_t result_offset(uint64_t number, uint32_t at)
 {
 	if (at == AM_INLINE)
@@ -100,7 +102,7 @@ static void refused(const struct am_subject *about, enum am_verdict verdict)
 		deferred_error_note(about->deferred_errors, refused_error(about, verdict));
 }
 
-/* A message is applied: its result goes to the program. */
+/* Copies the result of an applied message to its destination. */
 static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
 {
 	const uint8_t *from = out->results.addr;
@@ -114,7 +116,7 @@ static void take_result(const struct am_sender *out, const struct am_outstanding
 		memcpy(place->result, from, place->result_bytes);
 }
 
-/* A message has been answered; its room is free. */
+/* Ends an answered message, and frees its room. */
 static void end_message(struct am_sender *out, uint64_t number, enum am_verdict verdict)
 {
 	const struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
@@ -126,7 +128,7 @@ static void end_message(struct am_sender *out, uint64_t number, enum am_verdict 
 	out->data_tail = place->data_end;
 }
 
-/* Take what the peer has told. The caller holds out->lock. */
+/* Takes the peer's last answer. The caller holds out->lock. */
 static void look(struct peer *peer, struct am_sender *out)
 {
 	struct am_ack ack;
@@ -137,13 +139,13 @@ static void look(struct peer *peer, struct am_sender *out)
 	if (ack.rested <= out->wakes)
 		out->rested = ack.rested;
 	if (ack.applied > out->sent)
-		return; /* the peer is no Oriel of ours */
+		return; /* the peer does not follow the protocol */
 	for (; number < ack.applied; number++)
 		end_message(out, number + 1, am_verdict(ack.refused, number + 1));
 	counter_store(&out->applied, number); /* pairs with the counter_load in am_progress: results are in place */
 }
 
-/* Wake the peer if it may be asleep, and has answered the wakeup before. */
+/* Wakes the peer if it may be asleep and has answered the previous wakeup. */
 static void wake(struct peer *peer, struct am_sender *out)
 {
 	uint64_t unused;
@@ -152,7 +154,7 @@ static void wake(struct peer *peer, struct am_sender *out)
 		out->wakes++;
 }
 
-/* The position at which size_bytes fit without wrapping. */
+/* Returns the position at which size_bytes fit without wrapping. */
 static uint32_t data_start(const struct am_sender *out, uint32_t size_bytes)
 {
 	uint32_t left = AM_DATA_BYTES - out->data_head % AM_DATA_BYTES;
@@ -160,7 +162,7 @@ static uint32_t data_start(const struct am_sender *out, uint32_t size_bytes)
 	return left < size_bytes ? out->data_head + left : out->data_head;
 }
 
-/* Room for a message, or false. */
+/* Takes room for a message. Returns false if there is none. */
 static bool take_room(struct am_sender *out, const struct am_message *message, struct am_outstanding *place)
 {
 	uint32_t data = message->am.data_bytes;
@@ -188,13 +190,16 @@ static bool take_room(struct am_sender *out, const struct am_message *message, s
 	return true;
 }
 
-/* What has been written is placed; other modes than FLAG_WRITE cannot do without waiting. */
+/* Waits until the writes are placed, for flag modes other than FLAG_WRITE. */
 static int placed(struct peer *peer)
 {
 	return wire_wait(&peer->wire, wire_signal(&peer->wire)) ? 0 : ORIEL_ERR_PEER;
 }
 
-/* Before the first message with a result: tell the peer where results go. */
+/*
+ * Before the first message with a result: makes the memory for results, and writes its place to the
+ * peer.
+ */
 static int open_results(struct peer *peer, struct am_sender *out)
 {
 	struct segment_ref ref;
@@ -214,7 +219,7 @@ static int open_results(struct peer *peer, struct am_sender *out)
 	return rc ? rc : placed(peer);
 }
 
-/* Operands and slot, all but the stamp. */
+/* Writes operands and slot, without the stamp. */
 static int write_message(struct peer *peer, const struct segment_ref *ring, const struct am_message *message,
                          const struct am_outstanding *place, uint64_t slot)
 {
@@ -226,7 +231,7 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	if (message->behind_gets)
 		wire_fence(&peer->wire);
 	else
-		wire_fence_changes(&peer->wire); /* of the same elements, perhaps (A15) */
+		wire_fence_changes(&peer->wire); /* perhaps of the same elements (A15) */
 	am.data_at = place->at;
 	am.wants_result = message->result_bytes > 0;
 	if (inline_bytes > 0)
@@ -241,7 +246,7 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	return rc;
 }
 
-/* There is room for it: the message leaves. */
+/* Posts a message for which there is room. Returns 1 or an error. */
 static int post_message(struct peer *peer, struct am_sender *out, const struct segment_ref *ring,
                         const struct am_message *message, const struct am_outstanding *place, struct am_sent *sent)
 {
@@ -350,6 +355,6 @@ void am_sender_cut(struct peer *peer)
 
 	if (!out)
 		return;
-	pthread_mutex_lock(&out->lock); /* whoever looks now has begun before the death; later ones see it */
+	pthread_mutex_lock(&out->lock); /* a thread in look() began before the death; later ones see it */
 	pthread_mutex_unlock(&out->lock);
 }

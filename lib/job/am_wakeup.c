@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * am_wakeup.c - active messages and the service thread: wakeups, rings that are made, looks
- * afterwards; see am_recv.h
+ * am_wakeup.c - the service thread's part in active messages: wakeups, making rings, polls afterwards; see am_recv.h
  */
 #include <stddef.h>
 
@@ -12,12 +11,12 @@
 #include "job/am_recv.h"
 #include "verbs/wire.h"
 
-#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread goes on looking for so long after a message */
-#define TAIL_MOST_NS (1 * NS_PER_MS)  /* then its loop has its turn */
+#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread keeps polling for so long after a message */
+#define TAIL_MOST_NS (1 * NS_PER_MS)  /* then it returns to its loop */
 #define LATER_NS (1 * NS_PER_MS)
-#define LOOKS_AFTER 12 /* a completion may be slower than its event, by some polls */
+#define LOOKS_AFTER 12 /* a completion may lag its event by some polls */
 
-/* Whether there is one or not, the peer is told; without memory it may ask again. */
+/* Writes the place of its ring to the peer, or 0 if memory is short: it may ask again. */
 static void tell_ring(struct peer *peer)
 {
 	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
@@ -30,7 +29,7 @@ static void tell_ring(struct peer *peer)
 	wire_write(&peer->wire, &ring, sizeof(ring), to);
 }
 
-/* Whether the peer's next wakeup finds a receive. One that could not be posted is tried again. */
+/* Returns whether a receive is posted for the peer's next wakeup; retries one that failed. */
 static bool has_receive(struct peer *peer)
 {
 	struct ibv_qp *qp = conn_queue_pair(peer);
@@ -40,7 +39,10 @@ static bool has_receive(struct peer *peer)
 	return !peer->am_bare;
 }
 
-/* False: some are not told yet that they may wake us again, and are looked after meanwhile. */
+/*
+ * Gives all peers their wakeups back. Returns false if some must wait, whose rings are polled
+ * meanwhile.
+ */
 static bool rest_all(struct oriel_job *job)
 {
 	bool all = true;
@@ -54,7 +56,10 @@ static bool rest_all(struct oriel_job *job)
 	return all;
 }
 
-/* Peers that were not known to be connected yet when they sent their first wakeup. */
+/*
+ * Answers peers that were not known to be connected when they sent their first wakeup. Returns
+ * whether some still wait.
+ */
 static bool welcome_all(struct oriel_job *job)
 {
 	bool waiting = false;
@@ -83,13 +88,13 @@ static void count_wakeup(struct oriel_job *job, int rank)
 
 	if (!qp)
 		return;
-	peer->am_bare = !wakeup_receive(qp, (uint64_t)rank); /* in the place of the one that has been taken */
+	peer->am_bare = !wakeup_receive(qp, (uint64_t)rank); /* replaces the one that was consumed */
 	peer->am_wakes++;
 	peer->am_waits |= !peer->am_receiver;
 	job->am.welcoming |= peer->am_waits;
 }
 
-/* Wakeups that have come. Whether there were any. */
+/* Takes arrived wakeups. Returns whether there were any. */
 static bool take_wakeups(struct oriel_job *job)
 {
 	uint64_t ids[WAKEUP_BATCH];
@@ -121,11 +126,11 @@ static void plan(struct oriel_job *job)
 	service_queue_add(job, &job->am.task);
 }
 
-#define POLLED_OFTEN 4 /* looks between two of ours, a millisecond apart */
+#define POLLED_OFTEN 4 /* polls between two checks, a millisecond apart */
 
 /*
- * Whether threads of the program look at the rings, and often: who calls oriel_progress now and
- * then is no reason to leave a message waiting. When oversubscribed they nap, and do not count.
+ * Returns whether threads of the program poll the rings often: an occasional oriel_progress must
+ * not leave a message waiting. Oversubscribed threads nap, and do not count.
  */
 static bool is_polled(struct oriel_job *job)
 {
@@ -136,7 +141,7 @@ static bool is_polled(struct oriel_job *job)
 	return often && !job_oversubscribed(job);
 }
 
-/* The task: a look every now and then, until all has been quiet for a while. */
+/* The task: polls every millisecond until the rings have been quiet for a while. */
 static void look_later(void *arg)
 {
 	struct oriel_job *job = arg;
@@ -167,7 +172,7 @@ static void spin(struct am_service *am)
 	} while (now - last < TAIL_NS && now - begun < TAIL_MOST_NS);
 }
 
-/* Wakeups have come, and have been counted. */
+/* Serves peers after their wakeups have been counted. */
 static void serve(struct oriel_job *job)
 {
 	struct am_service *am = &job->am;
@@ -190,6 +195,6 @@ void am_woken(struct oriel_job *job)
 		serve(job);
 		return;
 	}
-	job->am.looks = LOOKS_AFTER; /* the completion is slower than its event */
+	job->am.looks = LOOKS_AFTER; /* the completion lags its event */
 	plan(job);
 }
