@@ -51,12 +51,12 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
 static void vote(struct coll *coll, int code, int culprit)
 {
 	if (!code || coll->code == ORIEL_ERR_PEER || (coll->code && code != ORIEL_ERR_PEER))
-		return; /* the first error counts, but a death above all: it ends the waiting */
+		return; /* the first error counts, but a death overrides it: it ends the waiting */
 	coll->code = code;
 	coll->culprit = culprit;
 }
 
-#define WITHDRAWN 0x10000 /* added to the round: the vote given in that round is taken back */
+#define WITHDRAWN 0x10000 /* added to the round: withdraws the vote of that round */
 #define WITHDRAW_MS 250
 
 static int partner_of(const struct coll *coll, int round, int direction, struct peer **peer)
@@ -67,7 +67,7 @@ static int partner_of(const struct coll *coll, int round, int direction, struct 
 	return peer_get(coll->job, group_world_rank(group, rank), peer);
 }
 
-/* The peer 2^round places further in the group, or back. */
+/* Finds the peer 2^round places further in the group, or back. */
 static int partner(const struct coll *coll, int direction, struct peer **peer)
 {
 	return partner_of(coll, coll->barrier.round, direction, peer);
@@ -92,8 +92,9 @@ static bool take_vote(struct coll *coll, struct peer *from, int round)
 struct run {
 	struct coll *coll;
 	struct wait *wait;
-	struct peer *from; /* the present round's */
-	bool from_left; /* the last look found that it has left: its message has been asked for since, and was not there */
+	struct peer *from; /* the sender of the present round */
+	/* It had left at the last look, and the steps since have not found its message. */
+	bool from_left;
 };
 
 static int send_round(void *arg)
@@ -117,7 +118,7 @@ static int send_round(void *arg)
 	return 0;
 }
 
-/* This round's message has come, or a death ends the waiting. */
+/* Returns 1 once this round's message has arrived, or a death ends the waiting. */
 static int receive_step(void *arg)
 {
 	struct run *run = arg;
@@ -133,8 +134,8 @@ static int receive_step(void *arg)
 }
 
 /*
- * While waiting for `from`: it or any other member may be dead, whose message will then never come,
- * here or further up. One that has left the job in order is missed only if its message is.
+ * While waiting for `from`: a dead member, `from` or any other, means that messages will never
+ * come. A member that has left the job in order counts only if its message is missing.
  */
 static int receive_watch(void *arg, struct wait *wait)
 {
@@ -192,7 +193,9 @@ int coll_run(struct coll *coll, struct wait *wait)
 	return verdict(coll);
 }
 
-/* Whether somebody has taken back a vote that has been counted; the verdict is then theirs. */
+/*
+ * Returns whether a member has withdrawn a vote already counted; the verdict is then that member's.
+ */
 static bool is_withdrawn(struct coll *coll)
 {
 	struct peer *from;
@@ -204,7 +207,7 @@ static bool is_withdrawn(struct coll *coll)
 	return coll->code;
 }
 
-/* Tell all who depend on this rank's votes, as far as they can be reached at once. */
+/* Withdraws this rank's votes at the members that depend on them and are connected. */
 static void withdraw(struct coll *coll)
 {
 	struct ctrl_msg msg = { .code = coll->code, .culprit = coll->culprit, .agreed = coll->agreed };
@@ -236,17 +239,17 @@ int coll_run_once(struct coll *coll, struct wait *wait)
 }
 
 /*
- * Gathering. In round r a rank sends what it has heard of the 2^r ranks up to itself, an item a
- * message; the item of the rank `distance` places back comes as the message with that number.
+ * Gathering. In round r a rank sends the items of up to 2^r ranks, the last being itself, one a
+ * message. The item of the rank `distance` places back is the message with that number.
  */
 struct gathering {
 	struct run run;
 	struct coll_item *items;
-	int distance; /* of the item awaited */
-	bool late;    /* the time is over: nobody is waited for any more */
+	int distance; /* to the rank whose item is awaited */
+	bool late;    /* the time limit has passed: wait no more */
 };
 
-/* The items that are sent in a round. */
+/* Returns the number of items sent in a round. */
 static int items_of(const struct coll *coll, int round)
 {
 	int most = 1 << round, left = coll->group->size - most;
@@ -254,7 +257,7 @@ static int items_of(const struct coll *coll, int round)
 	return most < left ? most : left;
 }
 
-/* The place of the item `distance` places back. */
+/* Returns the group rank `distance` places back. */
 static int place_back(const struct coll *coll, int distance)
 {
 	return (coll->group->my_rank + coll->group->size - distance) % coll->group->size;

@@ -22,9 +22,9 @@ struct unexpected_msg {
 };
 
 /*
- * The word the peer writes every half ring. It may have gone on by two steps since we looked; a
- * torn reading is none of the two values we accept, since their lowest bytes differ from those of
- * the values between.
+ * Reads the count that the peer writes every half ring. It may have advanced by two steps since the
+ * last reading. A torn reading equals neither of the two values accepted: their lowest bytes differ
+ * from those of the values between.
  */
 static void look_at_consumed(struct peer *peer)
 {
@@ -34,7 +34,7 @@ static void look_at_consumed(struct peer *peer)
 		peer->ctrl_msg_acked = consumed;
 }
 
-/* The number of a message that there is room for, or 0. */
+/* Returns the number of a message for which there is room, or 0. */
 static uint64_t claim(struct peer *peer)
 {
 	uint64_t number = 0;
@@ -66,10 +66,10 @@ static int write_ctrl_msg(struct peer *peer, const struct ctrl_msg *msg, uint64_
 
 struct sending {
 	struct peer *peer;
-	uint64_t number; /* of the message, once there is room */
+	uint64_t number; /* of the message; 0: no room yet */
 };
 
-/* The peer must be connected, and have room. */
+/* Claims room once the peer is connected. */
 static int send_step(void *arg)
 {
 	struct sending *sending = arg;
@@ -100,13 +100,16 @@ int ctrl_msg_send(struct peer *peer, struct ctrl_msg *msg, struct wait *wait)
 	return rc ? rc : write_ctrl_msg(peer, msg, sending.number);
 }
 
-/* Tell the writer what is free, half a ring at a time. The caller holds ctrl_msg_lock. */
+/*
+ * Writes the count of taken messages to the writer, half a ring at a time. The caller holds
+ * ctrl_msg_lock.
+ */
 static void acknowledge(struct peer *peer)
 {
 	uint64_t unused;
 
 	while (peer->ctrl_msg_taken - peer->ctrl_msg_ack_sent >= HALF_RING && state_load(&peer->state) == PEER_UP) {
-		/* Known only now that the peer is up. */
+		/* valid now that the peer is up */
 		struct remote word = { peer->remote_area.addr + offsetof(struct area, ctrl_msg_consumed),
 			                   peer->remote_area.rkey };
 
@@ -132,8 +135,8 @@ static bool keep_unexpected(struct oriel_job *job, struct unexpected_msg *unexpe
 }
 
 /*
- * One message from ring to list; false when there is none, or no place for it. The caller holds
- * ctrl_msg_lock of the peer.
+ * Moves one message from ring to list; false if there is none, or no room. The caller holds the
+ * peer's ctrl_msg_lock.
  */
 static bool next_ctrl_msg(struct peer *peer)
 {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ctrl_msg.h - small messages between two ranks, for collectives that cannot use a window's own
- * flags
+ * ctrl_msg.h - small messages between two ranks, for collectives that cannot use a window's own flags
  *
  * DESIGN NOTES
  *
  * Each side of a connection has a ring of CTRL_MSG_RING messages in its area, which the neighbour
- * writes: contents first, then, as a flag behind them, the stamp, which is the message's number.
- * The reader waits for exactly the stamp it expects next and takes messages out of the ring in
- * order, whenever a thread of it waits in a collective, into the job's list of unexpected messages,
- * where they stay until the thread asks for them that they are for. Every half ring it tells the
- * writer, in the writer's area.
+ * writes: first the contents, then, as a flag behind them, the stamp, which is the message's
+ * number. The reader takes messages in order, each by exactly the stamp expected next, whenever a
+ * thread waits in a collective. They go to the job's list of unexpected messages until their
+ * collective takes them. Flow control: every half ring the reader writes to the writer's area how
+ * many it has taken.
  *
- * A rank is at most one collective ahead of another on the same list of members, so a ring is never
- * full for long, but with more collectives in different threads at once than it has places the
- * writer waits.
+ * A rank is at most one collective ahead of another on the same list of members, so a ring is not
+ * full for long. If more threads are in collectives at once than the ring has places, the writer
+ * waits.
  */
 #ifndef ORIEL_CTRL_MSG_H
 #define ORIEL_CTRL_MSG_H
@@ -34,23 +33,25 @@ struct unexpected_msg;
 
 struct unexpected_msgs {
 	pthread_mutex_t lock;        /* guards the rest */
-	struct unexpected_msg *list; /* messages taken from the rings that nobody has asked for yet */
+	struct unexpected_msg *list; /* taken from the rings, not yet asked for */
 	uint32_t count;
 };
 
 /*
- * Send a message; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT
+ * Sends a message; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT
  * (nothing sent).
  */
 int ctrl_msg_send(struct peer *peer, struct ctrl_msg *msg, struct wait *wait);
 
-/* The message of that collective and round from that peer, if it has come. Never blocks. */
+/*
+ * Takes the message of that collective and round from that peer, if it has arrived. Never blocks.
+ */
 bool ctrl_msg_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct ctrl_msg *msg);
 
-/* Take messages out of the rings of all peers, so that none of them waits for us. */
+/* Takes messages out of the rings of all peers, so that no writer waits for this rank. */
 void ctrl_msg_drain_all(struct oriel_job *job);
 
-/* Forget the unexpected messages of a collective that has failed, or (NULL) all. */
+/* Drops the unexpected messages of a collective that has ended, or (NULL) all. */
 void unexpected_msgs_drop(struct oriel_job *job, const uint8_t id[16]);
 
 #endif

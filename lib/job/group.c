@@ -65,7 +65,7 @@ int group_rank_of(const struct oriel_group *group, int world)
 }
 
 /*
- * The longest range that starts at worlds[0]; always the same for the same list, so keys agree
+ * Returns the longest range that starts at worlds[0]. It depends on the list only, so keys agree
  * between ranks.
  */
 static struct group_range range_first(int count, const int worlds[])
@@ -109,7 +109,7 @@ static bool group_build_index(struct oriel_group *group)
 	return true;
 }
 
-/* A tag goes in as the key of the hash: the hash without one is another in any case. */
+/* The tag is the key of the hash, so a group with a tag differs from one without. */
 static void group_hash(struct oriel_group *group)
 {
 	unsigned char tag[crypto_generichash_KEYBYTES_MIN] = { 0 };
@@ -132,7 +132,10 @@ static void leave_list(struct oriel_group *group)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* False: there is no memory to count its collective calls. */
+/*
+ * Enters the group into the job's list. Returns false if there is no memory to count its collective
+ * calls.
+ */
 static bool join_list(struct oriel_group *group)
 {
 	struct oriel_job *job = group->job;
@@ -212,7 +215,7 @@ struct oriel_group *group_new_world(struct oriel_job *job)
 	return group_finish(group);
 }
 
-/* A copy without key and index. */
+/* Copies the group without key and index. */
 static struct oriel_group *copy_list(const struct oriel_group *group)
 {
 	struct oriel_group *copy = group_alloc(group->job, group->size);
@@ -248,7 +251,7 @@ struct oriel_group *group_copy(const struct oriel_group *group)
 	return NULL;
 }
 
-/* The one check of a group handle; names the call. */
+/* Checks a group handle, for all calls; `call` is named in the error. */
 static int group_check(const struct oriel_group *group, const char *call)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
@@ -272,7 +275,10 @@ int oriel_group_world(oriel_job *job, oriel_group **group)
 	return 0;
 }
 
-/* Translate ranks to world ranks into worlds[], refusing what is out of range or stands twice. */
+/*
+ * Translates ranks to world ranks into worlds[]. Refuses ranks that are out of range or listed
+ * twice.
+ */
 static int incl_check(const struct oriel_group *group, int count, const int ranks[], int worlds[], uint8_t seen[])
 {
 	for (int i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * group.h - ordered lists of ranks, stored as ranges with a stride where they are ones
+ * group.h - ordered lists of ranks, stored as ranges with a stride
  *
- * A group is immutable. A window keeps a copy of its own, so that freeing a handle really ends it.
+ * A group is immutable. A window keeps its own copy, so that freeing a handle takes effect at once.
  * ASSUMPTIONS: the functions below trust their arguments; the public ones in group.c check.
  */
 #ifndef ORIEL_GROUP_H
@@ -12,7 +12,7 @@
 #include "oriel.h"
 
 #define GROUP_KEY_BYTES 16
-/* With at most this many ranges a look-up by rank walks them; above, a sorted index is kept. */
+/* Up to this many ranges a look-up by rank walks them; above, a sorted index is kept. */
 #define GROUP_LINEAR_MAX 8
 
 /* Where the members of a group run (win/places.h). */
@@ -38,35 +38,41 @@ struct oriel_group {
 	struct handle handle;
 	struct oriel_job *job;
 	struct oriel_group *next;  /* the job's groups; guarded by job->lock */
-	struct oriel_group **link; /* what points to this one there */
-	bool borrowed;             /* a window's copy: the user may look at it, not free it */
+	struct oriel_group **link; /* the pointer to this group in that list */
+	bool borrowed;             /* a window's copy: the program may use it, not free it */
 	int size;
 	int my_rank; /* ORIEL_RANK_NONE if not a member */
 	uint32_t range_count;
 	struct group_range *ranges;   /* in order of offset; NULL for the empty group */
 	struct group_index *index;    /* sorted by world rank; NULL with few ranges */
-	bool tagged;                  /* the next one counts */
+	bool tagged;                  /* `tag` is set */
 	uint64_t tag;                 /* oriel_group_tagged's */
-	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list and the tag: equal ones have equal keys */
+	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list and the tag; equal groups have equal keys */
 };
 
-/* The job's groups that are alive: those the program has not freed go with the job. Guarded by job->lock. */
+/*
+ * The job's living groups; those that the program has not freed end with the job. Guarded by
+ * job->lock.
+ */
 struct groups {
 	struct oriel_group *alive;
-	uint32_t count; /* of them */
+	uint32_t count; /* of that list */
 };
 
-/* World rank of member `rank`. */
+/* Returns the world rank of member `rank`. */
 int group_world_rank(const struct oriel_group *group, int rank);
 
-/* Rank in the group of a world rank, or ORIEL_RANK_NONE. */
+/* Returns the group rank of a world rank, or ORIEL_RANK_NONE. */
 int group_rank_of(const struct oriel_group *group, int world);
 
-/* A new group of the listed world ranks (no rank twice), or of all ranks; NULL when memory is out. */
+/*
+ * Makes a group of the listed world ranks (no rank twice), or of all ranks; NULL if memory is
+ * short.
+ */
 struct oriel_group *group_new(struct oriel_job *job, int count, const int worlds[]);
 struct oriel_group *group_new_world(struct oriel_job *job);
 
-/* A borrowed copy, or NULL when memory is out. */
+/* Returns a borrowed copy, or NULL if memory is short. */
 struct oriel_group *group_copy(const struct oriel_group *group);
 
 void group_release(struct oriel_group *group);
