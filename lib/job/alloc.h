@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * alloc.h - memory of oriel_alloc: of memory files, so that ranks of this node can map windows made of
- * it, and registered
+ * alloc.h - memory of oriel_alloc: registered memory files, so that ranks of this node can map windows made of it
  */
 #ifndef ORIEL_ALLOC_H
 #define ORIEL_ALLOC_H
@@ -13,7 +12,7 @@
 
 struct oriel_job;
 
-/* What oriel_alloc has given out. */
+/* A block of oriel_alloc. */
 struct allocation {
 	struct allocation *next;
 	void *base;
@@ -27,7 +26,7 @@ struct allocations {
 	struct allocation *list;
 };
 
-/* Whether [base, base + size_bytes) lies in memory of oriel_alloc. */
+/* Returns whether [base, base + size_bytes) lies in memory of oriel_alloc. */
 bool alloc_holds(struct oriel_job *job, const void *base, size_t size_bytes);
 
 #endif

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * in_place.h - window memory of the program, moved in place to where peers can map it, on request
+ * in_place.h - moves window memory of the program in place to where peers can map it, on request
  *
  * DESIGN NOTES
  *
- * What share_in_place.h cannot know is what this job has registered already: a network card goes on
- * using the pages that it has pinned, and a peer on its way into the memory by system call could
- * meet the move. So memory of which some is registered stays where it is, unless it has been moved
- * before. Of regions of dynamic windows only their number is known, which is enough: programs that
- * attach memory and create windows of other memory meanwhile are few.
+ * share_in_place.h cannot know what this job has registered: a card keeps using the pages that it
+ * has pinned, and a peer that accesses the memory by a system call could collide with the move. So
+ * memory with a registered part stays where it is, unless it was moved before. Of regions of
+ * dynamic windows only the number is known. That is enough: few programs attach memory while they
+ * create windows of other memory.
  *
- * Threads that register or move the same bytes at once do so one after the other (mem_table.places):
- * what is registered first stays, for all of them, and what is moved first is moved for all.
+ * Threads that register or move the same bytes do so one after the other (mem_table.places): if
+ * registering comes first the memory stays for all of them, if moving comes first it is moved for
+ * all.
  */
 #ifndef ORIEL_IN_PLACE_H
 #define ORIEL_IN_PLACE_H
@@ -21,12 +22,12 @@
 
 struct oriel_job;
 
-/* What a window wishes: by its hint, or without one by ORIEL_SHARE. */
+/* A window's wish: from its hint, or else from ORIEL_SHARE. */
 enum in_place_wish { IN_PLACE_NEVER, IN_PLACE_IF_WORTH, IN_PLACE_ALWAYS };
 
 /*
- * Whether the memory has been moved, and is held by the caller. Where it is not, ORIEL_VERBOSE tells
- * why; nothing has changed.
+ * Returns whether the memory has been moved; the caller then holds it. If not, nothing has changed,
+ * and ORIEL_VERBOSE reports the reason.
  */
 bool in_place_move(struct oriel_job *job, enum in_place_wish wish, void *base, size_t size_bytes);
 

@@ -27,7 +27,9 @@ void mem_table_close(struct mem_table *table)
 	pthread_rwlock_destroy(&table->places);
 }
 
-/* The first region whose base is above the address. The caller holds the lock. */
+/*
+ * Returns the index of the first region whose base is above the address. The caller holds the lock.
+ */
 static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table->count;
@@ -43,7 +45,7 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-/* The region, with the access that peers and this rank have to it. */
+/* Returns the region with the access of peers and of this rank. */
 static struct memory_access access_of(const struct mem_region *region)
 {
 	const unsigned read = IBV_ACCESS_REMOTE_READ;
@@ -66,7 +68,7 @@ static int register_for_peers(const struct devices *devices, uint32_t set, struc
 	return devices_register(devices, set, &memory, &region->registration);
 }
 
-/* What has been moved for others to map stays there while any of it is registered. */
+/* Registers memory. Memory moved for peers to map stays there while any of it is registered. */
 static int register_held(const struct devices *devices, uint32_t set, struct mem_region *region)
 {
 	void *base = (void *)region->base;
@@ -100,7 +102,7 @@ void mem_deregister(const struct mem_table *table, struct registration *registra
 	registration->holds = false;
 }
 
-/* What threads have seen is worth nothing any more. The caller holds the lock for writing. */
+/* Invalidates the results that threads have kept. The caller holds the lock for writing. */
 static void changed(struct mem_table *table)
 {
 	counter_store(&table->version, table->version + 1); /* pairs with the counter_load in mem_find */
@@ -162,7 +164,7 @@ int mem_add_again(struct mem_table *table, uint32_t devices, struct mem_region *
 	return rc ? rc : insert_locking(table, region);
 }
 
-/* Whether they are the same but for devices with which the one has been registered late. */
+/* Returns whether both are one registration, except for devices added to one of them later. */
 static bool is_same(const struct registration *a, const struct registration *b)
 {
 	bool same = false;
@@ -193,8 +195,9 @@ static uintptr_t last_byte(const struct mem_region *region)
 }
 
 /*
- * The region that holds all of it, as is wanted, or NULL. Walk down from the last region that begins at or below the
- * address, number `above` being the next; none further away than the largest can hold it.
+ * Returns a region that holds all of it, writable if `write`, or NULL. Walks down from the last
+ * region that begins at or below the address (the one before `above`), as far as the largest region
+ * could reach.
  */
 static const struct mem_region *region_of(const struct mem_table *table, uint32_t above, uintptr_t base,
                                           size_t size_bytes, bool write)
@@ -211,7 +214,10 @@ static const struct mem_region *region_of(const struct mem_table *table, uint32_
 	return NULL;
 }
 
-/* The memory of no region that the bytes lie in, to *seen. False: a region has some of them. */
+/*
+ * Sets *seen to the gap between regions around the bytes. Returns false if a region has some of
+ * them.
+ */
 static bool see_gap(const struct mem_table *table, uint32_t above, uintptr_t base, size_t size_bytes,
                     struct mem_seen *seen)
 {
@@ -227,12 +233,15 @@ static bool see_gap(const struct mem_table *table, uint32_t above, uintptr_t bas
 		if (furthest >= seen->first)
 			seen->first = furthest + 1;
 		if (base - region->base >= table->largest_bytes)
-			break; /* those below it end before that */
+			break; /* all regions below end before that */
 	}
 	return size_bytes - 1 <= seen->last - base;
 }
 
-/* Walk down from the last region that begins below the end; none further away than the largest has a byte of it. */
+/*
+ * Walks down from the last region that begins below the end, as far as the largest region could
+ * reach.
+ */
 static bool has_some(const struct mem_table *table, uintptr_t base, uintptr_t last)
 {
 	for (uint32_t i = first_above(table, last); i-- > 0;) {
@@ -256,7 +265,7 @@ bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes)
 	return some;
 }
 
-/* A look has found this region. */
+/* Sets *seen to a region that was found. */
 static void see(const struct mem_table *table, const struct mem_region *region, struct mem_seen *seen)
 {
 	const struct ibv_mr *mr = region->registration.mr[seen->device];
@@ -284,11 +293,10 @@ static const struct mem_region *look_locked(const struct mem_table *table, uintp
 }
 
 /*
- * Register the region of that memory with the device, too. Peers get access as well: kept memory may
- * serve a later window, which they reach by this device. On failure seen->lkey stays 0.
+ * Registers the region of that memory with the device too. Peers get access as well: cached memory
+ * may serve a later window, which they reach by this device. On failure seen->lkey stays 0.
  */
-static void register_late(struct mem_table *table, uintptr_t base, size_t size_bytes, bool write,
-                          struct mem_seen *seen)
+static void register_late(struct mem_table *table, uintptr_t base, size_t size_bytes, bool write, struct mem_seen *seen)
 {
 	const struct mem_region *found;
 
@@ -319,7 +327,7 @@ uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, si
 	return seen->lkey;
 }
 
-/* For the program, which has asked for it: with every device, before its first use. */
+/* Registers with every device before its first use, since the program has asked for it. */
 static int add_for_program(struct oriel_job *job, void *base, size_t size_bytes, struct registration *registration)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };

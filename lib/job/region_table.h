@@ -2,8 +2,7 @@
 /*
  * region_table.h - our side of the table of regions of a dynamic window, which peers read
  *
- * Tables are of slabs, which are never given back: that of a window that has been freed serves a later
- * one.
+ * Tables lie in slabs, which are never freed: the table of a freed window serves a later one.
  */
 #ifndef ORIEL_REGION_TABLE_H
 #define ORIEL_REGION_TABLE_H
@@ -17,28 +16,27 @@
 
 struct oriel_job;
 
-/* The same regions for peers of each device. */
+/* The table, once for the peers of each device. */
 struct region_table {
-	struct region_table *next;                   /* in the job's list of those that nobody uses */
+	struct region_table *next;                   /* in the job's list of unused tables */
 	struct piece root[DEVICES_MAX];              /* struct region_root */
 	void *segments[DEVICES_MAX][TABLE_SEGMENTS]; /* struct region_entry */
 };
 
-/* An empty table. ERRORS: ORIEL_ERR_MEMORY. */
+/* Returns an empty table. ERRORS: ORIEL_ERR_MEMORY. */
 int region_table_take(struct oriel_job *job, struct region_table **table);
 void region_table_give(struct oriel_job *job, struct region_table *table);
 
-/* The job ends. */
 void region_tables_close(struct oriel_job *job);
 
 /*
- * Show a region to peers; its key is that of the registration with each device. The caller holds the
- * window's lock, as for the next one. ERRORS: ORIEL_ERR_MEMORY.
+ * Publishes a region to peers, with its key for each device. The caller holds the window's lock,
+ * also of region_table_hide. ERRORS: ORIEL_ERR_MEMORY.
  */
 int region_table_show(struct oriel_job *job, struct region_table *table, uint32_t index,
                       const struct region_entry *region, const struct registration *registration);
 
-/* The entry is free again. */
+/* Frees the entry. */
 void region_table_hide(struct oriel_job *job, struct region_table *table, uint32_t index);
 
 #endif

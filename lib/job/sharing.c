@@ -28,7 +28,7 @@ uint64_t sharing_place(const struct oriel_job *job)
 	uint64_t number;
 
 	if (place_apart(place, place)) {
-		randombytes_buf(&number, sizeof(number)); /* nobody's, not even its own */
+		randombytes_buf(&number, sizeof(number)); /* equals no rank's, not even its own */
 		return number | 1;
 	}
 	crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES_MIN);
@@ -43,7 +43,7 @@ uint64_t sharing_place(const struct oriel_job *job)
 	return number | 1;
 }
 
-/* Process and descriptor in one word, which is not 0; the inode number in the other. */
+/* name[0]: process and descriptor, not 0; name[1]: the inode number. */
 int sharing_name(int fd, uint64_t name[2])
 {
 	struct stat status;
@@ -66,7 +66,7 @@ static int cannot_open(const char *path, int error)
 	               path, strerror(error));
 }
 
-/* Whether it is the file that was meant, and cannot become smaller under us. */
+/* Checks that it is the right file, and cannot shrink. */
 static int check_file(int fd, uint64_t inode, size_t size_bytes)
 {
 	struct stat status;
@@ -110,7 +110,7 @@ int sharing_map(const uint64_t name[2], size_t size_bytes, void **base, int *fd)
 
 /* oriel_group_shared */
 
-/* The members with this rank's number, as world ranks. Returns how many. */
+/* Collects the members with this rank's number, as world ranks. Returns how many. */
 static int sharing_members(const struct oriel_group *group, const struct coll_item items[], int worlds[])
 {
 	int count = 0;

@@ -4,12 +4,12 @@
  *
  * DESIGN NOTES
  *
- * Ranks can share memory where place.h says so; for a group to find out who can, each member brings
- * one number that follows from its place. It has nothing to do with the devices that they talk by.
+ * place.h decides which ranks can share memory. So that a group finds out, each member contributes
+ * a number computed from its place. The devices by which the ranks communicate do not matter.
  *
- * The file is passed on by name: /proc/PID/fd/FD of the rank that has made it, which must keep it open
- * until the others have opened it. What is found there is taken only if it is the file that was meant,
- * by its inode number, and cannot shrink under those who map it.
+ * The file is passed by name: /proc/PID/fd/FD of the rank that has made it, which must keep it open
+ * until the others have opened it. It is accepted only if the inode number is right and the file
+ * cannot shrink while it is mapped.
  */
 #ifndef ORIEL_SHARING_H
 #define ORIEL_SHARING_H
@@ -20,15 +20,15 @@
 struct oriel_job;
 
 /*
- * Equal for two ranks if and only if they can share memory (but for one chance in 2^63); never equal to
- * another's where the place cannot be read. Never 0.
+ * Returns a number that is equal for two ranks if and only if they can share memory (with an error
+ * chance of 1 in 2^63). A place that cannot be read equals no other. Never 0.
  */
 uint64_t sharing_place(const struct oriel_job *job);
 
-/* What others need to open a memory file of this process. ERRORS: ORIEL_ERR_MEMORY. */
+/* Sets what other ranks need to open a memory file of this process. ERRORS: ORIEL_ERR_MEMORY. */
 int sharing_name(int fd, uint64_t name[2]);
 
-/* Map all size_bytes of such a file. ERRORS: ORIEL_ERR_SHARED, ORIEL_ERR_MEMORY. */
+/* Maps all size_bytes of such a file. ERRORS: ORIEL_ERR_SHARED, ORIEL_ERR_MEMORY. */
 int sharing_map(const uint64_t name[2], size_t size_bytes, void **base, int *fd);
 
 #endif

@@ -53,7 +53,7 @@ static bool keep(struct oriel_job *job, const struct cached_window *piece)
 	return room;
 }
 
-/* Whether a device holds on to its pages. */
+/* Returns whether a device pins its pages. */
 static bool is_pinned(const struct devices *devices, const struct cached_window *piece)
 {
 	bool pinned = false;

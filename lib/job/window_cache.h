@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * window_cache.h - memory of allocated windows that have been freed, for later ones
+ * window_cache.h - keeps the memory of freed windows for later ones
  *
  * DESIGN NOTES
  *
- * A memory file that is made, registered and given back costs several times what the rest of a
- * window does, and programs make windows of the same size again and again. So the last few that
- * were freed are kept: mapped, registered, with the same keys. A large one gives its pages back, so
- * it costs addresses only. One that a card pins, or whose pages are promised when it is made, is
- * not kept. Pieces serve windows of just their size, since a region is a window, to the byte
- * (direct_map). No member has a write to a cached piece in flight, or makes another: all have
- * passed the free barrier. Slots are used again for the same reason (directory.c). After the loss
- * of a member nothing is kept.
+ * Making, registering and releasing a memory file costs several times what the rest of a window
+ * does, and programs often make windows of the same size. So the last few freed are kept: mapped,
+ * registered, with the same keys. A large one gives its pages back and costs addresses only. Memory
+ * that a card pins, or whose pages are reserved when it is made, is not kept. A piece serves
+ * windows of exactly its size, since a region is a window, to the byte (direct_map). No member has
+ * a write to a cached piece in flight: all have passed the free barrier. Slots are reused for the
+ * same reason (directory.c). After the loss of a member nothing is kept.
  */
 #ifndef ORIEL_WINDOW_CACHE_H
 #define ORIEL_WINDOW_CACHE_H
@@ -24,34 +23,34 @@
 
 #define CACHED_WINDOWS_MAX 4
 #define CACHED_WITH_PAGES_BYTES_MAX ((size_t)1 << 20) /* a larger piece gives its pages back */
-#define CACHED_BYTES_MAX ((size_t)64 << 20)           /* of a piece */
+#define CACHED_BYTES_MAX ((size_t)64 << 20)           /* for one piece */
 
 struct oriel_job;
 
-/*
- * The memory of a window that has been freed: a memory file, registered for peers, in no table of
- * memory.
- */
+/* The memory of a freed window: a memory file, registered for peers, not in the memory table. */
 struct cached_window {
 	void *base;
-	size_t size_bytes; /* of the window; mapped are whole pages */
+	size_t size_bytes; /* of the window; the mapping has whole pages */
 	int fd;
 	struct registration registration;
 };
 
 /* Guarded by job->lock. */
 struct window_cache {
-	struct cached_window list[CACHED_WINDOWS_MAX]; /* the oldest first */
+	struct cached_window list[CACHED_WINDOWS_MAX]; /* oldest first */
 	uint32_t count;
 };
 
-/* A piece of just that size, zeroed; false: there is none. */
+/* Takes a piece of exactly that size, zeroed. Returns false if there is none. */
 bool window_cache_take(struct oriel_job *job, size_t size_bytes, struct cached_window *piece);
 
-/* Give a window's memory to the cache, or release it if it is not to be kept. */
+/* Puts a window's memory into the cache, or releases it. */
 void window_cache_give(struct oriel_job *job, const struct cached_window *piece);
 
-/* Release the oldest one, because memory is short, or the job ends; false: there is none. */
+/*
+ * Releases the oldest piece, because memory is short or the job ends. Returns false if there is
+ * none.
+ */
 bool window_cache_release_one(struct oriel_job *job);
 
 #endif
