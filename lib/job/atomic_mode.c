@@ -11,11 +11,11 @@
 #include "job/wait.h"
 
 #define TURNS 100 /* an update takes some instructions */
-#define RESTS 100 /* a try that fails takes as long as so many vectors */
+#define RESTS 100 /* a failed try takes as long as that many vectors */
 
 /*
- * By who holds the page lock, unless it is free or pinned, or by the owner while it is pinned.
- * Pairs with atomic_mode.
+ * Called with the page lock held, unless the mode is free or pinned, or by the owner while it is
+ * pinned. Pairs with atomic_mode.
  */
 static void set_mode(struct page_lock_table *table, uint32_t index, enum atomic_mode mode)
 {
@@ -24,7 +24,7 @@ static void set_mode(struct page_lock_table *table, uint32_t index, enum atomic_
 
 /* Changing the mode to MODE_LOCKED. */
 
-/* Whether an update of any window is in progress. */
+/* Returns whether an update of any window is in progress. */
 static bool updating(const struct updates *updates)
 {
 	bool any = __atomic_load_n(&updates->handler, __ATOMIC_ACQUIRE); /* pairs with update_end, as the next */
@@ -34,7 +34,10 @@ static bool updating(const struct updates *updates)
 	return any;
 }
 
-/* An update is over once it has been seen so: one that begins after the barrier finds the mode. */
+/*
+ * Returns whether no update is in progress. One seen finished stays so: one that begins after the
+ * barrier sees the mode.
+ */
 static bool updates_are_over(const struct updates *updates)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -55,7 +58,8 @@ static bool all_updates_are_over(const struct page_locks *ours, const struct pag
 }
 
 /*
- * From MODE_ATOMIC, which the owner may change meanwhile: whether any is on its way to MODE_LOCKED.
+ * Changes the mode from MODE_ATOMIC; the owner may change it meanwhile. Returns whether any is on
+ * the way to MODE_LOCKED.
  */
 static bool begin_switch(struct page_lock_table *table, uint64_t from, uint64_t to)
 {
@@ -86,15 +90,15 @@ static bool all_are_locked(const struct page_lock_table *table, uint64_t from, u
 }
 
 /*
- * A try that has failed, since somebody is stopped or has no processor in an update, is not
- * repeated at once.
+ * Returns whether to skip a try: one has failed recently, since a thread is stopped or not
+ * scheduled in an update.
  */
 static bool rests(struct page_locks *ours)
 {
 	uint32_t left = __atomic_load_n(&ours->rests, __ATOMIC_RELAXED);
 
 	if (left > 0)
-		__atomic_store_n(&ours->rests, left - 1, __ATOMIC_RELAXED); /* of several threads': a hint */
+		__atomic_store_n(&ours->rests, left - 1, __ATOMIC_RELAXED); /* a hint, shared by threads */
 	return left > 0;
 }
 

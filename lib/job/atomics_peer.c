@@ -9,7 +9,7 @@
 #include "job/job.h"
 #include "job/peer.h"
 
-/* The card by which ranks reach each other: none where all of them share memory. */
+/* Returns the card by which ranks reach each other, or NULL if all share memory. */
 static const struct device *card_between(const struct oriel_job *job, const struct device *soft)
 {
 	return soft && job_in_one_place(job) ? NULL : devices_find(&job->devices, false);
@@ -24,7 +24,10 @@ const struct device *job_atomic_device(const struct oriel_job *job)
 	return soft && soft->atomics == ATOMICS_HCA ? soft : NULL;
 }
 
-/* Whatever ORIEL_ATOMICS makes of the device: tickets are drawn from afar, which only a device can. */
+/*
+ * Returns whether tickets need the device, whatever ORIEL_ATOMICS says: only it can draw them
+ * remotely.
+ */
 static bool draws_apart(const struct device *device)
 {
 	return device && (device->atomics == ATOMICS_HCA || device->atomics_told == ATOMICS_HCA);
@@ -39,7 +42,7 @@ const struct device *job_ticket_device(const struct oriel_job *job)
 	return draws_apart(soft) ? soft : NULL;
 }
 
-/* The end that asks. Of one's own rank; else the only one. */
+/* Finds or makes the requesting end for this rank's own peer, or the only one. */
 static int atomics_peer_get(struct peer *peer, const struct device *device, struct peer **atomics_peer)
 {
 	int rc = 0;

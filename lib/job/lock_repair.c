@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lock_repair.c - what a dead neighbour held or had asked for is given back
+ * lock_repair.c - releases what a dead neighbour held or had requested
  *
  * DESIGN NOTES
  *
- * The service thread of the target does it, alone, with plain stores: the connection to the dead rank is
- * broken, so nothing of it arrives any more, and its words have no other writer. A rank that has our
- * memory mapped may store until its process has ended, whatever its connection does; its member word
- * says which process that is, and it is waited for.
+ * The target's service thread does it, alone, with plain stores: the connection to the dead rank is
+ * broken, so none of its requests arrives, and its words have no other writer. A rank that has
+ * mapped our memory may store until its process has ended, whatever its connection does. Its member
+ * word names that process, whose end is waited for.
  *
  *   ABSENT, WAIT for a writer that is served or to come   it held nothing
- *   ASK, WAIT for a writer that is past                   a shared holder: an orphan, and its word becomes GONE.
- *               A writer whose reading of the members shows that reads the count again: it may have read
- *               it before
- *   TICKET(t)   t == serving: an orphan, and serving becomes t + 1. Otherwise that is done when it is t's
- *               turn, and nobody is told: it only waited. serving > t: it was giving the lock back.
- *   INTENT      its ticket, if it has drawn one, is not known. But the owner of every ticket is at INTENT or
- *               TICKET from before it draws until it has moved serving. So: read next and serving, scan
- *               the members, read serving again. Still the same and below next, and no living member at
- *               INTENT or at TICKET(serving): it is a dead one's, and passed on. serving == next: it has
- *               drawn none. A living INTENT puts it off until its owner has gone on, which takes no other
- *               rank's doing.
+ *   ASK, WAIT for a writer that is past                   a shared holder: an orphan, and its word becomes
+ *               GONE. A writer whose copy of the members shows that reads the count again: it may have
+ *               read it before
+ *   TICKET(t)   t == serving: an orphan, and serving becomes t + 1. Otherwise that happens at t's turn,
+ *               without a report: the rank only waited. serving > t: it was releasing the lock.
+ *   INTENT      It is unknown whether it has drawn a ticket, and which. But the owner of every ticket is at
+ *               INTENT or TICKET from before it draws until it has advanced serving. So: read next and
+ *               serving, scan the members, read serving again. If that is unchanged and below next, and no
+ *               living member is at INTENT or at TICKET(serving), the ticket is a dead rank's, and passed
+ *               on. serving == next: it has drawn none. A living INTENT delays the repair until its owner
+ *               has gone on, which depends on no other rank.
  *
- * Where a device may place words twice a ticket is passed on only when who was served before is out (lock_words.c).
+ * If a device may place words twice, a ticket is passed on only when the member served before is
+ * out (lock_words.c).
  *
- * The word of a dead member is marked (LOCK_EXAMINED) at the first look; that of an INTENT then has in
- * `ticket` the value serving had: if it has moved since, the dead rank had not been the holder. Where several
- * are dead at INTENT nobody knows whose the ticket is that is passed on: there is an orphan as soon as one of
- * them can have been its holder. tests/models/lock_model.py has all of it.
+ * The first check marks the word of a dead member (LOCK_EXAMINED). At INTENT, `ticket` then keeps
+ * the value of serving: if serving has advanced since, the dead rank was not the holder. If several
+ * dead ranks are at INTENT, the owner of the ticket that is passed on is unknown: there is an
+ * orphan as soon as one of them may have been the holder. tests/models/lock_model.py checks all of
+ * it.
  */
 #include "job/lock_repair.h"
 
@@ -40,9 +42,9 @@
 #include "job/lock_table.h"
 #include "job/peer.h"
 
-#define AGAIN_NS (2 * NS_PER_MS)       /* the next look at words that are not in order, */
-#define AGAIN_MOST_NS (32 * NS_PER_MS) /* and the one after twice as late: a process that maps our memory may live on */
-#define PING_SLOTS_MAX 16              /* contended windows that are looked at in one go */
+#define AGAIN_NS (2 * NS_PER_MS)       /* first pause before words are checked again, */
+#define AGAIN_MOST_NS (32 * NS_PER_MS) /* doubled each time: a process that maps our memory may live on */
+#define PING_SLOTS_MAX 16              /* contended windows checked at a time */
 
 static enum lock_state state_of(const struct lock_member *member)
 {
@@ -54,7 +56,10 @@ static bool is_examined(const struct lock_member *member)
 	return flag_load(&member->state) & LOCK_EXAMINED;
 }
 
-/* All stores below pair with load_header (win/lock_access.c), which reads the header, and any_other (win/lock_words.c), which reads members. */
+/*
+ * All stores below pair with load_header (win/lock_access.c), which reads the header, and any_other
+ * (win/lock_words.c), which reads members.
+ */
 
 static void pass_on(struct lock_header *header)
 {
@@ -84,14 +89,14 @@ static bool repair_reader(struct lock_header *header, struct lock_member *member
 	return true;
 }
 
-/* The words of a window that are being repaired. */
+/* A window's words under repair. */
 struct repair {
 	struct lock_words *words;
 	uint32_t neighbours;
 	bool placed_twice; /* devices_place_twice */
 };
 
-/* Whether who was served before, and is not this one, may place `serving` once more. */
+/* Returns whether another member, served before this one, may still place `serving` once more. */
 static bool comes_once_more(const struct repair *repair, const struct lock_member *member, uint64_t serving)
 {
 	for (uint32_t i = 0; repair->placed_twice && i < repair->neighbours; i++) {
@@ -122,7 +127,7 @@ static bool repair_ticket(const struct repair *repair, struct lock_member *membe
 	return forget(member);
 }
 
-/* Whether a living member may own the ticket `serving`. */
+/* Returns whether a living member may own the ticket `serving`. */
 static bool is_claimed(const struct repair *repair, uint64_t serving)
 {
 	for (uint32_t i = 0; i < repair->neighbours; i++) {
@@ -137,7 +142,10 @@ static bool is_claimed(const struct repair *repair, uint64_t serving)
 	return false;
 }
 
-/* Whether a dead rank at INTENT can have been the holder: nobody's ticket has been served since it was looked at. */
+/*
+ * Returns whether a dead rank at INTENT may have been the holder: serving has not advanced since
+ * its first check.
+ */
 static bool is_orphans(const struct repair *repair, uint64_t serving)
 {
 	for (uint32_t i = 0; i < repair->neighbours; i++) {
@@ -172,7 +180,9 @@ static bool repair_intent(const struct repair *repair, struct lock_member *membe
 	return forget(member);
 }
 
-/* Whether the peer can store no more: it does not map our memory, or its process has ended. */
+/*
+ * Returns whether the peer can store no more: it does not map our memory, or its process has ended.
+ */
 static bool has_stored_its_last(const struct peer *peer, const struct lock_member *member)
 {
 	pid_t mapper = (pid_t)(flag_load(&member->state) >> 32); /* pairs with lock_store_state (win/lock_access.h) */
@@ -180,7 +190,7 @@ static bool has_stored_its_last(const struct peer *peer, const struct lock_membe
 	return mapper == 0 || process_ended(mapper, peer->up_ns);
 }
 
-/* One window's word of a dead rank; whether it is in order. */
+/* Repairs a dead rank's word in one window. Returns whether it is done. */
 static bool repair_member(const struct repair *repair, struct lock_member *member)
 {
 	struct lock_header *header = &repair->words->header;
@@ -202,7 +212,10 @@ static bool repair_member(const struct repair *repair, struct lock_member *membe
 	return forget(member);
 }
 
-/* All windows' words of a dead rank; whether they are in order. The caller holds job->lock. */
+/*
+ * Repairs a dead rank's words in all windows. Returns whether all are done. The caller holds
+ * job->lock.
+ */
 static bool repair_peer(struct oriel_job *job, const struct peer *peer)
 {
 	bool all = true;
@@ -217,7 +230,10 @@ static bool repair_peer(struct oriel_job *job, const struct peer *peer)
 	return all;
 }
 
-/* All the dead; whether some are left, and looked at again later. The caller holds job->lock. */
+/*
+ * Repairs the words of all dead peers. Returns whether some are left for later. The caller holds
+ * job->lock.
+ */
 static bool repair_all(struct oriel_job *job)
 {
 	struct lock_repairs *repairs = &job->lock_repairs;
@@ -255,7 +271,9 @@ static void repair_task(void *arg)
 		hand_task(job);
 }
 
-/* Into the list, once; for want of memory its locks stay as they are. The caller holds job->lock. */
+/*
+ * Enters the peer, once; if memory is short its locks stay as they are. The caller holds job->lock.
+ */
 static void enter(struct lock_repairs *repairs, struct peer *peer)
 {
 	for (uint32_t i = 0; i < repairs->count; i++) {
@@ -292,7 +310,7 @@ void lock_repairs_free(struct oriel_job *job)
 	free(job->lock_repairs.list);
 }
 
-/* Windows whose lock somebody waits for. The caller holds job->lock. */
+/* Lists windows whose lock has waiters. The caller holds job->lock. */
 static uint32_t contended(struct oriel_job *job, uint32_t slots[PING_SLOTS_MAX])
 {
 	uint32_t count = 0;

@@ -16,7 +16,7 @@ struct lock_words *lock_table_words(struct oriel_job *job, uint32_t slot)
 	return (struct lock_words *)(void *)(control + control_lock_offset(log2_up((uint64_t)job->size)));
 }
 
-/* The segment that this one leads to, at our side. */
+/* Returns the next segment, at our side. */
 static struct lock_segment *next_segment(const struct lock_more *more)
 {
 	return more->check ? (struct lock_segment *)(uintptr_t)more->addr : NULL;
@@ -38,7 +38,7 @@ struct lock_member *lock_table_member(struct lock_words *words, uint32_t neighbo
 	return NULL;
 }
 
-/* One more segment behind `more`; readers find it once the check fits. */
+/* Adds a segment behind `more`; readers find it once the check matches. */
 static int add_segment(struct oriel_job *job, struct lock_more *more, uint32_t number)
 {
 	struct lock_more made = { 0 };
@@ -52,9 +52,9 @@ static int add_segment(struct oriel_job *job, struct lock_more *more, uint32_t n
 		made.rkey[i] = piece.keys[i].rkey;
 	more->addr = made.addr;
 	memcpy(more->rkey, made.rkey, sizeof(more->rkey));
-	full_fence(); /* pairs with the check that readers compute anew */
+	full_fence(); /* pairs with the check that readers recompute */
 	more->check = lock_more_check(&made);
-	full_fence(); /* before the neighbour is told its place, see lock_words.c */
+	full_fence(); /* before the neighbour learns its place, see lock_words.c */
 	return 0;
 }
 

@@ -2,9 +2,10 @@
 /*
  * lock_table.h - the locks of our own windows: their words, by window slot, and the members' places
  *
- * The words lie in the slot's control block (layout.h); each neighbour has a member word of its own in
- * each of them. Segments of members are added before a neighbour is told its place, so whoever reads
- * the chain after that neighbour's word was written finds it. The caller of all holds job->lock.
+ * The words lie in the slot's control block (layout.h); each neighbour has its own member word in
+ * each. Segments of members are added before a neighbour learns its place, so a rank that reads the
+ * chain after that neighbour's word was written finds it. The caller of each function holds
+ * job->lock.
  */
 #ifndef ORIEL_LOCK_TABLE_H
 #define ORIEL_LOCK_TABLE_H
@@ -17,17 +18,20 @@
 
 struct oriel_job;
 
-/* The lock of a slot in use, or used before. */
+/* Returns the lock of a slot in use, or used before. */
 struct lock_words *lock_table_words(struct oriel_job *job, uint32_t slot);
 
-/* Places for so many neighbours in the lock of a slot, or of all slots. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/*
+ * Makes places for that many neighbours in the lock of a slot, or of all slots. ERRORS:
+ * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
+ */
 int lock_table_cover(struct oriel_job *job, uint32_t slot, uint32_t neighbours);
 int lock_tables_cover(struct oriel_job *job, uint32_t neighbours);
 
-/* Nobody holds it, or has asked for it: for a new window in the slot. */
+/* Resets the lock for a new window in the slot. */
 void lock_table_reset(struct oriel_job *job, uint32_t slot);
 
-/* The word of a neighbour, or NULL behind the last place. */
+/* Returns the word of a neighbour, or NULL after the last place. */
 struct lock_member *lock_table_member(struct lock_words *words, uint32_t neighbour);
 
 #endif

@@ -4,39 +4,38 @@
  *
  * DESIGN NOTES
  *
- * Processors have no atomic operations on vectors, and none at all on floating numbers: 4 KiB of
- * bytes take 35 us by an instruction each, and .07 by plain code. So numbers (element.h: all that
- * one instruction stores but integers of 8 bytes), aligned, in memory that processors change, are
- * changed by plain code under a lock, by everybody: the rank itself, its handler, and those who
- * map its memory. A rank has PAGE_LOCKS such locks in its registered memory, for all its windows,
- * since these may overlap. They are striped over its memory, page after page, by the address at the
- * owner, of which all origins know as much. Ranks that work on different pages meet only by chance.
- * Memory that is in windows of two ranks, as with a window made over another's part of a shared
- * one, has two locks, and accumulates by both windows are not atomic with each other. Integers of 8
- * bytes are changed so where they come in vectors: atomic_mode.h. A page is no larger because
- * origins that add to places near each other, as in a histogram, would share its lock: with 16 KiB
- * two of them together had half the rate that they have with 4, for 3 % at 64 KiB.
+ * Processors have no atomic operations on vectors, and none at all on floating-point numbers: 4 KiB
+ * of bytes take 35 us with one instruction each, and .07 with plain code. So numbers (element.h:
+ * all that one instruction stores, except integers of 8 bytes), aligned, in memory that processors
+ * change, are changed by plain code under a lock, by all: the rank itself, its handler, and the
+ * ranks that map its memory. A rank has PAGE_LOCKS such locks in its registered memory for all its
+ * windows, since these may overlap. They are striped over its memory, page by page, by the address
+ * at the owner, which all origins know well enough. Ranks that work on different pages meet only by
+ * chance. Memory in windows of two ranks, as with a window made over another's part of a shared
+ * one, has two locks: accumulates via both windows are not atomic with each other. Vectors of
+ * 8-byte integers are changed in this way too: atomic_mode.h. Larger pages would make origins that
+ * add to nearby places, as in a histogram, share a lock: with 16 KiB, two of them had half the rate
+ * together that they have with 4 KiB, for a gain of 3 % at 64 KiB.
  *
- * A lock is one word: 0, or the process that holds it, its number below and the time at which it
- * was known above, in seconds. It is taken by a compare-and-swap and given back by a store, so that
- * one element costs no more than its own compare-and-swap would; it is held while the elements of
- * some pages are changed, and never while waiting for anything else, but where a page's integers of
- * 8 bytes are to be numbers from now on.
+ * A lock is one word: 0, or its holder: the process number in the low half, and a time at which
+ * that process lived, in seconds, in the high half. It is taken by a compare-and-swap and released
+ * by a store, so one element costs no more than its own compare-and-swap would. It is held while
+ * the elements of some pages are changed. The holder waits for nothing else, except to switch the
+ * mode of 8-byte integers.
  *
- * Deaths (A21). No message announces them: a thread that finds the lock held, and still held after
- * some turns, looks whether the holder is a process that has ended, and takes the lock from it.
- * From then on nothing of the dead one is stored any more. It has changed its elements up, or down,
- * to some place, each by one store, which is as good an outcome as any. Those who map memory are of
- * one pid namespace (base/place.h); a number given anew to another process does not pass for the
- * one that had it.
+ * Deaths (A21). No message announces them: a thread that finds the lock held for several turns
+ * checks whether the holder's process has ended, and takes the lock over. The dead process stores
+ * nothing from then on. It has changed its elements upwards or downwards to some point, each by one
+ * store, which is a valid outcome. Ranks that map memory share a pid namespace (base/place.h). The
+ * time in the word tells the holder from a later process of the same number.
  *
- * A live holder goes on by itself, unless it is stopped (SIGSTOP, a debugger) in the middle of some
- * pages: a microsecond of its life. Plain code cannot be helped out by others. So page_trylock does
- * not wait: it says "not now", and the operation is issued again as one for which there is no room
- * (ISSUE_LATER, AM_LATER), by waits that have their limits and watch for deaths.
+ * A live holder finishes in microseconds, unless it is stopped (SIGSTOP, a debugger) in the middle.
+ * Other ranks cannot complete plain code for it. So page_trylock does not wait: it returns false,
+ * and the operation is issued again as if there were no room (ISSUE_LATER, AM_LATER), by waits that
+ * have time limits and watch for deaths.
  *
- * Mutexes of the system are robust too, but cost two atomic instructions and a list for each
- * element, and their layout belongs to the C library of each rank.
+ * Robust mutexes of the system would do too, but cost two atomic instructions and a list for each
+ * element, and their layout depends on each rank's C library.
  */
 #ifndef ORIEL_PAGE_LOCK_H
 #define ORIEL_PAGE_LOCK_H
@@ -51,49 +50,52 @@
 #define PAGE_LOCKS 32
 #define LOCKED_PAGE_BYTES 4096u
 #define UPDATE_WINDOWS 55
-#define UPDATERS_MAX 128 /* ranks that have a place for theirs at one owner */
+#define UPDATERS_MAX 128 /* ranks with a place in the `updates` of one owner */
 
 struct oriel_job;
 struct peer;
 
 struct page_lock {
-	_Alignas(64) uint64_t holder; /* its process, or 0: by whoever holds it, or takes it */
+	_Alignas(64) uint64_t holder; /* its process, or 0; written by the rank that takes or holds it */
 };
 
-/* Which updates of one rank are in progress (atomic_mode.h); written by that rank alone. */
+/* The updates of one rank that are in progress (atomic_mode.h); written by that rank alone. */
 struct updates {
 	_Alignas(64) uint64_t process;
-	uint8_t window[UPDATE_WINDOWS]; /* by slot; 1: in progress */
-	uint8_t handler;                /* the owner's, of active messages that it applies */
+	uint8_t window[UPDATE_WINDOWS]; /* by window slot; 1: in progress */
+	uint8_t handler;                /* the owner's, for active messages that it applies */
 };
 
-/* The locks of one rank, in registered memory of that rank. */
+/* The locks of one rank, in its registered memory. */
 struct page_lock_table {
 	struct page_lock list[PAGE_LOCKS];
 	_Alignas(64) uint32_t modes[PAGE_LOCKS]; /* enum atomic_mode: atomic_mode.h */
-	struct updates updates[];                /* the owner's, and those of its neighbours by their numbers */
+	struct updates updates[];                /* the owner's, then its neighbours', by their numbers */
 };
 
-/* This rank's locks, and what it writes into locks that it holds. */
+/* This rank's locks, and the word that it writes into locks that it holds. */
 struct page_locks {
 	struct piece piece; /* struct page_lock_table */
 	uint64_t process;
-	uint32_t updaters; /* places for them, at every rank alike */
-	bool has_barrier;  /* our updates in progress are seen: atomic_mode.h */
-	uint32_t rests;    /* vectors that make no try to change a mode, since one has failed; relaxed */
-	uint32_t pins;     /* what has pinned our words; guarded by job->lock */
+	uint32_t updaters; /* places in `updates`, equal at every rank */
+	bool has_barrier;  /* the heavy barrier makes our updates in progress visible: atomic_mode.h */
+	uint32_t rests;    /* vectors left that skip a switch of the mode, since one has failed; relaxed */
+	uint32_t pins;     /* number of pins of our words; guarded by job->lock */
 };
 
-/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* Makes this rank's locks. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int page_locks_open(struct oriel_job *job);
 
 /*
- * Memory of the peer's has been mapped here for the first time, or is our own: map its page locks
- * too, if that can be. If not, only its handler changes its numbers, from beginning to end.
+ * Maps the peer's page locks, if possible, once memory of the peer (or our own) is mapped.
+ * Otherwise only its handler ever changes its numbers.
  */
 void page_locks_map(struct peer *peer);
 
-/* The lock of an address at the owner, or of another that is the same modulo all of them. */
+/*
+ * Returns the lock index of an address at the owner, or of one that is equal modulo all locks'
+ * pages.
+ */
 static inline uint32_t page_lock_index(uint64_t there)
 {
 	return (uint32_t)(there / LOCKED_PAGE_BYTES % PAGE_LOCKS);
@@ -105,35 +107,38 @@ static inline struct page_lock *page_lock_of(struct page_lock_table *table, uint
 }
 
 /*
- * How many pages lie, modulo all of them, between an address here and that of the same byte there.
+ * Returns the distance in pages, modulo PAGE_LOCKS, from an address here to that of the same byte
+ * there.
  */
 static inline uint8_t page_shift(uint64_t here, uint64_t there)
 {
 	return (uint8_t)((there - here) / LOCKED_PAGE_BYTES % PAGE_LOCKS);
 }
 
-/* The bytes from an address to the end of its page. */
+/* Returns the bytes from an address to the end of its page. */
 static inline size_t page_rest(uint64_t there)
 {
 	return LOCKED_PAGE_BYTES - there % LOCKED_PAGE_BYTES;
 }
 
-/* Whether a process that a lock names as its holder has ended. */
+/* Returns whether a lock's holder is a process that has ended. */
 bool page_holder_ended(uint64_t process);
 
 /*
- * The slow path, when others hold the lock: tries a few turns more, and takes it over from a dead
- * process.
+ * Slow path, when another process holds the lock: tries some more turns, and takes it over from a
+ * dead process.
  */
 bool page_trylock_held(struct page_lock *page_lock, uint64_t process);
 
-/* Takes the lock if it is free. Pairs with page_unlock: what the holder before has done is seen. */
+/*
+ * Takes the lock if it is free. Pairs with page_unlock: the previous holder's changes are visible.
+ */
 static inline bool page_trylock_free(struct page_lock *page_lock, uint64_t process)
 {
 	return holder_change(&page_lock->holder, 0, process);
 }
 
-/* False: not now. */
+/* Takes the lock. Returns false if it is not free now. */
 static inline bool page_trylock(struct page_lock *page_lock, uint64_t process)
 {
 	return page_trylock_free(page_lock, process) || page_trylock_held(page_lock, process);
