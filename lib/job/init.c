@@ -24,7 +24,7 @@
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
-#define CONNECT_TIMEOUT_SOFT_MS 60000 /* who lives has got no processor for so long */
+#define CONNECT_TIMEOUT_SOFT_MS 60000 /* a live rank is scheduled within this time */
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
@@ -40,7 +40,7 @@ static const char *first_text(const char *a, const char *b, const char *c)
 	return b && *b ? b : c;
 }
 
-/* Processors that a process may run on; 0 if that cannot be told. */
+/* Returns how many processors a process may use; 0 if unknown. */
 static int processors_of(pid_t pid)
 {
 	cpu_set_t set;
@@ -49,8 +49,8 @@ static int processors_of(pid_t pid)
 }
 
 /*
- * Processors for the ranks of this machine. A rank that has been bound to some of them has fewer
- * than its launcher, and says nothing about the others.
+ * Returns the number of processors for this machine's ranks. A rank bound to some of them has fewer
+ * than its launcher, whose number then counts.
  */
 static int processors(void)
 {
@@ -89,7 +89,7 @@ static int set_share(struct oriel_job *job)
 	return rc;
 }
 
-/* A variable that cannot be read is an error even where an option stands above it. */
+/* A malformed variable is an error even if an option overrides it. */
 static int set_limits(struct oriel_job *job, const struct oriel_options *options)
 {
 	struct limits *limits = &job->limits;
@@ -120,7 +120,7 @@ static void init_locks(struct oriel_job *job)
 	pthread_mutex_init(&job->unexpected.lock, NULL);
 }
 
-/* Release what has been built; each part knows whether it was. The service thread has ended. */
+/* Releases all parts that have been built. The service thread has ended. */
 static void job_release(struct oriel_job *job)
 {
 	connections_release(job);
@@ -150,7 +150,7 @@ static void job_release(struct oriel_job *job)
 	handle_release(HANDLE_JOB, job);
 }
 
-/* Ranks that a device left out would have reached are reached by the other, if at all. */
+/* Reports the devices. Ranks of a missing device are reached by the other one, if at all. */
 static void tell_devices(const struct oriel_job *job, const struct providers *wanted)
 {
 	tell(job->rank, "one of %d (started by: %s)", job->size, job->boot->ops->name);
@@ -179,7 +179,7 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 	return rc;
 }
 
-/* Where the device that maps memory listens, or the one that does not. */
+/* Returns the address of the device that maps memory, or of the one that does not. */
 static const char *address_of(const struct oriel_job *job, bool maps_memory)
 {
 	const struct device *device = devices_find(&job->devices, maps_memory);
@@ -187,7 +187,7 @@ static const char *address_of(const struct oriel_job *job, bool maps_memory)
 	return device ? device->addr_text : "";
 }
 
-/* Before anything is asked for, and once: see boot.h. */
+/* Publishes the endpoint, once, before any other rank is asked about: see boot.h. */
 static int publish(struct oriel_job *job)
 {
 	uint8_t bytes[ENDPOINT_MAX_BYTES];
@@ -260,7 +260,7 @@ static int join_job(const struct oriel_options *options, struct oriel_job **out)
 	return rc;
 }
 
-/* The program's options as this build knows them; NULL: none. */
+/* Reads the program's options as this build knows them; NULL: none. */
 static int read_options(const struct oriel_options *given, struct oriel_options *options)
 {
 	int rc = given ? public_struct_check(given->struct_bytes, "oriel_options") : 0;
@@ -313,7 +313,7 @@ int oriel_finalize(oriel_job **job)
 
 	if (rc)
 		return rc;
-	peers_drain(*job); /* nobody's queue pair goes away under our requests */
+	peers_drain(*job); /* no queue pair disappears under our requests */
 	rc = goodbye_run(*job);
 	if (rc)
 		return err_in(rc, "oriel_finalize");
@@ -367,7 +367,7 @@ int oriel_progress(oriel_job *job)
 	return 0;
 }
 
-/* The figures of this rank at this moment. */
+/* Returns this rank's present figures. */
 static struct oriel_usage count_usage(struct oriel_job *job)
 {
 	struct oriel_usage usage;

@@ -8,8 +8,8 @@
 struct boot;
 
 /*
- * What oriel_init does once the process knows its bootstrap. job is fresh from handle_new; it takes
- * boot over, and both are released on failure.
+ * Joins the job once the bootstrap is open. job is fresh from handle_new and takes over boot; both
+ * are released on failure.
  */
 int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options);
 

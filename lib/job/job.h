@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * job.h - everything that belongs to one job of this process, part by part; there is no other state
+ * job.h - all state of one job of this process, part by part; there is no other state
  */
 #ifndef ORIEL_JOB_H
 #define ORIEL_JOB_H
@@ -32,11 +32,11 @@
 #include "job/wait.h"
 #include "verbs/slab.h"
 
-#define TIMEOUT_SCALE_RANKS 8 /* so many ranks on a processor and more make one slow to answer */
+#define TIMEOUT_SCALE_RANKS 8 /* a processor with so many ranks or more answers slowly */
 
 struct service;
 
-/* How many collective calls have been made on one list of members. */
+/* Counts the collective calls on one list of members. */
 struct group_count {
 	uint8_t key[GROUP_KEY_BYTES];
 	uint64_t count;
@@ -49,15 +49,15 @@ struct group_counts {
 	uint32_t capacity;
 };
 
-/* Limits of time, as the program or the environment chose them. */
+/* Time limits, as the program or the environment set them. */
 struct limits {
 	int timeout_ms;              /* 0: none */
 	int watchdog_ms;             /* 0: none */
 	int connect_timeout_ms;      /* 0: none, as the next */
-	int connect_timeout_soft_ms; /* of who is reached by softverbs, whose death the kernel tells */
+	int connect_timeout_soft_ms; /* of ranks reached by softverbs, whose deaths the kernel reports */
 };
 
-/* What the program holds: for oriel_usage, and for oriel_finalize to refuse. */
+/* Objects that the program holds: for oriel_usage, and for oriel_finalize to refuse. */
 struct holdings {
 	uint32_t windows;
 	uint32_t links;
@@ -71,17 +71,17 @@ struct oriel_job {
 	int rank;
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
-	bool needs_progress;          /* a device, for private memory: device_maps_memory */
-	bool one_place;               /* all ranks can share memory; set before there is a window, else never; atomic */
-	bool share;                   /* ORIEL_SHARE, where a window's hint does not say otherwise */
-	uint64_t attached_private;    /* regions of dynamic windows that have not been moved; changed atomically */
-	uint64_t private_windows;     /* of memory that the device cannot map, as far as we know; changed atomically */
+	bool needs_progress;          /* a device needs it for private memory: device_maps_memory */
+	bool one_place;               /* all ranks can share memory; set before the first window or never; atomic */
+	bool share;                   /* ORIEL_SHARE, if a window's hint does not override it */
+	uint64_t attached_private;    /* regions of dynamic windows not moved; changed atomically */
+	uint64_t private_windows;     /* of memory that the device cannot map, as far as known; changed atomically */
 	struct limits limits;
 	struct idle_work idle; /* set by oriel_init, as the next */
 	struct caller_turn caller;
-	struct boot *boot; /* the service thread's while it runs */
+	struct boot *boot; /* used by the service thread alone while it runs */
 	struct devices devices;
-	struct endpoint endpoint; /* what the others are told of this rank; set by oriel_init */
+	struct endpoint endpoint; /* what this rank publishes; set by oriel_init */
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;
@@ -89,10 +89,10 @@ struct oriel_job {
 	struct page_locks page_locks; /* set by oriel_init */
 	struct service *service;
 	struct goodbye goodbye;           /* of oriel_finalize */
-	struct lock_repairs lock_repairs; /* service thread's; changed under job->lock */
+	struct lock_repairs lock_repairs; /* used by the service thread; changed under job->lock */
 	struct oriel_group *world;
 
-	pthread_mutex_t elements_lock; /* elements that the processor cannot change at once: op/acc_route.h */
+	pthread_mutex_t elements_lock; /* for elements that the processor cannot change atomically: op/acc_route.h */
 	pthread_mutex_t lock;          /* guards all below; never held while waiting */
 	struct groups groups;
 	struct group_counts group_counts;
@@ -101,45 +101,51 @@ struct oriel_job {
 	struct service_queue service_queue;
 	struct directory directory;
 	struct allocations allocations;
-	struct region_table *region_tables; /* of dynamic windows that have been freed */
-	struct window_cache window_cache;   /* memory of freed ones */
+	struct region_table *region_tables; /* of freed dynamic windows */
+	struct window_cache window_cache;   /* memory of freed windows */
 	struct holdings holdings;
 };
 
-/* More ranks than processors on this machine: whoever is awaited may need this very one. */
+/*
+ * Returns whether this machine has more ranks than processors: an awaited rank may need this very
+ * one.
+ */
 static inline bool job_oversubscribed(const struct oriel_job *job)
 {
 	return job->ranks_per_processor > 1;
 }
 
-/* By how much limits of time are stretched, since peers wait for a processor too. */
+/* Returns the factor that stretches time limits, since peers wait for a processor too. */
 static inline uint32_t job_timeout_scale(const struct oriel_job *job)
 {
 	return 1 + job->ranks_per_processor / TIMEOUT_SCALE_RANKS;
 }
 
-/* The one check of a job handle; names the call. */
+/* Checks a job handle, for all calls; `call` is named in the error. */
 int job_check(const struct oriel_job *job, const char *call);
 
 /*
- * Room for the counts of all groups that are alive, so that no collective call lacks it when the others have begun
- * theirs. False: there is no memory. The caller holds job->lock.
+ * Reserves counts for all living groups, so that no member lacks one when others have begun a
+ * collective call. Returns false if memory is short. The caller holds job->lock.
  */
 bool job_reserve_counts(struct oriel_job *job);
 
 /*
- * Count one more collective call on this list of members; the number tells it from those before.
- * ERRORS: ORIEL_ERR_SYNC: this rank has said goodbye.
+ * Counts a collective call on this list of members; the number identifies the call. ERRORS:
+ * ORIEL_ERR_SYNC: this rank has said goodbye.
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
 
-/* The places of a group's members. job_count_collective has been called for the group. */
+/*
+ * Returns or stores the places of a group's members. job_count_collective has been called for the
+ * group.
+ */
 enum places job_places(struct oriel_job *job, const struct oriel_group *group);
 void job_keep_places(struct oriel_job *job, const struct oriel_group *group, enum places places);
 
 /*
- * All ranks of the job are in one place. This is remembered only where the rank has no window yet:
- * the creation of a window decides whether a card or the processors change its words.
+ * Records that all ranks of the job are in one place, unless the rank has a window: creating a
+ * window decides whether a card or the processors change its words.
  */
 void job_found_in_one_place(struct oriel_job *job);
 

@@ -27,30 +27,30 @@
 
 #define TICK_SECONDS 0.002 /* while something is under way */
 #define TICK_MAX_SECONDS \
-	0.05                /* where ranks exceed processors, ticks that bring nothing get rarer, up to this at most */
-#define BEAT_SECONDS 2. /* twice this is within what E6 allows */
+	0.05                /* when oversubscribed, ticks that bring nothing get rarer, up to this at most; see on_tick */
+#define BEAT_SECONDS 2. /* twice this is within the limit of E6 */
 
 struct service {
 	struct oriel_job *job;
 	pthread_t thread;
 	const struct libev *libev;
 	struct ev_loop *loop;
-	ev_io channels[DEVICES_MAX]; /* by the device's index, as the next */
+	ev_io channels[DEVICES_MAX]; /* by the device's index, as the next two */
 	ev_io async_events[DEVICES_MAX];
-	ev_io wakeups[DEVICES_MAX]; /* of peers, see wakeup.h */
+	ev_io wakeups[DEVICES_MAX]; /* peers' wakeups, see wakeup.h */
 	ev_io boot;
 	ev_async wake;
 	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
-	ev_timer beat; /* always: a poll whose descriptors have been closed under it would never end */
+	ev_timer beat; /* always runs: a poll whose descriptors have been closed would never end */
 	bool boot_lost;
 	struct task end;
-	bool ended;           /* end has run */
-	int poll_error;       /* errno of a poll that failed: the loop is of no use any more */
+	bool ended;           /* `end` has run */
+	int poll_error;       /* errno of a failed poll: the loop cannot be used any more */
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
 };
 
-/* A program's wish to be aborted, handed to the thread. */
+/* An oriel_abort call, passed to the thread. */
 struct abort_request {
 	struct service *service;
 	int status;
@@ -66,15 +66,15 @@ static void set_tick(struct service *service, double seconds)
 }
 
 /*
- * What a busy peer waits for may come with time. A rank that waits for the addresses of ranks that
- * are still being started needs no ticks, or a thousand of them would keep those from starting.
+ * Returns whether time alone can advance a busy peer. A rank that waits for the addresses of ranks
+ * being started needs no ticks: those of a thousand ranks would keep them from starting.
  */
 static bool needs_ticks(struct peer *peer)
 {
 	return !peer->conn || conn_is_timed(peer);
 }
 
-/* One look at a peer; whether it needs another. */
+/* Serves a peer once. Returns whether it needs that again. */
 static bool serve(struct peer *peer, uint64_t now)
 {
 	bool connecting, looking;
@@ -92,7 +92,10 @@ static bool serve(struct peer *peer, uint64_t now)
 	return connecting || looking;
 }
 
-/* One look at every busy peer. Whether those that stay busy need ticks; *fresh: some of them are new. */
+/*
+ * Serves every busy peer once. Returns whether those still busy need ticks; *fresh: some of them
+ * are new.
+ */
 static bool serve_round(struct oriel_job *job, uint64_t now, bool *fresh)
 {
 	struct peer *round = service_queue_begin_round(job, fresh), *peer;
@@ -136,7 +139,10 @@ static void take_cm_events(struct service *service)
 		take_cm_events_of(job, &job->devices.list[i]);
 }
 
-/* The same load for all ranks of a processor together, however many they are. */
+/*
+ * Returns the longest tick, so that all ranks of a processor together cause the same load, however
+ * many they are.
+ */
 static double tick_most(const struct oriel_job *job)
 {
 	double most = TICK_SECONDS * job->ranks_per_processor;
@@ -145,8 +151,7 @@ static double tick_most(const struct oriel_job *job)
 }
 
 /*
- * What has come in is looked at before time is judged: the process may have been stopped for longer
- * than any limit.
+ * Handles events before time limits: the process may have been stopped for longer than any limit.
  */
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 {
@@ -161,8 +166,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 }
 
 /*
- * Something that came in may have finished what another step waits for: look at once instead of at
- * the next tick.
+ * An event may have finished what another step waits for, so peers are served at once, not at the
+ * next tick.
  */
 static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
@@ -174,7 +179,7 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 	serve_busy(service);
 }
 
-/* The peer whose queue pair it is; a cold path. */
+/* Finds the peer of a queue pair; a cold path. */
 static struct peer *peer_of_qp(struct oriel_job *job, const struct ibv_qp *qp)
 {
 	struct peer *found = NULL;
@@ -195,7 +200,7 @@ static void qp_failed(struct oriel_job *job, const struct ibv_qp *qp, const char
 		peer_lost(peer, what);
 }
 
-/* Whether the peer is talked to by this device, or could not be but by it. */
+/* Returns whether the peer is reached by this device, or could only be reached by it. */
 static bool needs_device(const struct peer *peer, const struct device *device)
 {
 	if (peer->rank == peer->job->rank || peer->device != device)
@@ -203,7 +208,7 @@ static bool needs_device(const struct peer *peer, const struct device *device)
 	return peer->device_chosen || peer->job->devices.count == 1;
 }
 
-/* The peers of other devices live on. */
+/* Peers on other devices live on. */
 static void device_failed(struct oriel_job *job, const struct device *device, const char *what)
 {
 	uint32_t at = 0;
@@ -228,7 +233,7 @@ static void device_event(struct oriel_job *job, const struct device *device, con
 	case IBV_EVENT_CQ_ERR:
 		device_failed(job, device, what);
 		break;
-	default: /* port changes, path migration and the like: queue pairs tell themselves when they suffer */
+	default: /* port changes, path migration and the like: affected queue pairs report themselves */
 		break;
 	}
 }
@@ -302,10 +307,7 @@ static void boot_died(void *arg, int rank, const char *text)
 		rank_died(job, rank, text);
 }
 
-/*
- * Without the launcher the ranks that are connected go on; whoever else is needed counts as dead
- * when asked for.
- */
+/* Without the launcher, connected ranks go on; any other rank counts as dead when it is needed. */
 static void boot_lost(void *arg, const char *text)
 {
 	struct oriel_job *job = arg;
@@ -317,7 +319,7 @@ static void boot_lost(void *arg, const char *text)
 	job->service->boot_lost = true;
 	job->service->libev->io_stop(job->service->loop, &job->service->boot);
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
-		conn_endpoint(peer, NULL, 0); /* none will come any more */
+		conn_endpoint(peer, NULL, 0); /* no endpoint will arrive any more */
 }
 
 const struct boot_events job_boot_events = { boot_value, boot_died, boot_lost };
@@ -373,11 +375,11 @@ static void wake(void *arg)
 }
 
 /*
- * A poll that fails, since the program has closed descriptors that are not its own. libev would end
- * the process, and does for loops that are not ours: its callback, which has no argument, is one for
- * the whole process, and some other part of it may have loops too. For these it does what libev does
- * by itself. Nobody can ask whose callback was there, so there is none to put back, and it stays
- * behind the last job, where it may be somebody else's by then: oriel's code is never unloaded.
+ * A poll fails if the program has closed descriptors that are not its own. libev would end the
+ * process; for loops of others it still does. Its callback has no argument and serves the whole
+ * process, other parts of which may have loops too: for these it does what libev does by default. A
+ * previous callback cannot be read or restored. The callback stays set after the last job, when
+ * others may use it; oriel's code is never unloaded.
  */
 static _Thread_local struct service *polling;
 
@@ -393,8 +395,9 @@ static void poll_failed(const char *what)
 }
 
 /*
- * Without its descriptors the rank can hear of nobody: all others are out of reach, and every call
- * that needs one is told. What threads of this rank ask for is still done, or they would hang.
+ * Without its descriptors the rank cannot receive events: all other ranks are unreachable, and
+ * every call that needs one fails. Requests of this rank's threads are still served, or they would
+ * hang.
  */
 static void run_deaf(struct service *service)
 {
@@ -423,7 +426,7 @@ static void *run(void *arg)
 	owned_lock_never_own();
 	polling = service;
 	while (!service->ended && !service->poll_error)
-		service->libev->run(service->loop, EVRUN_ONCE); /* from within a poll a loop cannot be broken */
+		service->libev->run(service->loop, EVRUN_ONCE); /* a loop cannot be broken from within a poll */
 	polling = NULL;
 	if (!service->ended)
 		run_deaf(service);
@@ -438,7 +441,7 @@ static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
 	(void)events;
 	lock_repair_ping(service->job);
 	for (uint32_t i = 0; i < service->job->devices.count; i++)
-		mr_cache_tidy(service->job->devices.list[i].cache); /* memory that has been unmapped since is given back */
+		mr_cache_tidy(service->job->devices.list[i].cache); /* releases memory that has been unmapped since */
 }
 
 static void watch_device(struct service *service, const struct device *device)
@@ -493,7 +496,7 @@ static void service_free(struct service *service)
 	free(service);
 }
 
-/* Signals belong to the program's own threads. */
+/* Blocks all signals in the thread: they belong to the program's own threads. */
 static int start_thread(struct service *service)
 {
 	sigset_t all, old;
@@ -524,7 +527,7 @@ static struct service *service_new(struct oriel_job *job, const struct libev *li
 	return NULL;
 }
 
-/* libev has no error for a pipe that it cannot make. */
+/* Checks for descriptors: libev reports no error if it cannot make a pipe. */
 static int check_descriptors(void)
 {
 	char text[SHORTAGE_TEXT_BYTES];
@@ -568,7 +571,7 @@ int service_start(struct oriel_job *job)
 	return err_set(ORIEL_ERR_MEMORY, "the service thread cannot be started");
 }
 
-/* Wait for a condition that the thread signals. */
+/* Waits for a condition that the thread signals. */
 static void await_change(struct service *service, const bool *condition)
 {
 	pthread_mutex_lock(&service->lock);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * service.h - the thread that makes connections and reads peers' directories, and sleeps otherwise
- * (but for a look every two seconds whether it can still hear of anybody)
+ * service.h - the thread that makes connections and reads peers' directories
  *
- * It runs a libev loop over the rdma_cm channel, the device's asynchronous events, the bootstrap's
- * descriptor, a wake-up from other threads, and a timer that is on only while something is under
- * way. It is never on the data path: a rank that computes can still be connected to, and a post
- * flag for a peer not yet connected is sent from here.
+ * It runs a libev loop over the rdma_cm channels, the devices' asynchronous events, the bootstrap's
+ * descriptor, a wakeup from other threads, and a timer that runs only while something is under way.
+ * Otherwise it sleeps, except for a check every two seconds that its descriptors still work. It is
+ * never on the data path: a rank that computes can still be connected to, and a post flag for a
+ * peer not yet connected is sent from here.
  */
 #ifndef ORIEL_SERVICE_H
 #define ORIEL_SERVICE_H
@@ -18,16 +18,18 @@ struct oriel_job;
 struct peer;
 struct service;
 
-/* Start the thread. ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_BOOTSTRAP: libev is missing. */
+/* Starts the thread. ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_BOOTSTRAP: libev is missing. */
 int service_start(struct oriel_job *job);
 
-/* Once goodbyes have been said (goodbye.h): leave the bootstrap, disconnect, end the thread. */
+/* Leaves the bootstrap, disconnects, and ends the thread, after goodbyes (goodbye.h). */
 void service_stop(struct oriel_job *job);
 
-/* Ask the launcher to end the job. Any thread; blocks until the service thread has sent it. */
+/*
+ * Makes the launcher end the job. Any thread; blocks until the service thread has sent the request.
+ */
 int service_abort(struct oriel_job *job, int status, const char *reason);
 
-/* What the bootstrap must have been opened with; the argument is the struct oriel_job. */
+/* Callbacks with which the bootstrap must be opened; the argument is the struct oriel_job. */
 extern const struct boot_events job_boot_events;
 
 #endif

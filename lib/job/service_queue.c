@@ -9,7 +9,7 @@
 #include "job/peer.h"
 
 #define CONTACT_NS \
-	(50 * NS_PER_MS) /* others are taken to be at it for so long after this rank; longer when oversubscribed */
+	(50 * NS_PER_MS) /* others are assumed to connect for so long after this rank does; longer when oversubscribed */
 
 void service_queue_set_wake(struct oriel_job *job, void (*wake)(void *arg), void *arg)
 {
@@ -19,7 +19,7 @@ void service_queue_set_wake(struct oriel_job *job, void (*wake)(void *arg), void
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* The caller holds job->lock, so that the thread cannot go meanwhile. */
+/* The caller holds job->lock, so that the thread cannot end meanwhile. */
 static void wake_locked(struct service_queue *service_queue)
 {
 	if (service_queue->wake)
@@ -67,7 +67,7 @@ struct peer *service_queue_next_request(struct oriel_job *job)
 	return peer;
 }
 
-/* Take a task that is due out of the list, or NULL. */
+/* Takes a task that is due out of the list. Returns NULL if there is none. */
 static struct task *next_task(struct oriel_job *job, uint64_t now)
 {
 	struct task **at = &job->service_queue.tasks, *task;
@@ -127,11 +127,11 @@ struct peer *service_queue_next(struct peer **round)
 	if (!peer)
 		return NULL;
 	*round = peer->next_busy;
-	peer->busy = false; /* those still in the round stay busy: to watch them changes nothing */
+	peer->busy = false; /* those still in the round stay busy: watching them changes nothing */
 	return peer;
 }
 
-/* A hint, which orders nothing. */
+/* Stores a hint, which orders nothing. */
 void service_queue_tell_contacts(struct oriel_job *job, uint64_t now)
 {
 	struct service_queue *service_queue = &job->service_queue;

@@ -16,22 +16,22 @@
 #include "base/util.h"
 
 #define SPINS 4096      /* turns before the first yield */
-#define SPINS_EAGER 512 /* of these, before the first relaxed one: what is about to come is seen sooner */
+#define SPINS_EAGER 512 /* of these, before the first relaxed one: sees imminent changes sooner */
 #define SPINS_OVERSUBSCRIBED 4
 #define YIELD_NS (50 * NS_PER_MS) /* then naps, */
-#define SERVED_NS NS_PER_MS /* so much later for each operation of others that is carried out, YIELD_NS at most, */
-#define LOST_NS NS_PER_MS   /* unless others take the processor for so long */
+#define SERVED_NS NS_PER_MS       /* later by this for each operation served, by YIELD_NS at most, */
+#define LOST_NS NS_PER_MS         /* unless other programs take the processor for so long */
 #define NAP_FIRST_NS (50 * 1000)
-#define NAP_PER_RANK_NS (100 * 1000) /* the longest nap, for each rank of the processor */
+#define NAP_PER_RANK_NS (100 * 1000) /* the longest nap, for each rank of a processor */
 #define NAP_MAX_NS (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
-#define LOOK_RANKS 8 /* a millisecond longer for so many ranks on a processor */
+#define LOOK_RANKS 8 /* one more LOOK_NS for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
-#define CHECK_NS (2 * NS_PER_SECOND)        /* twice this, and a lookup's time, are within what E6 allows */
-#define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* once somebody has died: others may leave for that */
-#define POLL_RANKS 2                        /* more on a processor: it is left to the periodic looks */
-#define TURNS_PER_CLOCK 64                  /* the clock is read that often, */
-#define TURNS_PER_YIELD 512                 /* and others given way to: peers that are served wait for that */
+#define CHECK_NS (2 * NS_PER_SECOND)        /* twice this and a lookup's time are within the limit of E6 */
+#define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death: others may leave because of it */
+#define POLL_RANKS 2                        /* more on a processor: only the periodic looks poll */
+#define TURNS_PER_CLOCK 64                  /* turns between readings of the clock, */
+#define TURNS_PER_YIELD 512                 /* and between yields: peers that are served wait for a yield */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
@@ -43,23 +43,23 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 	wait->limit_ms = job->limits.timeout_ms;
 	wait->relaxed = job->needs_progress && counter_load(&job->private_windows) > 0;
 	wait->deaths =
-		counter_load(&job->deaths.count); /* pairs with rank_died; the first look searches the dead in any case */
+		counter_load(&job->deaths.count); /* pairs with rank_died; the first look searches the deaths in any case */
 }
 
-/* A look costs more than a turn, in the device too. */
+/* Returns the time between looks, which cost more than a turn, in the device too. */
 static uint64_t look_every(const struct oriel_job *job)
 {
 	return LOOK_NS * (1 + job->ranks_per_processor / LOOK_RANKS);
 }
 
-/* The clock is not read before the first turns are spun: most waits end there. */
+/* Starts the clock after the first spins, within which most waits end. */
 static void start_clock(struct wait *wait, uint64_t now)
 {
 	const struct oriel_job *job = wait->job;
 
 	wait->start_ns = wait->checked_ns = now;
 	wait->yield_ns = now + YIELD_NS;
-	wait->look_ns = now; /* somebody may be dead already */
+	wait->look_ns = now; /* some rank may be dead already */
 	if (job_oversubscribed(job) && wait->deaths == 0)
 		wait->look_ns += look_every(job);
 	wait->nap_ns = NAP_FIRST_NS;
@@ -67,7 +67,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 	wait->warn_ns = job->limits.watchdog_ms ? now + (uint64_t)job->limits.watchdog_ms * NS_PER_MS : 0;
 }
 
-/* So long a nap at most that all who nap on one processor leave it to those who work. */
+/* Returns the longest nap, so that all napping ranks of a processor leave it to those that work. */
 static uint64_t nap_max(const struct oriel_job *job)
 {
 	uint64_t most = (uint64_t)job->ranks_per_processor * NAP_PER_RANK_NS;
@@ -87,8 +87,8 @@ static void nap(struct wait *wait)
 }
 
 /*
- * Where ranks share a processor, who yields takes as much of it as who works. Contacts are work for
- * other threads, of this rank and of those it waits for.
+ * Returns whether yielding would hinder working threads: on a shared processor, while connections
+ * are made, other threads of this rank and of those awaited.
  */
 static bool hinders(const struct oriel_job *job, uint64_t now)
 {
@@ -96,8 +96,9 @@ static bool hinders(const struct oriel_job *job, uint64_t now)
 }
 
 /*
- * Whoever carries out others' operations while it waits is at work, and goes on looking: asleep, it would be reached by
- * system calls only, five times as slow. For so long as these operations are worth: few are not worth a processor.
+ * A thread that serves others' operations while it waits stays awake: asleep, it would be reached
+ * by system calls only, five times slower. SERVED_NS for each operation, YIELD_NS at most: few
+ * operations are not worth a processor.
  */
 static void stay_awake(struct wait *wait, uint64_t now)
 {
@@ -111,8 +112,8 @@ static void stay_awake(struct wait *wait, uint64_t now)
 }
 
 /*
- * Another program that was given way to keeps the processor for longer than a nap takes, and those who are served wait for
- * that: then it is naps again, after which the kernel lets who slept go first.
+ * If another program keeps the processor for longer than a nap, the ranks served wait for that.
+ * Then naps are better: the kernel schedules sleepers first.
  */
 static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
 {
@@ -122,7 +123,7 @@ static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
 	wait->awake_ns = 0;
 }
 
-/* Where ranks share processors nobody stays awake for others, and a yield is no more than that. */
+/* Yields. When oversubscribed no thread stays awake for others, so the time is not measured. */
 static void yield(struct wait *wait)
 {
 	uint64_t since = job_oversubscribed(wait->job) ? 0 : now_ns();
@@ -153,7 +154,7 @@ static int timed_out(const struct wait *wait)
 	               wait->call, wait->win, wait->limit_ms);
 }
 
-/* Also in calls with a time limit, which are repeated. */
+/* Returns the time between checks, also in calls with a time limit, which are repeated. */
 static uint64_t check_every(const struct wait *wait)
 {
 	uint64_t usual = CHECK_NS * job_timeout_scale(wait->job), half_limit = (uint64_t)wait->limit_ms * NS_PER_MS / 2;
@@ -184,8 +185,8 @@ static int look(struct wait *wait, uint64_t now)
 }
 
 /*
- * A turn that does nothing but look. Where each rank has a processor most are such until the naps begin: a system
- * call in each would be what others wait for, whom this one serves or whose words it looks at.
+ * Returns whether a turn only polls. If each rank has a processor, most turns do until the naps
+ * begin: a system call in each would delay the ranks that this one serves, or whose words it polls.
  */
 static bool only_looks(const struct wait *wait, uint32_t spins)
 {
@@ -238,8 +239,7 @@ static void add_name(struct wait *wait, int rank)
 }
 
 /*
- * Whoever waits pings, but a peer only now and then: the time is kept with the peer, since waits
- * may be short and many.
+ * Returns whether a ping is due. The time is kept with the peer, since waits may be short and many.
  */
 static bool ping_due(struct peer *peer)
 {
@@ -258,7 +258,7 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
-		service_queue_request(peer); /* never talked to: connecting finds out whether it can be reached */
+		service_queue_request(peer); /* never connected: connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
 	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with suffer_shortage */
