@@ -69,7 +69,6 @@ void *oriel_alloc(oriel_job *job, size_t size_bytes)
 	return made->base;
 }
 
-/* Takes the allocation out of the list. Returns NULL if there is none. */
 static struct allocation *take_out(struct oriel_job *job, const void *base)
 {
 	struct allocation **at = &job->allocations.list, *found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * alloc.h - memory of oriel_alloc: registered memory files, so that ranks of this node can map windows made of it
+ * alloc.h - memory of oriel_alloc: registered memory files, which ranks of this node can map
  */
 #ifndef ORIEL_ALLOC_H
 #define ORIEL_ALLOC_H
@@ -12,7 +12,6 @@
 
 struct oriel_job;
 
-/* A block of oriel_alloc. */
 struct allocation {
 	struct allocation *next;
 	void *base;

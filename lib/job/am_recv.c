@@ -76,7 +76,6 @@ static struct am *next_slot(const struct am_receiver *ring)
 	return &ring->slots[ring->taken % AM_SLOTS];
 }
 
-/* Returns whether the ring's next message has arrived. */
 static bool next_is_there(const struct am_receiver *ring)
 {
 	uint64_t taken = __atomic_load_n(&ring->taken, __ATOMIC_RELAXED);
@@ -101,10 +100,7 @@ static bool take_message(struct am_receiver *ring)
 	return true;
 }
 
-/*
- * Takes the messages that have arrived. Returns false if one has to wait. No honest sender is more
- * than a ring ahead.
- */
+/* Returns false if a message has to wait. No honest sender is more than a ring ahead. */
 static bool take_all(struct am_receiver *ring)
 {
 	for (uint32_t i = 0; i < AM_SLOTS && next_is_there(ring); i++) {

@@ -7,27 +7,26 @@
  * Each peer that has sent a message has a ring here (layout.h), which it writes; am_send.h is its
  * side. Messages are taken in order, by their stamps. The handler, which knows windows and
  * operations, applies them and refuses invalid ones. One mutex, am->lock, is held for that,
- * whatever ring or window: so these operations are atomic among themselves. A rank that dies leaves
- * none half applied and nothing locked, since a message without its stamp does not count.
+ * whatever ring or window, so these operations are atomic among themselves. A rank that dies leaves
+ * none half applied and nothing locked: a message without its stamp does not count.
  *
  * Messages are applied by
  *
  *   a thread that waits in a call   in every turn (am_poll)
- *   the service thread              after a wakeup (wakeup.h), and for TAIL_NS after the last message if
- *                                   processors are free
+ *   the service thread              after a wakeup (wakeup.h), and for TAIL_NS after the last
+ *                                   message if processors are free
  *
- * The answer, struct am_ack, is written behind the results and behind the previous answer, once for
- * all messages found.
+ * The answer, struct am_ack, is written behind the results and the previous answer, once for all
+ * messages found.
  *
- * A message whose elements another thread keeps locked waits in its ring, with those behind it. The
- * next poll tries again; the service thread polls every millisecond.
+ * A message whose elements another thread keeps locked waits in its ring, with those behind it, for
+ * the next poll. The service thread polls every millisecond.
  *
- * Wakeups. A sender has one wakeup, and gets it back (`rested`) before this side stops polling. A
- * wakeup costs this side a switch to the service thread, so it is not given back while threads of
- * the program poll. The service thread checks that every millisecond. While a wakeup is given back,
- * a message sent without one may be in flight: so the rings are polled again after the answer, and
- * LOOKS_AFTER times more. A waiting sender wakes this side again if the answer leaves messages
- * unapplied.
+ * Wakeups. A sender has one, and gets it back (`rested`) before this side stops polling. A wakeup
+ * costs a switch to the service thread, so it is not given back while threads of the program poll,
+ * which the service thread checks every millisecond. Meanwhile a message sent without one may be in
+ * flight: so the rings are polled again after the answer, and LOOKS_AFTER times more. A waiting
+ * sender wakes this side again if the answer leaves messages unapplied.
  *
  * `list` grows at its head, by the service thread; any thread reads it. A ring is never removed.
  */

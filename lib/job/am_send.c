@@ -64,7 +64,6 @@ static bool read_ack(const struct peer *peer, struct am_ack *ack)
 	return ack->check == am_ack_check(ack);
 }
 
-/* Returns the offset of a message's result in the memory for results. */
 static uint32_t result_offset(uint64_t number, uint32_t at)
 {
 	if (at == AM_INLINE)
@@ -102,7 +101,6 @@ static void refused(const struct am_subject *about, enum am_verdict verdict)
 		deferred_error_note(about->deferred_errors, refused_error(about, verdict));
 }
 
-/* Copies the result of an applied message to its destination. */
 static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
 {
 	const uint8_t *from = out->results.addr;
@@ -116,7 +114,6 @@ static void take_result(const struct am_sender *out, const struct am_outstanding
 		memcpy(place->result, from, place->result_bytes);
 }
 
-/* Ends an answered message, and frees its room. */
 static void end_message(struct am_sender *out, uint64_t number, enum am_verdict verdict)
 {
 	const struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
@@ -162,7 +159,6 @@ static uint32_t data_start(const struct am_sender *out, uint32_t size_bytes)
 	return left < size_bytes ? out->data_head + left : out->data_head;
 }
 
-/* Takes room for a message. Returns false if there is none. */
 static bool take_room(struct am_sender *out, const struct am_message *message, struct am_outstanding *place)
 {
 	uint32_t data = message->am.data_bytes;

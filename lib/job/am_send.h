@@ -10,20 +10,20 @@
  * place writes in order (flag_mode), the sender first waits for the others. The target takes
  * messages by their stamps, in order, and answers with struct am_ack, behind the results, into our
  * area. Results land in registered memory. The thread that sees the answer, in a call of the
- * program, copies them to their destination.
+ * program, copies them out.
  *
- * Room: a slot, and contiguous bytes in the ring's data for operands that do not fit the slot.
- * Results use the same offset in the memory for results, so one account serves both. Room is free
- * when the message is applied and its result copied.
+ * Room: a slot, and contiguous bytes in the ring's data for operands that do not fit it. Results
+ * use the same offset in the memory for results, so one account serves both. Room is free when the
+ * message is applied and its result copied.
  *
- *   the ring   The target makes it at the first wakeup, and writes its place into our area (am_ring).
- *              Until then am_send returns 0.
+ *   the ring   The target makes it at the first wakeup, and writes its place into our area
+ *              (am_ring). Until then am_send returns 0.
  *   a wakeup   goes with a stamp if the previous one has been answered (`rested`), see am_recv.h. A
  *              waiting sender wakes the target again if that went to rest with messages unseen: the
  *              wakeup's answer and the message have crossed.
  *
- * A refused message has had no effect and has no result. Its error goes to the window's deferred
- * errors (deferred_error.h), and the calls that complete messages report it.
+ * A refused message has no effect and no result. Its error goes to the window's deferred errors
+ * (deferred_error.h), and the calls that complete messages report it.
  *
  * `lock` guards all of it, and is taken after win->lock and before wire->lock. A thread may read
  * `applied` without it. Nothing is taken from a dead peer: the program may have its memory back by
@@ -57,7 +57,6 @@ struct am_subject {
 /* Copies a result to its destination, if not all of its bytes are to be written. */
 typedef void am_copy(uint8_t type, void *to, const void *from, uint32_t size_bytes);
 
-/* An outstanding message. */
 struct am_outstanding {
 	am_copy *copy;         /* NULL: memcpy */
 	void *result;          /* its destination; NULL: none */
@@ -80,7 +79,6 @@ struct am_sender {
 	struct am_outstanding places[AM_SLOTS];
 };
 
-/* A message to send. */
 struct am_message {
 	struct am am;     /* without data_at and stamp, which the ring sets */
 	const void *data; /* am.data_bytes of it, AM_LARGEST_BYTES at most */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * am_wakeup.c - the service thread's part in active messages: wakeups, making rings, polls afterwards; see am_recv.h
+ * am_wakeup.c - the service thread's part in active messages: wakeups, rings, polls; see am_recv.h
  */
 #include <stddef.h>
 
@@ -57,8 +57,7 @@ static bool rest_all(struct oriel_job *job)
 }
 
 /*
- * Answers peers that were not known to be connected when they sent their first wakeup. Returns
- * whether some still wait.
+ * Answers peers not known to be connected at their first wakeup. Returns whether some still wait.
  */
 static bool welcome_all(struct oriel_job *job)
 {
@@ -94,7 +93,6 @@ static void count_wakeup(struct oriel_job *job, int rank)
 	job->am.welcoming |= peer->am_waits;
 }
 
-/* Takes arrived wakeups. Returns whether there were any. */
 static bool take_wakeups(struct oriel_job *job)
 {
 	uint64_t ids[WAKEUP_BATCH];
@@ -129,8 +127,8 @@ static void plan(struct oriel_job *job)
 #define POLLED_OFTEN 4 /* polls between two checks, a millisecond apart */
 
 /*
- * Returns whether threads of the program poll the rings often: an occasional oriel_progress must
- * not leave a message waiting. Oversubscribed threads nap, and do not count.
+ * Returns whether threads of the program poll often: an occasional oriel_progress must not leave a
+ * message waiting. Oversubscribed threads nap, and do not count.
  */
 static bool is_polled(struct oriel_job *job)
 {

@@ -24,7 +24,6 @@ static void set_mode(struct page_lock_table *table, uint32_t index, enum atomic_
 
 /* Changing the mode to MODE_LOCKED. */
 
-/* Returns whether an update of any window is in progress. */
 static bool updating(const struct updates *updates)
 {
 	bool any = __atomic_load_n(&updates->handler, __ATOMIC_ACQUIRE); /* pairs with update_end, as the next */

@@ -6,22 +6,22 @@
  *
  * Programs use such words in two ways. A single one is mostly a counter from which ranks draw. An
  * atomic instruction is best for that: it takes a third of the time of page lock (page_lock.h) and
- * update together, and locks nothing. In a vector a word is a number like others: 4 KiB of them
- * take 2.5 us with instructions, and .06 with plain code. So each page lock has a mode, which
- * determines how all ranks change the words of its pages:
+ * update together, and locks nothing. In a vector a word is a number like others: 4 KiB take 2.5 us
+ * with instructions, and .06 with plain code. So each page lock has a mode, which determines how
+ * all ranks change the words of its pages:
  *
  *   MODE_ATOMIC      by instructions; under the page lock, or a few of them at once without it
  *   MODE_SWITCHING   by instructions, under the page lock
  *   MODE_LOCKED      by plain code, under the page lock
- *   MODE_PINNED      as MODE_ATOMIC, as long as the owner says so: its device changes words, too
+ *   MODE_PINNED      as MODE_ATOMIC, until the owner unpins it: its device changes words, too
  *
  * The first vector of MODE_SWITCH_MIN or more that changes something advances the mode, with the
  * page lock held, up to MODE_LOCKED. The mode then stays, until the owner pins it. So counters keep
  * their instructions if such vectors come to no page of the owner that has the same page lock.
  *
  * A thread that changes words without the page lock announces an *update in progress* by a byte in
- * the owner's memory, of which a rank has one for each of its windows. No fence is used, since that
- * would cost as much as the instruction:
+ * the owner's memory; a rank has one for each of its windows. A fence would cost as much as the
+ * instruction, so there is none:
  *
  *   update of a few words                         switch of the mode, with the page lock held
  *   in_progress = 1                               mode = MODE_SWITCHING
@@ -31,18 +31,18 @@
  *   the instructions                              mode = MODE_LOCKED
  *   in_progress = 0
  *
- * Either the update sees the mode, or the switch sees the update. The switch does not wait for an
- * update that does not end, because its thread is not scheduled or is stopped: it fails. The vector
- * is then changed by instructions, which is right in every mode, and the switch is tried again some
- * vectors later. Meanwhile single words take the page lock too, whose holder may be stopped as
- * well. The same happens if the kernel has no such barrier. A rank that cannot take part in it, or
- * has no place for its bytes, always takes the page lock. The owner's handler has its own byte.
+ * Either the update sees the mode, or the switch sees the update. The switch fails if an update
+ * does not end, because its thread is not scheduled or is stopped. The vector is then changed by
+ * instructions, which is right in every mode, and the switch is tried again some vectors later.
+ * Meanwhile single words take the page lock too, whose holder may be stopped as well. The same
+ * happens if the kernel has no such barrier. A rank that cannot take part in it, or has no place
+ * for its bytes, always takes the page lock. The owner's handler has its own byte.
  *
  * A rank's words are pinned while it has a window whose words its device changes by atomics that
  * are atomic with the processor's instructions, but not with plain code: usually one of memory that
- * peers cannot map. The owner pins and unpins a page in MODE_ATOMIC without the lock: a rank
- * changes words there by plain code only after it has changed that mode, by a compare-and-swap, as
- * the owner does. In other modes the owner takes the lock.
+ * peers cannot map. The owner pins and unpins a page in MODE_ATOMIC without the lock: words there
+ * change by plain code only after a compare-and-swap of that mode, and the owner uses one too. In
+ * other modes the owner takes the lock.
  *
  * tests/models/mode_model.py tries all orders of these steps, and leaves out each part of them in
  * turn.

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * atomics_peer.h - a second connection to a rank, by its card, for words that only the card may change
+ * atomics_peer.h - a second connection to a rank, by its card, which alone may change words
  *
  * DESIGN NOTES
  *
  * A word that several ranks change by atomics has one domain: a change by other means may undo
- * theirs. If a rank's device is atomic among its own requests only (ATOMICS_HCA), all ranks use
- * that device: also ranks that share memory with it and reach it by softverbs, and the rank itself.
- * They use an *atomics peer*, a struct peer of the same rank with its own area, wire and attempts
- * to connect. Either side makes it at the first such operation, and stores it in
- * peer->atomics_peer. A rank's own peer has two, the requesting and the answering end; the latter
- * is the former's atomics_peer.
+ * theirs. If a rank's device is atomic among its own requests only (ATOMICS_HCA), all ranks use it,
+ * also those that reach that rank by softverbs, and the rank itself. They use an *atomics peer*, a
+ * struct peer of the same rank with its own area, wire and attempts to connect. Either side makes
+ * it at the first such operation, in peer->atomics_peer. A rank's own peer has two, the requesting
+ * and the answering end; the latter is the former's atomics_peer.
  *
  * An atomics peer is in no table, and has no flag words, messages or lookups. peer_next returns it
  * like any peer, so all that is done to connections (goodbyes, draining, closing, device failures)
- * includes it. It dies with its rank and the reverse: losing one of the two connections to a rank
- * means losing the rank.
+ * includes it. Losing one of the two connections to a rank means losing the rank.
  */
 #ifndef ORIEL_ATOMICS_PEER_H
 #define ORIEL_ATOMICS_PEER_H
@@ -27,8 +25,8 @@ struct peer;
 struct device;
 
 /*
- * Returns the device that changes the words of all ranks like this one (all ranks of a job have the
- * same settings); NULL: the processor may.
+ * Returns the device that changes the words of this rank, and of all others, which have the same
+ * settings; NULL: the processor may.
  */
 const struct device *job_atomic_device(const struct oriel_job *job);
 
@@ -45,10 +43,10 @@ const struct device *job_ticket_device(const struct oriel_job *job);
 int atomics_peer_for_request(struct oriel_job *job, int rank, const struct device *device, struct peer **atomics_peer);
 
 /*
- * Finds the connection to the peer's device, if only that may change its words: the peer itself if
- * it is reached by that device, or its atomics peer, which is requested. 1: *via can be used; 0:
- * not yet: wait (wait_watch) and call again. ERRORS, with the text set: ORIEL_ERR_PEER: the peer is
- * dead, or this rank has no such device; ORIEL_ERR_MEMORY.
+ * Finds the connection to the only device that may change the peer's words: the peer itself if it
+ * is reached by that device, or its atomics peer, which is requested. 1: *via can be used; 0: wait
+ * (wait_watch) and call again. ERRORS, with the text set: ORIEL_ERR_PEER: the peer is dead, or this
+ * rank has no such device; ORIEL_ERR_MEMORY.
  */
 int peer_atomic_via(struct peer *peer, struct peer **via);
 

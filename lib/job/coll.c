@@ -88,7 +88,6 @@ static bool take_vote(struct coll *coll, struct peer *from, int round)
 	return true;
 }
 
-/* A run of the rounds. */
 struct run {
 	struct coll *coll;
 	struct wait *wait;
@@ -249,7 +248,6 @@ struct gathering {
 	bool late;    /* the time limit has passed: wait no more */
 };
 
-/* Returns the number of items sent in a round. */
 static int items_of(const struct coll *coll, int round)
 {
 	int most = 1 << round, left = coll->group->size - most;

@@ -58,8 +58,8 @@ enum coll_kind {
 void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_kind kind);
 
 /*
- * Derives another id from one that coll_id has made. That is a hash, so flipping a few bits meets
- * no other id, and a hash costs much compared with a barrier.
+ * Derives another id from one of coll_id. That is a hash, so flipping a few bits meets no other id,
+ * and a new hash is dear beside a barrier.
  */
 void coll_id_within(uint8_t id[16], const uint8_t hash[16], uint64_t number, enum coll_kind kind);
 
@@ -74,9 +74,9 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
 int coll_run(struct coll *coll, struct wait *wait);
 
 /*
- * Runs the rounds of a call that cannot be repeated: after ORIEL_ERR_TIMEOUT it is over, and this
- * rank withdraws its votes. A member that sees that in time fails too and passes it on. A member
- * that has finished all rounds by then does not, and finds out later.
+ * Runs the rounds of a call that cannot be repeated: ORIEL_ERR_TIMEOUT ends it, and this rank
+ * withdraws its votes. A member that sees that in time fails too and passes it on. One that has
+ * finished all rounds finds out later.
  */
 int coll_run_once(struct coll *coll, struct wait *wait);
 

@@ -11,10 +11,10 @@
  *
  * Passive side: a request is checked (handshake.h) and answered. The connection is CONN_ACCEPTED
  * until rdma_cm reports ESTABLISHED, or the peer has written its attempt number into area->up. The
- * peer writes it as soon as its own side is established, since the message for rdma_cm can be lost,
- * and is repeated only after seconds. The passive side does not give up before the deadline: a peer
- * that is not scheduled for long would otherwise be established with a queue pair that no longer
- * exists. A peer that has given up sends a newer request.
+ * peer writes it as soon as its own side is established: the message for rdma_cm can be lost, and
+ * is repeated only after seconds. The passive side does not give up before the deadline: a peer
+ * that is not scheduled for long would be established with a queue pair that no longer exists. A
+ * peer that has given up sends a newer request.
  *
  * Both sides at once: the lower rank's request wins. The lower rank rejects the other's while its
  * own is under way. The higher rank drops its own when the lower's arrives, or, rejected, enters
@@ -27,8 +27,8 @@
  * side is short of descriptors or memory, waiting calls report that (peer_shortage), and attempts
  * go on.
  *
- * A rank that is reached by softverbs may have a second connection, by its card (atomics_peer.h).
- * It takes the same steps, for another struct peer, which a bit of the request's rank selects.
+ * A rank that is reached by softverbs may have a second connection, by its card (atomics_peer.h). A
+ * bit of the request's rank selects the struct peer; the steps are the same.
  *
  * In oriel_finalize (goodbye.h) no attempt starts, and requests are rejected. An attempt goes on
  * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and is not repeated.
@@ -123,7 +123,6 @@ static void count_attempt(struct peer *peer, bool on)
 	service_queue_connecting(peer->job, on ? 1 : -1);
 }
 
-/* Releases the present identifier, of whichever side. */
 static void drop_id(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
@@ -136,7 +135,7 @@ static void drop_id(struct peer *peer)
 	conn->id = NULL;
 }
 
-/* Frees peer->conn. Callers must not touch it afterwards. */
+/* Frees peer->conn; the caller returns at once. */
 static void free_conn(struct peer *peer)
 {
 	drop_id(peer);
@@ -205,7 +204,7 @@ static void suffer_shortage(struct peer *peer, int error)
 	counter_store(&peer->shortage_ns, now); /* pairs with the counter_load in wait_watch */
 }
 
-/* Calls retry for a failure with an errno value, or with the other side's as a negative one. */
+/* Calls retry for an errno value, negative if the other side's. */
 static void retry_error(struct peer *peer, const char *what, int error)
 {
 	retry(peer, what, error);
@@ -258,7 +257,6 @@ static void resolve(struct peer *peer)
 	}
 }
 
-/* Parses the peer's address on the card or on softverbs. */
 static bool use_address(struct peer *peer, bool soft, char why[DEATH_TEXT_BYTES])
 {
 	struct conn *conn = peer->conn;
@@ -488,9 +486,7 @@ static void reject(const struct verbs_functions *functions, struct rdma_cm_id *i
 	functions->destroy_id(id);
 }
 
-/*
- * Returns whether the peer's request is accepted although this side may have an attempt under way.
- */
+/* Returns whether to accept the peer's request, in spite of an attempt of this side. */
 static bool request_wins(const struct peer *peer)
 {
 	const struct conn *conn = peer->conn;
@@ -754,8 +750,8 @@ static bool too_late(const struct conn *conn, uint64_t now)
 }
 
 /*
- * Returns whether this rank is leaving, and the other side cannot be waiting for this attempt: no
- * time limit then indicates a death.
+ * Returns whether this rank is leaving, and the other side cannot wait for this attempt: then no
+ * time limit means a death.
  */
 static bool is_pointless(const struct peer *peer, uint64_t now)
 {

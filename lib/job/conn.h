@@ -27,21 +27,17 @@ void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes);
 void conn_event(struct oriel_job *job, const struct device *device, struct rdma_cm_event *event);
 
 /*
- * Starts attempts that are due, and ends those that are late or half open. Returns whether the peer
- * needs more ticks.
+ * Starts attempts that are due, and ends late or half-open ones. Returns whether the peer needs
+ * more ticks.
  */
 bool conn_tick(struct peer *peer, uint64_t now);
 
-/*
- * Returns false while the peer waits for the address of a rank that may not have started yet: ticks
- * do not help there.
- */
+/* Returns false while the peer's rank may not have started yet, when ticks do not help. */
 bool conn_is_timed(const struct peer *peer);
 
 /* Gives up connecting to a dead peer, or disconnects from it. */
 void conn_drop(struct peer *peer);
 
-/* Disconnects from all peers at the end of the job. */
 void connections_close(struct oriel_job *job);
 
 /* Releases all identifiers and queue pairs. The service thread has ended. */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ctrl_msg.h - small messages between two ranks, for collectives that cannot use a window's own flags
+ * ctrl_msg.h - small messages between two ranks, for collectives without a window's flags
  *
  * DESIGN NOTES
  *
  * Each side of a connection has a ring of CTRL_MSG_RING messages in its area, which the neighbour
  * writes: first the contents, then, as a flag behind them, the stamp, which is the message's
- * number. The reader takes messages in order, each by exactly the stamp expected next, whenever a
- * thread waits in a collective. They go to the job's list of unexpected messages until their
- * collective takes them. Flow control: every half ring the reader writes to the writer's area how
- * many it has taken.
+ * number. A thread that waits in a collective takes messages in order, each by exactly the stamp
+ * expected next. They go to the job's list of unexpected messages until their collective takes
+ * them. Flow control: every half ring the reader writes to the writer's area how many it has taken.
  *
  * A rank is at most one collective ahead of another on the same list of members, so a ring is not
  * full for long. If more threads are in collectives at once than the ring has places, the writer

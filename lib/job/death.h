@@ -3,7 +3,7 @@
  * death.h - the ranks known dead
  *
  * One list for the job, also of ranks that are no peers. A waiting loop reads the counter
- * deaths.count only, and searches the list when it has changed. The thread that finds a death calls
+ * deaths.count, and searches the list only when it has changed. A thread that finds a death calls
  * rank_died (peer.h), which enters it here.
  */
 #ifndef ORIEL_DEATH_H
@@ -19,7 +19,6 @@ struct oriel_group;
 
 #define DEATH_LEFT_TEXT "it has left the job (oriel_finalize)"
 
-/* One dead rank. */
 struct death {
 	int rank;
 	char text[DEATH_TEXT_BYTES];
@@ -38,15 +37,15 @@ struct deaths {
 };
 
 /*
- * Enters a death. Returns false if it was known. It counts once death_announce is called, after the
- * peer has been marked. The caller holds job->lock for both.
+ * Enters a death. Returns false if it was known. It counts after death_announce, which follows once
+ * the peer is marked. The caller holds job->lock for both.
  */
 bool death_add(struct oriel_job *job, int rank, const char *text);
 void death_announce(struct oriel_job *job);
 
 /*
- * Records that a rank has left the job in order: a call that needs it returns ORIEL_ERR_PEER with
- * that reason. Does nothing if memory is short. The caller holds job->lock.
+ * Records that a rank has left the job in order, as the reason for ORIEL_ERR_PEER, unless memory is
+ * short. The caller holds job->lock.
  */
 void death_add_left(struct oriel_job *job, int rank);
 

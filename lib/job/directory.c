@@ -9,10 +9,9 @@
  * reused, and an entry can be published before the creation barrier ends. The slot may differ from
  * member to member.
  *
- * An entry may be written while peers read that slot, for the window that had it before. Its check
- * word detects torn readings. A window's own entry does not change between the creation barrier and
- * the free barrier, and its members look for it only in that time. So a copy that does not match
- * only means "not this slot".
+ * An entry may be written while peers read that slot, for the window that had it before; its check
+ * word detects torn readings. Members look for an entry only between the creation barrier and the
+ * free barrier, when it does not change. So a copy that does not match only means "not this slot".
  */
 #include "job/directory.h"
 
@@ -92,7 +91,6 @@ static int add_entries(struct oriel_job *job, uint32_t slot)
 	return rc;
 }
 
-/* Adds a slot with all its parts. */
 static int add_slot(struct oriel_job *job)
 {
 	uint32_t slot = job->directory.slot_count;

@@ -36,7 +36,7 @@ uint64_t dir_entry_check(const struct dir_entry *entry);
 /* Returns whether the copy of an entry is not torn, and describes window `id`. Pure. */
 bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID_BYTES]);
 
-/* Makes the roots. ERRORS: ORIEL_ERR_MEMORY. */
+/* ERRORS: ORIEL_ERR_MEMORY. */
 int directory_open(struct oriel_job *job);
 void directory_close(struct oriel_job *job);
 
@@ -52,7 +52,6 @@ struct dir_entry *directory_entry(struct oriel_job *job, uint32_t device, uint32
 /* Publishes the entry to peers of a device. */
 void directory_publish(struct oriel_job *job, uint32_t device, uint32_t slot, const struct dir_entry *entry);
 
-/* Hides the slot from peers of all devices. */
 void directory_hide(struct oriel_job *job, uint32_t slot);
 
 /*

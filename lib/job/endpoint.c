@@ -37,7 +37,6 @@ static void read_bytes(struct reader *reader, void *out, size_t size_bytes)
 	reader->left -= size_bytes;
 }
 
-/* Reads a text of at most room - 1 characters. */
 static void read_text(struct reader *reader, char *out, size_t room)
 {
 	uint8_t length = 0;

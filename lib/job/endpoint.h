@@ -8,7 +8,7 @@
  *
  *   mark     "ore"
  *   version  1 byte
- *   key      32 random bytes; a rank that connects to this one proves that it knows them (handshake.h)
+ *   key      32 random bytes; a rank that connects proves that it knows them (handshake.h)
  *   card     1 byte of length, then text: the address of its card, as device.h writes it; "": none
  *   soft     1 byte of length, then text: its address on softverbs
  *   place    where it runs: boot id, namespaces, user, name of the test's node (place.h)

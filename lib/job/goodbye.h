@@ -10,41 +10,41 @@
  *
  * In oriel_finalize a rank
  *   1. drains: all its requests are complete, so messages and flags lie in the peers' memory;
- *   2. begins, on the service thread. From here on it makes no connection, and rejects requests with the
- *      reason that it has left. It drops its own attempts that no other rank knows of yet. Other attempts
- *      come up, or their step's time limit ends them;
- *   3. says goodbye to each peer whose connection is up, or comes up now: it writes a word into the area
- *      that the peer has for it (layout.h), behind all other requests on that queue pair;
- *   4. waits, peer by peer, until its own word is acknowledged and the peer's has arrived, or the peer is
- *      dead. Meanwhile it takes messages, and peers, which may still have much to do, can read its
- *      directory and areas;
+ *   2. begins, on the service thread. From here on it makes no connection, and rejects requests
+ *      with the reason that it has left. It drops attempts that no other rank knows of yet. Other
+ *      attempts come up, or reach their step's time limit;
+ *   3. says goodbye to each peer whose connection is up, or comes up now: it writes a word into the
+ *      area that the peer has for it (layout.h), behind all other requests on that queue pair;
+ *   4. waits, peer by peer, until its own word is acknowledged and the peer's has arrived, or the
+ *      peer is dead. Meanwhile it takes messages, and busy peers can read its directory and areas;
  *   5. informs the launcher, disconnects, and releases everything.
  *
  * Between two ranks: a rank that disconnects has seen the other's word, so the other has nothing in
  * flight but pings and perhaps the acknowledgement of that word. Its own word is acknowledged, so
  * the other has it in memory. Hence a connection that ends, or a queue pair that breaks, is no
- * death if the peer's word is in our area (peer_lost): the peer had left, and no request was lost.
+ * death if the peer's word is in our area (peer_lost).
  *
  * No rank needs one that has left. A collective call ends only when what this rank owes the others
  * lies in their memory, or in requests that step 1 waits for: the messages of oriel_barrier, and of
  * making and freeing a window. Windows are freed, so no rank looks anything up here or has an epoch
- * with this one. Step 4 waits for every rank that was connected; ranks that never were owe each
- * other nothing. This holds for programs in which every call succeeded. After a failed call (a
- * death, a timeout), a rank may wait in vain for one that has left:
+ * with this one. Step 4 waits for every rank that was connected; others are owed nothing. This
+ * holds for programs in which every call succeeded. After a failed call (a death, a timeout), a
+ * rank may wait in vain for one that has left:
  *
- *   it waits for a message, connected       the goodbye has arrived and the message has not: the call
- *                                           fails (coll.c), while the leaving rank waits in step 4
+ *   it waits for a message, connected       the goodbye has arrived and the message has not: the
+ *                                           call fails (coll.c), while the leaving rank waits in
+ *                                           step 4
  *   it waits on a window, connected         the directory shows that the window is gone (link.c)
- *   it is not connected, and requests it    rejected, "has left"; once the process has ended, out of reach
+ *   it is not connected, and requests it    rejected, "has left"; once the process has ended, out
+ *                                           of reach
  *
- * In each case the call returns ORIEL_ERR_PEER, but there is no death: oriel_finalize of the
- * waiting rank returns 0.
+ * Each is ORIEL_ERR_PEER for the call, and no death: oriel_finalize of the waiting rank returns 0.
  *
  * Failures here: a peer that dies before its word is found by pings, disconnect or launcher, as in
  * any wait, and oriel_finalize reports the death. A peer that dies after its word had left, unless
- * the launcher reports otherwise. When the time limit passes, the words sent remain valid: only the
- * next oriel_finalize, which waits on, and oriel_abort are of use then (job_count_collective). The
- * launcher may be gone.
+ * the launcher reports otherwise. After a timeout the words sent remain valid: only the next
+ * oriel_finalize, which waits on, and oriel_abort are of use (job_count_collective). The launcher
+ * may be gone.
  */
 #ifndef ORIEL_GOODBYE_H
 #define ORIEL_GOODBYE_H

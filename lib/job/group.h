@@ -15,7 +15,7 @@
 /* Up to this many ranges a look-up by rank walks them; above, a sorted index is kept. */
 #define GROUP_LINEAR_MAX 8
 
-/* Where the members of a group run (win/places.h). */
+/* The places of a group's members (win/places.h). */
 enum places {
 	PLACES_UNKNOWN,
 	PLACES_ONE, /* all can share memory */
@@ -59,7 +59,6 @@ struct groups {
 	uint32_t count; /* of that list */
 };
 
-/* Returns the world rank of member `rank`. */
 int group_world_rank(const struct oriel_group *group, int rank);
 
 /* Returns the group rank of a world rank, or ORIEL_RANK_NONE. */

@@ -5,14 +5,13 @@
  * DESIGN NOTES
  *
  * share_in_place.h cannot know what this job has registered: a card keeps using the pages that it
- * has pinned, and a peer that accesses the memory by a system call could collide with the move. So
- * memory with a registered part stays where it is, unless it was moved before. Of regions of
- * dynamic windows only the number is known. That is enough: few programs attach memory while they
- * create windows of other memory.
+ * has pinned, and a peer's access by system call could collide with the move. So memory with a
+ * registered part stays where it is, unless it was moved before. Of regions of dynamic windows only
+ * the number is known. That suffices: few programs attach memory while they create windows of other
+ * memory.
  *
- * Threads that register or move the same bytes do so one after the other (mem_table.places): if
- * registering comes first the memory stays for all of them, if moving comes first it is moved for
- * all.
+ * Threads that register or move the same bytes do so one after the other (mem_table.places): memory
+ * registered first stays for all of them, memory moved first is moved for all.
  */
 #ifndef ORIEL_IN_PLACE_H
 #define ORIEL_IN_PLACE_H

@@ -367,7 +367,6 @@ int oriel_progress(oriel_job *job)
 	return 0;
 }
 
-/* Returns this rank's present figures. */
 static struct oriel_usage count_usage(struct oriel_job *job)
 {
 	struct oriel_usage usage;

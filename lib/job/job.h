@@ -106,10 +106,7 @@ struct oriel_job {
 	struct holdings holdings;
 };
 
-/*
- * Returns whether this machine has more ranks than processors: an awaited rank may need this very
- * one.
- */
+/* Returns whether ranks exceed processors on this machine: an awaited rank may need this one. */
 static inline bool job_oversubscribed(const struct oriel_job *job)
 {
 	return job->ranks_per_processor > 1;
@@ -125,7 +122,7 @@ static inline uint32_t job_timeout_scale(const struct oriel_job *job)
 int job_check(const struct oriel_job *job, const char *call);
 
 /*
- * Reserves counts for all living groups, so that no member lacks one when others have begun a
+ * Reserves counts for all living groups, so that no member lacks one once others have begun a
  * collective call. Returns false if memory is short. The caller holds job->lock.
  */
 bool job_reserve_counts(struct oriel_job *job);

@@ -10,17 +10,19 @@
  * word names that process, whose end is waited for.
  *
  *   ABSENT, WAIT for a writer that is served or to come   it held nothing
- *   ASK, WAIT for a writer that is past                   a shared holder: an orphan, and its word becomes
- *               GONE. A writer whose copy of the members shows that reads the count again: it may have
- *               read it before
- *   TICKET(t)   t == serving: an orphan, and serving becomes t + 1. Otherwise that happens at t's turn,
- *               without a report: the rank only waited. serving > t: it was releasing the lock.
- *   INTENT      It is unknown whether it has drawn a ticket, and which. But the owner of every ticket is at
- *               INTENT or TICKET from before it draws until it has advanced serving. So: read next and
- *               serving, scan the members, read serving again. If that is unchanged and below next, and no
- *               living member is at INTENT or at TICKET(serving), the ticket is a dead rank's, and passed
- *               on. serving == next: it has drawn none. A living INTENT delays the repair until its owner
- *               has gone on, which depends on no other rank.
+ *   ASK, WAIT for a writer that is past                   a shared holder: an orphan, and its word
+ *               becomes GONE. A writer whose copy of the members shows that reads the count again:
+ *               it may have read it before
+ *   TICKET(t)   t == serving: an orphan, and serving becomes t + 1. Otherwise that happens at t's
+ *               turn, without a report: the rank only waited. serving > t: it was releasing the
+ *               lock.
+ *   INTENT      It is unknown whether it has drawn a ticket, and which. But the owner of every
+ *               ticket is at INTENT or TICKET from before it draws until it has advanced serving.
+ *               So: read next and serving, scan the members, read serving again. If that is
+ *               unchanged and below next, and no living member is at INTENT or at TICKET(serving),
+ *               the ticket is a dead rank's, and passed on. serving == next: it has drawn none. A
+ *               living INTENT delays the repair until its owner has gone on, which depends on no
+ *               other rank.
  *
  * If a device may place words twice, a ticket is passed on only when the member served before is
  * out (lock_words.c).
@@ -89,7 +91,6 @@ static bool repair_reader(struct lock_header *header, struct lock_member *member
 	return true;
 }
 
-/* A window's words under repair. */
 struct repair {
 	struct lock_words *words;
 	uint32_t neighbours;

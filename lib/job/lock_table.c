@@ -16,7 +16,6 @@ struct lock_words *lock_table_words(struct oriel_job *job, uint32_t slot)
 	return (struct lock_words *)(void *)(control + control_lock_offset(log2_up((uint64_t)job->size)));
 }
 
-/* Returns the next segment, at our side. */
 static struct lock_segment *next_segment(const struct lock_more *more)
 {
 	return more->check ? (struct lock_segment *)(uintptr_t)more->addr : NULL;

@@ -2,10 +2,9 @@
 /*
  * lock_table.h - the locks of our own windows: their words, by window slot, and the members' places
  *
- * The words lie in the slot's control block (layout.h); each neighbour has its own member word in
- * each. Segments of members are added before a neighbour learns its place, so a rank that reads the
- * chain after that neighbour's word was written finds it. The caller of each function holds
- * job->lock.
+ * The words lie in the slot's control block (layout.h), with a member word for each neighbour.
+ * Segments of members are added before a neighbour learns its place, so a rank that reads the chain
+ * after that neighbour's word was written finds it. The caller of each function holds job->lock.
  */
 #ifndef ORIEL_LOCK_TABLE_H
 #define ORIEL_LOCK_TABLE_H

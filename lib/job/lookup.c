@@ -84,7 +84,6 @@ static void learn_page_locks(struct peer *peer, const struct area_head *head)
 		peer->remote_page_locks = (struct remote){ head->page_locks.addr, head->page_locks.rkey };
 }
 
-/* Answers from this rank's own tables. */
 static int look_up_own(struct peer *peer, uint32_t slot, const struct lookup_customer *customer)
 {
 	struct dir_entry entry;
@@ -369,7 +368,7 @@ static void judge_time(struct peer *peer, const struct lookup *lookup)
 	rank_died(peer->job, peer->rank, text);
 }
 
-/* Returns whether the lookup advanced; false if it has to wait. */
+/* Returns false if the lookup has to wait. */
 static bool lookup_advance(struct peer *peer, struct lookup *lookup)
 {
 	if (lookup->scans > SCANS_MAX) {

@@ -29,9 +29,9 @@ struct lookup_customer {
 
 /*
  * Looks up the window `id`, first at `slot`; the peer is connected if necessary. The service thread
- * calls customer->done, unless the peer dies. In either case it decrements *pending last. In this
- * rank's own directory, and at `slot` of a mapped directory that is known, the caller finds the
- * entry without the service thread. ERRORS: ORIEL_ERR_MEMORY.
+ * calls customer->done, unless the peer dies. In either case it decrements *pending last. An entry
+ * in this rank's own directory, or at `slot` of a mapped directory that is known, is found in the
+ * call. ERRORS: ORIEL_ERR_MEMORY.
  */
 int lookup_request(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                    const struct lookup_customer *customer);
@@ -43,7 +43,6 @@ int lookup_again(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t 
 /* Advances a peer's lookups. Returns whether some are left. Service thread. */
 bool lookups_tick(struct peer *peer);
 
-/* Ends all lookups of a dead peer. Service thread. */
 void lookups_fail(struct peer *peer);
 
 #endif

@@ -45,7 +45,6 @@ static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 	return low;
 }
 
-/* Returns the region with the access of peers and of this rank. */
 static struct memory_access access_of(const struct mem_region *region)
 {
 	const unsigned read = IBV_ACCESS_REMOTE_READ;
@@ -265,7 +264,6 @@ bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes)
 	return some;
 }
 
-/* Sets *seen to a region that was found. */
 static void see(const struct mem_table *table, const struct mem_region *region, struct mem_seen *seen)
 {
 	const struct ibv_mr *mr = region->registration.mr[seen->device];

@@ -17,7 +17,6 @@
 #include "base/order.h"
 #include "verbs/devices.h"
 
-/* One registered region. */
 struct mem_region {
 	uintptr_t base;
 	size_t size_bytes;
@@ -28,9 +27,9 @@ struct mem_region {
 struct mem_table {
 	const struct devices *devices;
 	/*
-	 * Guards where the memory lies. Held for reading while memory is registered for peers, until
-	 * the table has it; for writing while memory with no registered part is moved (in_place.h).
-	 * Taken before `lock`.
+	 * Guards where memory lies. Held for reading while memory is registered for peers, until the
+	 * table has it; for writing while memory without a registered part is moved (in_place.h). Taken
+	 * before `lock`.
 	 */
 	pthread_rwlock_t places;
 	pthread_rwlock_t lock; /* guards the rest */
@@ -63,10 +62,10 @@ void mem_table_init(struct mem_table *table, const struct devices *devices);
 void mem_table_close(struct mem_table *table);
 
 /*
- * Registers memory for peers that reach it by one of a set of devices, without entering it: it is
- * not found as origin memory. Movable memory (in_place.h) must have been counted in
- * job->attached_private before. The caller sets the region's base and size and zeroes the rest,
- * which is filled in. ERRORS: ORIEL_ERR_MEMORY.
+ * Registers memory for peers that reach it by one of a set of devices, without entering it as
+ * origin memory. Movable memory (in_place.h) is already counted in job->attached_private. The
+ * caller sets the region's base and size and zeroes the rest, which is filled in. ERRORS:
+ * ORIEL_ERR_MEMORY.
  */
 int mem_open_to_peers(struct mem_table *table, uint32_t devices, struct mem_region *region);
 

@@ -4,18 +4,18 @@
  *
  * DESIGN NOTES
  *
- * Processors have no atomic operations on vectors, and none at all on floating-point numbers: 4 KiB
- * of bytes take 35 us with one instruction each, and .07 with plain code. So numbers (element.h:
- * all that one instruction stores, except integers of 8 bytes), aligned, in memory that processors
- * change, are changed by plain code under a lock, by all: the rank itself, its handler, and the
- * ranks that map its memory. A rank has PAGE_LOCKS such locks in its registered memory for all its
- * windows, since these may overlap. They are striped over its memory, page by page, by the address
- * at the owner, which all origins know well enough. Ranks that work on different pages meet only by
- * chance. Memory in windows of two ranks, as with a window made over another's part of a shared
- * one, has two locks: accumulates via both windows are not atomic with each other. Vectors of
- * 8-byte integers are changed in this way too: atomic_mode.h. Larger pages would make origins that
- * add to nearby places, as in a histogram, share a lock: with 16 KiB, two of them had half the rate
- * together that they have with 4 KiB, for a gain of 3 % at 64 KiB.
+ * Processors have no atomic operations on vectors or floating-point numbers: 4 KiB of bytes take 35
+ * us with one instruction each, and .07 with plain code. So numbers (element.h: all that one
+ * instruction stores, except integers of 8 bytes), aligned, in memory that processors change, are
+ * changed by plain code under a lock, by all: the rank itself, its handler, and the ranks that map
+ * its memory. A rank has PAGE_LOCKS such locks in its registered memory for all its windows, since
+ * these may overlap. They are striped over its memory, page by page, by the address at the owner,
+ * which all origins know well enough. Ranks that work on different pages meet only by chance.
+ * Memory in windows of two ranks, as with a window made over another's part of a shared one, has
+ * two locks: accumulates via both windows are not atomic with each other. Vectors of 8-byte
+ * integers are changed in this way too: atomic_mode.h. Larger pages would make origins that add to
+ * nearby places, as in a histogram, share a lock: with 16 KiB, two of them had half the rate that
+ * they have with 4 KiB, for a gain of 3 % at 64 KiB.
  *
  * A lock is one word: 0, or its holder: the process number in the low half, and a time at which
  * that process lived, in seconds, in the high half. It is taken by a compare-and-swap and released
@@ -25,17 +25,17 @@
  *
  * Deaths (A21). No message announces them: a thread that finds the lock held for several turns
  * checks whether the holder's process has ended, and takes the lock over. The dead process stores
- * nothing from then on. It has changed its elements upwards or downwards to some point, each by one
- * store, which is a valid outcome. Ranks that map memory share a pid namespace (base/place.h). The
- * time in the word tells the holder from a later process of the same number.
+ * nothing any more. It has changed its elements up or down to some point, each by one store, which
+ * is a valid outcome. Ranks that map memory share a pid namespace (base/place.h). The time in the
+ * word tells the holder from a later process of the same number.
  *
  * A live holder finishes in microseconds, unless it is stopped (SIGSTOP, a debugger) in the middle.
  * Other ranks cannot complete plain code for it. So page_trylock does not wait: it returns false,
  * and the operation is issued again as if there were no room (ISSUE_LATER, AM_LATER), by waits that
  * have time limits and watch for deaths.
  *
- * Robust mutexes of the system would do too, but cost two atomic instructions and a list for each
- * element, and their layout depends on each rank's C library.
+ * Robust mutexes of the system cost two atomic instructions and a list for each element, and their
+ * layout depends on each rank's C library.
  */
 #ifndef ORIEL_PAGE_LOCK_H
 #define ORIEL_PAGE_LOCK_H

@@ -336,7 +336,7 @@ void peer_left(struct peer *peer)
 		death_add_left(job, peer->rank);
 	for (struct peer *end = peer; end; end = end->atomics_peer) {
 		if (end == peer || peer_said_goodbye(end))
-			state_store(&end->state, PEER_DEAD); /* pairs with the state_load of whoever waits for it */
+			state_store(&end->state, PEER_DEAD); /* pairs with the state_load of threads that wait for it */
 	}
 	pthread_mutex_unlock(&job->lock);
 	for (struct peer *end = peer; news && end; end = end->atomics_peer)

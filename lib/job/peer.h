@@ -8,7 +8,7 @@
  *   PEER_NEW         known, no connection has been requested yet
  *   PEER_CONNECTING  the service thread is connecting, see conn.c
  *   PEER_UP          the wire can be used
- *   PEER_DEAD        dead, unreachable, or has left; every call that needs it returns ORIEL_ERR_PEER
+ *   PEER_DEAD        dead, unreachable, or has left; calls that need it return ORIEL_ERR_PEER
  *
  * Exception: in oriel_finalize a peer whose attempt to connect is given up returns to PEER_NEW.
  */
@@ -98,25 +98,24 @@ struct peer {
 	uint64_t ctrl_msg_ack_sent; /* how many of ctrl_msg_taken have been acknowledged */
 };
 
-/* Returns whether the wire can be used. */
 static inline bool peer_is_up(const struct peer *peer)
 {
 	return state_load(&peer->state) == PEER_UP; /* pairs with peer_set_state and rank_died */
 }
 
-/* Returns its page locks (page_lock.h), or NULL if they are not mapped here, or not needed yet. */
+/* Returns its mapped page locks (page_lock.h), or NULL. */
 static inline struct page_lock_table *peer_page_locks(const struct peer *peer)
 {
 	return __atomic_load_n(&peer->page_locks, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
 }
 
-/* Returns our place in its page locks (atomic_mode.h), which are then mapped, or NULL. */
+/* Returns our place in its page locks (atomic_mode.h), then mapped, or NULL. */
 static inline struct updates *peer_updates_there(const struct peer *peer)
 {
 	return __atomic_load_n(&peer->updates, __ATOMIC_ACQUIRE); /* pairs with page_locks_map */
 }
 
-/* The peers of a job; guarded by job->lock. */
+/* Guarded by job->lock. */
 struct peers {
 	struct peer **table; /* open addressing by rank; NULL: free */
 	uint32_t count;
@@ -143,7 +142,6 @@ void peer_set_device(struct peer *peer, const struct device *device);
 /* Returns the time limit for reaching the peer; 0: none. */
 int peer_connect_limit_ms(const struct peer *peer);
 
-/* Returns the keys of our area for the peer, on its device. */
 static inline struct piece_keys peer_area_keys(const struct peer *peer)
 {
 	return peer->area_piece.keys[peer->device->index];
@@ -162,8 +160,8 @@ void peer_set_state(struct peer *peer, enum peer_state state);
 int peer_shortage(const struct peer *peer);
 
 /*
- * Returns the peers one after the other, in no order, atomics peers last, then NULL. *at begins as
- * 0. A peer that is made meanwhile may be left out.
+ * Returns the peers in turn, in no order, atomics peers last, then NULL. *at begins as 0. A peer
+ * made meanwhile may be left out.
  */
 struct peer *peer_next(struct oriel_job *job, uint32_t *at);
 
@@ -174,8 +172,8 @@ struct peer *peer_next(struct oriel_job *job, uint32_t *at);
 void peers_drain(struct oriel_job *job);
 
 /*
- * Waits only for zero-copy requests, so that the program's memory can be deregistered. Waiting for
- * other requests to an unreachable peer would delay the report from freeing a window too long (E6).
+ * Waits for zero-copy requests only, so that the program's memory can be deregistered. Waiting for
+ * others to an unreachable peer would report too late from freeing a window (E6).
  */
 void peers_drain_zero_copy(struct oriel_job *job);
 
@@ -183,8 +181,7 @@ void peers_drain_zero_copy(struct oriel_job *job);
 void peers_close(struct oriel_job *job);
 
 /*
- * Makes flag words for window slot `slot` at every peer, present and future. The caller holds
- * job->lock.
+ * Makes flag words for a window slot at every peer, present and future. The caller holds job->lock.
  */
 int peers_cover_slot(struct oriel_job *job, uint32_t slot);
 

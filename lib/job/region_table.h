@@ -36,7 +36,6 @@ void region_tables_close(struct oriel_job *job);
 int region_table_show(struct oriel_job *job, struct region_table *table, uint32_t index,
                       const struct region_entry *region, const struct registration *registration);
 
-/* Frees the entry. */
 void region_table_hide(struct oriel_job *job, struct region_table *table, uint32_t index);
 
 #endif

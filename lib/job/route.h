@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * route.h - the device by which two ranks communicate, as a pure function of what both have published
+ * route.h - the device by which two ranks communicate: a pure function of what both publish
  *
  * Both sides compute it from the same two values, before any message between them, and get the same
  * result. Ranks that can share memory use it, the others use their cards. Ranks that disagree on

@@ -66,8 +66,8 @@ static void set_tick(struct service *service, double seconds)
 }
 
 /*
- * Returns whether time alone can advance a busy peer. A rank that waits for the addresses of ranks
- * being started needs no ticks: those of a thousand ranks would keep them from starting.
+ * Returns whether time alone can advance a busy peer. A peer whose rank is still being started
+ * needs no ticks: those of a thousand waiting ranks would keep it from starting.
  */
 static bool needs_ticks(struct peer *peer)
 {
@@ -376,10 +376,9 @@ static void wake(void *arg)
 
 /*
  * A poll fails if the program has closed descriptors that are not its own. libev would end the
- * process; for loops of others it still does. Its callback has no argument and serves the whole
- * process, other parts of which may have loops too: for these it does what libev does by default. A
- * previous callback cannot be read or restored. The callback stays set after the last job, when
- * others may use it; oriel's code is never unloaded.
+ * process. Its callback serves the whole process and has no argument; for loops of other parts it
+ * does what libev does by default. A previous callback cannot be read or restored. The callback
+ * stays set after the last job, when others may use it; oriel's code is never unloaded.
  */
 static _Thread_local struct service *polling;
 
@@ -395,9 +394,8 @@ static void poll_failed(const char *what)
 }
 
 /*
- * Without its descriptors the rank cannot receive events: all other ranks are unreachable, and
- * every call that needs one fails. Requests of this rank's threads are still served, or they would
- * hang.
+ * Without its descriptors the rank receives no events: every call that needs another rank fails.
+ * Requests of this rank's threads are still served, or they would hang.
  */
 static void run_deaf(struct service *service)
 {
@@ -571,7 +569,6 @@ int service_start(struct oriel_job *job)
 	return err_set(ORIEL_ERR_MEMORY, "the service thread cannot be started");
 }
 
-/* Waits for a condition that the thread signals. */
 static void await_change(struct service *service, const bool *condition)
 {
 	pthread_mutex_lock(&service->lock);

@@ -3,10 +3,10 @@
  * service.h - the thread that makes connections and reads peers' directories
  *
  * It runs a libev loop over the rdma_cm channels, the devices' asynchronous events, the bootstrap's
- * descriptor, a wakeup from other threads, and a timer that runs only while something is under way.
- * Otherwise it sleeps, except for a check every two seconds that its descriptors still work. It is
- * never on the data path: a rank that computes can still be connected to, and a post flag for a
- * peer not yet connected is sent from here.
+ * descriptor, a wakeup from other threads, and a timer that runs while something is under way.
+ * Otherwise it sleeps, but checks its descriptors every two seconds. It is never on the data path:
+ * a rank that computes can be connected to, and a post flag for a peer not yet connected is sent
+ * from here.
  */
 #ifndef ORIEL_SERVICE_H
 #define ORIEL_SERVICE_H

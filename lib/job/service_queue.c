@@ -67,7 +67,6 @@ struct peer *service_queue_next_request(struct oriel_job *job)
 	return peer;
 }
 
-/* Takes a task that is due out of the list. Returns NULL if there is none. */
 static struct task *next_task(struct oriel_job *job, uint64_t now)
 {
 	struct task **at = &job->service_queue.tasks, *task;

@@ -70,8 +70,8 @@ bool service_queue_run_tasks(struct oriel_job *job, uint64_t now);
 void service_queue_watch(struct peer *peer);
 
 /*
- * A round over busy peers. service_queue_begin_round takes all of them; *fresh: some are new.
- * service_queue_next takes one out of the round, NULL at the end. service_queue_keep returns one
+ * A round: service_queue_begin_round takes all busy peers (*fresh: some are new),
+ * service_queue_next takes one out of the round (NULL at the end), service_queue_keep returns one
  * that needs another round. Service thread.
  */
 struct peer *service_queue_begin_round(struct oriel_job *job, bool *fresh);
@@ -85,9 +85,8 @@ void service_queue_keep(struct peer *peer);
 void service_queue_tell_contacts(struct oriel_job *job, uint64_t now);
 
 /*
- * Returns whether this rank is connecting to others, or was a moment ago, when the ranks that it
- * waits for probably still are. That work is done by other threads than the waiting ones. Any
- * thread.
+ * Returns whether this rank is connecting, or was a moment ago, when the ranks that it waits for
+ * probably still are. Other threads than the waiting ones do that work. Any thread.
  */
 static inline bool service_queue_in_contact(const struct service_queue *service_queue, uint64_t now)
 {

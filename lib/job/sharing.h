@@ -4,12 +4,12 @@
  *
  * DESIGN NOTES
  *
- * place.h decides which ranks can share memory. So that a group finds out, each member contributes
- * a number computed from its place. The devices by which the ranks communicate do not matter.
+ * place.h decides which ranks can share memory. In a group each member contributes a number
+ * computed from its place. The devices by which the ranks communicate do not matter.
  *
  * The file is passed by name: /proc/PID/fd/FD of the rank that has made it, which must keep it open
  * until the others have opened it. It is accepted only if the inode number is right and the file
- * cannot shrink while it is mapped.
+ * cannot shrink.
  */
 #ifndef ORIEL_SHARING_H
 #define ORIEL_SHARING_H

@@ -67,7 +67,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 	wait->warn_ns = job->limits.watchdog_ms ? now + (uint64_t)job->limits.watchdog_ms * NS_PER_MS : 0;
 }
 
-/* Returns the longest nap, so that all napping ranks of a processor leave it to those that work. */
+/* Returns the longest nap: ranks that nap leave the processor to those that work. */
 static uint64_t nap_max(const struct oriel_job *job)
 {
 	uint64_t most = (uint64_t)job->ranks_per_processor * NAP_PER_RANK_NS;
@@ -87,8 +87,8 @@ static void nap(struct wait *wait)
 }
 
 /*
- * Returns whether yielding would hinder working threads: on a shared processor, while connections
- * are made, other threads of this rank and of those awaited.
+ * Returns whether yielding would hinder other threads, of this rank and of those awaited, that make
+ * connections on a shared processor.
  */
 static bool hinders(const struct oriel_job *job, uint64_t now)
 {
@@ -185,8 +185,8 @@ static int look(struct wait *wait, uint64_t now)
 }
 
 /*
- * Returns whether a turn only polls. If each rank has a processor, most turns do until the naps
- * begin: a system call in each would delay the ranks that this one serves, or whose words it polls.
+ * Returns whether a turn only polls. Most do until the naps begin, if each rank has a processor: a
+ * system call would delay the ranks that this one serves, or whose words it polls.
  */
 static bool only_looks(const struct wait *wait, uint32_t spins)
 {

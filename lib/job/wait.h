@@ -4,22 +4,21 @@
  *
  * DESIGN NOTES
  *
- * A waiting thread passes wait_until two functions: `step` tests the condition, and `watch` names
- * the ranks awaited. Between steps wait_pause spins, then yields at times, then naps. When
+ * A waiting thread passes wait_until two functions: `step` tests the condition, `watch` names the
+ * ranks awaited. Between steps wait_pause spins, then yields at times, then naps. When
  * oversubscribed it yields almost at once and in every turn, since an awaited rank may need this
- * processor, and naps grow with the number of ranks: a thousand ranks that each wake every 50 us
- * would leave no time for work. While connections are made it naps at once
- * (service_queue_in_contact): if all ranks connect to all others, yielding to each other took
- * longer than the connections.
+ * processor, and naps grow with the number of ranks: a thousand that each wake every 50 us would
+ * leave no time for work. While connections are made it naps at once (service_queue_in_contact): if
+ * all ranks connect to all others, yielding to each other took longer than the connections.
  *
  * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited. That
  * finds the dead, sends pings (a thread that polls its own memory would never notice a lost host or
- * link), and collects names for the watchdog. Idle work of other layers, registered with
- * wait_add_idle, is then done too. A look holds no lock except those that `watch` takes.
+ * link), and collects names for the watchdog. Then idle work of other layers is done
+ * (wait_add_idle). A look holds no lock except those that `watch` takes.
  *
- * Whenever a wait gives way it also calls the program's function (oriel_options.idle): too late to
- * delay what is about to arrive, and often enough for a library beside ours whose transfers take
- * many steps.
+ * A wait that gives way also calls the program's function (oriel_options.idle): too late to delay
+ * what is about to arrive, and often enough for a library beside ours whose transfers take many
+ * steps.
  */
 #ifndef ORIEL_WAIT_H
 #define ORIEL_WAIT_H
@@ -80,8 +79,8 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 int wait_pause(struct wait *wait);
 
 /*
- * Returns whether the call may be repeated after this error of a wait, since the condition may
- * still come true. Besides ORIEL_ERR_TIMEOUT these are shortages (peer_shortage).
+ * Returns whether the call may be repeated after this error of a wait: a timeout, or a shortage
+ * (peer_shortage).
  */
 static inline bool wait_can_repeat(int rc)
 {
@@ -101,7 +100,6 @@ struct waiter {
 /* A watch for a condition that depends on no rank. */
 int wait_for_nobody(void *arg, struct wait *wait);
 
-/* Makes a look. Returns the result of waiter->watch. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
 /*
@@ -126,16 +124,15 @@ static inline int wait_until(struct wait *wait, const struct waiter *waiter, voi
 void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job));
 
 /*
- * In a step that depends on `peer`: polls its completion queue too, so that a device that needs
- * this process to place arriving data, as softverbs does for private memory, makes progress. When
- * oversubscribed, only wait_watch polls: a polling rank advertises that it makes progress, and
- * writers do without the help of one that does not.
+ * In a step that depends on `peer`: polls its completion queue too, for a device that needs this
+ * process to place arriving data, as softverbs does for private memory. When oversubscribed, only
+ * wait_watch polls: a polling rank advertises that it makes progress, and writers do without the
+ * help of one that does not.
  */
 void wait_serve(const struct oriel_job *job, struct peer *peer);
 
 /*
- * Restarts spinning and yielding before naps: the condition was met, and the same wait continues
- * for the next.
+ * Restarts spinning and yielding: the condition was met, and the same wait continues for the next.
  */
 void wait_moved(struct wait *wait);
 

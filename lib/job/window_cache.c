@@ -53,7 +53,6 @@ static bool keep(struct oriel_job *job, const struct cached_window *piece)
 	return room;
 }
 
-/* Returns whether a device pins its pages. */
 static bool is_pinned(const struct devices *devices, const struct cached_window *piece)
 {
 	bool pinned = false;

@@ -9,8 +9,8 @@
  * registered, with the same keys. A large one gives its pages back and costs addresses only. Memory
  * that a card pins, or whose pages are reserved when it is made, is not kept. A piece serves
  * windows of exactly its size, since a region is a window, to the byte (direct_map). No member has
- * a write to a cached piece in flight: all have passed the free barrier. Slots are reused for the
- * same reason (directory.c). After the loss of a member nothing is kept.
+ * a write to it in flight: all have passed the free barrier. Slots are reused for the same reason
+ * (directory.c). After the loss of a member nothing is kept.
  */
 #ifndef ORIEL_WINDOW_CACHE_H
 #define ORIEL_WINDOW_CACHE_H
