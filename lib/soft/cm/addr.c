@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Addresses and ports. A port is an abstract socket name made of port space, port and address, so
- * that two processes cannot have the same and a killed one frees it.
+ * Addresses and ports. A port is an abstract socket name of port space, port and address: two
+ * processes cannot own the same one, and a process that is killed frees its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ enum {
 	FIRST_EPHEMERAL = 32768,
 	EPHEMERAL = 28232, /* ports from there on, as in Linux */
 	WHERE = 64,
-	KNOWN_S = 1, /* an address that is taken away is believed in for so long */
+	KNOWN_S = 1, /* a removed address may be taken for local for that long */
 };
 
 static const struct sockaddr_in *in4(const struct sockaddr *addr)
@@ -69,8 +69,8 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
 }
 
 /*
- * What a thread has found to be an address of this host, and until when it does not ask again: a
- * program connects by one address many times, and the list of all takes two dozen system calls.
+ * An address of this host that a thread has found, and until when it is valid. A program connects
+ * via one address many times, and the list of addresses takes two dozen system calls.
  */
 struct known {
 	union {
@@ -117,7 +117,7 @@ static bool is_listed(const struct sockaddr *addr)
 
 bool cm_addr_local(const struct sockaddr *addr)
 {
-	/* All of 127.0.0.0/8 is this host. */
+	/* 127.0.0.0/8 is this host. */
 	if (addr->sa_family == AF_INET && ntohl(in4(addr)->sin_addr.s_addr) >> 24 == 127)
 		return true;
 	if (is_known(addr))
@@ -192,7 +192,7 @@ static bool taken(enum rdma_port_space ps, uint16_t port, const char *where)
 	return is_taken;
 }
 
-/* The wildcard and the addresses exclude each other on one port. */
+/* On one port, the wildcard and single addresses exclude each other. */
 static bool conflicts(enum rdma_port_space ps, uint16_t port, const struct sockaddr *addr)
 {
 	struct ifaddrs *list;
@@ -214,8 +214,8 @@ static bool conflicts(enum rdma_port_space ps, uint16_t port, const struct socka
 }
 
 /*
- * A free ephemeral port; the search starts at random so that processes do not run into each other.
- * 0 or errno.
+ * Binds a free ephemeral port. The search starts at a number that depends on the process, so that
+ * processes seldom collide. Returns 0 or an errno value.
  */
 static int bind_ephemeral(int sock, enum rdma_port_space ps, struct sockaddr *addr, const char *where)
 {
@@ -281,7 +281,7 @@ int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *ad
 	err = connect_name(sock, ps, port, where);
 	if (err == ECONNREFUSED && addr->sa_family == AF_INET)
 		err = connect_name(sock, ps, port, "any4");
-	/* A listener on :: takes IPv4 too, unless it said otherwise; it looks at the request itself. */
+	/* A listener on :: takes IPv4 unless it has declined; it checks the request itself. */
 	if (err == ECONNREFUSED)
 		err = connect_name(sock, ps, port, "any6");
 	return err;
@@ -308,7 +308,7 @@ static int space_of_type(int type)
 	return type == IBV_QPT_UD ? RDMA_PS_UDP : RDMA_PS_TCP;
 }
 
-/* Port space and queue pair type: each follows from the other, TCP and RC if neither is given. */
+/* Sets port space and queue pair type, each from the other; TCP and RC by default. */
 static void fill_kind(struct rdma_addrinfo *rai, const struct rdma_addrinfo *hints)
 {
 	if (hints) {
@@ -351,7 +351,7 @@ static int resolve(const char *node, const char *service, const struct rdma_addr
 	return addr ? 0 : EAI_MEMORY;
 }
 
-/* An address that the caller gave beside the one to be looked up. */
+/* Keeps an address that the caller gave in addition to the one to be resolved. */
 static int keep_hint(const struct rdma_addrinfo *hints, struct rdma_addrinfo *rai)
 {
 	if (!hints)

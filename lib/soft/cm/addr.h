@@ -11,16 +11,18 @@
 
 socklen_t cm_addr_len(const struct sockaddr *addr);
 bool cm_addr_any(const struct sockaddr *addr);
-/* Is it an address of this host? */
 bool cm_addr_local(const struct sockaddr *addr);
 uint16_t cm_addr_port(const struct sockaddr *addr);
 void cm_addr_set_port(struct sockaddr *addr, uint16_t port);
 void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid);
-/* A socket that owns the port of *addr, which is chosen if it is 0; -1 with errno. */
+/*
+ * Returns a socket that owns the port of *addr, or -1 with errno. Port 0 is replaced by a free
+ * port.
+ */
 int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr);
 /*
- * Connect to whoever listens on an address. 0 or an errno value: ECONNREFUSED if nobody does,
- * EAGAIN if it is busy.
+ * Connects to an address. Returns 0 or an errno value: ECONNREFUSED without a listener, EAGAIN with
+ * a busy one.
  */
 int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The connection manager, the inside.
+ * Internals of the connection manager.
  *
  * DESIGN NOTES An identifier owns one abstract SOCK_SEQPACKET socket whose name is its port space,
- * port and address: binding the name reserves the port, listening on it is listening, and a
- * connection is a connection. REQ, REP, RTU, REJ, DREQ and DREP travel over it as in the InfiniBand
- * CM; a process that dies closes it, which is how the other side learns. The engine thread of
- * libibverbs reads the sockets and queues events; queue pairs are changed by the thread that calls
- * rdma_accept or rdma_get_cm_event, never by the engine, because that may take a message to the
- * peer's engine.
+ * port and address. Binding the name reserves the port. REQ, REP, RTU, REJ, DREQ and DREP travel
+ * over its connection as in the InfiniBand CM; if the process dies, the kernel closes it, which
+ * informs the peer. The engine thread of libibverbs reads the sockets and queues events. It must
+ * not change queue pairs, as that may take a message to the peer's engine: the thread in
+ * rdma_accept or rdma_get_cm_event does.
  *
- * One lock, cm_lock, guards every identifier, channel and event. It is never held while a verbs
- * function or softverbs_unwatch is called: the first may wait for a peer's engine, the second for a
- * callback that wants the lock.
+ * One lock, cm_lock, guards all identifiers, channels and events. Its holder must not call verbs
+ * functions or softverbs_unwatch: the former may wait for a peer's engine, the latter for a
+ * callback that takes the lock.
  */
 #ifndef SOFT_CM_H
 #define SOFT_CM_H
@@ -35,16 +34,16 @@ enum {
 	CM_REP_PRIVATE = 196,
 	CM_REJ_PRIVATE = 148,
 	CM_MAX_BACKLOG = 1024,
-	CM_REJ_NO_RESOURCES = 3,        /* the side that says so is short of descriptors or memory */
+	CM_REJ_NO_RESOURCES = 3,        /* the sender is short of descriptors or memory */
 	CM_REJ_NO_LISTENER = 8,         /* "invalid service id" */
-	CM_REJ_CONSUMER = 28,           /* the program said no */
-	CM_REJ_YOUR_RESOURCES = 0x8003, /* the side that hears it is; what of is in cm_msg.error */
+	CM_REJ_CONSUMER = 28,           /* the program has rejected it */
+	CM_REJ_YOUR_RESOURCES = 0x8003, /* the receiver is short of what cm_msg.error names */
 	CM_DEFAULT_TIMEOUT = 17,        /* acknowledge timeout: 4.096 us << 17, about half a second */
 	CM_MIN_RNR_TIMER = 12,          /* 0.64 ms */
 	CM_RETRY_MS = 5,                /* between attempts to find a listener */
 	CM_RETRIES = 40,
-	CM_DREQ_MS = 2000,    /* nobody answers a disconnect; a network's CM tries for a minute */
-	CM_TIMEWAIT_MS = 100, /* nothing can be on its way any more; a network's CM waits for seconds */
+	CM_DREQ_MS = 2000,    /* limit for an answer to DREQ; a network's CM tries for a minute */
+	CM_TIMEWAIT_MS = 100, /* nothing is in flight any more; a network's CM waits for seconds */
 };
 
 enum cm_state {
@@ -53,12 +52,12 @@ enum cm_state {
 	CM_ROUTE_RESOLVED,
 	CM_LISTENING,
 	CM_CONNECTING, /* REQ sent */
-	CM_RESPONDED,  /* REP received; RTU still to be sent */
-	CM_REQUESTED,  /* REQ received; the program has to accept or reject */
+	CM_RESPONDED,  /* REP received; RTU not yet sent */
+	CM_REQUESTED,  /* REQ received; the program must accept or reject it */
 	CM_ACCEPTED,   /* REP sent */
 	CM_CONNECTED,
 	CM_DISCONNECTING, /* DREQ sent */
-	CM_DISCONNECTED,  /* over, or refused, or the other side is gone, or no connection (sidr.c) */
+	CM_DISCONNECTED,  /* closed, refused, peer gone, or without a connection (sidr.c) */
 };
 
 enum cm_type {
@@ -79,7 +78,7 @@ struct cm_msg {
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
 	uint8_t srq, flow_control, private_len;
 	uint8_t error;                /* CM_REJ_YOUR_RESOURCES: errno value */
-	struct sockaddr_in6 src, dst; /* CM_REQ; either family fits */
+	struct sockaddr_in6 src, dst; /* CM_REQ; IPv4 or IPv6 */
 	uint8_t private_data[CM_REP_PRIVATE];
 };
 
@@ -97,32 +96,32 @@ struct cm_event {
 struct cm_id {
 	struct rdma_cm_id base;
 	enum cm_state state;
-	int sock; /* -1: not bound */
+	int sock; /* -1 if not bound */
 	bool watched;
-	bool ended;                     /* DISCONNECTED was told */
-	bool timewait;                  /* TIMEWAIT_EXIT is to follow, or was told */
-	bool sync;                      /* made without a channel: calls block */
+	bool ended;                     /* DISCONNECTED has been reported */
+	bool timewait;                  /* TIMEWAIT_EXIT will be, or has been, reported */
+	bool sync;                      /* created without a channel: calls block */
 	struct cm_channel *own_channel; /* of a synchronous identifier */
 	uint32_t events_fetched, events_acked;
-	int backlog, requests;  /* listening: requests whose event was not fetched yet */
-	struct cm_id *listener; /* from which a request came, until its event is fetched */
+	int backlog, requests;  /* of a listener: requests whose event has not been fetched */
+	struct cm_id *listener; /* the receiver of a request, until its event is fetched */
 
 	/* connection */
-	struct rdma_conn_param local; /* what this side said, without private data */
+	struct rdma_conn_param local; /* parameters of this side, without private data */
 	uint32_t psn;
 	uint32_t local_qpn, remote_qpn, remote_psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count; /* agreed */
 	uint8_t ack_timeout;
-	struct cm_msg *request; /* kept while nobody listens yet */
-	int retry_fd;           /* timer of the attempts, or -1 */
-	int end_fd;             /* timer of what comes after a disconnect, or -1 */
+	struct cm_msg *request; /* kept until there is a listener */
+	int retry_fd;           /* timer of further attempts, or -1 */
+	int end_fd;             /* timer for DREP and TIMEWAIT, or -1 */
 	uint32_t retries;
 
 	/* options */
 	bool af_only, reuse_addr;
 	uint8_t tos;
 
-	/* made by rdma_create_qp and rdma_create_srq, or inherited by requests (rdma_create_ep) */
+	/* created by rdma_create_qp and rdma_create_srq, or inherited by requests (rdma_create_ep) */
 	bool own_srq;
 	struct ibv_qp_init_attr *qp_init_attr;
 	bool has_pd;
@@ -138,7 +137,7 @@ static inline struct cm_id *cm_id(struct rdma_cm_id *id)
 	return (struct cm_id *)id;
 }
 
-/* Return -1 with errno, as the library's functions do. */
+/* Sets errno and returns -1, as the library's functions do. */
 static inline int cm_fail(int err)
 {
 	errno = err;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Multicast (not offered), enhanced connections (no vendor options here) and rsockets, which are
- * not offered.
- */
+/* Calls without function here: multicast, rsockets, and vendor options of enhanced connections. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -54,8 +51,8 @@ SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
 }
 
 /*
- * Sockets over RDMA. Their prototypes differ but all of them return an integer that is -1 on
- * failure; a wide one is right for ssize_t, off_t and int alike.
+ * Sockets over RDMA. Their prototypes differ, but all return an integer that is -1 on failure; a
+ * long suits ssize_t, off_t and int.
  */
 long softverbs_no_socket(void) SOFT_HIDDEN;
 

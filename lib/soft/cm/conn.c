@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Connections: asked for, accepted, refused, ended. */
+/* Connections: request, accept, reject, disconnect. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static uint8_t depth(uint8_t asked)
 	return asked > SOFT_MAX_RD_ATOMIC ? SOFT_MAX_RD_ATOMIC : asked;
 }
 
-/* What a caller who says nothing gets: all the device has. */
+/* Parameters of a caller that passes none: all that the device offers. */
 static struct rdma_conn_param default_param(void)
 {
 	return (struct rdma_conn_param){
@@ -47,7 +47,6 @@ static struct rdma_conn_param default_param(void)
 	};
 }
 
-/* Where a connection's packet numbers would begin. */
 static uint32_t first_psn(void)
 {
 	struct timespec now;
@@ -73,7 +72,7 @@ static void fill_msg(struct cm_id *id, const struct rdma_conn_param *param, stru
 
 /* ---- the active side ---- */
 
-/* Nobody listens there: the answer that a CM would send. cm_lock is held. */
+/* Reports that nothing listens, with a CM's reason. The caller holds cm_lock. */
 static void refused(struct cm_id *id)
 {
 	struct cm_event *event;
@@ -91,14 +90,14 @@ static void refused(struct cm_id *id)
 	cm_event_queue(id, event);
 }
 
-/* One attempt. 0 or an errno value. */
+/* Tries to send the request once. Returns 0 or an errno value. */
 static int try_request(struct cm_id *id)
 {
 	int err = cm_addr_connect(id->sock, id->base.ps, &id->base.route.addr.dst_addr);
 
 	if (!err)
 		err = cm_send(id, id->request, CM_REQ);
-	/* It was refused before it was made: why is there to be read. */
+	/* The listener rejected it before the send; the reason can be read. */
 	if (err == EPIPE || err == ECONNRESET)
 		err = 0;
 	if (!err)
@@ -133,9 +132,8 @@ static void on_retry(void *arg)
 }
 
 /*
- * A program that is told by its peer to connect may be faster than the peer's call of rdma_listen:
- * address resolution, which takes a network its milliseconds, takes none here. So a request looks
- * for its listener for a moment.
+ * Repeats the request, CM_RETRIES times at most: a program that connects on a message of its peer
+ * may precede the peer's rdma_listen, as address resolution takes no time here.
  */
 static int retry_later(struct cm_id *id)
 {
@@ -212,7 +210,7 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *base)
 
 	if (softverbs_adversary_fails(__func__))
 		return cm_fail(ENOMEM);
-	/* With a queue pair on the identifier the library does it. */
+	/* With a queue pair on the identifier, the library sends RTU. */
 	if (base->qp)
 		return cm_fail(EINVAL);
 	pthread_mutex_lock(&cm_lock);
@@ -227,7 +225,7 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *base)
 
 /* ---- the passive side ---- */
 
-/* Agree on depths: no more than the peer offered. */
+/* Lowers the depths to what the peer has offered. */
 static void agree(struct cm_id *id, struct rdma_conn_param *param)
 {
 	if (depth(param->responder_resources) < id->responder_resources)
@@ -238,7 +236,7 @@ static void agree(struct cm_id *id, struct rdma_conn_param *param)
 	param->initiator_depth = id->initiator_depth;
 }
 
-/* The request cannot be accepted: its maker is told why. */
+/* Rejects a request if this side or the peer is short of resources. */
 static void give_up(struct cm_id *id, int err)
 {
 	if (!soft_is_shortage(err) && err != EREMOTEIO)
@@ -267,7 +265,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 	agree(id, &param);
 	if (!asked || param.rnr_retry_count > MAX_RETRY)
 		param.rnr_retry_count = id->rnr_retry_count;
-	pthread_mutex_lock(&cm_lock); /* the other side's messages are being listened to already */
+	pthread_mutex_lock(&cm_lock); /* the engine may already handle messages of the peer */
 	fill_msg(id, &param, &msg);
 	pthread_mutex_unlock(&cm_lock);
 	if (base->qp) {
@@ -313,7 +311,7 @@ SOFT_EXPORT int rdma_reject(struct rdma_cm_id *base, const void *private_data, u
 	return err ? cm_fail(err) : 0;
 }
 
-/* Data came before the message "ready to use": the connection is established as well. */
+/* Data has overtaken RTU: it establishes the connection too. */
 SOFT_EXPORT int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
 {
 	struct cm_id *id = cm_id(base);
@@ -344,7 +342,7 @@ static void end_after(struct cm_id *id, long ms)
 
 	if (id->end_fd < 0) {
 		id->end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-		/* Without a timer there is no event, which is all that there would be. */
+		/* Without a timer only the event is missing. */
 		if (id->end_fd < 0)
 			return;
 		softverbs_watch(id->end_fd, on_end, id);
@@ -352,7 +350,7 @@ static void end_after(struct cm_id *id, long ms)
 	timerfd_settime(id->end_fd, 0, &timer, NULL);
 }
 
-/* Both sides have said that they are done, or one of them has and the other does not answer. */
+/* Both sides have disconnected, or one has and the other does not answer. */
 static void enter_timewait(struct cm_id *id)
 {
 	if (id->timewait)
@@ -377,7 +375,7 @@ static void on_end(void *arg)
 	struct cm_id *id = arg;
 	uint64_t ticks;
 
-	/* Set anew meanwhile. */
+	/* The timer has been set anew meanwhile. */
 	if (read(id->end_fd, &ticks, sizeof(ticks)) < 0)
 		return;
 	pthread_mutex_lock(&cm_lock);
@@ -399,7 +397,7 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 	err = cm_qp_error(id);
 	if (err)
 		return cm_fail(err);
-	/* There is no connection that could end. */
+	/* No connection can end. */
 	if (cm_is_sidr(id))
 		return 0;
 	pthread_mutex_lock(&cm_lock);
@@ -407,13 +405,13 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 	case CM_ACCEPTED:
 	case CM_CONNECTED:
 		id->state = CM_DISCONNECTING;
-		/* If it cannot be sent the peer is gone, and the engine will say so. */
+		/* If the send fails, the peer is gone, and the engine reports it. */
 		cm_send(id, &msg, CM_DREQ);
 		end_after(id, CM_DREQ_MS);
 		break;
 	case CM_DISCONNECTING:
 	case CM_DISCONNECTED:
-		/* The peer was faster and has its answer. */
+		/* The peer disconnected first, and has its answer. */
 		if (id->ended)
 			enter_timewait(id);
 		break;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Connections: how they end. */
+/* The end of connections. */
 #ifndef SOFT_CM_CONN_H
 #define SOFT_CM_CONN_H
 
 #include "soft/cm/cm.h"
 
 /*
- * Under cm_lock: the connection is over; say so, and some time later that its queue pair may be
- * used again.
+ * Reports that a connection has ended. If this side has disconnected, TIMEWAIT_EXIT follows: then
+ * the queue pair may be reused. The caller holds cm_lock.
  */
 void cm_ended(struct cm_id *id, int status);
-/* Neither look for a listener any more nor wait for the end. */
+/* Stops the timers of connecting and disconnecting. */
 void cm_stop_timers(struct cm_id *id);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Endpoints: identifiers that work synchronously, made from what rdma_getaddrinfo found. */
+/* Endpoints: synchronous identifiers, made from results of rdma_getaddrinfo. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum {
 	RESOLVE_MS = 2000,
 };
 
-/* A listener keeps domain and attributes for the queue pairs of its requests. */
+/* Keeps domain and attributes for the queue pairs of a listener's requests. */
 static int keep_attr(struct cm_id *id, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
 	if (pd)
@@ -110,7 +110,7 @@ SOFT_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **
 			err = errno;
 	}
 	if (err) {
-		/* Kept for the caller to look at; acknowledged with the next call. */
+		/* The caller may read the event; the next call acknowledges it. */
 		listen->event = event;
 		return cm_fail(err);
 	}

@@ -32,7 +32,7 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* Without a device there is nothing to hear about. */
+	/* Without a device there are no events. */
 	if (!cm_verbs())
 		return NULL;
 	channel = calloc(1, sizeof(*channel));
@@ -88,10 +88,7 @@ void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status)
 
 /* ---- fetching ---- */
 
-/*
- * Whose counts of fetched and acknowledged events this one is in: a request's is in the listener's
- * too.
- */
+/* Counts a fetched event for its identifier and, if it is a request, for the listener. */
 static void count_fetched(struct cm_event *event)
 {
 	cm_id(event->base.id)->events_fetched++;
@@ -116,7 +113,7 @@ static struct cm_event *take(struct cm_channel *channel)
 	return event;
 }
 
-/* The queue pair cannot be made ready: the peer is told why. */
+/* Reports to the peer why the queue pair cannot become ready. */
 static void unready(struct cm_id *id, int err)
 {
 	pthread_mutex_lock(&cm_lock);
@@ -125,10 +122,7 @@ static void unready(struct cm_id *id, int err)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-/*
- * The peer is told that this side is ready. It may have gone since it accepted, when it did not want
- * to wait any longer: then there is no connection, and has been none. 0 or an errno value.
- */
+/* Sends RTU. Returns 0, or an errno value if the peer has given up since it accepted. */
 static int confirm(struct cm_id *id)
 {
 	struct cm_msg msg = { 0 };
@@ -144,10 +138,7 @@ static int confirm(struct cm_id *id)
 	return err;
 }
 
-/*
- * The peer accepted. With a queue pair of ours the library finishes the handshake; without, the
- * program does.
- */
+/* Finishes the handshake after the peer has accepted; without a queue pair the program does it. */
 static void respond(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
@@ -162,7 +153,7 @@ static void respond(struct cm_event *event)
 		err = confirm(id);
 	event->base.event = err ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_ESTABLISHED;
 	event->base.status = -err;
-	/* The peer's engine has said so while this side's queue pair was made ready. */
+	/* The peer's engine reported its shortage while this side made its queue pair ready. */
 	if (err == EREMOTEIO) {
 		event->base.event = RDMA_CM_EVENT_REJECTED;
 		event->base.status = CM_REJ_NO_RESOURCES;
@@ -171,7 +162,7 @@ static void respond(struct cm_event *event)
 	}
 }
 
-/* What an event means for objects that belong to the caller's thread. */
+/* Does an event's work on objects that belong to the caller's thread. */
 static int process(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
@@ -188,7 +179,7 @@ static int process(struct cm_event *event)
 			cm_sidr_address(&event->base);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		/* Requests of a listener that works synchronously do so too. */
+		/* Requests of a synchronous listener are synchronous. */
 		if (cm_id(event->base.listen_id)->sync)
 			return rdma_migrate_id(&id->base, NULL);
 		break;
@@ -198,10 +189,7 @@ static int process(struct cm_event *event)
 	return 0;
 }
 
-/*
- * A request for which there is no channel: its maker is told, and nobody else has heard of it.
- * Keeps errno.
- */
+/* Rejects a request for which no channel can be made. Keeps errno. */
 static void drop_request(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
@@ -298,7 +286,7 @@ void cm_event_forget(struct cm_id *id)
 		free(event);
 		if (request == &id->base)
 			continue;
-		/* A request that nobody will ever see: its identifier goes, which refuses it. */
+		/* No program will see this request: destroying its identifier rejects it. */
 		pthread_mutex_unlock(&cm_lock);
 		rdma_destroy_id(request);
 		pthread_mutex_lock(&cm_lock);
@@ -308,7 +296,7 @@ void cm_event_forget(struct cm_id *id)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-/* Unfetched events move along; fetched ones have to be acknowledged first. */
+/* Moves unfetched events to another channel, after fetched ones have been acknowledged. */
 static void move_events(struct cm_id *id, struct cm_channel *from, struct cm_channel *to)
 {
 	struct cm_event *event;
@@ -336,13 +324,13 @@ SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *base, struct rdma_event_chann
 		if (!to)
 			return -1;
 	}
-	/* The event of the last synchronous call is the library's to acknowledge. */
+	/* The library acknowledges the event of the last synchronous call. */
 	if (id->sync && base->event) {
 		rdma_ack_cm_event(base->event);
 		base->event = NULL;
 	}
 	pthread_mutex_lock(&cm_lock);
-	/* The request's own event is being fetched right now, and is acknowledged later. */
+	/* This thread is fetching the request's own event, and acknowledges it later. */
 	if (channel)
 		move_events(id, cm_channel(base->channel), to);
 	else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The connection manager's part of what a child made by fork has to do; see soft/verbs/fork.c, which
- * closes its sockets with all that the engine watches.
+ * The connection manager's part in a child of fork. soft/verbs/fork.c closes its sockets, with all
+ * that the engine watches.
  */
 #include <pthread.h>
 

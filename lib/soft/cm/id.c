@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Identifiers: made, bound, resolved, set to listen, destroyed. */
+/* Identifiers: create, bind, resolve, listen, destroy. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
@@ -32,7 +32,10 @@ static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *device;
 static struct ibv_pd *domain;
 
-/* Both or nothing, so that an identifier that is bound to the device has a domain. device_lock is held. */
+/*
+ * Opens device and domain, or neither, so that an identifier with a device has a domain. The caller
+ * holds device_lock.
+ */
 static void open_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -125,7 +128,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 		return cm_fail(EOPNOTSUPP);
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
 		return cm_fail(EINVAL);
-	/* The engine has to run before the first event. */
+	/* The engine must run before the first event. */
 	if (!cm_verbs())
 		return -1;
 	priv = cm_id_new(channel, context, ps, ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC);
@@ -135,7 +138,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	return 0;
 }
 
-/* Tell the other side, as far as it still cares. */
+/* Notifies the peer if it still expects a message. */
 static void say_goodbye(struct cm_id *id)
 {
 	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
@@ -150,7 +153,7 @@ static void say_goodbye(struct cm_id *id)
 		cm_send(id, &msg, CM_DREQ);
 		break;
 	default:
-		/* Nothing was said yet, or everything. */
+		/* Nothing has been sent yet, or everything. */
 		break;
 	}
 }
@@ -186,7 +189,7 @@ int cm_id_bind_device(struct cm_id *id)
 {
 	struct rdma_addr *addr = &id->base.route.addr;
 
-	/* Once: the domain may have been replaced by the queue pair's. */
+	/* Only once: rdma_create_qp may have replaced the domain. */
 	if (!id->base.verbs) {
 		id->base.verbs = cm_verbs();
 		if (!id->base.verbs)
@@ -199,7 +202,7 @@ int cm_id_bind_device(struct cm_id *id)
 	return 0;
 }
 
-/* Own a source address. 0 or an errno value. */
+/* Binds a source address. Returns 0 or an errno value. */
 static int bind_source(struct cm_id *id, const struct sockaddr *addr)
 {
 	struct sockaddr *src = &id->base.route.addr.src_addr;
@@ -259,7 +262,7 @@ static void post_locked(struct cm_id *id, enum rdma_cm_event_type type, int stat
 	pthread_mutex_unlock(&cm_lock);
 }
 
-/* The source that the host would choose for one of its own addresses is that address. */
+/* Chooses the source as the host does: for one of its own addresses, that address. */
 static int choose_source(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	struct rdma_addr *addr = &id->base.route.addr;
@@ -267,7 +270,7 @@ static int choose_source(struct cm_id *id, const struct sockaddr *src, const str
 	const struct sockaddr *from = src && cm_addr_len(src) && !cm_addr_any(src) ? src : dst;
 
 	if (id->sock >= 0) {
-		/* Bound to the wildcard: the port stays, the address is known now. */
+		/* Bound to the wildcard: keep the port, set the address. */
 		if (cm_addr_any(&addr->src_addr)) {
 			uint16_t port = cm_addr_port(&addr->src_addr);
 
@@ -296,10 +299,10 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *src,
 	if (!dst || !cm_addr_len(dst) || (src && cm_addr_len(src) && src->sa_family != dst->sa_family))
 		return cm_fail(EINVAL);
 	memcpy(&addr->dst_storage, dst, cm_addr_len(dst));
-	/* The wildcard as a destination means this host. */
+	/* A wildcard destination is this host. */
 	errno = 0;
 	if (!cm_addr_any(dst) && !cm_addr_local(dst)) {
-		if (soft_is_shortage(errno)) /* the list of addresses could not be had */
+		if (soft_is_shortage(errno)) /* the list of addresses is not available */
 			return cm_fail(errno);
 		post_locked(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
 		return cm_complete(id);
@@ -382,7 +385,7 @@ static int id_option(struct cm_id *id, int name, const void *value, size_t lengt
 		id->af_only = number != 0;
 		return 0;
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		/* Five bits on the wire; 0 means "for ever". */
+		/* Five bits in the packet; 0 means no time limit. */
 		if (number > 31)
 			return EINVAL;
 		id->ack_timeout = (uint8_t)number;

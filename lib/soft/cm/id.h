@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Identifiers, and the one device. */
+/* Identifiers, and the only device. */
 #ifndef SOFT_CM_ID_H
 #define SOFT_CM_ID_H
 
@@ -8,13 +8,16 @@
 
 #include "soft/cm/cm.h"
 
-/* The one device, opened on first use, with a domain, and never closed; NULL with errno. */
+/*
+ * Returns the device, or NULL with errno. The first call opens it and its domain; it is never
+ * closed.
+ */
 struct ibv_context *cm_verbs(void);
-/* In a child: the device is not open, and nobody holds a lock. */
+/* Resets device and locks in a child of fork. */
 void cm_id_forked(void);
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
                         enum ibv_qp_type type);
-/* The identifier gets the device and its domain. 0 or an errno value. */
+/* Sets an identifier's device and domain. Returns 0 or an errno value. */
 int cm_id_bind_device(struct cm_id *id);
 
 #endif

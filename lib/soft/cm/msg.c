@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Messages between connection managers: sent, received, and what they do to an identifier. */
+/* Messages between connection managers: sending, receiving, and their effect on identifiers. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
@@ -25,10 +25,10 @@
 
 #define CM_MAGIC 0x73766363006d0001ULL
 
-/* An accepted connection that has not sent its request yet. */
+/* An accepted connection without a request so far. */
 struct pending {
 	struct soft_list list;
-	struct cm_id *listener; /* NULL: destroyed meanwhile */
+	struct cm_id *listener; /* NULL once destroyed */
 	int sock;
 };
 
@@ -54,12 +54,12 @@ void cm_send_unready(struct cm_id *id, int err)
 	cm_send(id, &msg, CM_REJ);
 }
 
-/* 1: a message; 0: nothing there; -1: the other side is gone or talks nonsense. */
+/* Returns 1 for a message, 0 if there is none, -1 if the peer is gone or the message is invalid. */
 static int receive(int sock, struct cm_msg *msg)
 {
 	ssize_t n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
 
-	/* Closed with something unread: that is reported first, and what was said before it then. */
+	/* The peer closed with unread data: that error comes first, then the peer's messages. */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
 
@@ -93,7 +93,7 @@ static void attach_param(struct cm_event *event, const struct cm_msg *msg)
 {
 	struct rdma_conn_param *conn = &event->base.param.conn;
 
-	/* What the peer may start here is what this side has to have resources for. */
+	/* The peer's initiator depth is what this side needs resources for. */
 	conn->responder_resources = msg->initiator_depth;
 	conn->initiator_depth = msg->responder_resources;
 	conn->retry_count = msg->retry_count;
@@ -123,7 +123,7 @@ static bool wanted(const struct cm_id *listener, const struct cm_msg *msg)
 	return listener->requests < listener->backlog;
 }
 
-/* The identifier of a request; cm_lock is held. */
+/* Returns a request's identifier, or NULL. The caller holds cm_lock. */
 static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *msg, int sock)
 {
 	struct cm_id *id =
@@ -150,7 +150,10 @@ static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *ms
 	return id;
 }
 
-/* cm_lock is held. 0, or the reason why it is refused, and the caller closes the socket. */
+/*
+ * Returns 0, or the reason to reject a request; then the caller closes the socket. The caller holds
+ * cm_lock.
+ */
 static uint32_t take_request(struct cm_id *listener, const struct cm_msg *msg, int sock)
 {
 	struct cm_id *id;
@@ -193,7 +196,7 @@ static void refuse_short(int sock, int err)
 
 static struct soft_list pendings = { &pendings, &pendings };
 
-/* First message on an accepted socket. */
+/* Handles the first message on an accepted socket. */
 static void on_request(void *arg)
 {
 	struct pending *pending = arg;
@@ -283,17 +286,14 @@ static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 	if (!told && id->state != CM_REQUESTED)
 		return;
 	id->state = CM_DISCONNECTED;
-	/*
-	 * A request that is withdrawn before it was accepted makes rdma_accept fail; there is no event
-	 * for it.
-	 */
+	/* If a request is withdrawn before it was accepted, rdma_accept fails, without an event. */
 	if (!told)
 		return;
 	if (cm_is_sidr(id)) {
 		cm_sidr_refused(id, CM_SIDR_REJECT, msg);
 		return;
 	}
-	/* Not the other side's will: this one could not give it what it needs. */
+	/* This side lacked resources; the peer did not reject by choice. */
 	if (msg->reason == CM_REJ_YOUR_RESOURCES) {
 		cm_event_post(id, RDMA_CM_EVENT_CONNECT_ERROR, -(int)msg->error);
 		return;
@@ -317,13 +317,11 @@ static void on_disconnect(struct cm_id *id)
 {
 	if (id->state == CM_DISCONNECTED)
 		return;
-	/*
-	 * The message "ready to use" may be lost on a wire, but not here: who says goodbye was ready.
-	 */
+	/* RTU cannot be lost here: a peer that disconnects was connected. */
 	cm_ended(id, 0);
 }
 
-/* The other side closed or died. */
+/* Handles a peer that has closed or died. */
 static void on_gone(struct cm_id *id)
 {
 	switch (id->state) {
@@ -338,7 +336,7 @@ static void on_gone(struct cm_id *id)
 		cm_ended(id, 0);
 		break;
 	default:
-		/* It is known already, or was never more than a request. */
+		/* Already reported, or never more than a request. */
 		id->state = CM_DISCONNECTED;
 		break;
 	}
@@ -366,7 +364,7 @@ static void handle(struct cm_id *id, const struct cm_msg *msg)
 		on_disconnect(id);
 		break;
 	case CM_REQ:
-		/* One per connection, and that was read by on_request. */
+		/* One per connection, which on_request has read. */
 		break;
 	}
 }

@@ -6,22 +6,18 @@
 #include "soft/cm/cm.h"
 
 /*
- * Refuse, because this side's queue pair could not be made ready: say which side is to blame. err
- * is the errno value of ibv_modify_qp.
+ * Rejects a connection for which ibv_modify_qp returned `err`; names the side that lacks resources.
  */
 void cm_send_unready(struct cm_id *id, int err);
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type);
-/*
- * Private data in an event always has the length of its place in the packet; what was not sent is
- * zero.
- */
+/* Gives an event its private data, padded with 0 to their length in the packet. */
 void cm_attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length);
 void cm_on_listen(void *listener);
 void cm_on_message(void *id);
-/* Under cm_lock: connections to a listener that have not said anything yet lose it. */
+/* Detaches a listener from its connections that have sent no request. The caller holds cm_lock. */
 void cm_orphan(struct cm_id *listener);
-/* In a child: nobody is about to connect. */
+/* Forgets connections without a request, in a child of fork. */
 void cm_msg_forked(void);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Queue pairs of an identifier, and the objects that are made for it when the caller brings none.
- */
+/* Queue pairs of identifiers, and completion queues if the caller passes none. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -54,7 +52,7 @@ static void rts_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 		IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
-/* A queue pair for datagrams: everything is known from the start. */
+/* Fills in attributes for datagrams, which are fixed. */
 static void datagram_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	*mask = IBV_QP_STATE;
@@ -108,7 +106,10 @@ static int move_to(struct cm_id *id, enum ibv_qp_state state)
 
 int cm_qp_ready(struct cm_id *id)
 {
-	/* The rights follow from what was agreed, which was not known when a connected one was made. */
+	/*
+	 * The access flags depend on the negotiation, which was unknown when the queue pair was
+	 * created.
+	 */
 	int err = move_to(id, IBV_QPS_INIT);
 
 	if (!err)
@@ -156,7 +157,7 @@ static void drop_cqs(struct rdma_cm_id *id)
 	drop_cq(&id->send_cq_channel, &id->send_cq);
 }
 
-/* Completion queues for those that the caller left out. */
+/* Creates the completion queues that the caller left out. */
 static int make_cqs(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	int err = 0;
@@ -217,10 +218,7 @@ SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *base, struct ibv_pd *pd, struc
 {
 	struct ibv_qp_init_attr_ex ex = { 0 };
 
-	/*
-	 * The short structure's padding lies where the long one has its mask, so that comes after the
-	 * copy.
-	 */
+	/* Set comp_mask after the copy: the short structure has padding in its place. */
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
 	ex.pd = pd;

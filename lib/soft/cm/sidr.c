@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Identifiers for datagrams (RDMA_PS_UDP): where a service is, asked and told.
+ * Identifiers for datagrams (RDMA_PS_UDP): service ID resolution.
  *
- * DESIGN NOTES What is a connection of other identifiers is one question and one answer here, as the service ID
- * resolution (SIDR) of the InfiniBand CM is: rdma_connect asks, and rdma_accept tells the number of a queue pair.
- * They travel as CM_REQ and CM_REP (or CM_REJ), and then both identifiers are over (CM_DISCONNECTED): neither side
- * hears of the other's end. Their queue pairs are ready from the start and stay so.
+ * DESIGN NOTES Instead of a connection there is one question and one answer, as in the service ID
+ * resolution (SIDR) of the InfiniBand CM: rdma_connect asks, rdma_accept answers with a queue
+ * pair's number. They travel as CM_REQ and CM_REP (or CM_REJ). Then both identifiers are
+ * CM_DISCONNECTED, and neither side learns of the other's end. Their queue pairs are ready from the
+ * start and stay so.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -49,7 +50,7 @@ void cm_sidr_refused(struct cm_id *id, int status, const struct cm_msg *msg)
 	answered(id, RDMA_CM_EVENT_UNREACHABLE, status, msg);
 }
 
-/* Which of the port's addresses the identifier's is; the first one if it is none, as of 127.0.0.2. */
+/* Returns the GID index of the identifier's address, or 0 if the port has none (127.0.0.2). */
 static uint8_t index_of(struct ibv_context *verbs, const union ibv_gid *gid)
 {
 	union ibv_gid own;
@@ -92,7 +93,7 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_conn_param *param)
 	pthread_mutex_unlock(&cm_lock);
 	if (err)
 		return cm_fail(err);
-	/* The request's event is the library's, where it works synchronously; no other one follows it. */
+	/* The library acknowledges the event of a synchronous request; no other event follows. */
 	if (id->sync && id->base.event) {
 		rdma_ack_cm_event(id->base.event);
 		id->base.event = NULL;
