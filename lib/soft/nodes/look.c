@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Calls that look at files: what they are, who may use them, where they lead, which there are. */
+/* Calls that query files: attributes, permissions, links, directories. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -12,7 +12,7 @@
 #include "soft/nodes/paths.h"
 #include "soft/verbs/export.h"
 
-/* What programs call that were linked with a glibc before 2.33, or are compiled with _FORTIFY_SOURCE. */
+/* Called by programs that are linked with a glibc before 2.33 or compiled with _FORTIFY_SOURCE. */
 int __xstat(int version, const char *path, struct stat *about);
 int __xstat64(int version, const char *path, struct stat64 *about);
 int __lxstat(int version, const char *path, struct stat *about);

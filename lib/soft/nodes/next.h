@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The functions that calls would have gone to. */
+/* The functions that these calls replace. */
 #ifndef SOFT_NODES_NEXT_H
 #define SOFT_NODES_NEXT_H
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-/* Looked up once. Whoever writes it writes the same, so nobody has to see it at a certain moment. */
+/* Looks a function up once. All threads store the same pointer, so relaxed order suffices. */
 static inline void *nodes_next(_Atomic(void *) *slot, const char *name)
 {
 	void *next = atomic_load_explicit(slot, memory_order_relaxed);
@@ -18,7 +18,7 @@ static inline void *nodes_next(_Atomic(void *) *slot, const char *name)
 	return next;
 }
 
-/* libc's function of this name, or that of another library that takes libc's place. */
+/* Libc's function of this name, or that of another library that replaces libc's. */
 #define NEXT(name)                        \
 	((__typeof__(name) *)(__extension__({ \
 		static _Atomic(void *) slot;      \

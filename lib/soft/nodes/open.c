@@ -13,7 +13,7 @@
 #include "soft/nodes/text.h"
 #include "soft/verbs/export.h"
 
-/* What programs call that are compiled with _FORTIFY_SOURCE. */
+/* Called by programs that are compiled with _FORTIFY_SOURCE. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
@@ -21,8 +21,8 @@ int __openat64_2(int dir, const char *path, int flags);
 
 struct opening {
 	char room[NODES_PATH_MAX];
-	const char *path; /* that is to be opened */
-	int fd;           /* the answer, where it need not be opened, or -1 */
+	const char *path; /* to be opened */
+	int fd;           /* descriptor of the text, or -1: open `path` */
 };
 
 static struct opening *begin(struct opening *opening, const char *path, int flags)
@@ -35,7 +35,7 @@ static struct opening *begin(struct opening *opening, const char *path, int flag
 	return opening;
 }
 
-/* The third argument, where there is one. */
+/* Returns the third argument of open, or 0 if there is none. */
 static mode_t mode_of(int flags, va_list arguments)
 {
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, mode_t) : 0;
@@ -125,7 +125,7 @@ SOFT_EXPORT int __openat64_2(int dir, const char *path, int flags)
 	return opening.fd >= 0 ? opening.fd : NEXT(__openat64_2)(dir, opening.path, flags);
 }
 
-/* A text is only for those who read it, from its beginning. */
+/* Returns the flags of a mode. Only streams that read from the beginning get a text. */
 static int flags_of(const char *mode)
 {
 	int flags = strchr(mode, 'e') ? O_CLOEXEC : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which paths are the device's. They are served whole: where a machine has devices of its own, a
- * program under oriel-soft sees softverbs in their place, as it does through libibverbs.
+ * Paths of the device. Each directory is served whole: on a machine with devices of its own, a
+ * program under oriel-soft sees softverbs in their place, as through libibverbs.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -12,14 +12,14 @@
 
 #include "soft/nodes/paths.h"
 
-/* Each with all that begins with it up to the next slash: infiniband_verbs, infiniband_mad. */
+/* Prefixes: each serves infiniband_verbs and infiniband_mad too. */
 static const char *const served[] = { "/dev/infiniband", "/sys/class/infiniband", "/sys/devices/virtual/infiniband" };
 
-/* The directory of our files; empty where it cannot be told, and then nothing is served. */
+/* Directory of our files. If it is empty (unknown), nothing is served. */
 static char root[NODES_PATH_MAX];
 static pthread_once_t root_once = PTHREAD_ONCE_INIT;
 
-/* "nodes" beside this library. */
+/* Sets `root` to "nodes" beside this library. */
 static void find_root(void)
 {
 	Dl_info self;

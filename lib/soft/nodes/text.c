@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The host's GUID and its addresses, which no file that is installed can hold: they are written into
- * memory when they are asked for.
+ * The host's GUID and addresses. No installed file can hold them, so they are written to memory on
+ * request.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ enum {
 	TEXT_MAX = 64, /* bytes of a line */
 };
 
-/* Eight or sixteen bytes as the kernel writes them: "fe80:0000:...". */
+/* Formats 8 or 16 bytes as the kernel does: "fe80:0000:...". */
 static void in_groups(char text[TEXT_MAX], const uint8_t *bytes, int count)
 {
 	char *at = text;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files of the device whose text depends on the host. */
+/* The device's files whose text depends on the host. */
 #ifndef SOFT_NODES_TEXT_H
 #define SOFT_NODES_TEXT_H
 
-/* A descriptor from which the text of such a file is read, or -1 where `path` is none of them. */
+/* Returns a descriptor to read the text from, or -1 if `path` has no such text. */
 int nodes_text(const char *path, int flags);
 
 #endif
