@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What softverbs offers beyond verbs: a peer's registered memory, mapped for the program to load
- * and store itself, or read and written at once where it cannot be mapped; and atomics that mix with
- * the processor's. A program that has to run on any device does not link these, but looks for them by
- * name (dlsym); including this is what makes the compiler check that both sides mean the same.
+ * Calls of softverbs beyond verbs: direct access to a peer's registered memory, synchronous copies,
+ * and whether the device's atomics mix with the processor's. A program that runs on any device does
+ * not link them, but looks them up by name (dlsym); this header lets the compiler check both sides.
  */
 #ifndef SOFT_EXTENSION_H
 #define SOFT_EXTENSION_H
@@ -14,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * A peer's region: its bytes [addr, addr + size_bytes), as keys name them, are at `here` in this
- * process.
+ * A mapped region of a peer: the bytes [addr, addr + size_bytes), as keys name them, are at `here`
+ * in this process.
  */
 struct softverbs_lent {
 	uint64_t addr;
@@ -27,43 +26,46 @@ typedef int softverbs_lend_fn(struct ibv_qp *qp, uint32_t rkey, unsigned int acc
 typedef void softverbs_give_back_fn(const struct softverbs_lent *lent);
 
 /*
- * Map the region behind a key that grants `access` (IBV_ACCESS_REMOTE_WRITE,
- * IBV_ACCESS_REMOTE_READ) to this queue pair, which is in RTS. 0 and *lent, or an errno value where
- * that cannot be: then verbs is the way. Each success is given back once, with the same addresses.
+ * Maps the region of a key that grants `access` (IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ)
+ * to this queue pair, which is in RTS. Returns 0 and *lent, or an errno value: then the caller uses
+ * verbs. The caller gives each mapping back once, with the addresses that it got.
  */
 __attribute__((visibility("default"))) softverbs_lend_fn softverbs_lend;
 __attribute__((visibility("default"))) softverbs_give_back_fn softverbs_give_back;
 
 /*
- * RDMA WRITE (`write`) or READ between `here` and a peer's memory that has happened when this returns 0,
- * without a work request: what was posted before has been carried out, and key and queue pair, which is
- * in RTS, are checked as they would be for one. Else an errno value, and verbs is the way: nothing has
- * been moved, or a part of it.
+ * Carries out an RDMA WRITE (`write`) or READ between `here` and a peer's memory before it returns
+ * 0, without a work request. Earlier work requests are carried out first. Key and queue pair, which
+ * is in RTS, are checked as for a work request. Returns an errno value if verbs must be used
+ * instead; some of the bytes may have been copied then.
  */
 typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, void *here, size_t size_bytes,
                               bool write);
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
-/* Bytes: the peer takes part in no smaller ones, which are copied before it has looked. */
+/* Bytes: smaller copies are over before the peer could take part in them. */
 enum { SOFTVERBS_SHARE_MIN = 128 << 10 };
 
 /*
- * The same for memory that was lent: `at` here is `offset` bytes into the region of the key. The peer's processor
- * takes part where it has nothing else to do. lkey is that of a region of ours that `here` is in, or 0: where that
- * region can be lent too, the peer is faster. A peer that is stopped in the middle of it is waited for. Else an
- * errno value, and the caller copies all of it himself.
+ * softverbs_move() for mapped memory, as a cooperative copy: the peer's processor takes part if it
+ * is idle. `at` is the mapped byte at `offset` in the key's region. lkey is the key of a local
+ * region that contains `here`, or 0; a peer that can map it is faster. A peer that stops in the
+ * middle is waited for. Returns an errno value if the caller must copy all bytes itself.
  */
 typedef int softverbs_move_lent_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t offset, void *at, void *here,
                                    uint32_t lkey, size_t size_bytes, bool write);
 __attribute__((visibility("default"))) softverbs_move_lent_fn softverbs_move_lent;
 
-/* Another number whenever this process has carried out requests of its peers; any thread may ask. */
+/*
+ * Returns a number that changes whenever this process has carried out requests of its peers. Any
+ * thread may call it.
+ */
 typedef uint64_t softverbs_served_fn(void);
 __attribute__((visibility("default"))) softverbs_served_fn softverbs_served;
 
 /*
- * Are the device's atomics atomic with the processor's own too (IBV_ATOMIC_GLOB)? ibv_query_device says
- * IBV_ATOMIC_HCA, because many programs use no others.
+ * Returns true if the device's atomics are atomic with the processor's too (IBV_ATOMIC_GLOB).
+ * ibv_query_device reports IBV_ATOMIC_HCA, because many programs accept nothing else.
  */
 typedef bool softverbs_atomics_mix_fn(void);
 __attribute__((visibility("default"))) softverbs_atomics_mix_fn softverbs_atomics_mix;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * functions.c - softverbs as a table, for the library that it is built into
+ * functions.c - the table of softverbs, for the library that contains it
  *
- * DESIGN NOTES The objects of softverbs and this one are joined into one object that shows nothing
- * but the table (soft.mk). So softverbs calls itself by the names of libibverbs and librdmacm, and
- * neither clashes with those libraries in the same process nor is seen by others that look for them.
- * It is the same code as in the libraries that oriel-soft puts in their place.
+ * DESIGN NOTES soft.mk joins the objects of softverbs and this one into one object that exports
+ * only the table. So softverbs calls itself by the names of libibverbs and librdmacm, does not
+ * clash with those libraries in the same process, and is invisible to programs that look for them.
+ * The code is that of the libraries which oriel-soft puts in their place.
  */
 #include "verbs/functions.h"
 
