@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* allocate_lat.c - how long it takes to make and free a window with memory of its own */
+/* allocate_lat.c - time to allocate and free a window with memory of its own */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * connect.c - oriel_connect: what first contact and making windows cost
+ * connect.c - oriel_connect: the cost of first contact and of creating windows
  *
- * A connection is made when two ranks first have to do with each other. Making a window connects a
- * rank with about 2 log2 p others, so first contacts are measured with those that are left: give 4
- * ranks or more. All times are rank 0's, or rank 1's for contact with all at once.
+ * Two ranks connect at first contact. Creating a window connects a rank to about 2 log2 p others,
+ * so first contacts are measured with the remaining ranks: run 4 ranks or more. All times are rank
+ * 0's, or rank 1's for contact with all ranks at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static size_t peers(void)
 	return usage.peers;
 }
 
-/* Microseconds in samples[], which are sorted. */
+/* Prints samples[], in microseconds, and sorts them. */
 static void row(const char *what, int ranks, double samples[], size_t count)
 {
 	struct stats s;
@@ -59,7 +59,7 @@ static void row(const char *what, int ranks, double samples[], size_t count)
 	solo.rows++;
 }
 
-/* Windows of the first `ranks` ranks, again and again. */
+/* Creates windows on the first `ranks` ranks repeatedly. */
 static int creates(const char *what, int ranks, long count, double samples[])
 {
 	oriel_group *group;
@@ -94,7 +94,7 @@ static int all_creates(double samples[])
 	return creates("win_create", size, solo.options.iterations, samples);
 }
 
-/* Rank 0 reads eight bytes of each rank; those it had nothing to do with yet count. */
+/* Reads eight bytes of each rank from rank 0; samples are the ranks that were not connected. */
 static int first_contacts(oriel_win *win, double samples[])
 {
 	size_t count = 0;
@@ -115,7 +115,7 @@ static int first_contacts(oriel_win *win, double samples[])
 	return oriel_win_fence(win, ORIEL_MODE_NOSUCCEED) ? solo_fail("oriel_win_fence") : 0;
 }
 
-/* Rank 1 reaches everybody at once; it tells rank 0 how long that took for how many. */
+/* Connects rank 1 to all at once; rank 0 gets the time and the number of ranks. */
 static int contact_all(oriel_win *win, uint64_t told[2])
 {
 	int hub = solo.place.size > 1 ? 1 : 0;
@@ -123,7 +123,7 @@ static int contact_all(oriel_win *win, uint64_t told[2])
 	uint64_t begin;
 	double us;
 
-	if (oriel_barrier(solo.job)) /* nobody reaches it before it has counted */
+	if (oriel_barrier(solo.job)) /* no rank connects to it before it has counted */
 		return solo_fail("oriel_barrier");
 	begin = ticks_now();
 	if (solo_epoch_with_all(&solo, win, hub))

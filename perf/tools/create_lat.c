@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* create_lat.c - how long it takes to make and free a window made of memory of the program */
+/* create_lat.c - time to create and free a window on the program's memory */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* dynamic_lat.c - how long it takes to make and free a window that is dynamic, with memory attached and detached */
+/* dynamic_lat.c - time to create and free a dynamic window, with one attach and one detach */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

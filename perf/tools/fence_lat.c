@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fence_lat.c - latency of a fence over any number of ranks */
+/* fence_lat.c - latency of a fence of any number of ranks */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* get_bw.c - bandwidth of gets: batches of gets, each ended by the synchronisation */
+/* get_bw.c - bandwidth of gets, in batches that each end with the synchronisation */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* get_lat.c - latency of a get: with flush, get and flush; with epochs, half of one there and one back */
+/*
+ * get_lat.c - latency of a get: with flush, get and flush; with epochs, half of a get there and one
+ * back
+ */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

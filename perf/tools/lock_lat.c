@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* lock_lat.c - latency of an epoch of lock, put, unlock, alone or against others */
+/* lock_lat.c - latency of an epoch of lock, put, unlock, with or without contention */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

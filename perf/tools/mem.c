@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mem.c - oriel_mem: memory a rank needs for itself, and for each peer, window, and window and peer
+ * mem.c - oriel_mem: a rank's memory: its base, and for each peer, window, and window and peer
  *
- * Each row is what a step added: joining, reaching every other rank, making windows, an epoch with
- * everybody on each window. "library" and "registered" are oriel_usage's; "resident" is what the
- * kernel says of the process, the device's part with it.
+ * Each row is what one step added: joining, contact with every rank, creating windows, an epoch
+ * with all ranks on each window. "library" and "registered" are from oriel_usage; "resident" is the
+ * process's, with the device's part.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static double each(size_t before, size_t after, size_t count)
 	return ((double)after - (double)before) / (double)count;
 }
 
-/* What the step from one level to the next cost, for each of `count`. */
+/* Prints the cost of a step from one level to the next, for each of `count`. */
 static void row(const char *what, size_t count, const struct level *from, const struct level *to)
 {
 	double library, registered, resident;

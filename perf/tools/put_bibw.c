@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* put_bibw.c - bandwidth of puts in both directions at once */
+/* put_bibw.c - bandwidth of simultaneous puts in both directions */
 #include <stdio.h>
 
 #include "bench/tool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* put_bw.c - bandwidth of puts: batches of puts, each ended by the synchronisation */
+/* put_bw.c - bandwidth of puts, in batches that each end with the synchronisation */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* put_lat.c - latency of a put: one way, as half of a put there and a put back */
+/* put_lat.c - latency of a put: half of a put there and a put back */
 #include <stdio.h>
 
 #include "bench/options.h"

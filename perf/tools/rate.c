@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* rate.c - small puts a second, against how many are under way */
+/* rate.c - small puts a second, against the number in flight */
 #include "bench/tool.h"
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)

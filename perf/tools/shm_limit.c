@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * shm_limit.c - what shared memory and the kernel give without any library: limits that Oriel is measured
- * against natively
+ * shm_limit.c - what shared memory and the kernel give without any library: bounds for Oriel on one
+ * machine
  *
- * usage: shm_limit [options] TEST; two processes, each pinned to a core of its own
- *   flag_lat    a cache line goes there and back; half of it
- *   memcpy_lat  a copy into memory that both map; memcpy_bw the same as bandwidth
- *   vm_lat      process_vm_writev into the other's private memory; vm_bw the same as bandwidth
+ * usage: shm_limit [options] TEST; two processes, each pinned to its own core
+ *
+ *   flag_lat    a cache line, half of there and back
+ *   memcpy_lat  a copy into memory that both map; memcpy_bw reports bandwidth
+ *   vm_lat      process_vm_writev into the other's private memory; vm_bw reports bandwidth
  *   store_bw    a loop of 8-byte stores into memory that both map
- *   yield_lat   two processes on one core hand a flag over with sched_yield; half of there and back
+ *   yield_lat   a flag on one core with sched_yield, half of there and back
  *
- * The patterns of the other programs on bare shared memory are backends/shm.c: shm_put_lat and the
- * rest.
+ * backends/shm.c runs the other programs' patterns on shared memory (shm_put_lat ...).
  */
 #include "tools/shm_limit.h"
 
@@ -44,7 +44,7 @@ static void pin(int core)
 		fail("shm_limit: cannot pin a process to its core, see --cores");
 }
 
-/* Pairs with raise_flag of the other process; what it wrote before is seen after. */
+/* Pairs with raise_flag of the other process: its earlier stores are visible. */
 static void wait_flag(const uint64_t *flag, uint64_t value)
 {
 	while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) < value)
@@ -60,7 +60,7 @@ static void barrier(struct shm_side *s)
 {
 	raise_flag(&s->there->barrier, ++s->barriers);
 	while (__atomic_load_n(&s->here->barrier, __ATOMIC_ACQUIRE) < s->barriers)
-		sched_yield(); /* the other may have the same core */
+		sched_yield(); /* the other process may share this core */
 }
 
 /* ---- turns: what one side does between two looks at the clock ---- */
@@ -80,7 +80,7 @@ static void turn_memcpy(struct shm_side *s, size_t size_bytes)
 {
 	for (int i = 0; s->rank == 0 && i < SHM_BATCH; i++) {
 		memcpy(s->shared_there, s->source, size_bytes);
-		__asm__ volatile("" ::: "memory"); /* each copy is made */
+		__asm__ volatile("" ::: "memory"); /* keep every copy */
 	}
 }
 
@@ -175,7 +175,7 @@ static void run_side(struct shm_side *s, const struct shm_options *o)
 	ticks_begin();
 	s->source = map(SHM_SIZE_MAX_BYTES, MAP_PRIVATE);
 	memset(s->source, 1, SHM_SIZE_MAX_BYTES);
-	memset(s->private_there, 1, SHM_SIZE_MAX_BYTES); /* the own one: it has the same address here */
+	memset(s->private_there, 1, SHM_SIZE_MAX_BYTES); /* own memory, at the other's address */
 	s->ticks = calloc((size_t)o->iterations, sizeof(*s->ticks));
 	if (!s->ticks)
 		fail("shm_limit: calloc");
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	shared = map(2 * SHM_SIZE_MAX_BYTES, MAP_SHARED);
 	memset(shared, 1, 2 * SHM_SIZE_MAX_BYTES);
 	s.private_there = map(SHM_SIZE_MAX_BYTES, MAP_PRIVATE);
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* or process_vm_writev to the parent may be refused */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* else process_vm_writev to the parent may fail */
 	child = fork();
 	if (child < 0)
 		fail("shm_limit: fork");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* shm_limit_report.c - options of shm_limit, its lines and its JSON */
+/* shm_limit_report.c - options, output and JSON of shm_limit */
 #include "tools/shm_limit.h"
 
 #include <getopt.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signal_lat.c - latency of a put with a signal: one way, as half of one there and one back */
+/* signal_lat.c - latency of a put with a signal: half of one there and one back */
 #include <stdio.h>
 
 #include "bench/tool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* solo.h - what the programs that only exist on Oriel share: joining, a window, an epoch with everybody */
+/* solo.h - shared by programs for Oriel only: join, create a window, run an epoch */
 #ifndef ORIEL_PERF_SOLO_H
 #define ORIEL_PERF_SOLO_H
 
@@ -17,17 +17,17 @@ struct solo {
 	int rows;
 };
 
-/* After a failed call. */
+/* Reports a failed call. */
 int solo_fail(const char *call);
 
-/* Options, job, JSON file. Returns 0, or what main is to return + 1. */
+/* Reads options, joins the job, opens the JSON file. Returns 0, or main's result + 1. */
 int solo_begin(struct solo *solo, const struct tool *tool, int argc, char *argv[]);
 int solo_end(struct solo *solo);
 
-/* Ranks first to last but `without`. */
+/* Makes the group of ranks first to last except `without`. */
 int solo_group(struct solo *solo, int first, int last, int without, oriel_group **group);
 
-/* An epoch in which rank `hub` reaches every other: connects it with all of them. */
+/* Runs an epoch that connects rank `hub` to all others. */
 int solo_epoch_with_all(struct solo *solo, oriel_win *win, int hub);
 
 #endif
