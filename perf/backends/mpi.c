@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi.c - the patterns on MPI's one-sided calls, for the rivals: Open MPI and MPICH
+ * mpi.c - the patterns on MPI's one-sided calls, for Open MPI and MPICH
  *
- * Linked with the same driver as Oriel's programs by perf/perf.mk. Each of the two libraries has
- * its own header, so this is compiled once with each mpicc.
+ * perf/perf.mk links it with the driver of Oriel's programs. The two libraries have different
+ * headers, so each mpicc compiles it once.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,13 +26,10 @@ static MPI_Win win = MPI_WIN_NULL;
 static MPI_Group all = MPI_GROUP_NULL, partners = MPI_GROUP_NULL;
 static enum perf_sync sync;
 static int rank;
-static MPI_Aint *bases; /* of each rank's memory in a dynamic window; NULL: displacements begin at 0 */
-static void *window_of_mpi, *origin_of_mpi; /* what is MPI_Alloc_mem's */
+static MPI_Aint *bases; /* each rank's address in a dynamic window; NULL: displacements from 0 */
+static void *window_of_mpi, *origin_of_mpi; /* from MPI_Alloc_mem */
 
-/*
- * Errors abort the job with the library's own message: MPI_ERRORS_ARE_FATAL is what windows and
- * communicators begin with.
- */
+/* Errors abort the job with the library's message: MPI_ERRORS_ARE_FATAL is the default. */
 
 /* Steps. */
 
@@ -128,7 +125,7 @@ static int swap(const struct perf_turn *turn, int to)
 	                            there(to, word_disp(turn)), win);
 }
 
-/* Where puts are messages that the target's library places, its progress must be called for. */
+/* Polls: the target's library may have to place puts that came as messages. */
 static void look(long spins)
 {
 	int found;
@@ -213,7 +210,7 @@ static int agree(int64_t *value)
 	return barrier();
 }
 
-/* The hub's partners are its neighbours, and theirs is the hub. */
+/* Makes the partners' group: the neighbours for the hub, the hub for a neighbour. */
 static void make_groups(int neighbours)
 {
 	int hub = 0, range[1][3] = { { 1, neighbours, 1 } };
@@ -225,7 +222,7 @@ static void make_groups(int neighbours)
 		MPI_Group_incl(all, 1, &hub, &partners);
 }
 
-/* The program's memory is attached, and where it lies is told to all. 0, or 1: no memory for that. */
+/* Attaches the program's memory and distributes its address. Returns 0, or 1 without memory. */
 static int make_dynamic_window(const struct perf_place *place)
 {
 	MPI_Aint base;

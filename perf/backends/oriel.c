@@ -9,14 +9,14 @@
 #include "bench/backend.h"
 
 static oriel_job *job;
-static oriel_group *world, *others; /* others: hub: its neighbours; neighbour: the hub */
-static oriel_group *all_others;     /* every rank but this one */
+static oriel_group *world, *others; /* others: the hub's neighbours; a neighbour's hub */
+static oriel_group *all_others;     /* all ranks except this one */
 static oriel_win *win;
 static oriel_mem *origin_mem;
-static oriel_win *agree_win; /* one number of rank 0's; fences on it leave the epochs of `win` alone */
+static oriel_win *agree_win; /* one number of rank 0; its fences leave the epochs of `win` alone */
 static int64_t *agreed;
-static uint64_t *bases; /* addresses of each rank's memory in a dynamic window; NULL: displacements begin at 0 */
-static void *window_of_oriel, *origin_of_oriel; /* what is oriel_alloc's */
+static uint64_t *bases; /* each rank's address in a dynamic window; NULL: displacements from 0 */
+static void *window_of_oriel, *origin_of_oriel; /* from oriel_alloc */
 static enum perf_sync sync;
 
 static int fail(const char *call)
@@ -152,7 +152,7 @@ static void look(long spins)
 #include "backends/turns_acc.h"
 #include "backends/turns_signal.h"
 
-/* Everybody with everybody. */
+/* Exchanges puts between all ranks. */
 static int exchange(const struct perf_turn *turn)
 {
 	if (oriel_win_post(win, all_others, 0) || oriel_win_start(win, all_others, 0))
@@ -228,7 +228,7 @@ static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync by)
 
 /* Joining. */
 
-/* The epochs of `win` are fence epochs. */
+/* Returns true if `win` uses fence epochs. */
 static bool fences(void)
 {
 	return sync == SYNC_FENCE || sync == SYNC_FLUSH;
@@ -237,7 +237,7 @@ static bool fences(void)
 static int barrier(void)
 {
 	if (fences())
-		return fence(); /* with flush this ends one long epoch and opens the next */
+		return fence(); /* with flush, it ends one long epoch and opens the next */
 	return oriel_win_sync(win) || oriel_win_fence(agree_win, 0) ? fail("barrier") : 0;
 }
 
@@ -251,10 +251,10 @@ static int agree(int64_t *value)
 		return rc ? rc : fail("oriel_win_fence");
 	if (oriel_rank(job) != 0)
 		*value = *agreed;
-	return barrier(); /* nobody reads the number any more */
+	return barrier(); /* then all have read the number */
 }
 
-/* The members of world from first to last but for one. */
+/* Makes the group of members first to last of world, except one. */
 static int make_group(int first, int last, int without, oriel_group **group)
 {
 	int count = 0, *ranks = calloc((size_t)(last - first + 1), sizeof(ranks[0]));
@@ -282,7 +282,7 @@ static int make_groups(const struct perf_place *place)
 	return place->rank == 0 ? make_group(0, last, 0, &others) : make_group(0, 0, -1, &others);
 }
 
-/* Where each rank's memory lies is told to all, by a window of addresses. */
+/* Distributes each rank's address by a window of addresses. */
 static int tell_bases(const struct perf_place *place)
 {
 	uint64_t mine = (uintptr_t)place->window;
@@ -371,7 +371,7 @@ static int make_windows(const struct perf_options *options, struct perf_place *p
 	return oriel_win_fence(agree_win, 0) ? fail("oriel_win_fence") : 0;
 }
 
-/* For the report: the library does not tell which device it took, but often there is one only. */
+/* Guesses the device for the report: the library does not report it, but there may be only one. */
 static void tell_device(const struct perf_options *options, struct perf_place *place)
 {
 	const char *name = options->device ? options->device : getenv("ORIEL_DEVICE");

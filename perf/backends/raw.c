@@ -2,16 +2,16 @@
 /*
  * raw.c - the turns of backend.h on bare verbs, in the least code: post, poll, spin
  *
- * The messages are Oriel's: a post is an 8-byte write; data and the completed flag leave in one
- * list; puts that need the program's memory until they are acknowledged are waited for, small ones
- * and, with --memory heap, ones up to RAW_STAGE_MAX are copied instead.
+ * The messages are Oriel's. A post is an 8-byte write; data and the completed flag leave in one
+ * list. Puts that use the program's memory are waited for. Puts that are sent inline are not, nor,
+ * with --memory heap, those up to RAW_STAGE_MAX, which are copied.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/raw.h"
 
-#define LIST 16 /* work requests posted at once, unless -l is given */
+#define LIST 16 /* work requests posted together, unless -l is given */
 #define SIGNAL_EVERY (RAW_DEPTH / 4)
 
 static struct {
@@ -56,9 +56,9 @@ int raw_drain(struct raw_peer *peer, uint64_t number)
 }
 
 /*
- * One look in vain at what `peer` is to write. Where windows are private memory (-w create) a
- * device that shares memory may need this side's hands to place data, and gets them when its
- * completion queue is polled.
+ * Handles a failed poll of what `peer` will write. A device that shares memory may need this
+ * process to place data in private windows (-w create), which it does while it polls its completion
+ * queue.
  */
 static int look_on(struct raw_peer *peer, long spins)
 {
@@ -95,7 +95,7 @@ void raw_append(struct raw_list *list, enum ibv_wr_opcode opcode, const void *he
 		wr[-1].next = wr;
 }
 
-/* Post the list; `signal`: with a completion of its last request. */
+/* Posts the list; `signal` requests a completion of its last request. */
 int raw_post(struct raw_peer *peer, struct raw_list *list, bool signal)
 {
 	struct ibv_send_wr *bad;
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) int write_word(struct raw_peer *pee
 {
 	struct raw_list list;
 
-	list.count = 0; /* the rest is as large as a page or two: not to be cleared for one word */
+	list.count = 0; /* the rest is a page or two: too much to clear for one word */
 	raw_append_word(&list, peer, value, there);
 	return raw_post(peer, &list, signal);
 }
@@ -155,7 +155,7 @@ static inline int await_round(uint64_t number, int round, int distance)
 	return raw_await_word(from, &raw.shared->barrier[number % 2][round], number);
 }
 
-/* From a round on. */
+/* Runs the barrier's rounds from `round` on. */
 static inline __attribute__((always_inline)) int barrier_rounds(uint64_t number, int round)
 {
 	for (int distance = 1 << round; distance < raw.size; round++, distance *= 2) {
@@ -212,8 +212,8 @@ void raw_append_put(struct raw_list *list, const struct raw_peer *peer, const st
 }
 
 /*
- * Put through the staging memory: a place for each request that the queue holds. The list will
- * leave at once.
+ * Appends a put via bounce buffers, one for each request in the queue; the list must be posted
+ * next.
  */
 static int append_staged(struct raw_list *list, struct raw_peer *peer, const struct perf_turn *turn, int to)
 {
@@ -229,13 +229,13 @@ static int append_staged(struct raw_list *list, struct raw_peer *peer, const str
 	return 0;
 }
 
-/* Whether a put needs the program's memory until it is acknowledged. */
+/* Returns true if a put uses the program's memory until it is acknowledged. */
 static bool lends(const struct perf_turn *turn)
 {
 	return turn->size_bytes > (how.stage ? RAW_STAGE_MAX : raw.inline_max);
 }
 
-/* Put and flag in one list. */
+/* Sends put and flag in one list. */
 static int put_and_flag(const struct perf_turn *turn, int to)
 {
 	struct raw_peer *peer = &raw.peers[to];
@@ -256,8 +256,8 @@ static int put_and_flag(const struct perf_turn *turn, int to)
 }
 
 /*
- * A put to the next rank, which finds it when it has the word of the first round behind it; the others hear of it when
- * it is complete.
+ * Puts to the next rank, with the first round's word behind it. Other ranks get their words once
+ * the put is complete.
  */
 static int put_and_barrier(const struct perf_turn *turn)
 {
@@ -427,7 +427,7 @@ static void append_get(struct raw_list *list, const struct raw_peer *peer, const
 	           peer->there.window + get_disp(turn) + at, peer->there.window_rkey);
 }
 
-/* `count` operations to one peer, from number `first`, in one list; `signal`: they are its last. */
+/* Posts operations first .. first + count - 1 to a peer in one list; `signal` as in raw_post. */
 static int post_batch(const struct perf_turn *turn, int rank, long first, int count, bool get, bool signal)
 {
 	struct raw_peer *peer = &raw.peers[rank];
@@ -443,7 +443,7 @@ static int post_batch(const struct perf_turn *turn, int rank, long first, int co
 	return raw_post(peer, &list, signal);
 }
 
-/* A batch; `signal`: its last operations have completions. */
+/* Posts a batch; `signal` requests completions of its last operations. */
 static int operations(const struct perf_turn *turn, bool get, bool signal)
 {
 	for (long i = 0; i < turn->operations; i += how.list) {
@@ -462,7 +462,7 @@ static int batch(const struct perf_turn *turn, bool get)
 	return operations(turn, get, true) || drain_all(turn);
 }
 
-/* The flags leave behind the puts without waiting. */
+/* Sends the flags behind the puts, without waiting between. */
 static int put_epoch(const struct perf_turn *turn)
 {
 	bool lent = turn->size_bytes > raw.inline_max;
@@ -524,7 +524,7 @@ static int epoch_late(const struct perf_turn *turn)
 	return turn->rank == 0 ? expose(turn) : access_put(turn);
 }
 
-/* Everybody with everybody. */
+/* Exchanges puts between all ranks. */
 static int exchange(const struct perf_turn *turn)
 {
 	for (int rank = 0; rank < raw.size; rank++) {
@@ -574,7 +574,7 @@ static perf_turn_fn turn_of(enum perf_pattern pattern, enum perf_sync sync)
 
 /* Joining. */
 
-/* Rank 0 writes the number to everybody before the barrier. */
+/* Rank 0 writes the number to all before the barrier. */
 static int agree(int64_t *value)
 {
 	uint64_t number = (uint64_t)*value;
@@ -590,7 +590,7 @@ static int agree(int64_t *value)
 		return 1;
 	if (raw.rank != 0)
 		*value = (int64_t)__atomic_load_n(&raw.shared->of[0].agreed, __ATOMIC_ACQUIRE);
-	return barrier(); /* nobody reads the number any more */
+	return barrier(); /* then all have read the number */
 }
 
 static int open_raw(const struct perf_options *options, struct perf_place *place)

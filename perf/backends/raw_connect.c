@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * raw_connect.c - bare verbs: who am I, memory, and a queue pair with every other rank
+ * raw_connect.c - bare verbs: rank, memory, and a queue pair with every other rank
  *
- * Rank r listens at its port + r, connects to the ranks below it and is connected to by those
- * above. Rank and number of ranks are oriel-run's, the address is its --addr.
+ * Rank r listens at its port + r, connects to lower ranks and accepts higher ones. oriel-run sets
+ * rank and number of ranks; --addr is its address.
  */
 #include <rdma/rdma_verbs.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include "backends/raw.h"
 #include "bench/requests.h"
 
-#define PORT 18515 /* the lowest; other jobs of this machine are to take others */
+#define PORT 18515 /* lowest port; other jobs of this machine must take others */
 #define PORT_STEP 4
 #define PORT_JOBS 8192
 #define CONNECT_TRIES 500
 #define ACK_TIMEOUT \
-	17 /* as Oriel's, half a second: rdma_cm's own is several, and SoftRoCE does lose a message now and then */
+	17 /* half a second, as in Oriel; rdma_cm's is several, and SoftRoCE may lose a message */
 
 struct raw raw;
 
@@ -32,7 +32,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* Shared memory of a file without a name and sealed against shrinking, so that a device that shares memory can map it. */
+/* Returns memory of an unnamed file, sealed against shrinking, which a device may map. */
 static void *make_shared(size_t bytes)
 {
 	int fd = memfd_create("raw", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -40,7 +40,7 @@ static void *make_shared(size_t bytes)
 
 	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
 		base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return base == MAP_FAILED ? NULL : base; /* the file stays open: devices look it up by the descriptor */
+	return base == MAP_FAILED ? NULL : base; /* file stays open: devices find it by descriptor */
 }
 
 static struct ibv_mr *reg(struct ibv_pd *pd, void *base, size_t bytes)
@@ -61,7 +61,7 @@ static int make_memory(struct perf_place *place, size_t shared_bytes, size_t sta
 	return place->window && raw.shared && raw.stages ? 0 : fail("memory");
 }
 
-/* Once, as soon as there is a protection domain. */
+/* Registers memory once, when there is a protection domain. */
 static int register_memory(struct ibv_pd *pd, struct perf_place *place)
 {
 	size_t shared_bytes = sizeof(*raw.shared) + (size_t)raw.size * sizeof(raw.shared->of[0]);
@@ -78,7 +78,7 @@ static int register_memory(struct ibv_pd *pd, struct perf_place *place)
 	return raw.window_mr && raw.origin_mr && raw.shared_mr && raw.stage_mr ? 0 : fail("ibv_reg_mr");
 }
 
-/* librdmacm's protection domain goes with the last of its connections. */
+/* Deregisters memory before librdmacm frees its domain with the last connection. */
 static void forget_memory(void)
 {
 	ibv_dereg_mr(raw.window_mr);
@@ -88,7 +88,7 @@ static void forget_memory(void)
 	raw.window_mr = NULL;
 }
 
-/* Every rank has the same parent, the launcher. */
+/* Returns the job's first port, derived from the launcher, the parent of all ranks. */
 static int first_port(const struct perf_options *options)
 {
 	return options->port > 0 ? options->port : PORT + getppid() % PORT_JOBS * PORT_STEP;
@@ -116,7 +116,7 @@ static int make_id(const struct perf_options *options, int at_rank, bool passive
 	return rc;
 }
 
-/* The inline bytes that the device gave to a queue pair made by rdma_get_request. */
+/* Reads the inline size of a queue pair made by rdma_get_request. */
 static void ask_inline(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
@@ -166,7 +166,7 @@ static int shake_hands(struct rdma_cm_id *id, bool passive, const struct perf_pl
 	return rdma_connect(id, &param) || take_hello(id, &there) || keep_peer(id, &there);
 }
 
-/* The listener may come up later than we do. */
+/* Connects to a rank, repeatedly while it does not listen yet. */
 static int connect_to(int rank, const struct perf_options *options, struct perf_place *place)
 {
 	const struct timespec pause = { 0, 10 * 1000 * 1000 };

@@ -2,11 +2,11 @@
 /*
  * raw_passive.c - locks, accumulates, atomics and signals on bare verbs
  *
- * The messages are Oriel's. A shared lock is a write of this rank's word and a read of the header;
- * an exclusive one a write, a fetch-and-add on the tickets and reads of header and members. What
- * gives a lock back follows the data in its list. Where the lock is not free the header is read again
- * and again, which no other rank's turns here wait for long. An accumulate of doubles is a record that
- * the target adds and answers.
+ * The messages are Oriel's. A shared lock takes a write of this rank's word and a read of the
+ * header; an exclusive one a write, a fetch-and-add on the tickets, and reads of header and
+ * members. The release follows the data in its list. A rank polls the header until the lock is
+ * free; turns hold it briefly. An accumulate of doubles is an active message, which the target
+ * applies and answers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void append_read(struct raw_list *list, const struct raw_peer *peer, void
 	raw_append(list, IBV_WR_RDMA_READ, here, raw.shared_mr, bytes, there, peer->there.shared_rkey);
 }
 
-/* The header, and `next` once more: devices may tear it. */
+/* Reads the header, and `next` again, because devices may tear it. */
 static void append_header(struct raw_list *list, const struct raw_peer *peer)
 {
 	struct raw_seen *seen = &raw.shared->seen;
@@ -76,7 +76,7 @@ static int read_header(struct raw_peer *peer)
 	return post_and_drain(peer, &list);
 }
 
-/* Until the writer that was in has left. */
+/* Locks, and waits until the present writer has left. */
 static int lock_shared(struct raw_peer *peer)
 {
 	struct raw_list list;
@@ -93,7 +93,7 @@ static int lock_shared(struct raw_peer *peer)
 	return 0;
 }
 
-/* Whether one of the others is in, or has asked without knowing of this writer. */
+/* Returns true if another rank reads, or asked before it knew of this writer. */
 static bool readers_are_in(void)
 {
 	for (int rank = 0; rank < raw.size; rank++) {
@@ -131,7 +131,7 @@ static int lock_exclusive(struct raw_peer *peer)
 	return 0;
 }
 
-/* Data and release in one list. */
+/* Sends data and release in one list. */
 static int put_and_unlock(const struct perf_turn *turn, struct raw_peer *peer, int to)
 {
 	uint64_t next = raw.shared->seen.ticket + 1;
@@ -158,7 +158,7 @@ static int lock_alone(const struct perf_turn *turn)
 	return (turn->lock == LOCK_SHARED ? lock_shared(peer) : lock_exclusive(peer)) || put_and_unlock(turn, peer, to);
 }
 
-/* Nothing is outstanding that asks for a completion: no message. */
+/* Sends nothing: no outstanding request needs a completion. */
 static int flush_alone(const struct perf_turn *turn)
 {
 	struct raw_peer *peer = &raw.peers[target_rank(turn)];
@@ -172,7 +172,7 @@ static int flush_alone(const struct perf_turn *turn)
 
 /* Accumulates. */
 
-/* Operands, record and stamp in one list. */
+/* Sends operands, message and stamp in one list. */
 static int send_record(const struct perf_turn *turn, struct raw_peer *peer, int to)
 {
 	struct raw_record *record = &raw.shared->of[to].record_out;
@@ -208,7 +208,7 @@ static void add(double *to, const double *operands, size_t count)
 		to[i] += operands[i];
 }
 
-/* The next record of a rank. */
+/* Applies the next message of a rank. */
 static int serve(int from)
 {
 	struct raw_peer *peer = &raw.peers[from];
@@ -278,7 +278,7 @@ static int swap(const struct perf_turn *turn)
 
 /* Signals. */
 
-/* Value and count in one write, behind the data; waited for only where the data's memory is lent. */
+/* Writes value and count together behind the data; waits unless the data is inline. */
 static int put_and_signal(const struct perf_turn *turn)
 {
 	int to = 1 - turn->rank;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * shm.c - the patterns on bare shared memory: the limit that the others are measured
- * against on one machine
+ * shm.c - the patterns on bare shared memory: the bound for the other backends on one machine
  *
- * An allocated window is memory that all ranks map; put and get are memcpy. A created window is its
- * owner's private memory, which nothing but process_vm_writev and process_vm_readv reaches. Either
- * way an epoch's words lie in memory that all map. Where origins lie there too (-m alloc_mem), whoever waits
- * copies the second half of a large put: what two processors reach. The ranks are children of one launcher, whose
- * process id names the memory; no library and no system call but these two is in a turn.
+ * All ranks map an allocated window; put and get are memcpy. A created window is its owner's
+ * private memory, accessed by process_vm_writev and process_vm_readv. All ranks map the
+ * synchronisation words. If they map origins too (-m alloc_mem), a waiting target copies the second
+ * half of a large put: the bound for two processors. The ranks are children of one launcher, whose
+ * process id names the memory. A turn contains no library and no other system call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,19 +23,16 @@
 
 #define RANKS_MAX 64
 #define PAGE_BYTES 4096
-#define HALVED_BYTES ((size_t)128 << 10) /* puts from here on, where the origin is in memory that all map */
+#define HALVED_BYTES ((size_t)128 << 10) /* puts from this size on, if all ranks map the origin */
 #define START_PATIENCE_S 20
 
-/*
- * What `from` writes for one rank; epoch numbers that only grow. In one cache line, which travels
- * as a whole.
- */
+/* Words that `from` writes for one rank, in one cache line. Epoch numbers only grow. */
 struct words {
 	_Alignas(64) uint64_t posted;
 	uint64_t completed;
 };
 
-/* A lock of a rank: tickets for writers, a count of readers. */
+/* A rank's lock: tickets for writers, a count of readers. */
 struct ticket_lock {
 	_Alignas(64) uint64_t next;
 	uint64_t serving;
@@ -45,17 +41,17 @@ struct ticket_lock {
 
 /* The half of a put that its target copies. */
 struct half {
-	_Alignas(64) uint64_t given; /* so many have been, by the origin */
-	uint64_t to, from;           /* bytes into all windows, and into all origins */
+	_Alignas(64) uint64_t given; /* number handed over by the origin */
+	uint64_t to, from;           /* offsets in all windows and all origins */
 	size_t size_bytes;
-	_Alignas(64) uint64_t done; /* by the target */
+	_Alignas(64) uint64_t done; /* number copied by the target */
 };
 
 struct member {
-	struct half half[RANKS_MAX]; /* that this rank is to copy, of each origin */
+	struct half half[RANKS_MAX]; /* copied by this rank, for each origin */
 	struct words from[RANKS_MAX];
 	struct ticket_lock lock;
-	_Alignas(64) uint64_t barrier; /* this rank has come so often */
+	_Alignas(64) uint64_t barrier; /* barriers that this rank has entered */
 	int64_t value;
 	pid_t pid;
 	uint64_t window; /* an address in that process */
@@ -67,8 +63,8 @@ struct shared {
 };
 
 static struct shared *shared;
-static uint8_t *windows; /* of all ranks, one behind the other; allocated windows only */
-static uint8_t *origins; /* of all ranks; NULL: each has its own */
+static uint8_t *windows; /* of all ranks, contiguous; allocated windows only */
+static uint8_t *origins; /* of all ranks; NULL: each rank has its own */
 static size_t window_bytes, origin_bytes;
 static int rank, size;
 static bool created;
@@ -81,7 +77,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* The halves that this rank has been given; pairs with put_by_both. */
+/* Copies the halves handed to this rank; pairs with put_by_both. */
 static void copy_halves(void)
 {
 	for (int i = 0; origins && i < size; i++) {
@@ -94,7 +90,7 @@ static void copy_halves(void)
 	}
 }
 
-/* Pairs with raise_word of another rank: what it stored before is seen after. */
+/* Pairs with raise_word of another rank: its earlier stores are visible. */
 static void wait_word(const uint64_t *word, uint64_t value)
 {
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value) {
@@ -113,12 +109,12 @@ static void raise_word(uint64_t *word, uint64_t value)
 static void copy(void *to, const void *from, size_t size_bytes)
 {
 	if (size_bytes == 8)
-		memcpy(to, from, 8); /* a load and a store */
+		memcpy(to, from, 8); /* one load, one store */
 	else
 		memcpy(to, from, size_bytes);
 }
 
-/* The target waits: it copies the second half. */
+/* Puts half; the waiting target copies the second half. */
 static void put_by_both(uint8_t *there, const uint8_t *here, size_t size_bytes, int to)
 {
 	struct half *half = &shared->members[to].half[rank];
@@ -200,7 +196,7 @@ static int fence(void)
 	return 0;
 }
 
-/* A copy has happened when the call returns. */
+/* Copies are complete when their call returns. */
 static int flush_all(void)
 {
 	return 0;
@@ -218,14 +214,14 @@ static void look(long spins)
 	perf_relax();
 }
 
-/* Pairs with the release of whoever had the lock. */
+/* Pairs with the release of the previous owner. */
 static void await_word(const uint64_t *word, uint64_t value)
 {
 	for (long spins = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; spins++)
 		perf_spin(spins);
 }
 
-/* A reader that finds a writer gives way to it; of the two at once one sees the other. */
+/* A reader gives way to a writer; if both come at once, at least one sees the other. */
 static void lock_shared(struct ticket_lock *lock)
 {
 	for (;;) {
@@ -271,7 +267,7 @@ static int mapped_only(void)
 	return 1;
 }
 
-/* With the longest vectors that there are. */
+/* Uses the widest vectors of the processor. */
 #ifdef __x86_64__
 #define VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -292,7 +288,7 @@ ADD(add_doubles, double)
 ADD(add_chars, uint8_t)
 ADD(add_longs, uint64_t)
 
-/* Plain additions: the limit, without being atomic. */
+/* Plain additions, without atomicity: the bound. */
 static int accumulate(const struct perf_turn *turn, int to, size_t at)
 {
 	static void (*const add[])(void *to, const void *from, size_t bytes) = {
@@ -334,7 +330,7 @@ static int swap(const struct perf_turn *turn, int to)
 	return 0;
 }
 
-/* The word of an epoch's end is as good a signal as any. */
+/* The word that ends an epoch serves as the signal. */
 static int put_signal(const struct perf_turn *turn, int to)
 {
 	(void)to;
@@ -372,7 +368,7 @@ static int agree(int64_t *value)
 		shared->members[0].value = *value;
 	fence();
 	*value = shared->members[0].value;
-	fence(); /* nobody changes it before all have read it */
+	fence(); /* no rank changes it before all have read it */
 	return 0;
 }
 
@@ -384,7 +380,7 @@ static int from_environment(const char *variable, int most)
 	return value >= 0 && value <= most ? value : -1;
 }
 
-/* All have the memory mapped; nobody waits for ever for a rank that does not come. */
+/* Waits until all ranks have mapped the memory, with a time limit. */
 static int join(void)
 {
 	const struct timespec pause = { 0, 1000000 };
@@ -452,7 +448,7 @@ static int open_shm(const struct perf_options *options, struct perf_place *place
 		origins = windows + (size_t)size * window_bytes;
 		place->origin = origins + (size_t)rank * origin_bytes;
 	}
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* or siblings may not write here */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* otherwise siblings may not write here */
 	shared->members[rank].pid = getpid();
 	shared->members[rank].window = (uint64_t)(uintptr_t)place->window;
 	place->rank = rank;

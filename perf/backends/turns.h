@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * turns.h - the turns of backend.h, out of a backend's steps
+ * turns.h - the turns of backend.h, made of a backend's steps
  *
- * DESIGN NOTES A backend includes this behind its steps, which are static functions: the compiler
- * sees through them, and no turn pays for a call by pointer. Bare verbs (raw.c) have turns of their
- * own, because they send data and flag in one list.
+ * DESIGN NOTES A backend includes this after its steps, which are static functions: the compiler
+ * inlines them, and no turn pays for an indirect call. Bare verbs (raw.c) have turns of their own,
+ * because they send data and flag in one list.
  *
- * The steps; each returns 0, or 1 after printing an error. The hub's partners are its neighbours,
- * theirs is the hub.
+ * Each step returns 0, or 1 after printing an error. The hub's partners are its neighbours; a
+ * neighbour's partner is the hub.
  *
  *   put(turn, to, at)            from `at` of the origin, to `at` of this rank's zone there
  *   get(turn, from, here, at)    to `here`, from `at` of the first zone there
@@ -15,7 +15,7 @@
  *   post(turn), await(turn)      an exposure epoch to them
  *   fence()                      of all ranks
  *   flush_one(to), flush_all()
- *   look(spins)                  one look at memory was in vain, after `spins` others; returns nothing
+ *   look(spins)                  after a failed poll, which `spins` others preceded; returns void
  */
 #ifndef ORIEL_PERF_TURNS_H
 #define ORIEL_PERF_TURNS_H
@@ -44,7 +44,7 @@ static inline int batch(const struct perf_turn *turn, bool gets)
 	return 0;
 }
 
-/* Latencies: an epoch there, an epoch back. */
+/* Latencies: an epoch there and an epoch back. */
 
 static inline int expose(const struct perf_turn *turn)
 {
@@ -188,7 +188,7 @@ static int flush_alone(const struct perf_turn *turn)
 	return 0;
 }
 
-/* Without PATTERN_EXCHANGE, and without what turns_*.h have. */
+/* Returns a pattern's turn, except PATTERN_EXCHANGE and those of turns_*.h. */
 static perf_turn_fn turn_of_steps(enum perf_pattern pattern, enum perf_sync sync)
 {
 	static const perf_turn_fn turns[][3] = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * turns_acc.h - the turns with accumulates and atomics, out of a backend's steps
+ * turns_acc.h - turns of accumulates and atomics, made of a backend's steps
  *
- * DESIGN NOTES As turns.h and turns_lock.h, which come before it. The steps:
+ * DESIGN NOTES Included after turns.h and turns_lock.h. The steps:
  *
- *   accumulate(turn, to, at)   the sum of elements of the type from `at` of the origin, to `at` of this rank's zone there
- *   fetch_and_add(turn, to)    words_of(turn)->operand to the word at word_disp(); the result is there after a flush
- *   swap(turn, to)             the same with compare
+ *   accumulate(turn, to, at)   sum of elements, from `at` of the origin to `at` of this rank's zone
+ *   fetch_and_add(turn, to)    words_of(turn)->operand to the word at word_disp(); needs a flush
+ *   swap(turn, to)             compare_and_swap likewise
  */
 #ifndef ORIEL_PERF_TURNS_ACC_H
 #define ORIEL_PERF_TURNS_ACC_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * turns_lock.h - the turns with lock and unlock, out of a backend's steps
+ * turns_lock.h - turns with lock and unlock, made of a backend's steps
  *
- * DESIGN NOTES As turns.h, which comes before it. The steps:
+ * DESIGN NOTES Included after turns.h. The steps:
  *
- *   lock(turn, to)     of the type turn->lock
+ *   lock(turn, to)     of type turn->lock
  *   unlock(turn, to)
  */
 #ifndef ORIEL_PERF_TURNS_LOCK_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * turns_signal.h - the turn with a signal, out of a backend's steps
+ * turns_signal.h - the turn with a signal, made of a backend's steps
  *
- * DESIGN NOTES As turns.h, which comes before it. The steps:
+ * DESIGN NOTES Included after turns.h. The steps:
  *
- *   put_signal(turn, to)   behind what was put to that rank before; nothing waits
+ *   put_signal(turn, to)   ordered behind earlier puts to that rank; does not wait
  *   await_signal(turn)     of the other rank
  */
 #ifndef ORIEL_PERF_TURNS_SIGNAL_H
