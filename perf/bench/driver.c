@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * driver.c - runs one tool on one backend: options, memory, turns, samples, report
+ * driver.c - runs a tool on a backend: options, memory, turns, samples, report
  *
- * Every size is run WARM_UP turns or operations unmeasured, so that connections are made and memory is touched,
- * and then measured. A sample is the time from one turn's end to the next one's, so nothing between
- * turns is lost; where turns follow barriers (isolated epochs, -c) it is the turn alone. Of tools whose turn
- * takes few of the clock's ticks it is the mean of REPEATS turns. No sample is dropped.
+ * WARM_UP unmeasured turns or operations of each size make connections and touch memory. A sample
+ * is the time from the end of one turn to the end of the next, so that no time is lost. If turns
+ * follow barriers (isolated epochs, -c) it is the turn alone. Turns of few ticks have samples that
+ * are means of REPEATS turns. No sample is dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,20 +24,20 @@
 #include "bench/tool.h"
 #include "bench/yields.h"
 
-#define WARM_UP 100 /* turns, or operations of batches, or one batch if that is more */
+#define WARM_UP 100 /* turns, or operations of batches, but at least one batch */
 #define DEPTH 128
-#define CYCLE_BYTES ((size_t)4096) /* operations of a batch go round in that much memory, as perftest's */
+#define CYCLE_BYTES ((size_t)4096) /* operations of a batch reuse that much, as in perftest */
 #define CHECKED_CYCLE_BYTES ((size_t)1 << 20)
-#define STEPPED_TURNS 8 /* --count: the one with the fewest instructions has waited least */
-#define LATE_NS 100000u /* the others wait for the hub by then */
+#define STEPPED_TURNS 8 /* --count: the turn with the fewest instructions has waited least */
+#define LATE_NS 100000u /* by then the others wait for the hub */
 #define DURATION_SAMPLES ((size_t)1 << 24)
 #define CHUNK_NS 10000000u
 #define EXIT_USAGE 2
 #define SPINS 4096
 #define SPINS_OVERSUBSCRIBED 16
-#define EXIT_UNSUPPORTED 77 /* as tests that are skipped */
+#define EXIT_UNSUPPORTED 77 /* as for skipped tests */
 
-/* What a process has done so far, or in some time. */
+/* Counts of a process so far, or over some time. */
 struct counts {
 	long yields;
 	struct requests requests;
@@ -49,7 +49,7 @@ struct run {
 	struct perf_place place;
 	perf_turn_fn turn;
 	struct perf_turn t;
-	double *samples; /* ticks; of the present size */
+	double *samples; /* ticks, for the present size */
 	size_t sample_max;
 	size_t sample_count;
 	long turns;           /* in them */
@@ -57,8 +57,8 @@ struct run {
 	struct counts counts; /* of this rank meanwhile */
 	struct steps steps;   /* --count: in the turn with the fewest */
 	double best_per_tick; /* operations in the best batch */
-	uint64_t counted;     /* FLOW_COUNT_AT_LAST: what the target's word is to be after this turn */
-	long left;            /* bandwidth: operations still to do, which may make the last batch shorter */
+	uint64_t counted;     /* FLOW_COUNT_AT_LAST: the target's word after this turn */
+	long left;            /* bandwidth: operations left; the last batch may be shorter */
 	struct progress progress;
 };
 
@@ -95,11 +95,11 @@ static int make_memory(struct run *run)
 	run->samples = malloc(run->sample_max * sizeof(run->samples[0]));
 	if (!run->samples)
 		return fprintf(stderr, "perf: no memory for %zu samples; give fewer with -n\n", run->sample_max), 1;
-	memset(run->samples, 0, run->sample_max * sizeof(run->samples[0])); /* pages are not to be made while time runs */
+	memset(run->samples, 0, run->sample_max * sizeof(run->samples[0])); /* make pages now */
 	return 0;
 }
 
-/* Bytes of a turn's data, as filled and checked at once: all slots. */
+/* Returns the bytes of a turn's data in all slots. */
 static size_t turn_bytes(const struct run *run)
 {
 	const struct perf_turn *t = &run->t;
@@ -123,7 +123,10 @@ static void set_size(struct run *run, size_t size_bytes, long depth)
 
 static const unsigned gets = FLOW_GET_BY_HUB | FLOW_GET_FROM_HUB;
 
-/* Data that is got is the same on every rank, so that slots may be filled by several. */
+/*
+ * Returns the rank whose data is expected. Data for gets is equal on all ranks, which may share
+ * slots.
+ */
 static int data_source(const struct run *run, int from)
 {
 	return run->plan.flow & gets ? 0 : from;
@@ -131,7 +134,7 @@ static int data_source(const struct run *run, int from)
 
 static const unsigned sums = FLOW_ADD_TO_LAST | FLOW_COUNT_AT_LAST;
 
-/* Nothing has been added yet; what is added is known. */
+/* Sets sums to 0 and operands to known values. */
 static void fill_sums(struct run *run)
 {
 	const struct perf_turn *t = &run->t;
@@ -156,7 +159,7 @@ static void fill(struct run *run)
 		data_fill(data, turn_bytes(run), data_source(run, t->rank), t->mark, t->slots == 1);
 }
 
-/* Where a zone of sums is wrong: each slot has been added as often as there were operations on it. */
+/* Returns the first wrong byte of a zone of sums: each operation has added to its slot once. */
 static size_t check_zone(const struct run *run, const uint8_t *zone, int from)
 {
 	const struct perf_turn *t = &run->t;
@@ -172,7 +175,7 @@ static size_t check_zone(const struct run *run, const uint8_t *zone, int from)
 	return bytes;
 }
 
-/* Where the origins' counting is wrong: none is lost. */
+/* Returns turn_bytes() if the target has counted all operations, else 0. */
 static size_t check_count(const struct run *run)
 {
 	const struct perf_turn *t = &run->t;
@@ -203,7 +206,7 @@ static int check_from(const struct run *run, int from)
 	return 1;
 }
 
-/* Whether rank `to` gets data of rank `from` in a turn. */
+/* Returns true if rank `to` gets data of rank `from` in a turn. */
 static bool flows(const struct run *run, int from, int to)
 {
 	unsigned flow = run->plan.flow;
@@ -240,7 +243,7 @@ static void be_late(void)
 		;
 }
 
-/* Of a batch or a turn. */
+/* Returns the operations of the next batch or turn. */
 static long next_operations(struct run *run, long depth)
 {
 	if (tool.kind == TOOL_LATENCY)
@@ -248,7 +251,7 @@ static long next_operations(struct run *run, long depth)
 	return min_long(run->left, depth);
 }
 
-/* A sample: so many turns, or one batch, took so long together. */
+/* Adds a sample: `turns` turns, or one batch, took `ticks` together. */
 static void record(struct run *run, double ticks, long turns)
 {
 	double per_tick = (double)(run->t.operations * turns) / ticks;
@@ -260,7 +263,7 @@ static void record(struct run *run, double ticks, long turns)
 		run->best_per_tick = per_tick;
 }
 
-/* The target, if it is to be outside the implementation's calls until the others' turn has counted. */
+/* With --outside, keeps the target out of the implementation until the others' turn has counted. */
 static void stay_outside(struct run *run)
 {
 	const struct perf_turn *t = &run->t;
@@ -273,7 +276,7 @@ static void stay_outside(struct run *run)
 		perf_spin(spins);
 }
 
-/* A turn apart from others: between barriers, and its bytes checked if that is wanted. */
+/* Runs a turn between barriers, and checks its bytes on request. */
 static int turn_apart(struct run *run, bool counted)
 {
 	bool checked = run->options->check;
@@ -298,7 +301,7 @@ static int turn_apart(struct run *run, bool counted)
 	return backend.barrier() || check(run);
 }
 
-/* `operations` of them, in turns or batches of `depth`. */
+/* Runs `operations` operations in turns or batches of `depth`. */
 static int turns_apart(struct run *run, long operations, long depth, bool counted)
 {
 	for (run->left = operations; run->left > 0; run->left -= run->t.operations) {
@@ -323,7 +326,7 @@ static int turns_of_sample(struct run *run, long turns, long depth)
 	return 0;
 }
 
-/* With samples of several turns each of them is whole. */
+/* Runs turns back to back. A sample of several turns is never cut short. */
 static int turns_in_a_row(struct run *run, long operations, long depth, bool counted)
 {
 	const long together = run->plan.together ? REPEATS : 1;
@@ -352,7 +355,10 @@ static int turns(struct run *run, long operations, long depth, bool counted)
 	return turns_in_a_row(run, operations, depth, counted);
 }
 
-/* What the ranks do next in a run by time: rank 0 decides. Operations, negative: not counted; 0: end. */
+/*
+ * Decides on rank 0 how a timed run continues. Returns a number of operations, negative if they do
+ * not count, or 0 at the end.
+ */
 static int64_t next_chunk(const struct run *run, uint64_t begin_ns, long chunk, long depth)
 {
 	double now_s = (double)(ticks_clock_ns() - begin_ns) * 1e-9;
@@ -415,7 +421,7 @@ static int measure_counted(struct run *run, long depth)
 	return rc;
 }
 
-/* A turn whose instructions are counted on rank 0; by then the others are where they wait for it. */
+/* Runs a turn whose instructions rank 0 counts, once the others wait for it. */
 static int step_turn(struct run *run, long depth)
 {
 	struct steps steps;
@@ -450,7 +456,7 @@ static int measure_steps(struct run *run, long depth)
 	return 0;
 }
 
-/* One row of the report. */
+/* Measures one row of the report. */
 static int measure(struct run *run, size_t size_bytes, long depth)
 {
 	long warm_up = tool.kind == TOOL_LATENCY || depth < WARM_UP ? WARM_UP : depth;
@@ -628,7 +634,7 @@ static int open_and_run(struct run *run)
 	progress_begin(&run->progress, run->place.rank == 0);
 	rc = check_ranks(run);
 	if (rc) {
-		backend.close(); /* together, so that nobody is missed before rank 0 has told */
+		backend.close(); /* together, so that no rank is missed before rank 0 has printed */
 		return rc;
 	}
 	rc = run_all(run);

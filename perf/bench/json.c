@@ -7,7 +7,7 @@
 
 #include "bench/options.h"
 
-/* A JSON string; control characters do not occur in what we write but for file and device names. */
+/* Writes a JSON string. Only file and device names could contain control characters. */
 static void json_text(FILE *f, const char *name, const char *text)
 {
 	fprintf(f, "\"%s\":\"", name);
@@ -22,7 +22,7 @@ static void json_text(FILE *f, const char *name, const char *text)
 	fprintf(f, "\",");
 }
 
-/* Numbers that were not given are null. */
+/* Writes a number, or null if it was not given. */
 static void json_given(FILE *f, const char *name, long value)
 {
 	if (value < 0)

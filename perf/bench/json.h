@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* json.h - the JSON file that a program writes: one object, which ends with a list of rows */
+/* json.h - a program's JSON file: one object, which ends with a list of rows */
 #ifndef ORIEL_PERF_JSON_H
 #define ORIEL_PERF_JSON_H
 
@@ -8,14 +8,13 @@
 #include "bench/backend.h"
 
 /*
- * The file, with everything up to its rows written; NULL without --out_json, or (*failed is 1)
- * after telling why it cannot be written. A row is an object; the second and further ones are
- * preceded by a comma.
+ * Returns the file, written up to its rows, or NULL: without --out_json, or after printing why it
+ * cannot be written (*failed is 1). A row is an object; a comma precedes all but the first.
  */
 FILE *json_begin(const char *tool, const char *by, const struct perf_options *options, const struct perf_place *place,
                  int *failed);
 
-/* End and close it. Returns 0, or 1 after telling why it cannot be written. */
+/* Ends and closes the file. Returns 0, or 1 after printing why it cannot be written. */
 int json_end(FILE *f, const struct perf_options *options);
 
 #endif

@@ -11,7 +11,7 @@
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES ((size_t)2 << 20)
 
-/* Huge pages of the pool, else transparent ones. */
+/* Returns huge pages of the pool, else transparent ones. */
 static void *make_huge(size_t bytes)
 {
 	size_t whole = (bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);

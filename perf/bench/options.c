@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ALL_SIZES_LOG2 23 /* -a: 2 bytes to 8 MiB */
-#define MARGIN_S 2.0      /* -f, where the duration leaves room for it */
+#define MARGIN_S 2.0      /* -f, if the duration leaves room */
 #define NEIGHBOURS_MAX 1023
 
 enum {
@@ -165,7 +165,7 @@ size_t perf_options_largest(const struct perf_options *options)
 	return largest;
 }
 
-/* What is being read, for messages. */
+/* The input being read, for messages. */
 struct reading {
 	struct perf_options *options;
 	const char *program; /* "oriel_put_lat" */
@@ -243,7 +243,7 @@ static int shift_of(char unit)
 	}
 }
 
-/* A size that ends at `*end`, which becomes the place behind it. */
+/* Reads a size and sets *end to the place behind it. */
 static int read_size(const struct reading *r, const char *text, char **end, size_t *bytes)
 {
 	unsigned long long number;
@@ -330,7 +330,7 @@ static int read_report(struct perf_options *o, int letter, const char *text)
 		o->device = text;
 		return 0;
 	default:
-		return 2; /* getopt has told */
+		return 2; /* getopt has printed the error */
 	}
 }
 
@@ -415,7 +415,7 @@ static int read_one(const struct reading *r, int letter, const char *text)
 	}
 }
 
-/* The name under which an option was given. */
+/* Returns the name by which an option was given. */
 static const char *option_name(int letter, char buffer[static 32])
 {
 	if (letter < OPT_SIZES) {
@@ -429,7 +429,7 @@ static const char *option_name(int letter, char buffer[static 32])
 	return buffer;
 }
 
-/* Whether a word is in a list of words. */
+/* Returns true if a list contains a word. */
 static bool listed(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -510,7 +510,7 @@ int perf_options_parse(struct perf_options *options, const struct tool *which, c
 		.inline_bytes = -1,
 		.post_list = -1,
 	};
-	optind = 0; /* glibc: forget what an earlier list has left */
+	optind = 0; /* glibc: drop the state of an earlier list */
 	while (rc == 0 && (letter = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		option_name(letter, name);
 		if (letter == 'h') {

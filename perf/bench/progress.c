@@ -8,7 +8,7 @@
 
 #include "bench/ticks.h"
 
-#define FIRST_US 2e6 /* runs that are shorter show nothing */
+#define FIRST_US 2e6 /* shorter runs show nothing */
 #define EVERY_US 5e5
 
 static int terminal(void)
@@ -38,7 +38,7 @@ void progress_begin(struct progress *progress, bool wanted)
 		progress->next = ticks_from_now(FIRST_US);
 }
 
-/* What the terminal does not take is not worth waiting for. */
+/* Drops text that the terminal does not take. */
 static void say(const struct progress *progress, const char *text, int bytes)
 {
 	if (write(progress->fd, text, (size_t)bytes) < 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * progress.h - a line that tells how far a long run is, where somebody watches
+ * progress.h - a progress line for long runs, if there is a terminal
  *
- * It goes to stderr if that is a terminal, or else to the stderr of the parent process if that is
- * one: launchers pass on whole lines only.
+ * It goes to stderr if that is a terminal, else to the parent process's stderr if that is one,
+ * because launchers forward whole lines only.
  */
 #ifndef ORIEL_PERF_PROGRESS_H
 #define ORIEL_PERF_PROGRESS_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct progress {
-	uint64_t next; /* ticks after which the line is to be shown; UINT64_MAX: nobody watches */
+	uint64_t next; /* ticks after which the line appears; UINT64_MAX without a terminal */
 	int fd;
 	bool shown;
 };

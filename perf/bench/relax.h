@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* relax.h - tells the processor that this is a loop that looks at memory, as lib's cpu_relax does */
+/* relax.h - tells the processor that a loop polls memory, as lib's cpu_relax does */
 #ifndef ORIEL_PERF_RELAX_H
 #define ORIEL_PERF_RELAX_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* report.h - tables as perftest prints them, and the same as JSON */
+/* report.h - tables as perftest prints them, and their JSON */
 #ifndef ORIEL_PERF_REPORT_H
 #define ORIEL_PERF_REPORT_H
 
@@ -15,9 +15,9 @@ struct report_row {
 	long depth;
 	long iterations;      /* operations counted */
 	struct stats latency; /* microseconds; TOOL_LATENCY */
-	double peak_per_s;    /* operations a second in the best batch, and over all; TOOL_BANDWIDTH */
+	double peak_per_s;    /* operations a second in the best batch, and overall; TOOL_BANDWIDTH */
 	double average_per_s;
-	/* What rank 0 has done in a turn, on average. */
+	/* Averages of rank 0 for each turn. */
 	double yields_per_turn;
 	double posted_per_turn;
 	double doorbells_per_turn;
@@ -36,7 +36,7 @@ struct report {
 	FILE *json; /* open between begin and end */
 };
 
-/* Rank 0 calls these. They return 0, or 1 after telling why the JSON file cannot be written. */
+/* Called by rank 0. They return 0, or 1 after printing why the JSON file cannot be written. */
 int report_begin(struct report *report);
 void report_row(struct report *report, const struct report_row *row);
 int report_end(struct report *report);

@@ -15,7 +15,7 @@ typedef int post_fn(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send
 typedef int poll_fn(struct ibv_cq *cq, int room, struct ibv_wc *wc);
 
 static struct requests so_far;
-static post_fn *post; /* of the devices' library, whatever the device */
+static post_fn *post; /* the first library's, for all its devices */
 static poll_fn *poll_cq;
 
 static void count(long *what, long more)
@@ -52,7 +52,7 @@ static int counted_poll(struct ibv_cq *cq, int room, struct ibv_wc *wc)
 	return found;
 }
 
-/* A second library's devices are left alone. */
+/* Leaves devices of a second library alone. */
 void requests_watch(struct ibv_context *context)
 {
 	post_fn *none = NULL, *own = context->ops.post_send;
@@ -72,7 +72,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	create_fn *create;
 	int rc;
 
-	memcpy(&create, &found, sizeof(create)); /* ISO C has no cast for that */
+	memcpy(&create, &found, sizeof(create)); /* ISO C has no such cast */
 	if (!create) {
 		errno = ENOSYS;
 		return -1;

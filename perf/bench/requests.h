@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * requests.h - what this process asks of a verbs device: work requests, doorbells, completions
+ * requests.h - this process's work requests, doorbells and completions
  *
- * requests.c defines rdma_create_qp, which the backend calls, and what it is linked with statically, Oriel among
- * it. What is done to mapped memory is not counted, and nothing of a device that is built into the library.
+ * requests.c defines rdma_create_qp for all code that is linked statically, such as Oriel. Accesses
+ * to mapped memory do not count, nor requests to a device that is built into the library.
  */
 #ifndef ORIEL_PERF_REQUESTS_H
 #define ORIEL_PERF_REQUESTS_H
@@ -14,14 +14,14 @@ struct requests {
 	long posted;
 	long doorbells; /* lists of work requests posted */
 	long completions;
-	long reads; /* of what has been posted */
+	long reads; /* among those posted */
 	long atomics;
 };
 
-/* A device whose queue pairs are not made by a call of rdma_create_qp from here: before anybody posts. */
+/* Counts for a device whose queue pairs are made otherwise. Must precede the first post. */
 void requests_watch(struct ibv_context *context);
 
-/* By all threads, so far. */
+/* Returns the counts of all threads so far. */
 struct requests requests_so_far(void);
 
 #endif

@@ -14,7 +14,7 @@ static int compare(const void *a, const void *b)
 
 double stats_percentile(const double sorted[], size_t count, double fraction)
 {
-	/* The product of a decimal fraction and a count may lie a little above the integer it stands for. */
+	/* The product of a decimal fraction and a count may lie slightly above its integer. */
 	double rank = ceil(fraction * (double)count - 1e-9 * (double)count);
 
 	if (rank < 1)
@@ -31,7 +31,7 @@ static double mean(const double samples[], size_t count)
 	return sum / (double)count;
 }
 
-/* In a second pass, so that a small spread of large samples is not lost. */
+/* A second pass keeps small deviations of large samples. */
 static double deviation(const double samples[], size_t count, double average)
 {
 	double sum = 0;

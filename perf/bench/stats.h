@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* stats.h - what is told about a list of samples */
+/* stats.h - statistics of a list of samples */
 #ifndef ORIEL_PERF_STATS_H
 #define ORIEL_PERF_STATS_H
 
@@ -10,13 +10,13 @@ struct stats {
 };
 
 /*
- * Sorts the samples (at least one). All of them count: max is the largest, typical the median (of
- * an even number: the mean of the two in the middle), stdev the sample standard deviation (0 for
- * one sample), p99 and p999 nearest-rank percentiles.
+ * Sorts the samples (at least one) and fills *stats from all: max is the largest, typical the
+ * median (even count: mean of the middle two), stdev the sample standard deviation (0 for one
+ * sample), p99 and p999 nearest-rank percentiles.
  */
 void stats_compute(double samples[], size_t count, struct stats *stats);
 
-/* The smallest sample that at least `fraction` of all sorted samples do not exceed. */
+/* Returns the smallest sample that at least `fraction` of all sorted samples do not exceed. */
 double stats_percentile(const double sorted[], size_t count, double fraction);
 
 #endif

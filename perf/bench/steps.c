@@ -12,7 +12,7 @@ static _Thread_local volatile bool stepping; /* this thread has the trap flag */
 
 #ifdef __x86_64__
 
-static uintptr_t last; /* where the thread was at the step before */
+static uintptr_t last; /* address of the previous step */
 
 static bool is_system_call(uintptr_t at)
 {
@@ -28,7 +28,7 @@ static void count_step(int signal, siginfo_t *info, void *context)
 
 	(void)signal;
 	(void)info;
-	if (at == last) /* of a string instruction, which goes on */
+	if (at == last) /* a string instruction that continues */
 		return;
 	last = at;
 	counted.instructions++;
@@ -36,7 +36,7 @@ static void count_step(int signal, siginfo_t *info, void *context)
 		counted.system_calls++;
 }
 
-/* The stack below the pointer may be in use by a function that calls nothing. */
+/* Skips the red zone: a leaf function may use the stack below the pointer. */
 static inline void set_trap_flag(void)
 {
 	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::

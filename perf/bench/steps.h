@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * steps.h - how many instructions a thread carries out, and system calls, one step at a time
+ * steps.h - counts a thread's instructions and system calls by single steps
  *
  * DESIGN NOTES
  *
- * The processor's trap flag has the kernel send SIGTRAP behind each instruction of the thread that set it. The
- * handler counts. So locks, atomics and membarriers take what they take outside of any tool, which valgrind's count does
- * not say: under it Oriel's locks are mutexes. A string instruction counts once however often it repeats. The
- * kernel's own instructions are not counted, nor those between steps_pause and steps_resume: the device's.
+ * With the processor's trap flag the kernel sends SIGTRAP after each instruction of the thread, and
+ * the handler counts. So locks, atomics and membarriers count as outside of any tool; under
+ * valgrind Oriel's locks are mutexes. A string instruction counts once, however often it repeats.
+ * The kernel's instructions do not count, nor the device's, between steps_pause and steps_resume.
  *
- * One thread at a time. On x86-64 only; elsewhere nothing is counted.
+ * One thread at a time, on x86-64 only; elsewhere nothing is counted.
  */
 #ifndef ORIEL_PERF_STEPS_H
 #define ORIEL_PERF_STEPS_H
@@ -21,14 +21,14 @@ struct steps {
 	long system_calls;
 };
 
-/* Whether this processor can. */
+/* Returns true if this processor supports it. */
 bool steps_possible(void);
 
-/* What the calling thread does from here on is counted, until steps_end. */
+/* Counts the calling thread's steps until steps_end, which returns them. */
 void steps_begin(void);
 struct steps steps_end(void);
 
-/* By the thread that is counted: nothing is until steps_resume with what this returned. Other threads may call both. */
+/* Stops counting until steps_resume gets the result. Threads that are not counted may call both. */
 bool steps_pause(void);
 void steps_resume(bool counting);
 

@@ -2,9 +2,9 @@
 /*
  * ticks.h - cheap time stamps
  *
- * The processor's time stamp counter where it runs at one rate through all its states (invariant
- * TSC), otherwise CLOCK_MONOTONIC in nanoseconds. The counter's rate is measured against
- * CLOCK_MONOTONIC over the whole run, at least TICKS_BASE_NS.
+ * The clock is the time stamp counter if its rate is constant (invariant TSC), else CLOCK_MONOTONIC
+ * in nanoseconds. The counter is measured against CLOCK_MONOTONIC over the run, at least
+ * TICKS_BASE_NS.
  */
 #ifndef ORIEL_PERF_TICKS_H
 #define ORIEL_PERF_TICKS_H
@@ -38,10 +38,10 @@ static inline uint64_t ticks_now(void)
 	return ticks_clock_ns();
 }
 
-/* Find the clock to use; the measurement of its rate begins here. */
+/* Selects the clock and begins to measure its rate. */
 void ticks_begin(void);
 
-/* Microseconds a tick. Waits until the base is long enough. */
+/* Returns microseconds a tick, after a long enough measurement. */
 double ticks_us(void);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * yields.h - how often this process has let others onto its processor
+ * yields.h - how often this process has yielded its processor
  *
- * yields.c defines sched_yield, which the backend calls, and what it is linked with statically, Oriel among
- * it. What a shared library calls is not counted.
+ * yields.c defines sched_yield for all code that is linked statically, such as Oriel. Calls of
+ * shared libraries do not count.
  */
 #ifndef ORIEL_PERF_YIELDS_H
 #define ORIEL_PERF_YIELDS_H
 
-/* By all threads, so far. */
+/* Returns the count of all threads. */
 long yields_so_far(void);
 
 #endif
