@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * contacts.c - what it takes to connect all ranks with all others at once
+ * contacts.c - the cost of connecting all ranks to all others at once
  *
  *   oriel-run -n P oriel_scale_contacts [--none] [--out_json FILE]
  *
- * One epoch of post, start, a put to each, complete and wait between all ranks, the first in which most pairs of
- * them speak. all_s is how long it took the slowest; a few pairs are connected before it, by the barriers of the
- * window's creation, and do not count among the pairs. pair_us is the share of one: processors are busy all the
- * time, so it must not rise with the number of ranks. With --none there is no such epoch: what the same job costs
- * without, for those who count system calls.
+ * In one epoch of post, start, a put to each, complete and wait, most pairs of ranks have their
+ * first contact. all_s is the slowest rank's time. The barriers of the window's creation have
+ * connected a few pairs before, which do not count. pair_us is the time for each pair: processors
+ * are always busy, so it must not rise with the number of ranks. --none leaves the epoch out, as a
+ * reference for counts of system calls.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #define RANKS_MAX 8192
 #define WINDOW_BYTES 64
 
-/* What a rank tells of itself. */
+/* Results of one rank. */
 struct told {
 	double us;    /* of the epoch */
-	double peers; /* that it has connected to in it */
+	double peers; /* that the epoch has connected */
 };
 
 static struct told *told; /* by rank */
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	scale_must(oriel_win_allocate(WINDOW_BYTES, 1, NULL, world, &memory, &win), "oriel_win_allocate");
 	if (oriel_rank(job) == 0)
 		scale_shared_unlink();
-	told[oriel_rank(job)].peers = -peers_now(); /* before anybody can be in the epoch */
+	told[oriel_rank(job)].peers = -peers_now(); /* before any rank is in the epoch */
 	scale_must(oriel_barrier(job), "oriel_barrier");
 	if (!none)
 		speak_to_all(&told[oriel_rank(job)]);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * memory.c - a rank's memory in jobs of a thousand to a million ranks, with 64 neighbours
+ * memory.c - a rank's memory in jobs of 10^3 to 10^6 ranks, with 64 neighbours
  *
  *   oriel-run -n 65 oriel_scale_memory [--out_json FILE]
  *
- * The library is the real one, the job's other ranks are simulated: between the library and the
- * launcher sits a bootstrap that says there are N ranks, of which the 65 real ones are spread
- * evenly. They make a group of those, a window on it, and every one of them puts to all others in a
- * fence, and has an epoch of post, start, complete and wait with all others. bytes is what rank 0
- * holds by oriel_usage, heap_bytes by malloc. Bar: 10^6 ranks take at most a tenth more than 10^3.
+ * The library is real, most ranks are simulated: a bootstrap between library and launcher reports N
+ * ranks, over which the 65 real ones are spread evenly. These form a group with a window. Each puts
+ * to all others in a fence, and has an epoch of post, start, complete and wait with all others.
+ * bytes is rank 0's memory by oriel_usage, heap_bytes by malloc. Bar: 10^6 ranks take at most a
+ * tenth more than 10^3.
  */
 #include <getopt.h>
 #include <malloc.h>
@@ -25,7 +25,7 @@
 #define REAL_MAX 65
 #define GROWTH_MAX 1.10
 
-/* A bootstrap in front of the real one: rank r of the real job is rank r * stride of the simulated one. */
+/* A bootstrap over the real one: real rank r is rank r * stride of the simulated job. */
 struct simulated {
 	struct boot boot;
 	struct boot *real;
@@ -91,7 +91,7 @@ static void sim_close(struct boot *boot)
 	simulated.real->ops->close(simulated.real);
 }
 
-/* oriel_init, with N ranks. Gives how many of them are real. */
+/* oriel_init() with N ranks. Returns the number of real ones. */
 static int join(int ranks, struct oriel_job **job)
 {
 	static const struct boot_ops ops = {
@@ -147,7 +147,7 @@ static size_t heap_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* A whole job of N ranks; what this rank held in it, in the row. */
+/* Runs a job of N ranks, and fills the row with this rank's memory. */
 static void measure(int ranks, double row[])
 {
 	int list[REAL_MAX], real, me, count = 0;

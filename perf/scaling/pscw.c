@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pscw.c - an epoch of post, start, complete and wait with k neighbours, and what each of
- * them costs
+ * pscw.c - an epoch of post, start, complete and wait with k neighbours, and its cost for each
  *
  *   oriel-run -n 65 oriel_scale_pscw [-n ITERATIONS] [-r REPEATS] [--out_json FILE]
  *
- * Rank 0 has epochs with ranks 1 to k, for k up to the size of the job. The calls are the real
- * ones, the flags and 8-byte puts go into the real ranks' memory; the neighbours' own flags are
- * simulated: rank 0 writes the words that they would write, before it looks, so that nobody is
- * waited for and more ranks than processors do not matter. The others sleep. origin_us is start, a
- * put to each, complete; target_us is post and wait; medians of the repeats, each of ITERATIONS / k
- * epochs. The cost per neighbour must not rise with k.
+ * Rank 0 has epochs with ranks 1 to k, for k up to the size of the job. Its calls are real, and its
+ * flags and 8-byte puts go to the real ranks' memory. The neighbours' flags are simulated: rank 0
+ * writes their words before it polls them, so it waits for no rank, and oversubscription does not
+ * matter. The others sleep. origin_us is start, a put to each, complete; target_us is post and
+ * wait; medians of the repeats, each of ITERATIONS / k epochs. The cost per neighbour must not rise
+ * with k.
  */
 #include <getopt.h>
 #include <stdatomic.h>
@@ -28,7 +27,7 @@
 #define NEIGHBOURS_MAX 64
 #define COUNTS 7 /* 1, 2, 4, ... NEIGHBOURS_MAX */
 #define WINDOW_BYTES 64
-#define RISE_MAX 1.10 /* what the clock and the machine add */
+#define RISE_MAX 1.10 /* tolerance for clock and machine */
 
 static oriel_win *win;
 static oriel_group *neighbours;
@@ -76,8 +75,7 @@ static double measure(void (*epoch)(int), int count, long iterations)
 }
 
 /*
- * All k in every repeat, so that what the machine does meanwhile meets all of them. Gives how many
- * k there are.
+ * Measures every k in every repeat, so that disturbances spread over all. Returns the number of k.
  */
 static int measure_all(oriel_group *world, int size, long iterations, int repeats)
 {
@@ -85,7 +83,7 @@ static int measure_all(oriel_group *world, int size, long iterations, int repeat
 
 	for (int i = 0; i < NEIGHBOURS_MAX; i++)
 		ranks[i] = i + 1;
-	for (int i = -1; i < repeats; i++) { /* the first one warms up */
+	for (int i = -1; i < repeats; i++) { /* the first warms up */
 		at = 0;
 		for (int count = 1; count < size; count *= 2, at++) {
 			scale_must(oriel_group_incl(world, count, ranks, &neighbours), "oriel_group_incl");
@@ -115,7 +113,7 @@ static void tell_all(struct scale *scale, int counts, int repeats)
 	scale_bar(scale, "cost per neighbour at worst, as a multiple of the least with fewer", worst, RISE_MAX);
 }
 
-/* Real epochs with everybody, so that connections and descriptions are there. */
+/* Runs real epochs with all ranks, which make connections and descriptions. */
 static void warm_up(int rank, int size)
 {
 	uint64_t value = 1;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ranks.c - more ranks than processors: a fence, and a ping-pong of epochs, against processes
- * that only yield
+ * ranks.c - oversubscription: a fence and a ping-pong of epochs, against processes that only yield
  *
  *   oriel-run -n P oriel_scale_ranks [-n ITERATIONS] [-r REPEATS] [--bar RATIO] [--out_json FILE]
  *
- * The yardstick runs in the same processes: ranks 2i and 2i + 1 pass a flag in shared memory to and
- * fro, and call sched_yield while it is not their turn; all pairs at once. A round is there and
- * back. The epochs have the same shape: post, start, put, complete, wait, between 2i and 2i + 1,
- * there and back. A fence is of all ranks. The figures of one repeat are taken one after the other,
- * all ranks together; the medians of the repeats are printed, in microseconds.
+ * The reference runs in the same processes: ranks 2i and 2i + 1 pass a flag in shared memory back
+ * and forth, and call sched_yield while they wait; all pairs at once. A round is there and back.
+ * The epochs have the same shape: post, start, put, complete, wait, between 2i and 2i + 1. A fence
+ * is of all ranks. A repeat takes its measurements in sequence, all ranks together. The program
+ * prints the medians of the repeats, in microseconds.
  */
 #include <getopt.h>
 #include <sched.h>
@@ -25,13 +24,13 @@
 #define WINDOW_BYTES 64
 #define ROUNDS_MAX 12
 #define RATIO_MAX 3.0
-#define SPINS 100 /* looks of the yardstick before it yields */
+#define SPINS 100 /* polls of the reference before it yields */
 
-/* What a rank has in the memory that all share. */
+/* A rank's part of the shared memory. */
 struct turn {
 	_Alignas(LINE_BYTES) _Atomic uint64_t number; /* of the ping-pong */
 	_Atomic uint64_t barrier[2][ROUNDS_MAX];      /* of the barrier, as in lib/epoch/fence.c */
-	double us;                                    /* how long the last measurement took here */
+	double us;                                    /* duration of this rank's last measurement */
 };
 
 static struct turn *turns; /* by rank */
@@ -61,7 +60,7 @@ static void yield_round(uint64_t number)
 	}
 }
 
-/* What a fence is in the least code. */
+/* A fence in the least code. */
 static void barrier_round(uint64_t number)
 {
 	int size = oriel_size(job);
@@ -107,7 +106,7 @@ static void fence_round(uint64_t number)
 	scale_must(oriel_win_fence(win, 0), "oriel_win_fence");
 }
 
-/* The time of the rank that took longest: pairs may run one after the other. */
+/* Returns the slowest rank's time, as pairs may run in sequence. */
 static double measure(void (*round)(uint64_t), long iterations)
 {
 	static uint64_t number;
@@ -129,7 +128,7 @@ static void measure_all(struct scale *scale, long iterations, int repeats, doubl
 	double yield[SCALE_REPEATS_MAX], epoch[SCALE_REPEATS_MAX], fence[SCALE_REPEATS_MAX], barrier[SCALE_REPEATS_MAX];
 	double row[8];
 
-	for (int i = -1; i < repeats; i++) { /* the first one warms up */
+	for (int i = -1; i < repeats; i++) { /* the first warms up */
 		int at = i < 0 ? 0 : i;
 
 		yield[at] = measure(yield_round, iterations);

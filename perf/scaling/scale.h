@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * scale.h - what the programs of this folder share: times, medians, one row of figures at a time,
- * as text and as JSON
+ * scale.h - shared by the programs of this folder: times, medians, rows of results as text and JSON
  *
- * A program makes rows. Each row is a list of named numbers, printed under a head of names, and
- * goes with all others into the file of --out_json. A bar is a bound on a number of the row, or on
- * a number of the whole run: its line ends with `holds` or `misses`.
+ * A program makes rows. A row is a list of named numbers, printed under a head of names and written
+ * to the file of --out_json. A bar is a bound on a number of a row or of the whole run; its line
+ * ends with `holds` or `misses`.
  */
 #ifndef ORIEL_PERF_SCALE_H
 #define ORIEL_PERF_SCALE_H
@@ -29,25 +28,22 @@ struct scale {
 	int missed;
 };
 
-/* Takes --out_json FILE out of argv; names ends with NULL. The first row prints the head. */
+/* Takes --out_json FILE from argv. `names` ends with NULL. The first row prints the head. */
 void scale_begin(struct scale *scale, const char *program, const char *const *names, bool prints);
 
-/* One row; as many numbers as there are names. */
+/* Adds a row of as many numbers as there are names. */
 void scale_row(struct scale *scale, const double numbers[]);
 
-/* A bar: value must not be above limit. */
+/* Adds a bar: value must not exceed limit. */
 void scale_bar(struct scale *scale, const char *what, double value, double limit);
 
-/*
- * Write the file. Returns what main returns: 1 if it cannot be written. A bar that is missed is no
- * failure.
- */
+/* Writes the file. Returns main's result: 1 if the write fails. A missed bar is no failure. */
 int scale_end(struct scale *scale);
 
 double scale_now_us(void);
 double scale_median(double values[], int count);
 
-/* Memory of this process that nobody else has, and its share of all, in KiB, by /proc/self/smaps_rollup. */
+/* This process's private memory, and its share of all, in KiB, by /proc/self/smaps_rollup. */
 struct scale_memory {
 	long private_kib;
 	long pss_kib;
@@ -55,15 +51,15 @@ struct scale_memory {
 
 struct scale_memory scale_memory(void);
 
-/* A number of the command line; ends the program where it is none, or not in range. */
+/* Returns a number of the command line; ends the program if it is invalid or out of range. */
 long scale_number(const char *text, const char *what, long least, long most);
 
-/* Ends the program with the library's last error if rc is one. */
+/* Ends the program with the library's last error if rc is not 0. */
 void scale_must(int rc, const char *call);
 
 /*
- * Memory that all ranks of a job share, zeroed, whatever the library does: a file in /dev/shm named
- * after the launcher. Rank 0 unlinks it (scale_shared_unlink) once all have it.
+ * Returns zeroed memory that all ranks of a job share, independently of the library: a file in
+ * /dev/shm named after the launcher. Rank 0 unlinks it (scale_shared_unlink) once all have it.
  */
 void *scale_shared(size_t size_bytes);
 void scale_shared_unlink(void);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * start.c - what it takes to start a job of many ranks, to make a window and to fence
+ * start.c - the cost of starting a job of many ranks, of a window and of fences
  *
  *   oriel-run -n P oriel_scale_start [-n FENCES] [--seconds S] [--private KIB] [--out_json FILE]
  *
- * Times are those of the slowest rank. start_s: from the start of the launcher until oriel_init has
- * returned everywhere; create_s: oriel_win_create, with the connections it makes; first_s: the
- * first fence; fence_us: one of those after it; end_s: from the last fence until oriel_win_free and
- * oriel_finalize have returned on rank 0. Memory is a rank's, in KiB, with the window made and
- * fenced: what no other process shares (private), its share of all (pss), the mean and the largest;
- * usage_kib is what oriel_usage says. With --seconds and --private these are bars for all of it
- * together and for the mean rank's memory.
+ * Times are those of the slowest rank. start_s: from the launcher's start until oriel_init has
+ * returned on all ranks; create_s: oriel_win_create, with its connections; first_s: the first
+ * fence; fence_us: a later fence; end_s: from the last fence until oriel_win_free and
+ * oriel_finalize have returned on rank 0. Memory is per rank, in KiB, after the fences: private to
+ * the process (private), and with its share of shared pages (pss), mean and largest; usage_kib is
+ * from oriel_usage. --seconds and --private set bars for the total time and the mean rank's memory.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@
 #define WINDOW_BYTES 4096
 #define STAT_BYTES 1024
 
-/* What a rank tells of itself. */
+/* Results of one rank. */
 struct told {
 	double start_s;
 	double create_s;
@@ -41,7 +40,7 @@ struct told {
 static struct told *told; /* by rank */
 static oriel_job *job;
 
-/* When the launcher was started, in seconds since the machine was. */
+/* Returns when the launcher started, in seconds since boot. */
 static double launcher_started_s(void)
 {
 	char path[64], text[STAT_BYTES];
@@ -189,7 +188,7 @@ int main(int argc, char **argv)
 	if (rank == 0)
 		scale_shared_unlink();
 	tell_memory(&told[rank]);
-	scale_must(oriel_win_fence(win, 0), "oriel_win_fence"); /* all have told */
+	scale_must(oriel_win_fence(win, 0), "oriel_win_fence"); /* all results are written */
 	end_s = scale_now_us();
 	scale_must(oriel_win_free(&win), "oriel_win_free");
 	scale_must(oriel_group_free(&world), "oriel_group_free");

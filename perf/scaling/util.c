@@ -32,7 +32,7 @@ static void *must_have(void *memory)
 	exit(1);
 }
 
-/* Text behind the JSON so far. */
+/* Appends text to the JSON. */
 static void append(struct scale *scale, const char *text)
 {
 	size_t length = strlen(text);

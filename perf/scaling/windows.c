@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * windows.c - what a window costs when there are many: to make, to use, in memory
+ * windows.c - the cost of a window among many: to create, to use, in memory
  *
  *   oriel-run -n 2 oriel_scale_windows [-n ITERATIONS] [--windows MOST] [--memory] [--out_json FILE]
  *
- * Windows are made until there are 1, 10, 100, 1,000 and 10,000, and are all kept; every one is
- * used once. create_us is an oriel_win_create of the last nine tenths, first_us the first fence,
- * put and fence on one; put_us an 8-byte put and a fence with so many windows open, each time on
- * another one, and one_us the same on the first; kib is a rank's memory for each window, by
+ * The program creates windows up to 1, 10, 100, 1,000 and 10,000, keeps all, and uses each once.
+ * create_us is one oriel_win_create of the last nine tenths; first_us the first fence, put and
+ * fence of a window; put_us an 8-byte put and a fence on changing windows, with that many open;
+ * one_us the same on the first window; kib a rank's memory for each window, by
  * /proc/self/smaps_rollup, and usage_bytes by oriel_usage. With --memory times are no bars.
  */
 #include <getopt.h>
@@ -18,7 +18,7 @@
 #include "scaling/scale.h"
 
 #define WINDOWS_MAX 100000
-#define SLICES 9 /* of the turns on many windows: one is what is told */
+#define SLICES 9 /* of the turns; the result is the slices' median */
 #define CREATE_RISE_MAX 2.0
 #define USE_RISE_MAX 1.5
 #define WINDOW_KIB_MAX 4.0
@@ -36,7 +36,7 @@ static void use(oriel_win *one)
 	scale_must(oriel_win_fence(one, 0), "oriel_win_fence");
 }
 
-/* Microseconds for each of the windows from..to - 1. */
+/* Creates windows from..to - 1. Returns microseconds for each. */
 static double make(oriel_group *world, long from, long to)
 {
 	double started;
@@ -60,8 +60,8 @@ static double use_first(long from, long to)
 }
 
 /*
- * Windows in an order that jumps, all of them if there are enough turns; with count 1 always the
- * first. A median.
+ * Uses `count` windows in a scattered order, all of them if there are enough turns. Returns a
+ * median.
  */
 static double use_again(long count, long iterations)
 {
