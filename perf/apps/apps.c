@@ -21,7 +21,7 @@ void begin(int argc, char **argv, const char *names, int count, long *values)
 	}
 }
 
-/* MPICH 4.0.2 misplaces the parts of a window whose sizes are no multiples of 16. */
+/* MPICH 4.0.2 misplaces parts of a window if their sizes are not multiples of 16. */
 void *window_of(long bytes, int unit, MPI_Win *win)
 {
 	void *memory;
@@ -33,7 +33,7 @@ void *window_of(long bytes, int unit, MPI_Win *win)
 	return memory;
 }
 
-/* Marsaglia's xorshift, with a multiplication at its end. */
+/* Marsaglia's xorshift, with a final multiplication. */
 unsigned long next_random(unsigned long *state)
 {
 	*state ^= *state >> 12;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* apps.h - what the programs of this folder share: who is who, their arguments, their result */
+/* apps.h - shared by the programs of this folder: ranks, arguments, result */
 #ifndef ORIEL_PERF_APPS_H
 #define ORIEL_PERF_APPS_H
 
@@ -7,15 +7,17 @@
 
 extern int rank, ranks;
 
-/* MPI_Init, and `count` numbers of the command line into `values`; ends the program where they are not these. */
+/*
+ * Calls MPI_Init and reads `count` numbers of the command line; ends the program if they are wrong.
+ */
 void begin(int argc, char **argv, const char *names, int count, long *values);
 
-/* Window memory of MPI_Win_allocate, zeroed. */
+/* Returns zeroed memory of MPI_Win_allocate. */
 void *window_of(long bytes, int unit, MPI_Win *win);
 
-/* A random number of a state that it changes: the same on every machine. */
+/* Returns the next random number of a state, which is the same on every machine. */
 unsigned long next_random(unsigned long *state);
 
-/* Rank 0 prints the sum over all ranks, as what two runs are compared by; then MPI_Finalize. */
+/* Prints on rank 0 the sum over all ranks, by which runs are compared, and calls MPI_Finalize. */
 int end_with(const char *name, double mine);
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * armci.c - what Global Arrays asks of ARMCI, whose library of Debian is one-sided MPI and nothing else
+ * armci.c - what Global Arrays needs of ARMCI, which Debian builds on one-sided MPI alone
  *
  * usage: armci SHAPE ROUNDS
  *
- * SHAPE 1: contiguous puts and gets of 8 bytes to 64 KiB. SHAPE 2: puts and gets of patches of a matrix. SHAPE 3: accumulates of
- * such patches. SHAPE 4: fetch-and-add on rank 0, by which ranks share tasks. Each rank works on the memory of the next.
+ * SHAPE 1: contiguous puts and gets of 8 bytes to 64 KiB. SHAPE 2: puts and gets of patches of a
+ * matrix. SHAPE 3: accumulates of such patches. SHAPE 4: fetch-and-add on rank 0, by which ranks
+ * share tasks. Each rank works on the memory of the next.
  */
 #include <armci.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 enum { CONTIGUOUS = 1, STRIDED, ACCUMULATE, COUNTER };
 enum { SIDE = 512, NUMBERS = SIDE * SIDE, LARGEST_PATCH = 128 };
 
-static void **memory; /* the matrix of each rank, and behind it a counter */
-static double *local; /* one of our own */
+static void **memory; /* each rank's matrix, then a counter */
+static double *local; /* a matrix of this rank's own */
 static int to;
 
 static double contiguous(long round)
@@ -81,7 +82,7 @@ static double do_round(long shape, long round)
 	}
 }
 
-/* Accumulates tell by what they leave. */
+/* Accumulates are checked by their result. */
 static double sum_of_memory(void)
 {
 	double sum = 0, *here = memory[rank];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * beside.c - a program that has made a window, and then does nothing but messages, or collective calls
+ * beside.c - a program that creates a window, then only sends messages or runs collectives
  *
  * usage: beside WHAT ROUNDS
  *
- * WHAT 1: messages, to and fro and to both neighbours at once, of 8 bytes to 1 MiB. WHAT 2: barriers, and broadcasts, sums and
- * exchanges of 8 bytes to 64 KiB.
+ * WHAT 1: messages, as ping-pong and to both neighbours at once, of 8 bytes to 1 MiB. WHAT 2:
+ * barriers, and broadcasts, sums and exchanges of 8 bytes to 64 KiB.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ enum { MESSAGES = 1, COLLECTIVES = 2, MOST = 131072 };
 
 static double *sent, *gotten;
 
-/* Between ranks 2n and 2n + 1; who has no partner waits for the others. */
+/* Runs a ping-pong between ranks 2n and 2n + 1; a rank without a partner waits for the others. */
 static void to_and_fro(int numbers)
 {
 	int partner = rank ^ 1;

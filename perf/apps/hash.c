@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hash.c - a hash table over all ranks, into which each rank inserts: compare_and_swap takes a slot, fetch_and_op counts in it
+ * hash.c - a hash table over all ranks: compare_and_swap takes a slot, fetch_and_op counts in it
  *
  * usage: hash SLOTS INSERTS, both of each rank
  *
- * A slot holds a key and how often it was inserted. A key belongs to the slot that it hashes to, or to the next that is free or
- * its own. Half as many keys as slots exist, so that most inserts find their key there.
+ * A slot holds a key and the number of its inserts. A key belongs to the slot of its hash, or to
+ * the next that is free or its own. There are half as many keys as slots, so that most inserts find
+ * their key.
  */
 #include "apps/apps.h"
 
@@ -18,7 +19,7 @@ enum { KEY, COUNT, WORDS }; /* of a slot, in the window's unit */
 static long slots;
 static MPI_Win win;
 
-/* True: the slot is the key's. */
+/* Takes a slot. Returns true if it is the key's. */
 static int take(long slot, long key)
 {
 	long nothing = 0, found;
@@ -39,7 +40,7 @@ static void insert(long key)
 	MPI_Win_flush((int)(slot / slots), win);
 }
 
-/* Of the keys and counts: the same in whatever order they came, and only if none was lost or counted twice. */
+/* Sums keys times counts, in any order; the sum shows lost and repeated inserts. */
 static double checksum(const struct slot *table)
 {
 	double sum = 0;

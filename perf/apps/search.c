@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * search.c - a breadth-first search of a random graph, level by level, by accumulates with MPI_MIN, as Graph500 describes it
+ * search.c - a breadth-first search of a random graph by accumulates with MPI_MIN, as in Graph500
  *
  * usage: search SCALE DEGREE SEARCHES
  *
- * The graph has 2^SCALE vertices and DEGREE edges for each, drawn from Kronecker's product (.57 .19 .19 .05); vertices are dealt
- * to the ranks in turn. A vertex has one word in its rank's window: the level at which it was reached and the least of the vertices
- * that reached it there, or that it was not reached. In each level all ranks accumulate into the words of all neighbours of the
- * vertices of the level before, fence, and look which of their own have been reached.
+ * The graph has 2^SCALE vertices with DEGREE edges each, drawn from Kronecker's product (.57 .19
+ * .19 .05); the ranks own vertices in turn. A vertex has one word in its rank's window: the level
+ * at which it was reached and the least vertex that reached it there, or that it was not reached.
+ * In each level all ranks accumulate into the words of the previous level's neighbours, fence, and
+ * check which of their own vertices have been reached.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -15,11 +16,11 @@
 #include "apps/apps.h"
 
 static long scale, vertices, edges, mine; /* mine: vertices of this rank */
-static long *begins, *ends;               /* where the neighbours of each of these begin, and all these neighbours */
+static long *begins, *ends;               /* first neighbour of each own vertex; all neighbours */
 static long *words, *front, *values;
 static MPI_Win win;
 
-/* Numbers that any rank can draw again. */
+/* Draws an edge, which any rank can draw again. */
 static void draw_edge(unsigned long *state, long vertex[2])
 {
 	vertex[0] = vertex[1] = 0;
@@ -31,7 +32,7 @@ static void draw_edge(unsigned long *state, long vertex[2])
 	}
 }
 
-/* Each edge counts at both its ends: with `place`, it is put there too. */
+/* Counts each edge at both ends, and stores it there if `place`. */
 static void go_over_edges(long *counts, int place)
 {
 	unsigned long state = 362436069UL;
@@ -74,7 +75,7 @@ static void reach(long vertex, const long *value)
 	MPI_Accumulate(value, 1, MPI_LONG, (int)(vertex % ranks), vertex / ranks, 1, MPI_LONG, MPI_MIN, win);
 }
 
-/* The words that are accumulated stay until the fence. */
+/* Accumulates from words that stay unchanged until the fence. */
 static void reach_neighbours(long level, long in_front)
 {
 	for (long i = 0; i < in_front; i++) {
@@ -84,7 +85,7 @@ static void reach_neighbours(long level, long in_front)
 	}
 }
 
-/* How many of this rank's vertices have been reached at a level: they are the front now. */
+/* Makes the front: this rank's vertices reached at `level`. Returns their number. */
 static long new_front(long level)
 {
 	long count = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * share.c - what share of its time a program spends in one-sided calls, and its resident memory; to be preloaded
+ * share.c - a program's share of time in one-sided calls, and its resident memory; preloaded
  *
- * perf/apps/share.awk makes a function for each call of share.calls, which goes on to the call's other name. Under oriel-mpi that
- * is Oriel's. MPI_Finalize adds a line to the file that APPS_SHARE names: seconds in these calls, seconds between MPI_Init and
- * MPI_Finalize, the most KiB that were resident. Of several threads that call at once the times are not exact.
+ * perf/apps/share.awk makes a function for each call of share.calls, which calls the call's other
+ * name, under oriel-mpi Oriel's. MPI_Finalize adds a line to the file that APPS_SHARE names:
+ * seconds in these calls, seconds between MPI_Init and MPI_Finalize, maximum resident KiB. Times
+ * are inexact if threads call at once.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -16,7 +17,7 @@
 #include "apps/share.h"
 
 static double begun, inside;
-static int depth; /* an MPI may do one of these calls by another */
+static int depth; /* an MPI may implement a call by another */
 
 void share_enter(double *at)
 {

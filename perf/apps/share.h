@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* share.h - what the functions that share.awk makes call: at their begin and at their end */
+/* share.h - the calls of share.awk's functions, at their begin and end */
 #ifndef ORIEL_PERF_APPS_SHARE_H
 #define ORIEL_PERF_APPS_SHARE_H
 

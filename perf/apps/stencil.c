@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stencil.c - a star-shaped stencil on a square grid, as the Parallel Research Kernels describe it
+ * stencil.c - a star-shaped stencil on a square grid, as in the Parallel Research Kernels
  *
  * usage: stencil SIDE ROUNDS
  *
- * The grid of SIDE x SIDE numbers lies in tiles, one a rank. In each round a rank puts the edges of its tile into its neighbours'
- * windows, fences, and adds to each number of its output a weighted sum of the input's in a star of radius 2; then it adds 1 to its
- * input. The input begins as a plane, so that a round adds exactly 2 to each number whose star lies in the grid.
+ * The grid of SIDE x SIDE numbers is divided into one tile for each rank. In each round a rank puts
+ * its tile's edges into its neighbours' windows, fences, adds a weighted sum of the input in a star
+ * of radius 2 to each output, and adds 1 to its input. The input begins as a plane, so that a round
+ * adds exactly 2 to each number whose star lies in the grid.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -14,10 +15,10 @@
 
 #include "apps/apps.h"
 
-enum { RADIUS = 2, SIDES = 4 }; /* sides: low and high of dimension 0, of dimension 1 */
+enum { RADIUS = 2, SIDES = 4 }; /* sides: low, high of dimension 0, then of dimension 1 */
 
 static int place[2], ranks_of[2], neighbours[SIDES], first[2], width[2];
-static long slot; /* room for the longest edge of all ranks */
+static long slot; /* size of the longest edge of all ranks */
 static double *in, *out, *edges[SIDES], *halo;
 static MPI_Win win;
 
@@ -31,14 +32,16 @@ static int edge_numbers(int side)
 	return RADIUS * width[1 - side / 2];
 }
 
-/* Where a side's numbers lie in each rank's window. Rounds take turns with two sets: neighbours still read one while the other
- * is put. */
+/*
+ * Returns the place of a side's numbers in each rank's window. Rounds alternate between two sets:
+ * neighbours read one while the other is put.
+ */
 static long halo_place(long round, int side)
 {
 	return (round % 2 * SIDES + side) * slot;
 }
 
-/* The numbers of an edge of the tile, or of those beyond it, to or from a buffer. */
+/* Copies an edge of the tile, or the numbers beyond it, to or from a buffer. */
 static void copy_edge(int side, int beyond, double *buffer, int to_grid)
 {
 	int dim = side / 2, from = side % 2 ? width[dim] - (beyond ? 0 : RADIUS) : beyond ? -RADIUS : 0;
@@ -69,7 +72,7 @@ static void exchange(long round)
 			copy_edge(side, 1, halo + halo_place(round, side), 1);
 }
 
-/* The part of a dimension whose stars lie in the grid. */
+/* Returns the part of a dimension whose stars lie in the grid. */
 static void inner(int dim, long grid, int *low, int *high)
 {
 	*low = first[dim] < RADIUS ? RADIUS - first[dim] : 0;

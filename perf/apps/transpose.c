@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * transpose.c - a square matrix plus another one's transpose, as the Parallel Research Kernels describe it
+ * transpose.c - a square matrix plus another one's transpose, as in the Parallel Research Kernels
  *
  * usage: transpose ORDER ROUNDS
  *
- * Each rank has some of the columns of both matrices. In each phase of a round it transposes the block that another rank is to
- * have, puts it into that rank's window, fences, and adds what has come to its own. A round ends with 1 added to the matrix that is
- * transposed. ORDER is rounded down to a multiple of the ranks.
+ * Each rank has some columns of both matrices. In each phase of a round it transposes a block for
+ * another rank, puts it into that rank's window, fences, and adds the received block to its own. A
+ * round ends with 1 added to the matrix that is transposed. ORDER is rounded down to a multiple of
+ * the ranks.
  */
 #include <stdlib.h>
 
 #include "apps/apps.h"
 
-enum { TILE = 32 }; /* numbers, so that both sides of a tile are in the cache */
+enum { TILE = 32 }; /* numbers; both sides of a tile fit the cache */
 
 static long order, block;     /* rows, columns; columns of a rank */
 static double *in, *out;      /* columns of `order` numbers */
@@ -31,7 +32,7 @@ static void transpose_tile(double *to, const double *from, long i0, long j0)
 			to[i * block + j] = from[j * order + i];
 }
 
-/* The rows of this rank's columns that are another one's columns of the transpose. */
+/* Transposes the part of this rank's columns that becomes another rank's. */
 static void transpose_block(double *to, int other)
 {
 	for (long j = 0; j < block; j += TILE)
@@ -62,7 +63,9 @@ static void do_round(long round)
 		in[i] += 1;
 }
 
-/* What the sum of the output is to be: each rank's columns begin with the numbers of their places. */
+/*
+ * Returns the expected sum of the output: a rank's columns begin with the numbers of their places.
+ */
 static double sum_of_differences(long rounds)
 {
 	double sum = 0;

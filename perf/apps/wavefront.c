@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * wavefront.c - a computation that crosses a grid as a wave from rank to rank, as the Parallel Research Kernels' synch_p2p
+ * wavefront.c - a wave that crosses a grid from rank to rank, as synch_p2p of the Parallel Research
+ * Kernels
  *
  * usage: wavefront WAY COLUMNS ROWS ROUNDS
  *
- * A number is its left neighbour's plus its upper one's less that between them. Each rank has a part of the columns, and for each
- * row needs the last number of the rank before it: one put of 8 bytes and one synchronisation a row. WAY 1: post, start, complete
- * and wait; WAY 2: the put, a flush, and an accumulate of a flag that the target looks at. The last number goes back to the first
- * rank, negated, so that a round adds COLUMNS + ROWS - 2 to it.
+ * A number is its left plus its upper neighbour less the one between them. Each rank has some
+ * columns, and for each row needs the last number of the previous rank: one put of 8 bytes and one
+ * synchronisation. WAY 1: post, start, complete and wait; WAY 2: put, flush, and an accumulate of a
+ * flag that the target polls. The last number returns to the first rank, negated, so that a round
+ * adds COLUMNS + ROWS - 2 to it.
  */
 #include <stdlib.h>
 
@@ -16,11 +18,11 @@
 enum { EPOCHS = 1, FLAGS = 2 };
 
 static long way, columns, rows, first, width;
-static double *grid;   /* rows of width + 1 numbers: the one before is the last of the rank before */
-static double *window; /* a place for each row of the rank before, and last the corner of the last rank */
-static long *flags;    /* as many, each a count of rounds */
+static double *grid;   /* rows of width + 1 numbers, the first from the previous rank */
+static double *window; /* a number for each row of the previous rank; [0]: the last rank's corner */
+static long *flags;    /* as many counts of rounds */
 static MPI_Win win, flags_win;
-static MPI_Group before, behind; /* who puts to this rank, and whom it puts to */
+static MPI_Group before, behind; /* the rank that puts to this one, and its target */
 
 static double *row_of(long row)
 {
@@ -80,7 +82,7 @@ static void cross(long round)
 	}
 }
 
-/* The last rank's corner becomes the first one's. A rank alone puts nothing. */
+/* Sends the last rank's corner to the first rank. A single rank puts nothing. */
 static void go_back(long round)
 {
 	double corner = -row_of(rows - 1)[width - 1];

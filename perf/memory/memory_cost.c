@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * memory_cost.c - what memory costs an MPI program: allocating and freeing, and making and freeing windows
+ * memory_cost.c - what memory and windows cost an MPI program to make and free
  *
- *   mpiexec -n 2 build/bin/mpich_memory_cost; mpiexec -n 2 build/bin/oriel-mpi build/bin/mpich_memory_cost
+ *   mpiexec -n 2 build/bin/mpich_memory_cost
+ *   mpiexec -n 2 build/bin/oriel-mpi build/bin/mpich_memory_cost
  *
- * Rank 0 prints the median of ROUNDS rounds in microseconds, beside that of malloc for memory, and at the end the most memory that
- * a rank had. "touched" writes a byte to each page.
+ * Rank 0 prints the median of ROUNDS rounds in microseconds, beside malloc's, and a rank's maximum
+ * memory. "touched" writes a byte to each page.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static int compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The first three rounds do not count. */
+/* Returns the median; the first three rounds do not count. */
 static double median_us(void (*turn)(size_t, int), size_t bytes, int touched, int turns)
 {
 	double us[ROUNDS];
@@ -125,7 +126,7 @@ static void measure_windows(const char *name, void (*turn)(size_t, int), size_t 
 		printf("%-24s %9zu bytes %10.2f us\n", name, bytes, us);
 }
 
-/* In KiB. */
+/* Returns on rank 0 the maximum resident KiB of a rank. */
 static long most_memory(void)
 {
 	struct rusage usage;
