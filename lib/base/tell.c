@@ -36,7 +36,7 @@ static void write_line(const char *who, int number, const char *format, va_list 
 	used = strlen(line);
 	line[used++] = '\n';
 	written = write(STDERR_FILENO, line, used);
-	(void)written; /* if it fails, nobody reads it */
+	(void)written; /* a failure cannot be reported: standard error is where it would go */
 }
 
 void tell(int rank, const char *format, ...)

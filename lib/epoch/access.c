@@ -202,7 +202,7 @@ struct closing {
 	int code;    /* first error of a link */
 	int rank;    /* in the window's group */
 	bool all;    /* every link is closed */
-	bool memory; /* a deferred operation could not be copied for want of memory; the epoch stays open */
+	bool memory; /* no memory to copy a deferred operation; the epoch stays open */
 };
 
 static void close_links(struct oriel_win *win, struct closing *closing)
@@ -226,9 +226,9 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			closing->rank = link->rank;
 		}
 		/*
-		 * A loss is told now, not once more as a sticky error. The next turn finds it again, should
-		 * the call be repeated. Another error is one deferred operation's: the rest goes on, and
-		 * the flag too.
+		 * This call reports the loss, and no later call reports it as a deferred error. If the
+		 * program repeats the call, the next turn finds the loss again. Any other error belongs to
+		 * one deferred operation: the other operations and the flag still go out.
 		 */
 		if (step == ORIEL_ERR_PEER)
 			link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_COPIED);

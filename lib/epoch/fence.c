@@ -17,10 +17,10 @@
  *
  * Puts to the partner of the first round need not be: there the word is *piggybacked* on them, a
  * request behind theirs on the same queue pair, as the flag of complete does. The partner does not
- * pass without this word, so it finds them. Who learns of this member's entry from the partner
- * learns it after them; everybody else from the words of later rounds, which wait until the puts
- * are complete. Of two ranks there are none, and a fence is one way instead of there, back and
- * there. On return what was copied may still be under way, as after complete; what uses the
+ * pass without this word, so it finds them. A member that learns of this member's entry from the
+ * partner learns it after the puts. All other members learn it from the words of later rounds,
+ * which wait until the puts are complete. Two ranks have no later round: their fence takes one
+ * trip instead of three. On return what was copied may still be under way, as after complete; what uses the
  * program's memory is complete. So this is for devices that keep in order what is issued to a
  * member, before the fence and after it.
  *

@@ -34,9 +34,10 @@
  * Either the update sees the mode, or the switch sees the update. The switch fails if an update
  * does not end, because its thread is not scheduled or is stopped. The vector is then changed by
  * instructions, which is right in every mode, and the switch is tried again some vectors later.
- * Meanwhile single words take the page lock too, whose holder may be stopped as well. The same
- * happens if the kernel has no such barrier. A rank that cannot take part in it, or has no place
- * for its bytes, always takes the page lock. The owner's handler has its own byte.
+ * Until then, updates of single words take the page lock too, and its holder may be the stopped
+ * thread. The switch fails in the same way if the kernel has no such barrier. A rank that cannot
+ * take part in it, or has no place for its bytes, always takes the page lock. The owner's handler
+ * has its own byte.
  *
  * A rank's words are pinned while it has a window whose words its device changes by atomics that
  * are atomic with the processor's instructions, but not with plain code: usually one of memory that

@@ -13,7 +13,7 @@
  *
  * Parameters have the names and the order of the standard. The forms for large counts (_c) differ
  * from the others in the type of the counts, and in the MPI's own function, which they call if the
- * window is the MPI's own. What all forms share takes counts of the larger type.
+ * window is the MPI's own. The functions that all forms share take counts of type MPI_Count.
  */
 #include <stdint.h>
 

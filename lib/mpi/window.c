@@ -71,8 +71,8 @@ static void drop_hints(struct making *making)
 }
 
 /*
- * Returns 0 if all members have memory and a handle. The same reduction compares their units and
- * hints; different units take another.
+ * Returns 0 if all members have memory and a handle. One reduction compares handles,
+ * units and hints; if the units differ, a second reduction follows.
  */
 static int agree_before(struct window *window, struct making *making)
 {

@@ -6,16 +6,17 @@
  *
  * A device adds to an aligned integer of 8 bytes and compares and swaps it: a sum is a
  * fetch-and-add, a reading a fetch-and-add of 0, a compare_and_swap what it is. Those go out like
- * gets, one request an element, and nothing waits for them. Every other operation, also replace, is
- * a reading and then a compare-and-swap until nobody came between; each repetition means that
- * another's was carried out. After some of them the window's lock is given up for a while. Those
+ * gets, one request an element, and nothing waits for them. Every other operation, replace
+ * too, reads the word and then compares and swaps it, until no other update has come between. Each
+ * repetition means that another update was carried out. After some repetitions the operation gives
+ * up the window's lock for a while. Those
  * operations are waited for here, bounded by the device's retries, as are all that go through an
  * atomics peer (job/atomics_peer.h): later calls need not know of it. The same holds for all to
  * memory that is mapped here, where other elements on the same bytes are the processor's, at once
  * (A15).
  *
- * Never a plain write: some versions of rxe store the old value back when a comparison fails, and would
- * undo it. All of one origin go by one queue pair, in order (A15).
+ * A word is never written plainly: some versions of rxe store the old value back when a comparison
+ * fails, and would undo the write. All of one origin go by one queue pair, in order (A15).
  */
 #ifndef ORIEL_ACC_DEVICE_H
 #define ORIEL_ACC_DEVICE_H

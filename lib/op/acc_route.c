@@ -60,7 +60,7 @@ static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t 
 	return at > from ? at : from;
 }
 
-/* As many elements, beginning with number `first`, which lies there at the owner; their pages are held. */
+/* Updates elements from number `first` on; `there` is their owner's address. Pages are held. */
 static void apply_part(struct page_locks *ours, struct page_lock_table *page_locks, const struct acc *acc, size_t first,
                        size_t count, uint64_t there)
 {

@@ -67,7 +67,7 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
 	return peer_page_locks(link->peer) ? ACC_ROUTE_PAGE_LOCK : ACC_ROUTE_AM;
 }
 
-/* Whether that is one of this processor, for a link whose memory is mapped: less to look at, for each operation. */
+/* Returns whether this processor updates the element itself, at once. The link must be mapped. */
 static inline bool acc_at_once(const struct link *link, enum oriel_type type, uint64_t addr)
 {
 	if (link->words == WORDS_BY_DEVICE && acc_class(type, addr) == ACC_WORD)

@@ -11,10 +11,10 @@
  *               two looks in a row that find that nobody has polled lead back to SHM_WAKEUP.
  * Callers that are about to sleep on a completion channel switch to SHM_WAKEUP at once.
  *
- * A look of the engine takes the processor from the thread that polls, in a virtual machine for tens
- * of microseconds, and its peers wait as long. So while polls go on it looks every eight milliseconds,
- * and after one when it has found that nobody polls any more. Peers that wait for an answer need not
- * wait for the look: they wake it (renotify.c).
+ * When the engine looks, it takes the processor from the polling thread, in a virtual machine for
+ * tens of microseconds, and the peers wait as long. So it looks every eight milliseconds while the
+ * program polls, and after one millisecond once it has found that no thread polls any more. A peer
+ * that waits for an answer need not wait for the look: it wakes the engine (renotify.c).
  */
 #include <errno.h>
 #include <pthread.h>

@@ -7,15 +7,16 @@
  * which after a system call are all cold. Here the same checks are made and the same copy, and
  * there is nothing to wait for. The order is that of the queue, since nothing may be in it.
  *
- * A peer that looks into its pipes may be sooner than a system call (way.c). Then the caller sends it
- * a synchronous request, which is no element of the queue, and looks for the answer himself. He does
- * so for a bounded time only (way.c), since the peer may have lost its processor: then he gives up,
- * and what he posts instead comes behind that request, because it is under way (qp->inflight), and
- * does the same again. The caller carries out meanwhile what his peers request, so two that send each
- * other such requests both get their answers.
+ * A peer that polls its pipes may be faster than a system call (way.c). Then the caller sends it a
+ * synchronous request, which is no element of the queue, and polls for the answer. It polls for a
+ * bounded time (way.c), since the peer may have lost its processor. After that time it gives up and
+ * posts the operation instead, which comes behind the request, still in flight (qp->inflight), and
+ * moves the same bytes again. While it polls, the caller carries out its peers' requests, so two
+ * that send each other synchronous requests both get their answers.
  *
- * What does not fit into one request is sent in parts, some of them ahead of the answers, so that one
- * side fills chunks while the other empties them. The bound of the time starts anew with every answer.
+ * A transfer that does not fit into one request is sent in parts, some of them ahead of the
+ * answers, so that one side fills chunks while the other empties them. Each answer restarts the
+ * bounded time.
  *
  * In adversary mode everything goes by the queue.
  */
