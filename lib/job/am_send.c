@@ -13,6 +13,14 @@
 #include "job/deferred_error.h"
 #include "verbs/wire.h"
 
+static void sender_free(struct am_sender *out)
+{
+	if (!out)
+		return;
+	pthread_mutex_destroy(&out->lock);
+	free(out);
+}
+
 /* Returns the sender's side for a peer, made at its first message, or NULL. */
 static struct am_sender *out_of(struct peer *peer)
 {
@@ -26,16 +34,8 @@ static struct am_sender *out_of(struct peer *peer)
 	pthread_mutex_init(&made->lock, NULL);
 	if (__atomic_compare_exchange_n(&peer->am_sender, &out, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return made;
-	am_sender_free(made); /* another thread was faster */
+	sender_free(made); /* another thread was faster */
 	return out;
-}
-
-void am_sender_free(struct am_sender *out)
-{
-	if (!out)
-		return;
-	pthread_mutex_destroy(&out->lock);
-	free(out);
 }
 
 /*
@@ -353,4 +353,12 @@ void am_sender_cut(struct peer *peer)
 		return;
 	pthread_mutex_lock(&out->lock); /* a thread in look() began before the death; later ones see it */
 	pthread_mutex_unlock(&out->lock);
+}
+
+void am_senders_close(struct oriel_job *job)
+{
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		sender_free(peer->am_sender);
 }

@@ -40,6 +40,7 @@
 #include "verbs/layout.h"
 #include "verbs/slab.h"
 
+struct oriel_job;
 struct peer;
 struct deferred_errors;
 
@@ -123,6 +124,7 @@ bool am_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to);
  */
 void am_sender_cut(struct peer *peer);
 
-void am_sender_free(struct am_sender *out);
+/* Releases the senders' sides of all peers. No thread sends any more. */
+void am_senders_close(struct oriel_job *job);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job/am_send.h"
 #include "job/coll.h"
 #include "job/conn.h"
 #include "job/directory.h"
@@ -124,6 +125,7 @@ static void init_locks(struct oriel_job *job)
 static void job_release(struct oriel_job *job)
 {
 	connections_release(job);
+	am_senders_close(job);
 	peers_close(job);
 	am_close(job);
 	unexpected_msgs_drop(job, NULL);

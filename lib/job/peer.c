@@ -13,8 +13,6 @@
 #include "job/job.h"
 #include "job/lock_table.h"
 #include "base/order.h"
-#include "job/am_recv.h"
-#include "job/am_send.h"
 #include "base/shortage.h"
 #include "verbs/table.h"
 #include "base/util.h"
@@ -244,7 +242,6 @@ int peer_get(struct oriel_job *job, int rank, struct peer **peer)
 
 static void peer_release(struct peer *peer)
 {
-	am_sender_free(peer->am_sender);
 	direct_close(&peer->direct);
 	wire_destroy(&peer->wire);
 	pthread_mutex_destroy(&peer->lock);
