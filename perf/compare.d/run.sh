@@ -186,16 +186,16 @@ run_sides() { # round, id, sides, tool, operations, sizes, options...
 	local sides i before
 	read -ra sides <<<"$(sides_of "$3")"
 	: >"$work/line.jsonl"
-	[ -z "$pin" ] || before=$(distance_ns)
+	[ -z "$pin" ] || [ -n "$last_try" ] || before=$(distance_ns)
 	for ((i = 0; i < ${#sides[@]}; i++)); do
 		run_and_keep "$1" "$2" "${sides[$(((i + $1) % ${#sides[@]}))]}" "${@:4}"
 		[ -n "$last_try" ] || [ ${#sides[@]} -eq 1 ] || ! moved_since "$before" || return 1
 	done
 }
 
-# One line of the plan. What was measured on two machines is measured again, not for ever.
+# One line of the plan. What was measured on two machines is measured again, twice at most; not by --quick, whose figures mean nothing.
 run_line() { # round, id, sides, tool, operations, sizes, options...
-	local tries n=$5 last_try=
+	local tries n=$5 last_try=$quick
 	[ -z "$quick" ] || n=$((n / 100 + 10))
 	for ((tries = 0; tries < 3; tries++)); do
 		[ $tries -lt 2 ] || last_try=1
