@@ -791,9 +791,8 @@ int oriel_free(oriel_job *job, void *memory);
  * Completion: nonblocking. The origin buffer must not change before the call that completes the
  * epoch, or a flush; afterwards the memory may be unmapped, discarded or mapped anew (oriel_windows(7) has
  * what that costs). The first operation to a peer may wait for the connection and the window's
- * description; that depends on the peer's service thread only. On softverbs a target that waits in a
- * call copies a part of what is large (128 KiB): one that is stopped (SIGSTOP, a debugger) in the middle
- * of that is waited for until it goes on or ends. Operations of one epoch are unordered among themselves.
+ * description; that depends on the peer's service thread only. Operations of one epoch are
+ * unordered among themselves.
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: null origin; ORIEL_ERR_RANK; ORIEL_ERR_SYNC: no epoch,
  * or one that does not name the target; ORIEL_ERR_RANGE: before anything is sent; ORIEL_ERR_ACCESS;
  * ORIEL_ERR_PEER; ORIEL_ERR_MEMORY; ORIEL_ERR_TIMEOUT.

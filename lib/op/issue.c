@@ -5,9 +5,9 @@
  * THE WAY OF A PUT
  *
  *  1. oriel_put (op/put.c), where all is plain and the target's memory is mapped here, copies at once:
- *     the end for most puts on softverbs and to oneself; of a large one a target that waits copies a part
- *     (direct_copy_coop). Where all is plain but the memory is not mapped, it goes on at 4. Else it takes win->lock
- *     (op/enter.h) and looks again; softverbs may move the bytes at once (copy_sync).
+ *     the end for most puts on softverbs and to oneself. Where all is plain but the memory is not
+ *     mapped, it goes on at 4. Else it takes win->lock (op/enter.h) and looks again; softverbs may
+ *     move the bytes at once (copy_sync).
  *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
  *     what is legal), waits for its description at first contact, and checks the range.
  *  3. issue_or_defer, below: without the target's post the operation is deferred; issue_push and
@@ -30,7 +30,6 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "job/mem.h"
 #include "job/wait.h"
 #include "op/copy.h"
 #include "op/acc_route.h"
@@ -41,28 +40,12 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Large ones, with the help of a peer that waits. */
-static bool copy_coop(struct oriel_win *win, struct link *link, const struct op *op)
-{
-	bool put = op->kind == OP_PUT;
-	uint32_t lkey;
-
-	if (op->size_bytes < DIRECT_COOP_MIN || !direct_has_coop(&link->peer->direct) || link_remote_regions(link) ||
-	    bytes_overlap(op->origin, (void *)(uintptr_t)op->remote_addr, op->size_bytes))
-		return false;
-	lkey = mem_find(&win->job->mems, link->peer->device->index, op->origin, op->size_bytes, !put, &win->origins);
-	return direct_copy_coop(&link->peer->direct, link->rkey, op->remote_addr - link->base,
-	                        (void *)(uintptr_t)op->remote_addr, op->origin, lkey, op->size_bytes, put);
-}
-
-void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op)
+void copy_mapped(struct oriel_win *win, const struct op *op)
 {
 	uint8_t *target = (uint8_t *)(uintptr_t)op->remote_addr;
 	uint8_t *to = op->kind == OP_GET ? op->origin : target;
 	const uint8_t *from = op->kind == OP_GET ? target : op->origin;
 
-	if (copy_coop(win, link, op))
-		return;
 	copy_pieces(to, from, op->size_bytes, win->downwards);
 	win->downwards ^= op->size_bytes > COPY_PIECE_BYTES;
 }
@@ -110,7 +93,7 @@ int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
 	int rc;
 
 	if (link_mapped(link)) {
-		copy_mapped(win, link, op);
+		copy_mapped(win, op);
 		return 0;
 	}
 	if (copy_sync(link, op))

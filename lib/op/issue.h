@@ -16,10 +16,10 @@
 struct oriel_win;
 
 /*
- * Lent memory: the processor does it, or two do, at once; the flag behind it is a store with release
+ * The processor copies to or from mapped memory, at once. The flag behind it is a store with release
  * semantics, or a work request.
  */
-void copy_mapped(struct oriel_win *win, struct link *link, const struct op *op);
+void copy_mapped(struct oriel_win *win, const struct op *op);
 
 /*
  * The device does it, at once and behind what was posted before, where there is nothing to wait for: gets; and

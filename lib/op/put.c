@@ -47,7 +47,7 @@ static inline bool copy_at_once(struct oriel_win *win, struct op *op, int rank, 
 		return false;
 	op->remote_addr = link->base + offset;
 	epoch_use(win);
-	copy_mapped(win, link, op);
+	copy_mapped(win, op);
 	return true;
 }
 

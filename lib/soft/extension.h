@@ -43,19 +43,6 @@ typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, v
                               bool write);
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
-/* Bytes: smaller copies are over before the peer could take part in them. */
-enum { SOFTVERBS_SHARE_MIN = 128 << 10 };
-
-/*
- * softverbs_move() for mapped memory, as a cooperative copy: the peer's processor takes part if it
- * is idle. `at` is the mapped byte at `offset` in the key's region. lkey is the key of a local
- * region that contains `here`, or 0; a peer that can map it is faster. A peer that stops in the
- * middle is waited for. Returns an errno value if the caller must copy all bytes itself.
- */
-typedef int softverbs_move_lent_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t offset, void *at, void *here,
-                                   uint32_t lkey, size_t size_bytes, bool write);
-__attribute__((visibility("default"))) softverbs_move_lent_fn softverbs_move_lent;
-
 /*
  * Returns a number that changes whenever this process has carried out requests of its peers. Any
  * thread may call it.

@@ -15,7 +15,6 @@ const struct verbs_functions verbs_softverbs = {
 	.lend = softverbs_lend,
 	.give_back = softverbs_give_back,
 	.move = softverbs_move,
-	.move_lent = softverbs_move_lent,
 	.served = softverbs_served,
 	.atomics_mix = softverbs_atomics_mix,
 };

@@ -74,19 +74,6 @@ bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes
 	return move(direct, here, size_bytes, there, false);
 }
 
-bool direct_copy_coop(struct direct_access *direct, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
-                      size_t size_bytes, bool put)
-{
-	struct wire *wire = direct->wire;
-	bool copied;
-
-	owned_lock_take(&wire->lock);
-	copied = wire->state == WIRE_UP && wire->qp &&
-	         direct->functions.move_lent(wire->qp, rkey, offset, at, here, lkey, size_bytes, put) == 0;
-	owned_lock_give(&wire->lock);
-	return copied;
-}
-
 static uint64_t *words_in(const struct direct_slab *slab, uint64_t addr, size_t size_bytes)
 {
 	uint64_t offset = addr - slab->addr;

@@ -14,9 +14,6 @@
  *                       complete by then, and the completes of a mapped window, whose data are stores
  *                       before it.
  *
- * A peer that waits has a processor to spare: of many bytes it copies a part, where the provider
- * can ask it to (direct_copy_coop).
- *
  * A store into the memory of a process that has died is not noticed; who needs it is told by the
  * next call that needs it alive. Nobody checks an access to mapped memory but the caller, who has
  * checked the range in any case. A window is given back when it is freed: after the barrier of that
@@ -74,21 +71,6 @@ static inline bool direct_has_copy_sync(const struct direct_access *direct)
  */
 bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there);
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there);
-
-#define DIRECT_COOP_MIN ((size_t)SOFTVERBS_SHARE_MIN) /* bytes: from here on a peer that waits helps copying */
-
-/* Whether direct_copy_coop is worth a try. */
-static inline bool direct_has_coop(const struct direct_access *direct)
-{
-	return !direct->self && direct->functions.move_lent;
-}
-
-/*
- * Where direct_has_coop is true: copy between `here`, which is registered under lkey or 0, and a
- * region that direct_map has given: `at` is `offset` bytes into it. False: the caller copies.
- */
-bool direct_copy_coop(struct direct_access *direct, uint32_t rkey, uint64_t offset, void *at, void *here, uint32_t lkey,
-                      size_t size_bytes, bool put);
 
 /* Whether direct_word is worth a try. */
 static inline bool direct_has_stores(const struct direct_access *direct)

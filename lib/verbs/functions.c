@@ -28,14 +28,12 @@ static void find_global(const char *name, void *pointer)
  */
 struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 {
-	struct verbs_direct direct = { functions->lend, functions->give_back, functions->move, functions->move_lent,
-		                           functions->served };
+	struct verbs_direct direct = { functions->lend, functions->give_back, functions->move, functions->served };
 
 	if (functions == &verbs_system && !getenv("ORIEL_TEST_NODE")) {
 		find_global("softverbs_lend", &direct.lend);
 		find_global("softverbs_give_back", &direct.give_back);
 		find_global("softverbs_move", &direct.move);
-		find_global("softverbs_move_lent", &direct.move_lent);
 		find_global("softverbs_served", &direct.served);
 	}
 	return direct;

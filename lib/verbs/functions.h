@@ -65,7 +65,6 @@ struct verbs_functions {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
-	softverbs_move_lent_fn *move_lent;
 	softverbs_served_fn *served;
 	softverbs_atomics_mix_fn *atomics_mix;
 };
@@ -130,7 +129,6 @@ struct verbs_direct {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
-	softverbs_move_lent_fn *move_lent;
 	softverbs_served_fn *served;
 };
 

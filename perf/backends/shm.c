@@ -4,9 +4,8 @@
  *
  * All ranks map an allocated window; put and get are memcpy. A created window is its owner's
  * private memory, accessed by process_vm_writev and process_vm_readv. All ranks map the
- * synchronisation words. If they map origins too (-m alloc_mem), a waiting target copies the second
- * half of a large put: the bound for two processors. The ranks are children of one launcher, whose
- * process id names the memory. A turn contains no library and no other system call.
+ * synchronisation words. The ranks are children of one launcher, whose process id names the memory.
+ * A turn contains no library and no other system call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +22,6 @@
 
 #define RANKS_MAX 64
 #define PAGE_BYTES 4096
-#define HALVED_BYTES ((size_t)128 << 10) /* puts from this size on, if all ranks map the origin */
 #define START_PATIENCE_S 20
 
 /* Words that `from` writes for one rank, in one cache line. Epoch numbers only grow. */
@@ -39,16 +37,7 @@ struct ticket_lock {
 	uint64_t readers;
 };
 
-/* The half of a put that its target copies. */
-struct half {
-	_Alignas(64) uint64_t given; /* number handed over by the origin */
-	uint64_t to, from;           /* offsets in all windows and all origins */
-	size_t size_bytes;
-	_Alignas(64) uint64_t done; /* number copied by the target */
-};
-
 struct member {
-	struct half half[RANKS_MAX]; /* copied by this rank, for each origin */
 	struct words from[RANKS_MAX];
 	struct ticket_lock lock;
 	_Alignas(64) uint64_t barrier; /* barriers that this rank has entered */
@@ -64,8 +53,7 @@ struct shared {
 
 static struct shared *shared;
 static uint8_t *windows; /* of all ranks, contiguous; allocated windows only */
-static uint8_t *origins; /* of all ranks; NULL: each rank has its own */
-static size_t window_bytes, origin_bytes;
+static size_t window_bytes;
 static int rank, size;
 static bool created;
 static uint64_t barriers, posts[RANKS_MAX], completes[RANKS_MAX], seen_posts[RANKS_MAX], seen_completes[RANKS_MAX];
@@ -77,26 +65,11 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* Copies the halves handed to this rank; pairs with put_by_both. */
-static void copy_halves(void)
-{
-	for (int i = 0; origins && i < size; i++) {
-		struct half *half = &shared->members[rank].half[i];
-
-		if (__atomic_load_n(&half->given, __ATOMIC_ACQUIRE) == half->done)
-			continue;
-		memcpy(windows + half->to, origins + half->from, half->size_bytes);
-		__atomic_store_n(&half->done, half->done + 1, __ATOMIC_RELEASE);
-	}
-}
-
 /* Pairs with raise_word of another rank: its earlier stores are visible. */
 static void wait_word(const uint64_t *word, uint64_t value)
 {
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value) {
-		copy_halves();
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value)
 		perf_relax();
-	}
 }
 
 static void raise_word(uint64_t *word, uint64_t value)
@@ -114,21 +87,6 @@ static void copy(void *to, const void *from, size_t size_bytes)
 		memcpy(to, from, size_bytes);
 }
 
-/* Puts half; the waiting target copies the second half. */
-static void put_by_both(uint8_t *there, const uint8_t *here, size_t size_bytes, int to)
-{
-	struct half *half = &shared->members[to].half[rank];
-	size_t own_bytes = size_bytes / 2;
-
-	half->to = (uint64_t)(there + own_bytes - windows);
-	half->from = (uint64_t)(here + own_bytes - origins);
-	half->size_bytes = size_bytes - own_bytes;
-	__atomic_store_n(&half->given, half->given + 1, __ATOMIC_RELEASE); /* pairs with copy_halves */
-	memcpy(there, here, own_bytes);
-	while (__atomic_load_n(&half->done, __ATOMIC_ACQUIRE) != half->given)
-		perf_relax();
-}
-
 static int put(const struct perf_turn *turn, int to, size_t at)
 {
 	size_t disp = put_disp(turn, to) + at;
@@ -139,10 +97,7 @@ static int put(const struct perf_turn *turn, int to, size_t at)
 		return process_vm_writev(shared->members[to].pid, &here, 1, &there, 1, 0) == (ssize_t)turn->size_bytes
 		           ? 0
 		           : fail("process_vm_writev");
-	if (origins && turn->size_bytes >= HALVED_BYTES)
-		put_by_both(windows + (size_t)to * window_bytes + disp, here.iov_base, turn->size_bytes, to);
-	else
-		copy(windows + (size_t)to * window_bytes + disp, here.iov_base, turn->size_bytes);
+	copy(windows + (size_t)to * window_bytes + disp, here.iov_base, turn->size_bytes);
 	return 0;
 }
 
@@ -433,21 +388,15 @@ static int open_shm(const struct perf_options *options, struct perf_place *place
 	if (options->window != WINDOW_CREATE && options->window != WINDOW_ALLOCATE)
 		return fprintf(stderr, "shm: -w is create or allocate\n"), 2;
 	created = options->window == WINDOW_CREATE;
-	if (options->memory == MEMORY_ALLOC_MEM && (created || (options->sync != SYNC_PSCW && options->sync != SYNC_FENCE)))
-		return fprintf(stderr, "shm: -m alloc_mem is for -w allocate with -S pscw or fence, where the target waits\n"),
-		       2;
+	if (options->memory == MEMORY_ALLOC_MEM)
+		return fprintf(stderr, "shm: -m is heap, huge or registered\n"), 2;
 	window_bytes = whole_pages(place->window_bytes);
-	origin_bytes = options->memory == MEMORY_ALLOC_MEM ? whole_pages(place->origin_bytes) : 0;
 	if (!created)
-		mapped_bytes += (size_t)size * (window_bytes + origin_bytes);
+		mapped_bytes += (size_t)size * window_bytes;
 	if (map_all(mapped_bytes))
 		return 1;
 	if (!created)
 		place->window = windows + (size_t)rank * window_bytes;
-	if (origin_bytes) {
-		origins = windows + (size_t)size * window_bytes;
-		place->origin = origins + (size_t)rank * origin_bytes;
-	}
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* otherwise siblings may not write here */
 	shared->members[rank].pid = getpid();
 	shared->members[rank].window = (uint64_t)(uintptr_t)place->window;

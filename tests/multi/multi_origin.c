@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ORIGIN_BYTES ((size_t)256 << 10) /* the largest; large transfers are shared by both sides */
+#define ORIGIN_BYTES ((size_t)256 << 10) /* the largest */
 #define PAGE ((size_t)4096)
 #define CHURNED 8
 #define STAYS_MAX 16 /* epochs that an origin stays */

@@ -26,7 +26,6 @@
 enum {
 	ROUNDS = 1000,
 	THREADS_MAX = 3,
-	PIECES = 4,
 	WORDS = 2, /* of data */
 };
 
@@ -353,72 +352,6 @@ static void serials_are_told(void)
 	together((thread_fn *const[]){ tells_serials, reads_serials, NULL }, &serials);
 }
 
-/* ---- a job that both carry out ---- */
-
-struct shared_job {
-	struct shm_share share;
-	struct data piece[PIECES];
-	_Atomic uint64_t taken; /* pieces, by who helps */
-	_Atomic bool over;
-};
-
-static void do_piece(struct shared_job *shared, uint32_t n)
-{
-	fill(&shared->piece[n], shared->share.job.raddr);
-}
-
-static void one_job(struct shared_job *shared, uint64_t n)
-{
-	uint64_t helped = shm_share_helped(&shared->share);
-	uint64_t taken = atomic_load_explicit(&shared->taken, memory_order_relaxed);
-	uint32_t piece, own = 0;
-
-	shared->share.job.raddr = n;
-	shm_share_open(&shared->share, PIECES);
-	while (atomic_load_explicit(&shared->taken, memory_order_relaxed) == taken)
-		sched_yield();
-	for (; shm_share_take(&shared->share, true, &piece); own++)
-		do_piece(shared, piece);
-	while (shm_share_helped(&shared->share) != helped + PIECES - own)
-		sched_yield();
-	for (piece = 0; piece < PIECES; piece++)
-		check(holds(&shared->piece[piece], n), "a piece of a job");
-}
-
-static void *shares(void *arg)
-{
-	struct shared_job *shared = arg;
-
-	for (uint64_t n = 1; n <= ROUNDS; n++)
-		one_job(shared, n);
-	atomic_store(&shared->over, true);
-	return NULL;
-}
-
-static void *helps(void *arg)
-{
-	struct shared_job *shared = arg;
-	uint32_t piece;
-
-	while (!atomic_load_explicit(&shared->over, memory_order_relaxed)) {
-		if (!shm_share_is_open(&shared->share) || !shm_share_take(&shared->share, false, &piece)) {
-			sched_yield();
-			continue;
-		}
-		atomic_fetch_add_explicit(&shared->taken, 1, memory_order_relaxed);
-		do_piece(shared, piece);
-		shm_share_done(&shared->share, true);
-	}
-	return NULL;
-}
-
-static void job_is_shared(void)
-{
-	static struct shared_job shared;
-
-	together((thread_fn *const[]){ shares, helps, NULL }, &shared);
-}
-
 /* ---- between threads of one process ---- */
 
 struct counted {
@@ -561,7 +494,6 @@ int main(void)
 	key_grants();
 	keys_are_published();
 	serials_are_told();
-	job_is_shared();
 	locks_exclude();
 	answer_comes_with_its_data();
 	words_are_in_order();

@@ -191,9 +191,29 @@ static enum lab_verdict sync_req__the_peer_stops(void)
 	return caught ? LAB_PASSED : LAB_LATE;
 }
 
+/* Whoever is asked carries requests out, and tells that it does. */
+static enum lab_verdict served__is_counted(void)
+{
+	softverbs_served_fn *served;
+	struct lab lab;
+	uint64_t before;
+
+	if (!find_function("softverbs_served", &served))
+		return LAB_UNSUPPORTED;
+	CHECK(served() == 0);
+	lab_setup(&lab, NULL);
+	before = served();
+	CHECK(lab_recv(&lab.b, 1, 0, 8) == 0 && served() == before);
+	CHECK(lab_rdma(&lab, IBV_WR_SEND, 0, 0, 8, IBV_SEND_SIGNALED) == 0);
+	CHECK(lab_wait(lab.b.recv_cq).status == IBV_WC_SUCCESS && served() == before + 1);
+	CHECK(lab_wait(lab.a.send_cq).status == IBV_WC_SUCCESS && served() == before + 1);
+	return LAB_PASSED;
+}
+
 static const struct lab_case cases[] = {
 	{ "sync_req: the peer carries it out", sync_req__the_peer_carries_it_out, "lib/soft/verbs/move.c" },
 	{ "sync_req: the peer stops", sync_req__the_peer_stops, "lib/soft/verbs/move.c" },
+	{ "served: is counted", served__is_counted, "lib/soft/extension.h" },
 };
 
 int main(int argc, char **argv)

@@ -8,11 +8,6 @@
 
 static const uint64_t ticks_of[][SOFT_WAYS] = { { 5000, 9000 }, { 9000, 5000 } };
 
-static uint32_t ways_of(enum soft_way_kind kind)
-{
-	return kind == SOFT_WAY_LARGE_WRITE || kind == SOFT_WAY_LARGE_READ ? SOFT_WAYS : 2;
-}
-
 struct round {
 	int operations, tried, calls;
 	uint64_t ticks; /* in all */
@@ -24,7 +19,7 @@ static struct round disturbed_round(enum soft_way_kind kind, uint64_t length, co
 	uint64_t smallest;
 	struct class *class = class_of(kind, length, &smallest);
 	bool first = load(&class->rounds) == 0;
-	struct round round = { .tried = (int)ways_of(kind) * TRIALS + (first ? (int)untouched(kind, length) : 0) };
+	struct round round = { .tried = SOFT_WAYS * TRIALS + (first ? (int)untouched(kind, length) : 0) };
 
 	do {
 		bool tried;
@@ -196,26 +191,6 @@ static void way__waits_as_long_as_a_call_takes(void)
 	CU_ASSERT_EQUAL(first_pause(UINT64_C(1) << 40), PAUSE_MIN);
 }
 
-/* Large ones of private memory have three ways, where it is mapped two. */
-static void way__large_ones(void)
-{
-	static const uint64_t of_three[][SOFT_WAYS] = { { 5000, 9900, 9000 }, { 9000, 5000, 9900 }, { 9900, 9000, 5000 } };
-	const uint64_t length = 1 << 20;
-
-	forget_all();
-	for (int best = 0; best < SOFT_WAYS; best++) {
-		round_of(SOFT_WAY_LARGE_WRITE, length, of_three[best]);
-		CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_LARGE_WRITE, length), (enum soft_way)best);
-	}
-	soft_way_took(SOFT_WAY_LARGE_MAPPED, SOFT_BY_BOTH, length, 1000, IN_A_ROW);
-	CU_ASSERT_EQUAL(soft_way_best(SOFT_WAY_LARGE_MAPPED, length), SOFT_BY_BOTH);
-	for (int i = 0; i < 2 * REST_MAX; i++) {
-		bool tried;
-
-		CU_ASSERT_NOT_EQUAL(soft_way_next(SOFT_WAY_LARGE_MAPPED, length, &tried), SOFT_BY_RING);
-	}
-}
-
 void suite_way(void)
 {
 	CU_pSuite suite = CU_add_suite("softverbs: ring or system call", NULL, NULL);
@@ -229,6 +204,5 @@ void suite_way(void)
 	CU_ADD_TEST(suite, way__trials_of_one_peer_of_some);
 	CU_ADD_TEST(suite, way__pauses_after_a_loss);
 	CU_ADD_TEST(suite, way__waits_as_long_as_a_call_takes);
-	CU_ADD_TEST(suite, way__large_ones);
 	CU_ADD_TEST(suite, way__by_call_where_the_ring_was_never_timed);
 }

@@ -19,7 +19,6 @@
  * Locks, in the order in which they may be nested:
  *   core->progress   whoever looks into the pipes; taken by trylock in ibv_poll_cq
  *   qp->lock         send queue, receive queue, state
- *   out->sharing     taken by trylock only
  *   srq->lock
  *   pipe->tx         room in the pipe, waiting list
  *   cq->lock

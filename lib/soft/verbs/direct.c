@@ -21,7 +21,6 @@
 #include "soft/verbs/pipe.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
-#include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/tsan.h"
 #include "soft/verbs/way.h"
@@ -97,7 +96,7 @@ static enum soft_way way_of(const struct soft_out *out, const struct soft_rdma *
 	enum soft_way way;
 
 	*timed = false;
-	if (!op->waits && op->opcode != IBV_WR_RDMA_WRITE && op->length < SOFTVERBS_SHARE_MIN)
+	if (!op->waits && op->opcode != IBV_WR_RDMA_WRITE && op->length < SOFT_WAY_LARGE)
 		return SOFT_BY_CALL;
 	if (!little && !soft_peer_spins(&out->peer))
 		return SOFT_BY_CALL;
@@ -153,27 +152,19 @@ static void note_ring(struct soft_qp *qp, const struct soft_rdma *op)
 }
 
 /* Where memory is private: by a system call, or the peer is to do it. */
-static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, const struct shm_mr *mr,
+static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, uint64_t addr,
                                enum ibv_wc_status *status)
 {
 	bool timed;
 	int err;
 
-	switch (way_of(qp->out, op, &timed)) {
-	case SOFT_BY_RING:
+	if (way_of(qp->out, op, &timed) == SOFT_BY_RING) {
 		if (op->waits)
 			return SOFT_DIRECT_SYNC;
 		note_ring(qp, op);
 		return SOFT_DIRECT_RING;
-	case SOFT_BY_BOTH:
-		if (soft_share_private(qp, op, mr, timed))
-			return SOFT_DIRECT_DONE;
-		timed = false;
-		break;
-	default:
-		break;
 	}
-	err = by_call(qp->out, op, mr->addr + (op->raddr - mr->iova), timed);
+	err = by_call(qp->out, op, addr, timed);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
 	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
@@ -205,12 +196,11 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 		return SOFT_DIRECT_RING;
 	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
 	case SOFT_REACH_MAPPED:
-		if (!soft_share_mapped(qp, op, mr, at))
-			act_mapped(op, at);
+		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
 	case SOFT_REACH_VM:
 		if (!target->atomic)
-			return act_vm(qp, op, mr, status);
+			return act_vm(qp, op, mr->addr + (op->raddr - mr->iova), status);
 		break;
 	case SOFT_REACH_NONE:
 		break;

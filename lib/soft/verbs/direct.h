@@ -24,8 +24,6 @@ struct soft_rdma {
 	uint64_t length; /* bytes, all ranges */
 	uint64_t compare_add, swap;
 	bool waits;              /* the caller does, and for nothing else */
-	bool posted;             /* by the calling program, just now */
-	uint32_t lkey;           /* of the only range; 0: not known */
 	const struct iovec *iov; /* our ranges, checked */
 };
 

@@ -14,17 +14,14 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/uio.h>
 
 #include "soft/extension.h"
 #include "soft/verbs/adversary.h"
-#include "soft/verbs/direct.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/key.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
-#include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
 
 /* The whole region that a key grants. We are busy. */
@@ -73,41 +70,6 @@ SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int 
 		shm_busy_enter(qp->shm, qp->out->peer.full_fence);
 		done = lend(qp, rkey, access, lent);
 		shm_busy_leave(qp->shm);
-	}
-	soft_unlock(&qp->lock);
-	return done ? 0 : EOPNOTSUPP;
-}
-
-/* We are busy, and the queue pair may be used this way. */
-static bool move_lent(struct soft_qp *qp, struct soft_rdma *op, uint64_t offset, void *at, uint32_t access)
-{
-	const struct shm_mr *mr = region_of(qp, op->rkey, access);
-
-	if (!mr || offset > mr->length || op->length > mr->length - offset)
-		return false;
-	op->raddr = mr->iova + offset;
-	return soft_share_mapped(qp, op, mr, at);
-}
-
-SOFT_EXPORT int softverbs_move_lent(struct ibv_qp *base, uint32_t rkey, uint64_t offset, void *at, void *here,
-                                    uint32_t lkey, size_t size_bytes, bool write)
-{
-	struct iovec iov = { here, size_bytes };
-	struct soft_rdma op = { .opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-		                    .nsge = 1,
-		                    .rkey = rkey,
-		                    .length = size_bytes,
-		                    .posted = true,
-		                    .lkey = lkey,
-		                    .iov = &iov };
-	struct soft_qp *qp = soft_qp(base);
-	bool done = false;
-
-	soft_lock(&qp->lock);
-	if (soft_qp_state(qp) == IBV_QPS_RTS && qp->out) {
-		if (soft_direct_begin(qp, op.opcode))
-			done = move_lent(qp, &op, offset, at, write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ);
-		soft_direct_end(qp);
 	}
 	soft_unlock(&qp->lock);
 	return done ? 0 : EOPNOTSUPP;

@@ -177,7 +177,6 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
 		                    .raddr = addr,
 		                    .length = size_bytes,
 		                    .waits = true,
-		                    .posted = true,
 		                    .iov = &iov };
 	struct soft_qp *qp = soft_qp(base);
 	enum soft_direct way = SOFT_DIRECT_RING;

@@ -39,7 +39,6 @@ struct soft_out {
 	_Atomic bool dead;
 	int sock;
 	struct shm_pipe *shm;
-	struct soft_lock sharing; /* a large transfer is (share.c) */
 	struct soft_lock tx;
 	uint64_t req_head;          /* under tx */
 	uint32_t chunk;             /* of the request that is being filled; under tx */

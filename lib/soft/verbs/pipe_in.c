@@ -37,7 +37,6 @@ static void in_remove(struct soft_core *core, struct soft_in *in)
 		softverbs_unwatch(in->peer.pidfd);
 	/* It may have claimed a wakeup that nobody sends now. */
 	shm_wakeup_reset(core->bell);
-	shm_share_close(&in->shm->share);
 	soft_progress_now(core);
 	soft_lock(&core->progress);
 	for (uint32_t i = 0; i < core->nin; i++) {

@@ -75,7 +75,6 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		                    .nsge = (uint32_t)wr->num_sge,
 		                    .rkey = wr->wr.rdma.rkey,
 		                    .raddr = wr->wr.rdma.remote_addr,
-		                    .posted = true,
 		                    .iov = iov };
 	enum ibv_wc_status status;
 
@@ -89,8 +88,6 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		return false;
 	for (int i = 0; i < wr->num_sge; i++)
 		op.length += wr->sg_list[i].length;
-	if (wr->num_sge == 1 && !(wr->send_flags & IBV_SEND_INLINE))
-		op.lkey = wr->sg_list->lkey;
 	if (op.length > SOFT_MAX_MSG || !soft_posted_ranges(qp, wr, op.length, iov))
 		return false;
 	switch (soft_direct(qp, &op, &status)) {

@@ -19,7 +19,6 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/requester.h"
 #include "soft/verbs/responder.h"
-#include "soft/verbs/share.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/tsan.h"
 
@@ -113,8 +112,6 @@ static void look(struct soft_core *core)
 		drain_out(core, core->out[i]);
 	for (uint32_t i = 0; i < core->nin; i++)
 		drain_in(core, core->in[i]);
-	for (uint32_t i = 0; i < core->nin; i++)
-		soft_share_help(core, core->in[i]);
 	soft_tsan_ignore_end();
 }
 
@@ -144,7 +141,7 @@ static bool glance(struct soft_core *core)
 	if (core->nin > GLANCE_PIPES || core->nout > GLANCE_PIPES)
 		return false;
 	for (uint32_t i = 0; i < core->nin; i++)
-		if (has_request(core->in[i]) || shm_share_is_open(&core->in[i]->shm->share))
+		if (has_request(core->in[i]))
 			return true;
 	for (uint32_t i = 0; i < core->nout; i++)
 		if (has_response(core->out[i]))

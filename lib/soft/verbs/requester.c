@@ -138,7 +138,7 @@ bool soft_sync_push(struct soft_qp *qp, const struct soft_rdma *op)
 static bool is_timed(const struct soft_wqe *wqe)
 {
 	if (wqe->opcode == IBV_WR_RDMA_READ)
-		return wqe->length >= SOFTVERBS_SHARE_MIN;
+		return wqe->length >= SOFT_WAY_LARGE;
 	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_WAY_MIN;
 }
 

@@ -28,7 +28,7 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 9,
+	SHM_ABI = 10,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOT_NUMBERS = 1 << 12, /* a queue pair number has 24 bits */
@@ -209,39 +209,9 @@ struct shm_resp {
 	uint32_t reserved;
 };
 
-/*
- * A large write or read that both sides carry out, piece by piece (share.c). One at a time: the requester
- * writes what it is while nothing of it is open and the responder has none of it.
- */
-struct shm_job {
-	uint32_t opcode; /* enum ibv_wr_opcode */
-	uint32_t dst_qpn;
-	uint32_t src_qpn;
-	uint32_t rkey;
-	uint64_t raddr;
-	uint64_t length; /* bytes */
-	uint64_t here;   /* the requester's address of its memory */
-	uint64_t iova;   /* the same, as lkey names it */
-	uint32_t lkey;   /* grants peers what the responder does; 0: none */
-	uint32_t piece;  /* bytes of each piece but the last */
-	uint8_t pad[8];
-};
-
-struct shm_share {
-	struct shm_job job;
-	_Atomic uint64_t open; /* pieces [low half, high half) are to be taken; by both sides */
-	uint8_t pad0[56];
-	/* Written by the responder. */
-	_Atomic uint64_t helped; /* pieces that it has ever taken and is done with */
-	_Atomic uint64_t missed; /* of these, not carried out */
-	uint8_t pad1[48];
-};
-
 struct shm_pipe {
 	struct shm_req req[SHM_RING];   /* written by the requester */
 	struct shm_resp resp[SHM_RING]; /* written by the responder */
-	struct shm_share share;
-	uint8_t pad[4096 - sizeof(struct shm_share)];
 	uint8_t req_chunk[SHM_CHUNKS][SHM_CHUNK];
 	uint8_t resp_chunk[SHM_CHUNKS][SHM_CHUNK];
 };
@@ -404,73 +374,6 @@ static inline void shm_resp_publish(struct shm_resp *resp, uint64_t number)
 static inline bool shm_resp_is_there(struct shm_resp *resp, uint64_t number)
 {
 	return atomic_load_explicit(&resp->turn, memory_order_acquire) == (uint32_t)number;
-}
-
-/* ---- a shared job ---- */
-
-/* Requester, when the job is written: its pieces may be taken. Pairs with shm_share_take. */
-static inline void shm_share_open(struct shm_share *share, uint32_t pieces)
-{
-	atomic_store_explicit(&share->open, (uint64_t)pieces << 32, memory_order_release);
-}
-
-/* Responder: is there a piece to be taken? A hint. */
-static inline bool shm_share_is_open(struct shm_share *share)
-{
-	uint64_t open = atomic_load_explicit(&share->open, memory_order_relaxed);
-
-	return (uint32_t)open < open >> 32;
-}
-
-/* Responder: which queue pair the job is about, or another one soon. A hint. */
-static inline uint32_t shm_share_dst_qpn(const struct shm_share *share)
-{
-	return *(const volatile uint32_t *)&share->job.dst_qpn;
-}
-
-/* Responder, once the requester is dead: nothing of its job is to be done any more. */
-static inline void shm_share_close(struct shm_share *share)
-{
-	atomic_store_explicit(&share->open, 0, memory_order_relaxed);
-}
-
-/*
- * Take the requester's next piece, which is the first one, or the responder's, which is the last; false: there is
- * none. Pairs with shm_share_open: the responder sees the job of which it has a piece, and that stays until
- * shm_share_done, whichever job it is.
- */
-static inline bool shm_share_take(struct shm_share *share, bool requester, uint32_t *piece)
-{
-	uint64_t open = atomic_load_explicit(&share->open, memory_order_relaxed), rest;
-
-	do {
-		if ((uint32_t)open >= open >> 32)
-			return false;
-		*piece = requester ? (uint32_t)open : (uint32_t)(open >> 32) - 1;
-		rest = requester ? open + 1 : open - (1ull << 32);
-	} while (
-		!atomic_compare_exchange_weak_explicit(&share->open, &open, rest, memory_order_acq_rel, memory_order_relaxed));
-	return true;
-}
-
-/* Responder: it is done with a piece. Pairs with shm_share_helped: the piece is in place. */
-static inline void shm_share_done(struct shm_share *share, bool carried_out)
-{
-	if (!carried_out)
-		atomic_fetch_add_explicit(&share->missed, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&share->helped, 1, memory_order_release);
-}
-
-/* Requester; pairs with shm_share_done. */
-static inline uint64_t shm_share_helped(struct shm_share *share)
-{
-	return atomic_load_explicit(&share->helped, memory_order_acquire);
-}
-
-/* Requester, after shm_share_helped. */
-static inline uint64_t shm_share_missed(struct shm_share *share)
-{
-	return atomic_load_explicit(&share->missed, memory_order_relaxed);
 }
 
 /* ---- bell and attention ---- */

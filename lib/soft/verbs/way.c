@@ -28,7 +28,6 @@
  *
  * Nor is a peer that does not look asked each time whether it does: that and a trial that is put off cost instructions.
  *
- * Large ones have a third way: both sides by system call (share.c). Where they are mapped, both sides or one.
  * An answer to a large one is waited for as long as the call would take; with less, each moment in which the
  * peer's processor does something else would cost many calls' time.
  *
@@ -38,7 +37,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "soft/extension.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/way.h"
 
@@ -89,7 +87,7 @@ static void store(_Atomic uint32_t *hint, uint32_t value)
 static uint32_t smallest_of(enum soft_way_kind kind)
 {
 	if (kind >= SOFT_WAY_LARGE_WRITE)
-		return SOFTVERBS_SHARE_MIN;
+		return SOFT_WAY_LARGE;
 	return kind == SOFT_WAY_POSTED ? SOFT_WAY_MIN : SMALLEST_WAITED;
 }
 
@@ -159,17 +157,13 @@ static uint32_t untouched(enum soft_way_kind kind, uint64_t length)
 /* How often this way is tried at the beginning of a round. */
 static uint32_t trials(struct class *class, enum soft_way_kind kind, enum soft_way way, uint64_t length)
 {
-	if (way == SOFT_BY_RING && kind == SOFT_WAY_LARGE_MAPPED)
-		return 0;
-	if (way == SOFT_BY_BOTH && kind < SOFT_WAY_LARGE_WRITE)
-		return 0;
 	return TRIALS + (way == SOFT_BY_RING && load(&class->rounds) == 1 ? untouched(kind, length) : 0);
 }
 
 /* The way that is tried by number n of a round; false: none is. */
 static bool tries(struct class *class, enum soft_way_kind kind, uint64_t length, uint32_t n, enum soft_way *way)
 {
-	static const enum soft_way order[SOFT_WAYS] = { SOFT_BY_RING, SOFT_BY_BOTH, SOFT_BY_CALL };
+	static const enum soft_way order[SOFT_WAYS] = { SOFT_BY_RING, SOFT_BY_CALL };
 
 	for (uint32_t i = 0; i < SOFT_WAYS; i++) {
 		uint32_t most = trials(class, kind, order[i], length);
@@ -183,7 +177,7 @@ static bool tries(struct class *class, enum soft_way_kind kind, uint64_t length,
 }
 
 /* Operations until ways are tried again. One that was tried in vain is taken for twice as slow as the best. */
-static uint32_t rest(struct class *class, enum soft_way_kind kind, uint64_t length)
+static uint32_t rest(struct class *class)
 {
 	uint64_t least = load_ticks(&class->best[best(class)]), lost = 0;
 
@@ -192,8 +186,7 @@ static uint32_t rest(struct class *class, enum soft_way_kind kind, uint64_t leng
 	for (uint32_t way = 0; way < SOFT_WAYS; way++) {
 		uint64_t ticks = load_ticks(&class->best[way]);
 
-		if (trials(class, kind, way, length) > 0)
-			lost += TRIAL_TICKS * IN_A_ROW + (ticks ? ticks - least : least);
+		lost += TRIAL_TICKS * IN_A_ROW + (ticks ? ticks - least : least);
 	}
 	lost = lost * TRIALS * LOST_PART / least;
 	return (uint32_t)(lost < REST_MIN ? REST_MIN : lost > REST_MAX ? REST_MAX : lost);
@@ -226,7 +219,7 @@ enum soft_way soft_way_next(enum soft_way_kind kind, uint64_t length, bool *trie
 	if (!load(&class->round)) {
 		*tried = tries(class, kind, length, n, &way);
 		if (!*tried)
-			store(&class->round, n + rest(class, kind, length));
+			store(&class->round, n + rest(class));
 	}
 	count(class, n + 1);
 	return *tried ? way : best(class);
@@ -274,7 +267,7 @@ void soft_way_took(enum soft_way_kind kind, enum soft_way way, uint64_t length, 
 	if (way == SOFT_BY_RING && kind == SOFT_WAY_POSTED)
 		each += ANSWER_TICKS;
 	each = each * smallest / (length > smallest ? length : smallest) + 1;
-	if (way != SOFT_BY_CALL && load(&class->losses))
+	if (way == SOFT_BY_RING && load(&class->losses))
 		store(&class->losses, 0);
 	for (uint32_t i = 0; i < operations; i++)
 		took(class, way, each);

@@ -6,34 +6,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "soft/extension.h"
-
 enum {
-	SOFT_WAY_MIN = 512, /* bytes; writes of fewer that nobody waits for always go by ring */
+	SOFT_WAY_MIN = 512,        /* bytes; writes of fewer that nobody waits for always go by ring */
+	SOFT_WAY_LARGE = 128 << 10, /* reads of fewer that nobody waits for always by call */
 };
 
 enum soft_way {
 	SOFT_BY_RING,
 	SOFT_BY_CALL, /* process_vm_writev and its like */
-	SOFT_BY_BOTH, /* both sides carry out a large one (share.c) */
 	SOFT_WAYS,
-	SOFT_ALONE = SOFT_BY_CALL, /* where memory is mapped */
 };
 
 enum soft_way_kind {
 	SOFT_WAY_POSTED, /* writes that the caller does not wait for */
 	SOFT_WAY_WRITE,  /* writes and reads that it does wait for (move.c) */
 	SOFT_WAY_READ,
-	SOFT_WAY_LARGE_WRITE, /* of SOFTVERBS_SHARE_MIN and more, waited for or not */
+	SOFT_WAY_LARGE_WRITE, /* of SOFT_WAY_LARGE and more, waited for or not */
 	SOFT_WAY_LARGE_READ,
-	SOFT_WAY_LARGE_MAPPED, /* to memory that is mapped */
 	SOFT_WAY_KINDS,
 };
 
 /* Of a write or a read of private memory. */
 static inline enum soft_way_kind soft_way_kind_of(bool write, bool waits, uint64_t length)
 {
-	if (length >= SOFTVERBS_SHARE_MIN)
+	if (length >= SOFT_WAY_LARGE)
 		return write ? SOFT_WAY_LARGE_WRITE : SOFT_WAY_LARGE_READ;
 	if (!waits)
 		return SOFT_WAY_POSTED;
