@@ -121,7 +121,6 @@ static enum lab_verdict files__sealed_file_is_lent(void)
 	return finish(&two);
 }
 
-/* A page goes by the other's memory as a file, more by process_vm_writev. */
 static enum lab_verdict there_and_back(const struct two *two, softverbs_move_fn *move, size_t size_bytes)
 {
 	static uint8_t sent[FILE_BYTES], got[FILE_BYTES];

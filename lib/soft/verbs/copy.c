@@ -2,19 +2,13 @@
 /*
  * Moving bytes: within this process's mappings, and into or out of another process.
  *
- * DESIGN NOTES For other processes there are two system calls. process_vm_readv and its like copy
- * once, but each time the process is looked up and the right to touch it is checked. Its memory as a
- * file was checked when it was opened, and cannot become another process's; it copies twice, through
- * a page. Up to a page it is faster by a fifth. Like a NIC, and unlike the other, it does not ask how
- * the pages are protected now. The second copy is the kernel's memcpy, which is one instruction where the
- * processor says that this is fast for few bytes too; else it stores some of them twice, and is not used.
- *
- * Programs look at the last word of what is written, and then read the rest. What one call moves has no fence in it. Where
- * stores may be seen in another order (SOFT_STORES_IN_ORDER) the last word takes a call of its own, behind a fence. Where
- * they may not, those of one string instruction may all the same, as which the kernel copies each range: on an Intel
- * processor with FSRM the last word came first up to 21 times in 100,000 writes of a kilobyte. Those of two such
- * instructions are in order (Intel's manual, volume 3, "String Operations"). So the last word is a range of its own, for a
- * twentieth more, and a file, which is one range, takes a word at most.
+ * DESIGN NOTES Programs look at the last word of what is written, and then read the rest. What one
+ * call moves has no fence in it. Where stores may be seen in another order (SOFT_STORES_IN_ORDER) the
+ * last word takes a call of its own, behind a fence. Where they may not, those of one string
+ * instruction may all the same, as which the kernel copies each range: on an Intel processor with FSRM
+ * the last word came first up to 21 times in 100,000 writes of a kilobyte. Those of two such
+ * instructions are in order (Intel's manual, volume 3, "String Operations"). So the last word is a
+ * range of its own, for a twentieth more.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -22,12 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include "soft/verbs/copy.h"
 #include "soft/verbs/key.h"
@@ -36,7 +25,6 @@
 
 enum {
 	VM_RANGES = SOFT_MAX_SGE,
-	CPUID_FAST_SHORT_MOVES = 1 << 4, /* FSRM, in edx of leaf 7 */
 };
 
 bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov)
@@ -229,57 +217,6 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
 	err = vm_move(process_vm_readv, pid, &rest, length);
 	atomic_thread_fence(memory_order_acquire);
 	return err;
-}
-
-/* What a call on the file moved, as an errno value: pages that are not there give EIO, one that has ended nothing. */
-static int file_moved(ssize_t moved, size_t length)
-{
-	if (moved == (ssize_t)length)
-		return 0;
-	if (moved < 0 && errno != EIO)
-		return errno;
-	return moved == 0 ? ESRCH : EFAULT;
-}
-
-/* By number: pwrite and pread are places where a thread can be cancelled, with the queue pair's lock. */
-
-int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length)
-{
-	int err = file_moved(syscall(SYS_pwrite64, fd, here, length, raddr), length);
-
-	atomic_thread_fence(memory_order_release);
-	return err;
-}
-
-int soft_file_read(int fd, uint64_t raddr, void *here, size_t length)
-{
-	int err = file_moved(syscall(SYS_pread64, fd, here, length, raddr), length);
-
-	atomic_thread_fence(memory_order_acquire);
-	return err;
-}
-
-static bool copies_by_one_instruction(void)
-{
-#if defined(__x86_64__)
-	uint32_t a, b, c, d = 0;
-
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & CPUID_FAST_SHORT_MOVES;
-#else
-	return false;
-#endif
-}
-
-bool soft_file_writes_once(void)
-{
-	static _Atomic int known = -1; /* a virtual machine's processor is asked by way of its host */
-	int once = atomic_load_explicit(&known, memory_order_relaxed);
-
-	if (once < 0) {
-		once = copies_by_one_instruction();
-		atomic_store_explicit(&known, once, memory_order_relaxed);
-	}
-	return once;
 }
 
 /* Part of our ranges, from `skip` bytes on; how many. */

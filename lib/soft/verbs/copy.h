@@ -107,11 +107,6 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
 uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length);
 /* From ranges here to as many bytes in ranges there, in order: where SOFT_STORES_IN_ORDER. How many have been moved. */
 uint64_t soft_vm_writev(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
-/* Few bytes, in one range, to be written a word at most; `fd` is the other process's memory as a file. 0 or an errno value. */
-int soft_file_write(int fd, uint64_t raddr, const void *here, size_t length);
-int soft_file_read(int fd, uint64_t raddr, void *here, size_t length);
-/* Whether the kernel writes each byte of the file once, as soft_copy_words does. */
-bool soft_file_writes_once(void);
 /* From several ranges there to several here, starting `skip` bytes in; 0 or an errno value. */
 int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
                   uint64_t skip);

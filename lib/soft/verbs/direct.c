@@ -26,7 +26,6 @@
 #include "soft/verbs/way.h"
 
 enum {
-	FILE_MAX = 4096,   /* bytes: up to here the peer's memory is read and written as a file */
 	RING_UNTRIED = 64, /* small writes that follow one by ring; then the memory may have become mapped */
 };
 
@@ -109,33 +108,12 @@ static enum soft_way way_of(const struct soft_out *out, const struct soft_rdma *
 	return SOFT_BY_CALL;
 }
 
-static bool goes_by_file(const struct soft_out *out, const struct soft_rdma *op)
-{
-	const bool writes = op->opcode == IBV_WR_RDMA_WRITE;
-
-	return op->length <= (writes ? sizeof(uint64_t) : FILE_MAX) && op->nsge == 1 && out->memory_fd >= 0 &&
-	       (!writes || out->writes_file);
-}
-
 /* 0 or an errno value. */
-static int write_by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr)
-{
-	if (goes_by_file(out, op))
-		return soft_file_write(out->memory_fd, addr, op->iov[0].iov_base, op->length);
-	return soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length);
-}
-
-static int read_by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr)
-{
-	if (goes_by_file(out, op))
-		return soft_file_read(out->memory_fd, addr, op->iov[0].iov_base, op->length);
-	return soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
-}
-
 static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr, bool timed)
 {
 	uint64_t since = timed ? shm_ticks() : 0;
-	int err = op->opcode == IBV_WR_RDMA_WRITE ? write_by_call(out, op, addr) : read_by_call(out, op, addr);
+	int err = op->opcode == IBV_WR_RDMA_WRITE ? soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length)
+	                                          : soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
 
 	if (timed && err == 0)
 		soft_way_took(soft_kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since, 1);

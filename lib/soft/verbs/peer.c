@@ -8,10 +8,8 @@
  * in them is believed: a file that could become smaller than what is mapped of it is refused.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -20,7 +18,6 @@
 #include <unistd.h>
 
 #include "soft/verbs/base.h"
-#include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/loop.h"
 #include "soft/verbs/memory.h"
@@ -136,21 +133,6 @@ bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 	struct iovec there = { .iov_base = (void *)(uintptr_t)addr, .iov_len = sizeof(magic) };
 
 	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
-}
-
-int soft_peer_open_memory(pid_t pid, uint64_t addr)
-{
-	char path[32];
-	uint64_t magic = 0;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd >= 0 && soft_file_read(fd, addr, &magic, sizeof(magic)) == 0 && magic == SHM_MAGIC)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
 }
 
 /*

@@ -55,8 +55,6 @@ int soft_peer_pid(int sock, pid_t *pid);
  * right.
  */
 bool soft_peer_probe_vm(pid_t pid, uint64_t addr);
-/* Its memory as a file, once soft_peer_probe_vm is true; -1 where there is none. */
-int soft_peer_open_memory(pid_t pid, uint64_t addr);
 /* Map what a peer sent: segment, bell, eventfd. Takes over the descriptors. 0 or an errno value. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);

@@ -32,8 +32,6 @@ struct soft_out {
 	uint32_t slot; /* by which it was found */
 	bool self;
 	bool can_vm;           /* process_vm_readv works on the peer */
-	int memory_fd;         /* its memory as a file (copy.c), or -1 */
-	bool writes_file;      /* which may be written to */
 	bool peer_can_vm;      /* and the peer can reach us */
 	_Atomic bool answered; /* what comes before this, but for the slot, is known */
 	_Atomic bool dead;

@@ -87,7 +87,6 @@ static struct soft_out *out_alloc(uint32_t slot)
 		return NULL;
 	out->slot = slot;
 	out->peer.pidfd = -1;
-	out->memory_fd = -1;
 	out->rmap = mmap(NULL, SHM_MRS * sizeof(*out->rmap), PROT_READ | PROT_WRITE,
 	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (out->rmap == MAP_FAILED) {
@@ -103,8 +102,6 @@ static struct soft_out *out_alloc(uint32_t slot)
 
 static void out_free_alloc(struct soft_out *out)
 {
-	if (out->memory_fd >= 0)
-		close(out->memory_fd);
 	pthread_mutex_destroy(&out->map_lock);
 	munmap(out->rmap, SHM_MRS * sizeof(*out->rmap));
 	free(out);
@@ -152,9 +149,6 @@ static int out_answer(struct soft_out *out)
 	out->self = out->peer.pid == getpid();
 	out->peer_can_vm = welcome.can_vm;
 	out->can_vm = soft_peer_probe_vm(out->peer.pid, welcome.probe);
-	if (out->can_vm)
-		out->memory_fd = soft_peer_open_memory(out->peer.pid, welcome.probe);
-	out->writes_file = soft_file_writes_once();
 	atomic_store(&out->answered, true);
 	return 0;
 }
