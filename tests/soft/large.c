@@ -104,6 +104,20 @@ static enum lab_verdict large__mapped_memory(void)
 	return rounds(true);
 }
 
+/* From the middle on no system call reaches the other's memory: all goes by ring, in parts. */
+static enum lab_verdict large__calls_are_refused(void)
+{
+	struct ibv_mr *mr;
+	struct two two;
+
+	CHECK(start(&two, false, &mr) == LAB_PASSED);
+	for (int i = 0; i < ROUNDS; i++) {
+		CHECK(i != ROUNDS / 2 || forbid_calls());
+		CHECK(there_and_back(&two, mr, sizes[i % SIZES]) == LAB_PASSED);
+	}
+	return LAB_PASSED;
+}
+
 /* It stops and goes on at any time. */
 static enum lab_verdict large__owner_stops(void)
 {
@@ -130,7 +144,7 @@ static enum lab_verdict large__owner_stops(void)
 	return LAB_PASSED;
 }
 
-static enum lab_verdict large__owner_dies(void)
+static enum lab_verdict owner_dies(bool refused)
 {
 	const struct timespec moment = { 0, 2000000 };
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
@@ -139,6 +153,7 @@ static enum lab_verdict large__owner_dies(void)
 	pid_t killer;
 
 	CHECK(start(&two, false, &mr) == LAB_PASSED);
+	CHECK(!refused || forbid_calls());
 	killer = fork();
 	if (killer == 0) {
 		nanosleep(&moment, NULL);
@@ -151,11 +166,23 @@ static enum lab_verdict large__owner_dies(void)
 	return LAB_PASSED;
 }
 
+static enum lab_verdict large__owner_dies(void)
+{
+	return owner_dies(false);
+}
+
+static enum lab_verdict large__owner_dies_in_parts(void)
+{
+	return owner_dies(true);
+}
+
 static const struct lab_case cases[] = {
 	{ "large: private memory", large__private_memory, "ibv_post_send(3)" },
 	{ "large: mapped memory", large__mapped_memory, "ibv_post_send(3)" },
 	{ "large: owner stops", large__owner_stops, "ibv_post_send(3)" },
 	{ "large: owner dies", large__owner_dies, "ibv_post_send(3)" },
+	{ "large: owner dies in parts", large__owner_dies_in_parts, "ibv_post_send(3)" },
+	{ "large: calls are refused", large__calls_are_refused, "ibv_post_send(3)" },
 };
 
 int main(int argc, char **argv)

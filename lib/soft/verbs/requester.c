@@ -64,15 +64,14 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 }
 
 /*
- * Large data is read by the peer from our memory, in one copy. But a write to a peer that looks
- * came here because two copies are faster (way.c): one fills a chunk while the other empties the
- * one before. What has begun in parts goes on in parts.
+ * Much data of a message is read by the peer from our memory, in one copy. A write goes through
+ * chunks: mostly it is here because that is faster (way.c), and else it is rare. What has begun in
+ * parts goes on in parts.
  */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	if (qp->part_done || (wqe->opcode == IBV_WR_RDMA_WRITE && soft_peer_spins(&qp->out->peer)))
-		return false;
-	return soft_carries_data(wqe->opcode) && qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
+	return !qp->part_done && wqe->opcode != IBV_WR_RDMA_WRITE && soft_carries_data(wqe->opcode) &&
+	       qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
 }
 
 /*

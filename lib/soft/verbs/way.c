@@ -3,7 +3,20 @@
  * By ring or by system call: two ways to reach a polling peer's private memory, and which is faster
  * is the machine's to say.
  *
- * DESIGN NOTES By ring data is copied twice, but by two processors at once; process_vm_writev
+ * DESIGN NOTES These are the ways of an RDMA WRITE, and where they are chosen:
+ *
+ *   1. mapped      the poster stores to the peer's memory, where that can be mapped (direct.c)
+ *   2. call        one process_vm_writev, where it cannot (direct.c)
+ *   3. batch       one process_vm_writev for the writes of a doorbell (batch.c)
+ *   4. inline      by ring, up to SHM_INLINE bytes within the request (requester.c)
+ *   5. chunks      by ring, more bytes in chunks of the pipe, a part a request (requester.c)
+ *   6. coalesced   by ring, several small writes in one request (coalesce.c)
+ *   7. synchronous by ring, outside of the send queue, for a caller that waits (move.c)
+ *
+ * Memory that is mapped is stored to; private memory takes the call, or the ring where that is
+ * faster, which is judged here; and what is refused, or out of reach, takes the ring.
+ *
+ * By ring data is copied twice, but by two processors at once; process_vm_writev
  * copies it once, after a look into the other's page tables. Where caches are close to each other
  * the ring is twice as fast for a megabyte, where they are far it is slower from some kilobytes on.
  * For eight bytes it is a matter of what a system call costs against two turns of a cache line. So a
