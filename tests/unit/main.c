@@ -54,7 +54,7 @@ static void add_suites(void)
 	suite_lock_repair();
 	suite_lock_words();
 	suite_pipe();
-	suite_way();
+	suite_soft_proto();
 	suite_copy();
 	suite_copy_pieces();
 	suite_element();

@@ -49,7 +49,7 @@ void suite_lock(void);
 void suite_lock_repair(void);
 void suite_lock_words(void);
 void suite_pipe(void);
-void suite_way(void);
+void suite_soft_proto(void);
 void suite_copy(void);
 void suite_copy_pieces(void);
 void suite_element(void);

@@ -18,13 +18,13 @@
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/pipe.h"
+#include "soft/verbs/proto.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/refuse.h"
 #include "soft/verbs/requester.h"
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/unreliable.h"
-#include "soft/verbs/way.h"
 
 /* The data that a response brought to its place. false: the local memory is gone. */
 static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp, const uint8_t *chunk)
@@ -42,15 +42,12 @@ static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct s
 	return true;
 }
 
-/* A write has ended when its data was in place there, a read when it is here. */
+/* A write ends when the peer has put the data into place. */
 static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp)
 {
-	bool write = wqe->opcode == IBV_WR_RDMA_WRITE;
-	uint64_t end = write ? resp->value : shm_ticks();
-
 	if (resp->status == SHM_ACK)
-		soft_way_took(soft_way_kind_of(write, false, wqe->length), SOFT_BY_RING, wqe->length, end - qp->timed_since,
-		              qp->timed_requests);
+		soft_proto_took(SOFT_POSTED_WRITE, wqe->length, SOFT_PROTO_RING, resp->value - qp->timed_since,
+		                qp->timed_requests);
 	qp->timed_since = 0;
 }
 

@@ -22,10 +22,10 @@
 #include "soft/verbs/copy.h"
 #include "soft/verbs/direct.h"
 #include "soft/verbs/pipe.h"
+#include "soft/verbs/proto.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/way.h"
 
 enum {
 	BATCH_WRITES = 16,
@@ -94,7 +94,7 @@ static uint64_t move(const struct soft_qp *qp, struct batch *batch)
 	uint64_t moved = soft_vm_writev(qp->out->peer.pid, batch->here, batch->ranges_here, batch->there, batch->ranges);
 
 	if (batch->timed && moved == batch->bytes)
-		soft_way_took(SOFT_WAY_POSTED, SOFT_BY_CALL, batch->bytes / batch->n, shm_ticks() - since, batch->n);
+		soft_proto_took(SOFT_POSTED_WRITE, batch->bytes / batch->n, SOFT_PROTO_CALL, shm_ticks() - since, batch->n);
 	return moved;
 }
 

@@ -19,11 +19,11 @@
 #include "soft/verbs/direct.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
+#include "soft/verbs/proto.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reach.h"
 #include "soft/verbs/shm.h"
 #include "soft/verbs/tsan.h"
-#include "soft/verbs/way.h"
 
 enum {
 	RING_UNTRIED = 64, /* small writes that follow one by ring; then the memory may have become mapped */
@@ -84,30 +84,6 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-/*
- * With the peer's help if it looks into its pipes and that is faster, or is to be tried: then it is timed. Where the
- * caller waits for little, whether the peer looks is asked last: it writes that line often. Small reads that nobody
- * waits for take no system call of the peer's either way.
- */
-static enum soft_way way_of(const struct soft_out *out, const struct soft_rdma *op, bool *timed)
-{
-	bool little = op->waits && op->length <= SHM_CHUNK;
-	enum soft_way way;
-
-	*timed = false;
-	if (!op->waits && op->opcode != IBV_WR_RDMA_WRITE && op->length < SOFT_WAY_LARGE)
-		return SOFT_BY_CALL;
-	if (!little && !soft_peer_spins(&out->peer))
-		return SOFT_BY_CALL;
-	way = soft_way_next(soft_kind_of(op), op->length, timed);
-	if (!little || way == SOFT_BY_CALL || soft_peer_spins(&out->peer))
-		return way;
-	if (*timed)
-		soft_way_put_off(soft_kind_of(op), op->length);
-	*timed = false;
-	return SOFT_BY_CALL;
-}
-
 /* 0 or an errno value. */
 static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr, bool timed)
 {
@@ -116,14 +92,14 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 	                                          : soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
 
 	if (timed && err == 0)
-		soft_way_took(soft_kind_of(op), SOFT_BY_CALL, op->length, shm_ticks() - since, 1);
+		soft_proto_took(soft_kind_of(op), op->length, SOFT_PROTO_CALL, shm_ticks() - since, 1);
 	return err;
 }
 
 /* A small write has to go by ring: so will the next ones. A hint, since what goes by ring is judged there. */
 static void note_ring(struct soft_qp *qp, const struct soft_rdma *op)
 {
-	if (op->opcode != IBV_WR_RDMA_WRITE || op->length >= SOFT_WAY_MIN)
+	if (op->opcode != IBV_WR_RDMA_WRITE || op->length >= SOFT_POSTED_RING)
 		return;
 	qp->ring_rkey = op->rkey;
 	qp->ring_left = RING_UNTRIED;
@@ -136,7 +112,7 @@ static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, u
 	bool timed;
 	int err;
 
-	if (way_of(qp->out, op, &timed) == SOFT_BY_RING) {
+	if (soft_proto_of(qp->out, soft_kind_of(op), op->length, &timed) == SOFT_PROTO_RING) {
 		if (op->waits)
 			return SOFT_DIRECT_SYNC;
 		note_ring(qp, op);
@@ -216,7 +192,7 @@ bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint
 	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)
 		return false;
 	*there = mr->addr + (raddr - mr->iova);
-	if (way_of(qp->out, &op, timed) == SOFT_BY_CALL)
+	if (soft_proto_of(qp->out, SOFT_POSTED_WRITE, length, timed) == SOFT_PROTO_CALL)
 		return true;
 	note_ring(qp, &op);
 	return false;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/verbs/proto.h"
 #include "soft/verbs/qp.h"
-#include "soft/verbs/way.h"
 
 struct iovec;
 
@@ -42,8 +42,9 @@ bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
 void soft_direct_end(struct soft_qp *qp);
 
 /*
- * Whether a write to so much of the peer's memory, which is private, may be done and is to be done by a system call
- * now; it is at *there in the peer, and *timed says whether that is to be timed. Between those two.
+ * Returns whether a write of `length` bytes to the peer's memory, which is private, may be done and
+ * goes by system call; *there is its address in the peer, *timed says whether to report what it
+ * takes. Called between those two.
  */
 bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
                          bool *timed);
@@ -51,10 +52,10 @@ bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint
 /* Under qp->lock; everything before it is done. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 
-/* Of a write or a read, for way.c. */
-static inline enum soft_way_kind soft_kind_of(const struct soft_rdma *op)
+/* Returns the kind of a write or a read in the protocol table. */
+static inline enum soft_proto_kind soft_kind_of(const struct soft_rdma *op)
 {
-	return soft_way_kind_of(op->opcode == IBV_WR_RDMA_WRITE, op->waits, op->length);
+	return soft_proto_kind_of(op->opcode == IBV_WR_RDMA_WRITE, op->waits);
 }
 
 static inline bool soft_is_rdma(uint32_t opcode)

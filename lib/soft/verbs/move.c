@@ -7,11 +7,11 @@
  * which after a system call are all cold. Here the same checks are made and the same copy, and
  * there is nothing to wait for. The order is that of the queue, since nothing may be in it.
  *
- * A peer that polls its pipes may be faster than a system call (way.c). Then the caller sends it a
- * synchronous request, which is no element of the queue, and polls for the answer. It polls for a
- * bounded time (way.c), since the peer may have lost its processor. After that time it gives up and
- * posts the operation instead, which comes behind the request, still in flight (qp->inflight), and
- * moves the same bytes again. While it polls, the caller carries out its peers' requests, so two
+ * A peer that polls its pipes may be faster than a system call (proto.c). Then the caller sends it
+ * a synchronous request, which is no element of the queue, and polls for the answer. It polls for a
+ * bounded time, since the peer may have lost its processor: for a large transfer about as long as a
+ * system call would take. After that time it gives up and posts the operation instead, which comes
+ * behind the request, still in flight (qp->inflight), and moves the same bytes again. While it polls, the caller carries out its peers' requests, so two
  * that send each other synchronous requests both get their answers.
  *
  * A transfer that does not fit into one request is sent in parts, some of them ahead of the
@@ -33,15 +33,17 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/lock.h"
 #include "soft/verbs/progress.h"
+#include "soft/verbs/proto.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/requester.h"
 #include "soft/verbs/shm.h"
-#include "soft/verbs/way.h"
 
 enum {
 	AHEAD = 8,          /* parts that are sent before the first of them is answered, at the most */
 	PARTS = 8,          /* about so many, */
 	PART_MIN = 8 << 10, /* but none smaller than so many bytes, or larger than a chunk */
+	PATIENCE_TICKS = 40000,
+	BYTES_A_TICK = 4, /* a system call moves about as many: so much more patience */
 };
 
 static uint32_t part_of(uint64_t length)
@@ -103,8 +105,11 @@ static void push_rest(struct soft_qp *qp, const struct soft_rdma *op)
 	soft_unlock(&qp->lock);
 }
 
-/* The caller waits no longer, and another one may send. What has become of the request by now. */
-static enum soft_sync_state end(struct soft_qp *qp)
+/*
+ * Ends the wait: another caller may send. Returns the state that the request has reached. `late` is
+ * the time that the peer has not answered for, or 0.
+ */
+static enum soft_sync_state end(struct soft_qp *qp, uint64_t late)
 {
 	enum soft_sync_state state;
 
@@ -112,6 +117,8 @@ static enum soft_sync_state end(struct soft_qp *qp)
 	state = soft_sync_load(&qp->sync_req);
 	soft_sync_store(&qp->sync_req, SOFT_SYNC_NONE);
 	qp->sync_req.busy = false;
+	if (late && qp->out)
+		soft_proto_late(qp->out, late);
 	soft_unlock(&qp->lock);
 	return state;
 }
@@ -135,7 +142,7 @@ static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
  */
 static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
 {
-	uint64_t patience_ticks = soft_way_patience_ticks(soft_kind_of(op), op->length), since = shm_ticks();
+	uint64_t patience_ticks = PATIENCE_TICKS + op->length / BYTES_A_TICK, since = shm_ticks();
 	enum soft_sync_state state;
 	bool over;
 
@@ -155,15 +162,12 @@ static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_r
 /* The request was sent at `since`. Has the peer carried it out? */
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
-	enum soft_way_kind kind = soft_kind_of(op);
 	bool late = wait_answers(qp, op) == SOFT_SYNC_PENDING;
 	uint64_t ticks = shm_ticks() - since;
-	bool done = end(qp) == SOFT_SYNC_DONE;
+	bool done = end(qp, late ? ticks : 0) == SOFT_SYNC_DONE;
 
-	if (late)
-		soft_way_lost(kind, op->length);
-	else if (done)
-		soft_way_took(kind, SOFT_BY_RING, op->length, ticks, 1);
+	if (done && !late)
+		soft_proto_took(soft_kind_of(op), op->length, SOFT_PROTO_RING, ticks, 1);
 	return done;
 }
 

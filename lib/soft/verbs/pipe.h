@@ -48,6 +48,7 @@ struct soft_out {
 	_Atomic uint32_t refs; /* one for core->out[], one per queue pair that uses or awaits it, or slot of one's routes */
 	_Atomic bool deaf;     /* has let datagrams wait for too long: none waits for it until it listens (datagram.c) */
 	struct soft_renotify_timer renotify_timer; /* under core->progress */
+	_Atomic uint64_t calls_until; /* ticks until which no synchronous request is sent; 0: one may be (proto.c) */
 };
 
 /* Pipe from a process that sends requests to this one. */

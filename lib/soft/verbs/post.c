@@ -118,7 +118,7 @@ static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
 static bool untried(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (!qp->ring_left || wr->opcode != IBV_WR_RDMA_WRITE || wr->wr.rdma.rkey != qp->ring_rkey || wr->num_sge != 1 ||
-	    wr->sg_list->length >= SOFT_WAY_MIN || wr->sg_list->length == 0 || !takes_at_once(qp) ||
+	    wr->sg_list->length >= SOFT_POSTED_RING || wr->sg_list->length == 0 || !takes_at_once(qp) ||
 	    !soft_peer_spins(&qp->out->peer))
 		return false;
 	qp->ring_left--;

@@ -29,6 +29,7 @@
 #include "soft/verbs/mw.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/pipe.h"
+#include "soft/verbs/proto.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/refuse.h"
 #include "soft/verbs/requester.h"
@@ -36,7 +37,6 @@
 #include "soft/verbs/shm.h"
 #include "soft/verbs/timer.h"
 #include "soft/verbs/unreliable.h"
-#include "soft/verbs/way.h"
 
 enum {
 	FETCH_MIN = 8192,     /* bytes: from here on the peer copies from our memory itself */
@@ -65,7 +65,7 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 
 /*
  * Much data of a message is read by the peer from our memory, in one copy. A write goes through
- * chunks: mostly it is here because that is faster (way.c), and else it is rare. What has begun in
+ * chunks: mostly it is here because that is faster (proto.c), and else it is rare. What has begun in
  * parts goes on in parts.
  */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
@@ -136,12 +136,10 @@ bool soft_sync_push(struct soft_qp *qp, const struct soft_rdma *op)
 
 static bool is_timed(const struct soft_wqe *wqe)
 {
-	if (wqe->opcode == IBV_WR_RDMA_READ)
-		return wqe->length >= SOFT_WAY_LARGE;
-	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_WAY_MIN;
+	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_POSTED_RING;
 }
 
-/* One that finds nothing in the ring is timed, and with it those that follow it there at once (way.c). */
+/* A write that finds nothing in the ring is timed, and with it those that follow it there at once (proto.c). */
 static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	if (!is_timed(wqe) || qp->part_done) /* not what goes on after a wait for room */
@@ -300,8 +298,7 @@ static bool known_by_ring(struct soft_qp *qp)
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer) &&
-	       (wqe->length < FETCH_MIN ||
-	        soft_way_best(soft_way_kind_of(true, false, wqe->length), wqe->length) == SOFT_BY_RING);
+	       (wqe->length < FETCH_MIN || soft_proto_is_ring(SOFT_POSTED_WRITE, wqe->length));
 }
 
 /*

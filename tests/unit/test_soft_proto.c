@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* test_soft_proto.c - by ring or by system call: lib/soft/verbs/proto.c */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "soft/verbs/proto.c"
+#include "suites.h"
+
+enum { OPERATIONS = 4 * TRIALS };
+
+static struct shm_segment segment, other_segment;
+static struct soft_out peer = { .peer = { .seg = &segment } }, other = { .peer = { .seg = &other_segment } };
+
+static void polls(struct shm_segment *seg, bool does)
+{
+	shm_attention_set(seg, does ? SHM_POLLED : SHM_WAKEUP);
+	shm_spin_store(seg, shm_ticks() + (1ull << 50)); /* for as long as the test takes */
+}
+
+static void forget_all(void)
+{
+	memset(&table[SOFT_POSTED_WRITE][3], 0, sizeof(table[0]) - 3 * sizeof(table[0][0]));
+	memset(&table[SOFT_SYNC_WRITE], 0, sizeof(table[0]));
+	memset(&table[SOFT_SYNC_READ], 0, sizeof(table[0]));
+	peer.calls_until = other.calls_until = 0;
+	polls(&segment, true);
+	polls(&other_segment, true);
+}
+
+static enum soft_proto next(enum soft_proto_kind kind, uint64_t length)
+{
+	bool timed;
+
+	return soft_proto_of(&peer, kind, length, &timed);
+}
+
+/*
+ * Requests that take these ticks by the one and the other protocol, and up to `disturbance` more.
+ * Returns how many of them went by system call.
+ */
+static int carry_out(enum soft_proto_kind kind, uint64_t length, uint64_t ring, uint64_t call, int disturbance)
+{
+	const int first = (int)untouched(kind, length);
+	int calls = 0;
+
+	for (int i = -first; i < OPERATIONS; i++) {
+		bool timed;
+		enum soft_proto proto = soft_proto_of(&peer, kind, length, &timed);
+
+		CU_ASSERT_EQUAL(timed, i < TRIALS);
+		if (timed)
+			CU_ASSERT_EQUAL(proto == SOFT_PROTO_CALL, i >= 0 && i / IN_A_ROW % 2);
+		calls += proto == SOFT_PROTO_CALL;
+		soft_proto_took(kind, length, proto,
+		                (proto == SOFT_PROTO_CALL ? call : ring) + (uint64_t)((i + first) * 7919 % disturbance), 1);
+	}
+	return calls;
+}
+
+static void soft_proto__constant_ones(void)
+{
+	forget_all();
+	for (int i = 0; i < OPERATIONS; i++) {
+		CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 1), SOFT_PROTO_RING);
+		CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, SOFT_POSTED_RING - 1), SOFT_PROTO_RING);
+		CU_ASSERT_EQUAL(next(SOFT_POSTED_READ, 8), SOFT_PROTO_CALL);
+		CU_ASSERT_EQUAL(next(SOFT_POSTED_READ, UINT64_C(1) << 40), SOFT_PROTO_CALL);
+		soft_proto_took(SOFT_POSTED_WRITE, 8, SOFT_PROTO_CALL, 1, 1);
+	}
+	polls(&segment, false);
+	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 8), SOFT_PROTO_CALL);
+}
+
+static void soft_proto__takes_the_faster_one(void)
+{
+	forget_all();
+	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_WRITE, 4096, 5000, 6000, 1), TRIALS / 2);
+	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_WRITE, 8192, 6000, 5000, 1), OPERATIONS - TRIALS / 2);
+	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 4096, 9000, 5000, 4000), OPERATIONS - TRIALS / 2);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 4097), SOFT_PROTO_RING); /* of the same class */
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 16383), SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 4096), SOFT_PROTO_CALL);
+}
+
+/* The first ones touch the ring; what the answer costs counts; those that follow in the ring go as the next one would. */
+static void soft_proto__posted(void)
+{
+	forget_all();
+	CU_ASSERT_EQUAL(carry_out(SOFT_POSTED_WRITE, 4096, 5000, 6000, 1), TRIALS / 2);
+	CU_ASSERT_EQUAL(carry_out(SOFT_POSTED_WRITE, 1 << 20, 5600, 6000, 1), OPERATIONS - TRIALS / 2);
+	CU_ASSERT(soft_proto_is_ring(SOFT_POSTED_WRITE, 4096) && !soft_proto_is_ring(SOFT_POSTED_WRITE, 1 << 20));
+	CU_ASSERT(soft_proto_is_ring(SOFT_POSTED_WRITE, 8) && !soft_proto_is_ring(SOFT_POSTED_READ, 8));
+	for (int i = 0; i < SHM_RING + IN_A_ROW; i++) {
+		CU_ASSERT(soft_proto_is_ring(SOFT_POSTED_WRITE, 512));
+		CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 512), SOFT_PROTO_RING);
+	}
+	CU_ASSERT(!soft_proto_is_ring(SOFT_POSTED_WRITE, 512));
+	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 512), SOFT_PROTO_CALL);
+}
+
+/* Of those that were posted together each is one trial. */
+static void soft_proto__together(void)
+{
+	forget_all();
+	for (int i = 0; i < TRIALS; i++)
+		next(SOFT_SYNC_WRITE, 64);
+	soft_proto_took(SOFT_SYNC_WRITE, 64, SOFT_PROTO_RING, 16000, 16);
+	CU_ASSERT_EQUAL(entry_of(SOFT_SYNC_WRITE, 64)->proto, SOFT_PROTO_UNKNOWN);
+	soft_proto_took(SOFT_SYNC_WRITE, 64, SOFT_PROTO_CALL, 15000, 16);
+	CU_ASSERT_EQUAL(entry_of(SOFT_SYNC_WRITE, 64)->proto, SOFT_PROTO_CALL);
+}
+
+/* The last class has all that is larger, and is judged by what a byte takes. */
+static void soft_proto__sizes(void)
+{
+	forget_all();
+	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 0, 1000, 2000, 1), TRIALS / 2);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 127), SOFT_PROTO_RING);
+	for (int i = 0; i < TRIALS; i++) { /* by call a byte takes longer, by ring each takes longer in all */
+		enum soft_proto proto = next(SOFT_SYNC_WRITE, UINT64_C(64) << 20);
+		uint64_t length = proto == SOFT_PROTO_RING ? UINT64_C(64) << 20 : UINT64_C(2) << 20;
+
+		soft_proto_took(SOFT_SYNC_WRITE, length, proto, length / (proto == SOFT_PROTO_RING ? 16 : 8), 1);
+	}
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, UINT64_C(2) << 20), SOFT_PROTO_RING);
+	carry_out(SOFT_SYNC_READ, UINT64_C(64) << 20, 1 << 20, 2 << 20, 1);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, UINT64_MAX), SOFT_PROTO_RING);
+}
+
+/* A peer that does not poll costs no trial. */
+static void soft_proto__begins_when_the_peer_polls(void)
+{
+	forget_all();
+	polls(&segment, false);
+	for (int i = 0; i < OPERATIONS; i++)
+		CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 64), SOFT_PROTO_CALL);
+	polls(&segment, true);
+	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 64, 1000, 2000, 1), TRIALS / 2);
+}
+
+/* Where one protocol is never reported, because it fails, trials go on. */
+static void soft_proto__knows_both(void)
+{
+	int rings = 0;
+
+	forget_all();
+	for (int i = 0; i < OPERATIONS; i++) {
+		enum soft_proto proto = next(SOFT_SYNC_READ, 64);
+
+		rings += proto == SOFT_PROTO_RING;
+		if (proto == SOFT_PROTO_RING)
+			soft_proto_took(SOFT_SYNC_READ, 64, proto, 1000, 1);
+	}
+	CU_ASSERT_EQUAL(rings, OPERATIONS / 2);
+	soft_proto_took(SOFT_SYNC_READ, 64, SOFT_PROTO_CALL, UINT64_MAX, IN_A_ROW); /* of clocks that differ */
+	soft_proto_took(SOFT_SYNC_READ, 64, SOFT_PROTO_CALL, 1001 * IN_A_ROW, IN_A_ROW);
+	CU_ASSERT_EQUAL(entry_of(SOFT_SYNC_READ, 64)->proto, SOFT_PROTO_RING);
+}
+
+static void soft_proto__after_a_late_answer(void)
+{
+	bool timed;
+
+	forget_all();
+	carry_out(SOFT_SYNC_WRITE, 64, 1000, 2000, 1);
+	soft_proto_late(&peer, UINT64_C(1) << 40);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 64), SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 1 << 20), SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 64), SOFT_PROTO_RING); /* nobody waits for it */
+	CU_ASSERT_EQUAL(soft_proto_of(&other, SOFT_SYNC_WRITE, 64, &timed), SOFT_PROTO_RING);
+	soft_proto_late(&peer, 0);
+	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 64), SOFT_PROTO_RING);
+	CU_ASSERT_EQUAL(peer.calls_until, 0);
+}
+
+void suite_soft_proto(void)
+{
+	CU_pSuite suite = CU_add_suite("softverbs: ring or system call", NULL, NULL);
+
+	CU_ADD_TEST(suite, soft_proto__constant_ones);
+	CU_ADD_TEST(suite, soft_proto__takes_the_faster_one);
+	CU_ADD_TEST(suite, soft_proto__posted);
+	CU_ADD_TEST(suite, soft_proto__together);
+	CU_ADD_TEST(suite, soft_proto__sizes);
+	CU_ADD_TEST(suite, soft_proto__begins_when_the_peer_polls);
+	CU_ADD_TEST(suite, soft_proto__knows_both);
+	CU_ADD_TEST(suite, soft_proto__after_a_late_answer);
+}
