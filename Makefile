@@ -23,6 +23,9 @@ $(needs):
 $(B)/obj/%.o: %.c config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Where libraries are installed, seen from the folder above the programs'.
+libdir_from_home = $(call from,$(BINDIR)/..,$(LIBDIR))
+
 programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft $(B)/bin/oriel-mpi
 
 include bootstrap/bootstrap.mk
@@ -55,10 +58,11 @@ clean:
 distclean:
 	rm -rf $(B)
 
-install: lib soft mpi $(programs) $(perf_installed) man
+install: lib soft mpi $(programs) $(perf_installed) man $(found_by)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/oriel/soft $(DESTDIR)$(INCLUDEDIR)
-	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
+	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
 	install -m 755 $(programs) $(perf_installed) $(DESTDIR)$(BINDIR)
+	sed 's|^installed=.*|installed=$(libdir_from_home)|' lib/soft/oriel-soft.sh >$(DESTDIR)$(BINDIR)/oriel-soft
 	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(B)/lib/liboriel.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/lib/liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)
@@ -67,14 +71,15 @@ install: lib soft mpi $(programs) $(perf_installed) man
 	install -m 755 $(soft_libs) $(DESTDIR)$(LIBDIR)/oriel/soft
 	rm -rf $(DESTDIR)$(LIBDIR)/oriel/soft/nodes && cp -R $(soft_tree) $(DESTDIR)$(LIBDIR)/oriel/soft
 	$(if $(mpi_libs),install -d $(DESTDIR)$(LIBDIR)/oriel/mpi && install -m 755 $(mpi_libs) $(DESTDIR)$(LIBDIR)/oriel/mpi)
-	install -m 644 $(B)/lib/oriel.pc $(DESTDIR)$(PKGCONFIGDIR)
+	install -m 644 $(filter %.pc,$(found_by)) $(DESTDIR)$(PKGCONFIGDIR)
+	install -m 644 $(filter %.cmake,$(found_by)) $(DESTDIR)$(CMAKEDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(man_7) $(DESTDIR)$(MANDIR)/man7
 	install -m 644 $(man_1) $(DESTDIR)$(MANDIR)/man1
 
 uninstall:
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h
-	rm -rf $(DESTDIR)$(LIBDIR)/oriel
+	rm -rf $(DESTDIR)$(LIBDIR)/oriel $(DESTDIR)$(CMAKEDIR)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))

@@ -10,6 +10,7 @@ LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man
 PKGCONFIGDIR = $(LIBDIR)/pkgconfig
+CMAKEDIR = $(LIBDIR)/cmake/Oriel
 
 # Everything is built below B. A command is shown as one word and the file it makes, with `make V=1` in full.
 B = build

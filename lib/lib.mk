@@ -12,7 +12,7 @@ lib_list = $(B)/obj/liboriel.list
 $(lib_list): always
 	@mkdir -p $(@D); echo $(lib_obj) | cmp -s - $@ || echo $(lib_obj) >$@
 
-lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so $(B)/lib/oriel.pc
+lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so
 
 # One object, in which only what is called oriel_* is to be seen: an archive of all objects would show a program every function
 # that two of our files share, and one of the program's own by that name would clash with it. Linkers join machine code only.
@@ -39,6 +39,14 @@ $(lib_so): $(lib_obj) $(soft_built_in) lib/oriel.map $(lib_list)
 $(B)/lib/liboriel.so: $(lib_so)
 	$(call quiet,link) ln -sf $(<F) $(B)/lib/liboriel.so.$(SOVERSION) && ln -sf $(<F) $@
 
-$(B)/lib/oriel.pc: lib/oriel.pc.in config.mk
-	$(call quiet,sed) sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< > $@
+# What other builds find the library by. All paths in it are relative, so that what is installed may be moved. Written at each
+# install, since PREFIX and its like may be given to that alone.
+from = $(shell realpath -ms --relative-to='$(1)' '$(2)')
+found_by = $(B)/lib/oriel.pc $(B)/lib/OrielConfig.cmake $(B)/lib/OrielConfigVersion.cmake
+$(found_by): $(B)/lib/%: lib/%.in always
+	$(call quiet,sed) sed -e 's|@PREFIX_FROM_PC@|$(call from,$(PKGCONFIGDIR),$(PREFIX))|' \
+		-e 's|@LIBDIR_FROM_PREFIX@|$(call from,$(PREFIX),$(LIBDIR))|' \
+		-e 's|@INCLUDEDIR_FROM_PREFIX@|$(call from,$(PREFIX),$(INCLUDEDIR))|' \
+		-e 's|@LIBDIR_FROM_CMAKE@|$(call from,$(CMAKEDIR),$(LIBDIR))|' \
+		-e 's|@INCLUDEDIR_FROM_LIBDIR@|$(call from,$(LIBDIR),$(INCLUDEDIR))|' \
+		-e 's|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|' $< >$@

@@ -10,6 +10,13 @@ mpi: $(mpi_libs) $(B)/bin/oriel-mpi
 $(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c))
 	$(link) $^
 
+# `make install LIBDIR=...` compiles this one file again.
+installed_libdir = $(B)/obj/installed-libdir
+$(installed_libdir): always
+	@mkdir -p $(@D); echo '$(libdir_from_home)' | cmp -s - $@ || echo '$(libdir_from_home)' >$@
+$(B)/obj/lib/mpi/starter/main.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_from_home)"'
+$(B)/obj/lib/mpi/starter/main.o: $(installed_libdir)
+
 define mpi_library
 $(B)/obj/lib/mpi/%-$(1).o: lib/mpi/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \

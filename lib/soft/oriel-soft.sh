@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # oriel-soft PROGRAM [ARGUMENT...] - run a verbs program on softverbs, the device made of shared memory.
 #
-# The libraries are looked for beside this script, as they lie in a build tree (bin and lib/soft) or are installed
-# (bin and lib/oriel/soft).
+# The libraries are looked for beside this script, as they lie in a build tree (bin and lib/soft) or are installed (bin and
+# oriel/soft in the folder for libraries, which `make install` writes here).
+installed=lib
 here=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P) || exit 1
 name=${0##*/}
 
@@ -81,7 +82,7 @@ case ${1:-} in
 	exit 2
 	;;
 esac
-for dir in "$here/lib/soft" "$here/lib/oriel/soft"; do
+for dir in "$here/lib/soft" "$here/$installed/oriel/soft"; do
 	if [ -e "$dir/libibverbs.so.1" ]; then
 		warn_of_preloads "$dir"
 		LD_LIBRARY_PATH=$dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -90,5 +91,5 @@ for dir in "$here/lib/soft" "$here/lib/oriel/soft"; do
 		exec "$@"
 	fi
 done
-echo "$name: no libibverbs.so.1 in $here/lib/soft or $here/lib/oriel/soft" >&2
+echo "$name: no libibverbs.so.1 in $here/lib/soft or $here/$installed/oriel/soft" >&2
 exit 1

@@ -6,7 +6,8 @@
  *
  * oriel-mpi preloads the layer for the program's MPI and executes the program. The program's list
  * of libraries names the MPI (libraries.h), else its starter's variables do. The layer lies beside
- * this program, in a build tree (bin and lib/mpi) or installed (bin and lib/oriel/mpi).
+ * this program, in a build tree (bin and lib/mpi) or installed (bin and oriel/mpi in the folder for
+ * libraries, which make gives as INSTALLED_LIBDIR, relative to the folder above bin).
  *
  * Every rank runs it, so it starts no process and reads no file that it does not need.
  */
@@ -91,7 +92,7 @@ static void find_home(char home[PATH_MAX])
 
 static void find_layer(const char *mpi, char layer[PATH_MAX])
 {
-	static const char *const folders[] = { "lib/mpi", "lib/oriel/mpi" };
+	static const char *const folders[] = { "lib/mpi", INSTALLED_LIBDIR "/oriel/mpi" };
 	char home[PATH_MAX];
 
 	find_home(home);
@@ -103,7 +104,7 @@ static void find_layer(const char *mpi, char layer[PATH_MAX])
 	}
 	say_and_exit(
 		EXIT_REFUSED,
-		"there is no liboriel-mpi-%s.so in %s/lib/mpi or %s/lib/oriel/mpi: it is built where mpicc.%s finds mpi.h", mpi,
+		"there is no liboriel-mpi-%s.so in %s/lib/mpi or %s/" INSTALLED_LIBDIR "/oriel/mpi: it is built where mpicc.%s finds mpi.h", mpi,
 		home, home, mpi);
 }
 
