@@ -31,9 +31,9 @@ static const char *const way_variables[] = { BOOT_ENV_SERVER, "PMIX_NAMESPACE", 
 /* A launcher that has no client here. */
 struct foreign_launcher {
 	const char *name;
-	const char *(*versioned)(void); /* name and version, if known; or NULL */
-	const char *rank_variable;      /* set in each process it starts */
-	const char *size_variable;      /* the number of processes; NULL: not known */
+	struct starter_text (*versioned)(void); /* name and version, if known; or NULL */
+	const char *rank_variable;              /* set in each process it starts */
+	const char *size_variable;              /* the number of processes; NULL: not known */
 };
 
 static const struct foreign_launcher foreign_launchers[] = {
@@ -71,7 +71,7 @@ static int refuse_foreign(const struct foreign_launcher *launcher)
 	               "this process looks started by %s (%s is set), and cannot find the other ranks: it would be several "
 	               "jobs of one rank. Start it with mpirun, mpiexec.hydra, srun --mpi=pmix or, on one machine, "
 	               "oriel-run -n N; or set ORIEL_BOOT=single for jobs of one rank",
-	               launcher->versioned ? launcher->versioned() : launcher->name, launcher->rank_variable);
+	               launcher->versioned ? launcher->versioned().text : launcher->name, launcher->rank_variable);
 }
 
 /* Slurm sets its variables in a batch script too, but SLURM_NTASKS there only on request. */
@@ -86,7 +86,7 @@ static int refuse_plain_srun(void)
 	               "(SLURM_MPI_TYPE is %.16s): it would be several jobs of one rank. Start it with srun --mpi=pmix or "
 	               "srun --mpi=pmi2 (srun --mpi=list tells what the site has) or, on one machine, oriel-run -n N; or "
 	               "set ORIEL_BOOT=single for jobs of one rank",
-	               count, starter_slurm(), type && *type ? type : "not set");
+	               count, starter_slurm().text, type && *type ? type : "not set");
 }
 
 static int refuse_foreign_launchers(void)
@@ -141,7 +141,7 @@ static int choose_between_both(enum way *way)
 			ORIEL_ERR_BOOTSTRAP,
 			"this process has been started by %s and by a PMI launcher (PMIX_NAMESPACE and PMI_FD are set), one "
 			"within the other: set ORIEL_BOOT=pmix or ORIEL_BOOT=pmi to say which of them has the job",
-			starter_pmix());
+			starter_pmix().text);
 	*way = WAY_PMI;
 	return 0;
 }

@@ -11,5 +11,5 @@ int boot_pmix_open(struct boot **boot)
 	               "this process has been started by %s, and this liboriel was built without "
 	               "PMIx: build it where libpmix-dev is installed, or use srun --mpi=pmi2, mpiexec.hydra or, on one "
 	               "machine, oriel-run",
-	               starter_pmix());
+	               starter_pmix().text);
 }

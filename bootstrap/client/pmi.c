@@ -92,7 +92,7 @@ static int fail_lost(const struct boot_pmi *pmi, const char *why)
 		ORIEL_ERR_BOOTSTRAP,
 		"rank %d: the connection to %s (PMI_FD) is broken: %s. See what it has printed itself; other ways to "
 		"start are srun --mpi=pmix, mpirun of Open MPI and, on one machine, oriel-run",
-		pmi->base.rank, starter_pmi(), why);
+		pmi->base.rank, starter_pmi().text, why);
 }
 
 static int send_line(struct boot_pmi *pmi, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -192,7 +192,7 @@ static int ask(struct boot_pmi *pmi, const char *question, const char *answer, u
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "rank %d: %s answers \"%.32s\" by \"%.128s\"; it may not speak "
 		               "PMI-1: start the job with srun --mpi=pmix, mpirun of Open MPI or, on one machine, oriel-run",
-		               pmi->base.rank, starter_pmi(), question, line);
+		               pmi->base.rank, starter_pmi().text, question, line);
 	return 0;
 }
 
@@ -275,7 +275,7 @@ static int check_put(const struct boot_pmi *pmi, const char *key, const void *va
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "%s takes values of %d bytes only; %zu are needed: start the job with "
 		               "srun --mpi=pmix, mpirun of Open MPI or, on one machine, oriel-run",
-		               starter_pmi(), pmi->value_max_bytes, 2 * size_bytes + 1);
+		               starter_pmi().text, pmi->value_max_bytes, 2 * size_bytes + 1);
 	return 0;
 }
 
@@ -423,7 +423,7 @@ static void tell_lost(struct boot_pmi *pmi, const char *why)
 	free(pmi->asked);
 	pmi->asked = NULL;
 	later_clear(&pmi->later);
-	snprintf(text, sizeof(text), "%s is gone: %s", starter_pmi(), why);
+	snprintf(text, sizeof(text), "%s is gone: %s", starter_pmi().text, why);
 	pmi->base.events->lost(pmi->base.events_arg, text);
 }
 
@@ -604,12 +604,12 @@ static int check_descriptor(const struct boot_pmi *pmi)
 	if (flags >= 0 && (flags & FD_CLOEXEC))
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "this process has joined the job of %s before (descriptor %d, PMI_FD); it can be joined once",
-		               starter_pmi(), pmi->fd);
+		               starter_pmi().text, pmi->fd);
 	if (flags < 0 || getsockopt(pmi->fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
 		               "descriptor %d (PMI_FD) is not the connection to %s: a program between it and this one closed "
 		               "it. Let it pass the descriptor on, or set ORIEL_BOOT=single for a job of one rank",
-		               pmi->fd, starter_pmi());
+		               pmi->fd, starter_pmi().text);
 	return 0;
 }
 
@@ -641,7 +641,7 @@ static int check_mpi(void)
 		"an MPI library is in this process, and the connection to %s (PMI_FD) is its own: give oriel_init "
 		"the program's own means, a struct oriel_bootstrap whose exchange calls MPI_Allgather (the example in "
 		"oriel_init(3))%s",
-		starter_pmi(), shared ? ", or call it before MPI_Init" : "");
+		starter_pmi().text, shared ? ", or call it before MPI_Init" : "");
 }
 
 int boot_pmi_open(struct boot **boot)

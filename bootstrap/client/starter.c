@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES 128
-#define VERSION_BYTES 48
-
-static const char *with_version(char text[VERSION_BYTES], const char *name, const char *version)
+static struct starter_text with_version(const char *name, const char *version)
 {
-	snprintf(text, VERSION_BYTES, "%s%s%.24s", name, version && *version ? " " : "", version ? version : "");
+	struct starter_text text;
+
+	snprintf(text.text, sizeof(text.text), "%s%s%.24s", name, version && *version ? " " : "", version ? version : "");
 	return text;
 }
 
@@ -37,25 +36,19 @@ static long slurm_protocol(void)
 	return at ? strtol(at, NULL, 10) : 0;
 }
 
-const char *starter_slurm(void)
+struct starter_text starter_slurm(void)
 {
-	static _Thread_local char text[VERSION_BYTES];
-
-	return with_version(text, "Slurm", slurm_release(slurm_protocol()));
+	return with_version("Slurm", slurm_release(slurm_protocol()));
 }
 
-const char *starter_pmix_version(void)
+struct starter_text starter_pmix_version(void)
 {
-	static _Thread_local char text[VERSION_BYTES];
-
-	return with_version(text, "PMIx", getenv("PMIX_VERSION"));
+	return with_version("PMIx", getenv("PMIX_VERSION"));
 }
 
-const char *starter_open_mpi(void)
+struct starter_text starter_open_mpi(void)
 {
-	static _Thread_local char text[VERSION_BYTES];
-
-	return with_version(text, "Open MPI", getenv("OMPI_VERSION"));
+	return with_version("Open MPI", getenv("OMPI_VERSION"));
 }
 
 bool starter_is_slurm(void)
@@ -63,30 +56,29 @@ bool starter_is_slurm(void)
 	return getenv("SLURM_PROCID") && !getenv("HYDI_CONTROL_FD") && !getenv("OMPI_COMM_WORLD_RANK");
 }
 
-const char *starter_pmix(void)
+struct starter_text starter_pmix(void)
 {
-	static _Thread_local char text[TEXT_BYTES];
+	struct starter_text text = { "the PMIx launcher" };
 	const char *version = getenv("PMIX_VERSION");
+	size_t length;
 
 	if (getenv("OMPI_COMM_WORLD_RANK"))
-		snprintf(text, sizeof(text), "%s's mpirun", starter_open_mpi());
+		snprintf(text.text, sizeof(text.text), "%.48s's mpirun", starter_open_mpi().text);
 	else if (getenv("SLURM_PROCID"))
-		snprintf(text, sizeof(text), "%s (srun --mpi=pmix)", starter_slurm());
-	else
-		snprintf(text, sizeof(text), "the PMIx launcher");
+		snprintf(text.text, sizeof(text.text), "%.48s (srun --mpi=pmix)", starter_slurm().text);
+	length = strlen(text.text);
 	if (version && *version)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " with PMIx %.24s", version);
+		snprintf(text.text + length, sizeof(text.text) - length, " with PMIx %.24s", version);
 	return text;
 }
 
-const char *starter_pmi(void)
+struct starter_text starter_pmi(void)
 {
-	static _Thread_local char text[TEXT_BYTES];
+	struct starter_text text = { "the PMI launcher" };
 
 	if (getenv("HYDI_CONTROL_FD"))
-		return "hydra (mpiexec)";
-	if (!getenv("SLURM_PROCID"))
-		return "the PMI launcher";
-	snprintf(text, sizeof(text), "%s (srun --mpi=pmi2)", starter_slurm());
+		return (struct starter_text){ "hydra (mpiexec)" };
+	if (getenv("SLURM_PROCID"))
+		snprintf(text.text, sizeof(text.text), "%.48s (srun --mpi=pmi2)", starter_slurm().text);
 	return text;
 }

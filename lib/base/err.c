@@ -2,18 +2,63 @@
 /* err.c - error codes as text, and the thread's last error; see err.h. */
 #include "base/err.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static _Thread_local char last_text[ERR_TEXT_BYTES];
+/*
+ * The buffer is allocated at the thread's first error. The dynamic linker has little room for
+ * thread-local storage of libraries that are loaded later, and libraries share it.
+ */
+static _Thread_local char *own_text;         /* NULL: no error yet, or no memory */
+static _Thread_local const char *other_text; /* in place of own_text, where there is no memory */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+
+static void free_text(void *text)
+{
+	own_text = NULL;
+	free(text);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&at_thread_end, free_text);
+}
+
+/* A program may unload the library that it has linked liboriel.a into; threads end later. */
+__attribute__((destructor)) static void delete_key(void)
+{
+	pthread_once(&once, make_key);
+	pthread_key_delete(at_thread_end);
+}
+
+/* Returns the thread's buffer, or NULL. */
+static char *text_buffer(void)
+{
+	if (own_text)
+		return own_text;
+	own_text = malloc(ERR_TEXT_BYTES);
+	if (own_text) {
+		own_text[0] = '\0';
+		pthread_once(&once, make_key);
+		pthread_setspecific(at_thread_end, own_text);
+	}
+	return own_text;
+}
 
 int err_set(int code, const char *format, ...)
 {
+	char *text = text_buffer();
 	va_list args;
 
+	other_text = oriel_strerror(code);
+	if (!text)
+		return code;
 	va_start(args, format);
-	vsnprintf(last_text, sizeof(last_text), format, args);
+	vsnprintf(text, ERR_TEXT_BYTES, format, args);
 	va_end(args);
 	return code;
 }
@@ -23,16 +68,18 @@ int err_in(int code, const char *call)
 	char text[ERR_TEXT_BYTES];
 	size_t call_len = strlen(call);
 
-	if (strncmp(last_text, call, call_len) == 0 && last_text[call_len] == ':')
+	if (!own_text || (strncmp(own_text, call, call_len) == 0 && own_text[call_len] == ':'))
 		return code;
-	memcpy(text, last_text, sizeof(text));
-	snprintf(last_text, sizeof(last_text), "%s: %.*s", call, (int)(sizeof(text) - 64), text);
+	memcpy(text, own_text, sizeof(text));
+	snprintf(own_text, ERR_TEXT_BYTES, "%s: %.*s", call, (int)(sizeof(text) - 64), text);
 	return code;
 }
 
 const char *oriel_last_error(void)
 {
-	return last_text;
+	if (own_text)
+		return own_text;
+	return other_text ? other_text : "";
 }
 
 const char *oriel_strerror(int error)

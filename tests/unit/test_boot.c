@@ -121,19 +121,19 @@ static void open__names_launcher_and_version(void)
 static void starter__who_serves_pmix_and_pmi(void)
 {
 	boot_events_clear_environment();
-	CU_ASSERT_STRING_EQUAL(starter_pmix(), "the PMIx launcher");
-	CU_ASSERT_STRING_EQUAL(starter_pmi(), "the PMI launcher");
+	CU_ASSERT_STRING_EQUAL(starter_pmix().text, "the PMIx launcher");
+	CU_ASSERT_STRING_EQUAL(starter_pmi().text, "the PMI launcher");
 	setenv("PMIX_VERSION", "4.2.2", 1);
 	setenv("SLURM_PROCID", "0", 1);
 	setenv("SLURM_WORKING_CLUSTER", "boot:10.77.0.1:6817:9728:102", 1);
-	CU_ASSERT_STRING_EQUAL(starter_pmix(), "Slurm 22.05 (srun --mpi=pmix) with PMIx 4.2.2");
-	CU_ASSERT_STRING_EQUAL(starter_pmi(), "Slurm 22.05 (srun --mpi=pmi2)");
+	CU_ASSERT_STRING_EQUAL(starter_pmix().text, "Slurm 22.05 (srun --mpi=pmix) with PMIx 4.2.2");
+	CU_ASSERT_STRING_EQUAL(starter_pmi().text, "Slurm 22.05 (srun --mpi=pmi2)");
 	CU_ASSERT_TRUE(starter_is_slurm());
 	setenv("HYDI_CONTROL_FD", "7", 1);
-	CU_ASSERT_STRING_EQUAL(starter_pmi(), "hydra (mpiexec)");
+	CU_ASSERT_STRING_EQUAL(starter_pmi().text, "hydra (mpiexec)");
 	CU_ASSERT_FALSE(starter_is_slurm());
 	setenv("OMPI_COMM_WORLD_RANK", "0", 1);
-	CU_ASSERT_STRING_EQUAL(starter_pmix(), "Open MPI's mpirun with PMIx 4.2.2");
+	CU_ASSERT_STRING_EQUAL(starter_pmix().text, "Open MPI's mpirun with PMIx 4.2.2");
 	boot_events_clear_environment();
 }
 

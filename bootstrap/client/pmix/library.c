@@ -41,7 +41,7 @@ static int fail(void)
 	return err_set(ORIEL_ERR_BOOTSTRAP,
 	               "this process has been started by %s, and PMIx's library cannot be used: %.256s. Install "
 	               "it (package libpmix2), or use srun --mpi=pmi2, mpiexec.hydra or, on one machine, oriel-run",
-	               starter_pmix(), reason ? reason : LIBRARY_NAME);
+	               starter_pmix().text, reason ? reason : LIBRARY_NAME);
 }
 
 int pmix_library_open(struct pmix_library *library)

@@ -64,7 +64,7 @@ static int fail(const struct boot_pmix *pmix, const char *call, pmix_status_t st
 	return err_set(ORIEL_ERR_BOOTSTRAP,
 	               "rank %d: %s of %s fails: %s (%d). See what it has printed itself; other ways to start are "
 	               "srun --mpi=pmi2, mpiexec.hydra and, on one machine, oriel-run",
-	               pmix->base.rank, call, starter_pmix(), pmix->library.error_string(status), (int)status);
+	               pmix->base.rank, call, starter_pmix().text, pmix->library.error_string(status), (int)status);
 }
 
 static pmix_proc_t proc_of(const struct boot_pmix *pmix, pmix_rank_t rank)
@@ -153,8 +153,8 @@ static int read_numbers(struct boot_pmix *pmix)
 		boot->local_size = 1;
 	if (pmix->self.rank >= (pmix_rank_t)boot->size)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
-		               "%s says that this is rank %u of %d (PMIX_JOB_SIZE); at most %d are possible", starter_pmix(),
-		               pmix->self.rank, boot->size, BOOT_RANKS_MAX);
+		               "%s says that this is rank %u of %d (PMIX_JOB_SIZE); at most %d are possible",
+		               starter_pmix().text, pmix->self.rank, boot->size, BOOT_RANKS_MAX);
 	boot->rank = (int)pmix->self.rank;
 	return 0;
 }
@@ -309,7 +309,8 @@ static int pmix_get(struct boot *boot, int rank, const char *key)
 	if (rc)
 		return rc;
 	if (pmix->lost)
-		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d has no connection to %s any more", boot->rank, starter_pmix());
+		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d has no connection to %s any more", boot->rank,
+		               starter_pmix().text);
 	rc = later_add(&pmix->later, rank, key);
 	if (rc == 0)
 		ask_due(pmix);
@@ -327,7 +328,7 @@ static void tell_lost(struct boot_pmix *pmix, pmix_status_t status)
 	pmix->lost = true;
 	state_store(&pmix->base.gathering, 0);
 	later_clear(&pmix->later);
-	snprintf(text, sizeof(text), "%s is gone: %s", starter_pmix(), pmix->library.error_string(status));
+	snprintf(text, sizeof(text), "%s is gone: %s", starter_pmix().text, pmix->library.error_string(status));
 	pmix->base.events->lost(pmix->base.events_arg, text);
 }
 
@@ -371,7 +372,7 @@ static void take_event(struct boot_pmix *pmix, const struct letter *letter)
 	char text[128];
 
 	if (ours) {
-		snprintf(text, sizeof(text), "%s says so: %s", starter_pmix(), pmix->library.error_string(letter->status));
+		snprintf(text, sizeof(text), "%s says so: %s", starter_pmix().text, pmix->library.error_string(letter->status));
 		pmix->base.events->died(pmix->base.events_arg, (int)letter->proc.rank, text);
 	} else if (is_lost(letter->status)) {
 		tell_lost(pmix, letter->status);
@@ -529,7 +530,7 @@ static int refuse_second_life(void)
 	if (!__atomic_exchange_n(&joined, true, __ATOMIC_RELAXED))
 		return 0;
 	return err_set(ORIEL_ERR_BOOTSTRAP, "this process has joined the job of %s before; it can be joined once",
-	               starter_pmix());
+	               starter_pmix().text);
 }
 
 static int open_all(struct boot_pmix *pmix)
