@@ -32,6 +32,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_close_range /* headers before Linux 5.9 */
+#define SYS_close_range 436
+#endif
+
 #define CLOSE_BY_HAND_MAX 65536 /* descriptors to try if the kernel has no close_range */
 
 static size_t groups_bytes(int size)

@@ -15,6 +15,10 @@
 #include "base/order.h"
 #include "base/util.h"
 
+#ifndef SYS_pidfd_open /* headers before Linux 5.3 */
+#define SYS_pidfd_open 434
+#endif
+
 #define STAT_BYTES 1024
 
 /* Fields of proc(5)'s stat, counted from the one behind the name. */

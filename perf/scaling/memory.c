@@ -140,11 +140,16 @@ static void talk(oriel_win *win, oriel_group *others, int real)
 	scale_must(oriel_win_wait(win), "oriel_win_wait");
 }
 
+/* Before glibc 2.33 the numbers are int. */
 static size_t heap_bytes(void)
 {
+#if __GLIBC_PREREQ(2, 33)
 	struct mallinfo2 info = mallinfo2();
+#else
+	struct mallinfo info = mallinfo();
+#endif
 
-	return info.uordblks + info.hblkhd;
+	return (size_t)info.uordblks + (size_t)info.hblkhd;
 }
 
 /* Runs a job of N ranks, and fills the row with this rank's memory. */

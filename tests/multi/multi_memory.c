@@ -71,11 +71,16 @@ static size_t mappings(void)
 	return lines;
 }
 
+/* Before glibc 2.33 the numbers are int. */
 static size_t heap_bytes(void)
 {
+#if __GLIBC_PREREQ(2, 33)
 	struct mallinfo2 info = mallinfo2();
+#else
+	struct mallinfo info = mallinfo();
+#endif
 
-	return info.uordblks + info.hblkhd;
+	return (size_t)info.uordblks + (size_t)info.hblkhd;
 }
 
 static struct oriel_usage usage_of(struct multi *m)

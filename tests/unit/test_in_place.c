@@ -5,6 +5,7 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/order.h"
@@ -28,7 +29,7 @@ static struct mover {
 static void *move(void *arg)
 {
 	(void)arg;
-	counter_store(&mover.tid, (uint64_t)gettid()); /* pairs with the load in has_come_to_rest */
+	counter_store(&mover.tid, (uint64_t)syscall(SYS_gettid)); /* pairs with the load in has_come_to_rest */
 	mover.moved = in_place_move(&mover.job, IN_PLACE_ALWAYS, mover.memory, BYTES);
 	counter_store(&mover.done, 1);
 	return NULL;

@@ -377,7 +377,7 @@ static void *sleep_on_word(void *arg)
 {
 	struct sleeper *sleeper = arg;
 
-	counter_store(&sleeper->tid, (uint64_t)gettid()); /* pairs with the load before thread_sleeps */
+	counter_store(&sleeper->tid, (uint64_t)syscall(SYS_gettid)); /* pairs with the load before thread_sleeps */
 	while (__atomic_load_n(sleeper->word, __ATOMIC_ACQUIRE) == 1)
 		syscall(SYS_futex, sleeper->word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	return NULL;

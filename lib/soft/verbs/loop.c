@@ -18,6 +18,10 @@
 #include "soft/verbs/export.h"
 #include "soft/verbs/loop.h"
 
+#ifndef SYS_epoll_pwait2 /* headers before Linux 5.11 */
+#define SYS_epoll_pwait2 441
+#endif
+
 enum {
 	MS_NS = 1000000,
 	ROUND_MAX_NS = 1000000000, /* longest wait where the clock of epoll_wait is all there is */
@@ -151,10 +155,11 @@ static int wait_event(struct epoll_event *event, uint64_t now, uint64_t until)
 	if (!only_ms) {
 		ts.tv_sec = (time_t)(ns / 1000000000u);
 		ts.tv_nsec = (long)(ns % 1000000000u);
-		n = epoll_pwait2(loop.epoll_fd, event, 1, &ts, NULL);
-		if (n >= 0 || errno != ENOSYS)
+		/* By number: glibc has it from 2.35 on. */
+		n = (int)syscall(SYS_epoll_pwait2, loop.epoll_fd, event, 1, &ts, NULL, (size_t)0);
+		if (n >= 0 || (errno != ENOSYS && errno != EPERM))
 			return n;
-		/* Linux before 5.11, and what pretends to be Linux. */
+		/* Linux before 5.11, what pretends to be Linux, and filters that do not know it. */
 		only_ms = true;
 	}
 	if (ns > ROUND_MAX_NS)

@@ -25,6 +25,10 @@
 #include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/shm.h"
 
+#ifndef SYS_pidfd_open /* headers before Linux 5.3 */
+#define SYS_pidfd_open 434
+#endif
+
 struct soft_hello soft_hello(void)
 {
 	return (struct soft_hello){ .magic = SHM_MAGIC, .abi = SHM_ABI, .probe = (uintptr_t)&soft_core->seg->magic };
