@@ -19,11 +19,11 @@ int shortage_code(int error)
 	return error == EMFILE || error == ENFILE ? ORIEL_ERR_LIMIT : ORIEL_ERR_MEMORY;
 }
 
-static unsigned long long limit_of(int resource)
+static unsigned long long limit_of(unsigned resource)
 {
 	struct rlimit limit = { 0, 0 };
 
-	getrlimit((__rlimit_resource_t)resource, &limit);
+	getrlimit(resource, &limit);
 	return limit.rlim_cur == RLIM_INFINITY ? 0 : (unsigned long long)limit.rlim_cur;
 }
 

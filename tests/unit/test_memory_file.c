@@ -108,20 +108,20 @@ static void memory_fill__allocates_all(void)
 }
 
 /* With a limit of the process: told, without the signal that ftruncate would send. */
-static void map_memory_file__limited(int resource, size_t limit_bytes, const char *text)
+static void map_memory_file__limited(unsigned resource, size_t limit_bytes, const char *text)
 {
 	struct rlimit before, few;
 	int fd = -1;
 	void *base;
 
-	CU_ASSERT_EQUAL_FATAL(getrlimit((__rlimit_resource_t)resource, &before), 0);
+	CU_ASSERT_EQUAL_FATAL(getrlimit(resource, &before), 0);
 	few = before;
 	few.rlim_cur = limit_bytes;
-	CU_ASSERT_EQUAL(setrlimit((__rlimit_resource_t)resource, &few), 0);
+	CU_ASSERT_EQUAL(setrlimit(resource, &few), 0);
 	CU_ASSERT_EQUAL(map_memory_file("test", limit_bytes + MIB, &base, &fd), ORIEL_ERR_MEMORY);
 	CU_ASSERT_PTR_NULL(base);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), text));
-	CU_ASSERT_EQUAL(setrlimit((__rlimit_resource_t)resource, &before), 0);
+	CU_ASSERT_EQUAL(setrlimit(resource, &before), 0);
 	CU_ASSERT_EQUAL_FATAL(map_memory_file("test", MIB, &base, &fd), 0);
 	unmap_memory_file(base, MIB, fd);
 }

@@ -12,29 +12,11 @@
 #include "soft/nodes/paths.h"
 #include "soft/verbs/export.h"
 
-/* Called by programs that are linked with a glibc before 2.33 or compiled with _FORTIFY_SOURCE. */
-int __xstat(int version, const char *path, struct stat *about);
-int __xstat64(int version, const char *path, struct stat64 *about);
-int __lxstat(int version, const char *path, struct stat *about);
-int __lxstat64(int version, const char *path, struct stat64 *about);
-int __fxstatat(int version, int dir, const char *path, struct stat *about, int flags);
-int __fxstatat64(int version, int dir, const char *path, struct stat64 *about, int flags);
-char *__realpath_chk(const char *path, char *resolved, size_t size);
-ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t room);
-ssize_t __readlinkat_chk(int dir, const char *path, char *target, size_t size, size_t room);
-
 SOFT_EXPORT int stat(const char *path, struct stat *about)
 {
 	char room[NODES_PATH_MAX];
 
 	return NEXT(stat)(nodes_path(path, room), about);
-}
-
-SOFT_EXPORT int stat64(const char *path, struct stat64 *about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(stat64)(nodes_path(path, room), about);
 }
 
 SOFT_EXPORT int lstat(const char *path, struct stat *about)
@@ -44,74 +26,11 @@ SOFT_EXPORT int lstat(const char *path, struct stat *about)
 	return NEXT(lstat)(nodes_path(path, room), about);
 }
 
-SOFT_EXPORT int lstat64(const char *path, struct stat64 *about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(lstat64)(nodes_path(path, room), about);
-}
-
 SOFT_EXPORT int fstatat(int dir, const char *path, struct stat *about, int flags)
 {
 	char room[NODES_PATH_MAX];
 
 	return NEXT(fstatat)(dir, nodes_path(path, room), about, flags);
-}
-
-SOFT_EXPORT int fstatat64(int dir, const char *path, struct stat64 *about, int flags)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(fstatat64)(dir, nodes_path(path, room), about, flags);
-}
-
-SOFT_EXPORT int __xstat(int version, const char *path, struct stat *about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__xstat)(version, nodes_path(path, room), about);
-}
-
-SOFT_EXPORT int __xstat64(int version, const char *path, struct stat64 *about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__xstat64)(version, nodes_path(path, room), about);
-}
-
-SOFT_EXPORT int __lxstat(int version, const char *path, struct stat *about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__lxstat)(version, nodes_path(path, room), about);
-}
-
-SOFT_EXPORT int __lxstat64(int version, const char *path, struct stat64 *about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__lxstat64)(version, nodes_path(path, room), about);
-}
-
-SOFT_EXPORT int __fxstatat(int version, int dir, const char *path, struct stat *about, int flags)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__fxstatat)(version, dir, nodes_path(path, room), about, flags);
-}
-
-SOFT_EXPORT int __fxstatat64(int version, int dir, const char *path, struct stat64 *about, int flags)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__fxstatat64)(version, dir, nodes_path(path, room), about, flags);
-}
-
-SOFT_EXPORT int statx(int dir, const char *restrict path, int flags, unsigned int mask, struct statx *restrict about)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(statx)(dir, nodes_path(path, room), flags, mask, about);
 }
 
 SOFT_EXPORT int access(const char *path, int how)
@@ -184,25 +103,11 @@ SOFT_EXPORT ssize_t readlink(const char *restrict path, char *restrict target, s
 	return NEXT(readlink)(nodes_path(path, room), target, size);
 }
 
-SOFT_EXPORT ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t target_size)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__readlink_chk)(nodes_path(path, room), target, size, target_size);
-}
-
 SOFT_EXPORT ssize_t readlinkat(int dir, const char *restrict path, char *restrict target, size_t size)
 {
 	char room[NODES_PATH_MAX];
 
 	return NEXT(readlinkat)(dir, nodes_path(path, room), target, size);
-}
-
-SOFT_EXPORT ssize_t __readlinkat_chk(int dir, const char *path, char *target, size_t size, size_t target_size)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(__readlinkat_chk)(dir, nodes_path(path, room), target, size, target_size);
 }
 
 SOFT_EXPORT char *realpath(const char *restrict path, char *restrict resolved)
@@ -212,38 +117,14 @@ SOFT_EXPORT char *realpath(const char *restrict path, char *restrict resolved)
 	return nodes_answer(NEXT(realpath)(nodes_path(path, room), resolved));
 }
 
-SOFT_EXPORT char *__realpath_chk(const char *path, char *resolved, size_t size)
-{
-	char room[NODES_PATH_MAX];
-
-	return nodes_answer(NEXT(__realpath_chk)(nodes_path(path, room), resolved, size));
-}
-
-SOFT_EXPORT char *canonicalize_file_name(const char *path)
-{
-	char room[NODES_PATH_MAX];
-
-	return nodes_answer(NEXT(canonicalize_file_name)(nodes_path(path, room)));
-}
-
 typedef int choose_fn(const struct dirent *entry);
-typedef int choose64_fn(const struct dirent64 *entry);
 typedef int order_fn(const struct dirent **one, const struct dirent **other);
-typedef int order64_fn(const struct dirent64 **one, const struct dirent64 **other);
 
 SOFT_EXPORT int scandir(const char *restrict path, struct dirent ***restrict list, choose_fn *choose, order_fn *order)
 {
 	char room[NODES_PATH_MAX];
 
 	return NEXT(scandir)(nodes_path(path, room), list, choose, order);
-}
-
-SOFT_EXPORT int scandir64(const char *restrict path, struct dirent64 ***restrict list, choose64_fn *choose,
-                          order64_fn *order)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(scandir64)(nodes_path(path, room), list, choose, order);
 }
 
 typedef int trouble_fn(const char *path, int err);
@@ -263,6 +144,129 @@ SOFT_EXPORT int glob(const char *restrict pattern, int flags, trouble_fn *troubl
 	return answer_all(status, found->gl_pathc, found->gl_pathv + (flags & GLOB_DOOFFS ? found->gl_offs : 0));
 }
 
+/* Names that glibc alone has, for files of 64 bits and for what is checked. */
+#ifdef __GLIBC__
+
+/* Called by programs that are linked with a glibc before 2.33 or compiled with _FORTIFY_SOURCE. */
+int __xstat(int version, const char *path, struct stat *about);
+int __xstat64(int version, const char *path, struct stat64 *about);
+int __lxstat(int version, const char *path, struct stat *about);
+int __lxstat64(int version, const char *path, struct stat64 *about);
+int __fxstatat(int version, int dir, const char *path, struct stat *about, int flags);
+int __fxstatat64(int version, int dir, const char *path, struct stat64 *about, int flags);
+char *__realpath_chk(const char *path, char *resolved, size_t size);
+ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t room);
+ssize_t __readlinkat_chk(int dir, const char *path, char *target, size_t size, size_t room);
+
+SOFT_EXPORT int stat64(const char *path, struct stat64 *about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(stat64)(nodes_path(path, room), about);
+}
+
+SOFT_EXPORT int lstat64(const char *path, struct stat64 *about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(lstat64)(nodes_path(path, room), about);
+}
+
+SOFT_EXPORT int fstatat64(int dir, const char *path, struct stat64 *about, int flags)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(fstatat64)(dir, nodes_path(path, room), about, flags);
+}
+
+SOFT_EXPORT int __xstat(int version, const char *path, struct stat *about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__xstat)(version, nodes_path(path, room), about);
+}
+
+SOFT_EXPORT int __xstat64(int version, const char *path, struct stat64 *about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__xstat64)(version, nodes_path(path, room), about);
+}
+
+SOFT_EXPORT int __lxstat(int version, const char *path, struct stat *about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__lxstat)(version, nodes_path(path, room), about);
+}
+
+SOFT_EXPORT int __lxstat64(int version, const char *path, struct stat64 *about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__lxstat64)(version, nodes_path(path, room), about);
+}
+
+SOFT_EXPORT int __fxstatat(int version, int dir, const char *path, struct stat *about, int flags)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__fxstatat)(version, dir, nodes_path(path, room), about, flags);
+}
+
+SOFT_EXPORT int __fxstatat64(int version, int dir, const char *path, struct stat64 *about, int flags)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__fxstatat64)(version, dir, nodes_path(path, room), about, flags);
+}
+
+SOFT_EXPORT int statx(int dir, const char *restrict path, int flags, unsigned int mask, struct statx *restrict about)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(statx)(dir, nodes_path(path, room), flags, mask, about);
+}
+
+SOFT_EXPORT ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t target_size)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__readlink_chk)(nodes_path(path, room), target, size, target_size);
+}
+
+SOFT_EXPORT ssize_t __readlinkat_chk(int dir, const char *path, char *target, size_t size, size_t target_size)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(__readlinkat_chk)(dir, nodes_path(path, room), target, size, target_size);
+}
+
+SOFT_EXPORT char *__realpath_chk(const char *path, char *resolved, size_t size)
+{
+	char room[NODES_PATH_MAX];
+
+	return nodes_answer(NEXT(__realpath_chk)(nodes_path(path, room), resolved, size));
+}
+
+SOFT_EXPORT char *canonicalize_file_name(const char *path)
+{
+	char room[NODES_PATH_MAX];
+
+	return nodes_answer(NEXT(canonicalize_file_name)(nodes_path(path, room)));
+}
+
+typedef int choose64_fn(const struct dirent64 *entry);
+typedef int order64_fn(const struct dirent64 **one, const struct dirent64 **other);
+
+SOFT_EXPORT int scandir64(const char *restrict path, struct dirent64 ***restrict list, choose64_fn *choose,
+                          order64_fn *order)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(scandir64)(nodes_path(path, room), list, choose, order);
+}
+
 SOFT_EXPORT int glob64(const char *restrict pattern, int flags, trouble_fn *trouble, glob64_t *restrict found)
 {
 	char room[NODES_PATH_MAX];
@@ -270,3 +274,5 @@ SOFT_EXPORT int glob64(const char *restrict pattern, int flags, trouble_fn *trou
 
 	return answer_all(status, found->gl_pathc, found->gl_pathv + (flags & GLOB_DOOFFS ? found->gl_offs : 0));
 }
+
+#endif

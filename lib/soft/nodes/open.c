@@ -13,12 +13,6 @@
 #include "soft/nodes/text.h"
 #include "soft/verbs/export.h"
 
-/* Called by programs that are compiled with _FORTIFY_SOURCE. */
-int __open_2(const char *path, int flags);
-int __open64_2(const char *path, int flags);
-int __openat_2(int dir, const char *path, int flags);
-int __openat64_2(int dir, const char *path, int flags);
-
 struct opening {
 	char room[NODES_PATH_MAX];
 	const char *path; /* to be opened */
@@ -54,19 +48,6 @@ SOFT_EXPORT int open(const char *path, int flags, ...)
 	return opening.fd >= 0 ? opening.fd : NEXT(open)(opening.path, flags, mode);
 }
 
-SOFT_EXPORT int open64(const char *path, int flags, ...)
-{
-	struct opening opening;
-	va_list arguments;
-	mode_t mode;
-
-	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
-	va_end(arguments);
-	begin(&opening, path, flags);
-	return opening.fd >= 0 ? opening.fd : NEXT(open64)(opening.path, flags, mode);
-}
-
 SOFT_EXPORT int openat(int dir, const char *path, int flags, ...)
 {
 	struct opening opening;
@@ -78,6 +59,51 @@ SOFT_EXPORT int openat(int dir, const char *path, int flags, ...)
 	va_end(arguments);
 	begin(&opening, path, flags);
 	return opening.fd >= 0 ? opening.fd : NEXT(openat)(dir, opening.path, flags, mode);
+}
+
+/* Returns the flags of a mode. Only streams that read from the beginning get a text. */
+static int flags_of(const char *mode)
+{
+	int flags = strchr(mode, 'e') ? O_CLOEXEC : 0;
+
+	return flags | (mode[0] == 'r' && !strchr(mode, '+') ? O_RDONLY : O_RDWR);
+}
+
+SOFT_EXPORT FILE *fopen(const char *path, const char *mode)
+{
+	struct opening opening;
+
+	begin(&opening, path, flags_of(mode));
+	return opening.fd >= 0 ? fdopen(opening.fd, mode) : NEXT(fopen)(opening.path, mode);
+}
+
+SOFT_EXPORT DIR *opendir(const char *path)
+{
+	char room[NODES_PATH_MAX];
+
+	return NEXT(opendir)(nodes_path(path, room));
+}
+
+/* Names that glibc alone has, for files of 64 bits and for what is checked. */
+#ifdef __GLIBC__
+
+/* Called by programs that are compiled with _FORTIFY_SOURCE. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
+
+SOFT_EXPORT int open64(const char *path, int flags, ...)
+{
+	struct opening opening;
+	va_list arguments;
+	mode_t mode;
+
+	va_start(arguments, flags);
+	mode = mode_of(flags, arguments);
+	va_end(arguments);
+	begin(&opening, path, flags);
+	return opening.fd >= 0 ? opening.fd : NEXT(open64)(opening.path, flags, mode);
 }
 
 SOFT_EXPORT int openat64(int dir, const char *path, int flags, ...)
@@ -125,22 +151,6 @@ SOFT_EXPORT int __openat64_2(int dir, const char *path, int flags)
 	return opening.fd >= 0 ? opening.fd : NEXT(__openat64_2)(dir, opening.path, flags);
 }
 
-/* Returns the flags of a mode. Only streams that read from the beginning get a text. */
-static int flags_of(const char *mode)
-{
-	int flags = strchr(mode, 'e') ? O_CLOEXEC : 0;
-
-	return flags | (mode[0] == 'r' && !strchr(mode, '+') ? O_RDONLY : O_RDWR);
-}
-
-SOFT_EXPORT FILE *fopen(const char *path, const char *mode)
-{
-	struct opening opening;
-
-	begin(&opening, path, flags_of(mode));
-	return opening.fd >= 0 ? fdopen(opening.fd, mode) : NEXT(fopen)(opening.path, mode);
-}
-
 SOFT_EXPORT FILE *fopen64(const char *path, const char *mode)
 {
 	struct opening opening;
@@ -149,9 +159,4 @@ SOFT_EXPORT FILE *fopen64(const char *path, const char *mode)
 	return opening.fd >= 0 ? fdopen(opening.fd, mode) : NEXT(fopen64)(opening.path, mode);
 }
 
-SOFT_EXPORT DIR *opendir(const char *path)
-{
-	char room[NODES_PATH_MAX];
-
-	return NEXT(opendir)(nodes_path(path, room));
-}
+#endif

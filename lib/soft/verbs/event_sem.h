@@ -20,6 +20,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#ifndef RWF_NOWAIT /* musl's headers lack it */
+#define RWF_NOWAIT 8
+#endif
+
 /* -1 and errno, or the descriptor. */
 static inline int event_sem_new(void)
 {
