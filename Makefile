@@ -42,6 +42,8 @@ include perf/apps/apps.mk
 # What there is to make.
 
 all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
+	@awk -F '|' 'BEGIN { print "what is built in $(B):" } { printf "  %-56s %s\n", $$1, $$2 != "" ? $$2 : "no: " $$3 }' \
+		$(B)/obj/bootstrap/built.txt
 
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
 test: ; @tests/deps $(or $(filter quick,$(TESTS)),$(if $(filter systems,$(TESTS)),soak,test)) && exec tests/all $(TESTS)

@@ -9,8 +9,15 @@ launcher_src = $(wildcard bootstrap/launcher/*.c) $(boot_wire_src)
 $(B)/bin/oriel-run: $(call objects,$(launcher_src))
 	$(link) $^ -lev -lsodium
 
-$(B)/bin/oriel-info: $(call objects,bootstrap/info.c bootstrap/info_ranks.c) $(lib_all)
+$(B)/bin/oriel-info: $(call objects,$(wildcard bootstrap/info*.c)) $(lib_all)
 	$(link) $^ $(LIBS)
+
+# What is built and what not, for oriel-info and for the end of `make all`.
+built = $(B)/obj/bootstrap/built.h
+$(built): always
+	@VERSION=$(VERSION) sh bootstrap/built.sh $(@D) "$(WITH_PMIX)" "$(perf_rivals)"
+$(B)/obj/bootstrap/info_facts.o: ALL_CFLAGS += -I$(B)/obj/bootstrap
+$(B)/obj/bootstrap/info_facts.o: $(built)
 
 boot_pmix_cflags = $(if $(WITH_PMIX),-DWITH_PMIX $(patsubst -I%,-isystem %,$(shell pkg-config --cflags pmix)))
 $(B)/obj/bootstrap/client/pmix/%.o: ALL_CFLAGS += $(boot_pmix_cflags)

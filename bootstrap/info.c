@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/err.h"
+#include "info_facts.h"
+#include "info_json.h"
 #include "info_ranks.h"
 #include "job/job.h"
 #include "oriel.h"
@@ -26,45 +27,31 @@
 #define GIDS_SHOWN 8
 
 static const char usage[] =
-	"usage: oriel-info [--chosen]\n"
-	"  shows RDMA devices, ports, addresses and limits, which devices would be taken and why the others not;\n"
+	"usage: oriel-info [--chosen | --json | --version]\n"
+	"  shows what Oriel is built with, RDMA devices, ports, addresses and limits, what this machine allows, which devices\n"
+	"  would be taken and why the others not;\n"
 	"  started as the ranks of a job (oriel-run -n 2 oriel-info) also how rank 0 would reach the others\n"
-	"  --chosen  print only the devices and addresses that would be taken\n"
+	"  --chosen   print only the devices and addresses that would be taken\n"
+	"  --json     print it as JSON, for programs and for reports of defects\n"
+	"  --version  print the version\n"
 	"  ORIEL_DEVICE and ORIEL_ADDR restrict the choice, as they do for programs\n";
 
+enum shape { SHOW_TEXT, SHOW_CHOSEN, SHOW_JSON };
+
 struct choice {
-	bool chosen_only;
+	enum shape shape;
 	bool asked; /* oriel_init would ask this provider */
 	bool found;
 	bool reachable; /* all other ranks, if any */
 };
 
-static const char *limit_text(rlim_t limit, char text[24])
+static void print_section(const struct facts *facts, const char *section, int width)
 {
-	if (limit == RLIM_INFINITY)
-		return "unlimited";
-	snprintf(text, 24, "%llu", (unsigned long long)limit);
-	return text;
-}
-
-static void print_limit(const char *name, const struct rlimit *limit, const char *remedy)
-{
-	char soft[24], hard[24];
-
-	printf("  %-24s %s, can be raised to %s (%s)\n", name, limit_text(limit->rlim_cur, soft),
-	       limit_text(limit->rlim_max, hard), remedy);
-}
-
-static void print_limits(void)
-{
-	struct rlimit limit;
-
-	printf("limits\n");
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-		print_limit("locked memory, bytes", &limit, "ulimit -l, limits.conf, LimitMEMLOCK=");
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-		print_limit("open files", &limit, "ulimit -n");
-	printf("  %-24s %d\n", "windows at once", WINDOWS_MAX);
+	printf("%s\n", section);
+	for (const struct fact *fact = facts->list; fact < facts->list + facts->count; fact++) {
+		if (strcmp(fact->section, section) == 0)
+			printf("  %-*s %s\n", width, fact->name, fact->value);
+	}
 }
 
 static void print_memory(void)
@@ -177,37 +164,67 @@ static void print_devices(void)
 		print_softverbs();
 }
 
+static void show_address_as_json(const struct device_candidate *candidate, const char *state)
+{
+	json_object(NULL);
+	json_text("address", candidate->addr);
+	json_text("interface", candidate->interface);
+	json_text("device", candidate->device);
+	json_text("state", state);
+	json_end();
+}
+
+static void show_address_as_text(const struct device_candidate *candidate, const char *state)
+{
+	printf("  %-24s %-10s %-10s %s\n", candidate->addr, candidate->interface,
+	       candidate->device ? candidate->device : "-", state);
+}
+
 /* Never keeps the identifier. */
 static bool show_address(void *arg, const struct device_candidate *candidate)
 {
 	struct choice *choice = arg;
 	bool taken = choice->asked && !candidate->why_not && !choice->found;
 
+	const char *state = taken                ? "would be taken"
+	                    : candidate->why_not ? candidate->why_not
+	                    : choice->found      ? "not needed: one is taken before it"
+	                                         : "not asked for";
+
 	if (taken)
 		choice->found = true;
-	if (choice->chosen_only) {
-		if (taken)
-			printf("%s at %s (%s)\n", candidate->device, candidate->addr, candidate->interface);
-		return false;
-	}
-	printf("  %-24s %-10s %-10s %s\n", candidate->addr, candidate->interface,
-	       candidate->device ? candidate->device : "-",
-	       taken                ? "would be taken"
-	       : candidate->why_not ? candidate->why_not
-	       : choice->found      ? "not needed: one is taken before it"
-	                            : "not asked for");
+	if (choice->shape == SHOW_JSON)
+		show_address_as_json(candidate, state);
+	else if (choice->shape == SHOW_TEXT)
+		show_address_as_text(candidate, state);
+	else if (taken)
+		printf("%s at %s (%s)\n", candidate->device, candidate->addr, candidate->interface);
 	return false;
+}
+
+static void show_no_channel(const struct choice *choice, const struct verbs_functions *functions)
+{
+	char why[160];
+
+	snprintf(why, sizeof(why), "rdma_cm of %s cannot be used: %s%s", functions->name, strerror(errno),
+	         functions == &verbs_system ? " (is the module rdma_ucm loaded?)" : "");
+	if (choice->shape != SHOW_JSON) {
+		fprintf(choice->shape == SHOW_TEXT ? stdout : stderr, "  %s\n", why);
+		return;
+	}
+	json_object(NULL);
+	json_text("error", why);
+	json_end();
 }
 
 static void scan(struct choice *choice, const struct verbs_functions *functions, const char *device, const char *addr)
 {
 	struct rdma_event_channel *channel = functions->create_event_channel();
 
-	if (!choice->chosen_only)
+	if (choice->shape == SHOW_TEXT)
 		printf("addresses, as rdma_cm of %s sees them\n", functions->name);
 	if (!channel) {
-		fprintf(choice->chosen_only ? stderr : stdout, "  rdma_cm of %s cannot be used: %s%s\n", functions->name,
-		        strerror(errno), functions == &verbs_system ? " (is the module rdma_ucm loaded?)" : "");
+		show_no_channel(choice, functions);
 		return;
 	}
 	device_scan(functions, channel, device, addr, show_address, choice);
@@ -238,7 +255,8 @@ static bool scan_one(struct choice *choice, const struct providers *providers, c
 
 	choice->asked = provider;
 	choice->found = false;
-	if (provider || (!choice->chosen_only && !(provider_system_is_softverbs() && functions == &verbs_softverbs)))
+	if (provider ||
+	    (choice->shape != SHOW_CHOSEN && !(provider_system_is_softverbs() && functions == &verbs_softverbs)))
 		scan(choice, functions, provider ? provider->device : "", addr);
 	return choice->found || !provider || !provider->needed;
 }
@@ -270,30 +288,71 @@ static void print_ranks(struct info_ranks *ranks, const char *why, struct choice
 	choice->reachable = ranks && info_ranks_ask(ranks, true);
 }
 
-static void print_all(struct choice *choice)
+static void print_all(const struct facts *facts, struct choice *choice)
 {
 	printf("Oriel %s\n", oriel_version());
+	print_section(facts, "built", 56);
 	print_devices();
 	scan_all(choice);
 	if (!choice->found)
 		print_not_found(stdout);
-	print_limits();
+	print_section(facts, "libraries", 24);
+	print_section(facts, "machine", 24);
+	print_section(facts, "limits", 24);
 	print_memory();
+}
+
+/* Each section is an object, whose members are its facts. */
+static void print_facts_as_json(const struct facts *facts)
+{
+	const char *section = "";
+
+	for (const struct fact *fact = facts->list; fact < facts->list + facts->count; fact++) {
+		if (strcmp(section, fact->section) != 0) {
+			if (*section)
+				json_end();
+			section = fact->section;
+			json_object(section);
+		}
+		json_text(fact->name, fact->value);
+	}
+	if (*section)
+		json_end();
+}
+
+static void print_json(const struct facts *facts, struct info_ranks *ranks, const char *why, struct choice *choice)
+{
+	json_object(NULL);
+	json_text("version", oriel_version());
+	print_facts_as_json(facts);
+	json_list("addresses");
+	scan_all(choice);
+	json_end();
+	choice->reachable = ranks && info_ranks_ask(ranks, false);
+	json_text("why_no_job", ranks ? NULL : why);
+	json_bool("device_found", choice->found);
+	json_bool("all_ranks_reachable", choice->reachable);
+	json_end();
 }
 
 /* Rank 0 prints; the others take part without printing. */
 static void run_as_rank(struct choice *choice)
 {
+	struct info_ranks *ranks;
+	struct facts facts;
 	const char *why;
 	int rank;
-	struct info_ranks *ranks = info_ranks_join(&rank, &why);
 
-	if (rank == 0) {
-		print_all(choice);
-		print_ranks(ranks, why, choice);
-	} else {
+	facts_collect(&facts); /* before the job's threads are there: it forks */
+	ranks = info_ranks_join(&rank, &why);
+	if (rank != 0) {
 		choice->found = choice->reachable = true;
 		info_ranks_ask(ranks, false);
+	} else if (choice->shape == SHOW_JSON) {
+		print_json(&facts, ranks, why, choice);
+	} else {
+		print_all(&facts, choice);
+		print_ranks(ranks, why, choice);
 	}
 	if (ranks)
 		info_ranks_leave(ranks);
@@ -314,17 +373,37 @@ static int check_written(void)
 	return 1;
 }
 
+/* Returns -1, or the status to exit with: nothing more is to be done. */
+static int take_options(int argc, char **argv, struct choice *choice)
+{
+	const char *option = argc == 2 ? argv[1] : "";
+
+	if (strcmp(option, "--chosen") == 0) {
+		choice->shape = SHOW_CHOSEN;
+	} else if (strcmp(option, "--json") == 0) {
+		choice->shape = SHOW_JSON;
+	} else if (strcmp(option, "--version") == 0) {
+		printf("oriel-info %s\n", oriel_version());
+		return check_written();
+	} else if (strcmp(option, "--help") == 0) {
+		fputs(usage, stdout);
+		return check_written();
+	} else if (argc > 1) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
-	struct choice choice = { .chosen_only = argc == 2 && strcmp(argv[1], "--chosen") == 0 };
-	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+	struct choice choice = { .shape = SHOW_TEXT };
+	int status = take_options(argc, argv, &choice);
 
-	if (argc > 1 && !choice.chosen_only) {
-		fputs(usage, help ? stdout : stderr);
-		return help ? check_written() : 2;
-	}
-	choice.reachable = choice.chosen_only;
-	if (choice.chosen_only)
+	if (status >= 0)
+		return status;
+	choice.reachable = choice.shape == SHOW_CHOSEN;
+	if (choice.shape == SHOW_CHOSEN)
 		print_chosen(&choice);
 	else
 		run_as_rank(&choice);
