@@ -45,6 +45,16 @@
 	X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)
 #define CALLS_OF_REQUESTS(X) \
 	X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free)
+
+/* Since MPI-4.1. */
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define HAS_STATUS_OF_MANY 1
+#define CALLS_OF_MANY_REQUESTS(X) X(Request_get_status_all) X(Request_get_status_any) X(Request_get_status_some)
+#else
+#define HAS_STATUS_OF_MANY 0
+#define CALLS_OF_MANY_REQUESTS(X)
+#endif
+
 #define CALLS_OF_THE_JOB(X) X(Init) X(Init_thread) X(Error_string) X(Group_free)
 
 /* Forms for large counts (MPI-4). */
@@ -61,7 +71,7 @@
 
 #define CALLS(X)        \
 	CALLS_OF_THE_JOB(X) \
-	CALLS_OF_WINDOWS(X) CALLS_OF_OPERATIONS(X) CALLS_OF_EPOCHS(X) CALLS_OF_REQUESTS(X) CALLS_LARGE(X)
+	CALLS_OF_WINDOWS(X) CALLS_OF_OPERATIONS(X) CALLS_OF_EPOCHS(X) CALLS_OF_REQUESTS(X) CALLS_OF_MANY_REQUESTS(X) CALLS_LARGE(X)
 
 struct real_mpi {
 #define X(name) __typeof__(MPI_##name) *name;

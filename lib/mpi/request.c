@@ -197,6 +197,34 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 }
 TAKEN(Request_get_status);
 
+#if HAS_STATUS_OF_MANY
+/* The standard's array is constant, MPICH 4.2's is not. */
+typedef __typeof__(_Generic(&MPI_Request_get_status_all, int (*)(int, const MPI_Request *, int *, MPI_Status *)
+                            : (const MPI_Request *)0, default
+                            : (MPI_Request *)0)) read_requests;
+
+int MPI_Request_get_status_all(int number, read_requests requests, int *flag, MPI_Status *statuses)
+{
+	requests_look();
+	return real_mpi.Request_get_status_all(number, requests, flag, statuses);
+}
+TAKEN(Request_get_status_all);
+
+int MPI_Request_get_status_any(int number, read_requests requests, int *index, int *flag, MPI_Status *status)
+{
+	requests_look();
+	return real_mpi.Request_get_status_any(number, requests, index, flag, status);
+}
+TAKEN(Request_get_status_any);
+
+int MPI_Request_get_status_some(int number, read_requests requests, int *outcount, int *indices, MPI_Status *statuses)
+{
+	requests_look();
+	return real_mpi.Request_get_status_some(number, requests, outcount, indices, statuses);
+}
+TAKEN(Request_get_status_some);
+#endif
+
 /*
  * Returns whether the request is outstanding, and marks it as freed. MPICH would forget it at once,
  * and not know it when it completes.

@@ -551,6 +551,42 @@ static void R1_error_beside_a_get(void)
 }
 #endif
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+/* Polling by these calls alone completes requests, and leaves them to the program. */
+static void R4_status_of_all_large(void)
+{
+	MPI_Request four[4];
+	MPI_Status statuses[4];
+	MPI_Win whole = begin_large(four);
+	int flag = 0;
+
+	while (!flag)
+		EXPECT(MPI_Request_get_status_all(4, four, &flag, statuses) == MPI_SUCCESS);
+	for (int i = 0; i < 4; i++)
+		check_large(i);
+	EXPECT(MPI_Waitall(4, four, statuses) == MPI_SUCCESS);
+	end_large(whole, four);
+}
+
+static void R4_status_of_any_and_some_large(void)
+{
+	MPI_Request four[4];
+	MPI_Status statuses[4];
+	MPI_Win whole = begin_large(four);
+	int index = -1, flag = 0, count = 0, indices[4];
+
+	while (!flag)
+		EXPECT(MPI_Request_get_status_any(4, four, &index, &flag, statuses) == MPI_SUCCESS);
+	check_large(index);
+	while (count < 4)
+		EXPECT(MPI_Request_get_status_some(4, four, &count, indices, statuses) == MPI_SUCCESS);
+	for (int i = 0; i < 4; i++)
+		check_large(indices[i]);
+	EXPECT(MPI_Waitall(4, four, statuses) == MPI_SUCCESS);
+	end_large(whole, four);
+}
+#endif
+
 static const struct layer_case cases[] = {
 	{ "R1_open", open_window },
 	{ "R1_waitany_mixed", R1_waitany_mixed },
@@ -561,6 +597,10 @@ static const struct layer_case cases[] = {
 	{ "R4_waitsome_and_waitall_large", R4_waitsome_and_waitall_large },
 	{ "R4_testany_large", R4_testany_large },
 	{ "R4_testsome_large", R4_testsome_large },
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+	{ "R4_status_of_all_large", R4_status_of_all_large },
+	{ "R4_status_of_any_and_some_large", R4_status_of_any_and_some_large },
+#endif
 	{ "R2_open_at_unlock", R2_open_at_unlock },
 	{ "R2_open_at_free", R2_open_at_free },
 	{ "R5_freed_before_the_epoch_ends", R5_freed_before_the_epoch_ends },
