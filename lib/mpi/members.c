@@ -46,21 +46,30 @@ static int *translate(MPI_Group group, MPI_Group in, int *count)
 	return ranks;
 }
 
-static bool in_world(MPI_Comm comm)
+static bool all_in_world(MPI_Group group)
 {
-	MPI_Group group;
-	int count, result;
-
-	PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
-	if (result == MPI_IDENT || result == MPI_CONGRUENT)
-		return true;
-	PMPI_Comm_group(comm, &group);
-	int *ranks = translate(group, job.mpi_world, &count);
+	int count, *ranks = translate(group, job.mpi_world, &count);
 	bool all = ranks != NULL;
 
 	for (int i = 0; all && i < count; i++)
 		all = ranks[i] != MPI_UNDEFINED;
 	free(ranks);
+	return all;
+}
+
+/*
+ * Compares groups, not communicators: Open MPI 5 ends a program that compares a session's
+ * communicator with MPI_COMM_WORLD.
+ */
+static bool in_world(MPI_Comm comm)
+{
+	MPI_Group group;
+	int result;
+	bool all;
+
+	PMPI_Comm_group(comm, &group);
+	PMPI_Group_compare(group, job.mpi_world, &result);
+	all = result == MPI_IDENT || result == MPI_SIMILAR || all_in_world(group);
 	real_mpi.Group_free(&group);
 	return all;
 }

@@ -35,7 +35,7 @@ starter() { # side, ranks
 	case $1 in
 	openmpi-*)
 		echo "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" \
-			"mpirun.openmpi -q --oversubscribe --bind-to core -n $2 --mca osc ${1#openmpi-}"
+			"mpirun.openmpi --oversubscribe --bind-to core -n $2 --mca osc ${1#openmpi-}"
 		;;
 	mpich) echo "mpirun.mpich -bind-to core -n $2" ;;
 	on_openmpi) echo "$(starter openmpi-sm,rdma "$2") build/bin/oriel-mpi" ;;

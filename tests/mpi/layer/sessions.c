@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL /* MPI-4, and Open MPI 5, which calls itself 3.1 */
 
 /* MPICH's own windows are wrong where memory is not aligned to 16 bytes. */
 #define BYTES 64
