@@ -8,9 +8,9 @@
 struct real_mpi real_mpi;
 
 #ifdef OMPI_MAJOR_VERSION
-static const char *const others[] = { "libmpich.so.12", "libmpi.so.12" };
+static const char *const others[] = { "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1" };
 #else
-static const char *const others[] = { "libmpi.so.40" };
+static const char *const others[] = { "libmpi.so.40", "libmpi_abi.so.1" };
 #endif
 
 /* ISO C has no cast from an object's address to a function's. */

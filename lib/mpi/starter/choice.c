@@ -9,6 +9,8 @@
 #include "mpi/starter/libraries.h"
 #include "mpi/starter/say.h"
 
+#define STANDARD_ABI "libmpi_abi.so."
+
 /* Returns the library's MPI; "": one that the layer does not support; NULL: none. */
 static const char *mpi_of_library(const char *library)
 {
@@ -16,7 +18,18 @@ static const char *mpi_of_library(const char *library)
 		return "openmpi";
 	if (strstr(library, "libmpich.so.12"))
 		return "mpich";
-	return strstr(library, "libmpi.so.") ? "" : NULL;
+	return strstr(library, "libmpi.so.") || strstr(library, STANDARD_ABI) ? "" : NULL;
+}
+
+static void refuse(const char *path, const char *library)
+{
+	if (strstr(library, STANDARD_ABI))
+		say_and_exit(
+			EXIT_REFUSED,
+			"%s is linked for MPI's standard ABI (%s), for which there is no layer: link it with Open MPI's own "
+			"library (libmpi.so.40) or MPICH's (libmpich.so.12)",
+			path, library);
+	say_and_exit(EXIT_REFUSED, "%s uses an MPI that is neither Open MPI 4 or 5 nor MPICH 3 or 4: %s", path, library);
 }
 
 /* Returns the MPI that the program is linked with, or NULL. */
@@ -34,7 +47,7 @@ static const char *mpi_of_program(const char *path)
 		other = found && !*found ? library : other;
 	}
 	if (mpi && !*mpi)
-		say_and_exit(EXIT_REFUSED, "%s uses an MPI that is neither Open MPI 4 nor MPICH 3 or 4: %s", path, other);
+		refuse(path, other);
 	libraries_close(&libraries);
 	return mpi;
 }
