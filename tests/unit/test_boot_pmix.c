@@ -386,7 +386,7 @@ static void lost__is_told_once(void)
 	boot->ops->close(boot);
 }
 
-static void tell(pmix_status_t status, const char *nspace, pmix_rank_t rank)
+static void tell_event(pmix_status_t status, const char *nspace, pmix_rank_t rank)
 {
 	pmix_proc_t source = { .rank = rank };
 
@@ -398,12 +398,12 @@ static void event__deaths_of_this_job(void)
 {
 	struct boot *boot = open_exchanged();
 
-	tell(PMIX_ERR_PROC_ABORTED, "other", 3);
-	tell(PMIX_ERR_PROC_ABORTED, "job", 3);
+	tell_event(PMIX_ERR_PROC_ABORTED, "other", 3);
+	tell_event(PMIX_ERR_PROC_ABORTED, "job", 3);
 	CU_ASSERT_TRUE(rings(boot));
 	boot->ops->dispatch(boot);
 	boot_events_expect("3 died the PMIx launcher says so: SOMETHING;");
-	tell(PMIX_ERR_LOST_CONNECTION, "server", 0);
+	tell_event(PMIX_ERR_LOST_CONNECTION, "server", 0);
 	boot->ops->dispatch(boot);
 	boot_events_expect("lost;");
 	boot->ops->close(boot);

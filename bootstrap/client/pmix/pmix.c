@@ -15,6 +15,7 @@
  */
 #include "base/err.h"
 #include "base/order.h"
+#include "base/tell.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/beside_mpi.h"
@@ -159,11 +160,18 @@ static int read_numbers(struct boot_pmix *pmix)
 	return 0;
 }
 
+static void warn_of_mpi_to_come(const struct boot_pmix *pmix)
+{
+	if (!pmix->second && mpi_is_here() && !mpi_is_initialized() && mpi_wants_pmix_alone())
+		tell_of_process("Open MPI 5 aborts in MPI_Init from now until oriel_finalize: call MPI_Init before oriel_init");
+}
+
 static int join(struct boot_pmix *pmix)
 {
 	pmix_status_t status;
 
 	pmix->second = pmix->library.initialized();
+	warn_of_mpi_to_come(pmix);
 	status = pmix->library.init(&pmix->self, NULL, 0);
 	if (status != PMIX_SUCCESS)
 		return fail(pmix, "PMIx_Init", status);
@@ -455,7 +463,7 @@ static void finalize_at_exit(void)
 }
 
 /*
- * Leaves finalize to exit: a process that has left PMIx cannot join again, but an MPI may still
+ * Leaves finalize to exit: a process that has left PMIx 4 cannot join again, but an MPI may still
  * come.
  */
 static void leave_to_exit(struct boot_pmix *pmix)
@@ -503,7 +511,7 @@ static void await_exchange(struct boot_pmix *pmix)
 static void pmix_close(struct boot *boot)
 {
 	await_exchange(pmix_of(boot));
-	if (mpi_is_here() && !mpi_is_initialized())
+	if (mpi_is_here() && !mpi_is_initialized() && !mpi_wants_pmix_alone())
 		leave_to_exit(pmix_of(boot));
 	release(pmix_of(boot));
 }
