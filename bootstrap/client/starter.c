@@ -18,7 +18,7 @@ static struct starter_text with_version(const char *name, const char *version)
 static const char *slurm_release(long protocol)
 {
 	static const char *const releases[] = { "20.02", "20.11", "21.08", "22.05", "23.02",
-		                                    "23.11", "24.05", "24.11", "25.05" };
+		                                    "23.11", "24.05", "24.11", "25.05", "25.11", "26.05" };
 	long first = 35, number = protocol / 256 - first;
 
 	return number >= 0 && number < (long)(sizeof(releases) / sizeof(releases[0])) ? releases[number] : NULL;
