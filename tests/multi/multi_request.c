@@ -270,16 +270,16 @@ struct worker {
 	size_t number;
 	int stop; /* by __atomic */
 	oriel_request request;
+	uint8_t data[64]; /* is put; what was held back is sent after the thread's end */
 };
 
 static void *put_for_ever(void *arg)
 {
 	struct worker *worker = arg;
-	uint8_t data[64] = { 0 };
 
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
 		for (int to = 0; to < worker->m->size; to++)
-			CHECK_OK(worker->m, oriel_put(worker->w->win, data, sizeof(data), to, 1000));
+			CHECK_OK(worker->m, oriel_put(worker->w->win, worker->data, sizeof(worker->data), to, 1000));
 	}
 	return NULL;
 }
