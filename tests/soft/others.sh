@@ -19,6 +19,8 @@ trap 'rm -rf "$out"' EXIT
 limit=$((120 * ${TESTS_SLOWNESS:-1}))
 # shellcheck source=tests/soft/pairs.sh
 . tests/soft/pairs.sh
+# shellcheck source=tests/mpi/versions.sh
+. tests/mpi/versions.sh
 # Where UCX gives up it is to say why, and not where in its code, which takes long.
 export UCX_HANDLE_ERRORS=none
 
@@ -128,9 +130,11 @@ run_rdmacm() {
 
 # ---- UCX ----
 
-# One test of ucx_perftest, between two processes.
+# One test of ucx_perftest, between two processes. One that is linked with an MPI wants the MPI's starter otherwise.
 ucx_test() { # name, arguments
-	both "$before ucx_perftest" "-p @P $2 -n 1000 -w 10 -f" "-p @P $2 -n 1000 -w 10 -f $address"
+	local few="-n 1000 -w 10 -f"
+	! ucx_perftest -h 2>&1 | grep -q '^ *-P ' || few="$few -P 0"
+	both "$before ucx_perftest" "-p @P $2 $few" "-p @P $2 $few $address"
 	local status=$?
 	if [ $status -eq 0 ]; then
 		say ok "$1"
@@ -245,10 +249,14 @@ run_mpi() {
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 	if installed mpirun.openmpi openmpi_ofi openmpi_openib openmpi_ucx; then
 		mpi_test openmpi_ofi mpirun.openmpi -n 2 --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'verbs;ofi_rxm' build/tests/mpi/exchange-openmpi
-		# Without its warning that it has no parameters for the device: where both ranks send it at once, mpirun now and then
+		# Of Open MPI 4. Without its warning that it has no parameters for the device: where both ranks send it at once, mpirun now and then
 		# cannot read it ("Data unpack would read past end of buffer"), and hangs.
-		mpi_by_datagrams openmpi_openib mpirun.openmpi -n 2 --mca pml ob1 --mca btl openib,self --mca btl_openib_allow_ib 1 \
-			--mca btl_openib_warn_no_device_params_found 0 build/tests/mpi/exchange-openmpi
+		if open_mpi_is_5; then
+			say skip openmpi_openib "Open MPI 5 has it no more"
+		else
+			mpi_by_datagrams openmpi_openib mpirun.openmpi -n 2 --mca pml ob1 --mca btl openib,self --mca btl_openib_allow_ib 1 \
+				--mca btl_openib_warn_no_device_params_found 0 build/tests/mpi/exchange-openmpi
+		fi
 		mpi_by_datagrams openmpi_ucx mpirun.openmpi -n 2 --mca pml ucx --mca osc ucx build/tests/mpi/exchange-openmpi
 	fi
 	installed mpiexec.mpich mpich_ucx || return
@@ -266,7 +274,12 @@ run_groups() {
 
 # "name|outcome" of lines; of the table, "name|softverbs".
 outcomes() { sed -nE 's/^ok ([^ :]+).*/\1|passed/p; s/^not ok ([^ :]+).*/\1|failed/p; s/^skip ([^ :]+): (.*)/\1|skipped: \2/p' "$1"; }
-passed_before() { sed -nE 's/^\| ([^ |]+) \| passed \|.*/\1/p' $table; }
+# Newer versions than the table's have some no more, and say so.
+gone() {
+	! open_mpi_is_5 || echo openmpi_openib
+	[ "$(pkg-config --modversion libibverbs | cut -d. -f3)" -le 44 ] || echo test_odp.OdpTestCase.test_odp_implicit_rc_traffic
+}
+passed_before() { sed -nE 's/^\| ([^ |]+) \| passed \|.*/\1/p' $table | grep -vxFf <(gone; echo /); }
 
 print_table() {
 	run_groups >"$out/soft.lines"
