@@ -6,7 +6,7 @@
 
 static int plan(const struct perf_options *options, struct tool_plan *plan)
 {
-	*plan = (struct tool_plan){ .pattern = PATTERN_CAS, .flow = FLOW_COUNT_AT_LAST, .factor = 1.0 / REPEATS };
+	*plan = (struct tool_plan){ .pattern = PATTERN_CAS, .flow = FLOW_COUNT_AT_LAST, .factor = 1 / (double)REPEATS };
 	if (options->check && options->neighbours > 1)
 		return fprintf(stderr, "cas_lat: with several origins some of the swaps fail; -c goes with one\n"), 2;
 	return 0;

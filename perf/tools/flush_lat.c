@@ -5,7 +5,7 @@
 static int plan(const struct perf_options *options, struct tool_plan *plan)
 {
 	(void)options;
-	*plan = (struct tool_plan){ .pattern = PATTERN_FLUSH, .factor = 1.0 / REPEATS };
+	*plan = (struct tool_plan){ .pattern = PATTERN_FLUSH, .factor = 1 / (double)REPEATS };
 	return 0;
 }
 

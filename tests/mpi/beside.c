@@ -152,7 +152,7 @@ static void on_child(int signal)
 /* The child's work is its fork handlers and, where it runs no other program, its handlers of exit. */
 static void fork_one(bool runs_another)
 {
-	int status, before = children_ended;
+	int status = 0, before = children_ended;
 	pid_t child = fork();
 
 	if (child == 0) {

@@ -210,7 +210,7 @@ static double plain_pingpong(struct side *s, bool first, _Atomic uint64_t *mine,
 		if (!first)
 			atomic_store_explicit(theirs, i, memory_order_release);
 	}
-	return (now_ns() - start) / ROUNDS / 2;
+	return (now_ns() - start) / (double)ROUNDS / 2;
 }
 
 static double write_pingpong(struct side *s, bool first, uint64_t at_mine, uint64_t at_theirs)
@@ -233,7 +233,7 @@ static double write_pingpong(struct side *s, bool first, uint64_t at_mine, uint6
 		if (i % WR_BATCH == 0)
 			drain(s, 1);
 	}
-	return (now_ns() - start) / ROUNDS / 2;
+	return (now_ns() - start) / (double)ROUNDS / 2;
 }
 
 /* ---- the first process alone ---- */
@@ -251,7 +251,7 @@ static double post_cost(struct side *s, int per_completion)
 		if (signalled)
 			drain(s, 1);
 	}
-	return (now_ns() - start) / ROUNDS;
+	return (now_ns() - start) / (double)ROUNDS;
 }
 
 static double bandwidth(struct side *s, enum ibv_wr_opcode op, uint8_t *local, uint32_t lkey, uint64_t raddr,
@@ -318,14 +318,14 @@ static void measure_atomics(struct side *s, uint8_t *peer_memory, double post_ns
 
 	for (int i = 0; i < ROUNDS; i++)
 		__atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
-	bare = (now_ns() - start) / ROUNDS;
+	bare = (now_ns() - start) / (double)ROUNDS;
 	start = now_ns();
 	for (int i = 0; i < ROUNDS; i++) {
 		post(s, IBV_WR_ATOMIC_FETCH_AND_ADD, s->shared + 4096, s->shared_mr->lkey, 8, peer.shared + 16384,
 		     peer.shared_key, IBV_SEND_SIGNALED);
 		drain(s, 1);
 	}
-	ours = (now_ns() - start) / ROUNDS;
+	ours = (now_ns() - start) / (double)ROUNDS;
 	printf("%-44s %9.2f ns\n", "bare atomic", bare);
 	verdict("fetch-and-add", ours, "ns", 2 * bare + post_ns, true);
 }
