@@ -15,11 +15,13 @@ SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths text) $(
 SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary ah answer async backing base batch channel coalesce compat compat_1_0 compat_private \
 	copy core cq cq_ex datagram datagram_in datagram_post datagram_route device direct engine fork gid gid_query key layout_check lend loop memory move mr mw peer peer_events pipe pipe_in pipe_out poll post procmap \
 	progress proto qp qp_state reach refuse renotify requester reserve_fd responder retire rq srq start text timer wr)
+# How processes find each other, and whom they let in: with libibverbs.
+SOFT_MEET_OBJS = $(patsubst %,$(B)/obj/soft/meet/%.o, user)
 SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event fork id msg qp sidr)
 
 # What the library has of it: all but what only a process's own libibverbs and librdmacm have to offer.
 soft_built_in = $(B)/obj/soft/built_in.o
-SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o %/compat_1_0.o %/compat_private.o, $(SOFT_VERBS_OBJS) $(SOFT_CM_OBJS)) \
+SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o %/compat_1_0.o %/compat_private.o, $(SOFT_VERBS_OBJS) $(SOFT_MEET_OBJS) $(SOFT_CM_OBJS)) \
 	$(B)/obj/soft/functions.o
 
 .PHONY: soft
@@ -28,8 +30,8 @@ soft: $(soft_libs) $(soft_tree) $(B)/bin/oriel-soft
 $(B)/obj/soft/%.o: lib/soft/%.c lib/soft/soft.mk config.mk | $(needs)
 	$(call quiet,cc) $(CC) $(SOFT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-$(B)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) lib/soft/verbs.map
-	$(soft_link) -Wl,-soname,libibverbs.so.1 -Wl,--no-undefined-version -Wl,--version-script=lib/soft/verbs.map $(SOFT_VERBS_OBJS)
+$(B)/lib/soft/libibverbs.so.1: $(SOFT_VERBS_OBJS) $(SOFT_MEET_OBJS) lib/soft/verbs.map
+	$(soft_link) -Wl,-soname,libibverbs.so.1 -Wl,--no-undefined-version -Wl,--version-script=lib/soft/verbs.map $(SOFT_VERBS_OBJS) $(SOFT_MEET_OBJS)
 
 $(B)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1 lib/soft/rdmacm.map
 	$(soft_link) -Wl,-soname,librdmacm.so.1 -Wl,--no-undefined-version -Wl,--version-script=lib/soft/rdmacm.map $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1
@@ -49,6 +51,6 @@ $(soft_built_in): $(SOFT_BUILT_IN_OBJS)
 $(B)/bin/oriel-soft: lib/soft/oriel-soft.sh
 	$(call quiet,install) install -m 755 $< $@
 
--include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d) $(SOFT_NODES_OBJS:.o=.d) $(B)/obj/soft/functions.d
+-include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_MEET_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d) $(SOFT_NODES_OBJS:.o=.d) $(B)/obj/soft/functions.d
 
 include tests/soft/soft-tests.mk

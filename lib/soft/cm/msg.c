@@ -18,6 +18,7 @@
 #include "soft/cm/id.h"
 #include "soft/cm/msg.h"
 #include "soft/cm/sidr.h"
+#include "soft/meet/user.h"
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
 #include "soft/verbs/peer_events.h"
@@ -71,14 +72,6 @@ static int receive(int sock, struct cm_msg *msg)
 }
 
 /* ---- requests ---- */
-
-static bool same_user(int sock)
-{
-	struct ucred cred;
-	socklen_t length = sizeof(cred);
-
-	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
-}
 
 void cm_attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
 {
@@ -224,11 +217,12 @@ void cm_on_listen(void *arg)
 	struct cm_id *listener = arg;
 	int sock = softverbs_accept(listener->sock, refuse_short);
 	struct pending *pending;
+	pid_t pid;
 
 	if (sock < 0)
 		return;
 	pending = calloc(1, sizeof(*pending));
-	if (!pending || !same_user(sock))
+	if (!pending || !softverbs_same_user(sock, &pid))
 		goto err_close;
 	pending->sock = sock;
 	pending->listener = listener;

@@ -39,33 +39,48 @@ int soft_memory_grow(int fd, size_t table, size_t element, size_t index)
 	return at % STEP_BYTES ? 0 : allocate(fd, table + at, STEP_BYTES);
 }
 
-/* Sized, allocated and sealed. 0 or an errno value. */
-static int prepare(int fd, size_t size, size_t first)
+/* 0 or an errno value. */
+static int size_and_allocate(int fd, size_t size, size_t first)
+{
+	return ftruncate(fd, (off_t)size) == 0 ? allocate(fd, 0, first) : errno;
+}
+
+/* 0 or an errno value. Kernels before Linux 5.1 cannot keep others from writing: there all may. */
+static int seal(int fd, enum soft_memory_writers writers)
+{
+	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+	if (writers == SOFT_MEMORY_OWNER_WRITES && fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) == 0)
+		return 0;
+	return fcntl(fd, F_ADD_SEALS, seals) == 0 ? 0 : errno;
+}
+
+/* Sealed once it is mapped: that mapping may go on to write. 0 or an errno value. */
+static int map_and_seal(int fd, size_t size, enum soft_memory_writers writers, void **map)
 {
 	int err;
 
-	if (ftruncate(fd, (off_t)size) != 0)
+	*map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (*map == MAP_FAILED)
 		return errno;
-	err = allocate(fd, 0, first);
+	err = seal(fd, writers);
 	if (err)
-		return err;
-	return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 ? 0 : errno;
+		munmap(*map, size);
+	return err;
 }
 
-void *soft_memory_new(const char *name, size_t size, size_t first, int *fd)
+void *soft_memory_new(const char *name, size_t size, size_t first, enum soft_memory_writers writers, int *fd)
 {
-	void *map = MAP_FAILED;
+	void *map = NULL;
 	int err;
 
 	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return NULL;
-	err = prepare(*fd, size, first);
-	if (!err) {
-		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
-		err = errno;
-	}
-	if (map != MAP_FAILED)
+	err = size_and_allocate(*fd, size, first);
+	if (!err)
+		err = map_and_seal(*fd, size, writers, &map);
+	if (!err)
 		return map;
 	close(*fd);
 	errno = err;

@@ -6,11 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum soft_memory_writers {
+	SOFT_MEMORY_OWNER_WRITES, /* nobody else can write the file, or map it to write */
+	SOFT_MEMORY_PEERS_WRITE,
+};
+
 /*
  * A sealed memory file of this size, mapped, whose first `first` bytes are allocated; NULL with
  * errno. *fd is for peers to map.
  */
-void *soft_memory_new(const char *name, size_t size, size_t first, int *fd);
+void *soft_memory_new(const char *name, size_t size, size_t first, enum soft_memory_writers writers, int *fd);
 /*
  * Allocate the next element of a table in a file, `index` of elements that are used in order. 0 or
  * an errno value; only the first one in every 4096 bytes has something to do.

@@ -119,17 +119,6 @@ int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
 	return valid && msg.msg_flags & MSG_CTRUNC ? EMFILE : EPROTO;
 }
 
-int soft_peer_pid(int sock, pid_t *pid)
-{
-	struct ucred cred;
-	socklen_t length = sizeof(cred);
-
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0 || cred.uid != geteuid())
-		return -1;
-	*pid = cred.pid;
-	return 0;
-}
-
 bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 {
 	uint64_t magic = 0;

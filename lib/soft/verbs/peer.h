@@ -48,8 +48,6 @@ void soft_hello_refuse(int sock, int err);
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds);
 void soft_close_all(const int *fds, size_t n);
 
-/* The other side of a socket, if it is a process of this user; else -1. */
-int soft_peer_pid(int sock, pid_t *pid);
 /*
  * Can this process read the other one's memory? If so it can write it: the kernel asks for the same
  * right.

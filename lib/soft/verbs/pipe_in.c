@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/meet/user.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
@@ -160,7 +161,7 @@ void soft_pipe_accept(void *arg)
 	if (err)
 		goto err_close;
 	in->sock = sock;
-	if (soft_peer_pid(sock, &in->peer.pid) != 0)
+	if (!softverbs_same_user(sock, &in->peer.pid))
 		goto err_close;
 	err = softverbs_watch(sock, on_hello, in);
 	if (!err)

@@ -35,6 +35,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/meet/user.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/limits.h"
@@ -75,7 +76,8 @@ static int pipe_memory(struct soft_out *out)
 {
 	int fd;
 
-	out->shm = soft_memory_new("softverbs-pipe", sizeof(*out->shm), offsetof(struct shm_pipe, req_chunk), &fd);
+	out->shm = soft_memory_new("softverbs-pipe", sizeof(*out->shm), offsetof(struct shm_pipe, req_chunk),
+	                           SOFT_MEMORY_PEERS_WRITE, &fd);
 	return out->shm ? fd : -1;
 }
 
@@ -123,7 +125,7 @@ static int out_hello(struct soft_core *core, struct soft_out *out)
 {
 	int pipe_fd, err;
 
-	if (soft_peer_pid(out->sock, &out->peer.pid) != 0)
+	if (!softverbs_same_user(out->sock, &out->peer.pid))
 		return EPROTO;
 	pipe_fd = pipe_memory(out);
 	if (pipe_fd < 0)

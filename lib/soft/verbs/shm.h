@@ -5,7 +5,7 @@
  * DESIGN NOTES Three kinds of shared memory, all sealed memfds, so nothing is left behind when a
  * process is killed and nobody can take a page away from under another one (memory.c):
  *
- *   segment  one per process. Only its owner writes it; peers map it read-only. Holds the table of queue
+ *   segment  one per process. Only its owner can write it; peers map it to read. Holds the table of queue
  *            pairs and the table of memory keys, so that a peer that carries out an operation itself can
  *            check everything a NIC would check.
  *   bell     one page per process. Peers write it: "there is work in one of our pipes", "I woke you".

@@ -165,11 +165,12 @@ static struct soft_core *core_new(void)
 	core->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (core->wakeup_fd < 0)
 		goto err_unmap_free;
-	core->seg =
-		soft_memory_new("softverbs-segment", sizeof(*core->seg), offsetof(struct shm_segment, qp), &core->seg_fd);
+	core->seg = soft_memory_new("softverbs-segment", sizeof(*core->seg), offsetof(struct shm_segment, qp),
+	                            SOFT_MEMORY_OWNER_WRITES, &core->seg_fd);
 	if (!core->seg)
 		goto err_wakeup;
-	core->bell = soft_memory_new("softverbs-bell", sizeof(*core->bell), sizeof(*core->bell), &core->bell_fd);
+	core->bell = soft_memory_new("softverbs-bell", sizeof(*core->bell), sizeof(*core->bell), SOFT_MEMORY_PEERS_WRITE,
+	                             &core->bell_fd);
 	if (!core->bell)
 		goto err_segment;
 	grow_descriptor_table(core->wakeup_fd);

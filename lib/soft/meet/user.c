@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Whether the process at the other end of a socket is this user's.
+ *
+ * DESIGN NOTES The kernel gives the other user's id as this process's user namespace counts users.
+ * All users that have no number there are shown with one id, the overflow id (65534). If this
+ * process has that id too, equal ids prove nothing: the other process may be a stranger's. They do
+ * if the namespace has a number for every user, as the machine's own has.
+ *
+ * Otherwise the other process is this user's if its user namespace can be read in /proc, which the
+ * kernel allows for processes of the same user only, and is the namespace of this process. Numbers
+ * of processes are used again, so the process that has connected must be alive after the look.
+ */
+#include "soft/meet/user.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#endif
+
+enum {
+	USUAL_OVERFLOW_ID = 65534,
+	ALL_USERS = 4294967295u,
+};
+
+/* The id of users without a number in this namespace; the machine has one for all. */
+static struct {
+	pthread_once_t once;
+	unsigned int id;
+} overflow = { .once = PTHREAD_ONCE_INIT, .id = USUAL_OVERFLOW_ID };
+
+static void read_overflow_id(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/overflowuid", "re");
+
+	if (!file)
+		return;
+	if (fscanf(file, "%u", &overflow.id) != 1)
+		overflow.id = USUAL_OVERFLOW_ID;
+	fclose(file);
+}
+
+static bool is_overflow_id(uid_t id)
+{
+	pthread_once(&overflow.once, read_overflow_id);
+	return id == overflow.id;
+}
+
+static bool numbers_all_users(void)
+{
+	FILE *file = fopen("/proc/self/uid_map", "re");
+	unsigned long inside = 1, outside = 1, count = 0;
+	bool all;
+
+	if (!file)
+		return false;
+	all = fscanf(file, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
+	      count == ALL_USERS;
+	fclose(file);
+	return all;
+}
+
+bool soft_proc_is_own(void)
+{
+	char number[24];
+	ssize_t length = readlink("/proc/self", number, sizeof(number) - 1);
+
+	if (length < 0)
+		return false;
+	number[length] = '\0';
+	return atoi(number) == getpid();
+}
+
+/* A descriptor of the process that has connected, which is readable once it has ended; or -1. */
+static int open_process(int sock, pid_t pid)
+{
+	int fd;
+	socklen_t length = sizeof(fd);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &length) == 0)
+		return fd;
+	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+static bool is_alive(int process)
+{
+	struct pollfd end = { .fd = process, .events = POLLIN };
+
+	return poll(&end, 1, 0) == 0;
+}
+
+static bool has_own_namespace(pid_t pid)
+{
+	struct stat own, its;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	return soft_proc_is_own() && stat(path, &its) == 0 && stat("/proc/self/ns/user", &own) == 0 &&
+	       its.st_dev == own.st_dev && its.st_ino == own.st_ino;
+}
+
+static bool proves_user(int sock, pid_t pid)
+{
+	int process = open_process(sock, pid);
+	bool proved;
+
+	if (process < 0)
+		return false;
+	proved = has_own_namespace(pid) && is_alive(process);
+	close(process);
+	return proved;
+}
+
+bool softverbs_same_user(int sock, pid_t *pid)
+{
+	struct ucred cred;
+	socklen_t length = sizeof(cred);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0 || cred.uid != geteuid())
+		return false;
+	*pid = cred.pid;
+	return !is_overflow_id(cred.uid) || numbers_all_users() || proves_user(sock, cred.pid);
+}
