@@ -4,7 +4,9 @@
  *
  * DESIGN NOTES The ranks are not in the launcher's process group, so a Ctrl-C at the terminal
  * reaches only the launcher, which passes it on. A signal that was ignored when the launcher
- * started (nohup, a background job of a script) stays ignored.
+ * started (nohup, a background job of a script) stays ignored. One that was blocked (by a parent
+ * that reads signalfd, say) is unblocked here, since libev waits for it in vain otherwise; the
+ * ranks get the mask of before.
  */
 #include "launcher/signals.h"
 
@@ -52,6 +54,16 @@ static bool is_wanted(int number)
 	return number == SIGCHLD || sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_IGN;
 }
 
+static void watch(struct job *job, ev_signal *watcher, int number)
+{
+	sigset_t set;
+
+	ev_signal_start(job->loop, watcher);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 void signals_open(struct job *job)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -59,7 +71,7 @@ void signals_open(struct job *job)
 		ev_signal_init(&watchers[i], on_signal, watched[i]);
 		watchers[i].data = job;
 		if (is_wanted(watched[i]))
-			ev_signal_start(job->loop, &watchers[i]);
+			watch(job, &watchers[i], watched[i]);
 	}
 }
 
