@@ -2,6 +2,7 @@
 # Programs that tests run; what runs them is tests/all. Those of softverbs are in tests/soft/soft-tests.mk.
 demo_bin = $(patsubst tests/demo/%.c,$(B)/bin/%,$(filter-out tests/demo/with_mpi.c,$(wildcard tests/demo/*.c)))
 multi_bin = $(patsubst tests/multi/%.c,$(B)/bin/%,$(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c)))
+environments_bin = $(patsubst tests/environments/%.c,$(B)/tests/environments-%,$(filter-out %/mpi.c,$(wildcard tests/environments/*.c)))
 epochs_src = $(wildcard tests/epochs/*.c)
 
 fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/main_fake.c
@@ -19,7 +20,7 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
-environments-tests: $(patsubst tests/environments/%.c,$(B)/tests/environments-%,$(wildcard tests/environments/*.c))
+environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/demo/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm

@@ -41,8 +41,15 @@ struct rank_pipes {
 	int exec[2]; /* the errno of a failed exec */
 };
 
+/* A file that grows beyond its limit is SIGXFSZ. */
 static int fill_and_seal(int fd, const uint8_t *secret)
 {
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < BOOT_SECRET_BYTES) {
+		errno = EFBIG;
+		return -1;
+	}
 	if (write(fd, secret, BOOT_SECRET_BYTES) != BOOT_SECRET_BYTES)
 		return -1;
 	return fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
@@ -56,7 +63,10 @@ int spawn_secret_fd(const uint8_t *secret)
 	if (memfd >= 0 && fill_and_seal(memfd, secret) == 0)
 		fd = fcntl(memfd, F_DUPFD_CLOEXEC, SECRET_FD_MIN);
 	if (fd < 0)
-		say("cannot make the job's secret (memfd): %s", strerror(errno));
+		say("cannot make the job's secret (memfd): %s%s", strerror(errno),
+		    errno == EFBIG
+		        ? ". The limit on the size of files is 0 (ulimit -f), and memory that is shared counts as one"
+		        : "");
 	if (memfd >= 0)
 		close(memfd);
 	return fd;

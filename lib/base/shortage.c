@@ -11,7 +11,7 @@
 
 bool is_shortage(int error)
 {
-	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == EFBIG;
 }
 
 int shortage_code(int error)
@@ -37,6 +37,12 @@ void shortage_text(int error, char *text, size_t text_bytes)
 	else if (error == ENFILE)
 		snprintf(text, text_bytes, "%s: the whole system has no more descriptors; raise /proc/sys/fs/file-max",
 		         strerror(error));
+	else if (error == EFBIG)
+		snprintf(
+			text, text_bytes,
+			"%s: memory that ranks share counts as a file, and a file of this process may have %llu bytes; raise the "
+			"limit (ulimit -f), and call again",
+			strerror(error), limit_of(RLIMIT_FSIZE));
 	else
 		snprintf(text, text_bytes,
 		         "%s: the locked-memory limit is %llu bytes (0: none); free memory, or raise it (ulimit -l), and call "

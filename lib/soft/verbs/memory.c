@@ -6,13 +6,15 @@
  * whoever touches it. So no file of another process is mapped unless it is sealed against
  * shrinking, and ours are; and what is used for certain is allocated when it comes into use, where
  * the call can still fail. Not so the chunks of a pipe: 2 MiB of which most pipes need little; they
- * come with use.
+ * come with use. To make a file larger than the process's files may be is SIGXFSZ, so that limit is
+ * looked at before.
  */
 #include "soft/verbs/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -39,9 +41,18 @@ int soft_memory_grow(int fd, size_t table, size_t element, size_t index)
 	return at % STEP_BYTES ? 0 : allocate(fd, table + at, STEP_BYTES);
 }
 
+static bool is_too_large(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
+}
+
 /* 0 or an errno value. */
 static int size_and_allocate(int fd, size_t size, size_t first)
 {
+	if (is_too_large(size))
+		return EFBIG;
 	return ftruncate(fd, (off_t)size) == 0 ? allocate(fd, 0, first) : errno;
 }
 

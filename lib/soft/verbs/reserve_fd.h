@@ -25,11 +25,11 @@ SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse);
 
 /*
  * Is this error a want of descriptors or memory, which others may have given back by the next
- * attempt?
+ * attempt, or a limit on the size of files, which may have been raised?
  */
 static inline bool soft_is_shortage(int err)
 {
-	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
+	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS || err == EFBIG;
 }
 
 #endif

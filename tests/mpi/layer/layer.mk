@@ -40,6 +40,9 @@ $(B)/tests/mpi/random/%-$(1): tests/mpi/random/%.c
 $(B)/tests/mpi/budget/%-$(1): tests/mpi/budget/%.c
 	$$(layer_cc)
 
+$(B)/tests/mpi/environments-$(1): tests/environments/mpi.c
+	$$(layer_cc)
+
 $(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.f90 $$(wildcard tests/mpi/layer/*.inc)
 	$$(call quiet,mpif90.$(1)) mkdir -p $$@.d && mpif90.$(1) -fallow-argument-mismatch -w -J $$@.d -o $$@ $$<
 endef
