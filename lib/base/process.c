@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -39,6 +40,21 @@ struct status {
 	uint64_t started_ns; /* by process_clock_ns, rounded down */
 };
 
+/*
+ * Returns whether /proc has the numbers that this process knows others by: it may be that of
+ * another process namespace, where they are other processes.
+ */
+static bool proc_is_own(void)
+{
+	char number[24];
+	ssize_t length = readlink("/proc/self", number, sizeof(number) - 1);
+
+	if (length < 0)
+		return false;
+	number[length] = '\0';
+	return atoi(number) == getpid();
+}
+
 static bool read_text(pid_t pid, char *text, int size_bytes)
 {
 	char path[32];
@@ -70,7 +86,7 @@ static uint64_t field_of(const char *at, int field)
 static bool read_status(pid_t pid, struct status *status)
 {
 	char text[STAT_BYTES];
-	const char *at = read_text(pid, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	const char *at = proc_is_own() && read_text(pid, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 
 	if (!at || at[1] != ' ' || !at[2])
 		return false;

@@ -15,7 +15,7 @@
  *   allocate:BYTES   make and free such a window       die:SIGNAL    raise
  *   kinds            rank 0 allocates a window, the    barrier       oriel_barrier, which must fail or not: it prints
  *                    others make a dynamic one         expect:CODE   the next step fails with this code, and prints why
- *   codes            with expect: how the call failed  silent        daemon(3)
+ *   silent           daemon(3)                         pid:FILE      write the process's number into a file
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -239,6 +239,20 @@ static void await(const char *file)
 		nanosleep(&moment, NULL);
 }
 
+/* The file is there once all of it is. */
+static int write_pid(const char *path)
+{
+	char part[512];
+	FILE *file;
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	file = fopen(part, "we");
+	if (!file)
+		return -1;
+	fprintf(file, "%d\n", (int)getpid());
+	return fclose(file) || rename(part, path);
+}
+
 /* 0, -1 with errno, or an error of the library. */
 static int system_step(const char *name, const char *value)
 {
@@ -254,6 +268,8 @@ static int system_step(const char *name, const char *value)
 		return daemon(1, 1);
 	if (strcmp(name, "touch") == 0)
 		return close(open(value, O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+	if (strcmp(name, "pid") == 0)
+		return write_pid(value);
 	if (strcmp(name, "die") == 0)
 		return raise(atoi(value));
 	await(value);

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -96,6 +97,13 @@ void *soft_memory_new(const char *name, size_t size, size_t first, enum soft_mem
 	close(*fd);
 	errno = err;
 	return NULL;
+}
+
+uint64_t soft_memory_inode(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
 bool soft_memory_safe(int fd, size_t size)

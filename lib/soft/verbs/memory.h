@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum soft_memory_writers {
 	SOFT_MEMORY_OWNER_WRITES, /* nobody else can write the file, or map it to write */
@@ -21,6 +22,8 @@ void *soft_memory_new(const char *name, size_t size, size_t first, enum soft_mem
  * an errno value; only the first one in every 4096 bytes has something to do.
  */
 int soft_memory_grow(int fd, size_t table, size_t element, size_t index);
+/* The number of a file, the same for all who have it open; 0: there is none. */
+uint64_t soft_memory_inode(int fd);
 /* Is it safe to map this much of a file that another process owns? */
 bool soft_memory_safe(int fd, size_t size);
 

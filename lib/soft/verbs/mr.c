@@ -25,6 +25,7 @@
 #include "soft/verbs/key.h"
 #include "soft/verbs/limits.h"
 #include "soft/verbs/lock.h"
+#include "soft/verbs/memory.h"
 #include "soft/verbs/mr.h"
 #include "soft/verbs/result.h"
 #include "soft/verbs/shm.h"
@@ -101,6 +102,7 @@ static void publish(struct soft_mr *mr, uint64_t iova, uint32_t key)
 	entry->addr = (uintptr_t)mr->base.addr;
 	entry->file_fd = mr->file_fd;
 	entry->file_offset = mr->file_offset;
+	entry->file_inode = mr->file_fd < 0 ? 0 : soft_memory_inode(mr->file_fd);
 	entry->serial = soft_key_serial(soft_core);
 	shm_mr_publish(entry, key);
 }

@@ -116,6 +116,7 @@ static void fill(struct soft_mw *mw, const struct ibv_mw_bind_info *info, uint32
 	entry->addr = region->addr + inside;
 	entry->file_fd = region->file_fd;
 	entry->file_offset = region->file_offset + inside;
+	entry->file_inode = region->file_inode;
 	entry->serial = soft_key_serial(soft_core);
 }
 

@@ -150,6 +150,7 @@ static int out_answer(struct soft_out *out)
 		return err;
 	out->self = out->peer.pid == getpid();
 	out->peer_can_vm = welcome.can_vm;
+	out->has_proc = soft_proc_is_own();
 	out->can_vm = soft_peer_probe_vm(out->peer.pid, welcome.probe);
 	atomic_store(&out->answered, true);
 	return 0;

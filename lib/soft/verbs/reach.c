@@ -3,6 +3,10 @@
  * How a peer's memory is reached from here: mapped, where it is a file that this process can open
  * too and that cannot shrink, or by system call. What was found out about a region is kept under
  * the serial number of its entry in the peer's table of keys.
+ *
+ * The file is opened as /proc/PID/fd/FD. Where /proc is that of another process namespace, PID is
+ * another process there, which may be a rank of another job with the same descriptor: so nothing is
+ * opened there, and a file with another number than its owner has given is not mapped.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,11 +37,11 @@ const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64
 	}
 }
 
-static void *map_file(int fd, uint64_t from, size_t size)
+static void *map_file(int fd, uint64_t inode, uint64_t from, size_t size)
 {
 	void *map = MAP_FAILED;
 
-	if (soft_memory_safe(fd, (size_t)from + size))
+	if (soft_memory_inode(fd) == inode && soft_memory_safe(fd, (size_t)from + size))
 		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
 	return map == MAP_FAILED ? NULL : map;
 }
@@ -51,14 +55,14 @@ void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_
 	char path[64];
 	int fd;
 
-	if (mr->file_fd < 0)
+	if (mr->file_fd < 0 || !out->has_proc)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
 	/* By number: open and close are places where a thread can be cancelled, with the queue pair's lock. */
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	map = map_file(fd, from, lead + length);
+	map = map_file(fd, mr->file_inode, from, lead + length);
 	syscall(SYS_close, fd);
 	return map ? map + lead : NULL;
 }

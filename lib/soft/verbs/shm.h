@@ -80,7 +80,7 @@ struct shm_mr {
 	uint64_t file_offset; /* of addr in the file, when file_fd is not -1 */
 	int32_t file_fd;      /* the owner's descriptor of the file that backs the memory, or -1 */
 	uint32_t serial;      /* never the same twice in one segment; peers cache mappings under it */
-	uint8_t pad[8];
+	uint64_t file_inode;  /* of the file, when file_fd is not -1: a peer that opens another one maps nothing */
 };
 
 /* shm_segment.attention: who notices a bell? Written by the owner's engine and its callers. */
