@@ -8,7 +8,7 @@
  *                                           be written, straight or opened anew
  *   environments-stranger take UID FILE     takes all names of queue pairs of that user, creates FILE, and holds them
  *                                           until its input ends
- *   environments-stranger take-ports UID FILE  likewise those of the connection manager, at 127.0.0.1 and for all addresses
+ *   environments-stranger take-ports UID FILE PART  likewise half of those of the connection manager at 127.0.0.1: PART is 0 or 1
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -194,12 +194,13 @@ static void take_slots(const char *uid, const char *file)
 	hold(taken, file);
 }
 
-static void take_ports(const char *uid, const char *file)
+static void take_ports(const char *uid, const char *file, int part)
 {
+	const int first = FIRST_PORT + part * PORTS / 2;
 	char name[64];
 	int taken = 0;
 
-	for (int port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {
+	for (int port = first; port < first + PORTS / 2; port++) {
 		snprintf(name, sizeof(name), "softverbs-%s-cm106-%d-127.0.0.1", uid, port);
 		taken += take(name);
 	}
@@ -214,7 +215,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "take") == 0)
 		take_slots(argv[2], argv[3]);
 	else if (strcmp(argv[1], "take-ports") == 0)
-		take_ports(argv[2], argv[3]);
+		take_ports(argv[2], argv[3], atoi(argv[4]));
 	else
 		visit_all(argv[2], strcmp(argv[1], "write") == 0);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Addresses and ports. A port is an abstract socket name of port space, port and address: two
- * processes cannot own the same one, and a process that is killed frees its own.
+ * Addresses and ports. A port is a socket name of port space, port and address: two processes
+ * cannot own the same one, and a process that is killed frees its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,14 +19,18 @@
 
 #include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
+#include "soft/meet/names.h"
 #include "soft/verbs/adversary.h"
 #include "soft/verbs/export.h"
-#include "soft/verbs/names.h"
 
 enum {
 	FIRST_EPHEMERAL = 32768,
-	EPHEMERAL = 28232, /* ports from there on, as in Linux */
+	EPHEMERAL = 28232,  /* ports from there on, as in Linux */
+	TRIES = 1024,       /* then somebody seems to have taken them all */
+	FIRST_FILE = 61000, /* ports from there on may be those of files */
+	FILES = 4096,
 	WHERE = 64,
+	KIND = 16,
 	KNOWN_S = 1, /* a removed address may be taken for local for that long */
 };
 
@@ -164,20 +168,17 @@ static void where_of(const struct sockaddr *addr, char *where)
 		inet_ntop(AF_INET6, &in6(addr)->sin6_addr, where, WHERE);
 }
 
-static socklen_t port_name(struct sockaddr_un *name, enum rdma_port_space ps, uint16_t port, const char *where)
+static struct softverbs_name port_name(enum rdma_port_space ps, uint16_t port, const char *where, char kind[KIND])
 {
-	char kind[16];
-
-	snprintf(kind, sizeof(kind), "cm%x", (unsigned int)ps);
-	return softverbs_name(name, geteuid(), kind, port, where);
+	snprintf(kind, KIND, "cm%x", (unsigned int)ps);
+	return (struct softverbs_name){ kind, port, where };
 }
 
 static int try_bind(int sock, enum rdma_port_space ps, uint16_t port, const char *where)
 {
-	struct sockaddr_un name;
-	socklen_t length = port_name(&name, ps, port, where);
+	char kind[KIND];
 
-	return bind(sock, (struct sockaddr *)&name, length) == 0 ? 0 : errno;
+	return softverbs_bind(sock, port_name(ps, port, where, kind));
 }
 
 static bool taken(enum rdma_port_space ps, uint16_t port, const char *where)
@@ -214,10 +215,10 @@ static bool conflicts(enum rdma_port_space ps, uint16_t port, const struct socka
 }
 
 /*
- * Binds a free ephemeral port. The search starts at a number that depends on the process, so that
- * processes seldom collide. Returns 0 or an errno value.
+ * Where a search for a port starts: at a number that depends on the process, so that processes
+ * seldom collide.
  */
-static int bind_ephemeral(int sock, enum rdma_port_space ps, struct sockaddr *addr, const char *where)
+static uint32_t search_start(void)
 {
 	static _Atomic uint32_t next;
 	uint32_t start = atomic_fetch_add(&next, 1);
@@ -226,18 +227,42 @@ static int bind_ephemeral(int sock, enum rdma_port_space ps, struct sockaddr *ad
 		start = (uint32_t)getpid() * 2654435761u >> 8;
 		atomic_store(&next, start + 1);
 	}
-	for (uint32_t i = 0; i < EPHEMERAL; i++) {
-		uint16_t port = (uint16_t)(FIRST_EPHEMERAL + (start + i) % EPHEMERAL);
-		int err = try_bind(sock, ps, port, where);
+	return start;
+}
 
-		if (err == 0) {
+/*
+ * Binds a free port with a file for a name, which strangers cannot take. Returns 0 or an errno
+ * value.
+ */
+static int bind_file(int sock, enum rdma_port_space ps, uint32_t start, struct sockaddr *addr, const char *where)
+{
+	char kind[KIND];
+	int err = EADDRINUSE;
+
+	for (uint32_t i = 0; i < FILES && err == EADDRINUSE; i++) {
+		uint16_t port = (uint16_t)(FIRST_FILE + (start + i) % FILES);
+
+		err = softverbs_bind_file(sock, port_name(ps, port, where, kind));
+		if (err == 0)
 			cm_addr_set_port(addr, port);
-			return 0;
-		}
-		if (err != EADDRINUSE)
-			return err;
 	}
-	return EADDRNOTAVAIL;
+	return err ? EADDRNOTAVAIL : 0;
+}
+
+/* Binds a free ephemeral port. Returns 0 or an errno value. */
+static int bind_ephemeral(int sock, enum rdma_port_space ps, struct sockaddr *addr, const char *where)
+{
+	const uint32_t start = search_start();
+	int err = EADDRINUSE;
+
+	for (uint32_t i = 0; i < TRIES && err == EADDRINUSE; i++) {
+		uint16_t port = (uint16_t)(FIRST_EPHEMERAL + (start + i) % EPHEMERAL);
+
+		err = try_bind(sock, ps, port, where);
+		if (err == 0)
+			cm_addr_set_port(addr, port);
+	}
+	return err == EADDRINUSE ? bind_file(sock, ps, start, addr, where) : err;
 }
 
 int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr)
@@ -263,12 +288,17 @@ int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr)
 	return -1;
 }
 
+/*
+ * The ports of files are tried as such first: a program may also have asked for one of their
+ * numbers.
+ */
 static int connect_name(int sock, enum rdma_port_space ps, uint16_t port, const char *where)
 {
-	struct sockaddr_un name;
-	socklen_t length = port_name(&name, ps, port, where);
+	char kind[KIND];
+	struct softverbs_name name = port_name(ps, port, where, kind);
+	int err = port >= FIRST_FILE ? softverbs_connect_file(sock, name) : ECONNREFUSED;
 
-	return connect(sock, (struct sockaddr *)&name, length) == 0 ? 0 : errno;
+	return err == ECONNREFUSED ? softverbs_connect(sock, name) : err;
 }
 
 int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr)

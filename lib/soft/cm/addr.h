@@ -22,7 +22,7 @@ void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid);
 int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr);
 /*
  * Connects to an address. Returns 0 or an errno value: ECONNREFUSED without a listener, EAGAIN with
- * a busy one.
+ * a busy one, ESTALE with another user's.
  */
 int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr);
 

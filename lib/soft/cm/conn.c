@@ -178,6 +178,8 @@ static int request(struct cm_id *id, const struct rdma_conn_param *param)
 	err = try_request(id);
 	if (try_again(err))
 		err = retry_later(id);
+	else if (err == ESTALE) /* another user listens there, which is nobody */
+		err = ECONNREFUSED;
 	if (err)
 		id->state = CM_DISCONNECTED;
 	return err;

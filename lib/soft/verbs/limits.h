@@ -6,6 +6,7 @@
 #include <infiniband/verbs.h>
 
 enum {
+	SOFT_FILE_SLOTS = 256, /* slots below are those of sockets that are files (start.c) */
 	SOFT_PORT = 1,
 	SOFT_MAX_WR = 16384, /* work requests per queue */
 	SOFT_MAX_SGE = 16,

@@ -3,7 +3,7 @@
  * Pipes that go out: made when a queue pair is connected, shared by all queue pairs to one process,
  * gone when that process dies.
  *
- * DESIGN NOTES The requester connects to the abstract socket of the slot that the peer's queue pair
+ * DESIGN NOTES The requester connects to the socket of the slot that the peer's queue pair
  * number names, and sends a hello with four descriptors: its segment, its bell, its eventfd and the
  * pipe's memory. The responder's engine maps them and answers with its own first three. Pipes are
  * one-way (requests), so two processes that turn to each other at the same moment simply make two.
@@ -35,6 +35,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/meet/names.h"
 #include "soft/meet/user.h"
 #include "soft/verbs/copy.h"
 #include "soft/verbs/core.h"
@@ -43,7 +44,6 @@
 #include "soft/verbs/lock.h"
 #include "soft/verbs/loop.h"
 #include "soft/verbs/memory.h"
-#include "soft/verbs/names.h"
 #include "soft/verbs/peer.h"
 #include "soft/verbs/peer_events.h"
 #include "soft/verbs/pipe.h"
@@ -53,22 +53,33 @@
 #include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/shm.h"
 
+enum {
+	CONNECT_S = 10,
+};
+
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* 0 or an errno value; ECONNREFUSED if no process owns the slot. */
+/* A stranger who has the name may let everybody wait. */
+static void limit_connecting(int sock)
+{
+	const struct timeval limit = { .tv_sec = CONNECT_S };
+
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+/* 0 or an errno value; ECONNREFUSED or ESTALE if no process of this user owns the slot. */
 static int slot_connect(uint32_t slot, int *sock)
 {
-	struct sockaddr_un addr;
-	socklen_t length = softverbs_name(&addr, geteuid(), "qp", slot, "");
+	struct softverbs_name name = { "qp", slot, "" };
 	int err;
 
 	*sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (*sock < 0)
 		return errno;
-	if (connect(*sock, (struct sockaddr *)&addr, length) == 0)
-		return 0;
-	err = errno;
-	close(*sock);
+	limit_connecting(*sock);
+	err = slot < SOFT_FILE_SLOTS ? softverbs_connect_file(*sock, name) : softverbs_connect(*sock, name);
+	if (err)
+		close(*sock);
 	return err;
 }
 

@@ -5,7 +5,9 @@
  * DESIGN NOTES A queue pair number has to lead a peer to the process that owns it, without a daemon
  * and without a directory that a killed process leaves behind. So numbers are owned in blocks of
  * 4096 ("slots"), and owning a slot means listening on the abstract socket that bears its number:
- * the kernel hands it out once and takes it back when the process dies.
+ * the kernel hands it out once and takes it back when the process dies. Where others have taken all
+ * of these names, the socket is a file in a directory of the user's; a few numbers are kept for
+ * that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/meet/names.h"
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
 #include "soft/verbs/cq.h"
@@ -31,7 +34,6 @@
 #include "soft/verbs/list.h"
 #include "soft/verbs/loop.h"
 #include "soft/verbs/memory.h"
-#include "soft/verbs/names.h"
 #include "soft/verbs/pipe_in.h"
 #include "soft/verbs/qp.h"
 #include "soft/verbs/reserve_fd.h"
@@ -46,30 +48,37 @@ enum {
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool core_is_the_parents; /* under core_lock */
 
-/*
- * Listen under the first free slot, starting at a random one. Slot 0 has the reserved numbers 0 and
- * 1.
- */
+typedef int bind_fn(int sock, struct softverbs_name name);
+
+/* The first free slot of a range, from a random one on. 0 or an errno value. */
+static int slot_bind(int sock, bind_fn *bind_name, uint32_t from, uint32_t until, uint32_t *slot)
+{
+	uint32_t first = soft_random() % (until - from);
+	int err = EADDRINUSE;
+
+	for (uint32_t i = 0; i < until - from && err == EADDRINUSE; i++) {
+		*slot = from + (first + i) % (until - from);
+		err = bind_name(sock, (struct softverbs_name){ "qp", *slot, "" });
+	}
+	return err;
+}
+
+/* Slot 0 has the reserved numbers 0 and 1. -1 with errno. */
 static int slot_listen(uint32_t *slot)
 {
-	uint32_t first = soft_random();
-	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
 
 	if (sock < 0)
 		return -1;
-	for (uint32_t i = 0; i < SHM_QPS_PER_SLOT; i++) {
-		struct sockaddr_un addr;
-
-		*slot = (first + i) % SHM_QPS_PER_SLOT;
-		if (*slot == 0)
-			continue;
-		if (bind(sock, (struct sockaddr *)&addr, softverbs_name(&addr, geteuid(), "qp", *slot, "")) == 0 &&
-		    listen(sock, SOMAXCONN) == 0)
-			return sock;
-		if (errno != EADDRINUSE)
-			break;
-	}
+	err = slot_bind(sock, softverbs_bind, SOFT_FILE_SLOTS, SHM_SLOT_NUMBERS, slot);
+	if (err == EADDRINUSE)
+		err = slot_bind(sock, softverbs_bind_file, 1, SOFT_FILE_SLOTS, slot);
+	if (!err && listen(sock, SOMAXCONN) != 0)
+		err = errno;
+	if (!err)
+		return sock;
 	close(sock);
+	errno = err == ENOENT ? EADDRINUSE : err;
 	return -1;
 }
 

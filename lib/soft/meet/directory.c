@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A directory of the user's, for sockets whose names nobody else can take.
+ *
+ * DESIGN NOTES It lies in /run/user/UID, which is what XDG_RUNTIME_DIR names for users who are
+ * logged in, else in /dev/shm or /tmp, where its name ends in random letters, as nobody may have
+ * taken it before. It is the user's if the user owns it and nobody else may enter it. The path does
+ * not depend on the environment, so all processes of a user find it.
+ *
+ * Sockets of processes that were killed leave their files behind. Whoever binds one removes them: a
+ * socket of another type is told that the type is wrong if somebody has the file, listening or not.
+ * One process at a time does that and binds. A process that ends removes its own.
+ */
+#include "soft/meet/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+	PATH_BYTES = 64,
+	FILES_MAX = 256, /* that a process removes at its end */
+	TURN_MS = 10,
+	TURNS = 100,
+};
+
+static const char *const shared_places[] = { "/dev/shm", "/tmp" };
+
+/* What this process has bound, and removes when it ends. */
+static struct {
+	pthread_mutex_t lock;
+	pid_t process;
+	int count;
+	char path[FILES_MAX][sizeof(((struct sockaddr_un *)0)->sun_path)];
+} bound = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool is_own(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	       (status.st_mode & 0777) == 0700;
+}
+
+/* In the directory that the system gives a user who is logged in. */
+static bool find_own_place(bool make, char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "/run/user/%u", geteuid());
+	if (!is_own(path))
+		return false;
+	snprintf(path, PATH_BYTES, "/run/user/%u/softverbs", geteuid());
+	if (make && mkdir(path, 0700) == 0)
+		chmod(path, 0700);
+	return is_own(path);
+}
+
+/* The first in the order of names, so that two that were made at once are not both used. */
+static bool find_in(const char *place, char path[PATH_BYTES])
+{
+	char start[32], found[PATH_BYTES];
+	DIR *dir = opendir(place);
+	struct dirent *entry;
+
+	path[0] = '\0';
+	if (!dir)
+		return false;
+	snprintf(start, sizeof(start), "softverbs-%u.", geteuid());
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, start, strlen(start)) != 0)
+			continue;
+		snprintf(found, sizeof(found), "%s/%.40s", place, entry->d_name);
+		if (is_own(found) && (!path[0] || strcmp(found, path) < 0))
+			memcpy(path, found, sizeof(found));
+	}
+	closedir(dir);
+	return path[0];
+}
+
+static bool make_in(const char *place, char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "%s/softverbs-%u.XXXXXX", place, geteuid());
+	return mkdtemp(path) && chmod(path, 0700) == 0 && find_in(place, path);
+}
+
+static bool find_directory(bool make, char path[PATH_BYTES])
+{
+	bool found = find_own_place(make, path);
+
+	for (int i = 0; i < 2 && !found; i++)
+		found = find_in(shared_places[i], path);
+	for (int i = 0; i < 2 && !found && make; i++)
+		found = make_in(shared_places[i], path);
+	return found;
+}
+
+/* Fills *addr; returns its length, 0 if the path is too long for one. */
+static socklen_t address(struct sockaddr_un *addr, const char *directory, const char *file)
+{
+	int length = snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/%s", directory, file);
+
+	addr->sun_family = AF_UNIX;
+	return length < (int)sizeof(addr->sun_path) ? (socklen_t)sizeof(*addr) : 0;
+}
+
+/* Nobody has the file's socket. */
+static bool is_left_behind(int probe, const char *directory, const char *file)
+{
+	struct sockaddr_un addr;
+
+	return connect(probe, (struct sockaddr *)&addr, address(&addr, directory, file)) != 0 && errno == ECONNREFUSED;
+}
+
+static void remove_left_behind(int directory_fd, const char *directory)
+{
+	int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (probe >= 0 && dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && is_left_behind(probe, directory, entry->d_name))
+			unlinkat(directory_fd, entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	if (probe >= 0)
+		close(probe);
+}
+
+/* Waits for those who bind now, but not for ever: one of them may be stopped. */
+static bool get_turn(int directory_fd)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		if (flock(directory_fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		poll(NULL, 0, TURN_MS);
+	}
+	return false;
+}
+
+/* For remove_own: a child of fork has bound nothing. */
+static void remember(const char *path)
+{
+	pthread_mutex_lock(&bound.lock);
+	if (bound.process != getpid())
+		bound.count = 0;
+	bound.process = getpid();
+	if (bound.count < FILES_MAX)
+		snprintf(bound.path[bound.count++], sizeof(bound.path[0]), "%s", path);
+	pthread_mutex_unlock(&bound.lock);
+}
+
+__attribute__((destructor)) static void remove_own(void)
+{
+	if (bound.process != getpid())
+		return;
+	for (int i = 0; i < bound.count; i++) {
+		unlink(bound.path[i]);
+		*strrchr(bound.path[i], '/') = '\0';
+		rmdir(bound.path[i]); /* which it does once it is empty */
+	}
+}
+
+static int bind_in(int sock, int directory_fd, const char *directory, const char *file)
+{
+	struct sockaddr_un addr;
+
+	if (!get_turn(directory_fd))
+		return EAGAIN;
+	remove_left_behind(directory_fd, directory);
+	if (bind(sock, (struct sockaddr *)&addr, address(&addr, directory, file)) != 0)
+		return errno;
+	remember(addr.sun_path);
+	return 0;
+}
+
+int soft_directory_bind(int sock, const char *file)
+{
+	char directory[PATH_BYTES];
+	int fd, err;
+
+	if (!find_directory(true, directory))
+		return ENOENT;
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	err = bind_in(sock, fd, directory, file);
+	close(fd);
+	return err;
+}
+
+int soft_directory_connect(int sock, const char *file)
+{
+	struct sockaddr_un addr;
+	char directory[PATH_BYTES];
+
+	if (!find_directory(false, directory))
+		return ENOENT;
+	return connect(sock, (struct sockaddr *)&addr, address(&addr, directory, file)) == 0 ? 0 : errno;
+}
