@@ -6,9 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
+#define BOOT_TIME_UNIT_S 64               /* the clock is corrected while the machine runs */
+#define UUID_VERSION_BYTE 6               /* of a boot id; in its high half is 4 */
+#define NUMBER_BASE 14695981039346656037u /* FNV-1a, 64 bits */
+#define NUMBER_FACTOR 1099511628211u
 
 static int digit(char c)
 {
@@ -17,15 +23,15 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads 32 hexadecimal digits, with dashes between them. */
-static void read_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
+/* Reads 32 hexadecimal digits, with dashes between them. Returns whether they were there. */
+static bool read_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
 {
 	FILE *file = fopen(BOOT_ID_FILE, "re");
 	char text[64] = "";
 	int digits = 0;
 
 	if (!file)
-		return;
+		return false;
 	if (!fgets(text, sizeof(text), file))
 		text[0] = '\0';
 	fclose(file);
@@ -35,6 +41,39 @@ static void read_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
 		boot_id[digits / 2] = (uint8_t)(boot_id[digits / 2] << 4 | digit(*c));
 		digits++;
 	}
+	return digits == 2 * PLACE_BOOT_ID_BYTES;
+}
+
+static int64_t boot_time(void)
+{
+	struct timespec now, up;
+
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (now.tv_sec - up.tv_sec - (now.tv_nsec < up.tv_nsec)) / BOOT_TIME_UNIT_S;
+}
+
+/*
+ * Makes what stands for a boot id where /proc has none to read (mounted with subset=pid, or without
+ * /proc/sys): the machine's name and when it was started. No boot id is like it.
+ */
+static void guess_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
+{
+	struct utsname names = { .nodename = "" };
+	uint64_t number = NUMBER_BASE;
+	int64_t time = boot_time();
+
+	uname(&names);
+	for (const char *c = names.nodename; *c; c++)
+		number = (number ^ (uint8_t)*c) * NUMBER_FACTOR;
+	memcpy(boot_id, &number, sizeof(number));
+	memcpy(boot_id + sizeof(number), &time, sizeof(time));
+	boot_id[UUID_VERSION_BYTE] = 0;
+}
+
+static bool is_guess(const uint8_t boot_id[PLACE_BOOT_ID_BYTES])
+{
+	return boot_id[UUID_VERSION_BYTE] >> 4 == 0;
 }
 
 static uint64_t namespace_number(const char *path)
@@ -54,7 +93,8 @@ struct place place_here(void)
 		.user = geteuid(),
 	};
 
-	read_boot_id(here.boot_id);
+	if (!read_boot_id(here.boot_id))
+		guess_boot_id(here.boot_id);
 	snprintf(here.node, sizeof(here.node), "%s", node ? node : "");
 	return here;
 }
@@ -66,20 +106,36 @@ static bool same_boot(const struct place *a, const struct place *b)
 	return memcmp(a->boot_id, b->boot_id, sizeof(none)) == 0 && memcmp(a->boot_id, none, sizeof(none)) != 0;
 }
 
-static bool same_number(uint64_t a, uint64_t b)
+/* Without /proc no namespace has a number. */
+static bool is_unknown(const struct place *place)
 {
-	return a == b && a != 0;
+	return !place->net_namespace || !place->pid_namespace || !place->user_namespace;
+}
+
+static const char *machines_apart(const struct place *a, const struct place *b)
+{
+	if (strcmp(a->node, b->node) != 0)
+		return "it is on another machine";
+	if (same_boot(a, b))
+		return NULL;
+	if (is_guess(a->boot_id) != is_guess(b->boot_id))
+		return "one of the two cannot read " BOOT_ID_FILE ", which would tell whether they are on one machine";
+	return "it is on another machine";
 }
 
 const char *place_apart(const struct place *a, const struct place *b)
 {
-	if (!same_boot(a, b) || strcmp(a->node, b->node) != 0)
-		return "machine";
-	if (a->user != b->user || !same_number(a->user_namespace, b->user_namespace))
-		return "user";
-	if (!same_number(a->net_namespace, b->net_namespace))
-		return "network namespace";
-	if (!same_number(a->pid_namespace, b->pid_namespace))
-		return "process namespace";
-	return NULL;
+	const char *apart = machines_apart(a, b);
+
+	if (apart)
+		return apart;
+	if (is_unknown(a) || is_unknown(b))
+		return "one of the two cannot read /proc/self/ns, which would tell whether they are in one container";
+	if (a->user_namespace != b->user_namespace)
+		return "it is in another user namespace";
+	if (a->user != b->user)
+		return "it is another user's";
+	if (a->net_namespace != b->net_namespace)
+		return "it is in another network namespace";
+	return a->pid_namespace != b->pid_namespace ? "it is in another process namespace" : NULL;
 }

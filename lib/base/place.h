@@ -17,7 +17,7 @@
 #define PLACE_NODE_BYTES 16
 
 struct place {
-	uint8_t boot_id[PLACE_BOOT_ID_BYTES]; /* of the running kernel; all zero: could not be read */
+	uint8_t boot_id[PLACE_BOOT_ID_BYTES]; /* of the running kernel, or what stands for it (place.c) */
 	uint64_t net_namespace;               /* inode numbers; 0: could not be read */
 	uint64_t pid_namespace;
 	uint64_t user_namespace;
@@ -28,7 +28,8 @@ struct place {
 struct place place_here(void);
 
 /*
- * Returns NULL if processes of both places can share memory, else what they do not have in common.
+ * Returns NULL if processes of both places can share memory, else why not, as a sentence about b's:
+ * "it is on another machine".
  */
 const char *place_apart(const struct place *a, const struct place *b);
 

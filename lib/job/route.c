@@ -23,9 +23,8 @@ static void explain(const struct endpoint *own, const struct endpoint *other, co
 
 	if (apart)
 		snprintf(why, ROUTE_WHY_BYTES,
-		         "it is on another %s, so memory cannot be shared, and %s had no RDMA device to use (ORIEL_DEVICE, "
-		         "oriel-info)",
-		         apart, no_card);
+		         "%s, so memory cannot be shared, and %s had no RDMA device to use (ORIEL_DEVICE, oriel-info)", apart,
+		         no_card);
 	else
 		snprintf(why, ROUTE_WHY_BYTES,
 		         "%s may not share memory, and %s had no RDMA device to use: set ORIEL_DEVICE alike for all ranks",

@@ -19,7 +19,7 @@ enum route {
 	ROUTE_NONE, /* the ranks cannot reach each other */
 };
 
-#define ROUTE_WHY_BYTES 192
+#define ROUTE_WHY_BYTES 256
 
 /* Returns the route. With ROUTE_NONE, why becomes a text about the other rank, and the remedies. */
 enum route route_choose(const struct endpoint *own, const struct endpoint *other, char why[ROUTE_WHY_BYTES]);
