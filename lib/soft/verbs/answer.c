@@ -7,6 +7,7 @@
  * does not fit fails the queue pair. Between answers: where nothing is in the pipe, tail == exec.
  */
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -179,6 +180,9 @@ static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 		if (qp->stall != SOFT_WAIT_DRAIN)
 			soft_refused_silence(qp);
 		break;
+	case SHM_NO_FETCH:
+		soft_refused_fetch(qp);
+		break;
 	case SHM_NAK_INV_REQ:
 		soft_send_fail(qp, IBV_WC_REM_INV_REQ_ERR);
 		break;
@@ -219,6 +223,9 @@ void soft_take_response(struct soft_core *core, struct soft_out *out, const stru
 	if (!qp)
 		return;
 	soft_lock(&qp->lock);
+	/* It has been able to: the program may have become undumpable, or another user's. */
+	if (resp.status == SHM_NO_FETCH)
+		atomic_store_explicit(&out->peer_can_vm, false, memory_order_relaxed);
 	/* Answers to what was flushed since are void. */
 	if (qp->out == out && qp->epoch == resp.epoch && qp->inflight > 0) {
 		qp->inflight--;

@@ -31,10 +31,10 @@ struct soft_out {
 	struct soft_peer peer;
 	uint32_t slot; /* by which it was found */
 	bool self;
-	bool has_proc;         /* /proc/PID is the peer */
-	bool can_vm;           /* process_vm_readv works on the peer */
-	bool peer_can_vm;      /* and the peer can reach us */
-	_Atomic bool answered; /* what comes before this, but for the slot, is known */
+	bool has_proc;            /* /proc/PID is the peer */
+	bool can_vm;              /* process_vm_readv works on the peer */
+	_Atomic bool peer_can_vm; /* and the peer can reach us */
+	_Atomic bool answered;    /* what comes before this, but for the slot, is known */
 	_Atomic bool dead;
 	int sock;
 	struct shm_pipe *shm;

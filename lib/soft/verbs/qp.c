@@ -293,7 +293,7 @@ static void reset(struct soft_qp *qp)
 	qp->cut_ns = 0;
 	qp->unheard = qp->routes != NULL;
 	qp->rq.tail = qp->rq.head;
-	qp->rx_active = false;
+	qp->rx_active = qp->rx_again = false;
 	qp->last_wqe = false;
 	qp->comm_est = false;
 	soft_cq_purge(soft_cq(qp->ex.qp_base.send_cq), qp);

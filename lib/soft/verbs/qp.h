@@ -139,6 +139,7 @@ struct soft_qp {
 	struct soft_rx rx; /* the receive that the current message goes to */
 	bool rx_drop;      /* refused one: drop until the requester starts over */
 	bool rx_active;    /* in the middle of a message that comes in parts */
+	bool rx_again;     /* which begins again, since its data could not be fetched */
 	uint64_t rx_done;  /* bytes of it */
 	bool comm_est;     /* COMM_EST raised */
 	bool last_wqe;     /* LAST_WQE_REACHED raised */

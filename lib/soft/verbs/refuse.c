@@ -48,6 +48,11 @@ void soft_refused_rnr(struct soft_qp *qp, uint32_t timer)
 	start_over(qp, rnr_wait[timer % 32] * 10000ull);
 }
 
+void soft_refused_fetch(struct soft_qp *qp)
+{
+	start_over(qp, 0);
+}
+
 void soft_refused_silence(struct soft_qp *qp)
 {
 	uint64_t now = soft_now_ns(), timeout = ack_timeout_ns(qp);

@@ -71,7 +71,7 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	return !qp->part_done && wqe->opcode != IBV_WR_RDMA_WRITE && soft_carries_data(wqe->opcode) &&
-	       qp->out->peer_can_vm && wqe->length >= FETCH_MIN;
+	       atomic_load_explicit(&qp->out->peer_can_vm, memory_order_relaxed) && wqe->length >= FETCH_MIN;
 }
 
 /*

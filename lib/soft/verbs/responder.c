@@ -91,32 +91,52 @@ static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
 }
 
-/*
- * The part's data to our ranges, `skip` bytes in. false: not brought; *lost: the requester has gone
- * or given it up.
- */
-static bool bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n, uint64_t skip,
-                  bool *lost)
+/* What became of a part's data. */
+enum bringing {
+	BROUGHT,
+	LOST,      /* the requester has gone or given it up */
+	NOT_LEGAL, /* it may not be read from the requester's memory, where it was when the two connected */
+	NOT_BROUGHT,
+};
+
+static bool is_forbidden(int err)
+{
+	return err == EPERM || err == EACCES || err == ENOSYS;
+}
+
+/* The part's data to our ranges, `skip` bytes in. */
+static enum bringing bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n,
+                           uint64_t skip)
 {
 	struct iovec there[SOFT_MAX_SGE];
 	uint64_t total = 0;
 	int err;
 
-	*lost = false;
 	if (!(r->req.flags & SHM_REQ_FETCH)) {
 		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->data : r->chunk, skip, r->req.length);
 		/* What the next request writes must not be seen before it. */
 		atomic_thread_fence(memory_order_release);
-		return true;
+		return BROUGHT;
 	}
 	memcpy(there, r->chunk, r->req.nsge * sizeof(there[0]));
 	for (uint32_t i = 0; i < r->req.nsge; i++)
 		total += there[i].iov_len;
 	if (total != r->req.length)
-		return false;
+		return NOT_BROUGHT;
 	err = soft_vm_fetch(r->in->peer.pid, there, r->req.nsge, iov, n, skip);
-	*lost = err == ESRCH || !still_wanted(r, qp);
-	return err == 0 && !*lost;
+	if (is_forbidden(err))
+		return NOT_LEGAL;
+	if (err == ESRCH || !still_wanted(r, qp))
+		return LOST;
+	return err ? NOT_BROUGHT : BROUGHT;
+}
+
+/* The requester starts over with this message, which keeps the receive that it has taken. */
+static enum shm_status no_fetch(struct soft_qp *qp)
+{
+	qp->rx_drop = true;
+	qp->rx_again = qp->rx_active;
+	return SHM_NO_FETCH;
 }
 
 /*
@@ -164,10 +184,18 @@ static void receive_done(struct inbound *r)
 /* The first part of a message that needs a receive takes one. */
 static bool receive_start(const struct inbound *r, struct soft_qp *qp)
 {
+	bool again;
+
 	if (r->req.flags & SHM_REQ_FIRST) {
-		/* The one of an unreliable message that broke off is still there. */
-		if (qp->rx_active)
-			return soft_is_unreliable(qp);
+		/*
+		 * The one of an unreliable message that broke off is still there, and that of one that
+		 * begins again.
+		 */
+		if (qp->rx_active) {
+			again = qp->rx_again;
+			qp->rx_again = false;
+			return again || soft_is_unreliable(qp);
+		}
 		if (!soft_rq_take(qp))
 			return false;
 		qp->rx_active = true;
@@ -186,7 +214,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 {
 	struct iovec iov[SOFT_MAX_SGE];
 	enum ibv_wc_status fits;
-	bool lost;
+	enum bringing bringing;
 
 	if (!receive_start(r, qp))
 		return rnr(r, qp);
@@ -196,8 +224,13 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 		return receive_failed(qp, fits, SHM_NAK_OP);
 	if (fits != IBV_WC_SUCCESS || r->req.offset > r->req.total || r->req.length > r->req.total - r->req.offset)
 		return receive_failed(qp, IBV_WC_LOC_LEN_ERR, SHM_NAK_INV_REQ);
-	if (!bring(r, qp, iov, qp->rx.nsge, r->req.offset, &lost))
-		return lost || soft_is_unreliable(qp) ? broke_off(qp) : receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
+	bringing = bring(r, qp, iov, qp->rx.nsge, r->req.offset);
+	if (bringing == NOT_LEGAL)
+		return no_fetch(qp);
+	if (bringing == LOST || (bringing == NOT_BROUGHT && soft_is_unreliable(qp)))
+		return broke_off(qp);
+	if (bringing == NOT_BROUGHT)
+		return receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP);
 	if (!(r->req.flags & SHM_REQ_LAST))
 		return SHM_ACK;
 	if (r->req.flags & SHM_REQ_INV &&
@@ -234,8 +267,8 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	uint64_t rest = r->req.total - r->req.offset;
 	struct span span = span_of(r, rest);
 	struct iovec iov = { .iov_len = r->req.length };
+	enum bringing bringing;
 	enum shm_status status;
-	bool lost;
 
 	if (r->req.offset > r->req.total || r->req.length > rest)
 		return nak(qp, SHM_NAK_INV_REQ);
@@ -252,11 +285,13 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	}
 	if (imm && !receive_start(r, qp))
 		return rnr(r, qp);
-	if (!bring(r, qp, &iov, 1, 0, &lost)) {
-		if (lost || soft_is_unreliable(qp))
-			return broke_off(qp);
+	bringing = bring(r, qp, &iov, 1, 0);
+	if (bringing == NOT_LEGAL)
+		return no_fetch(qp);
+	if (bringing == LOST || (bringing == NOT_BROUGHT && soft_is_unreliable(qp)))
+		return broke_off(qp);
+	if (bringing == NOT_BROUGHT)
 		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
-	}
 	if (imm && r->req.flags & SHM_REQ_LAST)
 		receive_done(r);
 	r->resp.value = shm_ticks();

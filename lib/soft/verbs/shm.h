@@ -191,6 +191,7 @@ enum shm_status {
 	SHM_NAK_INV_REQ,
 	SHM_NAK_ACCESS,
 	SHM_NAK_OP,
+	SHM_NO_FETCH, /* the responder may not read the requester's memory any more: send the data */
 };
 
 struct shm_resp {
