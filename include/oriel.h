@@ -68,7 +68,7 @@ enum oriel_error {
 	ORIEL_ERR_RANGE = -5,      /* an operation would touch a byte outside the target's window */
 	ORIEL_ERR_ACCESS = -6,     /* a put to a window whose memory its owner may only read */
 	ORIEL_ERR_SYNC = -7,       /* the call is not legal in the window's present epochs */
-	ORIEL_ERR_PEER = -8,       /* a rank that the call needs has died, or cannot be reached */
+	ORIEL_ERR_PEER = -8,       /* a rank that the call needs has died, or its connection is lost */
 	ORIEL_ERR_TIMEOUT = -9,    /* the time limit passed; the epoch is still open and the call can be repeated */
 	ORIEL_ERR_MEMORY = -10,    /* no memory, or the device could not register it */
 	ORIEL_ERR_LIMIT = -11,     /* a named bound of the library was reached */
@@ -77,7 +77,8 @@ enum oriel_error {
 	ORIEL_ERR_OP = -14,        /* the operation is not defined for the type, or not legal in this call */
 	ORIEL_ERR_ATTACH = -15,    /* memory is attached already, or is not attached */
 	ORIEL_ERR_KIND = -16,      /* the call is not for this kind of window */
-	ORIEL_ERR_SHARED = -17     /* the members cannot share memory */
+	ORIEL_ERR_SHARED = -17,    /* the members cannot share memory */
+	ORIEL_ERR_ROUTE = -18      /* a rank that the call needs lives: there is no way to it, or it refuses connections */
 };
 
 /* Where a window's memory comes from. */
@@ -357,8 +358,8 @@ int oriel_size(const oriel_job *job);
  *
  * Collective over the job. Says nothing about operations on windows.
  *
- * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_PEER: a rank died; ORIEL_ERR_TIMEOUT: the barrier is lost,
- * since others may have passed it.
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_PEER: a rank died; ORIEL_ERR_ROUTE: two ranks cannot reach
+ * each other; ORIEL_ERR_TIMEOUT: the barrier is lost, since others may have passed it.
  * Source: MPI-4.1 6.3; E4, E6
  */
 int oriel_barrier(oriel_job *job);
@@ -540,11 +541,12 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: also a known hint with a value that cannot be used, and,
  * on all members, hints that do not agree; ORIEL_ERR_RANK: the caller is not a member;
  * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
- * ORIEL_ERR_PEER; ORIEL_ERR_TIMEOUT: a member did not come in time. Where it fails on one member
- * after the arguments were accepted, it fails on all, but for one case: a member whose time passes
- * at the very moment when the last one comes may be left out by others, for whom it succeeds. For
- * these, operations on that member, epochs that name it, fence and oriel_win_free give
- * ORIEL_ERR_PEER, and nothing else is concerned; free releases the window as after a death.
+ * ORIEL_ERR_PEER; ORIEL_ERR_ROUTE: two members cannot reach each other; ORIEL_ERR_TIMEOUT: a member
+ * did not come in time. Where it fails on one member after the arguments were accepted, it fails on
+ * all, but for one case: a member whose time passes at the very moment when the last one comes may
+ * be left out by others, for whom it succeeds. For these, operations on that member, epochs that
+ * name it, fence and oriel_win_free give ORIEL_ERR_PEER, and nothing else is concerned; free
+ * releases the window as after a death.
  * Threads: several threads may create windows at once on different lists of members (E4).
  * Source: MPI-4.1 13.2.1; W1-W6, W9, W10, I1, A16, A18, A19
  * Example:

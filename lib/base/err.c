@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
  */
 static _Thread_local char *own_text;         /* NULL: no error yet, or no memory */
 static _Thread_local const char *other_text; /* in place of own_text, where there is no memory */
+static _Thread_local bool last_is_route;     /* the text is of err_set_route */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 
@@ -49,18 +51,35 @@ static char *text_buffer(void)
 	return own_text;
 }
 
-int err_set(int code, const char *format, ...)
+static void set_text(int code, const char *format, va_list args)
 {
 	char *text = text_buffer();
-	va_list args;
 
 	other_text = oriel_strerror(code);
-	if (!text)
-		return code;
+	if (text)
+		vsnprintf(text, ERR_TEXT_BYTES, format, args);
+}
+
+int err_set(int code, const char *format, ...)
+{
+	va_list args;
+
+	last_is_route = false;
 	va_start(args, format);
-	vsnprintf(text, ERR_TEXT_BYTES, format, args);
+	set_text(code, format, args);
 	va_end(args);
 	return code;
+}
+
+int err_set_route(const char *format, ...)
+{
+	va_list args;
+
+	last_is_route = true;
+	va_start(args, format);
+	set_text(ORIEL_ERR_ROUTE, format, args);
+	va_end(args);
+	return ORIEL_ERR_PEER;
 }
 
 int err_in(int code, const char *call)
@@ -68,6 +87,8 @@ int err_in(int code, const char *call)
 	char text[ERR_TEXT_BYTES];
 	size_t call_len = strlen(call);
 
+	if (code == ORIEL_ERR_PEER && last_is_route)
+		code = ORIEL_ERR_ROUTE;
 	if (!own_text || (strncmp(own_text, call, call_len) == 0 && own_text[call_len] == ':'))
 		return code;
 	memcpy(text, own_text, sizeof(text));
@@ -100,7 +121,7 @@ const char *oriel_strerror(int error)
 	case ORIEL_ERR_SYNC:
 		return "not legal in the window's present epochs";
 	case ORIEL_ERR_PEER:
-		return "a needed rank is dead or out of reach";
+		return "a needed rank is dead or lost";
 	case ORIEL_ERR_TIMEOUT:
 		return "time limit passed";
 	case ORIEL_ERR_MEMORY:
@@ -119,6 +140,8 @@ const char *oriel_strerror(int error)
 		return "not for this kind of window";
 	case ORIEL_ERR_SHARED:
 		return "the members cannot share memory";
+	case ORIEL_ERR_ROUTE:
+		return "a needed rank lives and cannot be reached";
 	}
 	return "unknown error";
 }

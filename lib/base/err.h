@@ -17,8 +17,14 @@
 int err_set(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Puts "call: " before the text of the last error, if it is not there; returns code. For public
- * calls whose helper does not know the call's name.
+ * Stores the text about a rank that lives and cannot be reached. Inside the library such a rank is
+ * lost as a dead one is: returns ORIEL_ERR_PEER, of which err_in makes ORIEL_ERR_ROUTE.
+ */
+int err_set_route(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Puts "call: " before the text of the last error, if it is not there; returns code, or
+ * ORIEL_ERR_ROUTE (err_set_route). For public calls whose helper does not know the call's name.
  */
 int err_in(int code, const char *call);
 

@@ -73,10 +73,9 @@ int atomics_peer_for_request(struct oriel_job *job, int rank, const struct devic
 
 static int no_such_device(const struct peer *peer)
 {
-	return err_set(ORIEL_ERR_PEER,
-	               "atomic words of rank %d are changed by its card alone, and this rank has none that can: set "
-	               "ORIEL_DEVICE and ORIEL_ATOMICS alike for all ranks",
-	               peer->rank);
+	return err_set_route("atomic words of rank %d are changed by its card alone, and this rank has none that can: set "
+	                     "ORIEL_DEVICE and ORIEL_ATOMICS alike for all ranks",
+	                     peer->rank);
 }
 
 int peer_atomic_via(struct peer *peer, struct peer **via)

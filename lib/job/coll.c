@@ -48,12 +48,39 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
 	coll->barrier.rounds = log2_up((uint64_t)group->size);
 }
 
+/* A member is dead or cannot be reached, which ends the waiting. */
+static bool is_loss(int code)
+{
+	return code == ORIEL_ERR_PEER || code == ORIEL_ERR_ROUTE;
+}
+
+/* The first error counts, but for one that overrides it: a death all others, no route the rest. */
+static bool overrides(int code, int known)
+{
+	return !known || (is_loss(code) && !is_loss(known)) || (code == ORIEL_ERR_PEER && known == ORIEL_ERR_ROUTE);
+}
+
 static void vote(struct coll *coll, int code, int culprit)
 {
-	if (!code || coll->code == ORIEL_ERR_PEER || (coll->code && code != ORIEL_ERR_PEER))
-		return; /* the first error counts, but a death overrides it: it ends the waiting */
+	if (!code || !overrides(code, coll->code))
+		return;
 	coll->code = code;
 	coll->culprit = culprit;
+}
+
+/* This rank has found that a member is lost. */
+static void vote_loss(struct coll *coll, int rank)
+{
+	vote(coll, rank_has_no_route(coll->job, rank) ? ORIEL_ERR_ROUTE : ORIEL_ERR_PEER, rank);
+}
+
+/* A message to a member has failed. */
+static void vote_send_failed(struct coll *coll, int rc, const struct peer *to)
+{
+	if (rc == ORIEL_ERR_PEER)
+		vote_loss(coll, to->rank);
+	else
+		vote(coll, rc, coll->job->rank);
 }
 
 #define WITHDRAWN 0x10000 /* added to the round: withdraws the vote of that round */
@@ -112,8 +139,7 @@ static int send_round(void *arg)
 		if (wait_can_repeat(rc))
 			return rc;
 	}
-	if (rc)
-		vote(coll, rc, rc == ORIEL_ERR_PEER ? to->rank : coll->job->rank);
+	vote_send_failed(coll, rc, to);
 	return 0;
 }
 
@@ -129,7 +155,7 @@ static int receive_step(void *arg)
 		return 1;
 	}
 	wait_serve(coll->job, run->from);
-	return coll->code == ORIEL_ERR_PEER;
+	return is_loss(coll->code);
 }
 
 /*
@@ -149,7 +175,7 @@ static int receive_watch(void *arg, struct wait *wait)
 	if (dead == ORIEL_RANK_NONE && coll->has_gone && coll->has_gone(coll->has_gone_arg, run->from->rank, wait))
 		dead = run->from->rank;
 	if (dead != ORIEL_RANK_NONE)
-		vote(coll, ORIEL_ERR_PEER, dead);
+		vote_loss(coll, dead);
 	return 0;
 }
 
@@ -168,7 +194,9 @@ static int receive_round(void *arg)
 
 static int verdict(const struct coll *coll)
 {
-	if (coll->code == ORIEL_ERR_PEER)
+	if (coll->code == ORIEL_ERR_ROUTE && !rank_is_dead(coll->job, coll->culprit, NULL))
+		return err_set_route("rank %d cannot be reached by another member of the group", coll->culprit);
+	if (is_loss(coll->code))
 		return peer_error(coll->job, coll->culprit);
 	if (coll->code && coll->culprit != coll->job->rank)
 		return err_set(coll->code, "rank %d could not take part: %s", coll->culprit, oriel_strerror(coll->code));
@@ -272,8 +300,7 @@ static void send_item(struct gathering *gathering, struct peer *to, int back)
 	if (gathering->items)
 		memcpy(msg.item, gathering->items[place_back(coll, back)].word, sizeof(msg.item));
 	rc = ctrl_msg_send(to, &msg, gathering->run.wait);
-	if (rc)
-		vote(coll, rc, rc == ORIEL_ERR_PEER ? to->rank : coll->job->rank);
+	vote_send_failed(coll, rc, to);
 }
 
 static int send_items(void *arg)
@@ -304,7 +331,7 @@ static int item_step(void *arg)
 		return 1;
 	}
 	wait_serve(coll->job, gathering->run.from);
-	return coll->code == ORIEL_ERR_PEER || gathering->late;
+	return is_loss(coll->code) || gathering->late;
 }
 
 static int item_watch(void *arg, struct wait *wait)

@@ -64,6 +64,7 @@
 #define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, reported within 5 s */
 #define RETRY_COUNT 5  /* 6 leaves a busy machine too little of the 5 s; 7 means for ever on rxe */
 #define CM_NO_RESOURCES 3 /* a reject's status, if the other side's connection manager is short of resources */
+#define CM_NO_LISTENER 8  /* a reject's status, if nobody listens there: the rank may have ended */
 #define SHORT_BACKOFF_MS 100
 #define SHORT_TOLD_NS NS_PER_SECOND
 #define LAST_TEXT_BYTES 96
@@ -107,6 +108,7 @@ struct conn {
 	 * not.
 	 */
 	uint64_t short_ns;
+	bool refused;               /* the last attempt, by the peer */
 	char last[LAST_TEXT_BYTES]; /* how the last attempt ended */
 };
 
@@ -144,17 +146,23 @@ static void free_conn(struct peer *peer)
 	peer->conn = NULL;
 }
 
-/* The deadline has passed: declares the peer dead. Frees peer->conn. */
+/*
+ * The deadline has passed: declares the peer dead, or unreachable if it refuses. Frees peer->conn.
+ */
 static void give_up(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
 	unsigned tried_ms = (unsigned)((now - conn->started_ns) / NS_PER_MS);
 	char text[DEATH_TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "cannot be reached at %.48s: %.80s; %u attempts in %u ms",
+	snprintf(text, sizeof(text), "%s at %.48s: %.80s; %u attempts in %u ms",
+	         conn->refused ? "it refuses connections" : "cannot be reached",
 	         conn->address ? conn->address : "(address unknown)", *conn->last ? conn->last : "no answer", conn->attempt,
 	         tried_ms);
-	rank_died(peer->job, peer->rank, text);
+	if (conn->refused)
+		rank_unreachable(peer->job, peer->rank, text);
+	else
+		rank_died(peer->job, peer->rank, text);
 	free_conn(peer);
 }
 
@@ -173,6 +181,7 @@ static void retry(struct peer *peer, const char *what, int status)
 	struct conn *conn = peer->conn;
 
 	snprintf(conn->last, sizeof(conn->last), "%s, status %d", what, status);
+	conn->refused = false;
 	drop_id(peer);
 	enter(peer, CONN_BACKOFF, BACKOFF_MS + now_ns() / 1000 % BACKOFF_MS);
 }
@@ -331,6 +340,13 @@ static void give_up_unknown(struct peer *peer, const char *why)
 	free_conn(peer);
 }
 
+/* What the peer has published leads nowhere. Frees peer->conn. */
+static void give_up_route(struct peer *peer, const char *why)
+{
+	rank_unreachable(peer->job, peer->rank, why);
+	free_conn(peer);
+}
+
 /*
  * Chooses the route to the peer, as the peer's side does too. False, with the reason, if there is
  * none.
@@ -358,7 +374,7 @@ void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
 	if (!value)
 		give_up_unknown(peer, "ended before it could be connected to");
 	else if (!endpoint_decode(&conn->endpoint, value, size_bytes, why) || !choose_way(peer, why))
-		give_up_unknown(peer, why);
+		give_up_route(peer, why);
 	else
 		begin_request(peer);
 }
@@ -590,6 +606,7 @@ static void rejected(struct peer *peer, int status, uint8_t reason)
 	}
 	if (reason != REJECT_BUSY) {
 		retry(peer, "rejected by the peer", status);
+		peer->conn->refused = status != CM_NO_LISTENER;
 		return;
 	}
 	limit_ms = (uint64_t)peer_connect_limit_ms(peer);

@@ -21,7 +21,7 @@ const struct death *death_find(const struct oriel_job *job, int rank)
 	return NULL;
 }
 
-bool death_add(struct oriel_job *job, int rank, const char *text)
+bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text)
 {
 	struct deaths *deaths = &job->deaths;
 	struct death *death;
@@ -31,6 +31,7 @@ bool death_add(struct oriel_job *job, int rank, const char *text)
 		return false;
 	death = &deaths->list[deaths->count];
 	death->rank = rank;
+	death->no_route = no_route;
 	snprintf(death->text, sizeof(death->text), "%s", text);
 	return true;
 }
@@ -71,6 +72,18 @@ bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES])
 	return death || left;
 }
 
+bool rank_has_no_route(struct oriel_job *job, int rank)
+{
+	const struct death *death;
+	bool no_route;
+
+	pthread_mutex_lock(&job->lock);
+	death = death_find(job, rank);
+	no_route = death && death->no_route;
+	pthread_mutex_unlock(&job->lock);
+	return no_route;
+}
+
 /*
  * Returns the first member of the group among the deaths from `from` on. The caller holds
  * job->lock.
@@ -92,6 +105,19 @@ int job_dead_member(struct oriel_job *job, const struct oriel_group *group)
 	dead = dead_member_from(job, group, 0);
 	pthread_mutex_unlock(&job->lock);
 	return dead;
+}
+
+int job_died_member(struct oriel_job *job, const struct oriel_group *group)
+{
+	int died = ORIEL_RANK_NONE;
+
+	pthread_mutex_lock(&job->lock);
+	for (uint64_t i = 0; i < job->deaths.count && died == ORIEL_RANK_NONE; i++) {
+		if (!job->deaths.list[i].no_route && group_rank_of(group, job->deaths.list[i].rank) != ORIEL_RANK_NONE)
+			died = job->deaths.list[i].rank;
+	}
+	pthread_mutex_unlock(&job->lock);
+	return died;
 }
 
 int job_new_dead_member(struct oriel_job *job, const struct oriel_group *group, uint64_t *seen)
@@ -144,5 +170,7 @@ int peer_error(struct oriel_job *job, int rank)
 	if (!rank_is_dead(job, rank, text))
 		return err_set(ORIEL_ERR_PEER,
 		               "rank %d is dead or out of reach for another rank, or has left the window or the job", rank);
+	if (rank_has_no_route(job, rank))
+		return err_set_route("rank %d cannot be reached: %s", rank, text);
 	return err_set(ORIEL_ERR_PEER, "rank %d is dead or out of reach: %s", rank, text);
 }

@@ -15,12 +15,13 @@
 struct oriel_job;
 struct oriel_group;
 
-#define DEATH_TEXT_BYTES 192
+#define DEATH_TEXT_BYTES 256
 
 #define DEATH_LEFT_TEXT "it has left the job (oriel_finalize)"
 
 struct death {
 	int rank;
+	bool no_route; /* it lives, but this rank cannot reach it: then it never has */
 	char text[DEATH_TEXT_BYTES];
 };
 
@@ -37,10 +38,10 @@ struct deaths {
 };
 
 /*
- * Enters a death. Returns false if it was known. It counts after death_announce, which follows once
- * the peer is marked. The caller holds job->lock for both.
+ * Enters a death, or that there is no route. Returns false if it was known. It counts after
+ * death_announce, which follows once the peer is marked. The caller holds job->lock for both.
  */
-bool death_add(struct oriel_job *job, int rank, const char *text);
+bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text);
 void death_announce(struct oriel_job *job);
 
 /*
@@ -55,8 +56,16 @@ const struct death *death_find(const struct oriel_job *job, int rank);
 /* Returns whether that rank is dead, or has left; text (may be NULL) becomes the reason. */
 bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
 
-/* Returns the world rank of a dead member of the group, or ORIEL_RANK_NONE. */
+/* Returns whether the rank lives, as far as is known, and cannot be reached. */
+bool rank_has_no_route(struct oriel_job *job, int rank);
+
+/*
+ * Returns the world rank of a member of the group that is dead or has no route, or ORIEL_RANK_NONE.
+ */
 int job_dead_member(struct oriel_job *job, const struct oriel_group *group);
+
+/* Returns the world rank of a member that has died, or ORIEL_RANK_NONE. */
+int job_died_member(struct oriel_job *job, const struct oriel_group *group);
 
 /*
  * Returns the world rank of the first member of the group among the job's deaths after the first
@@ -69,7 +78,9 @@ bool job_reported_death_of_member(struct oriel_job *job, const struct oriel_grou
 
 void deaths_free(struct oriel_job *job);
 
-/* Sets the error text about a rank, and returns ORIEL_ERR_PEER. */
+/*
+ * Sets the error text about a rank, and returns ORIEL_ERR_PEER (err_set_route if it has no route).
+ */
 int peer_error(struct oriel_job *job, int rank);
 
 #endif

@@ -320,7 +320,7 @@ int oriel_finalize(oriel_job **job)
 	if (rc)
 		return err_in(rc, "oriel_finalize");
 	service_stop(*job);
-	dead = job_dead_member(*job, (*job)->world);
+	dead = job_died_member(*job, (*job)->world); /* of one that cannot be reached nothing is lost */
 	if (dead != ORIEL_RANK_NONE)
 		rc = err_in(peer_error(*job, dead), "oriel_finalize");
 	job_release(*job);

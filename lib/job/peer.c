@@ -305,14 +305,12 @@ void peer_set_state(struct peer *peer, enum peer_state state)
 	pthread_mutex_unlock(&peer->job->lock);
 }
 
-void rank_died(struct oriel_job *job, int rank, const char *text)
+/* Returns the peer of that rank, or NULL. The caller holds job->lock. */
+static struct peer *mark_dead(const struct oriel_job *job, int rank)
 {
 	struct peer *first;
 	bool news;
 
-	pthread_mutex_lock(&job->lock);
-	news = death_add(job, rank, text);
-	first = find_locked(job, rank);
 	for (struct peer *peer = first; peer; peer = peer->atomics_peer)
 		state_store(&peer->state, PEER_DEAD);
 	if (news)
@@ -320,6 +318,34 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	pthread_mutex_unlock(&job->lock);
 	for (struct peer *peer = first; news && peer; peer = peer->atomics_peer)
 		service_queue_request(peer);
+}
+
+void rank_died(struct oriel_job *job, int rank, const char *text)
+{
+	struct peer *first;
+	bool news;
+
+	pthread_mutex_lock(&job->lock);
+	news = death_add(job, rank, false, text);
+	first = mark_dead(job, rank);
+	if (news)
+		death_announce(job);
+	pthread_mutex_unlock(&job->lock);
+	request_all(news ? first : NULL);
+}
+
+void rank_unreachable(struct oriel_job *job, int rank, const char *text)
+{
+	struct peer *first;
+	bool news;
+
+	pthread_mutex_lock(&job->lock);
+	news = death_add(job, rank, true, text);
+	first = mark_dead(job, rank);
+	if (news)
+		death_announce(job);
+	pthread_mutex_unlock(&job->lock);
+	request_all(news ? first : NULL);
 }
 
 void peer_left(struct peer *peer)

@@ -8,7 +8,8 @@
  *   PEER_NEW         known, no connection has been requested yet
  *   PEER_CONNECTING  the service thread is connecting, see conn.c
  *   PEER_UP          the wire can be used
- *   PEER_DEAD        dead, unreachable, or has left; calls that need it return ORIEL_ERR_PEER
+ *   PEER_DEAD        dead, unreachable, or has left; calls that need it return ORIEL_ERR_PEER or
+ *                    ORIEL_ERR_ROUTE
  *
  * Exception: in oriel_finalize a peer whose attempt to connect is given up returns to PEER_NEW.
  */
@@ -195,6 +196,12 @@ static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slo
 
 /* Marks a rank dead, once (death.h), and informs every waiting loop. text is the reason. */
 void rank_died(struct oriel_job *job, int rank, const char *text);
+
+/*
+ * Marks a rank that lives and has never been reached: there is no route, or it refuses connections.
+ * Waiting loops are informed as of a death.
+ */
+void rank_unreachable(struct oriel_job *job, int rank, const char *text);
 
 /* Marks a peer that has left the job in order as unreachable. */
 void peer_left(struct peer *peer);

@@ -94,6 +94,7 @@ static int join_all(void)
 	if (all_have(rank_table_open(&ranks), "there is no memory for the ranks' addresses"))
 		return -1;
 	rank_table_count_local(&ranks);
+	job.local_size = ranks.local_size;
 	rc = join();
 	if (all_have(rc, oriel_last_error()))
 		return -1;

@@ -28,6 +28,7 @@ struct job {
 	MPI_Group mpi_world;
 	MPI_Comm self; /* the layer's MPI_COMM_SELF; its errors return */
 	int rank;      /* of MPI_COMM_WORLD; -1: not known, and not printed */
+	int local_size; /* ranks on this machine */
 	bool begun;    /* MPI_Init has been called, and has said why there is no job */
 };
 

@@ -3,6 +3,7 @@
 #include "mpi/memory.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -23,16 +24,40 @@ static struct table known = TABLE_INITIAL;
 /* Guards pieces.h and slots.h. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* open returns the lowest free descriptor. */
-static bool descriptors_are_short(void)
+static long descriptor_limit(void)
 {
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct rlimit limit;
 
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < LONG_MAX ? (long)limit.rlim_cur : LONG_MAX;
+}
+
+/*
+ * Returns the lowest free descriptor, which is what is in use unless the program has closed some;
+ * -1: there is none.
+ */
+static int lowest_descriptor(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
 	if (fd < 0)
-		return true;
-	close(fd);
-	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd;
+}
+
+static bool descriptors_are_short(void)
+{
+	int fd = lowest_descriptor();
+
+	return fd < 0 || fd >= descriptor_limit() / 2;
+}
+
+bool memory_has_descriptors(int count)
+{
+	int fd = lowest_descriptor();
+
+	return fd >= 0 && fd + (long)count <= descriptor_limit();
 }
 
 static void release(struct piece *piece)

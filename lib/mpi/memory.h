@@ -11,6 +11,9 @@
  */
 bool memory_is_short_of_descriptors(void);
 
+/* Returns whether so many descriptors can be had. */
+bool memory_has_descriptors(int count);
+
 /* Frees the memory that the program has not freed, before the job ends. */
 void memory_release(void);
 

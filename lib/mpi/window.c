@@ -17,6 +17,8 @@
 /* The MPI carries out the call. No code of MPI's is negative. */
 #define PASS_ON (-1)
 
+#define DESCRIPTORS_EACH 8 /* of softverbs and its connection manager, for a peer */
+
 struct table windows = TABLE_INITIAL;
 _Thread_local struct table_last window_last;
 
@@ -182,11 +184,30 @@ static bool is_too_many(const struct making *making)
 	return true;
 }
 
+/*
+ * Returns whether the descriptors do not suffice for first contact with each member on this
+ * machine, of which each takes up to DESCRIPTORS_EACH. A member elsewhere takes none.
+ */
+static bool cannot_contact_all(const struct making *making)
+{
+	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
+	int members, contacts;
+
+	PMPI_Comm_size(making->comm, &members);
+	oriel_usage(job.oriel, &usage);
+	contacts = (members < job.local_size ? members : job.local_size) - 1 - (int)usage.peers;
+	if (contacts <= 0 || memory_has_descriptors(contacts * DESCRIPTORS_EACH))
+		return false;
+	job_tell("there are too few descriptors for first contact with %d members (ulimit -n), up to %d each", contacts,
+	         DESCRIPTORS_EACH);
+	return true;
+}
+
 /* Does all that may fail on this rank alone, before the members agree. Returns NULL if it fails. */
 static struct window *prepare(const struct making *making)
 {
 	oriel_group *group = members_of_comm(making->comm); /* collective the first time */
-	bool takes_part = group && !begins_nowhere(making) && !is_too_many(making);
+	bool takes_part = group && !begins_nowhere(making) && !is_too_many(making) && !cannot_contact_all(making);
 	struct window *window = takes_part ? new_window(making->comm) : NULL;
 
 	if (window && make_known(window, making->comm)) {
@@ -221,12 +242,15 @@ static int open_by_flavor(struct window *window, const struct making *making)
 	}
 }
 
-/* All members see this failure, so all may fall back on the MPI. */
+/*
+ * All members see this failure, so all may fall back on the MPI. It may have a way where Oriel has
+ * none (ORIEL_ERR_ROUTE, ORIEL_ERR_SHARED).
+ */
 static int not_opened(const struct making *making, int rc)
 {
 	const int class = error_class(rc);
 
-	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG || rc == ORIEL_ERR_SHARED)
+	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG)
 		return error_on_comm(making->comm, class, oriel_last_error());
 	job_tell("a window is the MPI's own: %s", oriel_last_error());
 	return PASS_ON;

@@ -22,6 +22,9 @@ int win_peer_error(const struct oriel_win *win, int rank)
 			"window %p: rank %d (rank %d of the job) does not have the window (any more): it could not make it "
 			"in time, or has freed it after an error",
 			(const void *)win, rank, world);
+	if (rank_has_no_route(win->job, world))
+		return err_set_route("window %p: rank %d (rank %d of the job) cannot be reached: %s", (const void *)win, rank,
+		                     world, text);
 	return err_set(ORIEL_ERR_PEER, "window %p: rank %d (rank %d of the job) is dead or out of reach: %s",
 	               (const void *)win, rank, world, text);
 }

@@ -555,7 +555,7 @@ static void texts_name_what_was_wrong(struct multi *m)
 	CHECK_TEXT(m, "oriel_win_wait"); /* success leaves the text alone */
 	for (int code = -40; code < 3; code++)
 		CHECK(m, oriel_strerror(code) && *oriel_strerror(code));
-	for (int code = ORIEL_ERR_SHARED; code < ORIEL_ERR_ARG; code++)
+	for (int code = ORIEL_ERR_ROUTE; code < ORIEL_ERR_ARG; code++)
 		CHECK(m, strcmp(oriel_strerror(code), oriel_strerror(code + 1)) != 0);
 	CHECK(m, oriel_version() && strchr(oriel_version(), '.'));
 	multi_window_close(m, &w);

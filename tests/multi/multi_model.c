@@ -259,7 +259,7 @@ static void ask_wrongly(struct multi *m, oriel_win *dynamic)
 static void kinds_have_codes(struct multi *m)
 {
 	static const int codes[] = { ORIEL_ERR_RANGE, ORIEL_ERR_SYNC, ORIEL_ERR_ATTACH, ORIEL_ERR_KIND, ORIEL_ERR_SHARED,
-		                         ORIEL_ERR_OP,    ORIEL_ERR_RANK, ORIEL_ERR_ARG,    ORIEL_ERR_PEER };
+		                         ORIEL_ERR_OP,    ORIEL_ERR_RANK, ORIEL_ERR_ARG,    ORIEL_ERR_PEER, ORIEL_ERR_ROUTE };
 	size_t count = sizeof(codes) / sizeof(codes[0]);
 	oriel_win *win = NULL;
 

@@ -32,6 +32,17 @@ static void err_in__names_the_call_once(void)
 	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "oriel_put: rank 3 is dead");
 }
 
+/* I5: a rank that cannot be reached has a code of its own at the border, and the next error has not. */
+static void err_in__tells_no_route_from_a_death(void)
+{
+	CU_ASSERT_EQUAL(err_set_route("rank %d cannot be reached", 3), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_PEER, "oriel_put"), ORIEL_ERR_ROUTE);
+	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_ROUTE, "oriel_put"), ORIEL_ERR_ROUTE);
+	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "oriel_put: rank 3 cannot be reached");
+	err_set(ORIEL_ERR_PEER, "rank 3 is dead");
+	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_PEER, "oriel_put"), ORIEL_ERR_PEER);
+}
+
 /* "oriel_put" begins "oriel_putv", yet they are two calls. */
 static void err_in__tells_a_call_from_one_whose_name_it_begins(void)
 {
@@ -75,7 +86,7 @@ static void oriel_last_error__belongs_to_a_thread(void)
 
 static void oriel_strerror__knows_every_code(void)
 {
-	for (int code = ORIEL_ERR_ARG; code >= ORIEL_ERR_SHARED; code--) {
+	for (int code = ORIEL_ERR_ARG; code >= ORIEL_ERR_ROUTE; code--) {
 		CU_ASSERT_STRING_NOT_EQUAL(oriel_strerror(code), "unknown error");
 		for (int other = ORIEL_OK; other > code; other--)
 			CU_ASSERT(other == -1 || strcmp(oriel_strerror(code), oriel_strerror(other)) != 0);
@@ -83,7 +94,7 @@ static void oriel_strerror__knows_every_code(void)
 	CU_ASSERT_STRING_EQUAL(oriel_strerror(0), "success");
 	CU_ASSERT_STRING_EQUAL(oriel_strerror(-1), "unknown error");
 	CU_ASSERT_STRING_EQUAL(oriel_strerror(1), "unknown error");
-	CU_ASSERT_STRING_EQUAL(oriel_strerror(ORIEL_ERR_SHARED - 1), "unknown error");
+	CU_ASSERT_STRING_EQUAL(oriel_strerror(ORIEL_ERR_ROUTE - 1), "unknown error");
 }
 
 void suite_err(void)
@@ -93,6 +104,7 @@ void suite_err(void)
 	CU_ADD_TEST(suite, err_set__keeps_text_and_returns_code);
 	CU_ADD_TEST(suite, err_set__cuts_what_is_too_long);
 	CU_ADD_TEST(suite, err_in__names_the_call_once);
+	CU_ADD_TEST(suite, err_in__tells_no_route_from_a_death);
 	CU_ADD_TEST(suite, err_in__tells_a_call_from_one_whose_name_it_begins);
 	CU_ADD_TEST(suite, err_in__cuts_what_is_too_long);
 	CU_ADD_TEST(suite, oriel_last_error__belongs_to_a_thread);
