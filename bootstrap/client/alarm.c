@@ -19,7 +19,7 @@ int alarm_open(int *fd)
 	if (*fd >= 0)
 		return 0;
 	error = errno;
-	shortage_text(error, text, sizeof(text));
+	shortage_text(error, false, text, sizeof(text));
 	return err_set(shortage_code(error), "no descriptor for the bootstrap client: %s", text);
 }
 

@@ -17,6 +17,7 @@
  * it is close-on-exec, so that programs that it starts do not get the secret.
  */
 #include "base/err.h"
+#include "base/shortage.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/clients.h"
@@ -94,6 +95,11 @@ static int read_secret(struct boot_run *run)
 	struct stat st;
 	int seals = fcntl(run->secret_fd, F_GET_SEALS);
 
+	if (seals < 0 && (errno == EPERM || errno == ENOSYS))
+		return err_set(
+			ORIEL_ERR_BOOTSTRAP,
+			"the seals of the job's secret cannot be read (fcntl): %s; a container's seccomp profile may forbid it",
+			strerror(errno));
 	if (seals < 0 || !(seals & F_SEAL_WRITE) || fstat(run->secret_fd, &st) != 0 || st.st_size != BOOT_SECRET_BYTES ||
 	    pread(run->secret_fd, run->secret, BOOT_SECRET_BYTES, 0) != BOOT_SECRET_BYTES)
 		return err_set(ORIEL_ERR_BOOTSTRAP,
@@ -156,6 +162,13 @@ static void close_socket(struct boot_run *run)
 
 static int fail_connect(const struct boot_run *run, int error)
 {
+	char text[SHORTAGE_TEXT_BYTES];
+
+	if (is_shortage(error)) {
+		shortage_text(error, false, text, sizeof(text));
+		return err_set(ORIEL_ERR_BOOTSTRAP, "rank %d cannot connect to its launcher at %s: %s", run->base.rank,
+		               run->server_text, text);
+	}
 	return err_set(ORIEL_ERR_BOOTSTRAP,
 	               "rank %d cannot connect to its launcher at %s: %s. Is oriel-run still running, in the same network "
 	               "namespace?",

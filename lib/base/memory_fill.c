@@ -21,7 +21,7 @@ int memory_file_failed(const char *name, size_t size_bytes, const char *what, in
 
 	snprintf(text, sizeof(text), "%s", strerror(error));
 	if (is_shortage(error))
-		shortage_text(error, text, sizeof(text));
+		shortage_text(error, false, text, sizeof(text));
 	return err_set(is_shortage(error) ? shortage_code(error) : ORIEL_ERR_MEMORY,
 	               "a memory file (%s) of %zu bytes cannot be made: %s: %s", name, size_bytes, what, text);
 }

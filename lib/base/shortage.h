@@ -19,7 +19,16 @@ bool is_shortage(int error);
 /* Returns ORIEL_ERR_LIMIT for descriptors, ORIEL_ERR_MEMORY for memory. */
 int shortage_code(int error);
 
-/* Writes what is short, the limit, and the way out. */
-void shortage_text(int error, char *text, size_t text_bytes);
+/*
+ * Writes what is short, the limit that was met, and the way out. pinned: for a device that pins
+ * memory, which the locked-memory limit bounds.
+ */
+void shortage_text(int error, bool pinned, char *text, size_t text_bytes);
+
+/*
+ * Writes why a thread cannot be started: the number that pthread_create has returned, and the
+ * limit.
+ */
+void thread_text(int error, char *text, size_t text_bytes);
 
 #endif

@@ -73,8 +73,9 @@
 enum reject_reason {
 	REJECT_STRANGER, /* no proof of the key, or no memory */
 	REJECT_BUSY,     /* the rejecting rank's own request is under way: wait for it */
-	REJECT_SHORT,    /* no descriptors or memory for the connection */
+	REJECT_SHORT,    /* no descriptors for the connection */
 	REJECT_LEFT,     /* the rejecting rank has left the job */
+	REJECT_MEMORY,   /* no memory for the connection */
 	REJECT_NOT,      /* never sent */
 };
 
@@ -526,7 +527,7 @@ static bool request_wins(const struct peer *peer)
 /* This side fails to accept the request. */
 static void refuse(struct peer *peer, const char *what, int error)
 {
-	uint8_t reason = REJECT_SHORT;
+	uint8_t reason = shortage_code(error) == ORIEL_ERR_LIMIT ? REJECT_SHORT : REJECT_MEMORY;
 
 	if (is_shortage(error))
 		functions_of(peer)->reject(peer->conn->id, &reason, sizeof(reason));
@@ -591,6 +592,17 @@ static void requested(struct oriel_job *job, const struct device *device, struct
 		reject(device->functions, id, reason);
 }
 
+/*
+ * Returns what the peer is short of, as an errno value; ENFILE: its connection manager does not
+ * say.
+ */
+static int shortage_there(uint8_t reason)
+{
+	if (reason == REJECT_MEMORY)
+		return ENOMEM;
+	return reason == REJECT_SHORT ? EMFILE : ENFILE;
+}
+
 static void rejected(struct peer *peer, int status, uint8_t reason)
 {
 	uint64_t limit_ms;
@@ -600,8 +612,8 @@ static void rejected(struct peer *peer, int status, uint8_t reason)
 		free_conn(peer);
 		return;
 	}
-	if (reason == REJECT_SHORT || status == CM_NO_RESOURCES) {
-		retry_error(peer, "rejected by the peer", -EMFILE);
+	if (reason == REJECT_SHORT || reason == REJECT_MEMORY || status == CM_NO_RESOURCES) {
+		retry_error(peer, "rejected by the peer", -shortage_there(reason));
 		return;
 	}
 	if (reason != REJECT_BUSY) {

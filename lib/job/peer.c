@@ -3,6 +3,7 @@
 #include "job/peer.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,15 +309,16 @@ void peer_set_state(struct peer *peer, enum peer_state state)
 /* Returns the peer of that rank, or NULL. The caller holds job->lock. */
 static struct peer *mark_dead(const struct oriel_job *job, int rank)
 {
-	struct peer *first;
-	bool news;
+	struct peer *first = find_locked(job, rank);
 
 	for (struct peer *peer = first; peer; peer = peer->atomics_peer)
 		state_store(&peer->state, PEER_DEAD);
-	if (news)
-		death_announce(job);
-	pthread_mutex_unlock(&job->lock);
-	for (struct peer *peer = first; news && peer; peer = peer->atomics_peer)
+	return first;
+}
+
+static void request_all(struct peer *first)
+{
+	for (struct peer *peer = first; peer; peer = peer->atomics_peer)
 		service_queue_request(peer);
 }
 
@@ -374,16 +376,24 @@ void peer_lost(struct peer *peer, const char *text)
 		rank_died(peer->job, peer->rank, text);
 }
 
+/* What the peer is short of, as far as it says: ENFILE is either (conn.c). */
+static const char *remedy_there(int error)
+{
+	if (error == EMFILE)
+		return "it has no descriptors left for that; close some there, or raise its limit (ulimit -n)";
+	if (error == ENOMEM)
+		return "it has no memory left for that; free some there, or raise the limit that its own error names";
+	return "it is short of descriptors or memory; give back some there, or raise the limit that its own error names";
+}
+
 int peer_shortage(const struct peer *peer)
 {
 	int error = __atomic_load_n(&peer->shortage, __ATOMIC_RELAXED);
 	char text[SHORTAGE_TEXT_BYTES];
 
 	if (error < 0)
-		return err_set(shortage_code(-error),
-		               "rank %d lives and cannot be connected to: it has no descriptors or memory left for that; close "
-		               "some there, or raise its limit (ulimit -n), and call again",
-		               peer->rank);
-	shortage_text(error, text, sizeof(text));
+		return err_set(shortage_code(-error), "rank %d lives and cannot be connected to: %s, and call again",
+		               peer->rank, remedy_there(-error));
+	shortage_text(error, !device_maps_memory(peer->device), text, sizeof(text));
 	return err_set(shortage_code(error), "rank %d cannot be connected to: %s", peer->rank, text);
 }

@@ -494,7 +494,10 @@ static void service_free(struct service *service)
 	free(service);
 }
 
-/* Blocks all signals in the thread: they belong to the program's own threads. */
+/*
+ * Blocks all signals in the thread: they belong to the program's own threads. Returns 0 or an errno
+ * value.
+ */
 static int start_thread(struct service *service)
 {
 	sigset_t all, old;
@@ -537,12 +540,13 @@ static int check_descriptors(void)
 		return 0;
 	}
 	error = errno;
-	shortage_text(error, text, sizeof(text));
+	shortage_text(error, false, text, sizeof(text));
 	return err_set(shortage_code(error), "the service thread's loop cannot be made: %s", text);
 }
 
 int service_start(struct oriel_job *job)
 {
+	char text[SHORTAGE_TEXT_BYTES];
 	const struct libev *libev;
 	struct service *service;
 	int rc = libev_open(&libev);
@@ -561,12 +565,14 @@ int service_start(struct oriel_job *job)
 	watch_all(service);
 	job->service = service;
 	service_queue_set_wake(job, wake, service);
-	if (start_thread(service) == 0)
+	rc = start_thread(service);
+	if (rc == 0)
 		return 0;
 	service_queue_set_wake(job, NULL, NULL);
 	job->service = NULL;
 	service_free(service);
-	return err_set(ORIEL_ERR_MEMORY, "the service thread cannot be started");
+	thread_text(rc, text, sizeof(text));
+	return err_set(ORIEL_ERR_LIMIT, "the service thread cannot be started: %s", text);
 }
 
 static void await_change(struct service *service, const bool *condition)

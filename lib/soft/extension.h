@@ -57,4 +57,13 @@ __attribute__((visibility("default"))) softverbs_served_fn softverbs_served;
 typedef bool softverbs_atomics_mix_fn(void);
 __attribute__((visibility("default"))) softverbs_atomics_mix_fn softverbs_atomics_mix;
 
+/*
+ * Returns what could not be had when this process opened the device, as the subject of a text;
+ * NULL: nothing has failed.
+ */
+typedef const char *softverbs_failed_step_fn(void);
+__attribute__((visibility("default"))) softverbs_failed_step_fn softverbs_failed_step;
+
+#define SOFTVERBS_THREAD "its thread" /* one of them */
+
 #endif

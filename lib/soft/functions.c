@@ -17,4 +17,5 @@ const struct verbs_functions verbs_softverbs = {
 	.move = softverbs_move,
 	.served = softverbs_served,
 	.atomics_mix = softverbs_atomics_mix,
+	.failed_step = softverbs_failed_step,
 };

@@ -173,19 +173,30 @@ static int no_device(const char *wanted_device, const char *wanted_addr, const c
 	               seen, no_device_ways_out);
 }
 
+static const char *forbidden(int error)
+{
+	if (error == EADDRINUSE)
+		return ": others have taken all names, and no directory can be made in /run/user, /dev/shm or /tmp";
+	return error == EPERM || error == ENOSYS || error == EACCES || error == EAFNOSUPPORT
+	           ? "; a container's seccomp profile may forbid it"
+	           : "";
+}
+
 /* A shortage, or a container's ban, does not prove that there is no device. */
 static int cannot_open(const struct verbs_functions *functions, int error)
 {
-	char need[SHORTAGE_TEXT_BYTES];
+	const char *step = functions->failed_step ? functions->failed_step() : NULL;
+	char why[SHORTAGE_TEXT_BYTES];
 
-	if (!is_shortage(error))
-		return err_set(
-			ORIEL_ERR_DEVICE,
-			"softverbs cannot be opened: %s. It needs memfd_create, eventfd, epoll and Unix sockets, which a "
-			"container's seccomp profile may forbid",
-			strerror(error));
-	shortage_text(error, need, sizeof(need));
-	return err_set(ORIEL_ERR_DEVICE, "the device of %s cannot be opened: %s", functions->name, need);
+	if (step && strcmp(step, SOFTVERBS_THREAD) == 0)
+		thread_text(error, why, sizeof(why));
+	else if (is_shortage(error))
+		shortage_text(error, functions != &verbs_softverbs, why, sizeof(why));
+	else
+		snprintf(why, sizeof(why), "%s%s", strerror(error), forbidden(error));
+	return err_set(ORIEL_ERR_DEVICE, "%s cannot be opened: %s%s%s",
+	               functions == &verbs_softverbs ? "softverbs" : "the device of rdma-core", step ? step : "",
+	               step ? ": " : "", why);
 }
 
 static int no_channel(const struct verbs_functions *functions, const char *wanted_device)
@@ -505,12 +516,19 @@ static void register_failed(const struct device *device, const void *base, size_
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if ((error == ENOMEM || error == EAGAIN || error == EPERM) && limit.rlim_cur != RLIM_INFINITY)
+	if ((error == ENOMEM || error == EAGAIN || error == EPERM) && limit.rlim_cur != RLIM_INFINITY &&
+	    !device_maps_memory(device))
 		err_set(
 			ORIEL_ERR_MEMORY,
 			"device %s could not register %zu bytes at %p: the locked-memory limit is %llu bytes (%s). Raise it: ulimit "
 			"-l unlimited, or memlock in /etc/security/limits.conf, or LimitMEMLOCK= of the service%s",
 			device_name(device), size_bytes, base, (unsigned long long)limit.rlim_cur, strerror(error), slurm_remedy());
+	else if (error == ENOSYS)
+		err_set(
+			ORIEL_ERR_MEMORY,
+			"device %s could not register %zu bytes at %p: /proc/self/maps cannot be read; mount /proc (mount -t proc "
+			"proc /proc)",
+			device_name(device), size_bytes, base);
 	else
 		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s", device_name(device), size_bytes,
 		        base, strerror(error));

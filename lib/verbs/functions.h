@@ -67,6 +67,7 @@ struct verbs_functions {
 	softverbs_move_fn *move;
 	softverbs_served_fn *served;
 	softverbs_atomics_mix_fn *atomics_mix;
+	softverbs_failed_step_fn *failed_step;
 };
 
 /*

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/shortage.h"
 #include "oriel.h"
 #include "verbs/functions.h"
 
@@ -45,15 +47,20 @@ static const char *make(struct wakeup *wakeup, const struct verbs_functions *fun
 int wakeup_open(struct wakeup **wakeup, const struct verbs_functions *functions, struct ibv_context *context)
 {
 	struct wakeup *made = calloc(1, sizeof(*made));
+	char why[SHORTAGE_TEXT_BYTES];
 	const char *failed;
+	int error;
 
 	if (!made)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory");
 	failed = make(made, functions, context);
 	if (failed) {
-		err_set(ORIEL_ERR_DEVICE, "what peers wake this process by cannot be made: %s: %s", failed, strerror(errno));
+		error = errno;
+		snprintf(why, sizeof(why), "%s", strerror(error));
+		if (is_shortage(error))
+			shortage_text(error, functions != &verbs_softverbs, why, sizeof(why));
 		wakeup_close(made, functions);
-		return ORIEL_ERR_DEVICE;
+		return err_set(ORIEL_ERR_DEVICE, "what peers wake this process by cannot be made: %s: %s", failed, why);
 	}
 	*wakeup = made;
 	return 0;

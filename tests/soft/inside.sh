@@ -55,6 +55,6 @@ works "no network" unshare -rn $inside job
 works "no room in /dev/shm" unshare -rm sh -c "mount -t tmpfs -o size=16k none /dev/shm && exec build/bin/oriel-run -n 2 $inside job"
 refuses 'this process may have 12; close some, or raise the limit (ulimit -n)' sh -c "ulimit -n 12; exec $inside job"
 for device in '' soft; do
-	refuses 'softverbs cannot be opened: Operation not permitted. It needs memfd_create' env ORIEL_DEVICE=$device $inside job_without_memory_files
+	refuses 'softverbs cannot be opened: shared memory (memfd_create): Operation not permitted' env ORIEL_DEVICE=$device $inside job_without_memory_files
 done
 exit $failed

@@ -241,7 +241,7 @@ static void agree(struct cm_id *id, struct rdma_conn_param *param)
 /* Rejects a request if this side or the peer is short of resources. */
 static void give_up(struct cm_id *id, int err)
 {
-	if (!soft_is_shortage(err) && err != EREMOTEIO)
+	if (!soft_is_shortage(err) && !soft_is_remote_shortage(err))
 		return;
 	pthread_mutex_lock(&cm_lock);
 	if (id->state == CM_REQUESTED) {

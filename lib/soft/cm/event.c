@@ -18,6 +18,7 @@
 #include "soft/verbs/event_sem.h"
 #include "soft/verbs/export.h"
 #include "soft/verbs/list.h"
+#include "soft/verbs/reserve_fd.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
 {
@@ -154,7 +155,7 @@ static void respond(struct cm_event *event)
 	event->base.event = err ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_ESTABLISHED;
 	event->base.status = -err;
 	/* The peer's engine reported its shortage while this side made its queue pair ready. */
-	if (err == EREMOTEIO) {
+	if (soft_is_remote_shortage(err)) {
 		event->base.event = RDMA_CM_EVENT_REJECTED;
 		event->base.status = CM_REJ_NO_RESOURCES;
 		memset(event->private_data, 0, sizeof(event->private_data));

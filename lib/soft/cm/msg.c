@@ -46,9 +46,9 @@ void cm_send_unready(struct cm_id *id, int err)
 {
 	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
 
-	if (err == EREMOTEIO) {
+	if (soft_is_remote_shortage(err)) {
 		msg.reason = CM_REJ_YOUR_RESOURCES;
-		msg.error = EMFILE;
+		msg.error = err == EREMOTEIO ? EMFILE : ENOMEM;
 	} else if (soft_is_shortage(err)) {
 		msg.reason = CM_REJ_NO_RESOURCES;
 	}

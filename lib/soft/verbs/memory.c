@@ -76,6 +76,9 @@ static int map_and_seal(int fd, size_t size, enum soft_memory_writers writers, v
 	if (*map == MAP_FAILED)
 		return errno;
 	err = seal(fd, writers);
+	/* Where seals cannot be asked for, no peer would map it. */
+	if (!err && !soft_memory_safe(fd, size))
+		err = EPERM;
 	if (err)
 		munmap(*map, size);
 	return err;

@@ -115,7 +115,7 @@ int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
 	}
 	soft_close_all(came, got);
 	if (valid && hello->error)
-		return EREMOTEIO;
+		return hello->error == EMFILE || hello->error == ENFILE ? EREMOTEIO : EREMCHG;
 	return valid && msg.msg_flags & MSG_CTRUNC ? EMFILE : EPROTO;
 }
 

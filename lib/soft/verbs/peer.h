@@ -42,7 +42,7 @@ int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, si
 void soft_hello_refuse(int sock, int err);
 /*
  * Receive a hello with exactly nfds descriptors. 0 or an errno value: EMFILE if there was no room
- * for them here, EREMOTEIO if the other side answers that it is short of something, EPROTO for all
+ * for them here, EREMOTEIO or EREMCHG if the other side answers that it is short, EPROTO for all
  * else.
  */
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds);

@@ -338,7 +338,7 @@ int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct s
 		err = out_new(core, qpn >> SHM_SLOT_BITS, patience_ms, out);
 	pthread_mutex_unlock(&connect_lock);
 	/* Nobody there, or nobody who answers: as on a network, only requests will find out. */
-	return soft_is_shortage(err) || err == EREMOTEIO ? err : 0;
+	return soft_is_shortage(err) || soft_is_remote_shortage(err) ? err : 0;
 }
 
 void soft_out_forked(void)

@@ -13,7 +13,8 @@ enum {
 /*
  * A reference to the pipe to the process that owns a queue pair number, made if need be, which may
  * not be answered yet; *out is NULL if there is nobody. 0 or an errno value: a shortage of this
- * process (EMFILE, ENFILE, ENOMEM) or of that one (EREMOTEIO). A new one's answer is waited for so long.
+ * process (EMFILE, ENFILE, ENOMEM) or of that one (EREMOTEIO, EREMCHG). A new one's answer is
+ * waited for so long.
  */
 int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct soft_out **out);
 void soft_out_put(struct soft_out *out);

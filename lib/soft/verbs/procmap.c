@@ -118,7 +118,7 @@ static int by_text(uint64_t addr, struct soft_vma *vma)
 	char line[512];
 
 	if (!maps)
-		return errno;
+		return errno == ENOENT ? ENOSYS : errno; /* /proc is not there, which says nothing of the address */
 	while (err && fgets(line, sizeof(line), maps))
 		if (parse(line, vma) && vma->start <= addr && addr < vma->end)
 			err = 0;

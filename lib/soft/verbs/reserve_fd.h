@@ -32,4 +32,10 @@ static inline bool soft_is_shortage(int err)
 	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS || err == EFBIG;
 }
 
+/* Is it the other side that is short: of descriptors (EREMOTEIO), or of memory (EREMCHG)? */
+static inline bool soft_is_remote_shortage(int err)
+{
+	return err == EREMOTEIO || err == EREMCHG;
+}
+
 #endif

@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/extension.h"
 #include "soft/meet/names.h"
 #include "soft/verbs/base.h"
 #include "soft/verbs/core.h"
@@ -159,10 +160,27 @@ __attribute__((constructor)) static void grow_early(void)
 	close(fd);
 }
 
+/* What could not be had; under core_lock. */
+static const char *failed_step;
+
+SOFT_EXPORT const char *softverbs_failed_step(void)
+{
+	return failed_step;
+}
+
+/* The same result; if it is an error, of that step. */
+static int in_step(const char *step, int err)
+{
+	if (err)
+		failed_step = step;
+	return err;
+}
+
 static struct soft_core *core_new(void)
 {
 	struct soft_core *core = calloc(1, sizeof(*core));
 
+	failed_step = "its tables";
 	if (!core)
 		return NULL;
 	pthread_mutex_init(&core->table_lock, NULL);
@@ -171,9 +189,11 @@ static struct soft_core *core_new(void)
 	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (core->mr_free == MAP_FAILED)
 		goto err_free;
+	failed_step = "an event descriptor (eventfd)";
 	core->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (core->wakeup_fd < 0)
 		goto err_unmap_free;
+	failed_step = "shared memory (memfd_create)";
 	core->seg = soft_memory_new("softverbs-segment", sizeof(*core->seg), offsetof(struct shm_segment, qp),
 	                            SOFT_MEMORY_OWNER_WRITES, &core->seg_fd);
 	if (!core->seg)
@@ -214,17 +234,17 @@ static void core_free(struct soft_core *core)
 /* The engine last: what it may be doing could not be taken back. 0 or an errno value. */
 static int core_start(struct soft_core *core)
 {
-	int err = soft_loop_open();
+	int err = in_step("an event loop (epoll)", soft_loop_open());
 
 	if (err)
 		return err;
-	err = soft_reserve_fd_open();
+	err = in_step("an event descriptor (eventfd)", soft_reserve_fd_open());
 	if (err)
 		goto err_loop;
-	err = soft_slot_take(core);
+	err = in_step("the name of a Unix socket", soft_slot_take(core));
 	if (err)
 		goto err_reserve_fd;
-	err = soft_engine_start(core);
+	err = in_step(SOFTVERBS_THREAD, soft_engine_start(core));
 	if (!err)
 		return 0;
 	drop_slots(core);
@@ -246,8 +266,10 @@ static struct soft_core *core_make(void)
 	/* The engine finds the core by its global name, so that comes first. */
 	soft_core = core;
 	err = core_start(core);
-	if (!err)
+	if (!err) {
+		failed_step = NULL;
 		return core;
+	}
 	soft_core = NULL;
 	core_free(core);
 	errno = err;
