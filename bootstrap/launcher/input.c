@@ -113,10 +113,11 @@ static int duplicate_stdin(struct input *input)
 	return -1;
 }
 
-int input_open(struct input *input, struct ev_loop *loop)
+void input_init(struct input *input, struct ev_loop *loop)
 {
 	memset(input, 0, sizeof(*input));
 	input->loop = loop;
+	input->rank_fd = -1;
 	input->is_relayed = isatty(STDIN_FILENO);
 	ev_io_init(&input->reader, on_terminal, STDIN_FILENO, EV_READ);
 	ev_io_init(&input->writer, on_pipe, -1, EV_WRITE);
@@ -124,6 +125,10 @@ int input_open(struct input *input, struct ev_loop *loop)
 	input->reader.data = input;
 	input->writer.data = input;
 	input->recheck.data = input;
+}
+
+int input_open(struct input *input)
+{
 	return input->is_relayed ? open_relay(input) : duplicate_stdin(input);
 }
 

@@ -27,8 +27,11 @@ struct input {
 	size_t size; /* bytes not yet written to the pipe */
 };
 
+/* Before input_open: nothing is open, and input_close closes nothing. */
+void input_init(struct input *input, struct ev_loop *loop);
+
 /* Returns 0, or -1 with a message. */
-int input_open(struct input *input, struct ev_loop *loop);
+int input_open(struct input *input);
 
 /* Called once rank 0 has inherited rank_fd. */
 void input_rank_started(struct input *input);

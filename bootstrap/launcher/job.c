@@ -423,6 +423,7 @@ int job_open(struct job *job)
 	};
 
 	init_timers(job);
+	input_init(&job->input, job->loop);
 	job->pids = calloc((size_t)options->size, sizeof(job->pids[0]));
 	job->ends = calloc((size_t)options->size, sizeof(job->ends[0]));
 	job->output = output_open(job->loop, options->size, options->prefix, &output_events, job);
@@ -431,7 +432,7 @@ int job_open(struct job *job)
 		return -1;
 	}
 	job->server = server_open(job->loop, &config);
-	return job->server ? input_open(&job->input, job->loop) : -1;
+	return job->server ? input_open(&job->input) : -1;
 }
 
 void job_begin(struct job *job)

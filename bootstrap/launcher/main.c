@@ -33,19 +33,48 @@
 #define DESCRIPTORS_SPARE 64 /* beside those counted */
 
 /*
+ * Returns a descriptor that reads as empty, or -1. Without /dev/null it is a pipe that nobody
+ * writes.
+ */
+static int open_empty(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), ends[2];
+
+	if (fd >= 0)
+		return fd;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	close(ends[1]);
+	return ends[0];
+}
+
+static int open_standard_stream(int stream)
+{
+	int fd;
+
+	if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF)
+		return 0;
+	fd = open_empty();
+	if (fd == stream)
+		return fcntl(fd, F_SETFD, 0);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/*
  * Opens missing standard streams: a pipe numbered 0, 1 or 2 would be taken for one. The substitute
  * is read-only, so that lost output is reported.
  */
 static int open_missing_standard_streams(void)
 {
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDONLY);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -1;
+	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+		if (open_standard_stream(stream) == 0)
+			continue;
+		say("the standard streams are closed, and nothing can be opened in their place: %s", strerror(errno));
+		return -1;
+	}
+	return 0;
 }
 
 /* Hides the outer job's secret from the ranks, if this launcher is itself a rank. */
@@ -59,14 +88,16 @@ static void hide_outer_secret(void)
 		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
+/* The ranks get the limit back. Where it cannot be raised, or read, the job begins as it is. */
 static int raise_descriptor_limit(struct job *job)
 {
 	rlim_t needed = (rlim_t)(server_descriptors(job->options->size) + 2 * job->options->size + DESCRIPTORS_SPARE);
-	struct rlimit limit;
+	struct rlimit limit, raised;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return -1;
-	job->plan.descriptors = limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		say_detail("the limit of descriptors cannot be read: %s", strerror(errno));
+		return 0;
+	}
 	if (limit.rlim_max < needed) {
 		say("%d ranks need %llu descriptors, and the hard limit is %llu; raise it (ulimit -Hn %llu), or start fewer "
 		    "ranks",
@@ -76,8 +107,15 @@ static int raise_descriptor_limit(struct job *job)
 	}
 	if (limit.rlim_cur >= needed)
 		return 0;
-	limit.rlim_cur = needed;
-	return setrlimit(RLIMIT_NOFILE, &limit);
+	raised = (struct rlimit){ .rlim_cur = needed, .rlim_max = limit.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &raised) != 0) {
+		say("the limit of descriptors cannot be raised from %llu to %llu: %s", (unsigned long long)limit.rlim_cur,
+		    (unsigned long long)needed, strerror(errno));
+		return 0;
+	}
+	job->plan.descriptors = limit;
+	job->plan.has_raised = true;
+	return 0;
 }
 
 static int make_secret(struct job *job)
@@ -100,10 +138,10 @@ static int make_plan(struct job *job)
 	say_detail("device: %s",
 	           job->options->device ? job->options->device : "what each rank finds: the machine's, else softverbs");
 	sigprocmask(SIG_SETMASK, NULL, &job->plan.signal_mask);
-	job->plan.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (job->plan.null_fd >= 0)
+	job->plan.empty_fd = open_empty();
+	if (job->plan.empty_fd >= 0)
 		return 0;
-	say("cannot open /dev/null: %s", strerror(errno));
+	say("no empty input for the ranks: neither /dev/null nor a pipe: %s", strerror(errno));
 	return -1;
 }
 
@@ -135,7 +173,7 @@ static int with_secret(struct job *job)
 		status = run_loop(job);
 	sodium_memzero(job->secret, sizeof(job->secret));
 	close(job->plan.secret_fd);
-	close(job->plan.null_fd);
+	close(job->plan.empty_fd);
 	return status;
 }
 
@@ -160,7 +198,7 @@ static int run(const struct options *options)
 	memset(&job, 0, sizeof(job));
 	job.options = options;
 	job.plan.secret_fd = -1;
-	job.plan.null_fd = -1;
+	job.plan.empty_fd = -1;
 	say_set_verbose(options->verbose);
 	hide_outer_secret();
 	if (raise_descriptor_limit(&job) != 0)

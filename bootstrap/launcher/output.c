@@ -23,6 +23,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@
 #define SINK_HIGH_BYTES (256 << 10) /* above it streams are not read */
 #define SINK_LOW_BYTES (64 << 10)   /* below it they are read again */
 #define PROMPT_DELAY_S 0.2
+#define FLUSH_MS 1000
 
 static_assert(SINK_HIGH_BYTES + READ_BYTES * (LINES_PREFIX_MAX_BYTES + 1) + LINES_LINE_MAX_BYTES <
                   LINES_QUEUE_MAX_BYTES,
@@ -354,11 +356,27 @@ void output_end(struct output *output)
 		for_streams_of(output->err, read_rest);
 }
 
+/* Writes what waits, if it can be written soon: the texts of a job that could not begin. */
+static void flush_sink(struct sink *sink)
+{
+	struct byteq *queue = &sink->lines.queue;
+	struct pollfd ready = { .fd = sink->writer.fd, .events = POLLOUT };
+
+	while (queue->size > 0 && poll(&ready, 1, FLUSH_MS) == 1) {
+		ssize_t written = write(sink->writer.fd, byteq_head(queue), next_write_size(queue));
+
+		if (written <= 0)
+			return;
+		byteq_drop(queue, (size_t)written);
+	}
+}
+
 void output_close(struct output *output)
 {
 	if (!output)
 		return;
 	say_set_sink(NULL, NULL);
+	flush_sink(output->err);
 	for (int i = 0; i < output->stream_count; i++) {
 		close_stream(&output->streams[i]);
 		byteq_clear(&output->streams[i].source.held);

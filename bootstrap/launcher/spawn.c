@@ -103,10 +103,10 @@ static void set_environment(const struct spawn_plan *plan, int rank)
 
 static int set_descriptors(const struct spawn_plan *plan, int rank, const struct rank_pipes *pipes)
 {
-	if (dup2(rank == 0 ? plan->stdin_fd : plan->null_fd, STDIN_FILENO) < 0 || dup2(pipes->out[1], STDOUT_FILENO) < 0 ||
+	if (dup2(rank == 0 ? plan->stdin_fd : plan->empty_fd, STDIN_FILENO) < 0 || dup2(pipes->out[1], STDOUT_FILENO) < 0 ||
 	    dup2(pipes->err[1], STDERR_FILENO) < 0)
 		return -1;
-	if (setrlimit(RLIMIT_NOFILE, &plan->descriptors) != 0)
+	if (plan->has_raised && setrlimit(RLIMIT_NOFILE, &plan->descriptors) != 0)
 		return -1;
 	return fcntl(plan->secret_fd, F_SETFD, 0);
 }

@@ -4,6 +4,7 @@
 #define ORIEL_LAUNCHER_SPAWN_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -15,8 +16,9 @@ struct spawn_plan {
 	const char *server;        /* the launcher's address, in the form of address.h */
 	int secret_fd;             /* sealed memfd, close-on-exec in the launcher */
 	int stdin_fd;              /* for rank 0; close-on-exec in the launcher */
-	int null_fd;               /* for the other ranks */
-	struct rlimit descriptors; /* as the launcher found it */
+	int empty_fd;              /* for the other ranks; close-on-exec in the launcher */
+	bool has_raised;           /* the limit of descriptors, */
+	struct rlimit descriptors; /* which the launcher found so */
 	sigset_t signal_mask;      /* as the launcher found it */
 };
 
