@@ -133,6 +133,15 @@ static void on_abort(void *arg, int rank, int status, const char *reason)
 	end_ranks(job);
 }
 
+static void on_late(void *arg, int rank)
+{
+	struct job *job = arg;
+
+	say("rank %d: a process asks to join after the one that oriel-run started has ended: a rank must not become a daemon",
+	    rank);
+	decide_status(job, EXIT_NOT_LEFT);
+}
+
 static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct job *job = timer->data;
@@ -418,9 +427,12 @@ static void init_timers(struct job *job)
 int job_open(struct job *job)
 {
 	const struct options *options = job->options;
-	const struct server_config config = {
-		.size = options->size, .secret = job->secret, .abort = on_abort, .abort_arg = job
-	};
+	const struct server_config config = { .size = options->size,
+		                                  .secret = job->secret,
+		                                  .strangers = job->strangers,
+		                                  .abort = on_abort,
+		                                  .late = on_late,
+		                                  .arg = job };
 
 	init_timers(job);
 	input_init(&job->input, job->loop);

@@ -37,6 +37,7 @@ struct job {
 	const struct options *options;
 	struct spawn_plan plan;
 	uint8_t secret[BOOT_SECRET_BYTES];
+	int strangers; /* that the server has descriptors for */
 	struct guard guard;
 	struct server *server;
 	struct output *output;

@@ -88,16 +88,34 @@ static void hide_outer_secret(void)
 		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
+static rlim_t descriptors_for(const struct job *job, int strangers)
+{
+	return (rlim_t)(server_descriptors(job->options->size, strangers) + 2 * job->options->size + DESCRIPTORS_SPARE);
+}
+
+/* Of those that prove nothing as many are kept as there are descriptors for. */
+static int choose_strangers(const struct job *job, rlim_t most)
+{
+	rlim_t without = descriptors_for(job, 0);
+
+	if (most >= without + SERVER_STRANGERS_MOST)
+		return SERVER_STRANGERS_MOST;
+	return most > without + SERVER_STRANGERS_LEAST ? (int)(most - without) : SERVER_STRANGERS_LEAST;
+}
+
 /* The ranks get the limit back. Where it cannot be raised, or read, the job begins as it is. */
 static int raise_descriptor_limit(struct job *job)
 {
-	rlim_t needed = (rlim_t)(server_descriptors(job->options->size) + 2 * job->options->size + DESCRIPTORS_SPARE);
 	struct rlimit limit, raised;
+	rlim_t needed;
 
+	job->strangers = SERVER_STRANGERS_MOST;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
 		say_detail("the limit of descriptors cannot be read: %s", strerror(errno));
 		return 0;
 	}
+	job->strangers = choose_strangers(job, limit.rlim_max);
+	needed = descriptors_for(job, job->strangers);
 	if (limit.rlim_max < needed) {
 		say("%d ranks need %llu descriptors, and the hard limit is %llu; raise it (ulimit -Hn %llu), or start fewer "
 		    "ranks",

@@ -93,6 +93,11 @@ bool rdv_may_end(const struct rdv *rdv, int rank)
 	return rdv->ranks[rank].state != RDV_INSIDE && rdv->ranks[rank].state != RDV_DEAD;
 }
 
+bool rdv_has_gone(const struct rdv *rdv, int rank)
+{
+	return rdv->ranks[rank].state == RDV_GONE;
+}
+
 /* Joining, and rounds. */
 
 static void tell_death(struct rdv *rdv, int to, int dead)

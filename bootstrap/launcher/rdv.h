@@ -48,6 +48,9 @@ int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg);
 /* Returns whether the rank has joined, and neither left nor ended. */
 bool rdv_is_inside(const struct rdv *rdv, int rank);
 
+/* Returns whether the rank's process has ended in order. */
+bool rdv_has_gone(const struct rdv *rdv, int rank);
+
 /*
  * Returns whether its process may end without harm to the others: not while inside, nor after it
  * was cut off inside.

@@ -84,14 +84,14 @@ struct server {
 	struct client *by_rank[]; /* not CLIENT_UNPROVEN; or NULL */
 };
 
-int server_descriptors(int size)
+int server_descriptors(int size, int strangers)
 {
-	return 2 * size + SERVER_STRANGERS_EXTRA + 2;
+	return 2 * size + strangers + 2;
 }
 
 static int strangers_max(const struct server *server)
 {
-	return server->config.size + SERVER_STRANGERS_EXTRA;
+	return server->config.size + server->config.strangers;
 }
 
 /* The list of strangers, oldest first. */
@@ -348,6 +348,8 @@ static int join(struct client *client, int rank)
 			return 0;
 	}
 	say_detail("rank %d was not let in: %s", rank, why);
+	if (rdv_has_gone(client->server->rdv, rank))
+		client->server->config.late(client->server->config.arg, rank);
 	send_refusal(client, why);
 	free_client(client);
 	return -1;
@@ -534,7 +536,7 @@ static void pass_abort(void *arg, int rank, int status, const char *reason)
 {
 	const struct server *server = arg;
 
-	server->config.abort(server->config.abort_arg, rank, status, reason);
+	server->config.abort(server->config.arg, rank, status, reason);
 }
 
 static const struct rdv_events rdv_events = {

@@ -14,7 +14,8 @@
 
 #include "boot.h"
 
-#define SERVER_STRANGERS_EXTRA 256 /* connections without a proof, beside one for each rank */
+#define SERVER_STRANGERS_MOST 256  /* connections without a proof, beside one for each rank */
+#define SERVER_STRANGERS_LEAST 16  /* where there are too few descriptors for these */
 #define SERVER_PROVE_TIMEOUT_S 5.0 /* for a connection to prove itself */
 #define SERVER_VERDICT_DELAY_S 0.2 /* from a sudden end to its report, if the process lives */
 
@@ -23,12 +24,14 @@ struct server;
 struct server_config {
 	int size;
 	const uint8_t *secret; /* BOOT_SECRET_BYTES, must outlive the server */
+	int strangers;         /* connections without a proof, beside one for each rank */
 	void (*abort)(void *arg, int rank, int status, const char *reason);
-	void *abort_arg;
+	void (*late)(void *arg, int rank); /* a process asks to join after that of its rank has ended */
+	void *arg;
 };
 
-/* Returns the most descriptors that a server for so many ranks uses. */
-int server_descriptors(int size);
+/* Returns the most descriptors that a server for so many ranks, and others, uses. */
+int server_descriptors(int size, int strangers);
 
 /* Returns NULL with a message if there is no memory or socket. */
 struct server *server_open(struct ev_loop *loop, const struct server_config *config);
