@@ -68,6 +68,61 @@ static const char *mpi_of_starter(void)
 	return is_set("PMIX_NAMESPACE") ? "openmpi" : NULL;
 }
 
+/* Returns whether the variable is the number of several ranks. */
+static bool means_several(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && atoi(value) > 1;
+}
+
+static bool is_linked_with(const char *path, const char *name)
+{
+	struct libraries libraries;
+	const char *library;
+	bool found = false;
+
+	if (libraries_open(&libraries, path))
+		return false;
+	while (!found && (library = libraries_next(&libraries)) != NULL)
+		found = strstr(library, name);
+	libraries_close(&libraries);
+	return found;
+}
+
+/*
+ * Returns the command that has started this process and whose ranks this MPI does not know as such;
+ * NULL: none.
+ */
+static const char *foreign_starter(const char *mpi, const char *path)
+{
+	const bool by_openmpi = is_set("OMPI_COMM_WORLD_SIZE"), by_pmi = is_set("PMI_FD") || is_set("PMI_PORT");
+	const bool by_pmix = is_set("PMIX_NAMESPACE");
+
+	if (means_several("ORIEL_SIZE") && is_set("ORIEL_BOOTSTRAP") && !by_openmpi && !by_pmi && !by_pmix)
+		return "oriel-run";
+	if (strcmp(mpi, "openmpi") == 0 && is_set("HYDI_CONTROL_FD") && means_several("PMI_SIZE") && !by_openmpi &&
+	    !by_pmix)
+		return "MPICH's mpiexec";
+	if (strcmp(mpi, "mpich") == 0 && means_several("OMPI_COMM_WORLD_SIZE") && !by_pmi &&
+	    !is_linked_with(path, "libpmix.so"))
+		return "Open MPI's mpirun";
+	return NULL;
+}
+
+void choice_check_starter(const char *mpi, const char *path)
+{
+	const char *starter = foreign_starter(mpi, path);
+
+	if (starter)
+		say_and_exit(
+			EXIT_REFUSED,
+			"%s has started several ranks, and %s, which uses %s, would be a job of one rank in each; start it "
+			"with %s -n N %s %s",
+			starter, path, strcmp(mpi, "mpich") == 0 ? "MPICH" : "Open MPI",
+			strcmp(mpi, "mpich") == 0 ? "mpiexec.hydra" : "mpirun", say_name, path);
+}
+
 const char *choice_of_mpi(const char *path)
 {
 	const char *mpi = mpi_of_program(path);

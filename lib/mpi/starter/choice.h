@@ -9,4 +9,7 @@
  */
 const char *choice_of_mpi(const char *path);
 
+/* Exits if the process was started as one of several ranks by what this MPI does not know. */
+void choice_check_starter(const char *mpi, const char *path);
+
 #endif

@@ -130,7 +130,10 @@ int main(int argc, char **argv)
 	arguments = take_options(argc > 0 ? argv + 1 : argv, &mpi);
 	program_find(&program, arguments[0]);
 	program_check(&program);
-	find_layer(mpi ? mpi : choice_of_mpi(program.path), layer);
+	if (!mpi)
+		mpi = choice_of_mpi(program.path);
+	choice_check_starter(mpi, program.path);
+	find_layer(mpi, layer);
 	preload(layer);
 	if (program.here)
 		arguments[0] = program.path;
