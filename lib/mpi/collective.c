@@ -4,16 +4,52 @@
 
 #include <mpi.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
 
+#include "mpi/job.h"
 #include "mpi/real_mpi.h"
 
-/* MPI_COMM_WORLD handles errors: they end the program during MPI_Init. */
+#define WATCHDOG_SECONDS 30.0
+
+/* As the library has them (ORIEL_WATCHDOG), which refuses what is no number. 0: never. */
+static double watchdog_seconds(void)
+{
+	const char *text = getenv("ORIEL_WATCHDOG");
+	char *end;
+	double seconds = text ? strtod(text, &end) : WATCHDOG_SECONDS;
+
+	return text && (end == text || *end || seconds < 0) ? WATCHDOG_SECONDS : seconds;
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/*
+ * Warns once if the wait is long. MPI_COMM_WORLD handles errors: they end the program during
+ * MPI_Init.
+ */
 static void await(MPI_Request request)
 {
+	const double limit = watchdog_seconds(), begun = seconds_now();
+	bool warned = limit == 0;
 	int done = 0;
 
-	while (real_mpi.Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+	while (real_mpi.Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
 		sched_yield();
+		if (warned || seconds_now() - begun < limit)
+			continue;
+		warned = true;
+		job_warn(
+			"it has been waiting in MPI_Init for %g s for the other ranks: do all ranks of the job run under oriel-mpi?",
+			limit);
+	}
 }
 
 void collective_allgather(const void *mine, int size_bytes, void *all)
