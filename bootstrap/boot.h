@@ -18,6 +18,7 @@
 #ifndef ORIEL_BOOT_H
 #define ORIEL_BOOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,7 @@ struct boot_events {
 
 struct boot_ops {
 	const char *name;
+	bool tells_deaths; /* each process's end, as soon as the launcher has collected it */
 	int (*put)(struct boot *boot, const char *key, const void *value, size_t size_bytes);
 	int (*get)(struct boot *boot, int rank, const char *key);
 	int (*leave)(struct boot *boot); /* "this rank ends in order from here on" */

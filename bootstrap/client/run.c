@@ -549,6 +549,7 @@ static void run_close(struct boot *boot)
 
 static const struct boot_ops run_ops = {
 	.name = "oriel-run",
+	.tells_deaths = true,
 	.put = run_put,
 	.get = run_get,
 	.leave = run_leave,

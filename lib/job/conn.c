@@ -632,7 +632,8 @@ static void disconnected(struct peer *peer)
 		return;
 	peer->disconnected = true;
 	functions_of(peer)->disconnect(peer->id);
-	peer_lost(peer, "the connection was closed from its side, or by the network");
+	peer_lost(peer, device_maps_memory(peer->device) ? "the connection was closed from its side"
+	                                                 : "the connection was closed from its side, or by the network");
 	wire_break(&peer->wire);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/order.h"
@@ -12,13 +13,20 @@
 #include "job/group.h"
 #include "job/job.h"
 
-const struct death *death_find(const struct oriel_job *job, int rank)
+#define WORD_TURN_MS 5
+
+static struct death *find(const struct oriel_job *job, int rank)
 {
 	for (uint64_t i = 0; i < job->deaths.count; i++) {
 		if (job->deaths.list[i].rank == rank)
 			return &job->deaths.list[i];
 	}
 	return NULL;
+}
+
+const struct death *death_find(const struct oriel_job *job, int rank)
+{
+	return find(job, rank);
 }
 
 bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text)
@@ -32,6 +40,7 @@ bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text)
 	death = &deaths->list[deaths->count];
 	death->rank = rank;
 	death->no_route = no_route;
+	death->explained = death->awaited = false;
 	snprintf(death->text, sizeof(death->text), "%s", text);
 	return true;
 }
@@ -39,6 +48,16 @@ bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text)
 void death_announce(struct oriel_job *job)
 {
 	counter_store(&job->deaths.count, job->deaths.count + 1); /* pairs with the counter_load of waiting loops */
+}
+
+void death_explain(struct oriel_job *job, int rank, const char *text)
+{
+	struct death *death = find(job, rank);
+
+	if (!death || death->no_route)
+		return;
+	death->explained = true;
+	snprintf(death->text, sizeof(death->text), "%s", text);
 }
 
 void death_add_left(struct oriel_job *job, int rank)
@@ -58,11 +77,39 @@ static bool find_rank(const int *list, uint32_t count, int rank)
 	return false;
 }
 
+/*
+ * Returns whether the launcher may still say how the rank has ended. `last`: nobody waits for that
+ * again.
+ */
+static bool word_is_due(struct oriel_job *job, int rank, bool last)
+{
+	struct death *death;
+	bool due;
+
+	pthread_mutex_lock(&job->lock);
+	death = find(job, rank);
+	due = death && !death->explained && !death->awaited && !death->no_route;
+	if (due)
+		death->awaited = last;
+	pthread_mutex_unlock(&job->lock);
+	return due;
+}
+
+static void await_word(struct oriel_job *job, int rank)
+{
+	const struct timespec turn = { .tv_nsec = WORD_TURN_MS * 1000000L };
+
+	for (int ms = WORD_TURN_MS; word_is_due(job, rank, ms >= DEATH_WORD_MS); ms += WORD_TURN_MS)
+		nanosleep(&turn, NULL);
+}
+
 bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES])
 {
 	const struct death *death;
 	bool left;
 
+	if (text && job->boot->ops->tells_deaths)
+		await_word(job, rank);
 	pthread_mutex_lock(&job->lock);
 	death = death_find(job, rank);
 	left = find_rank(job->deaths.left, job->deaths.left_count, rank);

@@ -17,11 +17,15 @@ struct oriel_group;
 
 #define DEATH_TEXT_BYTES 256
 
+#define DEATH_WORD_MS 100
+
 #define DEATH_LEFT_TEXT "it has left the job (oriel_finalize)"
 
 struct death {
 	int rank;
-	bool no_route; /* it lives, but this rank cannot reach it: then it never has */
+	bool no_route;  /* it lives, but this rank cannot reach it: then it never has */
+	bool explained; /* the text is the launcher's, which knows how the process has ended */
+	bool awaited;   /* the launcher's word has been waited for */
 	char text[DEATH_TEXT_BYTES];
 };
 
@@ -45,6 +49,12 @@ bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text)
 void death_announce(struct oriel_job *job);
 
 /*
+ * The launcher says how the process of a rank that is known dead has ended. The caller holds
+ * job->lock.
+ */
+void death_explain(struct oriel_job *job, int rank, const char *text);
+
+/*
  * Records that a rank has left the job in order, as the reason for ORIEL_ERR_PEER, unless memory is
  * short. The caller holds job->lock.
  */
@@ -53,7 +63,10 @@ void death_add_left(struct oriel_job *job, int rank);
 /* Returns the death of a rank, or NULL. The caller holds job->lock. */
 const struct death *death_find(const struct oriel_job *job, int rank);
 
-/* Returns whether that rank is dead, or has left; text (may be NULL) becomes the reason. */
+/*
+ * Returns whether that rank is dead, or has left; text (may be NULL) becomes the reason. The first
+ * time it waits up to DEATH_WORD_MS for the launcher's: connections tell of a death first.
+ */
 bool rank_is_dead(struct oriel_job *job, int rank, char text[DEATH_TEXT_BYTES]);
 
 /* Returns whether the rank lives, as far as is known, and cannot be reached. */

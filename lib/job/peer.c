@@ -336,6 +336,14 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	request_all(news ? first : NULL);
 }
 
+void rank_ended(struct oriel_job *job, int rank, const char *text)
+{
+	rank_died(job, rank, text);
+	pthread_mutex_lock(&job->lock);
+	death_explain(job, rank, text);
+	pthread_mutex_unlock(&job->lock);
+}
+
 void rank_unreachable(struct oriel_job *job, int rank, const char *text)
 {
 	struct peer *first;

@@ -197,6 +197,9 @@ static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slo
 /* Marks a rank dead, once (death.h), and informs every waiting loop. text is the reason. */
 void rank_died(struct oriel_job *job, int rank, const char *text);
 
+/* The same by the launcher, whose text replaces what is known of the death. */
+void rank_ended(struct oriel_job *job, int rank, const char *text);
+
 /*
  * Marks a rank that lives and has never been reached: there is no route, or it refuses connections.
  * Waiting loops are informed as of a death.

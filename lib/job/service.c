@@ -304,7 +304,7 @@ static void boot_died(void *arg, int rank, const char *text)
 	struct oriel_job *job = arg;
 
 	if (job->service)
-		rank_died(job, rank, text);
+		rank_ended(job, rank, text);
 }
 
 /* Without the launcher, connected ranks go on; any other rank counts as dead when it is needed. */
