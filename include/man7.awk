@@ -4,9 +4,9 @@
 # usage: awk -v version=0.1.0 -f include/man7.awk include/man/oriel_epochs.7.md
 #
 # What it knows of Markdown: the title "# name(7) - what it is", sections (##) and subsections (###), paragraphs, lists of
-# "- " items whose further lines are indented by two spaces, blocks between ``` lines, tables of two columns (a row becomes
-# a paragraph with a tag; the head is dropped), `code`, **bold**, *italic*, [text](address), and pictures, which are left
-# out. Anything else is text.
+# "- " items whose further lines are indented by two spaces, blocks between ``` lines, tables (a row becomes a paragraph; its
+# first cell is the tag, its last one the text, and those between them stand before it, each with its head), `code`, **bold**,
+# *italic*, [text](address), and pictures, which are left out. Anything else is text.
 
 function fail(why) {
 	printf "%s:%d: %s\n", FILENAME, FNR, why > "/dev/stderr"
@@ -88,23 +88,49 @@ inside {
 	next
 }
 
+# The cell i of a row: a cell is what stands between two bars.
+function cell(row, i, cells) {
+	split(row, cells, / *\| */)
+	return cells[i + 1]
+}
+
+function end_table() {
+	if (table_rows == 1)
+		fail("a table without |---| below its head")
+	table_rows = 0
+}
+
+# The head, the line below it, and rows; a line that is empty ends the table, so none may stand inside.
+function table_row(row, i, between) {
+	if (++table_rows == 1) {
+		head = row
+		columns = gsub(/\|/, "|", row) - 1
+		return
+	}
+	if (gsub(/\|/, "|", row) - 1 != columns)
+		fail("a row of a table has not " columns " columns, as its head has")
+	if (table_rows == 2) {
+		if (row !~ /^\|(-+\|)+$/)
+			fail("a table without |---| below its head")
+		return
+	}
+	begin(".TP\n" inline(cell(row, 1)))
+	for (i = 2; i < columns; i++)
+		if (cell(row, i) != "")
+			between = between cell(head, i) ": " cell(row, i) ". "
+	text = between cell(row, columns)
+	flush_text()
+	pending = 0
+}
+
+!/^\|/ { end_table() }
 /^!\[/ { next }
-/^$/ { flush_text(); in_item = in_table = 0; pending = 1; next }
+/^$/ { flush_text(); in_item = 0; pending = 1; next }
 /^### / { begin(".SS " inline(substr($0, 5))); pending = 0; next }
 /^## / { begin(".SH " inline(toupper(substr($0, 4)))); sections = 1; pending = 0; next }
 /^- / { begin(".IP \\(bu 2"); text = substr($0, 3); in_item = 1; pending = 0; next }
 
-/^\|/ {
-	if (split($0, cell, / *\| */) != 4)
-		fail("a table of other than two columns")
-	if (!in_table++ || cell[2] ~ /^-+$/)
-		next
-	begin(".TP\n" inline(cell[2]))
-	text = cell[3]
-	flush_text()
-	pending = 0
-	next
-}
+/^\|/ { table_row($0); next }
 
 {
 	if (pending)
@@ -116,6 +142,8 @@ inside {
 }
 
 END {
-	if (!failed)
+	if (!failed) {
+		end_table()
 		flush_text()
+	}
 }
