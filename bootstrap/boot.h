@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "variables.h"
+
 #define BOOT_KEY_MAX_BYTES 63 /* without the terminating 0 */
 #define BOOT_VALUE_MAX_BYTES 255
 #define BOOT_RANKS_MAX (1 << 24)

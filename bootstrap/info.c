@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "info_facts.h"
@@ -22,6 +23,7 @@
 #include "verbs/device.h"
 #include "verbs/layout.h"
 #include "verbs/provider.h"
+#include "variables.h"
 #include "win/win.h"
 
 #define GIDS_SHOWN 8
@@ -288,8 +290,15 @@ static void print_ranks(struct info_ranks *ranks, const char *why, struct choice
 	choice->reachable = ranks && info_ranks_ask(ranks, true);
 }
 
+static void report_misspelt(void *arg, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "oriel-info: %s\n", text);
+}
+
 static void print_all(const struct facts *facts, struct choice *choice)
 {
+	variables_check(environ, report_misspelt, NULL);
 	printf("Oriel %s\n", oriel_version());
 	print_section(facts, "built", 56);
 	print_devices();
@@ -360,6 +369,7 @@ static void run_as_rank(struct choice *choice)
 
 static void print_chosen(struct choice *choice)
 {
+	variables_check(environ, report_misspelt, NULL);
 	scan_all(choice);
 	if (!choice->found)
 		print_not_found(stderr);

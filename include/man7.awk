@@ -94,6 +94,10 @@ function cell(row, i, cells) {
 	return cells[i + 1]
 }
 
+function sentence(text) {
+	return toupper(substr(text, 1, 1)) substr(text, 2)
+}
+
 function end_table() {
 	if (table_rows == 1)
 		fail("a table without |---| below its head")
@@ -117,8 +121,8 @@ function table_row(row, i, between) {
 	begin(".TP\n" inline(cell(row, 1)))
 	for (i = 2; i < columns; i++)
 		if (cell(row, i) != "")
-			between = between cell(head, i) ": " cell(row, i) ". "
-	text = between cell(row, columns)
+			between = between sentence(cell(head, i)) ": " cell(row, i) ". "
+	text = columns == 2 ? cell(row, 2) : between sentence(cell(row, columns))
 	flush_text()
 	pending = 0
 }

@@ -10,7 +10,7 @@ function common(text) {
 	gsub(/%%/, "%", text)
 	gsub(/\\"/, "\"", text)
 	gsub(/\\n/, "", text)
-	gsub(/0x[0-9a-f]+|%[-0-9.]*[a-z]+|-?[0-9]+(\.[0-9]+)*|oriel_[a-z_]+/, "@", text)
+	gsub(/0x[0-9a-f]+|%[-0-9.*]*[a-z]+|-?[0-9]+(\.[0-9]+)*|oriel_[a-z_]+/, "@", text)
 	gsub(/@+/, "@", text)
 	sub(/^[@: ]+/, "", text)
 	sub(/[@: ]+$/, "", text)

@@ -16,6 +16,7 @@
 #include "launcher/say.h"
 #include "launcher/signals.h"
 #include "oriel.h"
+#include "variables.h"
 #include "wire/environment.h"
 #include "wire/proof.h"
 
@@ -232,12 +233,25 @@ static int print(const char *text)
 	return EXIT_TROUBLE;
 }
 
+static void report(void *arg, const char *text)
+{
+	(void)arg;
+	say("%s", text);
+}
+
+static void report_misspelt(const struct options *options)
+{
+	variables_check(environ, report, NULL);
+	variables_check(options->variables, report, NULL);
+}
+
 static int act(const struct options *options, enum options_verdict verdict)
 {
 	char version[64];
 
 	switch (verdict) {
 	case OPTIONS_RUN:
+		report_misspelt(options);
 		return run(options);
 	case OPTIONS_HELP:
 		return print(options_usage());

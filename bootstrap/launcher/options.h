@@ -36,7 +36,7 @@ struct options {
 	char *addr_list;                  /* copy of --addr, cut into addrs */
 	const char *addrs[RUN_ADDRS_MAX]; /* rank i gets addrs[i % addr_count] */
 	int addr_count;
-	char *variables[RUN_VARIABLES_MAX]; /* VAR=VALUE */
+	char *variables[RUN_VARIABLES_MAX + 1]; /* VAR=VALUE, then NULL */
 	int variable_count;
 	char **command; /* program and arguments, then NULL */
 	char error[RUN_OPTIONS_ERROR_BYTES];

@@ -114,6 +114,11 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 	return rc;
 }
 
+static void tell_misspelt(void *job, const char *text)
+{
+	tell(((struct oriel_job *)job)->rank, "%s", text);
+}
+
 static void init_locks(struct oriel_job *job)
 {
 	pthread_mutex_init(&job->lock, NULL);
@@ -234,6 +239,8 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	wait_add_idle(job, ctrl_msg_drain_all);
 	job->caller = (struct caller_turn){ options->idle, options->idle_context };
 	rc = set_limits(job, options);
+	if (job->rank == 0)
+		variables_check(environ, tell_misspelt, job);
 	if (rc == 0)
 		rc = open_parts(job, options);
 	if (rc == 0)

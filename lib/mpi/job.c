@@ -54,6 +54,15 @@ void job_tell(const char *format, ...)
 	va_end(arguments);
 }
 
+/* Rank 0 reports a value that is neither 0 nor 1: oriel_init does so for the library's own. */
+static void check_verbose(void)
+{
+	const char *verbose = getenv("ORIEL_MPI_VERBOSE");
+
+	if (job.rank == 0 && verbose && *verbose && strcmp(verbose, "0") != 0 && strcmp(verbose, "1") != 0)
+		job_warn("the environment variable ORIEL_MPI_VERBOSE is \"%.80s\"; legal is one of 0, 1", verbose);
+}
+
 static int join(void)
 {
 	struct oriel_bootstrap bootstrap = { .struct_bytes = sizeof(bootstrap),
@@ -180,6 +189,7 @@ static void job_begin(const char *other)
 	}
 	PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
 	tell_of_tool();
+	check_verbose();
 	begin();
 }
 

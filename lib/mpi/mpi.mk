@@ -7,7 +7,7 @@ mpi_libs = $(perf_rivals:%=$(B)/lib/mpi/liboriel-mpi-%.so)
 mpi: $(mpi_libs) $(B)/bin/oriel-mpi
 
 # What puts the layer into a program.
-$(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c))
+$(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c) bootstrap/variables.c)
 	$(link) $^
 
 # `make install LIBDIR=...` compiles this one file again.

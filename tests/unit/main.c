@@ -48,6 +48,7 @@ static void add_suites(void)
 	suite_share_in_place();
 	suite_in_place();
 	suite_settings();
+	suite_variables();
 	suite_public_struct();
 	suite_wait();
 	suite_lock();

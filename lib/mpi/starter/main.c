@@ -22,6 +22,7 @@
 #include "mpi/starter/choice.h"
 #include "mpi/starter/program.h"
 #include "mpi/starter/say.h"
+#include "variables.h"
 
 static void usage(FILE *to)
 {
@@ -119,6 +120,26 @@ static void preload(const char *layer)
 	free(all);
 }
 
+/* Returns whether this is rank 0, or a launcher's variables do not show the rank. */
+static bool is_first(void)
+{
+	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
+		const char *rank = getenv(ranks[i]);
+
+		if (rank && *rank)
+			return strcmp(rank, "0") == 0;
+	}
+	return true;
+}
+
+static void report_misspelt(void *arg, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "%s: %s\n", say_name, text);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mpi = NULL;
@@ -134,6 +155,8 @@ int main(int argc, char **argv)
 		mpi = choice_of_mpi(program.path);
 	choice_check_starter(mpi, program.path);
 	find_layer(mpi, layer);
+	if (is_first())
+		variables_check(environ, report_misspelt, NULL);
 	preload(layer);
 	if (program.here)
 		arguments[0] = program.path;
