@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # man.awk - man pages from the blocks of oriel.h: one page per call in the folder `dir`
 #
-# usage: awk -v dir=build/man/man3 -v version=0.1.0 -f include/man.awk include/oriel.h
+# usage: awk -v dir=build/man/man3 -v version=0.1.0 -f include/man.awk include/man/oriel.7.md include/oriel.h
 #
 # A block is a comment that begins with slash-star-star, whose first line is "name - what it does", followed by the declaration.
 # Lines that follow "Example:" are C, indented by two spaces more than text.
@@ -28,27 +28,47 @@ function see(list, names, i, n) {
 			printf ".BR %s (%s),\n", substr(names[i], 1, length(names[i]) - 3), substr(names[i], length(names[i]) - 1, 1) > page
 }
 
+function fail(why) {
+	print "man.awk: " why > "/dev/stderr"
+	exit 1
+}
+
 # The other calls of the family, and the pages that explain it.
-function see_also() {
+function see_also(family) {
+	family = family_of[name]
+	if (!(family in pages))
+		fail("no table of oriel(7) that has pages here lists " name)
 	print ".SH SEE ALSO" > page
-	if (name ~ /win_(post|start|complete|wait|test)/)
-		see("oriel_win_post(3) oriel_win_start(3) oriel_win_complete(3) oriel_win_wait(3) oriel_win_test(3)")
-	if (name ~ /_(put|get)v?$|flush/)
-		see("oriel_put(3) oriel_get(3) oriel_putv(3) oriel_getv(3) oriel_win_flush(3) oriel_win_flush_local(3)")
-	if (name ~ /win_(create|allocate|free|query)/)
-		see("oriel_win_create(3) oriel_win_allocate(3) oriel_win_free(3) oriel_win_query(3)")
-	if (name ~ /_mem_/)
-		see("oriel_mem_register(3) oriel_mem_deregister(3)")
-	if (name ~ /_group_/)
-		see("oriel_group_world(3) oriel_group_incl(3) oriel_group_free(3)")
-	if (name ~ /init|finalize|abort/)
-		see("oriel_init(3) oriel_finalize(3) oriel_environment(7) oriel_troubleshooting(7)")
-	if (name ~ /win_(post|start|complete|wait|test|fence|flush)|_(put|get)/)
-		see("oriel_epochs(7)")
-	if (name ~ /win_(create|allocate|free|query)|_mem_|_(put|get)|usage/)
-		see("oriel_windows(7)")
-	see("oriel_last_error(3)")
+	see(members[family] " " pages[family])
+	if (family != "Errors")
+		see("oriel_last_error(3)")
 	print ".BR oriel (7)" > page
+}
+
+# Where each family of calls is explained; families are the tables of oriel(7).
+BEGIN {
+	pages["Job"] = "oriel_environment(7) oriel_troubleshooting(7)"
+	pages["Groups"] = "oriel_epochs(7) oriel_mpi(7)"
+	pages["Windows"] = "oriel_windows(7)"
+	pages["Memory"] = "oriel_windows(7)"
+	pages["Put and get"] = "oriel_epochs(7) oriel_windows(7)"
+	pages["Accumulate"] = "oriel_epochs(7) oriel_mpi(7)"
+	pages["Flush and requests"] = "oriel_epochs(7)"
+	pages["Signals"] = "oriel_epochs(7)"
+	pages["Epochs"] = "oriel_epochs(7) oriel_troubleshooting(7)"
+	pages["Locks"] = "oriel_epochs(7) oriel_troubleshooting(7)"
+	pages["Errors"] = "oriel_troubleshooting(7)"
+}
+
+FILENAME ~ /\.md$/ {
+	if ($0 ~ /^## /)
+		table = substr($0, 4)
+	if (match($0, /^\| `oriel_[a-z_]+` /)) {
+		call = substr($0, 4, RLENGTH - 5)
+		family_of[call] = table
+		members[table] = members[table] " " call "(3)"
+	}
+	next
 }
 
 function flush_paragraph() {
