@@ -31,12 +31,13 @@
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death: others may leave because of it */
 #define POLL_RANKS 2                        /* more on a processor: only the periodic looks poll */
 #define TURNS_PER_CLOCK 64                  /* turns between readings of the clock, */
-#define TURNS_PER_YIELD 512                 /* and between yields: peers that are served wait for a yield */
+#define WINDOW_BYTES 48
+#define TURNS_PER_YIELD 512 /* and between yields: peers that are served wait for a yield */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
 {
-	memset(wait, 0, offsetof(struct wait, names));
-	wait->names[0] = '\0';
+	memset(wait, 0, offsetof(struct wait, awaited));
+	rank_list_clear(&wait->awaited);
 	wait->job = job;
 	wait->call = call;
 	wait->win = win;
@@ -148,10 +149,22 @@ static void give_way(struct wait *wait, uint64_t now)
 		yield(wait);
 }
 
+/* Returns the window between two texts, or "" if the wait is for none. */
+static const char *window_text(const struct wait *wait, const char *before, const char *after, char text[WINDOW_BYTES])
+{
+	*text = '\0';
+	if (wait->win)
+		snprintf(text, WINDOW_BYTES, "%swindow %p%s", before, wait->win, after);
+	return text;
+}
+
 static int timed_out(const struct wait *wait)
 {
-	return err_set(ORIEL_ERR_TIMEOUT, "%s: window %p: not done after %d ms (ORIEL_TIMEOUT); the call can be repeated",
-	               wait->call, wait->win, wait->limit_ms);
+	char window[WINDOW_BYTES], ranks[RANK_LIST_TEXT_BYTES];
+
+	return err_set(ORIEL_ERR_TIMEOUT,
+	               "%s: %snot done after %d ms (ORIEL_TIMEOUT), waiting for %s; the call can be repeated", wait->call,
+	               window_text(wait, "", ": ", window), wait->limit_ms, rank_list_text(&wait->awaited, ranks));
 }
 
 /* Returns the time between checks, also in calls with a time limit, which are repeated. */
@@ -173,9 +186,9 @@ static void plan_check(struct wait *wait, uint64_t now)
 
 static int look(struct wait *wait, uint64_t now)
 {
-	if (wait->deadline_ns && now >= wait->deadline_ns)
-		return timed_out(wait);
-	if (now < wait->look_ns && wait->deaths == counter_load(&wait->job->deaths.count)) /* pairs with rank_died */
+	wait->expired = wait->deadline_ns && now >= wait->deadline_ns;
+	if (!wait->expired && now < wait->look_ns &&
+	    wait->deaths == counter_load(&wait->job->deaths.count)) /* pairs with rank_died */
 		return 0;
 	wait->deaths = counter_load(&wait->job->deaths.count);
 	wait->look_ns = now + look_every(wait->job);
@@ -231,13 +244,6 @@ void wait_moved(struct wait *wait)
 	wait->nap_ns = NAP_FIRST_NS;
 }
 
-static void add_name(struct wait *wait, int rank)
-{
-	size_t used = strlen(wait->names);
-
-	snprintf(wait->names + used, sizeof(wait->names) - used, "%s%d", used ? ", " : "", rank);
-}
-
 /*
  * Returns whether a ping is due. The time is kept with the peer, since waits may be short and many.
  */
@@ -253,8 +259,8 @@ static bool ping_due(struct peer *peer)
 
 bool wait_watch(struct wait *wait, struct peer *peer)
 {
-	if (wait->warning)
-		add_name(wait, peer->rank);
+	if (wait->warning || wait->expired)
+		rank_list_add(&wait->awaited, peer->rank);
 	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
@@ -277,16 +283,19 @@ bool wait_lingered(struct wait *wait)
 
 void wait_looked(struct wait *wait)
 {
+	char window[WINDOW_BYTES], ranks[RANK_LIST_TEXT_BYTES];
+
 	if (!wait->warning)
 		return;
-	fprintf(stderr, "oriel: rank %d has been waiting in %s on window %p for %d s, for rank(s) %s%s\n", wait->job->rank,
-	        wait->call, wait->win, wait->job->limits.watchdog_ms / 1000, *wait->names ? wait->names : "(none)",
+	fprintf(stderr, "oriel: rank %d has been waiting in %s%s for %d s, for %s%s\n", wait->job->rank, wait->call,
+	        window_text(wait, " on ", "", window), wait->job->limits.watchdog_ms / 1000,
+	        rank_list_text(&wait->awaited, ranks),
 	        state_load(&wait->job->boot->gathering)
-	            ? "; the launcher tells nothing before all ranks have come to oriel_init, and they have not"
+	            ? "; the launcher gives no addresses before all ranks have come to oriel_init, and they have not"
 	            : ""); /* pairs with the clients' state_store */
 	wait->warning = false;
 	wait->warn_ns = 0;
-	wait->names[0] = '\0';
+	rank_list_clear(&wait->awaited);
 }
 
 void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job))
@@ -311,6 +320,8 @@ int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 	rc = waiter->watch(arg, wait);
 	if (rc == 0 && wait->wanting)
 		rc = err_in(peer_shortage(wait->wanting), wait->call);
+	if (rc == 0 && wait->expired)
+		rc = timed_out(wait);
 	wait_looked(wait);
 	for (uint32_t i = 0; i < idle->count; i++)
 		idle->list[i](wait->job);

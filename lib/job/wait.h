@@ -13,8 +13,9 @@
  *
  * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited. That
  * finds the dead, sends pings (a thread that polls its own memory would never notice a lost host or
- * link), and collects names for the watchdog. Then idle work of other layers is done
- * (wait_add_idle). A look holds no lock except those that `watch` takes.
+ * link), and collects ranks for the watchdog. Then idle work of other layers is done
+ * (wait_add_idle). A look holds no lock except those that `watch` takes. The time limit ends with
+ * a look, too, so that its error names the ranks awaited.
  *
  * A wait that gives way also calls the program's function (oriel_options.idle): too late to delay
  * what is about to arrive, and often enough for a library beside ours whose transfers take many
@@ -26,13 +27,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rank_list.h"
 #include "oriel.h"
 
 struct oriel_job;
 struct peer;
 
 #define WAIT_LOOK 1
-#define WAIT_NAMES_BYTES 128
 #define LINGER_MS 500
 #define IDLE_WORK_MAX 4
 
@@ -69,13 +70,14 @@ struct wait {
 	uint64_t failed_ns;   /* when wait_lingered was first called; 0: not yet */
 	struct peer *wanting; /* an awaited peer that a shortage keeps from being connected; found by the last look */
 	bool check;           /* this look checks that the ranks awaited still have what they are awaited for */
-	bool warning;         /* this look collects names */
-	char names[WAIT_NAMES_BYTES];
+	bool warning;         /* this look collects ranks, for the watchdog */
+	bool expired;         /* so does this one, which is the last: the time limit has passed */
+	struct rank_list awaited;
 };
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win);
 
-/* Returns 0: test the condition again; WAIT_LOOK; or ORIEL_ERR_TIMEOUT with the text set. */
+/* Returns 0: test the condition again; or WAIT_LOOK. */
 int wait_pause(struct wait *wait);
 
 /*
@@ -100,6 +102,7 @@ struct waiter {
 /* A watch for a condition that depends on no rank. */
 int wait_for_nobody(void *arg, struct wait *wait);
 
+/* Returns 0, the error of waiter, a shortage's, or ORIEL_ERR_TIMEOUT with the text set. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
 /*

@@ -109,6 +109,8 @@ static void wait_waits_for_every_origin(struct multi *m)
 			CHECK_OK(m, oriel_win_post(w.win, both, 0));
 			CHECK_IN_VAIN(m, oriel_win_wait(w.win));
 			CHECK_TEXT(m, "oriel_win_wait");
+			CHECK_TEXT(m, "waiting for rank");
+			CHECK_TEXT(m, " 2;");
 			CHECK_OK(m, oriel_win_test(w.win, &flag));
 			CHECK(m, flag == 0);
 			CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, both, 0));
@@ -189,8 +191,10 @@ static void fence_waits_for_everybody(struct multi *m)
 		} else {
 			CHECK_IN_VAIN(m, oriel_win_fence(w.win, 0));
 			CHECK_TEXT(m, "oriel_win_fence");
+			CHECK_TEXT(m, "waiting for rank "); /* the partner of the round */
 			CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(w.win, &value, 1, 2, 9)); /* it would belong to no epoch */
 			CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+			CHECK_TEXT(m, "a fence has timed out; call oriel_win_fence again");
 			multi_raise(m, 10 + m->rank, round);
 			CHECK_OK(m, oriel_win_fence(w.win, 0));
 		}

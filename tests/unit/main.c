@@ -49,6 +49,7 @@ static void add_suites(void)
 	suite_in_place();
 	suite_settings();
 	suite_variables();
+	suite_rank_list();
 	suite_public_struct();
 	suite_wait();
 	suite_lock();

@@ -44,6 +44,7 @@ void suite_share_in_place(void);
 void suite_in_place(void);
 void suite_settings(void);
 void suite_variables(void);
+void suite_rank_list(void);
 void suite_public_struct(void);
 void suite_wait(void);
 void suite_lock(void);

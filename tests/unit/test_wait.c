@@ -3,6 +3,7 @@
 #include "job/wait.c"
 
 #include <CUnit/CUnit.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "job/peer.h"
@@ -68,18 +69,52 @@ static void wait_pause__looks_when_somebody_dies(void)
 	job.deaths.count = 0;
 }
 
-static void wait_pause__time_limit(void)
+static int never(void *arg)
 {
+	(void)arg;
+	return 0;
+}
+
+static int watch_17(void *arg, struct wait *wait)
+{
+	(void)arg;
+	wait_watch(wait, &peer);
+	return 0;
+}
+
+/* Fails in the last look only. */
+static int watch_and_fail(void *arg, struct wait *wait)
+{
+	(void)arg;
+	return wait->expired ? ORIEL_ERR_PEER : 0;
+}
+
+static void wait_until__time_limit(void)
+{
+	static const struct waiter waiter = { never, watch_17 };
 	struct wait wait;
 	uint64_t begin = now_ns();
 
 	job.limits.timeout_ms = 20;
 	wait_begin(&wait, &job, "oriel_test", NULL);
-	CU_ASSERT_EQUAL(pause_until(&wait, ORIEL_ERR_TIMEOUT), ORIEL_ERR_TIMEOUT);
+	CU_ASSERT_EQUAL(wait_until(&wait, &waiter, NULL), ORIEL_ERR_TIMEOUT);
 	CU_ASSERT(now_ns() - begin >= 20 * NS_PER_MS);
 	CU_ASSERT(now_ns() - begin < 5 * NS_PER_SECOND);
-	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "oriel_test"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "oriel_test: not done"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "20 ms"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "waiting for rank 17;"));
+	job.limits.timeout_ms = 0;
+}
+
+/* What ends the wait in the look at the time limit is its error. */
+static void wait_until__an_error_comes_before_the_time_limit(void)
+{
+	static const struct waiter waiter = { never, watch_and_fail };
+	struct wait wait;
+
+	job.limits.timeout_ms = 20;
+	wait_begin(&wait, &job, "oriel_test", NULL);
+	CU_ASSERT_EQUAL(wait_until(&wait, &waiter, NULL), ORIEL_ERR_PEER);
 	job.limits.timeout_ms = 0;
 }
 
@@ -316,7 +351,7 @@ static void wait_looked__the_watchdog_barks_once(void)
 		pause_until(&wait, WAIT_LOOK);
 	bark(&wait, text, sizeof(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "oriel_win_wait"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "17, 17"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "for rank 17\n"));
 	CU_ASSERT_EQUAL(pause_until(&wait, WAIT_LOOK), WAIT_LOOK);
 	CU_ASSERT_FALSE(wait.warning);
 	job.limits.watchdog_ms = 0;
@@ -329,11 +364,14 @@ static void wait_looked__many_names_stay_in_bounds(void)
 
 	wait_begin(&wait, &job, "test", NULL);
 	wait.warning = true;
-	for (int i = 0; i < 1000; i++)
+	for (peer.rank = INT_MAX; peer.rank > INT_MAX - 1000; peer.rank--)
 		wait_watch(&wait, &peer);
-	CU_ASSERT(strlen(wait.names) < WAIT_NAMES_BYTES);
+	peer.rank = 17;
 	bark(&wait, text, sizeof(text));
-	CU_ASSERT_EQUAL(wait.names[0], '\0');
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "for ranks 2147483647, 2147483646, "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " and others\n"));
+	CU_ASSERT_PTR_NULL(strstr(text, "(nil)")); /* no window */
+	CU_ASSERT_EQUAL(wait.awaited.count, 0);
 }
 
 static void wait_looked__names_a_launcher_that_waits(void)
@@ -389,7 +427,8 @@ void suite_wait(void)
 
 	CU_ADD_TEST(suite, wait_pause__looks_at_once_then_every_millisecond);
 	CU_ADD_TEST(suite, wait_pause__looks_when_somebody_dies);
-	CU_ADD_TEST(suite, wait_pause__time_limit);
+	CU_ADD_TEST(suite, wait_until__time_limit);
+	CU_ADD_TEST(suite, wait_until__an_error_comes_before_the_time_limit);
 	CU_ADD_TEST(suite, wait_pause__gives_way_seldom_where_each_rank_has_a_processor);
 	CU_ADD_TEST(suite, wait_pause__does_not_nap_while_it_serves);
 	CU_ADD_TEST(suite, wait_pause__is_awake_for_what_it_serves);
