@@ -93,15 +93,17 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
 TAKEN(Error_string);
 
 /*
- * Prints the error if it ends the program: the MPI's own message says less, or nothing to the
- * point.
+ * Ends the program if that is what the handler does: the handler itself would print the MPI's text
+ * for the code, which says less, or is a foreign one (MPICH takes the code for one of its own).
  */
-static void before_handler(MPI_Errhandler handler, const char *text)
+static void before_handler(MPI_Comm comm, MPI_Errhandler handler, int class, const char *text)
 {
-	if (handler == MPI_ERRORS_ARE_FATAL)
-		job_warn("%s", text);
-	else
+	if (handler != MPI_ERRORS_ARE_FATAL) {
 		PMPI_Errhandler_free(&handler);
+		return;
+	}
+	job_warn("%s", text);
+	PMPI_Abort(comm, class);
 }
 
 int error_on_window(const struct window *window, int class, const char *text)
@@ -110,7 +112,7 @@ int error_on_window(const struct window *window, int class, const char *text)
 	MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
 
 	PMPI_Win_get_errhandler(window->handle, &handler);
-	before_handler(handler, text);
+	before_handler(MPI_COMM_WORLD, handler, class, text);
 	PMPI_Win_call_errhandler(window->handle, code);
 	return code;
 }
@@ -121,7 +123,7 @@ int error_on_comm(MPI_Comm comm, int class, const char *text)
 	MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
 
 	PMPI_Comm_get_errhandler(comm, &handler);
-	before_handler(handler, text);
+	before_handler(comm, handler, class, text);
 	PMPI_Comm_call_errhandler(comm, code);
 	return code;
 }
