@@ -78,7 +78,7 @@ install: lib soft mpi $(programs) $(perf_installed) man $(found_by)
 	install -m 644 $(filter %.cmake,$(found_by)) $(DESTDIR)$(CMAKEDIR)
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(man_7) $(DESTDIR)$(MANDIR)/man7
-	install -m 644 $(man_1) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(man_1) $(perf_man) $(DESTDIR)$(MANDIR)/man1
 
 uninstall:
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h
@@ -86,7 +86,7 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
-	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%) $(man_1:$(B)/man/man1/%=$(DESTDIR)$(MANDIR)/man1/%)
+	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%) $(patsubst $(B)/man/man1/%,$(DESTDIR)$(MANDIR)/man1/%,$(man_1) $(perf_man))
 
 .PHONY: all demo test check deb test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:

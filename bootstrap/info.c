@@ -29,14 +29,18 @@
 #define GIDS_SHOWN 8
 
 static const char usage[] =
-	"usage: oriel-info [--chosen | --json | --version]\n"
-	"  shows what Oriel is built with, RDMA devices, ports, addresses and limits, what this machine allows, which devices\n"
-	"  would be taken and why the others not;\n"
-	"  started as the ranks of a job (oriel-run -n 2 oriel-info) also how rank 0 would reach the others\n"
-	"  --chosen   print only the devices and addresses that would be taken\n"
-	"  --json     print it as JSON, for programs and for reports of defects\n"
-	"  --version  print the version\n"
-	"  ORIEL_DEVICE and ORIEL_ADDR restrict the choice, as they do for programs\n";
+	"usage: oriel-info [--chosen | --json]\n"
+	"\n"
+	"Prints what Oriel is built with, RDMA devices, ports, addresses and limits, what this machine allows, and for each\n"
+	"device whether Oriel would take it, or why not.\n"
+	"As the ranks of a job (oriel-run -n 2 oriel-info) it also prints how rank 0 would reach the others.\n"
+	"\n"
+	"  --chosen    print only the devices and addresses that would be taken\n"
+	"  --json      print it as JSON, for programs and for reports of defects\n"
+	"  -h, --help  print this\n"
+	"  --version   print the version\n"
+	"\n"
+	"ORIEL_DEVICE and ORIEL_ADDR restrict the choice, as they do for programs.\n";
 
 enum shape { SHOW_TEXT, SHOW_CHOSEN, SHOW_JSON };
 
@@ -395,7 +399,7 @@ static int take_options(int argc, char **argv, struct choice *choice)
 	} else if (strcmp(option, "--version") == 0) {
 		printf("oriel-info %s\n", oriel_version());
 		return check_written();
-	} else if (strcmp(option, "--help") == 0) {
+	} else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
 		fputs(usage, stdout);
 		return check_written();
 	} else if (argc > 1) {

@@ -6,6 +6,7 @@ perf_tools = $(perf_windows) put_lat put_bw get_lat get_bw put_bibw rate pscw_la
 perf_raw = $(filter-out $(perf_windows) acc_bw,$(perf_tools))
 perf_solo = connect mem
 perf_installed = $(perf_tools:%=$(B)/bin/oriel_%) $(perf_solo:%=$(B)/bin/oriel_%)
+perf_man = $(patsubst $(B)/bin/%,$(B)/man/man1/%.1,$(perf_installed))
 perf_bin = $(perf_installed) $(perf_raw:%=$(B)/bin/raw_%)
 perf_obj = $(call objects,$(wildcard perf/bench/*.c))
 perf_solo_obj = $(call objects,perf/tools/solo.c $(addprefix perf/bench/,json.c options.c stats.c ticks.c))
@@ -18,6 +19,11 @@ perf_rivals := $(foreach rival,openmpi mpich,$(call has_mpi,$(rival)))
 perf_compared = put_lat get_lat put_bw get_bw lock_lat flush_lat acc_lat acc_bw fop_lat cas_lat
 perf_shm_bin = $(B)/bin/shm_limit $(perf_compared:%=$(B)/bin/shm_%) $(B)/bin/shm_signal_lat
 perf_mpi_bin = $(foreach rival,$(perf_rivals),$(patsubst %,$(B)/bin/$(rival)_%,$(perf_compared) $(perf_windows)))
+
+# One page describes them all; each name leads to it.
+man: $(perf_man)
+$(perf_man): config.mk
+	$(call quiet,man) echo '.so man1/oriel-perf.1' >$@
 
 $(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/oriel.o $(perf_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm

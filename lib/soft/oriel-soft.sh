@@ -20,6 +20,7 @@ help() {
 	Any program that uses libibverbs or librdmacm will do; processes of one user on one machine reach each other.
 
 	  -h, --help   this text
+	  --version    the version
 	  --           what follows is PROGRAM, even if it begins with "-"
 
 	It puts softverbs' libraries in front of LD_LIBRARY_PATH. Programs that are linked statically, that change their
@@ -68,6 +69,10 @@ case ${1:-} in
 	;;
 -h | --help)
 	help
+	exit 0
+	;;
+--version)
+	echo "$name @VERSION@"
 	exit 0
 	;;
 --)

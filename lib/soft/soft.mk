@@ -48,8 +48,8 @@ $(SOFT_BUILT_IN_OBJS): CFLAGS += -fno-lto
 $(soft_built_in): $(SOFT_BUILT_IN_OBJS)
 	$(call quiet,ld) $(LD) -r -o $@ $^ && $(OBJCOPY) --keep-global-symbol=verbs_softverbs $@
 
-$(B)/bin/oriel-soft: lib/soft/oriel-soft.sh
-	$(call quiet,install) install -m 755 $< $@
+$(B)/bin/oriel-soft: lib/soft/oriel-soft.sh config.mk
+	$(call quiet,install) sed 's/@VERSION@/$(VERSION)/' $< >$@ && chmod 755 $@
 
 -include $(SOFT_VERBS_OBJS:.o=.d) $(SOFT_MEET_OBJS:.o=.d) $(SOFT_CM_OBJS:.o=.d) $(SOFT_NODES_OBJS:.o=.d) $(B)/obj/soft/functions.d
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oriel.h"
+
 #define ALL_SIZES_LOG2 23 /* -a: 2 bytes to 8 MiB */
 #define MARGIN_S 2.0      /* -f, if the duration leaves room */
 #define NEIGHBOURS_MAX 1023
@@ -26,6 +28,7 @@ enum {
 	OPT_TARGET,
 	OPT_TYPE,
 	OPT_COUNT,
+	OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -61,6 +64,7 @@ static const struct option long_options[] = {
 	{ "type", required_argument, NULL, OPT_TYPE },
 	{ "count", no_argument, NULL, OPT_COUNT },
 	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -104,7 +108,8 @@ static const char help[] =
 	"      --report_gbits       Gb/s (10^9) instead of MB/s (2^20)\n"
 	"      --out_json           write FILE too, one JSON object: perf_out.json or\n"
 	"      --out_json_file=FILE\n"
-	"  -h, --help               this\n";
+	"  -h, --help               this\n"
+	"      --version            the version\n";
 
 struct word {
 	const char *text;
@@ -487,6 +492,54 @@ static int finish(const struct reading *r, const struct tool *which)
 	return 0;
 }
 
+static bool refused_by(const struct perf_backend *by, const char *option)
+{
+	for (const struct perf_refusal *refusal = by->refusals; refusal->option; refusal++)
+		if (strcmp(refusal->option, option) == 0)
+			return true;
+	return false;
+}
+
+/* Copies the option that a line of the help begins with, "-s" or "--align"; returns false if it begins with none. */
+static bool option_of_line(const char *line, char option[static 32])
+{
+	const char *at = line + strspn(line, " ");
+	size_t length = strcspn(at, ",= \n");
+
+	if (*at != '-' || at - line > 6 || length > 31)
+		return false;
+	snprintf(option, 32, "%.*s", (int)length, at);
+	return true;
+}
+
+/* Prints the options that the tool and its backend take: a line that begins with none continues the one before. */
+static void print_help(const struct tool *which, const struct perf_backend *by)
+{
+	char option[32];
+	bool shown = true;
+
+	for (const char *line = help; *line; line += strcspn(line, "\n") + 1) {
+		if (option_of_line(line, option))
+			shown = !listed(which->refuses, option) && !refused_by(by, option);
+		else if (*line != ' ')
+			shown = true; /* a title */
+		if (shown)
+			printf("%.*s", (int)strcspn(line, "\n") + 1, line);
+	}
+}
+
+/* Answers --help and --version. */
+static int answer(int letter, const char *program, const struct tool *which, const struct perf_backend *by)
+{
+	if (letter == OPT_VERSION) {
+		printf("%s %d.%d.%d\n", program, ORIEL_VERSION_MAJOR, ORIEL_VERSION_MINOR, ORIEL_VERSION_PATCH);
+		return OPTIONS_HELP;
+	}
+	printf("usage: oriel-run -n 2 %s [options]\n\n%s\n\n", program, which->what);
+	print_help(which, by);
+	return OPTIONS_HELP;
+}
+
 int perf_options_parse(struct perf_options *options, const struct tool *which, const struct perf_backend *by, int argc,
                        char *argv[])
 {
@@ -513,10 +566,8 @@ int perf_options_parse(struct perf_options *options, const struct tool *which, c
 	optind = 0; /* glibc: drop the state of an earlier list */
 	while (rc == 0 && (letter = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		option_name(letter, name);
-		if (letter == 'h') {
-			printf("usage: oriel-run -n 2 %s [options]\n\n%s\n\n%s", program, which->what, help);
-			return OPTIONS_HELP;
-		}
+		if (letter == 'h' || letter == OPT_VERSION)
+			return answer(letter, program, which, by);
 		rc = letter == '?' ? 2 : refused(&r, which, by);
 		if (rc == 0)
 			rc = read_one(&r, letter, optarg);

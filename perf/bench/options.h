@@ -9,8 +9,8 @@
 #define OPTIONS_HELP (-1)
 
 /*
- * Reads argv into *options, with the tool's defaults. Returns 0, OPTIONS_HELP after printing the
- * help, or 2 after printing which option is wrong or unsupported by this backend.
+ * Reads argv into *options, with the tool's defaults. Returns 0, OPTIONS_HELP after printing help
+ * or version, or 2 after printing which option is wrong or unsupported by this backend.
  */
 int perf_options_parse(struct perf_options *options, const struct tool *which, const struct perf_backend *by, int argc,
                        char *argv[]);

@@ -96,6 +96,9 @@ int main(int argc, char **argv)
 	bool none = false;
 	void *memory;
 
+	scale_about(
+		argc, argv, "oriel_scale_contacts [--none] [--out_json FILE]",
+		"The cost of connecting all ranks to all others at once. --none leaves the epoch that connects them out.");
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (option == 'o')
 			out_json = optarg;

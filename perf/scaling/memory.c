@@ -199,6 +199,8 @@ int main(int argc, char **argv)
 	struct scale scale;
 	int option;
 
+	scale_about(argc, argv, "oriel_scale_memory [--out_json FILE]",
+	            "A rank's memory in jobs of 10^3 to 10^6 simulated ranks, with 64 neighbours. Takes 65 ranks.");
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (option != 'o')
 			return 2;

@@ -145,6 +145,8 @@ int main(int argc, char **argv)
 	void *memory;
 	int option, repeats = 7, rank, size;
 
+	scale_about(argc, argv, "oriel_scale_pscw [-n ITERATIONS] [-r REPEATS] [--out_json FILE]",
+	            "An epoch of post, start, complete and wait with 1 to 64 neighbours, and its cost for each.");
 	while ((option = getopt_long(argc, argv, "n:r:", known, NULL)) != -1) {
 		if (option == 'n')
 			iterations = scale_number(optarg, "-n", 1, 1000000000);

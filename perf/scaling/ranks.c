@@ -166,6 +166,8 @@ int main(int argc, char **argv)
 	int option, repeats = 5;
 	const char *out_json = NULL;
 
+	scale_about(argc, argv, "oriel_scale_ranks [-n ITERATIONS] [-r REPEATS] [--bar RATIO] [--out_json FILE]",
+	            "More ranks than processors: a fence and a ping-pong of epochs, against processes that only yield.");
 	while ((option = getopt_long(argc, argv, "n:r:", known, NULL)) != -1) {
 		if (option == 'n')
 			iterations = scale_number(optarg, "-n", 1, 1000000000);

@@ -28,6 +28,12 @@ struct scale {
 	int missed;
 };
 
+/*
+ * Answers --help and --version, and ends the program then. usage begins with the program's name;
+ * `what` is what the program measures.
+ */
+void scale_about(int argc, char **argv, const char *usage, const char *what);
+
 /* Takes --out_json FILE from argv. `names` ends with NULL. The first row prints the head. */
 void scale_begin(struct scale *scale, const char *program, const char *const *names, bool prints);
 

@@ -164,6 +164,8 @@ int main(int argc, char **argv)
 	oriel_win *win;
 	int option, rank, size;
 
+	scale_about(argc, argv, "oriel_scale_start [-n FENCES] [--seconds S] [--private KIB] [--out_json FILE]",
+	            "The cost of starting a job of many ranks, of a window and of fences.");
 	while ((option = getopt_long(argc, argv, "n:", known, NULL)) != -1) {
 		if (option == 'n')
 			fences = scale_number(optarg, "-n", 1, 1000000000);

@@ -16,6 +16,20 @@
 #define ROW_BYTES 1024
 #define NAME_BYTES 64
 
+void scale_about(int argc, char **argv, const char *usage, const char *what)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--version") == 0) {
+			printf("%.*s %s\n", (int)strcspn(usage, " "), usage, oriel_version());
+			exit(0);
+		}
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			printf("usage: oriel-run -n RANKS %s\n\n%s\n", usage, what);
+			exit(0);
+		}
+	}
+}
+
 void scale_begin(struct scale *scale, const char *program, const char *const *names, bool prints)
 {
 	memset(scale, 0, sizeof(*scale));

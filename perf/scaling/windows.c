@@ -137,6 +137,8 @@ int main(int argc, char **argv)
 	bool times = true;
 	int option;
 
+	scale_about(argc, argv, "oriel_scale_windows [-n ITERATIONS] [--windows MOST] [--memory] [--out_json FILE]",
+	            "The cost of a window among many: to create, to use, in memory.");
 	while ((option = getopt_long(argc, argv, "n:", known, NULL)) != -1) {
 		if (option == 'n')
 			iterations = scale_number(optarg, "-n", 1, 1000000000);

@@ -22,6 +22,7 @@
 #include "mpi/starter/choice.h"
 #include "mpi/starter/program.h"
 #include "mpi/starter/say.h"
+#include "oriel.h"
 #include "variables.h"
 
 static void usage(FILE *to)
@@ -37,21 +38,26 @@ static void help(void)
 		"Runs PROGRAM, which uses MPI, with Oriel in place of the MPI's own one-sided communication:\n"
 		"    mpirun -n 4 oriel-mpi ./app          srun oriel-mpi ./app\n"
 		"\n"
-		"  --mpi=NAME   which MPI it uses, openmpi or mpich; needed only where neither PROGRAM's list of libraries nor the\n"
-		"               starter's environment tells it, as may be for interpreters\n"
+		"  --mpi=NAME   the MPI that it uses, openmpi or mpich; needed only if neither PROGRAM's list of libraries nor the\n"
+		"               launcher's environment shows it, as with some interpreters\n"
 		"  -h, --help   this text\n"
+		"  --version    the version\n"
 		"  --           what follows is PROGRAM, even if it begins with \"-\"\n"
 		"\n"
-		"It sets LD_PRELOAD. ORIEL_MPI_VERBOSE=1 tells what is left to the MPI, and why.");
+		"It sets LD_PRELOAD. ORIEL_MPI_VERBOSE=1 prints what is left to the MPI, and why.");
 }
 
-/* Exits after --help and after a wrong option. */
+/* Exits after --help, --version and after a wrong option. */
 static void take_option(const char *option, const char **mpi)
 {
 	const char *value;
 
 	if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {
 		help();
+		exit(EXIT_SUCCESS);
+	}
+	if (strcmp(option, "--version") == 0) {
+		printf("oriel-mpi %d.%d.%d\n", ORIEL_VERSION_MAJOR, ORIEL_VERSION_MINOR, ORIEL_VERSION_PATCH);
 		exit(EXIT_SUCCESS);
 	}
 	if (strncmp(option, "--mpi=", strlen("--mpi=")) != 0)
