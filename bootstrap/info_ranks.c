@@ -132,7 +132,7 @@ struct info_ranks *info_ranks_join(int *rank, const char **why)
 	*why = "out of memory";
 	if (!ranks || sodium_init() < 0 || boot_open(NULL, &events, ranks, &ranks->boot)) {
 		if (ranks)
-			*why = oriel_last_error();
+			*why = err_text();
 		free(ranks);
 		return NULL;
 	}
@@ -150,7 +150,7 @@ static void await_answer(struct info_ranks *ranks)
 	while (!ranks->answered && !ranks->lost && now_ns() < until_ns) {
 		poll(&wait, 1, TURN_MS);
 		if (ranks->boot->ops->dispatch(ranks->boot))
-			on_loss(ranks, oriel_last_error());
+			on_loss(ranks, err_text());
 	}
 	if (ranks->answered)
 		return;
@@ -167,7 +167,7 @@ static void ask(struct info_ranks *ranks, int rank)
 	ranks->asked = rank;
 	ranks->answered = false;
 	if (ranks->boot->ops->get(ranks->boot, rank, ENDPOINT_BOOT_KEY))
-		on_loss(ranks, oriel_last_error());
+		on_loss(ranks, err_text());
 	await_answer(ranks);
 }
 
@@ -208,7 +208,7 @@ bool info_ranks_ask(struct info_ranks *ranks, bool show)
 {
 	open_devices(ranks);
 	if (publish(ranks))
-		on_loss(ranks, oriel_last_error());
+		on_loss(ranks, err_text());
 	if (show)
 		print_title(ranks->boot);
 	for (int rank = 0; rank < ranks->boot->size; rank++) {

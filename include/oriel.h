@@ -10,8 +10,9 @@
  *
  * Every call that returns int gives 0 (or, where the block says so, a value that is not negative)
  * on success and a negative ORIEL_ERR_* otherwise; after an error nothing has changed unless the
- * block says so. oriel_last_error() then tells which call, rank, window and value were wrong. No
- * call prints on success, and none ends the process.
+ * block says so. oriel_last_error() then returns a text that begins with this process's rank, names
+ * call, rank, window and value, and ends with the constant. No call prints on success, and none ends
+ * the process.
  *
  * Unless a block says otherwise, calls may be made from several threads at once (E4).
  *
@@ -1437,7 +1438,8 @@ int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value);
 /**
  * oriel_strerror - what an error code means, as text
  *
- * Returns: a constant text, for unknown codes too. Never NULL.
+ * Returns: a constant text, for unknown codes too: the name of the constant, a colon, and what it means.
+ * Never NULL.
  */
 const char *oriel_strerror(int error);
 
@@ -1445,7 +1447,9 @@ const char *oriel_strerror(int error);
  * oriel_last_error - what went wrong in this thread's last failed call
  *
  * Returns: a text that names the call, rank, window, value and limit; "" if no call of this thread
- * has failed. It is the thread's own and is overwritten by its next failing call.
+ * has failed. It begins with the caller's rank, "[rank 3] ", or before that is known with the process,
+ * "[pid 4711] ", and ends with the constant, " (ORIEL_ERR_SYNC)". It is the thread's own and is
+ * overwritten by its next failing call.
  * Source: E1
  */
 const char *oriel_last_error(void);

@@ -5,23 +5,38 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define RANK_UNKNOWN (-1)
 
 /*
- * The buffer is allocated at the thread's first error. The dynamic linker has little room for
+ * The texts are allocated at the thread's first error. The dynamic linker has little room for
  * thread-local storage of libraries that are loaded later, and libraries share it.
  */
-static _Thread_local char *own_text;         /* NULL: no error yet, or no memory */
-static _Thread_local const char *other_text; /* in place of own_text, where there is no memory */
-static _Thread_local bool last_is_route;     /* the text is of err_set_route */
+struct texts {
+	char text[ERR_TEXT_BYTES];
+	char framed[ERR_TEXT_BYTES + ERR_FRAME_BYTES]; /* what oriel_last_error returned */
+};
+
+static _Thread_local struct texts *own; /* NULL: no error yet, or no memory */
+static _Thread_local int last_code;
+static _Thread_local int last_rank;      /* of the process when the error happened, or RANK_UNKNOWN */
+static _Thread_local bool last_is_route; /* the text is of err_set_route */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 
+static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER; /* guards jobs; the others are loaded without */
+static uint32_t jobs;
+static int jobs_rank = RANK_UNKNOWN;
+static pid_t jobs_pid; /* a forked child has none of them */
+
 static void free_text(void *text)
 {
-	own_text = NULL;
+	own = NULL;
 	free(text);
 }
 
@@ -37,27 +52,56 @@ __attribute__((destructor)) static void delete_key(void)
 	pthread_key_delete(at_thread_end);
 }
 
-/* Returns the thread's buffer, or NULL. */
-static char *text_buffer(void)
+/* Returns the thread's texts, or NULL. */
+static struct texts *own_texts(void)
 {
-	if (own_text)
-		return own_text;
-	own_text = malloc(ERR_TEXT_BYTES);
-	if (own_text) {
-		own_text[0] = '\0';
+	if (own)
+		return own;
+	own = calloc(1, sizeof(*own));
+	if (own) {
 		pthread_once(&once, make_key);
-		pthread_setspecific(at_thread_end, own_text);
+		pthread_setspecific(at_thread_end, own);
 	}
-	return own_text;
+	return own;
+}
+
+void err_rank_enter(int rank)
+{
+	pthread_mutex_lock(&jobs_lock);
+	if (jobs_pid != getpid())
+		jobs = 0;
+	if (jobs > 0 && jobs_rank != rank)
+		rank = RANK_UNKNOWN;
+	jobs++;
+	__atomic_store_n(&jobs_rank, rank, __ATOMIC_RELAXED);
+	__atomic_store_n(&jobs_pid, getpid(), __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+void err_rank_leave(void)
+{
+	pthread_mutex_lock(&jobs_lock);
+	if (jobs > 0 && --jobs == 0)
+		__atomic_store_n(&jobs_rank, RANK_UNKNOWN, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&jobs_lock);
+}
+
+/* Relaxed loads: the program orders its calls with oriel_init and oriel_finalize. */
+static int own_rank(void)
+{
+	if (__atomic_load_n(&jobs_pid, __ATOMIC_RELAXED) != getpid())
+		return RANK_UNKNOWN;
+	return __atomic_load_n(&jobs_rank, __ATOMIC_RELAXED);
 }
 
 static void set_text(int code, const char *format, va_list args)
 {
-	char *text = text_buffer();
+	struct texts *texts = own_texts();
 
-	other_text = oriel_strerror(code);
-	if (text)
-		vsnprintf(text, ERR_TEXT_BYTES, format, args);
+	last_code = code;
+	last_rank = own_rank();
+	if (texts)
+		vsnprintf(texts->text, sizeof(texts->text), format, args);
 }
 
 int err_set(int code, const char *format, ...)
@@ -89,18 +133,19 @@ int err_in(int code, const char *call)
 
 	if (code == ORIEL_ERR_PEER && last_is_route)
 		code = ORIEL_ERR_ROUTE;
-	if (!own_text || (strncmp(own_text, call, call_len) == 0 && own_text[call_len] == ':'))
+	last_code = code;
+	if (!own || (strncmp(own->text, call, call_len) == 0 && own->text[call_len] == ':'))
 		return code;
-	memcpy(text, own_text, sizeof(text));
-	snprintf(own_text, ERR_TEXT_BYTES, "%s: %.*s", call, (int)(sizeof(text) - 64), text);
+	memcpy(text, own->text, sizeof(text));
+	snprintf(own->text, sizeof(own->text), "%s: %.*s", call, (int)(sizeof(text) - 64), text);
 	return code;
 }
 
-const char *oriel_last_error(void)
+const char *err_text(void)
 {
-	if (own_text)
-		return own_text;
-	return other_text ? other_text : "";
+	if (own)
+		return own->text;
+	return last_code ? oriel_strerror(last_code) : "";
 }
 
 const char *oriel_strerror(int error)
@@ -109,39 +154,73 @@ const char *oriel_strerror(int error)
 	case ORIEL_OK:
 		return "success";
 	case ORIEL_ERR_ARG:
-		return "wrong argument";
+		return "ORIEL_ERR_ARG: wrong argument";
 	case ORIEL_ERR_HANDLE:
-		return "wrong handle";
+		return "ORIEL_ERR_HANDLE: wrong handle";
 	case ORIEL_ERR_RANK:
-		return "wrong rank";
+		return "ORIEL_ERR_RANK: wrong rank";
 	case ORIEL_ERR_RANGE:
-		return "outside the target's window";
+		return "ORIEL_ERR_RANGE: outside the target's window";
 	case ORIEL_ERR_ACCESS:
-		return "the target's window may only be read";
+		return "ORIEL_ERR_ACCESS: the target's window may only be read";
 	case ORIEL_ERR_SYNC:
-		return "not legal in the window's present epochs";
+		return "ORIEL_ERR_SYNC: not legal in the window's present epochs";
 	case ORIEL_ERR_PEER:
-		return "a needed rank is dead or lost";
+		return "ORIEL_ERR_PEER: a needed rank is dead or lost";
 	case ORIEL_ERR_TIMEOUT:
-		return "time limit passed";
+		return "ORIEL_ERR_TIMEOUT: time limit passed";
 	case ORIEL_ERR_MEMORY:
-		return "out of memory, or memory could not be registered";
+		return "ORIEL_ERR_MEMORY: out of memory, or memory could not be registered";
 	case ORIEL_ERR_LIMIT:
-		return "a bound of the library was reached";
+		return "ORIEL_ERR_LIMIT: a bound of the library was reached";
 	case ORIEL_ERR_DEVICE:
-		return "no usable RDMA device, or the device failed";
+		return "ORIEL_ERR_DEVICE: no usable RDMA device, or the device failed";
 	case ORIEL_ERR_BOOTSTRAP:
-		return "the launcher could not be understood or reached";
+		return "ORIEL_ERR_BOOTSTRAP: the launcher could not be understood or reached";
 	case ORIEL_ERR_OP:
-		return "the operation is not defined for the type";
+		return "ORIEL_ERR_OP: the operation is not defined for the type";
 	case ORIEL_ERR_ATTACH:
-		return "memory is attached already, or is not attached";
+		return "ORIEL_ERR_ATTACH: memory is attached already, or is not attached";
 	case ORIEL_ERR_KIND:
-		return "not for this kind of window";
+		return "ORIEL_ERR_KIND: not for this kind of window";
 	case ORIEL_ERR_SHARED:
-		return "the members cannot share memory";
+		return "ORIEL_ERR_SHARED: the members cannot share memory";
 	case ORIEL_ERR_ROUTE:
-		return "a needed rank lives and cannot be reached";
+		return "ORIEL_ERR_ROUTE: a needed rank lives and cannot be reached";
 	}
 	return "unknown error";
+}
+
+const char *err_meaning(int code)
+{
+	const char *text = oriel_strerror(code), *colon = strchr(text, ':');
+
+	return colon ? colon + 2 : text;
+}
+
+/* Writes the constant of the code in parentheses, or nothing for a code that has none. */
+static void add_constant(char *to, size_t size_bytes, int code)
+{
+	const char *text = oriel_strerror(code), *colon = strchr(text, ':');
+
+	if (colon)
+		snprintf(to, size_bytes, " (%.*s)", (int)(colon - text), text);
+}
+
+const char *oriel_last_error(void)
+{
+	char *framed;
+	size_t used;
+
+	if (!own)
+		return last_code ? oriel_strerror(last_code) : "";
+	if (!*own->text)
+		return own->text;
+	framed = own->framed;
+	if (last_rank == RANK_UNKNOWN)
+		used = (size_t)snprintf(framed, sizeof(own->framed), "[pid %d] %s", (int)getpid(), own->text);
+	else
+		used = (size_t)snprintf(framed, sizeof(own->framed), "[rank %d] %s", last_rank, own->text);
+	add_constant(framed + used, sizeof(own->framed) - used, last_code);
+	return framed;
 }

@@ -99,7 +99,7 @@ static const char *move_to_file(struct shared_piece *piece, char room[SHARE_WHY_
 	void *fresh;
 
 	if (map_memory_file("oriel-shared", piece->pages.size_bytes, &fresh, &piece->fd))
-		return not_moved(room, "", oriel_last_error());
+		return not_moved(room, "", err_text());
 	why = exchange_for_file(piece, fresh, room);
 	if (why)
 		unmap_memory_file(fresh, piece->pages.size_bytes, piece->fd);

@@ -199,7 +199,7 @@ static int verdict(const struct coll *coll)
 	if (is_loss(coll->code))
 		return peer_error(coll->job, coll->culprit);
 	if (coll->code && coll->culprit != coll->job->rank)
-		return err_set(coll->code, "rank %d could not take part: %s", coll->culprit, oriel_strerror(coll->code));
+		return err_set(coll->code, "rank %d could not take part: %s", coll->culprit, err_meaning(coll->code));
 	return coll->code;
 }
 
@@ -256,7 +256,7 @@ int coll_run_once(struct coll *coll, struct wait *wait)
 	int rc = run_rounds(coll, wait);
 	char text[ERR_TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "%s", oriel_last_error());
+	snprintf(text, sizeof(text), "%s", err_text());
 	if (rc)
 		vote(coll, rc, coll->job->rank);
 	if (rc || (coll->code == 0 && is_withdrawn(coll)))

@@ -309,7 +309,7 @@ static void begin_attempt(struct peer *peer)
 	}
 	conn->state = CONN_ADDRESS; /* no time limit: the rank may still be starting */
 	if (peer->job->boot->ops->get(peer->job->boot, peer->rank, ENDPOINT_BOOT_KEY))
-		retry(peer, oriel_last_error(), 0);
+		retry(peer, err_text(), 0);
 }
 
 static bool make_conn(struct peer *peer)
@@ -432,7 +432,7 @@ static void connect_request(struct peer *peer)
 
 	set_ack_timeout(peer, conn->id);
 	if (wire_make_pair(peer->device, conn->id, (uint64_t)peer->rank, &conn->pair)) {
-		retry_error(peer, oriel_last_error(), errno);
+		retry_error(peer, err_text(), errno);
 		return;
 	}
 	fill_private(peer, conn->attempt, HANDSHAKE_REQUEST, bytes);
@@ -554,7 +554,7 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
 	if (wire_make_pair(peer->device, id, (uint64_t)peer->rank, &conn->pair))
-		refuse(peer, oriel_last_error(), errno);
+		refuse(peer, err_text(), errno);
 	else if (functions_of(peer)->accept(id, &param))
 		refuse(peer, "rdma_accept", errno);
 }

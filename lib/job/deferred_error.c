@@ -20,7 +20,7 @@ void deferred_error_note(struct deferred_errors *deferred_errors, int code)
 		return;
 	}
 	deferred_errors->code = code;
-	deferred_errors->text = strdup(oriel_last_error());
+	deferred_errors->text = strdup(err_text());
 	state_store(&deferred_errors->state, THERE);      /* pairs with the state_load in deferred_error_report */
 	counter_store(deferred_errors->news, UINT64_MAX); /* pairs with win_has_news */
 }

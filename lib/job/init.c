@@ -154,6 +154,7 @@ static void job_release(struct oriel_job *job)
 	pthread_mutex_destroy(&job->lock);
 	pthread_mutex_destroy(&job->elements_lock);
 	pthread_mutex_destroy(&job->unexpected.lock);
+	err_rank_leave();
 	handle_release(HANDLE_JOB, job);
 }
 
@@ -164,7 +165,7 @@ static void tell_devices(const struct oriel_job *job, const struct providers *wa
 	for (uint32_t i = 0; i < job->devices.count; i++)
 		tell(job->rank, "device %s at %s", device_name(&job->devices.list[i]), job->devices.list[i].addr_text);
 	if (job->devices.count < wanted->count)
-		tell(job->rank, "goes on without a device for ranks of this machine: %s", oriel_last_error());
+		tell(job->rank, "goes on without a device for ranks of this machine: %s", err_text());
 }
 
 static int open_devices(struct oriel_job *job, const struct oriel_options *options)
@@ -236,6 +237,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	job->boot = boot;
 	job->rank = boot->rank;
 	job->size = boot->size;
+	err_rank_enter(job->rank);
 	wait_add_idle(job, ctrl_msg_drain_all);
 	job->caller = (struct caller_turn){ options->idle, options->idle_context };
 	rc = set_limits(job, options);

@@ -102,7 +102,7 @@ static void before_handler(MPI_Comm comm, MPI_Errhandler handler, int class, con
 		PMPI_Errhandler_free(&handler);
 		return;
 	}
-	job_warn("%s", text);
+	job_warn("%s", job_without_rank(text));
 	PMPI_Abort(comm, class);
 }
 

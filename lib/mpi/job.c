@@ -23,6 +23,13 @@ static struct rank_table ranks;
  */
 #define CONNECT_SECONDS "60"
 
+const char *job_without_rank(const char *text)
+{
+	const char *end = *text == '[' ? strstr(text, "] ") : NULL;
+
+	return end ? end + 2 : text;
+}
+
 static void say(const char *format, va_list arguments)
 {
 	char line[1024], rank[32] = "";
@@ -105,7 +112,7 @@ static int join_all(void)
 	rank_table_count_local(&ranks);
 	job.local_size = ranks.local_size;
 	rc = join();
-	if (all_have(rc, oriel_last_error()))
+	if (all_have(rc, job_without_rank(oriel_last_error())))
 		return -1;
 	rank_table_exchange(&ranks);
 	return 0;
@@ -116,7 +123,7 @@ static void leave(void)
 	if (job.world)
 		oriel_group_free(&job.world);
 	if (job.oriel && oriel_finalize(&job.oriel))
-		job_tell("leaving: %s", oriel_last_error());
+		job_tell("leaving: %s", job_without_rank(oriel_last_error()));
 	job.oriel = NULL;
 }
 

@@ -34,6 +34,9 @@ struct job {
 
 extern struct job job;
 
+/* Returns the end of one of Oriel's error texts, without its rank: lines of the layer have that. */
+const char *job_without_rank(const char *text);
+
 /* Prints a line to stderr. */
 void job_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

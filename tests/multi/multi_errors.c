@@ -527,13 +527,16 @@ static void wrong_order(struct multi *m)
 static void texts_name_what_was_wrong(struct multi *m)
 {
 	struct multi_window w;
-	char window[64];
+	char window[64], caller[64];
 	uint8_t byte = 0;
 
 	multi_window_open(m, &w, 640);
 	snprintf(window, sizeof(window), "%p", (void *)w.win);
+	snprintf(caller, sizeof(caller), "[rank %d] oriel_put: ", m->rank);
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(w.win, &byte, 33, 1 - m->rank, 620));
+	CHECK_TEXT(m, caller);
+	CHECK_TEXT(m, " (ORIEL_ERR_RANGE)");
 	CHECK_TEXT(m, "oriel_put");
 	CHECK_TEXT(m, window);
 	CHECK_TEXT(m, m->rank ? "rank 0" : "rank 1");
