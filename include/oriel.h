@@ -197,6 +197,8 @@ struct oriel_win_info {
 	int free_refused;                    /* 1: an epoch is open, or being closed: oriel_win_free would be ORIEL_ERR_SYNC */
 	int share;                           /* hint share: 1 if this rank's memory has been moved; of a dynamic window: if */
 	                                     /* what is attached is to be */
+	char name[64];                       /* hint name, or oriel_win_set_name; "" without */
+	uint64_t number;                     /* names the window in messages, the same on all members; from 1 */
 };
 
 /* One piece of origin memory of a vector operation. A put only reads it. */
@@ -540,7 +542,8 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * "true": the call fails on all members with ORIEL_ERR_MEMORY, and nobody waits for that one.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: also a known hint with a value that cannot be used, and,
- * on all members, hints that do not agree; ORIEL_ERR_RANK: the caller is not a member;
+ * on all members, hints that do not agree; ORIEL_ERR_KIND: on all members, some of which have made a
+ * window of another kind in this collective call; ORIEL_ERR_RANK: the caller is not a member;
  * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
  * ORIEL_ERR_PEER; ORIEL_ERR_ROUTE: two members cannot reach each other; ORIEL_ERR_TIMEOUT: a member
  * did not come in time. Where it fails on one member after the arguments were accepted, it fails on

@@ -44,13 +44,11 @@ static int start_check(struct oriel_win *win, const struct oriel_group *group, i
 	int rc;
 
 	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
-		return err_set(ORIEL_ERR_HANDLE,
-		               "oriel_win_start: window %p: the group handle %p is null, freed, or of another job", (void *)win,
-		               (const void *)group);
+		return err_set(ORIEL_ERR_HANDLE, "oriel_win_start: %s: the group handle %p is null, freed, or of another job",
+		               win->label, (const void *)group);
 	if (assertions & ~ORIEL_MODE_NOCHECK)
-		return err_set(ORIEL_ERR_ARG,
-		               "oriel_win_start: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
-		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_start: %s: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
+		               win->label, (unsigned)assertions, ORIEL_MODE_NOCHECK);
 	rc = epoch_check(win, CALL_START, "oriel_win_start");
 	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_start");
 }
@@ -265,7 +263,7 @@ static int close_all(struct closing *closing)
 	static const struct waiter waiter = { close_turn, close_watch };
 	struct wait wait;
 
-	wait_begin(&wait, closing->win->job, "oriel_win_complete", closing->win);
+	wait_begin(&wait, closing->win->job, "oriel_win_complete", closing->win->label);
 	return wait_until(&wait, &waiter, closing);
 }
 

@@ -27,11 +27,10 @@ static int post_check(struct oriel_win *win, const struct oriel_group *group, in
 	int rc;
 
 	if (!handle_valid(HANDLE_GROUP, group) || group->job != win->job)
-		return err_set(ORIEL_ERR_HANDLE,
-		               "oriel_win_post: window %p: the group handle %p is null, freed, or of another job", (void *)win,
-		               (const void *)group);
+		return err_set(ORIEL_ERR_HANDLE, "oriel_win_post: %s: the group handle %p is null, freed, or of another job",
+		               win->label, (const void *)group);
 	if (assertions & ~POST_ASSERTIONS)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_post: window %p: assertions 0x%x, legal are bits of 0x%x", (void *)win,
+		return err_set(ORIEL_ERR_ARG, "oriel_win_post: %s: assertions 0x%x, legal are bits of 0x%x", win->label,
 		               (unsigned)assertions, POST_ASSERTIONS);
 	rc = epoch_check(win, CALL_POST, "oriel_win_post");
 	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_post");
@@ -50,9 +49,9 @@ static int still_inside(struct oriel_win *win)
 			continue;                                                                 /* wait will tell */
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
 			return err_set(ORIEL_ERR_SYNC,
-			               "oriel_win_post: window %p: rank %d has not completed the epoch that ended with "
+			               "oriel_win_post: %s: rank %d has not completed the epoch that ended with "
 			               "another rank's death; call again later",
-			               (void *)win, link->rank);
+			               win->label, link->rank);
 	}
 	return 0;
 }
@@ -272,7 +271,7 @@ static int wait_all(struct oriel_win *win)
 	static const struct waiter waiter = { exposure_turn, exposure_watch };
 	struct wait wait;
 
-	wait_begin(&wait, win->job, "oriel_win_wait", win);
+	wait_begin(&wait, win->job, "oriel_win_wait", win->label);
 	return wait_until(&wait, &waiter, win);
 }
 
@@ -363,7 +362,7 @@ static int probe(struct oriel_win *win)
 
 	if (win->probe_ns == 0)
 		win->probe_ns = now;
-	wait_begin(&wait, win->job, "oriel_win_test", win);
+	wait_begin(&wait, win->job, "oriel_win_test", win->label);
 	if (now - win->probe_ns < PROBE_NS && wait.deaths == 0)
 		return ORIEL_RANK_NONE;
 	wait.check = now - win->probe_ns >= PROBE_NS;

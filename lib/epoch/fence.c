@@ -63,8 +63,8 @@ static int partner_rank(const struct oriel_win *win, int round, int direction)
 static int fence_check(struct oriel_win *win, int assertions)
 {
 	if (assertions & ~FENCE_ASSERTIONS)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_fence: window %p: assertions 0x%x, legal are bits of 0x%x",
-		               (void *)win, (unsigned)assertions, FENCE_ASSERTIONS);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_fence: %s: assertions 0x%x, legal are bits of 0x%x", win->label,
+		               (unsigned)assertions, FENCE_ASSERTIONS);
 	return epoch_check(win, CALL_FENCE, "oriel_win_fence");
 }
 
@@ -273,7 +273,7 @@ static int barrier(struct oriel_win *win)
 	struct fencing f = { .win = win, .wait = &wait, .dead = known_dead(win) };
 	int rc = ORIEL_ERR_PEER;
 
-	wait_begin(&wait, win->job, "oriel_win_fence", win);
+	wait_begin(&wait, win->job, "oriel_win_fence", win->label);
 	if (f.dead == ORIEL_RANK_NONE)
 		rc = dissemination_run(&win->fence.barrier, send_word, receive_word, &f);
 	if (rc == 0)

@@ -25,8 +25,8 @@ static int rank_check(const struct oriel_win *win, int rank, const char *call)
 {
 	if (rank >= 0 && rank < win->group->size)
 		return 0;
-	return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call,
-	               (const void *)win, rank, win->group->size - 1);
+	return err_set(ORIEL_ERR_RANK, "%s: %s: target rank %d, its group has ranks 0 to %d", call, win->label, rank,
+	               win->group->size - 1);
 }
 
 static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions)
@@ -36,16 +36,14 @@ static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank
 	if (rc)
 		return rc;
 	if (assertions & ~ORIEL_MODE_NOCHECK)
-		return err_set(ORIEL_ERR_ARG,
-		               "oriel_win_lock: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
-		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_lock: %s: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
+		               win->label, (unsigned)assertions, ORIEL_MODE_NOCHECK);
 	if (type != ORIEL_LOCK_SHARED && type != ORIEL_LOCK_EXCLUSIVE)
-		return err_set(
-			ORIEL_ERR_ARG,
-			"oriel_win_lock: window %p: type %d, must be ORIEL_LOCK_SHARED (%d) or ORIEL_LOCK_EXCLUSIVE (%d)",
-			(void *)win, (int)type, ORIEL_LOCK_SHARED, ORIEL_LOCK_EXCLUSIVE);
+		return err_set(ORIEL_ERR_ARG,
+		               "oriel_win_lock: %s: type %d, must be ORIEL_LOCK_SHARED (%d) or ORIEL_LOCK_EXCLUSIVE (%d)",
+		               win->label, (int)type, ORIEL_LOCK_SHARED, ORIEL_LOCK_EXCLUSIVE);
 	if (win->info.no_locks)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: window %p: it was made with the hint no_locks", (void *)win);
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: %s: it was made with the hint no_locks", win->label);
 	return epoch_check(win, CALL_LOCK, "oriel_win_lock");
 }
 
@@ -71,7 +69,7 @@ static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int 
 	if (rc)
 		return rc;
 	if ((*link)->marks & LINK_LOCK)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: window %p: rank %d is %s", (void *)win, rank,
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock: %s: rank %d is %s", win->label, rank,
 		               (*link)->marks & LINK_LOCKING ? "being locked or unlocked by another thread"
 		                                             : "locked already; unlock it first");
 	lock_begun(win, *link, type);
@@ -185,10 +183,10 @@ static int unlock_begin(struct oriel_win *win, int rank, struct link **link)
 		return rc;
 	*link = link_find(win, rank);
 	if (!*link || !((*link)->marks & LINK_LOCK))
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: window %p: rank %d is not locked", (void *)win, rank);
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: %s: rank %d is not locked", win->label, rank);
 	if ((*link)->marks & LINK_LOCKING)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: window %p: another thread is locking or unlocking rank %d",
-		               (void *)win, rank);
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: %s: another thread is locking or unlocking rank %d",
+		               win->label, rank);
 	(*link)->marks |= LINK_LOCKING;
 	return 0;
 }
@@ -254,7 +252,7 @@ static int orphaned(struct oriel_win *win, int rank)
 		return lock_is_orphaned(win, link);
 	if (win->sync & SYNC_LOCK_ALL)
 		return 0; /* nothing has been issued to it: its lock has not been taken yet */
-	return err_set(ORIEL_ERR_SYNC, "oriel_win_lock_orphaned: window %p: rank %d is not locked", (void *)win, rank);
+	return err_set(ORIEL_ERR_SYNC, "oriel_win_lock_orphaned: %s: rank %d is not locked", win->label, rank);
 }
 
 int oriel_win_lock_orphaned(oriel_win *win, int target_rank)

@@ -26,11 +26,10 @@ static int lock_all_check(struct oriel_win *win, int assertions)
 {
 	if (assertions & ~ORIEL_MODE_NOCHECK)
 		return err_set(ORIEL_ERR_ARG,
-		               "oriel_win_lock_all: window %p: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal",
-		               (void *)win, (unsigned)assertions, ORIEL_MODE_NOCHECK);
+		               "oriel_win_lock_all: %s: assertions 0x%x, only ORIEL_MODE_NOCHECK (0x%x) is legal", win->label,
+		               (unsigned)assertions, ORIEL_MODE_NOCHECK);
 	if (win->info.no_locks)
-		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock_all: window %p: it was made with the hint no_locks",
-		               (void *)win);
+		return err_set(ORIEL_ERR_SYNC, "oriel_win_lock_all: %s: it was made with the hint no_locks", win->label);
 	return epoch_check(win, CALL_LOCK_ALL, "oriel_win_lock_all");
 }
 

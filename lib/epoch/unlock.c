@@ -153,7 +153,7 @@ static int unlock_wait(struct unlocking *unlocking)
 	struct wait wait;
 	int rc;
 
-	wait_begin(&wait, unlocking->win->job, unlocking->call, unlocking->win);
+	wait_begin(&wait, unlocking->win->job, unlocking->call, unlocking->win->label);
 	owned_lock_give(&unlocking->win->lock);
 	rc = wait_until(&wait, &waiter, unlocking);
 	owned_lock_take(&unlocking->win->lock);

@@ -74,25 +74,23 @@ static uint32_t result_offset(uint64_t number, uint32_t at)
 static int refused_error(const struct am_subject *about, enum am_verdict verdict)
 {
 	if (about->size_bytes == 0)
-		return err_set(
-			ORIEL_ERR_PEER,
-			"%s: window %p: rank %d has refused to add to signal %llu: it does not have the window (any more)",
-			about->call, about->win, about->rank, (unsigned long long)about->disp_bytes);
+		return err_set(ORIEL_ERR_PEER,
+		               "%s: %s: rank %d has refused to add to signal %llu: it does not have the window (any more)",
+		               about->call, about->window, about->rank, (unsigned long long)about->disp_bytes);
 	if (verdict == AM_UNKNOWN)
-		return err_set(
-			ORIEL_ERR_PEER,
-			"%s: window %p: rank %d has refused %u bytes at byte %llu: it does not have the window (any more)",
-			about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
+		return err_set(ORIEL_ERR_PEER,
+		               "%s: %s: rank %d has refused %u bytes at byte %llu: it does not have the window (any more)",
+		               about->call, about->window, about->rank, about->size_bytes,
+		               (unsigned long long)about->disp_bytes);
 	if (verdict == AM_READ_ONLY)
 		return err_set(ORIEL_ERR_ACCESS,
-		               "%s: window %p: rank %d has refused %u bytes at byte %llu: its memory may only be read",
-		               about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
-	return err_set(
-		ORIEL_ERR_RANGE,
-		"%s: window %p: rank %d has refused %u bytes at byte %llu: they are not in its memory, of %llu bytes "
-		"as far as this rank knows",
-		about->call, about->win, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes,
-		(unsigned long long)about->limit_bytes);
+		               "%s: %s: rank %d has refused %u bytes at byte %llu: its memory may only be read", about->call,
+		               about->window, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
+	return err_set(ORIEL_ERR_RANGE,
+	               "%s: %s: rank %d has refused %u bytes at byte %llu: they are not in its memory, of %llu bytes "
+	               "as far as this rank knows",
+	               about->call, about->window, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes,
+	               (unsigned long long)about->limit_bytes);
 }
 
 static void refused(const struct am_subject *about, enum am_verdict verdict)
@@ -324,13 +322,13 @@ bool am_progress(struct peer *peer, uint64_t number)
 	return counter_load(&out->applied) >= number;
 }
 
-static bool covers(const struct am_subject *about, const void *win, uint64_t from, uint64_t to)
+static bool covers(const struct am_subject *about, const char *window, uint64_t from, uint64_t to)
 {
-	return about->win == win && about->size_bytes > 0 && about->disp_bytes < to &&
+	return about->window == window && about->size_bytes > 0 && about->disp_bytes < to &&
 	       from < about->disp_bytes + about->size_bytes;
 }
 
-bool am_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to)
+bool am_covers(struct peer *peer, const char *window, uint64_t from, uint64_t to)
 {
 	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
 	bool found = false;
@@ -340,7 +338,7 @@ bool am_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to)
 	pthread_mutex_lock(&out->lock);
 	look(peer, out);
 	for (uint64_t number = out->applied; !found && number < out->sent; number++)
-		found = covers(&out->places[number % AM_SLOTS].subject, win, from, to);
+		found = covers(&out->places[number % AM_SLOTS].subject, window, from, to);
 	pthread_mutex_unlock(&out->lock);
 	return found;
 }

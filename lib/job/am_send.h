@@ -47,7 +47,7 @@ struct deferred_errors;
 /* The subject of a message, for the error text if its target refuses it (deferred_error.h). */
 struct am_subject {
 	struct deferred_errors *deferred_errors; /* the window's */
-	const void *win;
+	const char *window;                      /* its label, which tells windows apart */
 	const char *call;
 	uint64_t disp_bytes;
 	uint64_t limit_bytes; /* of the target's memory, as far as this rank knows */
@@ -116,7 +116,7 @@ bool am_is_applied(const struct peer *peer, uint64_t number);
  * Takes the last answer, and returns whether a message of the window for some of its bytes from
  * `from` up to `to` there is outstanding.
  */
-bool am_covers(struct peer *peer, const void *win, uint64_t from, uint64_t to);
+bool am_covers(struct peer *peer, const char *window, uint64_t from, uint64_t to);
 
 /*
  * The peer is dead: after the return no thread copies a result or records an error, even one that

@@ -135,7 +135,7 @@ static int pin_step(void *arg)
 	return 1;
 }
 
-int atomic_mode_pin(struct oriel_job *job, const void *win, const char *call)
+int atomic_mode_pin(struct oriel_job *job, const char *call)
 {
 	static const struct waiter waiter = { pin_step, wait_for_nobody };
 	struct wait wait;
@@ -144,7 +144,7 @@ int atomic_mode_pin(struct oriel_job *job, const void *win, const char *call)
 	pthread_mutex_lock(&job->lock);
 	job->page_locks.pins++;
 	pthread_mutex_unlock(&job->lock);
-	wait_begin(&wait, job, call, win);
+	wait_begin(&wait, job, call, NULL);
 	rc = wait_until(&wait, &waiter, job);
 	if (rc)
 		atomic_mode_unpin(job);

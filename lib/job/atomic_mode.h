@@ -126,7 +126,7 @@ bool atomic_mode_try_locked(struct page_locks *ours, struct page_lock_table *tab
  * Makes our words change by instructions, from the return until as many calls of atomic_mode_unpin.
  * For a window, in a call. ERRORS: ORIEL_ERR_TIMEOUT: a thread that holds a page lock is stopped.
  */
-int atomic_mode_pin(struct oriel_job *job, const void *win, const char *call);
+int atomic_mode_pin(struct oriel_job *job, const char *call);
 void atomic_mode_unpin(struct oriel_job *job);
 
 #endif

@@ -100,6 +100,18 @@ static int partner(const struct coll *coll, int direction, struct peer **peer)
 	return partner_of(coll, coll->barrier.round, direction, peer);
 }
 
+static void take_payload(struct coll *coll, const uint64_t payload[2])
+{
+	if (!coll->combines) {
+		if (payload[0] || payload[1])
+			memcpy(coll->payload, payload, sizeof(coll->payload));
+		return;
+	}
+	if (payload[0] > coll->payload[0])
+		coll->payload[0] = payload[0];
+	coll->payload[1] |= payload[1];
+}
+
 static bool take_vote(struct coll *coll, struct peer *from, int round)
 {
 	struct ctrl_msg msg;
@@ -110,8 +122,7 @@ static bool take_vote(struct coll *coll, struct peer *from, int round)
 	vote(coll, msg.code, msg.culprit);
 	if (msg.agreed != coll->agreed)
 		vote(coll, ORIEL_ERR_ARG, from->rank);
-	if (msg.payload[0] || msg.payload[1])
-		memcpy(coll->payload, msg.payload, sizeof(coll->payload));
+	take_payload(coll, msg.payload);
 	return true;
 }
 

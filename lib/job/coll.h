@@ -12,6 +12,7 @@
 #ifndef ORIEL_COLL_H
 #define ORIEL_COLL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/dissemination.h"
@@ -30,6 +31,7 @@ struct coll {
 	/* After coll_begin the caller may set these. */
 	uint64_t agreed;     /* if members bring different ones, all end with ORIEL_ERR_ARG */
 	uint64_t payload[2]; /* not 0, 0: this member's gift to all; at the end every member has it */
+	bool combines;       /* all give: every member ends with the largest payload[0], and the bits of all payload[1] */
 	/*
 	 * During a look: returns whether a living member (world rank) will never send its message.
 	 * NULL: unknown.
@@ -49,6 +51,7 @@ enum coll_kind {
 	COLL_SHARED_SIZES,
 	COLL_SHARED_FILE,
 	COLL_PLACES,
+	COLL_CREATED,
 };
 
 /*

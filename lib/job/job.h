@@ -104,6 +104,7 @@ struct oriel_job {
 	struct region_table *region_tables; /* of freed dynamic windows */
 	struct window_cache window_cache;   /* memory of freed windows */
 	struct holdings holdings;
+	uint64_t window_numbers; /* the highest so far, proposed or agreed on; guarded by lock */
 };
 
 /* Returns whether ranks exceed processors on this machine: an awaited rank may need this one. */

@@ -31,16 +31,15 @@
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death: others may leave because of it */
 #define POLL_RANKS 2                        /* more on a processor: only the periodic looks poll */
 #define TURNS_PER_CLOCK 64                  /* turns between readings of the clock, */
-#define WINDOW_BYTES 48
-#define TURNS_PER_YIELD 512 /* and between yields: peers that are served wait for a yield */
+#define TURNS_PER_YIELD 512                 /* and between yields: peers that are served wait for a yield */
 
-void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win)
+void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const char *window)
 {
 	memset(wait, 0, offsetof(struct wait, awaited));
 	rank_list_clear(&wait->awaited);
 	wait->job = job;
 	wait->call = call;
-	wait->win = win;
+	wait->window = window;
 	wait->limit_ms = job->limits.timeout_ms;
 	wait->relaxed = job->needs_progress && counter_load(&job->private_windows) > 0;
 	wait->deaths =
@@ -149,22 +148,14 @@ static void give_way(struct wait *wait, uint64_t now)
 		yield(wait);
 }
 
-/* Returns the window between two texts, or "" if the wait is for none. */
-static const char *window_text(const struct wait *wait, const char *before, const char *after, char text[WINDOW_BYTES])
-{
-	*text = '\0';
-	if (wait->win)
-		snprintf(text, WINDOW_BYTES, "%swindow %p%s", before, wait->win, after);
-	return text;
-}
-
 static int timed_out(const struct wait *wait)
 {
-	char window[WINDOW_BYTES], ranks[RANK_LIST_TEXT_BYTES];
+	char ranks[RANK_LIST_TEXT_BYTES];
 
 	return err_set(ORIEL_ERR_TIMEOUT,
-	               "%s: %snot done after %d ms (ORIEL_TIMEOUT), waiting for %s; the call can be repeated", wait->call,
-	               window_text(wait, "", ": ", window), wait->limit_ms, rank_list_text(&wait->awaited, ranks));
+	               "%s: %s%snot done after %d ms (ORIEL_TIMEOUT), waiting for %s; the call can be repeated", wait->call,
+	               wait->window ? wait->window : "", wait->window ? ": " : "", wait->limit_ms,
+	               rank_list_text(&wait->awaited, ranks));
 }
 
 /* Returns the time between checks, also in calls with a time limit, which are repeated. */
@@ -283,12 +274,12 @@ bool wait_lingered(struct wait *wait)
 
 void wait_looked(struct wait *wait)
 {
-	char window[WINDOW_BYTES], ranks[RANK_LIST_TEXT_BYTES];
+	char ranks[RANK_LIST_TEXT_BYTES];
 
 	if (!wait->warning)
 		return;
-	fprintf(stderr, "oriel: rank %d has been waiting in %s%s for %d s, for %s%s\n", wait->job->rank, wait->call,
-	        window_text(wait, " on ", "", window), wait->job->limits.watchdog_ms / 1000,
+	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s for %d s, for %s%s\n", wait->job->rank, wait->call,
+	        wait->window ? " on " : "", wait->window ? wait->window : "", wait->job->limits.watchdog_ms / 1000,
 	        rank_list_text(&wait->awaited, ranks),
 	        state_load(&wait->job->boot->gathering)
 	            ? "; the launcher gives no addresses before all ranks have come to oriel_init, and they have not"

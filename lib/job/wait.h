@@ -51,10 +51,10 @@ struct caller_turn {
 struct wait {
 	struct oriel_job *job;
 	const char *call;
-	const void *win; /* for messages; may be NULL */
-	int limit_ms;    /* 0: none; the job's, unless changed after wait_begin */
-	bool relaxed;    /* relax in every turn: polling must not disturb peers that write to the lines polled */
-	bool naps;       /* it has begun to nap */
+	const char *window; /* its label, or NULL */
+	int limit_ms;       /* 0: none; the job's, unless changed after wait_begin */
+	bool relaxed;       /* relax in every turn: polling must not disturb peers that write to the lines polled */
+	bool naps;          /* it has begun to nap */
 	uint32_t turns;
 	uint64_t start_ns;
 	uint64_t deadline_ns; /* 0: none */
@@ -75,7 +75,8 @@ struct wait {
 	struct rank_list awaited;
 };
 
-void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const void *win);
+/* window is the label that names it in messages (win.h); NULL: the wait is for none. */
+void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const char *window);
 
 /* Returns 0: test the condition again; or WAIT_LOOK. */
 int wait_pause(struct wait *wait);

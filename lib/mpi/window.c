@@ -250,7 +250,7 @@ static int not_opened(const struct making *making, int rc)
 {
 	const int class = error_class(rc);
 
-	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG)
+	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG || rc == ORIEL_ERR_KIND)
 		return error_on_comm(making->comm, class, oriel_last_error());
 	job_tell("a window is the MPI's own: %s", job_without_rank(oriel_last_error()));
 	return PASS_ON;

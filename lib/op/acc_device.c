@@ -74,7 +74,7 @@ int acc_connect_device(struct oriel_win *win, struct link *link, const char *cal
 
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, win->label);
 	owned_lock_give(&win->lock);
 	rc = wait_until(&wait, &waiter, &connecting);
 	owned_lock_take(&win->lock);

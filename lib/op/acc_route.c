@@ -168,7 +168,7 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 
 	if (!(link->marks & LINK_AM))
 		return false;
-	if (am_covers(link->peer, win, from, from + element_span(acc->type, acc->count)))
+	if (am_covers(link->peer, win->label, from, from + element_span(acc->type, acc->count)))
 		return !link_applied(link);
 	if (am_is_applied(link->peer, link_am_number(link)))
 		link_forget_ams(link); /* the short ways are open again */

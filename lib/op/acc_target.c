@@ -16,11 +16,11 @@ int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op 
 		return rc;
 	if (element_legal(op, type))
 		return err_set(ORIEL_ERR_OP,
-		               "%s: window %p: ORIEL_NO_OP changes and returns nothing here; oriel_get_accumulate and "
+		               "%s: %s: ORIEL_NO_OP changes and returns nothing here; oriel_get_accumulate and "
 		               "oriel_fetch_and_op read",
-		               call, (const void *)win);
-	return err_set(ORIEL_ERR_OP, "%s: window %p: operation %s (%d) is not defined for elements of type %s (%d)", call,
-	               (const void *)win, element_op_name(op), (int)op, element_type_name(type), (int)type);
+		               call, win->label);
+	return err_set(ORIEL_ERR_OP, "%s: %s: operation %s (%d) is not defined for elements of type %s (%d)", call,
+	               win->label, element_op_name(op), (int)op, element_type_name(type), (int)type);
 }
 
 int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call)

@@ -27,9 +27,9 @@ struct call {
 static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
 {
 	return err_set(ORIEL_ERR_ARG,
-	               "%s: window %p: origin is %p, result %p, of %zu elements each; none may be NULL, and "
+	               "%s: %s: origin is %p, result %p, of %zu elements each; none may be NULL, and "
 	               "they must not overlap",
-	               call->name, (const void *)win, acc->origin, acc->result, acc->count);
+	               call->name, win->label, acc->origin, acc->result, acc->count);
 }
 
 static inline int check_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
@@ -399,9 +399,8 @@ static int check_comparable(const struct oriel_win *win, enum oriel_type type, c
 {
 	if (element_known(type) && element_types[type].comparable)
 		return 0;
-	return err_set(ORIEL_ERR_OP,
-	               "%s: window %p: elements of type %s (%d) cannot be compared; integers and ORIEL_BOOL can", call,
-	               (const void *)win, element_type_name(type), (int)type);
+	return err_set(ORIEL_ERR_OP, "%s: %s: elements of type %s (%d) cannot be compared; integers and ORIEL_BOOL can",
+	               call, win->label, element_type_name(type), (int)type);
 }
 
 static inline __attribute__((always_inline)) enum outcome swap_at_once(struct oriel_win *win, const void *origin,
@@ -456,7 +455,7 @@ static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, con
 	if (rc == 0)
 		rc = check_comparable(win, type, call.name);
 	if (rc == 0 && !compare)
-		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: compare is NULL", call.name, (void *)win);
+		rc = err_set(ORIEL_ERR_ARG, "%s: %s: compare is NULL", call.name, win->label);
 	if (rc)
 		return rc;
 	acc_fill(&acc, type, ORIEL_REPLACE, origin, result, 1);

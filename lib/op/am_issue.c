@@ -23,7 +23,7 @@ static struct am_subject subject_of(struct oriel_win *win, const struct link *li
                                     uint32_t count)
 {
 	return (struct am_subject){ .deferred_errors = &win->deferred_errors,
-		                        .win = win,
+		                        .window = win->label,
 		                        .call = call_of(acc),
 		                        .disp_bytes = acc->remote_addr - link->base,
 		                        .limit_bytes = link->size_bytes,
@@ -47,7 +47,7 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	int rc;
 
 	if (!link_make_ext(link))
-		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
+		return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for rank %d", win->label, link->rank);
 	message->am.window_check = window_check(win->id);
 	message->am.window_slot = link->slot;
 	alone = link_has_only_ams(link) || is_placed(link);
@@ -101,7 +101,7 @@ int am_issue_add(struct oriel_win *win, struct link *link, uint32_t signal, uint
 	am_encode_add(signal, &value, &message);
 	message.behind_gets = link->marks & LINK_GOT;
 	message.subject = (struct am_subject){ .deferred_errors = &win->deferred_errors,
-		                                   .win = win,
+		                                   .window = win->label,
 		                                   .call = "oriel_signal",
 		                                   .disp_bytes = signal,
 		                                   .rank = link->rank };

@@ -251,7 +251,7 @@ int flush_run(struct oriel_win *win, int rank, bool local, const char *call)
 
 	if (flush_before_waiting(win, rank, local))
 		return 0;
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, win->label);
 	rc = wait_until(&wait, &waiter, &f);
 	if (rc)
 		return rc;

@@ -24,7 +24,7 @@ static bool is_local_free(const struct oriel_win *win)
 static int out_of_memory(struct oriel_win *win)
 {
 	win->requests.part_count = 0;
-	return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for a request for all of %u ranks", (void *)win,
+	return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for a request for all of %u ranks", win->label,
 	               win->links.count);
 }
 

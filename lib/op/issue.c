@@ -403,7 +403,7 @@ static int wait_room(struct room_wait *waiting, const char *call)
 	struct wait wait;
 	int rc;
 
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, win->label);
 	owned_lock_give(&win->lock);
 	rc = wait_until(&wait, &waiter, waiting);
 	owned_lock_take(&win->lock);

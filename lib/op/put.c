@@ -79,7 +79,7 @@ static __attribute__((noinline)) int transfer(struct oriel_win *win, enum op_kin
 	if (rc)
 		return rc;
 	if (!op.origin && op.size_bytes > 0)
-		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: origin is NULL, size_bytes %zu", call, (void *)win, op.size_bytes);
+		rc = err_set(ORIEL_ERR_ARG, "%s: %s: origin is NULL, size_bytes %zu", call, win->label, op.size_bytes);
 	else if (!copy_at_once(win, &op, rank, disp) && !move_plainly(win, &op, rank, disp))
 		rc = transfer_locked(win, &op, rank, disp, call);
 	win_leave(win);

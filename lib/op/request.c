@@ -46,8 +46,7 @@ static int request_check(struct oriel_win *win, int rank, struct link **link, co
 	if (rc)
 		return rc;
 	if (rank == ORIEL_RANK_ALL && !all_locked)
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: ORIEL_RANK_ALL needs an epoch of oriel_win_lock_all", call,
-		               (void *)win);
+		return err_set(ORIEL_ERR_SYNC, "%s: %s: ORIEL_RANK_ALL needs an epoch of oriel_win_lock_all", call, win->label);
 	if (rank == ORIEL_RANK_ALL)
 		return 0;
 	if (!all_locked || !is_member)
@@ -84,7 +83,7 @@ static int iflush(struct oriel_win *win, int rank, enum request_scope scope, ori
 	if (rc)
 		return rc;
 	if (!request)
-		rc = err_set(ORIEL_ERR_ARG, "%s: window %p: request is NULL", call, (void *)win);
+		rc = err_set(ORIEL_ERR_ARG, "%s: %s: request is NULL", call, win->label);
 	else
 		rc = request_check(win, rank, &link, call);
 	if (rc == 0)
@@ -176,8 +175,7 @@ static int request_enter(const oriel_request *request, const char *call)
 	if (!request)
 		return err_set(ORIEL_ERR_ARG, "%s: request is NULL", call);
 	if (!handle_valid(HANDLE_WIN, request->win) || request->win->handle.serial != request->window_serial)
-		return err_set(ORIEL_ERR_HANDLE, "%s: window %p of the request has been freed, or there never was one", call,
-		               (const void *)request->win);
+		return err_set(ORIEL_ERR_HANDLE, "%s: the window of the request has been freed, or there never was one", call);
 	return win_enter_closing(request->win, call);
 }
 
@@ -192,7 +190,7 @@ int oriel_request_wait(oriel_request *request)
 	rc = request->scope == REQUEST_DONE ? 1 : request_step(request->win, request);
 	win_leave(request->win);
 	if (rc == 0) {
-		wait_begin(&wait, request->win->job, "oriel_request_wait", request->win);
+		wait_begin(&wait, request->win->job, "oriel_request_wait", request->win->label);
 		rc = wait_until(&wait, &waiter, request);
 	}
 	return rc < 0 ? err_in(rc, "oriel_request_wait") : 0;
@@ -209,7 +207,7 @@ static void probe(struct oriel_win *win, const oriel_request *request)
 	if (now - win->requests.probe_ns < PROBE_NS)
 		return;
 	win->requests.probe_ns = now;
-	wait_begin(&wait, win->job, "oriel_request_test", win);
+	wait_begin(&wait, win->job, "oriel_request_test", win->label);
 	wait.check = true;
 	request_look(win, request, &wait);
 	wait_looked(&wait);

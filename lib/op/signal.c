@@ -19,8 +19,8 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 	if (rc)
 		return rc;
 	if (op->signal >= link_signal_count(link))
-		return err_set(ORIEL_ERR_RANGE, "%s: window %p: signal %u of rank %d, whose hint signals is %u", call,
-		               (void *)win, op->signal, rank, link_signal_count(link));
+		return err_set(ORIEL_ERR_RANGE, "%s: %s: signal %u of rank %d, whose hint signals is %u", call, win->label,
+		               op->signal, rank, link_signal_count(link));
 	return issue_or_defer(win, link, op, call);
 }
 
@@ -49,9 +49,8 @@ int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t valu
 	if (rc)
 		return rc;
 	if (op != ORIEL_SIGNAL_SET && op != ORIEL_SIGNAL_ADD)
-		rc = err_set(ORIEL_ERR_ARG,
-		             "oriel_signal: window %p: operation %d, must be ORIEL_SIGNAL_SET or ORIEL_SIGNAL_ADD", (void *)win,
-		             (int)op);
+		rc = err_set(ORIEL_ERR_ARG, "oriel_signal: %s: operation %d, must be ORIEL_SIGNAL_SET or ORIEL_SIGNAL_ADD",
+		             win->label, (int)op);
 	else if (!signal_at_once(win, target_rank, &issued, &rc))
 		rc = signal_locked(win, target_rank, &issued, "oriel_signal");
 	win_leave(win);

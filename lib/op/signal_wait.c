@@ -41,8 +41,8 @@ static int check_range(const struct oriel_win *win, uint32_t first, uint32_t cou
 
 	if (count > 0 && first < has && count <= has - first)
 		return 0;
-	return err_set(ORIEL_ERR_RANGE, "%s: window %p: %u signals from %u on, this rank's hint signals is %u", call,
-	               (const void *)win, count, first, has);
+	return err_set(ORIEL_ERR_RANGE, "%s: %s: %u signals from %u on, this rank's hint signals is %u", call, win->label,
+	               count, first, has);
 }
 
 /* Whether the signal has reached the value awaited. A reading that is torn has not. */
@@ -139,7 +139,7 @@ static int signal_wait(struct signalling *s)
 	static const struct waiter waiter = { signal_turn, signal_watch };
 	struct wait wait;
 
-	wait_begin(&wait, s->win->job, s->call, s->win);
+	wait_begin(&wait, s->win->job, s->call, s->win->label);
 	s->served = any_peer(s->win);
 	return wait_until(&wait, &waiter, s);
 }
@@ -189,7 +189,7 @@ static int probe(struct signalling *s)
 	am_poll(win->job, &win->job->am); /* signals may be among them */
 	if (now - counter_load(&win->signals.probe_ns) >= PROBE_NS) {
 		counter_store(&win->signals.probe_ns, now); /* pairs with the counter_load above; two threads may both ping */
-		wait_begin(&wait, win->job, s->call, win);
+		wait_begin(&wait, win->job, s->call, win->label);
 		ping_some(s, &wait);
 		wait_looked(&wait);
 	}
@@ -237,7 +237,7 @@ int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value)
 	if (rc)
 		return rc;
 	if (!value)
-		return err_set(ORIEL_ERR_ARG, "oriel_signal_read: window %p: value is NULL", (const void *)win);
+		return err_set(ORIEL_ERR_ARG, "oriel_signal_read: %s: value is NULL", win->label);
 	rc = check_range(win, signal, 1, "oriel_signal_read");
 	if (rc)
 		return rc;

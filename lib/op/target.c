@@ -18,9 +18,9 @@
 int no_epoch(struct oriel_win *win, int rank, const char *call)
 {
 	if (!epoch_allows(win, CALL_OPERATION))
-		return err_set(ORIEL_ERR_SYNC, "%s: window %p: rank %d: %s", call, (void *)win, rank,
+		return err_set(ORIEL_ERR_SYNC, "%s: %s: rank %d: %s", call, win->label, rank,
 		               epoch_why_not(win, CALL_OPERATION));
-	return err_set(ORIEL_ERR_SYNC, "%s: window %p: the access epoch does not name rank %d", call, (void *)win, rank);
+	return err_set(ORIEL_ERR_SYNC, "%s: %s: the access epoch does not name rank %d", call, win->label, rank);
 }
 
 /* In lock_all every member is a target; the first operation makes it one. */
@@ -43,8 +43,8 @@ bool op_enter_lock_all(struct oriel_win *win, struct link *link)
 static int check_target(struct oriel_win *win, int rank, const char *call)
 {
 	if (rank < 0 || rank >= win->group->size)
-		return err_set(ORIEL_ERR_RANK, "%s: window %p: target rank %d, its group has ranks 0 to %d", call, (void *)win,
-		               rank, win->group->size - 1);
+		return err_set(ORIEL_ERR_RANK, "%s: %s: target rank %d, its group has ranks 0 to %d", call, win->label, rank,
+		               win->group->size - 1);
 	return epoch_allows(win, CALL_OPERATION) ? 0 : no_epoch(win, rank, call);
 }
 
@@ -60,11 +60,10 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 	if (win->sync & SYNC_NAMING) {
 		*link = link_find(win, rank);
 		if (*link && (*link)->marks & LINK_FLAGGED)
-			return err_set(
-				ORIEL_ERR_SYNC,
-				"%s: window %p: rank %d has been told by an oriel_win_complete or oriel_win_unlock that timed "
-				"out that the access epoch is over",
-				call, (void *)win, rank);
+			return err_set(ORIEL_ERR_SYNC,
+			               "%s: %s: rank %d has been told by an oriel_win_complete or oriel_win_unlock that timed "
+			               "out that the access epoch is over",
+			               call, win->label, rank);
 		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
 	}
 	return link_get(win, rank, link);
@@ -79,7 +78,7 @@ static int wait_described(struct oriel_win *win, struct link *link, const char *
 
 	if (rc)
 		return rc;
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, win->label);
 	owned_lock_give(&win->lock);
 	rc = wait_until(&wait, &link_described, &waiting);
 	owned_lock_take(&win->lock);
@@ -119,11 +118,10 @@ int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_
 	uint64_t offset;
 
 	if (!in_range(link, disp, size_bytes, &offset))
-		return err_set(
-			ORIEL_ERR_RANGE,
-			"%s: window %p: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
-			call, (const void *)win, size_bytes, disp, link->disp_unit_bytes, link->rank,
-			(unsigned long long)link->size_bytes);
+		return err_set(ORIEL_ERR_RANGE,
+		               "%s: %s: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
+		               call, win->label, size_bytes, disp, link->disp_unit_bytes, link->rank,
+		               (unsigned long long)link->size_bytes);
 	*addr = link->base + offset;
 	return link_remote_regions(link) ? remote_regions_find(win, link, *addr, size_bytes) : 0;
 }
@@ -132,6 +130,6 @@ int op_access(const struct oriel_win *win, const struct link *link, enum op_kind
 {
 	if (kind == OP_GET || !link->read_only)
 		return 0;
-	return err_set(ORIEL_ERR_ACCESS, "%s: window %p: rank %d may only read its own memory, so it cannot be put to",
-	               call, (const void *)win, link->rank);
+	return err_set(ORIEL_ERR_ACCESS, "%s: %s: rank %d may only read its own memory, so it cannot be put to", call,
+	               win->label, link->rank);
 }

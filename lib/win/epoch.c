@@ -49,7 +49,7 @@ const char *epoch_why_not(const struct oriel_win *win, enum sync_call call)
 
 int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name)
 {
-	return err_set(ORIEL_ERR_SYNC, "%s: window %p: %s", name, (const void *)win, epoch_why_not(win, call));
+	return err_set(ORIEL_ERR_SYNC, "%s: %s: %s", name, win->label, epoch_why_not(win, call));
 }
 
 const struct oriel_group no_group;
@@ -62,8 +62,8 @@ static int add_links(struct oriel_win *win, struct link **links, const struct or
 		int rc;
 
 		if (rank == ORIEL_RANK_NONE)
-			return err_set(ORIEL_ERR_RANK, "%s: window %p: rank %d of the job is in the group but not in the window's",
-			               call, (void *)win, world);
+			return err_set(ORIEL_ERR_RANK, "%s: %s: rank %d of the job is in the group but not in the window's", call,
+			               win->label, world);
 		rc = link_get(win, rank, &links[i]);
 		if (rc)
 			return rc;
@@ -93,7 +93,7 @@ static int epoch_prepare(struct oriel_win *win, struct epoch *epoch, const struc
 	epoch->prepared = false;
 	epoch->group = &no_group;
 	if (!reserve_links(epoch, (uint32_t)group->size))
-		return err_set(ORIEL_ERR_MEMORY, "%s: window %p: out of memory for %d ranks", call, (void *)win, group->size);
+		return err_set(ORIEL_ERR_MEMORY, "%s: %s: out of memory for %d ranks", call, win->label, group->size);
 	rc = add_links(win, epoch->links, group, call);
 	for (int i = 0; rc == 0 && i < group->size; i++)
 		rc = link_prefetch(win, epoch->links[i]);

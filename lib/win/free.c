@@ -157,7 +157,7 @@ static int drain(struct oriel_win *win)
 	int rc;
 
 	await_posted(win);
-	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	rc = wait_until(&wait, &waiter, &draining);
 	if (rc)
 		return rc;
@@ -201,7 +201,7 @@ static void survivors_barrier(struct oriel_win *win)
 		key[i] = group->key[i] ^ win->id[i]; /* this window, and this idea of who is left */
 	coll_id(id, key, 0, COLL_FREE_SURVIVORS);
 	coll_begin(&coll, win->job, group, id, 0, 0);
-	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	wait.limit_ms = SURVIVORS_MS;
 	coll_run(&coll, &wait);
 	unexpected_msgs_drop(win->job, id);
@@ -242,7 +242,7 @@ static int free_barrier(struct oriel_win *win)
 		win->free_coll.has_gone = has_gone;
 		win->free_coll.has_gone_arg = win;
 	}
-	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	return coll_run(&win->free_coll, &wait);
 }
 
@@ -276,7 +276,7 @@ static void wait_for_origins(struct oriel_win *win)
 	static const struct waiter waiter = { never, origins_watch };
 	struct wait wait;
 
-	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	wait.limit_ms = ORIGINS_MS;
 	wait_until(&wait, &waiter, win);
 }
@@ -287,7 +287,7 @@ static void wait_for_lookups(struct oriel_win *win)
 	static const struct waiter waiter = { no_lookups, wait_for_nobody };
 	struct wait wait;
 
-	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	wait.limit_ms = 0;
 	wait_until(&wait, &waiter, win);
 }

@@ -17,7 +17,7 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 	if (rc)
 		return rc;
 	if (!info)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_query: window %p: info is NULL", (const void *)win);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_query: %s: info is NULL", win->label);
 	rc = public_struct_check(info->struct_bytes, "oriel_win_info");
 	if (rc)
 		return err_in(rc, "oriel_win_query");
@@ -41,7 +41,7 @@ static int hints_together(struct oriel_win *win, int vote)
 
 	coll_id_within(id, win->id, ++win->rehints, COLL_HINTS);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
-	wait_begin(&wait, win->job, "oriel_win_set_hints", win);
+	wait_begin(&wait, win->job, "oriel_win_set_hints", win->label);
 	return coll_run_once(&coll, &wait);
 }
 

@@ -50,7 +50,7 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 		return 0;
 	made = grow_table(win) ? calloc(1, sizeof(*made)) : NULL;
 	if (!made)
-		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, rank);
+		return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for rank %d", win->label, rank);
 	rc = peer_get(win->job, win_world_rank(win, rank), &made->peer);
 	if (rc) {
 		free(made);
@@ -387,7 +387,7 @@ int link_await_grant(struct oriel_win *win, struct link *link, const char *call)
 	struct wait wait;
 	int rc;
 
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, win->label);
 	owned_lock_give(&win->lock);
 	rc = wait_until(&wait, &link_granted, &waiting);
 	owned_lock_take(&win->lock);

@@ -139,7 +139,7 @@ static int check_kind(const struct oriel_win *win, const char *call)
 
 	if (rc || win->regions.table)
 		return rc;
-	return err_set(ORIEL_ERR_KIND, "%s: window %p is not of oriel_win_create_dynamic", call, (const void *)win);
+	return err_set(ORIEL_ERR_KIND, "%s: %s is not of oriel_win_create_dynamic", call, win->label);
 }
 
 /* Attaching. The caller holds win->lock. */
@@ -153,10 +153,9 @@ static int take_index(struct oriel_win *win, uint32_t *index)
 		return 0;
 	}
 	if (regions->used == WINDOW_REGIONS_MAX)
-		return err_set(ORIEL_ERR_LIMIT, "window %p: more than %d regions attached at once", (void *)win,
-		               WINDOW_REGIONS_MAX);
+		return err_set(ORIEL_ERR_LIMIT, "%s: more than %d regions attached at once", win->label, WINDOW_REGIONS_MAX);
 	if (!grow_array(&regions->free, &regions->free_capacity, regions->used + 1, sizeof(*regions->free)))
-		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for region %u", (void *)win, regions->used);
+		return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for region %u", win->label, regions->used);
 	*index = regions->used++;
 	return 0;
 }
@@ -179,8 +178,8 @@ static int show(struct oriel_win *win, struct region *region)
 
 static int attached_already(const struct oriel_win *win, const struct region *wanted, const struct region *found)
 {
-	return err_set(ORIEL_ERR_ATTACH, "window %p: of the %llu bytes at 0x%llx some are attached already: %llu at 0x%llx",
-	               (const void *)win, (unsigned long long)wanted->size_bytes, (unsigned long long)wanted->base,
+	return err_set(ORIEL_ERR_ATTACH, "%s: of the %llu bytes at 0x%llx some are attached already: %llu at 0x%llx",
+	               win->label, (unsigned long long)wanted->size_bytes, (unsigned long long)wanted->base,
 	               (unsigned long long)found->size_bytes, (unsigned long long)found->base);
 }
 
@@ -192,7 +191,7 @@ static int enter(struct oriel_win *win, struct region *region)
 	int rc;
 
 	if (!found)
-		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for a region", (void *)win);
+		return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for a region", win->label);
 	if (*found != region)
 		return attached_already(win, region, *found);
 	rc = empty ? 0 : show(win, region);
@@ -242,11 +241,10 @@ int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
 	if (rc)
 		return rc;
 	if ((!base && size_bytes > 0) || (uintptr_t)base + size_bytes < (uintptr_t)base)
-		return err_set(ORIEL_ERR_ARG, "oriel_win_attach: window %p: base is %p, size_bytes %zu", (void *)win, base,
-		               size_bytes);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_attach: %s: base is %p, size_bytes %zu", win->label, base, size_bytes);
 	region = calloc(1, sizeof(*region));
 	if (!region)
-		return err_set(ORIEL_ERR_MEMORY, "oriel_win_attach: window %p: out of memory", (void *)win);
+		return err_set(ORIEL_ERR_MEMORY, "oriel_win_attach: %s: out of memory", win->label);
 	*region = (struct region){ .base = (uintptr_t)base, .size_bytes = size_bytes, .job = win->job };
 	rc = attach(win, region);
 	if (rc)
@@ -427,7 +425,7 @@ static int detach_check(struct oriel_win *win, uint64_t base)
 	if (region_at(win, base))
 		return 0;
 	if (!empty)
-		return err_set(ORIEL_ERR_ATTACH, "window %p: no attached region begins at 0x%llx", (void *)win,
+		return err_set(ORIEL_ERR_ATTACH, "%s: no attached region begins at 0x%llx", win->label,
 		               (unsigned long long)base);
 	found = *empty;
 	tdelete(found, &win->regions.empty, compare_base);
@@ -448,7 +446,7 @@ int oriel_win_detach(oriel_win *win, const void *base)
 	rc = detach_check(win, detaching.base);
 	owned_lock_give(&win->lock);
 	if (rc == 0) {
-		wait_begin(&wait, win->job, "oriel_win_detach", win);
+		wait_begin(&wait, win->job, "oriel_win_detach", win->label);
 		rc = wait_until(&wait, &waiter, &detaching);
 	}
 	return rc < 0 ? err_in(rc, "oriel_win_detach") : 0;

@@ -380,7 +380,7 @@ void regions_watch_stop(struct oriel_win *win)
 	struct wait wait;
 
 	state_store(&win->regions_watch.stop, 1);
-	wait_begin(&wait, win->job, "oriel_win_free", win);
+	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	wait.limit_ms = 0;
 	wait_until(&wait, &waiter, &win->regions_watch);
 }
@@ -407,7 +407,7 @@ static int subscribe(struct oriel_win *win, struct link *link)
 	int rc;
 
 	if (!enter_watch(win, link))
-		return err_set(ORIEL_ERR_MEMORY, "window %p: out of memory for rank %d", (void *)win, link->rank);
+		return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for rank %d", win->label, link->rank);
 	link->ext->remote_regions->subscribed = true;
 	rc = send_acked(win, link, link->ext->remote_regions->notified, &number);
 	full_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
@@ -448,7 +448,6 @@ int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr,
 	rc = read_table(win, link);
 	if (rc || is_known(link, addr, size_bytes))
 		return rc;
-	return err_set(ORIEL_ERR_RANGE,
-	               "window %p: %llu bytes at address 0x%llx of rank %d are not all attached to its window", (void *)win,
-	               (unsigned long long)size_bytes, (unsigned long long)addr, link->rank);
+	return err_set(ORIEL_ERR_RANGE, "%s: %llu bytes at address 0x%llx of rank %d are not all attached to its window",
+	               win->label, (unsigned long long)size_bytes, (unsigned long long)addr, link->rank);
 }

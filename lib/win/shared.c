@@ -40,7 +40,7 @@ static int gather_parts(struct oriel_win *win, int vote, struct coll_item items[
 			                                               [ITEM_UNIT] = win->memory.disp_unit_bytes } };
 	coll_id_within(id, win->id, 0, COLL_SHARED_SIZES);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, NULL);
 	return coll_gather(&coll, items, &wait);
 }
 
@@ -119,7 +119,7 @@ static int pass_name(struct oriel_win *win, int vote, uint64_t name[2], const ch
 	coll_id_within(id, win->id, 0, COLL_SHARED_FILE);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
 	memcpy(coll.payload, name, sizeof(coll.payload));
-	wait_begin(&wait, win->job, call, win);
+	wait_begin(&wait, win->job, call, NULL);
 	vote = coll_run_once(&coll, &wait);
 	memcpy(name, coll.payload, sizeof(coll.payload));
 	return vote;
@@ -204,7 +204,7 @@ static int described_link(struct oriel_win *win, int rank, struct link **link)
 	if (rc)
 		return rc;
 	waiting.link = *link;
-	wait_begin(&wait, win->job, "oriel_win_shared_query", win);
+	wait_begin(&wait, win->job, "oriel_win_shared_query", win->label);
 	rc = wait_until(&wait, &link_described, &waiting);
 	return rc == 0 && link_state(*link) == LINK_GONE ? win_peer_error(win, rank) : rc;
 }
@@ -272,12 +272,11 @@ static int query_check(const struct oriel_win *win, int rank, const void *base, 
 	if (rc)
 		return rc;
 	if (!base || !size || !unit)
-		return err_set(ORIEL_ERR_ARG,
-		               "oriel_win_shared_query: window %p: base is %p, size_bytes %p, disp_unit_bytes %p",
-		               (const void *)win, base, size, unit);
+		return err_set(ORIEL_ERR_ARG, "oriel_win_shared_query: %s: base is %p, size_bytes %p, disp_unit_bytes %p",
+		               win->label, base, size, unit);
 	if (rank != ORIEL_RANK_NONE && (rank < 0 || rank >= win->group->size))
-		return err_set(ORIEL_ERR_RANK, "oriel_win_shared_query: window %p: rank %d, its group has ranks 0 to %d",
-		               (const void *)win, rank, win->group->size - 1);
+		return err_set(ORIEL_ERR_RANK, "oriel_win_shared_query: %s: rank %d, its group has ranks 0 to %d", win->label,
+		               rank, win->group->size - 1);
 	return 0;
 }
 

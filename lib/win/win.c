@@ -2,9 +2,19 @@
 /* win.c - a window's own functions; making and freeing is in window.c */
 #include "win/win.h"
 
+#include <stdio.h>
+
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
+
+void win_make_label(struct oriel_win *win)
+{
+	const char *name = win->info.name;
+
+	snprintf(win->label, sizeof(win->label), *name ? "window %llu (%s)" : "window %llu",
+	         (unsigned long long)win->info.number, name);
+}
 
 int win_world_rank(const struct oriel_win *win, int rank)
 {
@@ -17,16 +27,14 @@ int win_peer_error(const struct oriel_win *win, int rank)
 	int world = win_world_rank(win, rank);
 
 	if (!rank_is_dead(win->job, world, text))
-		return err_set(
-			ORIEL_ERR_PEER,
-			"window %p: rank %d (rank %d of the job) does not have the window (any more): it could not make it "
-			"in time, or has freed it after an error",
-			(const void *)win, rank, world);
+		return err_set(ORIEL_ERR_PEER,
+		               "%s: rank %d (rank %d of the job) does not have the window (any more): it could not make it "
+		               "in time, or has freed it after an error",
+		               win->label, rank, world);
 	if (rank_has_no_route(win->job, world))
-		return err_set_route("window %p: rank %d (rank %d of the job) cannot be reached: %s", (const void *)win, rank,
-		                     world, text);
-	return err_set(ORIEL_ERR_PEER, "window %p: rank %d (rank %d of the job) is dead or out of reach: %s",
-	               (const void *)win, rank, world, text);
+		return err_set_route("%s: rank %d (rank %d of the job) cannot be reached: %s", win->label, rank, world, text);
+	return err_set(ORIEL_ERR_PEER, "%s: rank %d (rank %d of the job) is dead or out of reach: %s", win->label, rank,
+	               world, text);
 }
 
 int win_refuse(const struct oriel_win *win, const char *call)

@@ -34,8 +34,9 @@
 #include "base/order.h"
 #include "oriel.h"
 
-#define DEFERRED_MAX 65536  /* operations deferred before put and get wait for the post */
-#define EPOCH_MRS_MAX 1024  /* memory registered for one epoch before its operations are completed early */
+#define DEFERRED_MAX 65536 /* operations deferred before put and get wait for the post */
+#define EPOCH_MRS_MAX 1024 /* memory registered for one epoch before its operations are completed early */
+#define WINDOW_LABEL_BYTES 96
 #define FENCE_ROUNDS_MAX 24 /* log2 of the largest job */
 
 /* An access or exposure epoch of post, start, complete, wait. */
@@ -170,6 +171,7 @@ struct oriel_win {
 	uint64_t probe_ns;    /* oriel_win_test: when awaited peers were last probed */
 	uint64_t gone_ns;     /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
+	char label[WINDOW_LABEL_BYTES]; /* "window 3 (field)", for messages */
 };
 
 /* The error for a handle that is not a window's. */
@@ -179,6 +181,9 @@ static inline int win_check(const struct oriel_win *win, const char *call)
 {
 	return handle_valid(HANDLE_WIN, win) ? 0 : win_refuse(win, call);
 }
+
+/* Makes the label, of the number that the members have agreed on and the name. */
+void win_make_label(struct oriel_win *win);
 
 /* The world rank of a member. */
 int win_world_rank(const struct oriel_win *win, int rank);

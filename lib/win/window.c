@@ -11,6 +11,7 @@
  */
 #include "win/window.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,7 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 	win->deaths = &group->job->deaths.count;
 	win->deferred_errors.news = &win->deaths_seen;
 	win->access.group = win->exposure.group = &no_group;
+	snprintf(win->label, sizeof(win->label), "the new window");
 	owned_lock_init(&win->lock);
 	regions_watch_init(&win->regions_watch);
 	return win;
@@ -322,7 +324,7 @@ static int open_memory(struct oriel_win *win)
 
 static int pin_words(struct oriel_win *win, const char *call)
 {
-	int rc = atomic_mode_pin(win->job, win, call);
+	int rc = atomic_mode_pin(win->job, call);
 
 	win->memory.pins_atomic_mode = rc == 0;
 	return rc;
@@ -364,24 +366,92 @@ void window_give_slot(struct oriel_job *job, uint32_t slot, bool reuse)
 	count_window(job, -1);
 }
 
-static int create_barrier(struct oriel_win *win, int vote, const char *call)
+/* Returns a number for a window; the members take the highest that one of them proposes. */
+static uint64_t propose_number(struct oriel_job *job)
+{
+	uint64_t number;
+
+	pthread_mutex_lock(&job->lock);
+	number = ++job->window_numbers;
+	pthread_mutex_unlock(&job->lock);
+	return number;
+}
+
+static void take_number(struct oriel_win *win, uint64_t number)
+{
+	struct oriel_job *job = win->job;
+
+	pthread_mutex_lock(&job->lock);
+	if (job->window_numbers < number)
+		job->window_numbers = number;
+	pthread_mutex_unlock(&job->lock);
+	win->info.number = number;
+	win_make_label(win);
+}
+
+static int hints_differ(const struct oriel_win *win, int culprit)
+{
+	return err_set(
+		ORIEL_ERR_ARG,
+		"the hints mpi_accumulate_granularity (here %zu) and alloc_shared_noncontig (here \"%s\") must be the "
+		"same on all members, and are not on rank %d of the job",
+		win->info.accumulate_granularity_bytes, win->info.alloc_shared_noncontig ? "true" : "false", culprit);
+}
+
+/* Members make windows of different kinds in one collective call; kinds has a bit for each. */
+static int kinds_differ(const struct oriel_win *win, uint64_t kinds, const char *call)
+{
+	static const char *const calls[] = { [ORIEL_WIN_CREATED] = "oriel_win_create",
+		                                 [ORIEL_WIN_ALLOCATED] = "oriel_win_allocate",
+		                                 [ORIEL_WIN_SHARED] = "oriel_win_allocate_shared",
+		                                 [ORIEL_WIN_DYNAMIC] = "oriel_win_create_dynamic" };
+	enum oriel_win_kind other = ORIEL_WIN_CREATED;
+
+	while (other == win->info.kind || !(kinds & 1u << other))
+		other++;
+	return err_set(
+		ORIEL_ERR_KIND,
+		"%s: another member calls %s at this place; all members must make the same collective calls, in the same "
+		"order",
+		call, calls[other]);
+}
+
+/*
+ * Returns the members' verdict on what each has done so far, as coll_run_once. The first one of a
+ * window also agrees on its number and kind.
+ */
+static int create_barrier(struct oriel_win *win, enum coll_kind barrier, int vote, const char *call)
 {
 	struct coll coll;
 	struct wait wait;
 	uint8_t id[16];
 
-	coll_id_within(id, win->id, 0, COLL_CREATE);
+	coll_id_within(id, win->id, 0, barrier);
 	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
 	coll.agreed = hints_to_agree(&win->info);
-	wait_begin(&wait, win->job, call, win);
+	coll.combines = true;
+	coll.payload[0] = win->info.number ? win->info.number : propose_number(win->job);
+	coll.payload[1] = 1u << win->info.kind;
+	wait_begin(&wait, win->job, call, NULL);
 	vote = coll_run_once(&coll, &wait);
-	if (vote != ORIEL_ERR_ARG)
+	if (vote == ORIEL_ERR_PEER || vote == ORIEL_ERR_TIMEOUT)
 		return vote;
-	return err_set(
-		ORIEL_ERR_ARG,
-		"the hints mpi_accumulate_granularity (here %zu) and alloc_shared_noncontig (here \"%s\") must be the "
-		"same on all members, and are not on rank %d of the job",
-		win->info.accumulate_granularity_bytes, win->info.alloc_shared_noncontig ? "true" : "false", coll.culprit);
+	if (coll.payload[1] != 1u << win->info.kind)
+		return kinds_differ(win, coll.payload[1], call);
+	if (vote == 0)
+		take_number(win, coll.payload[0]);
+	return vote == ORIEL_ERR_ARG ? hints_differ(win, coll.culprit) : vote;
+}
+
+/*
+ * Shared windows need calls of their own before the barrier of all kinds. So theirs comes first,
+ * for a member that makes a window of another kind, and they have one more.
+ */
+static int create_alike(struct oriel_win *win, const char *call)
+{
+	int vote = win->refused ? err_set(ORIEL_ERR_MEMORY, "%s", win->refused) : 0;
+
+	return win->info.kind == ORIEL_WIN_SHARED ? create_barrier(win, COLL_CREATE, vote, call) : 0;
 }
 
 /* The memory that the library provides, if this member can have the window. */
@@ -401,12 +471,16 @@ static int provide_memory(struct oriel_win *win, const char *call)
 /* From here on the members go together: who fails takes part in the barrier with the error. */
 static int create_together(struct oriel_win *win, const char *call)
 {
+	const bool shared = win->info.kind == ORIEL_WIN_SHARED;
 	bool slot_taken = false;
-	int vote = provide_memory(win, call), rc;
+	int vote, rc = create_alike(win, call);
 
+	if (rc)
+		return rc;
+	vote = provide_memory(win, call);
 	if (vote == 0)
 		vote = open_window(win, &slot_taken, call);
-	rc = create_barrier(win, vote, call);
+	rc = create_barrier(win, shared ? COLL_CREATED : COLL_CREATE, vote, call);
 	if (rc == 0)
 		return 0;
 	if (slot_taken) {

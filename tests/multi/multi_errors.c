@@ -527,11 +527,13 @@ static void wrong_order(struct multi *m)
 static void texts_name_what_was_wrong(struct multi *m)
 {
 	struct multi_window w;
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 	char window[64], caller[64];
 	uint8_t byte = 0;
 
 	multi_window_open(m, &w, 640);
-	snprintf(window, sizeof(window), "%p", (void *)w.win);
+	CHECK_OK(m, oriel_win_query(w.win, &info));
+	snprintf(window, sizeof(window), "window %llu: ", (unsigned long long)info.number);
 	snprintf(caller, sizeof(caller), "[rank %d] oriel_put: ", m->rank);
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(w.win, &byte, 33, 1 - m->rank, 620));
@@ -561,6 +563,74 @@ static void texts_name_what_was_wrong(struct multi *m)
 	for (int code = ORIEL_ERR_ROUTE; code < ORIEL_ERR_ARG; code++)
 		CHECK(m, strcmp(oriel_strerror(code), oriel_strerror(code + 1)) != 0);
 	CHECK(m, oriel_version() && strchr(oriel_version(), '.'));
+	multi_window_close(m, &w);
+}
+
+/* E1: a window's number is the same on all members, also where some have made windows that others have not. */
+static void windows_have_numbers(struct multi *m)
+{
+	oriel_group *alone = multi_group_one(m, m->rank);
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
+	struct multi_window w, own;
+	uint64_t number, before = 0;
+
+	for (int i = 0; i < 3; i++) {
+		for (int more = 0; more < m->rank; more++) {
+			CHECK_OK(m, oriel_win_create(NULL, 0, 1, NULL, alone, &own.win));
+			CHECK_OK(m, oriel_win_free(&own.win));
+		}
+		multi_window_open(m, &w, sizeof(number));
+		CHECK_OK(m, oriel_win_query(w.win, &info));
+		CHECK(m, info.number > before);
+		before = info.number;
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		CHECK_OK(m, oriel_put(w.win, &info.number, sizeof(number), (m->rank + 1) % m->size, 0));
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		memcpy(&number, w.base, sizeof(number));
+		CHECK(m, number == info.number);
+		multi_window_close(m, &w);
+	}
+	multi_group_drop(m, alone);
+}
+
+static const char *const kind_calls[] = { "oriel_win_create", "oriel_win_allocate", "oriel_win_allocate_shared",
+	                                      "oriel_win_create_dynamic" };
+
+static int make_kind(struct multi *m, int kind, oriel_win **win)
+{
+	void *base;
+
+	switch (kind) {
+	case 0:
+		return oriel_win_create(NULL, 0, 1, NULL, m->group, win);
+	case 1:
+		return oriel_win_allocate(8, 1, NULL, m->group, &base, win);
+	case 2:
+		return oriel_win_allocate_shared(8, 1, NULL, m->group, &base, win);
+	default:
+		return oriel_win_create_dynamic(NULL, m->group, win);
+	}
+}
+
+/* E2: windows of different kinds in one collective call are no window on any member. */
+static void kinds_in_one_call(struct multi *m)
+{
+	struct multi_window w;
+	oriel_win *win = NULL;
+
+	for (int first = 0; first < 4; first++) {
+		for (int other = 0; other < 4; other++) {
+			int mine = m->rank == 1 ? other : first;
+
+			if (first == other)
+				continue;
+			CHECK_RC(m, ORIEL_ERR_KIND, make_kind(m, mine, &win));
+			CHECK_TEXT(m, kind_calls[mine]);
+			CHECK_TEXT(m, kind_calls[mine == first ? other : first]);
+			CHECK(m, !win);
+		}
+	}
+	multi_window_open(m, &w, 64); /* the members are in step */
 	multi_window_close(m, &w);
 }
 
@@ -596,11 +666,13 @@ static void nothing_is_printed(struct multi *m)
 
 static const struct multi_case cases[] = {
 	{ "E1_texts_name_what_was_wrong", 2, texts_name_what_was_wrong },
+	{ "E1_windows_have_numbers", 0, windows_have_numbers },
 	{ "E1_nothing_is_printed", 0, nothing_is_printed },
 	{ "E2_job_handles", 2, job_handles },
 	{ "E2_other_job_arguments", 2, other_job_arguments },
 	{ "E2_groups", 2, groups },
 	{ "E2_window_creation", 2, window_creation },
+	{ "E2_kinds_in_one_call", 3, kinds_in_one_call },
 	{ "E2_window_handles", 2, window_handles },
 	{ "E2_no_window_in_a_new_thread", 2, no_window_in_a_new_thread },
 	{ "E2_freed_after_use", 2, freed_after_use },

@@ -262,7 +262,9 @@ static void send_nonsense(struct rank *rank)
 	bad.am.op = 99;
 	bad.result = &before;
 	bad.result_bytes = sizeof(before);
-	bad.subject = (struct am_subject){ .deferred_errors = &noted, .call = "a_call", .disp_bytes = 77, .size_bytes = 8 };
+	bad.subject = (struct am_subject){
+		.deferred_errors = &noted, .window = "window 1", .call = "a_call", .disp_bytes = 77, .size_bytes = 8
+	};
 	if (rank_join(rank, NULL))
 		return;
 	rank->job->am.handler = &adder;
