@@ -530,7 +530,8 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * hints may be NULL; known keys are no_locks, same_size, same_disp_unit, alloc_shared_noncontig ("true"
  * or "false"), accumulate_ordering ("none", or some of rar, raw, war, waw with commas between them),
  * accumulate_ops ("same_op" or "same_op_no_op"), mpi_accumulate_granularity (bytes; 0: the library's
- * choice), signals (0 to 65536), share and refuse ("true" or "false"); others are ignored.
+ * choice), signals (0 to 65536), share and refuse ("true" or "false"), name (at most 63 printable ASCII
+ * characters: oriel_win_set_name); others are ignored.
  * mpi_accumulate_granularity and alloc_shared_noncontig must be the same on all members.
  *
  * With share "true", or without it where ORIEL_SHARE is 1, the rank's memory is moved into shared
@@ -716,6 +717,21 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info);
  * Source: MPI-4.1 13.2.7; I1, I2
  */
 int oriel_win_set_hints(oriel_win *win, const struct oriel_hint hints[]);
+
+/**
+ * oriel_win_set_name - name a window in messages
+ *
+ * Messages then say "window 3 (field)" instead of "window 3". name has at most 63 printable ASCII
+ * characters, and is copied; "" or NULL takes the name away. Local: other members may have another name,
+ * or none. The hint name of oriel_win_create does the same from the start.
+ *
+ * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: the name is longer, or has other characters.
+ * Threads: no other thread may be inside a call on the window.
+ * Source: MPI-4.1 7.8; E1
+ * Example:
+ *   rc = oriel_win_set_name(win, "field");
+ */
+int oriel_win_set_name(oriel_win *win, const char *name);
 
 /**
  * oriel_win_set_user - keep a pointer of the program's with a window

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* attribute.c - the attributes and the group of a window, which its proxy has wrong. */
+/* attribute.c - attributes and group of a window, which its proxy has wrong; names for messages. */
 #include "mpi/attribute.h"
 
 #include <stdint.h>
@@ -13,6 +13,29 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 	return window ? PMPI_Group_excl(window->group, 0, NULL, group) : real_mpi.Win_get_group(win, group);
 }
 TAKEN(Win_get_group);
+
+/* MPI's names are longer than Oriel's, and may have any characters. */
+static void name_in_messages(const struct window *window, const char *name)
+{
+	char text[64];
+	size_t length = 0;
+
+	for (; name[length] && length < sizeof(text) - 1; length++)
+		text[length] = name[length] >= ' ' && name[length] <= '~' ? name[length] : '?';
+	text[length] = '\0';
+	oriel_win_set_name(window->win, text);
+}
+
+int MPI_Win_set_name(MPI_Win win, const char *win_name)
+{
+	const struct window *window = window_of(win);
+	int rc = real_mpi.Win_set_name(win, win_name);
+
+	if (window && rc == MPI_SUCCESS)
+		name_in_messages(window, win_name);
+	return rc;
+}
+TAKEN(Win_set_name);
 
 /*
  * Returns the value of a predefined attribute, or NULL. MPI passes the base itself, and pointers to

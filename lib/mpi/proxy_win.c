@@ -32,7 +32,7 @@ static int make(MPI_Win *handle)
 
 static bool renew(MPI_Win handle)
 {
-	return PMPI_Win_set_name(handle, "") == MPI_SUCCESS &&
+	return real_mpi.Win_set_name(handle, "") == MPI_SUCCESS &&
 	       PMPI_Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
 }
 

@@ -26,7 +26,7 @@
 	X(Win_free)             \
 	X(Win_attach)           \
 	X(Win_detach)           \
-	X(Win_shared_query) X(Win_get_attr) X(Win_set_attr) X(Win_delete_attr) X(Win_get_group) X(Win_get_info) X(Win_set_info) X(Alloc_mem) X(Free_mem)
+	X(Win_shared_query) X(Win_get_attr) X(Win_set_attr) X(Win_delete_attr) X(Win_get_group) X(Win_get_info) X(Win_set_info) X(Win_set_name) X(Alloc_mem) X(Free_mem)
 #define CALLS_OF_OPERATIONS(X) \
 	X(Put)                     \
 	X(Get)                     \

@@ -164,6 +164,25 @@ static int take_refuse(struct oriel_win_info *info, const char *key, const char 
 	return take_flag(&refuse, key, value);
 }
 
+/* The text leaves the name out: it may move a terminal's cursor. */
+static int take_name(struct oriel_win_info *info, const char *key, const char *value)
+{
+	size_t length = 0;
+
+	while (value[length] >= ' ' && value[length] <= '~')
+		length++;
+	if (value[length] || length >= sizeof(info->name))
+		return err_set(ORIEL_ERR_ARG, "the %s of a window has %zu bytes; legal are up to %zu, all printable ASCII", key,
+		               strlen(value), sizeof(info->name) - 1);
+	memcpy(info->name, value, length + 1);
+	return 0;
+}
+
+int hints_take_name(struct oriel_win_info *info, const char *name)
+{
+	return take_name(info, "name", name);
+}
+
 static int take_noncontig(struct oriel_win_info *info, const char *key, const char *value)
 {
 	return take_flag(&info->alloc_shared_noncontig, key, value);
@@ -185,6 +204,7 @@ static const struct {
 	{ "signals", take_signals, false },
 	{ "share", take_share, false },
 	{ "refuse", take_refuse, false },
+	{ "name", take_name, false },
 };
 
 static int take_hint(struct oriel_win_info *info, const struct oriel_hint *hint, bool later)

@@ -28,6 +28,9 @@ void hints_default(struct oriel_win_info *info);
  */
 int hints_take(struct oriel_win_info *info, const struct oriel_hint hints[], bool later);
 
+/* Takes over a name as the hint does. ERRORS: ORIEL_ERR_ARG. */
+int hints_take_name(struct oriel_win_info *info, const char *name);
+
 /* Whether the caller refuses the window, by hints that have been taken. */
 bool hints_refuse(const struct oriel_hint hints[]);
 

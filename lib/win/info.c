@@ -62,6 +62,19 @@ int oriel_win_set_hints(oriel_win *win, const struct oriel_hint hints[])
 	return 0;
 }
 
+int oriel_win_set_name(oriel_win *win, const char *name)
+{
+	int rc = win_check(win, "oriel_win_set_name");
+
+	if (rc)
+		return rc;
+	rc = hints_take_name(&win->info, name ? name : "");
+	if (rc)
+		return err_in(rc, "oriel_win_set_name");
+	win_make_label(win);
+	return 0;
+}
+
 int oriel_win_set_user(oriel_win *win, void *user)
 {
 	int rc = win_check(win, "oriel_win_set_user");

@@ -2,6 +2,7 @@
 /* multi_hints.c - hints (I1, I2, A16, A19), and what layers above need: tags, a pointer, memory. */
 #include "multi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -275,6 +276,39 @@ static void user_pointer(struct multi *m)
 	CHECK(m, oriel_win_user(freed) == NULL && oriel_win_user(NULL) == NULL);
 }
 
+/* E1: the name is this rank's, and stands in its messages. */
+static void names(struct multi *m)
+{
+	char longest[65], wanted[128];
+	struct oriel_win_info info;
+	oriel_win *win;
+	uint8_t byte = 0;
+
+	memset(longest, 'x', sizeof(longest));
+	longest[64] = '\0';
+	CHECK_RC(m, ORIEL_ERR_ARG, open_with(m, "name", longest, &win));
+	CHECK_RC(m, ORIEL_ERR_ARG, open_with(m, "name", "two\nlines", &win));
+	CHECK_OK(m, open_with(m, "name", m->rank ? "field" : "", &win));
+	info = query(m, win);
+	CHECK(m, strcmp(info.name, m->rank ? "field" : "") == 0);
+	snprintf(wanted, sizeof(wanted),
+	         m->rank ? "window %llu (field): " : "window %llu: ", (unsigned long long)info.number);
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(win, &byte, 1, 0, 0));
+	CHECK_TEXT(m, wanted);
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_set_name(win, longest));
+	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_set_name(win, "\033[2J"));
+	longest[63] = '\0';
+	CHECK_OK(m, oriel_win_set_name(win, longest));
+	snprintf(wanted, sizeof(wanted), "window %llu (%s): ", (unsigned long long)info.number, longest);
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(win, &byte, 1, 0, 0));
+	CHECK_TEXT(m, wanted);
+	CHECK_OK(m, oriel_win_set_name(win, NULL));
+	info = query(m, win);
+	CHECK(m, info.name[0] == '\0');
+	CHECK_OK(m, oriel_win_free(&win));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_set_name(win, "gone"));
+}
+
 /* A window on a group, into which the next rank puts a byte. */
 static void use_group(struct multi *m, oriel_group *group, uint8_t value)
 {
@@ -357,6 +391,7 @@ static const struct multi_case cases[] = {
 	{ "A19_granularity_agrees", 4, granularity_agrees },
 	{ "I2_set_hints", 3, set_hints },
 	{ "I3_user_pointer", 2, user_pointer },
+	{ "E1_names", 2, names },
 	{ "E4_tags_never_match", 3, tags_never_match },
 	{ "W4_D7_memory_of_the_library", 2, memory_of_the_library },
 };

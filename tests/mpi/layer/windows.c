@@ -278,6 +278,17 @@ static int count_deleted(MPI_Win win, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
+/* The text of a put outside of epochs. */
+static const char *refused_text(MPI_Win win)
+{
+	static char text[MPI_MAX_ERROR_STRING];
+	int byte = 0, length = 0;
+
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Error_string(MPI_Put(&byte, 1, MPI_BYTE, 0, 0, 1, MPI_BYTE, win), text, &length);
+	return text;
+}
+
 static void I3_names_and_attributes(void)
 {
 	char name[MPI_MAX_OBJECT_NAME];
@@ -289,6 +300,10 @@ static void I3_names_and_attributes(void)
 	MPI_Win_set_name(win, "halo");
 	MPI_Win_get_name(win, name, &length);
 	EXPECT(strcmp(name, "halo") == 0 && length == 4);
+	EXPECT(strstr(refused_text(win), " (halo): ") != NULL);
+	MPI_Win_set_name(win, "two\nlines");
+	EXPECT(strstr(refused_text(win), " (two?lines): ") != NULL);
+	MPI_Win_set_name(win, "halo");
 	again = MPI_Win_f2c(MPI_Win_c2f(win));
 	EXPECT(again == win);
 	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, count_deleted, &keyval, NULL);
