@@ -82,9 +82,9 @@ static int refuse_plain_srun(void)
 	if (!may_be_many(&slurm) || !count)
 		return 0;
 	return err_set(ORIEL_ERR_BOOTSTRAP,
-	               "this process is one of %.16s started by %s, which has not told it how to find the others "
+	               "this process is one of %.16s started by %s, which gives it no way to find the others "
 	               "(SLURM_MPI_TYPE is %.16s): it would be several jobs of one rank. Start it with srun --mpi=pmix or "
-	               "srun --mpi=pmi2 (srun --mpi=list tells what the site has) or, on one machine, oriel-run -n N; or "
+	               "srun --mpi=pmi2 (srun --mpi=list prints what the site has) or, on one machine, oriel-run -n N; or "
 	               "set ORIEL_BOOT=single for jobs of one rank",
 	               count, starter_slurm().text, type && *type ? type : "not set");
 }

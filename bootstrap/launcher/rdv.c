@@ -184,7 +184,7 @@ enum rdv_answer rdv_join(struct rdv *rdv, int rank, const char **why)
 	case RDV_INSIDE:
 		return refuse(why, "another process of this rank is in the job");
 	case RDV_DEAD:
-		return refuse(why, "a program of this rank ended without leaving the job, and the other ranks have been told");
+		return refuse(why, "a program of this rank ended without leaving the job, and the other ranks know that");
 	case RDV_GONE:
 		break;
 	}

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+
 /*
  * Free lists, one for each kind, and the live handles, for a fork. They are memory only, no state
  * of any job. All objects of a kind have one size.
@@ -94,4 +96,12 @@ void handle_release(enum handle_kind kind, void *object)
 	h->self = free_list[kind];
 	free_list[kind] = h;
 	pthread_mutex_unlock(&lock);
+}
+
+int handle_refuse(const void *object, const char *call, const char *what)
+{
+	if (!object)
+		return err_set(ORIEL_ERR_HANDLE, "%s: the %s handle is NULL", call, what);
+	return err_set(ORIEL_ERR_HANDLE, "%s: the %s handle %p has been freed, was inherited by a fork, or is no %s", call,
+	               what, object, what);
 }

@@ -35,6 +35,12 @@ void *handle_new(enum handle_kind kind, size_t object_bytes);
 /* Makes the handle invalid and keeps its memory for the next handle_new of its kind. */
 void handle_release(enum handle_kind kind, void *object);
 
+/*
+ * Returns ORIEL_ERR_HANDLE, with a text about a handle that handle_valid does not accept; `what` is
+ * "job", "group" or the like.
+ */
+int handle_refuse(const void *object, const char *call, const char *what);
+
 /* Returns the magic of a kind: a word that memory rarely holds. */
 static inline uint64_t handle_magic(enum handle_kind kind)
 {

@@ -108,7 +108,7 @@ static bool check_head(const uint8_t *bytes, size_t size_bytes, char why[ENDPOIN
 	bool marked = size_bytes >= HEAD_BYTES && memcmp(bytes, mark, MARK_BYTES) == 0;
 
 	if (!marked)
-		snprintf(why, ENDPOINT_WHY_BYTES, "what it told the launcher about itself (%zu bytes) is not of liboriel",
+		snprintf(why, ENDPOINT_WHY_BYTES, "the value that it gave the launcher (%zu bytes) is not of liboriel",
 		         size_bytes);
 	else if (bytes[MARK_BYTES] != ENDPOINT_VERSION)
 		snprintf(why, ENDPOINT_WHY_BYTES,
@@ -133,7 +133,7 @@ bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes,
 	read_bytes(&reader, &read.atomics, 1);
 	reader.bad |= read.atomics > ATOMICS_BY_DEVICE;
 	if (reader.bad || reader.left > 0) {
-		snprintf(why, ENDPOINT_WHY_BYTES, "what it told the launcher about itself (%zu bytes) is damaged", size_bytes);
+		snprintf(why, ENDPOINT_WHY_BYTES, "the value that it gave the launcher (%zu bytes) is damaged", size_bytes);
 		return false;
 	}
 	*out = read;

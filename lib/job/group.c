@@ -255,8 +255,7 @@ struct oriel_group *group_copy(const struct oriel_group *group)
 static int group_check(const struct oriel_group *group, const char *call)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
-		return err_set(ORIEL_ERR_HANDLE, "%s: the group handle %p is null, freed, inherited by a fork, or no group",
-		               call, (const void *)group);
+		return handle_refuse(group, call, "group");
 	return 0;
 }
 

@@ -11,8 +11,7 @@ int job_check(const struct oriel_job *job, const char *call)
 {
 	if (handle_valid(HANDLE_JOB, job))
 		return 0;
-	return err_set(ORIEL_ERR_HANDLE, "%s: the job handle %p is null, finalized, inherited by a fork, or no job", call,
-	               (const void *)job);
+	return handle_refuse(job, call, "job");
 }
 
 int oriel_rank(const oriel_job *job)

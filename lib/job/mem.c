@@ -375,7 +375,7 @@ int oriel_mem_deregister(oriel_mem **mem)
 	struct oriel_job *job;
 
 	if (!mem || !handle_valid(HANDLE_MEM, *mem) || !handle_valid(HANDLE_JOB, (*mem)->job))
-		return err_set(ORIEL_ERR_HANDLE, "oriel_mem_deregister: the handle is null, freed, or no registered memory");
+		return handle_refuse(mem ? *mem : NULL, "oriel_mem_deregister", "memory");
 	job = (*mem)->job;
 	mem_forget(&job->mems, &(*mem)->registration);
 	mem_deregister(&job->mems, &(*mem)->registration);

@@ -75,7 +75,7 @@ static int check_file(int fd, uint64_t inode, size_t size_bytes)
 	if (fstat(fd, &status) == 0 && status.st_ino == inode && status.st_size >= (off_t)size_bytes &&
 	    (seals < 0 || seals & F_SEAL_SHRINK))
 		return 0;
-	return err_set(ORIEL_ERR_SHARED, "the memory file of another rank is not what that rank has told of it");
+	return err_set(ORIEL_ERR_SHARED, "the memory file of another rank is not what that rank has described");
 }
 
 static int map_file(int fd, size_t size_bytes, void **base)
@@ -162,8 +162,7 @@ int oriel_group_shared(const oriel_group *group, oriel_group **newgroup)
 	int rc;
 
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
-		return err_set(ORIEL_ERR_HANDLE, "oriel_group_shared: the group handle %p is null, freed, or no group",
-		               (const void *)group);
+		return handle_refuse(group, "oriel_group_shared", "group");
 	if (!newgroup)
 		return err_set(ORIEL_ERR_ARG, "oriel_group_shared: newgroup is NULL");
 	if (group->my_rank == ORIEL_RANK_NONE)

@@ -2,6 +2,8 @@
 /* target.c - see target.h. */
 #include "op/target.h"
 
+#include <stdio.h>
+
 #include "base/err.h"
 #include "base/order.h"
 #include "job/group.h"
@@ -17,9 +19,11 @@
 
 int no_epoch(struct oriel_win *win, int rank, const char *call)
 {
+	char why[EPOCH_WHY_BYTES];
+
 	if (!epoch_allows(win, CALL_OPERATION))
 		return err_set(ORIEL_ERR_SYNC, "%s: %s: rank %d: %s", call, win->label, rank,
-		               epoch_why_not(win, CALL_OPERATION));
+		               epoch_why_not(win, CALL_OPERATION, why));
 	return err_set(ORIEL_ERR_SYNC, "%s: %s: the access epoch does not name rank %d", call, win->label, rank);
 }
 
@@ -60,10 +64,11 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 	if (win->sync & SYNC_NAMING) {
 		*link = link_find(win, rank);
 		if (*link && (*link)->marks & LINK_FLAGGED)
-			return err_set(ORIEL_ERR_SYNC,
-			               "%s: %s: rank %d has been told by an oriel_win_complete or oriel_win_unlock that timed "
-			               "out that the access epoch is over",
-			               call, win->label, rank);
+			return err_set(
+				ORIEL_ERR_SYNC,
+				"%s: %s: an oriel_win_complete or oriel_win_unlock that timed out has ended the access epoch "
+				"to rank %d; repeat that call",
+				call, win->label, rank);
 		return *link && ((*link)->marks & LINK_ACCESS) ? 0 : no_epoch(win, rank, call);
 	}
 	return link_get(win, rank, link);
@@ -112,16 +117,47 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 	return 0;
 }
 
+#define RANGE_HINT_BYTES 128
+
+/* What a displacement in bytes would have been, if that is what the caller meant; else "". */
+static const char *range_hint(const struct link *link, size_t disp, size_t size_bytes, char text[RANGE_HINT_BYTES])
+{
+	const uint32_t unit = link->disp_unit_bytes;
+
+	*text = '\0';
+	if (unit > 1 && disp % unit == 0 && disp <= link->size_bytes && size_bytes <= link->size_bytes - disp)
+		snprintf(text, RANGE_HINT_BYTES, "; displacements count units of %u bytes: %zu would be byte %zu", unit,
+		         disp / unit, disp);
+	return text;
+}
+
+/* The error for what is not in_range: the bytes it means, if they have numbers. */
+static int out_of_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes,
+                        const char *call)
+{
+	char hint[RANGE_HINT_BYTES];
+	uint64_t first, behind;
+
+	if (__builtin_mul_overflow((uint64_t)disp, link->disp_unit_bytes, &first) ||
+	    __builtin_add_overflow(first, size_bytes, &behind))
+		return err_set(ORIEL_ERR_RANGE,
+		               "%s: %s: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
+		               call, win->label, size_bytes, disp, link->disp_unit_bytes, link->rank,
+		               (unsigned long long)link->size_bytes);
+	return err_set(ORIEL_ERR_RANGE,
+	               "%s: %s: %zu bytes at displacement %zu (unit %u bytes) of rank %d are bytes %llu to %llu of %llu%s",
+	               call, win->label, size_bytes, disp, link->disp_unit_bytes, link->rank, (unsigned long long)first,
+	               (unsigned long long)(behind - 1), (unsigned long long)link->size_bytes,
+	               range_hint(link, disp, size_bytes, hint));
+}
+
 /* The target address of size_bytes at disp. */
 int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr, const char *call)
 {
 	uint64_t offset;
 
 	if (!in_range(link, disp, size_bytes, &offset))
-		return err_set(ORIEL_ERR_RANGE,
-		               "%s: %s: %zu bytes at displacement %zu (unit %u bytes) of rank %d, whose window has %llu bytes",
-		               call, win->label, size_bytes, disp, link->disp_unit_bytes, link->rank,
-		               (unsigned long long)link->size_bytes);
+		return out_of_range(win, link, disp, size_bytes, call);
 	*addr = link->base + offset;
 	return link_remote_regions(link) ? remote_regions_find(win, link, *addr, size_bytes) : 0;
 }

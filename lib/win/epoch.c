@@ -2,42 +2,83 @@
 /* epoch.c - see epoch.h. */
 #include "win/epoch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/rank_list.h"
 #include "job/group.h"
 #include "win/link.h"
 #include "win/win.h"
 
-/* Why a call is refused while a bit is set; in the order in which they are told. */
+static void list_epoch(struct rank_list *ranks, const struct epoch *epoch)
+{
+	for (uint32_t i = 0; i < epoch->count; i++)
+		rank_list_add(ranks, epoch->links[i]->rank);
+}
+
+static void list_targets(struct rank_list *ranks, const struct oriel_win *win)
+{
+	list_epoch(ranks, &win->access);
+}
+
+static void list_origins(struct rank_list *ranks, const struct oriel_win *win)
+{
+	list_epoch(ranks, &win->exposure);
+}
+
+static void list_locked(struct rank_list *ranks, const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->links.capacity; i++)
+		if (win->links.table[i] && (win->links.table[i]->marks & LINK_LOCK))
+			rank_list_add(ranks, win->links.table[i]->rank);
+}
+
+/* Why a call is refused while a bit is set, in the order of precedence. %s: the ranks. */
 static const struct {
 	unsigned bits;
 	const char *why_not;
+	void (*list)(struct rank_list *ranks, const struct oriel_win *win);
 } obstacles[] = {
-	{ SYNC_ACCESS, "an access epoch is open; complete it first" },
-	{ SYNC_EXPOSURE, "an exposure epoch is open; wait for it first" },
-	{ SYNC_COMPLETING, "another thread is completing the access epoch" },
-	{ SYNC_WAITING, "another thread is waiting for the exposure epoch" },
-	{ SYNC_FREEING, "it is being freed" },
-	{ SYNC_FENCING, "another thread is inside the fence" },
-	{ SYNC_FENCE_BEGUN, "a fence has timed out; call oriel_win_fence again" },
-	{ SYNC_FENCE_USED, "operations of a fence epoch are pending; fence first" },
-	{ SYNC_LOCKING_ALL, "another thread is inside oriel_win_lock_all or oriel_win_unlock_all" },
-	{ SYNC_LOCK_ALL, "an oriel_win_lock_all is open; call oriel_win_unlock_all first" },
-	{ SYNC_LOCK, "members are locked; unlock them first" },
+	{ SYNC_ACCESS, "an access epoch to %s is open; call oriel_win_complete first", list_targets },
+	{ SYNC_EXPOSURE, "an exposure epoch for %s is open; call oriel_win_wait first", list_origins },
+	{ SYNC_COMPLETING, "another thread is completing the access epoch", NULL },
+	{ SYNC_WAITING, "another thread is waiting for the exposure epoch", NULL },
+	{ SYNC_FREEING, "it is being freed", NULL },
+	{ SYNC_FENCING, "another thread is inside the fence", NULL },
+	{ SYNC_FENCE_BEGUN, "a fence has timed out; call oriel_win_fence again", NULL },
+	{ SYNC_FENCE_USED, "operations of a fence epoch are pending; fence first", NULL },
+	{ SYNC_LOCKING_ALL, "another thread is inside oriel_win_lock_all or oriel_win_unlock_all", NULL },
+	{ SYNC_LOCK_ALL, "an oriel_win_lock_all is open; call oriel_win_unlock_all first", NULL },
+	{ SYNC_LOCK, "a lock of %s is held; call oriel_win_unlock first", list_locked },
 };
 
-const char *epoch_why_not(const struct oriel_win *win, enum sync_call call)
+/* Writes the text of an obstacle, with the ranks that stand in the way. */
+static const char *obstacle_text(const struct oriel_win *win, size_t index, char text[EPOCH_WHY_BYTES])
+{
+	const char *why_not = obstacles[index].why_not, *at = strstr(why_not, "%s");
+	char names[RANK_LIST_TEXT_BYTES];
+	struct rank_list ranks;
+
+	if (!at)
+		return why_not;
+	rank_list_clear(&ranks);
+	obstacles[index].list(&ranks, win);
+	snprintf(text, EPOCH_WHY_BYTES, "%.*s%s%s", (int)(at - why_not), why_not, rank_list_text(&ranks, names), at + 2);
+	return text;
+}
+
+const char *epoch_why_not(const struct oriel_win *win, enum sync_call call, char text[EPOCH_WHY_BYTES])
 {
 	const struct legality *row = &legality[call];
 
 	for (size_t i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++) {
 		if (win->sync & row->forbids & obstacles[i].bits)
-			return obstacles[i].why_not;
+			return obstacle_text(win, i, text);
 	}
 	if (call == CALL_UNLOCK)
-		return "nobody is locked; call oriel_win_lock first";
+		return "no rank is locked; call oriel_win_lock first";
 	if (call == CALL_UNLOCK_ALL)
 		return "no oriel_win_lock_all is open";
 	if (row->needs & SYNC_EXPOSURE)
@@ -49,7 +90,9 @@ const char *epoch_why_not(const struct oriel_win *win, enum sync_call call)
 
 int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name)
 {
-	return err_set(ORIEL_ERR_SYNC, "%s: %s: %s", name, win->label, epoch_why_not(win, call));
+	char why[EPOCH_WHY_BYTES];
+
+	return err_set(ORIEL_ERR_SYNC, "%s: %s: %s", name, win->label, epoch_why_not(win, call, why));
 }
 
 const struct oriel_group no_group;

@@ -97,8 +97,10 @@ static const struct legality legality[] = {
 };
 // clang-format on
 
-/* Why a call is refused; only when it is. */
-const char *epoch_why_not(const struct oriel_win *win, enum sync_call call);
+#define EPOCH_WHY_BYTES 400
+
+/* Returns why a call is refused, only when it is. The caller holds win->lock. */
+const char *epoch_why_not(const struct oriel_win *win, enum sync_call call, char text[EPOCH_WHY_BYTES]);
 
 /* The error for that; name is the call's. ERRORS: ORIEL_ERR_SYNC. */
 int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name);

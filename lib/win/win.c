@@ -39,8 +39,7 @@ int win_peer_error(const struct oriel_win *win, int rank)
 
 int win_refuse(const struct oriel_win *win, const char *call)
 {
-	return err_set(ORIEL_ERR_HANDLE, "%s: the window handle %p is null, freed, inherited by a fork, or no window", call,
-	               (const void *)win);
+	return handle_refuse(win, call, "window");
 }
 
 void fence_failed_id(const struct oriel_win *win, uint8_t id[16])

@@ -46,8 +46,7 @@ static int create_check(const void *base, size_t size_bytes, size_t disp_unit_by
                         const struct oriel_win *const *win, const char *call)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
-		return err_set(ORIEL_ERR_HANDLE, "%s: the group handle %p is null, freed, or no group", call,
-		               (const void *)group);
+		return handle_refuse(group, call, "group");
 	if (!win || (!base && size_bytes > 0))
 		return err_set(ORIEL_ERR_ARG, "%s: base is %p, size_bytes %zu, win %p", call, base, size_bytes,
 		               (const void *)win);

@@ -566,6 +566,50 @@ static void texts_name_what_was_wrong(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/* E1: what is out of range is told in bytes, and what a displacement in bytes would have been. */
+static void range_in_bytes(struct multi *m)
+{
+	static uint64_t memory[64];
+	uint64_t value = 0;
+	oriel_win *win;
+
+	CHECK_OK(m, oriel_win_create(memory, sizeof(memory), sizeof(*memory), NULL, m->group, &win));
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(win, &value, sizeof(value), 1 - m->rank, 80));
+	CHECK_TEXT(m, "8 bytes at displacement 80 (unit 8 bytes) of rank ");
+	CHECK_TEXT(
+		m, "are bytes 640 to 647 of 512; displacements count units of 8 bytes: 10 would be byte 80 (ORIEL_ERR_RANGE)");
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_get(win, &value, sizeof(value), 1 - m->rank, 81));
+	CHECK_TEXT(m, "are bytes 648 to 655 of 512 (ORIEL_ERR_RANGE)"); /* 81 is no multiple of 8 */
+	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_get(win, &value, sizeof(value), 1 - m->rank, SIZE_MAX));
+	CHECK_TEXT(m, "whose window has 512 bytes");
+	CHECK_OK(m, oriel_win_fence(win, 0));
+	CHECK_OK(m, oriel_win_free(&win));
+}
+
+/* E1: an epoch that is in the way is told with its ranks, and the call that ends it. */
+static void obstacles_name_ranks(struct multi *m)
+{
+	struct multi_window w;
+
+	multi_window_open(m, &w, 64);
+	CHECK_OK(m, oriel_win_post(w.win, m->group, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, m->group, 0));
+	CHECK_TEXT(m, "an exposure epoch for ranks 0, 1 is open; call oriel_win_wait first");
+	CHECK_OK(m, oriel_win_start(w.win, m->group, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_lock_all(w.win, 0));
+	CHECK_TEXT(m, "an access epoch to ranks 0, 1 is open; call oriel_win_complete first");
+	CHECK_OK(m, oriel_win_complete(w.win));
+	CHECK_OK(m, oriel_win_wait(w.win));
+	CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_SHARED, 1, 0));
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
+	CHECK_TEXT(m, "a lock of rank 1 is held; call oriel_win_unlock first");
+	CHECK_OK(m, oriel_win_unlock(w.win, 1));
+	CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_fence(NULL, 0));
+	CHECK_TEXT(m, "oriel_win_fence: the window handle is NULL");
+	multi_window_close(m, &w);
+}
+
 /* E1: a window's number is the same on all members, also where some have made windows that others have not. */
 static void windows_have_numbers(struct multi *m)
 {
@@ -666,6 +710,8 @@ static void nothing_is_printed(struct multi *m)
 
 static const struct multi_case cases[] = {
 	{ "E1_texts_name_what_was_wrong", 2, texts_name_what_was_wrong },
+	{ "E1_range_in_bytes", 2, range_in_bytes },
+	{ "E1_obstacles_name_ranks", 2, obstacles_name_ranks },
 	{ "E1_windows_have_numbers", 0, windows_have_numbers },
 	{ "E1_nothing_is_printed", 0, nothing_is_printed },
 	{ "E2_job_handles", 2, job_handles },

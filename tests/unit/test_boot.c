@@ -83,8 +83,7 @@ static void open__slurm(void)
 	setenv("SLURM_NTASKS", "8", 1);
 	expect_single();
 	setenv("SLURM_PROCID", "0", 1);
-	expect_refused(
-		"one of 8 started by Slurm, which has not told it how to find the others (SLURM_MPI_TYPE is not set)");
+	expect_refused("one of 8 started by Slurm, which gives it no way to find the others (SLURM_MPI_TYPE is not set)");
 	expect_refused("srun --mpi=pmix");
 	setenv("SLURM_MPI_TYPE", "none", 1);
 	expect_refused("(SLURM_MPI_TYPE is none)");

@@ -132,8 +132,8 @@ const char *choice_of_mpi(const char *path)
 	if (!mpi)
 		say_and_exit(
 			EXIT_REFUSED,
-			"%s is not linked with an MPI, and its starter is none that tells which it is: say --mpi=openmpi or "
-			"--mpi=mpich if it uses one all the same",
+			"%s is not linked with an MPI library and was not started by an MPI launcher. If it loads MPI at run time, "
+			"pass --mpi=openmpi or --mpi=mpich",
 			path);
 	return mpi;
 }
