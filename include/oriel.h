@@ -10,9 +10,9 @@
  *
  * Every call that returns int gives 0 (or, where the block says so, a value that is not negative)
  * on success and a negative ORIEL_ERR_* otherwise; after an error nothing has changed unless the
- * block says so. oriel_last_error() then returns a text that begins with this process's rank, names
- * call, rank, window and value, and ends with the constant. No call prints on success, and none ends
- * the process.
+ * block says so. oriel_last_error() then returns a text that begins with this process's rank,
+ * names call, rank, window and value, and ends with the constant. No call prints on success, and
+ * none ends the process.
  *
  * Unless a block says otherwise, calls may be made from several threads at once (E4).
  *
@@ -530,8 +530,8 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * hints may be NULL; known keys are no_locks, same_size, same_disp_unit, alloc_shared_noncontig ("true"
  * or "false"), accumulate_ordering ("none", or some of rar, raw, war, waw with commas between them),
  * accumulate_ops ("same_op" or "same_op_no_op"), mpi_accumulate_granularity (bytes; 0: the library's
- * choice), signals (0 to 65536), share and refuse ("true" or "false"), name (at most 63 printable ASCII
- * characters: oriel_win_set_name); others are ignored.
+ * choice), signals (0 to 65536), share and refuse ("true" or "false"), name (as for
+ * oriel_win_set_name); others are ignored.
  * mpi_accumulate_granularity and alloc_shared_noncontig must be the same on all members.
  *
  * With share "true", or without it where ORIEL_SHARE is 1, the rank's memory is moved into shared
@@ -543,8 +543,8 @@ int oriel_group_translate(const oriel_group *from, int count, const int ranks[],
  * "true": the call fails on all members with ORIEL_ERR_MEMORY, and nobody waits for that one.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: also a known hint with a value that cannot be used, and,
- * on all members, hints that do not agree; ORIEL_ERR_KIND: on all members, some of which have made a
- * window of another kind in this collective call; ORIEL_ERR_RANK: the caller is not a member;
+ * on all members, hints that do not agree; ORIEL_ERR_KIND: on all members, if some make a window
+ * of another kind in this collective call; ORIEL_ERR_RANK: the caller is not a member;
  * ORIEL_ERR_MEMORY: registration failed, with need, limit and remedy; ORIEL_ERR_LIMIT;
  * ORIEL_ERR_PEER; ORIEL_ERR_ROUTE: two members cannot reach each other; ORIEL_ERR_TIMEOUT: a member
  * did not come in time. Where it fails on one member after the arguments were accepted, it fails on
@@ -722,8 +722,8 @@ int oriel_win_set_hints(oriel_win *win, const struct oriel_hint hints[]);
  * oriel_win_set_name - name a window in messages
  *
  * Messages then say "window 3 (field)" instead of "window 3". name has at most 63 printable ASCII
- * characters, and is copied; "" or NULL takes the name away. Local: other members may have another name,
- * or none. The hint name of oriel_win_create does the same from the start.
+ * characters, and is copied; "" or NULL takes the name away. Local: other members may have another
+ * name, or none. The hint name of oriel_win_create does the same from the start.
  *
  * Errors: ORIEL_ERR_HANDLE; ORIEL_ERR_ARG: the name is longer, or has other characters.
  * Threads: no other thread may be inside a call on the window.
@@ -1457,8 +1457,8 @@ int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value);
 /**
  * oriel_strerror - what an error code means, as text
  *
- * Returns: a constant text, for unknown codes too: the name of the constant, a colon, and what it means.
- * Never NULL.
+ * Returns: a constant text, for unknown codes too: the name of the constant, a colon, and what it
+ * means. Never NULL.
  */
 const char *oriel_strerror(int error);
 
@@ -1466,9 +1466,9 @@ const char *oriel_strerror(int error);
  * oriel_last_error - what went wrong in this thread's last failed call
  *
  * Returns: a text that names the call, rank, window, value and limit; "" if no call of this thread
- * has failed. It begins with the caller's rank, "[rank 3] ", or before that is known with the process,
- * "[pid 4711] ", and ends with the constant, " (ORIEL_ERR_SYNC)". It is the thread's own and is
- * overwritten by its next failing call.
+ * has failed. It begins with the caller's rank, "[rank 3] ", or before that is known with the
+ * process, "[pid 4711] ", and ends with the constant, " (ORIEL_ERR_SYNC)". It is the thread's own
+ * and is overwritten by its next failing call.
  * Source: E1
  */
 const char *oriel_last_error(void);
