@@ -47,6 +47,7 @@ $(found_by): $(B)/lib/%: lib/%.in always
 	$(call quiet,sed) sed -e 's|@PREFIX_FROM_PC@|$(call from,$(PKGCONFIGDIR),$(PREFIX))|' \
 		-e 's|@LIBDIR_FROM_PREFIX@|$(call from,$(PREFIX),$(LIBDIR))|' \
 		-e 's|@INCLUDEDIR_FROM_PREFIX@|$(call from,$(PREFIX),$(INCLUDEDIR))|' \
+		-e 's|@DOCDIR_FROM_PREFIX@|$(call from,$(PREFIX),$(DOCDIR))|' \
 		-e 's|@LIBDIR_FROM_CMAKE@|$(call from,$(CMAKEDIR),$(LIBDIR))|' \
 		-e 's|@INCLUDEDIR_FROM_LIBDIR@|$(call from,$(LIBDIR),$(INCLUDEDIR))|' \
 		-e 's|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|' $< >$@
