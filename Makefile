@@ -45,7 +45,7 @@ all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 	@awk -F '|' 'BEGIN { print "what is built in $(B):" } { printf "  %-56s %s\n", $$1, $$2 != "" ? $$2 : "no: " $$3 }' \
 		$(B)/obj/bootstrap/built.txt
 
-demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/demo/run
+demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/examples/demo
 test: ; @tests/deps $(or $(filter quick,$(TESTS)),$(if $(filter systems,$(TESTS)),soak,test)) && exec tests/all $(TESTS)
 check: ; @tests/deps test && exec tests/all --changed
 test-nodes: ; @tests/deps test && $(MAKE) --no-print-directory tests && tests/nodes/run
@@ -66,7 +66,7 @@ install: lib soft mpi $(programs) $(perf_installed) man $(found_by)
 	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
 	install -m 755 $(programs) $(perf_installed) $(DESTDIR)$(BINDIR)
 	sed 's|^installed=.*|installed=$(libdir_from_home)|' lib/soft/oriel-soft.sh >$(DESTDIR)$(BINDIR)/oriel-soft
-	install -m 644 include/oriel.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 include/oriel.h include/oriel.f90 $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(B)/lib/liboriel.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/lib/liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
@@ -76,13 +76,15 @@ install: lib soft mpi $(programs) $(perf_installed) man $(found_by)
 	$(if $(mpi_libs),install -d $(DESTDIR)$(LIBDIR)/oriel/mpi && install -m 755 $(mpi_libs) $(DESTDIR)$(LIBDIR)/oriel/mpi)
 	install -m 644 $(filter %.pc,$(found_by)) $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(filter %.cmake,$(found_by)) $(DESTDIR)$(CMAKEDIR)
+	install -d $(DESTDIR)$(DOCDIR)/examples
+	install -m 644 $(examples) $(DESTDIR)$(DOCDIR)/examples
 	install -m 644 $(B)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(man_7) $(DESTDIR)$(MANDIR)/man7
 	install -m 644 $(man_1) $(perf_man) $(DESTDIR)$(MANDIR)/man1
 
 uninstall:
-	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h
-	rm -rf $(DESTDIR)$(LIBDIR)/oriel $(DESTDIR)$(CMAKEDIR)
+	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(programs) $(perf_installed)) $(DESTDIR)$(INCLUDEDIR)/oriel.h $(DESTDIR)$(INCLUDEDIR)/oriel.f90
+	rm -rf $(DESTDIR)$(LIBDIR)/oriel $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(DOCDIR)/examples
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.a $(DESTDIR)$(LIBDIR)/liboriel.so $(DESTDIR)$(LIBDIR)/liboriel.so.$(SOVERSION)
 	rm -f $(DESTDIR)$(LIBDIR)/liboriel.so.$(VERSION) $(DESTDIR)$(PKGCONFIGDIR)/oriel.pc
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))

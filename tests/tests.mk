@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that tests run; what runs them is tests/all. Those of softverbs are in tests/soft/soft-tests.mk.
-demo_bin = $(patsubst tests/demo/%.c,$(B)/bin/%,$(filter-out tests/demo/with_mpi.c,$(wildcard tests/demo/*.c)))
+demo_bin = $(patsubst tests/examples/%.c,$(B)/bin/%,$(filter-out tests/examples/with_mpi.c,$(wildcard tests/examples/*.c)))
+examples = $(addprefix tests/examples/,README.md Makefile) $(wildcard $(addprefix tests/examples/*.,c h cpp f90)) tests/examples/work_queue.py
 multi_bin = $(patsubst tests/multi/%.c,$(B)/bin/%,$(filter-out tests/multi/multi.c,$(wildcard tests/multi/*.c)))
 environments_bin = $(patsubst tests/environments/%.c,$(B)/tests/environments-%,$(filter-out %/mpi.c,$(wildcard tests/environments/*.c)))
 epochs_src = $(wildcard tests/epochs/*.c)
@@ -22,7 +23,7 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 
-$(demo_bin): $(B)/bin/%: $(B)/obj/tests/demo/%.o $(B)/lib/liboriel.a
+$(demo_bin): $(B)/bin/%: $(B)/obj/tests/examples/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
 $(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o $(lib_all)

@@ -19,10 +19,10 @@ define mpi_programs
 $(B)/obj/tests/mpi/%-$(1).o: tests/mpi/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) $$(mpi_cflags) -c -o $$@ $$<
 
-$(B)/obj/tests/demo/%-$(1).o: tests/demo/%.c config.mk
+$(B)/obj/tests/examples/%-$(1).o: tests/examples/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) $$(mpi_cflags) -c -o $$@ $$<
 
-$(B)/tests/mpi/with_mpi-$(1): $(B)/obj/tests/demo/with_mpi-$(1).o $(B)/lib/liboriel.so
+$(B)/tests/mpi/with_mpi-$(1): $(B)/obj/tests/examples/with_mpi-$(1).o $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) -o $$@ $$< $$(mpi_so)
 
 # Nothing but MPI, on softverbs.
