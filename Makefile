@@ -45,6 +45,9 @@ all: lib soft mpi $(programs) $(demo_bin) $(perf_bin) $(perf_scale_bin) man
 	@awk -F '|' 'BEGIN { print "what is built in $(B):" } { printf "  %-56s %s\n", $$1, $$2 != "" ? $$2 : "no: " $$3 }' \
 		$(B)/obj/bootstrap/built.txt
 
+# The site for a browser: build/docs.
+docs: man ; @tests/deps docs && include/docs/build $(B)/docs $(B) $(VERSION)
+
 demo: ; @tests/deps demo && $(MAKE) --no-print-directory all && tests/examples/demo
 test: ; @tests/deps $(or $(filter quick,$(TESTS)),$(if $(filter systems,$(TESTS)),soak,test)) && exec tests/all $(TESTS)
 check: ; @tests/deps test && exec tests/all --changed
@@ -90,7 +93,7 @@ uninstall:
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%) $(patsubst $(B)/man/man1/%,$(DESTDIR)$(MANDIR)/man1/%,$(man_1) $(perf_man))
 
-.PHONY: all demo test check deb test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
+.PHONY: all docs demo test check deb test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
