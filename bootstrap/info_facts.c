@@ -16,7 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/userfault.h"
+#include "pages/userfault.h"
 #include "info_child.h"
 #include "win/win.h"
 

@@ -3,7 +3,7 @@
 #include "client/alarm.h"
 
 #include "base/err.h"
-#include "base/shortage.h"
+#include "pages/shortage.h"
 #include "base/util.h"
 
 #include <errno.h>

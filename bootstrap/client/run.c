@@ -17,7 +17,7 @@
  * it is close-on-exec, so that programs that it starts do not get the secret.
  */
 #include "base/err.h"
-#include "base/shortage.h"
+#include "pages/shortage.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/clients.h"

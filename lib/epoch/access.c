@@ -34,7 +34,7 @@
 #include "op/issue.h"
 #include "win/epoch.h"
 #include "win/origin.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "win/win.h"
 
 #define ACCESS_MARKS (LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED)

@@ -14,7 +14,7 @@
 #include "win/link.h"
 #include "base/order.h"
 #include "base/util.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/enter.h"
 #include "win/epoch.h"
 #include "win/win.h"

@@ -40,7 +40,7 @@
 #include "job/group.h"
 #include "job/job.h"
 #include "win/link.h"
-#include "job/ctrl_msg.h"
+#include "conn/ctrl_msg.h"
 #include "base/order.h"
 #include "op/enter.h"
 #include "op/flush.h"
@@ -49,7 +49,7 @@
 #include "win/epoch.h"
 #include "base/dissemination.h"
 #include "base/util.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "win/win.h"
 
 #define FENCE_ASSERTIONS (ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED)

@@ -11,7 +11,7 @@
 #include "epoch/unlock.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/enter.h"
 #include "op/target.h"
 #include "win/epoch.h"

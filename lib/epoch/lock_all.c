@@ -10,7 +10,7 @@
  */
 #include "base/err.h"
 #include "epoch/unlock.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "job/group.h"
 #include "op/enter.h"
 #include "op/flush_all.h"

@@ -14,7 +14,7 @@
 #include "epoch/unlock.h"
 
 #include "base/order.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/issue.h"
 #include "win/link.h"
 #include "win/lock_mapped.h"

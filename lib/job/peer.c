@@ -14,7 +14,7 @@
 #include "job/job.h"
 #include "job/lock_table.h"
 #include "base/order.h"
-#include "base/shortage.h"
+#include "pages/shortage.h"
 #include "verbs/table.h"
 #include "base/util.h"
 

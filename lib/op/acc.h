@@ -44,8 +44,8 @@ static inline const void *acc_compare(const struct acc *acc)
  * an element have the same one, and each class has one mechanism at a target.
  */
 enum acc_class {
-	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for (job/atomic_mode.h) */
-	ACC_NUMBER, /* other small ones, aligned: plain code, under their page lock (job/page_lock.h) */
+	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for (sync/atomic_mode.h) */
+	ACC_NUMBER, /* other small ones, aligned: plain code, under their page lock (sync/page_lock.h) */
 	ACC_REST,   /* the target's handler */
 };
 

@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 #include "job/job.h"
-#include "job/atomics_peer.h"
-#include "job/wait.h"
+#include "conn/atomics_peer.h"
+#include "sync/wait.h"
 #include "op/acc.h"
 #include "op/issue.h"
 #include "win/link.h"

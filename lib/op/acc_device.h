@@ -11,7 +11,7 @@
  * repetition means that another update was carried out. After some repetitions the operation gives
  * up the window's lock for a while. Those
  * operations are waited for here, bounded by the device's retries, as are all that go through an
- * atomics peer (job/atomics_peer.h): later calls need not know of it. The same holds for all to
+ * atomics peer (conn/atomics_peer.h): later calls need not know of it. The same holds for all to
  * memory that is mapped here, where other elements on the same bytes are the processor's, at once
  * (A15).
  *

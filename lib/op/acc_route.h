@@ -12,11 +12,11 @@
  *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
  *                         everybody (acc_device.h); else the processor of whoever can map the memory, the
  *                         target itself among them, by instructions or plain code, as the pages' mode says
- *                         (job/atomic_mode.h), and for others its device, if it is one word and the device is
+ *                         (sync/atomic_mode.h), and for others its device, if it is one word and the device is
  *                         atomic with processors' instructions, or the target's handler, which does as
  *                         processors do
  *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under locks that all of
- *                         them take (job/page_lock.h), so that a vector of them is changed as fast as it is
+ *                         them take (sync/page_lock.h), so that a vector of them is changed as fast as it is
  *                         copied; for others the target's handler, which takes the same locks
  *   ACC_REST              the target's handler, for everybody; the target itself changes such
  *                         elements under the lock that its handler takes
@@ -31,8 +31,8 @@
 #ifndef ORIEL_ACC_ROUTE_H
 #define ORIEL_ACC_ROUTE_H
 
-#include "job/page_lock.h"
-#include "job/atomic_mode.h"
+#include "sync/page_lock.h"
+#include "sync/atomic_mode.h"
 #include "op/acc.h"
 #include "win/link.h"
 

@@ -89,7 +89,7 @@ static inline struct page_lock *trylock_page(const struct oriel_win *win, const 
 }
 
 /*
- * Begin to change a few words in the page of an address here, by instructions (job/atomic_mode.h);
+ * Begin to change a few words in the page of an address here, by instructions (sync/atomic_mode.h);
  * NULL: not so.
  */
 static inline uint8_t *begin_update(const struct oriel_win *win, const struct link *link, uint64_t addr)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "job/am_send.h"
+#include "am/am_send.h"
 #include "op/acc.h"
 
 enum am_call {

@@ -2,7 +2,7 @@
 /* am_handler.c - the target's side: the handler of am_recv.h; see am_issue.h. With am->lock. */
 #include "base/order.h"
 #include "job/job.h"
-#include "job/am_recv.h"
+#include "am/am_recv.h"
 #include "op/acc_route.h"
 #include "op/am_codec.h"
 #include "win/win.h"

@@ -5,8 +5,8 @@
  * DESIGN NOTES
  *
  * What no processor or device can change at the target from here is sent there, as active messages
- * (am_codec.h) in a ring (job/am_send.h), and applied by a thread of the target that waits in a
- * call, or by its service thread (job/am_recv.h): the call puts no message but the data, and what
+ * (am_codec.h) in a ring (am/am_send.h), and applied by a thread of the target that waits in a
+ * call, or by its service thread (am/am_recv.h): the call puts no message but the data, and what
  * is applied leaves nothing locked when somebody dies.
  *
  * An operation longer than a message is split at elements. Messages of one origin are applied in

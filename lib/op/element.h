@@ -33,7 +33,7 @@ struct element_type {
 	uint8_t size_bytes; /* 0: no such type here */
 	uint8_t span_bytes; /* size_bytes without the padding at the end */
 	bool small;         /* without padding, and stored by one instruction where it is aligned to its size */
-	bool number;        /* small; aligned, plain code changes it, under its page lock (job/page_lock.h) */
+	bool number;        /* small; aligned, plain code changes it, under its page lock (sync/page_lock.h) */
 	bool comparable;    /* integers and bool: legal in compare_and_swap (A6) */
 };
 

@@ -7,7 +7,7 @@
  * two instructions leaves it so (A21). Complex numbers are two registers to the compiler, which might store
  * them one by one; so they are vectors of two as they are loaded and stored.
  *
- * The loops over numbers, which accumulates to mapped memory run through (job/page_lock.h), are
+ * The loops over numbers, which accumulates to mapped memory run through (sync/page_lock.h), are
  * compiled again for the processors that have longer vectors, and chosen when the library is
  * loaded. All compute the same: an element takes one operation, so that there is nothing to
  * contract.

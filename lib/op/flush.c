@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/order.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/enter.h"
 #include "op/issue.h"
 #include "op/watermark.h"

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/util.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/watermark.h"
 #include "win/link.h"
 #include "win/win.h"

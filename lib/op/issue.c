@@ -30,7 +30,7 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/copy.h"
 #include "op/acc_route.h"
 #include "op/signal_send.h"

@@ -17,7 +17,7 @@
 #include "base/util.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/enter.h"
 #include "op/watermark.h"
 #include "op/flush_all.h"

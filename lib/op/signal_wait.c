@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/enter.h"
 #include "op/issue.h"
 #include "win/link.h"

@@ -8,7 +8,7 @@
 #include "base/order.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "op/issue.h"
 #include "win/remote_regions.h"
 #include "win/link.h"

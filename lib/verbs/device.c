@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "base/settings.h"
-#include "base/shortage.h"
+#include "pages/shortage.h"
 #include "base/util.h"
 #include "verbs/mr_cache.h"
 

@@ -29,7 +29,7 @@ struct devices {
 /* A region's registrations; NULL: it is not registered with that device. */
 struct registration {
 	struct ibv_mr *mr[DEVICES_MAX];
-	bool holds; /* holds moved memory (share_in_place.h); set by job/mem.c */
+	bool holds; /* holds moved memory (share_in_place.h); set by mem/mem.c */
 };
 
 /* Returns the region of the first device that has one, or NULL. */

@@ -457,7 +457,7 @@ static inline uint64_t am_ack_check(const struct am_ack *ack)
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
 	struct table_root flags;       /* segments of the neighbour's flag words at our side */
-	struct segment_ref page_locks; /* locks for our integers: job/page_lock.h */
+	struct segment_ref page_locks; /* locks for our integers: sync/page_lock.h */
 	uint32_t layout_version;       /* LAYOUT_VERSION of our build */
 	uint32_t control_block_bytes;  /* control_bytes of our windows */
 	uint32_t neighbour;            /* the reader's index among our neighbours, and a lock's members */

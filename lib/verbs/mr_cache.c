@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/page_watch.h"
+#include "pages/page_watch.h"
 
 #define SHARE_OF_MEMORY 4 /* at most one part in so many is cached */
 #define DOUBTS_MAX 64     /* a power of 2 */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/shortage.h"
+#include "pages/shortage.h"
 #include "verbs/device.h"
 
 #define ANY_CARD "card"

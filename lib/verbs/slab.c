@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/memory_file.h"
+#include "pages/memory_file.h"
 #include "base/util.h"
 
 void slabs_init(struct slabs *slabs, const struct devices *devices)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/shortage.h"
+#include "pages/shortage.h"
 #include "oriel.h"
 #include "verbs/functions.h"
 

@@ -2,9 +2,9 @@
 /* info.c - what a window tells about itself, and what of it can be changed */
 #include "base/err.h"
 #include "base/public_struct.h"
-#include "job/coll.h"
+#include "conn/coll.h"
 #include "job/job.h"
-#include "job/wait.h"
+#include "sync/wait.h"
 #include "win/hints.h"
 #include "win/win.h"
 #include "win/window.h"

@@ -19,8 +19,8 @@
 
 #include "base/order.h"
 #include "job/peer.h"
-#include "job/am_send.h"
-#include "job/page_lock.h"
+#include "am/am_send.h"
+#include "sync/page_lock.h"
 #include "win/signals.h"
 
 struct remote_regions;

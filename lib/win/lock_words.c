@@ -57,9 +57,9 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "job/lookup.h"
-#include "job/atomics_peer.h"
-#include "job/wait.h"
+#include "conn/lookup.h"
+#include "conn/atomics_peer.h"
+#include "sync/wait.h"
 #include "win/epoch.h"
 #include "win/lock_mapped.h"
 

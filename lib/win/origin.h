@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "job/job.h"
-#include "job/mem.h"
+#include "mem/mem.h"
 #include "win/link.h"
 #include "win/operation.h"
 #include "win/win.h"

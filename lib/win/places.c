@@ -2,12 +2,12 @@
 /* places.c - see places.h. */
 #include "win/places.h"
 
-#include "job/coll.h"
+#include "conn/coll.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/sharing.h"
-#include "job/atomics_peer.h"
-#include "job/wait.h"
+#include "conn/sharing.h"
+#include "conn/atomics_peer.h"
+#include "sync/wait.h"
 #include "win/win.h"
 
 /* Members who do not bring the same place make the barrier say that its argument is wrong. */

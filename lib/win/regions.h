@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #include "job/service_queue.h"
-#include "job/region_table.h"
+#include "mem/region_table.h"
 
 struct oriel_win;
 struct region;

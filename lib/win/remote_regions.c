@@ -10,8 +10,8 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "job/page_lock.h"
-#include "job/wait.h"
+#include "sync/page_lock.h"
+#include "sync/wait.h"
 #include "win/link.h"
 #include "win/win.h"
 

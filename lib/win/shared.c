@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/memory_file.h"
-#include "base/memory_node.h"
+#include "pages/memory_file.h"
+#include "pages/memory_node.h"
 #include "base/util.h"
-#include "job/coll.h"
+#include "conn/coll.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "job/sharing.h"
-#include "job/wait.h"
+#include "conn/sharing.h"
+#include "sync/wait.h"
 #include "win/link.h"
 #include "win/win.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/memory_file.h"
+#include "pages/memory_file.h"
 #include "base/order.h"
 #include "job/job.h"
 #include "win/link.h"

@@ -15,10 +15,10 @@
 
 #include "job/deferred_error.h"
 #include "job/service_queue.h"
-#include "job/coll.h"
-#include "job/in_place.h"
+#include "conn/coll.h"
+#include "mem/in_place.h"
 #include "job/group.h"
-#include "job/mem.h"
+#include "mem/mem.h"
 #include "base/handle.h"
 #include "verbs/layout.h"
 #include "win/epoch.h"

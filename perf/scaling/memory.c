@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #include "boot.h"
-#include "job/init.h"
+#include "conn/init.h"
 #include "job/job.h"
-#include "job/service.h"
+#include "conn/service.h"
 #include "oriel.h"
 #include "scaling/scale.h"
 

@@ -19,7 +19,7 @@
 #pragma weak wire_poll
 #pragma weak wire_signal
 
-#include "job/directory.c"
+#include "conn/directory.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
  * same bytes again, and what is not leaves nothing behind
  */
 #include "base/place.c"
-#include "job/endpoint.c"
+#include "conn/endpoint.c"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The lock of lib/win/lock_words.c, and its repair of lib/job/lock_repair.c, tried in all orders.
+"""The lock of lib/win/lock_words.c, and its repair of lib/sync/lock_repair.c, tried in all orders.
 
 Explicit states; each access of a word at the target is a step of its own. Ranks are R (ask for the lock
 shared) or W (exclusive). With `deaths` ranks may die at any step; the target's service thread then repairs

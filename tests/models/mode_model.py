@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The modes of pages (lib/job/atomic_mode.c, lib/job/page_lock.c, lib/op), tried in all orders.
+"""The modes of pages (lib/sync/atomic_mode.c, lib/sync/page_lock.c, lib/op), tried in all orders.
 
 The states are explicit. A process updates a few words of one page (`few0`), or many words of one
 page or two (`many0`, `many01`). Their owner pins its pages, and later unpins them (`pin`). One word

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of regions of lib/job/region_table.c, and how lib/win/remote_regions.c reads it, tried in all orders.
+"""The table of regions of lib/mem/region_table.c, and how lib/win/remote_regions.c reads it, tried in all orders.
 
 Explicit states. An owner attaches and detaches regions; each of its stores is a step, in any order that its fences leave
 open. An origin uses regions. What one request reads of the table's root, or of an entry, it reads word by word in any order,

@@ -22,9 +22,9 @@
 #include "base/process.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/am_recv.h"
-#include "job/page_lock.h"
-#include "job/atomic_mode.h"
+#include "am/am_recv.h"
+#include "sync/page_lock.h"
+#include "sync/atomic_mode.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -116,7 +116,7 @@ static void die_with_all(struct fault *f)
 
 /*
  * About to change an integer by an instruction: the others go over to plain code all the same
- * (job/atomic_mode.h).
+ * (sync/atomic_mode.h).
  */
 static void die_in_an_update(struct fault *f)
 {

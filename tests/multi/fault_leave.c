@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "job/window_cache.h"
+#include "mem/window_cache.h"
 #include "told.h"
 
 #define RANKS 4

@@ -35,7 +35,7 @@
 #include "base/order.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "job/lock_repair.h"
+#include "sync/lock_repair.h"
 #include "job/lock_table.h"
 #include "told.h"
 #include "win/link.h"

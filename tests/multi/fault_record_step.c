@@ -34,7 +34,7 @@
 #include "base/process.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/am_recv.h"
+#include "am/am_recv.h"
 #include "win/link.h"
 #include "win/win.h"
 

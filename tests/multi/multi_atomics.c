@@ -8,7 +8,7 @@
  * memory that is not mapped).
  */
 #include "job/job.h"
-#include "job/atomics_peer.h"
+#include "conn/atomics_peer.h"
 #include "multi.h"
 
 #include <stdlib.h>
@@ -209,7 +209,7 @@ static void in_order(struct multi *m)
 
 /*
  * One to all targets by one call: so many in a row that processors change them by plain code
- * (job/atomic_mode.h).
+ * (sync/atomic_mode.h).
  */
 static void add_to_all(struct multi *m, oriel_win *win)
 {

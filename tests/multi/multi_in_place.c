@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/page_exchange.h"
+#include "pages/page_exchange.h"
 
 #define PAGE ((size_t)4096)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

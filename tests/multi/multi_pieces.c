@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "job/page_lock.h"
+#include "sync/page_lock.h"
 #include "op/element.h"
 
 #define SHARE_BYTES (4 * LOCKED_PAGE_BYTES)

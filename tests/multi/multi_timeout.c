@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "job/directory.h"
+#include "conn/directory.h"
 #include "job/job.h"
 #include "job/lock_table.h"
 #include "win/win.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "job/job.h"
-#include "job/window_cache.h"
+#include "mem/window_cache.h"
 
 enum { FREED, LIVES };
 

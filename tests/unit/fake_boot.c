@@ -10,7 +10,7 @@
 
 #include "fake_malloc.h"
 #include "fake_verbs.h"
-#include "job/endpoint.h"
+#include "conn/endpoint.h"
 #include "oriel.h"
 
 enum news_kind { NEWS_VALUE, NEWS_DIED, NEWS_LOST };

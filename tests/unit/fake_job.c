@@ -15,9 +15,9 @@
 #include "fake_verbs.h"
 #include "base/handle.h"
 #include "base/order.h"
-#include "job/init.h"
+#include "conn/init.h"
 #include "job/job.h"
-#include "job/service.h"
+#include "conn/service.h"
 
 struct run {
 	rank_function *function;

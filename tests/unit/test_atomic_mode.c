@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_atomic_mode.c - job/atomic_mode.h: when integers of 8 bytes are changed by instructions and
+ * test_atomic_mode.c - sync/atomic_mode.h: when integers of 8 bytes are changed by instructions and
  * when by plain code, among processes that share memory
  */
 #include <CUnit/CUnit.h>
@@ -16,7 +16,7 @@
 #include "base/process.h"
 #include "base/util.h"
 #include "job/peer.h"
-#include "job/atomic_mode.h"
+#include "sync/atomic_mode.h"
 #include "op/element.h"
 #include "suites.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_conn.c - job/conn.c: what becomes of an attempt that is not answered, by the clock alone. */
-#include "job/conn.c"
+/* test_conn.c - conn/conn.c: what becomes of an attempt that is not answered, by the clock alone. */
+#include "conn/conn.c"
 
 #include <CUnit/CUnit.h>
 

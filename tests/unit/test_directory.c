@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_directory.c - directory.c: the check of an entry that is read while its owner writes it. */
-#include "job/directory.c"
+#include "conn/directory.c"
 
 #include <CUnit/CUnit.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_endpoint.c - lib/job/endpoint.c: what a rank tells the others, and what is refused */
-#include "job/endpoint.c"
+/* test_endpoint.c - lib/conn/endpoint.c: what a rank tells the others, and what is refused */
+#include "conn/endpoint.c"
 
 #include <CUnit/CUnit.h>
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "job/am_recv.h"
-#include "job/am_send.h"
+#include "am/am_recv.h"
+#include "am/am_send.h"
 #include "job/deferred_error.h"
 
 #include "fake_job.h"

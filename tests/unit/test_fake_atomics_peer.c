@@ -15,7 +15,7 @@
 #include "fake_verbs.h"
 #include "job/job.h"
 #include "job/peer.h"
-#include "job/atomics_peer.h"
+#include "conn/atomics_peer.h"
 #include "suites_fake.h"
 
 #define RANKS 3

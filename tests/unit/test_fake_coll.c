@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job/coll.c"
+#include "conn/coll.c"
 
 #include "fake_job.h"
 #include "fake_verbs.h"

@@ -10,9 +10,9 @@
 
 #include "fake_job.h"
 #include "fake_verbs.h"
-#include "job/goodbye.h"
+#include "conn/goodbye.h"
 #include "job/job.h"
-#include "job/ctrl_msg.h"
+#include "conn/ctrl_msg.h"
 #include "job/peer.h"
 #include "suites_fake.h"
 #include "base/order.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/page_watch.h"
+#include "pages/page_watch.h"
 #include "fake_job.h"
 #include "fake_verbs.h"
 #include "job/job.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_in_place.c - job/in_place.c: threads that register and move the same memory at once. */
-#include "job/in_place.h"
+/* test_in_place.c - mem/in_place.c: threads that register and move the same memory at once. */
+#include "mem/in_place.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/order.h"
-#include "base/share_in_place.h"
+#include "pages/share_in_place.h"
 #include "job/job.h"
 #include "suites.h"
 #include "thread_state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_lock_repair.c - job/lock_repair.c: which of the dead are orphans, where only one order of looks shows it. */
-#include "job/lock_repair.c"
+/* test_lock_repair.c - sync/lock_repair.c: which of the dead are orphans, where only one order of looks shows it. */
+#include "sync/lock_repair.c"
 
 #include <CUnit/CUnit.h>
 

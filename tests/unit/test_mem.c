@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_mem.c - mem.c: looking up registered memory. Regions are entered without a device. */
-#include "job/mem.c"
+#include "mem/mem.c"
 
 #include <CUnit/CUnit.h>
 

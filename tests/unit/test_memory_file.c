@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_memory_file.c - memory_file.c, memory_fill.c and memory_room.c: sealed memory, and how much there is */
-#include "base/memory_file.h"
+#include "pages/memory_file.h"
 
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory_fill.h"
-#include "base/memory_room.h"
+#include "pages/memory_fill.h"
+#include "pages/memory_room.h"
 #include "oriel.h"
 #include "suites.h"
 

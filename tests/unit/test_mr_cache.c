@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/page_watch.h"
+#include "pages/page_watch.h"
 #include "suites.h"
 
 #define PAGE ((size_t)4096)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_page_lock.c - job/page_lock.h: locks for the numbers of a page, among
+ * test_page_lock.c - sync/page_lock.h: locks for the numbers of a page, among
  * processes that share memory, some of which are killed; and base/process.h
  */
 #include <CUnit/CUnit.h>
@@ -13,7 +13,7 @@
 
 #include "base/process.h"
 #include "base/util.h"
-#include "job/page_lock.h"
+#include "sync/page_lock.h"
 #include "op/element.h"
 #include "suites.h"
 

@@ -3,7 +3,7 @@
  * test_page_watch.c - page_watch.c with the kernel as it is: every way to change memory is seen by who asks
  * after it, nothing else is, and nobody waits for ever.
  */
-#include "base/page_watch.h"
+#include "pages/page_watch.h"
 
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/share_in_place.h"
-#include "base/userfault.h"
+#include "pages/share_in_place.h"
+#include "pages/userfault.h"
 #include "suites.h"
 
 enum { PAGES = 8, PAGE = 4096, BYTES = PAGES * PAGE, ROUNDS = 3000, LIMIT_S = 60 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_route.c - which device two ranks talk by: lib/job/route.c, lib/base/place.c */
+/* test_route.c - which device two ranks talk by: lib/conn/route.c, lib/base/place.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/route.h"
+#include "conn/route.h"
 #include "suites.h"
 
 static const struct endpoint both_devices = {

@@ -3,7 +3,7 @@
  * test_share_in_place.c - share_in_place.c, page_exchange.c and own_pages.c: memory that is moved
  * into a file and back, under the hands of threads, beside forks; and memory that is not.
  */
-#include "base/share_in_place.h"
+#include "pages/share_in_place.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -27,10 +27,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/move_worth.h"
+#include "pages/move_worth.h"
 #include "base/order.h"
-#include "base/own_pages.h"
-#include "base/page_exchange.h"
+#include "pages/own_pages.h"
+#include "pages/page_exchange.h"
 #include "base/tell.h"
 #include "suites.h"
 #include "thread_state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_wait.c - wait.c: spinning, looks, the time limit, pings, the watchdog. */
-#include "job/wait.c"
+#include "sync/wait.c"
 
 #include <CUnit/CUnit.h>
 #include <limits.h>

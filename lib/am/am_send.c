@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* am_send.c - see am_send.h. */
+#include "am/am_send.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/util.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "job/deferred_error.h"
+#include "verbs/wire.h"
+
+static void sender_free(struct am_sender *out)
+{
+	if (!out)
+		return;
+	pthread_mutex_destroy(&out->lock);
+	free(out);
+}
+
+/* Returns the sender's side for a peer, made at its first message, or NULL. */
+static struct am_sender *out_of(struct peer *peer)
+{
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE), *made; /* pairs with the store below */
+
+	if (out)
+		return out;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return NULL;
+	pthread_mutex_init(&made->lock, NULL);
+	if (__atomic_compare_exchange_n(&peer->am_sender, &out, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return made;
+	sender_free(made); /* another thread was faster */
+	return out;
+}
+
+/*
+ * Reads the place of our ring at the peer, which the peer writes. Returns whether it is complete.
+ */
+static bool ring_of(const struct peer *peer, struct segment_ref *ring)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->am_ring;
+	uint64_t copy[2] = { flag_load(&words[0]), flag_load(&words[1]) }; /* pairs with tell_ring at the peer */
+
+	static_assert(sizeof(copy) == sizeof(*ring), "the place of a ring is two words");
+	memcpy(ring, copy, sizeof(copy));
+	return segment_ready(ring);
+}
+
+/* Reads the peer's last answer. Returns whether it is not torn. */
+static bool read_ack(const struct peer *peer, struct am_ack *ack)
+{
+	const struct am_ack *there = &peer->area->am_ack;
+
+	ack->check = flag_load(&there->check); /* these pair with tell_applied at the peer */
+	ack->applied = flag_load(&there->applied);
+	ack->refused[0] = flag_load(&there->refused[0]);
+	ack->refused[1] = flag_load(&there->refused[1]);
+	ack->rested = flag_load(&there->rested);
+	return ack->check == am_ack_check(ack);
+}
+
+static uint32_t result_offset(uint64_t number, uint32_t at)
+{
+	if (at == AM_INLINE)
+		return (uint32_t)((number - 1) % AM_SLOTS) * AM_INLINE_BYTES;
+	return AM_SLOTS * AM_INLINE_BYTES + at;
+}
+
+static int refused_error(const struct am_subject *about, enum am_verdict verdict)
+{
+	if (about->size_bytes == 0)
+		return err_set(ORIEL_ERR_PEER,
+		               "%s: %s: rank %d has refused to add to signal %llu: it does not have the window (any more)",
+		               about->call, about->window, about->rank, (unsigned long long)about->disp_bytes);
+	if (verdict == AM_UNKNOWN)
+		return err_set(ORIEL_ERR_PEER,
+		               "%s: %s: rank %d has refused %u bytes at byte %llu: it does not have the window (any more)",
+		               about->call, about->window, about->rank, about->size_bytes,
+		               (unsigned long long)about->disp_bytes);
+	if (verdict == AM_READ_ONLY)
+		return err_set(ORIEL_ERR_ACCESS,
+		               "%s: %s: rank %d has refused %u bytes at byte %llu: its memory may only be read", about->call,
+		               about->window, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes);
+	return err_set(ORIEL_ERR_RANGE,
+	               "%s: %s: rank %d has refused %u bytes at byte %llu: they are not in its memory, of %llu bytes "
+	               "as far as this rank knows",
+	               about->call, about->window, about->rank, about->size_bytes, (unsigned long long)about->disp_bytes,
+	               (unsigned long long)about->limit_bytes);
+}
+
+static void refused(const struct am_subject *about, enum am_verdict verdict)
+{
+	if (about->deferred_errors)
+		deferred_error_note(about->deferred_errors, refused_error(about, verdict));
+}
+
+static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
+{
+	const uint8_t *from = out->results.addr;
+
+	if (!place->result)
+		return;
+	from += result_offset(number, place->at);
+	if (place->copy)
+		place->copy(place->type, place->result, from, place->result_bytes);
+	else
+		memcpy(place->result, from, place->result_bytes);
+}
+
+static void end_message(struct am_sender *out, uint64_t number, enum am_verdict verdict)
+{
+	const struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
+
+	if (verdict == AM_APPLIED)
+		take_result(out, place, number);
+	else
+		refused(&place->subject, verdict);
+	out->data_tail = place->data_end;
+}
+
+/* Takes the peer's last answer. The caller holds out->lock. */
+static void look(struct peer *peer, struct am_sender *out)
+{
+	struct am_ack ack;
+	uint64_t number = out->applied;
+
+	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, &ack)) /* pairs with rank_died */
+		return;
+	if (ack.rested <= out->wakes)
+		out->rested = ack.rested;
+	if (ack.applied > out->sent)
+		return; /* the peer does not follow the protocol */
+	for (; number < ack.applied; number++)
+		end_message(out, number + 1, am_verdict(ack.refused, number + 1));
+	counter_store(&out->applied, number); /* pairs with the counter_load in am_progress: results are in place */
+}
+
+/* Wakes the peer if it may be asleep and has answered the previous wakeup. */
+static void wake(struct peer *peer, struct am_sender *out)
+{
+	uint64_t unused;
+
+	if (out->wakes == out->rested && wire_wake(&peer->wire, &unused) == 0)
+		out->wakes++;
+}
+
+/* Returns the position at which size_bytes fit without wrapping. */
+static uint32_t data_start(const struct am_sender *out, uint32_t size_bytes)
+{
+	uint32_t left = AM_DATA_BYTES - out->data_head % AM_DATA_BYTES;
+
+	return left < size_bytes ? out->data_head + left : out->data_head;
+}
+
+static bool take_room(struct am_sender *out, const struct am_message *message, struct am_outstanding *place)
+{
+	uint32_t data = message->am.data_bytes;
+	uint32_t most = data > message->result_bytes ? data : message->result_bytes;
+	uint32_t bytes = (uint32_t)round_up(most, AM_ALIGN);
+	uint32_t start = data_start(out, bytes);
+
+	if (out->sent - out->applied == AM_SLOTS)
+		return false;
+	*place = (struct am_outstanding){
+		.copy = message->copy,
+		.type = message->am.type,
+		.result = message->result,
+		.result_bytes = message->result_bytes,
+		.at = AM_INLINE,
+		.data_end = out->data_head,
+		.subject = message->subject,
+	};
+	if (bytes <= AM_INLINE_BYTES)
+		return true;
+	if (start + bytes - out->data_tail > AM_DATA_BYTES)
+		return false;
+	place->at = start % AM_DATA_BYTES;
+	place->data_end = out->data_head = start + bytes;
+	return true;
+}
+
+/* Waits until the writes are placed, for flag modes other than FLAG_WRITE. */
+static int placed(struct peer *peer)
+{
+	return wire_wait(&peer->wire, wire_signal(&peer->wire)) ? 0 : ORIEL_ERR_PEER;
+}
+
+/*
+ * Before the first message with a result: makes the memory for results, and writes its place to the
+ * peer.
+ */
+static int open_results(struct peer *peer, struct am_sender *out)
+{
+	struct segment_ref ref;
+	int rc;
+
+	if (out->results.addr)
+		return 0;
+	rc = slab_alloc(&peer->job->slabs, AM_RESULTS_BYTES, &out->results);
+	if (rc)
+		return rc;
+	ref.addr = (uint64_t)(uintptr_t)out->results.addr;
+	ref.rkey = out->results.keys[peer->device->index].rkey;
+	ref.check = segment_check(&ref);
+	rc = wire_write(&peer->wire, &ref, sizeof(ref),
+	                (struct remote){ peer->remote_area.addr + offsetof(struct area, am_results),
+	                                 peer->remote_area.rkey });
+	return rc ? rc : placed(peer);
+}
+
+/* Writes operands and slot, without the stamp. */
+static int write_message(struct peer *peer, const struct segment_ref *ring, const struct am_message *message,
+                         const struct am_outstanding *place, uint64_t slot)
+{
+	struct am am = message->am;
+	uint32_t inline_bytes = place->at == AM_INLINE ? am.data_bytes : 0;
+	uint64_t data = ring->addr + AM_SLOTS * sizeof(am) + place->at;
+	int rc = 0;
+
+	if (message->behind_gets)
+		wire_fence(&peer->wire);
+	else
+		wire_fence_changes(&peer->wire); /* perhaps of the same elements (A15) */
+	am.data_at = place->at;
+	am.wants_result = message->result_bytes > 0;
+	if (inline_bytes > 0)
+		memcpy(am.data, message->data, inline_bytes);
+	else if (am.data_bytes > 0)
+		rc = wire_write(&peer->wire, message->data, am.data_bytes, (struct remote){ data, ring->rkey });
+	if (rc == 0)
+		rc =
+			wire_write(&peer->wire, &am, offsetof(struct am, data) + inline_bytes, (struct remote){ slot, ring->rkey });
+	if (rc == 0 && peer->wire.flag_mode != FLAG_WRITE)
+		rc = placed(peer);
+	return rc;
+}
+
+/* Posts a message for which there is room. Returns 1 or an error. */
+static int post_message(struct peer *peer, struct am_sender *out, const struct segment_ref *ring,
+                        const struct am_message *message, const struct am_outstanding *place, struct am_sent *sent)
+{
+	uint64_t number = out->sent + 1;
+	uint64_t slot = ring->addr + (number - 1) % AM_SLOTS * sizeof(struct am);
+	struct remote stamp = { slot + offsetof(struct am, stamp), ring->rkey };
+	bool waking = out->wakes == out->rested;
+	int rc = write_message(peer, ring, message, place, slot);
+
+	if (rc == 0)
+		rc = wire_word(&peer->wire, number, stamp, waking,
+		               &sent->request); /* pairs with the flag_load in next_is_there */
+	if (rc)
+		return rc;
+	out->places[(number - 1) % AM_SLOTS] = *place;
+	out->sent = sent->number = number;
+	out->wakes += waking;
+	return 1;
+}
+
+static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent)
+{
+	struct segment_ref ring;
+	struct am_outstanding place;
+	uint32_t head = out->data_head;
+	int rc;
+
+	look(peer, out);
+	if (!ring_of(peer, &ring) || ring.addr == 0) {
+		wake(peer, out);
+		return ring_of(peer, &ring) && ring.addr == 0
+		           ? err_set(ORIEL_ERR_MEMORY, "rank %d has no memory left for what it is to apply for this rank",
+		                     peer->rank)
+		           : 0;
+	}
+	rc = message->result_bytes > 0 ? open_results(peer, out) : 0;
+	if (rc)
+		return rc;
+	if (!take_room(out, message, &place))
+		return 0;
+	rc = post_message(peer, out, &ring, message, &place, sent);
+	if (rc < 0)
+		out->data_head = head;
+	return rc;
+}
+
+int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
+{
+	struct am_sender *out = out_of(peer);
+	int rc;
+
+	if (!out)
+		return err_set(ORIEL_ERR_MEMORY, "out of memory for what rank %d is to apply", peer->rank);
+	pthread_mutex_lock(&out->lock);
+	rc = send_locked(peer, out, message, sent);
+	pthread_mutex_unlock(&out->lock);
+	return rc;
+}
+
+bool am_is_applied(const struct peer *peer, uint64_t number)
+{
+	const struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
+
+	return !out || counter_load(&out->applied) >= number; /* pairs with the counter_store in look */
+}
+
+bool am_progress(struct peer *peer, uint64_t number)
+{
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
+
+	if (am_is_applied(peer, number))
+		return true;
+	wire_poll(&peer->wire);
+	pthread_mutex_lock(&out->lock);
+	look(peer, out);
+	if (out->applied < out->sent)
+		wake(peer, out);
+	pthread_mutex_unlock(&out->lock);
+	return counter_load(&out->applied) >= number;
+}
+
+static bool covers(const struct am_subject *about, const char *window, uint64_t from, uint64_t to)
+{
+	return about->window == window && about->size_bytes > 0 && about->disp_bytes < to &&
+	       from < about->disp_bytes + about->size_bytes;
+}
+
+bool am_covers(struct peer *peer, const char *window, uint64_t from, uint64_t to)
+{
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
+	bool found = false;
+
+	if (!out)
+		return false;
+	pthread_mutex_lock(&out->lock);
+	look(peer, out);
+	for (uint64_t number = out->applied; !found && number < out->sent; number++)
+		found = covers(&out->places[number % AM_SLOTS].subject, window, from, to);
+	pthread_mutex_unlock(&out->lock);
+	return found;
+}
+
+void am_sender_cut(struct peer *peer)
+{
+	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE); /* pairs with out_of */
+
+	if (!out)
+		return;
+	pthread_mutex_lock(&out->lock); /* a thread in look() began before the death; later ones see it */
+	pthread_mutex_unlock(&out->lock);
+}
+
+void am_senders_close(struct oriel_job *job)
+{
+	uint32_t at = 0;
+
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+		sender_free(peer->am_sender);
+}

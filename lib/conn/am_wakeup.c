@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * am_wakeup.c - the service thread's part in active messages: wakeups, rings, polls; see am_recv.h
+ */
+#include <stddef.h>
+
+#include "base/util.h"
+#include "conn/conn.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "am/am_recv.h"
+#include "verbs/wire.h"
+
+#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread keeps polling for so long after a message */
+#define TAIL_MOST_NS (1 * NS_PER_MS)  /* then it returns to its loop */
+#define LATER_NS (1 * NS_PER_MS)
+#define LOOKS_AFTER 12 /* a completion may lag its event by some polls */
+
+/* Writes the place of its ring to the peer, or 0 if memory is short: it may ask again. */
+static void tell_ring(struct peer *peer)
+{
+	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
+	struct segment_ref ring = { .addr = 0 };
+
+	if (peer->am_receiver || am_receiver_open(peer))
+		ring = peer->am_ring;
+	ring.check = segment_check(&ring);
+	/* Pairs with ring_of at the peer. */
+	wire_write(&peer->wire, &ring, sizeof(ring), to);
+}
+
+/* Returns whether a receive is posted for the peer's next wakeup; retries one that failed. */
+static bool has_receive(struct peer *peer)
+{
+	struct ibv_qp *qp = conn_queue_pair(peer);
+
+	if (peer->am_bare && qp)
+		peer->am_bare = !wakeup_receive(qp, (uint64_t)peer->rank);
+	return !peer->am_bare;
+}
+
+/*
+ * Gives all peers their wakeups back. Returns false if some must wait, whose rings are polled
+ * meanwhile.
+ */
+static bool rest_all(struct oriel_job *job)
+{
+	bool all = true;
+
+	for (struct am_receiver *ring = job->am.list; ring; ring = ring->next) {
+		if (has_receive(ring->peer))
+			am_receiver_rest(ring->peer);
+		else
+			all &= !peer_is_up(ring->peer);
+	}
+	return all;
+}
+
+/*
+ * Answers peers not known to be connected at their first wakeup. Returns whether some still wait.
+ */
+static bool welcome_all(struct oriel_job *job)
+{
+	bool waiting = false;
+	uint32_t at = 0;
+
+	if (!job->am.welcoming)
+		return false;
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		if (!peer->am_waits)
+			continue;
+		if (peer_is_up(peer) && has_receive(peer)) {
+			peer->am_waits = false;
+			tell_ring(peer);
+			am_receiver_rest(peer);
+		}
+		waiting |= peer->am_waits && state_load(&peer->state) != PEER_DEAD;
+	}
+	job->am.welcoming = waiting;
+	return waiting;
+}
+
+static void count_wakeup(struct oriel_job *job, int rank)
+{
+	struct peer *peer = peer_find(job, rank);
+	struct ibv_qp *qp = peer ? conn_queue_pair(peer) : NULL;
+
+	if (!qp)
+		return;
+	peer->am_bare = !wakeup_receive(qp, (uint64_t)rank); /* replaces the one that was consumed */
+	peer->am_wakes++;
+	peer->am_waits |= !peer->am_receiver;
+	job->am.welcoming |= peer->am_waits;
+}
+
+static bool take_wakeups(struct oriel_job *job)
+{
+	uint64_t ids[WAKEUP_BATCH];
+	bool any = false;
+	uint32_t count;
+
+	for (uint32_t i = 0; i < job->devices.count; i++) {
+		const struct device *device = &job->devices.list[i];
+
+		while ((count = wakeup_take(device->wakeup, device->functions, ids)) > 0) {
+			for (uint32_t k = 0; k < count; k++)
+				count_wakeup(job, (int)ids[k]);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void look_later(void *arg);
+
+static void plan(struct oriel_job *job)
+{
+	struct am_service *am = &job->am;
+
+	if (am->later)
+		return;
+	am->later = true;
+	am->task = (struct task){ .run = look_later, .arg = job, .when_ns = now_ns() + LATER_NS };
+	service_queue_add(job, &job->am.task);
+}
+
+#define POLLED_OFTEN 4 /* polls between two checks, a millisecond apart */
+
+/*
+ * Returns whether threads of the program poll often: an occasional oriel_progress must not leave a
+ * message waiting. Oversubscribed threads nap, and do not count.
+ */
+static bool is_polled(struct oriel_job *job)
+{
+	uint64_t polled = __atomic_load_n(&job->am.polled, __ATOMIC_RELAXED);
+	bool often = polled - job->am.polled_seen >= POLLED_OFTEN;
+
+	job->am.polled_seen = polled;
+	return often && !job_oversubscribed(job);
+}
+
+/* The task: polls every millisecond until the rings have been quiet for a while. */
+static void look_later(void *arg)
+{
+	struct oriel_job *job = arg;
+	struct am_service *am = &job->am;
+	bool again = is_polled(job), woken;
+
+	am->later = false;
+	woken = take_wakeups(job);
+	if (am_drain_all(am) || woken)
+		am->looks = LOOKS_AFTER;
+	if (!again) {
+		again = !rest_all(job);
+		again |= am_drain_all(am) || am->looks-- > 0;
+	}
+	if (welcome_all(job) || again)
+		plan(job);
+}
+
+static void spin(struct am_service *am)
+{
+	uint64_t begun = now_ns(), last = begun, now;
+
+	do {
+		if (am_drain_all(am))
+			last = now_ns();
+		cpu_relax();
+		now = now_ns();
+	} while (now - last < TAIL_NS && now - begun < TAIL_MOST_NS);
+}
+
+/* Serves peers after their wakeups have been counted. */
+static void serve(struct oriel_job *job)
+{
+	struct am_service *am = &job->am;
+
+	am_drain_all(am);
+	welcome_all(job);
+	am->looks = LOOKS_AFTER;
+	if (!is_polled(job)) {
+		if (am->may_spin)
+			spin(am);
+		rest_all(job);
+		am_drain_all(am);
+	}
+	plan(job);
+}
+
+void am_woken(struct oriel_job *job)
+{
+	if (take_wakeups(job)) {
+		serve(job);
+		return;
+	}
+	job->am.looks = LOOKS_AFTER; /* the completion lags its event */
+	plan(job);
+}

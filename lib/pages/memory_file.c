@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* memory_file.c - see memory_file.h. */
+#include "pages/memory_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "pages/memory_fill.h"
+#include "pages/memory_node.h"
+#include "pages/memory_room.h"
+#include "base/util.h"
+
+/* The system's limits, read once. */
+static struct {
+	pthread_once_t once;
+	struct memory_room most;
+	bool strict;
+} limits = { .once = PTHREAD_ONCE_INIT };
+
+static void read_limits(void)
+{
+	memory_room("", MEMORY_IN_ALL, &limits.most);
+	limits.strict = memory_is_strict("");
+}
+
+static int too_large(const char *name, size_t size_bytes, unsigned long long limit_bytes, const char *limit)
+{
+	return err_set(ORIEL_ERR_MEMORY,
+	               "a memory file (%s) of %zu bytes cannot be made: it is larger than the %llu that are %s. Allocate "
+	               "less, or raise that limit",
+	               name, size_bytes, limit_bytes, limit);
+}
+
+static int check_limits(const char *name, size_t size_bytes)
+{
+	struct rlimit file;
+
+	pthread_once(&limits.once, read_limits);
+	if (size_bytes > limits.most.bytes)
+		return too_large(name, size_bytes, limits.most.bytes, limits.most.limit);
+	if (getrlimit(RLIMIT_FSIZE, &file) == 0 && size_bytes > file.rlim_cur)
+		return too_large(name, size_bytes, file.rlim_cur, "what the process's files may have (ulimit -f)");
+	return 0;
+}
+
+static int make_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
+}
+
+static int give_size(const char *name, int fd, size_t size_bytes)
+{
+	if (size_bytes > (size_t)INT64_MAX || ftruncate(fd, (off_t)size_bytes))
+		return memory_file_failed(name, size_bytes, "ftruncate", size_bytes > (size_t)INT64_MAX ? EFBIG : errno);
+	return limits.strict ? memory_fill(name, fd, size_bytes) : 0;
+}
+
+bool memory_files_are_filled(void)
+{
+	pthread_once(&limits.once, read_limits);
+	return limits.strict;
+}
+
+/*
+ * Seals the file against shrinking. This process can use it unsealed; peers that mind do not map
+ * it.
+ */
+static void seal(int fd)
+{
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
+}
+
+static int map(const char *name, int fd, size_t size_bytes, void **base)
+{
+	void *here = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (here == MAP_FAILED)
+		return memory_file_failed(name, size_bytes, "mmap", errno);
+	memory_node_bind(here, size_bytes);
+	*base = here;
+	return 0;
+}
+
+int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd)
+{
+	int rc = check_limits(name, size_bytes);
+
+	*base = NULL;
+	if (rc)
+		return rc;
+	*fd = make_file(name);
+	if (*fd < 0)
+		return memory_file_failed(name, size_bytes, "memfd_create", errno);
+	rc = give_size(name, *fd, size_bytes);
+	if (rc == 0) {
+		seal(*fd);
+		rc = map(name, *fd, size_bytes, base);
+	}
+	if (rc)
+		close(*fd);
+	return rc;
+}
+
+/*
+ * Returns where touched bytes begin, at or after `from`. ENXIO: there are none. If the system
+ * cannot say, all bytes may have been touched.
+ */
+static off_t next_touched(int fd, off_t from, off_t size)
+{
+	off_t at = lseek(fd, from, SEEK_DATA);
+
+	if (at < 0)
+		return errno == ENXIO ? size : from;
+	return at < size ? at : size;
+}
+
+static off_t touched_until(int fd, off_t from, off_t size)
+{
+	off_t end = lseek(fd, from, SEEK_HOLE);
+
+	return end > from && end < size ? end : size;
+}
+
+/*
+ * Finds the next touched bytes of the file, from *at on, up to *end; false: none before size_bytes.
+ */
+static bool find_touched(int fd, size_t size_bytes, size_t *at, size_t *end)
+{
+	const off_t size = (off_t)size_bytes, from = next_touched(fd, (off_t)*at, size);
+
+	*at = (size_t)from;
+	*end = from < size ? (size_t)touched_until(fd, from, size) : size_bytes;
+	return from < size;
+}
+
+void zero_memory_file(void *base, size_t size_bytes, int fd)
+{
+	size_t end;
+
+	for (size_t at = 0; find_touched(fd, size_bytes, &at, &end); at = end)
+		memset((char *)base + at, 0, end - at);
+}
+
+void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd)
+{
+	size_t end;
+
+	for (size_t at = 0; find_touched(fd, size_bytes, &at, &end); at = end)
+		memcpy((char *)to + at, (const char *)base + at, end - at);
+}
+
+void empty_memory_file(int fd, size_t size_bytes)
+{
+	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* the kernel gives no part of a page back */
+
+	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+}
+
+void unmap_memory_file(void *base, size_t size_bytes, int fd)
+{
+	munmap(base, size_bytes);
+	empty_memory_file(fd, size_bytes);
+	close(fd);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* own_pages.c - see own_pages.h. */
+#include "pages/own_pages.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "pages/mapping.h"
+#include "base/util.h"
+
+#define FLAGS_LINE "VmFlags:"
+
+/* glibc's header in front of each piece of its memory. */
+struct chunk {
+	size_t before_bytes; /* of a piece mapped by itself: from the start of the mapping */
+	size_t size_and_flags;
+};
+
+enum { CHUNK_MAPPED = 2, CHUNK_FLAGS = 7 };
+
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+struct page_range pages_of(const void *base, size_t size_bytes)
+{
+	size_t page = page_bytes();
+	uintptr_t first = (uintptr_t)base / page * page;
+
+	return (struct page_range){ first, round_up((uintptr_t)base + size_bytes - first, page) };
+}
+
+/*
+ * Reads the header that may lie before base; false if it is not mapped. The kernel reads, so there
+ * is no fault.
+ */
+static bool read_header(uintptr_t base, struct chunk *chunk)
+{
+	struct iovec here = { chunk, sizeof(*chunk) };
+	struct iovec there = { (void *)(base - sizeof(*chunk)), sizeof(*chunk) };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof(*chunk);
+}
+
+/*
+ * Returns whether malloc has given out all bytes of the pages, except its own header, and the piece
+ * ends within the mapping.
+ */
+static bool fills_as_malloced(uintptr_t base, const struct page_range *pages, uintptr_t mapped_to)
+{
+	bool aligned = base == pages->first, mapped;
+	struct chunk chunk;
+	uintptr_t end;
+	size_t bytes;
+
+	if (!aligned && base - pages->first != sizeof(chunk))
+		return false;
+	if (!read_header(base, &chunk))
+		return false;
+	bytes = chunk.size_and_flags & ~(size_t)CHUNK_FLAGS;
+	mapped = chunk.size_and_flags & CHUNK_MAPPED;
+	if (bytes % sizeof(chunk) || bytes > UINTPTR_MAX / 2 || (mapped && (chunk.before_bytes + bytes) % page_bytes()))
+		return false;
+	if (!aligned && (!mapped || chunk.before_bytes))
+		return false;
+	end = base - sizeof(chunk) + bytes;
+	if (!mapped)
+		end += sizeof(size_t); /* the next piece's first word belongs to this one too */
+	return end > base && end >= pages->first + pages->size_bytes && end <= mapped_to;
+}
+
+static bool fills_pages(const void *base, size_t size_bytes, const struct page_range *pages, uintptr_t mapped_to)
+{
+	if ((uintptr_t)base == pages->first && size_bytes == pages->size_bytes)
+		return true;
+	return fills_as_malloced((uintptr_t)base, pages, mapped_to);
+}
+
+static const char *kind_hindrance(const struct mapping *mapping)
+{
+	if (mapping->rights[3] != 'p')
+		return "shared memory already";
+	if (mapping->inode != 0)
+		return "a mapped file, huge pages, or static memory that begins with values";
+	if (strncmp(mapping->name, "[stack", 6) == 0)
+		return "on the stack";
+	return strncmp(mapping->rights, "rw-", 3) ? "not to be written, or may be executed" : NULL;
+}
+
+/*
+ * Returns why the flags rule the pages out, or NULL. Each flag is two letters, with blanks between.
+ */
+static const char *flags_hindrance(const char *flags)
+{
+	static const struct {
+		const char *flag, *what;
+	} known[] = { { " lo", "locked (mlock)" },
+		          { " ht", "huge pages" },
+		          { " gd", "on the stack" },
+		          { " io", "memory of a device" },
+		          { " pf", "memory of a device" },
+		          { " dc", "kept from forked children (madvise), as memory is that a network card has pinned" },
+		          { " wf", "kept from forked children (madvise)" },
+		          { " dd", "kept from core dumps (madvise)" },
+		          { " um", "watched by a userfaultfd" },
+		          { " uw", "watched by a userfaultfd" } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strstr(flags, known[i].flag))
+			return known[i].what;
+	}
+	return NULL;
+}
+
+static const char *mapping_hindrance(const struct mapping *mapping, const char *line)
+{
+	const char *why = kind_hindrance(mapping);
+
+	return why ? why : flags_hindrance(line + strlen(FLAGS_LINE));
+}
+
+/*
+ * Goes through the mappings, listed by address, up to the end of the pages; *mapped_to becomes the
+ * end of the last. Returns NULL or a hindrance.
+ */
+static const char *look(FILE *maps, const struct page_range *pages, uintptr_t *mapped_to)
+{
+	uintptr_t covered = pages->first, end = pages->first + pages->size_bytes;
+	struct mapping mapping = { .end = 0 };
+	const char *why = NULL;
+	char line[MAPPING_LINE_BYTES];
+
+	while (!why && covered < end && fgets(line, sizeof(line), maps)) {
+		if (mapping_parse(line, &mapping) || mapping.end <= covered || strncmp(line, FLAGS_LINE, strlen(FLAGS_LINE)))
+			continue;
+		if (mapping.start > covered)
+			break;
+		why = mapping_hindrance(&mapping, line);
+		covered = mapping.end;
+	}
+	*mapped_to = covered;
+	return why || covered >= end ? why : "not mapped, or /proc/self/smaps does not tell it";
+}
+
+const char *own_pages_hindrance(const void *base, size_t size_bytes)
+{
+	struct page_range pages = pages_of(base, size_bytes);
+	uintptr_t mapped_to;
+	const char *why;
+	FILE *maps;
+
+	maps = fopen("/proc/self/smaps", "re");
+	if (!maps)
+		return "not known what it is, since /proc/self/smaps cannot be read";
+	why = look(maps, &pages, &mapped_to);
+	fclose(maps);
+	if (why || fills_pages(base, size_bytes, &pages, mapped_to))
+		return why;
+	return "not alone in its first or last page (oriel_windows(7) says which memory is)";
+}
