@@ -39,7 +39,7 @@ static void err_in__tells_no_route_from_a_death(void)
 	CU_ASSERT_EQUAL(err_set_route("rank %d cannot be reached", 3), ORIEL_ERR_PEER);
 	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_PEER, "oriel_put"), ORIEL_ERR_ROUTE);
 	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_ROUTE, "oriel_put"), ORIEL_ERR_ROUTE);
-	CU_ASSERT_STRING_EQUAL(oriel_last_error(), "oriel_put: rank 3 cannot be reached");
+	CU_ASSERT_STRING_EQUAL(err_text(), "oriel_put: rank 3 cannot be reached");
 	err_set(ORIEL_ERR_PEER, "rank 3 is dead");
 	CU_ASSERT_EQUAL(err_in(ORIEL_ERR_PEER, "oriel_put"), ORIEL_ERR_PEER);
 }

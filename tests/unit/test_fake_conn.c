@@ -301,8 +301,8 @@ static void conn__other_key_is_out_of_reach(void)
 	ranks_run(2, join_barrier_leave, NULL, ranks);
 	fake_world_false_keys(false);
 	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_PEER);
-		CU_ASSERT_PTR_NOT_NULL(strstr(ranks[i].first_text, "cannot be reached at 10.9.0.1"));
+		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_ROUTE);
+		CU_ASSERT_PTR_NOT_NULL(strstr(ranks[i].first_text, "it refuses connections at 10.9.0.1"));
 	}
 	CU_ASSERT_TRUE(ranks_clean());
 }
@@ -516,8 +516,8 @@ static void conn__address_that_leads_nowhere(void)
 		fake_world_false_value(bytes, endpoint_encode(&endpoint, bytes));
 		ranks_run(2, join_barrier_leave, NULL, ranks);
 		fake_world_false_value(NULL, 0);
-		CU_ASSERT_EQUAL(ranks[0].first_error, ORIEL_ERR_PEER);
-		CU_ASSERT_EQUAL(ranks[1].first_error, ORIEL_ERR_PEER);
+		for (int n = 0; n < 2; n++) /* nobody answers, or the address makes no sense */
+			CU_ASSERT(ranks[n].first_error == ORIEL_ERR_PEER || ranks[n].first_error == ORIEL_ERR_ROUTE);
 		CU_ASSERT_TRUE(ranks_clean());
 	}
 }
@@ -536,7 +536,7 @@ static void conn__endpoint_of_another_version(void)
 	ranks_run(2, join_barrier_leave, NULL, ranks);
 	fake_world_false_value(NULL, 0);
 	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_PEER);
+		CU_ASSERT_EQUAL(ranks[i].first_error, ORIEL_ERR_ROUTE);
 		CU_ASSERT_PTR_NOT_NULL(strstr(ranks[i].first_text, "built with another liboriel"));
 	}
 	CU_ASSERT_TRUE(ranks_clean());

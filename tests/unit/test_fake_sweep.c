@@ -23,8 +23,8 @@ enum sort { SWEEP_CALLS, SWEEP_REQUESTS, SWEEP_EVENTS, SWEEP_ALLOCATIONS };
 
 static bool code_fits(int code)
 {
-	return code == 0 || code == ORIEL_ERR_PEER || code == ORIEL_ERR_MEMORY || code == ORIEL_ERR_DEVICE ||
-	       code == ORIEL_ERR_SYNC;
+	return code == 0 || code == ORIEL_ERR_PEER || code == ORIEL_ERR_ROUTE || code == ORIEL_ERR_MEMORY ||
+	       code == ORIEL_ERR_DEVICE || code == ORIEL_ERR_SYNC;
 }
 
 /* A first error says what is the matter; the ones that follow may be about its consequences. */
