@@ -33,8 +33,8 @@ static int refuse_assertion(const struct window *window, const char *call, int g
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "%s: assertion %d is not one of this call's", call, given);
-	return error_on_window(window, MPI_ERR_ASSERT, text);
+	snprintf(text, sizeof(text), "assertion %d is not one of this call's", given);
+	return error_on_window(window, MPI_ERR_ASSERT, call, text);
 }
 
 int MPI_Win_fence(int assert, MPI_Win win)
@@ -95,7 +95,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 	if (assert & ~POST_MODES)
 		return refuse_assertion(window, "MPI_Win_post", assert);
 	if (group == MPI_GROUP_NULL)
-		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_post: the group is MPI_GROUP_NULL");
+		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_post", "the group is MPI_GROUP_NULL");
 	rc = find_members(window, group, &window->posted);
 	if (rc == 0)
 		rc = oriel_win_post(window->win, window->posted.members, assertions(assert));
@@ -113,7 +113,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_start", assert);
 	if (group == MPI_GROUP_NULL)
-		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_start: the group is MPI_GROUP_NULL");
+		return error_on_window(window, MPI_ERR_GROUP, "MPI_Win_start", "the group is MPI_GROUP_NULL");
 	rc = find_members(window, group, &window->started);
 	window_set_active(window, true);
 	if (rc == 0)
@@ -154,7 +154,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 	if (!window)
 		return real_mpi.Win_lock(lock_type, rank, assert, win);
 	if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
-		return error_on_window(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock: the lock's type is none of the two");
+		return error_on_window(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock", "the lock's type is none of the two");
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_lock", assert);
 	if (rank == MPI_PROC_NULL)

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "mpi/job.h"
 #include "mpi/real_mpi.h"
@@ -60,6 +61,20 @@ static struct class_code *add_code(int class)
 	return new;
 }
 
+/*
+ * Writes the error as the program reads it: the caller's rank, the text, and the class. A text that
+ * is too long is cut: MPI_MAX_ERROR_STRING may be 256.
+ */
+static void write_error(char to[MPI_MAX_ERROR_STRING], int class, const char *text)
+{
+	const char *name = language_class(class);
+	char begin[48];
+	size_t room = MPI_MAX_ERROR_STRING - sizeof(" ()") - strlen(name);
+
+	room -= (size_t)snprintf(begin, sizeof(begin), "Oriel: [rank %d] ", job.rank);
+	snprintf(to, MPI_MAX_ERROR_STRING, "%s%.*s (%s)", begin, (int)room, text, name);
+}
+
 int error_code(int class, const char *text)
 {
 	struct class_code *code;
@@ -69,7 +84,7 @@ int error_code(int class, const char *text)
 	if (!code)
 		code = add_code(class);
 	if (code) {
-		snprintf(code->text, sizeof(code->text), "Oriel: %s", text);
+		write_error(code->text, class, text);
 		PMPI_Add_error_string(code->code, code->text); /* for the MPI's message at the end */
 	}
 	pthread_mutex_unlock(&codes_lock);
@@ -102,11 +117,11 @@ static void before_handler(MPI_Comm comm, MPI_Errhandler handler, int class, con
 		PMPI_Errhandler_free(&handler);
 		return;
 	}
-	job_warn("%s", job_without_rank(text));
+	job_warn("%s (%s)", text, language_class(class));
 	PMPI_Abort(comm, class);
 }
 
-int error_on_window(const struct window *window, int class, const char *text)
+static int raise_on_window(const struct window *window, int class, const char *text)
 {
 	int code = error_code(class, text);
 	MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
@@ -115,6 +130,17 @@ int error_on_window(const struct window *window, int class, const char *text)
 	before_handler(MPI_COMM_WORLD, handler, class, text);
 	PMPI_Win_call_errhandler(window->handle, code);
 	return code;
+}
+
+int error_on_window(const struct window *window, int class, const char *call, const char *why)
+{
+	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
+	char text[LANGUAGE_BYTES];
+
+	oriel_win_query(window->win, &info);
+	snprintf(text, sizeof(text), *info.name ? "%s: window %llu (%s): %s" : "%s: window %llu%s: %s", call,
+	         (unsigned long long)info.number, info.name, why);
+	return raise_on_window(window, class, text);
 }
 
 int error_on_comm(MPI_Comm comm, int class, const char *text)
@@ -130,7 +156,9 @@ int error_on_comm(MPI_Comm comm, int class, const char *text)
 
 int error_of_oriel(const struct window *window, int rc)
 {
-	return error_on_window(window, error_class(rc), oriel_last_error());
+	char text[LANGUAGE_BYTES];
+
+	return raise_on_window(window, error_class(rc), language_of_mpi(window, oriel_last_error(), text));
 }
 
 int error_of_oriel_on(MPI_Win handle, int rc)

@@ -133,7 +133,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 	if (!window)
 		return real_mpi.Win_set_info(win, info);
 	if (info == MPI_INFO_NULL)
-		return error_on_window(window, MPI_ERR_INFO, "MPI_Win_set_info: the info is MPI_INFO_NULL");
+		return error_on_window(window, MPI_ERR_INFO, "MPI_Win_set_info", "the info is MPI_INFO_NULL");
 	hints_read(info, &hints);
 	rc = oriel_win_set_hints(window->win, hints.list);
 	if (rc == 0)

@@ -2,13 +2,33 @@
 /* operation.c - see operation.h. */
 #include "mpi/operation.h"
 
+#include <stdio.h>
+
 #include "mpi/error.h"
 
-int operation_member(const struct window *window, int rank)
+int operation_member(const struct window *window, int rank, const char *call)
 {
+	char why[96];
+
 	if (rank >= 0 && rank < window->rank_count)
 		return MPI_SUCCESS;
-	return error_on_window(window, MPI_ERR_RANK, "the target is no rank of the window's group");
+	snprintf(why, sizeof(why), "target rank %d, its group has ranks 0 to %d", rank, window->rank_count - 1);
+	return error_on_window(window, MPI_ERR_RANK, call, why);
+}
+
+static const char *call_of(const struct operation *operation)
+{
+	static const char *const calls[] = { [OPERATION_PUT] = "MPI_Put",
+		                                 [OPERATION_GET] = "MPI_Get",
+		                                 [OPERATION_ACCUMULATE] = "MPI_Accumulate",
+		                                 [OPERATION_GET_ACCUMULATE] = "MPI_Get_accumulate" };
+
+	return calls[operation->kind];
+}
+
+static int refuse(const struct operation *operation, int class, const char *why)
+{
+	return error_on_window(operation->window, class, call_of(operation), why);
 }
 
 static bool know(struct side *side)
@@ -20,9 +40,9 @@ static bool know(struct side *side)
 static int not_known(const struct operation *operation, const struct side *side)
 {
 	if (side->count < 0)
-		return error_on_window(operation->window, MPI_ERR_COUNT, "a count is negative");
-	return error_on_window(operation->window, MPI_ERR_TYPE,
-	                       "a datatype is null, not committed or nested too deep, or there is no memory for it");
+		return refuse(operation, MPI_ERR_COUNT, "a count is negative");
+	return refuse(operation, MPI_ERR_TYPE,
+	              "a datatype is null, not committed or nested too deep, or there is no memory for it");
 }
 
 /* Bytes without gaps; element_bytes_of counts the gaps of pairs. */
@@ -43,7 +63,7 @@ static size_t target_offset(const struct operation *operation)
 
 static int truncated(const struct operation *operation)
 {
-	return error_on_window(operation->window, MPI_ERR_TRUNCATE, "the data has no room on the other side");
+	return refuse(operation, MPI_ERR_TRUNCATE, "the data has no room on the other side");
 }
 
 /* Moves the bytes of the source, for which the other side must have room. */
@@ -132,20 +152,20 @@ static bool same_element(const struct operation *operation, enum oriel_op op)
 	return element != ELEMENT_NONE;
 }
 
-int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op)
+int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op, const char *call)
 {
 	if (!(datatype->barred & ELEMENT_OP(op)))
 		return MPI_SUCCESS;
-	return error_on_window(window, MPI_ERR_OP, "MPI defines no such operation on the datatype");
+	return error_on_window(window, MPI_ERR_OP, call, "MPI defines no such operation on the datatype");
 }
 
 /* One type of Oriel's may be two of MPI's, so both sides are checked. */
 static int barred(const struct operation *operation, enum oriel_op op)
 {
-	int rc = operation_barred(operation->window, operation->target.known, op);
+	int rc = operation_barred(operation->window, operation->target.known, op, call_of(operation));
 
 	if (rc == MPI_SUCCESS && op != ORIEL_NO_OP)
-		rc = operation_barred(operation->window, operation->origin.known, op);
+		rc = operation_barred(operation->window, operation->origin.known, op, call_of(operation));
 	return rc;
 }
 
@@ -155,10 +175,10 @@ static int refuse_elements(const struct operation *operation)
 	enum oriel_op op = element_op(operation->op);
 
 	if (!op)
-		return error_on_window(operation->window, MPI_ERR_OP, "the operation is none of MPI's own");
+		return refuse(operation, MPI_ERR_OP, "the operation is none of MPI's own");
 	if (combined_bytes(operation, op) > 0 && !same_element(operation, op))
-		return error_on_window(operation->window, MPI_ERR_TYPE,
-		                       "the datatypes of an accumulate are not all made of one and the same predefined type");
+		return refuse(operation, MPI_ERR_TYPE,
+		              "the datatypes of an accumulate are not all made of one and the same predefined type");
 	return barred(operation, op);
 }
 
@@ -186,7 +206,7 @@ int operation_do(struct operation *operation)
 	rc = copies ? MPI_SUCCESS : refuse_elements(operation);
 	if (rc || operation->rank == MPI_PROC_NULL)
 		return rc;
-	rc = operation_member(operation->window, operation->rank);
+	rc = operation_member(operation->window, operation->rank, call_of(operation));
 	if (rc)
 		return rc;
 	return copies ? copy(operation) : combine(operation);

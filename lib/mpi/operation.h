@@ -37,13 +37,13 @@ struct operation {
 };
 
 /* Returns MPI_SUCCESS if the rank is a member, or an error as operation_do does. */
-int operation_member(const struct window *window, int rank);
+int operation_member(const struct window *window, int rank, const char *call);
 
 /*
  * Returns MPI_SUCCESS if MPI defines the operation on the datatype, or an error as operation_do
  * does.
  */
-int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op);
+int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op, const char *call);
 
 /* Returns MPI_SUCCESS, or an error that the window's handler lets it return. */
 int operation_do(struct operation *operation);

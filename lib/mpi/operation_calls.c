@@ -557,9 +557,9 @@ static inline const struct datatype *plain_element(const struct window *window, 
 	return known && rank >= 0 && rank < window->rank_count ? known : NULL;
 }
 
-static int refuse_element(const struct window *window)
+static int refuse_element(const struct window *window, const char *call)
 {
-	return error_on_window(window, MPI_ERR_TYPE, "the datatype is no predefined one of those that the call takes");
+	return error_on_window(window, MPI_ERR_TYPE, call, "the datatype is no predefined one of those that the call takes");
 }
 
 static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
@@ -570,13 +570,13 @@ static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void 
 	int rc;
 
 	if (!known || known->single == ELEMENT_NONE)
-		return refuse_element(window);
+		return refuse_element(window, "MPI_Fetch_and_op");
 	if (!element_op(op))
-		return error_on_window(window, MPI_ERR_OP, "MPI_Fetch_and_op: the operation is none of MPI's own");
-	rc = operation_barred(window, known, element_op(op));
+		return error_on_window(window, MPI_ERR_OP, "MPI_Fetch_and_op", "the operation is none of MPI's own");
+	rc = operation_barred(window, known, element_op(op), "MPI_Fetch_and_op");
 	if (rc || target_rank == MPI_PROC_NULL)
 		return rc;
-	rc = operation_member(window, target_rank);
+	rc = operation_member(window, target_rank, "MPI_Fetch_and_op");
 	if (rc)
 		return rc;
 	rc = oriel_fetch_and_op(window->win, origin_addr, result_addr, known->single, element_op(op), target_rank,
@@ -609,10 +609,10 @@ static __attribute__((noinline)) int compare_and_swap(const void *origin_addr, c
 	int rc;
 
 	if (!known || known->swapped == ELEMENT_NONE)
-		return refuse_element(window);
+		return refuse_element(window, "MPI_Compare_and_swap");
 	if (target_rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	rc = operation_member(window, target_rank);
+	rc = operation_member(window, target_rank, "MPI_Compare_and_swap");
 	if (rc)
 		return rc;
 	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, known->swapped, target_rank,

@@ -71,11 +71,12 @@ static void keep(struct request *request)
 static int over(struct request *request)
 {
 	int flag = 0, rc = oriel_request_test(&request->oriel, &flag);
+	char text[LANGUAGE_BYTES];
 
 	if (rc && !flag && (rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_MEMORY))
 		return 0; /* the test can be repeated */
 	if (rc)
-		request->code = error_code(error_class(rc), oriel_last_error());
+		request->code = error_code(error_class(rc), language_of_mpi(NULL, oriel_last_error(), text));
 	return rc || flag;
 }
 
@@ -83,7 +84,7 @@ static int over(struct request *request)
 static int make_complete(const struct window *window, MPI_Request *handle)
 {
 	if (PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle))
-		return error_on_window(window, MPI_ERR_OTHER, "the MPI could not make a request");
+		return error_on_window(window, MPI_ERR_OTHER, "a request", "the MPI could not make a request");
 	return MPI_SUCCESS;
 }
 
@@ -92,11 +93,11 @@ static int make_outstanding(const struct window *window, const oriel_request *or
 	struct request *request = malloc(sizeof(*request));
 
 	if (!request)
-		return error_on_window(window, MPI_ERR_NO_MEM, "out of memory");
+		return error_on_window(window, MPI_ERR_NO_MEM, "a request", "out of memory");
 	*request = (struct request){ .oriel = *oriel, .code = MPI_SUCCESS };
 	if (PMPI_Grequest_start(query, release, cancel, request, &request->handle)) {
 		free(request);
-		return error_on_window(window, MPI_ERR_OTHER, "the MPI could not start a generalized request");
+		return error_on_window(window, MPI_ERR_OTHER, "a request", "the MPI could not start a generalized request");
 	}
 	*handle = request->handle;
 	keep(request);

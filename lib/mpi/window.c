@@ -3,6 +3,7 @@
 #include "mpi/window.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mpi/error.h"
@@ -33,12 +34,24 @@ struct making {
 	struct hints hints; /* those of info, then those that the members agree on */
 };
 
+static int refuse(const struct making *making, int class, const char *why)
+{
+	const char *call = making->flavor == MPI_WIN_FLAVOR_CREATE     ? "MPI_Win_create"
+	                   : making->flavor == MPI_WIN_FLAVOR_ALLOCATE ? "MPI_Win_allocate"
+	                   : making->flavor == MPI_WIN_FLAVOR_SHARED   ? "MPI_Win_allocate_shared"
+	                                                               : "MPI_Win_create_dynamic";
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s: %s", call, why);
+	return error_on_comm(making->comm, class, text);
+}
+
 static int check(const struct making *making)
 {
 	if (making->size_bytes < 0)
-		return error_on_comm(making->comm, MPI_ERR_SIZE, "the size of a window is negative");
+		return refuse(making, MPI_ERR_SIZE, "the size is negative");
 	if (making->unit <= 0)
-		return error_on_comm(making->comm, MPI_ERR_DISP, "a window's displacement unit must be positive");
+		return refuse(making, MPI_ERR_DISP, "the displacement unit must be positive");
 	return MPI_SUCCESS;
 }
 
@@ -249,9 +262,10 @@ static int open_by_flavor(struct window *window, const struct making *making)
 static int not_opened(const struct making *making, int rc)
 {
 	const int class = error_class(rc);
+	char text[LANGUAGE_BYTES];
 
 	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG || rc == ORIEL_ERR_KIND)
-		return error_on_comm(making->comm, class, oriel_last_error());
+		return error_on_comm(making->comm, class, language_of_mpi(NULL, oriel_last_error(), text));
 	job_tell("a window is the MPI's own: %s", job_without_rank(oriel_last_error()));
 	return PASS_ON;
 }

@@ -36,9 +36,15 @@ static void I5_range(void)
 	code = MPI_Put(&number, 1, MPI_INT, layer_right(), 10, 1, MPI_INT, win);
 	EXPECT(class_of(code) == MPI_ERR_RMA_RANGE);
 	MPI_Error_string(code, text, &length);
-	EXPECT(strstr(text, "oriel_put") != NULL);
+	EXPECT(strstr(text, "] MPI_Put: window ") != NULL);
+	EXPECT(strstr(text, ": 4 bytes at displacement 10 (unit 4 bytes) of rank ") != NULL);
+	EXPECT(strstr(text, " are bytes 40 to 43 of 40 (MPI_ERR_RMA_RANGE)") != NULL);
 	code = MPI_Put(&number, 1, MPI_INT, layer_right(), -1, 1, MPI_INT, win);
 	EXPECT(class_of(code) == MPI_ERR_RMA_RANGE);
+	MPI_Error_string(code, text, &length);
+	EXPECT(strstr(text, " at displacement -1 (unit 4 bytes) of rank ") != NULL);
+	MPI_Error_string(MPI_Get(&number, 1, MPI_INT, layer_right(), 36, 1, MPI_INT, win), text, &length);
+	EXPECT(strstr(text, "; displacements count units of 4 bytes: 9 would be byte 36 (MPI_ERR_RMA_RANGE)") != NULL);
 	EXPECT(MPI_Put(&number, 1, MPI_INT, layer_right(), 9, 1, MPI_INT, win) == MPI_SUCCESS);
 	MPI_Win_unlock(layer_right(), win);
 }
@@ -79,8 +85,30 @@ static void I5_latest_text(void)
 	get = MPI_Get(&number, 1, MPI_INT, layer_right(), 11, 1, MPI_INT, win);
 	EXPECT(class_of(put) == MPI_ERR_RMA_RANGE && class_of(get) == MPI_ERR_RMA_RANGE);
 	MPI_Error_string(get, text, &length);
-	EXPECT(strstr(text, "oriel_get") != NULL);
+	EXPECT(strstr(text, "MPI_Get: ") != NULL);
 	MPI_Win_unlock(layer_right(), win);
+}
+
+/* The texts name the program's calls and constants, the caller's rank and the class. */
+static void I5_words_of_mpi(void)
+{
+	char text[MPI_MAX_ERROR_STRING], caller[64];
+	int number = 0, length;
+	double value = 0;
+
+	snprintf(caller, sizeof(caller), "Oriel: [rank %d] MPI_Put: window ", layer_rank);
+	MPI_Error_string(MPI_Put(&number, 1, MPI_INT, 0, 0, 1, MPI_INT, win), text, &length);
+	EXPECT(strncmp(text, caller, strlen(caller)) == 0);
+	EXPECT(strstr(text, "call MPI_Win_start, MPI_Win_lock or MPI_Win_fence first (MPI_ERR_RMA_SYNC)") != NULL);
+	MPI_Error_string(MPI_Win_unlock(0, win), text, &length);
+	EXPECT(strstr(text, "MPI_Win_unlock: window ") != NULL && strstr(text, "call MPI_Win_lock first") != NULL);
+	MPI_Win_lock_all(0, win);
+	MPI_Error_string(MPI_Accumulate(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, win), text, &length);
+	EXPECT(strstr(text, "MPI_BAND") != NULL && strstr(text, "MPI_DOUBLE") != NULL && strstr(text, "(MPI_ERR_OP)") != NULL);
+	MPI_Error_string(MPI_Put(&number, 1, MPI_INT, layer_size, 0, 1, MPI_INT, win), text, &length);
+	EXPECT(strstr(text, "MPI_Put: window ") != NULL && strstr(text, "(MPI_ERR_RANK)") != NULL);
+	MPI_Win_unlock_all(win);
+	EXPECT(strstr(text, "oriel_") == NULL && strstr(text, "ORIEL_") == NULL);
 }
 
 /* What has no room on the other side. */
@@ -449,6 +477,7 @@ static const struct layer_case cases[] = {
 	{ "I5_range", I5_range },
 	{ "I5_range_beyond_numbers", I5_range_beyond_numbers },
 	{ "I5_latest_text", I5_latest_text },
+	{ "I5_words_of_mpi", I5_words_of_mpi },
 	{ "I5_truncated", I5_truncated },
 	{ "I5_not_combined", I5_not_combined },
 	{ "I5_one_element", I5_one_element },

@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* shared.c - where the parts of shared windows lie. */
+/* parts.c - parts of a window's memory: attached to a dynamic one, and where those of a shared one lie. */
 #include "mpi/error.h"
 #include "mpi/real_mpi.h"
 #include "mpi/window.h"
+
+int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+	struct window *window = window_of(win);
+
+	if (!window)
+		return real_mpi.Win_attach(win, base, size);
+	if (size < 0)
+		return error_on_window(window, MPI_ERR_SIZE, "MPI_Win_attach", "the size is negative");
+	return error_of_call(window, oriel_win_attach(window->win, base, (size_t)size));
+}
+TAKEN(Win_attach);
+
+int MPI_Win_detach(MPI_Win win, const void *base)
+{
+	struct window *window = window_of(win);
+
+	return window ? error_of_call(window, oriel_win_detach(window->win, base)) : real_mpi.Win_detach(win, base);
+}
+TAKEN(Win_detach);
 
 /* Returns the rank to report for MPI_PROC_NULL: the first that has memory. */
 static int first_with_memory(struct window *window)
@@ -24,7 +44,7 @@ static int query(struct window *window, int rank, MPI_Aint *size, MPI_Aint *unit
 	int rc;
 
 	if (window->flavor != MPI_WIN_FLAVOR_SHARED)
-		return error_on_window(window, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query: the window is no shared one");
+		return error_on_window(window, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query", "the window is no shared one");
 	if (rank == MPI_PROC_NULL)
 		rank = first_with_memory(window);
 	rc = oriel_win_shared_query(window->win, rank, &base, &bytes, &bytes_unit);
