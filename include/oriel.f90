@@ -23,7 +23,8 @@ module oriel
       ORIEL_ERR_RANK = -4, ORIEL_ERR_RANGE = -5, ORIEL_ERR_ACCESS = -6, ORIEL_ERR_SYNC = -7, &
       ORIEL_ERR_PEER = -8, ORIEL_ERR_TIMEOUT = -9, ORIEL_ERR_MEMORY = -10, &
       ORIEL_ERR_LIMIT = -11, ORIEL_ERR_DEVICE = -12, ORIEL_ERR_BOOTSTRAP = -13, &
-      ORIEL_ERR_OP = -14, ORIEL_ERR_ATTACH = -15, ORIEL_ERR_KIND = -16, ORIEL_ERR_SHARED = -17
+      ORIEL_ERR_OP = -14, ORIEL_ERR_ATTACH = -15, ORIEL_ERR_KIND = -16, ORIEL_ERR_SHARED = -17, &
+      ORIEL_ERR_ROUTE = -18
 
   ! Kinds of windows
   integer(c_int), parameter :: ORIEL_WIN_CREATED = 1, ORIEL_WIN_ALLOCATED = 2, &
@@ -105,6 +106,8 @@ module oriel
     integer(c_size_t) :: accumulate_granularity_bytes = 0
     integer(c_int32_t) :: signal_count = 0
     integer(c_int) :: accumulate_uses_target = 0, free_refused = 0, share = 0
+    character(kind=c_char) :: name(64) = c_null_char
+    integer(c_int64_t) :: number = 0
   end type
 
   ! Pieces of vector operations
@@ -294,6 +297,11 @@ module oriel
     function oriel_win_set_hints(win, hints) result(rc) bind(c)
       import
       type(c_ptr), value :: win, hints
+      integer(c_int) :: rc
+    end function
+    function oriel_win_set_name(win, name) result(rc) bind(c)
+      import
+      type(c_ptr), value :: win, name
       integer(c_int) :: rc
     end function
     function oriel_win_set_user(win, user) result(rc) bind(c)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* parts.c - parts of a window's memory: attached to a dynamic one, and where those of a shared one lie. */
+/* parts.c - parts of a window's memory: attached to a dynamic one, or of a shared one. */
 #include "mpi/error.h"
 #include "mpi/real_mpi.h"
 #include "mpi/window.h"
