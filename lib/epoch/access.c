@@ -53,6 +53,13 @@ static int start_check(struct oriel_win *win, const struct oriel_group *group, i
 	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_start");
 }
 
+/* The next operation ends this epoch, also in a fence epoch in which operations have gone out. */
+static void start_nobody(struct oriel_win *win)
+{
+	win->sync |= SYNC_ACCESS_NOBODY;
+	gate_close_all(win);
+}
+
 static inline void start_links(struct oriel_win *win, bool nocheck)
 {
 	for (uint32_t i = 0; i < win->access.count; i++) {
@@ -67,7 +74,7 @@ static inline void start_links(struct oriel_win *win, bool nocheck)
 	if (win->access.count > 0)
 		epoch_begun(win, CALL_START, SYNC_ACCESS);
 	else
-		win->sync |= SYNC_ACCESS_NOBODY;
+		start_nobody(win);
 }
 
 static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *group, int assertions)
@@ -288,9 +295,11 @@ static int complete_begin(struct oriel_win *win)
 {
 	int rc = epoch_check(win, CALL_COMPLETE, "oriel_win_complete");
 
-	if (rc == 0)
-		win->sync |= SYNC_COMPLETING;
-	return rc;
+	if (rc)
+		return rc;
+	win->sync |= SYNC_COMPLETING;
+	gate_close_all(win);
+	return 0;
 }
 
 /* The first turn has been made under the lock; most epochs end in it. */
@@ -378,6 +387,7 @@ int oriel_win_complete(oriel_win *win)
 			return complete_others(win, i);
 	} while (++i < count);
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
+	gate_close_all(win);
 	win_leave_at_once(win);
 	return 0;
 }

@@ -244,7 +244,7 @@ static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 
 static int known_dead(const struct oriel_win *win)
 {
-	if (counter_load(win->deaths) == 0) /* pairs with rank_died */
+	if (counter_load(&win->job->deaths.count) == 0) /* pairs with rank_died */
 		return ORIEL_RANK_NONE;
 	return job_dead_member(win->job, win->group);
 }
@@ -299,6 +299,7 @@ static void fence_begin(struct oriel_win *win, int assertions)
 	bool repeated = win->sync & SYNC_FENCE_BEGUN;
 
 	win->sync |= SYNC_FENCING;
+	gate_close_all(win);
 	if (repeated || !needs_barrier(assertions))
 		return;
 	win->sync |= SYNC_FENCE_BEGUN;
@@ -458,7 +459,7 @@ static inline bool completes_soon(struct oriel_win *win)
 static inline bool is_plain(struct oriel_win *win, int assertions)
 {
 	return !assertions && !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
-	       counter_load(win->deaths) == 0 && /* pairs with rank_died */
+	       counter_load(&win->job->deaths.count) == 0 && /* pairs with rank_died */
 	       (!(win->sync & SYNC_FENCE_USED) || completes_soon(win));
 }
 

@@ -188,6 +188,7 @@ static int unlock_begin(struct oriel_win *win, int rank, struct link **link)
 		return err_set(ORIEL_ERR_SYNC, "oriel_win_unlock: %s: another thread is locking or unlocking rank %d",
 		               win->label, rank);
 	(*link)->marks |= LINK_LOCKING;
+	gate_close(*link);
 	return 0;
 }
 
@@ -235,6 +236,7 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 		return unlock_entered(win, target_rank);
 	lock_release_mapped(lock);
 	link->marks &= (uint16_t)~LOCK_MARKS;
+	gate_close(link);
 	count_out(win);
 	win_leave_at_once(win);
 	return win_tell_sticky(win, "oriel_win_unlock");

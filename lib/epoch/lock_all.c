@@ -89,6 +89,7 @@ static int unlock_all(struct oriel_win *win)
 	int rc;
 
 	win->sync |= SYNC_LOCKING_ALL;
+	gate_close_all(win);
 	rc = unlock_run(&unlocking);
 	win->sync &= ~(unsigned)SYNC_LOCKING_ALL;
 	if (!wait_can_repeat(rc)) {

@@ -36,6 +36,7 @@ struct deaths {
 	int *reported; /* ranks that another rank reports lost; the program has had an error about them */
 	uint32_t reported_count;
 	uint32_t reported_capacity;
+	uint64_t losses; /* grows when a peer becomes PEER_DEAD, for whatever reason; as count */
 	int *left; /* ranks that have left the job in order and are unreachable now: no deaths */
 	uint32_t left_count;
 	uint32_t left_capacity;

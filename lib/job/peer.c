@@ -306,6 +306,15 @@ void peer_set_state(struct peer *peer, enum peer_state state)
 	pthread_mutex_unlock(&peer->job->lock);
 }
 
+/*
+ * Peers have been marked as PEER_DEAD: a window that remembers one as alive looks again. The caller holds
+ * job->lock.
+ */
+static void note_loss(struct oriel_job *job)
+{
+	counter_store(&job->deaths.losses, job->deaths.losses + 1); /* pairs with win_has_news */
+}
+
 /* Returns the peer of that rank, or NULL. The caller holds job->lock. */
 static struct peer *mark_dead(const struct oriel_job *job, int rank)
 {
@@ -332,6 +341,7 @@ void rank_died(struct oriel_job *job, int rank, const char *text)
 	first = mark_dead(job, rank);
 	if (news)
 		death_announce(job);
+	note_loss(job);
 	pthread_mutex_unlock(&job->lock);
 	request_all(news ? first : NULL);
 }
@@ -354,6 +364,7 @@ void rank_unreachable(struct oriel_job *job, int rank, const char *text)
 	first = mark_dead(job, rank);
 	if (news)
 		death_announce(job);
+	note_loss(job);
 	pthread_mutex_unlock(&job->lock);
 	request_all(news ? first : NULL);
 }
@@ -371,6 +382,7 @@ void peer_left(struct peer *peer)
 		if (end == peer || peer_said_goodbye(end))
 			state_store(&end->state, PEER_DEAD); /* pairs with the state_load of threads that wait for it */
 	}
+	note_loss(job);
 	pthread_mutex_unlock(&job->lock);
 	for (struct peer *end = peer; news && end; end = end->atomics_peer)
 		service_queue_request(end);

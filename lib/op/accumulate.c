@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "job/job.h"
 #include "op/enter.h"
+#include "op/gate.h"
 #include "op/acc_route.h"
 #include "op/acc_device.h"
 #include "op/acc_target.h"
@@ -116,6 +117,12 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 	return true;
 }
 
+/* Whether the target's device carries out what is done to its memory, one region. */
+static inline bool goes_by_wire(const struct link *link)
+{
+	return (link->route == ROUTE_RDMA || link->route == ROUTE_SYNC) && !link->read_only;
+}
+
 /*
  * The short way, for most operations on mapped memory: everything is as it should be, and the
  * processor does it. False if anything is not plain; then nothing has happened, and apply_locked
@@ -124,18 +131,18 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
  */
 static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
 {
-	struct link *link = mapped_link(win, rank);
+	struct link *link = gate_find(win, rank);
 	uint64_t offset;
 	size_t bytes;
 
-	if (!link || link->deferred || link->marks & LINK_AM)
+	if (!link || !link_takes_stores(link) || link->marks & LINK_AM)
 		return false;
 	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
 	    !in_range(link, disp, bytes, &offset))
 		return false;
-	if (!opens_at_once(win, link) || !change(win, link, acc, link->base + offset, bytes))
+	if (!gate_opens(win, link) || !change(win, link, acc, link->base + offset, bytes))
 		return false;
-	epoch_use(win);
+	gate_pass(win, link);
 	return true;
 }
 
@@ -143,10 +150,10 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
                                                    int *rc)
 {
-	struct link *link = acc->count == 1 ? living_link(win, rank) : NULL;
+	struct link *link = acc->count == 1 ? gate_link(win, rank) : NULL;
 	uint64_t offset;
 
-	if (!link || link->deferred || link->marks & LINK_AM || !is_open(win, link))
+	if (!link || link->marks & LINK_AM)
 		return false;
 	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
 	    acc_route(link, acc->type, link->base + offset, 1) != ACC_ROUTE_DEVICE)
@@ -154,7 +161,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 	acc->remote_addr = link->base + offset;
 	if (!acc_post_word(win, link, acc, rc))
 		return false;
-	epoch_use(win);
+	gate_pass(win, link);
 	return true;
 }
 
@@ -229,14 +236,14 @@ static inline __attribute__((always_inline)) enum outcome find_element(struct or
                                                                        int rank, size_t disp, struct link **link,
                                                                        void **element)
 {
-	*link = living_link(win, rank);
-	if (!*link || !is_open(win, *link))
+	*link = gate_link(win, rank);
+	if (!*link)
 		return NOT_PLAIN;
-	if ((*link)->mapping != MAPPING_WHOLE)
+	if (!link_takes_stores(*link))
 		return BY_WIRE;
 	if (!element_at_once(*link, type, disp, element))
 		return NOT_PLAIN;
-	epoch_use(win);
+	gate_pass(win, *link);
 	return DONE;
 }
 
@@ -269,7 +276,7 @@ static inline bool find_remote_word(const struct link *link, enum oriel_type typ
 static inline int word_posted(struct oriel_win *win, struct link *link, int rc, const char *call)
 {
 	link->marks |= LINK_TOUCHED | LINK_GOT;
-	epoch_use(win);
+	gate_pass(win, link);
 	win_leave_at_once(win);
 	return rc ? issue_refused(win, link, rc, call) : 0;
 }

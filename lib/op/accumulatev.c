@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "op/enter.h"
+#include "op/gate.h"
 #include "op/acc_route.h"
 #include "op/acc_target.h"
 #include "op/pieces.h"
@@ -180,13 +181,13 @@ static bool are_plain(const struct link *link, const struct acc_vector *v)
 
 static struct link *plain_link(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
-	struct link *link = mapped_link(win, rank);
+	struct link *link = gate_find(win, rank);
 
-	if (!link || link->deferred || link->marks & LINK_AM || !are_plain(link, v))
+	if (!link || !link_takes_stores(link) || link->marks & LINK_AM || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
 		return NULL; /* each by itself, without the page lock where it can be */
-	return peer_page_locks(link->peer) && opens_at_once(win, link) ? link : NULL;
+	return peer_page_locks(link->peer) && gate_opens(win, link) ? link : NULL;
 }
 
 /* The page that is held. */
@@ -226,7 +227,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 
 	if (!link)
 		return 0;
-	epoch_use(win);
+	gate_pass(win, link);
 	acc_fill(&acc, v->type, v->op, NULL, NULL, 0);
 	for (i = 0; i < v->target_count; i++) {
 		uint64_t addr = link->base + (uint64_t)v->target[i].disp * link->disp_unit_bytes;

@@ -6,13 +6,17 @@
 #include "job/job.h"
 #include "win/link.h"
 
-/* News have been seen; but what has failed stays news until it is told. */
+/*
+ * News have been seen, so the gates to all members are closed: who is lost is found when one is to be
+ * opened. But what has failed stays news until it is told.
+ */
 static void look_again(struct oriel_win *win)
 {
-	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
-	full_fence();                                                /* pairs with the exchange in deferred_error_note */
+	counter_store(&win->losses_seen, counter_load(win->losses)); /* the load pairs with note_loss */
+	full_fence(); /* pairs with the exchange in deferred_error_note, and with the fence in checked */
+	gate_close_all(win);
 	if (deferred_error_is_noted(&win->deferred_errors))
-		counter_store(&win->deaths_seen, UINT64_MAX);
+		counter_store(&win->losses_seen, UINT64_MAX);
 }
 
 /*
@@ -41,6 +45,18 @@ int win_find_sticky(struct oriel_win *win, const char *call)
 	int rank = find_sticky(win);
 
 	return rank == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, rank), call);
+}
+
+int win_enter_any(struct oriel_win *win, const char *call)
+{
+	int rc = win_enter_closing(win, call);
+
+	if (rc || !win_has_news(win))
+		return rc;
+	rc = win_find_sticky(win, call);
+	if (rc)
+		owned_lock_give(&win->lock);
+	return rc;
 }
 
 int win_find_refused(struct oriel_win *win, const char *call)

@@ -13,7 +13,10 @@
 
 #define WIN_LOOKS 100 /* at what is awaited, as many as a card takes for a small operation, before a wait is set up */
 
-/* How often a word that a peer stores itself is looked at, by no call: not where the device is to be asked as well. */
+/*
+ * How often a word that a peer stores itself is looked at, by no call: not where the device is to
+ * be asked as well.
+ */
 static inline uint32_t win_looks(const struct oriel_win *win)
 {
 	return win->memory.mappable && !job_oversubscribed(win->job) ? WIN_LOOKS : 0;
@@ -22,16 +25,20 @@ static inline uint32_t win_looks(const struct oriel_win *win)
 /* A look for deaths that no call has told (P5), under the lock. ERRORS: ORIEL_ERR_PEER. */
 int win_find_sticky(struct oriel_win *win, const char *call);
 
-/* Somebody has died since sticky errors were last looked for, or an operation has failed. */
+/*
+ * Somebody has died, or has left job or window, since news were last taken, or an operation has
+ * failed.
+ */
 static inline bool win_has_news(const struct oriel_win *win)
 {
-	return counter_load(&win->deaths_seen) != counter_load(win->deaths); /* pairs with rank_died, deferred_error_note */
+	/* Pairs with note_loss, deferred_error_note, checked. */
+	return counter_load(&win->losses_seen) != counter_load(win->losses);
 }
 
 /*
- * For calls that close an epoch: check the handle and take the lock, but tell no sticky error, since
- * that must not keep the epoch open. win_tell_sticky tells it once the epoch is closed. `ring`: no doorbell will
- * follow for what goes out now.
+ * For calls that close an epoch: check the handle and take the lock, but tell no sticky error,
+ * since that must not keep the epoch open. win_tell_sticky tells it once the epoch is closed.
+ * `ring`: no doorbell will follow for what goes out now.
  */
 static inline int win_enter_pushing(struct oriel_win *win, const char *call, bool ring)
 {
@@ -50,28 +57,16 @@ static inline int win_enter_closing(struct oriel_win *win, const char *call)
 	return win_enter_pushing(win, call, true);
 }
 
-/* For all other calls. On success the lock is held. */
-static inline int win_enter(struct oriel_win *win, const char *call)
-{
-	int rc = win_enter_closing(win, call);
-
-	if (rc || !win_has_news(win))
-		return rc;
-	rc = win_find_sticky(win, call);
-	if (rc)
-		owned_lock_give(&win->lock);
-	return rc;
-}
-
 static inline void win_leave(struct oriel_win *win)
 {
 	owned_lock_give(&win->lock);
 }
 
 /*
- * The short way in, for calls that may be done before anything else is called: nothing is to be told
- * or sent, and nobody else wants the lock. False: win_enter is needed; nothing has happened. A window that this
- * thread has entered before is alive as long as the thread owns its lock, which ends with it.
+ * The short way in, for calls that may be done before anything else is called: nothing is to be
+ * told or sent, and nobody else wants the lock. False: win_enter is needed; nothing has happened.
+ * A window that this thread has entered before is alive as long as the thread owns its lock,
+ * which ends with it.
  */
 static inline bool win_enter_at_once(struct oriel_win *win)
 {
@@ -86,6 +81,15 @@ static inline bool win_enter_at_once(struct oriel_win *win)
 		return true;
 	owned_lock_give_as_owner(&win->lock);
 	return false;
+}
+
+/* The general way in, which takes news and may wait. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_PEER. */
+int win_enter_any(struct oriel_win *win, const char *call);
+
+/* For all calls that close no epoch. On success the lock is held, and there is no news. */
+static inline int win_enter(struct oriel_win *win, const char *call)
+{
+	return win_enter_at_once(win) ? 0 : win_enter_any(win, call);
 }
 
 static inline void win_leave_at_once(struct oriel_win *win)

@@ -4,20 +4,19 @@
  *
  * THE WAY OF A PUT
  *
- *  1. oriel_put (op/put.c), where all is plain and the target's memory is mapped here, copies at once:
- *     the end for most puts on softverbs and to oneself. Where all is plain but the memory is not
- *     mapped, it goes on at 4. Else it takes win->lock (op/enter.h) and looks again; softverbs may
- *     move the bytes at once (copy_sync).
- *  2. Otherwise op/target.c finds the link that the open epoch names (win/epoch.h has the table of
- *     what is legal), waits for its description at first contact, and checks the range.
- *  3. issue_or_defer, below: without the target's post the operation is deferred; issue_push and
- *     issue_granted let it go when the post has come.
- *  4. issue chooses the route: mapped (the processor copies), synchronous (copy_sync), or, with win/origin.c,
- *     inline (the bytes go into the work request), copied (through the wire's ring), registered (the
- *     device reads the origin memory itself). Only the last makes complete wait (LINK_WAITING).
- *  5. wire_put (verbs/wire_put.c) fills a work request in the batch, or makes the last one longer where the put goes
- *     on at its end. It leaves with the next flag or flush, when the batch is full, or at once if it is large: one
- *     doorbell for many.
+ *  1. oriel_put (op/transfer.c) takes win->lock (op/enter.h), asks the gate whether
+ *     operations may go out to the target now (op/gate.h), checks the range, and goes on at 4. A
+ *     word to mapped memory ends there.
+ *  2. Where the gate is shut, op/target.c finds the link that the open epoch names
+ *     (win/epoch.h has the table of what is legal), waits for its description at first contact,
+ *     and checks the range.
+ *  3. issue_or_defer, below: without the target's post the operation is deferred; issue_push
+ *     and issue_granted let it go when the post has come.
+ *  4. issue_to takes the route, which link_map has decided: mapped memory (the processor
+ *     copies), synchronous (transfer_sync), or work requests (transfer_rdma, op/rdma.c).
+ *  5. wire_put (verbs/wire_put.c) fills a work request in the batch, or makes the last one
+ *     longer where the put goes on at its end. It leaves with the next flag or flush, when the
+ *     batch is full, or at once if it is large: one doorbell for many.
  *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
  *
  * A get goes the same way; it lands in the ring or in the origin memory, and is waited for before
@@ -33,6 +32,7 @@
 #include "sync/wait.h"
 #include "op/copy.h"
 #include "op/acc_route.h"
+#include "op/rdma.h"
 #include "op/signal_send.h"
 #include "op/target.h"
 #include "win/remote_regions.h"
@@ -40,69 +40,46 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-void copy_mapped(struct oriel_win *win, const struct op *op)
+/* More than a piece. */
+static __attribute__((noinline)) void copy_long(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
 {
-	uint8_t *target = (uint8_t *)(uintptr_t)op->remote_addr;
-	uint8_t *to = op->kind == OP_GET ? op->origin : target;
-	const uint8_t *from = op->kind == OP_GET ? target : op->origin;
+	void *there = (void *)(uintptr_t)t.addr;
 
-	copy_pieces(to, from, op->size_bytes, win->downwards);
-	win->downwards ^= op->size_bytes > COPY_PIECE_BYTES;
-}
-
-/* Send an operation in messages of at most largest_bytes (D5). */
-static int issue_messages(struct link *link, const struct op *op, uint32_t lkey, size_t largest_bytes)
-{
-	uint8_t *here = op->origin;
-	int rc = 0;
-
-	for (size_t done = 0, bytes; rc == 0 && done < op->size_bytes; done += bytes) {
-		bytes = min_size(largest_bytes, op->size_bytes - done);
-		rc = issue_message(link, op->kind, here + done, lkey, bytes, op->remote_addr + done);
-	}
-	return rc;
-}
-
-bool copy_sync(struct link *link, const struct op *op)
-{
-	struct direct_access *direct = &link->peer->direct;
-	struct remote target = { op->remote_addr, link->rkey };
-
-	if (!direct_has_copy_sync(direct))
-		return false;
-	if (op->kind == OP_GET)
-		return direct_get_sync(direct, op->origin, op->size_bytes, target);
-	if (!(link->marks & LINK_LOCK) || (op->size_bytes <= WIRE_BATCH_MAX && !(link->marks & LINK_FLUSHED)))
-		return false;
-	link->marks &= (uint16_t)~LINK_FLUSHED;
-	return direct_put_sync(direct, op->origin, op->size_bytes, target);
-}
-
-/* What is larger than the device takes inline, and gets. */
-static __attribute__((noinline)) int issue_long(struct oriel_win *win, struct link *link, const struct op *op)
-{
-	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes;
-	uint32_t lkey = origin_lkey(win, link, op);
-
-	return issue_messages(link, op, lkey, lkey ? largest_bytes : min_size(largest_bytes, WIRE_COPY_MAX));
-}
-
-/* Where the way of a put or get is chosen, that of origin memory in win/origin.c; put.c has short ways to the same. */
-int issue_at(struct oriel_win *win, struct link *link, const struct op *op)
-{
-	int rc;
-
-	if (link_mapped(link)) {
-		copy_mapped(win, op);
-		return 0;
-	}
-	if (copy_sync(link, op))
-		return 0;
-	if (op->kind == OP_PUT && goes_inline(link, op->size_bytes))
-		rc = issue_inline(link, op->origin, op->size_bytes, op->remote_addr);
+	if (t.kind == OP_PUT)
+		copy_pieces(there, here, size_bytes, win->downwards);
 	else
-		rc = issue_long(win, link, op);
-	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+		copy_pieces(here, there, size_bytes, win->downwards);
+	win->downwards = !win->downwards;
+}
+
+/* The flag behind it is a store with release semantics, or a work request. */
+static inline void copy_mapped(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
+{
+	void *there = (void *)(uintptr_t)t.addr;
+
+	if (size_bytes > COPY_PIECE_BYTES)
+		copy_long(win, here, size_bytes, t);
+	else if (t.kind == OP_PUT)
+		copy_piece(there, here, size_bytes);
+	else
+		copy_got(here, there, size_bytes);
+}
+
+/* Where the route of a put or get is taken. */
+int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
+{
+	switch ((enum link_route)t.route) {
+	case ROUTE_MAP:
+		copy_mapped(win, here, size_bytes, t);
+		return 0;
+	case ROUTE_SYNC:
+		return transfer_sync(win, link, here, size_bytes, t);
+	case ROUTE_RDMA:
+	case ROUTE_REGIONS: /* each by itself, below */
+	case ROUTE_NONE:    /* op_begin has decided it */
+		break;
+	}
+	return transfer_rdma(win, link, here, size_bytes, t);
 }
 
 int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call)
@@ -110,24 +87,27 @@ int issue_refused(const struct oriel_win *win, const struct link *link, int rc, 
 	return err_in(rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc, call);
 }
 
+/* A transfer to or from an address of the member's, which is in that region. */
+static struct transfer region_transfer(const struct link *link, const struct remote_region *region, uint64_t addr,
+                                       enum op_kind kind)
+{
+	enum link_route route = direct_has_copy_sync(&link->peer->direct) ? ROUTE_SYNC : ROUTE_RDMA;
+
+	if (region->here) {
+		addr = (uintptr_t)region->here + (addr - region->base);
+		route = ROUTE_MAP;
+	}
+	return (struct transfer){ addr, region->rkey, (uint8_t)route, (uint8_t)kind };
+}
+
 /* The part of an operation that lies in one region, from the `done`th byte on. */
 static int issue_part(struct oriel_win *win, struct link *link, const struct op *op, size_t done, size_t *bytes)
 {
 	uint64_t addr = op->remote_addr + done;
 	const struct remote_region *region = remote_region_at(link, addr);
-	uint64_t offset = addr - region->base;
-	struct op part = { .kind = op->kind, .origin = (uint8_t *)op->origin + done, .remote_addr = addr };
-	int rc;
 
-	*bytes = (size_t)(region->size_bytes - offset);
-	*bytes = part.size_bytes = min_size(*bytes, op->size_bytes - done);
-	if (region->here)
-		part.remote_addr = (uintptr_t)region->here + offset;
-	link->rkey = region->rkey;
-	link->mapping = region->here ? MAPPING_WHOLE : MAPPING_NONE;
-	rc = issue_at(win, link, &part);
-	link->mapping = MAPPING_NONE;
-	return rc;
+	*bytes = min_size((size_t)(region->size_bytes - (addr - region->base)), op->size_bytes - done);
+	return issue_to(win, link, (uint8_t *)op->origin + done, *bytes, region_transfer(link, region, addr, op->kind));
 }
 
 /*
@@ -153,7 +133,9 @@ static int issue_to_regions(struct oriel_win *win, struct link *link, const stru
 
 static int issue_copy(struct oriel_win *win, struct link *link, const struct op *op)
 {
-	return link_remote_regions(link) ? issue_to_regions(win, link, op) : issue_at(win, link, op);
+	if (link->route == ROUTE_REGIONS)
+		return issue_to_regions(win, link, op);
+	return issue_to(win, link, op->origin, op->size_bytes, transfer_of(link, op->remote_addr, op->kind));
 }
 
 /*
@@ -174,7 +156,7 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 		link->base = (uintptr_t)region->here - region->base; /* what makes an address here of one there */
 		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
 		there.remote_addr += link->base;
-		link->mapping = MAPPING_WHOLE;
+		link->route = ROUTE_MAP;
 	}
 	link->rkey = region->rkey;
 	rc = acc_issue(win, link, &there);
@@ -182,7 +164,7 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 		there.remote_addr -= link->base;
 		*acc = there;
 	}
-	link->mapping = MAPPING_NONE;
+	link->route = ROUTE_REGIONS;
 	link->base = 0;
 	return rc;
 }
@@ -296,6 +278,7 @@ static bool defer(struct oriel_win *win, struct link *link, const struct op *op)
 	}
 	win->deferred.list[entry - 1] = (struct deferred){ .op = *op };
 	append(win, link, entry);
+	gate_close(link);
 	return true;
 }
 

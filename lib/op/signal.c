@@ -5,6 +5,7 @@
  */
 #include "base/err.h"
 #include "op/enter.h"
+#include "op/gate.h"
 #include "op/issue.h"
 #include "op/signal_send.h"
 #include "op/target.h"
@@ -27,13 +28,11 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 /* The short way, where all is plain. False: nothing has happened, and signal_locked finds out. */
 static inline bool signal_at_once(struct oriel_win *win, int rank, const struct op *op, int *rc)
 {
-	struct link *link = living_link(win, rank);
+	struct link *link = gate_link(win, rank);
 
-	if (!link || link->deferred || !is_open(win, link))
+	if (!link || link->route == ROUTE_NONE || op->signal >= link_signal_count(link))
 		return false;
-	if (link_state(link) != LINK_READY || link->mapping == MAPPING_UNASKED || op->signal >= link_signal_count(link))
-		return false;
-	epoch_use(win);
+	gate_pass(win, link);
 	*rc = signal_issue(win, link, op);
 	return *rc != ISSUE_LATER;
 }

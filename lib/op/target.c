@@ -12,7 +12,6 @@
 #include "op/issue.h"
 #include "win/remote_regions.h"
 #include "win/link.h"
-#include "win/lock_mapped.h"
 #include "win/win.h"
 
 /* Checking. The caller holds the lock. */
@@ -35,13 +34,6 @@ static int lock_all_link(struct oriel_win *win, int rank, struct link **link)
 	if (rc == 0 && !((*link)->marks & LINK_ACCESS))
 		link_enter_lock_all(win, *link);
 	return rc;
-}
-
-bool op_enter_lock_all(struct oriel_win *win, struct link *link)
-{
-	if ((win->sync & (SYNC_LOCK_ALL | SYNC_NO_OPERATION)) != SYNC_LOCK_ALL || link->marks & LINK_ACCESS)
-		return false;
-	return lock_enter_all_mapped(win, link);
 }
 
 static int check_target(struct oriel_win *win, int rank, const char *call)
@@ -112,7 +104,7 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 	}
 	if (link_lost(*link))
 		return win_peer_error(win, rank);
-	if ((*link)->mapping == MAPPING_UNASKED)
+	if ((*link)->route == ROUTE_NONE)
 		link_map(*link);
 	return 0;
 }

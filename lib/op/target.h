@@ -39,27 +39,6 @@ static inline bool in_range(const struct link *link, size_t disp, size_t size_by
 	       *offset <= link->size_bytes - size_bytes;
 }
 
-/* Whether operations on a link may go out now, as far as that has been seen. */
-static inline bool is_plainly_open(const struct oriel_win *win, const struct link *link)
-{
-	if (win->sync & SYNC_NO_OPERATION)
-		return false;
-	if (win->sync & SYNC_NAMING)
-		return (link->marks & (LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED)) == (LINK_ACCESS | LINK_GRANTED);
-	return win->sync & SYNC_FENCE;
-}
-
-/* The same with a look at the post, by no call. */
-static inline bool is_open(const struct oriel_win *win, struct link *link)
-{
-	if (is_plainly_open(win, link))
-		return true;
-	if ((win->sync & SYNC_NO_OPERATION) || !(win->sync & SYNC_NAMING))
-		return false;
-	return (link->marks & (LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_LOCK)) == LINK_ACCESS &&
-	       link_post_seen(win, link);
-}
-
 /* The link of a living target, if it is found at once; else NULL. */
 static inline struct link *living_link(const struct oriel_win *win, int rank)
 {
@@ -68,45 +47,6 @@ static inline struct link *living_link(const struct oriel_win *win, int rank)
 	if (!link_find_first(win, rank, &link) || !link)
 		return NULL;
 	return state_load(&link->peer->state) == PEER_DEAD ? NULL : link; /* pairs with rank_died */
-}
-
-/* The same where its memory is mapped and may be written. */
-static inline struct link *mapped_link(const struct oriel_win *win, int rank)
-{
-	struct link *link = living_link(win, rank);
-
-	return link && link->mapping == MAPPING_WHOLE ? link : NULL;
-}
-
-/* In lock_all: whether this first operation to a living member takes its lock, which nobody else is at. */
-bool op_enter_lock_all(struct oriel_win *win, struct link *link);
-
-/*
- * Whether an operation to it may go out now; else op_begin finds out. The last that is asked of one that has something
- * to move and is in range, since it may make the member a target.
- */
-static inline bool opens_at_once(struct oriel_win *win, struct link *link)
-{
-	return is_open(win, link) || op_enter_lock_all(win, link);
-}
-
-/* Whether operations of any kind go to the member's memory, one region that is described, by the wire. */
-static inline bool goes_by_wire(const struct link *link)
-{
-	return (link->mapping == MAPPING_RDMA || link->mapping == MAPPING_SYNC) && link_state(link) == LINK_READY;
-}
-
-/* The same of gets, which do without leave to write. */
-static inline bool comes_by_wire(const struct link *link)
-{
-	return link->mapping >= MAPPING_READ && link->mapping <= MAPPING_SYNC && link_state(link) == LINK_READY;
-}
-
-/* An operation that is done at once: the fence epoch, if it is one, has operations. */
-static inline void epoch_use(struct oriel_win *win)
-{
-	if (!(win->sync & SYNC_NAMING))
-		win->sync |= SYNC_FENCE_USED;
 }
 
 /*

@@ -78,6 +78,7 @@ static int free_begin(struct oriel_win *win)
 	if (lost)
 		give_up_epochs(win);
 	win->sync |= SYNC_FREEING;
+	gate_close_all(win);
 	return 0;
 }
 

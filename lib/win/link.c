@@ -165,11 +165,15 @@ static void stop_checking(struct link *link)
 static void checked(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
 	struct link *link = customer->link;
+	struct oriel_win *win = customer->window;
 
 	(void)slot;
 	stop_checking(link);
-	if (!entry)
-		link_gone(link);
+	if (entry)
+		return;
+	link_gone(link);
+	full_fence(); /* pairs with that in look_again: it sees the link gone, or leaves the news */
+	counter_store(&win->losses_seen, UINT64_MAX); /* pairs with win_has_news */
 }
 
 /* Have the service thread see whether the member still has the window; for want of memory at another time. */
@@ -230,7 +234,7 @@ void link_leave_copied(struct oriel_win *win, struct link *link)
 	link->marks |= LINK_COPIED;
 	/* Its death may have been looked at before there was this mark; pairs with rank_died. */
 	if (state_load(&link->peer->state) == PEER_DEAD)
-		counter_store(&win->deaths_seen, UINT64_MAX);
+		counter_store(&win->losses_seen, UINT64_MAX);
 }
 
 /* From now on the short ways of epochs find the words, if stores reach them. */
@@ -257,7 +261,7 @@ int link_send_posted(struct link *link)
 {
 	uint64_t unused;
 
-	/* Pairs with the flag_load in link_post_seen at the origin. */
+	/* Pairs with the flag_load in link_post_is_there at the origin. */
 	return link_write_flag(link, offsetof(struct flag_pair, posted), link->posted_sent - 1, link->posted_sent, &unused);
 }
 
@@ -291,20 +295,18 @@ void link_map(struct link *link)
 {
 	void *here;
 
-	link->mapping = MAPPING_NONE;
-	if (link_remote_regions(link)) /* its regions: each by itself */
-		return;
-	if (link->read_only && !link->peer->direct.self) {
-		link->mapping = direct_has_copy_sync(&link->peer->direct) ? MAPPING_NONE : MAPPING_READ;
+	if (link_remote_regions(link)) {
+		link->route = ROUTE_REGIONS;
 		return;
 	}
-	if (!direct_map(&link->peer->direct, (struct remote){ link->base, link->rkey }, link->size_bytes, &here)) {
-		link->mapping = direct_has_copy_sync(&link->peer->direct) ? MAPPING_SYNC : MAPPING_RDMA;
+	link->route = direct_has_copy_sync(&link->peer->direct) ? ROUTE_SYNC : ROUTE_RDMA;
+	if (link->read_only && !link->peer->direct.self)
 		return;
-	}
+	if (!direct_map(&link->peer->direct, (struct remote){ link->base, link->rkey }, link->size_bytes, &here))
+		return;
 	link->page_shift = page_shift((uintptr_t)here, link->base) & LINK_PAGE_SHIFT_MASK;
 	link->base = (uintptr_t)here;
-	link->mapping = link->read_only ? MAPPING_READABLE : MAPPING_WHOLE;
+	link->route = ROUTE_MAP;
 	page_locks_map(link->peer);
 }
 
@@ -312,7 +314,7 @@ static void unmap(struct link *link)
 {
 	if (link_mapped(link))
 		direct_unmap(&link->peer->direct, (void *)(uintptr_t)link->base, link->size_bytes);
-	link->mapping = MAPPING_NONE;
+	link->route = ROUTE_NONE;
 	signals_unmap(link);
 }
 

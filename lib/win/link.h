@@ -61,15 +61,13 @@ enum link_state {
 /* Who changes aligned integers of 8 bytes of the member's: layout.h. */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
 
-/* Whether the member's memory is mapped here (direct_access.h). */
-enum link_mapping {
-	MAPPING_UNASKED,
-	MAPPING_NONE,     /* it cannot be: its regions are (dynamic), or read-only, where bytes may be moved */
-	MAPPING_READ,     /* it cannot be, and all of it may be read by work requests, but not written */
-	MAPPING_RDMA,     /* it cannot be, and all of it may be read and written by work requests */
-	MAPPING_SYNC,     /* the same, and the device copies synchronously (direct_access.h) */
-	MAPPING_READABLE, /* our own, which may not be written */
-	MAPPING_WHOLE,
+/* By which route bytes are put to the member's memory, and got from it: link_map decides it, once. */
+enum link_route {
+	ROUTE_NONE,    /* not decided */
+	ROUTE_REGIONS, /* a dynamic window's memory: each region has its own (remote_regions.h) */
+	ROUTE_RDMA,    /* work requests */
+	ROUTE_SYNC,    /* the device copies synchronously (direct_access.h), or work requests where it cannot */
+	ROUTE_MAP,     /* the memory is mapped here: loads and stores */
 };
 
 /* Rarely used fields of a link, allocated when one is needed. */
@@ -96,6 +94,7 @@ struct link {
 	uint64_t posted_sent;     /* as target: value last written to its posted word */
 	uint64_t completed_expected;   /* as target: value of the completed word that the open, or last, epoch waits for */
 	uint64_t last_number;          /* last work request of this window on the peer's wire */
+	uint64_t open_in;              /* the win->epoch_serial in which operations may go out to it (op/gate.h); or 0 */
 	struct flag_pair *flags_there; /* link_flags_there() */
 	struct link_ext *ext;          /* link_ext() */
 	int rank;                      /* in the window's group */
@@ -105,7 +104,7 @@ struct link {
 	uint16_t slot;     /* of the window at the member */
 	uint16_t marks;
 	uint8_t state;          /* enum link_state; by the service thread; link_state() */
-	uint8_t mapping : 3;    /* enum link_mapping; guarded by win->lock, as the next */
+	uint8_t route : 3;      /* enum link_route; guarded by win->lock, as the next */
 	uint8_t page_shift : 5; /* pages from an address here to the same at the member, modulo PAGE_LOCKS */
 	uint8_t : 0;            /* what other threads write is another word of memory */
 	bool read_only : 1;     /* the member's memory may not be written; by the service thread, as the next */
@@ -115,7 +114,7 @@ struct link {
 	bool post_queued : 1; /* a post flag to send once the link is ready; guarded by peer->lock */
 };
 
-static_assert(sizeof(struct link) <= 104, "one more window costs little for each neighbour (W8)");
+static_assert(sizeof(struct link) <= 112, "one more window costs little for each neighbour (W8)");
 static_assert(PAGE_LOCKS - 1 <= LINK_PAGE_SHIFT_MASK, "a number of pages fits link->page_shift");
 static_assert(WINDOWS_MAX <= UINT16_MAX + 1, "a slot fits link->slot");
 
@@ -139,7 +138,13 @@ void link_count_bytes(struct oriel_job *job, int links, ptrdiff_t bytes);
 
 static inline bool link_mapped(const struct link *link)
 {
-	return link->mapping >= MAPPING_READABLE;
+	return link->route == ROUTE_MAP;
+}
+
+/* Whether this processor may store to it. */
+static inline bool link_takes_stores(const struct link *link)
+{
+	return link_mapped(link) && !link->read_only;
 }
 
 /* What the member has of a dynamic window, once the link is ready; else NULL. */

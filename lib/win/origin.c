@@ -20,15 +20,14 @@
  * Only what operations have named counts, not what else a registration holds: that may have been mapped
  * anew meanwhile.
  */
-static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct device *device,
-                                            const struct op *op)
+static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct epoch_mr *wanted)
 {
 	for (uint32_t i = win->epoch_mrs.count; i-- > win->epoch_mrs.reusable;) {
 		const struct epoch_mr *found = &win->epoch_mrs.list[i];
-		size_t offset = (uintptr_t)op->origin - (uintptr_t)found->base;
+		size_t offset = (uintptr_t)wanted->base - (uintptr_t)found->base;
 
-		if (found->device == device && offset < found->size_bytes && found->size_bytes - offset >= op->size_bytes &&
-		    (found->write || op->kind != OP_GET))
+		if (found->device == wanted->device && offset < found->size_bytes &&
+		    found->size_bytes - offset >= wanted->size_bytes && (found->write || !wanted->write))
 			return found;
 	}
 	return NULL;
@@ -64,16 +63,16 @@ void release_epoch_mrs(struct oriel_win *win)
 }
 
 /* Of the registration that is kept, or one that is made for the epoch; false: neither can be. */
-static bool fill_epoch_mr(struct epoch_mr *used, const struct op *op)
+static bool fill_epoch_mr(struct epoch_mr *used, void *origin)
 {
 	const struct device *device = used->device;
 
-	used->kept = mr_cache_take(device->cache, op->origin, op->size_bytes, used->write);
+	used->kept = mr_cache_take(device->cache, origin, used->size_bytes, used->write);
 	if (used->kept) {
 		used->lkey = mr_cache_lkey(used->kept);
 		return true;
 	}
-	used->mr = device_register(device, op->origin, op->size_bytes, used->write ? IBV_ACCESS_LOCAL_WRITE : 0);
+	used->mr = device_register(device, origin, used->size_bytes, used->write ? IBV_ACCESS_LOCAL_WRITE : 0);
 	used->lkey = used->mr ? used->mr->lkey : 0;
 	return used->mr;
 }
@@ -94,14 +93,12 @@ static bool replaces_last(struct epoch_mrs *mrs, const struct epoch_mr *used)
 	return true;
 }
 
-/*
- * The key of memory that is registered until the epoch's operations are complete; 0 where that fails,
- * and the wire copies piece by piece.
- */
-static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, const struct op *op)
+uint32_t origin_epoch_lkey(struct oriel_win *win, const struct link *link, void *origin, size_t size_bytes, bool get)
 {
-	const struct epoch_mr *found = find_epoch_mr(win, device, op);
-	struct epoch_mr used = { .device = device, .base = op->origin, .size_bytes = op->size_bytes };
+	struct epoch_mr used = {
+		.device = link->peer->device, .base = origin, .size_bytes = size_bytes, .write = get
+	};
+	const struct epoch_mr *found = find_epoch_mr(win, &used);
 
 	if (found)
 		return found->lkey;
@@ -110,23 +107,10 @@ static uint32_t epoch_lkey(struct oriel_win *win, const struct device *device, c
 		release_epoch_mrs(win);
 	}
 	if (!grow_array(&win->epoch_mrs.list, &win->epoch_mrs.capacity, win->epoch_mrs.count + 1,
-	                sizeof(*win->epoch_mrs.list)))
-		return 0;
-	used.write = op->kind == OP_GET;
-	if (!fill_epoch_mr(&used, op))
+	                sizeof(*win->epoch_mrs.list)) ||
+	    !fill_epoch_mr(&used, origin))
 		return 0;
 	if (!replaces_last(&win->epoch_mrs, &used))
 		win->epoch_mrs.list[win->epoch_mrs.count++] = used;
 	return used.lkey;
-}
-
-uint32_t origin_lkey(struct oriel_win *win, const struct link *link, const struct op *op)
-{
-	const struct device *device = link->peer->device;
-	bool get = op->kind == OP_GET;
-	uint32_t lkey = mem_find(&win->job->mems, device->index, op->origin, op->size_bytes, get, &win->origins);
-
-	if (lkey == 0)
-		lkey = origin_any_lkey(link, op->size_bytes, get);
-	return lkey || op->size_bytes <= WIRE_COPY_MAX ? lkey : epoch_lkey(win, device, op);
 }

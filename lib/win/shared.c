@@ -218,7 +218,7 @@ static int mapped_part(struct oriel_win *win, int rank, struct answer *answer)
 	if (rc)
 		return rc;
 	owned_lock_take(&win->lock);
-	if (link->mapping == MAPPING_UNASKED)
+	if (link->route == ROUTE_NONE)
 		link_map(link);
 	if (link_mapped(link))
 		*answer = (struct answer){ (void *)(uintptr_t)link->base, (size_t)link->size_bytes, link->disp_unit_bytes };

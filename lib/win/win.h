@@ -154,8 +154,9 @@ struct oriel_win {
 	struct links links;
 	struct regions regions; /* of a dynamic window */
 	struct regions_watch regions_watch;
-	unsigned sync;  /* SYNC_*: which epochs are open, and which call is inside */
-	bool downwards; /* which way the next copy of many bytes goes (op/copy.h) */
+	uint64_t epoch_serial; /* moves with each change of what may be issued (op/gate.h); never 0 */
+	unsigned sync;         /* SYNC_*: which epochs are open, and which call is inside */
+	bool downwards;        /* which way the next copy of many bytes goes (op/copy.h) */
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;
@@ -166,8 +167,8 @@ struct oriel_win {
 	struct signals signals;
 	struct requests requests;
 	struct deferred_errors deferred_errors; /* of operations whose calls had returned; not under the lock */
-	const uint64_t *deaths;                 /* the job's */
-	uint64_t deaths_seen; /* of them when sticky errors were last looked for; UINT64_MAX: look; counter_load */
+	const uint64_t *losses;                 /* the job's */
+	uint64_t losses_seen; /* of them when news were last taken; UINT64_MAX: look for some; counter_load */
 	uint64_t probe_ns;    /* oriel_win_test: when awaited peers were last probed */
 	uint64_t gone_ns;     /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
@@ -194,15 +195,35 @@ static inline struct flag_pair *link_flags(const struct oriel_win *win, const st
 	return (struct flag_pair *)(void *)((uint8_t *)link->peer->flags[win->flags_segment] + win->flags_bytes);
 }
 
-/* Whether the target's post of this access epoch is there. */
+/*
+ * Operations may go out to no member any more, or not to this one, until the gate has been passed
+ * again (op/gate.h). The caller holds win->lock.
+ */
+static inline void gate_close_all(struct oriel_win *win)
+{
+	win->epoch_serial++;
+}
+
+static inline void gate_close(struct link *link)
+{
+	link->open_in = 0;
+}
+
+/* Whether the target's post of the open access epoch is there. Pairs with link_send_posted at the target. */
+static inline bool link_post_is_there(const struct oriel_win *win, const struct link *link)
+{
+	return flag_load(&link_flags(win, link)->posted) == link->posted_expected;
+}
+
+/* The same, or has been: it may have moved on since (P12). */
 static inline bool link_post_seen(const struct oriel_win *win, struct link *link)
 {
 	if (link_state(link) != LINK_READY)
 		return false; /* with NOCHECK too: where the flags are is not known yet */
 	if (link->marks & LINK_GRANTED)
 		return true;
-	if (flag_load(&link_flags(win, link)->posted) != link->posted_expected)
-		return false; /* the flag_load pairs with link_send_posted at the target */
+	if (!link_post_is_there(win, link))
+		return false;
 	link->marks |= LINK_GRANTED;
 	return true;
 }

@@ -78,8 +78,9 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 		return NULL;
 	}
 	win->fence.barrier.rounds = log2_up((uint64_t)group->size);
-	win->deaths = &group->job->deaths.count;
-	win->deferred_errors.news = &win->deaths_seen;
+	win->epoch_serial = 1;
+	win->losses = &group->job->deaths.losses;
+	win->deferred_errors.news = &win->losses_seen;
 	win->access.group = win->exposure.group = &no_group;
 	snprintf(win->label, sizeof(win->label), "the new window");
 	owned_lock_init(&win->lock);
@@ -545,7 +546,7 @@ static int create_window(struct oriel_win *win, struct oriel_win **out, const ch
 		window_release(win, false);
 		return err_in(rc, call);
 	}
-	counter_store(&win->deaths_seen, counter_load(win->deaths)); /* the load pairs with rank_died */
+	counter_store(&win->losses_seen, counter_load(win->losses)); /* the load pairs with note_loss */
 	*out = win;
 	return 0;
 }

@@ -316,6 +316,98 @@ static int told_in_barrier(struct fault *fault)
 	return oriel_barrier(fault->m.job);
 }
 
+/*
+ * The gate (op/gate.h). Its serial goes from 2^32 - 2 to the one at which a link to the victim was
+ * opened, but for 2^32: no put to the victim may take that link for open.
+ */
+
+/* A window that every rank maps where it can, with links that lock_all has opened. */
+static oriel_win *open_gates(struct fault *fault)
+{
+	struct multi *m = &fault->m;
+	uint64_t word = 1;
+	oriel_win *win;
+	void *base;
+
+	CHECK_OK(m, oriel_win_allocate(RANKS * sizeof(word), sizeof(word), NULL, m->group, &base, &win));
+	CHECK_OK(m, oriel_win_lock_all(win, 0));
+	for (int round = 0; round < 2; round++) { /* the first time a put may have to be deferred */
+		for (int to = 0; to < RANKS; to++)
+			CHECK_OK(m, oriel_put(win, &word, sizeof(word), to, (size_t)m->rank));
+		CHECK_OK(m, oriel_win_flush(win, ORIEL_RANK_ALL));
+	}
+	multi_raise(m, REACHED + m->rank, 1);
+	return win;
+}
+
+static bool all_have_reached(struct fault *fault)
+{
+	for (int rank = 0; rank < RANKS; rank++) {
+		if (!multi_word(&fault->m, REACHED + rank))
+			return false;
+	}
+	return true;
+}
+
+static void die_with_open_gates(struct fault *fault)
+{
+	open_gates(fault);
+	die_computing(fault);
+}
+
+static bool gate_stands_open(oriel_win *win, int rank)
+{
+	bool open;
+
+	owned_lock_take(&win->lock);
+	open = link_find(win, rank)->open_in == win->epoch_serial;
+	owned_lock_give(&win->lock);
+	return open;
+}
+
+/* One epoch more, with the victim's link as it was. */
+static void walk_one(struct fault *fault, oriel_win *win, int living)
+{
+	struct multi *m = &fault->m;
+	uint64_t word = win->epoch_serial, seen = 0;
+
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(win, &word, sizeof(word), living, 0));
+	CHECK_OK(m, oriel_win_lock_all(win, 0));
+	CHECK(m, !gate_stands_open(win, VICTIM) && !gate_stands_open(win, living));
+	for (int i = 0; i < 2; i++) {
+		CHECK_RC(m, ORIEL_ERR_PEER, oriel_put(win, &word, sizeof(word), VICTIM, (size_t)m->rank));
+		CHECK_OK(m, oriel_put(win, &word, sizeof(word), living, (size_t)m->rank));
+	}
+	CHECK(m, !gate_stands_open(win, VICTIM) && gate_stands_open(win, living));
+	CHECK_OK(m, oriel_win_flush(win, living));
+	CHECK_OK(m, oriel_get(win, &seen, sizeof(seen), living, (size_t)m->rank));
+	CHECK_OK(m, oriel_win_flush(win, living));
+	CHECK(m, seen == word);
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_unlock_all(win));
+}
+
+static int told_across_serials(struct fault *fault)
+{
+	const uint64_t edge = UINT64_C(1) << 32;
+	struct multi *m = &fault->m;
+	oriel_win *win = open_gates(fault);
+	int living = (m->rank + 1) % RANKS == VICTIM ? (m->rank + 2) % RANKS : (m->rank + 1) % RANKS;
+	uint64_t opened = link_find(win, VICTIM)->open_in, word = 2;
+	int rc;
+
+	CHECK(m, gate_stands_open(win, VICTIM) && gate_stands_open(win, living) && opened < 100);
+	multi_await(m, KILLED_NS, 1);
+	do
+		rc = oriel_put(win, &word, sizeof(word), VICTIM, (size_t)m->rank);
+	while (rc == 0);
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_unlock_all(win));
+	win->epoch_serial = edge - 2;
+	while (win->epoch_serial <= edge + opened && !multi_failed(m))
+		walk_one(fault, win, living);
+	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_free(&win));
+	return rc;
+}
+
 struct mode {
 	const char *name;
 	bool (*is_there)(struct fault *fault);
@@ -336,6 +428,7 @@ static const struct mode modes[] = {
 	{ "barrier_others_barrier", is_in_barrier, die_in_barrier, told_in_barrier, true },
 	{ "computing_others_fence", at_once, die_computing, told_in_fence, false },
 	{ "computing_others_free", at_once, die_computing, told_in_free, false },
+	{ "computing_others_walk_across_2_32", all_have_reached, die_with_open_gates, told_across_serials, false },
 	{ "left_in_error_others_complete", NULL, leave_in_error, told_in_complete, false },
 	{ "left_in_error_others_create", NULL, leave_in_error, told_in_create, false },
 };

@@ -467,7 +467,7 @@ static void taken_then_told(struct fault *f)
 	uint64_t begun = now_ns();
 	uint32_t signal = 9;
 
-	while (counter_load(f->signals->deaths) == 0 && /* pairs with rank_died */ now_ns() - begun <= RELEASED_NS)
+	while (counter_load(&f->signals->job->deaths.count) == 0 && /* pairs with rank_died */ now_ns() - begun <= RELEASED_NS)
 		sched_yield();
 	CHECK_OK(m, wait_in_turn(f, m->rank, &signal));
 	CHECK(m, m->rank % 3 == 1 || signal == 1);

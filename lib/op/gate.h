@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * gate.h - whether operations may go out to a member now
+ *
+ * DESIGN NOTES
+ *
+ * That is decided once in an epoch and remembered: link->open_in == win->epoch_serial says that
+ * an open epoch names the member, that its post has been seen or its lock is held, that it is
+ * described and alive, and that nothing is deferred for it. A window's serial begins with 1, and
+ * a new link's open_in is 0; only gate_pass opens a link.
+ *
+ * gate_close_all moves the serial, which closes the gate to every member: when an epoch ends or
+ * begins to end (complete, fence, unlock_all, free), when start has opened an epoch for nobody,
+ * which the next operation ends, and when news are taken (op/enter.h). No operation loads a
+ * peer's state: its death, its leaving the job, and the loss of the window at a living member are
+ * news, and each call asks for news before it asks the gate. gate_close closes the gate to one
+ * member: when the member is to be unlocked, and when an operation is deferred for it.
+ *
+ * An epoch that begins does not move the serial: none can begin before the one in which links
+ * were opened has ended. For a fence epoch that holds because the operation that opens a link
+ * counts as one of the epoch (F3), which makes start, post and the locks illegal until the next
+ * fence.
+ *
+ * The gate does not look at active messages in flight: accumulate operations are ordered with them
+ * (A15), and look at LINK_AM; puts and gets are not (D8).
+ *
+ * The caller of all holds win->lock, and has found no news.
+ */
+#ifndef ORIEL_GATE_H
+#define ORIEL_GATE_H
+
+#include <stdbool.h>
+
+#include "base/order.h"
+#include "win/link.h"
+#include "win/win.h"
+
+/* The marks that say whether the open epoch names a member, and whether it has ended for it. */
+#define GATE_NAMED (LINK_ACCESS | LINK_FLAGGED | LINK_LOCKING)
+
+/*
+ * Returns whether the open epoch names the member, and the member has granted access. Looks at
+ * its post if need be.
+ */
+static inline bool gate_is_granted(const struct oriel_win *win, struct link *link)
+{
+	if (win->sync & SYNC_NO_OPERATION)
+		return false;
+	if (!(win->sync & SYNC_NAMING))
+		return win->sync & SYNC_FENCE;
+	if ((link->marks & (GATE_NAMED | LINK_GRANTED | LINK_LOCK)) != LINK_ACCESS)
+		return (link->marks & (GATE_NAMED | LINK_GRANTED)) == (LINK_ACCESS | LINK_GRANTED);
+	if (!link_post_is_there(win, link))
+		return false;
+	link->marks |= LINK_GRANTED;
+	return true;
+}
+
+/* Returns whether the member is described and alive, and nothing is deferred for it. */
+static inline bool gate_is_ready(const struct link *link)
+{
+	return link_state(link) == LINK_READY && !link->deferred &&
+	       state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_died */
+}
+
+/*
+ * Returns whether operations may go out to the member. Looks at its post if need be, and changes
+ * nothing else. The member's route may be undecided.
+ */
+static inline bool gate_is_open(const struct oriel_win *win, struct link *link)
+{
+	return link->open_in == win->epoch_serial || (gate_is_ready(link) && gate_is_granted(win, link));
+}
+
+/*
+ * In lock_all: makes the member a target, and takes its lock if no other rank holds or wants it.
+ * Returns whether the lock is held; if it has only been asked for, link_grant goes on.
+ */
+bool gate_enter_lock_all(struct oriel_win *win, struct link *link);
+
+/*
+ * Returns what gate_is_open does. For an operation that moves bytes and is in range: it goes out
+ * in any case, so it may take the member's lock.
+ */
+static inline bool gate_opens(struct oriel_win *win, struct link *link)
+{
+	return gate_is_open(win, link) || gate_enter_lock_all(win, link);
+}
+
+/*
+ * An operation that moves bytes and is in range goes out through the open gate: the next one need
+ * not look. In a fence epoch it counts as an operation of the epoch.
+ */
+static inline void gate_pass(struct oriel_win *win, struct link *link)
+{
+	link->open_in = win->epoch_serial;
+	if (!(win->sync & SYNC_NAMING))
+		win->sync |= SYNC_FENCE_USED;
+}
+
+/*
+ * Returns the link to a member if it is in the first place of the table, as it mostly is; else
+ * NULL.
+ */
+static inline struct link *gate_find(const struct oriel_win *win, int rank)
+{
+	struct link *link;
+
+	return link_find_first(win, rank, &link) ? link : NULL;
+}
+
+/* Returns the link to a member if gate_find finds it and its gate is open; else NULL. */
+static inline __attribute__((always_inline)) struct link *gate_link(const struct oriel_win *win, int rank)
+{
+	struct link *link = gate_find(win, rank);
+
+	return link && gate_is_open(win, link) ? link : NULL;
+}
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * rdma.c - put and get by the device
+ *
+ * A small put is inline: its bytes go into the work request. Else the device uses the origin
+ * memory, if there is a key for it (win/origin.c), or the wire copies it (through its ring). Only
+ * the use of the program's own memory makes complete wait for the request (LINK_WAITING).
+ */
+#include "op/rdma.h"
+
+#include "base/util.h"
+#include "win/origin.h"
+#include "win/win.h"
+
+/* In one message. */
+static inline int put_or_get(struct link *link, void *here, uint32_t lkey, size_t size_bytes, struct transfer t)
+{
+	struct wire *wire = &link->peer->wire;
+	struct remote there = { t.addr, t.rkey };
+
+	link->marks |= t.kind == OP_PUT ? LINK_TOUCHED : LINK_TOUCHED | LINK_GOT;
+	if (lkey)
+		link->marks |= LINK_WAITING;
+	if (t.kind == OP_PUT)
+		return wire_put(wire, here, lkey, size_bytes, there, &link->last_number);
+	return wire_get(wire, here, lkey, size_bytes, there, &link->last_number);
+}
+
+/* In as many messages as it takes (D5). */
+static __attribute__((noinline)) int split(struct oriel_win *win, struct link *link, void *here, size_t size_bytes,
+                                           struct transfer t)
+{
+	uint32_t lkey = origin_lkey(win, link, here, size_bytes, t.kind == OP_GET);
+	size_t largest_bytes = (size_t)link->peer->wire.max_message_bytes, bytes;
+	int rc = 0;
+
+	if (!lkey)
+		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
+	for (; rc == 0 && size_bytes > 0; size_bytes -= bytes) {
+		bytes = min_size(largest_bytes, size_bytes);
+		rc = put_or_get(link, here, lkey, bytes, t);
+		here = (uint8_t *)here + bytes;
+		t.addr += bytes;
+	}
+	return rc;
+}
+
+int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
+{
+	struct wire *wire = &link->peer->wire;
+	uint32_t lkey;
+	int rc;
+
+	if (t.kind == OP_PUT && size_bytes <= wire->inline_max) {
+		link->marks |= LINK_TOUCHED;
+		rc = wire_put_inline(wire, here, size_bytes, (struct remote){ t.addr, t.rkey }, &link->last_number);
+	} else if (size_bytes > wire->max_message_bytes ||
+	           !origin_seen_lkey(win, link, here, size_bytes, t.kind == OP_GET, &lkey)) {
+		rc = split(win, link, here, size_bytes, t);
+	} else {
+		rc = put_or_get(link, here, lkey, size_bytes, t);
+	}
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
+}
+
+/*
+ * The device copies, behind what was posted before, where there is nothing to wait for: gets; and
+ * in lock epochs large puts, and the first small one after a flush, which another flush may
+ * follow. Those that follow it instead travel together, as all do in other epochs with the flag.
+ * False: it has to be posted.
+ */
+static bool copy_sync(struct link *link, void *here, size_t size_bytes, struct transfer t)
+{
+	struct direct_access *direct = &link->peer->direct;
+	struct remote there = { t.addr, t.rkey };
+
+	if (t.kind == OP_GET)
+		return direct_get_sync(direct, here, size_bytes, there);
+	if (!(link->marks & LINK_LOCK) || (size_bytes <= WIRE_BATCH_MAX && !(link->marks & LINK_FLUSHED)))
+		return false;
+	link->marks &= (uint16_t)~LINK_FLUSHED;
+	return direct_put_sync(direct, here, size_bytes, there);
+}
+
+int transfer_sync(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
+{
+	return copy_sync(link, here, size_bytes, t) ? 0 : transfer_rdma(win, link, here, size_bytes, t);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * transfer.c - put and get, and their vector forms
+ *
+ * DESIGN NOTES
+ *
+ * Each call enters the window, asks the gate (op/gate.h), checks the range, and lets the bytes go
+ * by the target's route (issue_to, op/issue.c). That is the fast path. Where the gate is shut, or
+ * anything is not as it should be, nothing has happened yet, and the general path finds out: it
+ * tells what is wrong, waits for the target's description at first contact, and defers what has
+ * to wait for the target's post or lock (issue_or_defer, op/issue.c).
+ *
+ * A word to or from mapped memory has a fast path of its own, which calls nothing: so the compiler
+ * keeps no register for what comes after a call, which takes a fifth of its instructions.
+ */
+#include "base/err.h"
+#include "base/util.h"
+#include "op/copy.h"
+#include "op/enter.h"
+#include "op/gate.h"
+#include "op/issue.h"
+#include "op/pieces.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/win.h"
+
+static const char *call_of(enum op_kind kind)
+{
+	return kind == OP_PUT ? "oriel_put" : "oriel_get";
+}
+
+/* Whether the target's memory allows it at all; of a link whose route is decided. */
+static inline bool is_allowed(const struct link *link, enum op_kind kind)
+{
+	return kind == OP_GET || !link->read_only;
+}
+
+/*
+ * Returns the target's link if the bytes may go out now, *t being how: the gate has been passed.
+ * NULL: nothing has happened. The caller holds win->lock. No bytes do nothing, and open no fence
+ * epoch either.
+ */
+static inline struct link *pass(struct oriel_win *win, const struct op *op, int rank, size_t disp, struct transfer *t)
+{
+	struct link *link = gate_find(win, rank);
+	uint64_t offset;
+
+	if (!link || link->route < ROUTE_RDMA || !is_allowed(link, op->kind) || op->size_bytes == 0 ||
+	    !in_range(link, disp, op->size_bytes, &offset) || !gate_opens(win, link))
+		return NULL;
+	gate_pass(win, link);
+	*t = transfer_of(link, link->base + offset, op->kind);
+	return link;
+}
+
+/* The caller holds win->lock. */
+static int transfer_held(struct oriel_win *win, struct op *op, int rank, size_t disp)
+{
+	const char *call = call_of(op->kind);
+	struct link *link;
+	int rc;
+
+	if (!op->origin && op->size_bytes > 0)
+		return err_set(ORIEL_ERR_ARG, "%s: %s: origin is NULL, size_bytes %zu", call, win->label, op->size_bytes);
+	rc = op_begin(win, rank, op->size_bytes == 0, &link, call);
+	if (rc || op->size_bytes == 0)
+		return rc;
+	rc = op_range(win, link, disp, op->size_bytes, &op->remote_addr, call);
+	if (rc == 0)
+		rc = op_access(win, link, op->kind, call);
+	return rc ? rc : issue_or_defer(win, link, op, call);
+}
+
+/*
+ * The general path. It asks the gate as well: the lock may have been another thread's, and in
+ * lock_all the member's lock may be free to take.
+ */
+static __attribute__((noinline)) int transfer_any(struct oriel_win *win, void *here, size_t size_bytes, int rank,
+                                                  size_t disp, enum op_kind kind)
+{
+	struct op op = { .kind = kind, .origin = here, .size_bytes = size_bytes };
+	const char *call = call_of(kind);
+	struct transfer t;
+	struct link *link;
+	int rc = win_enter(win, call);
+
+	if (rc)
+		return rc;
+	link = here ? pass(win, &op, rank, disp, &t) : NULL;
+	rc = link ? issue_to(win, link, here, size_bytes, t) : transfer_held(win, &op, rank, disp);
+	win_leave(win);
+	return rc ? err_in(rc, call) : 0;
+}
+
+/* A word, by one store, as a device places it. */
+static inline void copy_word(void *here, uint64_t there, enum op_kind kind)
+{
+	void *at = (void *)(uintptr_t)there;
+
+	if (kind == OP_PUT)
+		copy_piece(at, here, sizeof(uint64_t));
+	else
+		copy_piece(here, at, sizeof(uint64_t));
+}
+
+static inline __attribute__((always_inline)) int transfer(struct oriel_win *win, void *here, size_t size_bytes,
+                                                          int rank, size_t disp, enum op_kind kind)
+{
+	struct link *link;
+	uint64_t offset;
+	int rc;
+
+	if (!here || !win_enter_at_once(win))
+		return transfer_any(win, here, size_bytes, rank, disp, kind);
+	link = gate_link(win, rank);
+	if (!link || !is_allowed(link, kind) || !in_range(link, disp, size_bytes, &offset)) {
+		win_leave_at_once(win);
+		return transfer_any(win, here, size_bytes, rank, disp, kind);
+	}
+	if (size_bytes == sizeof(uint64_t) && link_mapped(link)) {
+		gate_pass(win, link);
+		copy_word(here, link->base + offset, kind);
+		win_leave_at_once(win);
+		return 0;
+	}
+	if (size_bytes == 0 || link->route < ROUTE_RDMA) {
+		win_leave_at_once(win);
+		return transfer_any(win, here, size_bytes, rank, disp, kind);
+	}
+	gate_pass(win, link);
+	rc = issue_to(win, link, here, size_bytes, transfer_of(link, link->base + offset, kind));
+	win_leave_at_once(win);
+	return rc ? err_in(rc, call_of(kind)) : 0;
+}
+
+int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	/* A put never writes through this pointer; a get does. */
+	return transfer(win, (void *)(uintptr_t)origin, size_bytes, target_rank, target_disp, OP_PUT);
+}
+
+int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	return transfer(win, origin, size_bytes, target_rank, target_disp, OP_GET);
+}
+
+/* The vector forms. */
+
+struct vector {
+	const struct oriel_origin_piece *origin;
+	const struct oriel_target_piece *target;
+	int origin_count;
+	int target_count;
+	enum op_kind kind;
+	const char *call;
+};
+
+static int vector_sums(const struct vector *v, size_t *bytes)
+{
+	size_t origin_bytes = 0, target_bytes = 0;
+
+	if (v->origin_count < 0 || v->target_count < 0 || (v->origin_count && !v->origin) ||
+	    (v->target_count && !v->target))
+		return err_set(ORIEL_ERR_ARG, "%s: origin list %p of %d pieces, target list %p of %d", v->call,
+		               (const void *)v->origin, v->origin_count, (const void *)v->target, v->target_count);
+	for (int i = 0; i < v->origin_count; i++) {
+		if (__builtin_add_overflow(origin_bytes, v->origin[i].size_bytes, &origin_bytes))
+			return err_set(ORIEL_ERR_ARG, "%s: the origin pieces' sizes overflow at piece %d", v->call, i);
+		if (!v->origin[i].addr && v->origin[i].size_bytes)
+			return err_set(ORIEL_ERR_ARG, "%s: origin piece %d is NULL, %zu bytes", v->call, i,
+			               v->origin[i].size_bytes);
+	}
+	for (int i = 0; i < v->target_count; i++) {
+		if (__builtin_add_overflow(target_bytes, v->target[i].size_bytes, &target_bytes))
+			return err_set(ORIEL_ERR_ARG, "%s: the target pieces' sizes overflow at piece %d", v->call, i);
+	}
+	if (origin_bytes != target_bytes)
+		return err_set(ORIEL_ERR_ARG, "%s: the origin pieces hold %zu bytes, the target pieces %zu", v->call,
+		               origin_bytes, target_bytes);
+	*bytes = origin_bytes;
+	return 0;
+}
+
+static int vector_ranges(struct oriel_win *win, struct link *link, const struct vector *v)
+{
+	int rc = op_access(win, link, v->kind, v->call);
+	uint64_t addr;
+
+	for (int i = 0; rc == 0 && i < v->target_count; i++) {
+		if (v->target[i].size_bytes)
+			rc = op_range(win, link, v->target[i].disp, v->target[i].size_bytes, &addr, v->call);
+		if (rc == 0 && link_remote_regions(link))
+			rc = op_access(win, link, v->kind, v->call);
+	}
+	return rc;
+}
+
+/* Walk both lists; every stretch that is contiguous on both sides is one operation. */
+static int vector_issue(struct oriel_win *win, struct link *link, const struct vector *v)
+{
+	int at_origin = 0, at_target = 0, rc = 0;
+	size_t origin_done = 0, target_done = 0;
+
+	while (rc == 0 && at_origin < v->origin_count && at_target < v->target_count) {
+		const struct oriel_origin_piece *origin = &v->origin[at_origin];
+		const struct oriel_target_piece *target = &v->target[at_target];
+		size_t bytes = min_size(origin->size_bytes - origin_done, target->size_bytes - target_done);
+		struct op op = { .kind = v->kind, .origin = (uint8_t *)origin->addr + origin_done, .size_bytes = bytes };
+
+		op.remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + target_done;
+		rc = issue_or_defer(win, link, &op, v->call);
+		origin_done += bytes;
+		target_done += bytes;
+		if (origin_done == origin->size_bytes) {
+			at_origin++;
+			origin_done = 0;
+		}
+		if (target_done == target->size_bytes) {
+			at_target++;
+			target_done = 0;
+		}
+	}
+	return rc;
+}
+
+/*
+ * The fast path, for short pieces of mapped memory (pieces.h): they are looked at, and then
+ * copied, by no call but memmove's. False: nothing has happened.
+ */
+static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vector *v)
+{
+	const struct oriel_origin_piece *origin = v->origin;
+	const struct oriel_target_piece *target = v->target;
+	struct link *link = gate_find(win, rank);
+	const bool put = v->kind == OP_PUT;
+	const int count = v->origin_count;
+	struct pieces_seen seen;
+	uint64_t base, unit;
+
+	if (!link || !link_mapped(link) || !is_allowed(link, v->kind) ||
+	    !pieces_see(&seen, link, origin, count, target, v->target_count) || seen.longest > COPY_PIECE_BYTES ||
+	    !gate_opens(win, link))
+		return false;
+	gate_pass(win, link);
+	base = link->base; /* which no copying changes, as the compiler knows */
+	unit = link->disp_unit_bytes;
+	for (int i = 0; i < count; i++) {
+		void *at = (void *)(uintptr_t)(base + target[i].disp * unit);
+
+		if (put)
+			copy_piece(at, origin[i].addr, origin[i].size_bytes);
+		else
+			copy_got(origin[i].addr, at, origin[i].size_bytes);
+	}
+	return true;
+}
+
+/* The general path. The caller holds win->lock. */
+static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
+{
+	struct link *link;
+	size_t bytes = 0;
+	int rc = vector_sums(v, &bytes);
+
+	if (rc == 0)
+		rc = op_begin(win, rank, bytes == 0, &link, v->call);
+	if (rc || bytes == 0)
+		return rc;
+	rc = vector_ranges(win, link, v);
+	return rc ? rc : vector_issue(win, link, v);
+}
+
+static int vector_transfer(struct oriel_win *win, int rank, const struct vector *v)
+{
+	int rc = win_enter(win, v->call);
+
+	if (rc)
+		return rc;
+	if (!copy_equal_pieces(win, rank, v))
+		rc = vector_any(win, rank, v);
+	win_leave(win);
+	return rc ? err_in(rc, v->call) : 0;
+}
+
+int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
+               const struct oriel_target_piece target[], int target_count)
+{
+	struct vector v = { origin, target, origin_count, target_count, OP_PUT, "oriel_putv" };
+
+	return vector_transfer(win, target_rank, &v);
+}
+
+int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
+               const struct oriel_target_piece target[], int target_count)
+{
+	struct vector v = { origin, target, origin_count, target_count, OP_GET, "oriel_getv" };
+
+	return vector_transfer(win, target_rank, &v);
+}
