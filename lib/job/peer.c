@@ -403,7 +403,7 @@ static const char *remedy_there(int error)
 		return "it has no descriptors left for that; close some there, or raise its limit (ulimit -n)";
 	if (error == ENOMEM)
 		return "it has no memory left for that; free some there, or raise the limit that its own error names";
-	return "it is short of descriptors or memory; give back some there, or raise the limit that its own error names";
+	return "it is short of descriptors (ulimit -n) or memory; give some back there, or raise the limit that its own error names";
 }
 
 int peer_shortage(const struct peer *peer)

@@ -32,8 +32,8 @@ static double seconds_now(void)
 }
 
 /*
- * Warns once if the wait is long. MPI_COMM_WORLD handles errors: they end the program during
- * MPI_Init.
+ * Warns once if the wait is long, and if the call fails, as it does where another rank makes a
+ * collective call of its own instead. MPI_COMM_WORLD handles errors.
  */
 static void await(MPI_Request request)
 {
@@ -50,6 +50,8 @@ static void await(MPI_Request request)
 			"it has been waiting in MPI_Init for %g s for the other ranks: do all ranks of the job run under oriel-mpi?",
 			limit);
 	}
+	if (!done)
+		job_warn("a collective call in MPI_Init has failed: do all ranks of the job run under oriel-mpi?");
 }
 
 void collective_allgather(const void *mine, int size_bytes, void *all)

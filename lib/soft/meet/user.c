@@ -15,7 +15,7 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -27,32 +27,35 @@
 #define SO_PEERPIDFD 77 /* since Linux 6.5 */
 #endif
 
-enum {
-	USUAL_OVERFLOW_ID = 65534,
-	ALL_USERS = 4294967295u,
-};
+#define USUAL_OVERFLOW_ID 65534u
+#define ALL_USERS 4294967295u
 
-/* The id of users without a number in this namespace; the machine has one for all. */
-static struct {
-	pthread_once_t once;
-	unsigned int id;
-} overflow = { .once = PTHREAD_ONCE_INIT, .id = USUAL_OVERFLOW_ID };
+/* The id of users without a number in this namespace; the machine has one for all. 0: not read yet. */
+static _Atomic unsigned int overflow_id;
 
-static void read_overflow_id(void)
+static unsigned int read_overflow_id(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/overflowuid", "re");
+	unsigned int id;
 
 	if (!file)
-		return;
-	if (fscanf(file, "%u", &overflow.id) != 1)
-		overflow.id = USUAL_OVERFLOW_ID;
+		return USUAL_OVERFLOW_ID;
+	if (fscanf(file, "%u", &id) != 1)
+		id = USUAL_OVERFLOW_ID;
 	fclose(file);
+	return id;
 }
 
+/* Two threads may both read it, and find the same. */
 static bool is_overflow_id(uid_t id)
 {
-	pthread_once(&overflow.once, read_overflow_id);
-	return id == overflow.id;
+	unsigned int overflow = atomic_load(&overflow_id);
+
+	if (!overflow) {
+		overflow = read_overflow_id();
+		atomic_store(&overflow_id, overflow);
+	}
+	return id == overflow;
 }
 
 static bool numbers_all_users(void)
