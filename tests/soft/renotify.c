@@ -5,10 +5,11 @@
  *
  * The engine's waits are seen here, and can be made endless: then it looks no more unless it is woken.
  */
+#include <dlfcn.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,16 +25,29 @@ static _Atomic bool blind; /* waits with an end have none */
 static _Atomic bool is_blind;
 static _Atomic long wait_ns; /* the last one with an end */
 
-/* The device's own calls come here. */
-int epoll_pwait2(int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask)
+/* The engine waits by number, which comes here, as all calls of that kind. */
+long syscall(long number, ...)
 {
-	if (timeout)
+	static long (*real)(long, ...);
+	const struct timespec *timeout;
+	long argument[6];
+	va_list args;
+
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		argument[i] = va_arg(args, long);
+	va_end(args);
+	timeout = (const struct timespec *)argument[3];
+	if (number == SYS_epoll_pwait2 && timeout) {
 		atomic_store(&wait_ns, timeout->tv_nsec);
-	if (timeout && atomic_load(&blind)) {
-		atomic_store(&is_blind, true);
-		timeout = NULL;
+		if (atomic_load(&blind)) {
+			atomic_store(&is_blind, true);
+			argument[3] = 0;
+		}
 	}
-	return (int)syscall(SYS_epoll_pwait2, fd, events, most, timeout, mask, sizeof(uint64_t));
+	return real(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
 }
 
 static bool polls(struct two *two)
