@@ -34,8 +34,8 @@
 #define DESCRIPTORS_SPARE 64 /* beside those counted */
 
 /*
- * Returns a descriptor that reads as empty, or -1. Without /dev/null it is a pipe that nobody
- * writes.
+ * Returns a descriptor from which a read returns nothing, or -1. Without /dev/null it is the end of
+ * a pipe that has no writer.
  */
 static int open_empty(void)
 {

@@ -129,7 +129,7 @@ static void look(struct peer *peer, struct am_sender *out)
 	struct am_ack ack;
 	uint64_t number = out->applied;
 
-	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, &ack)) /* pairs with rank_died */
+	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, &ack)) /* pairs with rank_lost */
 		return;
 	if (ack.rested <= out->wakes)
 		out->rested = ack.rested;

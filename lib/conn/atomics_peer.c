@@ -91,7 +91,7 @@ int peer_atomic_via(struct peer *peer, struct peer **via)
 		rc = atomics_peer_get(peer, device, via);
 	if (rc)
 		return rc;
-	switch (state_load(&(*via)->state)) { /* pairs with peer_set_state and rank_died */
+	switch (state_load(&(*via)->state)) { /* pairs with peer_set_state and rank_lost */
 	case PEER_UP:
 		return 1;
 	case PEER_DEAD:

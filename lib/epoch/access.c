@@ -357,7 +357,7 @@ static inline bool close_by_store(const struct oriel_win *win, struct link *link
 	struct flag_pair *there;
 
 	if ((link->marks & OTHER_MARKS) || !link_mapped(link) || !link_post_seen(win, link) ||
-	    state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_died */
+	    state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_lost */
 		return false;
 	there = link_flags_there(link);
 	if (!there)

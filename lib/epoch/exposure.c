@@ -103,7 +103,7 @@ static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *gro
 
 static inline bool takes_post(const struct oriel_win *win, const struct link *link)
 {
-	return link_state(link) == LINK_READY && state_load(&link->peer->state) != PEER_DEAD && /* pairs with rank_died */
+	return link_state(link) == LINK_READY && state_load(&link->peer->state) != PEER_DEAD && /* pairs with rank_lost */
 	       flag_load(&link_flags(win, link)->completed) == link->completed_expected; /* pairs with send_completed */
 }
 

@@ -244,7 +244,7 @@ static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 
 static int known_dead(const struct oriel_win *win)
 {
-	if (counter_load(&win->job->deaths.count) == 0) /* pairs with rank_died */
+	if (counter_load(&win->job->deaths.count) == 0) /* pairs with rank_lost */
 		return ORIEL_RANK_NONE;
 	return job_dead_member(win->job, win->group);
 }
@@ -459,7 +459,7 @@ static inline bool completes_soon(struct oriel_win *win)
 static inline bool is_plain(struct oriel_win *win, int assertions)
 {
 	return !assertions && !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
-	       counter_load(&win->job->deaths.count) == 0 && /* pairs with rank_died */
+	       counter_load(&win->job->deaths.count) == 0 && /* pairs with rank_lost */
 	       (!(win->sync & SYNC_FENCE_USED) || completes_soon(win));
 }
 

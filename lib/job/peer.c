@@ -331,19 +331,30 @@ static void request_all(struct peer *first)
 		service_queue_request(peer);
 }
 
-void rank_died(struct oriel_job *job, int rank, const char *text)
+/* Marks the rank as lost. Calls that need it fail from now on. */
+static void rank_lost(struct oriel_job *job, int rank, bool unreachable, const char *text)
 {
 	struct peer *first;
 	bool news;
 
 	pthread_mutex_lock(&job->lock);
-	news = death_add(job, rank, false, text);
+	news = death_add(job, rank, unreachable, text);
 	first = mark_dead(job, rank);
 	if (news)
 		death_announce(job);
 	note_loss(job);
 	pthread_mutex_unlock(&job->lock);
 	request_all(news ? first : NULL);
+}
+
+void rank_died(struct oriel_job *job, int rank, const char *text)
+{
+	rank_lost(job, rank, false, text);
+}
+
+void rank_unreachable(struct oriel_job *job, int rank, const char *text)
+{
+	rank_lost(job, rank, true, text);
 }
 
 void rank_ended(struct oriel_job *job, int rank, const char *text)
@@ -352,21 +363,6 @@ void rank_ended(struct oriel_job *job, int rank, const char *text)
 	pthread_mutex_lock(&job->lock);
 	death_explain(job, rank, text);
 	pthread_mutex_unlock(&job->lock);
-}
-
-void rank_unreachable(struct oriel_job *job, int rank, const char *text)
-{
-	struct peer *first;
-	bool news;
-
-	pthread_mutex_lock(&job->lock);
-	news = death_add(job, rank, true, text);
-	first = mark_dead(job, rank);
-	if (news)
-		death_announce(job);
-	note_loss(job);
-	pthread_mutex_unlock(&job->lock);
-	request_all(news ? first : NULL);
 }
 
 void peer_left(struct peer *peer)

@@ -101,7 +101,7 @@ struct peer {
 
 static inline bool peer_is_up(const struct peer *peer)
 {
-	return state_load(&peer->state) == PEER_UP; /* pairs with peer_set_state and rank_died */
+	return state_load(&peer->state) == PEER_UP; /* pairs with peer_set_state and rank_lost */
 }
 
 /* Returns its mapped page locks (page_lock.h), or NULL. */

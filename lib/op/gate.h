@@ -60,7 +60,7 @@ static inline bool gate_is_granted(const struct oriel_win *win, struct link *lin
 static inline bool gate_is_ready(const struct link *link)
 {
 	return link_state(link) == LINK_READY && !link->deferred &&
-	       state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_died */
+	       state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_lost */
 }
 
 /*

@@ -66,7 +66,7 @@ int issue_granted(struct oriel_win *win, struct link *link);
 static inline bool issue_is_granted(const struct link *link)
 {
 	return (link->marks & (LINK_ACCESS | LINK_GRANTED)) != LINK_ACCESS && link_state(link) == LINK_READY &&
-	       !link->deferred && state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_died */
+	       !link->deferred && state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_lost */
 }
 
 #endif

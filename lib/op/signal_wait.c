@@ -111,7 +111,7 @@ static int tell_death(struct signalling *s)
 	int dead = ORIEL_RANK_NONE;
 	bool there;
 
-	if (counter_load(&win->job->deaths.count) == counter_load(&win->signals.deaths_told)) /* the first pairs with rank_died */
+	if (counter_load(&win->job->deaths.count) == counter_load(&win->signals.deaths_told)) /* the first pairs with rank_lost */
 		return 0;
 	owned_lock_take(&win->lock);
 	there = signal_there(s);

@@ -46,7 +46,7 @@ static inline struct link *living_link(const struct oriel_win *win, int rank)
 
 	if (!link_find_first(win, rank, &link) || !link)
 		return NULL;
-	return state_load(&link->peer->state) == PEER_DEAD ? NULL : link; /* pairs with rank_died */
+	return state_load(&link->peer->state) == PEER_DEAD ? NULL : link; /* pairs with rank_lost */
 }
 
 /*

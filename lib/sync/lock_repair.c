@@ -295,7 +295,7 @@ void lock_repair_begin(struct peer *peer)
 	if (peer->is_atomics_peer || peer->rank == job->rank)
 		return;
 	if (peer->atomics_peer &&
-	    state_load(&peer->atomics_peer->state) == PEER_DEAD) /* pairs with rank_died and peer_left */
+	    state_load(&peer->atomics_peer->state) == PEER_DEAD) /* pairs with rank_lost and peer_left */
 		wire_break(&peer->atomics_peer->wire);
 	pthread_mutex_lock(&job->lock);
 	enter(repairs, peer);

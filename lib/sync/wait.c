@@ -43,7 +43,7 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 	wait->limit_ms = job->limits.timeout_ms;
 	wait->relaxed = job->needs_progress && counter_load(&job->private_windows) > 0;
 	wait->deaths =
-		counter_load(&job->deaths.count); /* pairs with rank_died; the first look searches the deaths in any case */
+		counter_load(&job->deaths.count); /* pairs with rank_lost; the first look searches the deaths in any case */
 }
 
 /* Returns the time between looks, which cost more than a turn, in the device too. */
@@ -179,7 +179,7 @@ static int look(struct wait *wait, uint64_t now)
 {
 	wait->expired = wait->deadline_ns && now >= wait->deadline_ns;
 	if (!wait->expired && now < wait->look_ns &&
-	    wait->deaths == counter_load(&wait->job->deaths.count)) /* pairs with rank_died */
+	    wait->deaths == counter_load(&wait->job->deaths.count)) /* pairs with rank_lost */
 		return 0;
 	wait->deaths = counter_load(&wait->job->deaths.count);
 	wait->look_ns = now + look_every(wait->job);
@@ -260,7 +260,7 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 		wire_ping(&peer->wire);
 	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with suffer_shortage */
 		wait->wanting = peer;
-	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_died */
+	return state_load(&peer->state) != PEER_DEAD; /* pairs with rank_lost */
 }
 
 bool wait_lingered(struct wait *wait)

@@ -216,7 +216,7 @@ int link_let_go(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
 
-	if (state_load(&link->peer->state) == PEER_DEAD) { /* pairs with rank_died */
+	if (state_load(&link->peer->state) == PEER_DEAD) { /* pairs with rank_lost */
 		wire_break(wire);
 		am_sender_cut(link->peer);
 		return ORIEL_ERR_PEER;
@@ -232,7 +232,7 @@ void link_leave_copied(struct oriel_win *win, struct link *link)
 	if (!(link->marks & LINK_TOUCHED) || wire_done(&link->peer->wire, link->last_number))
 		return;
 	link->marks |= LINK_COPIED;
-	/* Its death may have been looked at before there was this mark; pairs with rank_died. */
+	/* Its death may have been looked at before there was this mark; pairs with rank_lost. */
 	if (state_load(&link->peer->state) == PEER_DEAD)
 		counter_store(&win->losses_seen, UINT64_MAX);
 }

@@ -239,7 +239,7 @@ static inline bool link_applied(struct link *link)
 /* Whether the member is dead, or has no such window: nothing will come of it. */
 static inline bool link_lost(const struct link *link)
 {
-	return state_load(&link->peer->state) == PEER_DEAD || link_state(link) == LINK_GONE; /* pairs with rank_died */
+	return state_load(&link->peer->state) == PEER_DEAD || link_state(link) == LINK_GONE; /* pairs with rank_lost */
 }
 
 /* Where the member's flag words for us lie; LINK_READY. */

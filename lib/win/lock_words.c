@@ -412,7 +412,7 @@ static int draw_at_once(struct link *link, struct lock *lock)
 
 static int drawing_step(struct link *link, struct lock *lock)
 {
-	if (state_load(&lock->card->state) == PEER_DEAD) /* pairs with rank_died */
+	if (state_load(&lock->card->state) == PEER_DEAD) /* pairs with rank_lost */
 		return ORIEL_ERR_PEER;
 	if (!wire_drive(&lock->card->wire, lock->number))
 		return 0;

@@ -292,7 +292,7 @@ static int is_done(struct oriel_win *win, struct peer *peer)
 	acked = flag_load(&peer_flags(peer, win->slot)->acked); /* pairs with send_acked, remote_regions.c, at the origin */
 	if (acked == 0 || acked == win->regions.notified + 1)
 		return 1;
-	if (state_load(&peer->state) == PEER_DEAD) { /* pairs with rank_died */
+	if (state_load(&peer->state) == PEER_DEAD) { /* pairs with rank_lost */
 		wire_break(&peer->wire);                 /* nothing that it has sent arrives any more */
 		return 1;
 	}
