@@ -11,15 +11,20 @@
 
 #define LINE_BYTES 1024
 
-static int wanted; /* 0 or 1; changed atomically */
+static int wanted; /* 0, 1 or 2; changed atomically */
 
 int tell_open(void)
 {
-	static const char *const words[] = { "0", "1", NULL };
+	static const char *const words[] = { "0", "1", "2", NULL };
 	int value = 0, rc = setting_word("ORIEL_VERBOSE", words, &value);
 
-	__atomic_store_n(&wanted, rc == 0 && value, __ATOMIC_RELAXED);
+	__atomic_store_n(&wanted, rc == 0 ? value : 0, __ATOMIC_RELAXED);
 	return rc;
+}
+
+bool tell_has_routes(void)
+{
+	return __atomic_load_n(&wanted, __ATOMIC_RELAXED) > 1;
 }
 
 /* Writes the line in one piece, since ranks share the stream. */

@@ -8,8 +8,13 @@
 #ifndef ORIEL_TELL_H
 #define ORIEL_TELL_H
 
+#include <stdbool.h>
+
 /* Reads ORIEL_VERBOSE. ERRORS: ORIEL_ERR_ARG. */
 int tell_open(void);
+
+/* Returns whether routes of single operations are wanted too (ORIEL_VERBOSE=2). */
+bool tell_has_routes(void);
 
 /* Prints one line, with "oriel: rank 3: " in front, if wanted. */
 void tell(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -10,6 +10,7 @@
 #include "job/job.h"
 #include "sync/wait.h"
 #include "op/issue.h"
+#include "op/route_text.h"
 #include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -104,8 +105,10 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 	}
 	if (link_lost(*link))
 		return win_peer_error(win, rank);
-	if ((*link)->route == ROUTE_NONE)
+	if ((*link)->route == ROUTE_NONE) {
 		link_map(*link);
+		route_tell(win, *link);
+	}
 	return 0;
 }
 
