@@ -4,7 +4,9 @@
 # usage: awk -v dir=build/man/man3 -v version=0.1.0 -f include/man.awk include/man/oriel.7.md include/oriel.h
 #
 # A block is a comment that begins with slash-star-star, whose first line is "name - what it does", followed by the declaration.
-# Lines that follow "Example:" are C, indented by two spaces more than text.
+# A section of it begins with its name and a colon, and can end with a list. An item of a list is a line that begins with two
+# spaces and a tag; its text follows after two spaces or more, and its further lines are indented deeper. Lines that follow
+# "Example:" are C, indented by two spaces more than text.
 
 # What roff would take for an escape.
 function plain(text) {
@@ -71,17 +73,91 @@ FILENAME ~ /\.md$/ {
 	next
 }
 
-function flush_paragraph() {
-	if (paragraph != "") {
-		if (match(paragraph, /^(Returns|Errors|Completion|Threads|Source): /)) {
-			printf ".SH %s\n", toupper(substr(paragraph, 1, index(paragraph, ":") - 1)) > page
-			paragraph = substr(paragraph, index(paragraph, ":") + 2)
-		} else {
-			print ".PP" > page
-		}
-		print plain(paragraph) > page
+# The sections of a block, with their headings.
+BEGIN {
+	heading["Arguments"] = "ARGUMENTS"
+	heading["Completion"] = "COMPLETION"
+	heading["Returns"] = "RETURN VALUE"
+	heading["Errors"] = "ERRORS"
+	heading["Threads"] = "THREADS"
+	heading["MPI"] = "MPI EQUIVALENT"
+	heading["Source"] = "SOURCE"
+}
+
+# The name of the section that begins with this line, or "".
+function section_of(line, word) {
+	word = substr(line, 1, index(line, ":") - 1)
+	return word in heading ? word : ""
+}
+
+function begin_section(section) {
+	printf ".SH %s\n", heading[section] > page
+	had[section] = 1
+}
+
+# What the top of oriel.h says of all calls, in the place of sections that the block does not have.
+function defaults(section) {
+	if (section ~ /^(Errors|Threads|MPI|Source|end)$/ && !("Returns" in had)) {
+		begin_section("Returns")
+		print plain("0 on success, a negative ORIEL_ERR_* on failure; oriel_last_error(3) then returns the text.") > page
 	}
+	if (section ~ /^(MPI|Source|end)$/ && !("Threads" in had)) {
+		begin_section("Threads")
+		print "Several threads may make this call at once." > page
+	}
+}
+
+function flush_paragraph() {
+	if (paragraph != "")
+		print plain(paragraph) > page
 	paragraph = ""
+}
+
+# An item of a list: a tag, and the beginning of its text.
+function item(line, tag) {
+	sub(/^ +/, "", line)
+	tag = line
+	sub(/ .*/, "", tag)
+	sub(/^[^ ]+ */, "", line)
+	printf ".TP\n.B %s\n", plain(tag) > page
+	paragraph = line
+}
+
+function text_line(line, section) {
+	section = section_of(line)
+	if (line == "" || section != "" || line ~ /^  [^ ]/)
+		flush_paragraph()
+	if (section != "") {
+		defaults(section)
+		begin_section(section)
+		sub(/^[A-Za-z]+: */, "", line)
+	} else if (line ~ /^  [^ ]/) {
+		item(line)
+		return
+	} else if (line == "") {
+		ended = 1
+		return
+	} else if (ended) {
+		print ".PP" > page
+	}
+	ended = 0
+	sub(/^ +/, "", line)
+	paragraph = paragraph (paragraph == "" ? "" : " ") line
+}
+
+# The declaration in lines of at most 72 columns, broken between arguments.
+function synopsis(declaration, parts, count, line, k) {
+	count = split(declaration, parts, ", ")
+	line = parts[1]
+	for (k = 2; k <= count; k++) {
+		if (length(line) + length(parts[k]) > 69) {
+			print line "," > page
+			line = "        " parts[k]
+		} else {
+			line = line ", " parts[k]
+		}
+	}
+	print line > page
 }
 
 function begin_page(name, what) {
@@ -115,15 +191,15 @@ declaring {
 	declaring = 0
 	gsub(/[ \t]+/, " ", declaration)
 	begin_page(name, what)
-	printf ".SH SYNOPSIS\n.nf\n#include <oriel.h>\n\n%s\n.fi\n.SH DESCRIPTION\n", declaration > page
-	paragraph = ""
-	for (i = 0; i < count && text[i] != "Example:"; i++) {
-		if (text[i] == "" || text[i] ~ /^(Returns|Errors|Completion|Threads|Source): /)
-			flush_paragraph()
-		if (text[i] != "")
-			paragraph = paragraph (paragraph == "" ? "" : " ") text[i]
-	}
+	print ".SH SYNOPSIS\n.nf\n#include <oriel.h>\n" > page
+	synopsis(declaration)
+	print ".fi\n.SH DESCRIPTION" > page
+	split("", had)
+	ended = 0
+	for (i = 1; i < count && text[i] != "Example:"; i++)
+		text_line(text[i])
 	flush_paragraph()
+	defaults("end")
 	if (i < count)
 		example(i)
 	see_also()
