@@ -121,11 +121,14 @@ function item(line, tag) {
 	sub(/^[^ ]+ */, "", line)
 	printf ".TP\n.B %s\n", plain(tag) > page
 	paragraph = line
+	in_list = 1
 }
 
 function text_line(line, section) {
 	section = section_of(line)
-	if (line == "" || section != "" || line ~ /^  [^ ]/)
+	if (in_list && line ~ /^[^ ]/)
+		ended = 1
+	if (line == "" || section != "" || line ~ /^  [^ ]/ || ended)
 		flush_paragraph()
 	if (section != "") {
 		defaults(section)
@@ -140,6 +143,8 @@ function text_line(line, section) {
 	} else if (ended) {
 		print ".PP" > page
 	}
+	if (line ~ /^[^ ]/)
+		in_list = 0
 	ended = 0
 	sub(/^ +/, "", line)
 	paragraph = paragraph (paragraph == "" ? "" : " ") line
@@ -195,7 +200,7 @@ declaring {
 	synopsis(declaration)
 	print ".fi\n.SH DESCRIPTION" > page
 	split("", had)
-	ended = 0
+	ended = in_list = 0
 	for (i = 1; i < count && text[i] != "Example:"; i++)
 		text_line(text[i])
 	flush_paragraph()
