@@ -15,13 +15,13 @@
 
 enum {
 	SOFT_COPY_PIECE = 128 << 10, /* bytes */
-	SOFT_COPY_WORDS = 64,        /* bytes: up to here word by word */
+	SOFT_COPY_WORDS = 64,        /* bytes: up to this size word by word */
 };
 
 /*
- * Whether the stores of a processor are seen in the order in which it makes them, those of two copies of the kernel's among
- * them, but not of one (copy.c): x86. Elsewhere a fence stands between two whose order matters, and what one
- * system call moves has none.
+ * Whether a processor's stores become visible in program order: x86. That includes the stores of
+ * two copies by the kernel, but not those of one (copy.c). Elsewhere, stores whose order matters
+ * have a fence in between, and the bytes that one system call moves are not ordered.
  */
 #ifndef SOFT_STORES_IN_ORDER
 #if defined(__x86_64__) || defined(__i386__)
@@ -31,21 +31,24 @@ enum {
 #endif
 #endif
 
-/* Words that may lie anywhere and belong to anything. */
+/* Words of any alignment and type. */
 typedef uint64_t __attribute__((aligned(1), may_alias)) soft_word64;
 typedef uint32_t __attribute__((aligned(1), may_alias)) soft_word32;
 
-/* Local ranges turned into pointers; false: protection error. */
+/* Translates local ranges to pointers. Returns false for a protection error. */
 bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov);
-/* The same for one of `length` bytes that is being posted: inline data is where the caller has it. false also: too much of that. */
+/*
+ * Does as soft_ranges for a work request of `length` bytes that is being posted: inline data lies
+ * where the caller has it. Returns false also for too much inline data.
+ */
 bool soft_posted_ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov);
-/* The same for a work request in the queue, whose data may be inline. */
+/* Does as soft_ranges for a work request in the queue, whose data may be inline. */
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov);
 
 /*
- * Few bytes, as a NIC places them: words in one piece, and each byte once. memcpy stores some twice, of 16 bytes all:
- * who sees them and puts something else in their place would find it overwritten. Volatile, or the compiler would make
- * it memcpy again.
+ * Copies few bytes in the way of a NIC: each word in one store, and each byte once. memcpy stores
+ * some bytes twice, of 16 bytes all. A thread that sees them and replaces them would find its own
+ * bytes overwritten. Volatile, so that the compiler does not make it memcpy again.
  */
 static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t length)
 {
@@ -64,7 +67,7 @@ static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t leng
 		*(volatile uint8_t *)to++ = *from++;
 }
 
-/* Of so many bytes, how many are the last word, or what there is of one. */
+/* Returns how many of `length` bytes are the last word, or the part of one that is there. */
 static inline size_t soft_last_bytes(size_t length)
 {
 	size_t last = length % sizeof(uint64_t);
@@ -73,8 +76,9 @@ static inline size_t soft_last_bytes(size_t length)
 }
 
 /*
- * Many bytes are memcpy's business, in pieces: of a megabyte it takes another way, which is 15 % slower between two
- * caches. The last ones come behind all others: programs look at these, and then have it all.
+ * Copies many bytes by memcpy, in pieces: for a megabyte memcpy uses a method that is 15 % slower
+ * between two caches. Stores the last word after all others: programs poll it, and then the rest is
+ * visible.
  */
 static inline void soft_copy(void *to, const void *from, size_t length)
 {
@@ -90,28 +94,32 @@ static inline void soft_copy(void *to, const void *from, size_t length)
 	soft_copy_words((uint8_t *)to + first, (const uint8_t *)from + first, last);
 }
 
-/* Copy between our ranges, starting `skip` bytes in, and contiguous memory. */
+/* Copies between local ranges, from `skip` bytes on, and contiguous memory. */
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length);
 void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length);
 
 /*
- * Between our ranges and contiguous memory of another process; 0 or an errno value. What is written comes in the order of
- * soft_copy, and all that this thread writes or reads afterwards behind it, as with the others here.
+ * Copies between local ranges and contiguous memory of another process. Returns 0 or an errno
+ * value. Bytes are written in the order of soft_copy. Later stores and loads of this thread come
+ * after them, as with the other functions here.
  */
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 /*
- * The last word of so many bytes becomes a range of its own, if it is none yet; how many there are then. There is room
- * for one more.
+ * Makes the last word of `length` bytes a range of its own, if it is not one yet. Returns the
+ * number of ranges. The array has room for one more.
  */
 uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length);
-/* From ranges here to as many bytes in ranges there, in order: where SOFT_STORES_IN_ORDER. How many have been moved. */
+/*
+ * Copies local ranges to ranges of the other process with as many bytes, in order; only if
+ * SOFT_STORES_IN_ORDER. Returns the number of bytes moved.
+ */
 uint64_t soft_vm_writev(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
-/* From several ranges there to several here, starting `skip` bytes in; 0 or an errno value. */
+/* Copies remote ranges, from `skip` bytes on, to local ones. Returns 0 or an errno value. */
 int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
                   uint64_t skip);
 
-/* Carry out an atomic; what was there before. What is read or written afterwards comes behind it. */
+/* Carries out an atomic. Returns the old value. Later loads and stores come after it. */
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap);
 
 #endif

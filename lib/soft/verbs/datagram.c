@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unreliable datagrams, the sender's side: from the send queue into the pipe to whichever process owns the number.
+ * Unreliable datagrams, the sender's side: from the send queue into the pipe to the process that
+ * owns the number.
  *
- * DESIGN NOTES A datagram is a request like a send of a connected queue pair, marked SHM_REQ_DATAGRAM, in the same
- * pipe. It is done as soon as it is in the pipe, or lost. The responder delivers it or drops it (datagram_in.c), and
- * answers all the same, because the ring counts answers; the answer names no queue pair (SHM_NO_QP) and is looked at
- * by nobody. So nothing is ever under way, and tail == exec.
+ * DESIGN NOTES
  *
- * A queue pair has no peer. The thread that posts a request looks up which pipe leads to its
- * number (datagram_route.c), and that is kept by slot (soft_routes.out). Here, where any thread may
- * be, only what is kept is used: a request whose number has no pipe by then is lost.
+ * A datagram is a request in the same pipe as a send of a connected queue pair, marked
+ * SHM_REQ_DATAGRAM. It is complete as soon as it is in the pipe, or lost. The responder delivers or
+ * drops it (datagram_in.c), and answers in both cases, because the ring counts answers. The answer
+ * names no queue pair (SHM_NO_QP) and is ignored. So no datagram is in flight, and tail == exec.
  *
- * Nothing is lost that need not be, since many programs count on a quiet network. So where a pipe is full, or its
- * process has not answered yet, the queue waits, as it does for a connected peer, but no longer than PATIENCE_NS:
+ * A queue pair has no peer. The posting thread looks up the pipe that leads to a request's number
+ * (datagram_route.c), and stores it by slot (soft_routes.out). The functions here, which any thread
+ * may call, use stored pipes only: a request whose number has no pipe by then is lost.
+ *
+ * No datagram is lost without need, since many programs rely on a quiet network. If a pipe is full,
+ * or its process has not answered yet, the queue waits, as for a connected peer, but at most
+ * PATIENCE_NS:
  *
  *   SOFT_GO
- *   SOFT_WAIT_ROOM   in the list of a pipe that is full; whoever takes its answers lets the queue go on
+ *   SOFT_WAIT_ROOM   in the list of a full pipe; the thread that takes answers resumes the queue
  *   SOFT_WAIT_PEER   for the answer of a process, or while a thread looks up a route (lookups)
- *   deaf             a pipe for which a queue has waited in vain: all that goes there while it is full, or not
- *                    answered, is lost at once, so that a process that is stopped holds nobody up twice
+ *   deaf             a pipe for which a queue has waited too long: while it is full, or not
+ *                    answered, datagrams to it are lost immediately, so that a stopped process
+ *                    delays a queue only once
  *
- * When a pipe dies, queues that wait for it go on (peer_events.c), and what goes there is lost.
- * Queue pairs for datagrams outlive their peers, so their references to it are given back then.
+ * When a pipe dies, queues that wait for it continue (peer_events.c), and datagrams to it are lost.
+ * Queue pairs for datagrams outlive their peers, so they drop their references to the pipe then.
  *
- * Written under qp->lock: all of soft_routes. `deaf` is a hint: set here by whoever has waited, cleared here by whoever
- * finds room, read without order.
+ * All of soft_routes is written under qp->lock. `deaf` is a hint, read without order: a thread that
+ * has waited sets it, and one that finds room clears it.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -49,21 +54,21 @@
 #include "soft/verbs/timer.h"
 
 enum {
-	PATIENCE_NS = 1000000000, /* for a process that has no room, or no answer */
-	DISORDER_WINDOW = 16,     /* requests that the adversary chooses from */
+	PATIENCE_NS = 1000000000, /* limit of a wait for room, or for an answer */
+	DISORDER_WINDOW = 16,     /* requests among which the adversary chooses */
 };
 
-#define OWN_QKEY 0x80000000u /* in the key that a work request gives: use the queue pair's own */
+#define OWN_QKEY 0x80000000u /* in a work request's key: use the queue pair's own */
 
-/* A datagram, wherever it is described: in a work request that is being posted or in the send queue. */
+/* A datagram, from a work request that is being posted or from the send queue. */
 struct datagram {
 	uint32_t opcode, flags, imm;
-	uint32_t qpn, qkey; /* of whom it goes to */
+	uint32_t qpn, qkey; /* of the receiver */
 	uint32_t nsge;
 	uint64_t length; /* bytes, all ranges */
 	const struct shm_address *address;
 	struct shm_header header;
-	const struct iovec *iov; /* our ranges, checked */
+	const struct iovec *iov; /* the sender's ranges, checked */
 };
 
 /* ---- into the pipe ---- */
@@ -82,7 +87,7 @@ static uint32_t flags_of(const struct datagram *d)
 	return d->opcode == IBV_WR_SEND_WITH_IMM ? flags | SHM_REQ_IMM : flags;
 }
 
-/* The first cache line last and at once: the peer may be looking at it. */
+/* Writes the first cache line last and in one go: the peer may be polling it. */
 static void fill(const struct soft_qp *qp, const struct datagram *d, struct shm_req *req, uint8_t *chunk)
 {
 	uint32_t length = (uint32_t)d->length;
@@ -125,7 +130,7 @@ static void set_deaf(struct soft_out *out, bool deaf)
 		atomic_store_explicit(&out->deaf, deaf, memory_order_relaxed);
 }
 
-/* The queue waits for this pipe from now on; a timer that is set already is early enough. */
+/* Makes the queue wait for this pipe. A timer that is set already is early enough. */
 static void stall(struct soft_qp *qp, struct soft_out *out, enum soft_stall why)
 {
 	qp->stall = why;
@@ -135,8 +140,9 @@ static void stall(struct soft_qp *qp, struct soft_out *out, enum soft_stall why)
 }
 
 /*
- * False: there is no room. Then the queue waits for it, if it is to, unless the pipe is deaf: then the datagram is
- * lost. Under out->tx the list is seen before the next answer is taken, and with it who waits.
+ * Returns false if there is no room; with `wait` the queue then waits for it. If the pipe is deaf
+ * the datagram is lost instead. out->tx ensures that the queue is in the list before the next
+ * answer is taken.
  */
 static bool push(struct soft_qp *qp, struct soft_out *out, const struct datagram *d, bool wait)
 {
@@ -169,7 +175,7 @@ void soft_datagram_address(struct soft_wqe *wqe, const struct ibv_ah *ah, uint32
 	wqe->qkey = qkey;
 }
 
-/* Does a pipe take part now, without a wait? */
+/* Returns the pipe to a number if it can be used without a wait, otherwise NULL. */
 static struct soft_out *ready_route(const struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_out *out = soft_route_to(qp->routes, qpn);
@@ -188,7 +194,7 @@ static bool posted_ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr
 	return length <= qp->attr.cap.max_inline_data;
 }
 
-/* Whatever is unusual goes the long way. */
+/* Returns whether the request qualifies for the fast path. */
 static bool may_be_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO &&
@@ -220,7 +226,7 @@ bool soft_datagram_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return true;
 }
 
-/* Send what is in an element of the queue, or lose it. False: the queue has to wait, or the request fails. */
+/* Sends or loses the datagram of an element. Returns false if the queue must wait, or it fails. */
 static bool try_send(struct soft_qp *qp, const struct soft_wqe *wqe, bool wait, bool *fails)
 {
 	struct soft_out *out = soft_route_to(qp->routes, wqe->rkey);
@@ -250,14 +256,14 @@ static bool try_send(struct soft_qp *qp, const struct soft_wqe *wqe, bool wait, 
 	return false;
 }
 
-/* The adversary sends requests behind the one at exec before it. */
+/* The adversary sends later requests before the one at exec. */
 static void overtake(struct soft_qp *qp)
 {
 	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
 		struct soft_wqe *wqe = soft_wqe(qp, i);
 		bool fails;
 
-		/* What fails, or has to wait, does so when its turn comes. */
+		/* A request that fails, or must wait, does so in its turn. */
 		if (!wqe->placed && is_datagram(wqe->opcode) && soft_adversary_overtakes())
 			wqe->placed = try_send(qp, wqe, false, &fails);
 	}
@@ -327,7 +333,7 @@ bool soft_datagram_died(struct soft_qp *qp, struct soft_out *out)
 		if (qp->routes->out[i] != out)
 			continue;
 		qp->routes->out[i] = NULL;
-		/* Never the last one. */
+		/* Never the last reference. */
 		atomic_fetch_sub(&out->refs, 1);
 	}
 	return goes_on;

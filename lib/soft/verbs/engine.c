@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine: the one thread that softverbs adds to a process. It accepts pipes, notices deaths,
- * runs timers, and carries out peers' requests while nobody calls ibv_poll_cq. It also serves
+ * The engine: the one thread that softverbs adds to a process. It accepts pipes, detects deaths,
+ * runs timers, carries out peers' requests while no thread calls ibv_poll_cq, and serves
  * librdmacm's sockets.
  *
- * DESIGN NOTES A peer that leaves a request must know whether somebody will see it.
- * segment->attention says so:
- *   SHM_WAKEUP  nobody looks; the peer writes to our eventfd, which costs it a system call.
- *   SHM_POLLED  some thread polls and sees the bell itself. In case it stops, the engine looks now and then, and
- *               two looks in a row that find that nobody has polled lead back to SHM_WAKEUP.
- * Callers that are about to sleep on a completion channel switch to SHM_WAKEUP at once.
+ * DESIGN NOTES
  *
- * When the engine looks, it takes the processor from the polling thread, in a virtual machine for
- * tens of microseconds, and the peers wait as long. So it looks every eight milliseconds while the
- * program polls, and after one millisecond once it has found that no thread polls any more. A peer
- * that waits for an answer need not wait for the look: it wakes the engine (renotify.c).
+ * A peer that publishes a request must know whether a thread will see it. segment->attention has
+ * the answer:
+ *   SHM_WAKEUP  no thread polls; the peer writes to the owner's eventfd, which costs a system call.
+ *   SHM_POLLED  a thread polls and sees the bell itself. In case it stops, the engine checks now
+ *               and then; two checks in a row without a poll before them lead to SHM_WAKEUP.
+ * Callers that are about to sleep on a completion channel switch to SHM_WAKEUP immediately.
+ *
+ * A check takes the processor from the polling thread, in a virtual machine for tens of
+ * microseconds, and delays the peers as long. So the engine checks every 8 ms while the program
+ * polls, and after 1 ms once it has found that no thread polls. A peer that waits for an answer
+ * need not wait for the check: it wakes the engine (renotify.c).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,17 +40,17 @@
 
 enum {
 	TICK_NS = 8000000,
-	QUIET_TICK_NS = 1000000, /* after one before which nobody has polled */
+	QUIET_TICK_NS = 1000000, /* after a check without a poll before it */
 	QUIET_TICKS = 2,
 };
 
 /* Set by threads that poll in vain, cleared by the engine at each tick and wakeup. */
 static _Atomic uint32_t polls_seen;
 
-/* The looks while others poll; the engine's own. */
+/* The checks while other threads poll; for the engine only. */
 static struct {
 	uint64_t next_ns; /* 0: not known */
-	uint32_t quiet;   /* in a row before which nobody has polled */
+	uint32_t quiet;   /* checks in a row without a poll before them */
 } ticks;
 
 static bool has_polled(void)
@@ -56,7 +58,7 @@ static bool has_polled(void)
 	return atomic_exchange_explicit(&polls_seen, 0, memory_order_relaxed);
 }
 
-/* A peer has waited in vain: perhaps nobody polls any more, or not often enough. */
+/* A peer has waited too long: perhaps no thread polls any more, or not often enough. */
 static void look_soon(void)
 {
 	uint64_t soon = soft_now_ns() + QUIET_TICK_NS;
@@ -81,12 +83,12 @@ static void on_wakeup(void *arg)
 		look_soon();
 }
 
-/* Then one more look: a peer that rang before may not have seen that wakeups are wanted. */
+/* Checks the bell afterwards: a peer that rang before may not have seen SHM_WAKEUP. */
 static void ask_for_wakeups(struct soft_core *core)
 {
 	shm_attention_set(core->seg, SHM_WAKEUP);
 	soft_heavy_barrier();
-	/* Not in vain if somebody is at it: he may have looked too early. */
+	/* Even if another thread makes progress: it may have read the pipe too early. */
 	if (soft_bell_rung(core))
 		soft_progress_now(core);
 }
@@ -120,8 +122,8 @@ static void tick(struct soft_core *core, uint64_t now)
 }
 
 /*
- * Fire what is due; when the next one is due. A queue pair is not destroyed while core->progress is
- * held.
+ * Fires the timers that are due; returns the time of the next one. A queue pair is not destroyed
+ * while core->progress is held.
  */
 static uint64_t run_timers(struct soft_core *core, uint64_t now)
 {
@@ -135,7 +137,7 @@ static uint64_t run_timers(struct soft_core *core, uint64_t now)
 	return next;
 }
 
-/* While others poll: look, if it is time; when the next time is. */
+/* While other threads poll: checks, if it is time; returns the time of the next check. */
 static uint64_t run_ticks(struct soft_core *core, uint64_t now)
 {
 	if (shm_attention_get(core->seg) != SHM_POLLED) {
@@ -173,7 +175,7 @@ int soft_engine_start(struct soft_core *core)
 	err = softverbs_watch(core->wakeup_fd, on_wakeup, core);
 	if (err)
 		return err;
-	/* Signals are the program's business, on its own threads. */
+	/* Signals are handled by the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&thread, NULL, engine_main, core);

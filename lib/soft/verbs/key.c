@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory keys: the table in the segment that own and foreign requests are checked against.
+ * Memory keys: the table in the segment against which own and foreign requests are checked.
  *
- * DESIGN NOTES An entry is published by writing its key last and withdrawn by writing 0. A peer
- * that acts on our memory says so in its queue pair's `busy` word before it reads the key. So
- * whoever withdraws a key makes the withdrawal visible everywhere (soft_heavy_barrier) and then
- * waits until each connected peer has been seen idle once: after that nobody acts under the old
- * key, and the memory may be freed. A peer that dies while busy ends the wait.
+ * DESIGN NOTES
  *
- * Making that visible interrupts every processor. Most keys that are withdrawn nobody has used, so a
- * peer tells the latest serial that it has used (shm_newest_store, with a fence: once a region), and
- * regions later than that need no more than a look there.
+ * The owner publishes an entry by writing its key last, and withdraws it by writing 0. A peer that
+ * accesses this process's memory sets its queue pair's `busy` word before it reads the key. So a
+ * thread that withdraws a key makes the withdrawal visible everywhere (soft_heavy_barrier), and
+ * then waits until it has seen each connected peer idle once. After that no peer uses the old key,
+ * and the memory may be freed. A peer that dies while busy ends the wait.
  *
- * lkey and rkey are the same number: place in the table, disguised by the segment's mask, and the
- * rest random bits. The low eight bits belong to the owner of a type 2 memory window, as ibv_inc_rkey
- * has it.
+ * The barrier interrupts every processor, and most withdrawn keys were never used. So a peer
+ * publishes the latest serial that it has used (shm_newest_store, with a fence: once per region),
+ * and the withdrawal of a later region only reads that.
+ *
+ * lkey and rkey are the same number: the place in the table, masked by the segment's mask, and
+ * random bits. The low eight bits belong to the owner of a type 2 memory window, as in
+ * ibv_inc_rkey.
  */
 #include <errno.h>
 #include <poll.h>
@@ -36,10 +38,10 @@
 #include "soft/verbs/shm.h"
 
 enum {
-	YIELDS_PER_LOOK = 256, /* while waiting for a peer: between looks whether it is alive */
+	YIELDS_PER_LOOK = 256, /* while waiting for a peer, between checks that it is alive */
 };
 
-/* One that was never used; -1 with errno. Under table_lock. */
+/* Returns a place that was never used, or -1 with errno. Under table_lock. */
 static int new_place(struct soft_core *core)
 {
 	int err = core->mr_top == SHM_MRS ? ENOMEM : 0;
@@ -102,8 +104,9 @@ void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length,
 }
 
 /*
- * Who asks may be the engine, or whom it waits for, so that its word is not enough; and a process that becomes another
- * program keeps its number, but not the socket. By number, since poll would let the thread be cancelled here.
+ * Reads the descriptors, since `dead` is set by the engine, and the caller may be the engine or a
+ * thread that the engine waits for. The socket is needed, too: a process that executes another
+ * program keeps its number, but not the socket. Raw system call: poll is a cancellation point.
  */
 bool soft_out_gone(const struct soft_out *out)
 {
@@ -124,7 +127,7 @@ void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer)
 	}
 }
 
-/* Wait until no peer acts on this process's memory. */
+/* Waits until no peer accesses this process's memory. */
 static void wait_idle(struct soft_core *core)
 {
 	soft_heavy_barrier();
@@ -135,7 +138,7 @@ static void wait_idle(struct soft_core *core)
 	pthread_mutex_unlock(&core->table_lock);
 }
 
-/* Whether a peer may have acted under a key of that serial, which is withdrawn. */
+/* Returns whether a peer may have used the withdrawn key of that serial. */
 static bool may_be_used(struct soft_core *core, uint32_t serial)
 {
 	bool used = false;

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pipes that go out: made when a queue pair is connected, shared by all queue pairs to one process,
- * gone when that process dies.
+ * Outgoing pipes. A pipe is made when a queue pair is connected, shared by all queue pairs to one
+ * process, and released when that process dies.
  *
- * DESIGN NOTES The requester connects to the socket of the slot that the peer's queue pair
- * number names, and sends a hello with four descriptors: its segment, its bell, its eventfd and the
- * pipe's memory. The responder's engine maps them and answers with its own first three. Pipes are
- * one-way (requests), so two processes that turn to each other at the same moment simply make two.
- * The socket stays open: its end of file, or the process descriptor, tells of a death.
+ * DESIGN NOTES
  *
- * A living process may take any time to answer: it is stopped, or its engine gets no processor among
- * so many threads. No length of time tells that from a death, and none has to, since the kernel tells
- * of deaths. So whoever connects waits for a moment only, which nearly always does, and lets him hear
- * at once what either side is short of; then it goes on with a pipe that is not answered. Queue pairs
- * await it (qp->awaited), their gates closed and their requests in the send queue, until this process's
- * engine has the answer, or the socket's end, which is that of the peer's.
+ * The requester connects to the socket of the slot in the peer's queue pair number, and sends a
+ * hello with four descriptors: its segment, its bell, its eventfd and the pipe's memory. The
+ * responder's engine maps them and answers with its own first three. Pipes carry requests one way,
+ * so two processes that connect to each other at the same moment make two. The socket stays open:
+ * its end of file, or the process descriptor, reports a death.
  *
- *   not answered   core->out[] has it, so that it is asked for once; out->peer is unknown
- *   answered       everything is known; queue pairs that awaited it go on (peer_events.c)
- *   dead           as after a death; also where the answer is none
+ * A living process may take any time to answer: it may be stopped, or its engine may not be
+ * scheduled. No time limit can distinguish that from a death, and none is needed, since the kernel
+ * reports deaths. So a connecting thread waits briefly. That is nearly always enough, and it makes
+ * a shortage on either side an immediate error. Then the thread continues with a pipe that is not
+ * answered. Queue pairs await it (qp->awaited), with closed gates and their requests in the send
+ * queue, until this process's engine has the answer, or the end of file if the peer dies.
  *
- * A queue pair that begins to await a pipe just when it is answered, or dies, misses neither: the
- * engine sets `answered` or `dead` and then looks at the queue pair, which looks at those, both under
- * qp->lock.
+ *   not answered   in core->out[], so that there is one request for it; out->peer is unknown
+ *   answered       everything is known; queue pairs that awaited it continue (peer_events.c)
+ *   dead           as after a death; also if the answer is invalid
+ *
+ * A queue pair that begins to await a pipe while it is answered or dies misses neither. The engine
+ * sets `answered` or `dead` and then reads the queue pair, and the queue pair reads those, both
+ * under qp->lock.
  */
 #include <errno.h>
 #include <poll.h>
@@ -59,7 +61,7 @@ enum {
 
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A stranger who has the name may let everybody wait. */
+/* A foreign process that has taken the name must not block the caller for ever. */
 static void limit_connecting(int sock)
 {
 	const struct timeval limit = { .tv_sec = CONNECT_S };
@@ -67,7 +69,7 @@ static void limit_connecting(int sock)
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-/* 0 or an errno value; ECONNREFUSED or ESTALE if no process of this user owns the slot. */
+/* Returns 0 or an errno value; ECONNREFUSED or ESTALE if no process of this user owns the slot. */
 static int slot_connect(uint32_t slot, int *sock)
 {
 	struct softverbs_name name = { "qp", slot, "" };
@@ -108,7 +110,7 @@ static struct soft_out *out_alloc(uint32_t slot)
 	}
 	pthread_mutex_init(&out->map_lock, NULL);
 	soft_list_init(&out->waiting);
-	/* For core->out[], and for the caller. */
+	/* One for core->out[], one for the caller. */
 	atomic_store(&out->refs, 2);
 	return out;
 }
@@ -120,18 +122,18 @@ static void out_free_alloc(struct soft_out *out)
 	free(out);
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int say_hello(struct soft_core *core, const struct soft_out *out, int pipe_fd)
 {
 	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->wakeup_fd, pipe_fd };
 	struct soft_hello hello = soft_hello();
 	int err = soft_hello_send(out->sock, &hello, own, SOFT_HELLO_FDS);
 
-	/* It may have refused before this side said anything: why is there to be read. */
+	/* The peer may have refused before it got the hello: its reason can be read. */
 	return err == EPIPE || err == ECONNRESET ? 0 : err;
 }
 
-/* On success the pipe's memory is there, and the peer is told of it. 0 or an errno value. */
+/* Allocates the pipe's memory and sends the hello. Returns 0 or an errno value. */
 static int out_hello(struct soft_core *core, struct soft_out *out)
 {
 	int pipe_fd, err;
@@ -148,7 +150,7 @@ static int out_hello(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* The answer has come, or the socket's end; on success the peer's memory is mapped. 0 or an errno value. */
+/* Reads the answer, or the end of file, and maps the peer's memory. Returns 0 or an errno value. */
 static int out_answer(struct soft_out *out)
 {
 	int fds[SOFT_WELCOME_FDS], err;
@@ -167,7 +169,7 @@ static int out_answer(struct soft_out *out)
 	return 0;
 }
 
-/* Wait for the answer, but not long. 0, also if it has not come yet, or an errno value. */
+/* Waits briefly for the answer. Returns 0, also if it has not come yet, or an errno value. */
 static int out_await(struct soft_out *out, int patience_ms)
 {
 	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
@@ -187,7 +189,7 @@ void soft_out_put(struct soft_out *out)
 	out_free_alloc(out);
 }
 
-/* Nobody finds it any more; core->progress is held. */
+/* Removes the pipe from core->out[]; core->progress is held. */
 static void out_remove(struct soft_core *core, const struct soft_out *out)
 {
 	for (uint32_t i = 0; i < core->nout; i++) {
@@ -209,7 +211,7 @@ static void on_out_death(void *arg)
 	if (atomic_exchange(&out->dead, true))
 		return;
 	shm_wakeup_reset(core->bell);
-	/* What it answered before it died counts. */
+	/* Answers that came before the death count. */
 	soft_progress_now(core);
 	soft_lock(&core->progress);
 	out_remove(core, out);
@@ -218,7 +220,7 @@ static void on_out_death(void *arg)
 	soft_out_put(out);
 }
 
-/* Without these a death is still noticed by requests that are not answered. */
+/* If a watch fails, requests without an answer still reveal a death. */
 static void watch_for_death(struct soft_out *out)
 {
 	softverbs_watch(out->sock, on_out_death, out);
@@ -226,7 +228,7 @@ static void watch_for_death(struct soft_out *out)
 		softverbs_watch(out->peer.pidfd, on_out_death, out);
 }
 
-/* Later than it was waited for. */
+/* The answer has come after the wait for it. */
 static void on_late_answer(void *arg)
 {
 	struct soft_out *out = arg;
@@ -242,7 +244,7 @@ static void on_late_answer(void *arg)
 	soft_unlock(&soft_core->progress);
 }
 
-/* Everybody may use it. 0 or ENOMEM. */
+/* Puts the pipe into core->out[]. Returns 0 or ENOMEM. */
 static int out_insert(struct soft_core *core, struct soft_out *out)
 {
 	int err;
@@ -255,7 +257,7 @@ static int out_insert(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* What is to come of its socket. 0 or an errno value. */
+/* Watches the socket for the answer or a death. Returns 0 or an errno value. */
 static int out_watch(struct soft_core *core, struct soft_out *out)
 {
 	int err;
@@ -273,7 +275,7 @@ static int out_watch(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struct soft_out **made)
 {
 	struct soft_out *out = out_alloc(slot);
@@ -308,7 +310,7 @@ err_free:
 	return err;
 }
 
-/* The process that owns this number is at its other end. */
+/* Returns whether the process that owns this number is at the other end. */
 static bool leads_to(const struct soft_out *out, uint32_t qpn)
 {
 	return out->answered ? shm_qpn_index(out->peer.seg, qpn) >= 0 : out->slot == qpn >> SHM_SLOT_BITS;
@@ -337,7 +339,7 @@ int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct s
 	if (!*out)
 		err = out_new(core, qpn >> SHM_SLOT_BITS, patience_ms, out);
 	pthread_mutex_unlock(&connect_lock);
-	/* Nobody there, or nobody who answers: as on a network, only requests will find out. */
+	/* Without a process, or an answer: requests find that out, as on a network. */
 	return soft_is_shortage(err) || soft_is_remote_shortage(err) ? err : 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Asking a completion queue: a poll that finds nothing looks into the pipes, and whoever is about
- * to sleep asks to be woken.
+ * Polling a completion queue: a poll that finds nothing drains the pipes, and a thread that is
+ * about to sleep requests wakeups.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -18,9 +18,9 @@
 #include "soft/verbs/renotify.h"
 
 enum {
-	IDLE_POLLS = 64,      /* polls in vain before peers are told that they need not wake the engine */
-	RENOTIFY_EVERY = 512, /* looks, until the peers that do not answer are notified again */
-	SAID_EVERY = 4,       /* looks, whichever queue they are for: a clock costs as much as one */
+	IDLE_POLLS = 64,      /* empty polls before SHM_POLLED: peers need not wake the engine */
+	RENOTIFY_EVERY = 512, /* empty polls between two notifications of peers that do not answer */
+	SAID_EVERY = 4,       /* empty polls, of all queues: reading the clock costs as much as one */
 };
 
 static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -41,7 +41,7 @@ static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-/* Nothing there: carry out what peers asked for, and let them know that somebody looks. */
+/* After an empty poll: carries out peers' requests, and announces that a thread polls. */
 void soft_cq_idle(struct soft_cq *cq)
 {
 	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
@@ -79,7 +79,7 @@ int soft_req_notify_cq(struct ibv_cq *base, int solicited_only)
 		return ENOMEM;
 	soft_cq_arm(cq, solicited_only);
 	atomic_store_explicit(&cq->idle_polls, 0, memory_order_relaxed);
-	/* Whoever asks is about to sleep. */
+	/* The caller is about to sleep. */
 	soft_attention_wakeup(soft_core);
 	return 0;
 }

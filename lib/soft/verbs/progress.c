@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Looking into the pipes: requests are carried out, responses taken, and who waited for room goes
- * on. By whichever thread polls, or by the engine. All under core->progress.
+ * Draining the pipes: carries out requests, takes responses, and resumes queue pairs that waited
+ * for room. A polling thread or the engine does it, under core->progress.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,16 +23,16 @@
 #include "soft/verbs/tsan.h"
 
 enum {
-	GLANCE_PIPES = 4, /* so many each way may cost every poll a look */
+	GLANCE_PIPES = 4, /* at most so many each way are checked at every poll */
 };
 
-/* One behind those that were noted. */
+/* Returns whether there is one request more than those noted. */
 static inline bool has_request(const struct soft_in *in)
 {
 	return shm_req_is_there(&in->shm->req[in->req_seen % SHM_RING], in->req_seen + 1);
 }
 
-/* Note which requests are there. No honest peer is more than a ring ahead. */
+/* Notes which requests are there. A correct peer is at most a ring ahead. */
 static void see_requests(struct soft_in *in)
 {
 	while (in->req_seen - in->req_tail < SHM_RING && has_request(in))
@@ -51,7 +51,7 @@ static void drain_in(struct soft_core *core, struct soft_in *in)
 	soft_peer_notify(&in->peer);
 }
 
-/* The next queue pair that waits, as long as there is room for its next request. */
+/* Returns the next waiting queue pair, if there is room for its next request. */
 static struct soft_qp *take_waiting(struct soft_out *out)
 {
 	struct soft_qp *qp = NULL;
@@ -66,9 +66,9 @@ static struct soft_qp *take_waiting(struct soft_out *out)
 }
 
 /*
- * Queue pairs that found the pipe full go on, in turn, until it is full again: who comes back to
- * the list has seen that, and no response is taken meanwhile, so this ends. core->progress keeps
- * them from being destroyed.
+ * Resumes queue pairs that found the pipe full, in turn, until it is full again. A queue pair that
+ * returns to the list has found it full, and no response is taken meanwhile, so the loop ends.
+ * core->progress keeps the queue pairs from being destroyed.
  */
 static void pump_waiting(struct soft_out *out)
 {
@@ -98,10 +98,9 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
 }
 
 /*
- * Responses before requests, as they would come over a wire: a peer answers our send before it
- * sends its reply. So first it is noted which requests are there, then the responses are taken,
- * then those requests carried out; a response that was published before one of them is there by
- * then.
+ * Takes responses before requests, in the order of a wire: a peer answers a send before it sends
+ * its reply. So this notes which requests are there, then takes the responses, then carries out
+ * those requests. A response published before one of them is visible by then.
  */
 static void look(struct soft_core *core)
 {
@@ -115,7 +114,7 @@ static void look(struct soft_core *core)
 	soft_tsan_ignore_end();
 }
 
-/* Before a look: what is published after this rings again. */
+/* Before look(): work published after this rings again. */
 static bool listen_to_bell(struct soft_core *core)
 {
 	uint64_t last = shm_bell_last(core->bell), heard = atomic_load_explicit(&core->heard, memory_order_relaxed);
@@ -132,9 +131,8 @@ static inline bool has_response(struct soft_out *out)
 }
 
 /*
- * With few pipes it is seen in the pipes themselves that there is something, one cache line before
- * the bell is. Who waits does little else, so this is short: between looks all that was noted is
- * carried out.
+ * With few pipes, checks the pipes themselves, which saves the bell's cache line. A waiting thread
+ * does little else, so this is short: between two calls of look() no noted request is left.
  */
 static bool glance(struct soft_core *core)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looking into the pipes. See progress.c. */
+/* Draining the pipes. See progress.c. */
 #ifndef SOFT_PROGRESS_H
 #define SOFT_PROGRESS_H
 
@@ -10,15 +10,15 @@
 #include "soft/verbs/shm.h"
 
 enum {
-	SOFT_SAY_TICKS = 1000, /* how often a poller says that it polls in vain: peers read the line */
+	SOFT_SAY_TICKS = 1000, /* between two stores of spin_ticks: peers read the line */
 };
 
 /*
- * Look into all pipes: carry out requests, take responses. Returns at once if there is nothing or
- * somebody else is at it.
+ * Drains all pipes: carries out requests, takes responses. Returns immediately if there is nothing
+ * to do, or if another thread does it.
  */
 void soft_progress(struct soft_core *core);
-/* The same, but wait for whoever is at it. */
+/* Drains all pipes after waiting for core->progress. */
 void soft_progress_now(struct soft_core *core);
 
 /* Under core->progress; pairs with soft_looks. */
@@ -37,13 +37,13 @@ static inline void soft_count_served(struct soft_core *core, uint64_t requests)
 	atomic_store_explicit(&core->served, served + requests, memory_order_relaxed);
 }
 
-/* Whoever polls, to do something now and then; pairs with soft_count_look. */
+/* Pollers, for periodic work; pairs with soft_count_look. */
 static inline uint32_t soft_looks(struct soft_core *core)
 {
 	return atomic_load_explicit(&core->looks, memory_order_relaxed);
 }
 
-/* A poll has found nothing. */
+/* Announces that a thread polls; called after a poll that found nothing. */
 static inline void soft_say_spinning(struct soft_core *core)
 {
 	uint64_t now = shm_ticks();
@@ -52,7 +52,10 @@ static inline void soft_say_spinning(struct soft_core *core)
 		shm_spin_store(core->seg, now);
 }
 
-/* Has it rung since somebody listened? What it rang for may have been seen without. */
+/*
+ * Returns whether the bell has rung since listen_to_bell. The work that it announced may have been
+ * found without it.
+ */
 static inline bool soft_bell_rung(struct soft_core *core)
 {
 	return shm_bell_last(core->bell) != atomic_load_explicit(&core->heard, memory_order_relaxed);

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What processes share, and in which order they write it.
+ * shm.h - memory that processes share, and the order in which they write it
  *
- * DESIGN NOTES Three kinds of shared memory, all sealed memfds, so nothing is left behind when a
- * process is killed and nobody can take a page away from under another one (memory.c):
+ * DESIGN NOTES
  *
- *   segment  one per process. Only its owner can write it; peers map it to read. Holds the table of queue
- *            pairs and the table of memory keys, so that a peer that carries out an operation itself can
- *            check everything a NIC would check.
- *   bell     one page per process. Peers write it: "there is work in one of our pipes", "I woke you".
- *   pipe     one per ordered pair of processes that talk (requester -> responder). Requests one way, responses
- *            the other. Every request gets exactly one response and at most SHM_RING requests are
- *            unanswered, so the ring of responses can never be full and neither side ever waits for the other.
+ * There are three kinds of shared memory. All are sealed memfds: a killed process leaves nothing
+ * behind, and no process can remove a page that another one has mapped (memory.c).
  *
- * Nobody ever waits on a lock that another process holds: every word has one writer at a time, and
- * where a process must wait for another one (shm_busy_*), the wait ends when that process dies.
+ *   segment  one per process. Only its owner writes it; peers map it to read. It holds the tables
+ *            of queue pairs and of memory keys, so that a peer that carries out an operation itself
+ *            can check everything that a NIC would check.
+ *   bell     one page per process. Peers write it: a pipe has work, or a wakeup has been sent.
+ *   pipe     one per ordered pair of processes (requester -> responder): a ring of requests and a
+ *            ring of responses. Each request gets exactly one response, and at most SHM_RING
+ *            requests are unanswered. So the ring of responses is never full, and neither side
+ *            waits for the other.
  *
- * Each helper below names the store or load on the other side that it pairs with. Why the pairs are enough where processors
- * reorder stands in lib/ordering.md, with those of the library.
+ * No process waits for a lock that another one holds. Each word has one writer at a time, and a
+ * wait for another process (shm_busy_*) ends when that process dies.
+ *
+ * Each helper below names the store or load that it pairs with. lib/ordering.md explains why the
+ * pairs suffice if processors reorder.
  */
 #ifndef SOFT_SHM_H
 #define SOFT_SHM_H
@@ -39,7 +42,7 @@ enum {
 	SHM_KEY_BITS = 32 - SHM_MRS_LOG2,
 	SHM_RING = 64,     /* requests in flight per pipe */
 	SHM_CHUNK = 16384, /* data bytes that travel with one request or response */
-	SHM_INLINE = 160,  /* of which this many sit beside the request itself */
+	SHM_INLINE = 160,  /* data bytes that have room in the request itself */
 	SHM_FEW = 8,       /* unanswered requests that have chunks of their own (shm_chunk_of) */
 	SHM_CHUNKS = SHM_RING + SHM_FEW,
 };
@@ -63,14 +66,14 @@ struct shm_qp {
 	uint8_t pad0[56];
 	/* Written by the owner while it acts on its peer's memory; on a line of its own. */
 	_Atomic uint32_t busy;
-	_Atomic uint32_t newest; /* the latest serial (shm_mr) of those that it has acted under */
+	_Atomic uint32_t newest; /* the latest serial (shm_mr) under which it has acted */
 	uint8_t pad1[56];
 };
 
-#define SHM_ACCESS_WINDOW 0x80000000u /* a memory window: its key is no lkey */
+#define SHM_ACCESS_WINDOW 0x80000000u /* a memory window: its key is not an lkey */
 
 struct shm_mr {
-	_Atomic uint32_t key; /* 0: nothing here */
+	_Atomic uint32_t key; /* 0: free */
 	uint32_t pd;
 	uint32_t access; /* IBV_ACCESS_*, SHM_ACCESS_WINDOW */
 	uint32_t qpn;    /* memory window type 2: the queue pair it is bound to, else 0 */
@@ -80,26 +83,26 @@ struct shm_mr {
 	uint64_t file_offset; /* of addr in the file, when file_fd is not -1 */
 	int32_t file_fd;      /* the owner's descriptor of the file that backs the memory, or -1 */
 	uint32_t serial;      /* never the same twice in one segment; peers cache mappings under it */
-	uint64_t file_inode;  /* of the file, when file_fd is not -1: a peer that opens another one maps nothing */
+	uint64_t file_inode;  /* of that file: a peer does not map a file with another inode */
 };
 
-/* shm_segment.attention: who notices a bell? Written by the owner's engine and its callers. */
+/* shm_segment.attention: how the owner notices a bell. Its engine and its callers write it. */
 enum shm_attention {
-	SHM_POLLED, /* somebody calls ibv_poll_cq, and the engine looks now and then only */
-	SHM_WAKEUP, /* everybody sleeps: write to the owner's eventfd */
+	SHM_POLLED, /* a thread calls ibv_poll_cq; the engine polls rarely */
+	SHM_WAKEUP, /* no thread polls: peers write to the owner's eventfd */
 };
 
 struct shm_segment {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t key_mask;      /* index of a key ^ key_mask = place in mr[] */
-	uint32_t no_membarrier; /* owner cannot call membarrier: peers fence (shm_busy_enter, shm_bell_ring) */
+	uint32_t no_membarrier; /* no membarrier: peers fence (shm_busy_enter, shm_bell_ring) */
 	_Atomic uint32_t slots; /* how many of slot[] are owned */
 	uint32_t slot[SHM_SLOTS];
 	uint8_t pad0[24];
 	_Atomic uint32_t attention; /* enum shm_attention */
 	uint8_t pad1[60];
-	_Atomic uint64_t spin_ticks; /* shm_ticks of a late ibv_poll_cq that found nothing; see soft_say_spinning */
+	_Atomic uint64_t spin_ticks; /* of a late poll that found nothing: soft_say_spinning */
 	uint8_t pad2[56];
 	uint8_t pad3[4096 - 192];
 	struct shm_qp qp[SHM_QPS];
@@ -107,31 +110,31 @@ struct shm_segment {
 };
 
 struct shm_bell {
-	_Atomic uint64_t rung; /* another number for every ring; only peers write it */
+	_Atomic uint64_t rung; /* a new number for each ring; only peers write it */
 	uint8_t pad0[56];
-	_Atomic uint32_t wakeup_pending; /* an eventfd write is on its way */
+	_Atomic uint32_t wakeup_pending; /* an eventfd write is in flight */
 	uint8_t pad1[60];
 };
 
 enum shm_req_flags {
 	SHM_REQ_FIRST = 1 << 0,  /* first part of a message */
 	SHM_REQ_LAST = 1 << 1,   /* last part */
-	SHM_REQ_RESYNC = 1 << 2, /* requester starts over after a refusal */
+	SHM_REQ_RESYNC = 1 << 2, /* requester restarts after a refusal */
 	SHM_REQ_SOLICITED = 1 << 3,
 	SHM_REQ_IMM = 1 << 4,
 	SHM_REQ_INV = 1 << 5,
 	SHM_REQ_FETCH = 1 << 6,       /* the responder reads the data from the requester's memory */
-	SHM_REQ_COALESCED = 1 << 7,   /* small writes, one behind the other: struct shm_piece each */
-	SHM_REQ_SYNCHRONOUS = 1 << 8, /* the requester's own: of no element of its queue (move.c) */
+	SHM_REQ_COALESCED = 1 << 7,   /* small writes, each a struct shm_piece */
+	SHM_REQ_SYNCHRONOUS = 1 << 8, /* not an element of the send queue (move.c) */
 	SHM_REQ_DATAGRAM = 1 << 9,
 };
 
-/* Where a datagram comes from and goes to, as its sender's address handle has it. */
+/* The GIDs of a datagram, from its sender's address handle. */
 struct shm_address {
 	uint8_t sgid[16], dgid[16];
 };
 
-/* The rest of it: what a datagram's global header begins with, and of its local one. */
+/* The first word of a datagram's global header, and a part of its local header. */
 struct shm_header {
 	uint32_t version_tclass_flow; /* in network order; 0: there is no global header */
 	uint8_t hop_limit;
@@ -140,8 +143,8 @@ struct shm_header {
 };
 
 /*
- * A request. `turn` is written last, so that who waits for the request finds in one cache line that
- * it is there and what it is; small data is in the next one.
+ * A request. `turn` is written last. A responder that waits for the request finds `turn` and the
+ * request in one cache line; small data is in the next one.
  */
 struct shm_req {
 	uint32_t opcode; /* enum ibv_wr_opcode */
@@ -157,13 +160,13 @@ struct shm_req {
 		struct shm_header header; /* SHM_REQ_DATAGRAM */
 	};
 	uint32_t wqe;      /* requester's index, for the response */
-	uint32_t qp_index; /* requester's place in its table, for the response; SHM_NO_QP: nobody waits for one */
+	uint32_t qp_index; /* requester's place in its table; SHM_NO_QP: no response is awaited */
 	uint32_t epoch;    /* requester's, for the response */
 	uint32_t chunk;    /* of its data, and of the response's */
 	uint8_t pad[4];
-	_Atomic uint32_t turn;    /* the low half of how many requests there have been with this one */
-	uint8_t data[SHM_INLINE]; /* length <= SHM_INLINE: the data; else it is in the chunk */
-	/* Not of coalesced writes. */
+	_Atomic uint32_t turn;    /* low half of the request's number, from 1 */
+	uint8_t data[SHM_INLINE]; /* the data, or the chunk if length > SHM_INLINE */
+	/* Unused by coalesced writes. */
 	union {
 		struct {
 			uint64_t compare_add;
@@ -182,16 +185,16 @@ struct shm_piece {
 	uint32_t length; /* bytes */
 };
 
-/* What became of a request. */
+/* The outcome of a request. */
 enum shm_status {
 	SHM_ACK,
 	SHM_RNR,       /* no receive posted */
 	SHM_DROPPED,   /* an earlier request was refused and this one is not the retry */
-	SHM_NOT_READY, /* the queue pair does not listen: a NIC would stay silent */
+	SHM_NOT_READY, /* the queue pair is not ready: a NIC would not answer */
 	SHM_NAK_INV_REQ,
 	SHM_NAK_ACCESS,
 	SHM_NAK_OP,
-	SHM_NO_FETCH, /* the responder may not read the requester's memory any more: send the data */
+	SHM_NO_FETCH, /* the responder cannot read the requester's memory: send the data */
 };
 
 struct shm_resp {
@@ -201,7 +204,7 @@ struct shm_resp {
 	uint32_t rnr_timer;
 	uint32_t length; /* bytes of data; SHM_REQ_COALESCED: pieces carried out */
 	uint32_t flags;  /* enum shm_req_flags of the request */
-	uint64_t value;  /* atomics: what was there before; writes: shm_ticks when the data was in place */
+	uint64_t value;  /* atomics: the old value; writes: shm_ticks of placement */
 	uint64_t offset; /* of this part in its message */
 	uint32_t epoch;
 	uint32_t chunk; /* as of its request */
@@ -218,10 +221,11 @@ struct shm_pipe {
 };
 
 /*
- * The chunk of the request behind so many, of which so many are unanswered. Who waits for answers has
- * few under way: these few use few chunks, again and again, which stay in the caches of both sides, and whose pages are
- * touched once. No two that are unanswered have the same: of the few, SHM_FEW in a row, each has another place in
- * its turn, and so has each of all.
+ * Returns the chunk of the next request, after `requests` of them, of which `unanswered` are in
+ * flight. A requester that waits for answers has few requests in flight. These reuse SHM_FEW
+ * chunks, which stay in the caches of both sides and whose pages are touched once. No two requests
+ * in flight share a chunk: SHM_FEW requests in a row have different small chunks, and SHM_RING in a
+ * row different other ones.
  */
 static inline uint32_t shm_chunk_of(uint64_t requests, uint64_t unanswered)
 {
@@ -230,7 +234,7 @@ static inline uint32_t shm_chunk_of(uint64_t requests, uint64_t unanswered)
 
 /* ---- numbers of queue pairs ---- */
 
-/* Number of the queue pair at an index of the segment's table. */
+/* Returns the number of the queue pair at an index of the segment's table. */
 static inline uint32_t shm_qpn(const struct shm_segment *seg, uint32_t index)
 {
 	return seg->slot[index / SHM_QPS_PER_SLOT] << SHM_SLOT_BITS | index % SHM_QPS_PER_SLOT;
@@ -242,7 +246,10 @@ static inline void shm_slots_store(struct shm_segment *seg, uint32_t slots)
 	atomic_store_explicit(&seg->slots, slots, memory_order_release);
 }
 
-/* Index of a number in the segment's table, or -1: not its owner's. Pairs with shm_slots_store. */
+/*
+ * Returns the index of a number in the segment's table, or -1 if its owner does not have it. Pairs
+ * with shm_slots_store.
+ */
 static inline int shm_qpn_index(const struct shm_segment *seg, uint32_t qpn)
 {
 	uint32_t slots = atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->slots, memory_order_acquire);
@@ -256,8 +263,9 @@ static inline int shm_qpn_index(const struct shm_segment *seg, uint32_t qpn)
 /* ---- gate of a queue pair ---- */
 
 /*
- * Owner; pairs with shm_gate_load in the peer: pd is written before the gate opens. And what the program writes to its
- * memory once the gate is closed is not seen before that: pairs with the fence in still_wanted (responder.c).
+ * Owner; pairs with shm_gate_load in the peer: pd is written before the gate opens. Stores of the
+ * program to its memory after the gate has closed are not visible before the close: the fence pairs
+ * with the one in still_wanted (responder.c).
  */
 static inline void shm_gate_store(struct shm_qp *qp, uint32_t gate)
 {
@@ -272,14 +280,14 @@ static inline uint32_t shm_gate_load(const struct shm_qp *qp)
 }
 
 /*
- * ---- busy: "I act on my peer's memory". The peer withdraws a key or closes its gate and then
- * waits for it ----
+ * ---- busy: this process accesses its peer's memory. The peer withdraws a key or closes its gate,
+ * and then waits until busy is 0 ----
  */
 
 /*
  * Requester, own queue pair. Must be globally visible before the gate and the key are read. The
- * peer's shm_busy_load runs after a membarrier system call that makes it so; only where one of the
- * two has no membarrier (full_fence) is a fence needed here.
+ * peer's shm_busy_load runs after a membarrier system call that ensures that. A fence is needed
+ * here only if one of the two has no membarrier (full_fence).
  */
 static inline void shm_busy_enter(struct shm_qp *own, bool full_fence)
 {
@@ -302,9 +310,10 @@ static inline uint32_t shm_busy_load(const struct shm_qp *qp)
 }
 
 /*
- * Requester that is busy and has found a key whose serial is later than `newest`: say so, then look at
- * the key again. Either the peer, who withdraws the key and then looks here, sees it, or we see that
- * the key has gone. Release: what was done under older keys is over.
+ * Requester that is busy and has found a key whose serial is later than `newest`: stores the
+ * serial, then the caller reads the key again. The peer withdraws the key and then reads this word.
+ * So either the peer sees the serial, or the requester sees that the key is gone. Release: accesses
+ * under older keys are complete.
  */
 static inline void shm_newest_store(struct shm_qp *own, uint32_t serial)
 {
@@ -312,13 +321,13 @@ static inline void shm_newest_store(struct shm_qp *own, uint32_t serial)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Requester, of its own word; or its peer, after shm_mr_withdraw: pairs with shm_newest_store. */
+/* Requester, its own word; or its peer, after shm_mr_withdraw. Pairs with shm_newest_store. */
 static inline uint32_t shm_newest_load(const struct shm_qp *qp)
 {
 	return atomic_load_explicit(&((struct shm_qp *)(uintptr_t)qp)->newest, memory_order_acquire);
 }
 
-/* Serials go round. */
+/* Serials wrap around. */
 static inline bool shm_serial_is_later(uint32_t serial, uint32_t than)
 {
 	return (int32_t)(serial - than) > 0;
@@ -332,7 +341,10 @@ static inline void shm_mr_publish(struct shm_mr *mr, uint32_t key)
 	atomic_store_explicit(&mr->key, key, memory_order_release);
 }
 
-/* Owner; followed by a look who has used it, and the wait for those who are busy. Pairs with shm_mr_key. */
+/*
+ * Owner; pairs with shm_mr_key. The caller then finds the peers that have used the key, and waits
+ * for those that are busy.
+ */
 static inline void shm_mr_withdraw(struct shm_mr *mr)
 {
 	atomic_store_explicit(&mr->key, 0, memory_order_seq_cst);
@@ -363,7 +375,7 @@ static inline bool shm_req_is_there(struct shm_req *req, uint64_t number)
 }
 
 /*
- * Responder; pairs with shm_resp_is_there. Also orders the responder's last look at the request
+ * Responder; pairs with shm_resp_is_there. Also orders the responder's last load of the request
  * before its reuse.
  */
 static inline void shm_resp_publish(struct shm_resp *resp, uint64_t number)
@@ -380,10 +392,10 @@ static inline bool shm_resp_is_there(struct shm_resp *resp, uint64_t number)
 /* ---- bell and attention ---- */
 
 /*
- * Peer, after it published something; `ring` is a number that nobody has rung with. Then it loads
- * attention: either it sees SHM_WAKEUP, or the owner, who says that and then looks at the bell,
- * sees the ring. Between the two the owner calls membarrier; only where one of the two has none
- * (full_fence) is a fence needed here.
+ * Peer, after it has published something; `ring` is a number that no other ring has. The peer then
+ * loads attention. The owner stores SHM_WAKEUP, calls membarrier, and reads the bell. So either the
+ * peer sees SHM_WAKEUP, or the owner sees the ring. A fence is needed here only if one of the two
+ * has no membarrier (full_fence).
  */
 static inline void shm_bell_ring(struct shm_bell *bell, uint64_t ring, bool full_fence)
 {
@@ -394,8 +406,8 @@ static inline void shm_bell_ring(struct shm_bell *bell, uint64_t ring, bool full
 }
 
 /*
- * Owner: the last ring. Cheap enough for every poll: the line is only read, and changes hands once
- * for a ring. Pairs with shm_bell_ring: what was published before this ring is there.
+ * Owner: returns the last ring. Cheap enough for every poll: the cache line is only read, and moves
+ * once per ring. Pairs with shm_bell_ring: everything published before this ring is visible.
  */
 static inline uint64_t shm_bell_last(struct shm_bell *bell)
 {
@@ -403,7 +415,7 @@ static inline uint64_t shm_bell_last(struct shm_bell *bell)
 }
 
 /*
- * Owner; after SHM_WAKEUP and a heavy barrier it looks at the bell once more. Pairs with
+ * Owner; after SHM_WAKEUP and a heavy barrier it reads the bell once more. Pairs with
  * shm_attention_get after a ring.
  */
 static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention attention)
@@ -412,15 +424,15 @@ static inline void shm_attention_set(struct shm_segment *seg, enum shm_attention
 }
 
 /*
- * Peer, after shm_bell_ring, which says how it pairs with shm_attention_set. The owner may use it
- * to read back its own word.
+ * Peer, after shm_bell_ring, which explains how this pairs with shm_attention_set. The owner may
+ * use it to read its own word.
  */
 static inline uint32_t shm_attention_get(const struct shm_segment *seg)
 {
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->attention, memory_order_relaxed);
 }
 
-/* A clock for hints, of about a nanosecond or less; much cheaper than the kernel's. */
+/* A clock for hints, with a tick of about a nanosecond or less; much cheaper than the kernel's. */
 static inline uint64_t shm_ticks(void)
 {
 #if defined(__x86_64__)
@@ -433,7 +445,7 @@ static inline uint64_t shm_ticks(void)
 #endif
 }
 
-/* Owner's pollers; pairs with shm_spin_load. A hint: nothing depends on its order. */
+/* Owner's pollers; pairs with shm_spin_load. A hint: its order does not matter. */
 static inline void shm_spin_store(struct shm_segment *seg, uint64_t ticks)
 {
 	atomic_store_explicit(&seg->spin_ticks, ticks, memory_order_relaxed);
@@ -445,15 +457,15 @@ static inline uint64_t shm_spin_load(const struct shm_segment *seg)
 	return atomic_load_explicit(&((struct shm_segment *)(uintptr_t)seg)->spin_ticks, memory_order_relaxed);
 }
 
-/* Peer: true if this one has to write to the eventfd. Pairs with shm_wakeup_reset. */
+/* Peer: returns true if the caller must write to the eventfd. Pairs with shm_wakeup_reset. */
 static inline bool shm_wakeup_claim(struct shm_bell *bell)
 {
 	return atomic_exchange_explicit(&bell->wakeup_pending, 1, memory_order_seq_cst) == 0;
 }
 
 /*
- * Owner's engine, before it looks at the bell; also when a peer died, which may have claimed and
- * never written. Has one claimed?
+ * Owner's engine, before it reads the bell, and when a peer has died that may have claimed without
+ * writing. Returns true if a peer had claimed.
  */
 static inline bool shm_wakeup_reset(struct shm_bell *bell)
 {
