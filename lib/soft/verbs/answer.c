@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Responses: what the peer made of our requests. Under core->progress.
+ * Takes the peer's responses to this process's requests. Under core->progress.
  *
- * They lie in memory that the peer writes, so each is copied before it is looked at. That a request is done is believed,
- * whose else would that be to know; but only of one that is under way, and no more of them than wait for an answer. What
- * does not fit fails the queue pair. Between answers: where nothing is in the pipe, tail == exec.
+ * The peer can write their memory, so each is copied before it is read. Only the peer knows whether
+ * a request is complete, so that is trusted, but only for a request that is in flight, and for no
+ * more requests than await an answer. Any other response fails the queue pair. Between two answers,
+ * an empty pipe means tail == exec.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -27,7 +28,7 @@
 #include "soft/verbs/shm.h"
 #include "soft/verbs/unreliable.h"
 
-/* The data that a response brought to its place. false: the local memory is gone. */
+/* Copies a response's data to its place. Returns false if the local memory is gone. */
 static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp, const uint8_t *chunk)
 {
 	struct iovec iov[SOFT_MAX_SGE];
@@ -43,7 +44,7 @@ static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct s
 	return true;
 }
 
-/* A write ends when the peer has put the data into place. */
+/* Records the time of a write, which ends when the peer has placed the data. */
 static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp)
 {
 	if (resp->status == SHM_ACK)
@@ -52,7 +53,7 @@ static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const str
 	qp->timed_since = 0;
 }
 
-/* The answer is none to what was asked: the first request fails, if there is one, and the queue pair. */
+/* After an invalid answer: fails the first request, if there is one, and the queue pair. */
 static void broken(struct soft_qp *qp)
 {
 	if (qp->sq_tail != qp->sq_head) {
@@ -63,7 +64,10 @@ static void broken(struct soft_qp *qp)
 	soft_async_qp(qp, IBV_EVENT_QP_FATAL);
 }
 
-/* Is this request in the pipe, or a part of it? One that was refused is not, though others behind it may be. */
+/*
+ * Returns whether this request, or a part of it, is in the pipe. A refused one is not, though later
+ * ones may be.
+ */
 static bool under_way(const struct soft_qp *qp, uint32_t wqe)
 {
 	return wqe - qp->sq_tail < qp->sq_exec - qp->sq_tail + (qp->part_done > 0);
@@ -74,7 +78,7 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	const struct soft_wqe *wqe = soft_wqe(qp, resp->wqe);
 	bool last = resp->flags & SHM_REQ_LAST;
 
-	/* The responder answers in order, and to the last part when it was sent; anything else is a broken peer. */
+	/* A correct peer answers in order, and to a last part only after it was sent. */
 	if (resp->wqe != qp->sq_tail || (last && qp->sq_tail == qp->sq_exec)) {
 		broken(qp);
 		return;
@@ -90,7 +94,10 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 	soft_send_done(qp);
 }
 
-/* May the first so many requests have been coalesced? One that was refused comes behind them. */
+/*
+ * Returns whether the first `count` requests may have been coalesced; with `refused`, one more
+ * follows them.
+ */
 static bool are_pieces(const struct soft_qp *qp, uint32_t count, bool refused)
 {
 	if (count + refused > qp->sq_exec - qp->sq_tail)
@@ -104,12 +111,12 @@ static bool are_pieces(const struct soft_qp *qp, uint32_t count, bool refused)
 	return true;
 }
 
-/* Pieces of a coalesced request that were carried out. False: the answer says nothing more. */
+/* Completes the pieces that were carried out. Returns false if that ends the answer. */
 static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 {
 	bool refused = resp->status != SHM_ACK;
 
-	/* Refused as a whole, maybe because one before it was: then the tail is not this one. */
+	/* Refused as a whole, perhaps after an earlier refusal: then this is not the tail. */
 	if (refused && resp->length == 0)
 		return true;
 	if (resp->wqe != qp->sq_tail || resp->length > SHM_CHUNK || !are_pieces(qp, resp->length, refused)) {
@@ -121,7 +128,7 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 	return refused && soft_qp_state(qp) != IBV_QPS_ERR;
 }
 
-/* The peer has refused a synchronous request, and has failed. It answers to nothing after that. */
+/* The peer has refused a synchronous request and has failed: it answers no later request. */
 static void note_refusal(struct soft_sync_req *sync, uint32_t status)
 {
 	if (status == SHM_NAK_INV_REQ || status == SHM_NAK_ACCESS || status == SHM_NAK_OP)
@@ -129,8 +136,8 @@ static void note_refusal(struct soft_sync_req *sync, uint32_t status)
 }
 
 /*
- * The answer to a synchronous request, whose caller waits for it outside of the queue (move.c), or
- * has waited too long. What comes of a refusal is told to the request that the caller posts then.
+ * Takes the answer to a synchronous request. Its caller waits for it outside of the queue (move.c),
+ * or has given up. The request that the caller posts after a refusal gets the error.
  */
 static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
@@ -158,7 +165,7 @@ static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uin
 		soft_sync_count(sync);
 }
 
-/* Why the peer does not hear: it has refused a synchronous request before, or else as it says. */
+/* Returns the reason of a refusal: an earlier refusal of a synchronous request, or the status. */
 static enum shm_status reason(const struct soft_qp *qp, const struct shm_resp *resp)
 {
 	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->sync_req.refusal ? qp->sync_req.refusal
@@ -174,8 +181,9 @@ static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 	case SHM_NOT_READY:
 	case SHM_DROPPED:
 		/*
-		 * Only the first refusal counts; those behind it fell on the same deaf ears. A peer that drops the first was
-		 * connected anew, and hears who starts over.
+		 * Only the first refusal counts; later requests were refused for the same reason. A peer
+		 * that drops the first request was connected anew, and accepts a requester that starts
+		 * over.
 		 */
 		if (qp->stall != SOFT_WAIT_DRAIN)
 			soft_refused_silence(qp);
@@ -207,7 +215,7 @@ static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t 
 	}
 	if (resp->flags & SHM_REQ_COALESCED && !take_pieces(qp, resp))
 		return;
-	/* An unreliable connection is told the same of all. */
+	/* On an unreliable connection every answer is an acknowledgement. */
 	if (resp->status == SHM_ACK || soft_is_unreliable(qp))
 		acknowledged(qp, resp, chunk);
 	else
@@ -217,16 +225,16 @@ static void take(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t 
 void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *shared)
 {
 	struct shm_resp resp = *shared;
-	const uint8_t *chunk = out->shm->resp_chunk[resp.chunk % SHM_CHUNKS]; /* whatever the peer says */
+	const uint8_t *chunk = out->shm->resp_chunk[resp.chunk % SHM_CHUNKS]; /* not trusted */
 	struct soft_qp *qp = resp.qp_index < SHM_QPS ? core->qp[resp.qp_index] : NULL;
 
 	if (!qp)
 		return;
 	soft_lock(&qp->lock);
-	/* It has been able to: the program may have become undumpable, or another user's. */
+	/* It could until now: the program may have become undumpable, or changed its user. */
 	if (resp.status == SHM_NO_FETCH)
 		atomic_store_explicit(&out->peer_can_vm, false, memory_order_relaxed);
-	/* Answers to what was flushed since are void. */
+	/* Answers to requests that were flushed since are void. */
 	if (qp->out == out && qp->epoch == resp.epoch && qp->inflight > 0) {
 		qp->inflight--;
 		if (resp.flags & SHM_REQ_SYNCHRONOUS)

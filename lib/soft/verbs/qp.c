@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Queue pairs: made, changed, asked, destroyed. */
+/* Queue pairs: creation, modification, query and destruction. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -53,10 +53,10 @@ enum {
 	           IBV_QP_EX_WITH_SEND_WITH_INV,
 };
 
-/* Ranges and inline data share a place. */
+/* Ranges and inline data share memory. */
 _Static_assert(SOFT_MAX_SGE * sizeof(struct ibv_sge) <= SOFT_MAX_INLINE, "no more inline data than there may be");
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static uint64_t send_ops_of(enum ibv_qp_type type)
 {
@@ -84,7 +84,7 @@ static int check_init(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-/* Where the ranges would lie is room for data, also for programs that have not asked for any. */
+/* The ranges' memory can hold inline data, also for programs that have not requested any. */
 static void grant_inline(struct ibv_qp_cap *cap)
 {
 	uint32_t ranges = cap->max_send_sge * (uint32_t)sizeof(struct ibv_sge);
@@ -104,8 +104,8 @@ static int sq_init(struct soft_qp *qp, const struct ibv_qp_cap *cap)
 }
 
 /*
- * A free place in the segment's table, and a block of numbers for it if there is none; table_lock
- * is held.
+ * Finds a free place in the segment's table; takes another block of numbers if there is none.
+ * table_lock is held.
  */
 static int find_index(struct soft_core *core, uint32_t *index)
 {
@@ -168,7 +168,7 @@ static void fill_base(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr
 	qp->attr.cap = attr->cap;
 }
 
-/* 0 or ENOMEM. */
+/* Returns 0 or ENOMEM. */
 static int routes_init(struct soft_qp *qp)
 {
 	if (qp->ex.qp_base.qp_type != IBV_QPT_UD)
@@ -241,8 +241,8 @@ SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_a
 	struct ibv_qp *qp;
 
 	/*
-	 * The short structure's padding lies where the long one has its mask, so that comes after the
-	 * copy.
+	 * The short structure has padding where the long one has its mask, so the mask is stored after
+	 * the copy.
 	 */
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
@@ -263,7 +263,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 /* ---- state ---- */
 
 /*
- * Out of the list of those that wait for room in the pipe, which may be another one, or none, next.
+ * Removes the queue pair from the list of the pipe's waiters. Its next pipe may be another one.
  */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
@@ -300,7 +300,7 @@ static void reset(struct soft_qp *qp)
 	soft_cq_purge(soft_cq(qp->ex.qp_base.recv_cq), qp);
 }
 
-/* The peer may be acting on our memory under the gate that was closed, unless it has been waited for since. */
+/* Waits until the peer no longer accesses this process's memory under the closed gate. */
 static void wait_peer(struct soft_qp *qp)
 {
 	if (!qp->peer || qp->peer_idle)
@@ -312,7 +312,7 @@ static void wait_peer(struct soft_qp *qp)
 
 /* ---- modify ---- */
 
-/* Of access rights only those of peers mean something to a queue pair; others are no error, as for the kernel. */
+/* Access rights other than those of peers are ignored, as by the kernel. */
 static int check_values(const struct ibv_qp_attr *attr, int mask)
 {
 	if ((mask & IBV_QP_PORT && attr->port_num != SOFT_PORT) || (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0))
@@ -379,8 +379,8 @@ static void take_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr,
 }
 
 /*
- * *out is the caller's reference, or NULL if no process owns the peer's number. The pipe's death, or
- * its late answer, is told to who uses or awaits it by then.
+ * *out is the caller's reference, or NULL if no process owns the peer's number. The pipe's death
+ * and its late answer are reported to the queue pairs that use or await it at that time.
  */
 static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 {
@@ -392,7 +392,7 @@ static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 		qp->awaited = *out;
 		taken = true;
 	}
-	/* Requests begin anew; nothing is taken before the requester says that it starts. */
+	/* Requests start over; none is accepted before the requester's marked one. */
 	qp->resync = true;
 	qp->rx_drop = true;
 	if (taken)
@@ -503,7 +503,7 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int 
 
 SOFT_EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
-	/* memcpy promises no order among the bytes of one request. */
+	/* memcpy does not order the bytes of one request. */
 	(void)qp;
 	(void)op;
 	(void)flags;
@@ -521,8 +521,8 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	soft_unlock(&qp->lock);
 
 	/*
-	 * Whoever looks into the pipes or runs timers holds this, and finds queue pairs only through
-	 * the table.
+	 * Threads that drain pipes or run timers hold core->progress, and find queue pairs only in the
+	 * table.
 	 */
 	soft_lock(&core->progress);
 	pthread_mutex_lock(&core->table_lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Queue pairs: the record, and what every module asks of it.
+ * qp.h - queue pairs
  *
- * DESIGN NOTES Members without a word of their own are under `lock`. A queue pair's requests are
- * carried out in order: tail <= exec <= head, see requester.c.
+ * `lock` protects the members whose comments say nothing else. A queue pair's requests are carried
+ * out in order: tail <= exec <= head, see requester.c.
  */
 #ifndef SOFT_QP_H
 #define SOFT_QP_H
@@ -21,7 +21,7 @@
 struct soft_out;
 struct soft_routes;
 
-/* A send work request as it waits; the data of an inline one takes the place of the ranges. */
+/* A send work request in the queue; inline data takes the place of the ranges. */
 struct soft_wqe {
 	uint64_t wr_id;
 	uint32_t opcode; /* enum ibv_wr_opcode */
@@ -34,7 +34,7 @@ struct soft_wqe {
 	uint32_t imm;    /* immediate in network order, or key to invalidate */
 	uint64_t length; /* bytes, all ranges */
 	uint32_t nsge;
-	uint32_t placed; /* adversary: carried out before its turn, still to be completed */
+	uint32_t placed; /* adversary: carried out before its turn, not complete */
 	union {
 		struct {
 			uint64_t compare_add, swap;
@@ -51,23 +51,23 @@ struct soft_wqe {
 	struct ibv_sge sge[];
 };
 
-/* Why the send queue does not move. */
+/* Why the send queue waits. */
 enum soft_stall {
 	SOFT_GO,
 	SOFT_WAIT_TIMER, /* refused; try again when the timer runs out */
 	SOFT_WAIT_DRAIN, /* refused; requests after it are still unanswered */
 	SOFT_WAIT_ROOM,  /* the pipe is full */
-	SOFT_WAIT_PEER,  /* the peer's process has not answered the hello yet, or is still looked for */
-	SOFT_PEER_GONE,  /* nobody will answer any more */
+	SOFT_WAIT_PEER,  /* for the answer to the hello, or a look-up */
+	SOFT_PEER_GONE,  /* no answer will come */
 };
 
 /*
- * A synchronous request: one operation that the peer carries out without an element of the queue
- * (move.c), in parts that each fit into a request. The members are written under the lock; the caller,
- * who waits, reads `state` and `count` without it.
+ * A synchronous request: one operation without an element of the queue (move.c), in parts that each
+ * fit into a request. The members are written under the lock; the waiting caller reads `state` and
+ * `count` without it.
  */
 enum soft_sync_state {
-	SOFT_SYNC_NONE, /* or its caller waits no longer */
+	SOFT_SYNC_NONE, /* or its caller has given up */
 	SOFT_SYNC_PENDING,
 	SOFT_SYNC_DONE,
 	SOFT_SYNC_REFUSED,
@@ -75,16 +75,16 @@ enum soft_sync_state {
 
 struct soft_sync_req {
 	_Atomic uint32_t state; /* enum soft_sync_state */
-	_Atomic uint32_t count; /* of parts that were answered, ever, but for last ones */
-	uint32_t epoch;         /* of the queue pair when the first part was sent */
+	_Atomic uint32_t count; /* parts answered so far, ever, without last ones */
+	uint32_t epoch;         /* the queue pair's when the first part was sent */
 	uint32_t part;          /* bytes of each part but the last */
 	uint64_t length;        /* bytes, all parts */
-	uint32_t seen;          /* of `count`, by the caller; before the first part is sent, under the lock */
-	uint64_t sent;          /* bytes of the parts that are in the pipe; written by the caller only */
-	uint64_t answered;      /* bytes of those that are answered */
-	uint8_t *here;          /* a read's data go here; NULL: a write */
-	bool busy;              /* a thread has sent one, and has not taken the result yet; under qp->lock */
-	uint32_t refusal;       /* enum shm_status: with which the peer has failed a request; SHM_ACK: it has not */
+	uint32_t seen;          /* the `count` that the caller has seen */
+	uint64_t sent;          /* bytes put into the pipe; only the caller writes it */
+	uint64_t answered;      /* bytes of answered parts */
+	uint8_t *here;          /* where a read's data go; NULL: a write */
+	bool busy;              /* sent, and the result not taken yet; under qp->lock */
+	uint32_t refusal;       /* enum shm_status of a failed request; SHM_ACK: none */
 };
 
 struct soft_qp {
@@ -96,8 +96,8 @@ struct soft_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr init;
 	uint64_t send_ops;     /* IBV_QP_EX_WITH_* */
-	uint32_t last_opcode;  /* of those that it takes, in the order of enum ibv_wr_opcode */
-	uint32_t coalesce_max; /* bytes of a write that may be coalesced with others (coalesce.c); 0: none may */
+	uint32_t last_opcode;  /* the last legal one, in the order of enum ibv_wr_opcode */
+	uint32_t coalesce_max; /* bytes of the largest coalesced write (coalesce.c); 0: none */
 	bool sig_all;
 	bool has_ex;
 
@@ -111,19 +111,19 @@ struct soft_qp {
 	uint64_t part_done;           /* bytes of the message at sq_exec that are in the pipe */
 	enum soft_stall stall;
 	uint32_t retries_left, rnr_left;
-	uint32_t by_ring; /* index of a request that was found to have to go by ring, if it is at exec */
+	uint32_t by_ring; /* index of a request that has to go by ring, if at exec */
 	bool by_ring_known;
-	uint32_t ring_rkey; /* small writes with this key had to go by ring: the next `ring_left` are not tried otherwise */
+	uint32_t ring_rkey; /* the next `ring_left` small writes with this key go by ring */
 	uint32_t ring_left;
-	uint32_t timed;           /* index of the last of the requests by ring that are timed, if timed_since */
-	uint32_t timed_requests;  /* how many they are */
-	uint64_t timed_since;     /* ticks; 0: none is */
+	uint32_t timed;           /* index of the last timed request, if timed_since */
+	uint32_t timed_requests;  /* how many are timed */
+	uint64_t timed_since;     /* ticks; 0: none is timed */
 	bool resync;              /* the next request starts over */
 	uint64_t deadline_ns;     /* SOFT_WAIT_TIMER */
-	uint64_t cut_ns;          /* when the connection breaks: the peer is gone, or the adversary; 0: never */
-	_Atomic bool unheard;     /* no peer's requests are taken: the adversary cut the path, or datagrams have none */
+	uint64_t cut_ns;          /* when the connection breaks: death or adversary; 0: never */
+	_Atomic bool unheard;     /* accepts no peer's requests: path cut, or for datagrams */
 	bool delayed;             /* adversary: the request at exec has had its delay */
-	uint64_t give_up_ns;      /* peer silent: RETRY_EXC after this; 0: not silent */
+	uint64_t give_up_ns;      /* the silent peer's RETRY_EXC time; 0: not silent */
 	struct soft_list timer;   /* in core->timers */
 	struct soft_list waiting; /* in pipe->waiting */
 
@@ -136,20 +136,20 @@ struct soft_qp {
 
 	/* receive queue and responder */
 	struct soft_rq rq;
-	struct soft_rx rx; /* the receive that the current message goes to */
-	bool rx_drop;      /* refused one: drop until the requester starts over */
+	struct soft_rx rx; /* the receive of the current message */
+	bool rx_drop;      /* after a refusal: drop until the requester starts over */
 	bool rx_active;    /* in the middle of a message that comes in parts */
-	bool rx_again;     /* which begins again, since its data could not be fetched */
+	bool rx_again;     /* it starts over, since its data could not be fetched */
 	uint64_t rx_done;  /* bytes of it */
 	bool comm_est;     /* COMM_EST raised */
 	bool last_wqe;     /* LAST_WQE_REACHED raised */
-	bool peer_idle;    /* it has been waited for since the gate was open, and acts on nothing of ours */
+	bool peer_idle;    /* seen idle since the gate was closed */
 
 	struct soft_out *out;       /* pipe to the peer, once known */
-	struct soft_out *awaited;   /* until then: the pipe whose answer is waited for; or NULL */
+	struct soft_out *awaited;   /* until then: the pipe whose answer is awaited, or NULL */
 	const struct shm_qp *peer;  /* its queue pair in its segment */
 	uint32_t async_raised;      /* events that were queued; under the context's event lock */
-	struct soft_routes *routes; /* of datagrams, whose queue pairs have no pipe of their own; else NULL */
+	struct soft_routes *routes; /* of a queue pair for datagrams, which has no pipe; or NULL */
 };
 
 static inline struct soft_qp *soft_qp(struct ibv_qp *qp)
@@ -168,7 +168,7 @@ static inline enum ibv_qp_state soft_qp_state(struct soft_qp *qp)
 }
 
 /*
- * By the thread that takes the answer, sends or gives up; pairs with soft_sync_load: the data are in
+ * The thread that takes the answer, sends, or gives up; pairs with soft_sync_load: the data are in
  * place.
  */
 static inline void soft_sync_store(struct soft_sync_req *sync, enum soft_sync_state state)
@@ -176,13 +176,13 @@ static inline void soft_sync_store(struct soft_sync_req *sync, enum soft_sync_st
 	atomic_store_explicit(&sync->state, state, memory_order_release);
 }
 
-/* By the thread that waits; pairs with soft_sync_store. */
+/* The waiting thread; pairs with soft_sync_store. */
 static inline enum soft_sync_state soft_sync_load(struct soft_sync_req *sync)
 {
 	return (enum soft_sync_state)atomic_load_explicit(&sync->state, memory_order_acquire);
 }
 
-/* By the thread that takes an answer; pairs with soft_sync_counted. */
+/* The thread that takes an answer; pairs with soft_sync_counted. */
 static inline void soft_sync_count(struct soft_sync_req *sync)
 {
 	uint32_t count = atomic_load_explicit(&sync->count, memory_order_relaxed);
@@ -190,13 +190,13 @@ static inline void soft_sync_count(struct soft_sync_req *sync)
 	atomic_store_explicit(&sync->count, count + 1, memory_order_relaxed);
 }
 
-/* By the thread that waits: a number that changes as long as the peer is at it. A hint. */
+/* The waiting thread: a number that changes while the peer makes progress. A hint. */
 static inline uint32_t soft_sync_counted(struct soft_sync_req *sync)
 {
 	return atomic_load_explicit(&sync->count, memory_order_relaxed);
 }
 
-/* Bytes of the part that begins `from` bytes in. */
+/* Returns the bytes of the part that begins at byte `from`. */
 static inline uint32_t soft_sync_part(const struct soft_sync_req *sync, uint64_t from)
 {
 	uint64_t left = sync->length - from;
@@ -204,20 +204,20 @@ static inline uint32_t soft_sync_part(const struct soft_sync_req *sync, uint64_t
 	return left < sync->part ? (uint32_t)left : sync->part;
 }
 
-/* Does it listen to its peer? */
+/* Returns whether a queue pair in this state accepts its peer's requests. */
 static inline bool soft_qp_connected(enum ibv_qp_state state)
 {
 	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
 }
 
-/* Has all that was posted been carried out, so that the next one can be at once? */
+/* Returns whether all posted requests are carried out, so that the next one can be immediate. */
 static inline bool soft_qp_idle(struct soft_qp *qp)
 {
 	return qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && qp->inflight == 0 && qp->out &&
 	       soft_qp_state(qp) == IBV_QPS_RTS;
 }
 
-/* Room in the send queue for one more, if it ends at `head`? Under qp->lock. */
+/* Returns whether a send queue that ends at `head` has room for one more. Under qp->lock. */
 static inline bool soft_sq_room(struct soft_qp *qp, uint32_t head)
 {
 	return head - atomic_load_explicit(&qp->sq_released, memory_order_acquire) < qp->attr.cap.max_send_wr;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The send queue moves: what is at its head is carried out directly or put into the pipe. What
- * comes of it is answer.c's business, what is sent again refuse.c's, how it ends retire.c's.
+ * Advances the send queue: carries out the request at exec directly, or puts it into the pipe.
+ * answer.c takes the responses, refuse.c retries, retire.c completes.
  *
- * DESIGN NOTES tail <= exec <= head. Requests in [tail, exec) are in the pipe and unanswered;
- * [exec, head) wait. A direct operation runs only when tail == exec, so it is after everything
- * before it. The responder answers in order. When it refuses a request (no receive posted, or not
- * listening) it drops the queue pair's later ones too; the requester waits until all of them are
- * answered, takes exec back to tail and starts over with a marked request, as a NIC does after a
- * NAK. A message that travels in parts is one work request; only the answer to its last part
- * completes it.
+ * DESIGN NOTES
+ *
+ * tail <= exec <= head. Requests in [tail, exec) are in the pipe and unanswered; those in [exec,
+ * head) wait. A direct operation runs only when tail == exec, so it comes after everything before
+ * it. The responder answers in order. If it refuses a request (no receive posted, or not
+ * connected), it also drops the queue pair's later ones. The requester waits until all of them are
+ * answered, sets exec back to tail and starts over with a marked request, as a NIC does after a
+ * NAK. A message that travels in parts is one work request; the answer to its last part completes
+ * it.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -39,9 +41,9 @@
 #include "soft/verbs/unreliable.h"
 
 enum {
-	FETCH_MIN = 8192,     /* bytes: from here on the peer copies from our memory itself */
-	DISORDER_WINDOW = 16, /* requests that the adversary chooses from */
-	TIMED_MOST = 16,      /* together */
+	FETCH_MIN = 8192,     /* bytes: from this size on the peer reads this process's memory */
+	DISORDER_WINDOW = 16, /* requests among which the adversary chooses */
+	TIMED_MOST = 16,      /* requests that are timed together */
 };
 
 /* ---- requests into the pipe ---- */
@@ -64,9 +66,9 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 }
 
 /*
- * Much data of a message is read by the peer from our memory, in one copy. A write goes through
- * chunks: mostly it is here because that is faster (proto.c), and else it is rare. What has begun in
- * parts goes on in parts.
+ * Returns whether the peer reads the message's data from this process's memory, which saves a copy
+ * of large data. A write goes through chunks: mostly it is in the ring because that is faster
+ * (proto.c), otherwise it is rare. A message that has begun in parts continues in parts.
  */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -75,8 +77,8 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 }
 
 /*
- * Fill the request for the next part; its length. The first cache line last and at once: the peer
- * may be looking at it.
+ * Fills the request for the next part. Writes the first cache line last and in one go: the peer may
+ * be polling it.
  */
 static void fill_request(const struct soft_wqe *wqe, const struct iovec *iov, uint64_t from, uint32_t length,
                          bool fetch, struct shm_req *req, uint8_t *chunk)
@@ -97,7 +99,7 @@ static void fill_request(const struct soft_wqe *wqe, const struct iovec *iov, ui
 	req->raddr = wqe->raddr + from;
 }
 
-/* One part into the pipe; false if it is full, and then the queue pair waits for room. */
+/* Puts one part into the pipe. Returns false if it is full; the queue pair then waits for room. */
 static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
 {
 	uint64_t left = wqe->length - qp->part_done;
@@ -139,10 +141,12 @@ static bool is_timed(const struct soft_wqe *wqe)
 	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_POSTED_RING;
 }
 
-/* A write that finds nothing in the ring is timed, and with it those that follow it there at once (proto.c). */
+/*
+ * Times a write that finds the ring empty, together with those that follow it directly (proto.c).
+ */
 static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	if (!is_timed(wqe) || qp->part_done) /* not what goes on after a wait for room */
+	if (!is_timed(wqe) || qp->part_done) /* not the rest of a request that waited for room */
 		return;
 	if (!qp->inflight) {
 		qp->timed_since = shm_ticks();
@@ -155,7 +159,7 @@ static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
 	qp->timed_requests++;
 }
 
-/* The request at exec into the pipe, all its parts; false if the queue has to wait. */
+/* Puts all parts of the request at exec into the pipe. Returns false if the queue has to wait. */
 static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 {
 	uint32_t access = soft_carries_data(wqe->opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
@@ -164,7 +168,7 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 	if (soft_may_coalesce(qp, wqe))
 		return soft_coalesce_push(qp);
 	if (!soft_gather(qp, wqe, access, iov)) {
-		/* Its turn to fail comes when those before it are done. */
+		/* It fails when all requests before it are complete. */
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
@@ -186,7 +190,7 @@ static bool needs_depth(uint32_t opcode)
 	return soft_is_rdma(opcode) && opcode != IBV_WR_RDMA_WRITE;
 }
 
-/* Is it about this process's own keys? */
+/* Returns whether the request concerns this process's own keys. */
 static bool is_local(const struct soft_wqe *wqe)
 {
 	return wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV;
@@ -216,7 +220,7 @@ static void do_local(struct soft_qp *qp, const struct soft_wqe *wqe)
 	soft_send_done(qp);
 }
 
-/* The request at exec on the peer's memory; everything before it is done. */
+/* Carries out the request at exec on the peer's memory; all requests before it are complete. */
 static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, enum ibv_wc_status *status)
 {
 	struct iovec iov[SOFT_MAX_SGE];
@@ -236,10 +240,9 @@ static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, e
 }
 
 /*
- * May `late` be carried out while `early`, which was posted before it, is not? A write may overtake
- * writes, where a device gives no promise about them, and, without the fence bit, reads and
- * atomics. Reads and atomics themselves find all earlier writes in place, and other requests keep
- * their order.
+ * Returns whether `late` may be carried out before `early`, which was posted before it. A write may
+ * overtake writes, whose order a device does not guarantee, and, without the fence bit, reads and
+ * atomics. Reads and atomics see all earlier writes, and other requests keep their order.
  */
 static bool may_overtake(const struct soft_wqe *late, const struct soft_wqe *early)
 {
@@ -256,20 +259,20 @@ static bool may_come_first(const struct soft_qp *qp, uint32_t index)
 	return !soft_wqe(qp, index)->placed;
 }
 
-/* The adversary carries out requests behind the one at exec before it; nothing is in the pipe. */
+/* The adversary carries out later requests before the one at exec; the pipe is empty. */
 static void overtake(struct soft_qp *qp)
 {
 	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
 		struct soft_wqe *wqe = soft_wqe(qp, i);
 		enum ibv_wc_status status;
 
-		/* What fails, or has to go by ring, does so when its turn comes. */
+		/* A request that fails, or has to go by ring, does so in its turn. */
 		if (may_come_first(qp, i) && soft_adversary_overtakes())
 			wqe->placed = direct(qp, wqe, &status) == SOFT_DIRECT_DONE;
 	}
 }
 
-/* The adversary makes the request at exec wait, once. */
+/* The adversary delays the request at exec, once. */
 static bool held_back(struct soft_qp *qp)
 {
 	uint64_t ns = qp->delayed ? 0 : soft_adversary_delay();
@@ -282,7 +285,10 @@ static bool held_back(struct soft_qp *qp)
 	return true;
 }
 
-/* The request at exec was tried when it was posted; nothing has been in the pipe since. */
+/*
+ * Returns whether the request at exec was found to go by ring when it was posted, and the pipe is
+ * empty.
+ */
 static bool known_by_ring(struct soft_qp *qp)
 {
 	bool known = qp->by_ring_known && qp->by_ring == qp->sq_exec && !qp->inflight;
@@ -292,8 +298,8 @@ static bool known_by_ring(struct soft_qp *qp)
 }
 
 /*
- * Writes need not wait until requests before them in the ring are answered: they come behind them
- * there. That is slow unless the peer looks, and for large ones where a system call is faster.
+ * Returns whether a write goes into the ring behind unanswered requests, so that it need not wait
+ * for them. That is slow unless the peer polls, and for sizes for which a system call is faster.
  */
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -302,8 +308,9 @@ static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 }
 
 /*
- * A process that has not answered yet will, or its death ends the wait. Where none owns the peer's
- * number, or not yet, nobody hears. True: that is the end of the request.
+ * For a queue pair without a pipe: waits for a process that has not answered yet, which its answer
+ * or its death ends. If no process owns the peer's number, the request gets no answer. Returns true
+ * if that completes it.
  */
 static bool not_connected(struct soft_qp *qp)
 {
@@ -316,7 +323,7 @@ static bool not_connected(struct soft_qp *qp)
 	return false;
 }
 
-/* What goes to a peer, from a queue pair without a pipe. */
+/* Carries out a request to a peer, of a queue pair without a pipe. */
 static bool step_without(struct soft_qp *qp)
 {
 	if (!not_connected(qp))
@@ -326,13 +333,13 @@ static bool step_without(struct soft_qp *qp)
 	return true;
 }
 
-/* The request at exec; false if the queue has to wait or has failed. */
+/* Carries out the request at exec. Returns false if the queue has to wait or has failed. */
 static bool step(struct soft_qp *qp)
 {
 	struct soft_wqe *wqe = soft_wqe(qp, qp->sq_exec);
 	enum ibv_wc_status status;
 
-	/* Its first parts are in the pipe: the rest follows them. */
+	/* The first parts are in the pipe: the rest follows them. */
 	if (qp->part_done)
 		return push(qp, wqe);
 	if (soft_adversary.disorder && qp->out && !qp->inflight && !wqe->placed)
@@ -341,7 +348,9 @@ static bool step(struct soft_qp *qp)
 		return false;
 	if (qp->routes)
 		return soft_datagram_step(qp, wqe);
-	/* Own keys change when nothing is under way that may use them, whether there is a peer or not. */
+	/*
+	 * Own keys change only when no request is in flight that may use them, with or without a peer.
+	 */
 	if (is_local(wqe)) {
 		if (!qp->inflight)
 			do_local(qp, wqe);
@@ -349,7 +358,7 @@ static bool step(struct soft_qp *qp)
 	}
 	if (!qp->out)
 		return step_without(qp);
-	/* Carried out before its turn; completed when those before it are answered. */
+	/* Carried out before its turn: it completes when those before it are answered. */
 	if (wqe->placed) {
 		if (qp->inflight)
 			return false;
@@ -357,19 +366,19 @@ static bool step(struct soft_qp *qp)
 		soft_send_done(qp);
 		return true;
 	}
-	/* A fence waits for reads and atomics; here for all that is under way. */
+	/* A fence waits for reads and atomics; here for everything in flight. */
 	if (wqe->flags & IBV_SEND_FENCE && qp->inflight)
 		return false;
-	/* It will fail, but not before those before it have ended. */
+	/* It fails when all requests before it are complete. */
 	if (wqe->length > SOFT_MAX_MSG || (needs_depth(wqe->opcode) && !qp->attr.max_rd_atomic)) {
 		if (!qp->inflight)
 			soft_send_fail(qp, wqe->length > SOFT_MAX_MSG ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_QP_OP_ERR);
 		return false;
 	}
-	/* The ring keeps order: what goes there waits for nobody but room. */
+	/* The ring keeps order: a request for it waits for room only. */
 	if (!soft_is_rdma(wqe->opcode) || follows(qp, wqe) || known_by_ring(qp))
 		return push(qp, wqe);
-	/* What is carried out from here comes after all that is answered. */
+	/* Direct operations wait until all requests before them are answered. */
 	if (qp->inflight)
 		return false;
 	switch (direct(qp, wqe, &status)) {
@@ -383,7 +392,7 @@ static bool step(struct soft_qp *qp)
 	case SOFT_DIRECT_ERROR:
 		break;
 	}
-	if (soft_is_unreliable(qp) && status == IBV_WC_REM_OP_ERR) { /* what is wrong over there nobody hears of */
+	if (soft_is_unreliable(qp) && status == IBV_WC_REM_OP_ERR) { /* not reported to the sender */
 		qp->sq_exec++;
 		soft_send_done(qp);
 		return true;
@@ -392,7 +401,7 @@ static bool step(struct soft_qp *qp)
 	return false;
 }
 
-/* The request at exec, and nobody will answer any more; nothing is under way. */
+/* Ends the request at exec when the peer is gone; nothing is in flight. */
 static void step_gone(struct soft_qp *qp)
 {
 	const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_exec);

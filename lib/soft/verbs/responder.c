@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a peer asked for by ring, carried out here. Runs under core->progress, on whichever thread
- * looks.
+ * Carries out peers' requests from the ring, under core->progress, on the thread that drains it.
  *
- * A request comes from memory that the peer can still write, so it is copied before it is looked
- * at, and nothing in it is believed: sizes are bounded and keys checked as if it came over a wire.
+ * The peer can still write a request's memory. So the request is copied before it is read, and
+ * nothing in it is trusted: sizes and keys are checked as if it came over a wire.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -36,16 +35,16 @@
 struct inbound {
 	struct soft_core *core;
 	struct soft_in *in;
-	struct shm_req req; /* but for its data */
+	struct shm_req req; /* without its data */
 	const uint8_t *data;
 	const uint8_t *chunk;
-	struct shm_resp resp; /* what will be answered */
+	struct shm_resp resp; /* the answer */
 	uint8_t *resp_chunk;
-	bool received; /* a message is complete: cqe goes into the queue when the answer is out */
+	bool received; /* a message is complete: cqe is queued after the answer */
 	struct soft_cqe cqe;
 };
 
-/* Memory of ours that a request names. */
+/* Memory of this process that a request names. */
 struct span {
 	uint64_t raddr;
 	uint64_t length; /* bytes */
@@ -63,8 +62,9 @@ static bool is_send(uint32_t opcode)
 }
 
 /*
- * Refuse, and fail: the responder's part of an error that the requester is told of. One that nobody is told of ends
- * the message, unless it is the responder's own (SHM_NAK_OP).
+ * Refuses the request and fails the queue pair: the responder's side of an error that the requester
+ * gets. An unreliable connection reports no error, so only the message ends, unless the error is
+ * the responder's own (SHM_NAK_OP).
  */
 static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
 {
@@ -78,8 +78,8 @@ static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
 }
 
 /*
- * After data was fetched from the requester's memory: was the request still wanted when it was
- * read? The requester closes its gate before it gives the memory back to its program.
+ * After a fetch from the requester's memory: returns whether the request was still valid when the
+ * data was read. The requester closes its gate before it returns the memory to its program.
  */
 static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 {
@@ -91,11 +91,11 @@ static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
 }
 
-/* What became of a part's data. */
+/* The outcome of bring(). */
 enum bringing {
 	BROUGHT,
-	LOST,      /* the requester has gone or given it up */
-	NOT_LEGAL, /* it may not be read from the requester's memory, where it was when the two connected */
+	LOST,      /* the requester has died or has dropped the request */
+	NOT_LEGAL, /* the requester's memory cannot be read any more */
 	NOT_BROUGHT,
 };
 
@@ -104,7 +104,7 @@ static bool is_forbidden(int err)
 	return err == EPERM || err == EACCES || err == ENOSYS;
 }
 
-/* The part's data to our ranges, `skip` bytes in. */
+/* Copies the part's data to this process's ranges, from `skip` bytes on. */
 static enum bringing bring(const struct inbound *r, const struct soft_qp *qp, const struct iovec *iov, uint32_t n,
                            uint64_t skip)
 {
@@ -114,7 +114,7 @@ static enum bringing bring(const struct inbound *r, const struct soft_qp *qp, co
 
 	if (!(r->req.flags & SHM_REQ_FETCH)) {
 		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->data : r->chunk, skip, r->req.length);
-		/* What the next request writes must not be seen before it. */
+		/* Stores of the next request must not be visible before these. */
 		atomic_thread_fence(memory_order_release);
 		return BROUGHT;
 	}
@@ -131,7 +131,7 @@ static enum bringing bring(const struct inbound *r, const struct soft_qp *qp, co
 	return err ? NOT_BROUGHT : BROUGHT;
 }
 
-/* The requester starts over with this message, which keeps the receive that it has taken. */
+/* The requester starts over with this message, which keeps its receive. */
 static enum shm_status no_fetch(struct soft_qp *qp)
 {
 	qp->rx_drop = true;
@@ -140,7 +140,7 @@ static enum shm_status no_fetch(struct soft_qp *qp)
 }
 
 /*
- * The message broke off, as on a wire: its receive stays taken, and whoever asked is not there for
+ * The message was cut off, as on a wire: its receive stays taken, and the requester does not read
  * an answer.
  */
 static enum shm_status broke_off(struct soft_qp *qp)
@@ -155,7 +155,7 @@ static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status sta
 {
 	struct soft_cqe cqe = { .wc = { .status = status, .opcode = IBV_WC_RECV } };
 
-	/* The message is too long: the receive serves the next one, if it is not shared. */
+	/* The message is too long: its receive is for the next one, unless it is shared. */
 	if (soft_is_unreliable(qp) && status == IBV_WC_LOC_LEN_ERR) {
 		if (!qp->ex.qp_base.srq)
 			return nak(qp, answer);
@@ -181,15 +181,15 @@ static void receive_done(struct inbound *r)
 	r->received = true;
 }
 
-/* The first part of a message that needs a receive takes one. */
+/* Takes a receive for the first part of a message. Returns false if there is none. */
 static bool receive_start(const struct inbound *r, struct soft_qp *qp)
 {
 	bool again;
 
 	if (r->req.flags & SHM_REQ_FIRST) {
 		/*
-		 * The one of an unreliable message that broke off is still there, and that of one that
-		 * begins again.
+		 * An unreliable message that was cut off has left its receive, and a message that starts
+		 * over keeps its own.
 		 */
 		if (qp->rx_active) {
 			again = qp->rx_again;
@@ -218,7 +218,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 
 	if (!receive_start(r, qp))
 		return rnr(r, qp);
-	/* The whole message in each part, so that nothing is placed of one that would be refused later. */
+	/* Checks the whole message at each part, so that no part of a refused one is placed. */
 	fits = soft_receive_ranges(qp, r->req.total, iov);
 	if (fits == IBV_WC_LOC_PROT_ERR)
 		return receive_failed(qp, fits, SHM_NAK_OP);
@@ -242,7 +242,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 
 /* ---- RDMA ---- */
 
-/* Our address for a request that this queue pair and key grant; NULL: refused with *status. */
+/* Returns the address that this queue pair and key grant to a request, or NULL with *status. */
 static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, const struct span *span,
                          enum shm_status *status)
 {
@@ -276,8 +276,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 		return nak(qp, SHM_NAK_INV_REQ);
 	if (r->req.total != 0) {
 		/*
-		 * The whole rest is checked, so that no part is placed of a write that would be refused
-		 * later.
+		 * Checks the whole rest, so that no part of a refused write is placed.
 		 */
 		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
 		if (!iov.iov_base)
@@ -298,7 +297,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	return SHM_ACK;
 }
 
-/* The next piece of a coalesced request to its place; *at and *left move on. */
+/* Carries out the next piece of a coalesced request; advances *at and *left. */
 static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, const uint8_t **at, uint32_t *left)
 {
 	struct shm_piece piece;
@@ -318,7 +317,7 @@ static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, con
 	if (!to)
 		return status;
 	soft_copy(to, *at, piece.length);
-	/* A flag behind data must not be seen before it. */
+	/* A flag that follows data must not be visible before it. */
 	atomic_thread_fence(memory_order_release);
 	piece.length = (piece.length + 7) / 8 * 8;
 	if (piece.length > *left)
@@ -359,7 +358,7 @@ static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 	if (!from)
 		return nak(qp, status);
 	soft_copy(r->resp_chunk, from, r->req.length);
-	/* What the next request reads must not be older. */
+	/* The next request must not read older data. */
 	atomic_thread_fence(memory_order_acquire);
 	r->resp.length = r->req.length;
 	r->resp.offset = r->req.offset;
@@ -384,7 +383,7 @@ static enum shm_status do_atomic(struct inbound *r, struct soft_qp *qp)
 	return SHM_ACK;
 }
 
-/* ---- all of them ---- */
+/* ---- all requests ---- */
 
 static bool well_formed(const struct shm_req *req)
 {
@@ -393,13 +392,16 @@ static bool well_formed(const struct shm_req *req)
 	return req->length <= SHM_CHUNK;
 }
 
-/* A datagram for a queue pair of datagrams, or a request for another one. Else a number is used anew. */
+/*
+ * Returns whether a datagram is for a queue pair for datagrams, or a request for another one. If
+ * not, the number has been reused.
+ */
 static bool is_of_kind(const struct inbound *r, const struct soft_qp *qp)
 {
 	return !qp->routes == !(r->req.flags & SHM_REQ_DATAGRAM);
 }
 
-/* Not of the peer of a queue pair that is connected. */
+/* Handles a request that is not from the connected peer of the queue pair. */
 static enum shm_status unheard(const struct inbound *r, struct soft_qp *qp)
 {
 	if (!qp->routes || !is_of_kind(r, qp))
@@ -409,7 +411,7 @@ static enum shm_status unheard(const struct inbound *r, struct soft_qp *qp)
 	return SHM_ACK;
 }
 
-/* What was refused ends here: of an unreliable connection only the message is. */
+/* Returns whether this ends a refusal, which on an unreliable connection covers one message. */
 static bool starts_over(const struct inbound *r, const struct soft_qp *qp)
 {
 	return r->req.flags & (soft_is_unreliable(qp) ? SHM_REQ_FIRST : SHM_REQ_RESYNC);
@@ -448,9 +450,9 @@ static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 }
 
 /*
- * The answer is out before the program can see the receive: what it then sends cannot overtake the
- * answer, and a requester sees its own completion before the reply, as on a wire. qp->lock is held
- * for both.
+ * Publishes the answer before the receive's completion. So a message that the program sends then
+ * cannot overtake the answer, and the requester sees its own completion before the reply, as on a
+ * wire. qp->lock is held for both.
  */
 static void answer(struct inbound *r, struct soft_qp *qp, struct shm_resp *resp)
 {
@@ -464,7 +466,7 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 {
 	const struct shm_req *req = &in->shm->req[at];
 	struct soft_qp *qp;
-	struct inbound r; /* cqe is filled when there is one */
+	struct inbound r; /* cqe is filled later */
 	int index;
 
 	r.core = core;
@@ -472,7 +474,7 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 	r.data = req->data;
 	r.received = false;
 	memcpy(&r.req, req, offsetof(struct shm_req, turn));
-	r.chunk = in->shm->req_chunk[r.req.chunk % SHM_CHUNKS]; /* whatever a peer says */
+	r.chunk = in->shm->req_chunk[r.req.chunk % SHM_CHUNKS]; /* not trusted */
 	r.resp_chunk = in->shm->resp_chunk[r.req.chunk % SHM_CHUNKS];
 	if (!(r.req.flags & SHM_REQ_COALESCED))
 		memcpy(&r.req.compare_add, &req->compare_add, sizeof(*req) - offsetof(struct shm_req, compare_add));

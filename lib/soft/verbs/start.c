@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The record of the process is made: segment, bell, and blocks of queue pair numbers.
+ * Creation of the process's state: segment, bell, and blocks of queue pair numbers.
  *
- * DESIGN NOTES A queue pair number has to lead a peer to the process that owns it, without a daemon
- * and without a directory that a killed process leaves behind. So numbers are owned in blocks of
- * 4096 ("slots"), and owning a slot means listening on the abstract socket that bears its number:
- * the kernel hands it out once and takes it back when the process dies. Where others have taken all
- * of these names, the socket is a file in a directory of the user's; a few numbers are kept for
- * that.
+ * DESIGN NOTES
+ *
+ * A queue pair number has to lead a peer to the process that owns it, without a daemon and without
+ * a directory that a killed process leaves behind. So processes own blocks of 4096 numbers
+ * ("slots"). The owner of a slot listens on the abstract socket named by the slot's number: the
+ * kernel assigns the name once and releases it when the process dies. If other processes have taken
+ * all of these names, the socket is a file in a directory of the user; a few numbers are reserved
+ * for that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +45,7 @@
 #include "soft/verbs/start.h"
 
 enum {
-	TABLE_DESCRIPTORS = 4096, /* 32 KiB of the kernel's */
+	TABLE_DESCRIPTORS = 4096, /* 32 KiB of kernel memory */
 };
 
 static pthread_mutex_t core_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,7 +53,7 @@ static bool core_is_the_parents; /* under core_lock */
 
 typedef int bind_fn(int sock, struct softverbs_name name);
 
-/* The first free slot of a range, from a random one on. 0 or an errno value. */
+/* Binds the first free slot of a range, from a random one on. Returns 0 or an errno value. */
 static int slot_bind(int sock, bind_fn *bind_name, uint32_t from, uint32_t until, uint32_t *slot)
 {
 	uint32_t first = soft_random() % (until - from);
@@ -64,7 +66,7 @@ static int slot_bind(int sock, bind_fn *bind_name, uint32_t from, uint32_t until
 	return err;
 }
 
-/* Slot 0 has the reserved numbers 0 and 1. -1 with errno. */
+/* Slot 0 has the reserved numbers 0 and 1. Returns a socket, or -1 with errno. */
 static int slot_listen(uint32_t *slot)
 {
 	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
@@ -112,8 +114,8 @@ static void drop_slots(struct soft_core *core)
 }
 
 /*
- * Under Yama's restricted mode a peer may reach our memory only if we say so; any process of this
- * user may be one.
+ * Under Yama's restricted mode a peer can access this process's memory only if the process allows
+ * it; any process of this user may be a peer.
  */
 static void allow_peers(void)
 {
@@ -131,12 +133,12 @@ static void segment_init(struct soft_core *core)
 }
 
 /*
- * Connections take descriptors, and the kernel doubles the process's table of them whenever it is full. Where there
- * is more than one thread it waits then for an RCU grace period: milliseconds, and on a crowded machine, where its
- * own threads get no processor either, half a minute, in which all threads of the process that need a descriptor
- * stand still. So the table grows before the engine is there: a descriptor with a high number does it. Without, all
- * goes on as it may. A program may have threads of its own by then, so it grows when the library is loaded already;
- * core_new sees to a child's, whose table begins small again.
+ * Enlarges the process's table of descriptors, by a descriptor with a high number. Connections take
+ * descriptors, and the kernel doubles the table whenever it is full. If the process has more than
+ * one thread, the kernel then waits for an RCU grace period: milliseconds, or half a minute on an
+ * oversubscribed machine, and all threads that need a descriptor are blocked. So the table grows
+ * before the engine starts. A failure is ignored. A program may have threads by then, so the table
+ * grows when the library is loaded; core_new does it for a child, whose table begins small again.
  */
 static void grow_descriptor_table(int any_fd)
 {
@@ -160,7 +162,7 @@ __attribute__((constructor)) static void grow_early(void)
 	close(fd);
 }
 
-/* What could not be had; under core_lock. */
+/* The step that failed; under core_lock. */
 static const char *failed_step;
 
 SOFT_EXPORT const char *softverbs_failed_step(void)
@@ -168,7 +170,7 @@ SOFT_EXPORT const char *softverbs_failed_step(void)
 	return failed_step;
 }
 
-/* The same result; if it is an error, of that step. */
+/* Returns err; stores the step if it is an error. */
 static int in_step(const char *step, int err)
 {
 	if (err)
@@ -231,7 +233,7 @@ static void core_free(struct soft_core *core)
 	free(core);
 }
 
-/* The engine last: what it may be doing could not be taken back. 0 or an errno value. */
+/* Starts the engine last, since its work cannot be undone. Returns 0 or an errno value. */
 static int core_start(struct soft_core *core)
 {
 	int err = in_step("an event loop (epoll)", soft_loop_open());
@@ -255,7 +257,7 @@ err_loop:
 	return err;
 }
 
-/* NULL and errno. core_lock is held. */
+/* Returns NULL with errno on failure. core_lock is held. */
 static struct soft_core *core_make(void)
 {
 	struct soft_core *core = core_new();
@@ -300,7 +302,7 @@ void soft_core_let_go(void)
 	pthread_mutex_unlock(&core_lock);
 }
 
-/* What was shared becomes the child's own copy, from the same address on. Where there is no memory for it, it goes. */
+/* Makes shared memory the child's own copy at the same address. Unmaps it if there is no memory. */
 static void part_from(void *shared, size_t size, int fd)
 {
 	if (mmap(shared, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
@@ -310,7 +312,7 @@ static void part_from(void *shared, size_t size, int fd)
 
 static const struct soft_lock free_lock;
 
-/* No peer is the child's, and none is waited for or told when a queue pair goes; nobody holds a lock. */
+/* The child has no peers: destroying a queue pair waits for none. No thread holds a lock. */
 static void forget_peers(struct soft_core *core)
 {
 	for (uint32_t i = 0; i < core->qp_top; i++) {
@@ -333,8 +335,8 @@ static void forget_peers(struct soft_core *core)
 }
 
 /*
- * The record stays, for those who destroy inherited objects before they end, and nobody else is
- * concerned by that.
+ * The state stays, for children that destroy inherited objects before they end; that affects no
+ * other process.
  */
 void soft_core_forked(void)
 {
