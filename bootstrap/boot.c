@@ -18,8 +18,10 @@
 #include "base/settings.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum way { WAY_RUN, WAY_PMIX, WAY_PMI, WAY_SINGLE, WAY_UNKNOWN };
 
@@ -185,6 +187,21 @@ static int open_client(struct boot **boot)
 	}
 }
 
+/* The parent is the launcher's, and that of all ranks on this machine, where the job has no name. */
+static void name_job(struct boot *boot)
+{
+	const char *space = getenv("PMIX_NAMESPACE");
+
+	if (boot->job[0])
+		return;
+	if (boot->size == 1)
+		snprintf(boot->job, sizeof(boot->job), "process %d", (int)getpid());
+	else if (space)
+		snprintf(boot->job, sizeof(boot->job), "%.63s", space);
+	else
+		snprintf(boot->job, sizeof(boot->job), "parent %d", (int)getppid());
+}
+
 int boot_open(const struct oriel_bootstrap *own, const struct boot_events *events, void *events_arg, struct boot **boot)
 {
 	struct boot *opened;
@@ -192,6 +209,7 @@ int boot_open(const struct oriel_bootstrap *own, const struct boot_events *event
 
 	if (rc)
 		return rc;
+	name_job(opened);
 	opened->events = events;
 	opened->events_arg = events_arg;
 	*boot = opened;

@@ -64,6 +64,7 @@ struct boot {
 	int size;
 	int local_size;     /* ranks on this machine, for the choice between spinning and yielding */
 	uint32_t gathering; /* 1: no answers before all ranks have put; state_store, state_load */
+	char job[64];       /* what the launcher calls the job, the same at all ranks; "": unknown */
 	char addr[64];      /* the local address the launcher chose (--addr), or "" */
 	char device[64];    /* the device it chose (--device), or "" */
 };

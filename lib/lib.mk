@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The library, with the bootstrap's clients in it.
-lib_folders = base pages verbs job mem am sync conn win op epoch
+lib_folders = base pages see verbs job mem am sync conn win op epoch
 lib_src = $(wildcard $(lib_folders:%=lib/%/*.c)) $(boot_src)
 lib_obj = $(call objects,$(lib_src))
 lib_so = $(B)/lib/liboriel.so.$(VERSION)

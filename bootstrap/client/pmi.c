@@ -213,6 +213,7 @@ static int ask_store(struct boot_pmi *pmi, uint64_t deadline_ns)
 
 	if (!rc && !pmi_field(line, "kvsname", pmi->store, sizeof(pmi->store)))
 		rc = fail_lost(pmi, "it does not tell the name of its store");
+	snprintf(pmi->base.job, sizeof(pmi->base.job), "%.63s", pmi->store);
 	return rc;
 }
 

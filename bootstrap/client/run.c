@@ -82,6 +82,7 @@ static int read_server(struct boot_run *run)
 	const char *text = getenv(BOOT_ENV_SERVER);
 
 	snprintf(run->server_text, sizeof(run->server_text), "%s", text);
+	snprintf(run->base.job, sizeof(run->base.job), "%s", text);
 	run->server_size = address_parse(text, &run->server);
 	if (run->server_size == 0)
 		return err_set(ORIEL_ERR_BOOTSTRAP, "%s is \"%s\"; it must be @NAME, as oriel-run sets it", BOOT_ENV_SERVER,

@@ -180,6 +180,7 @@ static int receive_watch(void *arg, struct wait *wait)
 	bool left = !wait_watch(wait, run->from) || peer_said_goodbye(run->from);
 	int dead = job_dead_member(coll->job, coll->group);
 
+	wait_blocked(wait, CAUSE_COLLECTIVE);
 	if (dead == ORIEL_RANK_NONE && left && run->from_left)
 		dead = run->from->rank;
 	run->from_left = left;

@@ -73,6 +73,7 @@ static int parted_watch(void *arg, struct wait *wait)
 
 	if (!goodbye_has_begun(&job->goodbye))
 		return 0;
+	wait_blocked(wait, CAUSE_COLLECTIVE);
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
 		if (!has_parted(peer))
 			wait_watch(wait, peer);

@@ -149,6 +149,7 @@ static void job_release(struct oriel_job *job)
 		job->boot->ops->close(job->boot);
 	sodium_memzero(&job->endpoint, sizeof(job->endpoint));
 	free(job->group_counts.list);
+	board_close(&job->board);
 	deaths_free(job);
 	lock_repairs_free(job);
 	pthread_mutex_destroy(&job->lock);
@@ -238,6 +239,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	job->rank = boot->rank;
 	job->size = boot->size;
 	err_rank_enter(job->rank);
+	board_open(&job->board, boot->job, job->rank, job->size);
 	wait_add_idle(job, ctrl_msg_drain_all);
 	job->caller = (struct caller_turn){ options->idle, options->idle_context };
 	rc = set_limits(job, options);

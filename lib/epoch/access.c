@@ -28,6 +28,7 @@
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "base/order.h"
 #include "op/enter.h"
@@ -252,6 +253,13 @@ static int close_turn(void *arg)
 	return closing->memory ? ORIEL_ERR_MEMORY : closing->all;
 }
 
+static void note_blocked(struct oriel_win *win, const struct link *link, struct wait *wait)
+{
+	owned_lock_take(&win->lock);
+	blocked_on_target(win, link, wait);
+	owned_lock_give(&win->lock);
+}
+
 /* The open links; and whether it is time to tell of one that failed, though others are still open. */
 static int close_watch(void *arg, struct wait *wait)
 {
@@ -259,8 +267,10 @@ static int close_watch(void *arg, struct wait *wait)
 	const struct epoch *access = &closing->win->access;
 
 	for (uint32_t i = 0; i < access->count; i++) {
-		if (!(access->links[i]->marks & LINK_CLOSED))
-			link_watch(closing->win, access->links[i], wait);
+		if (access->links[i]->marks & LINK_CLOSED)
+			continue;
+		note_blocked(closing->win, access->links[i], wait);
+		link_watch(closing->win, access->links[i], wait);
 	}
 	return closing->code && wait_lingered(wait);
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "base/order.h"
 #include "base/util.h"
@@ -263,6 +264,7 @@ static int exposure_watch(void *arg, struct wait *wait)
 	struct oriel_win *win = arg;
 	int dead = watch_origins(win, wait);
 
+	blocked_by(win, wait, CAUSE_COMPLETE);
 	return dead == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, dead), "oriel_win_wait");
 }
 

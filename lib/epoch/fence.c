@@ -39,6 +39,7 @@
 #include "base/err.h"
 #include "job/group.h"
 #include "job/job.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "conn/ctrl_msg.h"
 #include "base/order.h"
@@ -120,6 +121,7 @@ static int fence_watch(void *arg, struct wait *wait)
 	struct fencing *f = arg;
 	bool there = wait->check ? link_watch_member(f->win, f->partner, wait) : wait_watch(wait, f->awaited);
 
+	blocked_by(f->win, wait, CAUSE_FENCE);
 	if (!there)
 		f->dead = f->awaited->rank;
 	if (f->dead == ORIEL_RANK_NONE)

@@ -16,6 +16,7 @@
 #include "base/order.h"
 #include "sync/wait.h"
 #include "op/issue.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/lock_mapped.h"
 #include "win/lock_words.h"
@@ -140,14 +141,16 @@ static int unlock_watch(void *arg, struct wait *wait)
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		struct link *link = win->links.table[i];
 
-		if (link && (link->marks & LINK_LOCK) && (!unlocking->only || link == unlocking->only))
-			link_watch(win, link, wait);
+		if (!link || !(link->marks & LINK_LOCK) || (unlocking->only && link != unlocking->only))
+			continue;
+		blocked_on_target(win, link, wait);
+		link_watch(win, link, wait);
 	}
 	owned_lock_give(&win->lock);
 	return 0;
 }
 
-static int unlock_wait(struct unlocking *unlocking)
+static __attribute__((noinline)) int unlock_wait(struct unlocking *unlocking)
 {
 	static const struct waiter waiter = { unlock_turn, unlock_watch };
 	struct wait wait;

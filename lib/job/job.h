@@ -29,6 +29,7 @@
 #include "am/am_recv.h"
 #include "mem/region_table.h"
 #include "sync/page_lock.h"
+#include "see/board.h"
 #include "sync/wait.h"
 #include "verbs/slab.h"
 
@@ -82,6 +83,7 @@ struct oriel_job {
 	struct boot *boot; /* used by the service thread alone while it runs */
 	struct devices devices;
 	struct endpoint endpoint; /* what this rank publishes; set by oriel_init */
+	struct board board;       /* its slots belong to the threads that wait */
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;

@@ -10,6 +10,7 @@
 #include "op/issue.h"
 #include "op/watermark.h"
 #include "op/target.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -104,8 +105,12 @@ static int flush_watch(void *arg, struct wait *wait)
 
 	owned_lock_take(&win->lock);
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (flush_concerns(f, win->links.table[i]) && flush_step(win, win->links.table[i], f->local) == 0)
-			link_watch(win, win->links.table[i], wait);
+		struct link *link = win->links.table[i];
+
+		if (!flush_concerns(f, link) || flush_step(win, link, f->local) != 0)
+			continue;
+		blocked_on_target(win, link, wait);
+		link_watch(win, link, wait);
 	}
 	owned_lock_give(&win->lock);
 	return f->code && wait_lingered(wait);

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "sync/wait.h"
 #include "op/watermark.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -132,8 +133,10 @@ int flush_all_watch(struct oriel_win *win, struct wait *wait)
 {
 	const struct requests *requests = &win->requests;
 
-	for (uint32_t i = 0; i < requests->part_count; i++)
+	for (uint32_t i = 0; i < requests->part_count; i++) {
+		blocked_on_target(win, requests->parts[i].link, wait);
 		link_watch(win, requests->parts[i].link, wait);
+	}
 	if (requests->lost_to != requests->begun || !wait_lingered(wait))
 		return 0;
 	return win_peer_error(win, requests->lost_rank);

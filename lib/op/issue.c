@@ -36,6 +36,7 @@
 #include "op/signal_send.h"
 #include "op/target.h"
 #include "win/remote_regions.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/origin.h"
 #include "win/win.h"
@@ -375,6 +376,7 @@ static int room_watch(void *arg, struct wait *wait)
 {
 	const struct room_wait *waiting = arg;
 
+	blocked_by(waiting->win, wait, CAUSE_ROOM);
 	return link_watch(waiting->win, waiting->link, wait) ? 0 : win_peer_error(waiting->win, waiting->link->rank);
 }
 

@@ -22,6 +22,7 @@
 #include "op/watermark.h"
 #include "op/flush_all.h"
 #include "op/target.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -140,6 +141,8 @@ static int request_look(struct oriel_win *win, const oriel_request *request, str
 	if (request->target_rank == ORIEL_RANK_ALL)
 		return flush_all_watch(win, wait);
 	link = link_find(win, request->target_rank);
+	if (link)
+		blocked_on_target(win, link, wait);
 	if (link)
 		link_watch(win, link, wait); /* that it is lost is the next step's to find */
 	return 0;

@@ -16,6 +16,7 @@
 #include "sync/wait.h"
 #include "op/enter.h"
 #include "op/issue.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/signals.h"
 #include "win/win.h"
@@ -128,6 +129,7 @@ static int signal_watch(void *arg, struct wait *wait)
 	struct signalling *s = arg;
 
 	ping_some(s, wait);
+	blocked_by(s->win, wait, CAUSE_SIGNAL);
 	if (!s->served)
 		s->served = any_peer(s->win);
 	return tell_death(s);

@@ -185,6 +185,7 @@ static int look(struct wait *wait, uint64_t now)
 	wait->look_ns = now + look_every(wait->job);
 	plan_check(wait, now);
 	wait->warning = wait->warn_ns && now >= wait->warn_ns;
+	wait->shows = now - wait->start_ns >= LOOK_NS;
 	return WAIT_LOOK;
 }
 
@@ -250,8 +251,7 @@ static bool ping_due(struct peer *peer)
 
 bool wait_watch(struct wait *wait, struct peer *peer)
 {
-	if (wait->warning || wait->expired)
-		rank_list_add(&wait->awaited, peer->rank);
+	rank_list_add(&wait->awaited, peer->rank);
 	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
@@ -302,13 +302,41 @@ int wait_for_nobody(void *arg, struct wait *wait)
 	return 0;
 }
 
+static_assert(RANK_LIST_MAX == BOARD_RANKS, "a board has room for the ranks of a list");
+
+/* Publishes the wait as the watch has found it. */
+static void show(struct wait *wait)
+{
+	struct board_wait shown = { .since_ns = wait->start_ns,
+		                        .cause = wait->why.cause,
+		                        .epochs = wait->why.epochs,
+		                        .rank_count = wait->awaited.count,
+		                        .more_ranks = wait->awaited.more,
+		                        .holder_count = wait->why.holder_count };
+
+	memcpy(shown.ranks, wait->awaited.ranks, shown.rank_count * sizeof(shown.ranks[0]));
+	memcpy(shown.holders, wait->why.holders, shown.holder_count * sizeof(shown.holders[0]));
+	snprintf(shown.call, sizeof(shown.call), "%s", wait->call);
+	snprintf(shown.window, sizeof(shown.window), "%s", wait->window ? wait->window : "");
+	board_show(&wait->job->board, &wait->slot, &shown);
+}
+
+void wait_clear(struct wait *wait)
+{
+	board_clear(&wait->job->board, &wait->slot);
+}
+
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 {
 	const struct idle_work *idle = &wait->job->idle;
 	int rc;
 
 	wait->wanting = NULL;
+	wait->why = (struct wait_why){ .cause = CAUSE_UNKNOWN };
+	rank_list_clear(&wait->awaited);
 	rc = waiter->watch(arg, wait);
+	if (wait->shows)
+		show(wait);
 	if (rc == 0 && wait->wanting)
 		rc = err_in(peer_shortage(wait->wanting), wait->call);
 	if (rc == 0 && wait->expired)

@@ -15,7 +15,8 @@
  * finds the dead, sends pings (a thread that polls its own memory would never notice a lost host or
  * link), and collects ranks for the watchdog. Then idle work of other layers is done
  * (wait_add_idle). A look holds no lock except those that `watch` takes. The time limit ends with
- * a look, too, so that its error names the ranks awaited.
+ * a look, too, so that its error names the ranks awaited. From a millisecond on, each look also
+ * publishes the wait on the job's board (see/board.h), and the end of the wait clears it.
  *
  * A wait that gives way also calls the program's function (oriel_options.idle): too late to delay
  * what is about to arrive, and often enough for a library beside ours whose transfers take many
@@ -29,6 +30,7 @@
 
 #include "base/rank_list.h"
 #include "oriel.h"
+#include "see/board.h"
 
 struct oriel_job;
 struct peer;
@@ -46,6 +48,14 @@ struct idle_work {
 struct caller_turn {
 	void (*idle)(void *context); /* NULL: nothing */
 	void *context;
+};
+
+/* Why a wait lasts, as its watch has found; for the board. */
+struct wait_why {
+	enum board_cause cause;
+	uint32_t epochs; /* of the window, enum board_epoch */
+	uint32_t holder_count;
+	int32_t holders[BOARD_HOLDERS]; /* processes that hold the lock */
 };
 
 struct wait {
@@ -70,9 +80,12 @@ struct wait {
 	uint64_t failed_ns;   /* when wait_lingered was first called; 0: not yet */
 	struct peer *wanting; /* an awaited peer that a shortage keeps from being connected; found by the last look */
 	bool check;           /* this look checks that the ranks awaited still have what they are awaited for */
-	bool warning;         /* this look collects ranks, for the watchdog */
-	bool expired;         /* so does this one, which is the last: the time limit has passed */
+	bool warning;         /* the watchdog reports in this look */
+	bool expired;         /* this look is the last: the time limit has passed */
+	bool shows;           /* this look publishes the wait */
+	uint8_t slot;         /* of the board, + 1; 0: none */
 	struct rank_list awaited;
+	struct wait_why why; /* of the last look */
 };
 
 /* window is the label that names it in messages (win.h); NULL: the wait is for none. */
@@ -106,6 +119,9 @@ int wait_for_nobody(void *arg, struct wait *wait);
 /* Returns 0, the error of waiter, a shortage's, or ORIEL_ERR_TIMEOUT with the text set. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
+/* Takes a wait that has ended from the board. */
+void wait_clear(struct wait *wait);
+
 /*
  * Waits. Returns 0, the error of waiter, ORIEL_ERR_TIMEOUT, or a shortage's. Inline, so that no
  * step is called by pointer.
@@ -120,6 +136,8 @@ static inline int wait_until(struct wait *wait, const struct waiter *waiter, voi
 			rc = wait_look(wait, waiter, arg);
 		if (rc == 0)
 			rc = waiter->step(arg);
+		if (rc && wait->slot)
+			wait_clear(wait);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -142,6 +160,13 @@ void wait_moved(struct wait *wait);
 
 /* During a look: registers a peer as awaited. Returns false if it is dead. */
 bool wait_watch(struct wait *wait, struct peer *peer);
+
+/* During a look: notes why the wait lasts. The first cause of a look counts. */
+static inline void wait_blocked(struct wait *wait, enum board_cause cause)
+{
+	if (wait->why.cause == CAUSE_UNKNOWN)
+		wait->why.cause = cause;
+}
 
 /*
  * During a look, once the call has failed because of one peer: returns whether it has continued for

@@ -15,6 +15,7 @@
 #include "win/lock_words.h"
 #include "win/remote_regions.h"
 #include "win/win.h"
+#include "win/blocked.h"
 
 /* At most seven eighths full: few bytes, short searches. */
 static bool grow_table(struct oriel_win *win)
@@ -380,8 +381,24 @@ static int waiting_watch(void *arg, struct wait *wait)
 	return link_watch(waiting->win, waiting->link, wait) ? 0 : win_peer_error(waiting->win, waiting->link->rank);
 }
 
-const struct waiter link_described = { described_step, waiting_watch };
-static const struct waiter link_granted = { granted_step, waiting_watch };
+static int granted_watch(void *arg, struct wait *wait)
+{
+	const struct link_wait *waiting = arg;
+
+	owned_lock_take(&waiting->win->lock);
+	blocked_on_target(waiting->win, waiting->link, wait);
+	owned_lock_give(&waiting->win->lock);
+	return waiting_watch(arg, wait);
+}
+
+static int described_watch(void *arg, struct wait *wait)
+{
+	wait_blocked(wait, CAUSE_SETUP);
+	return waiting_watch(arg, wait);
+}
+
+const struct waiter link_described = { described_step, described_watch };
+static const struct waiter link_granted = { granted_step, granted_watch };
 
 int link_await_grant(struct oriel_win *win, struct link *link, const char *call)
 {

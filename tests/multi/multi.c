@@ -45,7 +45,7 @@ struct result {
 	char text[TEXT_BYTES];
 };
 
-struct board {
+struct noticeboard {
 	uint32_t ready; /* the lock can be used; by rank 0 */
 	int attached;
 	pthread_mutex_t lock; /* guards the rest */
@@ -59,7 +59,7 @@ struct board {
 	struct result result[MULTI_RANKS_MAX];
 };
 
-_Static_assert(sizeof(struct board) <= SLOT_BYTES, "a slot holds a board");
+_Static_assert(sizeof(struct noticeboard) <= SLOT_BYTES, "a slot holds a board");
 
 /*
  * Whether the board is memory that several machines share. No kernel wakes who waits on another, so
@@ -71,7 +71,7 @@ static bool far_board;
 static struct {
 	const char *case_name;
 	char rules[RULES_BYTES]; /* of the case, to print when it fails: lines that begin with "# ", or nothing */
-	struct board *board;
+	struct noticeboard *board;
 	int rank;
 	int limit_s;
 } running;
@@ -107,7 +107,7 @@ static unsigned long long start_of(pid_t pid)
 	return start;
 }
 
-static void board_init(struct board *board)
+static void board_init(struct noticeboard *board)
 {
 	pthread_mutexattr_t mutex_attr;
 	pthread_condattr_t cond_attr;
@@ -123,9 +123,9 @@ static void board_init(struct board *board)
 	__atomic_store_n(&board->ready, 1, __ATOMIC_RELEASE);
 }
 
-static struct board *map_board(int fd, off_t at, const char *path)
+static struct noticeboard *map_board(int fd, off_t at, const char *path)
 {
-	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+	struct noticeboard *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 
 	if (board == MAP_FAILED)
 		die(path);
@@ -134,19 +134,19 @@ static struct board *map_board(int fd, off_t at, const char *path)
 }
 
 /* A file of this machine's, named after the process that started the ranks; gone when all have it. */
-static struct board *near_board(char *path, size_t path_bytes)
+static struct noticeboard *near_board(char *path, size_t path_bytes)
 {
 	int fd;
 
 	snprintf(path, path_bytes, "/dev/shm/oriel-multi-%d-%llu", (int)getppid(), start_of(getppid()));
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, sizeof(struct board)))
+	if (fd < 0 || ftruncate(fd, sizeof(struct noticeboard)))
 		die(path);
 	return map_board(fd, 0, path);
 }
 
 /* "FILE:SLOT": memory of several machines, zeroed, and a slot of it that no other job uses. */
-static struct board *board_in_slot(const char *place)
+static struct noticeboard *board_in_slot(const char *place)
 {
 	const char *slot = strrchr(place, ':');
 	char path[256];
@@ -160,11 +160,11 @@ static struct board *board_in_slot(const char *place)
 	return map_board(fd, (off_t)(strtoul(slot + 1, NULL, 10) * SLOT_BYTES), place);
 }
 
-static struct board *board_open(int rank, int size)
+static struct noticeboard *noticeboard_open(int rank, int size)
 {
 	const char *place = getenv("MULTI_BOARD");
 	char path[128] = "";
-	struct board *board = place ? board_in_slot(place) : near_board(path, sizeof(path));
+	struct noticeboard *board = place ? board_in_slot(place) : near_board(path, sizeof(path));
 
 	if (rank == 0)
 		board_init(board);
@@ -184,7 +184,7 @@ static void pause_shortly(void)
 	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
 }
 
-static void lock(struct board *board)
+static void lock(struct noticeboard *board)
 {
 	if (!far_board) {
 		pthread_mutex_lock(&board->lock);
@@ -194,13 +194,13 @@ static void lock(struct board *board)
 		pause_shortly();
 }
 
-static void unlock(struct board *board)
+static void unlock(struct noticeboard *board)
 {
 	pthread_mutex_unlock(&board->lock);
 }
 
 /* Under the lock; it is given while waiting. */
-static void wait_for_change(struct board *board)
+static void wait_for_change(struct noticeboard *board)
 {
 	if (!far_board) {
 		pthread_cond_wait(&board->changed, &board->lock);
@@ -211,7 +211,7 @@ static void wait_for_change(struct board *board)
 	lock(board);
 }
 
-static void meet(struct board *board, struct meeting *meeting, int size)
+static void meet(struct noticeboard *board, struct meeting *meeting, int size)
 {
 	uint64_t round;
 
@@ -637,7 +637,7 @@ static void report(const struct multi *m, const struct multi_case *c, int size, 
 	fflush(stdout);
 }
 
-static void clear_board(struct board *board)
+static void clear_board(struct noticeboard *board)
 {
 	memset(board->word, 0, sizeof(board->word));
 	for (int rank = 0; rank < MULTI_RANKS_MAX; rank++)
@@ -718,7 +718,7 @@ static bool join(struct multi *m, const struct multi_program *program)
 		fprintf(stderr, "%s: more than %d ranks\n", program->name, MULTI_RANKS_MAX);
 		return false;
 	}
-	m->board = board_open(m->rank, size);
+	m->board = noticeboard_open(m->rank, size);
 	running.board = m->board;
 	running.rank = m->rank;
 	set_limit(program);

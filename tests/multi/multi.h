@@ -35,7 +35,7 @@ struct multi {
 	oriel_group *group; /* the ranks that take part in the case, in order: 0 to size - 1 */
 	int rank;
 	int size;
-	struct board *board;
+	struct noticeboard *board;
 };
 
 typedef void multi_case_fn(struct multi *m);

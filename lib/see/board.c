@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* board.c - see board.h. */
+#include "see/board.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/order.h"
+
+/* A write allocates the page: a store would end the process if memory is short. */
+static bool write_page(int fd, const struct board_header *header)
+{
+	char bytes[BOARD_BYTES] = { 0 };
+
+	memcpy(bytes, header, sizeof(*header));
+	return pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes);
+}
+
+static struct board_page *map_page(int fd)
+{
+	void *page = mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	return page == MAP_FAILED ? NULL : page;
+}
+
+void board_open(struct board *board, const char *job, int rank, int size)
+{
+	struct board_header header = {
+		.mark = BOARD_MARK, .version = BOARD_VERSION, .rank = rank, .size = size, .pid = getpid()
+	};
+
+	*board = (struct board){ .fd = memfd_create(BOARD_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING) };
+	if (board->fd < 0)
+		return;
+	snprintf(header.job, sizeof(header.job), "%s", job);
+	if (write_page(board->fd, &header))
+		board->page = map_page(board->fd);
+	if (!board->page)
+		close(board->fd);
+}
+
+void board_close(struct board *board)
+{
+	if (!board->page)
+		return;
+	munmap(board->page, BOARD_BYTES);
+	close(board->fd);
+	board->page = NULL;
+}
+
+/* Returns a free slot + 1, now this thread's; 0: none. */
+static uint8_t take_slot(struct board *board)
+{
+	for (uint8_t i = 0; board->page && i < BOARD_SLOTS; i++) {
+		/* Pairs with the state_store of board_clear. */
+		if (state_load(&board->taken[i]) == 0 && state_change(&board->taken[i], 0, 1))
+			return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+static void write_slot(struct board_slot *slot, const struct board_wait *wait)
+{
+	uint64_t serial = counter_load(&slot->serial);
+
+	counter_store(&slot->serial, serial + 1);
+	full_fence(); /* a reader that sees a part of the wait sees the odd serial, or another one in its second reading */
+	memcpy(&slot->wait, wait, sizeof(*wait));
+	counter_store(&slot->serial, serial + 2); /* as above */
+}
+
+void board_show(struct board *board, uint8_t *slot, const struct board_wait *wait)
+{
+	if (*slot == 0)
+		*slot = take_slot(board);
+	if (*slot)
+		write_slot(&board->page->slot[*slot - 1], wait);
+}
+
+void board_clear(struct board *board, uint8_t *slot)
+{
+	static const struct board_wait none;
+
+	write_slot(&board->page->slot[*slot - 1], &none);
+	state_store(&board->taken[*slot - 1], 0); /* pairs with the state_load of take_slot */
+	*slot = 0;
+}
+
+/* Reading. */
+
+static void make_printable(char *text, size_t size_bytes)
+{
+	text[size_bytes - 1] = '\0';
+	for (; *text; text++) {
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+	}
+}
+
+static bool are_ranks(const int32_t *ranks, uint32_t count, int32_t size)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (ranks[i] < 0 || ranks[i] >= size)
+			return false;
+	}
+	return true;
+}
+
+static bool is_sound(const struct board_wait *wait, int32_t size)
+{
+	return wait->cause < CAUSE_COUNT && (wait->epochs & ~(uint32_t)EPOCH_ANY) == 0 && wait->more_ranks <= 1 &&
+	       wait->rank_count <= BOARD_RANKS && wait->holder_count <= BOARD_HOLDERS && wait->call[0] &&
+	       are_ranks(wait->ranks, wait->rank_count, size);
+}
+
+static void read_slot(struct board_copy *copy, const struct board_slot *slot)
+{
+	struct board_wait *wait = &copy->wait[copy->wait_count];
+
+	*wait = slot->wait;
+	make_printable(wait->call, sizeof(wait->call));
+	make_printable(wait->window, sizeof(wait->window));
+	if (slot->serial % 2 == 0 && wait->since_ns && is_sound(wait, copy->header.size))
+		copy->wait_count++;
+}
+
+static bool header_is_sound(const struct board_header *header)
+{
+	return header->mark == BOARD_MARK && header->version == BOARD_VERSION && header->size >= 1 &&
+	       header->size <= BOARD_RANK_MAX && header->rank >= 0 && header->rank < header->size && header->pid > 0;
+}
+
+bool board_read(struct board_copy *copy, const void *first, const void *second, size_t size_bytes)
+{
+	struct board_page a, b;
+
+	if (size_bytes != BOARD_BYTES)
+		return false;
+	memcpy(&a, first, sizeof(a));
+	memcpy(&b, second, sizeof(b));
+	copy->header = a.header;
+	copy->wait_count = 0;
+	make_printable(copy->header.job, sizeof(copy->header.job));
+	if (!header_is_sound(&copy->header))
+		return false;
+	for (int i = 0; i < BOARD_SLOTS; i++) {
+		if (memcmp(&a.slot[i], &b.slot[i], sizeof(a.slot[i])) == 0)
+			read_slot(copy, &a.slot[i]);
+	}
+	return true;
+}

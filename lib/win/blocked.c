@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* blocked.c - see blocked.h. */
+#include "win/blocked.h"
+
+#include "base/order.h"
+#include "win/lock_access.h"
+
+static void note_epochs(const struct oriel_win *win, struct wait *wait)
+{
+	static const struct {
+		unsigned sync;
+		enum board_epoch epoch;
+	} epochs[] = { { SYNC_ACCESS, EPOCH_ACCESS },
+		           { SYNC_EXPOSURE, EPOCH_EXPOSURE },
+		           { SYNC_FENCE, EPOCH_FENCE },
+		           { SYNC_LOCK, EPOCH_LOCK },
+		           { SYNC_LOCK_ALL, EPOCH_LOCK_ALL } };
+
+	wait->why.epochs = 0;
+	for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++) {
+		if (win->sync & epochs[i].sync)
+			wait->why.epochs |= epochs[i].epoch;
+	}
+}
+
+/*
+ * Returns whether a member holds the lock, as far as its word says: the writer that is served, a
+ * writer that got its ticket at once, or a reader before the writer that is served.
+ */
+static bool holds(uint64_t state, uint64_t ticket, uint64_t serving)
+{
+	switch ((enum lock_state)(state & 0xff)) {
+	case LOCK_TICKET:
+		return ticket == serving;
+	case LOCK_WAIT:
+		return ticket < serving;
+	default:
+		return (state & 0xff) == LOCK_ASK || (state & 0xff) == LOCK_INTENT;
+	}
+}
+
+/* Notes the process that has the member's word, if it maps the memory: the word names it then. */
+static void note_holder(struct wait_why *why, uint64_t state)
+{
+	int32_t process = (int32_t)(state >> 32);
+
+	if (process > 0 && why->holder_count < BOARD_HOLDERS)
+		why->holders[why->holder_count++] = process;
+}
+
+/* Notes the holders of a lock whose words are mapped; others are not known. */
+static void note_holders(const struct lock *lock, struct wait_why *why)
+{
+	uint64_t serving = flag_load(&lock->header->serving); /* pairs with lock_pass_on */
+	uint32_t place = 0;
+
+	for (uint32_t i = 0; i < lock->part_count; i++) {
+		const struct lock_member *members = lock_part_members(lock, i);
+
+		for (uint32_t k = 0; k < lock_segment_members(i); k++, place++) {
+			uint64_t state = flag_load(&members[k].state); /* pairs with lock_store_state */
+
+			if (place != lock->place && holds(state, flag_load(&members[k].ticket), serving))
+				note_holder(why, state);
+		}
+	}
+}
+
+static enum board_cause cause_of(const struct link *link)
+{
+	if (link_state(link) != LINK_READY)
+		return CAUSE_SETUP;
+	if (link->marks & LINK_GRANTED)
+		return CAUSE_DATA;
+	return link->marks & LINK_LOCK ? CAUSE_LOCK : CAUSE_POST;
+}
+
+void blocked_on_target(const struct oriel_win *win, const struct link *link, struct wait *wait)
+{
+	enum board_cause cause = cause_of(link);
+	const struct lock *lock = cause == CAUSE_LOCK ? lock_of(win, link) : NULL;
+
+	note_epochs(win, wait);
+	wait_blocked(wait, cause);
+	if (lock && lock->header && lock->phase > PHASE_IDLE)
+		note_holders(lock, &wait->why);
+}
+
+void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause)
+{
+	wait_blocked(wait, cause);
+	owned_lock_take(&win->lock);
+	note_epochs(win, wait);
+	owned_lock_give(&win->lock);
+}

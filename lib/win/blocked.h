@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* blocked.h - why a thread waits on a window, for the board (see/board.h); in looks only */
+#ifndef ORIEL_BLOCKED_H
+#define ORIEL_BLOCKED_H
+
+#include "sync/wait.h"
+#include "win/win.h"
+
+/*
+ * Notes why operations to this target, or the end of their epoch, have to wait, and for a lock
+ * which processes hold it. The caller holds win->lock.
+ */
+void blocked_on_target(const struct oriel_win *win, const struct link *link, struct wait *wait);
+
+/* Notes another cause, and which epochs are open. Takes win->lock. */
+void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause);
+
+#endif
