@@ -26,7 +26,7 @@ $(B)/obj/%.o: %.c config.mk | $(needs)
 # Where libraries are installed, seen from the folder above the programs'.
 libdir_from_home = $(call from,$(BINDIR)/..,$(LIBDIR))
 
-programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-soft $(B)/bin/oriel-mpi
+programs = $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-top $(B)/bin/oriel-soft $(B)/bin/oriel-mpi
 
 include bootstrap/bootstrap.mk
 include lib/soft/soft.mk

@@ -51,3 +51,7 @@ $(found_by): $(B)/lib/%: lib/%.in always
 		-e 's|@LIBDIR_FROM_CMAKE@|$(call from,$(CMAKEDIR),$(LIBDIR))|' \
 		-e 's|@INCLUDEDIR_FROM_LIBDIR@|$(call from,$(LIBDIR),$(INCLUDEDIR))|' \
 		-e 's|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|' $< >$@
+
+# Who waits for whom; it reads what processes of other builds of this version publish.
+$(B)/bin/oriel-top: $(call objects,$(wildcard lib/see/top/*.c)) $(lib_all)
+	$(link) $^ $(LIBS)

@@ -15,6 +15,7 @@ static void add_suites(void)
 	suite_byteq();
 	suite_proto();
 	suite_proof();
+	suite_board();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

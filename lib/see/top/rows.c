@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* rows.c - see rows.h. */
+#include "see/top/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void top_fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("oriel-top: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	exit(1);
+}
+
+struct row *rows_add(struct rows *rows)
+{
+	if (rows->count == ROWS_MAX)
+		top_fail("there are more than %d waits", ROWS_MAX);
+	if (rows->count == rows->capacity) {
+		rows->capacity = rows->capacity ? 2 * rows->capacity : 64;
+		rows->list = realloc(rows->list, rows->capacity * sizeof(*rows->list));
+	}
+	if (!rows->list)
+		top_fail("out of memory");
+	rows->list[rows->count] = (struct row){ .lock_of = -1 };
+	return &rows->list[rows->count++];
+}
+
+static int by_process(const struct row *a, const struct row *b)
+{
+	int order = strcmp(a->job, b->job);
+
+	if (order == 0)
+		order = (a->rank > b->rank) - (a->rank < b->rank);
+	if (order == 0)
+		order = strcmp(a->host, b->host);
+	return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int by_wait(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order = by_process(a, b);
+
+	if (order == 0)
+		order = (a->waited_ms < b->waited_ms) - (a->waited_ms > b->waited_ms);
+	if (order == 0)
+		order = strcmp(a->call, b->call);
+	return order ? order : strcmp(a->window, b->window);
+}
+
+void rows_sort(struct rows *rows)
+{
+	size_t kept = 0;
+
+	if (rows->count == 0)
+		return;
+	qsort(rows->list, rows->count, sizeof(*rows->list), by_wait);
+	for (size_t i = 1; i < rows->count; i++) {
+		if (by_wait(&rows->list[kept], &rows->list[i]) != 0)
+			rows->list[++kept] = rows->list[i];
+	}
+	rows->count = kept + 1;
+}
+
+size_t rows_of_job(const struct rows *rows, size_t first)
+{
+	size_t count = 0;
+
+	while (first + count < rows->count && strcmp(rows->list[first].job, rows->list[first + count].job) == 0)
+		count++;
+	return count;
+}
+
+const char *row_cause(const struct row *row)
+{
+	static const char *const names[CAUSE_COUNT] = {
+		[CAUSE_UNKNOWN] = "",
+		[CAUSE_SETUP] = "connection",
+		[CAUSE_POST] = "no post",
+		[CAUSE_COMPLETE] = "no complete",
+		[CAUSE_FENCE] = "no fence",
+		[CAUSE_COLLECTIVE] = "not in the call",
+		[CAUSE_LOCK] = "holds the lock",
+		[CAUSE_DATA] = "data",
+		[CAUSE_ROOM] = "no room",
+		[CAUSE_SIGNAL] = "no signal",
+	};
+
+	return names[row->cause];
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* table.h - prints the ranks of a job, and what each waits for */
+#ifndef ORIEL_TOP_TABLE_H
+#define ORIEL_TOP_TABLE_H
+
+#include <stdio.h>
+
+#include "see/top/rows.h"
+
+/* Prints the table of the job in these sorted rows. */
+void table_print(FILE *out, const struct row *rows, size_t count);
+
+#endif
