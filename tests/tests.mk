@@ -14,14 +14,15 @@ unit_src += $(addprefix lib/see/top/,lines.c rows.c)
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.
-.PHONY: tests quick-tests unit multi launcher-tests starters-tests environments-tests
-quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests environments-tests soft-tests mpi-tests $(B)/bin/epochs \
+.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests environments-tests
+quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests environments-tests soft-tests mpi-tests $(B)/bin/epochs \
 	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
 tests: all quick-tests unit apps
 unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
+see-tests: $(B)/bin/oriel-top $(B)/tests/see-hang
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/examples/%.o $(B)/lib/liboriel.a
@@ -37,6 +38,9 @@ $(B)/tests/budget-%: $(B)/obj/tests/budget/%.o $(B)/obj/perf/bench/steps.o $(B)/
 	$(link) $^ $(LIBS)
 
 $(B)/tests/starters-rank: $(B)/obj/tests/starters/rank.o $(B)/lib/liboriel.a
+	$(link) $^ $(LIBS)
+
+$(B)/tests/see-%: $(B)/obj/tests/see/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
 
 $(B)/tests/environments-%: $(B)/obj/tests/environments/%.o $(B)/lib/liboriel.a

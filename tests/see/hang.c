@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * hang.c - a job that hangs in a known way, for the tests of oriel-top
+ *
+ *   see-hang HOW FILE
+ *
+ * Rank 0 writes its process number to FILE. The job does not end: the test ends it.
+ *
+ *   post      rank 1 never posts; rank 0 is in complete
+ *   complete  rank 0 never completes; rank 1 is in wait
+ *   fence     rank 2 never calls fence
+ *   held      rank 1 keeps the lock of rank 2; rank 0 is in lock
+ *   circle    rank 0 keeps its own lock and asks for that of rank 2; rank 1 keeps that and asks for the first
+ *   chain     rank 2 computes; 1 waits for its post, and 0 for that of 1
+ *   barrier   the last rank never calls barrier
+ *   create    the last rank never creates the second window
+ *   signal    rank 0 waits for a signal that no rank sends
+ */
+#include <oriel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static oriel_job *job;
+static oriel_group *world;
+static oriel_win *win;
+static int rank, last;
+
+static void check(int rc, const char *what)
+{
+	if (rc == 0)
+		return;
+	fprintf(stderr, "rank %d: %s: %s\n", rank, what, oriel_last_error());
+	exit(1);
+}
+
+static void write_pid(const char *path)
+{
+	char hidden[256];
+	FILE *file;
+
+	snprintf(hidden, sizeof(hidden), "%s.new", path);
+	file = fopen(hidden, "w");
+	if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) || rename(hidden, path)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void make_window(const char *name)
+{
+	const struct oriel_hint hints[] = { { "signals", "1" }, { NULL, NULL } };
+	void *base;
+
+	check(oriel_win_allocate(4096, 1, hints, world, &base, &win), "oriel_win_allocate");
+	check(oriel_win_set_name(win, name), "oriel_win_set_name");
+}
+
+static oriel_group *only(int other)
+{
+	oriel_group *group;
+
+	check(oriel_group_incl(world, 1, &other, &group), "oriel_group_incl");
+	return group;
+}
+
+static void start_to(int target)
+{
+	check(oriel_win_start(win, only(target), 0), "oriel_win_start");
+}
+
+static void post_for(int origin)
+{
+	check(oriel_win_post(win, only(origin), 0), "oriel_win_post");
+}
+
+static void complete(void)
+{
+	check(oriel_win_complete(win), "oriel_win_complete");
+}
+
+static void await(void)
+{
+	check(oriel_win_wait(win), "oriel_win_wait");
+}
+
+static void lock(int target)
+{
+	check(oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, target, 0), "oriel_win_lock");
+}
+
+static void meet(void)
+{
+	check(oriel_barrier(job), "oriel_barrier");
+}
+
+static void hang_post(void)
+{
+	if (rank != 0)
+		return;
+	start_to(1);
+	complete();
+}
+
+static void hang_complete(void)
+{
+	if (rank == 0)
+		start_to(1);
+	if (rank != 1)
+		return;
+	post_for(0);
+	await();
+}
+
+static void hang_fence(void)
+{
+	check(oriel_win_fence(win, 0), "oriel_win_fence");
+	if (rank != 2)
+		check(oriel_win_fence(win, 0), "oriel_win_fence");
+}
+
+static void hang_held(void)
+{
+	if (rank == 1)
+		lock(2);
+	meet();
+	if (rank == 0)
+		lock(2);
+}
+
+static void hang_circle(void)
+{
+	if (rank == 0)
+		lock(0);
+	if (rank == 1)
+		lock(2);
+	meet();
+	if (rank == 0)
+		lock(2);
+	if (rank == 1)
+		lock(0);
+}
+
+static void hang_chain(void)
+{
+	if (rank < 2) {
+		start_to(rank + 1);
+		complete();
+	}
+	for (volatile unsigned turns = 0; rank == 2;)
+		turns++;
+}
+
+static void hang_barrier(void)
+{
+	if (rank != last)
+		meet();
+}
+
+static void hang_create(void)
+{
+	if (rank != last)
+		make_window("second");
+}
+
+static void hang_signal(void)
+{
+	uint32_t signal;
+	uint64_t value;
+
+	if (rank == 0)
+		check(oriel_signal_wait(win, 0, 1, &signal, &value), "oriel_signal_wait");
+}
+
+static const struct {
+	const char *name;
+	void (*hang)(void);
+} ways[] = { { "post", hang_post },       { "complete", hang_complete }, { "fence", hang_fence },
+	         { "held", hang_held },       { "circle", hang_circle },     { "chain", hang_chain },
+	         { "barrier", hang_barrier }, { "create", hang_create },     { "signal", hang_signal } };
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	check(oriel_init(NULL, &job), "oriel_init");
+	check(oriel_group_world(job, &world), "oriel_group_world");
+	rank = oriel_rank(job);
+	last = oriel_group_size(world) - 1;
+	make_window("halo");
+	if (rank == 0)
+		write_pid(argv[2]);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(ways[i].name, argv[1]) == 0)
+			ways[i].hang();
+	}
+	for (;;)
+		pause();
+}
