@@ -6,9 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/order.h"
+
+/* Returns whether a file may have a page. The kernel would end the process if it wrote one that may not (RLIMIT_FSIZE). */
+static bool may_have_page(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= BOARD_BYTES);
+}
 
 /* A write allocates the page: a store would end the process if memory is short. */
 static bool write_page(int fd, const struct board_header *header)
@@ -33,7 +42,7 @@ void board_open(struct board *board, const char *job, int rank, int size)
 		.mark = BOARD_MARK, .version = BOARD_VERSION, .rank = rank, .size = size, .pid = getpid()
 	};
 
-	*board = (struct board){ .fd = memfd_create(BOARD_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING) };
+	*board = (struct board){ .fd = may_have_page() ? memfd_create(BOARD_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1 };
 	if (board->fd < 0)
 		return;
 	snprintf(header.job, sizeof(header.job), "%s", job);
