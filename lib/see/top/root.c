@@ -2,8 +2,8 @@
 /*
  * root.c - see root.h
  *
- * A node is a rank that has a row, or that a row waits for. The chain of a root is the longest of
- * the shortest ways to it. A stopped rank is a root, whatever it waits for.
+ * A node is a rank that has a row, or that a row waits for. The printed chain of a root starts at
+ * the rank that is farthest from it. A stopped rank is a root, whatever it waits for.
  */
 #include "see/top/root.h"
 
@@ -43,7 +43,7 @@ static struct node *find(const struct graph *graph, int rank)
 	return bsearch(&key, graph->node, graph->count, sizeof(key), by_rank);
 }
 
-/* Ranks that rows name come behind the seen ones, and go if they are there. */
+/* Rows are sorted by rank, and so are the nodes. */
 static void add_nodes(struct graph *graph, const struct row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -53,6 +53,7 @@ static void add_nodes(struct graph *graph, const struct row *rows, size_t count)
 	}
 }
 
+/* Adds the ranks that are awaited and have no row, each once. */
 static void add_awaited(struct graph *graph, const struct row *rows, size_t count)
 {
 	size_t kept = 0, seen = graph->count, all = seen;
