@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The adversary: everything that the specification allows, or a device does, and that a friendly one never does.
- * SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,twice=P][,fail=N][,cut=N]
- * [,lose=P][,within=MS][,apart=1], P in percent, 30 where none is given, but for disorder, twice and lose: 0; 20 ms.
+ * The adversary: behaviour that the specification allows, or a device has, and that programs rarely
+ * meet. SOFTVERBS_ADVERSARY=seed[,delay=P][,reorder=P][,late=P][,disorder=P][,twice=P][,fail=N]
+ * [,cut=N][,lose=P][,within=MS][,apart=1]. P is in percent, by default 30, but 0 for disorder,
+ * twice and lose; MS is 20 by default.
  */
 #ifndef SOFT_ADVERSARY_H
 #define SOFT_ADVERSARY_H
@@ -18,37 +19,37 @@ struct soft_adversary {
 	uint64_t seed;
 	uint32_t delay, reorder, late, disorder, twice, lose; /* percent */
 	uint32_t fail, cut;                                   /* the n-th one; 0: none */
-	uint32_t within_ms;                                   /* how long the connection that is cut may live */
-	uint32_t apart;                                       /* atomics are said to be atomic among themselves only */
+	uint32_t within_ms;                                   /* longest life of a cut connection */
+	uint32_t apart;                                       /* claims atomicity among atomics only */
 	_Atomic uint64_t drawn;                               /* random numbers so far */
 	_Atomic uint32_t calls, connections;
 };
 
 extern struct soft_adversary soft_adversary SOFT_HIDDEN;
 
-/* Read the environment, the first time. */
+/* Reads the environment at the first call. */
 void soft_adversary_init(void);
 
-/* For how long a request has to wait before it is carried out, in ns; 0: not at all. */
+/* Returns the delay of a request, in ns; 0: none. */
 uint64_t soft_adversary_delay(void);
-/* This request shall be carried out before an earlier one. */
+/* Returns whether this request is carried out before an earlier one. */
 bool soft_adversary_overtakes(void);
-/* This poll shall find nothing although there is something. */
+/* Returns whether this poll finds nothing although there is an entry. */
 bool soft_adversary_late(void);
-/* Place bytes in any order. false: this time they shall be placed as usual. */
+/* Places bytes in any order. Returns false if they are to be placed as usual. */
 bool soft_adversary_place(void *to, const void *from, size_t length);
-/* This datagram shall not arrive. */
+/* Returns whether this datagram is lost. */
 bool soft_adversary_loses(void);
-/* What has been placed shall be placed again; a pause is over. */
+/* Returns whether placed data is placed again; pauses before that. */
 bool soft_adversary_twice(void);
-/* After how long this connection is cut, in ns; 0: never. */
+/* Returns the time after which this connection is cut, in ns; 0: never. */
 uint64_t soft_adversary_cut(void);
-/* It is now. */
+/* Reports that a connection is cut now. */
 void soft_adversary_tell_cut(void);
-/* Is this the call that fails? Exported for librdmacm, whose calls count too. */
+/* Returns whether this call fails. Exported for librdmacm, whose calls count, too. */
 SOFT_EXPORT bool softverbs_adversary_fails(const char *call);
 
-/* What an entry point asks; false without an adversary, for the price of one look. */
+/* For entry points; without an adversary it costs one load and returns false. */
 static inline bool soft_call_fails(const char *call)
 {
 	return soft_adversary.on && softverbs_adversary_fails(call);

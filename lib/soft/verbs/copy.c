@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Moving bytes: within this process's mappings, and into or out of another process.
+ * Copies bytes within this process's mappings, and into or out of another process.
  *
- * DESIGN NOTES Programs look at the last word of what is written, and then read the rest. What one
- * call moves has no fence in it. Where stores may be seen in another order (SOFT_STORES_IN_ORDER) the
- * last word takes a call of its own, behind a fence. Where they may not, those of one string
- * instruction may all the same, as which the kernel copies each range: on an Intel processor with FSRM
- * the last word came first up to 21 times in 100,000 writes of a kilobyte. Those of two such
+ * DESIGN NOTES
+ *
+ * Programs poll the last word of a write, and then read the rest. One system call has no fence
+ * between its bytes. If stores may become visible in another order (SOFT_STORES_IN_ORDER is false),
+ * the last word takes a call of its own, after a fence. On x86, too, the stores of one string
+ * instruction may be reordered, and the kernel copies each range by one: on an Intel processor with
+ * FSRM the last word came first up to 21 times in 100,000 writes of a kilobyte. Stores of two such
  * instructions are in order (Intel's manual, volume 3, "String Operations"). So the last word is a
- * range of its own, for a twentieth more.
+ * range of its own, which costs 5 % more.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -65,8 +67,8 @@ bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t 
 }
 
 /*
- * How much of a range lies `skip` bytes into all that are still to come, at most `left`. What is
- * skipped of it comes off *skip.
+ * Returns how many bytes of a range follow the first *skip bytes, at most `left`. Subtracts the
+ * skipped bytes of the range from *skip.
  */
 static size_t part_of(const struct iovec *range, uint64_t *skip, size_t left)
 {
@@ -117,7 +119,7 @@ void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_
 typedef ssize_t vm_fn(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
                       unsigned long nthere, unsigned long flags);
 
-/* Drop `done` bytes from the front of the ranges. */
+/* Removes `done` bytes from the front of the ranges. */
 static void advance(struct iovec **iov, uint32_t *n, size_t done)
 {
 	while (*n > 0 && done >= (*iov)->iov_len) {
@@ -144,7 +146,7 @@ uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length)
 	return n + 1;
 }
 
-/* What is still to be moved: to or from our ranges, and an address there. */
+/* The rest of a transfer: local ranges, and an address in the other process. */
 struct rest {
 	struct iovec ranges[VM_RANGES + 1], *here; /* soft_last_apart makes one more */
 	uint32_t n;
@@ -159,7 +161,7 @@ static void rest_init(struct rest *rest, uint64_t raddr, const struct iovec *iov
 	rest->raddr = raddr;
 }
 
-/* The next bytes of it. The kernel moves at most 2 GiB less a page per call and may stop at any page. */
+/* Moves the next bytes. One call moves at most 2 GiB less a page, and may stop at any page. */
 static int vm_move(vm_fn *fn, pid_t pid, struct rest *rest, uint64_t length)
 {
 	while (length > 0 && rest->n > 0) {
@@ -177,7 +179,7 @@ static int vm_move(vm_fn *fn, pid_t pid, struct rest *rest, uint64_t length)
 	return length ? EFAULT : 0;
 }
 
-/* Into memory at which somebody looks, there or here. */
+/* Moves bytes into memory that a thread may poll, there or here. */
 static int vm_place(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
 {
 	uint64_t last = SOFT_STORES_IN_ORDER ? 0 : soft_last_bytes(length);
@@ -219,7 +221,7 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
 	return err;
 }
 
-/* Part of our ranges, from `skip` bytes on; how many. */
+/* Copies a part of the ranges, from `skip` bytes on, to `out`. Returns their number. */
 static uint32_t slice(const struct iovec *iov, uint32_t n, uint64_t skip, uint64_t length, struct iovec *out)
 {
 	uint32_t count = 0;
@@ -257,9 +259,9 @@ uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		compare_add = __atomic_fetch_add(word, compare_add, __ATOMIC_SEQ_CST);
 	else
-		/* On failure the builtin stores what it found; on success the word held what was compared. */
+		/* On failure the builtin stores the old value; on success that is compare_add. */
 		__atomic_compare_exchange_n(word, &compare_add, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	/* A store may still overtake the one inside of an atomic that is made of several instructions. */
+	/* A later store may overtake the store of an atomic that takes several instructions. */
 	atomic_thread_fence(memory_order_acq_rel);
 	return compare_add;
 }

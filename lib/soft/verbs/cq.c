@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Completion queues. Only threads of the owner's process write them: operations that need a
- * completion at the other side travel by ring and are carried out there.
+ * Completion queues. Only threads of the owner's process write them: operations that complete at
+ * the other side go by ring and are carried out there.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -98,7 +98,7 @@ bool soft_cq_keep_stamps(struct soft_cq *cq)
 	return cq->stamps;
 }
 
-/* Under cq->lock: what is there moves to a ring of another size; the old one is the caller's to free. */
+/* Moves the entries to a ring of another size. The caller frees the old one. Under cq->lock. */
 static void swap_rings(struct soft_cq *cq, struct soft_cqe **ring, uint64_t **stamps, uint32_t size)
 {
 	struct soft_cqe *old = cq->ring;
@@ -150,8 +150,7 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 }
 
 /*
- * An entry is lost: the caller of the verbs learns it from an event, once; the queue is of no use
- * any more.
+ * After the loss of an entry: reports it by an event, once. The queue cannot be used any more.
  */
 static void raise_overrun(struct soft_cq *cq)
 {
@@ -160,7 +159,7 @@ static void raise_overrun(struct soft_cq *cq)
 	soft_async_raise(cq->base.context, &event, &cq->async_raised);
 }
 
-/* Does an entry wake who armed the queue? Once for each time that it was armed. Under cq->lock. */
+/* Returns whether an entry raises an event: once for each arming. Under cq->lock. */
 static bool fires(struct soft_cq *cq, bool urgent)
 {
 	uint32_t armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
@@ -200,23 +199,24 @@ bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited
 	return !full || cq->ignore_overrun;
 }
 
-/* Under cq->lock: has so much come since the last event, and not all of it been polled? */
+/* Returns whether entry number `come` is unpolled and later than the last event. Under cq->lock. */
 static bool is_news(const struct soft_cq *cq, uint32_t come)
 {
 	return (int32_t)(come - cq->told) > 0 && (int32_t)(come - cq->tail) > 0;
 }
 
 /*
- * The specification promises an event for what comes after this call only. But nobody can tell what came before, and cards
- * (those of Mellanox) raise it for what came before, too: Open MPI's openib, which polls before it arms, would wait for ever
- * where something comes in between. Once for each entry: perftest arms before it polls. The adversary keeps to the letter.
+ * The specification promises an event only for entries after this call. But a program cannot know
+ * which entries came before, and cards (Mellanox) raise it for those, too. Open MPI's openib polls
+ * before it arms, and would wait for ever for an entry that comes in between. An entry raises one
+ * event: perftest arms before it polls. The adversary follows the specification strictly.
  */
 void soft_cq_arm(struct soft_cq *cq, bool solicited_only)
 {
 	bool wake;
 
 	soft_lock(&cq->lock);
-	/* "Any" includes "solicited": asking for less later does not take it back. */
+	/* "Any" includes "solicited": a later, weaker request does not replace it. */
 	if (atomic_load_explicit(&cq->armed, memory_order_relaxed) != SOFT_ARM_ANY)
 		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY, memory_order_relaxed);
 	wake = !soft_adversary.on && is_news(cq, cq->head) && fires(cq, is_news(cq, cq->urgent));

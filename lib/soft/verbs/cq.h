@@ -15,7 +15,7 @@
 struct soft_cqe {
 	struct ibv_wc wc;
 	struct soft_qp *qp;
-	uint32_t sq_end; /* send: its send queue gets room back up to here when this is polled */
+	uint32_t sq_end; /* send: polling it frees the send queue up to here */
 	uint32_t is_send;
 };
 
@@ -32,21 +32,21 @@ struct soft_cq {
 	struct soft_lock lock;
 	struct soft_cqe *ring;
 	uint32_t size;               /* entries; a power of two */
-	uint32_t limit;              /* entries that may be used: what the caller was told */
+	uint32_t limit;              /* entries that may be used, as the caller knows */
 	_Atomic uint32_t head, tail; /* written under lock; head - tail entries are there */
 	_Atomic uint32_t armed;      /* 0, or enum soft_arm; written under lock */
-	uint32_t urgent;             /* so many had come with the last one that is solicited or failed; under lock */
-	uint32_t told;               /* so many had come when the last event was raised; under lock */
+	uint32_t urgent;             /* number of the last solicited or failed entry; under lock */
+	uint32_t told;               /* number of entries at the last event; under lock */
 	bool overrun;
 	bool ignore_overrun;
-	_Atomic uint32_t idle_polls; /* that found nothing, in a row; a hint, two threads may lose one */
+	_Atomic uint32_t idle_polls; /* empty polls in a row; a hint: two threads may lose one */
 	uint32_t events_raised;      /* completion events, under the channel's lock */
-	uint32_t events_queued;      /* of which not yet fetched */
+	uint32_t events_queued;      /* events not yet fetched */
 	uint32_t async_raised;       /* events that were queued; under the context's event lock */
 	_Atomic uint32_t users;      /* queue pairs */
 	struct soft_list event;      /* in channel->ready while events_queued */
 	struct soft_cqe current;     /* start_poll interface: the entry being read */
-	uint64_t *stamps;            /* when each of the ring came, by soft_now_ns; NULL: nobody asked */
+	uint64_t *stamps;            /* time of each entry, by soft_now_ns; NULL: not requested */
 	uint64_t stamp;              /* of the entry being read */
 };
 
@@ -56,7 +56,8 @@ static inline struct soft_cq *soft_cq(struct ibv_cq *cq)
 }
 
 /*
- * How many entries are there; exact under cq->lock, else a hint that has seen what is behind them.
+ * Returns the number of entries; exact under cq->lock, otherwise a hint that is ordered before
+ * loads of the entries' data.
  */
 static inline uint32_t soft_cq_entries(const struct soft_cq *cq)
 {
@@ -64,7 +65,7 @@ static inline uint32_t soft_cq_entries(const struct soft_cq *cq)
 	       atomic_load_explicit(&cq->tail, memory_order_relaxed);
 }
 
-/* Under cq->lock: the send queue gets the room of this work request and of all before it back. */
+/* Frees the send queue's room of this work request and of all before it. Under cq->lock. */
 static inline void soft_cq_release_room(const struct soft_cqe *cqe)
 {
 	if (cqe->is_send)
@@ -73,15 +74,15 @@ static inline void soft_cq_release_room(const struct soft_cqe *cqe)
 
 struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
                             struct ibv_comp_channel *channel, uint32_t vector);
-/* From now on each entry's time is kept; before the first comes. false: no memory. */
+/* Stores each entry's time from now on; before the first one. Returns false without memory. */
 bool soft_cq_keep_stamps(struct soft_cq *cq);
-/* false: the queue is full, the entry is lost and CQ_ERR was raised. */
+/* Adds an entry. Returns false if the queue is full: the entry is lost and CQ_ERR was raised. */
 bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited);
-/* One entry off the queue; false if it is empty. */
+/* Takes one entry off the queue. Returns false if it is empty. */
 bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe);
-/* The next entry that wakes raises an event, or one that is there and has come since the last event. */
+/* Raises an event for the next such entry, or for one that has come since the last event. */
 void soft_cq_arm(struct soft_cq *cq, bool solicited_only);
-/* Remove entries of a queue pair that goes away. */
+/* Removes the entries of a queue pair that is reset or destroyed. */
 void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp);
 
 #endif

@@ -14,8 +14,8 @@
 enum {
 	WC_STAMPS = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 	WC_FLAGS = IBV_WC_STANDARD_FLAGS | WC_STAMPS,
-	READINGS = 8,   /* of two clocks, at the most, */
-	APART_NS = 500, /* until they are read so soon behind each other */
+	READINGS = 8,   /* readings of two clocks, at most */
+	APART_NS = 500, /* longest time between two readings that count */
 };
 
 static struct soft_cq *self(struct ibv_cq_ex *ex)
@@ -116,7 +116,7 @@ static uint64_t day_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* What the clock of the day is ahead of that of the stamps. Who loses its processor between the two reads them again. */
+/* Returns how far the clock of the day is ahead of that of the stamps. Repeats slow readings. */
 static uint64_t ahead_ns(void)
 {
 	uint64_t ahead = 0, least = UINT64_MAX;
@@ -132,13 +132,13 @@ static uint64_t ahead_ns(void)
 	return ahead;
 }
 
-/* What the clock of the day showed then. */
+/* Returns the completion's time by the clock of the day. */
 static uint64_t read_completion_wallclock(struct ibv_cq_ex *ex)
 {
 	return self(ex)->stamp + ahead_ns();
 }
 
-/* The clock of time stamps, in the form in which cards give theirs: all of it in one word. */
+/* Returns the clock of time stamps in the form of cards: all of it in one word. */
 int soft_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
 	(void)context;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Routes of datagrams: the thread that posts one looks up which process its number leads to.
+ * Routes of datagrams: the posting thread looks up the process that owns the number.
  *
- * DESIGN NOTES The first datagram to a process takes a pipe to it, and so a message to its
- * engine (pipe_out.c), which a thread must not send while it holds a queue pair's lock. So the
- * requests are posted first; while their thread looks up routes (soft_routes.lookups) the queue
- * stands still, whichever thread comes to it, and then it sends. The thread does not wait for
- * the other process's answer: the queue does (datagram.c). Where the process is not there, or
- * this one is short of descriptors or memory, the datagram is lost; the next one posted looks
- * the route up again.
+ * DESIGN NOTES
+ *
+ * The first datagram to a process needs a pipe, and so a message to its engine (pipe_out.c), which
+ * a thread must not send while it holds a queue pair's lock. So the requests are posted first.
+ * While their thread looks up routes (soft_routes.lookups) the queue waits, whichever thread
+ * advances it; afterwards it sends. The thread does not wait for the other process's answer: the
+ * queue does (datagram.c). If the process does not exist, or this one lacks descriptors or memory,
+ * the datagram is lost; the next post looks up the route again.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,17 +29,17 @@ enum {
 	NO_WAIT_MS = 0,
 };
 
-/* Does the request wait in the queue for a route that is not known? *qpn is to whom. */
+/* Returns whether the request waits for an unknown route; *qpn becomes its destination. */
 static bool lacks_route(const struct soft_qp *qp, uint32_t index, uint32_t *qpn)
 {
-	/* It may have been flushed meanwhile. */
+	/* The request may have been flushed meanwhile. */
 	if (index - qp->sq_exec >= qp->sq_head - qp->sq_exec)
 		return false;
 	*qpn = soft_wqe(qp, index)->rkey;
 	return !soft_route_to(qp->routes, *qpn);
 }
 
-/* Keep the caller's reference in place of the one that was there. */
+/* Stores the caller's reference in place of the old one. */
 static void keep(struct soft_routes *routes, uint32_t qpn, struct soft_out *out)
 {
 	struct soft_out **place = &routes->out[qpn >> SHM_SLOT_BITS & (SHM_SLOT_NUMBERS - 1)], *old = *place;
@@ -48,7 +49,7 @@ static void keep(struct soft_routes *routes, uint32_t qpn, struct soft_out *out)
 		soft_out_put(old);
 }
 
-/* Posting is no place where a thread can be cancelled. */
+/* Posting must not be a cancellation point. */
 static void look_up(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_out *out;

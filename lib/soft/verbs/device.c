@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The device: listed, opened, described. There is one, with one port, and every address of the host
- * is on it.
+ * The device: list, open and query. There is one device with one port, which has every address of
+ * the host.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -40,10 +40,10 @@
 #undef ibv_get_device_list
 
 enum {
-	VENDOR_ID = 0x736f66, /* "sof": locally administered, so nobody's */
+	VENDOR_ID = 0x736f66, /* "sof": locally administered, so no vendor's */
 };
 
-/* The names that a device of the kernel would have; under oriel-soft there is something behind them (nodes/). */
+/* The names of a kernel device; under oriel-soft the paths exist (nodes/). */
 static struct ibv_device device = {
 	.node_type = IBV_NODE_CA,
 	.transport_type = IBV_TRANSPORT_IB,
@@ -88,7 +88,7 @@ SOFT_EXPORT __be64 ibv_get_device_guid(struct ibv_device *dev)
 
 SOFT_EXPORT int ibv_get_device_index(struct ibv_device *dev)
 {
-	/* The kernel has no index for what it does not know. */
+	/* The kernel does not know the device, so it has no index. */
 	(void)dev;
 	return -1;
 }
@@ -116,8 +116,8 @@ static void set_operations(struct verbs_context *vctx)
 }
 
 /*
- * That of commands is for programs that look whether it is there, or set its flags: an empty epoll, which
- * refuses to be read, written or asked.
+ * The descriptor for commands is for programs that check it or set its flags: an empty epoll, which
+ * refuses reads, writes and ioctls.
  */
 static bool open_descriptors(struct ibv_context *context)
 {
@@ -201,14 +201,14 @@ static void describe(struct ibv_device_attr *attr)
 	attr->max_mr = attr->max_mw = attr->max_ah = SHM_MRS;
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SHM_QPS;
-	/* As all cards say: programs take IBV_ATOMIC_GLOB for a device without atomics. */
+	/* As all cards report: programs take IBV_ATOMIC_GLOB for a device without atomics. */
 	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->max_srq_wr = SOFT_MAX_WR;
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = 1;
 }
 
-/* They are the processor's own instructions. */
+/* Atomics are the processor's own instructions. */
 SOFT_EXPORT bool softverbs_atomics_mix(void)
 {
 	return !soft_adversary.apart;

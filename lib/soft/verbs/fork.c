@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A child made by fork starts from nothing.
+ * A child made by fork starts anew.
  *
- * DESIGN NOTES What a child inherits is of no use to it: the engine thread is not there, and what is
- * mapped and written to others belongs to the parent. So it closes what the parent's peers would
- * take for the parent (sockets, by whose end they learn of its death), forgets the rest, and its
- * first ibv_open_device makes a record of its own. The parent notices nothing. What other threads
- * were changing at that moment may be half changed in the child, locks included: those two tables
- * that the child looks into are held during the fork, all other locks are made anew.
+ * DESIGN NOTES
  *
- * Objects made before the fork are the parent's; a child that uses one gets what it deserves. But it may
- * destroy them, as libraries do when a process ends by exit: each knows the record that it is in, the
- * child's copy of which is shared with nobody. (A card's would be the parent's, which loses them.)
+ * A child cannot use the inherited state: it has no engine thread, and the shared memory belongs to
+ * the parent. So it closes the sockets, whose end reports the parent's death to peers, and drops
+ * the rest; its first ibv_open_device makes a state of its own. The parent is not affected. Data
+ * that other threads were changing during the fork may be inconsistent in the child, and so may
+ * locks. The locks of the two tables that the child uses are held during the fork; all others are
+ * made anew.
+ *
+ * Objects made before the fork are the parent's. Their use in a child is undefined, but the child
+ * may destroy them, as libraries do when a process exits: each object leads to its state, of which
+ * the child has a private copy. (A card's objects would be the parent's, which would lose them.)
  */
 #include <pthread.h>
 
@@ -24,7 +26,10 @@
 #include "soft/verbs/reserve_fd.h"
 #include "soft/verbs/start.h"
 
-/* In this order: soft_core_get watches descriptors. Who forks holds both in the child too. */
+/*
+ * In this order: soft_core_get watches descriptors. The forking thread holds both in the child,
+ * too.
+ */
 static void before(void)
 {
 	soft_core_hold();
@@ -50,7 +55,7 @@ static void in_child(void)
 	soft_random_forked();
 }
 
-/* From the start: no fork can come before it. Where there is no memory for it a child fails as it would have. */
+/* At load time, before any fork. Without memory for it, a child's calls fail. */
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(before, let_go, in_child);

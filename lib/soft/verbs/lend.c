@@ -2,13 +2,14 @@
 /*
  * softverbs_lend: a peer's registered memory, mapped for the program to load and store itself.
  *
- * DESIGN NOTES What a NIC cannot do: where the region lies in memory that peers can map, a transfer
- * need not be a work request at all. The queue pair, the key and the rights are checked once, as a
- * work request's would be. From then on nobody checks: the mapping is the caller's, stays until
- * softverbs_give_back, and outlives region, queue pair and peer; who lends and who borrows have to
- * agree on when it is over, as they have to on when a region is deregistered.
+ * DESIGN NOTES
  *
- * In adversary mode nothing is lent, so that everything goes the ways it upsets.
+ * A NIC cannot do this: if the region lies in memory that peers can map, a transfer need not be a
+ * work request. The queue pair, the key and the rights are checked once, as for a work request, and
+ * not again: the mapping is the caller's, stays until softverbs_give_back, and outlives region,
+ * queue pair and peer. Both sides have to agree on its end, as on the deregistration of a region.
+ *
+ * In adversary mode nothing is mapped, so that all operations use the routes that it disturbs.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -24,7 +25,7 @@
 #include "soft/verbs/reach.h"
 #include "soft/verbs/shm.h"
 
-/* The whole region that a key grants. We are busy. */
+/* Returns the whole region that a key grants. The caller is busy. */
 static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_t access)
 {
 	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
@@ -32,7 +33,7 @@ static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_
 	return soft_reach_region(qp, rkey, mr->iova, 0, access);
 }
 
-/* The same, if the queue pair may be used this way. */
+/* Returns the region of a key if the queue pair may be used this way. */
 static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint32_t access)
 {
 	uint32_t want = SHM_GATE_OPEN | qp->ex.qp_base.qp_num;
@@ -45,7 +46,7 @@ static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint3
 	return region_of(qp, rkey, access);
 }
 
-/* A mapping of its own: the device's may go when the region goes. We are busy. */
+/* Makes a separate mapping: the device's may end with the region. The caller is busy. */
 static bool lend(struct soft_qp *qp, uint32_t rkey, uint32_t access, struct softverbs_lent *lent)
 {
 	const struct shm_mr *mr = find_region(qp, rkey, access);

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * softverbs_move: RDMA that is over when the call returns.
+ * softverbs_move: RDMA that is complete when the call returns.
  *
- * DESIGN NOTES What a NIC cannot do: where one system call moves the data, a completion only tells
- * what the caller could have known. Posting and polling take more than a thousand instructions,
- * which after a system call are all cold. Here the same checks are made and the same copy, and
- * there is nothing to wait for. The order is that of the queue, since nothing may be in it.
+ * DESIGN NOTES
+ *
+ * A NIC cannot do this: if one system call moves the data, a completion has no news for the caller.
+ * Posting and polling take more than a thousand instructions, all cold after a system call. Here
+ * the checks and the copy are those of a work request, and there is nothing to wait for. The order
+ * is that of the queue, which must be empty.
  *
  * A peer that polls its pipes may be faster than a system call (proto.c). Then the caller sends it
  * a synchronous request, which is no element of the queue, and polls for the answer. It polls for a
  * bounded time, since the peer may have lost its processor: for a large transfer about as long as a
  * system call would take. After that time it gives up and posts the operation instead, which comes
- * behind the request, still in flight (qp->inflight), and moves the same bytes again. While it polls, the caller carries out its peers' requests, so two
- * that send each other synchronous requests both get their answers.
+ * behind the request, still in flight (qp->inflight), and moves the same bytes again. While it
+ * polls, the caller carries out its peers' requests, so two processes that send each other
+ * synchronous requests both get their answers.
  *
  * A transfer that does not fit into one request is sent in parts, some of them ahead of the
  * answers, so that one side fills chunks while the other empties them. Each answer restarts the
  * bounded time.
  *
- * In adversary mode everything goes by the queue.
+ * In adversary mode all operations go by the queue.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -39,11 +42,11 @@
 #include "soft/verbs/shm.h"
 
 enum {
-	AHEAD = 8,          /* parts that are sent before the first of them is answered, at the most */
-	PARTS = 8,          /* about so many, */
-	PART_MIN = 8 << 10, /* but none smaller than so many bytes, or larger than a chunk */
+	AHEAD = 8,          /* most parts that are sent before the first one is answered */
+	PARTS = 8,          /* about this many parts, */
+	PART_MIN = 8 << 10, /* but none smaller than this, or larger than a chunk */
 	PATIENCE_TICKS = 40000,
-	BYTES_A_TICK = 4, /* a system call moves about as many: so much more patience */
+	BYTES_A_TICK = 4, /* of a system call: the limit grows with the size */
 };
 
 static uint32_t part_of(uint64_t length)
@@ -53,7 +56,7 @@ static uint32_t part_of(uint64_t length)
 	return (uint32_t)(part < PART_MIN ? PART_MIN : part > SHM_CHUNK ? SHM_CHUNK : part);
 }
 
-/* May another part be sent? Under qp->lock. */
+/* Returns whether another part may be sent. Under qp->lock. */
 static bool may_push(struct soft_qp *qp)
 {
 	const struct soft_sync_req *sync = &qp->sync_req;
@@ -87,8 +90,8 @@ static bool begin(struct soft_qp *qp, const struct soft_rdma *op)
 }
 
 /*
- * Is the queue pair as it was when the first part was sent? Nothing else may have come between. Under
- * qp->lock.
+ * Returns whether the queue pair is unchanged since the first part was sent, with no other request
+ * in between. Under qp->lock.
  */
 static bool goes_on(struct soft_qp *qp)
 {
@@ -96,7 +99,7 @@ static bool goes_on(struct soft_qp *qp)
 	       qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS;
 }
 
-/* The parts that are left, as far as there is room for them. */
+/* Sends the remaining parts that have room. */
 static void push_rest(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	soft_lock(&qp->lock);
@@ -123,7 +126,7 @@ static enum soft_sync_state end(struct soft_qp *qp, uint64_t late)
 	return state;
 }
 
-/* Has another part been answered since the last call? Then what is left is sent. */
+/* Returns whether another part was answered since the last call; sends remaining parts then. */
 static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	uint32_t count = soft_sync_counted(&qp->sync_req);
@@ -136,9 +139,9 @@ static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
 }
 
 /*
- * Wait for the answers, and send what is left, as long as the peer goes on answering. The time is
- * looked at before the answers are: a caller that had no processor meanwhile looks once more, for the
- * peer may have had one.
+ * Waits for the answers, and sends the remaining parts, as long as the peer answers. Reads the
+ * clock before the answers: a caller that was not scheduled reads the answers once more, since the
+ * peer may have been scheduled.
  */
 static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
 {
@@ -159,7 +162,7 @@ static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_r
 	return state;
 }
 
-/* The request was sent at `since`. Has the peer carried it out? */
+/* Returns whether the peer has carried out the request, which was sent at `since`. */
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
 	bool late = wait_answers(qp, op) == SOFT_SYNC_PENDING;

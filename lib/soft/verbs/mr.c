@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * This device uses plain addresses, so a region on demand (IBV_ACCESS_ON_DEMAND) needs nothing that
- * others do not have. The implicit one, address NULL and length SIZE_MAX, is all of the address space
- * as it is when a request is carried out: nothing is looked up, pinned or remembered, and what is
- * mapped anew in the meantime is found. It grants peers nothing: what they ask for by ring is carried
- * out by this process, which has to know that the memory is there.
+ * This device uses plain addresses, so a region on demand (IBV_ACCESS_ON_DEMAND) is like any other.
+ * The implicit one, address NULL and length SIZE_MAX, covers the address space as it is when a
+ * request is carried out: nothing is looked up, pinned or cached, and later mappings are included.
+ * It grants peers nothing: this process carries out their requests by ring, and has to know that
+ * the memory exists.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -62,8 +62,8 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 }
 
 /*
- * Rights that a region may have: whoever lets peers change memory must be allowed to change it
- * himself.
+ * Returns whether the rights are legal: a region whose memory peers may change needs the local
+ * right to change it.
  */
 static bool access_valid(unsigned int access)
 {
@@ -72,13 +72,13 @@ static bool access_valid(unsigned int access)
 	return !(access & REMOTE_CHANGES) || access & IBV_ACCESS_LOCAL_WRITE;
 }
 
-/* All of the address space, whatever lies there. */
+/* Returns whether the region is the implicit one: the whole address space. */
 static bool is_implicit(const void *addr, size_t length, unsigned int access)
 {
 	return access & IBV_ACCESS_ON_DEMAND && !addr && length == SIZE_MAX;
 }
 
-/* What lies under the region. 0 or an errno value. */
+/* Finds the memory behind the region. Returns 0 or an errno value. */
 static int find_backing(struct soft_mr *mr, const void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	if (!is_implicit(addr, length, access))
@@ -89,7 +89,7 @@ static int find_backing(struct soft_mr *mr, const void *addr, size_t length, uin
 	return iova ? EINVAL : 0;
 }
 
-/* Write the table's entry; the key goes last. */
+/* Writes the table's entry, the key last. */
 static void publish(struct soft_mr *mr, uint64_t iova, uint32_t key)
 {
 	struct shm_mr *entry = &soft_core->seg->mr[mr->place];
@@ -166,8 +166,8 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
 }
 
 /*
- * Nobody acts under the key any more: no peer, and no thread of ours that carries out what one has
- * asked for by ring.
+ * Withdraws the key. On return no peer uses it, and no thread of this process that carries out a
+ * peer's request.
  */
 static void withdraw(struct soft_core *core, struct shm_mr *entry)
 {
@@ -183,7 +183,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *base)
 
 	if (atomic_load(&mr->windows) != 0)
 		return soft_result(EBUSY);
-	/* No peer can be acting under a key that grants peers nothing. */
+	/* A key that grants peers nothing is not used by peers. */
 	if (mr->access & SOFT_ACCESS_PEERS)
 		withdraw(core, &core->seg->mr[mr->place]);
 	else
@@ -195,7 +195,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *base)
 	return 0;
 }
 
-/* What the region becomes: nothing is changed before all of it is known to be valid. */
+/* Changes nothing before all arguments have been checked. */
 SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *base, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	struct soft_mr *mr = (struct soft_mr *)base;

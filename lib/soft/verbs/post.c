@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ibv_post_send and ibv_post_recv: work requests are checked, copied into the queue, and the queue
- * is set going.
+ * ibv_post_send and ibv_post_recv: check work requests, copy them into the queue, and advance it.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -25,7 +24,7 @@
 #include "soft/verbs/retire.h"
 #include "soft/verbs/rq.h"
 
-/* Operations that can be carried out by the poster, if all about them is as it should be. */
+/* Returns whether the posting thread can carry out this kind of operation. */
 static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -49,8 +48,7 @@ static bool takes_at_once(struct soft_qp *qp)
 }
 
 /*
- * May this one be carried out now, without waiting in the queue? Whatever is unusual goes the long
- * way.
+ * Returns whether the request qualifies for the fast path: immediately, without the queue.
  */
 static bool may_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
@@ -58,7 +56,7 @@ static bool may_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
 }
 
-/* The head of the queue is known to have to go by ring. */
+/* Notes that the request at the head of the queue has to go by ring. */
 static void note_by_ring(struct soft_qp *qp)
 {
 	qp->by_ring = qp->sq_head;
@@ -66,7 +64,7 @@ static void note_by_ring(struct soft_qp *qp)
 }
 
 /*
- * The hot path: a write or read on an idle queue never becomes an element of it. false: it has to.
+ * Fast path: a write or read on an idle queue does not become an element. Returns false if it must.
  */
 static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
@@ -104,7 +102,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return true;
 }
 
-/* Carried out without the queue, one or several; the first one that is not. */
+/* Carries out requests without the queue. Returns the first one that needs it. */
 static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_batch(qp, wr) : wr;
@@ -114,7 +112,9 @@ static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
 	return post_at_once(qp, wr) ? wr->next : wr;
 }
 
-/* A small write to where those before it had to go by ring, and the peer still looks: it goes there untried. */
+/*
+ * Returns whether a small write goes by ring without a try, as those before it, to a polling peer.
+ */
 static bool untried(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (!qp->ring_left || wr->opcode != IBV_WR_RDMA_WRITE || wr->wr.rdma.rkey != qp->ring_rkey || wr->num_sge != 1 ||
@@ -132,7 +132,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	int err = 0;
 
 	soft_lock(&qp->lock);
-	/* Whoever polls writes it often, and whether he polls decides how private memory is written. */
+	/* A polling peer writes it often; whether it polls decides how private memory is written. */
 	if (qp->out) {
 		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
 	} else if (qp->routes) {
@@ -159,7 +159,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 		qp->sq_head++;
 		wr = wr->next;
 	}
-	/* Once for the whole list: what has to wait may travel together. */
+	/* Once for the whole list: waiting requests may travel together. */
 	if (qp->sq_exec != qp->sq_head)
 		soft_pump(qp);
 out:
@@ -193,7 +193,7 @@ int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_
 			break;
 		}
 	}
-	/* In the error state a receive comes back at once. */
+	/* In the error state a receive is flushed immediately. */
 	if (soft_qp_state(qp) == IBV_QPS_ERR)
 		soft_qp_fail(qp);
 out:
@@ -214,7 +214,7 @@ int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bin
 	if (soft_call_fails(__func__))
 		return ENOMEM;
 	err = soft_post_send(base, &wr, &bad);
-	/* The caller may hand out the new key as soon as the bind is posted. */
+	/* The caller may pass on the new key as soon as the bind is posted. */
 	if (!err && mw->type == IBV_MW_TYPE_1)
 		mw->rkey = wr.bind_mw.rkey;
 	return err;

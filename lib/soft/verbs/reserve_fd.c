@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A descriptor in reserve.
+ * A reserve descriptor.
  *
- * DESIGN NOTES A peer that connects to a process without free descriptors would wait for an answer
- * that nobody can give, because not even the connection can be accepted, and the engine would be
- * told of it again and again. So one descriptor is kept: it is closed, the connection accepted in its
- * place, told why, and closed. What the other side has sent by then is not read, so its socket may
- * report a reset first, or refuse what it still sends; the message is there all the same.
+ * DESIGN NOTES
+ *
+ * A process without free descriptors cannot even accept a peer's connection: the peer would wait
+ * for ever, and the engine would get the event again and again. So one descriptor is kept. It is
+ * closed, and the connection is accepted in its place, gets the reason, and is closed. Data that
+ * the peer has sent by then is not read, so its socket may first report a reset, or refuse further
+ * data; the reason can be read nevertheless.
  */
 #include "soft/verbs/reserve_fd.h"
 
@@ -53,7 +55,7 @@ SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse)
 		refuse(sock, err);
 		close(sock);
 	}
-	/* Another thread may have been faster; then the next refusal has to wait until one is free. */
+	/* Another thread may take it first; then the next refusal waits for a free one. */
 	soft_reserve_fd_open();
 	return -1;
 }

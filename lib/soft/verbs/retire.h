@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How requests end. All under qp->lock. */
+/* Completion of requests. All under qp->lock. */
 #ifndef SOFT_RETIRE_H
 #define SOFT_RETIRE_H
 
@@ -10,21 +10,21 @@
 #include "soft/verbs/cq.h"
 #include "soft/verbs/qp.h"
 
-/* The request at the tail succeeded. */
+/* Completes the request at the tail. */
 void soft_send_done(struct soft_qp *qp);
-/* A direct operation that was not even queued succeeded: it counts as posted and done. */
+/* Completes a direct operation that was never queued: it counts as posted and complete. */
 void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length);
-/* The request at the tail fails, and with it the queue pair. */
+/* Fails the request at the tail, and the queue pair. */
 void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status);
-/* What is under way is done, or lost on the way, which an unreliable connection does not tell from it. */
+/* Completes the requests in flight of an unreliable connection, which may have been lost. */
 void soft_send_lose(struct soft_qp *qp);
-/* Everything in the send queue is flushed. */
+/* Flushes the send queue. */
 void soft_send_flush(struct soft_qp *qp);
-/* A completion of the receive in qp->rx. */
+/* Completes the receive in qp->rx. */
 void soft_recv_done(struct soft_qp *qp, struct soft_cqe *cqe, bool solicited);
-/* To the error state, everything flushed. */
+/* Enters the error state and flushes all requests. */
 void soft_qp_fail(struct soft_qp *qp);
-/* The send queue is empty, the responder at the start of a message, late responses are void. */
+/* Empties the send queue, resets the responder to the start of a message, voids late responses. */
 void soft_qp_restart(struct soft_qp *qp);
 
 #endif

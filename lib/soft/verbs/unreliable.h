@@ -2,19 +2,22 @@
 /*
  * Unreliable connections (UC).
  *
- * DESIGN NOTES They are reliable ones whose requester is told nothing: requests go the same ways,
- * directly or through the pipe, and are answered, because the pipe counts answers. But whatever the
- * answer is, the request is done (answer.c), also where there is nobody to answer (requester.c) or
- * no longer (peer_events.c); the queue pair stays as it is.
+ * DESIGN NOTES
  *
- * The responder drops what a reliable one would refuse, with the rest of that message: rx_drop lasts until the first
- * part of the next one, not until the requester starts over. A receive that was taken for a message that broke off,
- * or is too small, serves the next message; one of a shared queue is completed with an error. Only what is the
- * responder's own fault, a receive whose memory is not registered, makes its queue pair fail.
+ * They are like reliable connections whose requester gets no errors. Requests take the same routes,
+ * directly or through the pipe, and are answered, because the pipe counts answers. But any answer
+ * completes the request (answer.c), and so does a peer that does not exist (requester.c) or has
+ * died (peer_events.c); the queue pair's state does not change.
  *
- * Their writes are not coalesced: the answer to a coalesced request tells which of its pieces were
- * done, and a refusal would not.
- * A peer that is stopped delays completions, as it does for a reliable connection.
+ * The responder drops requests that a reliable one would refuse, with the rest of that message:
+ * rx_drop lasts until the first part of the next message, not until the requester starts over. The
+ * receive of a message that was cut off, or that is too small, is for the next message; one of a
+ * shared queue is completed with an error. The responder's queue pair fails only by its own error:
+ * a receive whose memory is not registered.
+ *
+ * Their writes are not coalesced: the answer to a coalesced request says which of its pieces were
+ * carried out, and a refusal would not. A stopped peer delays completions, as for a reliable
+ * connection.
  */
 #ifndef SOFT_UNRELIABLE_H
 #define SOFT_UNRELIABLE_H
