@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * DESIGN NOTES One sequence of random numbers per process, drawn from the seed and a counter: the
- * n-th decision is the same in every run, and which request meets it depends on the threads' order
- * only.
- *   delay    requests wait up to a fifth of a millisecond each, queue pair by queue pair, so that those of different
- *            queue pairs are carried out in any order
- *   reorder  the bytes of a write are placed one by one in a random order, with pauses
- *   disorder requests of one queue pair are carried out in another order, as some devices do that place writes as they
- *            come; off where it is not asked for, because a program may rely on the order of a device that keeps it
- *   twice    a write's bytes are placed once more, after a pause, as rxe does on some machines; off where it is not
- *            asked for
- *   lose     datagrams do not arrive; off where it is not asked for, because a program may rely on a network that loses
- *            none in practice
- *   late     completions are withheld for some polls and then come in batches
- *   fail     the n-th call that may fail does, with ENOMEM and without any other effect. Not counted: calls that take
- *            completions and events, and those that destroy, which fail only when they are misused
- *   cut      the n-th connection is lost within so many ms of being ready (`within`; 20): requests of either side are not
- *            answered, and the connection manager's messages do not arrive
- *   apart    the device claims no more than cards do: that its atomics are atomic among themselves
- * Whatever the words are, an event is raised for what comes behind ibv_req_notify_cq only (cq.c).
+ * DESIGN NOTES
+ *
+ * A process has one sequence of random numbers, drawn from the seed and a counter. The n-th
+ * decision is the same in every run; the order of the threads determines the request that it
+ * concerns.
+ *   delay     requests wait up to 0.2 ms each, per queue pair, so that those of different queue
+ *             pairs are carried out in any order
+ *   reorder   the bytes of a write are placed one by one in a random order, with pauses
+ *   disorder  requests of one queue pair are carried out in another order, as some devices place
+ *             writes as they come; off by default, because a program may rely on a device's order
+ *   twice     a write's bytes are placed once more, after a pause, as rxe does on some machines;
+ *             off by default
+ *   lose      datagrams do not arrive; off by default, because a program may rely on a network that
+ *             loses none in practice
+ *   late      completions are withheld for some polls and then come in batches
+ *   fail      the n-th call that may fail does, with ENOMEM and no other effect. Calls that take
+ *             completions and events do not count, nor do those that destroy objects, which fail
+ *             only if they are misused
+ *   cut       the n-th connection is lost within `within` ms of being ready: requests of either
+ *             side are not answered, and the connection manager's messages do not arrive
+ *   apart     the device claims, as cards do, atomicity among its atomics only
+ * In every case, an event is raised only for entries after ibv_req_notify_cq (cq.c).
  */
 #include <pthread.h>
 #include <sched.h>
@@ -36,14 +39,14 @@ enum {
 	DEFAULT_PERCENT = 30,
 	DELAY_NS = 200000,
 	CUT_WITHIN_MS = 20,
-	PLACE_MAX = 256,  /* bytes placed one by one; more only cost time */
-	PAUSES = 2,       /* of a write, on average: others wait for its queue pair meanwhile */
-	PAUSE_BYTES = 40, /* in shorter ones as often, byte by byte */
+	PLACE_MAX = 256,  /* bytes placed one by one; more would only take longer */
+	PAUSES = 2,       /* per write, on average: other threads wait for its queue pair */
+	PAUSE_BYTES = 40, /* shorter writes pause as often per byte as one of this size */
 };
 
 struct soft_adversary soft_adversary;
 
-/* The n-th number of the sequence (splitmix64). */
+/* Returns the next number of the sequence (splitmix64). */
 static uint64_t draw(void)
 {
 	uint64_t x = soft_adversary.seed + 0x9e3779b97f4a7c15u * (atomic_fetch_add(&soft_adversary.drawn, 1) + 1);
@@ -125,7 +128,7 @@ bool soft_adversary_twice(void)
 	return true;
 }
 
-/* Whether to pause behind one of `length` bytes. */
+/* Returns whether to pause after one of `length` bytes. */
 static bool pauses(size_t length)
 {
 	return draw() % (length > PAUSE_BYTES ? length : PAUSE_BYTES) < PAUSES;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What lies under an address range: may it be registered, and is it a file that peers can map too?
+ * The memory behind an address range: whether it may be registered, and whether peers can map it.
  *
- * DESIGN NOTES The kernel says which file lies under a shared mapping (device and inode) but not
- * through which descriptor it came. The file is found again by its path or among the open
- * descriptors, and taken only if device and inode agree; then one descriptor per file is kept for
- * as long as a region needs it, and peers open it through /proc. Where that fails nothing is lost
- * but speed.
+ * DESIGN NOTES
+ *
+ * The kernel reports the file behind a shared mapping (device and inode), but not its descriptor.
+ * The file is found by its path or among the open descriptors, and taken only if device and inode
+ * agree. One descriptor per file is kept while a region needs it, and peers open it via /proc. If
+ * that fails, only speed is lost.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ struct file {
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file *files;
 
-/* Does `next` continue the file where `vma` ends? */
+/* Returns whether `next` continues the file where `vma` ends. */
 static bool continues(const struct soft_vma *vma, const struct soft_vma *next)
 {
 	return next->shared && next->inode == vma->inode && next->dev == vma->dev &&
@@ -47,8 +48,8 @@ static bool continues(const struct soft_vma *vma, const struct soft_vma *next)
 }
 
 /*
- * Walk the mappings under [start, end). 0 if they cover it with the rights asked for; *first is the
- * first one, and its inode is 0 unless all of them are one stretch of one shared file.
+ * Walks the mappings of [start, end). Returns 0 if they cover it with the requested rights. *first
+ * becomes the first one; its inode is 0 unless all of them are one stretch of one shared file.
  */
 static int walk(uint64_t start, uint64_t end, bool writable, struct soft_vma *first)
 {
@@ -97,7 +98,10 @@ static int open_by_path(const char *path, dev_t dev, ino_t ino)
 	return fd;
 }
 
-/* A descriptor of our own if this one is of the file. Another thread may close it meanwhile, and open something else. */
+/*
+ * Returns a duplicate of the descriptor if it is of the file. Another thread may close it meanwhile
+ * and open another file.
+ */
 static int take_descriptor(int fd, dev_t dev, ino_t ino)
 {
 	int found = same_file(fd, dev, ino) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -109,8 +113,8 @@ static int take_descriptor(int fd, dev_t dev, ino_t ino)
 }
 
 /*
- * The lowest number that is free goes to whoever opens something: a file that has just been made lies a little
- * below the directory. Thousands of others need not be looked at.
+ * open returns the lowest free number, so a file that was just created has a number a little below
+ * the directory's. That saves checking thousands of others.
  */
 static int search_descriptors(DIR *dir, dev_t dev, ino_t ino)
 {
@@ -133,7 +137,7 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 
 	if (!dir)
 		return -1;
-	/* Other threads may open and close what is looked at here. */
+	/* Other threads may open and close these descriptors. */
 	soft_tsan_ignore_begin();
 	found = search_descriptors(dir, dev, ino);
 	soft_tsan_ignore_end();
@@ -142,7 +146,7 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 }
 
 /*
- * The kept descriptor of a file, opened if this is its first user; -1 if peers could not open it.
+ * Returns the kept descriptor of a file, opened for its first user; -1 if peers could not open it.
  */
 static int file_get(const struct soft_vma *vma)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Time, chance and order: what everything else stands on. */
+/* Time, random numbers and barriers. */
 #ifndef SOFT_BASE_H
 #define SOFT_BASE_H
 
@@ -8,21 +8,22 @@
 
 /* The clock of all deadlines; CLOCK_MONOTONIC. */
 uint64_t soft_now_ns(void);
-/* Unpredictable to other processes. */
+/* Returns a random number that other processes cannot predict. */
 uint32_t soft_random(void);
-/* In a child: draw other numbers than the parent does. */
+/* In a forked child: draws other numbers than the parent. */
 void soft_random_forked(void);
 /*
- * Ask the kernel for heavy barriers, once; false where it has none, and then whoever relies on one
- * fences himself.
+ * Requests heavy barriers from the kernel, once. Returns false if it has none: the threads that
+ * rely on them must then use fences.
  */
 bool soft_barrier_register(void);
 /*
- * Make every other thread's and process's memory accesses ordered against ours; see shm_busy_enter.
+ * Orders the memory accesses of all other threads and processes against the caller's; see
+ * shm_busy_enter.
  */
 void soft_heavy_barrier(void);
 
-/* The next power of two that is not below n. */
+/* Returns the smallest power of two that is not below n. */
 static inline uint32_t soft_pow2(uint32_t n)
 {
 	uint32_t p = 1;

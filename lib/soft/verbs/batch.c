@@ -2,16 +2,18 @@
 /*
  * A batch: writes that are posted together, carried out by one system call (batched writev).
  *
- * DESIGN NOTES process_vm_writev finds the peer, asks whether it may be touched and locks its page tables once
- * for all its ranges: of sixteen pages it takes half the time of sixteen calls, of few bytes a third, and of
- * bytes that lie one behind the other there next to nothing, since they are one range. So the list of a
- * doorbell is looked through for writes to the peer's private memory, up to the first request that is
- * something else, which mostly is a flag to memory that is mapped. Each is checked as if it came alone
- * (direct.c). The kernel carries ranges out in order and says how many bytes it moved: a request that it
- * did not get to, or not to the end of, goes its way alone, where a write that is repeated does no harm.
+ * DESIGN NOTES
  *
- * In order they are seen only where stores are (SOFT_STORES_IN_ORDER). Elsewhere each goes its way alone: the system call has
- * no fence between its ranges.
+ * process_vm_writev finds the peer, checks the right to access it and locks its page tables once
+ * for all ranges. For sixteen pages that takes half the time of sixteen calls, for few bytes a
+ * third, and for bytes that are contiguous there next to nothing, since they are one range. So a
+ * doorbell's list is searched for writes to the peer's private memory, up to the first other
+ * request, mostly a flag to mapped memory. Each write is checked as if it came alone (direct.c).
+ * The kernel carries out ranges in order and returns how many bytes it moved. A request that it did
+ * not complete is carried out alone; repeating a write does no harm.
+ *
+ * The order is visible only if stores are ordered (SOFT_STORES_IN_ORDER). Otherwise each write is
+ * carried out alone: the system call has no fence between its ranges.
  */
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -29,15 +31,15 @@
 
 enum {
 	BATCH_WRITES = 16,
-	BATCH_BYTES = 16384, /* of one of them: of more the system call itself is not worth saving */
+	BATCH_BYTES = 16384, /* of one write: for more, saving the system call is not worth it */
 };
 
-/* One writes from one range. */
+/* Each write comes from one range. */
 struct batch {
 	uint32_t n;
-	bool timed;           /* one of them is to be */
+	bool timed;           /* a write is to be timed */
 	uint32_t ranges_here; /* the last word of a write is one of its own (copy.c) */
-	uint32_t ranges;      /* there, fewer than writes where these continue each other */
+	uint32_t ranges;      /* at the peer: fewer than writes if these are contiguous */
 	uint64_t bytes;
 	struct iovec here[2 * BATCH_WRITES], there[BATCH_WRITES];
 };
@@ -60,7 +62,7 @@ static void add_there(struct batch *batch, uint64_t addr, size_t length)
 	batch->ranges++;
 }
 
-/* We are busy. False: it is no part of the batch. */
+/* Adds a write. Returns false if it is no part of the batch. The caller is busy. */
 static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
 {
 	struct iovec *here = &batch->here[batch->ranges_here];
@@ -79,7 +81,7 @@ static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *
 	return true;
 }
 
-/* As far as there are any. */
+/* Adds writes up to the first other request. */
 static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
 {
 	while (wr && batch->n < BATCH_WRITES && soft_sq_room(qp, qp->sq_head + batch->n) && is_part(wr) &&
@@ -87,7 +89,7 @@ static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batc
 		wr = wr->next;
 }
 
-/* The bytes that have been moved, from the first on. */
+/* Returns the number of bytes moved, from the first on. */
 static uint64_t move(const struct soft_qp *qp, struct batch *batch)
 {
 	uint64_t since = batch->timed ? shm_ticks() : 0;

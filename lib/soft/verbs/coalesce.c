@@ -2,14 +2,15 @@
 /*
  * Coalesced writes: several small work requests travel in one request of the ring, answered once.
  *
- * DESIGN NOTES A peer whose thread sits in ibv_poll_cq places a few bytes in its private memory
- * sooner than a system call of ours would. What costs then is the ring: cache lines that change
- * hands for a request and its answer. So writes that wait in the send queue one behind the other
- * share them, as a NIC's writes share a doorbell: mostly a put and the flag behind it.
+ * DESIGN NOTES
  *
- * The responder carries the pieces out in order and says in its answer how many. When one is
- * refused, those before it are done, and the refusal is that one's, exactly as if each had come
- * alone.
+ * A peer with a polling thread places a few bytes in its private memory sooner than a system call
+ * would. The cost is then that of the ring: cache lines that move for a request and its answer. So
+ * consecutive writes in the send queue share them, as a NIC's writes share a doorbell: mostly a put
+ * and its flag.
+ *
+ * The responder carries out the pieces in order and answers how many. If it refuses one, those
+ * before it are complete, and the refusal is that one's, as if each had come alone.
  */
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@
 #include "soft/verbs/retire.h"
 #include "soft/verbs/shm.h"
 
-/* Bytes of a piece in the ring: its head, and its data in whole words. */
+/* Returns the bytes of a piece in the ring: its head, and its data in whole words. */
 static uint32_t piece_bytes(uint64_t length)
 {
 	return (uint32_t)(sizeof(struct shm_piece) + (length + 7) / 8 * 8);
@@ -38,7 +39,7 @@ bool soft_may_coalesce(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	       !soft_adversary.on && qp->part_done == 0;
 }
 
-/* How many requests from exec on go together; *bytes of them in the ring. */
+/* Returns how many requests from exec on are coalesced; *bytes becomes their size in the ring. */
 static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
 {
 	uint32_t n = 0;
@@ -55,7 +56,9 @@ static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
 	return n;
 }
 
-/* One piece at `at`; the next one's place, or NULL if its local memory is not ours to read. */
+/*
+ * Writes one piece. Returns the place of the next one, or NULL if the local memory is not readable.
+ */
 static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe, uint8_t *at)
 {
 	struct shm_piece piece = { .raddr = wqe->raddr, .rkey = wqe->rkey, .length = (uint32_t)wqe->length };
@@ -68,7 +71,7 @@ static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe,
 	return at + piece_bytes(wqe->length);
 }
 
-/* The request at its place in the ring; how many pieces it holds. */
+/* Fills the request. Returns the number of its pieces. */
 static uint32_t fill(const struct soft_qp *qp, uint32_t n, uint32_t bytes, struct shm_req *req, uint8_t *chunk)
 {
 	uint8_t *at = bytes <= SHM_INLINE ? req->data : chunk;
@@ -98,7 +101,7 @@ bool soft_coalesce_push(struct soft_qp *qp)
 	n = fill(qp, n, bytes, req, chunk);
 	if (n == 0) {
 		soft_pipe_cancel(qp);
-		/* Its turn to fail comes when those before it are done. */
+		/* It fails when all requests before it are complete. */
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;

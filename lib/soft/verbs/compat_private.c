@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What libibverbs offers to hardware drivers (IBVERBS_PRIVATE_34). libmlx5 and libefa, which
- * perftest links, ask for these symbols and register themselves when they are loaded; there is no
- * kernel device for them to drive, so registering has no effect and every command is refused.
+ * The interface of libibverbs for hardware drivers (IBVERBS_PRIVATE_34). libmlx5 and libefa, which
+ * perftest links, need these symbols and register themselves when they are loaded. There is no
+ * kernel device for them, so registering has no effect and every command is refused.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -13,8 +13,8 @@
 #include "soft/verbs/export.h"
 
 /*
- * Their prototypes are in rdma-core's private headers; nobody but drivers calls them, and drivers
- * never get that far.
+ * Their prototypes are in rdma-core's private headers. Only drivers call them, and without a device
+ * no driver does.
  */
 int softverbs_no_command(void) SOFT_HIDDEN;
 void *softverbs_no_context(void) SOFT_HIDDEN;

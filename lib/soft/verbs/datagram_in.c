@@ -2,12 +2,16 @@
 /*
  * Unreliable datagrams, the receiver's side: from a pipe into a receive, or dropped.
  *
- * DESIGN NOTES What is dropped, nobody is told of: a datagram with another Q_Key, to a queue pair that is not ready,
- * that has no receive, or too small a one, which waits for the next datagram. Only a receive of a shared queue has
- * been taken by then, and is completed with an error, as rxe does; the queue pair goes on. A receive whose memory
- * is not registered is this side's own fault, and the queue pair fails.
+ * DESIGN NOTES
  *
- * The first SOFT_GRH_BYTES of a receive are for the global header; they are written where the datagram has one.
+ * Drops are not reported: a datagram with another Q_Key, or to a queue pair that is not ready, has
+ * no receive, or too small a one, which then waits for the next datagram. A receive of a shared
+ * queue has been taken by then, and is completed with an error, as by rxe; the queue pair
+ * continues. A receive whose memory is not registered is an error of this side: the queue pair
+ * fails.
+ *
+ * The first SOFT_GRH_BYTES of a receive are for the global header, and written if the datagram has
+ * one.
  */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
@@ -80,7 +84,7 @@ static void write_header(const struct shm_req *req, const struct iovec *iov, uin
 	soft_copy_in(iov, n, &grh, 0, sizeof(grh));
 }
 
-/* There is no room in the receive that was taken. */
+/* Handles a datagram that exceeds the receive that was taken. */
 static void too_small(struct soft_qp *qp, const struct shm_req *req)
 {
 	if (qp->ex.qp_base.srq)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * RDMA carried out by the thread that posts it, on the peer's memory.
+ * RDMA that the posting thread carries out on the peer's memory.
  *
- * DESIGN NOTES The caller says "busy" in its own queue pair's shared word, reads the peer's gate
- * and key, acts, and says "idle". The peer that closes its gate or withdraws a key waits for that
- * (key.c). Everything that does not pass the checks goes by ring: there the peer judges again,
- * answers, and goes into the error state itself, as a responder has to.
+ * DESIGN NOTES
+ *
+ * The caller sets its own queue pair's `busy` word, reads the peer's gate and key, accesses the
+ * memory, and clears `busy`. A peer that closes its gate or withdraws a key waits for that (key.c).
+ * A request that does not pass the checks goes by ring: the peer checks it again, answers, and
+ * enters the error state itself, as a responder has to.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -26,7 +28,7 @@
 #include "soft/verbs/tsan.h"
 
 enum {
-	RING_UNTRIED = 64, /* small writes that follow one by ring; then the memory may have become mapped */
+	RING_UNTRIED = 64, /* small writes by ring without a try; the memory may be mapped later */
 };
 
 struct target {
@@ -62,7 +64,7 @@ static void write_mapped(const struct soft_rdma *op, void *at)
 		place(at, op->iov[0].iov_base, (size_t)op->length);
 	else
 		soft_copy_out(at, op->iov, op->nsge, 0, (size_t)op->length);
-	/* What is written after this request must not be seen before it. */
+	/* Later stores must not be visible before this request's. */
 	atomic_thread_fence(memory_order_release);
 }
 
@@ -84,7 +86,7 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-/* 0 or an errno value. */
+/* Moves the bytes by system call. Returns 0 or an errno value. */
 static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr, bool timed)
 {
 	uint64_t since = timed ? shm_ticks() : 0;
@@ -96,7 +98,7 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 	return err;
 }
 
-/* A small write has to go by ring: so will the next ones. A hint, since what goes by ring is judged there. */
+/* Notes that small writes with this key go by ring. A hint: the peer checks requests by ring. */
 static void note_ring(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	if (op->opcode != IBV_WR_RDMA_WRITE || op->length >= SOFT_POSTED_RING)
@@ -105,7 +107,7 @@ static void note_ring(struct soft_qp *qp, const struct soft_rdma *op)
 	qp->ring_left = RING_UNTRIED;
 }
 
-/* Where memory is private: by a system call, or the peer is to do it. */
+/* Private memory: carries the request out by system call, or leaves it to the peer. */
 static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, uint64_t addr,
                                enum ibv_wc_status *status)
 {
@@ -121,7 +123,7 @@ static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, u
 	err = by_call(qp->out, op, addr, timed);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
-	/* Dying or no longer allowed: by ring, where it is answered or ended by the death. */
+	/* The peer is dying, or access was revoked: by ring, where an answer or the death ends it. */
 	if (err != EFAULT)
 		return SOFT_DIRECT_RING;
 	*status = IBV_WC_REM_OP_ERR;
@@ -135,14 +137,14 @@ static bool gate_open(const struct soft_qp *qp, const struct target *target)
 	return (shm_gate_load(qp->peer) & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) == want;
 }
 
-/* The peer takes such requests. */
+/* Carries out a request that the peer's gate accepts. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
                             enum ibv_wc_status *status)
 {
 	const struct shm_mr *mr;
 	void *at;
 
-	/* A request for nothing touches no memory, and no key is asked for. */
+	/* A request of no bytes accesses no memory, and needs no key. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
 	mr = soft_reach_region(qp, op->rkey, op->raddr, op->length, target->access);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A lock that is held for nanoseconds, or by somebody who copies. */
+/* A lock that is held for nanoseconds, or for a copy. */
 #ifndef SOFT_LOCK_H
 #define SOFT_LOCK_H
 
@@ -24,15 +24,15 @@ static inline void soft_cpu_relax(void)
 #endif
 }
 
-/* Pairs with soft_unlock: what the last holder wrote is seen. */
+/* Pairs with soft_unlock: stores of the last holder are visible. */
 static inline bool soft_trylock(struct soft_lock *lock)
 {
 	return atomic_exchange_explicit(&lock->held, 1, memory_order_acquire) == 0;
 }
 
 /*
- * Only threads of this process wait here; the holder may have lost its core, so give it ours after
- * a while.
+ * Only threads of this process wait here. The holder may not be scheduled, so the waiter yields
+ * after a while.
  */
 static inline void soft_lock(struct soft_lock *lock)
 {

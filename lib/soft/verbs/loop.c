@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The loop's parts: descriptors and what is called when they are readable, and how the thread that
- * waits for them is woken. engine.c turns it; librdmacm watches its sockets here too.
+ * The event loop: callbacks for readable descriptors, and wakeups of the waiting thread. engine.c
+ * runs it; librdmacm's sockets are watched here, too.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,13 +24,13 @@
 
 enum {
 	MS_NS = 1000000,
-	ROUND_MAX_NS = 1000000000, /* longest wait where the clock of epoll_wait is all there is */
+	ROUND_MAX_NS = 1000000000, /* longest wait with the clock of epoll_wait */
 };
 
 struct watch {
 	soft_engine_fn *fn;
 	void *arg;
-	uint32_t generation; /* tells a reused descriptor from the one an old event was about */
+	uint32_t generation; /* distinguishes a reused descriptor from that of an old event */
 	bool running;
 	pthread_t runner; /* while running */
 };
@@ -43,7 +43,7 @@ static struct {
 	int nwatch;
 } loop = { .lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER, .epoll_fd = -1 };
 
-/* Grow the table so that it holds fd; loop.lock is held. */
+/* Grows the table so that it holds fd; loop.lock is held. */
 static int watch_reserve(int fd)
 {
 	int n = loop.nwatch ? loop.nwatch : 64;
@@ -100,8 +100,8 @@ SOFT_EXPORT void softverbs_unwatch(int fd)
 		loop.watch[fd].fn = NULL;
 	}
 	/*
-	 * Also where the callback has unwatched itself: it may not be done with what the caller is
-	 * about to free.
+	 * Also if the callback has unwatched itself: it may still use memory that the caller is about
+	 * to free.
 	 */
 	while (fd < loop.nwatch && loop.watch[fd].running && !pthread_equal(pthread_self(), loop.watch[fd].runner))
 		pthread_cond_wait(&loop.idle, &loop.lock);
@@ -132,8 +132,8 @@ void soft_wake(int fd)
 	uint64_t one = 1;
 
 	/*
-	 * Fails only when 2^64 - 1 wakeups are pending. By number, because write(2) is a place where a
-	 * thread can be cancelled, with locks and with a wakeup that it has claimed.
+	 * Fails only if 2^64 - 1 wakeups are pending. Raw system call: write(2) is a cancellation
+	 * point, and the thread may hold locks and a claimed wakeup.
 	 */
 	(void)syscall(SYS_write, fd, &one, sizeof(one));
 }
@@ -155,11 +155,11 @@ static int wait_event(struct epoll_event *event, uint64_t now, uint64_t until)
 	if (!only_ms) {
 		ts.tv_sec = (time_t)(ns / 1000000000u);
 		ts.tv_nsec = (long)(ns % 1000000000u);
-		/* By number: glibc has it from 2.35 on. */
+		/* Raw system call: glibc has it from 2.35 on. */
 		n = (int)syscall(SYS_epoll_pwait2, loop.epoll_fd, event, 1, &ts, NULL, (size_t)0);
 		if (n >= 0 || (errno != ENOSYS && errno != EPERM))
 			return n;
-		/* Linux before 5.11, what pretends to be Linux, and filters that do not know it. */
+		/* Linux before 5.11, emulations of Linux, and filters that do not know the call. */
 		only_ms = true;
 	}
 	if (ns > ROUND_MAX_NS)
@@ -197,7 +197,7 @@ void soft_loop_let_go(void)
 	pthread_mutex_unlock(&loop.lock);
 }
 
-/* A socket that the child kept open would hide the parent's end from its peers. */
+/* A socket that the child kept open would hide the parent's death from its peers. */
 void soft_loop_forked(void)
 {
 	for (int fd = 0; fd < loop.nwatch; fd++)

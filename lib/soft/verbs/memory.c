@@ -2,12 +2,13 @@
 /*
  * Memory files that processes share.
  *
- * DESIGN NOTES Touching a page that a file has lost, or that the machine cannot give, is SIGBUS for
- * whoever touches it. So no file of another process is mapped unless it is sealed against
- * shrinking, and ours are; and what is used for certain is allocated when it comes into use, where
- * the call can still fail. Not so the chunks of a pipe: 2 MiB of which most pipes need little; they
- * come with use. To make a file larger than the process's files may be is SIGXFSZ, so that limit is
- * looked at before.
+ * DESIGN NOTES
+ *
+ * Access to a page that a file has lost, or that the machine cannot provide, raises SIGBUS. So a
+ * file of another process is mapped only if it is sealed against shrinking, and this process's
+ * files are sealed. Memory that is certain to be used is allocated beforehand, where the call can
+ * still fail. The chunks of a pipe are not: 2 MiB, of which most pipes need little. A file above
+ * the process's limit of file size raises SIGXFSZ, so the limit is checked first.
  */
 #include "soft/verbs/memory.h"
 
@@ -22,7 +23,7 @@ enum {
 	STEP_BYTES = 4096,
 };
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int allocate(int fd, size_t offset, size_t length)
 {
 	int err;
@@ -49,7 +50,7 @@ static bool is_too_large(size_t size)
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int size_and_allocate(int fd, size_t size, size_t first)
 {
 	if (is_too_large(size))
@@ -57,7 +58,9 @@ static int size_and_allocate(int fd, size_t size, size_t first)
 	return ftruncate(fd, (off_t)size) == 0 ? allocate(fd, 0, first) : errno;
 }
 
-/* 0 or an errno value. Kernels before Linux 5.1 cannot keep others from writing: there all may. */
+/*
+ * Returns 0 or an errno value. Linux before 5.1 cannot deny writes: there all processes may write.
+ */
 static int seal(int fd, enum soft_memory_writers writers)
 {
 	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -67,7 +70,7 @@ static int seal(int fd, enum soft_memory_writers writers)
 	return fcntl(fd, F_ADD_SEALS, seals) == 0 ? 0 : errno;
 }
 
-/* Sealed once it is mapped: that mapping may go on to write. 0 or an errno value. */
+/* Maps, then seals: the mapping stays writable. Returns 0 or an errno value. */
 static int map_and_seal(int fd, size_t size, enum soft_memory_writers writers, void **map)
 {
 	int err;
@@ -76,7 +79,7 @@ static int map_and_seal(int fd, size_t size, enum soft_memory_writers writers, v
 	if (*map == MAP_FAILED)
 		return errno;
 	err = seal(fd, writers);
-	/* Where seals cannot be asked for, no peer would map it. */
+	/* If seals cannot be queried, no peer would map it. */
 	if (!err && !soft_memory_safe(fd, size))
 		err = EPERM;
 	if (err)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer: a process as seen from here. How two of them say hello, what they map of each other, and
- * how one is told that there is something for it.
+ * A peer: another process, as this one knows it. Exchange of hellos, mapping of the peer's memory,
+ * and notification.
  *
- * DESIGN NOTES A hello carries descriptors: the sender's segment, its bell and its eventfd, and
- * from a requester also the pipe's memory. They come from a process of the same user, but nothing
- * in them is believed: a file that could become smaller than what is mapped of it is refused.
+ * DESIGN NOTES
+ *
+ * A hello carries descriptors: the sender's segment, its bell and its eventfd, and from a requester
+ * also the pipe's memory. They come from a process of the same user, but are not trusted: a file
+ * that could become smaller than its mapping is refused.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -52,7 +54,7 @@ int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, si
 	memcpy(CMSG_DATA(cmsg), fds, nfds * sizeof(int));
 	if (sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*hello))
 		return 0;
-	/* More descriptors of this user under way than one process may have. */
+	/* More descriptors of this user in flight than one process may have. */
 	return errno == ETOOMANYREFS ? EMFILE : errno;
 }
 
@@ -61,7 +63,7 @@ void soft_hello_refuse(int sock, int err)
 	struct soft_hello answer = soft_hello();
 
 	answer.error = err;
-	/* If it cannot be sent, the end of the connection says as much. */
+	/* If it cannot be sent, the end of the connection reports the refusal. */
 	(void)send(sock, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -71,7 +73,7 @@ void soft_close_all(const int *fds, size_t n)
 		close(fds[i]);
 }
 
-/* The descriptors that came with a message; how many. */
+/* Takes the descriptors of a message. Returns their number. */
 static size_t take_fds(struct msghdr *msg, int *fds)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
@@ -85,7 +87,7 @@ static size_t take_fds(struct msghdr *msg, int *fds)
 }
 
 /*
- * A socket that was closed with something unread reports that first, and what was said on it then.
+ * A socket whose peer closed it with unread data reports that first, and its messages afterwards.
  */
 static ssize_t recv_message(int sock, struct msghdr *msg)
 {
@@ -129,8 +131,8 @@ bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 }
 
 /*
- * Its death is noticed by its sockets too: only where nothing is short is there no descriptor. 0 or
- * an errno value.
+ * Opens the process descriptor. Sockets report the peer's death, too, so only a shortage is an
+ * error. Returns 0 or an errno value.
  */
 static int open_process(struct soft_peer *peer)
 {
@@ -185,7 +187,7 @@ void soft_peer_unmap(struct soft_peer *peer)
 
 static __thread uint64_t last_ring __attribute__((tls_model("initial-exec")));
 
-/* A number that nobody has rung with: each thread counts on from anywhere. */
+/* Returns a number that no ring has had: each thread counts from a random one. */
 static uint64_t ring_number(void)
 {
 	if (last_ring == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pipes that come in: requesters say hello on the socket of one of our slots, and are listened to
- * until they die.
+ * Incoming pipes: requesters send a hello to the socket of one of this process's slots; their
+ * requests are accepted until they die.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void in_remove(struct soft_core *core, struct soft_in *in)
 	softverbs_unwatch(in->sock);
 	if (in->peer.pidfd >= 0)
 		softverbs_unwatch(in->peer.pidfd);
-	/* It may have claimed a wakeup that nobody sends now. */
+	/* It may have claimed a wakeup without sending it. */
 	shm_wakeup_reset(core->bell);
 	soft_progress_now(core);
 	soft_lock(&core->progress);
@@ -55,7 +55,7 @@ static void on_in_death(void *arg)
 	in_remove(soft_core, arg);
 }
 
-/* Map what the requester sent. Takes over the descriptors. 0 or an errno value. */
+/* Maps the requester's memory. Takes over the descriptors. Returns 0 or an errno value. */
 static int in_map(struct soft_in *in, const int *fds)
 {
 	void *map = MAP_FAILED;
@@ -77,7 +77,7 @@ static int in_map(struct soft_in *in, const int *fds)
 	return err;
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int in_watch(struct soft_in *in)
 {
 	int err = in->peer.pidfd < 0 ? 0 : softverbs_watch(in->peer.pidfd, on_in_death, in);
@@ -96,7 +96,7 @@ static int in_welcome(struct soft_core *core, const struct soft_in *in)
 	return soft_hello_send(in->sock, &welcome, own, SOFT_WELCOME_FDS);
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, const struct soft_hello *hello)
 {
 	int err = in_map(in, fds);
@@ -117,7 +117,7 @@ static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, 
 	err = in_welcome(core, in);
 	if (!err)
 		return 0;
-	/* Nobody but this thread adds or removes. */
+	/* Only this thread adds and removes pipes. */
 	soft_lock(&core->progress);
 	core->nin--;
 	soft_unlock(&core->progress);
@@ -130,7 +130,7 @@ err_unmap:
 	return err;
 }
 
-/* First message on an accepted socket. */
+/* Handles the first message on an accepted socket. */
 static void on_hello(void *arg)
 {
 	struct soft_in *in = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asking a completion queue. */
+/* Polling a completion queue. */
 #ifndef SOFT_POLL_H
 #define SOFT_POLL_H
 
@@ -9,7 +9,7 @@
 
 int soft_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int soft_req_notify_cq(struct ibv_cq *cq, int solicited_only);
-/* A poll found nothing: carry out what peers asked for, and let them know that somebody looks. */
+/* After an empty poll: carries out peers' requests, and announces that a thread polls. */
 void soft_cq_idle(struct soft_cq *cq);
 
 #endif

@@ -16,9 +16,9 @@ struct soft_vma {
 	char path[256];
 };
 
-/* The mapping that `addr` lies in: 0, ENOENT where nothing is mapped, or another errno value. */
+/* Finds the mapping at `addr`. Returns 0, ENOENT if there is none, or another errno value. */
 int soft_procmap(uint64_t addr, struct soft_vma *vma);
-/* In a child: nobody holds the lock. */
+/* In a forked child: makes the lock anew. */
 void soft_procmap_forked(void);
 
 #endif

@@ -34,7 +34,7 @@
  * Two kinds of entries are constant. A small posted write takes the ring, where the flag behind it
  * shares its request. A posted read goes by system call, which takes no time of the peer.
  *
- * A caller that waits for a peer which has just stopped polling loses the time of its patience.
+ * A caller that waits for a peer which has just stopped polling loses all of its time limit.
  * After such a loss the synchronous requests to this peer go by system call for LATE_PART times as
  * long. So where more processes run than processors, no more than that part of the time is lost.
  *
@@ -56,7 +56,7 @@ enum {
 	TRIALS = 6 * IN_A_ROW,
 	ANSWER_TICKS = 500, /* about what the answer to a posted write costs both sides afterwards */
 	LATE_PART = 32,
-	TICKS_MAX = 1 << 30, /* more are not believed */
+	TICKS_MAX = 1 << 30, /* more are not trusted */
 };
 
 struct entry {
@@ -120,7 +120,7 @@ static bool was_late(struct soft_out *out)
 	return false;
 }
 
-/* The peer is asked last whether it polls: it writes that cache line often. */
+/* Checks last whether the peer polls, since the peer writes that cache line often. */
 static bool takes_ring(struct soft_out *out, enum soft_proto_kind kind)
 {
 	if ((kind == SOFT_SYNC_WRITE || kind == SOFT_SYNC_READ) && was_late(out))

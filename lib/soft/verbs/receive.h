@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where a message goes to in the receive that was taken for it. */
+/* The ranges of a receive that a message fills. */
 #ifndef SOFT_RECEIVE_H
 #define SOFT_RECEIVE_H
 
@@ -12,8 +12,8 @@
 #include "soft/verbs/qp.h"
 
 /*
- * Where `length` bytes go in the receive in qp->rx: as with a NIC, a range may be longer than its
- * region, as long as nothing is written there. IBV_WC_SUCCESS, or why they cannot.
+ * Stores the ranges that `length` bytes fill in the receive in qp->rx. As with a NIC, a range may
+ * be longer than its region if no byte is written there. Returns IBV_WC_SUCCESS or an error.
  */
 static inline enum ibv_wc_status soft_receive_ranges(const struct soft_qp *qp, uint64_t length, struct iovec *iov)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a call returns that may fail. */
+/* Results of calls that may fail. */
 #ifndef SOFT_RESULT_H
 #define SOFT_RESULT_H
 
 #include <errno.h>
 
 /*
- * An errno value, in errno too, where a call that went to the kernel would have left it; some programs
- * look only there. Posting does not go to the kernel.
+ * Returns an errno value, and stores it in errno, as a call to the kernel would; some programs read
+ * only errno. Posting makes no call to the kernel.
  */
 static inline int soft_result(int err)
 {

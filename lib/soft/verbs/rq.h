@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A ring of receives that wait, of a queue pair or shared. Whoever owns it locks it. */
+/* A ring of waiting receives, of a queue pair or shared. Its owner locks it. */
 #ifndef SOFT_RQ_H
 #define SOFT_RQ_H
 
@@ -10,7 +10,7 @@
 
 #include "soft/verbs/limits.h"
 
-/* A receive work request as it waits. */
+/* A receive work request in the ring. */
 struct soft_rwqe {
 	uint64_t wr_id;
 	uint32_t nsge;
@@ -21,12 +21,12 @@ struct soft_rq {
 	uint8_t *ring;
 	size_t stride;  /* bytes per soft_rwqe */
 	uint32_t size;  /* a power of two, or 0 */
-	uint32_t limit; /* entries the caller was told */
+	uint32_t limit; /* entries that the caller knows of */
 	uint32_t max_sge;
 	uint32_t head, tail;
 };
 
-/* The receive that a message goes to. */
+/* The receive of a message. */
 struct soft_rx {
 	uint64_t wr_id;
 	uint32_t nsge;
@@ -38,15 +38,15 @@ static inline struct soft_rwqe *soft_rwqe(const struct soft_rq *rq, uint32_t ind
 	return (struct soft_rwqe *)(void *)(rq->ring + (size_t)(index & (rq->size - 1)) * rq->stride);
 }
 
-/* 0 or ENOMEM. */
+/* Returns 0 or ENOMEM. */
 int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge);
 void soft_rq_fini(struct soft_rq *rq);
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr);
-/* The oldest one; false if there is none. */
+/* Takes the oldest receive. Returns false if there is none. */
 bool soft_rq_pop(struct soft_rq *rq, struct soft_rx *rx);
 
-/* The one that was taken last, after which nothing was put or taken, is the oldest again. */
+/* Puts back the receive taken last; nothing may have been put or taken since. */
 static inline void soft_rq_untake(struct soft_rq *rq)
 {
 	rq->tail--;

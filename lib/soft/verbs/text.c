@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names and rates: enumerations turned into words and numbers. */
+/* Names of enumerations, and rates. */
 #include <infiniband/verbs.h>
 
 #include "soft/verbs/export.h"
@@ -117,7 +117,7 @@ SOFT_EXPORT const char *ibv_port_state_str(enum ibv_port_state state)
 	return NAME_OF(names, state);
 }
 
-/* What the specification's rate codes mean, as a multiple of 2.5 Gb/s (0: none) and in Mb/s. */
+/* The specification's rate codes: multiples of 2.5 Gb/s (0: none), and Mb/s. */
 static const struct {
 	enum ibv_rate rate;
 	int mult, mbps;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * ibv_wr_*: work requests built in place. wr_start takes the queue pair's lock, each builder fills
- * the next element of the send queue, the setters add its data, and wr_complete hands all of them
- * over at once.
+ * the next element of the send queue, the setters add its data, and wr_complete posts all of them.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -33,13 +32,13 @@ static void wr_fail(struct soft_qp *qp, int err)
 		qp->wr_err = err;
 }
 
-/* The element that the setters of this batch work on. */
+/* Returns the element that the setters of this batch fill. */
 static struct soft_wqe *current_wqe(struct soft_qp *qp)
 {
 	return soft_wqe(qp, qp->wr_head - 1);
 }
 
-/* Begin a work request; NULL if the batch has failed already or there is no room. */
+/* Begins a work request. Returns NULL if the batch has failed already or there is no room. */
 static struct soft_wqe *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
 	struct soft_qp *qp = self(ex);
@@ -112,7 +111,7 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 		wqe->imm = rkey;
 }
 
-/* An unreliable connection has none. */
+/* Unreliable connections do not have this operation. */
 static void wr_no_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
 	(void)rkey;
@@ -235,7 +234,7 @@ static bool is_atomic(uint32_t opcode)
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* What the batch has come to. Then its requests are posted. */
+/* Returns the result of the batch; its requests are posted if that is 0. */
 static inline int batch_result(struct soft_qp *qp)
 {
 	enum ibv_qp_state state = soft_qp_state(qp);
