@@ -19,7 +19,7 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 	struct soft_event *item = calloc(1, sizeof(*item));
 
 	/*
-	 * An event that is lost for want of memory is bad; to stop the program for it would be worse.
+	 * Without memory the event is lost. Ending the program would be worse.
 	 */
 	if (!item)
 		return;
@@ -97,7 +97,7 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 		acknowledge(&event->element.srq->mutex, &event->element.srq->cond, &event->element.srq->events_completed);
 		break;
 	default:
-		/* Events about the device or its port belong to no object that could go away. */
+		/* Events of the device or its port belong to no object that can be destroyed. */
 		break;
 	}
 }
@@ -105,8 +105,7 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 static bool concerns(const struct soft_event *item, const void *element)
 {
 	/*
-	 * All members of the union that are pointers lie at the same place; a port number equals no
-	 * pointer.
+	 * All pointers of the union are at the same offset, and a port number equals no pointer.
 	 */
 	return (const void *)item->event.element.qp == element;
 }

@@ -66,7 +66,7 @@ void soft_channel_raise(struct soft_cq *cq)
 	pthread_mutex_unlock(&channel->lock);
 }
 
-/* The queue whose event is next, or NULL. */
+/* Returns the queue whose event is next, or NULL. */
 static struct soft_cq *take(struct soft_channel *channel)
 {
 	struct soft_cq *cq = NULL;

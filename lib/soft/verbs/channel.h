@@ -14,9 +14,9 @@ struct soft_channel {
 	struct soft_list ready; /* soft_cq.event */
 };
 
-/* Under no lock of the queue: its event waits to be fetched. */
+/* Queues the event of a completion queue. The caller holds no lock of the queue. */
 void soft_channel_raise(struct soft_cq *cq);
-/* A queue that goes away takes its unfetched event along and waits for the fetched ones. */
+/* Before the end of a queue: drops its unfetched event and waits for acknowledgements of others. */
 void soft_channel_forget(struct soft_cq *cq);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* RDMA by the thread that posts it. See direct.c. */
+/* RDMA by the posting thread. See direct.c. */
 #ifndef SOFT_DIRECT_H
 #define SOFT_DIRECT_H
 
@@ -13,8 +13,7 @@
 struct iovec;
 
 /*
- * An RDMA operation, wherever it is described: in a work request that is being posted or in the
- * send queue.
+ * An RDMA operation, from a work request that is being posted or from the send queue.
  */
 struct soft_rdma {
 	uint32_t opcode;
@@ -23,20 +22,20 @@ struct soft_rdma {
 	uint64_t raddr;
 	uint64_t length; /* bytes, all ranges */
 	uint64_t compare_add, swap;
-	bool waits;              /* the caller does, and for nothing else */
-	const struct iovec *iov; /* our ranges, checked */
+	bool waits;              /* the caller waits for this operation only */
+	const struct iovec *iov; /* local ranges, checked */
 };
 
 enum soft_direct {
 	SOFT_DIRECT_DONE,
-	SOFT_DIRECT_RING,  /* has to go by ring: out of reach, or refused and the peer must know */
-	SOFT_DIRECT_SYNC,  /* waits: the peer looks and would be sooner; the checks allow a synchronous request to it */
-	SOFT_DIRECT_ERROR, /* *status says which */
+	SOFT_DIRECT_RING,  /* by ring: no access, or a refusal that the peer must know */
+	SOFT_DIRECT_SYNC,  /* `waits`: the peer polls and is faster; a synchronous request is legal */
+	SOFT_DIRECT_ERROR, /* *status has the error */
 };
 
 /*
- * Between these two we are busy: what is known of the peer's memory stays so. False: the peer takes no such requests.
- * Under qp->lock; everything before it is done.
+ * Between these two calls the caller is busy, so that the peer's memory keys stay valid. Returns
+ * false if the peer accepts no such requests. Under qp->lock; all requests before it are complete.
  */
 bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
 void soft_direct_end(struct soft_qp *qp);
@@ -49,7 +48,7 @@ void soft_direct_end(struct soft_qp *qp);
 bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
                          bool *timed);
 
-/* Under qp->lock; everything before it is done. */
+/* Carries out an operation. Under qp->lock; all requests before it are complete. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 
 /* Returns the kind of a write or a read in the protocol table. */

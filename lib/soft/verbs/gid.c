@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The port's addresses: a link-local GID made from the node's GUID, then one per address of the
- * host, IPv4 as ::ffff:a.b.c.d, the way RoCE has it. They say which host this is; processes find
- * each other by queue pair number.
+ * host, IPv4 as ::ffff:a.b.c.d, as in RoCE. They identify the host; processes find each other by
+ * queue pair number.
  */
 #include <ifaddrs.h>
 #include <infiniband/verbs.h>
@@ -16,8 +16,8 @@
 #include "soft/verbs/gid.h"
 
 /*
- * Stable on one host, different between hosts: from the machine's id, or its name where it has
- * none.
+ * Returns a number that is stable on one host and differs between hosts: from the machine's id, or
+ * its name if it has none.
  */
 __be64 soft_guid(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The table of memory keys in the segment, which own and foreign requests are checked against. See
+ * The table of memory keys in the segment, against which own and foreign requests are checked. See
  * key.c.
  */
 #ifndef SOFT_KEY_H
@@ -13,10 +13,10 @@
 #include "soft/verbs/core.h"
 #include "soft/verbs/shm.h"
 
-/* A place in the table, or -1 with errno. */
+/* Returns a place in the table, or -1 with errno. */
 int soft_key_alloc(struct soft_core *core);
 void soft_key_free(struct soft_core *core, uint32_t place);
-/* A new unpredictable key for a place. */
+/* Returns a new unpredictable key for a place. */
 uint32_t soft_key_make(struct soft_core *core, uint32_t place);
 uint32_t soft_key_serial(struct soft_core *core);
 
@@ -26,8 +26,8 @@ static inline uint32_t soft_key_place(const struct shm_segment *seg, uint32_t ke
 }
 
 /*
- * Entry of a key if it grants `access` on [addr, addr + length) to a protection domain and queue
- * pair; else NULL.
+ * Returns the entry of a key if it grants `access` on [addr, addr + length) to a protection domain
+ * and queue pair, otherwise NULL.
  */
 static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, uint32_t key, uint32_t pd, uint32_t qpn,
                                                  uint64_t addr, uint64_t length, uint32_t access)
@@ -45,14 +45,15 @@ static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, 
 	return mr;
 }
 
-/* Local memory behind a range of a work request; NULL: protection error. */
+/* Returns the local memory of a range of a work request, or NULL: protection error. */
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access);
-/* Withdraw a key and wait until no peer acts under it. */
+/* Withdraws a key and waits until no peer uses it. */
 void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr);
-/* The peer has died. */
+/* Returns whether the peer has died. */
 bool soft_out_gone(const struct soft_out *out);
 /*
- * Wait until this peer does not act on this process's memory, or is dead. After soft_heavy_barrier.
+ * Waits until this peer does not access this process's memory, or is dead. After
+ * soft_heavy_barrier.
  */
 void soft_wait_peer(const struct soft_out *out, const struct shm_qp *peer);
 

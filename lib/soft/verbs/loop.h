@@ -9,35 +9,35 @@
 
 typedef void soft_engine_fn(void *arg);
 
-/* 0 or an errno value. */
+/* Opens the loop. Returns 0 or an errno value. */
 int soft_loop_open(void);
 void soft_loop_close(void);
 /*
- * Around a fork: the table stays as it is, in the child too until it is let go. _forked, in the child
- * and before that: nothing is watched, and what was is closed.
+ * Around a fork: the table does not change, in the child, too, until soft_loop_let_go. The child
+ * calls soft_loop_forked before that, which closes the watched descriptors and watches none.
  */
 void soft_loop_hold(void);
 void soft_loop_let_go(void);
 void soft_loop_forked(void);
 /*
- * The engine: wait for one event, until the clock says until_ns (UINT64_MAX: for ever), and serve
+ * For the engine: waits for one event until the time until_ns (UINT64_MAX: for ever), and serves
  * it.
  */
 void soft_loop_turn(uint64_t now_ns, uint64_t until_ns);
 
-/* Call fn(arg) on the engine thread whenever fd is readable. 0 or an errno value. */
+/* Calls fn(arg) on the engine thread whenever fd is readable. Returns 0 or an errno value. */
 SOFT_EXPORT int softverbs_watch(int fd, soft_engine_fn *fn, void *arg);
-/* From now on another function; by the one that is called now, so that nothing is missed between. */
+/* Changes the function; the current one calls this, so that no event is missed in between. */
 SOFT_EXPORT void softverbs_watch_on(int fd, soft_engine_fn *fn, void *arg);
 /*
- * No call is running and none will follow when this returns, unless called on the engine thread by
- * fn itself.
+ * On return no call of fn is running and none will follow, unless fn itself calls this on the
+ * engine thread.
  */
 SOFT_EXPORT void softverbs_unwatch(int fd);
 
-/* Wake the engine that sleeps on this eventfd, a peer's or our own. */
+/* Wakes the engine that sleeps on this eventfd, a peer's or this process's. */
 void soft_wake(int fd);
-/* The engine looks at its timers again. */
+/* Makes the engine check its timers. */
 void soft_engine_wake(void);
 
 #endif

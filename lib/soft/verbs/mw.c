@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory windows, types 1 and 2B: keys that grant part of a region and can be given and taken by
- * work requests.
+ * Memory windows, types 1 and 2B: keys that grant a part of a region, and that work requests bind
+ * and invalidate.
  *
- * A window has a place of its own in the table of keys. Bound, its entry holds what the region's
- * entry holds for the same addresses, so that peers need not know the difference.
+ * A window has its own place in the table of keys. The entry of a bound window is like the region's
+ * for the same addresses, so that peers treat both alike.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -54,7 +54,7 @@ struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	return &mw->base;
 }
 
-/* Its key was withdrawn. */
+/* Releases the region after the withdrawal of the window's key. */
 static void invalidated(struct soft_mw *mw)
 {
 	if (mw->mr)
@@ -84,8 +84,8 @@ int soft_dealloc_mw(struct ibv_mw *base)
 }
 
 /*
- * Whether the region allows the window: bind right, range, and local write for windows that change
- * memory.
+ * Returns whether the region allows the window: bind right, range, and local write for windows
+ * whose peers change memory.
  */
 static bool may_bind(const struct soft_mw *mw, const struct ibv_mw_bind_info *info)
 {

@@ -20,9 +20,9 @@ struct soft_mw {
 
 struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int soft_dealloc_mw(struct ibv_mw *mw);
-/* A work request's part of it, under qp->lock. 0 or an errno value. */
+/* Binds a window for a work request, under qp->lock. Returns 0 or an errno value. */
 int soft_mw_bind(struct soft_qp *qp, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info);
-/* Invalidate what a peer or a work request names; false if it may not. */
+/* Invalidates the key of a peer or a work request. Returns false if that is not allowed. */
 bool soft_mw_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint32_t qpn);
 
 #endif

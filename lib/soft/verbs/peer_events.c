@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events of a peer, and when queue pairs notice them: its pipe is answered (pipe_out.c), its
- * process dies, or the adversary cuts the connection.
+ * Events of a peer, and their effect on queue pairs: its pipe is answered (pipe_out.c), its process
+ * dies, or the adversary cuts the connection.
  *
- * DESIGN NOTES When the peer's process ends, what it did before counts, and a NIC would notice
- * nothing until a request of ours stays unanswered. So requests fail as unanswered, at once, and a
- * queue pair without any goes into the error state, which flushes its receives, only after half a
- * second: time enough for a program that was about to take its last completion.
+ * DESIGN NOTES
+ *
+ * Operations of the peer before its death count, and a NIC would notice the death only by a request
+ * without an answer. So requests fail immediately, as unanswered. A queue pair without requests
+ * enters the error state, which flushes its receives, only after half a second: enough time for a
+ * program that is about to take its last completion.
  */
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -31,7 +33,7 @@
 #include "soft/verbs/unreliable.h"
 
 enum {
-	DEAD_PEER_NS = 500000000, /* a queue pair to a dead process is left alone for so long, if it asks nothing */
+	DEAD_PEER_NS = 500000000, /* delay of the error state after a death, without requests */
 };
 
 /* ---- the peer is found, or answers ---- */
@@ -41,8 +43,8 @@ bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
 	int index = out ? shm_qpn_index(out->peer.seg, qp->attr.dest_qp_num) : -1;
 
 	/*
-	 * A key that is withdrawn waits for all peers (key.c), whatever the queue pairs' own threads
-	 * do.
+	 * The withdrawal of a key waits for all peers (key.c), at the same time as the queue pairs' own
+	 * threads.
 	 */
 	pthread_mutex_lock(&soft_core->table_lock);
 	qp->out = index < 0 ? NULL : out;
@@ -51,12 +53,12 @@ bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
 	return index >= 0;
 }
 
-/* If the peer's number turns out not to be there, the pipe is kept as what it awaited in vain. */
+/* If the peer does not have the number, the pipe stays in qp->awaited. */
 static void answered(struct soft_qp *qp, struct soft_out *out)
 {
 	if (soft_attach_pipe(qp, out))
 		qp->awaited = NULL;
-	/* The gate opens, which it does not without a pipe. */
+	/* Opens the gate, which needs a pipe. */
 	soft_qp_publish(qp);
 	if (qp->stall == SOFT_WAIT_PEER)
 		qp->stall = SOFT_GO;
@@ -82,9 +84,9 @@ void soft_out_answered(struct soft_core *core, struct soft_out *out)
 /* ---- it dies, or is cut off ---- */
 
 /*
- * Nobody answers this queue pair any more: what it asks fails, and as long as it asks nothing it
- * does not notice. What waits here asks in its turn (step_gone in requester.c): not in SQD, and not if it is about own
- * keys.
+ * Ends the connection of a queue pair: its requests fail, and without requests it notices nothing.
+ * Waiting requests fail in their turn (step_gone in requester.c), but not in SQD, and not those
+ * that concern own keys.
  */
 static void unanswered(struct soft_qp *qp)
 {
@@ -99,8 +101,7 @@ static void unanswered(struct soft_qp *qp)
 }
 
 /*
- * The peer died a while ago, or the adversary takes the path away, on which then nothing comes in
- * either.
+ * The peer died a while ago, or the adversary cuts the path, so that no requests arrive either.
  */
 static void cut(struct soft_qp *qp)
 {
@@ -139,7 +140,7 @@ void soft_timer_fired(struct soft_qp *qp)
 	soft_lock(&qp->lock);
 	if (qp->cut_ns && qp->cut_ns <= soft_now_ns())
 		cut(qp);
-	/* SOFT_WAIT_DRAIN goes on when the last response is there. */
+	/* SOFT_WAIT_DRAIN ends with the last response. */
 	if (qp->stall == SOFT_WAIT_TIMER) {
 		qp->stall = SOFT_GO;
 		soft_pump(qp);

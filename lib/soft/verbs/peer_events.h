@@ -12,19 +12,19 @@
 #include "soft/verbs/qp.h"
 
 /*
- * The queue pair reaches its peer by this pipe from now on, which is answered, or, where the peer's
- * number is not there, and with NULL, by none. Has the pipe been taken? Under qp->lock.
+ * Attaches an answered pipe to a queue pair; none for NULL, or if the peer does not have the
+ * number. Returns whether the pipe was taken. Under qp->lock.
  */
 bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out);
-/* The pipe is answered: queue pairs that awaited it go on. Under core->progress. */
+/* After the pipe's answer: queue pairs that awaited it continue. Under core->progress. */
 void soft_out_answered(struct soft_core *core, struct soft_out *out);
-/* The pipe's process has died: queue pairs to it fail, soon. Under core->progress. */
+/* After the death of the pipe's process: queue pairs to it fail soon. Under core->progress. */
 void soft_out_died(struct soft_core *core, struct soft_out *out);
-/* The time of a queue pair's timer has come. Under core->progress. */
+/* Handles a queue pair's timer. Under core->progress. */
 void soft_timer_fired(struct soft_qp *qp);
 /*
- * Has the adversary cut the connection of this queue pair of ours? librdmacm's messages get lost
- * then, too.
+ * Returns whether the adversary has cut the connection of this process's queue pair. librdmacm's
+ * messages are then lost, too.
  */
 SOFT_EXPORT bool softverbs_lost(uint32_t qpn);
 

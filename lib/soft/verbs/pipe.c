@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A place for a request in the pipe to a peer. At most SHM_RING requests are unanswered; a queue
- * pair that finds no room waits in the pipe's list, and whoever takes the next responses sets it
- * going again (progress.c).
+ * Places for requests in the pipe to a peer. At most SHM_RING requests are unanswered. A queue pair
+ * that finds no room waits in the pipe's list; the thread that takes the next responses resumes it
+ * (progress.c).
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "soft/verbs/qp.h"
 #include "soft/verbs/shm.h"
 
-/* Under out->tx; if there is none, the queue pair waits for it. */
+/* Returns whether there is room; otherwise the queue pair waits for it. Under out->tx. */
 static bool has_room(struct soft_qp *qp)
 {
 	struct soft_out *out = qp->out;

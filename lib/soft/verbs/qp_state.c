@@ -86,7 +86,7 @@ static int check(const struct transition *table, int n, enum ibv_qp_state from, 
 int soft_qp_check_modify(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
 	mask &= ~IBV_QP_STATE;
-	/* Every state leads to these two, and nothing can be set on the way. */
+	/* Every state leads to these two, without attributes. */
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		return mask & ~IBV_QP_CUR_STATE ? EINVAL : 0;
 	if (type == IBV_QPT_UD)
@@ -102,7 +102,7 @@ void soft_qp_publish(struct soft_qp *qp)
 	unsigned int access = qp->attr.qp_access_flags;
 	uint32_t gate = 0;
 
-	/* Without a pipe to the peer nobody could wait for it to become idle: the gate stays closed. */
+	/* Without a pipe no thread could wait until the peer is idle: the gate stays closed. */
 	if (qp->peer && !qp->unheard && soft_qp_connected(state)) {
 		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
 		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;

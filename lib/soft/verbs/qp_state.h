@@ -7,11 +7,11 @@
 
 #include "soft/verbs/qp.h"
 
-/* 0 if the state machine allows this change with these attributes, else an errno value. */
+/* Returns 0 if the state machine allows this change with these attributes, or an errno value. */
 int soft_qp_check_modify(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
-/* Under qp->lock: what peers may do, from state and attributes. */
+/* Publishes the peers' rights, from state and attributes. Under qp->lock. */
 void soft_qp_publish(struct soft_qp *qp);
-/* Under qp->lock; also published. */
+/* Sets and publishes the state. Under qp->lock. */
 void soft_qp_set_state(struct soft_qp *qp, enum ibv_qp_state state);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How a peer's memory is reached from here. See reach.c. */
+/* Access to a peer's memory. See reach.c. */
 #ifndef SOFT_REACH_H
 #define SOFT_REACH_H
 
@@ -10,7 +10,7 @@
 #include "soft/verbs/shm.h"
 
 enum soft_reach {
-	SOFT_REACH_NONE, /* only the owner can: by ring */
+	SOFT_REACH_NONE, /* only by ring */
 	SOFT_REACH_MAPPED,
 	SOFT_REACH_VM, /* process_vm_writev */
 };
@@ -19,32 +19,33 @@ enum soft_reach {
 struct soft_rmap {
 	_Atomic uint32_t serial;
 	uint32_t reach;  /* enum soft_reach */
-	uint8_t *base;   /* SOFT_REACH_MAPPED: where the owner's addr is here */
+	uint8_t *base;   /* SOFT_REACH_MAPPED: this process's address of the owner's addr */
 	uint64_t length; /* bytes of it */
 };
 
 /*
- * The region of the peer's that a key grants, or NULL; until shm_busy_leave the peer waits for us before it frees the
- * memory. Under qp->lock; we are busy.
+ * Returns the peer's region that a key grants, or NULL. Until shm_busy_leave the peer waits before
+ * it frees the memory. Under qp->lock; the caller is busy.
  */
 const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
                                        uint32_t access);
 
 /*
- * Map `length` bytes of a peer's region, `skip` bytes in; NULL where its memory is no file that can
- * be opened and is sealed against shrinking. The caller is busy, or the region could go meanwhile.
+ * Maps `length` bytes of a peer's region, from byte `skip` on. Returns NULL if its memory is not a
+ * file that can be opened and is sealed against shrinking. The caller is busy, so that the region
+ * stays.
  */
 void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length);
 void soft_unmap_peer(void *at, uint64_t length);
 /*
- * First use of a region, or of a place in the table whose earlier region is gone; we are busy, so
- * it stays.
+ * For the first use of a region, or of a place in the table whose earlier region is gone. The
+ * caller is busy, so that the region stays.
  */
 void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place);
-/* What was mapped of the peer's memory goes with the pipe. */
+/* Unmaps the peer's memory at the end of the pipe. */
 void soft_reach_forget(struct soft_out *out);
 
-/* How the region is reached, and where `raddr` is in this process if it is mapped. */
+/* Returns how the region is accessed; *at becomes the address of `raddr` if it is mapped. */
 static inline enum soft_reach soft_reach_of(struct soft_out *out, const struct shm_mr *mr, uint64_t raddr, void **at)
 {
 	uint32_t place = (uint32_t)(mr - out->peer.seg->mr);

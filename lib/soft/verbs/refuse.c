@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Requests that the peer has refused, or did not hear: sent again when the time has come, as often
- * as the queue pair's attributes say. Under qp->lock.
+ * Retries of requests that the peer has refused or not answered, after a delay, as often as the
+ * queue pair's attributes say. Under qp->lock.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 #include "soft/verbs/timer.h"
 
 enum {
-	RETRY_NS = 1000000, /* between attempts to reach a queue pair that does not listen */
+	RETRY_NS = 1000000, /* between two tries with a queue pair that is not ready */
 	RNR_INFINITE = 7,
 };
 
@@ -29,7 +29,7 @@ static uint64_t ack_timeout_ns(const struct soft_qp *qp)
 	return qp->attr.timeout ? 4096ull << qp->attr.timeout : 0;
 }
 
-/* Start over from the tail after `wait_ns`, when nothing is in the pipe any more. */
+/* Starts over from the tail after `wait_ns`, when the pipe is empty. */
 static void start_over(struct soft_qp *qp, uint64_t wait_ns)
 {
 	qp->sq_exec = qp->sq_tail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Requests that were refused or not heard. All under qp->lock. */
+/* Requests that were refused or not answered. All under qp->lock. */
 #ifndef SOFT_REFUSE_H
 #define SOFT_REFUSE_H
 
@@ -7,13 +7,13 @@
 
 #include "soft/verbs/qp.h"
 
-/* No receive was posted: once more after what the peer's timer (an index of the table) says. */
+/* No receive was posted: retries after the peer's timer, an index of the table. */
 void soft_refused_rnr(struct soft_qp *qp, uint32_t timer);
-/* The peer may not fetch the data: once more at once, with the data in the requests. */
+/* The peer cannot fetch the data: retries immediately, with the data in the requests. */
 void soft_refused_fetch(struct soft_qp *qp);
-/* A NIC would hear nothing and try retry_cnt times more. */
+/* The peer is not ready: retries retry_cnt times, as a NIC without an answer. */
 void soft_refused_silence(struct soft_qp *qp);
-/* All answered after a refusal: go on now or when the time has come. */
+/* After a refusal, when the pipe is empty: continues now, or after the delay. */
 void soft_refused_drained(struct soft_qp *qp);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Peers that owe an answer for too long are notified again.
+ * Repeated notification of peers that owe an answer.
  *
- * A peer whose threads poll is not woken for a request: they see it. But the one that polled may
- * have stopped just then, to compute, and its engine looks only now and then (engine.c). The thread
- * that waits for the answer notices that none comes, and wakes the engine.
+ * A peer with polling threads is not woken for a request: they see it. But the polling thread may
+ * have stopped just then, to compute, and the engine checks only now and then (engine.c). The
+ * thread that waits for the answer notices that, and wakes the engine.
  *
- * A peer that has lost its processor, or is stopped, is woken too, at intervals that double; while
- * a wakeup has not been heard another one costs nothing (soft_peer_wake).
+ * A peer that is not scheduled, or is stopped, is woken, too, at intervals that double. While a
+ * wakeup is pending another one costs nothing (soft_peer_wake).
  */
 #include <stdatomic.h>
 #include <stdbool.h>

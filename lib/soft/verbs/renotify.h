@@ -5,7 +5,7 @@
 
 #include "soft/verbs/core.h"
 
-/* Wake the peers that have owed an answer for too long; a thread that polls in vain calls this. */
+/* Wakes the peers that owe an answer for too long; called after empty polls. */
 void soft_renotify(struct soft_core *core);
 
 #endif

@@ -8,7 +8,7 @@
 #include "soft/verbs/core.h"
 #include "soft/verbs/pipe.h"
 
-/* Carry out the request in a place of the ring, and answer. Under core->progress. */
+/* Carries out the request at a place of the ring, and answers. Under core->progress. */
 void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How requests end: completed in order, flushed, or failed, and the queue pair with them. Under
+ * The end of requests: completed in order, flushed, or failed together with the queue pair. Under
  * qp->lock.
  */
 #include <infiniband/verbs.h>
@@ -39,7 +39,9 @@ static enum ibv_wc_opcode wc_opcode(uint32_t opcode)
 	}
 }
 
-/* A completion for the request before sq_tail, if there is to be one. false: it was lost. */
+/*
+ * Adds a completion of the request before sq_tail, if it needs one. Returns false if it was lost.
+ */
 static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length,
                        enum ibv_wc_status status)
 {
@@ -59,7 +61,7 @@ static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint
 	return soft_cq_push(soft_cq(qp->ex.qp_base.send_cq), &cqe, false);
 }
 
-/* Complete the request at the tail. false: its completion was lost. */
+/* Completes the request at the tail. Returns false if its completion was lost. */
 static bool complete(struct soft_qp *qp, enum ibv_wc_status status)
 {
 	const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_tail++);
@@ -120,7 +122,7 @@ static void flush_recv(struct soft_qp *qp)
 	if (qp->rx_active)
 		soft_recv_done(qp, &cqe, false);
 	if (qp->ex.qp_base.srq) {
-		/* What waits in the shared queue is for the others; this one takes no more of it. */
+		/* Receives of the shared queue stay for other queue pairs. */
 		if (!qp->last_wqe)
 			soft_async_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
 		qp->last_wqe = true;
@@ -137,7 +139,7 @@ void soft_qp_fail(struct soft_qp *qp)
 	flush_recv(qp);
 }
 
-/* Nothing is under way any more. */
+/* Voids the requests in flight. */
 static void give_up(struct soft_qp *qp)
 {
 	qp->inflight = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Rings of receives that wait. */
+/* Rings of waiting receives. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Shared receive queues, and where a queue pair takes its receives from. */
+/* Shared receive queues, and the source of a queue pair's receives. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 #include "soft/verbs/rq.h"
 #include "soft/verbs/srq.h"
 
-/* Raise SRQ_LIMIT_REACHED if it is due; srq->lock is held. */
+/* Raises SRQ_LIMIT_REACHED if it is due; srq->lock is held. */
 static void check_limit(struct soft_srq *srq)
 {
 	struct ibv_async_event event = { .element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED };
@@ -94,7 +94,7 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *base)
 	return 0;
 }
 
-/* Another number of entries; what waits is kept. srq->lock is held. */
+/* Changes the number of entries; keeps waiting receives. srq->lock is held. */
 static int resize(struct soft_rq *rq, uint32_t wr)
 {
 	uint32_t n = rq->head - rq->tail;

@@ -27,8 +27,8 @@ static inline struct soft_srq *soft_srq(struct ibv_srq *srq)
 }
 
 /*
- * The next receive of a queue pair, from its own or the shared queue, into qp->rx; false if there
- * is none. Under qp->lock.
+ * Takes the next receive of a queue pair, from its own or the shared queue, into qp->rx. Returns
+ * false if there is none. Under qp->lock.
  */
 bool soft_rq_take(struct soft_qp *qp);
 int soft_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);

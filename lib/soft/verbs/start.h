@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The record of the process is made, and owns numbers of queue pairs. */
+/* Creation of the process's state, which owns queue pair numbers. */
 #ifndef SOFT_START_H
 #define SOFT_START_H
 
 #include "soft/verbs/core.h"
 
-/* The process's core, made on first use; NULL and errno when that fails. */
+/* Returns the process's core, made at first use; or NULL with errno. */
 struct soft_core *soft_core_get(void);
 /*
- * Around a fork: the core stays as it is, in the child too until it is let go. _forked, in the child and
- * before that: soft_core_get makes another one.
+ * Around a fork: the core does not change, in the child, too, until soft_core_let_go. The child
+ * calls soft_core_forked before that, after which soft_core_get makes a new core.
  */
 void soft_core_hold(void);
 void soft_core_let_go(void);
 void soft_core_forked(void);
-/* Take another block of queue pair numbers. Under table_lock. 0 or an errno value. */
+/* Takes another block of queue pair numbers. Under table_lock. Returns 0 or an errno value. */
 int soft_slot_take(struct soft_core *core);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Timers: queue pairs that have to be looked at again when their time has come. */
+/* Timers of queue pairs. */
 #include <stdbool.h>
 #include <stdint.h>
 

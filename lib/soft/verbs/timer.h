@@ -9,12 +9,12 @@
 #include "soft/verbs/qp.h"
 
 void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns);
-/* The same, unless one is set, which stays. */
+/* Sets the timer unless it is set already. */
 void soft_timer_set_if_none(struct soft_qp *qp, uint64_t deadline_ns);
 void soft_timer_clear(struct soft_qp *qp);
 /*
- * One queue pair whose time has come, taken off the list; NULL and the next deadline if there is
- * none.
+ * Takes a queue pair whose timer is due off the list. Returns NULL and the next deadline if there
+ * is none.
  */
 struct soft_qp *soft_timer_take(struct soft_core *core, uint64_t now_ns, uint64_t *next_ns);
 
