@@ -209,7 +209,7 @@ struct oriel_win_info {
 	int no_locks;                 /* hint no_locks: 1 if "true" was given */
 	int same_size;                /* hint same_size */
 	int same_disp_unit;           /* hint same_disp_unit */
-	char accumulate_ordering[64]; /* hint: "none", or some of "rar,raw,war,waw", in this order */
+	char accumulate_ordering[64]; /* "none", or of "rar,raw,war,waw" (default), in this order */
 	char accumulate_ops[32];      /* hint accumulate_ops; "same_op_no_op" unless given */
 	enum oriel_win_kind kind;
 	int unified;                         /* always 1: one copy, for loads, stores and operations */
