@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * told.h - how long after a loss a rank may learn of it: 5 s (rule E6), and more on a machine that is slow
+ * told.h - the longest time from a loss to its error: 5 s (rule E6), and more on a slow machine
  */
 #ifndef ORIEL_TESTS_TOLD_H
 #define ORIEL_TESTS_TOLD_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault_lock.c - rules L21 to L23: ranks die holding locks, or waiting for them; R7: with requests open; N7: signals
- * are waited for
+ * fault_lock.c - ranks die that hold locks or wait for them: rules L21 to L23; with open requests:
+ * R7; while others wait for signals: N7
  *
  *   oriel-run -n 4 fault_lock MODE    MODE is a name of the table below, fault_lock --list; rank 3 dies
  *   oriel-run -n N fault_lock SEED    ranks 3 and up die, at any moment of epochs on the windows of 0 and 1
  *
- * The survivors get every lock, in a mode within 5 s, are told of the orphan, and find the array under the
- * lock whole unless they were told. Each prints "told RANK". The board is not used by a rank that may die in it.
+ * The survivors get every lock, in a mode within 5 s, with the orphan reported, and find the array
+ * under the lock whole unless an orphan was reported. Each prints "told RANK". A rank that may die
+ * in the board's calls does not use the board.
  */
 #include "multi.h"
 
@@ -34,13 +35,13 @@
 
 #define REQUESTS 4
 
-enum { READY, FINISHED, TOLD = 5, DYING = 8 }; /* those of the ranks follow the last three */
+enum { READY, FINISHED, TOLD = 5, DYING = 8 }; /* the last three have one word per rank */
 
 struct fault {
 	struct multi m;
 	struct multi_window w;
 	uint64_t seed;
-	bool crowd; /* of many ranks: a lock takes as long as their epochs and turns at few processors do */
+	bool crowd; /* many ranks: a lock takes as long as their epochs, on few processors */
 	oriel_request request[REQUESTS];
 	long double operand;
 	uint8_t data[100];
@@ -54,7 +55,7 @@ static int killed(struct multi *m)
 	return 1;
 }
 
-/* A lock, which comes within 5 s where no crowd asks for it; whether it was an orphan's. */
+/* Takes a lock, within 5 s unless f->crowd. Returns whether it was an orphan's. */
 static bool take(struct fault *f, enum oriel_lock_type type, int target)
 {
 	uint64_t begun = now_ns();
@@ -72,7 +73,7 @@ static void give(struct fault *f, int target)
 	CHECK_OK(&f->m, oriel_win_unlock(f->w.win, target));
 }
 
-/* The modes: what rank 3 has done when it dies, and what the others find. */
+/* The modes: the state of rank 3 at its death, and the effect on the others. */
 
 static void die_exclusive(struct fault *f)
 {
@@ -93,7 +94,7 @@ static void die_in_lock_all(struct fault *f)
 	CHECK_OK(&f->m, oriel_win_flush(f->w.win, 0));
 }
 
-/* Shared locks are granted beside a dead one that nobody knows of yet: until it is told. */
+/* Repeats until the orphan is reported: before the death is known, shared locks are granted. */
 static bool is_told(struct fault *f)
 {
 	uint64_t begun = now_ns();
@@ -107,7 +108,7 @@ static bool is_told(struct fault *f)
 	return told;
 }
 
-/* Every grant tells of the orphan until an exclusive holder has unlocked. */
+/* Every grant reports the orphan until an exclusive holder has unlocked. */
 static void orphan_is_told(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -136,7 +137,7 @@ static void *die_in_the_queue(void *arg)
 {
 	struct fault *f = arg;
 
-	multi_await(&f->m, READY, 1); /* the other thread is inside lock, and not at the board */
+	multi_await(&f->m, READY, 1); /* the other thread is in lock, not in the board's calls */
 	killed(&f->m);
 	return NULL;
 }
@@ -156,7 +157,7 @@ static void hold_own(struct fault *f)
 		CHECK_OK(&f->m, oriel_win_lock(f->w.win, ORIEL_LOCK_EXCLUSIVE, 0, 0));
 }
 
-/* The victim's word at rank 0, once some of these bits are set. */
+/* Waits until some of these bits are set in the victim's word at rank 0. */
 static void await_word(struct fault *f, uint64_t bits)
 {
 	struct oriel_job *job = f->m.job;
@@ -181,7 +182,7 @@ static void let_it_die_in_the_queue(struct fault *f)
 static void waiter_is_no_orphan(struct fault *f)
 {
 	if (f->m.rank == 0) {
-		await_word(f, LOCK_EXAMINED); /* it died waiting: later it would be taken for the holder */
+		await_word(f, LOCK_EXAMINED); /* it died waiting: later it would count as the holder */
 		give(f, 0);
 	}
 	CHECK(&f->m, !take(f, ORIEL_LOCK_EXCLUSIVE, 0));
@@ -190,7 +191,7 @@ static void waiter_is_no_orphan(struct fault *f)
 	give(f, 0);
 }
 
-/* L23: the victim is the target; others hold its lock, or ask for it. Everybody else's locks go on. */
+/* L23: the victim is the target; others hold or request its lock. Other locks keep working. */
 static void lock_victim(struct fault *f)
 {
 	if (f->m.rank == 1)
@@ -199,7 +200,9 @@ static void lock_victim(struct fault *f)
 		take(f, ORIEL_LOCK_SHARED, 1);
 }
 
-/* Until this rank knows of the death the words of the dead may still lend it the lock, once its holder has given it back. */
+/*
+ * Locks until the error: before this rank knows of the death, the dead target's words may grant it.
+ */
 static int lock_until_told(struct fault *f, int target)
 {
 	uint64_t begun = now_ns();
@@ -236,7 +239,7 @@ static void dead_target_is_told(struct fault *f)
 	}
 }
 
-/* L23: rank 1 holds the lock of a member that lives; after the victim's death it frees its window. */
+/* L23: rank 1 holds the lock of a living member; after the victim's death it frees its window. */
 static void lock_0(struct fault *f)
 {
 	if (f->m.rank == 1)
@@ -257,14 +260,16 @@ static void holder_frees(struct fault *f)
 	}
 }
 
-/* R7: the victim keeps others out when it dies: what is deferred for it never comes. */
+/* R7: the victim holds its own lock when it dies: deferred operations are never issued. */
 static void keep_others_out(struct fault *f)
 {
 	take(f, ORIEL_LOCK_EXCLUSIVE, VICTIM);
 	multi_raise(&f->m, READY, 1);
 }
 
-/* The requests are for the victim, at both sides and at the origin; for all; and for rank 0, who lives. */
+/*
+ * Requests for the victim, at both sides and at the origin; for all; and for rank 0, which lives.
+ */
 static void request_victim(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -294,7 +299,7 @@ static void is_refused(struct fault *f, oriel_request *request)
 	CHECK(&f->m, flag == 1);
 }
 
-/* By tests alone, or by a wait; what others' requests stand for comes. */
+/* Requests fail in tests and in waits; those for living ranks complete. */
 static void requests_are_told(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -319,7 +324,7 @@ static void requests_are_told(struct fault *f)
 	CHECK_OK(m, oriel_win_unlock_all(f->w.win));
 }
 
-/* R7: the victim dies before its post: what is deferred for it never comes. */
+/* R7: the victim dies before its post: deferred operations are never issued. */
 static void request_before_the_post(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -354,7 +359,9 @@ static void the_post_never_comes(struct fault *f)
 	is_refused(f, &copy);
 }
 
-/* R7: some are complete when the victim dies, of puts and of what it has applied itself. */
+/*
+ * R7: requests that are complete at the death, of puts and of accumulates that the victim applied.
+ */
 static void requests_complete(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -370,7 +377,7 @@ static void requests_complete(struct fault *f)
 	CHECK_OK(m, oriel_request_wait(&f->request[0]));
 }
 
-/* They stay so; later ones are told. */
+/* They stay complete; later requests fail. */
 static void complete_stay_complete(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -393,7 +400,7 @@ static void complete_stay_complete(struct fault *f)
 		CHECK_OK(m, oriel_request_wait(&f->request[i]));
 }
 
-/* N7: a window with signals beside the other, on which the survivors can signal each other. */
+/* N7: another window, on which the survivors can signal each other. */
 static void open_signals(struct fault *f)
 {
 	static const struct oriel_hint hints[] = { { "signals", "3" }, { NULL, NULL } };
@@ -404,7 +411,7 @@ static void open_signals(struct fault *f)
 		CHECK_OK(m, oriel_win_lock(f->signals, ORIEL_LOCK_SHARED, (m->rank + 1) % VICTIM, 0));
 }
 
-/* One call that waits for a signal, another one for each survivor. What is *signal was taken if it gives 0. */
+/* Waits for a signal, by another call at each survivor. 0: *signal was taken, if the call takes. */
 static int wait_in_turn(struct fault *f, int which, uint32_t *signal)
 {
 	uint64_t value;
@@ -419,7 +426,7 @@ static int wait_in_turn(struct fault *f, int which, uint32_t *signal)
 	return rc;
 }
 
-/* N7: who waits is told once, by each of the calls; what others send is there then, and nobody is told again. */
+/* N7: a wait fails once, in each of the calls; later waits get the signals of others. */
 static void waiters_are_told(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -444,7 +451,7 @@ static void waiters_are_told(struct fault *f)
 	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_free(&f->signals));
 }
 
-/* N7: a signal that is there is taken before the death is told. */
+/* N7: a signal that has arrived is taken before the death is reported. */
 static void signal_comes_first(struct fault *f)
 {
 	struct multi *m = &f->m;
@@ -467,7 +474,8 @@ static void taken_then_told(struct fault *f)
 	uint64_t begun = now_ns();
 	uint32_t signal = 9;
 
-	while (counter_load(&f->signals->job->deaths.count) == 0 && /* pairs with rank_died */ now_ns() - begun <= RELEASED_NS)
+	while (counter_load(&f->signals->job->deaths.count) == 0 &&
+	       /* pairs with rank_died */ now_ns() - begun <= RELEASED_NS)
 		sched_yield();
 	CHECK_OK(m, wait_in_turn(f, m->rank, &signal));
 	CHECK(m, m->rank % 3 == 1 || signal == 1);
@@ -488,9 +496,9 @@ static const struct mode {
 	const char *name;
 	void (*before)(struct fault *f);    /* the others */
 	void (*beside)(struct fault *f);    /* the victim, at the same time */
-	void (*die)(struct fault *f);       /* the victim, who is killed behind it */
+	void (*die)(struct fault *f);       /* the victim, which is killed afterwards */
 	void (*meanwhile)(struct fault *f); /* the others */
-	void (*after)(struct fault *f);     /* and then */
+	void (*after)(struct fault *f);     /* the others, after the death */
 } modes[] = {
 	{ "L22_L21_exclusive", nothing, nothing, die_exclusive, nothing, orphan_is_told },
 	{ "L22_L21_shared", nothing, nothing, die_shared, nothing, orphan_is_told },
@@ -550,7 +558,7 @@ static void write_array(struct fault *f, int target, struct array *array, uint64
 	CHECK_OK(&f->m, oriel_put(f->w.win, &array->word[WORDS / 2], sizeof(*array) / 2, target, sizeof(*array) / 2));
 }
 
-/* Who is told of an orphan, and holds the lock alone, makes the array whole again. */
+/* An exclusive holder that gets the lock of an orphan makes the array whole again. */
 static void one_epoch(struct fault *f, int target, bool exclusive)
 {
 	bool orphaned = take(f, exclusive ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED, target);

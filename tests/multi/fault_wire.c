@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault_wire.c - what ranks do when the wire between them is bad, silent for a while, or cut: rules
- * E6, L21, L22 and P5
+ * fault_wire.c - ranks whose wire loses packets, is silent for a while, or is cut: rules E6, L21,
+ * L22 and P5
  *
  *   oriel-run -n N --addr A,B fault_wire WHERE FILE    on the wire of tests/vm/wire; fault_wire --list
  *
- * Ranks with even numbers are at one end of the wire, the others at the other. The program says
- * "ready" when it is where it shall be disturbed; whoever runs it then spoils the wire and makes
- * FILE, with the time of the cut in it (milliseconds since start-up).
+ * Ranks with even numbers are at one end of the wire, the others at the other. The program prints
+ * "ready" at the point of the disturbance. Its caller then disturbs the wire and creates FILE,
+ * which has the time of the cut (milliseconds since start-up).
  *
- * lossy       epochs of both kinds, and each buffer is overwritten as soon as complete has given it back: what is
- *             repeated must come from elsewhere, or must have been waited for
+ * lossy       epochs of both kinds. Each buffer is overwritten as soon as complete has returned: a
+ *             retransmission must take its data from elsewhere, or complete must have waited for it
  * outage      epochs of both kinds before, during and after
- * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s (told.h):
- *             "told RANK MILLISECONDS". The lock of a holder at the other end comes instead, and tells of it
+ * cut_*       every rank waits, each mode in another call, and must get ORIEL_ERR_PEER within 5 s
+ *             (told.h): "told RANK MILLISECONDS". A lock held at the other end is granted instead,
+ *             as an orphan
  */
 #include "multi.h"
 
@@ -29,7 +30,7 @@
 #include "base/util.h"
 #include "told.h"
 
-#define TOLD_MS ((uint64_t)told_limit_ms()) /* tests/multi/faults looks for this name, and tries again */
+#define TOLD_MS ((uint64_t)told_limit_ms()) /* tests/multi/faults retries failures of this name */
 #define LIMIT_S 60
 #define LARGE 20000
 #define PART (LARGE + 1000)
@@ -39,11 +40,11 @@ struct fault {
 	struct multi_window w;
 	const char *name;
 	const char *file;
-	int next; /* the rank after this one, and the one before: both at the other end */
+	int next; /* the next rank, and the previous one: both at the other end */
 	int before;
 	oriel_group *to;
 	oriel_group *from;
-	uint64_t waits_ms; /* since when this rank waits in the call that tells it; 0: since before the cut */
+	uint64_t waits_ms; /* since when this rank waits in the call that fails; 0: before the cut */
 };
 
 enum { LAST, CAME_MS, LOCKED, KNOWN_MS };
@@ -72,7 +73,7 @@ static uint64_t boot_ms(void)
 
 /* Epochs. */
 
-/* Small and large puts around the ring, buffers overwritten at once. */
+/* Small and large puts around the ring; the buffers are overwritten immediately. */
 static void access_epoch(struct fault *fault, uint64_t round)
 {
 	struct multi *m = &fault->m;
@@ -119,8 +120,8 @@ static void lossy(struct fault *fault)
 }
 
 /*
- * Rounds until the outage is over, and some more. Ranks must make the same number, so rank 0 tells
- * the last one.
+ * Runs rounds until the outage is over, and some more. All ranks must run the same number, so rank
+ * 0 publishes the last one.
  */
 static void outage(struct fault *fault)
 {
@@ -133,11 +134,11 @@ static void outage(struct fault *fault)
 		fence_epoch(fault, round);
 		if (m->rank == 0 && last == 0 && is_disturbed(fault))
 			multi_raise(m, LAST, round + 5);
-		last = multi_word(m, LAST); /* nobody is five rounds ahead */
+		last = multi_word(m, LAST); /* no rank is five rounds ahead */
 	}
 }
 
-/* Waiting. Each gives what the call returns that waits for the other end. */
+/* Waiting. Each returns the result of a call that waits for the other end. */
 
 static int in_complete(struct fault *fault)
 {
@@ -183,7 +184,7 @@ static int in_flush(struct fault *fault)
 	return rc;
 }
 
-/* Four ranks that spin leave two processors, emulated ones maybe, nothing for those who find out. */
+/* Four spinning ranks would leave two processors, maybe emulated, no time to detect the loss. */
 static void nap(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -195,7 +196,7 @@ static void await_cut(const struct fault *fault)
 		nap();
 }
 
-/* The last rank comes to the collective call only when the wire is cut; the others wait in it. */
+/* The last rank makes the collective call only when the wire is cut; the others wait in it. */
 static void come_late(struct fault *fault)
 {
 	say_ready(fault);
@@ -241,9 +242,9 @@ static int in_barrier(struct fault *fault)
 }
 
 /*
- * P5: the put is copied, so complete has nothing to wait for. That it never arrived is told, once,
- * by the next call on the window after it is known, whatever that call does; the barrier makes it
- * known.
+ * P5: the put is copied, so complete has nothing to wait for. Once the rank knows that the put
+ * never arrived, the next call on the window reports it, once, whatever that call does. The rank
+ * learns it in the barrier.
  */
 static int copied_put(struct fault *fault)
 {
@@ -269,7 +270,7 @@ static int copied_put(struct fault *fault)
 	return rc;
 }
 
-/* The time the wire was cut, from the file; the call may have returned before the file was there. */
+/* Returns the time of the cut, from the file. The call may have returned before the file exists. */
 static uint64_t cut_ms(const struct fault *fault)
 {
 	unsigned long long ms = 0;
@@ -284,7 +285,7 @@ static uint64_t cut_ms(const struct fault *fault)
 	return ms;
 }
 
-/* Locks. Nobody has died, but who is at the other end is as good as dead. */
+/* Locks. No rank has died, but those at the other end count as dead. */
 
 static void lock_once(struct fault *fault, int target)
 {
@@ -292,7 +293,7 @@ static void lock_once(struct fault *fault, int target)
 	CHECK_OK(&fault->m, oriel_win_unlock(fault->w.win, target));
 }
 
-/* Until this rank, which calls nothing, knows of the loss of another. */
+/* Waits, without calls, until this rank knows of a loss. */
 static void await_loss(struct multi *m)
 {
 	while (counter_load(&m->job->deaths.count) == 0) /* pairs with rank_died */
@@ -301,9 +302,9 @@ static void await_loss(struct multi *m)
 }
 
 /*
- * The lock of a holder that is lost comes, and tells of it; from here on another call is to tell this rank. What takes
- * its time is that the owner gets to know of the loss, for which the device tries again and again; the repair that
- * follows is work for a processor, which may be as slow as an emulated one.
+ * Takes the lock of a lost holder, which is granted as an orphan. The limit covers the time in
+ * which the owner learns of the loss, for which the device retries. It does not cover the repair
+ * that follows, which a processor does, perhaps an emulated one.
  */
 static void take_from_lost(struct fault *fault, int target)
 {
@@ -320,7 +321,7 @@ static void take_from_lost(struct fault *fault, int target)
 	CHECK_OK(m, oriel_win_unlock(fault->w.win, target));
 }
 
-/* What a holder whose lock is not its own any more writes comes to nothing, and it is told when it gives the lock back. */
+/* A holder that has lost its lock: its write has no effect, and its unlock returns the error. */
 static int write_and_unlock(struct fault *fault, int target)
 {
 	struct multi *m = &fault->m;
@@ -334,8 +335,8 @@ static int write_and_unlock(struct fault *fault, int target)
 }
 
 /*
- * L21, L22: rank 1 holds the lock of rank 0 and is silent, and so is rank 0, which computes. Ranks 2 and 3 wait for
- * it, at either end: one gets it, the other one is told. Rank 1 gives it back only then.
+ * L21, L22: rank 1 holds the lock of rank 0, and both make no calls. Ranks 2 and 3, at either end,
+ * wait for the lock: one gets it, the other one gets an error. Rank 1 unlocks only then.
  */
 static int in_lock(struct fault *fault)
 {
@@ -363,7 +364,7 @@ static int in_lock(struct fault *fault)
 	return oriel_barrier(m->job);
 }
 
-/* L21, L22: each holds the other's lock and gives it back when the wire is cut; its own is free again then. */
+/* L21, L22: each rank holds the next one's lock and unlocks after the cut; its own is free then. */
 static int in_unlock(struct fault *fault)
 {
 	struct multi *m = &fault->m;
@@ -413,8 +414,8 @@ static void be_told(struct fault *fault, const struct mode *mode, uint64_t *ms)
 	uint64_t told, cut;
 
 	/*
-	 * A member that had got all that it needs from the other end may leave a collective call; the
-	 * next one tells it.
+	 * A member that has got all that it needs from the other end may complete the collective call;
+	 * the next one returns the error.
 	 */
 	if (rc == 0 && mode->collective) {
 		fault->waits_ms = boot_ms();
@@ -426,9 +427,9 @@ static void be_told(struct fault *fault, const struct mode *mode, uint64_t *ms)
 	cut = cut_ms(fault);
 	CHECK(m, cut > 0);
 	if (cut < fault->waits_ms)
-		cut = fault->waits_ms; /* who comes to wait later is told later */
+		cut = fault->waits_ms; /* a later wait fails later */
 	if (mode->collective && cut < multi_word(m, CAME_MS))
-		cut = multi_word(m, CAME_MS); /* and so is who has waited for him, and not for the other end */
+		cut = multi_word(m, CAME_MS); /* so does a wait for that rank */
 	*ms = told > cut ? told - cut : 0;
 	if (!CHECK(m, *ms < TOLD_MS))
 		printf("# %s: rank %d was told after %llu ms\n", mode->name, m->rank, (unsigned long long)*ms);
@@ -469,7 +470,7 @@ static int run(const struct mode *mode, const char *file)
 	else
 		be_told(&fault, mode, &ms);
 	if (mode->live && multi_failed(m))
-		return multi_tell(m); /* at once, so that the others do not wait for this rank */
+		return multi_tell(m); /* immediately, so that the others do not wait for this rank */
 	leave(&fault, mode->live ? 0 : ORIEL_ERR_PEER);
 	if (multi_tell(m) == 0)
 		printf("told %d %llu\n", m->rank, (unsigned long long)ms);
