@@ -187,7 +187,9 @@ static int open_client(struct boot **boot)
 	}
 }
 
-/* The parent is the launcher's, and that of all ranks on this machine, where the job has no name. */
+/*
+ * The parent is the launcher's, and that of all ranks on this machine, where the job has no name.
+ */
 static void name_job(struct boot *boot)
 {
 	const char *space = getenv("PMIX_NAMESPACE");

@@ -94,8 +94,8 @@ static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *gr
 }
 
 /*
- * The short way, for the group of the epoch before: no call, and nothing that is not needed. False: something is
- * not plain, and start finds out.
+ * The short way, for the group of the epoch before: no call, and nothing that is not needed. False:
+ * something is not plain, and start finds out.
  */
 static inline bool start_at_once(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
@@ -260,7 +260,9 @@ static void note_blocked(struct oriel_win *win, const struct link *link, struct 
 	owned_lock_give(&win->lock);
 }
 
-/* The open links; and whether it is time to tell of one that failed, though others are still open. */
+/*
+ * The open links; and whether it is time to tell of one that failed, though others are still open.
+ */
 static int close_watch(void *arg, struct wait *wait)
 {
 	struct closing *closing = arg;
@@ -356,8 +358,8 @@ static __attribute__((noinline)) int complete(oriel_win *win)
 }
 
 /*
- * The short way: all that was put or got are loads and stores, every post is here, and the flag is a store. One
- * comparison of the marks says that nothing else was issued.
+ * The short way: all that was put or got are loads and stores, every post is here, and the flag is
+ * a store. One comparison of the marks says that nothing else was issued.
  */
 
 #define OTHER_MARKS ((LINK_LASTING | ACCESS_MARKS) & ~(LINK_ACCESS | LINK_GRANTED))
@@ -377,7 +379,10 @@ static inline bool close_by_store(const struct oriel_win *win, struct link *link
 	return true;
 }
 
-/* The first `closed` links are closed, the others want more than a store: they are as close_links leaves them. */
+/*
+ * The first `closed` links are closed, the others want more than a store: they are as close_links
+ * leaves them.
+ */
 static __attribute__((noinline)) int complete_others(oriel_win *win, uint32_t closed)
 {
 	for (uint32_t i = 0; i < closed; i++)

@@ -98,8 +98,8 @@ static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *gro
 }
 
 /*
- * The short way, for the group of the epoch before: all are known and alive, and nobody is still inside an epoch.
- * False: nothing has happened, and post finds out.
+ * The short way, for the group of the epoch before: all are known and alive, and nobody is still
+ * inside an epoch. False: nothing has happened, and post finds out.
  */
 
 static inline bool takes_post(const struct oriel_win *win, const struct link *link)
@@ -215,7 +215,10 @@ static inline bool messages_applied(const struct peer *peer)
 	return !ring || am_drain_ring(ring);
 }
 
-/* Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is needed. */
+/*
+ * Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is
+ * needed.
+ */
 static bool exposure_step(struct oriel_win *win)
 {
 	struct epoch *epoch = &win->exposure;
@@ -232,7 +235,10 @@ static bool exposure_step(struct oriel_win *win)
 	return true;
 }
 
-/* During a look: the first origin that died, or left the window, before its complete, or ORIEL_RANK_NONE. */
+/*
+ * During a look: the first origin that died, or left the window, before its complete, or
+ * ORIEL_RANK_NONE.
+ */
 static int watch_origins(struct oriel_win *win, struct wait *wait)
 {
 	int dead = ORIEL_RANK_NONE;

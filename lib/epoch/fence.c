@@ -19,9 +19,9 @@
  * request behind theirs on the same queue pair, as the flag of complete does. The partner does not
  * pass without this word, so it finds them. A member that learns of this member's entry from the
  * partner learns it after the puts. All other members learn it from the words of later rounds,
- * which wait until the puts are complete. Two ranks have no later round: their fence takes one
- * trip instead of three. On return what was copied may still be under way, as after complete; what uses the
- * program's memory is complete. So this is for devices that keep in order what is issued to a
+ * which wait until the puts are complete. Two ranks have no later round: their fence takes one trip
+ * instead of three. On return what was copied may still be under way, as after complete; what uses
+ * the program's memory is complete. So this is for devices that keep in order what is issued to a
  * member, before the fence and after it.
  *
  * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
@@ -115,7 +115,10 @@ struct fencing {
 	int dead;             /* world rank whose death ends this fence, or ORIEL_RANK_NONE */
 };
 
-/* During a look: a death ends the fence, or the awaited leaving the window; seen here, or told by one we depend on. */
+/*
+ * During a look: a death ends the fence, or the awaited leaving the window; seen here, or told by
+ * one we depend on.
+ */
 static int fence_watch(void *arg, struct wait *wait)
 {
 	struct fencing *f = arg;
@@ -155,7 +158,10 @@ static int piggyback(const struct fence *fence, uint64_t before, struct remote w
 	return wire_flag(wire, before, fence->number, word, &link->last_number);
 }
 
-/* This round's word, to where the partner has it. Pairs with the flag_load in word_step of the partner. */
+/*
+ * This round's word, to where the partner has it. Pairs with the flag_load in word_step of the
+ * partner.
+ */
 static inline int write_word(const struct fence *fence, struct fence_partner *partner)
 {
 	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
@@ -252,9 +258,9 @@ static int known_dead(const struct oriel_win *win)
 }
 
 /*
- * The barrier is over, well or not: the program has its memory back, and a partner that is lost is let go, and not told
- * of once more. Where it has failed there is nothing that could be repeated: the partner's life and the device's retries
- * are the bounds.
+ * The barrier is over, well or not: the program has its memory back, and a partner that is lost is
+ * let go, and not told of once more. Where it has failed there is nothing that could be repeated:
+ * the partner's life and the device's retries are the bounds.
  */
 static int end_piggybacked(struct oriel_win *win, bool failed)
 {
@@ -359,8 +365,8 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 }
 
 /*
- * The short way: what is to be completed is so within a few looks, the partners of all rounds are known, and their words
- * come within a few looks. Where one does not, barrier goes on from there.
+ * The short way: what is to be completed is so within a few looks, the partners of all rounds are
+ * known, and their words come within a few looks. Where one does not, barrier goes on from there.
  */
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
@@ -387,8 +393,8 @@ static inline bool keeps_order(const struct link *link)
 }
 
 /*
- * The link to the first partner, if all that is under way to it are puts that the word stays behind, and what comes after
- * the fence too: some of them may outlive it. Else NULL.
+ * The link to the first partner, if all that is under way to it are puts that the word stays
+ * behind, and what comes after the fence too: some of them may outlive it. Else NULL.
  */
 static inline struct link *find_piggybacked(const struct oriel_win *win)
 {
@@ -465,7 +471,10 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 	       (!(win->sync & SYNC_FENCE_USED) || completes_soon(win));
 }
 
-/* The caller holds the lock, and no longer on return. What was to be completed may have been found to be refused (A23). */
+/*
+ * The caller holds the lock, and no longer on return. What was to be completed may have been found
+ * to be refused (A23).
+ */
 static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool piggybacks)
 {
 	bool met;

@@ -3,8 +3,8 @@
  * lock.c - lock and unlock of one member
  *
  * A link with LINK_LOCKING has a thread inside lock or unlock; a second one is told (L25). The lock
- * itself is taken and given back by win/lock_words.c, or, where nobody else is at it, by a short way, whose
- * instructions tests/budget counts.
+ * itself is taken and given back by win/lock_words.c, or, where nobody else is at it, by a short
+ * way, whose instructions tests/budget counts.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -136,7 +136,10 @@ static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_
 	return rc ? rc : lock_entered(win, type, rank, assertions);
 }
 
-/* The short way has asked for the lock, and somebody else is at it. The caller has entered, and is through with it. */
+/*
+ * The short way has asked for the lock, and somebody else is at it. The caller has entered, and is
+ * through with it.
+ */
 static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct link *link)
 {
 	int rc = lock_link(win, link);

@@ -34,7 +34,10 @@ static bool data_placed(struct link *link)
 	return wire_drive(wire, link->last_number) && link_applied(link);
 }
 
-/* What must be complete before the release is posted: all where the device, or a store, keeps no order. */
+/*
+ * What must be complete before the release is posted: all where the device, or a store, keeps no
+ * order.
+ */
 static bool data_before_release_done(const struct oriel_win *win, struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -72,7 +75,10 @@ static void end_link(struct oriel_win *win, struct link *link)
 	link->marks &= (uint16_t)~LOCK_MARKS;
 }
 
-/* Where nothing is to be waited for, and the lock's words are mapped: that of one member has a short way in lock.c. */
+/*
+ * Where nothing is to be waited for, and the lock's words are mapped: that of one member has a
+ * short way in lock.c.
+ */
 static bool release_at_once(const struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = link_lost(link) ? NULL : lock_held(win, link);

@@ -307,8 +307,8 @@ void peer_set_state(struct peer *peer, enum peer_state state)
 }
 
 /*
- * Peers have been marked as PEER_DEAD: a window that remembers one as alive looks again. The caller holds
- * job->lock.
+ * Peers have been marked as PEER_DEAD: a window that remembers one as alive looks again. The caller
+ * holds job->lock.
  */
 static void note_loss(struct oriel_job *job)
 {

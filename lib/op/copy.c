@@ -42,7 +42,10 @@ void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_plainly
 
 #define STEP_VECTORS 4 /* loaded before the first of them is stored */
 
-/* Stores are aligned after the first step, and the last one ends with the last byte: each over what may be there already. */
+/*
+ * Stores are aligned after the first step, and the last one ends with the last byte: each over what
+ * may be there already.
+ */
 #define GOT_BY(how, vector_bytes)                                                                                 \
 	typedef uint8_t how##_vector __attribute__((vector_size(vector_bytes), aligned(1), may_alias));               \
                                                                                                                   \

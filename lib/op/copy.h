@@ -4,18 +4,21 @@
  *
  * DESIGN NOTES
  *
- * A word is one store, as a device places it. What is longer is memmove's, which knows the processor, but for two things that
- * it does not know.
+ * A word is one store, as a device places it. What is longer is memmove's, which knows the
+ * processor, but for two things that it does not know.
  *
- * Programs put from, and get to, the same memory again and again. What does not fit a cache is gone from it when it is begun
- * from below each time, while the end of the last time is still there. So of more than COPY_PIECE_BYTES the pieces go upwards
- * and downwards in turn, as a plough does: 64 KiB take an eighth less, a megabyte a sixth, and what is copied once as long as
- * ever. The last word comes when all else is there, whichever way: programs look at it.
+ * Programs put from, and get to, the same memory again and again. What does not fit a cache is gone
+ * from it when it is begun from below each time, while the end of the last time is still there. So
+ * of more than COPY_PIECE_BYTES the pieces go upwards and downwards in turn, as a plough does: 64
+ * KiB take an eighth less, a megabyte a sixth, and what is copied once as long as ever. The last
+ * word comes when all else is there, whichever way: programs look at it.
  *
- * What is got mostly goes to memory that only this processor has written, and often lies in its nearest cache already. There a
- * loop over long vectors takes half of the time at 4 KiB that memmove does, which takes one instruction from two kilobytes on.
- * Beyond COPY_GOT_MAX it is no better; and puts want that instruction: it asks for many lines at a time that another
- * processor has seen, where the loop waits for each. From the other's cache 8 KiB come by either in the same time.
+ * What is got mostly goes to memory that only this processor has written, and often lies in its
+ * nearest cache already. There a loop over long vectors takes half of the time at 4 KiB that
+ * memmove does, which takes one instruction from two kilobytes on. Beyond COPY_GOT_MAX it is no
+ * better; and puts want that instruction: it asks for many lines at a time that another processor
+ * has seen, where the loop waits for each. From the other's cache 8 KiB come by either in the same
+ * time.
  */
 #ifndef ORIEL_COPY_H
 #define ORIEL_COPY_H

@@ -7,8 +7,8 @@
 #include "win/link.h"
 
 /*
- * News have been seen, so the gates to all members are closed: who is lost is found when one is to be
- * opened. But what has failed stays news until it is told.
+ * News have been seen, so the gates to all members are closed: who is lost is found when one is to
+ * be opened. But what has failed stays news until it is told.
  */
 static void look_again(struct oriel_win *win)
 {

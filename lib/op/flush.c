@@ -43,7 +43,10 @@ static bool flush_concerns(const struct flushing *f, const struct link *link)
 	return is_in_epoch(f->win, link);
 }
 
-/* Whether nothing is left to do for a later flush or fence: complete is not always placed (device.h). */
+/*
+ * Whether nothing is left to do for a later flush or fence: complete is not always placed
+ * (device.h).
+ */
 static inline bool is_flushed(const struct link *link, bool local)
 {
 	return (!local || !link->peer->device->read_behind) && !link_am_number(link) &&
@@ -127,8 +130,8 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 }
 
 /*
- * The first member for which there is something to wait, and where in the table others may be; or NULL, as for most
- * flushes of a code that flushes often.
+ * The first member for which there is something to wait, and where in the table others may be; or
+ * NULL, as for most flushes of a code that flushes often.
  */
 static inline struct link *flush_first(const struct oriel_win *win, int rank, uint32_t *next)
 {
@@ -141,7 +144,10 @@ static inline struct link *flush_first(const struct oriel_win *win, int rank, ui
 	return flush_idle(win, link) ? NULL : link;
 }
 
-/* Whether the open epoch, one in which operations are legal, surely names a member: flush_check without its texts. */
+/*
+ * Whether the open epoch, one in which operations are legal, surely names a member: flush_check
+ * without its texts.
+ */
 static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
 {
 	if (!link)
@@ -162,7 +168,10 @@ static __attribute__((noinline)) bool look_again(struct link *link, struct water
 	return false;
 }
 
-/* Have what is under way to a member posted, and look whether it is complete, and again `looks` times. */
+/*
+ * Have what is under way to a member posted, and look whether it is complete, and again `looks`
+ * times.
+ */
 static inline __attribute__((always_inline)) enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
 {
 	struct watermark upto;
@@ -218,7 +227,9 @@ bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
 	return flush_drive(link, local, flush_looks(win)) == FLUSHED;
 }
 
-/* Something is under way to `link`, and if this is for all perhaps to others from place `next` on. */
+/*
+ * Something is under way to `link`, and if this is for all perhaps to others from place `next` on.
+ */
 static inline __attribute__((always_inline)) bool flush_soon(struct oriel_win *win, struct link *link, uint32_t next,
                                                              int rank, bool local)
 {

@@ -16,8 +16,8 @@
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
 
 /*
- * Have what was issued to all members but one, or NULL, posted; whether a little while's looks find it complete at both
- * sides. False: flush_run waits. The caller holds the lock, as in the next.
+ * Have what was issued to all members but one, or NULL, posted; whether a little while's looks find
+ * it complete at both sides. False: flush_run waits. The caller holds the lock, as in the next.
  */
 bool flush_others_soon(struct oriel_win *win, const struct link *but);
 
@@ -44,7 +44,10 @@ static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 	return true;
 }
 
-/* The first at or behind place *next of the window's table for which that is not so, and *next the place behind it; or NULL. */
+/*
+ * The first at or behind place *next of the window's table for which that is not so, and *next the
+ * place behind it; or NULL.
+ */
 static inline struct link *flush_busy(const struct oriel_win *win, uint32_t *next)
 {
 	while (*next < win->links.capacity) {

@@ -48,7 +48,9 @@ int flush_all_step(struct oriel_win *win, uint64_t number);
  */
 int flush_all_watch(struct oriel_win *win, struct wait *wait);
 
-/* An epoch of lock_all has ended. `lost`: the lost rank of the window's group, or ORIEL_RANK_NONE. */
+/*
+ * An epoch of lock_all has ended. `lost`: the lost rank of the window's group, or ORIEL_RANK_NONE.
+ */
 void flush_all_close(struct oriel_win *win, int lost);
 
 #endif

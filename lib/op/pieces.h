@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pieces.h - lists of pieces that are as long as those they go to, one by one: what the short ways of the vector forms take
+ * pieces.h - lists of pieces that are as long as those they go to, one by one: what the short ways
+ * of the vector forms take
  *
- * They are looked at all together, by a loop without a way out of it. So the longest at the last place has to be in
- * range, which leaves a few lists to the longer way that are in range.
+ * They are looked at all together, by a loop without a way out of it. So the longest at the last
+ * place has to be in range, which leaves a few lists to the longer way that are in range.
  */
 #ifndef ORIEL_PIECES_H
 #define ORIEL_PIECES_H

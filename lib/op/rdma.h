@@ -31,8 +31,8 @@ static inline struct transfer transfer_of(const struct link *link, uint64_t addr
 }
 
 /*
- * Put or get by ROUTE_RDMA. The caller holds win->lock, and has checked all. ERRORS: ORIEL_ERR_PEER,
- * ORIEL_ERR_MEMORY.
+ * Put or get by ROUTE_RDMA. The caller holds win->lock, and has checked all. ERRORS:
+ * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 

@@ -10,8 +10,8 @@
  * twice. Closing the epoch completes those numbers, and the request with them (R5); but complete
  * and fence do so at the origin only.
  *
- * `window_serial` is that of the window's handle: a window that was made later has another, also where it
- * uses the same memory.
+ * `window_serial` is that of the window's handle: a window that was made later has another, also
+ * where it uses the same memory.
  */
 #include "base/err.h"
 #include "base/util.h"
@@ -37,7 +37,10 @@ enum request_scope {
 
 /* Making one. */
 
-/* The epoch, and the link if the target has one. In lock_all no member becomes a target by a request. */
+/*
+ * The epoch, and the link if the target has one. In lock_all no member becomes a target by a
+ * request.
+ */
 static int request_check(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
 	bool all_locked = win->sync & SYNC_LOCK_ALL, is_member = rank >= 0 && rank < win->group->size;
@@ -199,7 +202,10 @@ int oriel_request_wait(oriel_request *request)
 	return rc < 0 ? err_in(rc, "oriel_request_wait") : 0;
 }
 
-/* A program may do nothing but test: those that are waited for are pinged now and then. The caller holds the lock. */
+/*
+ * A program may do nothing but test: those that are waited for are pinged now and then. The caller
+ * holds the lock.
+ */
 static void probe(struct oriel_win *win, const oriel_request *request)
 {
 	uint64_t now = now_ns();

@@ -4,8 +4,8 @@
  *
  * DESIGN NOTES
  *
- * A signal takes the way of the data it follows (N2). Behind stores to mapped memory it is a store, or
- * a fetch-and-add, with release semantics. Behind work requests it is one more: a SET one inline
+ * A signal takes the way of the data it follows (N2). Behind stores to mapped memory it is a store,
+ * or a fetch-and-add, with release semantics. Behind work requests it is one more: a SET one inline
  * write, an ADD one fetch-and-add, in the same list and with the same doorbell as the puts; gets
  * under way make it wait at the device, with a fence, and so do writes where the device does not
  * keep their order (wire_put_behind). Nothing is waited for here.

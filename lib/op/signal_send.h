@@ -7,7 +7,10 @@ struct oriel_win;
 struct link;
 struct op;
 
-/* Change a signal of the target behind everything issued to it before. The caller holds win->lock. 0, or ISSUE_LATER. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. */
+/*
+ * Change a signal of the target behind everything issued to it before. The caller holds win->lock.
+ * 0, or ISSUE_LATER. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ */
 int signal_issue(struct oriel_win *win, struct link *link, const struct op *op);
 
 #endif

@@ -105,7 +105,10 @@ static void ping_some(struct signalling *s, struct wait *wait)
 	}
 }
 
-/* A member that has died since the last call that told so; what has come before that is taken first. */
+/*
+ * A member that has died since the last call that told so; what has come before that is taken
+ * first.
+ */
 static int tell_death(struct signalling *s)
 {
 	struct oriel_win *win = s->win;

@@ -26,7 +26,10 @@ static bool is_past(const struct oriel_win *win, const struct link *link, uint64
 	return now != epochs && !(link->marks & LINK_FLAGGED && now == epochs + 1);
 }
 
-/* Of a closed epoch everything is complete at the origin; and all that this rank has ever issued covers the rest. */
+/*
+ * Of a closed epoch everything is complete at the origin; and all that this rank has ever issued
+ * covers the rest.
+ */
 static struct watermark watermark_past(struct link *link, bool local)
 {
 	if (local)
@@ -67,7 +70,10 @@ static int deferred_step(struct oriel_win *win, struct link *link, bool local, s
 	return rc;
 }
 
-/* Nothing is left for a later flush or request, if it was the last. Complete is not always placed (device.h). */
+/*
+ * Nothing is left for a later flush or request, if it was the last. Complete is not always placed
+ * (device.h).
+ */
 static void forget(struct link *link, bool local, const struct watermark *upto)
 {
 	bool placed = !local || !link->peer->device->read_behind;

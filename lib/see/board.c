@@ -11,7 +11,10 @@
 
 #include "base/order.h"
 
-/* Returns whether a file may have a page. The kernel would end the process if it wrote one that may not (RLIMIT_FSIZE). */
+/*
+ * Returns whether a file may have a page. The kernel would end the process if it wrote one that may
+ * not (RLIMIT_FSIZE).
+ */
 static bool may_have_page(void)
 {
 	struct rlimit limit;

@@ -2,10 +2,10 @@
 /*
  * functions.h - the verbs and rdma_cm functions that the library calls, as a table
  *
- * The only way to a device: rdma-core's functions fill one table, those of the softverbs that is built
- * in (lib/soft) the other, so that both serve one process and neither changes what other libraries of
- * the process find under the same names. What verbs.h defines inline (ibv_post_send, ibv_poll_cq) goes
- * through the context's own table already and is called as it is.
+ * The only way to a device: rdma-core's functions fill one table, those of the softverbs that is
+ * built in (lib/soft) the other, so that both serve one process and neither changes what other
+ * libraries of the process find under the same names. What verbs.h defines inline (ibv_post_send,
+ * ibv_poll_cq) goes through the context's own table already and is called as it is.
  */
 #ifndef ORIEL_FUNCTIONS_H
 #define ORIEL_FUNCTIONS_H
@@ -123,8 +123,8 @@ extern const struct verbs_functions verbs_system;
 extern const struct verbs_functions verbs_softverbs;
 
 /*
- * Who maps peers' memory for the program, or moves bytes to and from it at once: softverbs, whichever
- * way it came here. All are NULL for a device that does not.
+ * Who maps peers' memory for the program, or moves bytes to and from it at once: softverbs,
+ * whichever way it came here. All are NULL for a device that does not.
  */
 struct verbs_direct {
 	softverbs_lend_fn *lend;

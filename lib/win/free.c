@@ -7,11 +7,11 @@
  * In order: wait for the completion of all own work requests on the window, flags included; barrier
  * of the group; hide the entry and deregister. After the barrier nobody has anything under way.
  *
- * When a member is lost (dead, or gone from the window itself). There is always a way out:
- * epochs that are open are given up, since nobody may be left who could end them; locks of those who
- * live are given back, since others may wait for them. Those who wait for this rank see from the
- * hidden entry that it has gone. Origins that are inside an epoch which it has granted have ORIGINS_MS
- * to end it, before the memory goes from under their operations. Then the survivors make a barrier of
+ * When a member is lost (dead, or gone from the window itself). There is always a way out: epochs
+ * that are open are given up, since nobody may be left who could end them; locks of those who live
+ * are given back, since others may wait for them. Those who wait for this rank see from the hidden
+ * entry that it has gone. Origins that are inside an epoch which it has granted have ORIGINS_MS to
+ * end it, before the memory goes from under their operations. Then the survivors make a barrier of
  * their own, as far as they know of the same deaths, and in any case go on after SURVIVORS_MS; the
  * slot is not used again, because a write that is still on its way would change a later window's
  * flags.
@@ -36,7 +36,10 @@
 #define ORIGINS_MS 1000
 #define GONE_NS NS_PER_SECOND /* a message of a member that has freed the window may still be on its way */
 
-/* Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end them. */
+/*
+ * Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end
+ * them.
+ */
 static bool is_lost(const struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -56,7 +59,10 @@ bool window_free_refused(struct oriel_win *win)
 	return hindrances != 0;
 }
 
-/* Give up what is open: operations are dropped, the device lets go of the caller's memory, locks are given back. */
+/*
+ * Give up what is open: operations are dropped, the device lets go of the caller's memory, locks
+ * are given back.
+ */
 static void give_up_epochs(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -134,8 +140,8 @@ static int drain_watch(void *arg, struct wait *wait)
 }
 
 /*
- * Nobody waits for the completion of a post flag: it has been seen. But a device may place it once more
- * (places_twice), and the member would take it for one of the slot's next window.
+ * Nobody waits for the completion of a post flag: it has been seen. But a device may place it once
+ * more (places_twice), and the member would take it for one of the slot's next window.
  */
 static void await_posted(struct oriel_win *win)
 {
@@ -149,7 +155,10 @@ static void await_posted(struct oriel_win *win)
 	owned_lock_give(&win->lock);
 }
 
-/* Work requests of this window, flags included, that are not complete: wait for them. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT. */
+/*
+ * Work requests of this window, flags included, that are not complete: wait for them. ERRORS:
+ * ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
+ */
 static int drain(struct oriel_win *win)
 {
 	static const struct waiter waiter = { drain_turn, drain_watch };

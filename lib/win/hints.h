@@ -2,8 +2,8 @@
 /*
  * hints.h - the hints of a window (W9, I1, I2, A16, A18, A19)
  *
- * Every known hint is kept as a field of struct oriel_win_info, so that oriel_win_query tells what is
- * in force; but for `refuse`, with which there is no window.
+ * Every known hint is kept as a field of struct oriel_win_info, so that oriel_win_query tells what
+ * is in force; but for `refuse`, with which there is no window.
  */
 #ifndef ORIEL_HINTS_H
 #define ORIEL_HINTS_H

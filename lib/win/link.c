@@ -81,7 +81,9 @@ static enum link_words words_of(const struct dir_entry *entry)
 	return entry->flags & DIR_WORDS_BY_BOTH ? WORDS_BY_BOTH : WORDS_BY_PROCESSOR;
 }
 
-/* Whether words are changed by another device than the one that puts go by, or at another address. */
+/*
+ * Whether words are changed by another device than the one that puts go by, or at another address.
+ */
 static bool words_are_apart(const struct link *link, const struct dir_entry *entry)
 {
 	return link->words == WORDS_BY_DEVICE &&
@@ -102,7 +104,10 @@ static bool learn_rest(struct link *link, const struct dir_entry *entry)
 	return !dynamic || remote_regions_begin(link, (struct remote){ entry->base, entry->rkey });
 }
 
-/* Everything is known: publish it to the window, and send the post that was queued meanwhile (P6, P11). */
+/*
+ * Everything is known: publish it to the window, and send the post that was queued meanwhile (P6,
+ * P11).
+ */
 static void described(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
 	struct link *link = customer->link;
@@ -177,7 +182,10 @@ static void checked(const struct lookup_customer *customer, const struct dir_ent
 	counter_store(&win->losses_seen, UINT64_MAX); /* pairs with win_has_news */
 }
 
-/* Have the service thread see whether the member still has the window; for want of memory at another time. */
+/*
+ * Have the service thread see whether the member still has the window; for want of memory at
+ * another time.
+ */
 static void check(struct oriel_win *win, struct link *link)
 {
 	struct lookup_customer customer = { .done = checked, .window = win, .link = link, .pending = &win->lookups };

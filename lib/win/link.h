@@ -36,9 +36,9 @@ enum link_state {
 };
 
 /*
- * Marks of the present access epoch (or fence epoch); guarded by win->lock. In an access epoch a link
- * goes from ACCESS to GRANTED to FLAGGED to CLOSED, each with those before it; the others are facts
- * beside that.
+ * Marks of the present access epoch (or fence epoch); guarded by win->lock. In an access epoch a
+ * link goes from ACCESS to GRANTED to FLAGGED to CLOSED, each with those before it; the others are
+ * facts beside that.
  */
 #define LINK_ACCESS 0x0001u    /* named by the access epoch */
 #define LINK_GRANTED 0x0002u   /* its post has been seen; the flag word may have moved on since (P12) */
@@ -61,7 +61,9 @@ enum link_state {
 /* Who changes aligned integers of 8 bytes of the member's: layout.h. */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
 
-/* By which route bytes are put to the member's memory, and got from it: link_map decides it, once. */
+/*
+ * By which route bytes are put to the member's memory, and got from it: link_map decides it, once.
+ */
 enum link_route {
 	ROUTE_NONE,    /* not decided */
 	ROUTE_REGIONS, /* a dynamic window's memory: each region has its own (remote_regions.h) */
@@ -252,8 +254,8 @@ static inline struct remote link_remote_flags(const struct link *link)
 }
 
 /*
- * The same as they are here, once link_write_flag has reached them by a store; NULL: not yet, or not at all. A store
- * into the memory of a process that has died is not noticed.
+ * The same as they are here, once link_write_flag has reached them by a store; NULL: not yet, or
+ * not at all. A store into the memory of a process that has died is not noticed.
  */
 static inline struct flag_pair *link_flags_there(const struct link *link)
 {
@@ -261,8 +263,9 @@ static inline struct flag_pair *link_flags_there(const struct link *link)
 }
 
 /*
- * Write one of these words, `word_bytes` into the pair, where it need not stay behind work requests: by a store if
- * that reaches it, else as wire_flag does, which `before`, `number` and the errors are for. LINK_READY.
+ * Write one of these words, `word_bytes` into the pair, where it need not stay behind work
+ * requests: by a store if that reaches it, else as wire_flag does, which `before`, `number` and the
+ * errors are for. LINK_READY.
  */
 int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint64_t value, uint64_t *number);
 
@@ -273,9 +276,9 @@ int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint6
 int link_get(struct oriel_win *win, int rank, struct link **link);
 
 /*
- * During a look: we wait for this member. Like wait_watch; and now and then the service thread looks
- * whether it still has the window, since one that has left it in error is waited for in vain. False
- * if it is lost.
+ * During a look: we wait for this member. Like wait_watch; and now and then the service thread
+ * looks whether it still has the window, since one that has left it in error is waited for in vain.
+ * False if it is lost.
  */
 bool link_watch(struct oriel_win *win, struct link *link, struct wait *wait);
 
@@ -288,22 +291,37 @@ bool link_watch_member(struct oriel_win *win, int rank, struct wait *wait);
  */
 int link_let_go(struct link *link);
 
-/* The epoch ends: what was copied may still be under way, and may fail (P5). The caller holds win->lock. */
+/*
+ * The epoch ends: what was copied may still be under way, and may fail (P5). The caller holds
+ * win->lock.
+ */
 void link_leave_copied(struct oriel_win *win, struct link *link);
 
-/* Ask whether the member's memory can be mapped here, once; the link is ready. The caller holds win->lock. */
+/*
+ * Ask whether the member's memory can be mapped here, once; the link is ready. The caller holds
+ * win->lock.
+ */
 void link_map(struct link *link);
 
 /* Ask for the description if that has not been done. ERRORS: ORIEL_ERR_MEMORY. */
 int link_prefetch(struct oriel_win *win, struct link *link);
 
-/* Whether the target has opened its window to us: its post flag of this epoch has been seen. Holds win->lock. */
+/*
+ * Whether the target has opened its window to us: its post flag of this epoch has been seen. Holds
+ * win->lock.
+ */
 bool link_grant(struct oriel_win *win, struct link *link);
 
-/* In lock_all: the member becomes a target, whose lock comes with link_grant. The caller holds win->lock. */
+/*
+ * In lock_all: the member becomes a target, whose lock comes with link_grant. The caller holds
+ * win->lock.
+ */
 void link_enter_lock_all(struct oriel_win *win, struct link *link);
 
-/* The same, and its lock is waited for. One that is lost is no error here: the first operation to it tells. */
+/*
+ * The same, and its lock is waited for. One that is lost is no error here: the first operation to
+ * it tells.
+ */
 int link_lock_all(struct oriel_win *win, int rank, const char *call);
 
 /*
@@ -318,7 +336,9 @@ int link_send_posted(struct link *link);
 /* Release all links of a window. */
 void links_free(struct oriel_win *win);
 
-/* What can be waited for of one link, without win->lock: its description. ERRORS: ORIEL_ERR_PEER. */
+/*
+ * What can be waited for of one link, without win->lock: its description. ERRORS: ORIEL_ERR_PEER.
+ */
 struct link_wait {
 	struct oriel_win *win;
 	struct link *link;
@@ -327,8 +347,8 @@ struct link_wait {
 extern const struct waiter link_described;
 
 /*
- * Wait until the target is granted: its post is here, or its lock held. The caller holds win->lock, which is
- * given up meanwhile. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT, those of a shortage.
+ * Wait until the target is granted: its post is here, or its lock held. The caller holds win->lock,
+ * which is given up meanwhile. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT, those of a shortage.
  */
 int link_await_grant(struct oriel_win *win, struct link *link, const char *call);
 

@@ -10,7 +10,10 @@
 
 #define READ_BYTES 4096 /* of a segment at a time */
 
-/* One more segment is known. Where the header is mapped and the segment is not, all is done by work requests. */
+/*
+ * One more segment is known. Where the header is mapped and the segment is not, all is done by work
+ * requests.
+ */
 static int add_part(struct link *link, struct lock *lock, struct remote there, size_t members_offset)
 {
 	struct remote members = { there.addr + members_offset, there.rkey };

@@ -2,8 +2,9 @@
 /*
  * lock_access.h - the words of a member's lock as this rank reaches them: found, read and written
  *
- * By loads and stores where they are mapped, else by work requests on the member's connection. What is done with
- * them is told in lock_words.c. The caller of all holds win->lock. An error is ORIEL_ERR_PEER or ORIEL_ERR_MEMORY.
+ * By loads and stores where they are mapped, else by work requests on the member's connection. What
+ * is done with them is told in lock_words.c. The caller of all holds win->lock. An error is
+ * ORIEL_ERR_PEER or ORIEL_ERR_MEMORY.
  */
 #ifndef ORIEL_LOCK_ACCESS_H
 #define ORIEL_LOCK_ACCESS_H
@@ -109,8 +110,9 @@ const struct lock_member *lock_part_members(const struct lock *lock, uint32_t i)
 /* Writing. */
 
 /*
- * Before next or serving is read: one of reader and writer sees the other. Behind INTENT next is changed,
- * which is a fence, or one comes (lock_draw_mapped, draw_by_card); and who leaves reads nothing.
+ * Before next or serving is read: one of reader and writer sees the other. Behind INTENT next is
+ * changed, which is a fence, or one comes (lock_draw_mapped, draw_by_card); and who leaves reads
+ * nothing.
  */
 static inline bool lock_must_be_seen(enum lock_state state)
 {
@@ -123,8 +125,8 @@ static inline uint64_t lock_state_word(const struct lock *lock, enum lock_state 
 }
 
 /*
- * Our own word, mapped. In the upper half: which process has the memory mapped, and may store until it has ended
- * (lock_repair.c). Pairs with the flag_load of any_other at a writer.
+ * Our own word, mapped. In the upper half: which process has the memory mapped, and may store until
+ * it has ended (lock_repair.c). Pairs with the flag_load of any_other at a writer.
  */
 static inline void lock_store_state(struct lock *lock, enum lock_state state)
 {

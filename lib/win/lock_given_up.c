@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lock_given_up.c - locks whose epoch ends without a call of its own: asked for by a call that timed out, or held
- * when the window is freed after a death
+ * lock_given_up.c - locks whose epoch ends without a call of its own: asked for by a call that
+ * timed out, or held when the window is freed after a death
  *
- * A place in a member's queue cannot be left, since its ticket has been drawn: the service thread goes on with the
- * steps, and gives the lock back when it comes. Another call may take it up before.
+ * A place in a member's queue cannot be left, since its ticket has been drawn: the service thread
+ * goes on with the steps, and gives the lock back when it comes. Another call may take it up
+ * before.
  */
 #include "base/order.h"
 #include "job/service_queue.h"
@@ -17,7 +18,10 @@
 
 static void hand_given_up(struct oriel_win *win);
 
-/* One look at one of them: whether it is over. Its place in the queue is passed on when it comes up. */
+/*
+ * One look at one of them: whether it is over. Its place in the queue is passed on when it comes
+ * up.
+ */
 static bool given_up_step(struct oriel_win *win, struct link *link, struct lock *lock)
 {
 	uint16_t marks = link->marks;

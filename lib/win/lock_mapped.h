@@ -2,9 +2,10 @@
 /*
  * lock_mapped.h - the lock of a member whose words are mapped, by loads and stores alone
  *
- * What most often is the case, a lock that nobody is at, is found out by the fewest loads, and by no call, so that the
- * short ways of lock and unlock keep nothing for what comes after one. Why it excludes is told in lock_words.c, which goes
- * on where somebody is at it. The caller of all holds win->lock.
+ * What most often is the case, a lock that nobody is at, is found out by the fewest loads, and by
+ * no call, so that the short ways of lock and unlock keep nothing for what comes after one. Why it
+ * excludes is told in lock_words.c, which goes on where somebody is at it. The caller of all holds
+ * win->lock.
  */
 #ifndef ORIEL_LOCK_MAPPED_H
 #define ORIEL_LOCK_MAPPED_H
@@ -27,7 +28,10 @@ static inline void lock_grant(struct lock *lock)
 	lock->orphaned = lock->image.header.orphaned;
 }
 
-/* Without another look at the words. They are read behind what says that it is held: who died was counted before. */
+/*
+ * Without another look at the words. They are read behind what says that it is held: who died was
+ * counted before.
+ */
 static inline bool lock_grant_mapped(struct lock *lock)
 {
 	lock->image.header.orphaned = flag_load(&lock->header->orphaned);
@@ -98,8 +102,8 @@ static inline void lock_begin(struct lock *lock, bool exclusive)
 }
 
 /*
- * The first step towards a lock of which all is known, and that no card draws tickets of. Whether it is held; false:
- * it has been asked for, and lock_step goes on.
+ * The first step towards a lock of which all is known, and that no card draws tickets of. Whether
+ * it is held; false: it has been asked for, and lock_step goes on.
  */
 static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 {
@@ -115,7 +119,10 @@ static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 	return lock_ask_mapped(lock);
 }
 
-/* The lock of a living member that is this rank's to ask for at once, since all of it is known and mapped; or NULL. */
+/*
+ * The lock of a living member that is this rank's to ask for at once, since all of it is known and
+ * mapped; or NULL.
+ */
 static inline struct lock *lock_idle(const struct oriel_win *win, const struct link *link)
 {
 	struct lock *lock;
@@ -126,7 +133,10 @@ static inline struct lock *lock_idle(const struct oriel_win *win, const struct l
 	return lock && lock->phase == PHASE_IDLE && lock->header && !(lock->flags & DIR_NEXT_BY_DEVICE) ? lock : NULL;
 }
 
-/* In lock_all a living member becomes a target, and its lock is held. False: it is not; link_grant goes on. */
+/*
+ * In lock_all a living member becomes a target, and its lock is held. False: it is not; link_grant
+ * goes on.
+ */
 static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = lock_idle(win, link);

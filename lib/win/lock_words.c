@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * The words lie at the target (layout.h): `serving`, the ticket whose turn it is; `next`, the ticket to
- * be drawn; and for each neighbour a member word {state, ticket} that it alone writes. The target
- * calls nothing.
+ * The words lie at the target (layout.h): `serving`, the ticket whose turn it is; `next`, the
+ * ticket to be drawn; and for each neighbour a member word {state, ticket} that it alone writes.
+ * The target calls nothing.
  *
  *   shared     WRITE state = ASK; READ the header. next == serving: held. Otherwise the writer s = serving
  *              is in, or drains: WRITE ticket = s, state = WAIT, and read serving until it is past s.
@@ -15,38 +15,41 @@
  *              not so at once: WRITE ticket = t, state = TICKET, and read again and again.
  *   release    shared: WRITE state = ABSENT. exclusive: WRITE serving = t + 1, then state = ABSENT.
  *
- * Why it excludes: tickets are unique and serving goes up by one, by the hand of its owner, so writers
- * are apart. A reader places ASK before it reads next, a writer changes next before it reads the
- * members: one of them sees the other. A reader that sees the writer s waits for s only, and the
- * writer s + 1 counts it as a holder. Over work requests the order is that of one queue pair, WRITE
- * before READ and fetch-and-add before READ; where the words are mapped it is that of a full fence
- * between the store and the loads, also for a rank's own window. tests/models/lock_model.py tries all
- * orders.
+ * Why it excludes: tickets are unique and serving goes up by one, by the hand of its owner, so
+ * writers are apart. A reader places ASK before it reads next, a writer changes next before it
+ * reads the members: one of them sees the other. A reader that sees the writer s waits for s only,
+ * and the writer s + 1 counts it as a holder. Over work requests the order is that of one queue
+ * pair, WRITE before READ and fetch-and-add before READ; where the words are mapped it is that of a
+ * full fence between the store and the loads, also for a rank's own window.
+ * tests/models/lock_model.py tries all orders.
  *
- * Ranks with several locks of a window (lock_all) could wait in a circle: A holds the lock of A and waits
- * at B behind a writer that waits for B to leave, while B waits at A in the same way. So a reader that has
- * other locks says so beside its WAIT (LOCK_PRESSED), and a writer that has waited for holders for
- * LOCK_DRAIN_NS while such a reader waits for it gives its turn away, as if it had held the lock, and draws
- * another ticket; it then waits for twice as long, so that holds that are merely long keep it out for a
- * while only.
+ * Ranks with several locks of a window (lock_all) could wait in a circle: A holds the lock of A and
+ * waits at B behind a writer that waits for B to leave, while B waits at A in the same way. So a
+ * reader that has other locks says so beside its WAIT (LOCK_PRESSED), and a writer that has waited
+ * for holders for LOCK_DRAIN_NS while such a reader waits for it gives its turn away, as if it had
+ * held the lock, and draws another ticket; it then waits for twice as long, so that holds that are
+ * merely long keep it out for a while only.
  *
- * What a reading may be wrong in. serving has its complement. A `next` whose bytes are of different times
- * can be too low only where a carry came between, and then its lowest byte is small: such a value
- * (LOCK_LOW_TICKETS) counts when a second reading says the same. Of a state only the lowest byte counts.
- * The table of members can grow: each segment that is read says whether there is another, and a
- * member has written its word only after its segment was linked. The count of orphans can be older than
- * the members: those who died as readers leave GONE, and when there is one more the header is read again.
+ * What a reading may be wrong in. serving has its complement. A `next` whose bytes are of different
+ * times can be too low only where a carry came between, and then its lowest byte is small: such a
+ * value (LOCK_LOW_TICKETS) counts when a second reading says the same. Of a state only the lowest
+ * byte counts. The table of members can grow: each segment that is read says whether there is
+ * another, and a member has written its word only after its segment was linked. The count of
+ * orphans can be older than the members: those who died as readers leave GONE, and when there is
+ * one more the header is read again.
  *
- * A device may place a word twice (places_twice). If the one who was served has passed the lock on in between,
- * serving goes back for ever. So there the next one waits, before it is in, and the target before it passes a dead
- * rank's ticket on, until who was in before has placed ABSENT behind it. That is a rank at TICKET with an earlier
- * ticket; one that holds the lock at INTENT says that it leaves (LOCK_LEAVES) before it places serving. A dead rank's
- * word that has been examined says it no more, and nothing comes any more.
+ * A device may place a word twice (places_twice). If the one who was served has passed the lock on
+ * in between, serving goes back for ever. So there the next one waits, before it is in, and the
+ * target before it passes a dead rank's ticket on, until who was in before has placed ABSENT behind
+ * it. That is a rank at TICKET with an earlier ticket; one that holds the lock at INTENT says that
+ * it leaves (LOCK_LEAVES) before it places serving. A dead rank's word that has been examined says
+ * it no more, and nothing comes any more.
  *
- * Who waits reads at intervals: the next after half of what the holders before it are going to take, going
- * by what one took lately, and by how long the one that is in has taken; the first in the queue without
- * pause. So each reads a few times, however many wait. It must not be all of that time: then the lock
- * would be passed on when somebody looks, and the pace of looking be taken for that of the holds.
+ * Who waits reads at intervals: the next after half of what the holders before it are going to
+ * take, going by what one took lately, and by how long the one that is in has taken; the first in
+ * the queue without pause. So each reads a few times, however many wait. It must not be all of that
+ * time: then the lock would be passed on when somebody looks, and the pace of looking be taken for
+ * that of the holds.
  */
 #include "win/lock_words.h"
 
@@ -156,8 +159,8 @@ static void note_serving(struct lock *lock, uint64_t now)
 }
 
 /*
- * When to read next, with so many halves of a hold before this rank's turn. A hold that takes longer than the
- * last ones is taken for one that has its half behind it.
+ * When to read next, with so many halves of a hold before this rank's turn. A hold that takes
+ * longer than the last ones is taken for one that has its half behind it.
  */
 static void plan_reading(struct lock *lock, uint64_t halves)
 {
@@ -216,8 +219,8 @@ static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone
 }
 
 /*
- * Whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. Those that have died holding it were counted before their
- * words went, but the header is read before the members: it is read again.
+ * Whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. Those that have died holding it were
+ * counted before their words went, but the header is read before the members: it is read again.
  */
 static int others_are_out(struct link *link, struct lock *lock)
 {
@@ -314,7 +317,10 @@ static int send_serving(struct link *link, struct lock *lock)
 
 static int draw(struct link *link, struct lock *lock);
 
-/* As if the lock had been held: whoever waits for our ticket comes in, and we go to the end of the queue. */
+/*
+ * As if the lock had been held: whoever waits for our ticket comes in, and we go to the end of the
+ * queue.
+ */
 static int give_turn_away(struct link *link, struct lock *lock)
 {
 	if (send_serving(link, lock) || (!lock->header && lock_keep_order(link)) ||
@@ -420,7 +426,10 @@ static int drawing_step(struct link *link, struct lock *lock)
 	return read_drawn(link, lock);
 }
 
-/* By another connection: what this one has posted must be in place before, and the ticket here before the reading. */
+/*
+ * By another connection: what this one has posted must be in place before, and the ticket here
+ * before the reading.
+ */
 static int draw_by_card(struct link *link, struct lock *lock)
 {
 	if (lock->header)

@@ -2,11 +2,11 @@
 /*
  * origin.c - the way of an operation: how its origin memory is used
  *
- * Memory of windows and oriel_mem_register is used as it is, other memory too where the device has a
- * key for all of it. Elsewhere it goes through the wire's ring or, above WIRE_COPY_MAX, is registered
- * until the epoch's operations are complete, or longer where the system tells when it is mapped anew.
- * Puts up to that size are copied in any case, but for bursts to where the device moves bytes itself: who
- * is to have the origin back need not wait for the target then.
+ * Memory of windows and oriel_mem_register is used as it is, other memory too where the device has
+ * a key for all of it. Elsewhere it goes through the wire's ring or, above WIRE_COPY_MAX, is
+ * registered until the epoch's operations are complete, or longer where the system tells when it is
+ * mapped anew. Puts up to that size are copied in any case, but for bursts to where the device
+ * moves bytes itself: who is to have the origin back need not wait for the target then.
  */
 #include "win/origin.h"
 
@@ -17,8 +17,8 @@
 /* Origin memory. */
 
 /*
- * Only what operations have named counts, not what else a registration holds: that may have been mapped
- * anew meanwhile.
+ * Only what operations have named counts, not what else a registration holds: that may have been
+ * mapped anew meanwhile.
  */
 static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct epoch_mr *wanted)
 {

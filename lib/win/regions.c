@@ -281,7 +281,10 @@ static int tell(struct oriel_win *win, int rank)
 	return link_state(link) == LINK_GONE;
 }
 
-/* Whether a peer has nothing of the region that goes, now or ever; or what keeps us from finding out. */
+/*
+ * Whether a peer has nothing of the region that goes, now or ever; or what keeps us from finding
+ * out.
+ */
 static int is_done(struct oriel_win *win, struct peer *peer)
 {
 	int rank = group_rank_of(win->group, peer->rank);
@@ -313,8 +316,8 @@ static struct region *take_out(struct oriel_win *win)
 }
 
 /*
- * Without win->lock, for which others' operations wait: to move much memory back takes a while. Until it is done no
- * other detach goes on, and none of the same region returns.
+ * Without win->lock, for which others' operations wait: to move much memory back takes a while.
+ * Until it is done no other detach goes on, and none of the same region returns.
  */
 static void finish(struct oriel_win *win, struct region *region)
 {
@@ -367,7 +370,10 @@ static bool is_leaving(const struct oriel_win *win, uint64_t base)
 	return win->regions.going && win->regions.going->leaves && win->regions.going->base == base;
 }
 
-/* A turn: one region at a time goes, whoever has begun with it. *leaves: one that the caller is to finish. */
+/*
+ * A turn: one region at a time goes, whoever has begun with it. *leaves: one that the caller is to
+ * finish.
+ */
 static int detach_locked(struct oriel_win *win, uint64_t base, struct region **leaves)
 {
 	struct region *region = region_at(win, base);

@@ -24,9 +24,9 @@
  *
  * Detaches of one window go one after the other; one that has timed out is gone on with by the next
  * call of any thread. The thread that finds it unused takes it out of the tree, and deregisters its
- * memory and moves it back without win->lock, before the next detach goes on, and before any of the same
- * region returns. Attached regions are kept in a tree ordered by address, in which regions that
- * overlap are equal: that is how an overlap is found.
+ * memory and moves it back without win->lock, before the next detach goes on, and before any of the
+ * same region returns. Attached regions are kept in a tree ordered by address, in which regions
+ * that overlap are equal: that is how an overlap is found.
  */
 #ifndef ORIEL_REGIONS_H
 #define ORIEL_REGIONS_H
@@ -42,7 +42,10 @@
 struct oriel_win;
 struct region;
 
-/* Guarded by win->lock; changed under `lock` too, which whoever applies others' operations here takes alone. */
+/*
+ * Guarded by win->lock; changed under `lock` too, which whoever applies others' operations here
+ * takes alone.
+ */
 struct regions {
 	pthread_mutex_t lock;
 	struct region_table *table; /* NULL: the window is not dynamic */
@@ -63,9 +66,9 @@ int regions_open(struct oriel_win *win);
 void regions_close(struct oriel_win *win);
 
 /*
- * Whether all of [addr, addr + size_bytes) is attached here, in one region or several that touch, and
- * may be written if `write`. It then stays attached until regions_unuse, which is to come soon. Without
- * win->lock.
+ * Whether all of [addr, addr + size_bytes) is attached here, in one region or several that touch,
+ * and may be written if `write`. It then stays attached until regions_unuse, which is to come soon.
+ * Without win->lock.
  */
 bool regions_use(struct oriel_win *win, uint64_t addr, size_t size_bytes, bool write);
 void regions_unuse(struct oriel_win *win);

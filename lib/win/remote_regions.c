@@ -74,7 +74,10 @@ static int blocks_read(struct oriel_win *win, struct link *link)
 	return win_peer_error(win, link->rank);
 }
 
-/* `count` entries of one segment from `offset` on. Of one that is not linked yet nothing was attached before the call. */
+/*
+ * `count` entries of one segment from `offset` on. Of one that is not linked yet nothing was
+ * attached before the call.
+ */
 static int read_segment(struct link *link, const struct segment_ref *ref, uint32_t offset, uint32_t count,
                         struct region_entry entries[])
 {
@@ -169,7 +172,10 @@ static int compare_base(const void *a, const void *b)
 	return (left->base > right->base) - (left->base < right->base);
 }
 
-/* The region of an entry, or false: it is free, or torn: then it changes meanwhile, and the call has no use for it. */
+/*
+ * The region of an entry, or false: it is free, or torn: then it changes meanwhile, and the call
+ * has no use for it.
+ */
 static bool take_entry(const struct region_entry *entry, uint32_t index, struct remote_region *region)
 {
 	if (entry->check != region_check(entry))
@@ -272,7 +278,10 @@ static void drop_index(struct link *link, uint32_t index)
 	remote_regions->count = kept;
 }
 
-/* What is posted so far may use the entry: the answer waits for it. Of a torn word another one is dropped, and read again. */
+/*
+ * What is posted so far may use the entry: the answer waits for it. Of a torn word another one is
+ * dropped, and read again.
+ */
 static void act_on(struct link *link, uint64_t notified)
 {
 	drop_index(link, (uint32_t)notified & (WINDOW_REGIONS_MAX - 1));

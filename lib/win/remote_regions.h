@@ -9,15 +9,15 @@
  * entry that was read before its end was notified is kept after it: `notified` is looked at under
  * the same lock.
  *
- * A device reads in no order, and torn words, while the member attaches other memory. Yet one reading is
- * enough, and waits for nobody: all of a region that the caller may use was stored before the call, and
- * stays as it is, so it is read as it is. That is its entry, and where its segment lies; `used` only grows,
- * and a torn one counts as the largest. What is found torn, or not linked, is of other memory. Nothing
- * is concluded from a reading for a later call: each refusal has read the table. tests/models/region_model.py
- * tries all orders.
+ * A device reads in no order, and torn words, while the member attaches other memory. Yet one
+ * reading is enough, and waits for nobody: all of a region that the caller may use was stored
+ * before the call, and stays as it is, so it is read as it is. That is its entry, and where its
+ * segment lies; `used` only grows, and a torn one counts as the largest. What is found torn, or not
+ * linked, is of other memory. Nothing is concluded from a reading for a later call: each refusal
+ * has read the table. tests/models/region_model.py tries all orders.
  *
- * For a rank that makes no calls its service thread answers: a task looks at the words of the links that
- * have read a table every few milliseconds, from the first reading to the end of the window.
+ * For a rank that makes no calls its service thread answers: a task looks at the words of the links
+ * that have read a table every few milliseconds, from the first reading to the end of the window.
  */
 #ifndef ORIEL_REMOTE_REGIONS_H
 #define ORIEL_REMOTE_REGIONS_H
@@ -83,13 +83,16 @@ bool remote_regions_begin(struct link *link, struct remote root);
 void remote_regions_free(struct link *link);
 
 /*
- * See to it that all of [addr, addr + size_bytes) at the member is known, and set link->read_only to
- * whether some of it may not be written. size_bytes > 0; holds win->lock, which is kept. ERRORS:
+ * See to it that all of [addr, addr + size_bytes) at the member is known, and set link->read_only
+ * to whether some of it may not be written. size_bytes > 0; holds win->lock, which is kept. ERRORS:
  * ORIEL_ERR_RANGE: it is not attached; ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr, uint64_t size_bytes);
 
-/* The known region that holds addr, with its memory mapped where that can be; NULL: none. Holds win->lock. */
+/*
+ * The known region that holds addr, with its memory mapped where that can be; NULL: none. Holds
+ * win->lock.
+ */
 struct remote_region *remote_region_at(struct link *link, uint64_t addr);
 
 /* Act on the members' notifications, and acknowledge those that can be. Holds win->lock. */

@@ -57,7 +57,10 @@ static int check_places(const struct oriel_win *win, const struct coll_item item
 	return 0;
 }
 
-/* The places of the parts, the same on all members; with the hint each begins on a page of its own (SW2). */
+/*
+ * The places of the parts, the same on all members; with the hint each begins on a page of its own
+ * (SW2).
+ */
 static int plan_parts(struct oriel_win *win, const struct coll_item items[])
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), most = (size_t)INT64_MAX - page, end = 0;

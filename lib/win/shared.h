@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * The members first tell each other where they run and how much they want (a gathering): all compute
- * the same places of the parts, or the same error. The first member makes one memory file of the whole
- * (memory_file.h), and a barrier takes its name to the others, who open it (sharing.h). Each then
- * registers its own part, and the window goes on like any other, by a device too: a shared window is
- * one whose members have, besides, addresses for each other's parts.
+ * The members first tell each other where they run and how much they want (a gathering): all
+ * compute the same places of the parts, or the same error. The first member makes one memory file
+ * of the whole (memory_file.h), and a barrier takes its name to the others, who open it
+ * (sharing.h). Each then registers its own part, and the window goes on like any other, by a device
+ * too: a shared window is one whose members have, besides, addresses for each other's parts.
  */
 #ifndef ORIEL_SHARED_H
 #define ORIEL_SHARED_H
@@ -33,9 +33,9 @@ struct shared_memory {
 };
 
 /*
- * Collective: this rank's part becomes the window's memory. Whatever happens, the members go through
- * the same steps; `vote` is 0, or the error of one that cannot have the window. ERRORS: ORIEL_ERR_SHARED,
- * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
+ * Collective: this rank's part becomes the window's memory. Whatever happens, the members go
+ * through the same steps; `vote` is 0, or the error of one that cannot have the window. ERRORS:
+ * ORIEL_ERR_SHARED, ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
  */
 int shared_open(struct oriel_win *win, int vote, const char *call);
 

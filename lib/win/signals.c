@@ -108,7 +108,10 @@ void signals_unmap(struct link *link)
 
 /* Reading and taking. */
 
-/* Each flag_load pairs with signal_store or the request of oriel_signal at the origin, see op/signal.c. */
+/*
+ * Each flag_load pairs with signal_store or the request of oriel_signal at the origin, see
+ * op/signal.c.
+ */
 bool signal_reading(const struct oriel_win *win, uint32_t signal, struct signal_reading *reading)
 {
 	const struct signal *table = win->signals.table;
@@ -127,7 +130,10 @@ static bool same_set(const struct signal_reading *a, const struct signal_reading
 	return a->value == b->value && a->stamp == b->stamp && a->check == b->check;
 }
 
-/* Words that do not fit: whether they have been as they are for so long that nothing will come after them. */
+/*
+ * Words that do not fit: whether they have been as they are for so long that nothing will come
+ * after them.
+ */
 static bool is_settled(struct signal_taken *taken, const struct signal_reading *reading)
 {
 	uint64_t now = now_ns();

@@ -7,13 +7,13 @@
  * What lies in the table is in layout.h. It is memory of its own, mapped from a memory file and
  * registered for the life of the window, so that peers which share memory reach it by stores.
  *
- * Taking. What has been taken is kept here, not in the table: a signal is there to be taken when its
- * words differ from those taken last. Nothing is reset, so nothing that comes meanwhile is lost
+ * Taking. What has been taken is kept here, not in the table: a signal is there to be taken when
+ * its words differ from those taken last. Nothing is reset, so nothing that comes meanwhile is lost
  * (N6). A reading whose check does not fit is torn: the rest is on its way, and it counts as not
  * there yet. Two members that SET the same signal at once can leave words of both behind for good;
  * each word is whole then, and either value may stand (N5). So words that do not fit are taken all
- * the same when they have not changed for SETTLE_NS: far longer than a device, or a process that has lost its
- * processor, is at one request.
+ * the same when they have not changed for SETTLE_NS: far longer than a device, or a process that
+ * has lost its processor, is at one request.
  *
  * The order of reading: `added` first, so that a SET of the same origin before an ADD that was seen
  * is seen too.

@@ -111,8 +111,8 @@ struct locks {
 };
 
 /*
- * Memory that operations under way name, registered with the device of their target: for them alone, or by
- * a registration that is kept and may hold more (mr_cache.h).
+ * Memory that operations under way name, registered with the device of their target: for them
+ * alone, or by a registration that is kept and may hold more (mr_cache.h).
  */
 struct epoch_mr {
 	const struct device *device;
@@ -209,7 +209,10 @@ static inline void gate_close(struct link *link)
 	link->open_in = 0;
 }
 
-/* Whether the target's post of the open access epoch is there. Pairs with link_send_posted at the target. */
+/*
+ * Whether the target's post of the open access epoch is there. Pairs with link_send_posted at the
+ * target.
+ */
 static inline bool link_post_is_there(const struct oriel_win *win, const struct link *link)
 {
 	return flag_load(&link_flags(win, link)->posted) == link->posted_expected;
@@ -229,8 +232,9 @@ static inline bool link_post_seen(const struct oriel_win *win, struct link *link
 }
 
 /*
- * Whether the epoch was last opened for this very group, which has members and is alive: a freed one has another
- * serial. Its links are there. Serials begin with 1, so before the first such epoch it is for no group, and not for NULL.
+ * Whether the epoch was last opened for this very group, which has members and is alive: a freed
+ * one has another serial. Its links are there. Serials begin with 1, so before the first such epoch
+ * it is for no group, and not for NULL.
  */
 static inline bool epoch_is_for(const struct epoch *epoch, const struct oriel_group *group)
 {
@@ -262,7 +266,10 @@ static inline struct link *link_find(const struct oriel_win *win, int rank)
 	return win->links.capacity ? win->links.table[link_slot(win, rank)] : NULL;
 }
 
-/* The same where the first place that is looked at tells, as it mostly does; false: link_find tells. */
+/*
+ * The same where the first place that is looked at tells, as it mostly does; false: link_find
+ * tells.
+ */
 static inline bool link_find_first(const struct oriel_win *win, int rank, struct link **link)
 {
 	*link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;

@@ -295,7 +295,9 @@ static int add_memory(struct oriel_win *win, struct mem_region *region)
 	return mem_add(&win->job->mems, devices, region);
 }
 
-/* Memory that has been kept may be registered already; or what is kept may be what is missing here. */
+/*
+ * Memory that has been kept may be registered already; or what is kept may be what is missing here.
+ */
 static int register_memory(struct oriel_win *win)
 {
 	struct window_memory *memory = &win->memory;

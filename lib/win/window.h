@@ -16,8 +16,8 @@ void window_hide(struct oriel_win *win);
 bool window_free_refused(struct oriel_win *win);
 
 /*
- * Release everything but flag words and slot. Memory of ours may serve another window, unless (reuse
- * false) writes of a lost member might still come.
+ * Release everything but flag words and slot. Memory of ours may serve another window, unless
+ * (reuse false) writes of a lost member might still come.
  */
 void window_release(struct oriel_win *win, bool reuse);
 

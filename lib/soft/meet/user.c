@@ -30,7 +30,9 @@
 #define USUAL_OVERFLOW_ID 65534u
 #define ALL_USERS 4294967295u
 
-/* The id of users without a number in this namespace; the machine has one for all. 0: not read yet. */
+/*
+ * The id of users without a number in this namespace; the machine has one for all. 0: not read yet.
+ */
 static _Atomic unsigned int overflow_id;
 
 static unsigned int read_overflow_id(void)

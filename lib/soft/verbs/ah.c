@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Address handles: where a datagram goes to, as a NIC would have to know it. Here the number of the queue pair
- * is enough to find it; addresses only travel along, for the receiver to answer to.
+ * Address handles: where a datagram goes to, as a NIC would have to know it. Here the number of the
+ * queue pair is enough to find it; addresses only travel along, for the receiver to answer to.
  */
 #include <arpa/inet.h>
 #include <errno.h>

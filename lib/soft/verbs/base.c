@@ -20,8 +20,8 @@ static long membarrier(int command)
 }
 
 /*
- * When the library is loaded, already: a process that has threads waits for an RCU grace period here, tens of milliseconds or
- * more, unless it is registered.
+ * When the library is loaded, already: a process that has threads waits for an RCU grace period
+ * here, tens of milliseconds or more, unless it is registered.
  */
 __attribute__((constructor)) bool soft_barrier_register(void)
 {

@@ -9,8 +9,8 @@
 #include "soft/verbs/shm.h"
 
 /*
- * A request for a queue pair for datagrams, of a process that owns the number it comes from; a copy of it, and where
- * its data is. Delivered or dropped. Under qp->lock.
+ * A request for a queue pair for datagrams, of a process that owns the number it comes from; a copy
+ * of it, and where its data is. Delivered or dropped. Under qp->lock.
  */
 void soft_datagram_take(struct soft_qp *qp, const struct shm_req *req, const uint8_t *data);
 

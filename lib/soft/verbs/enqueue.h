@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A work request into the send queue: checked and copied. In a header, so that each kind of queue pair's way of
- * posting (post.c, datagram_post.c) has it without a call.
+ * A work request into the send queue: checked and copied. In a header, so that each kind of queue
+ * pair's way of posting (post.c, datagram_post.c) has it without a call.
  */
 #ifndef SOFT_ENQUEUE_H
 #define SOFT_ENQUEUE_H
