@@ -33,6 +33,7 @@ enum {
 	FILES_MAX = 256, /* that a process removes at its end */
 	TURN_MS = 10,
 	TURNS = 100,
+	TRIES = 3,
 };
 
 static const char *const shared_places[] = { "/dev/shm", "/tmp" };
@@ -65,7 +66,7 @@ static bool find_own_place(bool make, char path[PATH_BYTES])
 	return is_own(path);
 }
 
-/* The first in the order of names, so that two that were made at once are not both used. */
+/* The first in the order of names: all processes take the same one. */
 static bool find_in(const char *place, char path[PATH_BYTES])
 {
 	char start[32], found[PATH_BYTES];
@@ -87,10 +88,45 @@ static bool find_in(const char *place, char path[PATH_BYTES])
 	return path[0];
 }
 
+/* Takes turns with other processes, but waits a second at most: one of them may be stopped. */
+static bool get_turn(int directory_fd)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		if (flock(directory_fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		poll(NULL, 0, TURN_MS);
+	}
+	return false;
+}
+
+/* Makes a directory, and sets the path to the one to use: another process may have made one too. */
+static bool make_another(const char *place, char path[PATH_BYTES])
+{
+	char made[PATH_BYTES];
+
+	snprintf(made, PATH_BYTES, "%s/softverbs-%u.XXXXXX", place, geteuid());
+	if (!mkdtemp(made) || chmod(made, 0700) != 0 || !find_in(place, path))
+		return false;
+	if (strcmp(made, path) != 0)
+		rmdir(made);
+	return true;
+}
+
+/*
+ * Processes that find none at once take turns, since two directories would be two sets of names. A
+ * stranger may keep the turn, so it is made without one in the end.
+ */
 static bool make_in(const char *place, char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "%s/softverbs-%u.XXXXXX", place, geteuid());
-	return mkdtemp(path) && chmod(path, 0700) == 0 && find_in(place, path);
+	int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool there;
+
+	if (fd < 0)
+		return false;
+	get_turn(fd);
+	there = find_in(place, path) || make_another(place, path);
+	close(fd);
+	return there;
 }
 
 static bool find_directory(bool make, char path[PATH_BYTES])
@@ -136,17 +172,6 @@ static void remove_left_behind(int directory_fd, const char *directory)
 		close(probe);
 }
 
-/* Waits for those who bind now, but not for ever: one of them may be stopped. */
-static bool get_turn(int directory_fd)
-{
-	for (int turn = 0; turn < TURNS; turn++) {
-		if (flock(directory_fd, LOCK_EX | LOCK_NB) == 0)
-			return true;
-		poll(NULL, 0, TURN_MS);
-	}
-	return false;
-}
-
 /* For remove_own: a child of fork has bound nothing. */
 static void remember(const char *path)
 {
@@ -183,7 +208,7 @@ static int bind_in(int sock, int directory_fd, const char *directory, const char
 	return 0;
 }
 
-int soft_directory_bind(int sock, const char *file)
+static int bind_once(int sock, const char *file)
 {
 	char directory[PATH_BYTES];
 	int fd, err;
@@ -195,6 +220,16 @@ int soft_directory_bind(int sock, const char *file)
 		return errno;
 	err = bind_in(sock, fd, directory, file);
 	close(fd);
+	return err;
+}
+
+/* Where the last process that uses the directory removes it meanwhile, another one is made. */
+int soft_directory_bind(int sock, const char *file)
+{
+	int err = ENOENT;
+
+	for (int i = 0; err == ENOENT && i < TRIES; i++)
+		err = bind_once(sock, file);
 	return err;
 }
 
