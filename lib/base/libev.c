@@ -3,6 +3,7 @@
 #include "base/libev.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,10 +38,17 @@ _Static_assert(FUNCTIONS * sizeof(void *) == sizeof(struct libev), "each member 
 
 static int refuse(const char *library)
 {
+	const char *why = dlerror();
+
+	if (strstr(why, strerror(EMFILE)))
+		return err_set(ORIEL_ERR_BOOTSTRAP,
+		               "libev, the event loop of the service thread, cannot be loaded: %s; raise the limit of open "
+		               "files (ulimit -n), and call again",
+		               why);
 	return err_set(ORIEL_ERR_BOOTSTRAP,
 	               "libev, the event loop of the service thread, cannot be used: %s. Install it (on Debian and "
 	               "Ubuntu the package libev4), or add the folder that holds %s to LD_LIBRARY_PATH",
-	               dlerror(), library);
+	               why, library);
 }
 
 static bool take(void *handle, struct libev *libev)

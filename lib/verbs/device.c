@@ -514,6 +514,7 @@ static const char *slurm_remedy(void)
 static void register_failed(const struct device *device, const void *base, size_t size_bytes, int error)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+	char why[SHORTAGE_TEXT_BYTES];
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if ((error == ENOMEM || error == EAGAIN || error == EPERM) && limit.rlim_cur != RLIM_INFINITY &&
@@ -529,7 +530,11 @@ static void register_failed(const struct device *device, const void *base, size_
 			"device %s could not register %zu bytes at %p: /proc/self/maps cannot be read; mount /proc (mount -t proc "
 			"proc /proc)",
 			device_name(device), size_bytes, base);
-	else
+	else if (error == EMFILE || error == ENFILE) {
+		shortage_text(error, false, why, sizeof(why));
+		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s", device_name(device), size_bytes,
+		        base, why);
+	} else
 		err_set(ORIEL_ERR_MEMORY, "device %s could not register %zu bytes at %p: %s", device_name(device), size_bytes,
 		        base, strerror(error));
 }
