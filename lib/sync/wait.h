@@ -84,8 +84,8 @@ struct wait {
 	bool expired;         /* this look is the last: the time limit has passed */
 	bool shows;           /* this look publishes the wait */
 	uint8_t slot;         /* of the board, + 1; 0: none */
+	struct wait_why why;  /* of the last look */
 	struct rank_list awaited;
-	struct wait_why why; /* of the last look */
 };
 
 /* window is the label that names it in messages (win.h); NULL: the wait is for none. */
