@@ -31,10 +31,15 @@ single() { # command ...
 	report "$*" $?
 }
 
+# perftest measures the frequency of the clock itself, and gives up where other programs disturb that: it is run again.
 pair() {
 	command -v "$1" >/dev/null && echo "$1 $2" | grep -q -- "$pattern" || return 0
-	both "$@"
-	report "$1 $2" $?
+	for again in 1 2 3; do
+		both "$@"
+		result=$?
+		[ $result -ne 0 ] && [ $again -lt 3 ] && grep -q 'Correlation coefficient' "$out/client" "$out/server" || break
+	done
+	report "$1 $2" $result
 }
 
 single ibv_devices
