@@ -55,22 +55,35 @@ static bool proc_is_own(void)
 	return atoi(number) == getpid();
 }
 
-static bool read_text(pid_t pid, char *text, int size_bytes)
+/*
+ * Returns the text behind the process's name, which may hold anything: its first character is the
+ * state, a field of one letter. NULL: it cannot be read.
+ */
+static const char *read_stat(pid_t pid, char text[STAT_BYTES])
 {
 	char path[32];
+	const char *end = NULL;
 	FILE *file;
-	bool whole;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
-	whole = fgets(text, size_bytes, file) != NULL;
+		return NULL;
+	if (fgets(text, STAT_BYTES, file))
+		end = strrchr(text, ')');
 	fclose(file);
-	return whole;
+	return end && end[1] == ' ' && end[2] ? end + 2 : NULL;
 }
 
-/* Returns a field; `at` is behind the process's name, which may hold anything. */
+char process_state(pid_t pid)
+{
+	char text[STAT_BYTES];
+	const char *state = read_stat(pid, text);
+
+	return state && *state >= 'A' && *state <= 'z' ? *state : '?';
+}
+
+/* Returns a field; `at` is the state, field 0. */
 static uint64_t field_of(const char *at, int field)
 {
 	uint64_t value = 0;
@@ -86,13 +99,12 @@ static uint64_t field_of(const char *at, int field)
 static bool read_status(pid_t pid, struct status *status)
 {
 	char text[STAT_BYTES];
-	const char *at = proc_is_own() && read_text(pid, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	const char *state = proc_is_own() ? read_stat(pid, text) : NULL;
 
-	if (!at || at[1] != ' ' || !at[2])
+	if (!state)
 		return false;
-	at++;
-	*status = (struct status){ at[1], field_of(at, THREADS_FIELD),
-		                       field_of(at, START_FIELD) * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK)) };
+	*status = (struct status){ *state, field_of(state, THREADS_FIELD),
+		                       field_of(state, START_FIELD) * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK)) };
 	return true;
 }
 

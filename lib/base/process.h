@@ -16,4 +16,7 @@ uint64_t process_clock_ns(void);
  */
 bool process_ended(pid_t pid, uint64_t known_ns);
 
+/* Returns the state letter that /proc has for the number, as ps prints it; '?': it has none. */
+char process_state(pid_t pid);
+
 #endif

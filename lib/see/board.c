@@ -104,7 +104,7 @@ void board_clear(struct board *board, uint8_t *slot)
 
 /* Reading. */
 
-static void make_printable(char *text, size_t size_bytes)
+void board_make_printable(char *text, size_t size_bytes)
 {
 	text[size_bytes - 1] = '\0';
 	for (; *text; text++) {
@@ -134,8 +134,8 @@ static void read_slot(struct board_copy *copy, const struct board_slot *slot)
 	struct board_wait *wait = &copy->wait[copy->wait_count];
 
 	*wait = slot->wait;
-	make_printable(wait->call, sizeof(wait->call));
-	make_printable(wait->window, sizeof(wait->window));
+	board_make_printable(wait->call, sizeof(wait->call));
+	board_make_printable(wait->window, sizeof(wait->window));
 	if (slot->serial % 2 == 0 && wait->since_ns && is_sound(wait, copy->header.size))
 		copy->wait_count++;
 }
@@ -156,7 +156,7 @@ bool board_read(struct board_copy *copy, const void *first, const void *second, 
 	memcpy(&b, second, sizeof(b));
 	copy->header = a.header;
 	copy->wait_count = 0;
-	make_printable(copy->header.job, sizeof(copy->header.job));
+	board_make_printable(copy->header.job, sizeof(copy->header.job));
 	if (!header_is_sound(&copy->header))
 		return false;
 	for (int i = 0; i < BOARD_SLOTS; i++) {

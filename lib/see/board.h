@@ -110,6 +110,9 @@ void board_show(struct board *board, uint8_t *slot, const struct board_wait *wai
 /* Empties the slot and gives it back. */
 void board_clear(struct board *board, uint8_t *slot);
 
+/* Ends a text within its bytes, and replaces what is not printable ASCII. */
+void board_make_printable(char *text, size_t size_bytes);
+
 /* What a reader has taken from a page. */
 struct board_copy {
 	struct board_header header;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 void top_fail(const char *format, ...)
 {
 	va_list arguments;
@@ -23,11 +25,7 @@ struct row *rows_add(struct rows *rows)
 {
 	if (rows->count == ROWS_MAX)
 		top_fail("there are more than %d waits", ROWS_MAX);
-	if (rows->count == rows->capacity) {
-		rows->capacity = rows->capacity ? 2 * rows->capacity : 64;
-		rows->list = realloc(rows->list, rows->capacity * sizeof(*rows->list));
-	}
-	if (!rows->list)
+	if (!grow_array(&rows->list, &rows->capacity, rows->count + 1, sizeof(*rows->list)))
 		top_fail("out of memory");
 	rows->list[rows->count] = (struct row){ .lock_of = -1 };
 	return &rows->list[rows->count++];
@@ -58,12 +56,12 @@ static int by_wait(const void *left, const void *right)
 
 void rows_sort(struct rows *rows)
 {
-	size_t kept = 0;
+	uint32_t kept = 0;
 
 	if (rows->count == 0)
 		return;
 	qsort(rows->list, rows->count, sizeof(*rows->list), by_wait);
-	for (size_t i = 1; i < rows->count; i++) {
+	for (uint32_t i = 1; i < rows->count; i++) {
 		if (by_wait(&rows->list[kept], &rows->list[i]) != 0)
 			rows->list[++kept] = rows->list[i];
 	}

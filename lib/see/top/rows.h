@@ -36,8 +36,8 @@ struct row {
 
 struct rows {
 	struct row *list;
-	size_t count;
-	size_t capacity;
+	uint32_t count;
+	uint32_t capacity;
 };
 
 /* Adds an empty row. Ends the program if memory is short or there are ROWS_MAX. */

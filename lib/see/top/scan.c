@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/process.h"
+#include "base/util.h"
 
 #define LINK_TEXT "/memfd:" BOARD_FILE " (deleted)"
 #define PATH_BYTES 64
@@ -25,18 +27,10 @@ struct found {
 
 struct scan {
 	struct found *list;
-	size_t count;
-	size_t capacity;
+	uint32_t count;
+	uint32_t capacity;
 	char host[64];
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static bool is_own(const char *path)
 {
@@ -94,29 +88,9 @@ static pid_t own_number(pid_t pid)
 	return own;
 }
 
-/* The state behind the process's name, which may hold anything; '?': it has ended. */
-static char state_of(pid_t pid)
-{
-	char path[PATH_BYTES], line[512];
-	const char *behind = NULL;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (file && fgets(line, sizeof(line), file))
-		behind = strrchr(line, ')');
-	if (file)
-		fclose(file);
-	return behind && behind[1] == ' ' && behind[2] >= 'A' && behind[2] <= 'z' ? behind[2] : '?';
-}
-
 static void keep(struct scan *scan, pid_t pid, const struct board_copy *copy)
 {
-	if (scan->count == scan->capacity) {
-		scan->capacity = scan->capacity ? 2 * scan->capacity : 16;
-		scan->list = realloc(scan->list, scan->capacity * sizeof(*scan->list));
-	}
-	if (!scan->list)
+	if (!grow_array(&scan->list, &scan->capacity, scan->count + 1, sizeof(*scan->list)))
 		top_fail("out of memory");
 	scan->list[scan->count++] = (struct found){ .pid = pid, .own = copy->header.pid, .board = *copy };
 }
@@ -189,7 +163,7 @@ static struct row *add_row(struct rows *rows, const struct scan *scan, const str
 	row->rank = found->board.header.rank;
 	row->size = found->board.header.size;
 	row->pid = (int)found->pid;
-	row->state = state_of(found->pid);
+	row->state = process_state(found->pid);
 	return row;
 }
 
@@ -221,7 +195,7 @@ static void set_wait(const struct scan *scan, struct row *row, const struct boar
 {
 	memcpy(row->call, wait->call, sizeof(row->call));
 	memcpy(row->window, wait->window, sizeof(row->window));
-	row->waited_ms = now > wait->since_ns ? (now - wait->since_ns) / 1000000 : 0;
+	row->waited_ms = now > wait->since_ns ? (now - wait->since_ns) / NS_PER_MS : 0;
 	row->cause = (enum board_cause)wait->cause;
 	row->epochs = wait->epochs;
 	row->rank_count = wait->rank_count;
@@ -244,10 +218,7 @@ static void name_host(struct scan *scan)
 {
 	if (gethostname(scan->host, sizeof(scan->host) - 1))
 		snprintf(scan->host, sizeof(scan->host), "?");
-	for (char *at = scan->host; *at; at++) {
-		if (*at < ' ' || *at > '~')
-			*at = '?';
-	}
+	board_make_printable(scan->host, sizeof(scan->host));
 }
 
 void scan(struct rows *rows, const pid_t *pids, int pid_count)
@@ -258,7 +229,7 @@ void scan(struct rows *rows, const pid_t *pids, int pid_count)
 	look_at_all(&scan);
 	for (size_t i = 0; i < scan.count; i++) {
 		if (is_wanted(&scan, &scan.list[i], pids, pid_count))
-			add_rows(rows, &scan, &scan.list[i], clock_ns());
+			add_rows(rows, &scan, &scan.list[i], now_ns());
 	}
 	free(scan.list);
 }
