@@ -253,13 +253,6 @@ static int close_turn(void *arg)
 	return closing->memory ? ORIEL_ERR_MEMORY : closing->all;
 }
 
-static void note_blocked(struct oriel_win *win, const struct link *link, struct wait *wait)
-{
-	owned_lock_take(&win->lock);
-	blocked_on_target(win, link, wait);
-	owned_lock_give(&win->lock);
-}
-
 /*
  * The open links; and whether it is time to tell of one that failed, though others are still open.
  */
@@ -271,7 +264,7 @@ static int close_watch(void *arg, struct wait *wait)
 	for (uint32_t i = 0; i < access->count; i++) {
 		if (access->links[i]->marks & LINK_CLOSED)
 			continue;
-		note_blocked(closing->win, access->links[i], wait);
+		blocked_by_target(closing->win, access->links[i], wait);
 		link_watch(closing->win, access->links[i], wait);
 	}
 	return closing->code && wait_lingered(wait);

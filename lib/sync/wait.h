@@ -161,6 +161,12 @@ void wait_moved(struct wait *wait);
 /* During a look: registers a peer as awaited. Returns false if it is dead. */
 bool wait_watch(struct wait *wait, struct peer *peer);
 
+/* During a look: returns whether this look publishes or prints why the wait lasts. */
+static inline bool wait_says_why(const struct wait *wait)
+{
+	return wait->shows || wait->warning;
+}
+
 /* During a look: notes why the wait lasts. The first cause of a look counts. */
 static inline void wait_blocked(struct wait *wait, enum board_cause cause)
 {

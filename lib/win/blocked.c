@@ -75,7 +75,7 @@ static enum board_cause cause_of(const struct link *link)
 	return link->marks & LINK_LOCK ? CAUSE_LOCK : CAUSE_POST;
 }
 
-void blocked_on_target(const struct oriel_win *win, const struct link *link, struct wait *wait)
+static void note_target(const struct oriel_win *win, const struct link *link, struct wait *wait)
 {
 	enum board_cause cause = cause_of(link);
 	const struct lock *lock = cause == CAUSE_LOCK ? lock_of(win, link) : NULL;
@@ -86,8 +86,25 @@ void blocked_on_target(const struct oriel_win *win, const struct link *link, str
 		note_holders(lock, &wait->why);
 }
 
+void blocked_on_target(const struct oriel_win *win, const struct link *link, struct wait *wait)
+{
+	if (wait_says_why(wait))
+		note_target(win, link, wait);
+}
+
+void blocked_by_target(struct oriel_win *win, const struct link *link, struct wait *wait)
+{
+	if (!wait_says_why(wait))
+		return;
+	owned_lock_take(&win->lock);
+	note_target(win, link, wait);
+	owned_lock_give(&win->lock);
+}
+
 void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause)
 {
+	if (!wait_says_why(wait))
+		return;
 	wait_blocked(wait, cause);
 	owned_lock_take(&win->lock);
 	note_epochs(win, wait);

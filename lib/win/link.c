@@ -393,9 +393,7 @@ static int granted_watch(void *arg, struct wait *wait)
 {
 	const struct link_wait *waiting = arg;
 
-	owned_lock_take(&waiting->win->lock);
-	blocked_on_target(waiting->win, waiting->link, wait);
-	owned_lock_give(&waiting->win->lock);
+	blocked_by_target(waiting->win, waiting->link, wait);
 	return waiting_watch(arg, wait);
 }
 
