@@ -80,7 +80,7 @@ static void write_slot(struct board_slot *slot, const struct board_wait *wait)
 	uint64_t serial = counter_load(&slot->serial);
 
 	counter_store(&slot->serial, serial + 1);
-	full_fence(); /* a reader that sees a part of the wait sees the odd serial, or another one in its second reading */
+	full_fence(); /* a reader that sees a part of the wait sees an odd or a changed serial */
 	memcpy(&slot->wait, wait, sizeof(*wait));
 	counter_store(&slot->serial, serial + 2); /* as above */
 }
@@ -100,6 +100,24 @@ void board_clear(struct board *board, uint8_t *slot)
 	write_slot(&board->page->slot[*slot - 1], &none);
 	state_store(&board->taken[*slot - 1], 0); /* pairs with the state_load of take_slot */
 	*slot = 0;
+}
+
+const struct board_cause_words *board_cause_words(enum board_cause cause)
+{
+	static const struct board_cause_words words[CAUSE_COUNT] = {
+		[CAUSE_UNKNOWN] = { "", "" },
+		[CAUSE_SETUP] = { "connection", " (no connection yet)" },
+		[CAUSE_POST] = { "no post", " (no post yet)" },
+		[CAUSE_COMPLETE] = { "no complete", " (no complete yet)" },
+		[CAUSE_FENCE] = { "no fence", " (no fence yet)" },
+		[CAUSE_COLLECTIVE] = { "not in the call", " (not in the call yet)" },
+		[CAUSE_LOCK] = { "holds the lock", " (the lock is held)" },
+		[CAUSE_DATA] = { "data", " (operations are under way)" },
+		[CAUSE_ROOM] = { "no room", " (no room for active messages)" },
+		[CAUSE_SIGNAL] = { "no signal", " (no signal yet)" },
+	};
+
+	return &words[cause];
 }
 
 /* Reading. */

@@ -46,6 +46,15 @@ enum board_cause {
 	CAUSE_COUNT
 };
 
+/* A cause in words: for a column of oriel-top, and to append to the watchdog's line. */
+struct board_cause_words {
+	const char *column;
+	const char *line;
+};
+
+/* Returns the words. Neither they nor their members are ever NULL; CAUSE_UNKNOWN has empty ones. */
+const struct board_cause_words *board_cause_words(enum board_cause cause);
+
 enum board_epoch {
 	EPOCH_ACCESS = 1,
 	EPOCH_EXPOSURE = 2,

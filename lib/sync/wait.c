@@ -272,24 +272,6 @@ bool wait_lingered(struct wait *wait)
 	return now - wait->failed_ns > LINGER_MS * NS_PER_MS;
 }
 
-static const char *why_text(enum board_cause cause)
-{
-	static const char *const texts[CAUSE_COUNT] = {
-		[CAUSE_UNKNOWN] = "",
-		[CAUSE_SETUP] = " (no connection yet)",
-		[CAUSE_POST] = " (no post yet)",
-		[CAUSE_COMPLETE] = " (no complete yet)",
-		[CAUSE_FENCE] = " (no fence yet)",
-		[CAUSE_COLLECTIVE] = " (not in the call yet)",
-		[CAUSE_LOCK] = " (the lock is held)",
-		[CAUSE_DATA] = " (operations are under way)",
-		[CAUSE_ROOM] = " (no room for active messages)",
-		[CAUSE_SIGNAL] = " (no signal yet)",
-	};
-
-	return texts[cause];
-}
-
 void wait_looked(struct wait *wait)
 {
 	char ranks[RANK_LIST_TEXT_BYTES];
@@ -298,7 +280,7 @@ void wait_looked(struct wait *wait)
 		return;
 	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s for %d s, for %s%s; %s\n", wait->job->rank, wait->call,
 	        wait->window ? " on " : "", wait->window ? wait->window : "", wait->job->limits.watchdog_ms / 1000,
-	        rank_list_text(&wait->awaited, ranks), why_text(wait->why.cause),
+	        rank_list_text(&wait->awaited, ranks), board_cause_words(wait->why.cause)->line,
 	        state_load(&wait->job->boot->gathering)
 	            ? "the launcher gives no addresses before all ranks have come to oriel_init, and they have not"
 	            : "oriel-top prints what each rank waits for"); /* pairs with the clients' state_store */

@@ -18,10 +18,14 @@ def needs_more_memory(row):
     return row["resident"] and row["resident_under"] and row["resident_under"] > 1.05 * row["resident"] + MORE_MIB
 
 
+def is_wrong(row):
+    return row["agree"] is False and not row["alone_wrong"]
+
+
 def verdict(row):
     """Slower only by chance is no miss: the middle is above the bar, and so much as three rounds of four were slower."""
     all_ratios = ratios(row)
-    if row["agree"] is False and not row["alone_wrong"]:
+    if is_wrong(row):
         return "misses: results differ"
     if row["under_fails"]:
         return "misses: " + row["under_fails"]
@@ -103,4 +107,4 @@ def tell(out):
         front = ["seconds of the whole program, 2 ranks"] + [word for mpi in NAMES for word in (NAMES[mpi], "under oriel-mpi")]
         file.write(table(front, list(first_of_each_kind(rows))) + "\n\n" + middle(rows) + "\n")
     print("\n".join(full))
-    return any(row["agree"] is False and not row["alone_wrong"] or row["under_fails"] for row in rows) or not rows
+    return any(is_wrong(row) or row["under_fails"] for row in rows) or not rows

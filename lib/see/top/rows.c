@@ -79,18 +79,5 @@ size_t rows_of_job(const struct rows *rows, size_t first)
 
 const char *row_cause(const struct row *row)
 {
-	static const char *const names[CAUSE_COUNT] = {
-		[CAUSE_UNKNOWN] = "",
-		[CAUSE_SETUP] = "connection",
-		[CAUSE_POST] = "no post",
-		[CAUSE_COMPLETE] = "no complete",
-		[CAUSE_FENCE] = "no fence",
-		[CAUSE_COLLECTIVE] = "not in the call",
-		[CAUSE_LOCK] = "holds the lock",
-		[CAUSE_DATA] = "data",
-		[CAUSE_ROOM] = "no room",
-		[CAUSE_SIGNAL] = "no signal",
-	};
-
-	return names[row->cause];
+	return board_cause_words(row->cause)->column;
 }

@@ -59,7 +59,7 @@ static inline bool row_is_stopped(const struct row *row)
 	return row->state == 'T' || row->state == 't';
 }
 
-/* "late post" and its like; never NULL. */
+/* Returns why the rank waits, for the column; never NULL. */
 const char *row_cause(const struct row *row);
 
 /* Prints why oriel-top cannot go on, and ends it. */
