@@ -551,6 +551,24 @@ static enum lab_verdict cm__acknowledge_timeout(void)
 	return LAB_PASSED;
 }
 
+/* A receiver that the machine holds up for some milliseconds does not break the connection. */
+static enum lab_verdict cm__receiver_has_time(void)
+{
+	struct two t;
+	enum lab_verdict verdict = connect_two(&t);
+	struct rdma_cm_id *sides[] = { t.client, t.server };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (verdict != LAB_PASSED)
+		return verdict;
+	for (int i = 0; i < 2; i++) {
+		CHECK(ibv_query_qp(sides[i]->qp, &attr, IBV_QP_MIN_RNR_TIMER, &init) == 0);
+		CHECK(attr.min_rnr_timer == 0);
+	}
+	return LAB_PASSED;
+}
+
 static const struct lab_case cases[] = {
 	{ "cm: connect, and data", cm__connect_and_data, "rdma_cm(7)" },
 	{ "cm: domain comes with the device", cm__domain_comes_with_the_device, "rdma-core, librdmacm/cma.c, ucma_get_device" },
@@ -570,6 +588,7 @@ static const struct lab_case cases[] = {
 	{ "cm: migrate takes events along", cm__migrate_takes_events_along, "rdma_migrate_id(3)" },
 	{ "cm: destroyed while its event is fetched", cm__destroyed_while_its_event_is_fetched, "rdma_destroy_id(3)" },
 	{ "cm: acknowledge timeout", cm__acknowledge_timeout, "rdma_set_option(3)" },
+	{ "cm: receiver has time", cm__receiver_has_time, "Linux, drivers/infiniband/core/cm.c, cm_init_qp_rtr_attr" },
 };
 
 int main(int argc, char **argv)

@@ -39,7 +39,7 @@ enum {
 	CM_REJ_CONSUMER = 28,           /* the program has rejected it */
 	CM_REJ_YOUR_RESOURCES = 0x8003, /* the receiver is short of what cm_msg.error names */
 	CM_DEFAULT_TIMEOUT = 17,        /* acknowledge timeout: 4.096 us << 17, about half a second */
-	CM_MIN_RNR_TIMER = 12,          /* 0.64 ms */
+	CM_MIN_RNR_TIMER = 0,           /* 655 ms, as the kernel has it */
 	CM_RETRY_MS = 5,                /* between attempts to find a listener */
 	CM_RETRIES = 40,
 	CM_DREQ_MS = 2000,    /* limit for an answer to DREQ; a network's CM tries for a minute */
