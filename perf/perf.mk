@@ -62,10 +62,15 @@ perf_memory_bin = $(perf_rivals:%=$(B)/bin/%_memory_cost)
 $(B)/bin/%_memory_cost: perf/memory/memory_cost.c config.mk
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $<
 
+# All kinds of MPI's one-sided calls (perf/survey/run).
+perf_survey_bin = $(perf_rivals:%=$(B)/perf/survey-%)
+$(B)/perf/survey-%: perf/survey/survey.c perf/survey/shapes.c perf/survey/shapes.h config.mk
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^)
+
 # Measuring.
 
-.PHONY: perf perf-rxe perf-start perf-soft perf-readme perf-programs
-perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin) $(perf_memory_bin)
+.PHONY: perf perf-rxe perf-start perf-soft perf-survey perf-readme perf-programs
+perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin) $(perf_memory_bin) $(perf_survey_bin)
 
 perf:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
@@ -83,5 +88,9 @@ perf-start:
 perf-soft:
 	@tests/deps perf && $(MAKE) --no-print-directory soft soft-tests
 	@perf/soft
+
+perf-survey:
+	@tests/deps apps && $(MAKE) --no-print-directory mpi $(perf_survey_bin)
+	@perf/survey/run
 
 perf-readme: ; @perf/readme

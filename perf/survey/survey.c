@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * survey - what a one-sided call and its flush take, for many kinds of calls
+ *
+ * usage: survey WORDS MILLISECONDS <CELLS, with two ranks
+ *   WORDS         a file of 4096 bytes that both ranks can map
+ *   MILLISECONDS  how long each cell is measured
+ *   CELLS         a line each: call, shape, window, bytes, target
+ *
+ * Prints for each cell its line, and the median of its times in microseconds, or "waits". Rank 0 is the origin, in an epoch of
+ * MPI_Win_lock_all. What the target does meanwhile: "call", it waits in MPI_Barrier; "polling", it calls MPI_Iprobe;
+ * "computing", it calls nothing. A cell waits if its first operation does not end before the target stops computing.
+ *
+ * The calls "readv" and "writev" are process_vm_readv and process_vm_writev of the same pieces.
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "survey/shapes.h"
+
+enum {
+	ORIGIN = 0,
+	TARGET = 1,
+	MOST_BYTES = 1 << 16,
+	WINDOW_BYTES = SHAPE_SPAN * MOST_BYTES + 128,
+	COMPUTING_MS = 40, /* how long a target that calls nothing waits for the origin */
+	FIRST = 3,         /* operations before those that are timed */
+	MOST_TIMES = 20000,
+	LINE = 128,
+	WORD = 16,
+};
+
+enum window_kind { ALLOCATED, CREATED, DYNAMIC, WINDOWS };
+static const char *const window_names[WINDOWS] = { "allocated", "created", "dynamic" };
+
+struct window {
+	MPI_Win win;
+	char *memory;
+	MPI_Aint target; /* displacement of the target's memory */
+};
+
+/* Mapped by both ranks, since MPI must not be called meanwhile. The origin writes ended, the target the others. */
+struct words {
+	_Atomic int ended; /* number of the cell that the origin has measured */
+	_Atomic int late;  /* number of the cell for which the target has stopped computing */
+	_Atomic int pid;
+	char *_Atomic memory; /* of the created window */
+};
+
+struct cell {
+	char call[WORD], shape[WORD], window[WORD], target[WORD];
+	int bytes, number;
+};
+
+/* What an operation uses. */
+struct operation {
+	const struct cell *cell;
+	struct shape shape;
+	struct window *window;
+	void *local, *result;
+	struct iovec *here, *there;
+	int pieces;
+	pid_t pid;
+};
+
+static struct words *words;
+static struct window windows[WINDOWS];
+static double *local, *result;
+static struct iovec *here, *there;
+static double *times;
+static int rank;
+
+static double now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void stop(const char *why)
+{
+	fprintf(stderr, "survey: %s\n", why);
+	MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* ---- windows ---- */
+
+static void open_window(enum window_kind kind, struct window *window)
+{
+	MPI_Aint mine = 0;
+
+	if (kind == ALLOCATED) {
+		MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window->memory, &window->win);
+	} else {
+		window->memory = malloc(WINDOW_BYTES);
+		if (kind == CREATED) {
+			MPI_Win_create(window->memory, WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window->win);
+		} else {
+			MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window->win);
+			MPI_Win_attach(window->win, window->memory, WINDOW_BYTES);
+			MPI_Get_address(window->memory, &mine);
+		}
+	}
+	memset(window->memory, 0, WINDOW_BYTES);
+	window->target = mine;
+	MPI_Bcast(&window->target, 1, MPI_AINT, TARGET, MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, window->win);
+}
+
+static void close_window(enum window_kind kind, struct window *window)
+{
+	MPI_Win_unlock_all(window->win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (kind == DYNAMIC)
+		MPI_Win_detach(window->win, window->memory);
+	MPI_Win_free(&window->win);
+	if (kind != ALLOCATED)
+		free(window->memory);
+}
+
+/* ---- operations ---- */
+
+static bool is(const struct operation *op, const char *call)
+{
+	return strcmp(op->cell->call, call) == 0;
+}
+
+static MPI_Request request_of(const struct operation *op)
+{
+	int n = op->shape.count;
+	MPI_Datatype type = op->shape.type;
+	MPI_Win win = op->window->win;
+	MPI_Aint at = op->window->target;
+	MPI_Request request = MPI_REQUEST_NULL;
+
+	if (is(op, "rput"))
+		MPI_Rput(op->local, n, type, TARGET, at, n, type, win, &request);
+	else if (is(op, "rget"))
+		MPI_Rget(op->local, n, type, TARGET, at, n, type, win, &request);
+	else if (is(op, "raccumulate"))
+		MPI_Raccumulate(op->local, n, type, TARGET, at, n, type, MPI_SUM, win, &request);
+	else
+		MPI_Rget_accumulate(op->local, n, type, op->result, n, type, TARGET, at, n, type, MPI_SUM, win, &request);
+	return request;
+}
+
+static void begin_operation(const struct operation *op)
+{
+	int n = op->shape.count;
+	MPI_Datatype type = op->shape.type;
+	MPI_Win win = op->window->win;
+	MPI_Aint at = op->window->target;
+	MPI_Request request;
+
+	if (is(op, "put")) {
+		MPI_Put(op->local, n, type, TARGET, at, n, type, win);
+	} else if (is(op, "get")) {
+		MPI_Get(op->local, n, type, TARGET, at, n, type, win);
+	} else if (is(op, "accumulate")) {
+		MPI_Accumulate(op->local, n, type, TARGET, at, n, type, MPI_SUM, win);
+	} else if (is(op, "get_accumulate")) {
+		MPI_Get_accumulate(op->local, n, type, op->result, n, type, TARGET, at, n, type, MPI_SUM, win);
+	} else if (is(op, "fetch_and_op")) {
+		MPI_Fetch_and_op(op->local, op->result, MPI_LONG, TARGET, at, MPI_SUM, win);
+	} else if (is(op, "compare_and_swap")) {
+		MPI_Compare_and_swap(op->local, op->result, op->result, MPI_LONG, TARGET, at, win);
+	} else {
+		request = request_of(op);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+/* Returns the index of the first piece behind one call's. */
+static int vm_pieces(const struct operation *op, int from)
+{
+	int most = (int)sysconf(_SC_IOV_MAX), left = op->pieces - from, count = left < most ? left : most;
+	ssize_t moved = is(op, "readv") ? process_vm_readv(op->pid, op->here + from, (unsigned long)count, op->there + from,
+	                                                   (unsigned long)count, 0)
+	                                : process_vm_writev(op->pid, op->here + from, (unsigned long)count, op->there + from,
+	                                                    (unsigned long)count, 0);
+
+	if (moved < 0)
+		stop("process_vm_readv or process_vm_writev is not allowed");
+	return from + count;
+}
+
+static bool is_vm(const struct operation *op)
+{
+	return is(op, "readv") || is(op, "writev");
+}
+
+static void operate(const struct operation *op)
+{
+	if (is_vm(op)) {
+		for (int at = 0; at < op->pieces;)
+			at = vm_pieces(op, at);
+		return;
+	}
+	begin_operation(op);
+	MPI_Win_flush(TARGET, op->window->win);
+}
+
+/* ---- a cell ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Returns the median time of an operation in us; negative: the first one waited for the target's next call. */
+static double time_operation(const struct operation *op, double milliseconds)
+{
+	double end;
+	int count = 0;
+
+	operate(op);
+	if (atomic_load(&words->late) == op->cell->number)
+		return -1;
+	for (int i = 1; i < FIRST; i++)
+		operate(op);
+	end = now_us() + milliseconds * 1e3;
+	while (count < MOST_TIMES) {
+		double begun = now_us();
+
+		if (count > 0 && begun > end)
+			break;
+		operate(op);
+		times[count++] = now_us() - begun;
+	}
+	qsort(times, (size_t)count, sizeof(*times), by_time);
+	return times[count / 2];
+}
+
+static void be_origin(const struct operation *op, double milliseconds)
+{
+	const struct cell *cell = op->cell;
+	double us = time_operation(op, milliseconds);
+
+	atomic_store(&words->ended, cell->number);
+	printf("%s %s %s %d %s ", cell->call, cell->shape, cell->window, cell->bytes, cell->target);
+	if (us < 0)
+		puts("waits");
+	else
+		printf("%.3f\n", us);
+}
+
+static void be_target(const struct cell *cell)
+{
+	double end = now_us() + COMPUTING_MS * 1e3;
+	int flag;
+
+	while (strcmp(cell->target, "polling") == 0 && atomic_load(&words->ended) != cell->number)
+		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+	while (strcmp(cell->target, "computing") == 0 && atomic_load(&words->ended) != cell->number) {
+		if (now_us() > end) {
+			atomic_store(&words->late, cell->number);
+			return;
+		}
+	}
+}
+
+static void measure(const struct cell *cell, double milliseconds)
+{
+	int doubles = cell->bytes / (int)sizeof(double);
+	struct operation op = {
+		.cell = cell,
+		.shape = shape_make(cell->shape, doubles),
+		.local = local,
+		.result = result,
+		.here = here,
+		.there = there,
+		.pid = atomic_load(&words->pid),
+	};
+
+	for (int kind = 0; kind < WINDOWS; kind++) {
+		if (strcmp(window_names[kind], cell->window) == 0)
+			op.window = &windows[kind];
+	}
+	if (op.shape.count == 0 || !op.window || cell->bytes < (int)sizeof(double) || cell->bytes > MOST_BYTES)
+		stop("a cell that is none");
+	op.pieces = shape_pieces(cell->shape, doubles, local, here);
+	shape_pieces(cell->shape, doubles, atomic_load(&words->memory), there);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == ORIGIN)
+		be_origin(&op, milliseconds);
+	else
+		be_target(cell);
+	MPI_Barrier(MPI_COMM_WORLD);
+	shape_free(&op.shape);
+}
+
+/* Reads a cell on rank 0, for both ranks. Returns false behind the last one. */
+static bool next_cell(struct cell *cell)
+{
+	static int number;
+	char line[LINE];
+
+	memset(cell, 0, sizeof(*cell));
+	if (rank == ORIGIN && fgets(line, sizeof(line), stdin) &&
+	    sscanf(line, "%15s %15s %15s %d %15s", cell->call, cell->shape, cell->window, &cell->bytes, cell->target) == 5)
+		cell->number = ++number;
+	MPI_Bcast(cell, sizeof(*cell), MPI_BYTE, ORIGIN, MPI_COMM_WORLD);
+	return cell->number > 0;
+}
+
+static void map_words(const char *name)
+{
+	int fd = open(name, O_RDWR);
+
+	if (fd < 0)
+		stop("the file of words cannot be opened");
+	words = mmap(NULL, sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (words == MAP_FAILED)
+		stop("the file of words cannot be mapped");
+	close(fd);
+}
+
+static void allocate(void)
+{
+	local = calloc(1, WINDOW_BYTES);
+	result = calloc(1, WINDOW_BYTES);
+	here = calloc(MOST_BYTES / sizeof(double), sizeof(*here));
+	there = calloc(MOST_BYTES / sizeof(double), sizeof(*there));
+	times = calloc(MOST_TIMES, sizeof(*times));
+	if (!local || !result || !here || !there || !times)
+		stop("no memory");
+}
+
+int main(int argc, char **argv)
+{
+	struct cell cell;
+	int ranks;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (argc != 3 || ranks != 2)
+		stop("usage: survey WORDS MILLISECONDS <CELLS, with two ranks");
+	map_words(argv[1]);
+	allocate();
+	for (int kind = 0; kind < WINDOWS; kind++)
+		open_window(kind, &windows[kind]);
+	if (rank == TARGET) {
+		atomic_store(&words->pid, getpid());
+		atomic_store(&words->memory, windows[CREATED].memory);
+	}
+	while (next_cell(&cell))
+		measure(&cell, strtod(argv[2], NULL));
+	for (int kind = 0; kind < WINDOWS; kind++)
+		close_window(kind, &windows[kind]);
+	return MPI_Finalize();
+}
