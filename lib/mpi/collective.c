@@ -32,10 +32,11 @@ static double seconds_now(void)
 }
 
 /*
- * Warns once if the wait is long, and if the call fails, as it does where another rank makes a
- * collective call of its own instead. MPI_COMM_WORLD handles errors.
+ * Waits, and returns whether the call has succeeded. Warns once if the wait is long, and if the
+ * call fails, as it does where another rank makes a collective call of its own instead.
+ * MPI_COMM_WORLD handles errors.
  */
-static void await(MPI_Request request)
+static bool await(MPI_Request request)
 {
 	const double limit = watchdog_seconds(), begun = seconds_now();
 	bool warned = limit == 0;
@@ -52,13 +53,22 @@ static void await(MPI_Request request)
 	}
 	if (!done)
 		job_warn("a collective call in MPI_Init has failed: do all ranks of the job run under oriel-mpi?");
+	return done;
 }
 
+/*
+ * Gathers on rank 0 and broadcasts. In Open MPI's MPI_Iallgather each rank sends a message to each
+ * other rank, which makes connections and memory for all of them.
+ */
 void collective_allgather(const void *mine, int size_bytes, void *all)
 {
 	MPI_Request request;
+	int ranks;
 
-	if (PMPI_Iallgather(mine, size_bytes, MPI_BYTE, all, size_bytes, MPI_BYTE, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (PMPI_Igather(mine, size_bytes, MPI_BYTE, all, size_bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
+	    await(request) &&
+	    PMPI_Ibcast(all, size_bytes * ranks, MPI_BYTE, 0, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
 		await(request);
 }
 

@@ -3,6 +3,9 @@
 #include "mpi/real_mpi.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 struct real_mpi real_mpi;
@@ -65,10 +68,25 @@ const char *real_mpi_bypassed_tool(void)
 	return NULL;
 }
 
+/* Returns 1, which ends the search, at an object whose file name begins with the library's name. */
+static int has_name(struct dl_phdr_info *info, size_t size_bytes, void *library)
+{
+	const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+
+	(void)size_bytes;
+	return strncmp(name, library, strlen(library)) == 0;
+}
+
+/* dlopen would look for a library that is not loaded in some forty folders. */
+static bool is_loaded(const char *library)
+{
+	return dl_iterate_phdr(has_name, (void *)(uintptr_t)library);
+}
+
 const char *real_mpi_use_other(void)
 {
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		void *library = dlopen(others[i], RTLD_LAZY | RTLD_NOLOAD);
+		void *library = is_loaded(others[i]) ? dlopen(others[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
 		if (library) {
 			fill(library);
@@ -80,7 +98,7 @@ const char *real_mpi_use_other(void)
 
 int real_mpi_reaches(const char *library)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	void *handle = is_loaded(library) ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
 	return handle && dlsym(handle, "PMPI_Comm_rank") == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
 }
