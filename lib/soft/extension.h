@@ -43,6 +43,29 @@ typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, v
                               bool write);
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
+/* A piece of a list: bytes of this process, and where they lie at the peer. */
+struct softverbs_piece {
+	void *here;
+	size_t size_bytes;
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+/*
+ * Carries out RDMA READs of all pieces before it returns 0, as softverbs_move does one, with a
+ * system call for many of them. Returns an errno value if verbs must be used instead, also if a
+ * piece lies in memory that can be mapped; some of the bytes may have been copied then.
+ */
+typedef int softverbs_read_list_fn(struct ibv_qp *qp, const struct softverbs_piece *pieces, size_t count);
+__attribute__((visibility("default"))) softverbs_read_list_fn softverbs_read_list;
+
+/*
+ * Returns whether a thread of the peer polls its completion queues, or did a moment ago: then it
+ * takes requests faster than a system call. A hint.
+ */
+typedef bool softverbs_polls_fn(struct ibv_qp *qp);
+__attribute__((visibility("default"))) softverbs_polls_fn softverbs_polls;
+
 /*
  * Returns a number that changes whenever this process has carried out requests of its peers. Any
  * thread may call it.

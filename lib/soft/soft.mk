@@ -14,7 +14,7 @@ SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths text) $(
 
 SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary ah answer async backing base batch channel coalesce compat compat_1_0 compat_private \
 	copy core cq cq_ex datagram datagram_in datagram_post datagram_route device direct engine fork gid gid_query key layout_check lend loop memory move mr mw peer peer_events pipe pipe_in pipe_out poll post procmap \
-	progress proto qp qp_state reach refuse renotify requester reserve_fd responder retire rq srq start text timer wr)
+	progress proto qp qp_state reach read_list refuse renotify requester reserve_fd responder retire rq srq start text timer wr)
 # How processes find each other, and whom they let in: with libibverbs.
 SOFT_MEET_OBJS = $(patsubst %,$(B)/obj/soft/meet/%.o, directory names user)
 SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event fork id msg qp sidr)

@@ -50,6 +50,12 @@ void direct_unmap(struct direct_access *direct, void *here, size_t size_bytes)
 		direct->functions.give_back(&lent);
 }
 
+/* Returns whether the device may copy at once: nothing is left to be posted. With wire->lock. */
+static bool may_copy(const struct wire *wire)
+{
+	return wire->state == WIRE_UP && wire->batched == 0 && wire->qp;
+}
+
 static bool move(struct direct_access *direct, void *here, size_t size_bytes, struct remote there, bool write)
 {
 	struct wire *wire = direct->wire;
@@ -58,7 +64,7 @@ static bool move(struct direct_access *direct, void *here, size_t size_bytes, st
 	if (!direct_has_copy_sync(direct))
 		return false;
 	owned_lock_take(&wire->lock);
-	moved = wire->state == WIRE_UP && wire->batched == 0 && wire->qp && size_bytes <= wire->max_message_bytes &&
+	moved = may_copy(wire) && size_bytes <= wire->max_message_bytes &&
 	        direct->functions.move(wire->qp, there.rkey, there.addr, here, size_bytes, write) == 0;
 	owned_lock_give(&wire->lock);
 	return moved;
@@ -72,6 +78,30 @@ bool direct_put_sync(struct direct_access *direct, const void *here, size_t size
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there)
 {
 	return move(direct, here, size_bytes, there, false);
+}
+
+bool direct_polls(struct direct_access *direct)
+{
+	struct wire *wire = direct->wire;
+	bool polls;
+
+	if (!direct->functions.polls)
+		return false;
+	owned_lock_take(&wire->lock);
+	polls = wire->state == WIRE_UP && wire->qp && direct->functions.polls(wire->qp);
+	owned_lock_give(&wire->lock);
+	return polls;
+}
+
+bool direct_get_list_sync(struct direct_access *direct, const struct softverbs_piece *pieces, size_t count)
+{
+	struct wire *wire = direct->wire;
+	bool moved;
+
+	owned_lock_take(&wire->lock);
+	moved = may_copy(wire) && direct->functions.read_list(wire->qp, pieces, count) == 0;
+	owned_lock_give(&wire->lock);
+	return moved;
 }
 
 static uint64_t *words_in(const struct direct_slab *slab, uint64_t addr, size_t size_bytes)

@@ -72,6 +72,21 @@ static inline bool direct_has_copy_sync(const struct direct_access *direct)
 bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there);
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there);
 
+/* Returns whether a thread of the peer polls now, as far as is known. */
+bool direct_polls(struct direct_access *direct);
+
+/* Returns whether direct_get_list_sync is worth a try. */
+static inline bool direct_has_lists(const struct direct_access *direct)
+{
+	return direct->functions.read_list;
+}
+
+/*
+ * Gets all pieces at once, behind all that was posted before. Returns false if each has to be a
+ * work request.
+ */
+bool direct_get_list_sync(struct direct_access *direct, const struct softverbs_piece *pieces, size_t count);
+
 /* Whether direct_word is worth a try. */
 static inline bool direct_has_stores(const struct direct_access *direct)
 {

@@ -65,6 +65,8 @@ struct verbs_functions {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
+	softverbs_read_list_fn *read_list;
+	softverbs_polls_fn *polls;
 	softverbs_served_fn *served;
 	softverbs_atomics_mix_fn *atomics_mix;
 	softverbs_failed_step_fn *failed_step;
@@ -130,6 +132,8 @@ struct verbs_direct {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
+	softverbs_read_list_fn *read_list;
+	softverbs_polls_fn *polls;
 	softverbs_served_fn *served;
 };
 

@@ -203,6 +203,14 @@ int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n
 	return vm_place(process_vm_writev, pid, raddr, iov, n, length);
 }
 
+uint64_t soft_vm_readv(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere)
+{
+	ssize_t moved = process_vm_readv(pid, here, n, there, nthere, 0);
+
+	atomic_thread_fence(memory_order_acquire);
+	return moved < 0 ? 0 : (uint64_t)moved;
+}
+
 uint64_t soft_vm_writev(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere)
 {
 	ssize_t moved = process_vm_writev(pid, here, n, there, nthere, 0);

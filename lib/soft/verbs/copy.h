@@ -111,6 +111,11 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
  */
 uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length);
 /*
+ * Copies ranges of the other process to local ones with as many bytes. Returns the number of bytes
+ * moved.
+ */
+uint64_t soft_vm_readv(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
+/*
  * Copies local ranges to ranges of the other process with as many bytes, in order; only if
  * SOFT_STORES_IN_ORDER. Returns the number of bytes moved.
  */

@@ -184,16 +184,25 @@ void soft_direct_end(struct soft_qp *qp)
 	soft_tsan_ignore_end();
 }
 
-bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
-                         bool *timed)
+bool soft_direct_reaches(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint32_t access,
+                         uint64_t *there)
 {
-	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .length = length };
-	const struct shm_mr *mr = soft_reach_region(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE);
+	const struct shm_mr *mr = soft_reach_region(qp, rkey, raddr, length, access);
 	void *at;
 
 	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)
 		return false;
 	*there = mr->addr + (raddr - mr->iova);
+	return true;
+}
+
+bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
+                         bool *timed)
+{
+	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .length = length };
+
+	if (!soft_direct_reaches(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE, there))
+		return false;
 	if (soft_proto_of(qp->out, SOFT_POSTED_WRITE, length, timed) == SOFT_PROTO_CALL)
 		return true;
 	note_ring(qp, &op);

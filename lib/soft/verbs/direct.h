@@ -48,6 +48,13 @@ void soft_direct_end(struct soft_qp *qp);
 bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
                          bool *timed);
 
+/*
+ * Returns whether the peer's memory under that key is private and a system call reaches it; *there
+ * is its address in the peer. Called between those two.
+ */
+bool soft_direct_reaches(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint32_t access,
+                         uint64_t *there);
+
 /* Carries out an operation. Under qp->lock; all requests before it are complete. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 
