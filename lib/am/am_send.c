@@ -17,6 +17,8 @@ static void sender_free(struct am_sender *out)
 {
 	if (!out)
 		return;
+	for (uint64_t number = out->applied; number < out->sent; number++)
+		free(out->places[number % AM_SLOTS].scatter);
 	pthread_mutex_destroy(&out->lock);
 	free(out);
 }
@@ -99,14 +101,24 @@ static void refused(const struct am_subject *about, enum am_verdict verdict)
 		deferred_error_note(about->deferred_errors, refused_error(about, verdict));
 }
 
+static void scatter(const struct am_scatter *scatter, const uint8_t *from)
+{
+	for (uint32_t i = 0; i < scatter->count; i++) {
+		memcpy(scatter->parts[i].to, from, scatter->parts[i].size_bytes);
+		from += scatter->parts[i].size_bytes;
+	}
+}
+
 static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
 {
 	const uint8_t *from = out->results.addr;
 
-	if (!place->result)
+	if (place->result_bytes == 0)
 		return;
 	from += result_offset(number, place->at);
-	if (place->copy)
+	if (place->scatter)
+		scatter(place->scatter, from);
+	else if (place->copy)
 		place->copy(place->type, place->result, from, place->result_bytes);
 	else
 		memcpy(place->result, from, place->result_bytes);
@@ -114,12 +126,14 @@ static void take_result(const struct am_sender *out, const struct am_outstanding
 
 static void end_message(struct am_sender *out, uint64_t number, enum am_verdict verdict)
 {
-	const struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
+	struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
 
 	if (verdict == AM_APPLIED)
 		take_result(out, place, number);
 	else
 		refused(&place->subject, verdict);
+	free(place->scatter);
+	place->scatter = NULL;
 	out->data_tail = place->data_end;
 }
 
@@ -170,6 +184,7 @@ static bool take_room(struct am_sender *out, const struct am_message *message, s
 		.copy = message->copy,
 		.type = message->am.type,
 		.result = message->result,
+		.scatter = message->scatter,
 		.result_bytes = message->result_bytes,
 		.at = AM_INLINE,
 		.data_end = out->data_head,

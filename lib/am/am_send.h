@@ -55,12 +55,22 @@ struct am_subject {
 	uint32_t size_bytes;  /* of the elements at the target; 0: an addition to signal disp_bytes */
 };
 
+/* Where the parts of a result go, one behind the other. */
+struct am_scatter {
+	uint32_t count;
+	struct am_part {
+		void *to;
+		uint32_t size_bytes;
+	} parts[];
+};
+
 /* Copies a result to its destination, if not all of its bytes are to be written. */
 typedef void am_copy(uint8_t type, void *to, const void *from, uint32_t size_bytes);
 
 struct am_outstanding {
 	am_copy *copy;         /* NULL: memcpy */
 	void *result;          /* its destination; NULL: none */
+	struct am_scatter *scatter; /* its destinations instead; freed when the message has ended */
 	uint32_t result_bytes; /* 0: the message has no result */
 	uint32_t at;           /* as in struct am */
 	uint32_t data_end;     /* data_tail once it is free */
@@ -84,7 +94,8 @@ struct am_message {
 	struct am am;     /* without data_at and stamp, which the ring sets */
 	const void *data; /* am.data_bytes of it, AM_LARGEST_BYTES at most */
 	void *result;
-	uint32_t result_bytes; /* AM_LARGEST_BYTES at most */
+	struct am_scatter *scatter; /* instead of `result`; from malloc, and am_send's once it is sent */
+	uint32_t result_bytes;      /* AM_LARGEST_BYTES at most */
 	am_copy *copy;         /* NULL: memcpy */
 	bool behind_gets;      /* placed after earlier reads have completed */
 	struct am_subject subject;

@@ -29,6 +29,19 @@ struct acc {
 
 #define ACC_COMPARE 16 /* elements that can be compared have at most 16 bytes */
 
+/* Fills in all but the address; without operands to be copied, or compared with. */
+static inline void acc_fill(struct acc *acc, enum oriel_type type, enum oriel_op op, const void *origin, void *result,
+                            size_t count)
+{
+	acc->type = (uint8_t)type;
+	acc->op = (uint8_t)op;
+	acc->copied = false;
+	acc->origin = origin;
+	acc->compare = NULL;
+	acc->result = result;
+	acc->count = count;
+}
+
 static inline const void *acc_origin(const struct acc *acc)
 {
 	return acc->copied ? acc->operand : acc->origin;

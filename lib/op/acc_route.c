@@ -2,6 +2,7 @@
 /* acc_route.c - see acc_route.h. */
 #include "op/acc_route.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/util.h"
@@ -139,6 +140,62 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 	if (acc_class(acc->type, (uintptr_t)target) != ACC_REST)
 		return apply_shared(job, acc, target);
 	apply_rest(job, acc, target);
+	return true;
+}
+
+/*
+ * Returns the locks of an operation's pages, a bit each; none for elements that take no page lock.
+ */
+static uint32_t locks_of(const struct acc *acc)
+{
+	uint64_t from = acc->remote_addr, to = from + element_span(acc->type, acc->count);
+	uint32_t locks = 0;
+
+	static_assert(PAGE_LOCKS == 32, "a bit for each");
+	if (acc_class(acc->type, from) == ACC_REST)
+		return 0;
+	for (; from < to; from += page_rest(from))
+		locks |= UINT32_C(1) << page_lock_index(from);
+	return locks;
+}
+
+static void unlock_these(struct page_lock_table *page_locks, uint32_t locks)
+{
+	for (; locks; locks &= locks - 1)
+		page_unlock(&page_locks->list[__builtin_ctz(locks)]);
+}
+
+/* Takes all of these locks, or none. */
+static bool trylock_these(struct page_lock_table *page_locks, uint64_t process, uint32_t locks)
+{
+	for (uint32_t left = locks; left; left &= left - 1) {
+		if (!page_trylock(&page_locks->list[__builtin_ctz(left)], process)) {
+			unlock_these(page_locks, locks & ((left & -left) - 1));
+			return false;
+		}
+	}
+	return true;
+}
+
+bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count)
+{
+	struct page_locks *ours = &job->page_locks;
+	struct page_lock_table *page_locks = ours->piece.addr;
+	uint32_t locks = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		locks |= locks_of(&accs[i]);
+	if (!trylock_these(page_locks, ours->process, locks))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		void *target = (void *)(uintptr_t)accs[i].remote_addr;
+
+		if (acc_class(accs[i].type, accs[i].remote_addr) == ACC_REST)
+			apply_rest(job, &accs[i], target);
+		else
+			acc_apply_locked(ours, page_locks, &accs[i], target, accs[i].remote_addr);
+	}
+	unlock_these(page_locks, locks);
 	return true;
 }
 

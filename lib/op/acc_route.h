@@ -83,6 +83,9 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
+/* The same for a list: all of it, or nothing. */
+bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count);
+
 /* How many words of so many an operation changes: none that are only read. */
 static inline size_t acc_changes(enum oriel_op op, size_t count)
 {

@@ -24,18 +24,6 @@ static inline int acc_check(const struct oriel_win *win, enum oriel_type type, e
 	return acc_refuse(win, type, op, call);
 }
 
-static inline void acc_fill(struct acc *acc, enum oriel_type type, enum oriel_op op, const void *origin, void *result,
-                            size_t count)
-{
-	acc->type = (uint8_t)type;
-	acc->op = (uint8_t)op;
-	acc->copied = false;
-	acc->origin = origin;
-	acc->compare = NULL;
-	acc->result = result;
-	acc->count = count;
-}
-
 /*
  * Range and access at a described target, of which acc->remote_addr is set. The caller holds
  * win->lock. ERRORS: ORIEL_ERR_RANGE, ORIEL_ERR_ACCESS.

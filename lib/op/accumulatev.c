@@ -6,6 +6,7 @@
 #include "op/gate.h"
 #include "op/acc_route.h"
 #include "op/acc_target.h"
+#include "op/list.h"
 #include "op/pieces.h"
 #include "op/target.h"
 #include "win/link.h"
@@ -130,41 +131,72 @@ static void *step(struct walk *walk, size_t bytes)
 	return here;
 }
 
+/* Operations of the call that have not gone out yet. */
+struct stretches {
+	struct acc accs[LIST_MAX];
+	uint32_t count;
+};
+
+/*
+ * Together as far as possible; one that cannot go out with the others waits for room, or is
+ * deferred.
+ */
+static int issue_stretches(struct oriel_win *win, struct link *link, struct stretches *stretches, const char *call)
+{
+	const uint32_t count = stretches->count;
+	uint32_t at = 0, done;
+	int rc = 0;
+
+	while (rc == 0 && at < count) {
+		rc = list_issue_accs(win, link, &stretches->accs[at], count - at, &done);
+		at += done;
+		if (rc == 0 && at < count)
+			rc = acc_issue_or_defer(win, link, &stretches->accs[at++], call);
+	}
+	stretches->count = 0;
+	return rc;
+}
+
 /* Every stretch that lies together in all lists is one operation. */
 static int issue_piece(struct oriel_win *win, struct link *link, struct acc_vector *v,
-                       const struct oriel_target_piece *piece)
+                       const struct oriel_target_piece *piece, struct stretches *stretches)
 {
 	struct acc acc = acc_of(v, piece);
 	size_t left = piece->size_bytes, bytes;
 	int rc = left ? acc_target(win, link, &acc, piece->disp, v->call) : 0;
-	uint64_t addr = acc.remote_addr; /* active messages that are sent leave the operation advanced */
 
 	for (; rc == 0 && left; left -= bytes) {
 		bytes = together(&v->result, together(&v->origin, left));
 		acc.origin = step(&v->origin, bytes);
 		acc.result = step(&v->result, bytes);
 		acc.count = bytes / element_types[v->type].size_bytes;
-		acc.remote_addr = addr;
-		rc = acc_issue_or_defer(win, link, &acc, v->call);
-		addr += bytes;
+		stretches->accs[stretches->count++] = acc;
+		acc.remote_addr += bytes;
+		if (stretches->count == LIST_MAX)
+			rc = issue_stretches(win, link, stretches, v->call);
 	}
 	return rc;
 }
 
 static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, size_t bytes)
 {
+	struct stretches stretches;
 	struct link *link;
 	int rc = op_begin(win, rank, bytes == 0, &link, v->call);
 
 	if (rc || bytes == 0)
 		return rc;
+	stretches.count = 0;
 	rc = check_targets(win, link, v);
 	for (int i = 0; rc == 0 && i < v->target_count; i++)
-		rc = issue_piece(win, link, v, &v->target[i]);
-	return rc;
+		rc = issue_piece(win, link, v, &v->target[i], &stretches);
+	return rc ? rc : issue_stretches(win, link, &stretches, v->call);
 }
 
-/* The short way, for elements that processors change in mapped memory, in pieces of which none lies in two pages. */
+/*
+ * The short way, for elements that processors change in mapped memory, in pieces of which none lies
+ * in two pages.
+ */
 
 /* Whether each list that the operation uses is such (pieces.h). */
 static bool are_plain(const struct link *link, const struct acc_vector *v)
@@ -216,7 +248,10 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	return true;
 }
 
-/* As many pieces as can be done now, from the first on. How many; the rest is left to the longer way. */
+/*
+ * As many pieces as can be done now, from the first on. How many; the rest is left to the longer
+ * way.
+ */
 static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = plain_link(win, rank, v);

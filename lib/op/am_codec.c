@@ -99,6 +99,93 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	return true;
 }
 
+/* How many operations one message takes: so many bytes of table and operands, or results. */
+static uint32_t count_of_list(const struct acc accs[], uint32_t count)
+{
+	size_t bytes = 0;
+	uint32_t n = 0;
+
+	while (n < count && n < AM_LIST_MAX) {
+		bytes += span(&accs[n], (uint32_t)accs[n].count);
+		if (bytes + AM_TABLE_BYTES(n + 1) > AM_LARGEST_BYTES)
+			break;
+		n++;
+	}
+	return n;
+}
+
+uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, uint8_t *data,
+                        struct am_message *message)
+{
+	uint32_t n = count_of_list(accs, count), table_bytes = (uint32_t)AM_TABLE_BYTES(n), bytes = 0;
+	bool reads = accs->op != ORIEL_NO_OP;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct am_piece piece = { (uint32_t)(accs[i].remote_addr - base), (uint32_t)accs[i].count };
+		uint32_t size_bytes = span(&accs[i], piece.count);
+
+		memcpy(data + i * sizeof(piece), &piece, sizeof(piece));
+		if (reads)
+			memcpy(data + table_bytes + bytes, accs[i].origin, size_bytes);
+		bytes += size_bytes;
+	}
+	memset(message, 0, sizeof(*message));
+	message->am.call = AM_LIST;
+	message->am.type = accs->type;
+	message->am.op = accs->op;
+	message->am.count = n;
+	message->am.data_bytes = table_bytes + (reads ? bytes : 0);
+	message->data = data;
+	message->result_bytes = accs->result ? bytes : 0;
+	return n;
+}
+
+/*
+ * Type and operation are legal for a list, and the number of pieces; pairs, which have padding, are
+ * in none.
+ */
+static bool is_legal_list(const struct am *am)
+{
+	return element_known(am->type) && am->wants_result <= 1 && am->count >= 1 && am->count <= AM_LIST_MAX &&
+	       element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || am->wants_result == 1) &&
+	       element_types[am->type].span_bytes == element_types[am->type].size_bytes;
+}
+
+/*
+ * Fills in the operations from a copy of the table. Returns the bytes of their elements; 0: too
+ * many, or none.
+ */
+static uint32_t take_pieces(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX])
+{
+	const uint8_t *operands = data + AM_TABLE_BYTES(am->count);
+	size_t size_bytes = element_types[am->type].size_bytes, bytes = 0;
+
+	for (uint32_t i = 0; i < am->count; i++) {
+		struct am_piece piece; /* which the sender cannot change any more */
+
+		memcpy(&piece, data + i * sizeof(piece), sizeof(piece));
+		if (piece.count == 0 || piece.count > (AM_LARGEST_BYTES - bytes) / size_bytes)
+			return 0;
+		acc_fill(&accs[i], am->type, am->op, am->op == ORIEL_NO_OP ? NULL : operands + bytes,
+		         am->wants_result ? result + bytes : NULL, piece.count);
+		accs[i].remote_addr = am->disp_bytes + piece.offset_bytes;
+		bytes += piece.count * size_bytes;
+	}
+	return (uint32_t)bytes;
+}
+
+uint32_t am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX])
+{
+	uint32_t table_bytes = (uint32_t)AM_TABLE_BYTES(am->count), bytes;
+	const uint8_t *at;
+
+	if (am->call != AM_LIST || !is_legal_list(am) || am->data_bytes < table_bytes)
+		return 0;
+	at = find_data(am, data, am->data_bytes);
+	bytes = at ? take_pieces(am, at, result, accs) : 0;
+	return bytes > 0 && am->data_bytes == table_bytes + (am->op == ORIEL_NO_OP ? 0 : bytes) ? am->count : 0;
+}
+
 void am_encode_add(uint32_t signal, const uint64_t *value, struct am_message *message)
 {
 	memset(message, 0, sizeof(*message));

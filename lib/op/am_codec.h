@@ -21,7 +21,20 @@ enum am_call {
 	AM_ACCUMULATE = 1, /* operands: as many elements as there are; none for ORIEL_NO_OP */
 	AM_SWAP,           /* compare_and_swap: one element, and one to compare with */
 	AM_ADD,            /* to a signal, whose number is in disp_bytes: one operand of 8 bytes */
+	AM_LIST,           /* as AM_ACCUMULATE, `count` pieces: a table of struct am_piece, then operands */
 };
+
+#define AM_LIST_MAX 64
+
+/*
+ * A piece of a list. Operands, and results, lie one behind the other, in the order of the pieces.
+ */
+struct am_piece {
+	uint32_t offset_bytes; /* from the message's displacement */
+	uint32_t count;        /* elements */
+};
+
+#define AM_TABLE_BYTES(count) (((count) * sizeof(struct am_piece) + AM_ALIGN - 1) / AM_ALIGN * AM_ALIGN)
 
 /*
  * As much of the operation as one message takes: the number of elements, and the message without
@@ -35,6 +48,21 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
  * displacement.
  */
 bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc);
+
+/*
+ * Writes into `data`, of AM_LARGEST_BYTES, as many operations of one type and operation as one
+ * message takes, and fills in the message without the window, the displacement and the scatter.
+ * `base` is the least address of all of them; none lies 4 GiB above it or more. Returns their
+ * number; 0: the first one is too large for a list.
+ */
+uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, uint8_t *data,
+                        struct am_message *message);
+
+/*
+ * Fills in the operations of a list. remote_addr is the displacement; operands lie in the ring's
+ * data, and `result` is where all results go. Returns their number; 0: the message makes no sense.
+ */
+uint32_t am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX]);
 
 /*
  * The same for an addition to a signal; *value is the message's operand, which is used until it is

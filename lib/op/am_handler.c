@@ -73,11 +73,55 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 	return rc == 0 && acc.result ? (int)element_span(acc.type, acc.count) : rc;
 }
 
+/* The operations of a list, with addresses here. Returns 0 or what struct am_handler says. */
+static int place_list(const struct oriel_win *win, struct acc accs[], uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		size_t bytes = element_span(accs[i].type, accs[i].count);
+
+		if (win->memory.size_bytes < bytes || accs[i].remote_addr > win->memory.size_bytes - bytes)
+			return -AM_OUTSIDE;
+		if (win->memory.read_only && accs[i].op != ORIEL_NO_OP)
+			return -AM_READ_ONLY;
+		accs[i].remote_addr += (uintptr_t)win->memory.base;
+	}
+	return 0;
+}
+
+static int result_bytes(const struct acc accs[], uint32_t count)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < count && accs[i].result; i++)
+		bytes += element_span(accs[i].type, accs[i].count);
+	return (int)bytes;
+}
+
+static int apply_list(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
+{
+	struct acc accs[AM_LIST_MAX];
+	const struct oriel_win *win = find_window(job, am);
+	uint32_t count = am_decode_list(am, data, result, accs);
+	int rc;
+
+	if (!win || win->regions.table || count == 0)
+		return -AM_UNKNOWN;
+	rc = place_list(win, accs, count);
+	if (rc)
+		return rc;
+	return acc_apply_list_here(job, accs, count) ? result_bytes(accs, count) : AM_LATER;
+}
+
 static int apply(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
 {
-	if (am->call == AM_ADD)
+	switch (am->call) {
+	case AM_ADD:
 		return apply_to_signal(job, am);
-	return apply_to_elements(job, am, data, result);
+	case AM_LIST:
+		return apply_list(job, am, data, result);
+	default:
+		return apply_to_elements(job, am, data, result);
+	}
 }
 
 const struct am_handler am_handler = { apply };

@@ -2,6 +2,8 @@
 /* am_issue.c - the origin's side of messages; see am_issue.h. */
 #include "op/am_issue.h"
 
+#include <stdlib.h>
+
 #include "base/err.h"
 #include "op/issue.h"
 #include "op/am_codec.h"
@@ -57,7 +59,7 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	link->ext->am_number = sent.number;
 	link->last_number = sent.request;
 	link->ext->am_request = alone ? sent.request : 0;
-	link->marks |= message->result ? LINK_AM | LINK_TOUCHED | LINK_GOT : LINK_AM | LINK_TOUCHED;
+	link->marks |= message->result_bytes > 0 ? LINK_AM | LINK_TOUCHED | LINK_GOT : LINK_AM | LINK_TOUCHED;
 	return 1;
 }
 
@@ -92,6 +94,81 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	while (rc == 1 && acc->count > 0)
 		rc = send_some(win, link, acc);
 	return sent_all(win, link, rc);
+}
+
+/* The least address of a list, and the bytes from there to its end. */
+struct span {
+	uint64_t base, bytes;
+};
+
+static struct span span_of(const struct acc accs[], uint32_t count)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t end = accs[i].remote_addr + element_span(accs[i].type, accs[i].count);
+
+		from = accs[i].remote_addr < from ? accs[i].remote_addr : from;
+		to = end > to ? end : to;
+	}
+	return (struct span){ from, to - from };
+}
+
+/* Returns where the results of a list go; NULL: out of memory. */
+static struct am_scatter *scatter_of(const struct acc accs[], uint32_t count)
+{
+	struct am_scatter *scatter = malloc(sizeof(*scatter) + count * sizeof(scatter->parts[0]));
+
+	if (!scatter)
+		return NULL;
+	scatter->count = count;
+	for (uint32_t i = 0; i < count; i++)
+		scatter->parts[i] =
+			(struct am_part){ accs[i].result, (uint32_t)element_span(accs[i].type, accs[i].count) };
+	return scatter;
+}
+
+/* One message more of a list, for its first `count` operations. 1: sent; 0: no room. */
+static int send_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
+                     struct am_message *message)
+{
+	struct span span = span_of(accs, count);
+	int rc;
+
+	message->subject = subject_of(win, link, accs, (uint32_t)accs->count);
+	message->subject.disp_bytes = span.base - link->base;
+	message->subject.size_bytes = (uint32_t)span.bytes;
+	if (message->result_bytes > 0) {
+		message->scatter = scatter_of(accs, count);
+		if (!message->scatter)
+			return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for %u results of rank %d", win->label, count,
+			               link->rank);
+	}
+	rc = send_message(win, link, message);
+	if (rc != 1)
+		free(message->scatter);
+	return rc;
+}
+
+int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *sent)
+{
+	struct span span = span_of(accs, count);
+	uint8_t data[AM_LARGEST_BYTES];
+	struct am_message message;
+	int rc = 1;
+
+	*sent = 0;
+	while (rc == 1 && *sent < count && span.bytes <= UINT32_MAX) {
+		uint32_t n = am_encode_list(accs + *sent, count - *sent, span.base, data, &message);
+
+		if (n == 0)
+			return 0;
+		message.am.disp_bytes = span.base - link->base;
+		rc = send_list(win, link, accs + *sent, n, &message);
+		if (rc == 1)
+			*sent += n;
+	}
+	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc < 0 ? rc : 0;
 }
 
 int am_issue_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value)

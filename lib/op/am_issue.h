@@ -27,9 +27,10 @@
 
 #include <stdint.h>
 
+#include "op/acc.h"
+
 struct oriel_win;
 struct link;
-struct acc;
 
 /*
  * Have the target apply an operation; the origin memory is free on return, the result comes when
@@ -37,6 +38,14 @@ struct acc;
  * it now, *acc has become the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int am_issue(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/*
+ * Has the target apply a list of operations, of one type and operation, with as few messages as
+ * they fit into. Only for windows of one piece of memory. Returns 0, or an error as am_issue; *sent
+ * becomes the number of operations from the first on that are on their way. The rest is not for a
+ * list, or there is no room now.
+ */
+int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *sent);
 
 /*
  * Have the target add to one of its signals, which the origin has checked, behind everything issued

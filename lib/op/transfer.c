@@ -19,6 +19,7 @@
 #include "op/enter.h"
 #include "op/gate.h"
 #include "op/issue.h"
+#include "op/list.h"
 #include "op/pieces.h"
 #include "op/target.h"
 #include "win/link.h"
@@ -195,20 +196,53 @@ static int vector_ranges(struct oriel_win *win, struct link *link, const struct 
 	return rc;
 }
 
-/* Walk both lists; every stretch that is contiguous on both sides is one operation. */
+/* Operations of a vector call that have not gone out yet. */
+struct stretches {
+	struct op ops[LIST_MAX];
+	uint32_t count;
+};
+
+/*
+ * Together as far as possible; one that cannot go out with the others waits for room, or is
+ * deferred.
+ */
+static int issue_stretches(struct oriel_win *win, struct link *link, struct stretches *stretches, const char *call)
+{
+	const uint32_t count = stretches->count;
+	uint32_t at = 0, done;
+	int rc = 0;
+
+	while (rc == 0 && at < count) {
+		rc = list_issue(win, link, &stretches->ops[at], count - at, &done);
+		at += done;
+		if (rc == 0 && at < count)
+			rc = issue_or_defer(win, link, &stretches->ops[at++], call);
+	}
+	stretches->count = 0;
+	return rc;
+}
+
+/* Walks both lists. Every stretch that is contiguous on both sides is one operation. */
 static int vector_issue(struct oriel_win *win, struct link *link, const struct vector *v)
 {
 	int at_origin = 0, at_target = 0, rc = 0;
 	size_t origin_done = 0, target_done = 0;
+	struct stretches stretches;
 
+	stretches.count = 0;
 	while (rc == 0 && at_origin < v->origin_count && at_target < v->target_count) {
 		const struct oriel_origin_piece *origin = &v->origin[at_origin];
 		const struct oriel_target_piece *target = &v->target[at_target];
 		size_t bytes = min_size(origin->size_bytes - origin_done, target->size_bytes - target_done);
-		struct op op = { .kind = v->kind, .origin = (uint8_t *)origin->addr + origin_done, .size_bytes = bytes };
 
-		op.remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + target_done;
-		rc = issue_or_defer(win, link, &op, v->call);
+		if (bytes > 0) {
+			struct op *op = &stretches.ops[stretches.count++];
+
+			*op = (struct op){ .kind = v->kind, .origin = (uint8_t *)origin->addr + origin_done, .size_bytes = bytes };
+			op->remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + target_done;
+		}
+		if (stretches.count == LIST_MAX)
+			rc = issue_stretches(win, link, &stretches, v->call);
 		origin_done += bytes;
 		target_done += bytes;
 		if (origin_done == origin->size_bytes) {
@@ -220,7 +254,7 @@ static int vector_issue(struct oriel_win *win, struct link *link, const struct v
 			target_done = 0;
 		}
 	}
-	return rc;
+	return rc ? rc : issue_stretches(win, link, &stretches, v->call);
 }
 
 /*

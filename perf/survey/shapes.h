@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shapes.h - where the doubles of a transfer lie: one after the other, or as a derived datatype has them */
+/*
+ * shapes.h - where the doubles of a transfer lie: one after the other, or as a derived datatype has
+ * them
+ */
 #ifndef ORIEL_PERF_SHAPES_H
 #define ORIEL_PERF_SHAPES_H
 
@@ -17,6 +20,9 @@ struct shape {
 struct shape shape_make(const char *name, int doubles);
 void shape_free(struct shape *shape);
 
-/* Writes where the shape's pieces lie in memory at `base`; `list` has room for `doubles` of them. Returns how many there are. */
+/*
+ * Writes where the shape's pieces lie in memory at `base`; `list` has room for `doubles` of them.
+ * Returns how many there are.
+ */
 int shape_pieces(const char *name, int doubles, void *base, struct iovec *list);
 #endif

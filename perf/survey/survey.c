@@ -48,7 +48,10 @@ struct window {
 	MPI_Aint target; /* displacement of the target's memory */
 };
 
-/* Mapped by both ranks, since MPI must not be called meanwhile. The origin writes ended, the target the others. */
+/*
+ * Mapped by both ranks, since MPI must not be called meanwhile. The origin writes ended, the target
+ * the others.
+ */
 struct words {
 	_Atomic int ended; /* number of the cell that the origin has measured */
 	_Atomic int late;  /* number of the cell for which the target has stopped computing */
@@ -219,7 +222,10 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the median time of an operation in us; negative: the first one waited for the target's next call. */
+/*
+ * Returns the median time of an operation in us; negative: the first one waited for the target's
+ * next call.
+ */
 static double time_operation(const struct operation *op, double milliseconds)
 {
 	double end;

@@ -28,6 +28,21 @@ static void apply(struct acc *acc)
 	free(result);
 }
 
+/*
+ * The operations of a list, whose results lie one behind the other in memory of AM_LARGEST_BYTES.
+ */
+static void apply_list(const struct am *am, const uint8_t *ring)
+{
+	uint8_t *target = calloc(1, AM_LARGEST_BYTES), *result = calloc(1, AM_LARGEST_BYTES);
+	struct acc accs[AM_LIST_MAX];
+	uint32_t count = am_decode_list(am, ring, result, accs);
+
+	for (uint32_t i = 0; i < count; i++)
+		acc_apply(&accs[i], target);
+	free(target);
+	free(result);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_Alignas(AM_ALIGN) struct am am;
@@ -43,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (am_decode(&am, ring, &result, &acc))
 		apply(&acc);
 	am_decode_add(&am, &signal, &value);
+	apply_list(&am, ring);
 	free(ring);
 	return 0;
 }

@@ -61,6 +61,7 @@ static void add_suites(void)
 	suite_copy();
 	suite_copy_pieces();
 	suite_element();
+	suite_am_codec();
 	suite_page_lock();
 	suite_atomic_mode();
 	suite_mr_cache();

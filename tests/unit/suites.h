@@ -33,6 +33,7 @@ void suite_mpi_table(void);
 void suite_group(void);
 void suite_layout(void);
 void suite_handshake(void);
+void suite_am_codec(void);
 void suite_endpoint(void);
 void suite_conn(void);
 void suite_route(void);

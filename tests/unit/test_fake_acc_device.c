@@ -85,7 +85,10 @@ static bool costs(const struct count *from, struct count want)
 
 #define MANY 40 /* more swaps than are made with the lock held */
 
-/* Where a device does it word by word, it goes on behind those that were done before the lock was given up. */
+/*
+ * Where a device does it word by word, it goes on behind those that were done before the lock was
+ * given up.
+ */
 static void change_many(struct rank *rank, struct words *words, int to)
 {
 	int64_t many[MANY], before[MANY], after[MANY];
@@ -103,7 +106,41 @@ static void change_many(struct rank *rank, struct words *words, int to)
 	}
 }
 
-/* The operations of rank 0 on rank `to`; each is its requests and one doorbell, where they are not waited for. */
+#define PIECES 32
+
+/*
+ * A list of integers that no device adds is one active message: its requests do not grow with its
+ * pieces.
+ */
+static void add_list(struct rank *rank, struct words *words, int to)
+{
+	int32_t ones[PIECES], results[PIECES];
+	struct oriel_origin_piece origin[PIECES], result[PIECES];
+	struct oriel_target_piece target[PIECES];
+	struct count at;
+
+	for (int i = 0; i < PIECES; i++) {
+		ones[i] = i + 1;
+		origin[i] = (struct oriel_origin_piece){ &ones[i], sizeof(int32_t) };
+		result[i] = (struct oriel_origin_piece){ &results[PIECES - 1 - i], sizeof(int32_t) };
+		target[i] = (struct oriel_target_piece){ (size_t)(PIECES - 1 - i), sizeof(int32_t) };
+	}
+	at = count_now();
+	rank_note(rank, "list",
+	          oriel_accumulatev(words->win, origin, PIECES, ORIEL_INT32, ORIEL_REPLACE, to, target, PIECES));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank_note(rank, "list",
+	          oriel_get_accumulatev(words->win, NULL, 0, result, PIECES, ORIEL_INT32, ORIEL_NO_OP, to, target, PIECES));
+	rank_note(rank, "flush", oriel_win_flush(words->win, to));
+	rank->wrong += count_now().writes - at.writes >= PIECES;
+	for (int i = 0; i < PIECES; i++)
+		rank->wrong += results[i] != PIECES - i;
+}
+
+/*
+ * The operations of rank 0 on rank `to`; each is its requests and one doorbell, where they are not
+ * waited for.
+ */
 static void operate(struct rank *rank, struct words *words, int to, bool by_words)
 {
 	int64_t one = 1, five = 5, six = 6, got = 0, many[8], result[8] = { 0 };
@@ -144,6 +181,7 @@ static void operate(struct rank *rank, struct words *words, int to, bool by_word
 	for (int i = 0; i < 8; i++)
 		rank->wrong += result[i] != i + 1 || many[i] != (i + 1) * (i + 1);
 	change_many(rank, words, to);
+	add_list(rank, words, to);
 }
 
 struct scenario {
@@ -220,7 +258,10 @@ static const struct pscw_epoch {
 };
 #define PSCW_EPOCHS (sizeof(pscw_epochs) / sizeof(pscw_epochs[0]))
 
-/* One of rank 0's, whose target has posted. Whether it took no more than the accumulate, and complete's word behind it. */
+/*
+ * One of rank 0's, whose target has posted. Whether it took no more than the accumulate, and
+ * complete's word behind it.
+ */
 static bool accumulate_once(struct rank *rank, struct words *words, const struct pscw_epoch *epoch)
 {
 	static const uint64_t operands[64];
@@ -285,7 +326,10 @@ static void acc_device__requests_in_pscw(void)
 	pthread_barrier_destroy(&together);
 }
 
-/* For want of memory a word's old value has no place to land: that is told as what it is, and the same call works later. */
+/*
+ * For want of memory a word's old value has no place to land: that is told as what it is, and the
+ * same call works later.
+ */
 static void shortage_is_told(struct rank *rank)
 {
 	int64_t one = 1, got = -1;
@@ -317,7 +361,10 @@ static void acc_device__shortage_is_told(void)
 	run_two_over_cards(shortage_is_told, "a word's old value without memory to land in");
 }
 
-/* The release of a lock does not overtake atomics of its epoch, also those whose old value nobody wants (L4). */
+/*
+ * The release of a lock does not overtake atomics of its epoch, also those whose old value nobody
+ * wants (L4).
+ */
 static void release_behind_atomics(struct rank *rank)
 {
 	int64_t one = 1;

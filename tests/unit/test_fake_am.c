@@ -327,6 +327,60 @@ static void am__cost_two_writes_and_an_answer(void)
 	run(count_requests, "counted");
 }
 
+#define PARTS 5
+#define PART_BYTES 24
+
+/* The parts of a result, in the reverse order of memory, with a gap behind each. */
+static struct am_scatter *parts_of(uint8_t to[PARTS][2 * PART_BYTES])
+{
+	struct am_scatter *scatter = malloc(sizeof(*scatter) + PARTS * sizeof(scatter->parts[0]));
+
+	CU_ASSERT_FATAL(scatter != NULL);
+	scatter->count = PARTS;
+	for (int i = 0; i < PARTS; i++)
+		scatter->parts[i] = (struct am_part){ to[PARTS - 1 - i], PART_BYTES };
+	return scatter;
+}
+
+/* A result in parts; that of a message which is refused stays as it was. */
+static void fetch_parts(struct rank *rank, struct peer *peer)
+{
+	uint8_t to[PARTS][2 * PART_BYTES], data[PARTS * PART_BYTES];
+	struct am_message message = { .am = { .data_bytes = sizeof(data) }, .data = data, .result_bytes = sizeof(data) };
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i + 1);
+	for (int refused = 1; refused >= 0; refused--) {
+		memset(to, 0, sizeof(to));
+		message.am.op = refused ? 99 : 0;
+		message.scatter = parts_of(to);
+		await(rank, peer, post(rank, peer, &message));
+		/* The first eight bytes of a result are the sum before. */
+		for (int i = 0; i < PARTS; i++) {
+			for (int k = i == 0 ? 8 : 0; k < 2 * PART_BYTES; k++)
+				rank->wrong += to[PARTS - 1 - i][k] !=
+				               (refused || k >= PART_BYTES ? 0 : (uint8_t)(i * PART_BYTES + k + 1));
+		}
+	}
+}
+
+static void exchange_parts(struct rank *rank)
+{
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->am.handler = &adder;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	fetch_parts(rank, neighbour(rank, 1));
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void am__results_come_in_parts(void)
+{
+	fake_reset();
+	run(exchange_parts, "in parts");
+}
+
 void suite_am(void)
 {
 	CU_pSuite s = CU_add_suite("am", NULL, NULL);
@@ -336,4 +390,5 @@ void suite_am(void)
 	CU_ADD_TEST(s, am__wake_a_target_that_calls_nothing);
 	CU_ADD_TEST(s, am__of_nonsense_are_refused_to_their_sender_only);
 	CU_ADD_TEST(s, am__cost_two_writes_and_an_answer);
+	CU_ADD_TEST(s, am__results_come_in_parts);
 }

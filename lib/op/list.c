@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* list.c - see list.h. */
+#include "op/list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "op/acc_route.h"
+#include "op/am_issue.h"
+#include "verbs/direct_access.h"
+#include "win/link.h"
+#include "win/remote_regions.h"
+#include "win/win.h"
+
+#define LIST_PIECE_BYTES 512 /* a larger operation gains little from its neighbours in a message */
+
+/* Returns whether operations may go out to the member now, behind none that is deferred. */
+static bool may_go(struct oriel_win *win, struct link *link)
+{
+	return !link->deferred && (!(link->marks & LINK_ACCESS) || link_grant(win, link));
+}
+
+static void note_operation(struct oriel_win *win, const struct link *link)
+{
+	if (!(link->marks & LINK_ACCESS))
+		win->sync |= SYNC_FENCE_USED;
+}
+
+/* By active messages. */
+
+static bool is_for_message(const struct link *link, const struct acc *acc)
+{
+	return acc_route(link, acc->type, acc->remote_addr, acc->count) == ACC_ROUTE_AM &&
+	       acc->count * element_types[acc->type].size_bytes <= LIST_PIECE_BYTES;
+}
+
+/*
+ * Pairs have padding, which a list does not leave out; a dynamic window's displacements are its
+ * owner's addresses.
+ */
+static bool takes_lists(const struct link *link, enum oriel_type type)
+{
+	return link->route != ROUTE_REGIONS && element_types[type].span_bytes == element_types[type].size_bytes;
+}
+
+int list_issue_accs(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *done)
+{
+	*done = 0;
+	if (count < 2 || !takes_lists(link, accs->type) || !may_go(win, link))
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!is_for_message(link, &accs[i]))
+			return 0;
+	}
+	note_operation(win, link);
+	return am_issue_list(win, link, accs, count, done);
+}
+
+/* Puts and gets as operations on bytes. */
+static int issue_bytes(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, uint32_t *done)
+{
+	struct acc accs[LIST_MAX];
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (ops->kind == OP_PUT)
+			acc_fill(&accs[i], ORIEL_UINT8, ORIEL_REPLACE, ops[i].origin, NULL, ops[i].size_bytes);
+		else
+			acc_fill(&accs[i], ORIEL_UINT8, ORIEL_NO_OP, NULL, ops[i].origin, ops[i].size_bytes);
+		accs[i].remote_addr = ops[i].remote_addr;
+	}
+	return list_issue_accs(win, link, accs, count, done);
+}
+
+/* By a system call. */
+
+/*
+ * Fills in the piece of a get from a dynamic window. Returns false if its memory is mapped, or in
+ * two regions.
+ */
+static bool region_piece(struct oriel_win *win, struct link *link, const struct op *op, struct softverbs_piece *piece)
+{
+	const struct remote_region *region;
+
+	if (remote_regions_find(win, link, op->remote_addr, op->size_bytes) != 0)
+		return false;
+	region = remote_region_at(link, op->remote_addr);
+	piece->rkey = region->rkey;
+	return !region->here && region->size_bytes - (op->remote_addr - region->base) >= op->size_bytes;
+}
+
+static bool piece_of(struct oriel_win *win, struct link *link, const struct op *op, struct softverbs_piece *piece)
+{
+	*piece = (struct softverbs_piece){ op->origin, op->size_bytes, op->remote_addr, link->rkey };
+	return link->route != ROUTE_REGIONS || region_piece(win, link, op, piece);
+}
+
+/* Returns whether all pieces have been read. */
+static bool read_list(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count)
+{
+	struct softverbs_piece pieces[LIST_MAX];
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!piece_of(win, link, &ops[i], &pieces[i]))
+			return false;
+	}
+	if (!direct_get_list_sync(&link->peer->direct, pieces, count))
+		return false;
+	note_operation(win, link);
+	return true;
+}
+
+int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, uint32_t *done)
+{
+	struct direct_access *direct = &link->peer->direct;
+	int rc = 0;
+
+	*done = 0;
+	if (count < 2 || !direct_has_lists(direct) || (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS))
+		return 0;
+	if (direct_polls(direct))
+		rc = issue_bytes(win, link, ops, count, done);
+	if (rc == 0 && *done == 0 && ops->kind == OP_GET && may_go(win, link) && read_list(win, link, ops, count))
+		*done = count;
+	return rc;
+}

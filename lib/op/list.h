@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * list.h - operations of one call that go out together
+ *
+ * DESIGN NOTES
+ *
+ * A vector call to memory that is not mapped is many small operations. There are two ways to carry
+ * them out together:
+ *
+ *   an active message   holds many of them, and the target applies it (op/am_codec.h). Accumulate
+ *                       operations go this way if each would be an active message by itself. So do
+ *                       puts and gets, as operations on bytes, if the target polls: it is faster
+ *                       than a system call then.
+ *   a system call       of softverbs reads many pieces of private memory (soft/extension.h). Puts
+ *                       need none: work requests travel together in any case.
+ *
+ * An operation that is deferred, or has no room at the target, goes out by itself.
+ */
+#ifndef ORIEL_LIST_H
+#define ORIEL_LIST_H
+
+#include <stdint.h>
+
+#include "op/acc.h"
+#include "win/operation.h"
+
+struct oriel_win;
+struct link;
+
+#define LIST_MAX 64 /* operations of one list */
+
+/*
+ * Carries out operations of one call that have been checked: puts or gets, none of them empty, or
+ * accumulate operations of one type and operation. Returns 0; *done becomes the number of
+ * operations from the first on that are under way, and the others have to go out by themselves.
+ * ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. The caller holds win->lock.
+ */
+int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, uint32_t *done);
+int list_issue_accs(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *done);
+
+#endif
