@@ -10,11 +10,11 @@ soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-
 soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1 $(B)/lib/soft/libsoftnodes.so
 soft_tree = $(B)/lib/soft/nodes
 # What stands for the device nodes and files that the kernel would show: a library to be preloaded, and its files.
-SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths text) $(B)/obj/soft/verbs/gid.o
+SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths text) $(B)/obj/soft/base/gid.o
 
-SOFT_VERBS_OBJS = $(patsubst %,$(B)/obj/soft/verbs/%.o, adversary ah answer async backing base batch channel coalesce compat compat_1_0 compat_private \
-	copy core cq cq_ex datagram datagram_in datagram_post datagram_route device direct engine fork gid gid_query key layout_check lend loop memory move mr mw peer peer_events pipe pipe_in pipe_out poll post procmap \
-	progress proto qp qp_state reach read_list refuse renotify requester reserve_fd responder retire rq srq start text timer wr)
+# The device, each folder above those that it uses.
+soft_folders = base state peer mem queue rma request engine post verbs
+SOFT_VERBS_OBJS = $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard $(soft_folders:%=lib/soft/%/*.c)))
 # How processes find each other, and whom they let in: with libibverbs.
 SOFT_MEET_OBJS = $(patsubst %,$(B)/obj/soft/meet/%.o, directory names user)
 SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event fork id msg qp sidr)

@@ -24,8 +24,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "soft/verbs/peer.h"
-#include "soft/verbs/shm.h"
+#include "soft/peer/peer.h"
+#include "soft/state/shm.h"
 
 #define FIRST_PORT 32768
 #define PORTS 28232

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * order.c - the words of lib/soft/verbs/shm.h and lib/base/order.h between threads, for ThreadSanitizer
+ * order.c - the words of lib/soft/state/shm.h and lib/base/order.h between threads, for ThreadSanitizer
  *
  * Each case is a small protocol of the library's own helpers, included here as they are: plain memory
  * that one thread writes and another reads, with nothing between them but the helper's word. Whoever
@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "soft/verbs/lock.h"
-#include "soft/verbs/pipe.h"
-#include "soft/verbs/qp.h"
-#include "soft/verbs/shm.h"
+#include "soft/base/lock.h"
+#include "soft/peer/pipe.h"
+#include "soft/state/qp.h"
+#include "soft/state/shm.h"
 
 enum {
 	ROUNDS = 1000,

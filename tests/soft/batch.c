@@ -174,10 +174,10 @@ static enum lab_verdict batch__stops_where_the_memory_is_gone(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "batch: is one call", batch__is_one_call, "lib/soft/verbs/batch.c" },
-	{ "batch: continues", batch__continues, "lib/soft/verbs/batch.c" },
+	{ "batch: is one call", batch__is_one_call, "lib/soft/rma/batch.c" },
+	{ "batch: continues", batch__continues, "lib/soft/rma/batch.c" },
 	{ "batch: stops at a wrong key", batch__stops_at_a_wrong_key, "ibv_post_send(3)" },
-	{ "batch: stops where the memory is gone", batch__stops_where_the_memory_is_gone, "lib/soft/verbs/batch.c" },
+	{ "batch: stops where the memory is gone", batch__stops_where_the_memory_is_gone, "lib/soft/rma/batch.c" },
 };
 
 int main(int argc, char **argv)

@@ -180,7 +180,7 @@ static const struct lab_case cases[] = {
 	{ "death: what arrived stays", death__what_arrived_stays, "IBA vol. 1 10.3.1" },
 	{ "death: what was fetched stays", death__what_was_fetched_stays, "IBA vol. 1 10.3.1" },
 	{ "death: in error within a second", death__killed_peer_is_in_error_within_a_second,
-	  "lib/soft/verbs/peer_events.c" },
+	  "lib/soft/engine/peer_events.c" },
 	{ "death: new send fails", death__new_send_fails, "ibv_poll_cq(3)" },
 	{ "death: new write fails", death__new_write_fails, "ibv_poll_cq(3)" },
 };

@@ -170,12 +170,12 @@ static enum lab_verdict disorder__send_keeps_its_place(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "disorder: writes change places", disorder__writes_change_places, "lib/soft/verbs/requester.c" },
-	{ "disorder: atomic finds the write", disorder__atomic_finds_the_write, "lib/soft/verbs/requester.c" },
-	{ "disorder: read finds the write", disorder__read_finds_the_write, "lib/soft/verbs/requester.c" },
-	{ "disorder: write overtakes a read", disorder__write_overtakes_a_read, "lib/soft/verbs/requester.c" },
+	{ "disorder: writes change places", disorder__writes_change_places, "lib/soft/request/requester.c" },
+	{ "disorder: atomic finds the write", disorder__atomic_finds_the_write, "lib/soft/request/requester.c" },
+	{ "disorder: read finds the write", disorder__read_finds_the_write, "lib/soft/request/requester.c" },
+	{ "disorder: write overtakes a read", disorder__write_overtakes_a_read, "lib/soft/request/requester.c" },
 	{ "disorder: fenced write does not", disorder__fenced_write_does_not, "ibv_post_send(3)" },
-	{ "disorder: send keeps its place", disorder__send_keeps_its_place, "lib/soft/verbs/requester.c" },
+	{ "disorder: send keeps its place", disorder__send_keeps_its_place, "lib/soft/request/requester.c" },
 };
 
 int main(int argc, char **argv)

@@ -188,12 +188,12 @@ static enum lab_verdict files__device_memory_is_sealed(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "files: write to a file that shrank fails", files__write_to_a_file_that_shrank_fails, "lib/soft/verbs/reach.c" },
-	{ "files: read of a file that shrank fails", files__read_of_a_file_that_shrank_fails, "lib/soft/verbs/reach.c" },
-	{ "files: unsealed file is not lent", files__unsealed_file_is_not_lent, "lib/soft/verbs/reach.c" },
-	{ "files: sealed file is lent", files__sealed_file_is_lent, "lib/soft/verbs/reach.c" },
-	{ "files: moved at once", files__moved_at_once, "lib/soft/verbs/move.c" },
-	{ "files: device memory is sealed", files__device_memory_is_sealed, "lib/soft/verbs/memory.c" },
+	{ "files: write to a file that shrank fails", files__write_to_a_file_that_shrank_fails, "lib/soft/rma/reach.c" },
+	{ "files: read of a file that shrank fails", files__read_of_a_file_that_shrank_fails, "lib/soft/rma/reach.c" },
+	{ "files: unsealed file is not lent", files__unsealed_file_is_not_lent, "lib/soft/rma/reach.c" },
+	{ "files: sealed file is lent", files__sealed_file_is_lent, "lib/soft/rma/reach.c" },
+	{ "files: moved at once", files__moved_at_once, "lib/soft/post/move.c" },
+	{ "files: device memory is sealed", files__device_memory_is_sealed, "lib/soft/base/memory.c" },
 };
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../lib/soft/verbs/shm.h"
+#include "../../lib/soft/state/shm.h"
 #include "lab.h"
 #include "two.h"
 
@@ -226,15 +226,15 @@ static enum lab_verdict liar__dropped_is_sent_again(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "liar: sends are not coalesced", liar__sends_are_not_coalesced, "lib/soft/verbs/answer.c" },
-	{ "liar: all done and one refused", liar__all_done_and_one_refused, "lib/soft/verbs/answer.c" },
-	{ "liar: last part is not told", liar__last_part_is_not_told, "lib/soft/verbs/answer.c" },
-	{ "liar: no synchronous request", liar__no_synchronous_request, "lib/soft/verbs/answer.c" },
-	{ "liar: refused and done", liar__refused_and_done, "lib/soft/verbs/answer.c" },
-	{ "liar: done twice", liar__done_twice, "lib/soft/verbs/answer.c" },
-	{ "liar: answer's chunk is beyond", liar__answers_chunk_is_beyond, "lib/soft/verbs/answer.c" },
-	{ "liar: request's chunk is beyond", liar__requests_chunk_is_beyond, "lib/soft/verbs/responder.c" },
-	{ "liar: dropped is sent again", liar__dropped_is_sent_again, "lib/soft/verbs/answer.c" },
+	{ "liar: sends are not coalesced", liar__sends_are_not_coalesced, "lib/soft/request/answer.c" },
+	{ "liar: all done and one refused", liar__all_done_and_one_refused, "lib/soft/request/answer.c" },
+	{ "liar: last part is not told", liar__last_part_is_not_told, "lib/soft/request/answer.c" },
+	{ "liar: no synchronous request", liar__no_synchronous_request, "lib/soft/request/answer.c" },
+	{ "liar: refused and done", liar__refused_and_done, "lib/soft/request/answer.c" },
+	{ "liar: done twice", liar__done_twice, "lib/soft/request/answer.c" },
+	{ "liar: answer's chunk is beyond", liar__answers_chunk_is_beyond, "lib/soft/request/answer.c" },
+	{ "liar: request's chunk is beyond", liar__requests_chunk_is_beyond, "lib/soft/request/responder.c" },
+	{ "liar: dropped is sent again", liar__dropped_is_sent_again, "lib/soft/request/answer.c" },
 };
 
 int main(int argc, char **argv)

@@ -363,13 +363,13 @@ static enum lab_verdict parts__key_is_withdrawn(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "parts: all bytes", parts__bytes, "lib/soft/verbs/move.c" },
-	{ "parts: two threads", parts__two_threads, "lib/soft/verbs/move.c" },
-	{ "parts: stopped at any time", parts__stopped_at_any_time, "lib/soft/verbs/move.c" },
-	{ "parts: owner stops", parts__owner_stops, "lib/soft/verbs/move.c" },
-	{ "parts: owner stops in a read", parts__owner_stops_in_read, "lib/soft/verbs/move.c" },
-	{ "parts: owner dies", parts__owner_dies, "lib/soft/verbs/move.c" },
-	{ "parts: key is withdrawn", parts__key_is_withdrawn, "lib/soft/verbs/move.c" },
+	{ "parts: all bytes", parts__bytes, "lib/soft/post/move.c" },
+	{ "parts: two threads", parts__two_threads, "lib/soft/post/move.c" },
+	{ "parts: stopped at any time", parts__stopped_at_any_time, "lib/soft/post/move.c" },
+	{ "parts: owner stops", parts__owner_stops, "lib/soft/post/move.c" },
+	{ "parts: owner stops in a read", parts__owner_stops_in_read, "lib/soft/post/move.c" },
+	{ "parts: owner dies", parts__owner_dies, "lib/soft/post/move.c" },
+	{ "parts: key is withdrawn", parts__key_is_withdrawn, "lib/soft/post/move.c" },
 };
 
 int main(int argc, char **argv)

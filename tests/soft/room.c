@@ -359,11 +359,11 @@ static enum lab_verdict room__destroyed_among_others_ud(void)
 static const struct lab_case cases[] = {
 	{ "room: reset, and connected elsewhere", room__reset_and_connected_elsewhere, "lib/soft/verbs/qp.c" },
 	{ "room: uc, reset, and connected elsewhere", room__reset_and_connected_elsewhere_uc, "lib/soft/verbs/qp.c" },
-	{ "room: ud, reset, and sent elsewhere", room__reset_and_sent_elsewhere_ud, "lib/soft/verbs/datagram.c" },
+	{ "room: ud, reset, and sent elsewhere", room__reset_and_sent_elsewhere_ud, "lib/soft/request/datagram.c" },
 	{ "room: first peer is forgotten", room__first_peer_is_forgotten, "lib/soft/verbs/qp.c" },
 	{ "room: destroyed among others", room__destroyed_among_others, "lib/soft/verbs/qp.c" },
 	{ "room: uc, destroyed among others", room__destroyed_among_others_uc, "lib/soft/verbs/qp.c" },
-	{ "room: ud, destroyed among others", room__destroyed_among_others_ud, "lib/soft/verbs/datagram.c" },
+	{ "room: ud, destroyed among others", room__destroyed_among_others_ud, "lib/soft/request/datagram.c" },
 };
 
 int main(int argc, char **argv)

@@ -43,7 +43,7 @@ static enum lab_verdict starved__lost_event_is_not_waited_for(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "starved: lost event is not waited for", starved__lost_event_is_not_waited_for, "lib/soft/verbs/async.c" },
+	{ "starved: lost event is not waited for", starved__lost_event_is_not_waited_for, "lib/soft/state/async.c" },
 };
 
 int main(int argc, char **argv)

@@ -211,8 +211,8 @@ static enum lab_verdict served__is_counted(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "sync_req: the peer carries it out", sync_req__the_peer_carries_it_out, "lib/soft/verbs/move.c" },
-	{ "sync_req: the peer stops", sync_req__the_peer_stops, "lib/soft/verbs/move.c" },
+	{ "sync_req: the peer carries it out", sync_req__the_peer_carries_it_out, "lib/soft/post/move.c" },
+	{ "sync_req: the peer stops", sync_req__the_peer_stops, "lib/soft/post/move.c" },
 	{ "served: is counted", served__is_counted, "lib/soft/extension.h" },
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_copy.c - lib/soft/verbs/copy.c where stores may be seen in another order than they are made in: the last word of what a
+ * test_copy.c - lib/soft/rma/copy.c where stores may be seen in another order than they are made in: the last word of what a
  * system call places comes by one of its own
  */
 #include <CUnit/CUnit.h>
@@ -40,7 +40,7 @@ static ssize_t reads(pid_t pid, const struct iovec *here, unsigned long nhere, c
 #define SOFT_STORES_IN_ORDER false
 #define process_vm_writev writes
 #define process_vm_readv reads
-#include "soft/verbs/copy.c"
+#include "soft/rma/copy.c"
 
 #include "suites.h"
 

@@ -4,7 +4,7 @@
 
 #include <CUnit/CUnit.h>
 
-#include "soft/verbs/shm.h"
+#include "soft/state/shm.h"
 #include "suites.h"
 
 static_assert(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_pipe.c - chunks of requests that are unanswered: lib/soft/verbs/pipe.h */
+/* test_pipe.c - chunks of requests that are unanswered: lib/soft/peer/pipe.h */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "soft/verbs/pipe.h"
+#include "soft/peer/pipe.h"
 #include "suites.h"
 
 enum { STEPS = 1000000 };

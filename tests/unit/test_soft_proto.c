@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_soft_proto.c - by ring or by system call: lib/soft/verbs/proto.c */
+/* test_soft_proto.c - by ring or by system call: lib/soft/rma/proto.c */
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "soft/verbs/proto.c"
+#include "soft/rma/proto.c"
 #include "suites.h"
 
 enum { OPERATIONS = 4 * TRIALS };

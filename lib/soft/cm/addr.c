@@ -17,11 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "soft/base/adversary.h"
+#include "soft/base/export.h"
 #include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
 #include "soft/meet/names.h"
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/export.h"
 
 enum {
 	FIRST_EPHEMERAL = 32768,

@@ -24,10 +24,10 @@
 #include <stdint.h>
 #include <sys/un.h>
 
-#include "soft/verbs/export.h"
-#include "soft/verbs/limits.h"
-#include "soft/verbs/list.h"
-#include "soft/verbs/loop.h"
+#include "soft/base/export.h"
+#include "soft/base/limits.h"
+#include "soft/base/list.h"
+#include "soft/state/loop.h"
 
 enum {
 	CM_REQ_PRIVATE = 56, /* bytes, for port space TCP */

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "soft/base/export.h"
 #include "soft/cm/cm.h"
-#include "soft/verbs/export.h"
 
 SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
 {

@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "soft/base/adversary.h"
+#include "soft/base/export.h"
+#include "soft/base/limits.h"
 #include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
 #include "soft/cm/conn.h"
@@ -19,11 +22,8 @@
 #include "soft/cm/msg.h"
 #include "soft/cm/qp.h"
 #include "soft/cm/sidr.h"
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/export.h"
-#include "soft/verbs/limits.h"
-#include "soft/verbs/loop.h"
-#include "soft/verbs/reserve_fd.h"
+#include "soft/peer/reserve_fd.h"
+#include "soft/state/loop.h"
 
 enum {
 	MAX_RETRY = 7,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soft/base/export.h"
 #include "soft/cm/cm.h"
-#include "soft/verbs/export.h"
 
 enum {
 	RESOLVE_MS = 2000,

@@ -8,17 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "soft/base/adversary.h"
+#include "soft/base/event_sem.h"
+#include "soft/base/export.h"
+#include "soft/base/list.h"
 #include "soft/cm/cm.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
 #include "soft/cm/msg.h"
 #include "soft/cm/qp.h"
 #include "soft/cm/sidr.h"
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/event_sem.h"
-#include "soft/verbs/export.h"
-#include "soft/verbs/list.h"
-#include "soft/verbs/reserve_fd.h"
+#include "soft/peer/reserve_fd.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The connection manager's part in a child of fork. soft/verbs/fork.c closes its sockets, with all
+ * The connection manager's part in a child of fork. soft/engine/fork.c closes its sockets, with all
  * that the engine watches.
  */
 #include <pthread.h>

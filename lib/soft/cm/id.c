@@ -11,17 +11,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/base/adversary.h"
+#include "soft/base/export.h"
+#include "soft/base/limits.h"
 #include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
 #include "soft/cm/conn.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
 #include "soft/cm/msg.h"
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/export.h"
-#include "soft/verbs/limits.h"
-#include "soft/verbs/loop.h"
-#include "soft/verbs/reserve_fd.h"
+#include "soft/peer/reserve_fd.h"
+#include "soft/state/loop.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;

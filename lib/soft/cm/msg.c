@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft/base/list.h"
 #include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
 #include "soft/cm/conn.h"
@@ -18,11 +19,10 @@
 #include "soft/cm/id.h"
 #include "soft/cm/msg.h"
 #include "soft/cm/sidr.h"
+#include "soft/engine/peer_events.h"
 #include "soft/meet/user.h"
-#include "soft/verbs/list.h"
-#include "soft/verbs/loop.h"
-#include "soft/verbs/peer_events.h"
-#include "soft/verbs/reserve_fd.h"
+#include "soft/peer/reserve_fd.h"
+#include "soft/state/loop.h"
 
 #define CM_MAGIC 0x73766363006d0001ULL
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soft/base/adversary.h"
+#include "soft/base/export.h"
 #include "soft/cm/cm.h"
 #include "soft/cm/qp.h"
 #include "soft/cm/sidr.h"
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/export.h"
 
 /* ---- attributes ---- */
 

@@ -15,11 +15,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "soft/base/limits.h"
 #include "soft/cm/cm.h"
 #include "soft/cm/event.h"
 #include "soft/cm/msg.h"
 #include "soft/cm/sidr.h"
-#include "soft/verbs/limits.h"
 
 enum {
 	HOP_LIMIT = 64,

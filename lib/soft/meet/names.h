@@ -3,7 +3,7 @@
 #ifndef SOFT_NAMES_H
 #define SOFT_NAMES_H
 
-#include "soft/verbs/export.h"
+#include "soft/base/export.h"
 
 /* A socket's name: what it is for, a number, and an address or "". */
 struct softverbs_name {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "soft/verbs/export.h"
+#include "soft/base/export.h"
 
 /* Returns whether it is, and sets its number; false if that cannot be told. */
 SOFT_EXPORT bool softverbs_same_user(int sock, pid_t *pid);

@@ -8,9 +8,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "soft/base/export.h"
 #include "soft/nodes/next.h"
 #include "soft/nodes/paths.h"
-#include "soft/verbs/export.h"
 
 SOFT_EXPORT int stat(const char *path, struct stat *about)
 {

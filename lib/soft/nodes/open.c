@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "soft/base/export.h"
 #include "soft/nodes/next.h"
 #include "soft/nodes/paths.h"
 #include "soft/nodes/text.h"
-#include "soft/verbs/export.h"
 
 struct opening {
 	char room[NODES_PATH_MAX];

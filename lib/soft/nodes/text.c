@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "soft/base/gid.h"
+#include "soft/base/limits.h"
 #include "soft/nodes/text.h"
-#include "soft/verbs/gid.h"
-#include "soft/verbs/limits.h"
 
 enum {
 	TEXT_MAX = 64, /* bytes of a line */

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "soft/verbs/export.h"
-#include "soft/verbs/result.h"
+#include "soft/base/export.h"
+#include "soft/base/result.h"
 
 /* Not declared in public headers. */
 struct ib_uverbs_ah_attr;

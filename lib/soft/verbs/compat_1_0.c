@@ -8,7 +8,7 @@
 #include <infiniband/verbs.h>
 #include <stddef.h>
 
-#include "soft/verbs/export.h"
+#include "soft/base/export.h"
 
 /*
  * The prototypes differ; callers only need a result they take for failure. Exported, but only under

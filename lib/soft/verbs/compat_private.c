@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft/verbs/export.h"
+#include "soft/base/export.h"
 
 /*
  * Their prototypes are in rdma-core's private headers. Only drivers call them, and without a device

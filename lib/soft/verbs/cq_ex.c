@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "soft/verbs/base.h"
-#include "soft/verbs/cq.h"
+#include "soft/base/base.h"
+#include "soft/base/list.h"
+#include "soft/queue/cq.h"
 #include "soft/verbs/cq_ex.h"
-#include "soft/verbs/list.h"
 #include "soft/verbs/poll.h"
 
 enum {

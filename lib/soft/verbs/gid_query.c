@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/export.h"
-#include "soft/verbs/gid.h"
-#include "soft/verbs/limits.h"
-#include "soft/verbs/result.h"
+#include "soft/base/adversary.h"
+#include "soft/base/export.h"
+#include "soft/base/gid.h"
+#include "soft/base/limits.h"
+#include "soft/base/result.h"
 
 static int port_gid(uint32_t port, int index, union ibv_gid *gid)
 {

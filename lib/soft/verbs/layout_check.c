@@ -6,11 +6,11 @@
 #include <infiniband/verbs.h>
 #include <stddef.h>
 
-#include "soft/verbs/cq.h"
-#include "soft/verbs/limits.h"
-#include "soft/verbs/mr.h"
-#include "soft/verbs/qp.h"
-#include "soft/verbs/shm.h"
+#include "soft/base/limits.h"
+#include "soft/mem/mr.h"
+#include "soft/queue/cq.h"
+#include "soft/state/qp.h"
+#include "soft/state/shm.h"
 
 /* Callers hold pointers to the base object and we cast them. */
 _Static_assert(offsetof(struct soft_qp, ex.qp_base) == 0, "queue pair begins with ibv_qp");

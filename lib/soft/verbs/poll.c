@@ -8,14 +8,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "soft/verbs/adversary.h"
-#include "soft/verbs/core.h"
-#include "soft/verbs/cq.h"
-#include "soft/verbs/engine.h"
-#include "soft/verbs/lock.h"
+#include "soft/base/adversary.h"
+#include "soft/base/lock.h"
+#include "soft/engine/engine.h"
+#include "soft/engine/progress.h"
+#include "soft/peer/renotify.h"
+#include "soft/queue/cq.h"
+#include "soft/state/core.h"
 #include "soft/verbs/poll.h"
-#include "soft/verbs/progress.h"
-#include "soft/verbs/renotify.h"
 
 enum {
 	IDLE_POLLS = 64,      /* empty polls before SHM_POLLED: peers need not wake the engine */

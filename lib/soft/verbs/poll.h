@@ -5,7 +5,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "soft/verbs/cq.h"
+#include "soft/queue/cq.h"
 
 int soft_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int soft_req_notify_cq(struct ibv_cq *cq, int solicited_only);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A child made by fork starts anew.
+ *
+ * DESIGN NOTES
+ *
+ * A child cannot use the inherited state: it has no engine thread, and the shared memory belongs to
+ * the parent. So it closes the sockets, whose end reports the parent's death to peers, and drops
+ * the rest; its first ibv_open_device makes a state of its own. The parent is not affected. Data
+ * that other threads were changing during the fork may be inconsistent in the child, and so may
+ * locks. The locks of the two tables that the child uses are held during the fork; all others are
+ * made anew.
+ *
+ * Objects made before the fork are the parent's. Their use in a child is undefined, but the child
+ * may destroy them, as libraries do when a process exits: each object leads to its state, of which
+ * the child has a private copy. (A card's objects would be the parent's, which would lose them.)
+ */
+#include <pthread.h>
+
+#include "soft/base/base.h"
+#include "soft/engine/pipe_out.h"
+#include "soft/engine/start.h"
+#include "soft/mem/backing.h"
+#include "soft/mem/procmap.h"
+#include "soft/peer/peer.h"
+#include "soft/peer/reserve_fd.h"
+#include "soft/state/loop.h"
+
+/*
+ * In this order: soft_core_get watches descriptors. The forking thread holds both in the child,
+ * too.
+ */
+static void before(void)
+{
+	soft_core_hold();
+	soft_loop_hold();
+}
+
+static void let_go(void)
+{
+	soft_loop_let_go();
+	soft_core_let_go();
+}
+
+static void in_child(void)
+{
+	soft_loop_forked();
+	soft_core_forked();
+	let_go();
+	soft_reserve_fd_forked();
+	soft_out_forked();
+	soft_peer_forked();
+	soft_backing_forked();
+	soft_procmap_forked();
+	soft_random_forked();
+}
+
+/* At load time, before any fork. Without memory for it, a child's calls fail. */
+__attribute__((constructor)) static void register_handlers(void)
+{
+	pthread_atfork(before, let_go, in_child);
+}

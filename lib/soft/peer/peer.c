@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A peer: another process, as this one knows it. Exchange of hellos, mapping of the peer's memory,
+ * and notification.
+ *
+ * DESIGN NOTES
+ *
+ * A hello carries descriptors: the sender's segment, its bell and its eventfd, and from a requester
+ * also the pipe's memory. They come from a process of the same user, but are not trusted: a file
+ * that could become smaller than its mapping is refused.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "soft/base/base.h"
+#include "soft/base/memory.h"
+#include "soft/peer/peer.h"
+#include "soft/peer/reserve_fd.h"
+#include "soft/state/core.h"
+#include "soft/state/loop.h"
+#include "soft/state/shm.h"
+
+#ifndef SYS_pidfd_open /* headers before Linux 5.3 */
+#define SYS_pidfd_open 434
+#endif
+
+struct soft_hello soft_hello(void)
+{
+	return (struct soft_hello){ .magic = SHM_MAGIC, .abi = SHM_ABI, .probe = (uintptr_t)&soft_core->seg->magic };
+}
+
+int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, size_t nfds)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(SOFT_HELLO_FDS * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)hello, .iov_len = sizeof(*hello) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_SPACE(nfds * sizeof(int))
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+	memcpy(CMSG_DATA(cmsg), fds, nfds * sizeof(int));
+	if (sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*hello))
+		return 0;
+	/* More descriptors of this user in flight than one process may have. */
+	return errno == ETOOMANYREFS ? EMFILE : errno;
+}
+
+void soft_hello_refuse(int sock, int err)
+{
+	struct soft_hello answer = soft_hello();
+
+	answer.error = err;
+	/* If it cannot be sent, the end of the connection reports the refusal. */
+	(void)send(sock, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void soft_close_all(const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+/* Takes the descriptors of a message. Returns their number. */
+static size_t take_fds(struct msghdr *msg, int *fds)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+	size_t n;
+
+	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+		return 0;
+	n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(cmsg), n * sizeof(int));
+	return n;
+}
+
+/*
+ * A socket whose peer closed it with unread data reports that first, and its messages afterwards.
+ */
+static ssize_t recv_message(int sock, struct msghdr *msg)
+{
+	ssize_t n = recvmsg(sock, msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	return n < 0 && errno == ECONNRESET ? recvmsg(sock, msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) : n;
+}
+
+int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(SOFT_HELLO_FDS * sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = hello, .iov_len = sizeof(*hello) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control)
+	};
+	ssize_t n = recv_message(sock, &msg);
+	int came[SOFT_HELLO_FDS];
+	size_t got = n < 0 ? 0 : take_fds(&msg, came);
+	bool valid = n == (ssize_t)sizeof(*hello) && hello->magic == SHM_MAGIC && hello->abi == SHM_ABI;
+
+	if (valid && !hello->error && got == nfds) {
+		memcpy(fds, came, nfds * sizeof(int));
+		return 0;
+	}
+	soft_close_all(came, got);
+	if (valid && hello->error)
+		return hello->error == EMFILE || hello->error == ENFILE ? EREMOTEIO : EREMCHG;
+	return valid && msg.msg_flags & MSG_CTRUNC ? EMFILE : EPROTO;
+}
+
+bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
+{
+	uint64_t magic = 0;
+	struct iovec here = { .iov_base = &magic, .iov_len = sizeof(magic) };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)addr, .iov_len = sizeof(magic) };
+
+	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
+}
+
+/*
+ * Opens the process descriptor. Sockets report the peer's death, too, so only a shortage is an
+ * error. Returns 0 or an errno value.
+ */
+static int open_process(struct soft_peer *peer)
+{
+	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
+	return peer->pidfd < 0 && soft_is_shortage(errno) ? errno : 0;
+}
+
+int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds)
+{
+	void *seg, *bell;
+	int err = EPROTO;
+
+	peer->pid = pid;
+	peer->wakeup_fd = fds[2];
+	if (!soft_memory_safe(fds[0], sizeof(*peer->seg)) || !soft_memory_safe(fds[1], sizeof(*peer->bell)))
+		goto err_close;
+	seg = mmap(NULL, sizeof(*peer->seg), PROT_READ, MAP_SHARED, fds[0], 0);
+	err = errno;
+	if (seg == MAP_FAILED)
+		goto err_close;
+	bell = mmap(NULL, sizeof(*peer->bell), PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	err = errno;
+	if (bell == MAP_FAILED)
+		goto err_seg;
+	err = open_process(peer);
+	if (err)
+		goto err_bell;
+	peer->seg = seg;
+	peer->bell = bell;
+	peer->full_fence = soft_core->no_membarrier || peer->seg->no_membarrier;
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+
+err_bell:
+	munmap(bell, sizeof(*peer->bell));
+err_seg:
+	munmap(seg, sizeof(*peer->seg));
+err_close:
+	soft_close_all(fds, SOFT_WELCOME_FDS);
+	return err;
+}
+
+void soft_peer_unmap(struct soft_peer *peer)
+{
+	munmap((void *)(uintptr_t)peer->seg, sizeof(*peer->seg));
+	munmap(peer->bell, sizeof(*peer->bell));
+	close(peer->wakeup_fd);
+	if (peer->pidfd >= 0)
+		close(peer->pidfd);
+}
+
+static __thread uint64_t last_ring __attribute__((tls_model("initial-exec")));
+
+/* Returns a number that no ring has had: each thread counts from a random one. */
+static uint64_t ring_number(void)
+{
+	if (last_ring == 0)
+		last_ring = (uint64_t)soft_random() << 32 | soft_random();
+	return ++last_ring;
+}
+
+void soft_peer_forked(void)
+{
+	last_ring = 0;
+}
+
+void soft_peer_wake(const struct soft_peer *peer)
+{
+	if (shm_wakeup_claim(peer->bell))
+		soft_wake(peer->wakeup_fd);
+}
+
+void soft_peer_notify(const struct soft_peer *peer)
+{
+	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
+	if (shm_attention_get(peer->seg) == SHM_WAKEUP)
+		soft_peer_wake(peer);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * softverbs_move: RDMA that is complete when the call returns.
+ *
+ * DESIGN NOTES
+ *
+ * A NIC cannot do this: if one system call moves the data, a completion has no news for the caller.
+ * Posting and polling take more than a thousand instructions, all cold after a system call. Here
+ * the checks and the copy are those of a work request, and there is nothing to wait for. The order
+ * is that of the queue, which must be empty.
+ *
+ * A peer that polls its pipes may be faster than a system call (proto.c). Then the caller sends it
+ * a synchronous request, which is no element of the queue, and polls for the answer. It polls for a
+ * bounded time, since the peer may have lost its processor: for a large transfer about as long as a
+ * system call would take. After that time it gives up and posts the operation instead, which comes
+ * behind the request, still in flight (qp->inflight), and moves the same bytes again. While it
+ * polls, the caller carries out its peers' requests, so two processes that send each other
+ * synchronous requests both get their answers.
+ *
+ * A transfer that does not fit into one request is sent in parts, some of them ahead of the
+ * answers, so that one side fills chunks while the other empties them. Each answer restarts the
+ * bounded time.
+ *
+ * In adversary mode all operations go by the queue.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "soft/base/adversary.h"
+#include "soft/base/export.h"
+#include "soft/base/lock.h"
+#include "soft/engine/progress.h"
+#include "soft/extension.h"
+#include "soft/request/requester.h"
+#include "soft/rma/direct.h"
+#include "soft/rma/proto.h"
+#include "soft/state/core.h"
+#include "soft/state/qp.h"
+#include "soft/state/shm.h"
+
+enum {
+	AHEAD = 8,          /* most parts that are sent before the first one is answered */
+	PARTS = 8,          /* about this many parts, */
+	PART_MIN = 8 << 10, /* but none smaller than this, or larger than a chunk */
+	PATIENCE_TICKS = 40000,
+	BYTES_A_TICK = 4, /* of a system call: the limit grows with the size */
+};
+
+static uint32_t part_of(uint64_t length)
+{
+	uint64_t part = length / PARTS / PART_MIN * PART_MIN;
+
+	return (uint32_t)(part < PART_MIN ? PART_MIN : part > SHM_CHUNK ? SHM_CHUNK : part);
+}
+
+/* Returns whether another part may be sent. Under qp->lock. */
+static bool may_push(struct soft_qp *qp)
+{
+	const struct soft_sync_req *sync = &qp->sync_req;
+
+	return sync->sent < sync->length && sync->sent - sync->answered < AHEAD * (uint64_t)sync->part;
+}
+
+static void push_parts(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	while (may_push(qp) && soft_sync_push(qp, op))
+		;
+}
+
+/* A queue pair has one synchronous request at a time. Under qp->lock. */
+static bool begin(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	struct soft_sync_req *sync = &qp->sync_req;
+
+	if (sync->busy)
+		return false;
+	sync->here = op->opcode == IBV_WR_RDMA_READ ? op->iov[0].iov_base : NULL;
+	sync->epoch = qp->epoch;
+	sync->length = op->length;
+	sync->part = part_of(op->length);
+	sync->sent = sync->answered = 0;
+	sync->seen = soft_sync_counted(sync);
+	soft_sync_store(sync, SOFT_SYNC_PENDING);
+	push_parts(qp, op);
+	sync->busy = sync->sent > 0;
+	return sync->busy;
+}
+
+/*
+ * Returns whether the queue pair is unchanged since the first part was sent, with no other request
+ * in between. Under qp->lock.
+ */
+static bool goes_on(struct soft_qp *qp)
+{
+	return soft_sync_load(&qp->sync_req) == SOFT_SYNC_PENDING && qp->sync_req.epoch == qp->epoch &&
+	       qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS;
+}
+
+/* Sends the remaining parts that have room. */
+static void push_rest(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	soft_lock(&qp->lock);
+	if (goes_on(qp))
+		push_parts(qp, op);
+	soft_unlock(&qp->lock);
+}
+
+/*
+ * Ends the wait: another caller may send. Returns the state that the request has reached. `late` is
+ * the time that the peer has not answered for, or 0.
+ */
+static enum soft_sync_state end(struct soft_qp *qp, uint64_t late)
+{
+	enum soft_sync_state state;
+
+	soft_lock(&qp->lock);
+	state = soft_sync_load(&qp->sync_req);
+	soft_sync_store(&qp->sync_req, SOFT_SYNC_NONE);
+	qp->sync_req.busy = false;
+	if (late && qp->out)
+		soft_proto_late(qp->out, late);
+	soft_unlock(&qp->lock);
+	return state;
+}
+
+/* Returns whether another part was answered since the last call; sends remaining parts then. */
+static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	uint32_t count = soft_sync_counted(&qp->sync_req);
+	bool further = count != qp->sync_req.seen;
+
+	qp->sync_req.seen = count;
+	if (further)
+		push_rest(qp, op);
+	return further;
+}
+
+/*
+ * Waits for the answers, and sends the remaining parts, as long as the peer answers. Reads the
+ * clock before the answers: a caller that was not scheduled reads the answers once more, since the
+ * peer may have been scheduled.
+ */
+static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
+{
+	uint64_t patience_ticks = PATIENCE_TICKS + op->length / BYTES_A_TICK, since = shm_ticks();
+	enum soft_sync_state state;
+	bool over;
+
+	do {
+		over = shm_ticks() - since >= patience_ticks;
+		soft_progress(soft_core);
+		soft_say_spinning(soft_core);
+		state = soft_sync_load(&qp->sync_req);
+		if (goes_further(qp, op)) {
+			since = shm_ticks();
+			over = false;
+		}
+	} while (state == SOFT_SYNC_PENDING && !over);
+	return state;
+}
+
+/* Returns whether the peer has carried out the request, which was sent at `since`. */
+static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
+{
+	bool late = wait_answers(qp, op) == SOFT_SYNC_PENDING;
+	uint64_t ticks = shm_ticks() - since;
+	bool done = end(qp, late ? ticks : 0) == SOFT_SYNC_DONE;
+
+	if (done && !late)
+		soft_proto_took(soft_kind_of(op), op->length, SOFT_PROTO_RING, ticks, 1);
+	return done;
+}
+
+SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr, void *here, size_t size_bytes,
+                               bool write)
+{
+	struct iovec iov = { here, size_bytes };
+	struct soft_rdma op = { .opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+		                    .nsge = 1,
+		                    .rkey = rkey,
+		                    .raddr = addr,
+		                    .length = size_bytes,
+		                    .waits = true,
+		                    .iov = &iov };
+	struct soft_qp *qp = soft_qp(base);
+	enum soft_direct way = SOFT_DIRECT_RING;
+	enum ibv_wc_status status;
+	uint64_t since = shm_ticks();
+	bool begun;
+
+	if (soft_adversary.on)
+		return EOPNOTSUPP;
+	soft_lock(&qp->lock);
+	if (soft_qp_idle(qp) && (write || qp->attr.max_rd_atomic))
+		way = soft_direct(qp, &op, &status);
+	begun = way == SOFT_DIRECT_SYNC && begin(qp, &op);
+	soft_unlock(&qp->lock);
+	return way == SOFT_DIRECT_DONE || (begun && answered(qp, &op, since)) ? 0 : EOPNOTSUPP;
+}

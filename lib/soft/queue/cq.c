@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Completion queues. Only threads of the owner's process write them: operations that complete at
+ * the other side go by ring and are carried out there.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/base/adversary.h"
+#include "soft/base/base.h"
+#include "soft/base/export.h"
+#include "soft/base/limits.h"
+#include "soft/base/list.h"
+#include "soft/base/lock.h"
+#include "soft/base/result.h"
+#include "soft/queue/channel.h"
+#include "soft/queue/cq.h"
+#include "soft/state/async.h"
+#include "soft/state/core.h"
+#include "soft/state/qp.h"
+
+struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
+                            struct ibv_comp_channel *channel, uint32_t vector)
+{
+	struct soft_cq *cq;
+
+	if (soft_call_fails(__func__)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (cqe == 0 || cqe > SOFT_MAX_CQE || vector >= (uint32_t)context->num_comp_vectors) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+	cq->size = soft_pow2(cqe);
+	cq->limit = cqe;
+	cq->ring = calloc(cq->size, sizeof(*cq->ring));
+	if (!cq->ring) {
+		free(cq);
+		return NULL;
+	}
+	cq->base.context = context;
+	cq->base.channel = channel;
+	cq->base.cq_context = cq_context;
+	cq->base.cqe = (int)cqe;
+	cq->base.handle = atomic_fetch_add(&soft_core->object_serial, 1);
+	pthread_mutex_init(&cq->base.mutex, NULL);
+	pthread_cond_init(&cq->base.cond, NULL);
+	soft_list_init(&cq->event);
+	if (channel)
+		__atomic_fetch_add(&channel->refcnt, 1, __ATOMIC_RELAXED);
+	return cq;
+}
+
+SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+                                         struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct soft_cq *cq;
+
+	if (cqe < 1 || comp_vector < 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cq = soft_cq_new(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector);
+	return cq ? &cq->base : NULL;
+}
+
+SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
+{
+	struct soft_cq *cq = soft_cq(base);
+
+	if (atomic_load(&cq->users) != 0)
+		return soft_result(EBUSY);
+	soft_channel_forget(cq);
+	soft_async_forget(base->context, cq, &base->mutex, &base->cond, &base->async_events_completed, &cq->async_raised);
+	if (base->channel)
+		__atomic_fetch_sub(&base->channel->refcnt, 1, __ATOMIC_RELAXED);
+	pthread_mutex_destroy(&base->mutex);
+	pthread_cond_destroy(&base->cond);
+	free(cq->ring);
+	free(cq->stamps);
+	free(cq);
+	return 0;
+}
+
+bool soft_cq_keep_stamps(struct soft_cq *cq)
+{
+	cq->stamps = calloc(cq->size, sizeof(*cq->stamps));
+	return cq->stamps;
+}
+
+/* Moves the entries to a ring of another size. The caller frees the old one. Under cq->lock. */
+static void swap_rings(struct soft_cq *cq, struct soft_cqe **ring, uint64_t **stamps, uint32_t size)
+{
+	struct soft_cqe *old = cq->ring;
+	uint64_t *old_stamps = cq->stamps;
+
+	for (uint32_t i = cq->tail; i != cq->head; i++) {
+		(*ring)[i & (size - 1)] = old[i & (cq->size - 1)];
+		if (old_stamps)
+			(*stamps)[i & (size - 1)] = old_stamps[i & (cq->size - 1)];
+	}
+	cq->ring = *ring;
+	cq->stamps = *stamps;
+	cq->size = size;
+	*ring = old;
+	*stamps = old_stamps;
+}
+
+SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
+{
+	struct soft_cq *cq = soft_cq(base);
+	struct soft_cqe *ring;
+	uint64_t *stamps;
+	uint32_t size;
+	bool fits;
+
+	if (soft_call_fails(__func__))
+		return soft_result(ENOMEM);
+	if (cqe < 1 || cqe > SOFT_MAX_CQE)
+		return soft_result(EINVAL);
+	size = soft_pow2((uint32_t)cqe);
+	ring = calloc(size, sizeof(*ring));
+	stamps = cq->stamps ? calloc(size, sizeof(*stamps)) : NULL;
+	if (!ring || (cq->stamps && !stamps)) {
+		free(ring);
+		free(stamps);
+		return soft_result(ENOMEM);
+	}
+	soft_lock(&cq->lock);
+	fits = soft_cq_entries(cq) <= (uint32_t)cqe;
+	if (fits) {
+		swap_rings(cq, &ring, &stamps, size);
+		cq->limit = (uint32_t)cqe;
+		base->cqe = cqe;
+	}
+	soft_unlock(&cq->lock);
+	free(ring);
+	free(stamps);
+	return fits ? 0 : soft_result(EINVAL);
+}
+
+/*
+ * After the loss of an entry: reports it by an event, once. The queue cannot be used any more.
+ */
+static void raise_overrun(struct soft_cq *cq)
+{
+	struct ibv_async_event event = { .element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR };
+
+	soft_async_raise(cq->base.context, &event, &cq->async_raised);
+}
+
+/* Returns whether an entry raises an event: once for each arming. Under cq->lock. */
+static bool fires(struct soft_cq *cq, bool urgent)
+{
+	uint32_t armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
+
+	if (armed != SOFT_ARM_ANY && !(armed == SOFT_ARM_SOLICITED && urgent))
+		return false;
+	atomic_store_explicit(&cq->armed, 0, memory_order_relaxed);
+	cq->told = cq->head;
+	return true;
+}
+
+bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited)
+{
+	bool urgent = solicited || cqe->wc.status != IBV_WC_SUCCESS;
+	bool wake = false, first_loss = false, full;
+
+	soft_lock(&cq->lock);
+	full = soft_cq_entries(cq) >= cq->limit;
+	if (full && !cq->ignore_overrun) {
+		first_loss = !cq->overrun;
+		cq->overrun = true;
+	} else if (!full) {
+		cq->ring[cq->head & (cq->size - 1)] = *cqe;
+		if (cq->stamps)
+			cq->stamps[cq->head & (cq->size - 1)] = soft_now_ns();
+		/* Pairs with the look before the lock in soft_cq_pop. */
+		atomic_store_explicit(&cq->head, cq->head + 1, memory_order_release);
+		if (urgent)
+			cq->urgent = cq->head;
+		wake = fires(cq, urgent);
+	}
+	soft_unlock(&cq->lock);
+	if (first_loss)
+		raise_overrun(cq);
+	if (wake)
+		soft_channel_raise(cq);
+	return !full || cq->ignore_overrun;
+}
+
+/* Returns whether entry number `come` is unpolled and later than the last event. Under cq->lock. */
+static bool is_news(const struct soft_cq *cq, uint32_t come)
+{
+	return (int32_t)(come - cq->told) > 0 && (int32_t)(come - cq->tail) > 0;
+}
+
+/*
+ * The specification promises an event only for entries after this call. But a program cannot know
+ * which entries came before, and cards (Mellanox) raise it for those, too. Open MPI's openib polls
+ * before it arms, and would wait for ever for an entry that comes in between. An entry raises one
+ * event: perftest arms before it polls. The adversary follows the specification strictly.
+ */
+void soft_cq_arm(struct soft_cq *cq, bool solicited_only)
+{
+	bool wake;
+
+	soft_lock(&cq->lock);
+	/* "Any" includes "solicited": a later, weaker request does not replace it. */
+	if (atomic_load_explicit(&cq->armed, memory_order_relaxed) != SOFT_ARM_ANY)
+		atomic_store_explicit(&cq->armed, solicited_only ? SOFT_ARM_SOLICITED : SOFT_ARM_ANY, memory_order_relaxed);
+	wake = !soft_adversary.on && is_news(cq, cq->head) && fires(cq, is_news(cq, cq->urgent));
+	soft_unlock(&cq->lock);
+	if (wake)
+		soft_channel_raise(cq);
+}
+
+bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe)
+{
+	bool found;
+
+	if (soft_cq_entries(cq) == 0)
+		return false;
+	soft_lock(&cq->lock);
+	found = soft_cq_entries(cq) != 0;
+	if (found) {
+		*cqe = cq->ring[cq->tail & (cq->size - 1)];
+		if (cq->stamps)
+			cq->stamp = cq->stamps[cq->tail & (cq->size - 1)];
+		soft_cq_release_room(cqe);
+		atomic_store_explicit(&cq->tail, cq->tail + 1, memory_order_relaxed);
+	}
+	soft_unlock(&cq->lock);
+	return found;
+}
+
+void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp)
+{
+	uint32_t kept;
+
+	soft_lock(&cq->lock);
+	kept = cq->tail;
+	for (uint32_t i = cq->tail; i != cq->head; i++) {
+		if (cq->ring[i & (cq->size - 1)].qp == qp)
+			continue;
+		cq->ring[kept & (cq->size - 1)] = cq->ring[i & (cq->size - 1)];
+		if (cq->stamps)
+			cq->stamps[kept & (cq->size - 1)] = cq->stamps[i & (cq->size - 1)];
+		kept++;
+	}
+	atomic_store_explicit(&cq->head, kept, memory_order_release);
+	if ((int32_t)(cq->told - kept) > 0)
+		cq->told = kept;
+	soft_unlock(&cq->lock);
+}

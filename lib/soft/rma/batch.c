@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A batch: writes that are posted together, carried out by one system call (batched writev).
+ *
+ * DESIGN NOTES
+ *
+ * process_vm_writev finds the peer, checks the right to access it and locks its page tables once
+ * for all ranges. For sixteen pages that takes half the time of sixteen calls, for few bytes a
+ * third, and for bytes that are contiguous there next to nothing, since they are one range. So a
+ * doorbell's list is searched for writes to the peer's private memory, up to the first other
+ * request, mostly a flag to mapped memory. Each write is checked as if it came alone (direct.c).
+ * The kernel carries out ranges in order and returns how many bytes it moved. A request that it did
+ * not complete is carried out alone; repeating a write does no harm.
+ *
+ * The order is visible only if stores are ordered (SOFT_STORES_IN_ORDER). Otherwise each write is
+ * carried out alone: the system call has no fence between its ranges.
+ */
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "soft/peer/pipe.h"
+#include "soft/queue/retire.h"
+#include "soft/rma/batch.h"
+#include "soft/rma/copy.h"
+#include "soft/rma/direct.h"
+#include "soft/rma/proto.h"
+#include "soft/state/qp.h"
+#include "soft/state/shm.h"
+
+enum {
+	BATCH_WRITES = 16,
+	BATCH_BYTES = 16384, /* of one write: for more, saving the system call is not worth it */
+};
+
+/* Each write comes from one range. */
+struct batch {
+	uint32_t n;
+	bool timed;           /* a write is to be timed */
+	uint32_t ranges_here; /* the last word of a write is one of its own (copy.c) */
+	uint32_t ranges;      /* at the peer: fewer than writes if these are contiguous */
+	uint64_t bytes;
+	struct iovec here[2 * BATCH_WRITES], there[BATCH_WRITES];
+};
+
+static bool is_part(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 && wr->sg_list->length > 0 &&
+	       wr->sg_list->length <= BATCH_BYTES;
+}
+
+static void add_there(struct batch *batch, uint64_t addr, size_t length)
+{
+	struct iovec *last = &batch->there[batch->ranges];
+
+	if (batch->ranges > 0 && (uintptr_t)last[-1].iov_base + last[-1].iov_len == addr) {
+		last[-1].iov_len += length;
+		return;
+	}
+	*last = (struct iovec){ (void *)(uintptr_t)addr, length };
+	batch->ranges++;
+}
+
+/* Adds a write. Returns false if it is no part of the batch. The caller is busy. */
+static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
+{
+	struct iovec *here = &batch->here[batch->ranges_here];
+	size_t length = wr->sg_list->length;
+	uint64_t there;
+	bool timed;
+
+	if (!soft_posted_ranges(qp, wr, length, here) ||
+	    !soft_direct_by_call(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, &there, &timed))
+		return false;
+	add_there(batch, there, length);
+	batch->ranges_here += soft_last_apart(here, 1, length);
+	batch->n++;
+	batch->bytes += length;
+	batch->timed |= timed;
+	return true;
+}
+
+/* Adds writes up to the first other request. */
+static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
+{
+	while (wr && batch->n < BATCH_WRITES && soft_sq_room(qp, qp->sq_head + batch->n) && is_part(wr) &&
+	       add(qp, wr, batch))
+		wr = wr->next;
+}
+
+/* Returns the number of bytes moved, from the first on. */
+static uint64_t move(const struct soft_qp *qp, struct batch *batch)
+{
+	uint64_t since = batch->timed ? shm_ticks() : 0;
+	uint64_t moved = soft_vm_writev(qp->out->peer.pid, batch->here, batch->ranges_here, batch->there, batch->ranges);
+
+	if (batch->timed && moved == batch->bytes)
+		soft_proto_took(SOFT_POSTED_WRITE, batch->bytes / batch->n, SOFT_PROTO_CALL, shm_ticks() - since, batch->n);
+	return moved;
+}
+
+/* It has been carried out. */
+static void done(struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, wr->sg_list->length);
+}
+
+struct ibv_send_wr *soft_batch(struct soft_qp *qp, struct ibv_send_wr *wr)
+{
+	struct batch batch = { .n = 0 };
+	uint64_t moved;
+
+	if (!SOFT_STORES_IN_ORDER || !is_part(wr) || !is_part(wr->next))
+		return wr;
+	if (soft_direct_begin(qp, IBV_WR_RDMA_WRITE))
+		gather(qp, wr, &batch);
+	moved = batch.n > 1 ? move(qp, &batch) : 0;
+	soft_direct_end(qp);
+	for (; moved && moved >= wr->sg_list->length; wr = wr->next) {
+		moved -= wr->sg_list->length;
+		done(qp, wr);
+	}
+	return wr;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* RDMA by the posting thread. See direct.c. */
+#ifndef SOFT_DIRECT_H
+#define SOFT_DIRECT_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/rma/proto.h"
+#include "soft/state/qp.h"
+
+struct iovec;
+
+/*
+ * An RDMA operation, from a work request that is being posted or from the send queue.
+ */
+struct soft_rdma {
+	uint32_t opcode;
+	uint32_t nsge;
+	uint32_t rkey;
+	uint64_t raddr;
+	uint64_t length; /* bytes, all ranges */
+	uint64_t compare_add, swap;
+	bool waits;              /* the caller waits for this operation only */
+	const struct iovec *iov; /* local ranges, checked */
+};
+
+enum soft_direct {
+	SOFT_DIRECT_DONE,
+	SOFT_DIRECT_RING,  /* by ring: no access, or a refusal that the peer must know */
+	SOFT_DIRECT_SYNC,  /* `waits`: the peer polls and is faster; a synchronous request is legal */
+	SOFT_DIRECT_ERROR, /* *status has the error */
+};
+
+/*
+ * Between these two calls the caller is busy, so that the peer's memory keys stay valid. Returns
+ * false if the peer accepts no such requests. Under qp->lock; all requests before it are complete.
+ */
+bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
+void soft_direct_end(struct soft_qp *qp);
+
+/*
+ * Returns whether a write of `length` bytes to the peer's memory, which is private, may be done and
+ * goes by system call; *there is its address in the peer, *timed says whether to report what it
+ * takes. Called between those two.
+ */
+bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
+                         bool *timed);
+
+/*
+ * Returns whether the peer's memory under that key is private and a system call reaches it; *there
+ * is its address in the peer. Called between those two.
+ */
+bool soft_direct_reaches(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint32_t access,
+                         uint64_t *there);
+
+/* Carries out an operation. Under qp->lock; all requests before it are complete. */
+enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
+
+/* Returns the kind of a write or a read in the protocol table. */
+static inline enum soft_proto_kind soft_kind_of(const struct soft_rdma *op)
+{
+	return soft_proto_kind_of(op->opcode == IBV_WR_RDMA_WRITE, op->waits);
+}
+
+static inline bool soft_is_rdma(uint32_t opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The protocol table: by ring or by system call.
+ *
+ * DESIGN NOTES An RDMA WRITE goes one of these seven ways:
+ *
+ *   1. mapped      the poster stores to the peer's memory, if that can be mapped (direct.c)
+ *   2. call        one process_vm_writev, if it cannot (direct.c)
+ *   3. batch       one process_vm_writev for the writes of a doorbell (batch.c)
+ *   4. inline      by ring, up to SHM_INLINE bytes within the request (requester.c)
+ *   5. chunks      by ring, more bytes in chunks of the pipe, one part a request (requester.c)
+ *   6. coalesced   by ring, several small writes in one request (coalesce.c)
+ *   7. synchronous by ring, outside of the send queue, for a caller that waits (move.c)
+ *
+ * Mapped memory is loaded and stored. Requests that the peer must refuse, and memory that is out
+ * of reach, take the ring. For the rest, private memory that a system call reaches, the table
+ * decides by kind and size. The ring needs a peer that polls; to any other peer a request goes by
+ * system call.
+ *
+ * The ring copies the data twice, but with two processors at once. A system call copies them once,
+ * after it has looked into the peer's page tables. Which one is faster depends on what a system
+ * call costs and on how far apart the two caches are: with near caches the ring moves a megabyte
+ * in half the time, with far ones it loses from some kilobytes on. So an entry is measured, once.
+ * The first TRIALS requests of its kind and size take both protocols in turn, IN_A_ROW at a time,
+ * because each protocol leaves the memory in another processor's cache. The fastest row of each
+ * counts: other rows were disturbed. The faster protocol then serves the process to its end.
+ * Connecting cannot measure this in advance: the ring is only as fast as the thread of the peer
+ * that polls.
+ *
+ * A posted write by ring is timed only if it finds the ring empty, until the peer has the data, by
+ * the clock that all processors share. Writes that are posted together are timed together, with
+ * either protocol (batch.c): their rate counts. Its first trials touch the pages of the ring.
+ *
+ * Two kinds of entries are constant. A small posted write takes the ring, where the flag behind it
+ * shares its request. A posted read goes by system call, which takes no time of the peer.
+ *
+ * A caller that waits for a peer which has just stopped polling loses all of its time limit.
+ * After such a loss the synchronous requests to this peer go by system call for LATE_PART times as
+ * long. So where more processes run than processors, no more than that part of the time is lost.
+ *
+ * All words are hints, stored and loaded without order. A lost update costs one trial.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/peer/peer.h"
+#include "soft/peer/pipe.h"
+#include "soft/rma/proto.h"
+#include "soft/state/shm.h"
+
+enum {
+	SMALLEST_LOG2 = 7, /* shorter requests are the first size class; each further class is twice as long */
+	CLASSES = 15,      /* the last one has no upper bound */
+	IN_A_ROW = 8,
+	TRIALS = 6 * IN_A_ROW,
+	ANSWER_TICKS = 500, /* about what the answer to a posted write costs both sides afterwards */
+	LATE_PART = 32,
+	TICKS_MAX = 1 << 30, /* more are not trusted */
+};
+
+struct entry {
+	_Atomic uint32_t proto;             /* enum soft_proto */
+	_Atomic uint32_t trials;            /* requests that were begun as trials */
+	_Atomic uint32_t row[SOFT_PROTOS];  /* trials in the sum */
+	_Atomic uint64_t sum[SOFT_PROTOS];  /* scaled ticks of this row */
+	_Atomic uint64_t best[SOFT_PROTOS]; /* the least sum of a row; 0: no row is complete */
+};
+
+#define RING { .proto = SOFT_PROTO_RING }
+#define CALL { .proto = SOFT_PROTO_CALL }
+static struct entry table[SOFT_PROTO_KINDS][CLASSES] = {
+	[SOFT_POSTED_WRITE] = { RING, RING, RING },
+	[SOFT_POSTED_READ] = { CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL },
+	/* The others are SOFT_PROTO_UNKNOWN until measured. */
+};
+#undef RING
+#undef CALL
+
+_Static_assert(SOFT_POSTED_RING == 1 << (SMALLEST_LOG2 + 2), "the classes of posted writes that take the ring");
+
+static uint32_t load(_Atomic uint32_t *hint)
+{
+	return atomic_load_explicit(hint, memory_order_relaxed);
+}
+
+static void store(_Atomic uint32_t *hint, uint32_t value)
+{
+	atomic_store_explicit(hint, value, memory_order_relaxed);
+}
+
+static uint64_t load_ticks(_Atomic uint64_t *hint)
+{
+	return atomic_load_explicit(hint, memory_order_relaxed);
+}
+
+static void store_ticks(_Atomic uint64_t *hint, uint64_t value)
+{
+	atomic_store_explicit(hint, value, memory_order_relaxed);
+}
+
+static struct entry *entry_of(enum soft_proto_kind kind, uint64_t length)
+{
+	uint32_t bits = 64 - (uint32_t)__builtin_clzll(length | ((1 << SMALLEST_LOG2) - 1));
+	uint32_t class = bits - SMALLEST_LOG2;
+
+	return &table[kind][class < CLASSES ? class : CLASSES - 1];
+}
+
+/* Whether the peer was late a short time ago. */
+static bool was_late(struct soft_out *out)
+{
+	uint64_t until = load_ticks(&out->calls_until);
+
+	if (until == 0)
+		return false;
+	if ((int64_t)(shm_ticks() - until) < 0)
+		return true;
+	store_ticks(&out->calls_until, 0);
+	return false;
+}
+
+/* Checks last whether the peer polls, since the peer writes that cache line often. */
+static bool takes_ring(struct soft_out *out, enum soft_proto_kind kind)
+{
+	if ((kind == SOFT_SYNC_WRITE || kind == SOFT_SYNC_READ) && was_late(out))
+		return false;
+	return soft_peer_spins(&out->peer);
+}
+
+/* Returns how many requests by ring may touch its pages for the first time. */
+static uint32_t untouched(enum soft_proto_kind kind, uint64_t length)
+{
+	if (kind != SOFT_POSTED_WRITE)
+		return 0; /* synchronous requests use few chunks, as many as a row has requests */
+	return length > SHM_CHUNK ? (uint32_t)((uint64_t)SHM_RING * SHM_CHUNK / length) : SHM_RING;
+}
+
+/* Returns the protocol of the next trial. */
+static enum soft_proto trial_of(struct entry *entry, enum soft_proto_kind kind, uint64_t length)
+{
+	uint32_t trials = load(&entry->trials), first = untouched(kind, length);
+
+	return trials >= first && (trials - first) / IN_A_ROW % 2 ? SOFT_PROTO_CALL : SOFT_PROTO_RING;
+}
+
+enum soft_proto soft_proto_of(struct soft_out *out, enum soft_proto_kind kind, uint64_t length, bool *timed)
+{
+	struct entry *entry = entry_of(kind, length);
+	enum soft_proto proto = (enum soft_proto)load(&entry->proto);
+
+	*timed = false;
+	if (proto == SOFT_PROTO_CALL || !takes_ring(out, kind))
+		return SOFT_PROTO_CALL;
+	if (proto == SOFT_PROTO_RING)
+		return proto;
+	*timed = true;
+	proto = trial_of(entry, kind, length);
+	store(&entry->trials, load(&entry->trials) + 1);
+	return proto;
+}
+
+bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length)
+{
+	struct entry *entry = entry_of(kind, length);
+	enum soft_proto proto = (enum soft_proto)load(&entry->proto);
+
+	return (proto ? proto : trial_of(entry, kind, length)) == SOFT_PROTO_RING;
+}
+
+/* One more trial of this row. */
+static void add(struct entry *entry, enum soft_proto proto, uint64_t ticks)
+{
+	uint64_t sum = load_ticks(&entry->sum[proto]) + ticks, best = load_ticks(&entry->best[proto]);
+	uint32_t row = load(&entry->row[proto]) + 1;
+
+	if (row == IN_A_ROW && (!best || sum < best))
+		store_ticks(&entry->best[proto], sum);
+	store(&entry->row[proto], row % IN_A_ROW);
+	store_ticks(&entry->sum[proto], row % IN_A_ROW ? sum : 0);
+}
+
+/* Ends the trials, once there are enough of both protocols. */
+static void decide(struct entry *entry, uint32_t trials)
+{
+	uint64_t ring = load_ticks(&entry->best[SOFT_PROTO_RING]), call = load_ticks(&entry->best[SOFT_PROTO_CALL]);
+
+	if (load(&entry->trials) >= trials && ring && call)
+		store(&entry->proto, ring <= call ? SOFT_PROTO_RING : SOFT_PROTO_CALL);
+}
+
+/* Returns what one request takes of these, scaled by its length, since a class has many. */
+static uint64_t scaled(uint64_t length, uint64_t ticks)
+{
+	return (ticks << 16) / (length >> SMALLEST_LOG2 ? length : 1 << SMALLEST_LOG2) + 1;
+}
+
+void soft_proto_took(enum soft_proto_kind kind, uint64_t length, enum soft_proto proto, uint64_t ticks,
+                     uint32_t requests)
+{
+	struct entry *entry = entry_of(kind, length);
+	uint64_t answer = kind == SOFT_POSTED_WRITE && proto == SOFT_PROTO_RING ? ANSWER_TICKS : 0;
+
+	/* Clocks may differ, and a peer may lie. */
+	if (load(&entry->proto) != SOFT_PROTO_UNKNOWN || ticks > TICKS_MAX)
+		return;
+	for (uint32_t i = 0; i < requests; i++)
+		add(entry, proto, scaled(length, ticks / requests + answer));
+	decide(entry, untouched(kind, length) + TRIALS);
+}
+
+void soft_proto_late(struct soft_out *out, uint64_t ticks)
+{
+	store_ticks(&out->calls_until, shm_ticks() + LATE_PART * ticks);
+}

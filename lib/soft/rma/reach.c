@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Access to a peer's memory: mapped, if it is a file that this process can open and that cannot
+ * shrink, or by system call. The result for a region is cached under the serial number of its entry
+ * in the peer's table of keys.
+ *
+ * The file is opened as /proc/PID/fd/FD. If /proc is that of another process namespace, PID is
+ * another process there, which may be a rank of another job with the same descriptor. So nothing is
+ * opened there, and a file with another inode than its owner has given is not mapped.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "soft/base/memory.h"
+#include "soft/mem/key.h"
+#include "soft/peer/pipe.h"
+#include "soft/rma/reach.h"
+#include "soft/state/qp.h"
+#include "soft/state/shm.h"
+
+const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
+                                       uint32_t access)
+{
+	for (;;) {
+		const struct shm_mr *mr =
+			soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, addr, length, access);
+
+		if (!mr || !shm_serial_is_later(mr->serial, shm_newest_load(qp->shm)))
+			return mr;
+		shm_newest_store(qp->shm, mr->serial);
+	}
+}
+
+static void *map_file(int fd, uint64_t inode, uint64_t from, size_t size)
+{
+	void *map = MAP_FAILED;
+
+	if (soft_memory_inode(fd) == inode && soft_memory_safe(fd, (size_t)from + size))
+		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = mr->file_offset + skip;
+	uint64_t from = at / page * page;
+	size_t lead = (size_t)(at - from);
+	uint8_t *map;
+	char path[64];
+	int fd;
+
+	if (mr->file_fd < 0 || !out->has_proc)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
+	/*
+	 * Raw system calls: open and close are cancellation points, and the queue pair's lock is held.
+	 */
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	map = map_file(fd, mr->file_inode, from, lead + length);
+	syscall(SYS_close, fd);
+	return map ? map + lead : NULL;
+}
+
+void soft_unmap_peer(void *at, uint64_t length)
+{
+	size_t lead = (uintptr_t)at % (size_t)sysconf(_SC_PAGESIZE);
+
+	munmap((uint8_t *)at - lead, lead + length);
+}
+
+static void map_region(const struct soft_out *out, const struct shm_mr *mr, struct soft_rmap *rmap)
+{
+	rmap->base = soft_map_peer(out, mr, 0, mr->length);
+	rmap->length = mr->length;
+	rmap->reach = rmap->base ? SOFT_REACH_MAPPED : SOFT_REACH_VM;
+}
+
+void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
+{
+	struct soft_rmap *rmap = &out->rmap[place];
+
+	pthread_mutex_lock(&out->map_lock);
+	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
+		/* No thread uses the old mapping: the withdrawal of its key waited for that. */
+		if (rmap->reach == SOFT_REACH_MAPPED)
+			soft_unmap_peer(rmap->base, rmap->length);
+		map_region(out, mr, rmap);
+		if (out->rmap_top <= place)
+			out->rmap_top = place + 1;
+		/* Pairs with the load in soft_reach_of: base and reach are written. */
+		atomic_store_explicit(&rmap->serial, mr->serial, memory_order_release);
+	}
+	pthread_mutex_unlock(&out->map_lock);
+}
+
+void soft_reach_forget(struct soft_out *out)
+{
+	for (uint32_t i = 0; i < out->rmap_top; i++)
+		if (out->rmap[i].reach == SOFT_REACH_MAPPED)
+			soft_unmap_peer(out->rmap[i].base, out->rmap[i].length);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Access to a peer's memory. See reach.c. */
+#ifndef SOFT_REACH_H
+#define SOFT_REACH_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "soft/peer/pipe.h"
+#include "soft/state/shm.h"
+
+enum soft_reach {
+	SOFT_REACH_NONE, /* only by ring */
+	SOFT_REACH_MAPPED,
+	SOFT_REACH_VM, /* process_vm_writev */
+};
+
+/* A peer's memory region, or the fact that it cannot be mapped, cached under its serial number. */
+struct soft_rmap {
+	_Atomic uint32_t serial;
+	uint32_t reach;  /* enum soft_reach */
+	uint8_t *base;   /* SOFT_REACH_MAPPED: this process's address of the owner's addr */
+	uint64_t length; /* bytes of it */
+};
+
+/*
+ * Returns the peer's region that a key grants, or NULL. Until shm_busy_leave the peer waits before
+ * it frees the memory. Under qp->lock; the caller is busy.
+ */
+const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
+                                       uint32_t access);
+
+/*
+ * Maps `length` bytes of a peer's region, from byte `skip` on. Returns NULL if its memory is not a
+ * file that can be opened and is sealed against shrinking. The caller is busy, so that the region
+ * stays.
+ */
+void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length);
+void soft_unmap_peer(void *at, uint64_t length);
+/*
+ * For the first use of a region, or of a place in the table whose earlier region is gone. The
+ * caller is busy, so that the region stays.
+ */
+void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place);
+/* Unmaps the peer's memory at the end of the pipe. */
+void soft_reach_forget(struct soft_out *out);
+
+/* Returns how the region is accessed; *at becomes the address of `raddr` if it is mapped. */
+static inline enum soft_reach soft_reach_of(struct soft_out *out, const struct shm_mr *mr, uint64_t raddr, void **at)
+{
+	uint32_t place = (uint32_t)(mr - out->peer.seg->mr);
+	struct soft_rmap *rmap = &out->rmap[place];
+
+	if (out->self) {
+		*at = (void *)(uintptr_t)(mr->addr + (raddr - mr->iova));
+		return SOFT_REACH_MAPPED;
+	}
+	if (atomic_load_explicit(&rmap->serial, memory_order_acquire) != mr->serial)
+		soft_reach_renew(out, mr, place);
+	if (rmap->reach == SOFT_REACH_MAPPED) {
+		*at = rmap->base + (raddr - mr->iova);
+		return SOFT_REACH_MAPPED;
+	}
+	return out->can_vm ? SOFT_REACH_VM : SOFT_REACH_NONE;
+}
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * core.h - the state of the process
+ *
+ * DESIGN NOTES
+ *
+ * There is one `struct soft_core` per process, made when the first device is opened (start.c) and
+ * kept until the process ends: the segment and bell that peers map (shm.h), the pipes, and the
+ * tables of queue pairs and keys. Contexts (ibv_open_device) are thin.
+ *
+ * There are two ways to carry out an operation:
+ *   direct    RDMA write, read and atomics on memory of the peer that this process can map or that
+ *             process_vm_writev reaches: the posting thread, immediately (direct.c).
+ *   by ring   sends, immediates, atomics on private memory, and all operations on memory that the
+ *             process cannot access: a request goes into the pipe, one of the peer's threads (in
+ *             ibv_poll_cq) or its engine carries it out (responder.c), and a response comes back
+ *             (answer.c).
+ * A queue pair's requests are carried out in order: a direct operation waits until all requests
+ * before it are answered.
+ *
+ * Locks, in the order in which they may be nested:
+ *   core->progress   the thread that drains the pipes; ibv_poll_cq uses trylock
+ *   qp->lock         send queue, receive queue, state
+ *   srq->lock
+ *   pipe->tx         room in the pipe, waiting list
+ *   cq->lock
+ *   channel->lock, context's event lock, core->timer_lock: leaves
+ * core->table_lock (creation and destruction of objects) is held only outside all of them.
+ */
+#ifndef SOFT_CORE_H
+#define SOFT_CORE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft/base/export.h"
+#include "soft/base/limits.h"
+#include "soft/base/list.h"
+#include "soft/base/lock.h"
+#include "soft/state/shm.h"
+
+struct soft_in;
+struct soft_mw;
+struct soft_out;
+struct soft_qp;
+
+struct soft_core {
+	struct shm_segment *seg;              /* own; peers read it */
+	struct shm_bell *bell;                /* own; peers ring it */
+	int seg_fd, bell_fd;                  /* for peers to map */
+	int slot_sock[SHM_SLOTS];             /* sockets by which peers connect */
+	int wakeup_fd;                        /* eventfd on which the engine sleeps */
+	bool no_membarrier;                   /* constant */
+	struct soft_lock progress;            /* the thread that drains the pipes */
+	_Atomic uint32_t looks;               /* empty polls, as a hint; written under progress */
+	_Atomic uint64_t served;              /* peers' requests and pieces; written under progress */
+	_Atomic uint64_t heard;               /* the last ring that was read; written under progress */
+	struct soft_out *out[SOFT_MAX_PIPES]; /* under progress */
+	uint32_t nout;
+	struct soft_in *in[SOFT_MAX_PIPES]; /* under progress */
+	uint32_t nin;
+	pthread_mutex_t table_lock;          /* creation and destruction of objects */
+	struct soft_qp *_Atomic qp[SHM_QPS]; /* set under table_lock, cleared under progress too */
+	_Atomic uint32_t qp_top;             /* indices below it have been used */
+	uint32_t qp_hint;                    /* where find_index begins; under table_lock */
+	uint32_t mr_top, mr_free_count;      /* places never used; places to reuse; under table_lock */
+	uint32_t *mr_free;
+	uint32_t mr_serial;              /* under table_lock */
+	struct soft_mw *window[SHM_MRS]; /* by place, for look-ups by key */
+	_Atomic uint32_t pd_serial, object_serial;
+	struct soft_lock timer_lock;
+	struct soft_list timers; /* soft_qp.timer */
+};
+
+/* NULL until the first device is opened. A caller with an object of the device need not check. */
+extern struct soft_core *soft_core SOFT_HIDDEN;
+
+#endif
