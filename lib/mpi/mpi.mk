@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The layer for MPI programs: one source, compiled by the compiler of each MPI that is installed.
-mpi_src = $(wildcard lib/mpi/*.c)
+mpi_src = $(wildcard lib/mpi/job/*.c lib/mpi/type/*.c lib/mpi/win/*.c)
 mpi_libs = $(perf_rivals:%=$(B)/lib/mpi/liboriel-mpi-%.so)
 
 .PHONY: mpi

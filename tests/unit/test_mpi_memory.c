@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_mpi_memory.c - mpi/pieces.c and mpi/slots.c: what MPI_Alloc_mem keeps of memory that was freed. */
+/* test_mpi_memory.c - mpi/job/pieces.c and mpi/job/slots.c: what MPI_Alloc_mem keeps of memory that was freed. */
 #include <CUnit/CUnit.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "mpi/pieces.c"
-#include "mpi/slots.c"
+#include "mpi/job/pieces.c"
+#include "mpi/job/slots.c"
 #include "suites.h"
 
 #define KIB ((size_t)1024)

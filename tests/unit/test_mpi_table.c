@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_mpi_table.c - mpi/table.c: what is no handle of an MPI is not found, whatever was there before. */
-#include "mpi/table.c"
+/* test_mpi_table.c - mpi/job/table.c: what is no handle of an MPI is not found, whatever was there before. */
+#include "mpi/job/table.c"
 
 #include <CUnit/CUnit.h>
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* job.c - see job.h. */
+#include "mpi/job/job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/job/collective.h"
+#include "mpi/job/memory.h"
+#include "mpi/job/progress.h"
+#include "mpi/job/proxy_win.h"
+#include "mpi/job/rank_table.h"
+#include "mpi/job/real_mpi.h"
+
+struct job job = { .rank = -1 };
+static struct rank_table ranks;
+
+/*
+ * Seconds to connect. The program's threads and the MPI's waiting ones can keep the service thread
+ * from its processor beyond Oriel's own limit. If a rank dies, the MPI's launcher ends the job.
+ */
+#define CONNECT_SECONDS "60"
+
+const char *job_without_rank(const char *text)
+{
+	const char *end = *text == '[' ? strstr(text, "] ") : NULL;
+
+	return end ? end + 2 : text;
+}
+
+static void say(const char *format, va_list arguments)
+{
+	char line[1024], rank[32] = "";
+
+	vsnprintf(line, sizeof(line), format, arguments);
+	if (job.rank >= 0)
+		snprintf(rank, sizeof(rank), "rank %d: ", job.rank);
+	fprintf(stderr, "oriel-mpi: %s%s\n", rank, line);
+}
+
+void job_warn(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(format, arguments);
+	va_end(arguments);
+}
+
+void job_tell(const char *format, ...)
+{
+	const char *verbose = getenv("ORIEL_MPI_VERBOSE");
+	va_list arguments;
+
+	if (!verbose || strcmp(verbose, "1") != 0)
+		return;
+	va_start(arguments, format);
+	say(format, arguments);
+	va_end(arguments);
+}
+
+/* Rank 0 reports a value that is neither 0 nor 1: oriel_init does so for the library's own. */
+static void check_verbose(void)
+{
+	const char *verbose = getenv("ORIEL_MPI_VERBOSE");
+
+	if (job.rank == 0 && verbose && *verbose && strcmp(verbose, "0") != 0 && strcmp(verbose, "1") != 0)
+		job_warn("the environment variable ORIEL_MPI_VERBOSE is \"%.80s\"; legal is one of 0, 1", verbose);
+}
+
+static int join(void)
+{
+	struct oriel_bootstrap bootstrap = { .struct_bytes = sizeof(bootstrap),
+		                                 .rank = ranks.rank,
+		                                 .size = ranks.size,
+		                                 .local_size = ranks.local_size,
+		                                 .context = &ranks,
+		                                 .put = rank_table_put,
+		                                 .get = rank_table_get };
+	struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &bootstrap, .idle = progress_idle };
+
+	setenv("ORIEL_CONNECT_TIMEOUT", CONNECT_SECONDS, 0);
+	if (oriel_init(&options, &job.oriel))
+		return -1;
+	return oriel_group_world(job.oriel, &job.world);
+}
+
+/*
+ * Returns 0 if rc is 0 on all ranks. The first rank that has failed warns; the others report it if
+ * ORIEL_MPI_VERBOSE is 1.
+ */
+static int all_have(int rc, const char *why)
+{
+	int first = collective_min(rc ? ranks.rank : ranks.size);
+
+	if (first == ranks.rank)
+		job_warn("the program goes on without Oriel: %s", why);
+	else if (first < ranks.size)
+		job_tell("goes on without Oriel: %s", rc ? why : "another rank has no job");
+	return first == ranks.size ? 0 : -1;
+}
+
+/* No rank joins before all have a table. */
+static int join_all(void)
+{
+	int rc;
+
+	if (all_have(rank_table_open(&ranks), "there is no memory for the ranks' addresses"))
+		return -1;
+	rank_table_count_local(&ranks);
+	job.local_size = ranks.local_size;
+	rc = join();
+	if (all_have(rc, job_without_rank(oriel_last_error())))
+		return -1;
+	rank_table_exchange(&ranks);
+	return 0;
+}
+
+static void leave(void)
+{
+	if (job.world)
+		oriel_group_free(&job.world);
+	if (job.oriel && oriel_finalize(&job.oriel))
+		job_tell("leaving: %s", job_without_rank(oriel_last_error()));
+	job.oriel = NULL;
+}
+
+/* MPI_Finalize has begun: MPI_COMM_SELF's attributes are deleted. */
+static int end(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm, (void)keyval, (void)value, (void)extra;
+	memory_release();
+	progress_unlist();
+	leave();
+	proxy_wins_release();
+	progress_close();
+	real_mpi.Group_free(&job.mpi_world);
+	PMPI_Comm_free(&job.self);
+	rank_table_close(&ranks);
+	return MPI_SUCCESS;
+}
+
+static void end_with_mpi(void)
+{
+	int keyval;
+
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &keyval, NULL);
+	PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+	PMPI_Comm_free_keyval(&keyval);
+}
+
+static void begin(void)
+{
+	if (join_all()) {
+		leave();
+		rank_table_close(&ranks);
+		return;
+	}
+	progress_open();
+	PMPI_Comm_dup(MPI_COMM_SELF, &job.self);
+	PMPI_Comm_set_errhandler(job.self, MPI_ERRORS_RETURN);
+	PMPI_Comm_group(MPI_COMM_WORLD, &job.mpi_world);
+	end_with_mpi();
+	job_tell("one of %d", ranks.size);
+}
+
+/* Rank 0 warns for all, since all are linked with the same libraries. */
+static void tell_of_tool(void)
+{
+	const char *tool = job.rank == 0 ? real_mpi_bypassed_tool() : NULL;
+
+	if (tool)
+		job_warn("%s is kept from calls that Oriel serves; LD_PRELOAD=%s before oriel-mpi brings it in front", tool,
+		         tool);
+}
+
+/* The program would call one MPI for the calls that are taken, and the other for the rest. */
+static void step_aside(const char *other)
+{
+	if (real_mpi_reaches(other)) {
+		job_warn("steps aside: the program uses the MPI of %s; run it with the other --mpi=", other);
+		return;
+	}
+	job_warn("cannot go on: a module uses the MPI of %s; run it with the other --mpi=", other);
+	exit(1);
+}
+
+static void job_begin(const char *other)
+{
+	job.begun = true;
+	if (other) {
+		step_aside(other);
+		return;
+	}
+	PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+	tell_of_tool();
+	check_verbose();
+	begin();
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	const char *other = real_mpi_use_other();
+	int rc = real_mpi.Init(argc, argv);
+
+	if (rc == MPI_SUCCESS)
+		job_begin(other);
+	return rc;
+}
+TAKEN(Init);
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	const char *other = real_mpi_use_other();
+	int rc = real_mpi.Init_thread(argc, argv, required, provided);
+
+	if (rc == MPI_SUCCESS)
+		job_begin(other);
+	return rc;
+}
+TAKEN(Init_thread);

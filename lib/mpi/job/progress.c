@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* progress.c - see progress.h. */
+#include "mpi/job/progress.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpi/job/job.h"
+#include "mpi/job/real_mpi.h"
+
+enum { EACH = 4 }; /* turns, so that the MPI's own polling stays about as fast */
+
+static MPI_Request never;
+static int opened;
+static bool serving; /* true in the process that has the job; changes only while no thread waits */
+
+static int query(void *state, MPI_Status *status)
+{
+	(void)state;
+	PMPI_Status_set_elements(status, MPI_BYTE, 0);
+	PMPI_Status_set_cancelled(status, 0);
+	return MPI_SUCCESS;
+}
+
+static int nothing(void *state)
+{
+	(void)state;
+	return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+	(void)state, (void)complete;
+	return MPI_SUCCESS;
+}
+
+int progress_serve(void)
+{
+	static _Thread_local unsigned turns;
+
+	if (++turns % EACH == 0 && serving)
+		oriel_progress(job.oriel);
+	return 0;
+}
+
+/* A forked child has no job: oriel_progress would report that in each turn of a wait. */
+static void disown(void)
+{
+	serving = false;
+}
+
+/* Adds progress_serve to the MPI's list, or removes it, if the MPI has that function. */
+static void enlist(const char *name)
+{
+	int (*change)(int (*turn)(void));
+
+	*(void **)&change = dlsym(RTLD_DEFAULT, name);
+	if (change)
+		change(progress_serve);
+}
+
+void progress_open(void)
+{
+	pthread_atfork(NULL, NULL, disown);
+	serving = true;
+	enlist("opal_progress_register");
+	opened = PMPI_Grequest_start(query, nothing, cancel, NULL, &never) == MPI_SUCCESS;
+}
+
+void progress_unlist(void)
+{
+	enlist("opal_progress_unregister");
+	serving = false;
+}
+
+void progress_close(void)
+{
+	if (!opened)
+		return;
+	opened = 0;
+	PMPI_Grequest_complete(never);
+	real_mpi.Wait(&never, MPI_STATUS_IGNORE);
+}
+
+void progress_idle(void *context)
+{
+	MPI_Request request = never; /* MPI_Test may overwrite the handle */
+	int flag;
+
+	(void)context;
+	if (opened)
+		real_mpi.Test(&request, &flag, MPI_STATUS_IGNORE);
+}

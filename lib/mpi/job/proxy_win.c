@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* proxy_win.c - see proxy_win.h. */
+#include "mpi/job/proxy_win.h"
+
+#include <pthread.h>
+
+#include "mpi/job/job.h"
+#include "mpi/job/real_mpi.h"
+
+#define KEPT_MAX 16
+
+/*
+ * Threads may make windows on different communicators at a time; the calls on job.self must not
+ * overlap.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Win kept[KEPT_MAX];
+static int kept_count;
+
+/*
+ * A dynamic window costs least. Open MPI 4.1 makes only allocated windows for one rank if neither
+ * UCX nor pt2pt is chosen, as on Debian; MPICH 4.0 over UCX can crash in those.
+ */
+static int make(MPI_Win *handle)
+{
+	void *ignored;
+
+	if (real_mpi.Win_create_dynamic(MPI_INFO_NULL, job.self, handle) == MPI_SUCCESS)
+		return MPI_SUCCESS;
+	return real_mpi.Win_allocate(0, 1, MPI_INFO_NULL, job.self, &ignored, handle);
+}
+
+static bool renew(MPI_Win handle)
+{
+	return real_mpi.Win_set_name(handle, "") == MPI_SUCCESS &&
+	       PMPI_Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
+}
+
+int proxy_win_take(MPI_Win *handle)
+{
+	int rc = MPI_SUCCESS;
+
+	pthread_mutex_lock(&lock);
+	if (kept_count > 0)
+		*handle = kept[--kept_count];
+	else
+		rc = make(handle);
+	if (rc == MPI_SUCCESS)
+		renew(*handle); /* Open MPI names new windows */
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+static bool keep(MPI_Win handle)
+{
+	bool room;
+
+	pthread_mutex_lock(&lock);
+	room = kept_count < KEPT_MAX;
+	if (room)
+		kept[kept_count++] = handle;
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
+int proxy_win_give(MPI_Win *handle, bool had_attributes)
+{
+	if (had_attributes || !renew(*handle) || !keep(*handle))
+		return real_mpi.Win_free(handle);
+	*handle = MPI_WIN_NULL;
+	return MPI_SUCCESS;
+}
+
+void proxy_wins_release(void)
+{
+	pthread_mutex_lock(&lock);
+	while (kept_count > 0)
+		real_mpi.Win_free(&kept[--kept_count]);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* rank_table.c - see rank_table.h. */
+#include "mpi/job/rank_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/job/collective.h"
+#include "mpi/job/machine.h"
+
+int rank_table_open(struct rank_table *table)
+{
+	memset(table, 0, sizeof(*table));
+	PMPI_Comm_rank(MPI_COMM_WORLD, &table->rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &table->size);
+	table->all = calloc((size_t)table->size, sizeof(*table->all));
+	return table->all ? 0 : -1;
+}
+
+void rank_table_close(struct rank_table *table)
+{
+	free(table->all);
+	table->all = NULL;
+}
+
+/* The machines' numbers use the memory of the entries, which come later. */
+void rank_table_count_local(struct rank_table *table)
+{
+	uint64_t mine = machine_number(), *all = (uint64_t *)(void *)table->all;
+
+	collective_allgather(&mine, (int)sizeof(mine), all);
+	for (int i = 0; i < table->size; i++)
+		table->local_size += all[i] == mine;
+}
+
+void rank_table_exchange(struct rank_table *table)
+{
+	collective_allgather(&table->mine, (int)sizeof(table->mine), table->all);
+	__atomic_store_n(&table->done, 1, __ATOMIC_RELEASE); /* pairs with rank_table_get */
+}
+
+int rank_table_put(void *context, const void *value, size_t size_bytes)
+{
+	struct rank_table *table = context;
+
+	if (size_bytes > RANK_VALUE_MAX)
+		return 1;
+	table->mine.size_bytes = (uint8_t)size_bytes;
+	memcpy(table->mine.value, value, size_bytes);
+	return 0;
+}
+
+int rank_table_get(void *context, int rank, void *value, size_t *size_bytes)
+{
+	const struct rank_table *table = context;
+	const struct rank_table_entry *entry = &table->all[rank];
+
+	if (!__atomic_load_n(&table->done, __ATOMIC_ACQUIRE)) /* pairs with rank_table_exchange */
+		return 1;
+	if (entry->size_bytes == 0 || entry->size_bytes > *size_bytes)
+		return -1;
+	memcpy(value, entry->value, entry->size_bytes);
+	*size_bytes = entry->size_bytes;
+	return 0;
+}

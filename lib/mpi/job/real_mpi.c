@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* real_mpi.c - see real_mpi.h. */
+#include "mpi/job/real_mpi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct real_mpi real_mpi;
+
+#ifdef OMPI_MAJOR_VERSION
+static const char *const others[] = { "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1" };
+#else
+static const char *const others[] = { "libmpi.so.40", "libmpi_abi.so.1" };
+#endif
+
+/* ISO C has no cast from an object's address to a function's. */
+static void find(void *scope, const char *name, void *function)
+{
+	void *found = dlsym(scope, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+static void fill(void *scope)
+{
+#define X(name) find(scope, "PMPI_" #name, &real_mpi.name);
+	CALLS(X)
+#undef X
+}
+
+__attribute__((constructor)) static void fill_at_load(void)
+{
+	fill(RTLD_NEXT);
+}
+
+/* Returns the file that defines the symbol after this library, and its base address; or NULL. */
+static const char *next_file(const char *name, void **base)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	Dl_info info;
+
+	if (!found || !dladdr(found, &info))
+		return NULL;
+	*base = info.dli_fbase;
+	return info.dli_fname;
+}
+
+const char *real_mpi_bypassed_tool(void)
+{
+	static const char *const names[] = {
+#define X(name) "MPI_" #name,
+		CALLS(X)
+#undef X
+	};
+	void *of_mpi, *base;
+
+	if (!next_file("PMPI_Comm_rank", &of_mpi))
+		return NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *file = next_file(names[i], &base);
+
+		if (file && base != of_mpi)
+			return file;
+	}
+	return NULL;
+}
+
+/* Returns 1, which ends the search, at an object whose file name begins with the library's name. */
+static int has_name(struct dl_phdr_info *info, size_t size_bytes, void *library)
+{
+	const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+
+	(void)size_bytes;
+	return strncmp(name, library, strlen(library)) == 0;
+}
+
+/* dlopen would look for a library that is not loaded in some forty folders. */
+static bool is_loaded(const char *library)
+{
+	return dl_iterate_phdr(has_name, (void *)(uintptr_t)library);
+}
+
+const char *real_mpi_use_other(void)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		void *library = is_loaded(others[i]) ? dlopen(others[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+		if (library) {
+			fill(library);
+			return others[i];
+		}
+	}
+	return NULL;
+}
+
+int real_mpi_reaches(const char *library)
+{
+	void *handle = is_loaded(library) ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+	return handle && dlsym(handle, "PMPI_Comm_rank") == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
+}

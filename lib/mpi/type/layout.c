@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* layout.c - see layout.h. */
+#include "mpi/type/layout.h"
+
+#include <stdlib.h>
+
+static const struct layout empty = { .kind = LAYOUT_RUN };
+
+static struct layout *new_layout(struct layout_maker *maker, enum layout_kind kind)
+{
+	struct layout *layout = calloc(1, sizeof(*layout));
+
+	if (!layout) {
+		maker->failed = true;
+		return NULL;
+	}
+	layout->kind = kind;
+	layout->next = maker->all;
+	maker->all = layout;
+	return layout;
+}
+
+const struct layout *layout_run(struct layout_maker *maker, size_t bytes)
+{
+	struct layout *run = bytes ? new_layout(maker, LAYOUT_RUN) : NULL;
+
+	if (!run)
+		return &empty;
+	run->size_bytes = bytes;
+	return run;
+}
+
+/* Puts the layout at least one level above the part; false: too deep. */
+static bool set_depth(struct layout_maker *maker, struct layout *layout, const struct layout *part)
+{
+	if (layout->depth <= part->depth)
+		layout->depth = part->depth + 1;
+	if (layout->depth >= LAYOUT_DEPTH_MAX)
+		maker->failed = true;
+	return !maker->failed;
+}
+
+const struct layout *layout_loop(struct layout_maker *maker, size_t count, ptrdiff_t stride, const struct layout *part)
+{
+	struct layout *loop;
+
+	if (count == 0 || part->size_bytes == 0)
+		return &empty;
+	if (count == 1)
+		return part;
+	if (part->kind == LAYOUT_RUN && stride == (ptrdiff_t)part->size_bytes)
+		return layout_run(maker, count * part->size_bytes);
+	loop = new_layout(maker, LAYOUT_LOOP);
+	if (!loop || !set_depth(maker, loop, part))
+		return &empty;
+	loop->count = count;
+	loop->stride = stride;
+	loop->part = part;
+	loop->size_bytes = count * part->size_bytes;
+	return loop;
+}
+
+static bool touches(const struct layout_entry *left, const struct layout_entry *right)
+{
+	return left->part->kind == LAYOUT_RUN && right->part->kind == LAYOUT_RUN &&
+	       left->offset + (ptrdiff_t)left->part->size_bytes == right->offset;
+}
+
+/* Drops empty entries and merges runs that touch. Returns how many entries are left. */
+static size_t simplify(struct layout_maker *maker, size_t count, struct layout_entry *entries)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct layout_entry *last = left ? &entries[left - 1] : NULL;
+
+		if (entries[i].part->size_bytes == 0)
+			continue;
+		if (last && touches(last, &entries[i]))
+			last->part = layout_run(maker, last->part->size_bytes + entries[i].part->size_bytes);
+		else
+			entries[left++] = entries[i];
+	}
+	return left;
+}
+
+static const struct layout *list_of(struct layout_maker *maker, size_t count, struct layout_entry *entries)
+{
+	struct layout *list = new_layout(maker, LAYOUT_LIST);
+
+	if (!list) {
+		free(entries);
+		return &empty;
+	}
+	list->entries = entries;
+	list->count = count;
+	for (size_t i = 0; i < count; i++) {
+		list->size_bytes += entries[i].part->size_bytes;
+		if (!set_depth(maker, list, entries[i].part))
+			return &empty;
+	}
+	return list;
+}
+
+const struct layout *layout_list(struct layout_maker *maker, size_t count, struct layout_entry *entries)
+{
+	size_t left = entries ? simplify(maker, count, entries) : 0;
+	const struct layout *only = left == 1 && entries[0].offset == 0 ? entries[0].part : &empty;
+
+	if (!entries)
+		maker->failed = true;
+	if (left > 0 && only == &empty)
+		return list_of(maker, left, entries);
+	free(entries);
+	return only;
+}
+
+const struct layout *layout_at(struct layout_maker *maker, ptrdiff_t offset, const struct layout *part)
+{
+	struct layout_entry *entry = malloc(sizeof(*entry));
+
+	if (entry)
+		*entry = (struct layout_entry){ offset, part };
+	return layout_list(maker, 1, entry);
+}
+
+void layout_free(struct layout_maker *maker)
+{
+	while (maker->all) {
+		struct layout *layout = maker->all;
+
+		maker->all = layout->next;
+		free(layout->entries);
+		free(layout);
+	}
+}
+
+static void find_run(struct layout_cursor *cursor)
+{
+	while (cursor->depth > 0) {
+		struct layout_frame *frame = &cursor->frames[cursor->depth - 1];
+		const struct layout *layout = frame->layout, *part = layout->part;
+		ptrdiff_t offset = frame->offset;
+
+		if (frame->next == layout->count) {
+			cursor->depth--;
+			continue;
+		}
+		if (layout->kind == LAYOUT_LOOP) {
+			offset += (ptrdiff_t)frame->next * layout->stride;
+		} else {
+			offset += layout->entries[frame->next].offset;
+			part = layout->entries[frame->next].part;
+		}
+		frame->next++;
+		if (part->kind == LAYOUT_RUN) {
+			cursor->offset = offset;
+			cursor->left_bytes = part->size_bytes;
+			return;
+		}
+		cursor->frames[cursor->depth++] = (struct layout_frame){ part, offset, 0 };
+	}
+	cursor->left_bytes = 0;
+}
+
+void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, size_t count, ptrdiff_t extent)
+{
+	cursor->whole = (struct layout){
+		.kind = LAYOUT_LOOP, .count = layout->size_bytes ? count : 0, .stride = extent, .part = layout
+	};
+	if (layout->kind == LAYOUT_RUN && extent == (ptrdiff_t)layout->size_bytes) {
+		cursor->depth = 0;
+		cursor->offset = 0;
+		cursor->left_bytes = count * layout->size_bytes;
+		return;
+	}
+	cursor->frames[0] = (struct layout_frame){ &cursor->whole, 0, 0 };
+	cursor->depth = 1;
+	find_run(cursor);
+}
+
+void cursor_skip(struct layout_cursor *cursor, size_t bytes)
+{
+	cursor->offset += (ptrdiff_t)bytes;
+	cursor->left_bytes -= bytes;
+	if (cursor->left_bytes == 0)
+		find_run(cursor);
+}
+
+/* Returns the loop of which the present piece is one whole turn, or NULL. */
+static const struct layout_frame *loop_of(const struct layout_cursor *cursor, size_t bytes)
+{
+	const struct layout_frame *frame = cursor->depth > 0 ? &cursor->frames[cursor->depth - 1] : NULL;
+
+	return frame && frame->layout->kind == LAYOUT_LOOP && frame->layout->part->size_bytes == bytes ? frame : NULL;
+}
+
+size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *stride)
+{
+	const struct layout_frame *loop;
+
+	*stride = (ptrdiff_t)bytes;
+	if (cursor->left_bytes > bytes)
+		return cursor->left_bytes / bytes;
+	loop = loop_of(cursor, bytes);
+	if (!loop)
+		return 1;
+	*stride = loop->layout->stride;
+	return 1 + loop->layout->count - loop->next;
+}
+
+void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count)
+{
+	if (cursor->left_bytes > bytes) {
+		cursor_skip(cursor, count * bytes);
+		return;
+	}
+	if (count > 1) /* turns of a loop */
+		cursor->frames[cursor->depth - 1].next += count - 1;
+	cursor_skip(cursor, bytes);
+}

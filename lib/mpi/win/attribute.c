@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* attribute.c - attributes and group of a window, which its proxy has wrong; names for messages. */
+#include "mpi/win/attribute.h"
+
+#include <stdint.h>
+
+#include "mpi/job/real_mpi.h"
+
+int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+	const struct window *window = window_of(win);
+
+	return window ? PMPI_Group_excl(window->group, 0, NULL, group) : real_mpi.Win_get_group(win, group);
+}
+TAKEN(Win_get_group);
+
+/* MPI's names are longer than Oriel's, and may have any characters. */
+static void name_in_messages(const struct window *window, const char *name)
+{
+	char text[64];
+	size_t length = 0;
+
+	for (; name[length] && length < sizeof(text) - 1; length++)
+		text[length] = name[length] >= ' ' && name[length] <= '~' ? name[length] : '?';
+	text[length] = '\0';
+	oriel_win_set_name(window->win, text);
+}
+
+int MPI_Win_set_name(MPI_Win win, const char *win_name)
+{
+	const struct window *window = window_of(win);
+	int rc = real_mpi.Win_set_name(win, win_name);
+
+	if (window && rc == MPI_SUCCESS)
+		name_in_messages(window, win_name);
+	return rc;
+}
+TAKEN(Win_set_name);
+
+/*
+ * Returns the value of a predefined attribute, or NULL. MPI passes the base itself, and pointers to
+ * the others.
+ */
+static void *predefined(struct window *window, int keyval)
+{
+	switch (keyval) {
+	case MPI_WIN_BASE:
+		return window->base;
+	case MPI_WIN_SIZE:
+		return &window->size_bytes;
+	case MPI_WIN_DISP_UNIT:
+		return &window->own_unit;
+	case MPI_WIN_CREATE_FLAVOR:
+		return &window->flavor;
+	case MPI_WIN_MODEL:
+		return &window->model;
+	default:
+		return NULL;
+	}
+}
+
+int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+	struct window *window = window_of(win);
+	void *value = window ? predefined(window, win_keyval) : NULL;
+
+	if (!value && !(window && win_keyval == MPI_WIN_BASE))
+		return real_mpi.Win_get_attr(win, win_keyval, attribute_val, flag);
+	*(void **)attribute_val = value;
+	*flag = 1;
+	return MPI_SUCCESS;
+}
+TAKEN(Win_get_attr);
+
+int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+	struct window *window = window_of(win);
+	int rc = real_mpi.Win_set_attr(win, win_keyval, attribute_val);
+
+	if (window && rc == MPI_SUCCESS)
+		keyvals_add(&window->keyvals, win_keyval);
+	return rc;
+}
+TAKEN(Win_set_attr);
+
+/* While all attributes are being deleted, the loop gets to this one. */
+int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+	struct window *window = window_of(win);
+	int rc;
+
+	if (window && window->keyvals.deleting && keyvals_has(&window->keyvals, win_keyval))
+		return MPI_SUCCESS;
+	rc = real_mpi.Win_delete_attr(win, win_keyval);
+	if (window && rc == MPI_SUCCESS)
+		keyvals_forget(&window->keyvals, win_keyval);
+	return rc;
+}
+TAKEN(Win_delete_attr);
+
+bool attribute_number(const struct window *window, int keyval, MPI_Aint *number)
+{
+	switch (keyval) {
+	case MPI_WIN_BASE:
+		*number = (MPI_Aint)(uintptr_t)window->base;
+		return true;
+	case MPI_WIN_SIZE:
+		*number = window->size_bytes;
+		return true;
+	case MPI_WIN_DISP_UNIT:
+		*number = window->own_unit;
+		return true;
+	case MPI_WIN_CREATE_FLAVOR:
+		*number = window->flavor;
+		return true;
+	case MPI_WIN_MODEL:
+		*number = window->model;
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * call_cache.h - what a thread's last plain operation has looked up
+ *
+ * DESIGN NOTES
+ *
+ * A plain operation has the same datatype and count on both sides, without gaps, and its target is
+ * a rank of the window. Programs repeat such calls with one window and one datatype. The cache
+ * keeps by value what the last call has looked up. The next call only checks that the handles are
+ * the same, and that none has been removed since: a freed handle may become another's. Copies and
+ * accumulates have a cache each, since programs alternate between them.
+ */
+#ifndef ORIEL_MPI_CALL_CACHE_H
+#define ORIEL_MPI_CALL_CACHE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpi/type/datatype.h"
+#include "mpi/win/window.h"
+
+struct call_cache {
+	MPI_Win handle;
+	MPI_Datatype datatype;
+	MPI_Op op;       /* for accumulates, as are oriel_op and element */
+	size_t removals; /* table_removals() when the cache was filled */
+	oriel_win *win;
+	MPI_Aint unit;
+	size_t each;         /* bytes of the datatype; for accumulates, its elements */
+	unsigned rank_count; /* 0: matches no call */
+	enum oriel_op oriel_op;
+	enum oriel_type element;
+};
+
+/*
+ * Returns the datatype if the operation is plain and its count not negative, or NULL. `known` is
+ * the origin's, or NULL.
+ */
+static inline const struct datatype *plain_datatype(const struct window *window, const struct datatype *known,
+                                                    MPI_Count origin_count, MPI_Datatype origin_datatype,
+                                                    int target_rank, MPI_Count target_count,
+                                                    MPI_Datatype target_datatype)
+{
+	if (origin_datatype != target_datatype || origin_count != target_count || origin_count < 0)
+		return NULL;
+	if (!known || !known->dense || target_rank < 0 || target_rank >= window->rank_count)
+		return NULL;
+	return known;
+}
+
+/* Returns whether the operation is plain, on the window and datatype of the cache. */
+static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win handle, MPI_Count origin_count,
+                                      MPI_Datatype origin_datatype, int target_rank, MPI_Count target_count,
+                                      MPI_Datatype target_datatype)
+{
+	const bool same =
+		cache->handle == handle && cache->datatype == origin_datatype && cache->removals == table_removals();
+
+	return __builtin_expect(same && origin_datatype == target_datatype && origin_count == target_count &&
+	                            origin_count >= 0 && (unsigned)target_rank < cache->rank_count,
+	                        1);
+}
+
+/* If the window's ranks have different units, the cache matches no call. */
+static inline void call_cache_fill(struct call_cache *cache, const struct window *window, MPI_Datatype datatype,
+                                   size_t each)
+{
+	*cache = (struct call_cache){
+		.handle = window->handle,
+		.datatype = datatype,
+		.removals = table_removals(),
+		.win = window->win,
+		.unit = window->unit,
+		.each = each,
+		.rank_count = window->unit ? (unsigned)window->rank_count : 0,
+	};
+}
+
+#endif

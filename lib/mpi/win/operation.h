@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * operation.h - put, get and accumulate operations between datatypes of any kind
+ *
+ * DESIGN NOTES
+ *
+ * An operation that is one piece on all sides is one plain call of Oriel. Any other is cut into
+ * matching pieces, with a cursor per side, and passed to Oriel's vector calls, hundreds at a time.
+ */
+#ifndef ORIEL_MPI_OPERATION_H
+#define ORIEL_MPI_OPERATION_H
+
+#include <mpi.h>
+
+#include "mpi/type/datatype.h"
+#include "mpi/win/window.h"
+
+enum operation_kind { OPERATION_PUT, OPERATION_GET, OPERATION_ACCUMULATE, OPERATION_GET_ACCUMULATE };
+
+/* The arguments for one side; the target's `addr` is NULL. */
+struct side {
+	void *addr;
+	MPI_Count count;
+	MPI_Datatype type;
+	const struct datatype *known; /* set by operation_do */
+};
+
+struct operation {
+	enum operation_kind kind;
+	const struct window *window;
+	int rank;
+	MPI_Aint disp;
+	struct side origin;
+	struct side result; /* get_accumulate only */
+	struct side target;
+	MPI_Op op;
+};
+
+/* Returns MPI_SUCCESS if the rank is a member, or an error as operation_do does. */
+int operation_member(const struct window *window, int rank, const char *call);
+
+/*
+ * Returns MPI_SUCCESS if MPI defines the operation on the datatype, or an error as operation_do
+ * does.
+ */
+int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op, const char *call);
+
+/* Returns MPI_SUCCESS, or an error that the window's handler lets it return. */
+int operation_do(struct operation *operation);
+
+/*
+ * Carries out an operation in pieces. Sides are known, and the rank is a member. Returns an error
+ * of Oriel's, or 0.
+ */
+int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * window.h - what the layer knows of a window
+ *
+ * DESIGN NOTES
+ *
+ * The program's handle is a proxy's: the MPI's own window for this rank alone, without memory and
+ * communication (proxy_win.h). It brings names, attributes and their keyvals, error handlers and
+ * Fortran handles. The layer answers whatever concerns other ranks. A handle that is not in the
+ * table belongs to a window of the MPI's.
+ *
+ * Oriel's windows have displacement unit 1 here, since offsets in datatypes need not be multiples
+ * of the program's unit. One reduction at creation compares the members' units; they are kept by
+ * rank only if they differ.
+ */
+#ifndef ORIEL_MPI_WINDOW_H
+#define ORIEL_MPI_WINDOW_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/job/table.h"
+#include "mpi/win/keyvals.h"
+#include "oriel.h"
+
+/*
+ * The group of the latest epoch, as Oriel's: most programs repeat it. Used by one thread, which
+ * opens such epochs.
+ */
+struct last_group {
+	MPI_Group group;
+	oriel_group *members; /* NULL: none */
+	uint64_t freed;       /* groups_freed at that time: a freed handle may become another group's */
+};
+
+#define HINTS_TOLD 3
+
+struct window {
+	oriel_win *win;
+	MPI_Win handle;
+	MPI_Group group;
+	oriel_group *members; /* borrowed from Oriel's window */
+	int rank_count;
+	MPI_Aint unit;   /* of all members; 0: see units */
+	MPI_Aint *units; /* by rank, or NULL */
+	void *base;
+	MPI_Aint size_bytes;
+	int own_unit;
+	int flavor;
+	int model;
+	struct last_group posted;
+	struct last_group started;
+	struct keyvals keyvals; /* attributes that the program has set */
+	bool active;            /* see window_is_active */
+	bool told[HINTS_TOLD];  /* hints that the layer only reports: see hints.h */
+};
+
+extern struct table windows __attribute__((visibility("hidden")));
+extern _Thread_local struct table_last window_last __attribute__((tls_model("initial-exec")));
+
+/* Returns NULL if the window is the MPI's. */
+static inline struct window *window_of(MPI_Win handle)
+{
+	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
+}
+
+/*
+ * Returns whether the latest epoch is one of fence or start; used for messages, so it orders
+ * nothing.
+ */
+static inline bool window_is_active(const struct window *window)
+{
+	return __atomic_load_n(&window->active, __ATOMIC_RELAXED);
+}
+
+static inline void window_set_active(struct window *window, bool active)
+{
+	__atomic_store_n(&window->active, active, __ATOMIC_RELAXED);
+}
+
+static inline MPI_Aint window_unit(const struct window *window, int rank)
+{
+	return window->unit ? window->unit : window->units[rank];
+}
+
+/*
+ * Returns a displacement in bytes. Negative and overflowing ones exceed PTRDIFF_MAX, which no
+ * window reaches: Oriel refuses them.
+ */
+static inline size_t window_bytes(MPI_Aint disp, MPI_Aint unit)
+{
+	ptrdiff_t bytes;
+
+	return (size_t)(__builtin_mul_overflow(disp, unit, &bytes) ? PTRDIFF_MIN : bytes);
+}
+
+static inline size_t window_offset(const struct window *window, int rank, MPI_Aint disp)
+{
+	return window_bytes(disp, window_unit(window, rank));
+}
+
+#endif
