@@ -19,7 +19,7 @@
 #include "soft/cm/id.h"
 #include "soft/cm/msg.h"
 #include "soft/cm/sidr.h"
-#include "soft/engine/peer_events.h"
+#include "soft/engine/pipes.h"
 #include "soft/meet/user.h"
 #include "soft/peer/reserve_fd.h"
 #include "soft/state/loop.h"

@@ -30,13 +30,11 @@
 #include "soft/base/lock.h"
 #include "soft/base/tsan.h"
 #include "soft/engine/engine.h"
-#include "soft/engine/peer_events.h"
-#include "soft/engine/progress.h"
+#include "soft/engine/pipes.h"
 #include "soft/state/core.h"
 #include "soft/state/loop.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
-#include "soft/state/timer.h"
 
 enum {
 	TICK_NS = 8000000,

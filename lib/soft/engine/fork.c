@@ -18,10 +18,9 @@
 #include <pthread.h>
 
 #include "soft/base/base.h"
-#include "soft/engine/pipe_out.h"
-#include "soft/engine/start.h"
-#include "soft/mem/backing.h"
-#include "soft/mem/procmap.h"
+#include "soft/engine/engine.h"
+#include "soft/engine/pipes.h"
+#include "soft/mem/mr.h"
 #include "soft/peer/peer.h"
 #include "soft/peer/reserve_fd.h"
 #include "soft/state/loop.h"

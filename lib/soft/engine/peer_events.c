@@ -19,18 +19,14 @@
 #include "soft/base/base.h"
 #include "soft/base/export.h"
 #include "soft/base/lock.h"
-#include "soft/engine/peer_events.h"
+#include "soft/engine/pipes.h"
 #include "soft/peer/pipe.h"
-#include "soft/queue/retire.h"
+#include "soft/queue/cq.h"
 #include "soft/request/datagram.h"
-#include "soft/request/requester.h"
-#include "soft/request/unreliable.h"
-#include "soft/state/async.h"
+#include "soft/request/request.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
-#include "soft/state/qp_state.h"
 #include "soft/state/shm.h"
-#include "soft/state/timer.h"
 
 enum {
 	DEAD_PEER_NS = 500000000, /* delay of the error state after a death, without requests */

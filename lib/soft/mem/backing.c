@@ -24,8 +24,7 @@
 
 #include "soft/base/limits.h"
 #include "soft/base/tsan.h"
-#include "soft/mem/backing.h"
-#include "soft/mem/procmap.h"
+#include "soft/mem/mr.h"
 
 #define LIKELY_DESCRIPTORS 4
 

@@ -22,11 +22,8 @@
 #include "soft/base/limits.h"
 #include "soft/base/lock.h"
 #include "soft/base/memory.h"
-#include "soft/base/result.h"
-#include "soft/mem/backing.h"
 #include "soft/mem/key.h"
 #include "soft/mem/mr.h"
-#include "soft/state/context.h"
 #include "soft/state/core.h"
 #include "soft/state/shm.h"
 

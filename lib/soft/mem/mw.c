@@ -16,8 +16,6 @@
 #include "soft/base/adversary.h"
 #include "soft/mem/key.h"
 #include "soft/mem/mr.h"
-#include "soft/mem/mw.h"
-#include "soft/state/context.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"

@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "soft/mem/procmap.h"
+#include "soft/mem/mr.h"
 
 /* As in linux/fs.h since Linux 6.11; older headers lack it. */
 struct query {

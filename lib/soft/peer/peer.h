@@ -10,6 +10,8 @@
 
 #include "soft/state/shm.h"
 
+struct soft_core;
+
 enum {
 	SOFT_HELLO_FDS = 4,
 	SOFT_WELCOME_FDS = 3,
@@ -75,5 +77,8 @@ static inline bool soft_peer_spins(const struct soft_peer *peer)
 	return shm_attention_get(peer->seg) == SHM_POLLED &&
 	       (int64_t)(shm_ticks() - shm_spin_load(peer->seg)) < SOFT_SPIN_TICKS;
 }
+
+/* Wakes the peers that owe an answer for too long; called after empty polls. */
+void soft_renotify(struct soft_core *core);
 
 #endif

@@ -17,7 +17,6 @@
 #include "soft/base/lock.h"
 #include "soft/peer/peer.h"
 #include "soft/peer/pipe.h"
-#include "soft/peer/renotify.h"
 #include "soft/state/core.h"
 
 enum {

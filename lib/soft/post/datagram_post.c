@@ -8,9 +8,7 @@
 #include <stdint.h>
 
 #include "soft/base/adversary.h"
-#include "soft/post/datagram_post.h"
-#include "soft/post/datagram_route.h"
-#include "soft/post/enqueue.h"
+#include "soft/post/post.h"
 #include "soft/request/datagram.h"
 #include "soft/state/qp.h"
 

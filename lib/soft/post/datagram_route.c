@@ -17,10 +17,10 @@
 #include <stdlib.h>
 
 #include "soft/base/lock.h"
-#include "soft/engine/pipe_out.h"
-#include "soft/post/datagram_route.h"
+#include "soft/engine/pipes.h"
+#include "soft/post/post.h"
 #include "soft/request/datagram.h"
-#include "soft/request/requester.h"
+#include "soft/request/request.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"

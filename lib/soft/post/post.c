@@ -13,16 +13,12 @@
 #include "soft/base/limits.h"
 #include "soft/base/lock.h"
 #include "soft/peer/pipe.h"
-#include "soft/post/datagram_post.h"
-#include "soft/post/enqueue.h"
 #include "soft/post/post.h"
-#include "soft/queue/retire.h"
-#include "soft/request/requester.h"
-#include "soft/rma/batch.h"
+#include "soft/queue/cq.h"
+#include "soft/request/request.h"
 #include "soft/rma/copy.h"
 #include "soft/rma/direct.h"
 #include "soft/state/qp.h"
-#include "soft/state/rq.h"
 
 /* Returns whether the posting thread can carry out this kind of operation. */
 static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)

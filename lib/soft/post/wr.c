@@ -12,12 +12,9 @@
 #include "soft/base/adversary.h"
 #include "soft/base/list.h"
 #include "soft/base/lock.h"
-#include "soft/post/datagram_route.h"
 #include "soft/post/post.h"
-#include "soft/post/wr.h"
 #include "soft/request/datagram.h"
-#include "soft/request/requester.h"
-#include "soft/request/unreliable.h"
+#include "soft/request/request.h"
 #include "soft/rma/copy.h"
 #include "soft/state/qp.h"
 

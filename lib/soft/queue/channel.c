@@ -10,8 +10,6 @@
 #include "soft/base/event_sem.h"
 #include "soft/base/export.h"
 #include "soft/base/list.h"
-#include "soft/base/result.h"
-#include "soft/queue/channel.h"
 #include "soft/queue/cq.h"
 
 static struct soft_channel *soft_channel(struct ibv_comp_channel *channel)

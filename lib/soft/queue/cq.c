@@ -18,10 +18,7 @@
 #include "soft/base/limits.h"
 #include "soft/base/list.h"
 #include "soft/base/lock.h"
-#include "soft/base/result.h"
-#include "soft/queue/channel.h"
 #include "soft/queue/cq.h"
-#include "soft/state/async.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 

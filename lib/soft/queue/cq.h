@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Completion queues: filled by this process's threads, and emptied by them (poll.h). */
+/* Completion queues: filled by this process's threads, and emptied by them (poll.c). */
 #ifndef SOFT_CQ_H
 #define SOFT_CQ_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +85,36 @@ bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe);
 void soft_cq_arm(struct soft_cq *cq, bool solicited_only);
 /* Removes the entries of a queue pair that is reset or destroyed. */
 void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp);
+
+/* Completion channels: channel.c. */
+struct soft_channel {
+	struct ibv_comp_channel base;
+	pthread_mutex_t lock;
+	struct soft_list ready; /* soft_cq.event */
+};
+
+/* Queues the event of a completion queue. The caller holds no lock of the queue. */
+void soft_channel_raise(struct soft_cq *cq);
+/* Before the end of a queue: drops its unfetched event and waits for acknowledgements of others. */
+void soft_channel_forget(struct soft_cq *cq);
+
+/* Completion of requests: retire.c. All under qp->lock. */
+
+/* Completes the request at the tail. */
+void soft_send_done(struct soft_qp *qp);
+/* Completes a direct operation that was never queued: it counts as posted and complete. */
+void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length);
+/* Fails the request at the tail, and the queue pair. */
+void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status);
+/* Completes the requests in flight of an unreliable connection, which may have been lost. */
+void soft_send_lose(struct soft_qp *qp);
+/* Flushes the send queue. */
+void soft_send_flush(struct soft_qp *qp);
+/* Completes the receive in qp->rx. */
+void soft_recv_done(struct soft_qp *qp, struct soft_cqe *cqe, bool solicited);
+/* Enters the error state and flushes all requests. */
+void soft_qp_fail(struct soft_qp *qp);
+/* Empties the send queue, resets the responder to the start of a message, voids late responses. */
+void soft_qp_restart(struct soft_qp *qp);
 
 #endif

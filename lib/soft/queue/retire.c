@@ -10,12 +10,9 @@
 #include <string.h>
 
 #include "soft/queue/cq.h"
-#include "soft/queue/retire.h"
 #include "soft/queue/srq.h"
-#include "soft/state/async.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
-#include "soft/state/qp_state.h"
 #include "soft/state/shm.h"
 
 static enum ibv_wc_opcode wc_opcode(uint32_t opcode)

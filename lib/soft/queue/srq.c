@@ -13,13 +13,10 @@
 #include "soft/base/export.h"
 #include "soft/base/limits.h"
 #include "soft/base/lock.h"
-#include "soft/base/result.h"
 #include "soft/mem/mr.h"
 #include "soft/queue/srq.h"
-#include "soft/state/async.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
-#include "soft/state/rq.h"
 
 /* Raises SRQ_LIMIT_REACHED if it is due; srq->lock is held. */
 static void check_limit(struct soft_srq *srq)

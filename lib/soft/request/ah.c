@@ -16,7 +16,7 @@
 #include "soft/base/gid.h"
 #include "soft/base/limits.h"
 #include "soft/mem/mr.h"
-#include "soft/request/ah.h"
+#include "soft/request/datagram.h"
 #include "soft/state/core.h"
 
 enum {

@@ -45,13 +45,11 @@
 #include "soft/base/lock.h"
 #include "soft/peer/peer.h"
 #include "soft/peer/pipe.h"
-#include "soft/queue/retire.h"
-#include "soft/request/ah.h"
+#include "soft/queue/cq.h"
 #include "soft/request/datagram.h"
 #include "soft/rma/copy.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
-#include "soft/state/timer.h"
 
 enum {
 	PATIENCE_NS = 1000000000, /* limit of a wait for room, or for an answer */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Unreliable datagrams, the sender's side. See datagram.c. All under qp->lock. */
+/* Unreliable datagrams: both sides, and address handles. All under qp->lock. */
 #ifndef SOFT_DATAGRAM_H
 #define SOFT_DATAGRAM_H
 
@@ -12,6 +12,8 @@
 #include "soft/peer/pipe.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
+
+/* The sender's side. See datagram.c. */
 
 enum {
 	SOFT_DATAGRAM_BYTES = 4096, /* longest datagram: the port's MTU */
@@ -54,5 +56,25 @@ bool soft_datagram_late(struct soft_qp *qp);
 void soft_datagram_calm(struct soft_qp *qp);
 /* In a forked child: drops the parent's routes. */
 void soft_datagram_forked(struct soft_qp *qp);
+
+/* Address handles: where a datagram goes to. See ah.c. */
+struct soft_ah {
+	struct ibv_ah base;
+	struct shm_address address;
+	struct shm_header header;
+};
+
+static inline const struct soft_ah *soft_ah(const struct ibv_ah *ah)
+{
+	return (const struct soft_ah *)ah;
+}
+
+/* The receiver's side. See datagram_in.c. */
+
+/*
+ * A request for a queue pair for datagrams, of a process that owns the number it comes from; a copy
+ * of it, and where its data is. Delivered or dropped. Under qp->lock.
+ */
+void soft_datagram_take(struct soft_qp *qp, const struct shm_req *req, const uint8_t *data);
 
 #endif

@@ -22,15 +22,11 @@
 
 #include "soft/base/limits.h"
 #include "soft/queue/cq.h"
-#include "soft/queue/receive.h"
-#include "soft/queue/retire.h"
 #include "soft/queue/srq.h"
 #include "soft/request/datagram.h"
-#include "soft/request/datagram_in.h"
 #include "soft/rma/copy.h"
-#include "soft/state/async.h"
+#include "soft/state/core.h"
 #include "soft/state/qp.h"
-#include "soft/state/rq.h"
 #include "soft/state/shm.h"
 
 enum {

@@ -9,10 +9,9 @@
 
 #include "soft/base/base.h"
 #include "soft/peer/pipe.h"
-#include "soft/queue/retire.h"
-#include "soft/request/refuse.h"
+#include "soft/queue/cq.h"
+#include "soft/request/request.h"
 #include "soft/state/qp.h"
-#include "soft/state/timer.h"
 
 enum {
 	RETRY_NS = 1000000, /* between two tries with a queue pair that is not ready */

@@ -21,8 +21,7 @@
 #include <sys/uio.h>
 
 #include "soft/peer/pipe.h"
-#include "soft/queue/retire.h"
-#include "soft/rma/batch.h"
+#include "soft/queue/cq.h"
 #include "soft/rma/copy.h"
 #include "soft/rma/direct.h"
 #include "soft/rma/proto.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* RDMA by the posting thread. See direct.c. */
+/* RDMA by the posting thread: direct.c, and batch.c for several writes. */
 #ifndef SOFT_DIRECT_H
 #define SOFT_DIRECT_H
 
@@ -69,5 +69,11 @@ static inline bool soft_is_rdma(uint32_t opcode)
 	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
+
+/*
+ * Carry out the first requests of a list of some at once, two or more of them; the queue is idle.
+ * Returns the first one that is not done: `wr` where there is no batch. Under qp->lock.
+ */
+struct ibv_send_wr *soft_batch(struct soft_qp *qp, struct ibv_send_wr *wr);
 
 #endif

@@ -9,8 +9,7 @@
 #include "soft/base/event_sem.h"
 #include "soft/base/export.h"
 #include "soft/base/list.h"
-#include "soft/state/async.h"
-#include "soft/state/context.h"
+#include "soft/state/core.h"
 #include "soft/state/qp.h"
 
 void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *event, uint32_t *raised)

@@ -30,6 +30,7 @@
 #ifndef SOFT_CORE_H
 #define SOFT_CORE_H
 
+#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -76,5 +77,36 @@ struct soft_core {
 
 /* NULL until the first device is opened. A caller with an object of the device need not check. */
 extern struct soft_core *soft_core SOFT_HIDDEN;
+
+/* An open device. */
+struct soft_context {
+	struct verbs_context vctx; /* its last field is the ibv_context that callers hold */
+	struct soft_core *core;    /* that its objects are in: in a child not always soft_core */
+	pthread_mutex_t event_lock;
+	struct soft_list events; /* soft_event.list, not yet fetched */
+};
+
+static inline struct soft_context *soft_context(struct ibv_context *context)
+{
+	return soft_container(context, struct soft_context, vctx.context);
+}
+
+/* Asynchronous events, which the program fetches: async.c. */
+struct soft_event {
+	struct soft_list list; /* in context->events */
+	struct ibv_async_event event;
+};
+
+/*
+ * Queues an event and counts it in *raised, under the context's event lock. Without memory the
+ * event is lost and not counted.
+ */
+void soft_async_raise(struct ibv_context *context, const struct ibv_async_event *event, uint32_t *raised);
+void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type);
+/*
+ * Drops unfetched events of an object, and waits for acknowledgements of the others.
+ */
+void soft_async_forget(struct ibv_context *context, const void *element, pthread_mutex_t *mutex, pthread_cond_t *cond,
+                       const uint32_t *completed, uint32_t *raised);
 
 #endif

@@ -11,15 +11,61 @@
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "soft/base/limits.h"
 #include "soft/base/list.h"
 #include "soft/base/lock.h"
-#include "soft/state/rq.h"
 #include "soft/state/shm.h"
 
+struct soft_core;
 struct soft_out;
 struct soft_routes;
+
+/* A ring of waiting receives, of a queue pair or shared: rq.c. Its owner locks it. */
+
+/* A receive work request in the ring. */
+struct soft_rwqe {
+	uint64_t wr_id;
+	uint32_t nsge;
+	struct ibv_sge sge[];
+};
+
+struct soft_rq {
+	uint8_t *ring;
+	size_t stride;  /* bytes per soft_rwqe */
+	uint32_t size;  /* a power of two, or 0 */
+	uint32_t limit; /* entries that the caller knows of */
+	uint32_t max_sge;
+	uint32_t head, tail;
+};
+
+/* The receive of a message. */
+struct soft_rx {
+	uint64_t wr_id;
+	uint32_t nsge;
+	struct ibv_sge sge[SOFT_MAX_SGE];
+};
+
+static inline struct soft_rwqe *soft_rwqe(const struct soft_rq *rq, uint32_t index)
+{
+	return (struct soft_rwqe *)(void *)(rq->ring + (size_t)(index & (rq->size - 1)) * rq->stride);
+}
+
+/* Returns 0 or ENOMEM. */
+int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge);
+void soft_rq_fini(struct soft_rq *rq);
+/* Returns 0 or an errno value. */
+int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr);
+/* Takes the oldest receive. Returns false if there is none. */
+bool soft_rq_pop(struct soft_rq *rq, struct soft_rx *rx);
+
+/* Puts back the receive taken last; nothing may have been put or taken since. */
+static inline void soft_rq_untake(struct soft_rq *rq)
+{
+	rq->tail--;
+}
 
 /* A send work request in the queue; inline data takes the place of the ranges. */
 struct soft_wqe {
@@ -224,5 +270,26 @@ static inline bool soft_sq_room(struct soft_qp *qp, uint32_t head)
 }
 
 struct ibv_qp *soft_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
+/* The state of a queue pair, which changes are legal, and what peers see of it: qp_state.c. */
+
+/* Returns 0 if the state machine allows this change with these attributes, or an errno value. */
+int soft_qp_check_modify(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
+/* Publishes the peers' rights, from state and attributes. Under qp->lock. */
+void soft_qp_publish(struct soft_qp *qp);
+/* Sets and publishes the state. Under qp->lock. */
+void soft_qp_set_state(struct soft_qp *qp, enum ibv_qp_state state);
+
+/* One timer per queue pair. The engine runs them: timer.c. */
+
+void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns);
+/* Sets the timer unless it is set already. */
+void soft_timer_set_if_none(struct soft_qp *qp, uint64_t deadline_ns);
+void soft_timer_clear(struct soft_qp *qp);
+/*
+ * Takes a queue pair whose timer is due off the list. Returns NULL and the next deadline if there
+ * is none.
+ */
+struct soft_qp *soft_timer_take(struct soft_core *core, uint64_t now_ns, uint64_t *next_ns);
 
 #endif

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "soft/state/qp.h"
-#include "soft/state/qp_state.h"
 #include "soft/state/shm.h"
 
 struct transition {

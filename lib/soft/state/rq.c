@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "soft/base/base.h"
-#include "soft/state/rq.h"
+#include "soft/state/qp.h"
 
 int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge)
 {

@@ -8,7 +8,6 @@
 #include "soft/state/core.h"
 #include "soft/state/loop.h"
 #include "soft/state/qp.h"
-#include "soft/state/timer.h"
 
 void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns)
 {

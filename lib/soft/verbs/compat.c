@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "soft/base/export.h"
-#include "soft/base/result.h"
 
 /* Not declared in public headers. */
 struct ib_uverbs_ah_attr;

@@ -8,8 +8,7 @@
 #include "soft/base/base.h"
 #include "soft/base/list.h"
 #include "soft/queue/cq.h"
-#include "soft/verbs/cq_ex.h"
-#include "soft/verbs/poll.h"
+#include "soft/verbs/device.h"
 
 enum {
 	WC_STAMPS = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,

@@ -22,19 +22,15 @@
 #include "soft/base/gid.h"
 #include "soft/base/limits.h"
 #include "soft/base/list.h"
-#include "soft/base/result.h"
-#include "soft/engine/start.h"
+#include "soft/engine/engine.h"
 #include "soft/extension.h"
-#include "soft/mem/mw.h"
+#include "soft/mem/mr.h"
 #include "soft/post/post.h"
 #include "soft/queue/srq.h"
-#include "soft/state/async.h"
-#include "soft/state/context.h"
+#include "soft/state/core.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
-#include "soft/verbs/cq_ex.h"
 #include "soft/verbs/device.h"
-#include "soft/verbs/poll.h"
 
 #undef ibv_query_port
 #undef ibv_get_device_list

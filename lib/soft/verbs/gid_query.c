@@ -9,7 +9,6 @@
 #include "soft/base/export.h"
 #include "soft/base/gid.h"
 #include "soft/base/limits.h"
-#include "soft/base/result.h"
 
 static int port_gid(uint32_t port, int index, union ibv_gid *gid)
 {

@@ -11,11 +11,10 @@
 #include "soft/base/adversary.h"
 #include "soft/base/lock.h"
 #include "soft/engine/engine.h"
-#include "soft/engine/progress.h"
-#include "soft/peer/renotify.h"
+#include "soft/peer/peer.h"
 #include "soft/queue/cq.h"
 #include "soft/state/core.h"
-#include "soft/verbs/poll.h"
+#include "soft/verbs/device.h"
 
 enum {
 	IDLE_POLLS = 64,      /* empty polls before SHM_POLLED: peers need not wake the engine */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Peers that answer, die or are cut off. See peer_events.c. */
-#ifndef SOFT_PEER_EVENTS_H
-#define SOFT_PEER_EVENTS_H
+/* Pipes come in, are made, are answered, and end with their process. */
+#ifndef SOFT_PIPES_H
+#define SOFT_PIPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +10,8 @@
 #include "soft/peer/pipe.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
+
+/* Peers that answer, die or are cut off: peer_events.c. */
 
 /*
  * Attaches an answered pipe to a queue pair; none for NULL, or if the peer does not have the
@@ -27,5 +29,27 @@ void soft_timer_fired(struct soft_qp *qp);
  * messages are then lost, too.
  */
 SOFT_EXPORT bool softverbs_lost(uint32_t qpn);
+
+/* Incoming pipes: pipe_in.c. */
+
+/* Callback of a slot's socket: somebody connects. */
+void soft_pipe_accept(void *sock);
+
+/* Outgoing pipes: pipe_out.c. */
+
+enum {
+	SOFT_ANSWER_MS = 200, /* limit of a connecting thread's wait; an engine needs microseconds */
+};
+
+/*
+ * Takes a reference to the pipe to the process that owns a queue pair number. Makes the pipe if
+ * there is none, and waits patience_ms for the answer; the pipe may still be unanswered. *out
+ * becomes NULL if there is no such process. Returns 0 or an errno value: a shortage of this process
+ * (EMFILE, ENFILE, ENOMEM) or of that one (EREMOTEIO, EREMCHG).
+ */
+int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct soft_out **out);
+void soft_out_put(struct soft_out *out);
+/* In a forked child: makes the lock anew. */
+void soft_out_forked(void);
 
 #endif
