@@ -19,7 +19,6 @@
 
 #include "soft/base/adversary.h"
 #include "soft/base/export.h"
-#include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
 #include "soft/meet/names.h"
 

@@ -17,11 +17,13 @@
 #define SOFT_CM_H
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "soft/base/export.h"
@@ -143,5 +145,107 @@ static inline int cm_fail(int err)
 	errno = err;
 	return -1;
 }
+
+/* Addresses and ports: addr.c. */
+
+socklen_t cm_addr_len(const struct sockaddr *addr);
+bool cm_addr_any(const struct sockaddr *addr);
+bool cm_addr_local(const struct sockaddr *addr);
+uint16_t cm_addr_port(const struct sockaddr *addr);
+void cm_addr_set_port(struct sockaddr *addr, uint16_t port);
+void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid);
+/*
+ * Returns a socket that owns the port of *addr, or -1 with errno. Port 0 is replaced by a free
+ * port.
+ */
+int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr);
+/*
+ * Connects to an address. Returns 0 or an errno value: ECONNREFUSED without a listener, EAGAIN with
+ * a busy one, ESTALE with another user's.
+ */
+int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *addr);
+
+/* Identifiers, and the only device: id.c. */
+
+/*
+ * Returns the device, or NULL with errno. The first call opens it and its domain; it is never
+ * closed.
+ */
+struct ibv_context *cm_verbs(void);
+/* Resets device and locks in a child of fork. */
+void cm_id_forked(void);
+struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+                        enum ibv_qp_type type);
+/* Sets an identifier's device and domain. Returns 0 or an errno value. */
+int cm_id_bind_device(struct cm_id *id);
+
+/* Queue pairs of identifiers: qp.c. */
+
+/* Both return 0 or an errno value. */
+int cm_qp_ready(struct cm_id *id); /* to RTR and RTS, as negotiated */
+int cm_qp_error(struct cm_id *id);
+
+/* Messages between connection managers: msg.c. */
+
+/*
+ * Rejects a connection for which ibv_modify_qp returned `err`; names the side that lacks resources.
+ */
+void cm_send_unready(struct cm_id *id, int err);
+/* Returns 0 or an errno value. */
+int cm_send(struct cm_id *id, struct cm_msg *msg, enum cm_type type);
+/* Gives an event its private data, padded with 0 to their length in the packet. */
+void cm_attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length);
+void cm_on_listen(void *listener);
+void cm_on_message(void *id);
+/* Detaches a listener from its connections that have sent no request. The caller holds cm_lock. */
+void cm_orphan(struct cm_id *listener);
+/* Forgets connections without a request, in a child of fork. */
+void cm_msg_forked(void);
+
+/* The end of connections: conn.c. */
+
+/*
+ * Reports that a connection has ended. If this side has disconnected, TIMEWAIT_EXIT follows: then
+ * the queue pair may be reused. The caller holds cm_lock.
+ */
+void cm_ended(struct cm_id *id, int status);
+/* Stops the timers of connecting and disconnecting. */
+void cm_stop_timers(struct cm_id *id);
+
+/* Event channels and events: event.c. Callers of cm_event_new, _queue and _post hold cm_lock. */
+
+/* Returns an event without details, or NULL without memory: then the event is lost. */
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
+void cm_event_queue(struct cm_id *on, struct cm_event *event);
+void cm_event_post(struct cm_id *id, enum rdma_cm_event_type type, int status);
+/* Waits for the outcome of a call on a synchronous identifier; returns 0 at once for others. */
+int cm_complete(struct cm_id *id);
+/*
+ * Drops an identifier's unfetched events and their requests, and waits until its fetched ones are
+ * acknowledged. Takes cm_lock.
+ */
+void cm_event_forget(struct cm_id *id);
+
+/* Identifiers for datagrams, service ID resolution: sidr.c. */
+
+enum {
+	CM_SIDR_REQ_PRIVATE = 180, /* bytes */
+	CM_SIDR_REP_PRIVATE = 136,
+	CM_SIDR_UNSUPPORTED = 1, /* no listener */
+	CM_SIDR_REJECT = 2,
+};
+
+static inline bool cm_is_sidr(const struct cm_id *id)
+{
+	return id->base.qp_type == IBV_QPT_UD;
+}
+
+/* Report an answer, and a refusal. The caller holds cm_lock. */
+void cm_sidr_reply(struct cm_id *id, const struct cm_msg *msg);
+void cm_sidr_refused(struct cm_id *id, int status, const struct cm_msg *msg);
+/* Fills in the address for datagrams, in the thread that fetches the event, without cm_lock. */
+void cm_sidr_address(struct rdma_cm_event *event);
+/* rdma_accept() for datagrams. Returns 0, or -1 with errno. */
+int cm_sidr_accept(struct cm_id *id, const struct rdma_conn_param *param);
 
 #endif

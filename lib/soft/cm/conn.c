@@ -15,13 +15,7 @@
 #include "soft/base/adversary.h"
 #include "soft/base/export.h"
 #include "soft/base/limits.h"
-#include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
-#include "soft/cm/conn.h"
-#include "soft/cm/event.h"
-#include "soft/cm/msg.h"
-#include "soft/cm/qp.h"
-#include "soft/cm/sidr.h"
 #include "soft/peer/reserve_fd.h"
 #include "soft/state/loop.h"
 

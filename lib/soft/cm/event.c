@@ -13,11 +13,6 @@
 #include "soft/base/export.h"
 #include "soft/base/list.h"
 #include "soft/cm/cm.h"
-#include "soft/cm/event.h"
-#include "soft/cm/id.h"
-#include "soft/cm/msg.h"
-#include "soft/cm/qp.h"
-#include "soft/cm/sidr.h"
 #include "soft/peer/reserve_fd.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)

@@ -5,8 +5,7 @@
  */
 #include <pthread.h>
 
-#include "soft/cm/id.h"
-#include "soft/cm/msg.h"
+#include "soft/cm/cm.h"
 
 static void in_child(void)
 {

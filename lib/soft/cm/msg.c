@@ -12,13 +12,7 @@
 #include <unistd.h>
 
 #include "soft/base/list.h"
-#include "soft/cm/addr.h"
 #include "soft/cm/cm.h"
-#include "soft/cm/conn.h"
-#include "soft/cm/event.h"
-#include "soft/cm/id.h"
-#include "soft/cm/msg.h"
-#include "soft/cm/sidr.h"
 #include "soft/engine/pipes.h"
 #include "soft/meet/user.h"
 #include "soft/peer/reserve_fd.h"

@@ -9,8 +9,6 @@
 #include "soft/base/adversary.h"
 #include "soft/base/export.h"
 #include "soft/cm/cm.h"
-#include "soft/cm/qp.h"
-#include "soft/cm/sidr.h"
 
 /* ---- attributes ---- */
 

@@ -17,9 +17,6 @@
 
 #include "soft/base/limits.h"
 #include "soft/cm/cm.h"
-#include "soft/cm/event.h"
-#include "soft/cm/msg.h"
-#include "soft/cm/sidr.h"
 
 enum {
 	HOP_LIMIT = 64,
