@@ -20,7 +20,7 @@
 #include "soft/base/adversary.h"
 #include "soft/base/export.h"
 #include "soft/cm/cm.h"
-#include "soft/meet/names.h"
+#include "soft/meet/meet.h"
 
 enum {
 	FIRST_EPHEMERAL = 32768,

@@ -14,7 +14,7 @@
 #include "soft/base/list.h"
 #include "soft/cm/cm.h"
 #include "soft/engine/pipes.h"
-#include "soft/meet/user.h"
+#include "soft/meet/meet.h"
 #include "soft/peer/reserve_fd.h"
 #include "soft/state/loop.h"
 

@@ -15,7 +15,7 @@
 #include "soft/base/memory.h"
 #include "soft/engine/engine.h"
 #include "soft/engine/pipes.h"
-#include "soft/meet/user.h"
+#include "soft/meet/meet.h"
 #include "soft/peer/peer.h"
 #include "soft/peer/pipe.h"
 #include "soft/peer/reserve_fd.h"

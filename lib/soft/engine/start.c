@@ -33,7 +33,7 @@
 #include "soft/engine/engine.h"
 #include "soft/engine/pipes.h"
 #include "soft/extension.h"
-#include "soft/meet/names.h"
+#include "soft/meet/meet.h"
 #include "soft/peer/reserve_fd.h"
 #include "soft/queue/cq.h"
 #include "soft/queue/srq.h"

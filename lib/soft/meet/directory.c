@@ -11,7 +11,7 @@
  * socket of another type is told that the type is wrong if somebody has the file, listening or not.
  * One process at a time does that and binds. A process that ends removes its own.
  */
-#include "soft/meet/directory.h"
+#include "soft/meet/meet.h"
 
 #include <dirent.h>
 #include <errno.h>

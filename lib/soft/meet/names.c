@@ -8,7 +8,7 @@
  * (directory.c); numbers say which of the two it is. Both sides of a connection check each other's
  * user.
  */
-#include "soft/meet/names.h"
+#include "soft/meet/meet.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -17,8 +17,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "soft/meet/directory.h"
-#include "soft/meet/user.h"
 
 /* Fills *addr; returns its length. */
 static socklen_t abstract(struct sockaddr_un *addr, struct softverbs_name name)

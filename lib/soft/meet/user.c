@@ -11,7 +11,7 @@
  * kernel allows for processes of the same user only, and is the namespace of this process. Numbers
  * of processes are used again, so the process that has connected must be alive after the look.
  */
-#include "soft/meet/user.h"
+#include "soft/meet/meet.h"
 
 #include <errno.h>
 #include <poll.h>

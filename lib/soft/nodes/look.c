@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "soft/base/export.h"
-#include "soft/nodes/next.h"
-#include "soft/nodes/paths.h"
+#include "soft/nodes/nodes.h"
 
 SOFT_EXPORT int stat(const char *path, struct stat *about)
 {

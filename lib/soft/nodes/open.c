@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "soft/base/export.h"
-#include "soft/nodes/next.h"
-#include "soft/nodes/paths.h"
-#include "soft/nodes/text.h"
+#include "soft/nodes/nodes.h"
 
 struct opening {
 	char room[NODES_PATH_MAX];

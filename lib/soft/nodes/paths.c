@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft/nodes/paths.h"
+#include "soft/nodes/nodes.h"
 
 /* Prefixes: each serves infiniband_verbs and infiniband_mad too. */
 static const char *const served[] = { "/dev/infiniband", "/sys/class/infiniband", "/sys/devices/virtual/infiniband" };

@@ -14,7 +14,7 @@
 
 #include "soft/base/gid.h"
 #include "soft/base/limits.h"
-#include "soft/nodes/text.h"
+#include "soft/nodes/nodes.h"
 
 enum {
 	TEXT_MAX = 64, /* bytes of a line */

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sockets by which processes of one user find each other. See names.c. */
-#ifndef SOFT_NAMES_H
-#define SOFT_NAMES_H
+/* How processes of one user find each other, and whom they let in. */
+#ifndef SOFT_MEET_H
+#define SOFT_MEET_H
+
+#include <stdbool.h>
+#include <sys/types.h>
 
 #include "soft/base/export.h"
+
+/* Sockets by which processes of one user find each other: names.c. */
 
 /* A socket's name: what it is for, a number, and an address or "". */
 struct softverbs_name {
@@ -27,5 +32,24 @@ SOFT_EXPORT int softverbs_bind_file(int sock, struct softverbs_name name);
 SOFT_EXPORT int softverbs_connect(int sock, struct softverbs_name name);
 /* The same for a file. */
 SOFT_EXPORT int softverbs_connect_file(int sock, struct softverbs_name name);
+
+/* A directory of the user's, for sockets whose names nobody else can take: directory.c. */
+
+enum { SOFT_FILE_BYTES = 72 };
+
+/*
+ * Binds a socket to a file, in a directory that is made if there is none. Returns 0 or an errno
+ * value.
+ */
+int soft_directory_bind(int sock, const char *file);
+/* Connects to a file. Returns 0 or an errno value: ENOENT or ECONNREFUSED if nobody listens. */
+int soft_directory_connect(int sock, const char *file);
+
+/* Whether the process at the other end of a socket is this user's: user.c. */
+
+/* Returns whether it is, and sets its number; false if that cannot be told. */
+SOFT_EXPORT bool softverbs_same_user(int sock, pid_t *pid);
+/* Returns whether /proc shows processes by the numbers that this process knows them by. */
+bool soft_proc_is_own(void);
 
 #endif
