@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* collective.c - see collective.h. */
-#include "mpi/job/collective.h"
+/* collective.c - see job.h. */
+#include "mpi/job/job.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mpi/job/job.h"
 #include "mpi/job/real_mpi.h"
 
 #define WATCHDOG_SECONDS 30.0

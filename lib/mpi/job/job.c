@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/job/collective.h"
 #include "mpi/job/memory.h"
 #include "mpi/job/progress.h"
 #include "mpi/job/proxy_win.h"

@@ -43,4 +43,19 @@ void job_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a line to stderr if ORIEL_MPI_VERBOSE is 1. */
 void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * collective.c: collective calls over MPI_COMM_WORLD that yield the processor
+ *
+ * DESIGN NOTES
+ *
+ * MPICH spins in its own collective calls. When oversubscribed, each step then takes as long as the
+ * kernel lets a spinning rank run: a barrier of 16 ranks on two processors takes a tenth of a
+ * second. These calls yield after each test.
+ */
+
+/* Sets all[i] to rank i's mine. */
+void collective_allgather(const void *mine, int size_bytes, void *all);
+
+int collective_min(int mine);
+
 #endif

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "mpi/job/job.h"
-#include "mpi/job/pieces.h"
 #include "mpi/job/real_mpi.h"
-#include "mpi/job/slots.h"
 #include "mpi/job/table.h"
 
 /*
@@ -21,7 +19,7 @@
  */
 static struct table known = TABLE_INITIAL;
 
-/* Guards pieces.h and slots.h. */
+/* Guards pieces.c and slots.c. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static long descriptor_limit(void)

@@ -4,6 +4,7 @@
 #define ORIEL_MPI_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Returns whether half of the process's descriptors are in use, even after kept memory has been
@@ -16,5 +17,79 @@ bool memory_has_descriptors(int count);
 
 /* Frees the memory that the program has not freed, before the job ends. */
 void memory_release(void);
+
+/*
+ * pieces.c: large memory of MPI_Alloc_mem that the program has freed, kept for reuse
+ *
+ * DESIGN NOTES
+ *
+ * Programs allocate scratch memory for a call or a step, free it, and repeat that. The MPI's own
+ * memory is malloc's, which keeps freed memory; Oriel's costs system calls, and a page fault for
+ * each page on first touch. So freed pieces are kept with their bytes: MPI does not promise zeroes.
+ * Only sizes that recur are kept; memory that is allocated once is released, as malloc releases
+ * large memory. The total is bounded, and the oldest piece goes first.
+ *
+ * Sizes are rounded up to one of eight between a power of two and the next, so that similar sizes
+ * share pieces. The excess is not touched, so it costs nothing.
+ *
+ * The caller holds one lock for all calls but pieces_round.
+ */
+
+#define PIECES_BYTES_MAX ((size_t)64 << 20) /* of all kept pieces */
+#define PIECES_MAX 64                       /* number of kept pieces */
+#define PIECE_BYTES_MIN ((size_t)64 << 10)  /* smaller memory: slots.c */
+
+/* A piece of memory from oriel_alloc. */
+struct piece {
+	void *base;
+	size_t size_bytes;
+	bool recurs; /* its size recurs: keep it when it is freed */
+};
+
+/* Returns the rounded size to allocate for size_bytes. */
+size_t pieces_round(size_t size_bytes);
+
+/* Takes a kept piece that is large enough, but not much larger; NULL: there is none. */
+struct piece *pieces_take(size_t size_bytes);
+
+/* Returns whether a piece of that rounded size has been released lately. */
+bool pieces_recur(size_t size_bytes);
+
+/* Keeps the piece; false: there is no room, which pieces_oldest makes. */
+bool pieces_keep(struct piece *piece);
+
+/* Returns whether the piece is worth keeping. If its size has not recurred, remembers the size. */
+bool pieces_wants(const struct piece *piece);
+
+/* Takes the oldest kept piece; NULL: there is none. */
+struct piece *pieces_oldest(void);
+
+/*
+ * slots.c: small memory of MPI_Alloc_mem: pages of one piece that peers can map
+ *
+ * DESIGN NOTES
+ *
+ * A program may well have a window for an 8-byte counter, but memory that peers can map takes
+ * descriptors and system calls. So all small memory shares one piece, of which only touched pages
+ * cost anything. A slot is 1, 2, 4, 8 or 16 pages; freed slots are reused at the same size. If the
+ * piece is used up, the MPI's own memory serves instead.
+ *
+ * The caller serialises slots_take and slots_give.
+ */
+
+#define SLOTS_BYTES ((size_t)4 << 20)
+#define SLOT_BYTES_MAX ((size_t)64 << 10)
+
+/* Sets the memory of the slots, of SLOTS_BYTES. Called once. */
+void slots_open(void *base);
+
+bool slots_are_open(void);
+
+bool slots_has(const void *memory);
+
+/* Returns a slot of at least size_bytes, SLOT_BYTES_MAX at most; NULL: no room. */
+void *slots_take(size_t size_bytes);
+
+void slots_give(void *slot);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pieces.c - see pieces.h. */
-#include "mpi/job/pieces.h"
+/* pieces.c - see memory.h. */
+#include "mpi/job/memory.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -45,4 +45,9 @@ void rank_table_close(struct rank_table *table);
 int rank_table_put(void *context, const void *value, size_t size_bytes);
 int rank_table_get(void *context, int rank, void *value, size_t *size_bytes);
 
+/*
+ * Returns a number that all ranks of a machine share, and other machines almost certainly do not.
+ */
+uint64_t machine_number(void);
+
 #endif

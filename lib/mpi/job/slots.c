@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* slots.c - see slots.h. */
-#include "mpi/job/slots.h"
+/* slots.c - see memory.h. */
+#include "mpi/job/memory.h"
 
 #include <stdint.h>
 

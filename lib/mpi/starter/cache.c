@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cache.c - see cache.h. */
-#include "mpi/starter/cache.h"
+/* cache.c - see libraries.h. */
+#include "mpi/starter/libraries.h"
 
 #include <fcntl.h>
 #include <stdint.h>

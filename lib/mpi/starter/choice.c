@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* choice.c - see choice.h. */
-#include "mpi/starter/choice.h"
+/* choice.c - see starter.h. */
+#include "mpi/starter/starter.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/starter/libraries.h"
-#include "mpi/starter/say.h"
 
 #define STANDARD_ABI "libmpi_abi.so."
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* image.c - see image.h. */
-#include "mpi/starter/image.h"
+/* image.c - see libraries.h. */
+#include "mpi/starter/libraries.h"
 
 #include <fcntl.h>
 #include <string.h>

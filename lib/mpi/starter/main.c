@@ -19,9 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/starter/choice.h"
-#include "mpi/starter/program.h"
-#include "mpi/starter/say.h"
+#include "mpi/starter/starter.h"
 #include "oriel.h"
 #include "variables.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* program.c - see program.h. */
-#include "mpi/starter/program.h"
+/* program.c - see starter.h. */
+#include "mpi/starter/starter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi/starter/image.h"
-#include "mpi/starter/say.h"
+#include "mpi/starter/libraries.h"
 
 static bool is_program(const char *path)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* say.c - see say.h. */
-#include "mpi/starter/say.h"
+/* say.c - see starter.h. */
+#include "mpi/starter/starter.h"
 
 #include <stdarg.h>
 #include <stdio.h>

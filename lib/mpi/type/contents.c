@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* contents.c - see contents.h. */
-#include "mpi/type/contents.h"
+/* contents.c - see flatten.h. */
+#include "mpi/type/flatten.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "mpi/job/job.h"
-#include "mpi/type/contents.h"
 #include "mpi/type/flatten.h"
 
 struct table datatypes = TABLE_INITIAL;

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-#include "mpi/type/contents.h"
 
 ptrdiff_t extent_of(MPI_Datatype type)
 {

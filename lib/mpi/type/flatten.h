@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mpi/type/element.h"
@@ -23,5 +24,35 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type);
 
 /* True extents are not needed: a layout has them. */
 ptrdiff_t extent_of(MPI_Datatype type);
+
+/*
+ * contents.c: the call that has made a datatype, and its arguments
+ *
+ * DESIGN NOTES
+ *
+ * MPI returns the arguments by kind: integers, addresses, large counts (of MPI-4's calls, in place
+ * of both) and datatypes. Here they stand as for calls without large counts, whichever was used:
+ * integers, as wide as large counts, and addresses.
+ */
+
+struct contents {
+	int combiner;
+	size_t type_count;
+	MPI_Aint *integers;
+	MPI_Aint *addresses;
+	MPI_Datatype *types;
+};
+
+/* Returns 0 or -1. contents_free must be called in any case. */
+int contents_read(MPI_Datatype type, struct contents *contents);
+
+void contents_free(struct contents *contents);
+
+/*
+ * Returns whether the type is MPI's own, which must not be freed: MPI_INT, for example, and types
+ * of MPI_Type_create_f90_real.
+ */
+bool contents_predefined(MPI_Datatype type);
+bool contents_is_f90(int combiner);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* attribute.c - attributes and group of a window, which its proxy has wrong; names for messages. */
-#include "mpi/win/attribute.h"
+#include "mpi/win/window.h"
 
 #include <stdint.h>
 

@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "mpi/win/attribute.h"
+#include "mpi/win/window.h"
 
 /*
  * Finds the next definition of the name, after this library's. ISO C has no cast from an object's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* hints.c - see hints.h. */
-#include "mpi/win/hints.h"
+/* hints.c - see window.h. */
+#include "mpi/win/window.h"
 
 #include <stdbool.h>
 #include <stdio.h>

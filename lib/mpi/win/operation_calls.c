@@ -21,7 +21,6 @@
 #include "mpi/win/call_cache.h"
 #include "mpi/win/error.h"
 #include "mpi/win/operation.h"
-#include "mpi/win/request.h"
 
 /* copy_cache is for put and get, accumulate_cache for accumulate and get_accumulate. */
 static _Thread_local struct call_cache copy_cache __attribute__((tls_model("initial-exec")));

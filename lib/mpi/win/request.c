@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* request.c - see request.h. */
-#include "mpi/win/request.h"
+/* request.c - see operation.h. */
+#include "mpi/win/operation.h"
 
 #include <pthread.h>
 #include <sched.h>

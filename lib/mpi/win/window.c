@@ -11,9 +11,8 @@
 #include "mpi/job/proxy_win.h"
 #include "mpi/job/real_mpi.h"
 #include "mpi/win/error.h"
-#include "mpi/win/hints.h"
 #include "mpi/win/members.h"
-#include "mpi/win/request.h"
+#include "mpi/win/operation.h"
 
 /* The MPI carries out the call. No code of MPI's is negative. */
 #define PASS_ON (-1)

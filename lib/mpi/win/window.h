@@ -54,7 +54,7 @@ struct window {
 	struct last_group started;
 	struct keyvals keyvals; /* attributes that the program has set */
 	bool active;            /* see window_is_active */
-	bool told[HINTS_TOLD];  /* hints that the layer only reports: see hints.h */
+	bool told[HINTS_TOLD];  /* hints that the layer only reports: see hints.c */
 };
 
 extern struct table windows __attribute__((visibility("hidden")));
@@ -100,5 +100,37 @@ static inline size_t window_offset(const struct window *window, int rank, MPI_Ai
 {
 	return window_bytes(disp, window_unit(window, rank));
 }
+
+/* attribute.c: the predefined attributes of a window, which the layer answers */
+
+/* Sets the attribute's value as a number, as Fortran has it; false: it is not predefined. */
+bool attribute_number(const struct window *window, int keyval, MPI_Aint *number);
+
+/*
+ * hints.c: an MPI_Info as Oriel's hints: the keys that Oriel knows, with usable values
+ *
+ * Unusable values are left out, as MPI demands; Oriel's own call would refuse them. So are two
+ * hints that members give differently: they must agree, or Oriel makes no window.
+ *
+ * Some hints are not passed to Oriel, which would turn them into errors of calls that MPICH carries
+ * out. The layer only reports them as the program has set them last.
+ */
+
+#define HINTS_MAX 5
+#define HINT_VALUE_MAX 63
+
+struct hints {
+	struct oriel_hint list[HINTS_MAX + 1];
+	char values[HINTS_MAX][HINT_VALUE_MAX + 1];
+};
+
+void hints_read(MPI_Info info, struct hints *hints);
+
+/* Stores the info's values of the hints that are only reported. */
+void hints_keep_told(MPI_Info info, bool told[HINTS_TOLD]);
+
+/* Returns the hints on which members must agree, as one number; hints_drop_agreed drops them. */
+long hints_agreed(const struct hints *hints);
+void hints_drop_agreed(struct hints *hints);
 
 #endif
