@@ -16,8 +16,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "pages/userfault.h"
 #include "info_child.h"
+#include "pages/page_exchange.h"
 #include "win/win.h"
 
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"

@@ -12,8 +12,8 @@
  * work.
  */
 #include "base/err.h"
-#include "base/place.h"
-#include "base/public_struct.h"
+#include "base/handle.h"
+#include "base/process.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/alarm.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* heavy_barrier.c - see heavy_barrier.h. */
-#include "base/heavy_barrier.h"
+/* heavy_barrier.c - see order.h. */
+#include "base/order.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

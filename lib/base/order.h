@@ -116,4 +116,22 @@ static inline void cpu_relax(void)
 #endif
 }
 
+/*
+ * heavy_barrier.c: a full fence in all processes that take part, made by one of them
+ *
+ * If two processes each store a word and then load the other's, at least one of them has to see the
+ * other's store, so both need a fence between the two. If one does it often and the other rarely,
+ * the latter can make the fence for both, with the kernel's membarrier.
+ */
+
+/* Makes this process take part from now on. Returns false if the kernel has no membarrier. */
+bool heavy_barrier_join(void);
+
+/*
+ * Returns true if every thread of every process that takes part, the calling one included, has
+ * executed a full fence between the call and its return. False: nothing is known, and the processes
+ * that have joined do not learn of it.
+ */
+bool heavy_barrier(void);
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* place.c - see place.h. */
-#include "base/place.h"
+/* place.c - see process.h. */
+#include "base/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

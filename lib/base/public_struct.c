@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* public_struct.c - see public_struct.h. */
-#include "base/public_struct.h"
+/* public_struct.c - see handle.h. */
+#include "base/handle.h"
 
 #include <stdint.h>
 #include <string.h>

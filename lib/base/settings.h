@@ -9,6 +9,7 @@
 #ifndef ORIEL_SETTINGS_H
 #define ORIEL_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Reads seconds, whole or with a fraction ("10", "0.5"), as milliseconds; 0: no limit. */
@@ -19,5 +20,24 @@ int setting_bytes(const char *variable, size_t *value_bytes);
 
 /* Reads one of some words, as its place among them; the list ends with NULL. */
 int setting_word(const char *variable, const char *const words[], int *value);
+
+/*
+ * tell.c: messages of the library on standard error, if the user wants them (ORIEL_VERBOSE)
+ *
+ * Otherwise the library is silent, except for the watchdog's line. The setting is the process's:
+ * each oriel_init reads it, and it is kept here.
+ */
+
+/* Reads ORIEL_VERBOSE. ERRORS: ORIEL_ERR_ARG. */
+int tell_open(void);
+
+/* Returns whether routes of single operations are wanted too (ORIEL_VERBOSE=2). */
+bool tell_has_routes(void);
+
+/* Prints one line, with "oriel: rank 3: " in front, if wanted. */
+void tell(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints one line that concerns the process and no job, with "oriel: process 4711: " in front. */
+void tell_of_process(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

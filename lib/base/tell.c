@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tell.c - see tell.h. */
-#include "base/tell.h"
+/* tell.c - see settings.h. */
+#include "base/settings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/settings.h"
 
 #define LINE_BYTES 1024
 

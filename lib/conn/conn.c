@@ -43,19 +43,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/handshake.h"
 #include "base/err.h"
-#include "job/job.h"
 #include "base/order.h"
 #include "base/process.h"
-#include "pages/shortage.h"
-#include "job/peer.h"
-#include "conn/route.h"
-#include "conn/atomics_peer.h"
-#include "job/service_queue.h"
-#include "conn/goodbye.h"
-#include "base/tell.h"
+#include "base/settings.h"
 #include "base/util.h"
+#include "conn/atomics_peer.h"
+#include "conn/goodbye.h"
+#include "conn/route.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "job/service_queue.h"
+#include "pages/shortage.h"
+#include "verbs/handshake.h"
 
 #define ATTEMPT_FIRST_MS 1000 /* time limit of the first attempt; each further one gets half as much again */
 #define BACKOFF_MS 20

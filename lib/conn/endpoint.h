@@ -11,7 +11,7 @@
  *   key      32 random bytes; a rank that connects proves that it knows them (handshake.h)
  *   card     1 byte of length, then text: the address of its card, as device.h writes it; "": none
  *   soft     1 byte of length, then text: its address on softverbs
- *   place    where it runs: boot id, namespaces, user, name of the test's node (place.h)
+ *   place    where it runs: boot id, namespaces, user, name of the test's node (process.h)
  *   atomics  1 byte: its ORIEL_ATOMICS, an enum atomics_by (device.h)
  */
 #ifndef ORIEL_ENDPOINT_H
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/place.h"
+#include "base/process.h"
 #include "boot.h"
 #include "verbs/device.h"
 #include "verbs/handshake.h"

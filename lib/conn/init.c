@@ -9,17 +9,16 @@
 #include <unistd.h>
 
 #include "am/am_send.h"
+#include "base/err.h"
+#include "base/handle.h"
+#include "base/settings.h"
+#include "base/util.h"
 #include "conn/coll.h"
 #include "conn/conn.h"
-#include "conn/directory.h"
-#include "job/job.h"
-#include "base/err.h"
-#include "base/public_struct.h"
 #include "conn/ctrl_msg.h"
+#include "conn/directory.h"
 #include "conn/service.h"
-#include "base/settings.h"
-#include "base/tell.h"
-#include "base/util.h"
+#include "job/job.h"
 #include "sync/wait.h"
 #include "verbs/provider.h"
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/place.h"
-#include "pages/shortage.h"
+#include "base/process.h"
 #include "conn/coll.h"
 #include "job/group.h"
 #include "job/job.h"
+#include "pages/shortage.h"
 #include "sync/wait.h"
 
 uint64_t sharing_place(const struct oriel_job *job)

@@ -4,7 +4,7 @@
  *
  * DESIGN NOTES
  *
- * place.h decides which ranks can share memory. In a group each member contributes a number
+ * process.h decides which ranks can share memory. In a group each member contributes a number
  * computed from its place. The devices by which the ranks communicate do not matter.
  *
  * The file is passed by name: /proc/PID/fd/FD of the rank that has made it, which must keep it open

@@ -2,10 +2,10 @@
 /* in_place.c - see in_place.h. */
 #include "mem/in_place.h"
 
+#include "base/settings.h"
+#include "job/job.h"
 #include "pages/own_pages.h"
 #include "pages/share_in_place.h"
-#include "base/tell.h"
-#include "job/job.h"
 
 static bool is_registered_in_part(struct oriel_job *job, const void *base, size_t size_bytes)
 {

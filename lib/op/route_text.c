@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/tell.h"
+#include "base/settings.h"
 #include "job/job.h"
 #include "op/acc_route.h"
 #include "win/lock_access.h"

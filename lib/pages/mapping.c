@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* mapping.c - see mapping.h. */
-#include "pages/mapping.h"
+/* mapping.c - see own_pages.h. */
+#include "pages/own_pages.h"
 
 #include <inttypes.h>
 #include <stdio.h>

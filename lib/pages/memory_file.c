@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "pages/memory_fill.h"
-#include "pages/memory_node.h"
-#include "pages/memory_room.h"
 #include "base/util.h"
 
 /* The system's limits, read once. */

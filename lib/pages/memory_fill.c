@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memory_fill.c - see memory_fill.h. */
-#include "pages/memory_fill.h"
+/* memory_fill.c - see memory_file.h. */
+#include "pages/memory_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "pages/memory_room.h"
-#include "pages/shortage.h"
 #include "base/util.h"
+#include "pages/shortage.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)  /* allocated by one call; a signal undoes no more */
 #define SPARE_BYTES ((size_t)16 << 20) /* left for other uses, and other ranks' pieces */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memory_node.c - see memory_node.h. */
-#include "pages/memory_node.h"
+/* memory_node.c - see memory_file.h. */
+#include "pages/memory_file.h"
 
 #include <linux/mempolicy.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memory_room.c - see memory_room.h. */
-#include "pages/memory_room.h"
+/* memory_room.c - see memory_file.h. */
+#include "pages/memory_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* move_worth.c - see move_worth.h. */
-#include "pages/move_worth.h"
+/* move_worth.c - see share_in_place.h. */
+#include "pages/share_in_place.h"
 
 #include <stddef.h>
 

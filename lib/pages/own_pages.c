@@ -8,7 +8,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "pages/mapping.h"
 #include "base/util.h"
 
 #define FLAGS_LINE "VmFlags:"

@@ -18,6 +18,7 @@
 #ifndef ORIEL_OWN_PAGES_H
 #define ORIEL_OWN_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,5 +36,38 @@ struct page_range pages_of(const void *base, size_t size_bytes);
  * is not 0.
  */
 const char *own_pages_hindrance(const void *base, size_t size_bytes);
+
+/* mapping.c: this process's mappings, as /proc/self/maps and smaps list them */
+
+#define MAPPING_LINE_BYTES 512
+
+struct mapping {
+	uintptr_t start, end;
+	char rights[5]; /* "rw-p" */
+	uint64_t inode;
+	char name[MAPPING_LINE_BYTES];
+};
+
+/*
+ * Reads a line; false if it describes no mapping. Such lines may begin with hexadecimal digits too.
+ */
+bool mapping_parse(const char *line, struct mapping *mapping);
+
+/*
+ * Returns whether the memory is the process's own and of no file: no other process can make it
+ * shorter.
+ */
+bool mapping_is_own(const struct mapping *mapping);
+
+/*
+ * Sets *around to the whole mappings that have some of the pages. Returns false if they do not
+ * cover the pages, are not all the process's own, or cannot be read.
+ */
+bool mappings_around(const struct page_range *pages, struct page_range *around);
+
+/*
+ * Calls `visit` for each of the process's own mappings, with the part of it that lies in the pages.
+ */
+void mappings_visit(const struct page_range *pages, void (*visit)(void *arg, const struct page_range *part), void *arg);
 
 #endif

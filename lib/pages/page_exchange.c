@@ -11,9 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pages/memory_file.h"
-#include "pages/userfault.h"
 #include "base/util.h"
+#include "pages/memory_file.h"
 
 /*
  * Constants of linux/userfaultfd.h since 5.19, and of madvise since 5.14; older headers lack them.

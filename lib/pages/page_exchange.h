@@ -27,6 +27,7 @@
 #define ORIEL_PAGE_EXCHANGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "pages/own_pages.h"
 
@@ -40,5 +41,14 @@ int page_exchange(const struct page_range *pages, int file, void *fresh);
 
 /* Returns 0 if that is possible here, as far as is known before it is tried, or an errno value. */
 int page_exchange_try(void);
+
+/* userfault.c: a userfaultfd(2), with as much as this process may have */
+
+/*
+ * Opens one with these features; exec closes it, and its reads do not wait. *offered becomes what
+ * the system has. It catches all faults, or only those of this process's own instructions if it may
+ * not catch more. Returns 0 or an errno value; EPERM, ENOSYS, EINVAL: the system does not allow it.
+ */
+int userfault_open(uint64_t features, uint64_t *offered, int *fd);
 
 #endif

@@ -13,10 +13,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "pages/mapping.h"
 #include "base/order.h"
-#include "pages/userfault.h"
 #include "base/util.h"
+#include "pages/own_pages.h"
+#include "pages/page_exchange.h"
 
 /* Constants of linux/userfaultfd.h since 4.11 and 5.18; older headers lack the last. */
 #define WATCHED_EVENTS (UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP)

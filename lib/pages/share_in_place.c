@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "pages/memory_file.h"
-#include "pages/move_worth.h"
 #include "base/order.h"
+#include "base/settings.h"
+#include "base/util.h"
+#include "pages/memory_file.h"
 #include "pages/own_pages.h"
 #include "pages/page_exchange.h"
 #include "pages/page_watch.h"
-#include "base/tell.h"
-#include "base/util.h"
 
 #define FILE_ROOM_BYTES ((off_t)1 << 46)
 

@@ -31,13 +31,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "pages/own_pages.h"
 
 #define SHARED_PIECES_MAX 1024 /* each has a descriptor */
 #define SHARE_WHY_BYTES 256
 
 /*
  * Makes [base, base + size_bytes) a part of a piece, which the caller holds; if_worth: unless it
- * has not paid before (move_worth.h). Returns NULL, or why it stays as it is, as the end of a
+ * has not paid before (move_worth.c). Returns NULL, or why it stays as it is, as the end of a
  * sentence: "it is ..."; nothing has changed then. size_bytes is not 0. The text is constant, or in
  * `room`.
  */
@@ -52,5 +55,32 @@ bool is_shared_in_place(const void *base, size_t size_bytes);
  */
 bool share_hold(const void *base, size_t size_bytes);
 void share_let_go(const void *base, size_t size_bytes);
+
+/*
+ * move_worth.c: whether moving some memory has paid, by its cost and by how long the memory stayed
+ *
+ * DESIGN NOTES
+ *
+ * A program that makes and frees windows on the same memory in a loop must not copy it twice each
+ * time. So the cost of a move is compared with how long the memory then stayed. If that was less
+ * than MOVE_PAYS times as long, the next move is skipped, after another short stay the next two,
+ * and so on up to MOVE_SKIPS_MAX. A long loop of short windows then moves rarely, and one whose
+ * windows begin to live longer is noticed.
+ *
+ * The last MOVE_MEMOS pieces are remembered; unknown memory is worth a move. Not thread-safe:
+ * share_in_place.c has the lock.
+ */
+
+#define MOVE_PAYS 10
+#define MOVE_SKIPS_MAX 64
+#define MOVE_MEMOS 64
+
+/* Returns whether to move the pages now; a no uses up one skip. */
+bool move_is_worth(const struct page_range *pages);
+
+/*
+ * Notes that the pages were moved there and back, which took cost_ns of stay_ns from begin to end.
+ */
+void move_took(const struct page_range *pages, uint64_t cost_ns, uint64_t stay_ns);
 
 #endif

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "pages/memory_room.h"
 #include "oriel.h"
+#include "pages/memory_file.h"
 
 #define NO_LIMIT (~0ull)
 #define PATH_BYTES 1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* userfault.c - see userfault.h. */
-#include "pages/userfault.h"
+/* userfault.c - see page_exchange.h. */
+#include "pages/page_exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>

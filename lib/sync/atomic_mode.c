@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "base/heavy_barrier.h"
+#include "base/order.h"
 #include "base/process.h"
 #include "base/util.h"
 #include "job/job.h"

@@ -25,7 +25,7 @@
  *
  *   update of a few words                         switch of the mode, with the page lock held
  *   in_progress = 1                               mode = MODE_SWITCHING
- *   (the compiler keeps the order)                heavy barrier (base/heavy_barrier.h)
+ *   (the compiler keeps the order)                heavy barrier (base/order.h)
  *   mode? if neither ATOMIC nor PINNED:           every in_progress: wait until it is 0,
  *   in_progress = 0, and take the page lock       or its process has ended
  *   the instructions                              mode = MODE_LOCKED

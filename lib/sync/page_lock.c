@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/heavy_barrier.h"
+#include "base/order.h"
 #include "base/process.h"
 #include "base/util.h"
 #include "job/job.h"

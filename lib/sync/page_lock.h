@@ -26,7 +26,7 @@
  * Deaths (A21). No message announces them: a thread that finds the lock held for several turns
  * checks whether the holder's process has ended, and takes the lock over. The dead process stores
  * nothing any more. It has changed its elements up or down to some point, each by one store, which
- * is a valid outcome. Ranks that map memory share a pid namespace (base/place.h). The time in the
+ * is a valid outcome. Ranks that map memory share a pid namespace (base/process.h). The time in the
  * word tells the holder from a later process of the same number.
  *
  * A live holder finishes in microseconds, unless it is stopped (SIGSTOP, a debugger) in the middle.

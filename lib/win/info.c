@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* info.c - what a window tells about itself, and what of it can be changed */
 #include "base/err.h"
-#include "base/public_struct.h"
+#include "base/handle.h"
 #include "conn/coll.h"
 #include "job/job.h"
 #include "sync/wait.h"

@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "pages/memory_file.h"
-#include "pages/memory_node.h"
 #include "base/util.h"
 #include "conn/coll.h"
+#include "conn/sharing.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "conn/sharing.h"
+#include "pages/memory_file.h"
 #include "sync/wait.h"
 #include "win/link.h"
 #include "win/win.h"

@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "pages/memory_room.h"
+#include "pages/memory_file.h"
 #include "job/job.h"
 
 #define NEIGHBOUR_BYTES 160 /* an extra window costs at most so much per neighbour */

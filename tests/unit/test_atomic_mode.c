@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/heavy_barrier.h"
+#include "base/order.h"
 #include "base/process.h"
 #include "base/util.h"
 #include "job/peer.h"

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pages/memory_fill.h"
-#include "pages/memory_room.h"
 #include "oriel.h"
 #include "suites.h"
 

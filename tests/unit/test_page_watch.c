@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "pages/share_in_place.h"
-#include "pages/userfault.h"
+#include "pages/page_exchange.h"
 #include "suites.h"
 
 enum { PAGES = 8, PAGE = 4096, BYTES = PAGES * PAGE, ROUNDS = 3000, LIMIT_S = 60 };

@@ -27,11 +27,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pages/move_worth.h"
 #include "base/order.h"
 #include "pages/own_pages.h"
 #include "pages/page_exchange.h"
-#include "base/tell.h"
+#include "base/settings.h"
 #include "suites.h"
 #include "thread_state.h"
 

@@ -15,7 +15,7 @@
  */
 #include "base/err.h"
 #include "base/order.h"
-#include "base/tell.h"
+#include "base/settings.h"
 #include "base/util.h"
 #include "boot_check.h"
 #include "client/beside_mpi.h"
