@@ -17,8 +17,8 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "boot.h"
+#include "conn/conn.h"
 #include "conn/endpoint.h"
-#include "conn/route.h"
 #include "verbs/devices.h"
 #include "verbs/provider.h"
 

@@ -3,7 +3,7 @@
  * info_ranks.h - for oriel-info under a launcher: how this rank would reach the others
  *
  * It joins the job as oriel_init does and publishes what a rank publishes. From what the others
- * publish it finds the device that would reach each (conn/route.h). It connects to no rank.
+ * publish it finds the device that would reach each (conn/conn.h). It connects to no rank.
  */
 #ifndef ORIEL_INFO_RANKS_H
 #define ORIEL_INFO_RANKS_H

@@ -50,7 +50,6 @@
 #include "base/util.h"
 #include "conn/atomics_peer.h"
 #include "conn/goodbye.h"
-#include "conn/route.h"
 #include "job/job.h"
 #include "job/peer.h"
 #include "job/service_queue.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * conn.h - making and ending connections; the service thread alone calls these functions
+ * conn.h - routes to peers, and making and ending connections; the service thread alone calls the
+ * functions of conn.c
  */
 #ifndef ORIEL_CONN_H
 #define ORIEL_CONN_H
@@ -10,9 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "conn/endpoint.h"
+
+struct device;
 struct oriel_job;
 struct peer;
-struct device;
 
 /* Starts to connect to the peer, unless an attempt is under way or the connection is up. */
 void conn_want(struct peer *peer);
@@ -45,5 +48,24 @@ void connections_release(struct oriel_job *job);
 
 /* Returns the peer's queue pair, established or nearly so, or NULL. Service thread. */
 struct ibv_qp *conn_queue_pair(const struct peer *peer);
+
+/*
+ * route.c: the device by which two ranks communicate: a pure function of what both publish
+ *
+ * Both sides compute it from the same two values, before any message between them, and get the same
+ * result. Ranks that can share memory use it, the others use their cards. Ranks that disagree on
+ * how words are changed (ORIEL_ATOMICS) do not connect: concurrent changes would be lost.
+ */
+
+enum route {
+	ROUTE_SOFT, /* softverbs: the memory of both */
+	ROUTE_CARD, /* the cards of both */
+	ROUTE_NONE, /* the ranks cannot reach each other */
+};
+
+#define ROUTE_WHY_BYTES 256
+
+/* Returns the route. With ROUTE_NONE, why becomes a text about the other rank, and the remedies. */
+enum route route_choose(const struct endpoint *own, const struct endpoint *other, char why[ROUTE_WHY_BYTES]);
 
 #endif

@@ -19,11 +19,11 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/order.h"
+#include "base/util.h"
 #include "job/job.h"
 #include "job/lock_table.h"
-#include "base/order.h"
-#include "verbs/table.h"
-#include "base/util.h"
+#include "verbs/slab.h"
 
 uint64_t dir_entry_check(const struct dir_entry *entry)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* init.c - joining and leaving a job, and what concerns all of it. */
-#include "conn/init.h"
+#include "conn/service.h"
 
 #include <sched.h>
 #include <sodium.h>
@@ -17,7 +17,6 @@
 #include "conn/conn.h"
 #include "conn/ctrl_msg.h"
 #include "conn/directory.h"
-#include "conn/service.h"
 #include "job/job.h"
 #include "sync/wait.h"
 #include "verbs/provider.h"

@@ -16,7 +16,7 @@
  * Most lookups need no service thread: if the tables are mapped, and known from an earlier lookup,
  * the caller reads the entry at its own slot itself.
  */
-#include "conn/lookup.h"
+#include "conn/directory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +25,9 @@
 #include "base/err.h"
 #include "base/order.h"
 #include "base/util.h"
-#include "job/service_queue.h"
-#include "conn/directory.h"
 #include "job/job.h"
 #include "job/peer.h"
+#include "job/service_queue.h"
 
 #define SCANS_MAX 16          /* a torn reading is rare, two at the same place are rarer */
 #define STEPS_PER_TICK 256    /* then the loop serves other peers */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* route.c - see route.h. */
-#include "conn/route.h"
+/* route.c - see conn.h. */
+#include "conn/conn.h"
 
 #include <stdbool.h>
 #include <stdio.h>

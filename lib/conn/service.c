@@ -11,18 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "job/service_queue.h"
-#include "conn/conn.h"
-#include "conn/lookup.h"
 #include "base/err.h"
 #include "base/libev.h"
-#include "job/job.h"
-#include "sync/lock_repair.h"
-#include "base/owned_lock.h"
 #include "base/order.h"
-#include "job/peer.h"
-#include "pages/shortage.h"
+#include "base/owned_lock.h"
 #include "base/util.h"
+#include "conn/conn.h"
+#include "conn/directory.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "job/service_queue.h"
+#include "pages/shortage.h"
+#include "sync/lock_repair.h"
 #include "verbs/mr_cache.h"
 
 #define TICK_SECONDS 0.002 /* while something is under way */

@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "oriel.h"
+
+struct boot;
 struct oriel_job;
 struct peer;
 struct service;
@@ -31,5 +34,13 @@ int service_abort(struct oriel_job *job, int status, const char *reason);
 
 /* Callbacks with which the bootstrap must be opened; the argument is the struct oriel_job. */
 extern const struct boot_events job_boot_events;
+
+/* init.c: the part of joining a job that tests with a bootstrap of their own call directly */
+
+/*
+ * Joins the job once the bootstrap is open. job is fresh from handle_new and takes over boot; both
+ * are released on failure.
+ */
+int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options);
 
 #endif

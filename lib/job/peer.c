@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "job/service_queue.h"
+#include "base/order.h"
+#include "base/util.h"
 #include "job/death.h"
 #include "job/job.h"
 #include "job/lock_table.h"
-#include "base/order.h"
+#include "job/service_queue.h"
 #include "pages/shortage.h"
-#include "verbs/table.h"
-#include "base/util.h"
+#include "verbs/slab.h"
 
 #define AT_ATOMICS_PEERS 0x80000000u /* where peer_next continues after the table */
 

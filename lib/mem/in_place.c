@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* in_place.c - see in_place.h. */
-#include "mem/in_place.h"
+/* in_place.c - see mem.h. */
+#include "mem/mem.h"
 
 #include "base/settings.h"
 #include "job/job.h"

@@ -17,6 +17,8 @@
 #include "base/order.h"
 #include "verbs/devices.h"
 
+struct oriel_job;
+
 struct mem_region {
 	uintptr_t base;
 	size_t size_bytes;
@@ -28,7 +30,7 @@ struct mem_table {
 	const struct devices *devices;
 	/*
 	 * Guards where memory lies. Held for reading while memory is registered for peers, until the
-	 * table has it; for writing while memory without a registered part is moved (in_place.h). Taken
+	 * table has it; for writing while memory without a registered part is moved (in_place.c). Taken
 	 * before `lock`.
 	 */
 	pthread_rwlock_t places;
@@ -63,7 +65,7 @@ void mem_table_close(struct mem_table *table);
 
 /*
  * Registers memory for peers that reach it by one of a set of devices, without entering it as
- * origin memory. Movable memory (in_place.h) is already counted in job->attached_private. The
+ * origin memory. Movable memory (in_place.c) is already counted in job->attached_private. The
  * caller sets the region's base and size and zeroes the rest, which is filled in. ERRORS:
  * ORIEL_ERR_MEMORY.
  */
@@ -127,5 +129,29 @@ static inline uint32_t mem_find(struct mem_table *table, uint32_t device, const 
 	           ? lkey
 	           : mem_look(table, device, base, size_bytes, write, seen);
 }
+
+/*
+ * in_place.c: moves window memory of the program in place to where peers can map it, on request
+ *
+ * DESIGN NOTES
+ *
+ * share_in_place.h cannot know what this job has registered: a card keeps using the pages that it
+ * has pinned, and a peer's access by system call could collide with the move. So memory with a
+ * registered part stays where it is, unless it was moved before. Of regions of dynamic windows only
+ * the number is known. That suffices: few programs attach memory while they create windows of other
+ * memory.
+ *
+ * Threads that register or move the same bytes do so one after the other (mem_table.places): memory
+ * registered first stays for all of them, memory moved first is moved for all.
+ */
+
+/* A window's wish: from its hint, or else from ORIEL_SHARE. */
+enum in_place_wish { IN_PLACE_NEVER, IN_PLACE_IF_WORTH, IN_PLACE_ALWAYS };
+
+/*
+ * Returns whether the memory has been moved; the caller then holds it. If not, nothing has changed,
+ * and ORIEL_VERBOSE reports the reason.
+ */
+bool in_place_move(struct oriel_job *job, enum in_place_wish wish, void *base, size_t size_bytes);
 
 #endif

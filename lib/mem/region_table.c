@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/order.h"
 #include "job/job.h"
-#include "verbs/table.h"
+#include "verbs/slab.h"
 
 static struct region_root *root_of(const struct region_table *table, uint32_t device)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* window_cache.c - see window_cache.h. */
-#include "mem/window_cache.h"
+/* window_cache.c - see alloc.h. */
+#include "mem/alloc.h"
 
 #include <string.h>
 
-#include "pages/memory_file.h"
 #include "job/job.h"
+#include "pages/memory_file.h"
 
 static void release(struct oriel_job *job, struct cached_window piece)
 {

@@ -15,6 +15,9 @@
 #include <stdint.h>
 
 #include "verbs/devices.h"
+#include "verbs/layout.h"
+
+struct slabs;
 
 #define SLAB_FIRST_BYTES ((size_t)128 << 10)
 #define SLAB_LARGEST_BYTES ((size_t)4 << 20)
@@ -58,5 +61,20 @@ int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
 
 /* Returns the key by which peers of that device reach memory of a slab. */
 uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device);
+
+/* table.c: our side of a segmented table that peers read or write; layout.h has its layout */
+
+/*
+ * Makes segment `segment` of a table unless it exists: *base becomes its first element here, and
+ * the root gives its place to peers of the device with that index. The caller holds the lock that
+ * guards both. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
+ */
+int table_add_segment(struct slabs *slabs, uint32_t device, struct table_root *root, uint32_t segment,
+                      size_t element_bytes, void **base);
+
+/*
+ * Moves the table to peers of another device; base[] are its segments, NULL if there is none yet.
+ */
+void table_set_device(struct slabs *slabs, uint32_t device, struct table_root *root, void *const base[TABLE_SEGMENTS]);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* table.c - see table.h. */
-#include "verbs/table.h"
-
+/* table.c - see slab.h. */
 #include "verbs/slab.h"
+
 
 /*
  * Writes a segment's place. A peer that reads the root meanwhile finds a wrong check, and reads

@@ -34,12 +34,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "verbs/copy_ring.h"
-#include "verbs/device.h"
 #include "base/order.h"
 #include "base/owned_lock.h"
+#include "verbs/copy_ring.h"
+#include "verbs/device.h"
 #include "verbs/slab.h"
-#include "verbs/wire_pair.h"
+
+struct device;
+struct rdma_cm_id;
+
+/* wire_pair.c: the queue pair of a connection, and the completion queue of its sends */
+
+#define WIRE_INLINE_WANTED 220 /* bytes, asked of the device */
+
+struct wire_pair {
+	struct ibv_cq *cq;
+	uint32_t inline_max; /* bytes that the device granted */
+};
+
+/*
+ * Makes both for a cm_id, which owns the queue pair on success. wakeup_take returns `peer` when it
+ * wakes us. ERRORS: ORIEL_ERR_DEVICE.
+ */
+int wire_make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair);
+void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
 
 #define WIRE_BATCH 16         /* requests per doorbell, at most */
 #define WIRE_BATCH_BYTES 1024 /* of inline data in the batch */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wire_pair.c - see wire_pair.h. */
-#include "verbs/wire_pair.h"
+/* wire_pair.c - see wire.h. */
+#include "verbs/wire.h"
 
 #include <errno.h>
 #include <string.h>

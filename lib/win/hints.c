@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* hints.c - see hints.h. */
-#include "win/hints.h"
+/* hints.c - see window.h. */
+#include "win/window.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "conn/coll.h"
 #include "job/job.h"
 #include "sync/wait.h"
-#include "win/hints.h"
 #include "win/win.h"
 #include "win/window.h"
 

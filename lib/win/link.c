@@ -5,17 +5,17 @@
 #include <stdlib.h>
 
 #include "base/dissemination.h"
-#include "base/order.h"
-#include "conn/lookup.h"
-#include "sync/page_lock.h"
 #include "base/err.h"
+#include "base/order.h"
+#include "conn/directory.h"
 #include "job/group.h"
 #include "job/job.h"
+#include "sync/page_lock.h"
 #include "sync/wait.h"
+#include "win/blocked.h"
 #include "win/lock_words.h"
 #include "win/remote_regions.h"
 #include "win/win.h"
-#include "win/blocked.h"
 
 /* At most seven eighths full: few bytes, short searches. */
 static bool grow_table(struct oriel_win *win)

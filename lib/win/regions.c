@@ -8,16 +8,16 @@
 
 #include "base/err.h"
 #include "base/order.h"
-#include "pages/share_in_place.h"
 #include "base/util.h"
-#include "mem/alloc.h"
 #include "job/group.h"
-#include "mem/in_place.h"
 #include "job/job.h"
+#include "mem/alloc.h"
+#include "mem/mem.h"
+#include "pages/share_in_place.h"
 #include "sync/wait.h"
-#include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/places.h"
+#include "win/remote_regions.h"
 #include "win/win.h"
 
 struct region {
@@ -27,7 +27,7 @@ struct region {
 	struct oriel_job *job;
 	uint32_t index;
 	bool read_only;
-	bool in_place;   /* it has been moved for others to map (in_place.h) */
+	bool in_place;   /* it has been moved for others to map (mem.h) */
 	bool is_private; /* neither, nor is it from oriel_alloc */
 	bool leaves;     /* is being released by the thread that has found it unused; guarded by win->lock */
 };

@@ -13,26 +13,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/deferred_error.h"
-#include "job/service_queue.h"
-#include "conn/coll.h"
-#include "mem/in_place.h"
-#include "job/group.h"
-#include "mem/mem.h"
+#include "base/dissemination.h"
 #include "base/handle.h"
+#include "base/order.h"
+#include "base/owned_lock.h"
+#include "conn/coll.h"
+#include "job/deferred_error.h"
+#include "job/group.h"
+#include "job/service_queue.h"
+#include "mem/mem.h"
+#include "oriel.h"
 #include "verbs/layout.h"
 #include "win/epoch.h"
-#include "win/remote_regions.h"
 #include "win/link.h"
 #include "win/operation.h"
 #include "win/regions.h"
+#include "win/remote_regions.h"
 #include "win/requests.h"
 #include "win/shared.h"
 #include "win/signals.h"
-#include "base/dissemination.h"
-#include "base/owned_lock.h"
-#include "base/order.h"
-#include "oriel.h"
 
 #define DEFERRED_MAX 65536 /* operations deferred before put and get wait for the post */
 #define EPOCH_MRS_MAX 1024 /* memory registered for one epoch before its operations are completed early */
@@ -74,7 +73,7 @@ struct window_memory {
 	struct registration registration; /* none for a window of no bytes */
 	bool read_only;
 	bool allocated;        /* the memory is ours: base, mapped_bytes, fd */
-	bool in_place;         /* the memory is the program's, and has been moved for others to map (in_place.h) */
+	bool in_place;         /* the memory is the program's, and has been moved for others to map (mem.h) */
 	bool mappable;         /* ranks that share memory with this one can map it, as far as we know */
 	bool pins_atomic_mode; /* atomic_mode_pin has been called for it */
 	int fd;

@@ -16,9 +16,8 @@
 #include <stdlib.h>
 
 #include "boot.h"
-#include "conn/init.h"
-#include "job/job.h"
 #include "conn/service.h"
+#include "job/job.h"
 #include "oriel.h"
 #include "scaling/scale.h"
 

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "mem/window_cache.h"
+#include "mem/alloc.h"
 #include "told.h"
 
 #define RANKS 4

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "job/job.h"
-#include "mem/window_cache.h"
+#include "mem/alloc.h"
 
 enum { FREED, LIVES };
 

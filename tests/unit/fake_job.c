@@ -15,9 +15,8 @@
 #include "fake_verbs.h"
 #include "base/handle.h"
 #include "base/order.h"
-#include "conn/init.h"
-#include "job/job.h"
 #include "conn/service.h"
+#include "job/job.h"
 
 struct run {
 	rank_function *function;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_in_place.c - mem/in_place.c: threads that register and move the same memory at once. */
-#include "mem/in_place.h"
+#include "mem/mem.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn/route.h"
+#include "conn/conn.h"
 #include "suites.h"
 
 static const struct endpoint both_devices = {
