@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not in all versions that the library runs with. */
-#pragma weak ibv_is_fork_initialized
+/*
+ * ibv_is_fork_initialized, declared here since rdma-core 33 (Debian 11) has neither the function
+ * nor its type.
+ */
+int fork_status(void) __asm__("ibv_is_fork_initialized") __attribute__((weak));
+enum { FORK_ENABLED = 1 }; /* IBV_FORK_ENABLED */
 
 const struct verbs_functions verbs_system = {
 	.name = "rdma-core",
@@ -55,5 +59,5 @@ bool verbs_forks_copy(const struct verbs_functions *functions)
 {
 	if (functions != &verbs_system)
 		return true;
-	return ibv_is_fork_initialized && ibv_is_fork_initialized() != IBV_FORK_ENABLED;
+	return fork_status && fork_status() != FORK_ENABLED;
 }

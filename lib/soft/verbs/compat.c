@@ -31,6 +31,11 @@ void ibv_copy_path_rec_to_kern(struct ib_user_path_rec *to, struct ibv_sa_path_r
 
 #undef ibv_reg_dmabuf_mr
 
+/* Not declared in rdma-core 33 (Debian 11). */
+struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t handle);
+void ibv_unimport_dm(struct ibv_dm *dm);
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access);
+
 static void *refuse(void)
 {
 	errno = EOPNOTSUPP;
@@ -44,9 +49,13 @@ SOFT_EXPORT int ibv_fork_init(void)
 	return 0;
 }
 
-SOFT_EXPORT enum ibv_fork_status ibv_is_fork_initialized(void)
+/* ibv_is_fork_initialized, whose type rdma-core 33 (Debian 11) does not declare. */
+int fork_status(void) __asm__("ibv_is_fork_initialized");
+enum { FORK_UNNEEDED = 2 }; /* IBV_FORK_UNNEEDED */
+
+SOFT_EXPORT int fork_status(void)
 {
-	return IBV_FORK_UNNEEDED;
+	return FORK_UNNEEDED;
 }
 
 SOFT_EXPORT int ibv_dontfork_range(void *base, size_t size)

@@ -229,7 +229,10 @@ static const struct ibv_odp_caps on_demand = {
 int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                          struct ibv_device_attr_ex *attr, size_t size)
 {
+	/* phys_port_cnt_ex: padding in the structure of rdma-core 33 (Debian 11) */
+	enum { PORT_COUNT_AT = offsetof(struct ibv_device_attr_ex, xrc_odp_caps) + sizeof(uint32_t) };
 	struct ibv_device_attr_ex full;
+	uint32_t port_count;
 
 	(void)context;
 	if (soft_call_fails(__func__))
@@ -239,7 +242,8 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 	memset(&full, 0, sizeof(full));
 	describe(&full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
-	full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
+	port_count = full.orig_attr.phys_port_cnt;
+	memcpy((char *)&full + PORT_COUNT_AT, &port_count, sizeof(port_count));
 	full.odp_caps = on_demand;
 	/* Time stamps are nanoseconds. */
 	full.completion_timestamp_mask = UINT64_MAX;

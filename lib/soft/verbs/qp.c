@@ -490,6 +490,9 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int 
 	return 0;
 }
 
+/* Not declared in rdma-core 33 (Debian 11). */
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
+
 SOFT_EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
 	/* memcpy does not order the bytes of one request. */
