@@ -6,7 +6,8 @@ MAKEFLAGS += --no-builtin-rules
 
 INCLUDES = -Iinclude -Ilib -Ibootstrap -Iperf -Itests -isystem /usr/include/libev
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread
-LIBS = -libverbs -lrdmacm -lsodium -lpthread
+# glibc before 2.34 has dlopen in libdl, and shm_open in librt; later ones keep both, empty.
+LIBS = -libverbs -lrdmacm -lsodium -lpthread -ldl
 
 # The library with all its names, for tests and programs of ours that look inside; the objects of sources; a link.
 lib_all = $(B)/obj/liboriel-all.a

@@ -29,13 +29,13 @@ $(perf_tools:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(B)
 	$(link) $^ $(LIBS) -lm
 
 $(perf_raw:%=$(B)/bin/raw_%): $(B)/bin/raw_%: $(B)/obj/perf/tools/%.o $(call objects,$(wildcard perf/backends/raw*.c)) $(perf_obj)
-	$(link) $^ -libverbs -lrdmacm -lm
+	$(link) $^ -libverbs -lrdmacm -lm -ldl
 
 $(perf_solo:%=$(B)/bin/oriel_%): $(B)/bin/oriel_%: $(B)/obj/perf/tools/%.o $(perf_solo_obj) $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
 $(perf_scale_bin): $(B)/bin/oriel_scale_%: $(B)/obj/perf/scaling/%.o $(B)/obj/perf/scaling/util.o $(lib_all)
-	$(link) $^ $(LIBS)
+	$(link) $^ $(LIBS) -lrt
 
 $(B)/bin/shm_limit: $(perf_limit_obj)
 	$(link) $^ -lm
@@ -44,7 +44,7 @@ $(B)/bin/shm_limit: $(perf_limit_obj)
 $(B)/obj/perf/backends/shm.o: ALL_CFLAGS += -O3
 
 $(B)/bin/shm_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/shm.o $(perf_obj)
-	$(link) $^ -lm
+	$(link) $^ -lm -ldl -lrt
 
 # Each rival's own compiler knows where its header and library are.
 $(B)/obj/perf/backends/mpi-%.o: perf/backends/mpi.c config.mk
@@ -53,7 +53,7 @@ $(B)/obj/perf/backends/mpi-%.o: perf/backends/mpi.c config.mk
 
 define perf_rival
 $(B)/bin/$(1)_%: $(B)/obj/perf/tools/%.o $(B)/obj/perf/backends/mpi-$(1).o $(perf_obj)
-	$$(call quiet,link) mpicc.$(1) $(CFLAGS) -o $$@ $$^ -lm
+	$$(call quiet,link) mpicc.$(1) $(CFLAGS) -o $$@ $$^ -lm -ldl
 endef
 $(foreach rival,$(perf_rivals),$(eval $(call perf_rival,$(rival))))
 

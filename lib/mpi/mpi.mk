@@ -25,6 +25,6 @@ $(B)/obj/lib/mpi/%-$(1).o: lib/mpi/%.c config.mk
 # It finds liboriel.so beside its folder, in a build tree and installed.
 $(B)/lib/mpi/liboriel-mpi-$(1).so: $(mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/mpi/mpi.map $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
-		-Wl,--version-script=lib/mpi/mpi.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel
+		-Wl,--version-script=lib/mpi/mpi.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
 endef
 $(foreach mpi,$(perf_rivals),$(eval $(call mpi_library,$(mpi))))

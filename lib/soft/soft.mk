@@ -37,7 +37,7 @@ $(B)/lib/soft/librdmacm.so.1: $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1 lib/
 	$(soft_link) -Wl,-soname,librdmacm.so.1 -Wl,--no-undefined-version -Wl,--version-script=lib/soft/rdmacm.map $(SOFT_CM_OBJS) $(B)/lib/soft/libibverbs.so.1
 
 $(B)/lib/soft/libsoftnodes.so: $(SOFT_NODES_OBJS)
-	$(soft_link) $^
+	$(soft_link) $^ -ldl
 
 $(soft_tree): lib/soft/nodes/tree.sh
 	$(call quiet,files) sh $< $@
