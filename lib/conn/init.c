@@ -260,6 +260,7 @@ static int join_job(const struct oriel_options *options, struct oriel_job **out)
 
 	if (!job)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory");
+	(void)tell_open(); /* boot_open may have something to tell; set_limits reports a malformed value */
 	rc = boot_open(options->bootstrap, &job_boot_events, job, &boot);
 	if (rc) {
 		handle_release(HANDLE_JOB, job);
