@@ -2,8 +2,8 @@
 # versions.sh - sourced by tests that run MPI programs: what differs between versions of an MPI
 # shellcheck shell=sh
 
-# The major version of Open MPI, or nothing.
-open_mpi_major() { mpirun.openmpi --version 2>/dev/null | sed -n 's/^mpirun (Open MPI) \([0-9]*\).*/\1/p'; }
+# The major version of Open MPI, from 5 on: before, its mpirun is OpenRTE's. It begins with the name that it was called by.
+open_mpi_major() { mpirun.openmpi --version 2>/dev/null | sed -n 's/^mpirun[^ ]* (Open MPI) \([0-9]*\).*/\1/p'; }
 open_mpi_is_5() { [ "$(open_mpi_major)" -ge 5 ] 2>/dev/null; }
 
 # A component that does all of one-sided communication: of Open MPI 4 pt2pt. Open MPI 5 has it no more, and its rdma does all.
