@@ -58,6 +58,9 @@ soak-adversary: ; @tests/deps test && tests/epochs/adversary $(SEEDS)
 scale: tests ; tests/scale/run 1000 && perf/scale
 fuzz: ; @tests/deps test && tests/fuzz/run $(FUZZ_SECONDS)
 
+# Debian packages: build/deb.
+deb: ; @tests/deps deb && .packaging/deb
+
 clean:
 	rm -rf $(B)/bin $(B)/lib $(B)/obj $(B)/man
 
@@ -93,7 +96,7 @@ uninstall:
 	rm -f $(patsubst $(B)/man/man3/%,$(DESTDIR)$(MANDIR)/man3/%,$(wildcard $(B)/man/man3/*.3))
 	rm -f $(man_7:$(B)/man/man7/%=$(DESTDIR)$(MANDIR)/man7/%) $(patsubst $(B)/man/man1/%,$(DESTDIR)$(MANDIR)/man1/%,$(man_1) $(perf_man))
 
-.PHONY: all docs demo test check test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
+.PHONY: all docs demo test check deb test-nodes soak soak-adversary scale fuzz clean distclean install uninstall
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
