@@ -24,8 +24,8 @@ static void note_epochs(const struct oriel_win *win, struct wait *wait)
 }
 
 /*
- * Returns whether a member holds the lock, as far as its word says: the writer that is served, a
- * writer that got its ticket at once, or a reader before the writer that is served.
+ * Returns whether a member holds the lock: it is a writer that is served, a writer that got its
+ * ticket at once, or a reader before the writer that is served.
  */
 static bool holds(uint64_t state, uint64_t ticket, uint64_t serving)
 {
@@ -39,7 +39,7 @@ static bool holds(uint64_t state, uint64_t ticket, uint64_t serving)
 	}
 }
 
-/* Notes the process that has the member's word, if it maps the memory: the word names it then. */
+/* Notes the process that the word names. Only members that map the memory write a process. */
 static void note_holder(struct wait_why *why, uint64_t state)
 {
 	int32_t process = (int32_t)(state >> 32);
@@ -48,7 +48,7 @@ static void note_holder(struct wait_why *why, uint64_t state)
 		why->holders[why->holder_count++] = process;
 }
 
-/* Notes the holders of a lock whose words are mapped; others are not known. */
+/* Notes the holders of a lock whose words are mapped; other holders are not known. */
 static void note_holders(const struct lock *lock, struct wait_why *why)
 {
 	uint64_t serving = flag_load(&lock->header->serving); /* pairs with lock_pass_on */

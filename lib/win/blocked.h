@@ -2,7 +2,8 @@
 /*
  * blocked.h - why a thread waits on a window, for the board (see/board.h) and the watchdog
  *
- * For looks. A look whose reason is not used (wait_says_why) costs nothing.
+ * Called from the checks of a wait. A check whose reason nothing uses (wait_says_why) costs
+ * nothing.
  */
 #ifndef ORIEL_BLOCKED_H
 #define ORIEL_BLOCKED_H
@@ -11,15 +12,15 @@
 #include "win/win.h"
 
 /*
- * Notes why operations to this target, or the end of their epoch, have to wait, and for a lock
- * which processes hold it. The caller holds win->lock.
+ * Notes why operations to this target, or the end of their epoch, wait; for a lock also the
+ * processes that hold it. The caller holds win->lock.
  */
 void blocked_on_target(const struct oriel_win *win, const struct link *link, struct wait *wait);
 
-/* Does what blocked_on_target does. Takes win->lock. */
+/* Calls blocked_on_target under win->lock. */
 void blocked_by_target(struct oriel_win *win, const struct link *link, struct wait *wait);
 
-/* Notes another cause, and which epochs are open. Takes win->lock. */
+/* Notes another cause, and the open epochs. Takes win->lock. */
 void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * epoch.h - which epochs of a window are open, and which call is legal in them
  *
- * win->sync says what is open and which call is inside, one bit each; the table below is the only
- * place that decides by it what is legal. An access or exposure epoch with an empty group stands
- * in nobody's way and is ended by any other call (P9). All of it is guarded by win->lock.
+ * win->sync has one bit for each open epoch and each call in progress. The table below alone
+ * decides from it what is legal. An access or exposure epoch with an empty group obstructs no call;
+ * the next call ends it (P9). win->lock guards all of it.
  */
 #ifndef ORIEL_EPOCH_H
 #define ORIEL_EPOCH_H
@@ -16,10 +16,10 @@ struct epoch;
 struct oriel_group;
 
 enum sync_bit {
-	SYNC_ACCESS = 0x001,          /* start, to somebody */
+	SYNC_ACCESS = 0x001,          /* start, with members */
 	SYNC_ACCESS_NOBODY = 0x002,   /* start, with an empty group */
 	SYNC_COMPLETING = 0x004,      /* a thread is inside complete */
-	SYNC_EXPOSURE = 0x008,        /* post, for somebody */
+	SYNC_EXPOSURE = 0x008,        /* post, with members */
 	SYNC_EXPOSURE_NOBODY = 0x010, /* post, with an empty group */
 	SYNC_WAITING = 0x020,         /* a thread is inside wait or test */
 	SYNC_FENCE = 0x040,           /* a fence epoch is open: any member may be accessed */
@@ -32,15 +32,15 @@ enum sync_bit {
 	SYNC_LOCKING_ALL = 0x2000,    /* a thread is inside lock_all or unlock_all */
 };
 
-/* What ends with an access epoch, and with an exposure epoch. */
+/* The bits that end with an access epoch, with an exposure epoch, and with lock epochs. */
 #define SYNC_ACCESS_ALL (SYNC_ACCESS | SYNC_ACCESS_NOBODY | SYNC_COMPLETING)
 #define SYNC_EXPOSURE_ALL (SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY | SYNC_WAITING)
 #define SYNC_LOCKS_ALL (SYNC_LOCK | SYNC_LOCK_ALL | SYNC_LOCKING_ALL)
 
-/* Access epochs in which a target carries LINK_ACCESS: all but those of a fence. */
+/* Access epochs in which a target has LINK_ACCESS: all but fence epochs. */
 #define SYNC_NAMING (SYNC_ACCESS | SYNC_LOCK | SYNC_LOCK_ALL)
 
-/* With any of these no operation goes out. */
+/* No operation is issued while one of these is set. */
 #define SYNC_NO_OPERATION \
 	(SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING | SYNC_LOCKING_ALL)
 
@@ -52,7 +52,7 @@ enum sync_call {
 	CALL_FENCE,
 	CALL_OPERATION,
 	CALL_FREE,
-	CALL_FREE_LOST, /* free of a window that has lost a member: it gives up what is open */
+	CALL_FREE_LOST, /* free of a window that has lost a member: it abandons open epochs */
 	CALL_FOR_SOMEBODY,
 	CALL_LOCK,
 	CALL_UNLOCK,
@@ -60,7 +60,9 @@ enum sync_call {
 	CALL_UNLOCK_ALL,
 };
 
-/* What a call passes over and ends, what must not be set, and (unless 0) of what one must be. */
+/*
+ * Bits that a call clears, bits of which none may be set, and bits of which one must be (0: none).
+ */
 struct legality {
 	unsigned ends;
 	unsigned forbids;
@@ -70,12 +72,12 @@ struct legality {
 #define SYNC_FENCE_PENDING (SYNC_FENCE_USED | SYNC_FENCE_BEGUN)
 
 /*
- * The table. A start or post for nobody begins no epoch that a fence or a free could mind: a second
- * condition, CALL_FOR_SOMEBODY, is looked at only where the group has members.
+ * A start or post with an empty group begins no epoch that a fence or a free needs to know of.
+ * CALL_FOR_SOMEBODY is a second condition, checked only where the group has members.
  */
 // clang-format off
 static const struct legality legality[] = {
-	/*                  ends                                        forbids                                   needs */
+	/* ends forbids needs */
 	[CALL_START]     = { SYNC_ACCESS_NOBODY,                        SYNC_ACCESS | SYNC_LOCKS_ALL,             0 },
 	[CALL_POST]      = { SYNC_EXPOSURE_NOBODY,                      SYNC_EXPOSURE,                            0 },
 	[CALL_FOR_SOMEBODY] = { 0,                                      SYNC_FENCE_PENDING | SYNC_FREEING,        0 },
@@ -99,18 +101,18 @@ static const struct legality legality[] = {
 
 #define EPOCH_WHY_BYTES 400
 
-/* Returns why a call is refused, only when it is. The caller holds win->lock. */
+/* Returns why a call is refused. Called only after a refusal, with win->lock held. */
 const char *epoch_why_not(const struct oriel_win *win, enum sync_call call, char text[EPOCH_WHY_BYTES]);
 
-/* The error for that; name is the call's. ERRORS: ORIEL_ERR_SYNC. */
+/* Returns ORIEL_ERR_SYNC with the text of epoch_why_not. `name` is the call's. */
 int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name);
 
-/* Of an epoch that was last opened for nobody, or not at all. */
+/* The empty group: of an epoch that was last opened for it, or never opened. */
 extern const struct oriel_group no_group;
 
 /*
- * Make the links of an epoch to the members of group, ask for their descriptions. On an error the
- * epoch is as before. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_MEMORY.
+ * Makes the links to the members of `group`, and requests their descriptions. An error leaves the
+ * epoch unchanged. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_MEMORY.
  */
 int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call);
 

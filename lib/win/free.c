@@ -4,17 +4,16 @@
  *
  * DESIGN NOTES
  *
- * In order: wait for the completion of all own work requests on the window, flags included; barrier
- * of the group; hide the entry and deregister. After the barrier nobody has anything under way.
+ * In order: wait until all own work requests on the window are complete, flags included; barrier of
+ * the group; hide the entry and deregister. After the barrier no member has operations outstanding.
  *
- * When a member is lost (dead, or gone from the window itself). There is always a way out: epochs
- * that are open are given up, since nobody may be left who could end them; locks of those who live
- * are given back, since others may wait for them. Those who wait for this rank see from the hidden
- * entry that it has gone. Origins that are inside an epoch which it has granted have ORIGINS_MS to
- * end it, before the memory goes from under their operations. Then the survivors make a barrier of
- * their own, as far as they know of the same deaths, and in any case go on after SURVIVORS_MS; the
- * slot is not used again, because a write that is still on its way would change a later window's
- * flags.
+ * When a member is lost (dead, or it has freed the window alone), the free still ends. It abandons
+ * open epochs, since no rank may be left to end them. It releases locks of living members, since
+ * others may wait for them. Ranks that wait for this rank see the hidden entry. Origins inside an
+ * epoch that this rank has granted have ORIGINS_MS to end it before the memory is released. Then
+ * the survivors make a barrier of their own, as far as they know of the same deaths, and go on
+ * after SURVIVORS_MS in any case. The slot is not reused, because a late write would change a later
+ * window's flags.
  */
 #include <stdlib.h>
 
@@ -34,12 +33,9 @@
 
 #define SURVIVORS_MS 250
 #define ORIGINS_MS 1000
-#define GONE_NS NS_PER_SECOND /* a message of a member that has freed the window may still be on its way */
+#define GONE_NS NS_PER_SECOND /* for a message in flight from a member that has freed the window */
 
-/*
- * Whether a member is dead or has gone, as far as is known: epochs may have nobody who could end
- * them.
- */
+/* Returns whether a member is known to be dead or gone: it can no longer end its epochs. */
 static bool is_lost(const struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -60,8 +56,8 @@ bool window_free_refused(struct oriel_win *win)
 }
 
 /*
- * Give up what is open: operations are dropped, the device lets go of the caller's memory, locks
- * are given back.
+ * Abandons open epochs: drops operations, makes the device release the caller's memory, releases
+ * locks.
  */
 static void give_up_epochs(struct oriel_win *win)
 {
@@ -73,7 +69,7 @@ static void give_up_epochs(struct oriel_win *win)
 	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING | SYNC_LOCKS_ALL);
 }
 
-/* Take the right to free the window. The caller holds the lock. */
+/* Reserves the free for this thread. The caller holds the lock. */
 static int free_begin(struct oriel_win *win)
 {
 	bool lost = is_lost(win);
@@ -90,29 +86,32 @@ static int free_begin(struct oriel_win *win)
 
 struct draining {
 	struct oriel_win *win;
-	int dead; /* a member that took requests with it, or ORIEL_RANK_NONE */
+	int dead; /* a member that died with requests outstanding, or ORIEL_RANK_NONE */
 };
 
-/* Whether a link's last request is complete, or lost with its peer. */
+/* Returns whether a link's last request is complete, or lost with its peer. */
 static bool link_drained(struct draining *draining, struct link *link)
 {
 	if (wire_done(&link->peer->wire, link->last_number) && !link_am_number(link))
 		return true;
 	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_lost */
 		return wire_drive(&link->peer->wire, link->last_number) && link_applied(link);
-	wire_break(&link->peer->wire); /* nothing lands any more in what is released next */
+	wire_break(&link->peer->wire); /* no late write reaches memory that is released next */
 	am_sender_cut(link->peer);
 	draining->dead = link->rank;
 	return true;
 }
 
-/* Whether nothing is being looked up for the window. */
+/* Returns whether no lookup for the window is in progress. */
 static int no_lookups(void *arg)
 {
 	return __atomic_load_n(&((struct oriel_win *)arg)->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
 }
 
-/* Everything this rank has sent on the window has ended; and nothing is being looked up. */
+/*
+ * Returns whether all that this rank has sent on the window has ended, and no lookup is in
+ * progress.
+ */
 static int drain_turn(void *arg)
 {
 	struct draining *draining = arg;
@@ -140,8 +139,8 @@ static int drain_watch(void *arg, struct wait *wait)
 }
 
 /*
- * Nobody waits for the completion of a post flag: it has been seen. But a device may place it once
- * more (places_twice), and the member would take it for one of the slot's next window.
+ * Makes drain wait for post flags too. A device may place a flag twice (places_twice), and the
+ * member would take the second for one of the slot's next window.
  */
 static void await_posted(struct oriel_win *win)
 {
@@ -156,8 +155,8 @@ static void await_posted(struct oriel_win *win)
 }
 
 /*
- * Work requests of this window, flags included, that are not complete: wait for them. ERRORS:
- * ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
+ * Waits for the window's outstanding work requests, flags included. ERRORS: ORIEL_ERR_PEER,
+ * ORIEL_ERR_TIMEOUT.
  */
 static int drain(struct oriel_win *win)
 {
@@ -174,7 +173,7 @@ static int drain(struct oriel_win *win)
 	return draining.dead == ORIEL_RANK_NONE ? 0 : win_peer_error(win, draining.dead);
 }
 
-/* The members not known dead, as a group of their own, or NULL. */
+/* Returns a group of the members not known dead, or NULL. */
 static struct oriel_group *survivors(struct oriel_win *win)
 {
 	int *worlds = malloc((size_t)win->group->size * sizeof(int));
@@ -194,10 +193,7 @@ static struct oriel_group *survivors(struct oriel_win *win)
 	return group;
 }
 
-/*
- * A barrier of those who are left. Its outcome does not matter: everybody goes on, at the latest
- * when the time is over.
- */
+/* A barrier of the survivors. Its result does not matter: each goes on when the time is over. */
 static void survivors_barrier(struct oriel_win *win)
 {
 	struct oriel_group *group = survivors(win);
@@ -208,7 +204,7 @@ static void survivors_barrier(struct oriel_win *win)
 	if (!group)
 		return;
 	for (int i = 0; i < WINDOW_ID_BYTES; i++)
-		key[i] = group->key[i] ^ win->id[i]; /* this window, and this idea of who is left */
+		key[i] = group->key[i] ^ win->id[i]; /* names the window and this set of survivors */
 	coll_id(id, key, 0, COLL_FREE_SURVIVORS);
 	coll_begin(&coll, win->job, group, id, 0, 0);
 	wait_begin(&wait, win->job, "oriel_win_free", win->label);
@@ -228,7 +224,7 @@ static bool known_gone(struct oriel_win *win, int rank)
 	return link && link_state(link) == LINK_GONE;
 }
 
-/* A member that is not dead and whose message does not come: has it gone? */
+/* Returns whether a living member, whose message does not come, has freed the window. */
 static bool has_gone(void *arg, int world, struct wait *wait)
 {
 	struct oriel_win *win = arg;
@@ -256,7 +252,7 @@ static int free_barrier(struct oriel_win *win)
 	return coll_run(&win->free_coll, &wait);
 }
 
-/* Whether an origin may still be inside an epoch that was granted to it. */
+/* Returns whether an origin may still be inside an epoch that was granted to it. */
 static bool origin_inside(struct oriel_win *win, struct link *link, struct wait *wait)
 {
 	if (!link || flag_load(&link_flags(win, link)->completed) == link->completed_expected)
@@ -264,7 +260,7 @@ static bool origin_inside(struct oriel_win *win, struct link *link, struct wait 
 	return link_watch(win, link, wait);
 }
 
-/* The origins are looked at in looks only. */
+/* Only origins_watch checks the origins. */
 static int never(void *arg)
 {
 	(void)arg;
@@ -291,7 +287,7 @@ static void wait_for_origins(struct oriel_win *win)
 	wait_until(&wait, &waiter, win);
 }
 
-/* Lookups use links and window. They end: they are answered, or their peer is found dead. */
+/* Waits for lookups, which use links and window. Each ends by an answer or by the peer's death. */
 static void wait_for_lookups(struct oriel_win *win)
 {
 	static const struct waiter waiter = { no_lookups, wait_for_nobody };
@@ -302,7 +298,7 @@ static void wait_for_lookups(struct oriel_win *win)
 	wait_until(&wait, &waiter, win);
 }
 
-/* Leave a window that has lost a member. */
+/* Leaves a window that has lost a member. */
 static void leave_window(struct oriel_win *win)
 {
 	window_hide(win);
@@ -310,9 +306,7 @@ static void leave_window(struct oriel_win *win)
 	survivors_barrier(win);
 }
 
-/*
- * Whether it is *over: an error of the way there can be followed by another call, a verdict cannot.
- */
+/* Drains and makes the barrier. *over: the free is final; otherwise another call can repeat it. */
 static int free_together(struct oriel_win *win, bool *over)
 {
 	int drain_rc = drain(win);
@@ -330,7 +324,7 @@ static int free_together(struct oriel_win *win, bool *over)
 	unexpected_msgs_drop(win->job, id);
 	if (rc == ORIEL_ERR_PEER) {
 		leave_window(win);
-		rc = peer_error(win->job, win->free_coll.culprit); /* leaving may have left a text of its own */
+		rc = peer_error(win->job, win->free_coll.culprit); /* leave_window may have set another text */
 	}
 	return rc ? rc : drain_rc;
 }

@@ -74,7 +74,7 @@ static int take_ops(struct oriel_win_info *info, const char *key, const char *va
 	return 0;
 }
 
-/* The bit of a word, without the blanks around it; 0: it is none. */
+/* Returns the bit of a word, ignoring blanks around it; 0: unknown. */
 static unsigned ordering_bit(const char *word, size_t bytes)
 {
 	size_t blanks = min_size(strspn(word, BLANKS), bytes);
@@ -96,7 +96,7 @@ static bool is_none(const char *value)
 	return strncmp(value, "none", 4) == 0 && value[4 + strspn(value + 4, BLANKS)] == '\0';
 }
 
-/* A list of words with commas between them; 0: some word is not known. */
+/* Returns the bits of a list of words separated by commas; 0: a word is unknown. */
 static unsigned ordering_bits(const char *value)
 {
 	unsigned bits = 0, bit;
@@ -155,7 +155,7 @@ static int take_share(struct oriel_win_info *info, const char *key, const char *
 	return take_flag(&info->share, key, value);
 }
 
-/* Kept by nobody: hints_refuse looks for it. */
+/* Checks the value only: hints_refuse reads it. */
 static int take_refuse(struct oriel_win_info *info, const char *key, const char *value)
 {
 	int refuse;
@@ -164,7 +164,7 @@ static int take_refuse(struct oriel_win_info *info, const char *key, const char 
 	return take_flag(&refuse, key, value);
 }
 
-/* The text leaves the name out: it may move a terminal's cursor. */
+/* The error text leaves the name out: it may contain control characters. */
 static int take_name(struct oriel_win_info *info, const char *key, const char *value)
 {
 	size_t length = 0;
@@ -188,7 +188,7 @@ static int take_noncontig(struct oriel_win_info *info, const char *key, const ch
 	return take_flag(&info->alloc_shared_noncontig, key, value);
 }
 
-/* The known hints; `later`: can be changed after creation. */
+/* The known hints. `later`: the hint can be changed after creation. */
 static const struct {
 	const char *key;
 	int (*take)(struct oriel_win_info *info, const char *key, const char *value);

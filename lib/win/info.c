@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* info.c - what a window tells about itself, and what of it can be changed */
+/* info.c - queries of a window, and changes of its hints, name and user pointer */
 #include "base/err.h"
 #include "base/handle.h"
 #include "conn/coll.h"
@@ -26,12 +26,12 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 	known.disp_unit_bytes = win->memory.disp_unit_bytes;
 	known.group = win->group;
 	known.accumulate_uses_target = win->group->size > 1;               /* elements of ACC_REST: op/acc_route.h */
-	known.free_refused = window_free_refused((struct oriel_win *)win); /* which takes the lock, and changes nothing */
+	known.free_refused = window_free_refused((struct oriel_win *)win); /* takes the lock, and changes nothing */
 	public_struct_copy(info, info->struct_bytes, &known, sizeof(known));
 	return 0;
 }
 
-/* All members accept their lists, or none does (I2). */
+/* Returns 0 if all members accept their lists; else none does (I2). */
 static int hints_together(struct oriel_win *win, int vote)
 {
 	struct coll coll;

@@ -17,7 +17,7 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-/* At most seven eighths full: few bytes, short searches. */
+/* Keeps the table at most seven eighths full: little memory, short searches. */
 static bool grow_table(struct oriel_win *win)
 {
 	struct link **old = win->links.table;
@@ -65,7 +65,7 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 	return 0;
 }
 
-/* If the member is one that a fence writes to: where its words are. */
+/* Notes where the member's fence words are, if a fence writes to it. */
 static void learn_partner(struct oriel_win *win, const struct link *link, struct remote words)
 {
 	for (int round = 0; round < win->fence.barrier.rounds; round++) {
@@ -82,7 +82,8 @@ static enum link_words words_of(const struct dir_entry *entry)
 }
 
 /*
- * Whether words are changed by another device than the one that puts go by, or at another address.
+ * Returns whether another device changes the words than the one that puts use, or at another
+ * address.
  */
 static bool words_are_apart(const struct link *link, const struct dir_entry *entry)
 {
@@ -90,7 +91,7 @@ static bool words_are_apart(const struct link *link, const struct dir_entry *ent
 	       (entry->words_rkey != entry->rkey || device_maps_memory(link->peer->device));
 }
 
-/* What few members have. False when memory is out. */
+/* Stores what only some members have. False: out of memory. */
 static bool learn_rest(struct link *link, const struct dir_entry *entry)
 {
 	bool dynamic = entry->flags & DIR_DYNAMIC;
@@ -105,8 +106,7 @@ static bool learn_rest(struct link *link, const struct dir_entry *entry)
 }
 
 /*
- * Everything is known: publish it to the window, and send the post that was queued meanwhile (P6,
- * P11).
+ * Publishes the description to the window, and sends the post that was queued meanwhile (P6, P11).
  */
 static void described(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
@@ -130,7 +130,7 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 		return;
 	}
 	if (peer->direct.self && !link_remote_regions(link))
-		link_map(link); /* there is no other way */
+		link_map(link); /* memory of this rank: no other route */
 	learn_partner(customer->window, link, (struct remote){ entry->control_addr, entry->control_rkey });
 	pthread_mutex_lock(&peer->lock);
 	link_ready(link);
@@ -147,7 +147,7 @@ int link_prefetch(struct oriel_win *win, struct link *link)
 
 	if (link_state(link) != LINK_NEW)
 		return 0;
-	link->state = LINK_ASKED; /* under win->lock; the service thread's LINK_READY comes later */
+	link->state = LINK_ASKED; /* under win->lock; the service thread stores LINK_READY later */
 	if (lookup_request(link->peer, win->id, win->slot, &customer) == 0)
 		return 0;
 	link->state = LINK_NEW;
@@ -183,8 +183,8 @@ static void checked(const struct lookup_customer *customer, const struct dir_ent
 }
 
 /*
- * Have the service thread see whether the member still has the window; for want of memory at
- * another time.
+ * Asks the service thread whether the member still has the window. Without memory, a later check
+ * asks.
  */
 static void check(struct oriel_win *win, struct link *link)
 {
@@ -218,7 +218,7 @@ bool link_watch_member(struct oriel_win *win, int rank, struct wait *wait)
 	if (rc == 0)
 		rc = link_prefetch(win, link);
 	owned_lock_give(&win->lock);
-	return rc || link_watch(win, link, wait); /* out of memory: at another look */
+	return rc || link_watch(win, link, wait); /* out of memory: the next check tries again */
 }
 
 int link_let_go(struct link *link)
@@ -230,7 +230,7 @@ int link_let_go(struct link *link)
 		am_sender_cut(link->peer);
 		return ORIEL_ERR_PEER;
 	}
-	/* It lives and has left the window: requests are answered. */
+	/* The member lives and has left the window: its device answers requests. */
 	if ((link->marks & LINK_TOUCHED) && !wire_drive(wire, link->last_number))
 		return 0;
 	return link_applied(link) ? ORIEL_ERR_PEER : 0;
@@ -241,12 +241,12 @@ void link_leave_copied(struct oriel_win *win, struct link *link)
 	if (!(link->marks & LINK_TOUCHED) || wire_done(&link->peer->wire, link->last_number))
 		return;
 	link->marks |= LINK_COPIED;
-	/* Its death may have been looked at before there was this mark; pairs with rank_lost. */
+	/* The death may have been handled before the mark was set; pairs with rank_lost. */
 	if (state_load(&link->peer->state) == PEER_DEAD)
 		counter_store(&win->losses_seen, UINT64_MAX);
 }
 
-/* From now on the short ways of epochs find the words, if stores reach them. */
+/* Lets the fast paths of epochs find the words, if stores reach them. */
 static void remember_flags(struct link *link)
 {
 	void *there = direct_word(&link->peer->direct, link_remote_flags(link));
@@ -275,8 +275,8 @@ int link_send_posted(struct link *link)
 }
 
 /*
- * The link is not ready, or was not a moment ago: leave the flag to the service thread unless it
- * has just finished.
+ * Leaves the flag to the service thread, unless the link has just become ready. Returns whether it
+ * does.
  */
 static bool queue_post(struct link *link)
 {
@@ -357,13 +357,13 @@ void links_free(struct oriel_win *win)
 	win->links.capacity = 0;
 }
 
-/* Waiting for one link. Called without win->lock. */
+/* Waiting for one link, without win->lock. */
 
 static int described_step(void *arg)
 {
 	const struct link_wait *waiting = arg;
 
-	if (link_state(waiting->link) >= LINK_READY) /* or gone, which the caller finds */
+	if (link_state(waiting->link) >= LINK_READY) /* or gone: the caller checks */
 		return 1;
 	wait_serve(waiting->win->job, waiting->link->peer);
 	return 0;

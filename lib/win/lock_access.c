@@ -8,12 +8,9 @@
 #include "base/util.h"
 #include "job/job.h"
 
-#define READ_BYTES 4096 /* of a segment at a time */
+#define READ_BYTES 4096 /* of a segment, in one request */
 
-/*
- * One more segment is known. Where the header is mapped and the segment is not, all is done by work
- * requests.
- */
+/* Adds a segment. If the header is mapped and the segment is not, work requests do everything. */
 static int add_part(struct link *link, struct lock *lock, struct remote there, size_t members_offset)
 {
 	struct remote members = { there.addr + members_offset, there.rkey };
@@ -46,7 +43,7 @@ int lock_take_control(struct link *link, struct lock *lock)
 	return add_part(link, lock, words, offsetof(struct lock_words, member));
 }
 
-/* What the last known segment says about another one. */
+/* Returns where the last known segment says that the next one lies. */
 static struct lock_more last_more(const struct lock *lock)
 {
 	const struct lock_part *part = &lock->part[lock->part_count - 1];
@@ -119,11 +116,11 @@ int lock_start_reading(struct link *link, struct lock *lock, bool members)
 		read_piece(link, lock, &lock->image, lock->control, members ? sizeof(lock->image) : sizeof(lock->image.header));
 	for (uint32_t i = 1; rc == 0 && members && i < lock->part_count; i++)
 		rc = read_piece(link, lock, lock->part[i].read, lock->part[i].there, lock_segment_bytes(i));
-	link->last_number = lock->number; /* a free of the window waits for it: it lands in the lock's entry */
+	link->last_number = lock->number; /* a free of the window waits for it: it writes into the lock's entry */
 	return rc ? ORIEL_ERR_PEER : 0;
 }
 
-/* Pairs with lock_pass_on: who sees a ticket served sees what its holder before has done. */
+/* Pairs with lock_pass_on: a reader that sees a ticket served sees the earlier holder's stores. */
 static void load_header(struct lock *lock)
 {
 	struct lock_header *to = &lock->image.header;

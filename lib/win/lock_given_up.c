@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lock_given_up.c - locks whose epoch ends without a call of its own: asked for by a call that
- * timed out, or held when the window is freed after a death
+ * lock_given_up.c - locks whose epoch ends without unlock: the call timed out, or the window is
+ * freed after a death
  *
- * A place in a member's queue cannot be left, since its ticket has been drawn: the service thread
- * goes on with the steps, and gives the lock back when it comes. Another call may take it up
- * before.
+ * A drawn ticket cannot leave the member's queue. The service thread continues the steps, and
+ * releases the lock once it is granted. Another call may take it over before.
  */
 #include "base/order.h"
 #include "job/service_queue.h"
@@ -14,14 +13,11 @@
 #include "win/lock_access.h"
 #include "win/lock_words.h"
 
-#define GIVEN_UP_NS (100 * NS_PER_MS) /* so long a call can take up what has come meanwhile */
+#define GIVEN_UP_NS (100 * NS_PER_MS) /* for a call to take over a lock that was granted meanwhile */
 
 static void hand_given_up(struct oriel_win *win);
 
-/*
- * One look at one of them: whether it is over. Its place in the queue is passed on when it comes
- * up.
- */
+/* Makes one step; returns whether the lock is done with. Releases it once it is granted. */
 static bool given_up_step(struct oriel_win *win, struct link *link, struct lock *lock)
 {
 	uint16_t marks = link->marks;
@@ -38,7 +34,7 @@ static bool given_up_step(struct oriel_win *win, struct link *link, struct lock 
 	return lock->given_up_ns == 0;
 }
 
-/* On the service thread. A request that a call has taken up again is that call's. */
+/* Runs on the service thread. A lock that a call has taken over again is that call's. */
 static void pass_given_up(void *arg)
 {
 	struct oriel_win *win = arg;
@@ -78,11 +74,11 @@ void lock_give_up(struct oriel_win *win, struct link *link)
 	if (win->locks.handed)
 		return;
 	win->locks.handed = true;
-	__atomic_add_fetch(&win->lookups, 1, __ATOMIC_RELAXED); /* the window is not freed before */
+	__atomic_add_fetch(&win->lookups, 1, __ATOMIC_RELAXED); /* keeps the window from being freed */
 	hand_given_up(win);
 }
 
-/* What has been issued under it is in place before; bounded by the device's retries. */
+/* Releases a lock after its operations; the device's retries bound the wait. */
 static void give_back(struct oriel_win *win, struct link *link)
 {
 	struct wire *wire = &link->peer->wire;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lock_mapped.h - the lock of a member whose words are mapped, by loads and stores alone
+ * lock_mapped.h - the lock of a member whose words are mapped, by loads and stores
  *
- * What most often is the case, a lock that nobody is at, is found out by the fewest loads, and by
- * no call, so that the short ways of lock and unlock keep nothing for what comes after one. Why it
- * excludes is told in lock_words.c, which goes on where somebody is at it. The caller of all holds
- * win->lock.
+ * The usual case is a free lock. It takes few loads and no function call, so the fast paths of lock
+ * and unlock save no registers. lock_words.c explains why the lock excludes, and handles
+ * contention. The caller of each function holds win->lock.
  */
 #ifndef ORIEL_LOCK_MAPPED_H
 #define ORIEL_LOCK_MAPPED_H
@@ -14,9 +13,9 @@
 #include "win/epoch.h"
 #include "win/lock_access.h"
 
-#define SHORT_HOLD_LOOKS 64 /* at a lock whose holder is about to leave: some microseconds at most */
+#define SHORT_HOLD_LOOKS 64 /* polls of a lock whose holder is about to leave: some microseconds at most */
 
-/* Whether the words say `serving`. Pairs with lock_pass_on. */
+/* Returns whether the words say `serving`. Pairs with lock_pass_on. */
 static inline bool lock_serves(const struct lock_header *header, uint64_t serving)
 {
 	return flag_load(&header->serving) == serving && flag_load(&header->serving_complement) == ~serving;
@@ -29,8 +28,8 @@ static inline void lock_grant(struct lock *lock)
 }
 
 /*
- * Without another look at the words. They are read behind what says that it is held: who died was
- * counted before.
+ * Grants without another reading. The counts are read after the words that grant: an earlier
+ * holder's death was counted before.
  */
 static inline bool lock_grant_mapped(struct lock *lock)
 {
@@ -40,13 +39,13 @@ static inline bool lock_grant_mapped(struct lock *lock)
 	return true;
 }
 
-/* Shared: held if there is no writer, which most often is so. */
+/* Returns whether a shared lock is held at once: there is no writer. */
 static inline bool lock_ask_mapped(struct lock *lock)
 {
 	return lock_serves(lock->header, flag_load(&lock->header->next)) && lock_grant_mapped(lock);
 }
 
-/* Whether no other member has anything to do with the lock. Pairs with lock_store_state. */
+/* Returns whether no other member uses the lock. Pairs with lock_store_state. */
 static inline bool lock_nobody_else(const struct lock *lock)
 {
 	const struct lock_member *member = lock->part[0].here;
@@ -59,7 +58,7 @@ static inline bool lock_nobody_else(const struct lock *lock)
 	return states == LOCK_INTENT; /* our own */
 }
 
-/* Whether it is our turn, or becomes so while one short hold ends. */
+/* Returns whether our ticket is served, now or after one short hold. */
 static inline bool lock_turn_comes(const struct lock_header *header, uint64_t ticket)
 {
 	for (int looks = 0; looks < SHORT_HOLD_LOOKS; looks++) {
@@ -72,27 +71,27 @@ static inline bool lock_turn_comes(const struct lock_header *header, uint64_t ti
 	return false;
 }
 
-/* Exclusive, behind INTENT: a ticket is drawn, whose turn has come or not. */
+/* Draws a ticket, after INTENT; returns whether the lock is held at once. */
 static inline bool lock_draw_mapped(struct lock *lock)
 {
 	lock->fetched = lock->ticket = ticket_draw(&lock->header->next); /* pairs with load_header */
 	return lock_turn_comes(lock->header, lock->ticket) && lock_nobody_else(lock) && lock_grant_mapped(lock);
 }
 
-/* The next one's turn. Pairs with load_header at whoever waits. */
+/* Serves the next ticket. Pairs with load_header at the waiting rank. */
 static inline void lock_pass_on(struct lock *lock)
 {
 	flag_store(&lock->header->serving_complement, ~(lock->ticket + 1));
 	flag_store(&lock->header->serving, lock->ticket + 1);
 }
 
-/* The window's other locks, as they are when one is asked for. */
+/* Notes whether this rank has other locks of the window. */
 static inline void lock_note_pressed(const struct oriel_win *win, struct lock *lock)
 {
 	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
 }
 
-/* What the last call left is forgotten. */
+/* Resets what the last call left. */
 static inline void lock_begin(struct lock *lock, bool exclusive)
 {
 	lock->exclusive = exclusive;
@@ -102,8 +101,8 @@ static inline void lock_begin(struct lock *lock, bool exclusive)
 }
 
 /*
- * The first step towards a lock of which all is known, and that no card draws tickets of. Whether
- * it is held; false: it has been asked for, and lock_step goes on.
+ * Makes the first step towards a known lock whose tickets no card draws. Returns whether it is
+ * held; false: it is requested, and lock_step continues.
  */
 static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 {
@@ -120,7 +119,7 @@ static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 }
 
 /*
- * The lock of a living member that is this rank's to ask for at once, since all of it is known and
+ * Returns the lock of a living member that this rank can request at once, since it is known and
  * mapped; or NULL.
  */
 static inline struct lock *lock_idle(const struct oriel_win *win, const struct link *link)
@@ -134,8 +133,8 @@ static inline struct lock *lock_idle(const struct oriel_win *win, const struct l
 }
 
 /*
- * In lock_all a living member becomes a target, and its lock is held. False: it is not; link_grant
- * goes on.
+ * Makes a living member a target of lock_all; returns whether its lock is held. False: link_grant
+ * continues.
  */
 static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *link)
 {
@@ -152,8 +151,8 @@ static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *lin
 }
 
 /*
- * The lock of a living member that this rank holds, if nothing is under way to it or deferred for
- * it; or NULL.
+ * Returns the lock that this rank holds at a living member, if no operation is outstanding or
+ * deferred for it; else NULL.
  */
 static inline struct lock *lock_held(const struct oriel_win *win, const struct link *link)
 {
@@ -168,14 +167,14 @@ static inline struct lock *lock_held(const struct oriel_win *win, const struct l
 	return lock && lock->header ? lock : NULL;
 }
 
-/* The deaths that this holder has been told of are told to nobody any more. */
+/* Ends the report of deaths that this holder has received. */
 static inline void lock_store_repaired(struct lock *lock)
 {
 	if (lock->orphaned != lock->image.header.repaired)
 		flag_store(&lock->header->repaired, lock->orphaned); /* pairs with load_header */
 }
 
-/* Give it back. Stores stay behind nothing that is under way. */
+/* Releases the lock. The stores are not ordered behind outstanding requests. */
 static inline void lock_release_mapped(struct lock *lock)
 {
 	if (lock->exclusive) {

@@ -1,55 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lock_words.c - taking and giving back the lock of one member
+ * lock_words.c - taking and releasing the lock of one member
  *
  * DESIGN NOTES
  *
  * The words lie at the target (layout.h): `serving`, the ticket whose turn it is; `next`, the
  * ticket to be drawn; and for each neighbour a member word {state, ticket} that it alone writes.
- * The target calls nothing.
+ * The target makes no call.
  *
- *   shared     WRITE state = ASK; READ the header. next == serving: held. Otherwise the writer s = serving
- *              is in, or drains: WRITE ticket = s, state = WAIT, and read serving until it is past s.
- *   exclusive  WRITE state = INTENT; fetch-and-add next: my ticket t; READ header and members. Held once
- *              serving == t and every other member is ABSENT, GONE, INTENT, TICKET, or WAITs for t. If that is
- *              not so at once: WRITE ticket = t, state = TICKET, and read again and again.
+ *   shared     WRITE state = ASK; READ the header. next == serving: held. Otherwise the writer
+ *              s = serving is in, or drains: WRITE ticket = s, state = WAIT, and read serving until
+ *              it is past s.
+ *   exclusive  WRITE state = INTENT; fetch-and-add next: my ticket t; READ header and members. Held
+ *              once serving == t and every other member is ABSENT, GONE, INTENT, TICKET, or WAITs
+ *              for t. If not at once: WRITE ticket = t, state = TICKET, and read repeatedly.
  *   release    shared: WRITE state = ABSENT. exclusive: WRITE serving = t + 1, then state = ABSENT.
  *
- * Why it excludes: tickets are unique and serving goes up by one, by the hand of its owner, so
- * writers are apart. A reader places ASK before it reads next, a writer changes next before it
- * reads the members: one of them sees the other. A reader that sees the writer s waits for s only,
- * and the writer s + 1 counts it as a holder. Over work requests the order is that of one queue
- * pair, WRITE before READ and fetch-and-add before READ; where the words are mapped it is that of a
- * full fence between the store and the loads, also for a rank's own window.
- * tests/models/lock_model.py tries all orders.
+ * Exclusion. Tickets are unique, and only its owner advances serving, by one: writers exclude each
+ * other. A reader places ASK before it reads next; a writer changes next before it reads the
+ * members: one of them sees the other. A reader that sees the writer s waits for s only, and the
+ * writer s + 1 counts it as a holder. With work requests the order is that of one queue pair, WRITE
+ * before READ and fetch-and-add before READ. Where the words are mapped, a full fence orders the
+ * store before the loads, also for a rank's own window. tests/models/lock_model.py tries all
+ * orders.
  *
- * Ranks with several locks of a window (lock_all) could wait in a circle: A holds the lock of A and
- * waits at B behind a writer that waits for B to leave, while B waits at A in the same way. So a
- * reader that has other locks says so beside its WAIT (LOCK_PRESSED), and a writer that has waited
- * for holders for LOCK_DRAIN_NS while such a reader waits for it gives its turn away, as if it had
- * held the lock, and draws another ticket; it then waits for twice as long, so that holds that are
- * merely long keep it out for a while only.
+ * Deadlock. Ranks with several locks of a window (lock_all) could wait in a circle: A holds the
+ * lock of A and waits at B behind a writer that waits for B to leave, while B waits at A in the
+ * same way. So a reader with other locks sets LOCK_PRESSED beside its WAIT. A writer that has
+ * waited for holders for LOCK_DRAIN_NS while such a reader waits for it passes its turn on, as if
+ * it had held the lock, and draws another ticket. It then waits twice as long, so that long holds
+ * delay it for a bounded time.
  *
- * What a reading may be wrong in. serving has its complement. A `next` whose bytes are of different
- * times can be too low only where a carry came between, and then its lowest byte is small: such a
- * value (LOCK_LOW_TICKETS) counts when a second reading says the same. Of a state only the lowest
- * byte counts. The table of members can grow: each segment that is read says whether there is
- * another, and a member has written its word only after its segment was linked. The count of
- * orphans can be older than the members: those who died as readers leave GONE, and when there is
- * one more the header is read again.
+ * Torn readings. serving has its complement. A torn `next` is too low only where a carry came
+ * between, and then its lowest byte is small: such a value (LOCK_LOW_TICKETS) counts when a second
+ * reading agrees. Of a state only the lowest byte counts. The table of members can grow: each
+ * segment says whether there is another, and a member writes its word only after its segment is
+ * linked. The count of orphans can be older than the members: readers that died leave GONE, and one
+ * more GONE makes the writer read the header again.
  *
- * A device may place a word twice (places_twice). If the one who was served has passed the lock on
- * in between, serving goes back for ever. So there the next one waits, before it is in, and the
- * target before it passes a dead rank's ticket on, until who was in before has placed ABSENT behind
- * it. That is a rank at TICKET with an earlier ticket; one that holds the lock at INTENT says that
- * it leaves (LOCK_LEAVES) before it places serving. A dead rank's word that has been examined says
- * it no more, and nothing comes any more.
+ * A device may place a word twice (places_twice). If the served rank has passed the lock on in
+ * between, serving would go back for ever. So there the next rank waits before it enters, and the
+ * target waits before it passes a dead rank's ticket on, until the earlier holder has placed ABSENT
+ * behind serving. That holder is a rank at TICKET with an earlier ticket; one that holds the lock
+ * at INTENT announces that it leaves (LOCK_LEAVES) before it places serving. An examined word of a
+ * dead rank loses the mark, and no write follows.
  *
- * Who waits reads at intervals: the next after half of what the holders before it are going to
- * take, going by what one took lately, and by how long the one that is in has taken; the first in
- * the queue without pause. So each reads a few times, however many wait. It must not be all of that
- * time: then the lock would be passed on when somebody looks, and the pace of looking be taken for
- * that of the holds.
+ * Polling. A waiting rank reads at intervals: after half the time that the holders before it need,
+ * estimated from recent holds and from the present one; the first in the queue reads without pause.
+ * So each reads a few times, however many wait. The whole of that time would be too long: the polls
+ * would set the pace, and the estimate would take it for the length of holds.
  */
 #include "win/lock_words.h"
 
@@ -139,7 +138,7 @@ static int learn(struct oriel_win *win, struct link *link, struct lock *lock)
 	return ORIEL_ERR_MEMORY;
 }
 
-/* Judging a reading. */
+/* Evaluating a reading. */
 
 static bool is_whole(const struct lock_header *header)
 {
@@ -159,8 +158,8 @@ static void note_serving(struct lock *lock, uint64_t now)
 }
 
 /*
- * When to read next, with so many halves of a hold before this rank's turn. A hold that takes
- * longer than the last ones is taken for one that has its half behind it.
+ * Sets the time of the next reading, `halves` half holds before this rank's turn. A hold that is
+ * longer than the recent ones counts as half over.
  */
 static void plan_reading(struct lock *lock, uint64_t halves)
 {
@@ -192,13 +191,13 @@ static bool stands_in_the_way(const struct lock *lock, uint64_t state, uint64_t 
 	return low == LOCK_ASK || (low == LOCK_WAIT && ticket != lock->ticket) || may_still_write(lock, state, ticket);
 }
 
-/* A reader that has other locks waits for our ticket. */
+/* Returns whether a reader with other locks waits for our ticket. */
 static bool is_pressed(const struct lock *lock, uint64_t state, uint64_t ticket)
 {
 	return (state & LOCK_PRESSED) && ticket == lock->ticket;
 }
 
-/* Whether the test holds for any other member; and how many have gone, of those before it. */
+/* Returns whether the test holds for any other member; *gone counts the GONE words before it. */
 static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone)
 {
 	uint32_t place = 0;
@@ -219,8 +218,8 @@ static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone
 }
 
 /*
- * Whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. Those that have died holding it were
- * counted before their words went, but the header is read before the members: it is read again.
+ * Returns whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. Holders that died were counted
+ * before their words changed, but the header is read before the members: it is read again.
  */
 static int others_are_out(struct link *link, struct lock *lock)
 {
@@ -228,7 +227,7 @@ static int others_are_out(struct link *link, struct lock *lock)
 	uint32_t gone = 0;
 
 	if (more)
-		return more < 0 ? more : 0; /* one segment more to be read */
+		return more < 0 ? more : 0; /* another segment to read */
 	if (any_other(lock, stands_in_the_way, &gone))
 		return 0;
 	if (gone <= lock->gone)
@@ -243,7 +242,7 @@ static int granted(struct lock *lock)
 	return 1;
 }
 
-/* Steps. Each gives 1: held, 0: not yet, or an error. */
+/* Steps. Each returns 1: held, 0: not yet, or an error. */
 
 static int behind_step(struct link *link, struct lock *lock)
 {
@@ -272,7 +271,7 @@ static int stay_behind(struct link *link, struct lock *lock)
 	return behind_step(link, lock);
 }
 
-/* Read again; by loads that is done at once, so at another step. */
+/* Starts another reading. Loads complete at once, so the next step evaluates it. */
 static int ask_again(struct link *link, struct lock *lock)
 {
 	return lock_start_reading(link, lock, false) ? ORIEL_ERR_PEER : 0;
@@ -304,7 +303,7 @@ static int ask(struct link *link, struct lock *lock)
 	return lock_start_reading(link, lock, false) ? ORIEL_ERR_PEER : asked_step(link, lock);
 }
 
-/* The next one's turn. */
+/* Serves the next ticket. */
 static int send_serving(struct link *link, struct lock *lock)
 {
 	uint64_t words[2] = { lock->ticket + 1, ~(lock->ticket + 1) };
@@ -318,8 +317,8 @@ static int send_serving(struct link *link, struct lock *lock)
 static int draw(struct link *link, struct lock *lock);
 
 /*
- * As if the lock had been held: whoever waits for our ticket comes in, and we go to the end of the
- * queue.
+ * Passes the turn on without having held the lock: ranks that wait for our ticket enter, and we
+ * draw another.
  */
 static int give_turn_away(struct link *link, struct lock *lock)
 {
@@ -332,7 +331,7 @@ static int give_turn_away(struct link *link, struct lock *lock)
 	return draw(link, lock);
 }
 
-/* Our ticket is served, and holders are still in. */
+/* Our ticket is served; waits for the holders. */
 static int drain_step(struct link *link, struct lock *lock)
 {
 	uint64_t now = now_ns();
@@ -346,7 +345,7 @@ static int drain_step(struct link *link, struct lock *lock)
 	return give_turn_away(link, lock);
 }
 
-/* The turn has come, or not; and the others are out. A reading of all is here. */
+/* Evaluates a reading of all: whether it is our turn, and the others are out. */
 static int turn_step(struct link *link, struct lock *lock)
 {
 	const struct lock_header *header = &lock->image.header;
@@ -359,7 +358,7 @@ static int turn_step(struct link *link, struct lock *lock)
 		return 0;
 	}
 	if (lock->serving_ns)
-		note_serving(lock, now_ns()); /* a look that was too late is no sign of long holds */
+		note_serving(lock, now_ns()); /* a late poll of ours must not raise the estimate of holds */
 	lock->read_ns = 0;
 	rc = others_are_out(link, lock);
 	if (rc)
@@ -392,7 +391,7 @@ static int drawn_step(struct link *link, struct lock *lock)
 	return lock_write_ticket(link, lock, LOCK_TICKET) ? ORIEL_ERR_PEER : 0;
 }
 
-/* By a request to whoever draws tickets. */
+/* Draws a ticket by fetch-and-add at the device that serialises tickets. */
 static int draw_there(struct lock *lock, struct peer *by, uint32_t rkey)
 {
 	struct remote next = { lock->control.addr + offsetof(struct lock_header, next), rkey };
@@ -406,7 +405,7 @@ static int read_drawn(struct link *link, struct lock *lock)
 	return lock_start_reading(link, lock, true) ? ORIEL_ERR_PEER : drawn_step(link, lock);
 }
 
-/* By the connection that has the words anyway: fetch-and-add and reading leave in one list. */
+/* Draws on the connection to the words: fetch-and-add and reading leave in one list. */
 static int draw_at_once(struct link *link, struct lock *lock)
 {
 	if (lock->header)
@@ -427,8 +426,8 @@ static int drawing_step(struct link *link, struct lock *lock)
 }
 
 /*
- * By another connection: what this one has posted must be in place before, and the ticket here
- * before the reading.
+ * Draws on another connection: requests on this one complete before, and the ticket comes before
+ * the reading.
  */
 static int draw_by_card(struct link *link, struct lock *lock)
 {
@@ -472,7 +471,7 @@ static int card_step(struct link *link, struct lock *lock)
 	return draw(link, lock);
 }
 
-/* Whether tickets can be drawn at once. */
+/* Returns whether tickets can be drawn at once. */
 static bool can_draw(const struct link *link, const struct lock *lock)
 {
 	if (lock->flags & DIR_NEXT_BY_DEVICE)
@@ -491,7 +490,7 @@ static int begin(struct link *link, struct lock *lock)
 	return card_step(link, lock);
 }
 
-/* The chain of segments up to our word. */
+/* Reads the chain of segments up to the one with our word. */
 static int finding_step(struct link *link, struct lock *lock)
 {
 	if (lock_find_word(link, lock))
@@ -552,16 +551,16 @@ int lock_step(struct oriel_win *win, struct link *link)
 		rc = make_message(win, link, &lock);
 	if (rc)
 		return rc;
-	lock->given_up_ns = 0; /* this call goes on with it */
+	lock->given_up_ns = 0; /* this call takes it over */
 	lock_note_pressed(win, lock);
 	rc = lock_phase_step(win, link, lock);
 	if (rc > 0 && (link->marks & LINK_EXCLUSIVE) && !lock->exclusive) {
-		lock_release(win, link); /* it was asked for shared, by a call that timed out */
+		lock_release(win, link); /* a call that timed out had requested it shared */
 		rc = !lock->header && lock_keep_order(link) ? ORIEL_ERR_PEER : lock_phase_step(win, link, lock);
 	}
 	lock->error = rc < 0 && lock->phase == PHASE_CARD ? rc : 0;
 	if (lock->error)
-		lock->phase = PHASE_IDLE; /* nothing has been written there */
+		lock->phase = PHASE_IDLE; /* nothing has been written at the target */
 	if (rc > 0)
 		link->marks |= LINK_GRANTED;
 	return rc;
@@ -574,9 +573,9 @@ int lock_error(const struct oriel_win *win, const struct link *link)
 	return lock && (link->marks & LINK_LOCK) ? lock->error : 0;
 }
 
-/* Giving back. */
+/* Releasing. */
 
-/* As lock_store_repaired. */
+/* lock_store_repaired by work requests. */
 static int send_repaired(struct link *link, struct lock *lock)
 {
 	struct remote to = { lock->control.addr + offsetof(struct lock_header, repaired), lock->control.rkey };
@@ -588,7 +587,7 @@ static int send_repaired(struct link *link, struct lock *lock)
 	return rc ? rc : lock_keep_order(link);
 }
 
-/* Before serving is placed, which may come twice. */
+/* Announces the release before serving is placed, which may be placed twice. */
 static int say_leaving(struct link *link, struct lock *lock)
 {
 	if (!lock->placed_twice || lock->ticket_shown)
@@ -614,7 +613,7 @@ static int release_by_requests(struct link *link, struct lock *lock)
 	if (rc == 0)
 		rc = lock_write_state(link, lock, LOCK_ABSENT);
 	lock->phase = PHASE_IDLE;
-	link->marks |= LINK_TOUCHED; /* the release is to be waited for */
+	link->marks |= LINK_TOUCHED; /* unlock waits for the release */
 	return rc;
 }
 
@@ -630,7 +629,7 @@ int lock_release(struct oriel_win *win, struct link *link)
 
 void lock_release_lost(struct oriel_win *win, struct link *link)
 {
-	const unsigned none = LINK_NOCHECK | LINK_FLAGGED; /* nothing to give back, or given back */
+	const unsigned none = LINK_NOCHECK | LINK_FLAGGED; /* nothing to release, or released */
 
 	if (lock_is_mapped(win, link) && (link->marks & (LINK_GRANTED | none)) == LINK_GRANTED)
 		lock_release(win, link);

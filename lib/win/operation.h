@@ -28,7 +28,7 @@ struct op {
 	};
 };
 
-/* An operation issued before the target's post arrived. */
+/* An operation that was issued before the target granted access. */
 struct deferred {
 	struct op op;
 	uint32_t next; /* index + 1 of the link's next one; 0: none */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * origin.c - the way of an operation: how its origin memory is used
+ * origin.c - how the origin memory of an operation is used
  *
- * Memory of windows and oriel_mem_register is used as it is, other memory too where the device has
- * a key for all of it. Elsewhere it goes through the wire's ring or, above WIRE_COPY_MAX, is
- * registered until the epoch's operations are complete, or longer where the system tells when it is
- * mapped anew. Puts up to that size are copied in any case, but for bursts to where the device
- * moves bytes itself: who is to have the origin back need not wait for the target then.
+ * Memory of windows and of oriel_mem_register is used directly, as is all memory where the device
+ * has a key for it. Other memory goes through the wire's bounce buffer or, above WIRE_COPY_MAX, is
+ * registered until the epoch's operations are complete, or longer where the kernel reports
+ * remapping. Puts up to that size are copied, so that they complete locally at once; the exception
+ * is bursts to a device that copies synchronously.
  */
 #include "win/origin.h"
 
@@ -17,8 +17,8 @@
 /* Origin memory. */
 
 /*
- * Only what operations have named counts, not what else a registration holds: that may have been
- * mapped anew meanwhile.
+ * Compares only the memory that operations have named: the rest of a registration may have been
+ * remapped.
  */
 static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct epoch_mr *wanted)
 {
@@ -33,10 +33,7 @@ static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const s
 	return NULL;
 }
 
-/*
- * Wait until nothing of this window is under way. Bounded by the device's retries: requests
- * complete, or the wire breaks.
- */
+/* Waits until no request of this window is outstanding. The device's retries bound the wait. */
 static void wait_for_all_links(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -62,7 +59,7 @@ void release_epoch_mrs(struct oriel_win *win)
 	win->epoch_mrs.reusable = 0;
 }
 
-/* Of the registration that is kept, or one that is made for the epoch; false: neither can be. */
+/* Takes the key from the registration cache, or registers for the epoch; false: both fail. */
 static bool fill_epoch_mr(struct epoch_mr *used, void *origin)
 {
 	const struct device *device = used->device;
@@ -78,8 +75,8 @@ static bool fill_epoch_mr(struct epoch_mr *used, void *origin)
 }
 
 /*
- * Behind a flush the last one is the next to be used again, if it is of the same registration: a
- * program that puts and flushes in turns does not fill the list.
+ * After a flush the next use of the same registration replaces the last entry, so that a program
+ * that alternates puts and flushes does not fill the list.
  */
 static bool replaces_last(struct epoch_mrs *mrs, const struct epoch_mr *used)
 {

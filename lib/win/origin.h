@@ -13,9 +13,9 @@
 #define BURST_COPY_MAX 1024 /* bytes */
 
 /*
- * Puts of so many bytes are copied. Where the device moves bytes itself, as a rule at once, only
- * the first one of an epoch that is not small: it alone would have complete wait for an answer,
- * and among others that costs less than the copies.
+ * Returns the size up to which puts are copied. A device that copies synchronously gets copies only
+ * for an epoch's first put that is not small: alone, that put would make complete wait for an
+ * answer; among others, the answer costs less than the copies.
  */
 static inline size_t origin_copied_max(const struct link *link)
 {
@@ -25,8 +25,7 @@ static inline size_t origin_copied_max(const struct link *link)
 }
 
 /*
- * Of memory that has no key of its own. A put that is copied needs none: who is to have it back
- * need not wait then.
+ * Returns the device's key for any memory. A copied put needs none: it completes locally at once.
  */
 static inline uint32_t origin_any_lkey(const struct link *link, size_t size_bytes, bool get)
 {
@@ -34,15 +33,14 @@ static inline uint32_t origin_any_lkey(const struct link *link, size_t size_byte
 }
 
 /*
- * Returns the key of memory that is registered until the epoch's operations are complete; 0 where
- * that fails, and the wire copies piece by piece. The caller holds win->lock, as in the next.
+ * Returns the key of memory that stays registered until the epoch's operations are complete; 0:
+ * that failed, and the wire copies piece by piece. The caller holds win->lock, as in the next.
  */
 uint32_t origin_epoch_lkey(struct oriel_win *win, const struct link *link, void *origin, size_t size_bytes, bool get);
 
 /*
- * Returns the key of the origin memory of an operation by the wire; 0: it is copied, in pieces if
- * it is not small. Memory that is neither registered nor small is registered for the epoch,
- * unless that fails.
+ * Returns the key of an operation's origin memory; 0: it is copied, in pieces if it is not small.
+ * Registers memory that is neither registered nor small for the epoch, unless that fails.
  */
 static inline uint32_t origin_lkey(struct oriel_win *win, const struct link *link, void *origin, size_t size_bytes,
                                    bool get)
@@ -55,8 +53,8 @@ static inline uint32_t origin_lkey(struct oriel_win *win, const struct link *lin
 }
 
 /*
- * Returns whether the memory is what the window's last operation has used, and nothing has to be
- * registered; *lkey is then what origin_lkey returns.
+ * Returns whether the window's last operation used this memory, and no registration is needed;
+ * *lkey is then what origin_lkey returns.
  */
 static inline bool origin_seen_lkey(const struct oriel_win *win, const struct link *link, const void *origin,
                                     size_t size_bytes, bool get, uint32_t *lkey)
@@ -68,7 +66,7 @@ static inline bool origin_seen_lkey(const struct oriel_win *win, const struct li
 	return *lkey || size_bytes <= WIRE_COPY_MAX;
 }
 
-/* Deregister what was registered for operations that are now complete, or lost with their peer. */
+/* Deregisters memory of operations that are complete, or lost with their peer. */
 void release_epoch_mrs(struct oriel_win *win);
 
 #endif

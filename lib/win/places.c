@@ -10,7 +10,7 @@
 #include "sync/wait.h"
 #include "win/win.h"
 
-/* Members who do not bring the same place make the barrier say that its argument is wrong. */
+/* Compares the members' places: where they differ, the barrier returns ORIEL_ERR_ARG. */
 static int compare_places(struct oriel_win *win, const char *call)
 {
 	struct coll coll;

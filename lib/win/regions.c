@@ -32,7 +32,7 @@ struct region {
 	bool leaves;     /* is being released by the thread that has found it unused; guarded by win->lock */
 };
 
-/* Regions that overlap are equal; of those attached none do. */
+/* Regions that overlap compare equal; attached regions never overlap. */
 static int compare(const void *a, const void *b)
 {
 	const struct region *left = a, *right = b;
@@ -109,7 +109,7 @@ static void let_go(struct region *region)
 {
 	if (is_registered(&region->registration)) {
 		mem_deregister(&region->job->mems, &region->registration);
-		count_private(region, -1); /* last: nobody moves it before */
+		count_private(region, -1); /* last: no earlier move */
 	}
 	if (region->in_place)
 		share_let_go((void *)(uintptr_t)region->base, (size_t)region->size_bytes);
@@ -210,7 +210,7 @@ static int open_to_peers(const struct oriel_win *win, struct region *region)
 
 	region->in_place = !ours && in_place_move(win->job, win->wish, base, size_bytes);
 	region->is_private = !ours && !region->in_place;
-	count_private(region, 1); /* first: nobody moves it from now on */
+	count_private(region, 1); /* first: no move from now on */
 	rc = mem_open_to_peers(&win->job->mems, window_devices(win), &opened);
 	region->registration = opened.registration;
 	region->read_only = opened.read_only;
@@ -265,7 +265,10 @@ static int send_notified(struct oriel_win *win, struct link *link)
 	return direct_flag(&link->peer->direct, before, win->regions.notified, words, &link->last_number);
 }
 
-/* Tell an origin, as soon as it is known where its words are. */
+/*
+ * Notifies an origin, once it is known where its words are. Returns whether it is gone, or an
+ * error.
+ */
 static int tell(struct oriel_win *win, int rank)
 {
 	struct link *link;
@@ -282,8 +285,7 @@ static int tell(struct oriel_win *win, int rank)
 }
 
 /*
- * Whether a peer has nothing of the region that goes, now or ever; or what keeps us from finding
- * out.
+ * Returns whether a peer no longer uses the region that goes; or the error that prevents knowing.
  */
 static int is_done(struct oriel_win *win, struct peer *peer)
 {
@@ -296,14 +298,14 @@ static int is_done(struct oriel_win *win, struct peer *peer)
 	if (acked == 0 || acked == win->regions.notified + 1)
 		return 1;
 	if (state_load(&peer->state) == PEER_DEAD) { /* pairs with rank_lost */
-		wire_break(&peer->wire);                 /* nothing that it has sent arrives any more */
+		wire_break(&peer->wire);                 /* nothing that it has sent arrives from now on */
 		return 1;
 	}
 	wait_serve(win->job, peer);
 	return tell(win, rank);
 }
 
-/* Its key is no longer used by anybody: nobody finds the region any more. */
+/* Takes a region out whose key no rank uses: lookups no longer find it. */
 static struct region *take_out(struct oriel_win *win)
 {
 	struct region *region = win->regions.going;
@@ -316,8 +318,9 @@ static struct region *take_out(struct oriel_win *win)
 }
 
 /*
- * Without win->lock, for which others' operations wait: to move much memory back takes a while.
- * Until it is done no other detach goes on, and none of the same region returns.
+ * Releases the region without win->lock, since moving much memory back takes a while and others'
+ * operations need the lock. Until it ends, no other detach proceeds, and none of the same region
+ * returns.
  */
 static void finish(struct oriel_win *win, struct region *region)
 {
@@ -347,16 +350,16 @@ struct detaching {
 	uint64_t base;
 };
 
-/* Hide the entry; who reads the table from now on does not find it. */
+/* Hides the entry from later readings of the table, and makes the notification. */
 static void begin(struct oriel_win *win, struct region *region)
 {
 	win->regions.going = region;
 	region_table_hide(win->job, win->regions.table, region->index);
 	win->regions.notified = ((win->regions.notified >> 16) + 1) << 16 | region->index;
-	full_fence(); /* pairs with subscribe, remote_regions.c, at an origin: it reads after this, or is told */
+	full_fence(); /* pairs with subscribe, remote_regions.c, at an origin: it reads after this, or is notified */
 }
 
-/* The region that begins there. */
+/* Returns the region that begins at base, or NULL. */
 static struct region *region_at(const struct oriel_win *win, uint64_t base)
 {
 	struct region *region = holding(&win->regions, base);
@@ -364,15 +367,15 @@ static struct region *region_at(const struct oriel_win *win, uint64_t base)
 	return region && region->base == base ? region : NULL;
 }
 
-/* Whether the region that begins there is being released; nobody finds it any more. */
+/* Returns whether the region that begins at base is being released; lookups no longer find it. */
 static bool is_leaving(const struct oriel_win *win, uint64_t base)
 {
 	return win->regions.going && win->regions.going->leaves && win->regions.going->base == base;
 }
 
 /*
- * A turn: one region at a time goes, whoever has begun with it. *leaves: one that the caller is to
- * finish.
+ * Advances the one detach in progress, whichever thread began it. *leaves: a region that the caller
+ * must finish.
  */
 static int detach_locked(struct oriel_win *win, uint64_t base, struct region **leaves)
 {
@@ -380,12 +383,12 @@ static int detach_locked(struct oriel_win *win, uint64_t base, struct region **l
 	int rc;
 
 	if (!region)
-		return !is_leaving(win, base); /* another thread has taken it */
+		return !is_leaving(win, base); /* another thread detaches it */
 	if (!win->regions.going)
 		begin(win, region);
 	if (win->regions.going->leaves)
 		return 0;
-	remote_regions_look(win); /* others may wait for us, and we may be one of our own origins */
+	remote_regions_look(win); /* others may wait for us, and we may be our own origin */
 	rc = all_done(win);
 	if (rc <= 0)
 		return rc;
@@ -423,7 +426,7 @@ static int detach_watch(void *arg, struct wait *wait)
 	return 0;
 }
 
-/* 1: it was one of no bytes, and is gone; 0: one that others may use; or the error. */
+/* Returns 1: an empty region, now detached; 0: one that others may use; or the error. */
 static int detach_check(struct oriel_win *win, uint64_t base)
 {
 	struct region wanted = { .base = base }, **empty = tfind(&wanted, &win->regions.empty, compare_base), *found;

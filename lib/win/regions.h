@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * regions.h - the regions attached to a dynamic window here, and how they go
+ * regions.h - the regions attached to a dynamic window here, and how they are detached
  *
  * DESIGN NOTES
  *
  * Peers read the table of regions (region_table.h) and keep what they have read (remote_regions.h),
- * so that an operation costs no message more than on other windows. A region may go only when
- * nobody uses its key any more, for a request with a stale key would break the queue pair. Between
- * two ranks there are two words for that (struct flag_pair), each written by one side alone:
+ * so an operation needs no more messages than on other windows. A region can be detached only when
+ * no rank uses its key, since a request with a stale key breaks the queue pair. Two ranks have two
+ * words for that (struct flag_pair), each written by one side alone:
  *
  *   origin                                         owner
  *   acked = notified + 1: I read your table        detach: hide the entry; full fence;
  *   (placed before the first reading)              which have acked != 0? to each of these
- *   notified has changed: drop that entry; once    notified = detaches so far, and the entry's index
+ *   notified has changed: drop that entry; once    notified = detaches so far, and entry's index
  *   all requests posted before are complete,       wait until its acked is notified + 1,
  *   acked = notified + 1                           or it is dead; then deregister
  *
  * Either the owner sees `acked`, or the origin's first reading comes after the entry was hidden.
- * The origin looks at `notified` under the window's lock before it uses an entry, and its service
- * thread does for a rank that computes. A torn `notified` makes the origin drop another entry,
- * which it reads again, and answer what the owner does not wait for; so only the whole word ends
- * the wait.
+ * The origin checks `notified` under the window's lock before it uses an entry; its service thread
+ * does for a rank that computes. A torn `notified` makes the origin drop another entry, which it
+ * reads again, and send an answer that the owner ignores: only the whole word ends the wait.
  *
- * Detaches of one window go one after the other; one that has timed out is gone on with by the next
- * call of any thread. The thread that finds it unused takes it out of the tree, and deregisters its
- * memory and moves it back without win->lock, before the next detach goes on, and before any of the
- * same region returns. Attached regions are kept in a tree ordered by address, in which regions
- * that overlap are equal: that is how an overlap is found.
+ * Detaches of one window follow one another; the next call of any thread continues one that timed
+ * out. The thread that finds the region unused takes it out of the tree, then deregisters its
+ * memory and moves it back without win->lock. The tree is ordered by address, and regions that
+ * overlap compare equal: so tsearch finds an overlap.
  */
 #ifndef ORIEL_REGIONS_H
 #define ORIEL_REGIONS_H
@@ -43,14 +41,14 @@ struct oriel_win;
 struct region;
 
 /*
- * Guarded by win->lock; changed under `lock` too, which whoever applies others' operations here
+ * Guarded by win->lock; changes also take `lock`, which a thread that applies others' operations
  * takes alone.
  */
 struct regions {
 	pthread_mutex_t lock;
 	struct region_table *table; /* NULL: the window is not dynamic */
 	void *tree;                 /* struct region, by tsearch */
-	void *empty;                /* those of no bytes, by base */
+	void *empty;                /* regions of no bytes, by base */
 	struct region *going;       /* is being detached */
 	uint64_t notified;          /* the last notification: detaches so far << 16 | index */
 	uint64_t serial;            /* of the region attached last */
@@ -62,13 +60,13 @@ struct regions {
 
 int regions_open(struct oriel_win *win);
 
-/* Everything is detached; nobody reads the table any more. */
+/* Releases all regions; no rank reads the table any more. */
 void regions_close(struct oriel_win *win);
 
 /*
- * Whether all of [addr, addr + size_bytes) is attached here, in one region or several that touch,
- * and may be written if `write`. It then stays attached until regions_unuse, which is to come soon.
- * Without win->lock.
+ * Returns whether all of [addr, addr + size_bytes) is attached here, in one region or in adjacent
+ * ones, and is writable if `write`. It then stays attached until regions_unuse, which must follow
+ * soon. Called without win->lock.
  */
 bool regions_use(struct oriel_win *win, uint64_t addr, size_t size_bytes, bool write);
 void regions_unuse(struct oriel_win *win);

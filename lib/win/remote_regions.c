@@ -64,7 +64,7 @@ static int read_block(struct link *link, struct remote from, void *to, size_t si
 	return wire_get(wire, to, 0, size_bytes, from, &link->last_number);
 }
 
-/* Everything that was asked for is there. Bounded by the device's retries. */
+/* Waits until the blocks are here. The device's retries bound the wait. */
 static int blocks_read(struct oriel_win *win, struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -75,8 +75,8 @@ static int blocks_read(struct oriel_win *win, struct link *link)
 }
 
 /*
- * `count` entries of one segment from `offset` on. Of one that is not linked yet nothing was
- * attached before the call.
+ * Reads `count` entries of a segment from `offset` on. A segment that is not linked had no entries
+ * before the call.
  */
 static int read_segment(struct link *link, const struct segment_ref *ref, uint32_t offset, uint32_t count,
                         struct region_entry entries[])
@@ -93,7 +93,7 @@ static int read_segment(struct link *link, const struct segment_ref *ref, uint32
 	return rc;
 }
 
-/* The first entries of the table; all zero, as free ones are, where there are none. */
+/* Reads the first entries of the table. Missing ones stay zero, as free ones are. */
 static int read_entries(struct oriel_win *win, struct link *link, const struct region_root *root, uint32_t used,
                         struct region_entry entries[])
 {
@@ -116,9 +116,9 @@ static int read_root(struct oriel_win *win, struct link *link, struct region_roo
 	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
 }
 
-/* The known ones. */
+/* Known regions. */
 
-/* How many known regions begin at or below the address. */
+/* Returns how many known regions begin at or below the address. */
 static uint32_t count_below(const struct remote_regions *remote_regions, uint64_t addr)
 {
 	uint32_t low = 0, high = remote_regions->count;
@@ -173,8 +173,8 @@ static int compare_base(const void *a, const void *b)
 }
 
 /*
- * The region of an entry, or false: it is free, or torn: then it changes meanwhile, and the call
- * has no use for it.
+ * Makes the region of an entry. False: the entry is free, or torn: it is changing, so it is not the
+ * caller's.
  */
 static bool take_entry(const struct region_entry *entry, uint32_t index, struct remote_region *region)
 {
@@ -189,7 +189,7 @@ static bool take_entry(const struct region_entry *entry, uint32_t index, struct 
 	return true;
 }
 
-/* Mappings of regions that are still there go over to the new list, others end. */
+/* Moves mappings of regions that still exist to the new list; unmaps the others. */
 static void carry_over(struct link *link, struct remote_regions *known, const struct remote_regions *read)
 {
 	for (uint32_t i = 0; i < known->count; i++) {
@@ -207,7 +207,7 @@ static void carry_over(struct link *link, struct remote_regions *known, const st
 	known->count = read->count;
 }
 
-/* Make a list of what was read. */
+/* Makes a list from the entries. */
 static int adopt(struct link *link, const struct region_entry entries[], uint32_t used)
 {
 	struct remote_regions read = { .list = malloc(used * sizeof(struct remote_region) + 1) };
@@ -222,8 +222,7 @@ static int adopt(struct link *link, const struct region_entry entries[], uint32_
 }
 
 /*
- * One reading of the table: it has all that was attached before the call; why, remote_regions.h
- * tells.
+ * Reads the table once: the reading has all that was attached before the call (remote_regions.h).
  */
 static int read_table(struct oriel_win *win, struct link *link)
 {
@@ -245,7 +244,7 @@ static int read_table(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-/* Words between us and the member. */
+/* Words between this rank and the member. */
 
 static int send_acked(struct oriel_win *win, struct link *link, uint64_t notified, uint64_t *number)
 {
@@ -279,8 +278,8 @@ static void drop_index(struct link *link, uint32_t index)
 }
 
 /*
- * What is posted so far may use the entry: the answer waits for it. Of a torn word another one is
- * dropped, and read again.
+ * Drops the entry. Requests posted so far may use it: the acknowledgement waits for them. A torn
+ * word drops another entry, which is read again.
  */
 static void act_on(struct link *link, uint64_t notified)
 {
@@ -409,7 +408,7 @@ static bool enter_watch(struct oriel_win *win, struct link *link)
 	return room;
 }
 
-/* From now on the member tells us what it detaches: the word is there before the first reading. */
+/* Subscribes to the member's notifications: the word is in place before the first reading. */
 static int subscribe(struct oriel_win *win, struct link *link)
 {
 	uint64_t number = 0;
@@ -426,7 +425,7 @@ static int subscribe(struct oriel_win *win, struct link *link)
 	return rc ? win_peer_error(win, link->rank) : 0;
 }
 
-/* Whether the memory is known, in one region or several that touch. */
+/* Returns whether the memory is known, in one region or in adjacent ones. */
 static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
 {
 	bool read_only = false;

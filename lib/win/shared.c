@@ -18,7 +18,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* What a member brings to the gathering. */
+/* The words that a member contributes to the gathering. */
 enum { ITEM_PLACE, ITEM_SIZE, ITEM_UNIT };
 
 static int no_memory(const struct oriel_win *win)
@@ -26,7 +26,7 @@ static int no_memory(const struct oriel_win *win)
 	return err_set(ORIEL_ERR_MEMORY, "out of memory for the parts of %d members", win->group->size);
 }
 
-/* Who votes against it brings and gets nothing. */
+/* Gathers the parts. A member that votes against it contributes and receives nothing. */
 static int gather_parts(struct oriel_win *win, int vote, struct coll_item items[], const char *call)
 {
 	struct coll coll;
@@ -57,7 +57,7 @@ static int check_places(const struct oriel_win *win, const struct coll_item item
 }
 
 /*
- * The places of the parts, the same on all members; with the hint each begins on a page of its own
+ * Computes where the parts lie, equally on all members. With the hint, each begins on its own page
  * (SW2).
  */
 static int plan_parts(struct oriel_win *win, const struct coll_item items[])
@@ -98,7 +98,7 @@ static int agree_on_parts(struct oriel_win *win, int vote, const char *call)
 	return rc;
 }
 
-/* The first member makes the file. */
+/* Makes the file, on the first member. */
 static int make_file(struct oriel_win *win, uint64_t name[2])
 {
 	struct shared_memory *shared = &win->shared;
@@ -111,7 +111,7 @@ static int make_file(struct oriel_win *win, uint64_t name[2])
 	return sharing_name(shared->fd, name);
 }
 
-/* Its name goes to all members, and with it the news of whether all is well so far. */
+/* Passes the file's name to all members, with the vote on success so far. */
 static int pass_name(struct oriel_win *win, int vote, uint64_t name[2], const char *call)
 {
 	struct coll coll;
@@ -137,7 +137,10 @@ static int map_file(struct shared_memory *shared, const uint64_t name[2])
 	return rc;
 }
 
-/* The file's maker has placed all of it on its own node. Here nobody has touched a page. */
+/*
+ * Places this rank's part on its node. The file's maker has placed all of it on its own; no page
+ * has been touched.
+ */
 static void take_part(struct oriel_win *win)
 {
 	win->memory.base = win->shared.base + win->shared.parts[win->group->my_rank].offset;
@@ -191,7 +194,7 @@ static struct answer shared_part(const struct oriel_win *win, int rank)
 	return (struct answer){ base, part->size_bytes, part->disp_unit_bytes };
 }
 
-/* A member's link, described. */
+/* Returns a member's link, described. */
 static int described_link(struct oriel_win *win, int rank, struct link **link)
 {
 	struct link_wait waiting = { .win = win };
@@ -211,7 +214,10 @@ static int described_link(struct oriel_win *win, int rank, struct link **link)
 	return rc == 0 && link_state(*link) == LINK_GONE ? win_peer_error(win, rank) : rc;
 }
 
-/* A part that the device maps, or nothing (SW4). Asked for once: the answer stays what it is. */
+/*
+ * Returns a part that the device maps, or nothing (SW4). link_map runs once: the answer does not
+ * change.
+ */
 static int mapped_part(struct oriel_win *win, int rank, struct answer *answer)
 {
 	struct link *link;
@@ -228,7 +234,7 @@ static int mapped_part(struct oriel_win *win, int rank, struct answer *answer)
 	return 0;
 }
 
-/* Inside lock_all: who can load and store the part holds its lock (L7). */
+/* Inside lock_all, takes the lock of a part that the caller can load and store (L7). */
 static int lock_part(struct oriel_win *win, int rank)
 {
 	int rc = 0;
@@ -254,7 +260,7 @@ static int part_of(struct oriel_win *win, int rank, struct answer *answer)
 	return rc || !answer->base ? rc : lock_part(win, rank);
 }
 
-/* The lowest rank that has something, or nothing. */
+/* Returns the part of the lowest rank that has bytes, or none. */
 static int first_part(struct oriel_win *win, struct answer *answer)
 {
 	int rc = 0;

@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * The members first tell each other where they run and how much they want (a gathering): all
- * compute the same places of the parts, or the same error. The first member makes one memory file
- * of the whole (memory_file.h), and a barrier takes its name to the others, who open it
- * (sharing.h). Each then registers its own part, and the window goes on like any other, by a device
- * too: a shared window is one whose members have, besides, addresses for each other's parts.
+ * A gathering first exchanges where the members run and how much they want; all compute the same
+ * layout, or the same error. The first member makes one memory file (memory_file.h), and a barrier
+ * passes its name to the others, who open it (sharing.h). Each registers its own part. From then on
+ * the window is like any other, with a device too; its members also have addresses for each other's
+ * parts.
  */
 #ifndef ORIEL_SHARED_H
 #define ORIEL_SHARED_H
@@ -26,15 +26,15 @@ struct shared_part {
 };
 
 struct shared_memory {
-	struct shared_part *parts; /* by rank; NULL: it is no shared window */
-	uint8_t *base;             /* of all parts; NULL for no bytes at all */
+	struct shared_part *parts; /* by rank; NULL: not a shared window */
+	uint8_t *base;             /* of all parts; NULL if they have no bytes */
 	size_t mapped_bytes;
 	int fd;
 };
 
 /*
- * Collective: this rank's part becomes the window's memory. Whatever happens, the members go
- * through the same steps; `vote` is 0, or the error of one that cannot have the window. ERRORS:
+ * Makes this rank's part the window's memory. Collective: on errors too the members take the same
+ * steps. `vote` is 0, or the error of a member that cannot have the window. ERRORS:
  * ORIEL_ERR_SHARED, ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
  */
 int shared_open(struct oriel_win *win, int vote, const char *call);

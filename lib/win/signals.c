@@ -18,7 +18,7 @@
 static const unsigned all_access =
 	IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-/* The registered size is exactly that of the table, by which peers know it. */
+/* The registered size is that of the table: peers identify it by the size. */
 static int open_table(struct oriel_win *win, size_t bytes)
 {
 	struct signals *signals = &win->signals;
@@ -131,8 +131,7 @@ static bool same_set(const struct signal_reading *a, const struct signal_reading
 }
 
 /*
- * Words that do not fit: whether they have been as they are for so long that nothing will come
- * after them.
+ * Returns whether words that do not match have been unchanged for so long that no more will come.
  */
 static bool is_settled(struct signal_taken *taken, const struct signal_reading *reading)
 {
@@ -177,7 +176,7 @@ bool signals_take(struct oriel_win *win, uint32_t first, uint32_t count, uint32_
 		if (!take(win, first + at, value))
 			continue;
 		*signal = first + at;
-		win->signals.next = first + at + 1; /* no signal that comes all the time hides the others */
+		win->signals.next = first + at + 1; /* a signal that comes all the time does not hide the others */
 		return true;
 	}
 	return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* win.c - a window's own functions; making and freeing is in window.c */
+/* win.c - functions of a window; window.c makes windows, free.c frees them */
 #include "win/win.h"
 
 #include <stdio.h>

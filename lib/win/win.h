@@ -2,9 +2,9 @@
 /*
  * win.h - a window as its owner sees it
  *
- * win->lock guards everything that changes after creation. It is never held while waiting: a call
- * that closes an epoch sets `closing`, so that no other thread closes it, and looks again and again
- * under the lock. Lock order: win->lock, peer->lock or wire->lock, job->lock.
+ * win->lock guards everything that changes after creation. No thread holds it while waiting: a call
+ * that closes an epoch sets a bit of `sync`, so that no other thread closes it, and polls under the
+ * lock. Lock order: win->lock, peer->lock or wire->lock, job->lock.
  */
 #ifndef ORIEL_WIN_H
 #define ORIEL_WIN_H
@@ -34,7 +34,7 @@
 #include "win/signals.h"
 
 #define DEFERRED_MAX 65536 /* operations deferred before put and get wait for the post */
-#define EPOCH_MRS_MAX 1024 /* memory registered for one epoch before its operations are completed early */
+#define EPOCH_MRS_MAX 1024 /* registrations of one epoch before its operations are completed early */
 #define WINDOW_LABEL_BYTES 96
 #define FENCE_ROUNDS_MAX 24 /* log2 of the largest job */
 
@@ -44,17 +44,17 @@ struct epoch {
 	uint32_t capacity;
 	bool prepared; /* links are those of the group with this key */
 	uint8_t key[GROUP_KEY_BYTES];
-	const struct oriel_group *group; /* that group as the program last named it, if it still has this serial; or none */
+	const struct oriel_group *group; /* the group as last passed, if its serial is this one; or no_group */
 	uint64_t group_serial;
 	uint32_t next; /* exposure: origins before this one have completed */
 	struct link **links;
 };
 
-/* One partner of the fence's barrier that we write to. */
+/* A partner of the fence's barrier to which this rank writes. */
 struct fence_partner {
 	struct link *link;
 	struct remote words; /* its fence words; addr 0 until the link is ready */
-	uint64_t *there;     /* the same as they are here, once a fence has found that stores reach them */
+	uint64_t *there;     /* those words mapped here, once a fence has reached them by stores */
 };
 
 struct fence {
@@ -65,7 +65,7 @@ struct fence {
 	struct fence_partner partner[FENCE_ROUNDS_MAX];
 };
 
-/* What the window opens to others. */
+/* The memory that the window exposes. */
 struct window_memory {
 	uint8_t *base;
 	size_t size_bytes;
@@ -80,7 +80,7 @@ struct window_memory {
 	size_t mapped_bytes;
 };
 
-/* The members the window has had to do with. */
+/* The members that the window has used. */
 struct links {
 	struct link **table; /* open addressing by rank */
 	uint32_t count;
@@ -93,16 +93,16 @@ struct deferred_ops {
 	uint32_t count; /* entries ever used in this epoch */
 	uint32_t capacity;
 	uint32_t free;    /* first entry to use again, as index + 1; 0: none */
-	uint32_t links;   /* that have some */
+	uint32_t links;   /* links that have some */
 	struct acc *accs; /* beside list: what the entries of OP_ACCUMULATE are (op/acc.h) */
 	uint32_t acc_capacity;
 };
 
 /* Lock epochs. */
 struct locks {
-	uint32_t open; /* links with LINK_LOCK, but for those of lock_all */
+	uint32_t open; /* links with LINK_LOCK, without those of lock_all */
 	bool nocheck;  /* lock_all was given ORIEL_MODE_NOCHECK */
-	bool handed;   /* the task is the service thread's: requests have been given up */
+	bool handed;   /* the service thread has the task: locks have been abandoned */
 	struct task task;
 	struct lock **list; /* the entries of lock_words.c, by link->ext->lock - 1 */
 	uint32_t count;
@@ -110,8 +110,8 @@ struct locks {
 };
 
 /*
- * Memory that operations under way name, registered with the device of their target: for them
- * alone, or by a registration that is kept and may hold more (mr_cache.h).
+ * Memory of outstanding operations, registered with the device of their target: for them alone, or
+ * by a registration of the cache, which may be larger (mr_cache.h).
  */
 struct epoch_mr {
 	const struct device *device;
@@ -127,7 +127,7 @@ struct epoch_mrs {
 	struct epoch_mr *list;
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t reusable; /* from here on; before it the program may have mapped other memory since a flush */
+	uint32_t reusable; /* first entry to reuse; before it the program may have remapped memory since a flush */
 };
 
 struct oriel_win {
@@ -140,7 +140,7 @@ struct oriel_win {
 	uint32_t flags_bytes;
 	struct piece control; /* the slot's control block */
 	struct window_memory memory;
-	struct shared_memory shared; /* that memory is a part of */
+	struct shared_memory shared; /* which that memory is part of */
 	struct oriel_win_info info;
 	enum places places;      /* of the group */
 	enum in_place_wish wish; /* for memory of the program */
@@ -153,28 +153,28 @@ struct oriel_win {
 	struct links links;
 	struct regions regions; /* of a dynamic window */
 	struct regions_watch regions_watch;
-	uint64_t epoch_serial; /* moves with each change of what may be issued (op/gate.h); never 0 */
-	unsigned sync;         /* SYNC_*: which epochs are open, and which call is inside */
-	bool downwards;        /* which way the next copy of many bytes goes (op/copy.h) */
+	uint64_t epoch_serial; /* changes whenever what may be issued changes (op/gate.h); never 0 */
+	unsigned sync;         /* SYNC_*: the open epochs, and the calls in progress */
+	bool downwards;        /* direction of the next large copy (op/copy.h) */
 	struct epoch access;
 	struct epoch exposure;
 	struct fence fence;
 	struct deferred_ops deferred;
 	struct locks locks;
 	struct epoch_mrs epoch_mrs;
-	struct mem_seen origins; /* the registered memory, or none, that was last put from or got to */
+	struct mem_seen origins; /* the registered memory, or none, that the last put or get used */
 	struct signals signals;
 	struct requests requests;
 	struct deferred_errors deferred_errors; /* of operations whose calls had returned; not under the lock */
 	const uint64_t *losses;                 /* the job's */
-	uint64_t losses_seen; /* of them when news were last taken; UINT64_MAX: look for some; counter_load */
+	uint64_t losses_seen; /* value of losses when news were last taken; UINT64_MAX: check again; counter_load */
 	uint64_t probe_ns;    /* oriel_win_test: when awaited peers were last probed */
 	uint64_t gone_ns;     /* when the free found a member gone; 0: it has not */
 	struct coll free_coll;
 	char label[WINDOW_LABEL_BYTES]; /* "window 3 (field)", for messages */
 };
 
-/* The error for a handle that is not a window's. */
+/* Returns the error for a handle that is no window. */
 int win_refuse(const struct oriel_win *win, const char *call);
 
 static inline int win_check(const struct oriel_win *win, const char *call)
@@ -182,21 +182,21 @@ static inline int win_check(const struct oriel_win *win, const char *call)
 	return handle_valid(HANDLE_WIN, win) ? 0 : win_refuse(win, call);
 }
 
-/* Makes the label, of the number that the members have agreed on and the name. */
+/* Makes the label from the window's number and name. */
 void win_make_label(struct oriel_win *win);
 
-/* The world rank of a member. */
+/* Returns the world rank of a member. */
 int win_world_rank(const struct oriel_win *win, int rank);
 
-/* Our flag words for a link, which the member writes. */
+/* Returns our flag words for a link, which the member writes. */
 static inline struct flag_pair *link_flags(const struct oriel_win *win, const struct link *link)
 {
 	return (struct flag_pair *)(void *)((uint8_t *)link->peer->flags[win->flags_segment] + win->flags_bytes);
 }
 
 /*
- * Operations may go out to no member any more, or not to this one, until the gate has been passed
- * again (op/gate.h). The caller holds win->lock.
+ * Closes the gate of all members, or of one: no operation is issued until the gate is passed again
+ * (op/gate.h). The caller holds win->lock.
  */
 static inline void gate_close_all(struct oriel_win *win)
 {
@@ -209,19 +209,19 @@ static inline void gate_close(struct link *link)
 }
 
 /*
- * Whether the target's post of the open access epoch is there. Pairs with link_send_posted at the
- * target.
+ * Returns whether the target's post of the open access epoch has come. Pairs with link_send_posted
+ * at the target.
  */
 static inline bool link_post_is_there(const struct oriel_win *win, const struct link *link)
 {
 	return flag_load(&link_flags(win, link)->posted) == link->posted_expected;
 }
 
-/* The same, or has been: it may have moved on since (P12). */
+/* Returns whether that post has come, or came earlier: the word may have moved on since (P12). */
 static inline bool link_post_seen(const struct oriel_win *win, struct link *link)
 {
 	if (link_state(link) != LINK_READY)
-		return false; /* with NOCHECK too: where the flags are is not known yet */
+		return false; /* with NOCHECK too: it is not known yet where the flags are */
 	if (link->marks & LINK_GRANTED)
 		return true;
 	if (!link_post_is_there(win, link))
@@ -231,24 +231,23 @@ static inline bool link_post_seen(const struct oriel_win *win, struct link *link
 }
 
 /*
- * Whether the epoch was last opened for this very group, which has members and is alive: a freed
- * one has another serial. Its links are there. Serials begin with 1, so before the first such epoch
- * it is for no group, and not for NULL.
+ * Returns whether the epoch was last opened for this group, which has members and is alive: a freed
+ * group's serial differs. Its links exist. Serials begin with 1, so before the first such epoch the
+ * result is false.
  */
 static inline bool epoch_is_for(const struct epoch *epoch, const struct oriel_group *group)
 {
 	return group == epoch->group && group->handle.serial == epoch->group_serial;
 }
 
-/* Under which id members send that they have left a fence in error. */
+/* Returns the id under which members report that they left a fence with an error. */
 void fence_failed_id(const struct oriel_win *win, uint8_t id[16]);
 
-/* ORIEL_ERR_PEER for a member, naming window, rank and why. */
+/* Returns ORIEL_ERR_PEER for a member, with window, rank and reason. */
 int win_peer_error(const struct oriel_win *win, int rank);
 
 /*
- * Place of a member in the window's table of links: its link is there, or nothing. Not with an
- * empty table.
+ * Returns a member's place in the table of links: its link, or empty. The table must not be empty.
  */
 static inline uint32_t link_slot(const struct oriel_win *win, int rank)
 {
@@ -259,42 +258,39 @@ static inline uint32_t link_slot(const struct oriel_win *win, int rank)
 	return slot;
 }
 
-/* The link, or NULL. The caller holds win->lock. */
+/* Returns the link, or NULL. The caller holds win->lock. */
 static inline struct link *link_find(const struct oriel_win *win, int rank)
 {
 	return win->links.capacity ? win->links.table[link_slot(win, rank)] : NULL;
 }
 
-/*
- * The same where the first place that is looked at tells, as it mostly does; false: link_find
- * tells.
- */
+/* Searches the first place only, which mostly decides; false: call link_find. */
 static inline bool link_find_first(const struct oriel_win *win, int rank, struct link **link)
 {
 	*link = win->links.capacity ? win->links.table[(uint32_t)rank & (win->links.capacity - 1)] : NULL;
 	return !*link || (*link)->rank == rank;
 }
 
-/* Whether a call is legal now, by the table in epoch.h; ends empty epochs that it passes over. */
+/* Returns whether a call is legal now, by the table in epoch.h; ends empty epochs first. */
 static inline bool epoch_allows(struct oriel_win *win, enum sync_call call)
 {
 	win->sync &= ~legality[call].ends;
 	return !(win->sync & legality[call].forbids) && (!legality[call].needs || win->sync & legality[call].needs);
 }
 
-/* Whether start or post for somebody is legal now. */
+/* Returns whether start or post with members is legal now. */
 static inline bool epoch_allows_for_somebody(const struct oriel_win *win, enum sync_call call)
 {
 	return !(win->sync & ~legality[call].ends & (legality[call].forbids | legality[CALL_FOR_SOMEBODY].forbids));
 }
 
-/* Such an epoch is open now; any fence epoch has ended. */
+/* Opens such an epoch; ends a fence epoch. */
 static inline void epoch_begun(struct oriel_win *win, enum sync_call call, enum sync_bit open)
 {
 	win->sync = (win->sync | open) & ~(legality[call].ends | SYNC_FENCE);
 }
 
-/* The same for the public call `name`. ERRORS: ORIEL_ERR_SYNC. */
+/* Returns epoch_allows as an error of the public call `name`. ERRORS: ORIEL_ERR_SYNC. */
 static inline int epoch_check(struct oriel_win *win, enum sync_call call, const char *name)
 {
 	return epoch_allows(win, call) ? 0 : epoch_refuse(win, call, name);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * window.c - making windows; freeing is free.c, asking about them info.c
+ * window.c - making windows; free.c frees them, info.c answers queries
  *
  * DESIGN NOTES
  *
  * Making: register the memory, take a directory slot, publish the entry, then one barrier of the
- * group with a vote. No operation or flag for the window is sent before the barrier is over, so
- * everything is in place when one arrives; a member that could not register brings its error into
- * the barrier and all fail together.
+ * group with a vote. No rank sends an operation or flag for the window before the barrier is over,
+ * so all is ready when one arrives. A member that could not register passes its error to the
+ * barrier, and all fail together.
  */
 #include "win/window.h"
 
@@ -37,7 +37,7 @@
 #include "win/places.h"
 #include "win/win.h"
 
-#define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint asks for vectors */
+#define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint announces vectors */
 #define SHARE_NOT_TOLD (-1)      /* no hint */
 #define DISP_UNIT_MAX 0x7fffffffu
 
@@ -87,7 +87,10 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 	return win;
 }
 
-/* Without a hint it is the environment's; the library's own memory is shared from the start. */
+/*
+ * Sets the wish from the hint, else from the environment. The library's own memory is shared from
+ * the start.
+ */
 static void take_wish(struct oriel_win *win)
 {
 	bool provided = win->info.kind != ORIEL_WIN_CREATED && win->info.kind != ORIEL_WIN_DYNAMIC;
@@ -101,7 +104,10 @@ static void take_wish(struct oriel_win *win)
 	win->info.share = win->wish != IN_PLACE_NEVER;
 }
 
-/* Nobody finds it as the origin of operations any more, and none that did is under way. */
+/*
+ * Ends the memory's use as origin: lookups no longer find it, and operations that use it are
+ * complete.
+ */
 static void withdraw_memory(struct oriel_win *win)
 {
 	struct oriel_job *job = win->job;
@@ -132,7 +138,7 @@ static void let_go_of_memory(struct oriel_win *win, bool reuse)
 		unmap_memory_file(memory->base, memory->mapped_bytes, memory->fd);
 }
 
-/* Words are unpinned when no device reaches them any more. */
+/* Unpins words only once no device reaches them. */
 static void release_memory(struct oriel_win *win, bool reuse)
 {
 	let_go_of_memory(win, reuse);
@@ -171,7 +177,7 @@ static int make_memory(struct window_memory *memory)
 	return rc;
 }
 
-/* What has been kept is not to be what another window lacks. */
+/* Drops cached window memory before failing for lack of memory. */
 static int make_or_take_memory(struct oriel_job *job, struct window_memory *memory)
 {
 	struct cached_window piece;
@@ -204,10 +210,10 @@ static int allocate_memory(struct oriel_win *win)
 }
 
 /*
- * Who changes its words (layout.h), as peers of that device see it. Long vectors go by the owner's
- * processor: that is a domain too. Shared windows are mapped by all their members. Of others that
- * can be mapped, who cannot map them after all leaves words to the owner's processor, so that
- * processors may change them by plain code (atomic_mode.h).
+ * Returns the flags for how the window's words are changed (layout.h), for peers of that device.
+ * With a granularity for long vectors the owner's processor changes them: one domain too. All
+ * members map shared windows. A rank that cannot map another mappable window leaves words to the
+ * owner's processor, so processors may use plain code (atomic_mode.h).
  */
 static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 {
@@ -216,7 +222,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 	if (!win->memory.registration.mr[index] || win->info.kind == ORIEL_WIN_SHARED)
 		return 0;
 	if (win->memory.read_only)
-		return 0; /* a device reads a word by an atomic, which its key does not allow: the owner's processor does it */
+		return 0; /* a device reads a word by an atomic, which its key does not permit: the owner's processor does it */
 	if (job_atomic_device(win->job) && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX)
 		return DIR_WORDS_BY_DEVICE;
 	if (device->atomics != ATOMICS_GLOB || (win->memory.mappable && device_maps_memory(device)))
@@ -224,7 +230,10 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 	return DIR_WORDS_BY_BOTH;
 }
 
-/* Whether processors must change its words by instructions, since a device does so, too. */
+/*
+ * Returns whether processors must change its words by atomic instructions, because a device changes
+ * them too.
+ */
 static bool pins_atomic_mode(const struct oriel_win *win)
 {
 	bool pins = false;
@@ -234,7 +243,7 @@ static bool pins_atomic_mode(const struct oriel_win *win)
 	return pins;
 }
 
-/* The window as peers of one device see it. */
+/* Returns the window's entry for peers of one device. */
 static struct dir_entry entry_for(const struct oriel_win *win, uint32_t device)
 {
 	const struct ibv_mr *mr = win->memory.registration.mr[device];
@@ -276,7 +285,7 @@ static void publish_entries(struct oriel_win *win)
 	}
 }
 
-/* One window more, or less. */
+/* Counts a window; change: 1 or -1. */
 static void count_window(struct oriel_job *job, int change)
 {
 	pthread_mutex_lock(&job->lock);
@@ -295,7 +304,8 @@ static int add_memory(struct oriel_win *win, struct mem_region *region)
 }
 
 /*
- * Memory that has been kept may be registered already; or what is kept may be what is missing here.
+ * Registers the memory. Memory of the window cache may be registered already. Without memory, drops
+ * cached windows.
  */
 static int register_memory(struct oriel_win *win)
 {
@@ -331,7 +341,7 @@ static int pin_words(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* Slot and memory of the window; with the slot taken, also on failure, *slot_taken. */
+/* Opens slot and memory. *slot_taken is set whenever the slot was taken, also on failure. */
 static int open_window(struct oriel_win *win, bool *slot_taken, const char *call)
 {
 	int rc = directory_take(win->job, &win->slot, &win->control);
@@ -367,7 +377,7 @@ void window_give_slot(struct oriel_job *job, uint32_t slot, bool reuse)
 	count_window(job, -1);
 }
 
-/* Returns a number for a window; the members take the highest that one of them proposes. */
+/* Returns a number for a window; the members take the highest proposal. */
 static uint64_t propose_number(struct oriel_job *job)
 {
 	uint64_t number;
@@ -399,7 +409,10 @@ static int hints_differ(const struct oriel_win *win, int culprit)
 		win->info.accumulate_granularity_bytes, win->info.alloc_shared_noncontig ? "true" : "false", culprit);
 }
 
-/* Members make windows of different kinds in one collective call; kinds has a bit for each. */
+/*
+ * Reports that members make windows of different kinds in one collective call. `kinds` has a bit
+ * for each.
+ */
 static int kinds_differ(const struct oriel_win *win, uint64_t kinds, const char *call)
 {
 	static const char *const calls[] = { [ORIEL_WIN_CREATED] = "oriel_win_create",
@@ -418,8 +431,8 @@ static int kinds_differ(const struct oriel_win *win, uint64_t kinds, const char 
 }
 
 /*
- * Returns the members' verdict on what each has done so far, as coll_run_once. The first one of a
- * window also agrees on its number and kind.
+ * Returns the members' verdict so far, as coll_run_once. The first barrier of a window also agrees
+ * on its number and kind.
  */
 static int create_barrier(struct oriel_win *win, enum coll_kind barrier, int vote, const char *call)
 {
@@ -445,8 +458,8 @@ static int create_barrier(struct oriel_win *win, enum coll_kind barrier, int vot
 }
 
 /*
- * Shared windows need calls of their own before the barrier of all kinds. So theirs comes first,
- * for a member that makes a window of another kind, and they have one more.
+ * Shared windows need other calls before the common barrier. Their creation makes that barrier
+ * first, to detect a member that makes another kind, and one more later.
  */
 static int create_alike(struct oriel_win *win, const char *call)
 {
@@ -455,7 +468,7 @@ static int create_alike(struct oriel_win *win, const char *call)
 	return win->info.kind == ORIEL_WIN_SHARED ? create_barrier(win, COLL_CREATE, vote, call) : 0;
 }
 
-/* The memory that the library provides, if this member can have the window. */
+/* Provides the library's memory, unless this member refuses the window. */
 static int provide_memory(struct oriel_win *win, const char *call)
 {
 	int vote = win->refused ? err_set(ORIEL_ERR_MEMORY, "%s", win->refused) : 0;
@@ -469,7 +482,7 @@ static int provide_memory(struct oriel_win *win, const char *call)
 	return win->memory.allocated ? allocate_memory(win) : 0;
 }
 
-/* From here on the members go together: who fails takes part in the barrier with the error. */
+/* Creates with the other members: a member that fails brings its error to the barrier. */
 static int create_together(struct oriel_win *win, const char *call)
 {
 	const bool shared = win->info.kind == ORIEL_WIN_SHARED;
@@ -491,7 +504,7 @@ static int create_together(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* The next collective call of the window's group. */
+/* Makes the next collective call of the window's group. */
 static int create_next(struct oriel_win *win, const char *call)
 {
 	uint64_t number;
@@ -508,7 +521,7 @@ static int create_next(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* No memory for the window itself: a stand-in goes to the others, to tell them. */
+/* Tells the others, by a stand-in, that there is no memory for the window itself. */
 static int create_nothing(struct oriel_group *group, const struct oriel_win_info *info, const char *call)
 {
 	struct oriel_win stand_in = {
@@ -518,7 +531,7 @@ static int create_nothing(struct oriel_group *group, const struct oriel_win_info
 	return err_in(create_next(&stand_in, call), call);
 }
 
-/* A window of that kind, with nothing of its own yet. Fails on all members for want of memory. */
+/* Makes an empty window of that kind. Without memory, it fails on all members. */
 static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
                    const struct oriel_hint hints[], struct oriel_win **win, const char *call)
 {
@@ -552,7 +565,7 @@ static int create_window(struct oriel_win *win, struct oriel_win **out, const ch
 	return 0;
 }
 
-/* The memory that the program provides. */
+/* Takes the memory that the program provides. */
 static void take_memory(struct oriel_win *win, void *base)
 {
 	struct window_memory *memory = &win->memory;

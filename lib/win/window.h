@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* window.h - what making and freeing a window share: undoing it, step by step */
+/* window.h - steps that making and freeing a window share */
 #ifndef ORIEL_WINDOW_H
 #define ORIEL_WINDOW_H
 
@@ -11,21 +11,21 @@
 struct oriel_job;
 struct oriel_win;
 
-/* Hide the directory entry: nobody finds the window here any more. */
+/* Hides the directory entry: lookups no longer find the window. */
 void window_hide(struct oriel_win *win);
 
-/* Whether oriel_win_free would be told that an epoch is in its way. */
+/* Returns whether an open epoch makes oriel_win_free refuse. */
 bool window_free_refused(struct oriel_win *win);
 
 /*
- * Release everything but flag words and slot. Memory of ours may serve another window, unless
- * (reuse false) writes of a lost member might still come.
+ * Releases everything but flag words and slot. Memory of the library may serve another window,
+ * unless late writes of a lost member are possible (reuse false).
  */
 void window_release(struct oriel_win *win, bool reuse);
 
 /*
- * The window no longer counts; its slot may serve another, unless (reuse false) writes of a lost
- * member might still come.
+ * Uncounts the window. Its slot may serve another, unless late writes of a lost member are possible
+ * (reuse false).
  */
 void window_give_slot(struct oriel_job *job, uint32_t slot, bool reuse);
 
