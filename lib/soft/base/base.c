@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Time, chance and order: what everything else stands on. */
+/* Time, random numbers and barriers. */
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,8 +20,8 @@ static long membarrier(int command)
 }
 
 /*
- * When the library is loaded, already: a process that has threads waits for an RCU grace period
- * here, tens of milliseconds or more, unless it is registered.
+ * Runs when the library is loaded: in a process with threads, the registration waits for an RCU
+ * grace period, tens of milliseconds or more.
  */
 __attribute__((constructor)) bool soft_barrier_register(void)
 {
@@ -47,15 +47,15 @@ uint64_t soft_now_ns(void)
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t pool[64], left;
 
-/* From a pool: a system call for every key would be felt. */
+/* Draws from a pool, to save system calls. */
 uint32_t soft_random(void)
 {
 	uint32_t value;
 
 	pthread_mutex_lock(&pool_lock);
 	/*
-	 * By number, because getrandom(2) is a place where a thread can be cancelled, with the lock. Up
-	 * to 256 bytes never come in part; before the kernel's pool is seeded, the clock has to do.
+	 * Raw system call: getrandom(2) is a cancellation point, and the thread holds the lock. Up to
+	 * 256 bytes come whole. Before the kernel's pool is seeded, the clock serves.
 	 */
 	if (left == 0 && syscall(SYS_getrandom, pool, sizeof(pool), GRND_NONBLOCK) == (long)sizeof(pool))
 		left = sizeof(pool) / sizeof(pool[0]);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A semaphore on an eventfd, which counts the entries of a list, so that programs can poll the
- * descriptor, and set O_NONBLOCK, as with the kernel's.
+ * A semaphore on an eventfd, which counts the entries of a list. Programs can poll the descriptor
+ * and set O_NONBLOCK, as with the kernel's.
  *
- * DESIGN NOTES A thread that wants an entry takes a count first, by a read that blocks, may be
- * interrupted and may be cancelled as the kernel's own, and then an entry, under the list's lock.
- * A thread that forgets an entry takes a count back, with the lock held and so without ever
- * blocking: the count may be in the hands of a thread that has just read it, which then finds the
- * list empty and waits again, or another entry. So there are never fewer counts, those in hands
- * included, than entries.
+ * DESIGN NOTES
+ *
+ * A thread that wants an entry first takes a count, by a read that blocks and can be interrupted or
+ * cancelled like the kernel's, and then an entry, under the list's lock. A thread that drops an
+ * entry takes a count back under the lock, without blocking. Another thread may have just read that
+ * count; it then finds the list empty and waits again, or takes another entry. So counts, with
+ * those just read, are never fewer than entries.
  */
 #ifndef SOFT_EVENT_SEM_H
 #define SOFT_EVENT_SEM_H
@@ -24,15 +25,15 @@
 #define RWF_NOWAIT 8
 #endif
 
-/* -1 and errno, or the descriptor. */
+/* Returns the descriptor, or -1 with errno. */
 static inline int event_sem_new(void)
 {
 	return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
 }
 
 /*
- * One entry more; under the list's lock. false only for a descriptor that the program has closed or
- * replaced. By number, because write(2) is a place where a thread can be cancelled, with the lock.
+ * Counts a new entry, under the list's lock. Returns false if the program has closed or replaced
+ * the descriptor. Raw system call: write(2) is a cancellation point.
  */
 static inline bool event_sem_post(int fd)
 {
@@ -41,7 +42,7 @@ static inline bool event_sem_post(int fd)
 	return syscall(SYS_write, fd, &one, sizeof(one)) == (long)sizeof(one);
 }
 
-/* Wait for a count and take it. -1 and errno, as read(2) has it. */
+/* Waits for a count and takes it. Returns 0, or -1 with errno of read(2). */
 static inline int event_sem_wait(int fd)
 {
 	uint64_t one;
@@ -50,8 +51,8 @@ static inline int event_sem_wait(int fd)
 }
 
 /*
- * An entry was forgotten; under the list's lock. Before Linux 5.8, which cannot do this without
- * blocking, its count stays: one look at the descriptor will be in vain.
+ * Takes the count of a dropped entry, under the list's lock. Linux before 5.8 cannot do this
+ * without blocking: the count stays, and a later read finds no entry.
  */
 static inline void event_sem_forget(int fd)
 {

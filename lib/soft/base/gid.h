@@ -6,7 +6,7 @@
 #include <infiniband/verbs.h>
 
 __be64 soft_guid(void);
-/* The port's addresses, the link-local one first; how many. */
+/* Writes the port's addresses, the link-local one first. Returns their number. */
 int soft_gids(union ibv_gid *gids, int max);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the device has room for. */
+/* Limits of the device. */
 #ifndef SOFT_LIMITS_H
 #define SOFT_LIMITS_H
 
@@ -19,7 +19,7 @@ enum {
 
 #define SOFT_MAX_MSG (1u << 31) /* bytes */
 
-/* Rights with which peers may come to a region. */
+/* The rights by which peers may access a region. */
 #define SOFT_ACCESS_PEERS \
 	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lists whose items lie in what they list. An item that is in none points to itself. */
+/* Intrusive lists. An item that is in no list points to itself. */
 #ifndef SOFT_LIST_H
 #define SOFT_LIST_H
 
@@ -29,7 +29,7 @@ static inline void soft_list_add_tail(struct soft_list *list, struct soft_list *
 	list->prev = item;
 }
 
-/* Also right for an item that is in no list but was initialised. */
+/* Removes an item. An initialised item may be in no list. */
 static inline void soft_list_del(struct soft_list *item)
 {
 	item->prev->next = item->next;
@@ -37,7 +37,7 @@ static inline void soft_list_del(struct soft_list *item)
 	soft_list_init(item);
 }
 
-/* The structure whose `member` lies at `ptr`. */
+/* The structure whose `member` is at `ptr`. */
 #define soft_container(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #endif

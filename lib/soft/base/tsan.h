@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ThreadSanitizer ignores what softverbs does between these two: it does not see a device either.
+ * Makes ThreadSanitizer ignore accesses of softverbs, as it ignores a device's.
  *
- * DESIGN NOTES A program that is built with -fsanitize=thread sees what other libraries do to its
- * memory by memcpy, free and the like, but not the locks and flags that order it, which are not
- * built so, or come through another process; it reports races that are none. A NIC's accesses are
- * unknown to it, and so are ours, between these two: the engine thread's, those of a thread that
- * looks into the pipes, and RDMA. When softverbs itself is built with the sanitizer it is to be
- * watched, and both do nothing.
+ * DESIGN NOTES
+ *
+ * A program built with -fsanitize=thread sees the accesses that other libraries make to its memory
+ * by memcpy, free and the like, but not the locks and flags that order them, which are not
+ * instrumented or belong to another process. It would report false races. So it ignores the engine
+ * thread, threads that drain pipes, and RDMA. If softverbs itself is built with the sanitizer, it
+ * is under test, and both calls do nothing.
  */
 #ifndef SOFT_TSAN_H
 #define SOFT_TSAN_H
@@ -33,7 +34,7 @@ static inline void soft_tsan_ignore_end(void)
 
 #else
 
-/* The sanitizer's own; NULL in a program without it. */
+/* The sanitizer's functions; NULL in a program without it. */
 extern void AnnotateIgnoreReadsBegin(const char *file, int line) __attribute__((weak));
 extern void AnnotateIgnoreReadsEnd(const char *file, int line) __attribute__((weak));
 extern void AnnotateIgnoreWritesBegin(const char *file, int line) __attribute__((weak));

@@ -62,7 +62,7 @@ static inline void soft_count_served(struct soft_core *core, uint64_t requests)
 	atomic_store_explicit(&core->served, served + requests, memory_order_relaxed);
 }
 
-/* Pollers, for periodic work; pairs with soft_count_look. */
+/* Read by polling threads, for periodic work; pairs with soft_count_look. */
 static inline uint32_t soft_looks(struct soft_core *core)
 {
 	return atomic_load_explicit(&core->looks, memory_order_relaxed);

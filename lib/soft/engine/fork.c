@@ -5,15 +5,14 @@
  * DESIGN NOTES
  *
  * A child cannot use the inherited state: it has no engine thread, and the shared memory belongs to
- * the parent. So it closes the sockets, whose end reports the parent's death to peers, and drops
- * the rest; its first ibv_open_device makes a state of its own. The parent is not affected. Data
- * that other threads were changing during the fork may be inconsistent in the child, and so may
- * locks. The locks of the two tables that the child uses are held during the fork; all others are
- * made anew.
+ * the parent. It closes the sockets, whose end reports the parent's death to peers, and drops the
+ * rest; its first ibv_open_device makes a new state. The parent is not affected. Data that other
+ * threads were changing during the fork may be inconsistent in the child, and so may locks. fork
+ * holds the locks of the two tables that the child uses; the child makes all others anew.
  *
- * Objects made before the fork are the parent's. Their use in a child is undefined, but the child
- * may destroy them, as libraries do when a process exits: each object leads to its state, of which
- * the child has a private copy. (A card's objects would be the parent's, which would lose them.)
+ * Objects made before the fork are the parent's. A child may destroy them, as libraries do when a
+ * process exits, but not use them: each object leads to its state, of which the child has a private
+ * copy. (With a card, the parent would lose them.)
  */
 #include <pthread.h>
 

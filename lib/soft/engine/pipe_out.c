@@ -226,7 +226,7 @@ static void watch_for_death(struct soft_out *out)
 		softverbs_watch(out->peer.pidfd, on_out_death, out);
 }
 
-/* The answer has come after the wait for it. */
+/* Handles an answer that came after the wait. */
 static void on_late_answer(void *arg)
 {
 	struct soft_out *out = arg;
@@ -308,7 +308,7 @@ err_free:
 	return err;
 }
 
-/* Returns whether the process that owns this number is at the other end. */
+/* Returns whether the pipe's process owns this number. */
 static bool leads_to(const struct soft_out *out, uint32_t qpn)
 {
 	return out->answered ? shm_qpn_index(out->peer.seg, qpn) >= 0 : out->slot == qpn >> SHM_SLOT_BITS;

@@ -21,7 +21,7 @@
 #include "soft/state/shm.h"
 
 enum {
-	GLANCE_PIPES = 4, /* at most so many each way are checked at every poll */
+	GLANCE_PIPES = 4, /* pipes each way up to which every poll checks them */
 };
 
 /* Returns whether there is one request more than those noted. */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which mapping lies at an address.
+ * The mapping at an address.
  *
- * DESIGN NOTES Since Linux 6.11 an ioctl on /proc/self/maps answers that for one address, in a
- * fraction of a microsecond; before, the whole text has to be read up to the address, which takes
- * as long as a transfer of a megabyte. Memory that is registered for one operation is what this is
- * for. The descriptor stands for the address space of the process that opened it, so a child opens
- * its own.
+ * DESIGN NOTES
+ *
+ * Since Linux 6.11 an ioctl on /proc/self/maps reports the mapping at one address in a fraction of
+ * a microsecond. Older kernels need the text read up to the address, which takes as long as a
+ * transfer of a megabyte. Registrations for one operation use this. The descriptor refers to the
+ * address space of the process that opened it, so a child opens its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 
 #include "soft/mem/mr.h"
 
-/* As in linux/fs.h since Linux 6.11; older headers lack it. */
+/* Mirrors linux/fs.h since Linux 6.11; older headers lack it. */
 struct query {
 	uint64_t size; /* of this structure */
 	uint64_t flags;
@@ -51,7 +52,7 @@ static pthread_mutex_t query_lock = PTHREAD_MUTEX_INITIALIZER;
 static int query_fd = -1;
 static pid_t query_pid;
 
-/* The descriptor to ask through, this process's own; -1 with errno set. */
+/* Returns this process's descriptor for queries; -1 with errno. */
 static int query_open(void)
 {
 	int fd;
@@ -68,7 +69,7 @@ static int query_open(void)
 	return fd;
 }
 
-/* 0, ENOENT: nothing is mapped there, or another errno value: ask the text. */
+/* Returns 0, ENOENT: nothing is mapped there, or another errno value: read the text. */
 static int by_query(uint64_t addr, struct soft_vma *vma)
 {
 	struct query query = {
@@ -76,7 +77,7 @@ static int by_query(uint64_t addr, struct soft_vma *vma)
 	};
 	int fd = query_open();
 
-	/* All of it, for tools that do not see what the kernel writes. */
+	/* All of it: tools do not see what the kernel writes. */
 	memset(vma->path, 0, sizeof(vma->path));
 	if (fd < 0)
 		return EIO;
@@ -118,7 +119,7 @@ static int by_text(uint64_t addr, struct soft_vma *vma)
 	char line[512];
 
 	if (!maps)
-		return errno == ENOENT ? ENOSYS : errno; /* /proc is not there, which says nothing of the address */
+		return errno == ENOENT ? ENOSYS : errno; /* a missing /proc says nothing about the address */
 	while (err && fgets(line, sizeof(line), maps))
 		if (parse(line, vma) && vma->start <= addr && addr < vma->end)
 			err = 0;

@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * A process without free descriptors cannot even accept a peer's connection: the peer would wait
- * for ever, and the engine would get the event again and again. So one descriptor is kept. It is
- * closed, and the connection is accepted in its place, gets the reason, and is closed. Data that
- * the peer has sent by then is not read, so its socket may first report a reset, or refuse further
- * data; the reason can be read nevertheless.
+ * A process without free descriptors cannot accept a peer's connection: the peer would wait for
+ * ever, and the engine would get the event repeatedly. So the engine keeps one descriptor. It
+ * closes it, accepts the connection in its place, sends the reason, and closes the connection. Data
+ * that the peer has sent by then is not read, so its socket may first report a reset or refuse
+ * further data; the reason can still be read.
  */
 #include "soft/peer/reserve_fd.h"
 
@@ -55,7 +55,7 @@ SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse)
 		refuse(sock, err);
 		close(sock);
 	}
-	/* Another thread may take it first; then the next refusal waits for a free one. */
+	/* Another thread may take it first; the next refusal then waits for a free one. */
 	soft_reserve_fd_open();
 	return -1;
 }

@@ -26,7 +26,10 @@ static inline bool soft_may_be_inline(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
 }
 
-/* Copy inline data to where the ranges would be; false if it is more than the queue pair takes. */
+/*
+ * Copies inline data into the place of the ranges. Returns false if it exceeds the queue pair's
+ * limit.
+ */
 static inline bool soft_enqueue_inline(const struct soft_qp *qp, struct soft_wqe *wqe, const struct ibv_send_wr *wr)
 {
 	uint8_t *at = (uint8_t *)wqe->sge;
@@ -54,7 +57,7 @@ static inline void soft_enqueue_ranges(struct soft_wqe *wqe, const struct ibv_se
 	}
 }
 
-/* The parts that only some operations have. 0 or an errno value. */
+/* Copies the fields of certain operations. Returns 0 or an errno value. */
 static inline int soft_enqueue_operation(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -81,7 +84,7 @@ static inline int soft_enqueue_operation(struct soft_wqe *wqe, const struct ibv_
 	}
 }
 
-/* It is not counted yet. 0 or an errno value. */
+/* Copies the request to the queue's head; the caller counts it. Returns 0 or an errno value. */
 static inline int soft_enqueue(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct soft_wqe *wqe;

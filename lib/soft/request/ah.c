@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Address handles: where a datagram goes to, as a NIC would have to know it. Here the number of the
- * queue pair is enough to find it; addresses only travel along, for the receiver to answer to.
+ * Address handles: the destination of a datagram. The number of the queue pair is enough to find
+ * it; addresses only travel along, so that the receiver can answer.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ enum {
 	CLASS_MASK = 0xff,
 };
 
-/* 0 or EINVAL: there is no such address of ours. */
+/* Returns 0, or EINVAL: this port has no such address. */
 static int own_gid(uint8_t index, uint8_t *raw)
 {
 	union ibv_gid gids[SOFT_MAX_GIDS];
@@ -38,7 +38,7 @@ static int own_gid(uint8_t index, uint8_t *raw)
 	return 0;
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int fill(struct soft_ah *ah, const struct ibv_ah_attr *attr)
 {
 	const struct ibv_global_route *grh = &attr->grh;
@@ -76,7 +76,7 @@ SOFT_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *
 	return &ah->base;
 }
 
-/* Work requests that wait have copied what they need. */
+/* Work requests in the queue have copied what they need. */
 SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *base)
 {
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
@@ -84,9 +84,9 @@ SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *base)
 	return 0;
 }
 
-/* ---- from a datagram that has come ---- */
+/* ---- address handles from received datagrams ---- */
 
-/* Which of our addresses it went to; -1: none. */
+/* Returns the index of our address that it went to; -1: none. */
 static int index_of(const union ibv_gid *gid)
 {
 	union ibv_gid gids[SOFT_MAX_GIDS];
@@ -98,7 +98,7 @@ static int index_of(const union ibv_gid *gid)
 	return -1;
 }
 
-/* The way back. 0 or an errno value. */
+/* Fills the route back. Returns 0 or an errno value. */
 static int turn_round(const struct ibv_grh *grh, struct ibv_global_route *back)
 {
 	uint32_t first = ntohl(grh->version_tclass_flow);

@@ -99,7 +99,7 @@ static uint64_t move(const struct soft_qp *qp, struct batch *batch)
 	return moved;
 }
 
-/* It has been carried out. */
+/* Completes a write that the batch has carried out. */
 static void done(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, wr->sg_list->length);

@@ -2,7 +2,9 @@
 /*
  * The protocol table: by ring or by system call.
  *
- * DESIGN NOTES An RDMA WRITE goes one of these seven ways:
+ * DESIGN NOTES
+ *
+ * An RDMA WRITE takes one of seven routes:
  *
  *   1. mapped      the poster stores to the peer's memory, if that can be mapped (direct.c)
  *   2. call        one process_vm_writev, if it cannot (direct.c)
@@ -12,31 +14,29 @@
  *   6. coalesced   by ring, several small writes in one request (coalesce.c)
  *   7. synchronous by ring, outside of the send queue, for a caller that waits (move.c)
  *
- * Mapped memory is loaded and stored. Requests that the peer must refuse, and memory that is out
- * of reach, take the ring. For the rest, private memory that a system call reaches, the table
- * decides by kind and size. The ring needs a peer that polls; to any other peer a request goes by
- * system call.
+ * Mapped memory is loaded and stored. Requests that the peer must refuse, and memory out of reach,
+ * take the ring. For private memory that a system call reaches, the table decides by kind and size.
+ * The ring needs a peer that polls; requests to other peers go by system call.
  *
- * The ring copies the data twice, but with two processors at once. A system call copies them once,
- * after it has looked into the peer's page tables. Which one is faster depends on what a system
- * call costs and on how far apart the two caches are: with near caches the ring moves a megabyte
- * in half the time, with far ones it loses from some kilobytes on. So an entry is measured, once.
- * The first TRIALS requests of its kind and size take both protocols in turn, IN_A_ROW at a time,
- * because each protocol leaves the memory in another processor's cache. The fastest row of each
- * counts: other rows were disturbed. The faster protocol then serves the process to its end.
- * Connecting cannot measure this in advance: the ring is only as fast as the thread of the peer
- * that polls.
+ * The ring copies data twice, with two processors at once. A system call copies once, after it has
+ * walked the peer's page tables. The faster one depends on the cost of a system call and on the
+ * distance of the two caches: with near caches the ring moves a megabyte in half the time, with far
+ * ones it loses from some kilobytes on. So each entry is measured, once. The first TRIALS requests
+ * of its kind and size alternate between the protocols, IN_A_ROW at a time, because each leaves the
+ * memory in another processor's cache. The fastest row of each counts: others were disturbed. The
+ * faster protocol then serves the process to its end. Connecting cannot measure this in advance:
+ * the ring is only as fast as the peer's polling thread.
  *
  * A posted write by ring is timed only if it finds the ring empty, until the peer has the data, by
- * the clock that all processors share. Writes that are posted together are timed together, with
- * either protocol (batch.c): their rate counts. Its first trials touch the pages of the ring.
+ * the clock that all processors share. Writes posted together are timed together, with either
+ * protocol (batch.c): their rate counts. The first trials touch the ring's pages.
  *
  * Two kinds of entries are constant. A small posted write takes the ring, where the flag behind it
  * shares its request. A posted read goes by system call, which takes no time of the peer.
  *
- * A caller that waits for a peer which has just stopped polling loses all of its time limit.
- * After such a loss the synchronous requests to this peer go by system call for LATE_PART times as
- * long. So where more processes run than processors, no more than that part of the time is lost.
+ * A caller that waits for a peer that has just stopped polling loses its whole time limit. After
+ * such a loss synchronous requests to this peer go by system call for LATE_PART times as long,
+ * which bounds the loss where more processes run than processors.
  *
  * All words are hints, stored and loaded without order. A lost update costs one trial.
  */
@@ -107,7 +107,7 @@ static struct entry *entry_of(enum soft_proto_kind kind, uint64_t length)
 	return &table[kind][class < CLASSES ? class : CLASSES - 1];
 }
 
-/* Whether the peer was late a short time ago. */
+/* Returns whether the peer was late recently. */
 static bool was_late(struct soft_out *out)
 {
 	uint64_t until = load_ticks(&out->calls_until);
@@ -168,7 +168,7 @@ bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length)
 	return (proto ? proto : trial_of(entry, kind, length)) == SOFT_PROTO_RING;
 }
 
-/* One more trial of this row. */
+/* Counts a trial of this row. */
 static void add(struct entry *entry, enum soft_proto proto, uint64_t ticks)
 {
 	uint64_t sum = load_ticks(&entry->sum[proto]) + ticks, best = load_ticks(&entry->best[proto]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Public symbols without a meaning here, or with a trivial one: fork support (nothing is pinned),
- * sysfs (nothing is there), multicast (a number leads to one process), import of kernel objects,
- * conversions of kernel structures.
+ * Public symbols with no meaning here, or a trivial one: fork support (nothing is pinned), sysfs
+ * (there is none), multicast (a number leads to one process), import of kernel objects, conversions
+ * of kernel structures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,7 @@ SOFT_EXPORT int ibv_read_ibdev_sysfs_file(char *buf, size_t size, void *dev, con
 	return -1;
 }
 
-/* ---- multicast: a datagram goes to one queue pair, whose process its number tells ---- */
+/* ---- multicast: a datagram goes to the one queue pair that its number names ---- */
 
 SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
@@ -207,7 +207,7 @@ SOFT_EXPORT int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 	return soft_result(EOPNOTSUPP);
 }
 
-/* ---- structures of a kernel that is not asked ---- */
+/* ---- kernel structures: there is no kernel device ---- */
 
 SOFT_EXPORT void ibv_copy_ah_attr_from_kern(struct ibv_ah_attr *to, struct ib_uverbs_ah_attr *from)
 {

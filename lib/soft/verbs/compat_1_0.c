@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The IBVERBS_1.0 forms of symbols that changed in 1.1. No program of the last fifteen years asks
- * for them, and their structures are not those of today's headers; they refuse instead of
- * misreading them.
+ * The IBVERBS_1.0 forms of symbols that changed in 1.1. Programs of the last fifteen years do not
+ * use them. Their structures differ from today's headers, so they refuse.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -11,8 +10,8 @@
 #include "soft/base/export.h"
 
 /*
- * The prototypes differ; callers only need a result they take for failure. Exported, but only under
- * the old names.
+ * Prototypes differ: callers only need a result that means failure. Exported under the old names
+ * only.
  */
 void *softverbs_refuse_pointer(void);
 int softverbs_refuse_int(void);

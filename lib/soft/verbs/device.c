@@ -197,7 +197,7 @@ static void describe(struct ibv_device_attr *attr)
 	attr->max_mr = attr->max_mw = attr->max_ah = SHM_MRS;
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SHM_QPS;
-	/* As all cards report: programs take IBV_ATOMIC_GLOB for a device without atomics. */
+	/* All cards report this: programs take IBV_ATOMIC_GLOB for a device without atomics. */
 	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->max_srq_wr = SOFT_MAX_WR;
 	attr->max_pkeys = 1;

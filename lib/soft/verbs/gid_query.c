@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The calls that ask for the port's addresses, and for its one partition key. */
+/* Queries of the port's addresses, and of its one partition key. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -89,8 +89,8 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 }
 
 /*
- * ibv_devinfo asks for this one; the type comes as rdma-core's private enumeration, where 0 is "IB
- * or RoCE v1".
+ * ibv_devinfo calls this. The type is of rdma-core's private enumeration, where 0 is "IB or RoCE
+ * v1".
  */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type);
 

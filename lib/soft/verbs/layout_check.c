@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the rest takes for granted about layouts: the headers' (so that a change in a newer
- * rdma-core stops the build instead of the program) and our own shared ones.
+ * Checks of layouts: the headers', so that a change in a newer rdma-core stops the build, and the
+ * shared ones of this device.
  */
 #include <infiniband/verbs.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-/* Callers hold pointers to the base object and we cast them. */
+/* Callers hold pointers to the base object, which are cast here. */
 _Static_assert(offsetof(struct soft_qp, ex.qp_base) == 0, "queue pair begins with ibv_qp");
 _Static_assert(offsetof(struct soft_cq, base) == 0 && offsetof(struct soft_cq, ex) == 0, "queue begins with ibv_cq");
 _Static_assert(offsetof(struct soft_mr, base) == 0, "region begins with ibv_mr");
@@ -21,7 +21,7 @@ _Static_assert(offsetof(struct soft_pd, base) == 0, "domain begins with ibv_pd")
 /* ibv_cq and ibv_cq_ex share their first fields; programs cast one to the other. */
 _Static_assert(offsetof(struct ibv_cq, async_events_completed) == offsetof(struct ibv_cq_ex, async_events_completed),
                "ibv_cq_ex extends ibv_cq");
-/* ibv_create_qp and ibv_create_srq hand the short structure on as the beginning of the long one. */
+/* ibv_create_qp and ibv_create_srq pass the short structure as the beginning of the long one. */
 _Static_assert(offsetof(struct ibv_qp_init_attr_ex, sq_sig_all) == offsetof(struct ibv_qp_init_attr, sq_sig_all),
                "ibv_qp_init_attr_ex extends ibv_qp_init_attr");
 _Static_assert(offsetof(struct verbs_context, context) + sizeof(struct ibv_context) == sizeof(struct verbs_context),
