@@ -81,8 +81,8 @@ typedef bool softverbs_atomics_mix_fn(void);
 __attribute__((visibility("default"))) softverbs_atomics_mix_fn softverbs_atomics_mix;
 
 /*
- * Returns what could not be had when this process opened the device, as the subject of a text;
- * NULL: nothing has failed.
+ * Returns the resource that was missing when this process opened the device, as the subject of a
+ * text; NULL: nothing failed.
  */
 typedef const char *softverbs_failed_step_fn(void);
 __attribute__((visibility("default"))) softverbs_failed_step_fn softverbs_failed_step;

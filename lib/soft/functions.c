@@ -2,10 +2,12 @@
 /*
  * functions.c - the table of softverbs, for the library that contains it
  *
- * DESIGN NOTES soft.mk joins the objects of softverbs and this one into one object that exports
- * only the table. So softverbs calls itself by the names of libibverbs and librdmacm, does not
- * clash with those libraries in the same process, and is invisible to programs that look for them.
- * The code is that of the libraries which oriel-soft puts in their place.
+ * DESIGN NOTES
+ *
+ * soft.mk joins the objects of softverbs and this one into one object that exports only the table.
+ * So softverbs calls itself by the names of libibverbs and librdmacm, does not clash with those
+ * libraries in one process, and is invisible to programs that look for them. The code is that of
+ * the libraries which oriel-soft substitutes.
  */
 #include "verbs/functions.h"
 

@@ -25,7 +25,7 @@
 enum {
 	FIRST_EPHEMERAL = 32768,
 	EPHEMERAL = 28232,  /* ports from there on, as in Linux */
-	TRIES = 1024,       /* then somebody seems to have taken them all */
+	TRIES = 1024,       /* then other processes have taken them all */
 	FIRST_FILE = 61000, /* ports from there on may be those of files */
 	FILES = 4096,
 	WHERE = 64,
@@ -214,7 +214,7 @@ static bool conflicts(enum rdma_port_space ps, uint16_t port, const struct socka
 }
 
 /*
- * Where a search for a port starts: at a number that depends on the process, so that processes
+ * Returns where a search for a port starts: the process's number spreads it, so that processes
  * seldom collide.
  */
 static uint32_t search_start(void)
@@ -288,8 +288,7 @@ int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr)
 }
 
 /*
- * The ports of files are tried as such first: a program may also have asked for one of their
- * numbers.
+ * Tries the ports of files as such first: a program may also have requested one of their numbers.
  */
 static int connect_name(int sock, enum rdma_port_space ps, uint16_t port, const char *where)
 {

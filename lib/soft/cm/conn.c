@@ -172,7 +172,7 @@ static int request(struct cm_id *id, const struct rdma_conn_param *param)
 	err = try_request(id);
 	if (try_again(err))
 		err = retry_later(id);
-	else if (err == ESTALE) /* another user listens there, which is nobody */
+	else if (err == ESTALE) /* another user listens there, which counts as no listener */
 		err = ECONNREFUSED;
 	if (err)
 		id->state = CM_DISCONNECTED;

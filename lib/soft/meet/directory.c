@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A directory of the user's, for sockets whose names nobody else can take.
+ * A directory of the user's, for sockets whose names no other user can take.
  *
- * DESIGN NOTES It lies in /run/user/UID, which is what XDG_RUNTIME_DIR names for users who are
- * logged in, else in /dev/shm or /tmp, where its name ends in random letters, as nobody may have
- * taken it before. It is the user's if the user owns it and nobody else may enter it. The path does
- * not depend on the environment, so all processes of a user find it.
+ * DESIGN NOTES
  *
- * Sockets of processes that were killed leave their files behind. Whoever binds one removes them: a
- * socket of another type is told that the type is wrong if somebody has the file, listening or not.
- * One process at a time does that and binds. A process that ends removes its own.
+ * It lies in /run/user/UID, as XDG_RUNTIME_DIR names it for logged-in users, else in /dev/shm or
+ * /tmp, where its name ends in random letters, so that no other user can take it beforehand. It
+ * must belong to the user, and no other user may enter it. The path does not depend on the
+ * environment, so all processes of a user find it.
+ *
+ * Killed processes leave the files of their sockets behind. A process that binds one removes them:
+ * connecting a socket of another type fails with a wrong type if a process has the file, listening
+ * or not. One process at a time removes and binds. A process that ends removes its own files.
  */
 #include "soft/meet/meet.h"
 
@@ -38,7 +40,7 @@ enum {
 
 static const char *const shared_places[] = { "/dev/shm", "/tmp" };
 
-/* What this process has bound, and removes when it ends. */
+/* The files that this process has bound, and removes when it ends. */
 static struct {
 	pthread_mutex_t lock;
 	pid_t process;
@@ -54,7 +56,7 @@ static bool is_own(const char *path)
 	       (status.st_mode & 0777) == 0700;
 }
 
-/* In the directory that the system gives a user who is logged in. */
+/* Finds or makes it in the directory that the system gives a logged-in user. */
 static bool find_own_place(bool make, char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "/run/user/%u", geteuid());
@@ -66,7 +68,7 @@ static bool find_own_place(bool make, char path[PATH_BYTES])
 	return is_own(path);
 }
 
-/* The first in the order of names: all processes take the same one. */
+/* Returns the first in the order of names: all processes take that one. */
 static bool find_in(const char *place, char path[PATH_BYTES])
 {
 	char start[32], found[PATH_BYTES];
@@ -88,7 +90,7 @@ static bool find_in(const char *place, char path[PATH_BYTES])
 	return path[0];
 }
 
-/* Takes turns with other processes, but waits a second at most: one of them may be stopped. */
+/* Takes turns with other processes, for a second at most: one of them may be stopped. */
 static bool get_turn(int directory_fd)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -113,8 +115,8 @@ static bool make_another(const char *place, char path[PATH_BYTES])
 }
 
 /*
- * Processes that find none at once take turns, since two directories would be two sets of names. A
- * stranger may keep the turn, so it is made without one in the end.
+ * Processes that find no directory take turns, since two directories would be two sets of names. A
+ * stranger may keep the turn, so after that time a process makes one without it.
  */
 static bool make_in(const char *place, char path[PATH_BYTES])
 {
@@ -140,7 +142,7 @@ static bool find_directory(bool make, char path[PATH_BYTES])
 	return found;
 }
 
-/* Fills *addr; returns its length, 0 if the path is too long for one. */
+/* Fills *addr. Returns its length; 0: the path is too long. */
 static socklen_t address(struct sockaddr_un *addr, const char *directory, const char *file)
 {
 	int length = snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/%s", directory, file);
@@ -149,7 +151,7 @@ static socklen_t address(struct sockaddr_un *addr, const char *directory, const 
 	return length < (int)sizeof(addr->sun_path) ? (socklen_t)sizeof(*addr) : 0;
 }
 
-/* Nobody has the file's socket. */
+/* No process has the file's socket. */
 static bool is_left_behind(int probe, const char *directory, const char *file)
 {
 	struct sockaddr_un addr;
@@ -223,7 +225,7 @@ static int bind_once(int sock, const char *file)
 	return err;
 }
 
-/* Where the last process that uses the directory removes it meanwhile, another one is made. */
+/* Retries if the last process that uses the directory removes it meanwhile. */
 int soft_directory_bind(int sock, const char *file)
 {
 	int err = ENOENT;

@@ -2,11 +2,12 @@
 /*
  * Sockets by which processes of one user find each other.
  *
- * DESIGN NOTES Names are abstract: they live as long as the socket, so nothing is left behind, and
- * carry the user's id, so processes of different users do not meet. But anybody can take them. A
- * process that finds all of them taken listens in a directory that only its user can enter
- * (directory.c); numbers say which of the two it is. Both sides of a connection check each other's
- * user.
+ * DESIGN NOTES
+ *
+ * Names are abstract: they end with the socket, so nothing is left behind. They contain the user's
+ * id, so processes of different users do not meet. But any user can take them. A process that finds
+ * all of them taken listens in a directory that only its user can enter (directory.c); the number
+ * tells which of the two it is. Both sides of a connection check each other's user.
  */
 #include "soft/meet/meet.h"
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Whether the process at the other end of a socket is this user's.
+ * Checks that the process at the other end of a socket belongs to this user.
  *
- * DESIGN NOTES The kernel gives the other user's id as this process's user namespace counts users.
- * All users that have no number there are shown with one id, the overflow id (65534). If this
- * process has that id too, equal ids prove nothing: the other process may be a stranger's. They do
- * if the namespace has a number for every user, as the machine's own has.
+ * DESIGN NOTES
+ *
+ * The kernel reports the other user's id in this process's user namespace. It shows all users
+ * without a number there as one id, the overflow id (65534). If this process has that id too, equal
+ * ids prove nothing, unless the namespace has a number for every user, as the machine's own has.
  *
  * Otherwise the other process is this user's if its user namespace can be read in /proc, which the
- * kernel allows for processes of the same user only, and is the namespace of this process. Numbers
- * of processes are used again, so the process that has connected must be alive after the look.
+ * kernel permits between processes of one user only, and is the namespace of this process. Process
+ * numbers are reused, so the process must still be alive after the check.
  */
 #include "soft/meet/meet.h"
 
@@ -30,9 +31,7 @@
 #define USUAL_OVERFLOW_ID 65534u
 #define ALL_USERS 4294967295u
 
-/*
- * The id of users without a number in this namespace; the machine has one for all. 0: not read yet.
- */
+/* The overflow id; the machine has one for all namespaces. 0: not read yet. */
 static _Atomic unsigned int overflow_id;
 
 static unsigned int read_overflow_id(void)
@@ -48,7 +47,7 @@ static unsigned int read_overflow_id(void)
 	return id;
 }
 
-/* Two threads may both read it, and find the same. */
+/* Two threads may both read it, with one result. */
 static bool is_overflow_id(uid_t id)
 {
 	unsigned int overflow = atomic_load(&overflow_id);
@@ -85,7 +84,7 @@ bool soft_proc_is_own(void)
 	return atoi(number) == getpid();
 }
 
-/* A descriptor of the process that has connected, which is readable once it has ended; or -1. */
+/* Returns a descriptor of the connected process, readable once it has ended; or -1. */
 static int open_process(int sock, pid_t pid)
 {
 	int fd;

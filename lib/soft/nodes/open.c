@@ -82,7 +82,7 @@ SOFT_EXPORT DIR *opendir(const char *path)
 	return NEXT(opendir)(nodes_path(path, room));
 }
 
-/* Names that glibc alone has, for files of 64 bits and for what is checked. */
+/* Names of glibc only, for 64-bit files and for fortified calls. */
 #ifdef __GLIBC__
 
 /* Called by programs that are compiled with _FORTIFY_SOURCE. */
