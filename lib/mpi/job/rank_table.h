@@ -25,7 +25,10 @@ struct rank_table_entry {
 struct rank_table {
 	int rank, size, local_size;
 	struct rank_table_entry mine;
-	/* By rank of MPI_COMM_WORLD; filled by rank_table_exchange, then read by any thread. */
+	/*
+	 * All values, by rank of MPI_COMM_WORLD; filled by rank_table_exchange, then read by any
+	 * thread.
+	 */
 	struct rank_table_entry *all;
 	int done; /* 1: all is filled; stored with release, loaded with acquire */
 };
