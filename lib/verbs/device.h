@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * device.h - the RDMA device of a job, and what it can do
+ * device.h - the RDMA device of a job, and its properties
  *
- * The device is found by asking rdma_cm which local addresses have one: an identifier that could be
- * bound to an address has its device's context. That identifier becomes the job's listener.
+ * rdma_cm finds the device: an identifier that can be bound to a local address has its device's
+ * context. That identifier becomes the job's listener.
  */
 #ifndef ORIEL_DEVICE_H
 #define ORIEL_DEVICE_H

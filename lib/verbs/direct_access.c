@@ -12,7 +12,7 @@ void direct_init(struct direct_access *direct, struct wire *wire, const struct d
 	direct->slab_count = 0;
 }
 
-/* Ask the provider for a region. The caller holds wire->lock. */
+/* Maps a region by the device's function. The caller holds wire->lock. */
 static bool map_region(const struct direct_access *direct, uint32_t rkey, struct softverbs_lent *lent)
 {
 	const unsigned access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -38,7 +38,7 @@ bool direct_map(struct direct_access *direct, struct remote base, size_t size_by
 	*here = lent.here;
 	if (lent.addr == base.addr && lent.size_bytes == size_bytes)
 		return true;
-	direct->functions.give_back(&lent); /* a region is a window; the peer is no Oriel of ours */
+	direct->functions.give_back(&lent); /* the region is more or less than a window: the peer has another layout */
 	return false;
 }
 
@@ -123,7 +123,7 @@ static const struct direct_slab *find_slab(const struct direct_access *direct, u
 }
 
 /*
- * Ask for a slab and keep the answer; NULL: it is no, and not to be kept. The caller holds
+ * Maps a slab and keeps the result, a failure only if keeps_no; NULL: not kept. The caller holds
  * wire->lock.
  */
 static const struct direct_slab *add_slab(struct direct_access *direct, uint32_t rkey, bool keeps_no)
@@ -141,7 +141,7 @@ static const struct direct_slab *add_slab(struct direct_access *direct, uint32_t
 	return slab;
 }
 
-/* First use of a slab, unless another thread was faster. */
+/* Maps a slab at its first use, unless another thread has. */
 static uint64_t *ask_words(struct direct_access *direct, struct remote words, size_t size_bytes, bool keeps_no)
 {
 	const struct direct_slab *slab;

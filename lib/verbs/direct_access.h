@@ -4,20 +4,20 @@
  *
  * DESIGN NOTES
  *
- * Whether the processor can do it is decided here and nowhere else. There are two providers: a rank
- * uses its own memory as it is, and softverbs maps a peer's shared memory into this process
- * (struct verbs_direct); a NIC does not. Two things are mapped, both at the first use:
+ * This file alone decides whether the processor can access a peer's memory. There are two
+ * providers: a rank uses its own memory directly, and softverbs maps a peer's shared memory into
+ * this process (struct verbs_direct); a NIC does not. Two things are mapped, at their first use:
  *
- *   a window's memory   direct_map: an address of ours, which put and get copy to and from
- *   flag words          direct_flag: a store where it would be a work request. Only for flags that need
- *                       not stay behind work requests: posts, the barrier of a fence, whose data is
- *                       complete by then, and the completes of a mapped window, whose data are stores
- *                       before it.
+ *   a window's memory   direct_map: an address here, which put and get copy to and from
+ *   flag words          direct_flag: a store instead of a work request. Only for flags that need
+ *                       not stay behind work requests: posts; the barrier of a fence, whose data is
+ *                       complete by then; and the completes of a mapped window, whose data are
+ *                       stores before it.
  *
- * A store into the memory of a process that has died is not noticed; who needs it is told by the
- * next call that needs it alive. Nobody checks an access to mapped memory but the caller, who has
- * checked the range in any case. A window is given back when it is freed: after the barrier of that
- * nobody touches it, whoever deregisters first. Slabs with flag words go with the peer.
+ * A store into the memory of a dead process goes unnoticed; the next call that needs the process
+ * reports the death. Only the caller checks an access to mapped memory, and it has checked the
+ * range. A window is unmapped when it is freed: after that barrier no rank accesses it, whichever
+ * deregisters first. Slabs with flag words are unmapped with the peer.
  */
 #ifndef ORIEL_DIRECT_ACCESS_H
 #define ORIEL_DIRECT_ACCESS_H
@@ -28,12 +28,12 @@
 
 #include "verbs/wire.h"
 
-#define DIRECT_SLABS_MAX 8 /* slabs of a peer that are asked for */
+#define DIRECT_SLABS_MAX 8 /* slabs of a peer that can be mapped */
 
-/* A registered region of the peer's, asked for once. */
+/* A registered region of the peer; the answer to the first request is kept. */
 struct direct_slab {
 	uint32_t rkey;
-	uint64_t addr; /* there */
+	uint64_t addr; /* at the peer */
 	size_t size_bytes;
 	uint8_t *here; /* NULL: it cannot be mapped */
 };
@@ -48,26 +48,26 @@ struct direct_access {
 
 void direct_init(struct direct_access *direct, struct wire *wire, const struct device *device, bool self);
 
-/* Give back the slabs; nobody uses the wire any more. */
+/* Unmaps the slabs. No thread uses the wire any more. */
 void direct_close(struct direct_access *direct);
 
 /*
- * Whether all of the peer's region [base, base + size_bytes), registered as such, can be mapped;
- * *here is where it is in this process (NULL for the empty window of NULL). direct_unmap gives it
- * back.
+ * Returns whether all of the peer's region [base, base + size_bytes), registered as such, is
+ * mapped; *here is its address in this process (NULL for an empty window at NULL). direct_unmap
+ * unmaps it.
  */
 bool direct_map(struct direct_access *direct, struct remote base, size_t size_bytes, void **here);
 void direct_unmap(struct direct_access *direct, void *here, size_t size_bytes);
 
-/* Whether direct_put_sync and direct_get_sync are worth a try. */
+/* Returns whether direct_put_sync and direct_get_sync may succeed. */
 static inline bool direct_has_copy_sync(const struct direct_access *direct)
 {
 	return direct->functions.move;
 }
 
 /*
- * Put `size_bytes` of ours at `there`, or get them, at once, behind all that was posted before;
- * `here` is free again. False: it has to be a work request.
+ * Copies `size_bytes` from `here` to `there`, or back, in the call, behind all that was posted
+ * before; `here` is then free. False: use a work request.
  */
 bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there);
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there);
@@ -94,18 +94,18 @@ static inline bool direct_has_stores(const struct direct_access *direct)
 }
 
 /*
- * Where aligned words of the peer's in one slab are in this process, or NULL if they are not
- * reached. What direct_word has said of a slab is said of it for ever, so that a flag's values all
- * go one way and none overtakes another. Whoever reads, or writes a word once, may ask earlier, by
- * direct_words: a device that has just connected may still wait for the peer itself, and that no is
- * not kept.
+ * Returns the address in this process of aligned words in one slab of the peer, or NULL if they are
+ * not mapped. The answer of direct_word for a slab never changes, so that all values of a flag take
+ * one route and none overtakes another. A caller that reads, or writes a word once, may use
+ * direct_words earlier: just after connecting the device may still wait for the peer, and a
+ * negative answer is not kept.
  */
 uint64_t *direct_words(struct direct_access *direct, struct remote words, size_t size_bytes);
 uint64_t *direct_word(struct direct_access *direct, struct remote word);
 
 /*
- * Write a flag word that need not stay behind work requests: a store where the word is reached,
- * else wire_flag, which `before`, `number` and the errors are for.
+ * Writes a flag word that need not stay behind work requests: by a store if the word is mapped,
+ * else by wire_flag, which uses `before` and `number` and returns the errors.
  */
 static inline int direct_flag(struct direct_access *direct, uint64_t before, uint64_t value, struct remote target,
                               uint64_t *number)
@@ -114,7 +114,7 @@ static inline int direct_flag(struct direct_access *direct, uint64_t before, uin
 
 	if (!word)
 		return wire_flag(direct->wire, before, value, target, number);
-	flag_store(word, value); /* pairs with whatever the caller says the flag pairs with */
+	flag_store(word, value); /* pairs with what the caller names */
 	return 0;
 }
 

@@ -28,7 +28,8 @@ static void find_global(const char *name, void *pointer)
 
 /*
  * The libibverbs that the process has loaded may be softverbs' own, which its extension shows.
- * Where a test makes nodes of one machine it stands for the card between them, and maps nothing.
+ * Where a test simulates nodes on one machine, it stands for the card between them, and maps
+ * nothing.
  */
 struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 {

@@ -2,10 +2,10 @@
 /*
  * functions.h - the verbs and rdma_cm functions that the library calls, as a table
  *
- * The only way to a device: rdma-core's functions fill one table, those of the softverbs that is
- * built in (lib/soft) the other, so that both serve one process and neither changes what other
- * libraries of the process find under the same names. What verbs.h defines inline (ibv_post_send,
- * ibv_poll_cq) goes through the context's own table already and is called as it is.
+ * The library reaches a device only through a table. One holds the functions of rdma-core, another
+ * those of the built-in softverbs (lib/soft): both serve one process, and neither changes what
+ * other libraries of the process find under the same names. Functions that verbs.h defines inline
+ * (ibv_post_send, ibv_poll_cq) use the context's own table and are called directly.
  */
 #ifndef ORIEL_FUNCTIONS_H
 #define ORIEL_FUNCTIONS_H
@@ -61,7 +61,7 @@ struct verbs_functions {
 	uint16_t (*get_src_port)(struct rdma_cm_id *id);
 	const char *(*event_str)(enum rdma_cm_event_type event);
 
-	/* Of softverbs only, else NULL: extension.h. */
+	/* NULL, except for softverbs: extension.h. */
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
@@ -72,10 +72,7 @@ struct verbs_functions {
 	softverbs_failed_step_fn *failed_step;
 };
 
-/*
- * The functions by the names that verbs.h and rdma_cma.h declare; which library they are of, the
- * linker decides.
- */
+/* The functions by the names of verbs.h and rdma_cma.h; the linker decides from which library. */
 /* clang-format off */
 #define VERBS_FUNCTIONS \
 	.alloc_pd = ibv_alloc_pd, \
@@ -125,8 +122,8 @@ extern const struct verbs_functions verbs_system;
 extern const struct verbs_functions verbs_softverbs;
 
 /*
- * Who maps peers' memory for the program, or moves bytes to and from it at once: softverbs,
- * whichever way it came here. All are NULL for a device that does not.
+ * Functions of softverbs, however it was loaded: they map peers' memory, or copy bytes
+ * synchronously. NULL for other devices.
  */
 struct verbs_direct {
 	softverbs_lend_fn *lend;
@@ -139,12 +136,15 @@ struct verbs_direct {
 
 struct verbs_direct verbs_direct(const struct verbs_functions *functions);
 
-/* Does softverbs, whichever way it came here, say that its atomics mix with the processor's? */
+/*
+ * Returns whether softverbs, however it was loaded, reports that its atomics mix with the
+ * processor's.
+ */
 bool verbs_atomics_mix(const struct verbs_functions *functions);
 
 /*
- * Whether forked children get copies of registered memory; false: libibverbs hides it from them
- * (ibv_fork_init, for kernels that do not copy), or does not tell (before rdma-core 35).
+ * Returns whether forked children get copies of registered memory. False: libibverbs hides it from
+ * them (ibv_fork_init, for kernels that do not copy), or does not say (before rdma-core 35).
  */
 bool verbs_forks_copy(const struct verbs_functions *functions);
 

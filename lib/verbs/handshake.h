@@ -4,10 +4,9 @@
  *
  * They take 52 of the 56 bytes that rdma_cm leaves in a request: version, rank, attempt, the places
  * of the receiver's area and the sender's directory, and a proof. The proof is a keyed hash over
- * everything before it, the receiver's rank and the direction, so that it serves nothing else. The
- * key of both directions is that of the rank that is connected to: the requester has it from the
- * bootstrap, which gives it to ranks of the job only (endpoint.h), and the answer shows that its
- * sender is the rank meant.
+ * all of that, the receiver's rank and the direction, so it cannot be reused. Both directions use
+ * the key of the rank that is connected to: the requester has it from the bootstrap, which gives it
+ * to ranks of the job only (endpoint.h), and the answer proves its sender.
  */
 #ifndef ORIEL_HANDSHAKE_H
 #define ORIEL_HANDSHAKE_H

@@ -413,7 +413,7 @@ static inline uint64_t window_check(const uint8_t id[WINDOW_ID_BYTES])
 
 /* The target's acknowledgement of active messages, in one write. */
 struct am_ack {
-	uint64_t applied;    /* active messages up to this one are applied, their results written; or refused: */
+	uint64_t applied;    /* active messages up to this one are applied, with results written, or refused */
 	uint64_t refused[2]; /* a bit in each for each of the last AM_SLOTS, by slot: enum am_verdict */
 	uint64_t rested;     /* wakeups seen: another one may be sent */
 	uint64_t check;      /* am_ack_check of the rest: reveals a torn reading */

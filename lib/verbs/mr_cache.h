@@ -4,24 +4,23 @@
  *
  * DESIGN NOTES
  *
- * On a device without a key for all memory (device_any_lkey) unregistered origins are registered
- * for their operations. The cache keeps such a registration, of whole pages, and for writing too if
- * the memory allows that, for later operations. At each look-up page_watch.h says whether the
- * memory is still the same. A registration whose pages have been unmapped, moved, discarded or
- * mapped anew serves only its present users, to whom the memory belonged when they began; it is
- * dropped when they give it back.
+ * On a device without a key for all memory (device_any_lkey), unregistered origins are registered
+ * for their operations. The cache keeps such a registration, of whole pages, writable if the memory
+ * permits, for later operations. At each look-up page_watch.h says whether the memory is unchanged.
+ * A registration whose pages have been unmapped, moved, discarded or remapped serves only its
+ * present users, which began before the change; it is dropped when they return it.
  *
  * Nothing is kept if the system does not let the library watch, or if libibverbs hides registered
- * memory from forked children (ibv_fork_init on systems that do not copy it for them): it would be
- * hidden as long.
+ * memory from forked children (ibv_fork_init on systems that do not copy it): it would stay hidden
+ * as long.
  *
  * Only pages that an operation named are registered: another thread may be discarding their
  * neighbours.
  *
- * Kept memory stays locked. It is bounded in number (MR_CACHE_MAX) and bytes (a quarter of what may
- * be locked, or of the machine's memory if that is not limited); the least recently used goes
- * first. If a registration of this process fails because memory is short, all idle ones are given
- * back, and it is tried again.
+ * Cached memory stays locked. It is bounded in number (MR_CACHE_MAX) and bytes (a quarter of the
+ * limit of locked memory, or of the machine's memory without a limit); the least recently used goes
+ * first. If a registration of this process fails for lack of memory, all idle ones are dropped, and
+ * it is tried again.
  */
 #ifndef ORIEL_MR_CACHE_H
 #define ORIEL_MR_CACHE_H

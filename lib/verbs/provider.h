@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * provider.h - what serves the devices of a rank: rdma-core a card, and the built-in softverbs
+ * provider.h - the libraries that serve a rank's devices: rdma-core a card, and built-in softverbs
  *
  * DESIGN NOTES
  *
  * ORIEL_DEVICE decides:
  *
- *   nothing       a card if there is one, and softverbs for the ranks that memory can be shared with
- *   soft          softverbs only: memory only. Also soft0, as it calls its device
+ *   nothing       a card if there is one, and softverbs for ranks that can share memory
+ *   soft          softverbs only: memory only. Also soft0, its device's name
  *   card          any card, and no shared memory
  *   NAME          this device of rdma-core, and no shared memory
  *   card+soft, NAME+soft   both, and it is an error if one of them cannot be opened
  *
- * If the process's libibverbs is itself softverbs (oriel-soft), that is the device, and the
- * built-in one stays silent.
+ * If the process's libibverbs is softverbs (oriel-soft), that is the device, and the built-in one
+ * is not used.
  */
 #ifndef ORIEL_PROVIDER_H
 #define ORIEL_PROVIDER_H
