@@ -7,13 +7,13 @@
  * A word that several ranks change by atomics has one domain: a change by other means may undo
  * theirs. If a rank's device is atomic among its own requests only (ATOMICS_HCA), all ranks use it,
  * also those that reach that rank by softverbs, and the rank itself. They use an *atomics peer*, a
- * struct peer of the same rank with its own area, wire and attempts to connect. Either side makes
+ * struct peer of the same rank with its own area, wire and connection attempts. Either side makes
  * it at the first such operation, in peer->atomics_peer. A rank's own peer has two, the requesting
  * and the answering end; the latter is the former's atomics_peer.
  *
  * An atomics peer is in no table, and has no flag words, messages or lookups. peer_next returns it
- * like any peer, so all that is done to connections (goodbyes, draining, closing, device failures)
- * includes it. Losing one of the two connections to a rank means losing the rank.
+ * like any peer, so goodbyes, draining, closing and device failures include it. Losing one of the
+ * two connections means losing the rank.
  */
 #ifndef ORIEL_ATOMICS_PEER_H
 #define ORIEL_ATOMICS_PEER_H

@@ -48,13 +48,16 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
 	coll->barrier.rounds = log2_up((uint64_t)group->size);
 }
 
-/* A member is dead or cannot be reached, which ends the waiting. */
+/* Returns whether the code means that a member is dead or cannot be reached: waiting ends. */
 static bool is_loss(int code)
 {
 	return code == ORIEL_ERR_PEER || code == ORIEL_ERR_ROUTE;
 }
 
-/* The first error counts, but for one that overrides it: a death all others, no route the rest. */
+/*
+ * Returns whether the code replaces the verdict: the first error counts, but a death overrides all
+ * others, and a missing route the rest.
+ */
 static bool overrides(int code, int known)
 {
 	return !known || (is_loss(code) && !is_loss(known)) || (code == ORIEL_ERR_PEER && known == ORIEL_ERR_ROUTE);
@@ -68,13 +71,13 @@ static void vote(struct coll *coll, int code, int culprit)
 	coll->culprit = culprit;
 }
 
-/* This rank has found that a member is lost. */
+/* Votes that this rank has found a member lost. */
 static void vote_loss(struct coll *coll, int rank)
 {
 	vote(coll, rank_has_no_route(coll->job, rank) ? ORIEL_ERR_ROUTE : ORIEL_ERR_PEER, rank);
 }
 
-/* A message to a member has failed. */
+/* Votes that a message to a member has failed. */
 static void vote_send_failed(struct coll *coll, int rc, const struct peer *to)
 {
 	if (rc == ORIEL_ERR_PEER)
@@ -130,7 +133,7 @@ struct run {
 	struct coll *coll;
 	struct wait *wait;
 	struct peer *from; /* the sender of the present round */
-	/* It had left at the last look, and the steps since have not found its message. */
+	/* It had left at the last check, and the steps since then have not found its message. */
 	bool from_left;
 };
 

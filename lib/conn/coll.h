@@ -3,11 +3,11 @@
  * coll.h - barriers of a group, with a vote, over control messages
  *
  * A dissemination barrier: in round r a rank sends to the member 2^r places after it and waits for
- * the one 2^r places before it. After log2 p rounds it has heard, through others, from every
- * member. Each message carries the worst error that its sender knows of, so all members end with
- * the same verdict. It also carries the sender's `agreed` word, so that disagreeing members are
- * found. A member that finds another dead sends in its remaining rounds, with that verdict, but
- * waits no more: no member that depends on it is left without an answer.
+ * the one 2^r places before it. After log2 p rounds it has heard, through others, from all. Each
+ * message carries the worst error that its sender knows, so all members end with one verdict, and
+ * the sender's `agreed` word, so that disagreement is found. A member that finds another dead sends
+ * that verdict in its remaining rounds, but waits no more: no member that depends on it is left
+ * without an answer.
  */
 #ifndef ORIEL_COLL_H
 #define ORIEL_COLL_H
@@ -30,11 +30,11 @@ struct coll {
 	int culprit; /* world rank that the verdict is about */
 	/* After coll_begin the caller may set these. */
 	uint64_t agreed;     /* if members bring different ones, all end with ORIEL_ERR_ARG */
-	uint64_t payload[2]; /* not 0, 0: this member's gift to all; at the end every member has it */
-	bool combines;       /* all give: every member ends with the largest payload[0], and the bits of all payload[1] */
+	uint64_t payload[2]; /* not 0, 0: this member's payload for all; at the end every member has it */
+	bool combines;       /* all contribute: every member ends with the largest payload[0], the bits of all payload[1] */
 	/*
-	 * During a look: returns whether a living member (world rank) will never send its message.
-	 * NULL: unknown.
+	 * Called in a check of the wait: returns whether a living member (world rank) will never send
+	 * its message. NULL: unknown.
 	 */
 	bool (*has_gone)(void *arg, int world, struct wait *wait);
 	void *has_gone_arg;
@@ -71,8 +71,8 @@ void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_gro
                 int code, int culprit);
 
 /*
- * Runs the rounds. Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective still under way:
- * call again.
+ * Runs the rounds. Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective in progress: call
+ * again.
  */
 int coll_run(struct coll *coll, struct wait *wait);
 

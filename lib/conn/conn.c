@@ -4,33 +4,33 @@
  *
  * DESIGN NOTES
  *
- * Active side: CONN_QUEUED (too many attempts under way) -> CONN_ADDRESS (the bootstrap is asked
+ * Active side: CONN_QUEUED (too many attempts in progress) -> CONN_ADDRESS (the bootstrap is asked
  * for the peer's address) -> CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT
  * (request sent) -> up. An attempt that fails or takes too long is dropped. After CONN_BACKOFF the
  * next one starts, with the next attempt number, until the deadline.
  *
  * Passive side: a request is checked (handshake.h) and answered. The connection is CONN_ACCEPTED
  * until rdma_cm reports ESTABLISHED, or the peer has written its attempt number into area->up. The
- * peer writes it as soon as its own side is established: the message for rdma_cm can be lost, and
- * is repeated only after seconds. The passive side does not give up before the deadline: a peer
- * that is not scheduled for long would be established with a queue pair that no longer exists. A
- * peer that has given up sends a newer request.
+ * peer writes it once its own side is established: rdma_cm's message can be lost, and is repeated
+ * only after seconds. The passive side does not give up before the deadline: a peer that is not
+ * scheduled for long would be established with a queue pair that no longer exists. A peer that has
+ * given up sends a newer request.
  *
  * Both sides at once: the lower rank's request wins. The lower rank rejects the other's while its
- * own is under way. The higher rank drops its own when the lower's arrives, or, rejected, enters
+ * own is in progress. The higher rank drops its own when the lower's arrives, or, rejected, enters
  * CONN_YIELD and waits for it within the same deadline. A newer attempt of a peer replaces a
  * half-open one.
  *
  * Every other step has a time limit, except on softverbs, where nothing gets lost and the kernel
- * reports deaths: further requests would only slow a slow peer down more. When the deadline passes,
- * the peer is dead, with address, last event and status. If the last attempt failed because either
- * side is short of descriptors or memory, waiting calls report that (peer_shortage), and attempts
- * go on.
+ * reports deaths: further requests would slow a slow peer down more. When the deadline passes, the
+ * peer is dead, with address, last event and status. If the last attempt failed because either side
+ * is short of descriptors or memory, waiting calls report that (peer_shortage), and attempts
+ * continue.
  *
  * A rank that is reached by softverbs may have a second connection, by its card (atomics_peer.h). A
- * bit of the request's rank selects the struct peer; the steps are the same.
+ * bit of the request's rank selects the struct peer; the steps are equal.
  *
- * In oriel_finalize (goodbye.h) no attempt starts, and requests are rejected. An attempt goes on
+ * In oriel_finalize (goodbye.h) no attempt starts, and requests are rejected. An attempt continues
  * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and is not repeated.
  */
 #include "conn/conn.h"
@@ -63,7 +63,7 @@
 #define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, reported within 5 s */
 #define RETRY_COUNT 5  /* 6 leaves a busy machine too little of the 5 s; 7 means for ever on rxe */
 #define CM_NO_RESOURCES 3 /* a reject's status, if the other side's connection manager is short of resources */
-#define CM_NO_LISTENER 8  /* a reject's status, if nobody listens there: the rank may have ended */
+#define CM_NO_LISTENER 8  /* a reject's status without a listener: the rank may have ended */
 #define SHORT_BACKOFF_MS 100
 #define SHORT_TOLD_NS NS_PER_SECOND
 #define LAST_TEXT_BYTES 96
@@ -71,7 +71,7 @@
 /* The first byte of a reject's private data. */
 enum reject_reason {
 	REJECT_STRANGER, /* no proof of the key, or no memory */
-	REJECT_BUSY,     /* the rejecting rank's own request is under way: wait for it */
+	REJECT_BUSY,     /* the rejecting rank's own request is in progress: wait for it */
 	REJECT_SHORT,    /* no descriptors for the connection */
 	REJECT_LEFT,     /* the rejecting rank has left the job */
 	REJECT_MEMORY,   /* no memory for the connection */
@@ -92,7 +92,7 @@ enum conn_state {
 
 struct conn {
 	enum conn_state state;
-	bool counted;          /* counted among the job's attempts under way */
+	bool counted;          /* counted among the job's attempts in progress */
 	uint32_t attempt;      /* of our last request */
 	uint32_t peer_attempt; /* in CONN_ACCEPTED: of the request that this side has answered */
 	uint64_t started_ns;
@@ -340,7 +340,7 @@ static void give_up_unknown(struct peer *peer, const char *why)
 	free_conn(peer);
 }
 
-/* What the peer has published leads nowhere. Frees peer->conn. */
+/* Gives up a peer that has published no usable route. Frees peer->conn. */
 static void give_up_route(struct peer *peer, const char *why)
 {
 	rank_unreachable(peer->job, peer->rank, why);
@@ -523,7 +523,7 @@ static bool request_wins(const struct peer *peer)
 	return false;
 }
 
-/* This side fails to accept the request. */
+/* Refuses a request that this side fails to accept. */
 static void refuse(struct peer *peer, const char *what, int error)
 {
 	uint8_t reason = shortage_code(error) == ORIEL_ERR_LIMIT ? REJECT_SHORT : REJECT_MEMORY;
@@ -637,7 +637,7 @@ static void disconnected(struct peer *peer)
 }
 
 /*
- * Handles an event of a connection under way or established. Events of dropped identifiers never
+ * Handles an event of a connection, established or in progress. Events of dropped identifiers never
  * arrive here.
  */
 static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct handshake *answer,

@@ -17,7 +17,7 @@ struct device;
 struct oriel_job;
 struct peer;
 
-/* Starts to connect to the peer, unless an attempt is under way or the connection is up. */
+/* Starts to connect to the peer, unless an attempt is in progress or the connection is up. */
 void conn_want(struct peer *peer);
 
 /*

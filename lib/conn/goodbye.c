@@ -19,7 +19,7 @@ void goodbye_say(struct peer *peer)
 		counter_store(&peer->goodbye_number, number); /* pairs with the counter_load in has_parted */
 }
 
-/* Step 2. The service thread ends attempts under way when it next serves their peers. */
+/* Step 2. The service thread ends attempts in progress when it next serves their peers. */
 static void begin(void *arg)
 {
 	struct oriel_job *job = arg;

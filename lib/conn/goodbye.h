@@ -4,11 +4,12 @@
  *
  * DESIGN NOTES
  *
- * The launcher takes no part: that no queue pair disappears under another rank's requests, and that
- * an orderly disconnect is no death, concerns two connected ranks only. The cost grows with a
- * rank's neighbours, not with the job.
+ * The launcher takes no part: a queue pair that must not disappear under another rank's requests,
+ * and a disconnect that is no death, concern two connected ranks only. The cost grows with a rank's
+ * neighbours, not with the job.
  *
  * In oriel_finalize a rank
+ *
  *   1. drains: all its requests are complete, so messages and flags lie in the peers' memory;
  *   2. begins, on the service thread. From here on it makes no connection, and rejects requests
  *      with the reason that it has left. It drops attempts that no other rank knows of yet. Other
@@ -19,10 +20,10 @@
  *      peer is dead. Meanwhile it takes messages, and busy peers can read its directory and areas;
  *   5. informs the launcher, disconnects, and releases everything.
  *
- * Between two ranks: a rank that disconnects has seen the other's word, so the other has nothing in
- * flight but pings and perhaps the acknowledgement of that word. Its own word is acknowledged, so
- * the other has it in memory. Hence a connection that ends, or a queue pair that breaks, is no
- * death if the peer's word is in our area (peer_lost).
+ * A rank that disconnects has seen the other's word, so the other has nothing in flight but pings
+ * and perhaps the acknowledgement of that word. Its own word is acknowledged, so the other has it
+ * in memory. Hence a connection that ends, or a queue pair that breaks, is no death if the peer's
+ * word is in our area (peer_lost).
  *
  * No rank needs one that has left. A collective call ends only when what this rank owes the others
  * lies in their memory, or in requests that step 1 waits for: the messages of oriel_barrier, and of
@@ -40,9 +41,9 @@
  *
  * Each is ORIEL_ERR_PEER for the call, and no death: oriel_finalize of the waiting rank returns 0.
  *
- * Failures here: a peer that dies before its word is found by pings, disconnect or launcher, as in
- * any wait, and oriel_finalize reports the death. A peer that dies after its word had left, unless
- * the launcher reports otherwise. After a timeout the words sent remain valid: only the next
+ * Failures here: pings, disconnect or launcher reveal a peer that dies before its word, as in any
+ * wait, and oriel_finalize reports the death; one that dies after its word has left, unless the
+ * launcher reports otherwise. After a timeout the words sent remain valid: only the next
  * oriel_finalize, which waits on, and oriel_abort are of use (job_count_collective). The launcher
  * may be gone.
  */

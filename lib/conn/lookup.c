@@ -61,7 +61,7 @@ static void lookup_finish(struct peer *peer, struct lookup *lookup)
 		at = &(*at)->next;
 	*at = lookup->next;
 	pthread_mutex_unlock(&peer->lock);
-	__atomic_sub_fetch(lookup->customer.pending, 1, __ATOMIC_RELEASE); /* pairs with the load in drained, window.c */
+	__atomic_sub_fetch(lookup->customer.pending, 1, __ATOMIC_RELEASE); /* pairs with the load in free.c */
 	free(lookup);
 }
 

@@ -25,7 +25,7 @@
 #include "sync/lock_repair.h"
 #include "verbs/mr_cache.h"
 
-#define TICK_SECONDS 0.002 /* while something is under way */
+#define TICK_SECONDS 0.002 /* while work is in progress */
 #define TICK_MAX_SECONDS \
 	0.05                /* when oversubscribed, ticks that bring nothing get rarer, up to this at most; see on_tick */
 #define BEAT_SECONDS 2. /* twice this is within the limit of E6 */

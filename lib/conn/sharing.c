@@ -66,7 +66,7 @@ static int cannot_open(const char *path, int error)
 	               path, strerror(error));
 }
 
-/* Checks that it is the right file, and cannot shrink. */
+/* Returns 0 if it is the right file and cannot shrink. */
 static int check_file(int fd, uint64_t inode, size_t size_bytes)
 {
 	struct stat status;
