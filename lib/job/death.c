@@ -78,8 +78,8 @@ static bool find_rank(const int *list, uint32_t count, int rank)
 }
 
 /*
- * Returns whether the launcher may still say how the rank has ended. `last`: nobody waits for that
- * again.
+ * Returns whether the launcher may still report how the rank has ended. `last`: no thread waits for
+ * that again.
  */
 static bool word_is_due(struct oriel_job *job, int rank, bool last)
 {

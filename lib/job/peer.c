@@ -392,7 +392,7 @@ void peer_lost(struct peer *peer, const char *text)
 		rank_died(peer->job, peer->rank, text);
 }
 
-/* What the peer is short of, as far as it says: ENFILE is either (conn.c). */
+/* Returns the remedy for the peer's shortage; ENFILE may be either kind (conn.c). */
 static const char *remedy_there(int error)
 {
 	if (error == EMFILE)

@@ -60,7 +60,7 @@ struct peer {
 	struct table_root remote_flags;
 	struct table_root remote_dir_root;
 	pthread_mutex_t lock;   /* guards lookups, and the change of a link to described */
-	struct lookup *lookups; /* lookups of windows at this peer that are under way */
+	struct lookup *lookups; /* lookups of windows at this peer */
 	uint64_t shortage_ns;   /* when a lasting shortage was last found while connecting; counter_load */
 	int shortage;           /* of what: an errno value, negative if of the other side; set before shortage_ns */
 	/*
@@ -197,7 +197,7 @@ static inline struct flag_pair *peer_flags(const struct peer *peer, uint32_t slo
 /* Marks a rank dead, once (death.h), and informs every waiting loop. text is the reason. */
 void rank_died(struct oriel_job *job, int rank, const char *text);
 
-/* The same by the launcher, whose text replaces what is known of the death. */
+/* Marks a rank dead for the launcher, whose text replaces the earlier reason. */
 void rank_ended(struct oriel_job *job, int rank, const char *text);
 
 /*

@@ -21,7 +21,7 @@
 struct oriel_job;
 struct peer;
 
-#define CONNECTS_MAX 32 /* attempts of this rank under way */
+#define CONNECTS_MAX 32 /* this rank's attempts in progress */
 
 /* A function to call on the service thread. Its owner keeps the struct alive until it has run. */
 struct task {
@@ -66,7 +66,7 @@ struct peer *service_queue_next_request(struct oriel_job *job);
 /* Runs the tasks that are due. Returns whether some are left for later. Service thread. */
 bool service_queue_run_tasks(struct oriel_job *job, uint64_t now);
 
-/* Serves the peer in every round, as long as it has something under way. Service thread. */
+/* Serves the peer in every round, as long as it has work in progress. Service thread. */
 void service_queue_watch(struct peer *peer);
 
 /*
