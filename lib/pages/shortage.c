@@ -47,7 +47,7 @@ static unsigned long long address_space(void)
 	return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-/* What is left of the machine's memory and of control groups. */
+/* Writes how much is left of the machine's memory and of control groups. */
 static void room_text(int error, char *text, size_t text_bytes)
 {
 	struct memory_room room;
