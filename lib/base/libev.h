@@ -2,12 +2,14 @@
 /*
  * libev.h - the functions of libev, outside the process's global scope
  *
- * DESIGN NOTES libev's library has, beside its own, functions with libevent's names (event_add,
- * event_base_new, …). In a process that is linked with both, the first in the linker's order serves
- * both, and the user of the other crashes: every program of Open MPI did, in MPI_Init. Therefore no
- * part of Oriel that is loaded into a program is linked with libev. Oriel opens it with RTLD_LOCAL,
- * where only the holder of the handle sees its functions, and looks up by name those that the
- * service thread needs. The types and macros of ev.h are used as they are.
+ * DESIGN NOTES
+ *
+ * libev's library also has functions with libevent's names (event_add, event_base_new and others).
+ * In a process that is linked with both, the first in the linker's order serves both, and the user
+ * of the other crashes: every program of Open MPI did, in MPI_Init. Therefore no part of Oriel that
+ * is loaded into a program is linked with libev. Oriel opens it with RTLD_LOCAL, where only the
+ * holder of the handle sees its functions, and looks up by name those that the service thread
+ * needs. The types and macros of ev.h are used directly.
  *
  * If another part of the process uses libev too, the loader gives both the same copy. Loops are
  * independent of each other; the callback for failed system calls is not, see service.c.
