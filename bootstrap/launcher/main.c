@@ -94,7 +94,7 @@ static rlim_t descriptors_for(const struct job *job, int strangers)
 	return (rlim_t)(server_descriptors(job->options->size, strangers) + 2 * job->options->size + DESCRIPTORS_SPARE);
 }
 
-/* Of those that prove nothing as many are kept as there are descriptors for. */
+/* Returns how many unproven connections to keep: as many as there are descriptors for. */
 static int choose_strangers(const struct job *job, rlim_t most)
 {
 	rlim_t without = descriptors_for(job, 0);
