@@ -88,7 +88,7 @@ static struct page_lock_table *locks(const struct fault *f)
 	return peer_page_locks(link_find(f->w.win, 0)->peer);
 }
 
-/* Where the numbers lie at rank 0. */
+/* Returns the address of the numbers at rank 0. */
 static uint64_t there(const struct fault *f)
 {
 	const struct link *link = link_find(f->w.win, 0);

@@ -91,7 +91,10 @@ static int free_window(struct leaving *l, oriel_win **win)
 	return rc;
 }
 
-/* Of three and the victim, rank 1 learns of the death through another window and leaves this one. */
+/*
+ * Makes rank 1, of three and the victim, learn of the death through another window and leave this
+ * one.
+ */
 static void learn_elsewhere(struct leaving *l)
 {
 	oriel_group *victim = multi_group_one(&l->m, VICTIM);
@@ -128,7 +131,7 @@ static void target_has_left(struct leaving *l)
 	multi_group_drop(m, targets);
 }
 
-/* The same when the one that has gone is the only target: nobody dead is in the epoch. */
+/* The rank that has left is the only target: no dead rank is in the epoch. */
 static void only_target_has_left(struct leaving *l)
 {
 	struct multi *m = &l->m;
@@ -317,7 +320,7 @@ static unsigned row(uint64_t *random)
 	return (unsigned)multi_random(random) & 0xf;
 }
 
-/* What a rank makes of its epochs when it has been told: close them, as far as they let themselves be closed. */
+/* Closes a rank's epochs after an error, as far as they can be closed. */
 static void close_epochs(struct leaving *l)
 {
 	int rc = complete(l);

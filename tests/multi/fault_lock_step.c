@@ -64,7 +64,7 @@ static const struct kind kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* What a victim has done so far; one thread of it counts, and its signal handlers. */
+/* The victim's steps so far; one of its threads counts them, with its signal handlers. */
 static struct victim {
 	struct multi *m;
 	struct direct_access *direct; /* of rank 0 */
@@ -97,8 +97,8 @@ static bool is_fatal(void)
 }
 
 /*
- * What this makes of the victim. ASK counts as holding: nobody can tell it apart. The second member word of a
- * list belongs to WAIT, the third is WAIT.
+ * Notes what this write makes of the victim. ASK counts as holding: no rank can distinguish it. The
+ * second member word of a list belongs to WAIT, the third is WAIT.
  */
 static void note_written(uint64_t addr)
 {
@@ -132,7 +132,10 @@ static void post_and_wait(struct ibv_qp *qp, struct ibv_send_wr *list, struct ib
 		ibv_poll_cq(victim.wire->cq, 1, &wc);
 }
 
-/* What goes out for its completion alone has no data; a put, of one byte, goes out when the lock is held. */
+/*
+ * Returns the bytes of a request: 0 if it only brings a completion, 1 for the put that goes out
+ * when the lock is held.
+ */
 static size_t size_of(const struct ibv_send_wr *wr)
 {
 	return wr->num_sge ? wr->sg_list[0].length : 0;
@@ -182,7 +185,7 @@ static void protect(int how)
 	}
 }
 
-/* Where rank 0 has what is mapped here, or 0. */
+/* Returns the address at rank 0 of what is mapped here, or 0. */
 static uint64_t address_there(const void *here)
 {
 	for (uint32_t i = 0; i < victim.direct->slab_count; i++) {

@@ -71,7 +71,7 @@ static void send_to_living(struct fault *f, int target, uint64_t choice)
 		CHECK(&f->m, is_whole(f->before));
 }
 
-/* What comes back from a victim is whole, or the victim is dead. */
+/* Checks that a result from a victim is whole, or the victim dead. */
 static int send_to_victim(struct fault *f, int victim)
 {
 	int rc = send_one(f, victim, true);

@@ -155,7 +155,7 @@ static const struct kind {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* What a victim has done so far; one thread of it counts. */
+/* The victim's steps so far; one of its threads counts them. */
 static struct victim {
 	struct multi *m;
 	const struct kind *kind;

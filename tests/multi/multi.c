@@ -32,7 +32,7 @@
 #define SLOT_BYTES ((size_t)1 << 16) /* of a file with many boards, for one of them */
 #define RULES_FILE "tests/rules.md"  /* tests run in the folder above theirs */
 
-/* Where ranks meet: the last one opens the next round. */
+/* A meeting of the ranks: the last one opens the next round. */
 struct meeting {
 	int arrived;
 	uint64_t round;

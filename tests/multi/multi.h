@@ -97,8 +97,8 @@ uint64_t multi_word(struct multi *m, int word);
 pid_t multi_pid(const struct multi *m, int rank);
 
 /*
- * The same number on every rank, printed by rank 0; from MULTI_SEED or the clock. Every rank calls
- * it, once a case.
+ * Returns a number that is equal on all ranks, and printed by rank 0; from MULTI_SEED or the clock.
+ * Every rank calls it, once a case.
  */
 uint64_t multi_seed(struct multi *m);
 uint64_t multi_random(uint64_t *state);
@@ -142,7 +142,7 @@ struct multi_window {
 	bool allocated; /* the memory is the library's */
 };
 
-/* Of zeros; the first is of the program's memory, and without hints. */
+/* Opens a window of zeros. The first function takes the program's memory, and no hints. */
 void multi_window_open(struct multi *m, struct multi_window *w, size_t size_bytes);
 void multi_window_open_as(struct multi *m, struct multi_window *w, size_t size_bytes, const struct oriel_hint *hints,
                           bool allocated);

@@ -70,7 +70,10 @@ static int64_t swap_if(struct multi *m, struct tally *t, int64_t compare, int64_
 	return old;
 }
 
-/* What this rank has found, to rank 0; there, whether all of it is 0 to size * rounds - 1, each once. */
+/*
+ * Sends what this rank has found to rank 0, which checks that all of it is 0 to size * rounds - 1,
+ * each once.
+ */
 static void compare_found(struct multi *m, struct tally *t, const int64_t found[])
 {
 	size_t all = (size_t)m->size * t->rounds;
@@ -310,7 +313,7 @@ static void one_vector(struct multi *m, struct tally *t, int i)
 	CHECK_OK(m, oriel_win_flush(t->window.win, 0));
 }
 
-/* As many bytes of words. */
+/* Accumulates a vector of words with as many bytes. */
 static void one_vector_of_words(struct multi *m, struct tally *t, int i)
 {
 	static const int64_t ones[NUMBERS / 2];

@@ -22,7 +22,7 @@
 #define BYTES_MAX 512
 #define LIMIT_S 60
 
-/* What the ranks share. */
+/* The ranks' shared state. */
 struct board {
 	pthread_barrier_t barrier;
 	uint8_t bytes[RANKS][BYTES_MAX]; /* by the rank; read by others behind the barrier, or when size is set */

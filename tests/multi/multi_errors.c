@@ -289,7 +289,7 @@ static void use_twice(struct multi *m, oriel_win *win, oriel_group *other)
 	}
 }
 
-/* What was right the moment before has been freed: the window, and the group of its epochs. */
+/* Uses a window and a group of its epochs, which were valid a moment before and have been freed. */
 static void freed_after_use(struct multi *m)
 {
 	oriel_group *other = multi_group_one(m, 1 - m->rank), *freed_group = other;

@@ -505,7 +505,7 @@ static void lost_while_held_back(struct multi *m)
 	free(stays.memory);
 }
 
-/* What the library believes of its own memory; between two barriers nobody sends anything. */
+/* Sets what the library assumes of its own memory, between two barriers, when no rank sends. */
 static void believe_read_only(struct multi *m, struct oriel_win *win, bool read_only)
 {
 	pthread_mutex_lock(&m->job->am.lock); /* with which the service thread reads it */
@@ -540,7 +540,10 @@ static void refusals_have_reasons(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* What the query says, and whether the rank beside applies what this one sends it, or this one what it sends itself. */
+/*
+ * Checks what the query says, and whether the neighbour applies this rank's operation, or this rank
+ * its own.
+ */
 static void query_and_count(struct multi *m, oriel_group *group, bool uses_target)
 {
 	struct oriel_win_info info = { .struct_bytes = sizeof(info) };

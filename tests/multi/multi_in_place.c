@@ -327,7 +327,7 @@ static void words_moved_in_part(struct multi *m)
 	munmap(memory, 2 * PAGE);
 }
 
-/* What cannot be moved: the window is as it would have been. */
+/* Checks that memory which cannot be moved stays, and that the window works. */
 static void check_stays(struct multi *m, void *base, size_t size_bytes)
 {
 	uint8_t *memory = base;
@@ -377,7 +377,9 @@ static void what_stays(struct multi *m)
 	close(fd);
 }
 
-/* Who is not asked moves nothing, and nothing of a window without bytes is moved. */
+/*
+ * Checks that only members with the hint move memory, and that a window without bytes moves none.
+ */
 static void hints_differ(struct multi *m)
 {
 	uint8_t *memory = map_pages(2);

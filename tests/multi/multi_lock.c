@@ -487,7 +487,7 @@ static void change(struct multi *m, const struct multi_window *w, int target)
 	CHECK_OK(m, oriel_put(w->win, &array.word[INVARIANT_WORDS / 2], half, target, half));
 }
 
-/* The same by loads and stores, of the rank's own window. */
+/* Changes the rank's own window by loads and stores. */
 static void change_own(struct multi *m, const struct multi_window *w)
 {
 	volatile uint64_t *word = (volatile uint64_t *)(void *)w->base;
@@ -835,7 +835,7 @@ static_assert(160 + 16 * ELEMENTS <= 512, "what is told lies behind the elements
 
 #define FIRST_CONTACT (-3) /* an epoch before the others, of an exclusive lock */
 
-/* What the target's thread applies is left out (A14): so many elements by one call. */
+/* Returns whether no thread of the target applies so many elements in one call (A14). */
 static bool without_the_target(const struct multi_window *w, const struct sum *sum, size_t count)
 {
 	return acc_route(link_find(w->win, 0), sum->type, sum->disp, count) != ACC_ROUTE_AM;
@@ -856,7 +856,7 @@ static void add_ones(struct multi *m, const struct multi_window *w, const struct
 	CHECK_OK(m, oriel_win_flush(w->win, 0));
 }
 
-/* By locks of both types, and lock_all, in turn. */
+/* Adds under locks of both types, and lock_all, in turn. */
 static void add_to_all(struct multi *m, const struct multi_window *w, int i)
 {
 	int64_t nothing = -1, got = 1;

@@ -510,7 +510,7 @@ static int take_descriptors(int taken[DESCRIPTORS])
 	return count;
 }
 
-/* What is kept is not what a window lacks: of descriptors, here. */
+/* Cached memory is released when a window lacks something: descriptors, here. */
 static void what_is_kept_is_given_up(struct multi *m)
 {
 	static int taken[DESCRIPTORS];

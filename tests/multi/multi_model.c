@@ -39,7 +39,7 @@ static int step(const struct multi_window *w, int i)
 	return 2 * i + w->allocated;
 }
 
-/* By loads alone. */
+/* Waits for a value, by loads alone. */
 static void see(struct multi *m, const struct multi_window *w, size_t at, uint64_t value)
 {
 	while (flag_load(word(w, at)) != value && !multi_failed(m)) /* pairs with the put, or accumulate, of rank 0 */
@@ -70,7 +70,10 @@ static void loads_see_puts(struct multi *m)
 	on_windows(m, put_and_poll);
 }
 
-/* What each of these calls orders: the store before it is seen by who hears of it behind it. */
+/*
+ * Checks the order of each of these calls: a rank that is notified after it sees the store before
+ * it.
+ */
 static void store_and_tell(struct multi *m, struct multi_window *w, uint64_t round)
 {
 	*word(w, 128) = round;
@@ -242,7 +245,10 @@ static void errors_change_nothing(struct multi *m)
 	on_windows(m, errors_in_each_epoch);
 }
 
-/* What a layer above tells apart: range, order, memory of dynamic windows, kind, operation, rank, argument. */
+/*
+ * Provokes errors that a layer above distinguishes: range, order, memory of dynamic windows, kind,
+ * operation, rank, argument.
+ */
 static void ask_wrongly(struct multi *m, oriel_win *dynamic)
 {
 	uint64_t value = 0;

@@ -69,8 +69,9 @@ struct change {
 };
 
 /*
- * Of every class (op/acc.h), so that one goes by the processor or the card and the next as an
- * active message. Sums of integers only: of arbitrary bits as floating numbers they may differ.
+ * Returns a change of any class (op/acc.h), so that one goes by the processor or the card and the
+ * next as an active message. Sums of integers only: as floating-point numbers, arbitrary bits may
+ * give different sums.
  */
 static struct change random_change(uint64_t *seed)
 {

@@ -34,7 +34,7 @@
 
 enum { WORD_ROUND, WORD_SEEN };
 
-/* What the origin is now. */
+/* The present state of the origin. */
 struct origin {
 	uint8_t *at;
 	size_t size_bytes; /* mapped, or allocated */
@@ -130,7 +130,10 @@ static void *map_near(void *place)
 	return at;
 }
 
-/* Where no origin has been, so that nobody knows anything of the place; or where the kernel likes it to be. */
+/*
+ * Maps an origin where none has been, so that nothing is known of the place; or where the kernel
+ * chooses.
+ */
 static void *map_afresh(bool anywhere)
 {
 	static uintptr_t place = (uintptr_t)1 << 44;
@@ -221,7 +224,7 @@ static long rounds(void)
 	return given ? atol(given) : multi_over_card() ? 500 : 4000;
 }
 
-/* What rank 1 has received last is got back, and the origin's memory is other memory right after. */
+/* Gets back what rank 1 has received last, and replaces the origin's memory right after. */
 static void get_back(struct multi *m, oriel_win *win, struct origin *o, const struct round *r)
 {
 	CHECK_OK(m, oriel_win_lock(win, ORIEL_LOCK_SHARED, 1, 0));

@@ -89,7 +89,7 @@ static void make_one(enum oriel_type type, uint8_t one[ELEMENT_BYTES_MAX])
 	}
 }
 
-/* What was there before; it never shrinks, since every change makes it more. */
+/* Checks the previous value: it never shrinks, since every change makes it larger. */
 static void see(struct work *work, const uint8_t *element)
 {
 	long double value = value_of(work->kind->type, element);

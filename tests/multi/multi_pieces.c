@@ -86,7 +86,7 @@ static void make_lists(struct lists *l, uint64_t *seed, size_t share, enum oriel
 	memset(l->wanted, 0, sizeof(l->wanted));
 }
 
-/* The same to bytes: what was there comes to `wanted`, and `op` changes them. */
+/* Applies `op` to bytes: changes `expected`, whose earlier values go to `wanted`. */
 static void change_model(struct lists *l, uint8_t *expected, size_t share, enum oriel_type type, enum oriel_op op)
 {
 	const size_t size_bytes = oriel_type_bytes(type);

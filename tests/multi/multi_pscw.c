@@ -453,7 +453,7 @@ static void there_and_back(struct multi *m, oriel_win *win, uint8_t *origin, uin
 	multi_group_drop(m, target);
 }
 
-/* The same at the target, which does nothing but wait. */
+/* Waits at the target, which does nothing else. */
 static void wait_for_both(struct multi *m, oriel_win *win, const uint8_t *base, uint64_t seed)
 {
 	oriel_group *origin = multi_group_one(m, 0);

@@ -33,7 +33,7 @@ static const enum oriel_win_kind kinds[] = { ORIEL_WIN_CREATED, ORIEL_WIN_ALLOCA
 static const size_t sizes[] = { 1, 8, 200, 221, 3000, 8192, 9000, 70000 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-/* Of windows whose memory is the program's: its address stays the same, and is told once. */
+/* Memory of windows that the program provides: its address is constant, and exchanged once. */
 static _Alignas(64) uint8_t own_memory[3 * LARGE];
 
 struct window {
@@ -124,7 +124,7 @@ static void on_windows(struct multi *m, with_window *run)
 	}
 }
 
-/* What was issued to the next rank is complete at the origin, or at both. */
+/* Completes what was issued to the next rank: at the origin, or at both. */
 static void complete_local(struct multi *m, struct window *w)
 {
 	oriel_request request;
@@ -461,7 +461,7 @@ static void active_close(struct multi *m, struct window *w, enum active by)
 #define ADD_MOST 8192 /* numbers */
 #define ADD_CARD 512  /* behind a card the target adds them */
 
-/* What is issued to a rank, and waited for or tested. */
+/* Operations to one rank, which a case waits for or tests. */
 struct issued {
 	uint8_t *data;
 	uint8_t *back;
@@ -513,7 +513,7 @@ static void issue_to(struct multi *m, struct window *w, struct issued *i, int ra
 	                                 w->at + ADD_AT));
 }
 
-/* What the target of `times` such has; and what the last has fetched. */
+/* Returns whether the numbers are those after `times` such operations. */
 static bool numbers_hold(const int64_t *numbers, size_t count, int64_t times)
 {
 	for (size_t k = 0; k < count; k++)
@@ -935,7 +935,7 @@ static void accumulate_round(struct multi *m, struct window *w, enum oriel_type 
 
 static void accumulate_rounds(struct multi *m, struct window *w)
 {
-	/* Of the first type a card changes each by requests of its own. */
+	/* A card changes each number of the first type by a request of its own. */
 	static const size_t counts[TYPES][3] = { { 1, 5, 200 }, { 1, 5, 3000 }, { 1, 5, 3000 }, { 1, 5, 3000 } };
 	void *data = multi_alloc(BYTES);
 

@@ -551,7 +551,7 @@ static void read_only_origin(struct multi *m)
 	munmap(memory, bytes);
 }
 
-/* Of every size, and again once the target is known. */
+/* Puts of every size, and again once the target is known. */
 static void put_is_refused(struct multi *m, oriel_win *win, const uint8_t *from, size_t largest_bytes, int to)
 {
 	for (int i = 0; i < 3; i++) {

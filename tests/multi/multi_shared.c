@@ -234,9 +234,7 @@ static void mixed_accesses(struct multi *m)
 #define ELEMENTS 6
 #define TURNS 60
 
-/*
- * What lies at rank 0 of the window: by processors, under page locks, and by the target's handler.
- */
+/* Numbers at rank 0 of the window: processors, page locks and the target's handler change them. */
 struct numbers {
 	int64_t words[ELEMENTS];
 	double numbers[ELEMENTS];

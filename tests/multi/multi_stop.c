@@ -48,7 +48,7 @@ static struct victim {
 	int (*post)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 } victim;
 
-/* By this thread, which then holds nothing of the board. */
+/* Stops the process in this thread, which then holds nothing of the board. */
 static void stop_here(void)
 {
 	victim.stop_at = 0;
@@ -56,7 +56,7 @@ static void stop_here(void)
 	raise(SIGSTOP);
 }
 
-/* What stands before the step leaves, then nothing for a time, then the rest. */
+/* Posts the requests before the step, stops for a time, then posts the rest. */
 static int stopping_post(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad)
 {
 	struct ibv_send_wr *before = NULL, *wr = list;

@@ -27,7 +27,7 @@
 
 enum { TIMED_OUT, DONE };
 
-/* Of this rank's calls from now on. */
+/* Sets the limit of this rank's later calls. */
 static void set_limit(struct multi *m, int limit_ms)
 {
 	m->job->limits.timeout_ms = limit_ms;
