@@ -16,8 +16,8 @@ static bool accumulated(const struct claim *claim, const struct claim *wanted)
 }
 
 /*
- * The same origin in the same epoch, and after a flush, or in the order of accumulates: the one
- * operation is done before the other begins.
+ * Returns whether one operation ends before the other begins: both have one origin in one epoch,
+ * with a flush between them, or with the order of accumulates.
  */
 static bool ordered(const struct claim *claim, const struct claim *wanted)
 {

@@ -90,7 +90,7 @@ bool elements_are_padded(enum oriel_type type)
 	return type == ORIEL_DOUBLE_INT || type == ORIEL_LONG_INT || type == ORIEL_SHORT_INT;
 }
 
-/* What is defined for the type, but replace and no_op. */
+/* Returns an operation that is defined for the type, other than replace and no_op. */
 static enum oriel_op own_op(struct rng *rng, enum oriel_type type)
 {
 	int row = row_of(type);

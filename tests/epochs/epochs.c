@@ -143,7 +143,7 @@ static void compare_window(struct run *run)
 	compare_stable(run, "window", &run->plan.win[run->event.win].part[run->job->rank].range);
 }
 
-/* What was got may lie in a window, where others put as soon as the epoch is over. */
+/* Compares now: got data may lie in a window, where others put once the epoch is over. */
 static void compare_got(struct run *run, const struct plan_op *op)
 {
 	for (int i = 0; i < op->origin_count; i++)
@@ -261,7 +261,7 @@ static oriel_group *make_group(const struct run *run, int count, const int ranks
 	return group;
 }
 
-/* Where everybody's part lies: the caller's own as told, the others' one after the other. */
+/* Checks where each part lies: the caller's at its base, the others' one after the other. */
 static void check_shared(struct run *run, const struct plan_win *win, const void *base)
 {
 	uint8_t *next = NULL;
@@ -351,7 +351,7 @@ static void attach(struct run *run)
 	must(run, oriel_win_attach(win, base, first), "oriel_win_attach");
 }
 
-/* What the plan has forgotten already; the memory is still there. */
+/* Detaches regions that the plan has already forgotten; the memory still exists. */
 static void detach(struct run *run)
 {
 	const struct plan_part *part = &run->event.freed.part[run->job->rank];
@@ -751,7 +751,7 @@ static size_t board_place(int w, int slot)
 	return ((size_t)w * PLAN_SLOTS_MAX + (size_t)slot) * BOARD_SLOT_BYTES;
 }
 
-/* What is there, as far as anybody can know. */
+/* Reads the present value, which the operation expects. */
 static void look(struct run *run, const struct plan_atomic *atomic, size_t at, void *value)
 {
 	enum oriel_type type = run->plan.win[run->event.win].arena[atomic->target].type;
@@ -840,7 +840,7 @@ static void report(struct run *run)
 	must(run, oriel_win_flush(board, ORIEL_RANK_ALL), "oriel_win_flush");
 }
 
-/* What an operation has made of an element of an arena, by what it told. */
+/* Describes how an operation has changed an element of an arena, from its result. */
 static void make_edge(const struct run *run, const struct plan_atomic *atomic, int element, struct serial_edge *edge)
 {
 	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[atomic->target];

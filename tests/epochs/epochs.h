@@ -21,7 +21,10 @@ struct settings {
 	bool verbose; /* print every event */
 };
 
-/* What ranks have seen, for those who check it: a window of the whole job, locked from beginning to end. */
+/*
+ * The board of results, for the ranks that check them: a window of the whole job, locked from
+ * beginning to end.
+ */
 #define BOARD_SLOT_BYTES (2 * (size_t)ELEMENT_LARGEST) /* a result, and what it was compared with */
 #define BOARD_SEEN_BYTES (PLAN_WINDOWS_MAX * PLAN_SLOTS_MAX * BOARD_SLOT_BYTES)
 #define BOARD_BYTES (BOARD_SEEN_BYTES + sizeof(uint64_t) * PLAN_WINDOWS_MAX * PLAN_RANKS_MAX) /* and addresses */

@@ -157,7 +157,7 @@ static void apply_blocks(struct model *model, const struct plan *plan, const str
 	}
 }
 
-/* What arenas hold at the beginning of a phase, and behind it. */
+/* Fills arenas with what they hold at the beginning of a phase, and after it. */
 static void apply_arenas(struct model *model, const struct plan *plan, const struct event *event)
 {
 	const struct plan_win *win = &plan->win[event->win];

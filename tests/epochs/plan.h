@@ -308,7 +308,7 @@ struct plan {
 	bool draining; /* the steps are done; what is open is being closed */
 	int part_count;
 	int parts[PLAN_RANKS_MAX]; /* ranks that take part */
-	/* What this seed likes. */
+	/* Preferences of this seed. */
 	int want_windows;
 	int want_rounds;
 	uint32_t hold_post; /* of 8: how often a possible call is put off */
@@ -346,7 +346,10 @@ bool plan_takes_part(const struct plan *plan, int rank);
 /* Whether the event is one of the rank's. */
 bool event_names(const struct plan *plan, const struct event *event, int rank);
 
-/* What a block under a lock holds after `count` changes, and whether it holds that for some count. */
+/*
+ * Fills a block as it is after `count` changes under a lock; returns whether it is so for some
+ * count.
+ */
 void plan_block_fill(uint8_t block[PLAN_BLOCK_BYTES], uint64_t count);
 bool plan_block_is_whole(const uint8_t block[PLAN_BLOCK_BYTES]);
 

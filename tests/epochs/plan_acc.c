@@ -100,7 +100,10 @@ static bool place_target(struct plan *plan, struct plan_op *op, const struct pla
 	struct range within = again ? again->to[0] : part->range;
 	size_t step = again ? part->unit : some_step(plan, part, claim.size_bytes);
 
-	/* Where others have not been, the elements' borders are free; where this origin has, they are its own. */
+	/*
+	 * Elements may begin anywhere in new places; in this origin's earlier places they keep its
+	 * borders.
+	 */
 	if (again && claim.size_bytes % part->unit == 0)
 		step = claim.size_bytes;
 	else if (again)
@@ -144,7 +147,7 @@ static bool place_all(struct plan *plan, struct plan_op *op, const struct plan_o
 		if (!place_here(plan, op, false, sizes[i], &op->from[i]))
 			return false;
 	}
-	/* What is put has to be numbers. */
+	/* Origin data must be numbers. */
 	op->fill = op->combine != ORIEL_NO_OP;
 	if (op->fill && !(plan_origins_apart(op) && plan_may_fill(plan, op, first)))
 		return false;

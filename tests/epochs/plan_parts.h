@@ -80,7 +80,7 @@ void plan_free_done(struct plan *plan, struct event *event);
 void plan_end_origins(struct plan *plan, const struct event *event, int origin, int target);
 void plan_end_targets(struct plan *plan, const struct event *event, int target);
 
-/* What `origin` has issued is complete at the origin; at origin and target. */
+/* Completes what `origin` has issued: at the origin; at origin and target. */
 void plan_complete_origins(struct plan *plan, struct event *event, int origin, int target);
 void plan_complete_both(struct plan *plan, struct event *event, int origin, int target);
 

@@ -65,7 +65,7 @@ static bool may_be_awaited(const struct plan *plan, const struct plan_request *r
 	return !round || round->rank[request->target].exposure != SIDE_PENDING;
 }
 
-/* What it covers is complete, unless the end of its epoch has seen to that. */
+/* Completes what the request covers, unless its epoch has ended. */
 static void complete(struct plan *plan, struct event *event, const struct plan_request *request)
 {
 	event->round = request->round;

@@ -250,7 +250,7 @@ bool act_reattach(struct plan *plan, struct event *event)
 
 /* Fences. */
 
-/* Where the member is promised quiet until the next fence, so that it can look at once. */
+/* Chooses where no rank writes until the next fence, so that the member can check at once. */
 static int keep_quiet(struct plan *plan, struct plan_part *part, bool no_succeed)
 {
 	size_t size_bytes = part->range.size_bytes, half = size_bytes / 2;
