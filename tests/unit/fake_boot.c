@@ -75,7 +75,7 @@ void fake_world_false_value(const void *value, size_t size_bytes)
 	false_value_bytes = size_bytes;
 }
 
-/* What was put, with another key. */
+/* Returns the value with another key. */
 static size_t falsify_key(const void *value, size_t size_bytes, uint8_t bytes[ENDPOINT_MAX_BYTES])
 {
 	char why[ENDPOINT_WHY_BYTES];

@@ -16,7 +16,7 @@ struct fake_world;
 
 struct fake_world *fake_world_new(int size);
 
-/* What ranks put instead of what they want to, from now on; NULL: what they want to. */
+/* Makes ranks put this value instead of theirs from now on; NULL: theirs again. */
 void fake_world_false_value(const void *value, size_t size_bytes);
 
 /* All boots must have been closed. Returns how many were not. */

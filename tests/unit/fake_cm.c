@@ -220,7 +220,7 @@ static void take_event(struct fake_event *event)
 	fake_count(FAKE_EVENT, 1);
 }
 
-/* Who is to fetch an answer gets no processor for a while. */
+/* Delays a rank that is about to fetch an answer, as if it were not scheduled. */
 static void starve(struct fake_channel *channel)
 {
 	bool answered;

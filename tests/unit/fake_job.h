@@ -32,7 +32,7 @@ struct rank {
 	void *arg;
 };
 
-/* What a rank does, in a thread of its own. */
+/* The function of a rank, in a thread of its own. */
 typedef void rank_function(struct rank *rank);
 
 /* Join the job as oriel_init would. options may be NULL. */
@@ -55,7 +55,10 @@ void rank_rest(void);
 /* Run a function as ranks 0 to size - 1 and wait for all. ranks: an array of size elements to be filled. */
 void ranks_run(int size, rank_function *function, void *arg, struct rank ranks[]);
 
-/* As long as a run may take before the watchdog ends the program; what is going on, for its report. */
+/*
+ * Sets the time limit of a run, after which the watchdog ends the program, and the text of its
+ * report.
+ */
 void ranks_limit(int seconds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* After a run: nothing is left and nothing was misused. Prints what is wrong and returns false. */

@@ -15,7 +15,7 @@
 #define PIECE_BYTES 40
 #define PIECES 3
 
-/* The same in each rank's window. */
+/* The layout of each rank's window. */
 struct layout {
 	uint8_t small[SMALL_BYTES];
 	uint8_t copied[COPIED_BYTES];
@@ -206,7 +206,7 @@ static void leave(struct state *state)
 	CALL(state, oriel_finalize(&state->rank->job));
 }
 
-/* Of a rank that has joined. */
+/* Runs the scenario for a rank that has joined. */
 static void run(struct rank *rank)
 {
 	struct state *state = calloc(1, sizeof(*state));

@@ -14,7 +14,7 @@
  */
 void scenario(struct rank *rank);
 
-/* The same where ranks 0 and 1 share memory, and the others are reached by the card. */
+/* Runs the scenario where ranks 0 and 1 share memory, and the card reaches the others. */
 void scenario_on_nodes(struct rank *rank);
 
 /*

@@ -568,7 +568,7 @@ static void unqueue(const struct fake_qp *qp)
 	}
 }
 
-/* What has not been placed by now never will be. */
+/* Drops writes that have not been placed; they never will be. */
 static void drop_unplaced(struct fake_qp *qp)
 {
 	while (qp->unplaced) {

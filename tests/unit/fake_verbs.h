@@ -33,8 +33,9 @@
 #define FAKE_ADDR "10.9.0.1" /* the address that has a device; 127.0.0.1 and 10.9.0.2 have none */
 
 /*
- * What the device can do; to be changed between jobs only. fake_reset sets the values in brackets. With
- * IBV_ATOMIC_HCA a compare-and-swap that fails stores the old value again, as on some versions of rxe.
+ * Properties of the device; may change between jobs only. fake_reset sets the values in brackets.
+ * With IBV_ATOMIC_HCA a compare-and-swap that fails stores the old value again, as on some versions
+ * of rxe.
  */
 struct fake_config {
 	const char *name;            /* ["fake0"] */

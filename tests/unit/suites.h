@@ -21,7 +21,7 @@ void suite_rdv(void);
 void suite_lines(void);
 void suite_options(void);
 
-/* Of lib/. */
+/* Suites of lib/. */
 void suite_err(void);
 void suite_process(void);
 void suite_util(void);
@@ -60,7 +60,7 @@ void suite_element(void);
 void suite_page_lock(void);
 void suite_atomic_mode(void);
 
-/* Of perf/. */
+/* Suites of perf/. */
 void suite_perf_stats(void);
 void suite_perf_options(void);
 

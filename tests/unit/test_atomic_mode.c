@@ -99,7 +99,7 @@ static void test_many_switch(void)
 	munmap(shared, sizeof(*shared));
 }
 
-/* By instructions, however many, and its neighbour is not changed back. */
+/* Words change by instructions, however many, and the neighbouring page's mode stays. */
 static void test_pinned(void)
 {
 	struct shared *shared = shared_new();
@@ -315,7 +315,7 @@ static void test_mode_changes(void)
 
 #define MEETINGS 20000
 
-/* What the child says of a round in done[0], with the round's number above it. */
+/* The child's report of a round in done[0], with the round's number above it. */
 enum { HAS_NOT_BEGUN = 1, HAS_BEGUN, HAS_ENDED };
 
 /* It goes on until the parent has looked. */

@@ -136,7 +136,7 @@ static void starter__who_serves_pmix_and_pmi(void)
 	boot_events_clear_environment();
 }
 
-/* What is set, and a piece of the text by which the client that was chosen refuses it. */
+/* Variables, and a piece of the text with which the chosen client refuses them. */
 struct choice {
 	const char *variables[5]; /* NAME=VALUE */
 	const char *refusal;

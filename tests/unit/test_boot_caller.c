@@ -15,7 +15,7 @@
 #define RANKS 4
 #define ME 1
 
-/* What the program's functions do, and what they were called with. */
+/* The behaviour of the program's functions, and the arguments of their calls. */
 struct program {
 	int fails_at; /* which exchange, counted from 1, fails; 0: none */
 	int exchanges;

@@ -61,7 +61,7 @@ static void say(const struct pmi *pmi, const char *text)
 	CU_ASSERT_EQUAL(write(pmi->launcher_fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-/* What the client has said since the last look. */
+/* Checks what the client has sent since the last check. */
 static void expect_said(const struct pmi *pmi, const char *expected)
 {
 	char text[4096];
@@ -93,7 +93,7 @@ static struct pmi open_joined(void)
 	return pmi;
 }
 
-/* As far as the barrier being over. */
+/* Returns a client after the barrier. */
 static struct pmi open_exchanged(void)
 {
 	struct pmi pmi = open_joined();

@@ -183,7 +183,7 @@ static void reset(void)
 	boot_events_log[0] = '\0';
 }
 
-/* As boot_pmix_open, with the test's functions. */
+/* Opens a client like boot_pmix_open, with the test's functions. */
 static struct boot *open_joined(void)
 {
 	struct boot_pmix *pmix = calloc(1, sizeof(*pmix));
@@ -274,7 +274,7 @@ static void put__commits_and_fences(void)
 	server.fence(PMIX_SUCCESS, server.fence_arg); /* after the client has gone */
 }
 
-/* Where somebody has joined before, a node may have asked for this rank's values already. */
+/* If another client has joined before, a node may already have asked for this rank's values. */
 static void put__comes_second(void)
 {
 	struct boot *boot;

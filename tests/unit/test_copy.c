@@ -14,7 +14,7 @@
 #define CALLS_MAX 32
 #define BYTES 100
 
-/* What the system call has been asked for, and how much it moves at a time. */
+/* The arguments of the system call, and the most bytes that it moves at a time. */
 static struct {
 	struct iovec there[CALLS_MAX]; /* and how much of it was moved */
 	uint32_t calls;
@@ -44,7 +44,7 @@ static ssize_t reads(pid_t pid, const struct iovec *here, unsigned long nhere, c
 
 #include "suites.h"
 
-/* Of key.c; no key is asked for here. */
+/* Stands for the function of key.c; this test needs no key. */
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access)
 {
 	(void)lkey;
@@ -118,7 +118,7 @@ static void copy__goes_on_where_the_kernel_stops(void)
 	CU_ASSERT_TRUE(last_call_is(target + 96, 4));
 }
 
-/* What is fetched is placed here. */
+/* Fetched bytes are placed here. */
 static void copy__places_the_last_word_of_what_is_fetched_likewise(void)
 {
 	const struct iovec there[] = { { source, 40 }, { source + 40, 60 } },

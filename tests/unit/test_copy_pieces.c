@@ -119,7 +119,7 @@ static void *copy_downwards(void *unused)
 	return NULL;
 }
 
-/* Who sees the last word has it all. */
+/* A thread that sees the last word sees all of it. */
 static void test_last(void)
 {
 	uint64_t *last, expected;

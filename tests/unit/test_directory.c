@@ -168,7 +168,7 @@ static void dir_entry_matches__no_torn_mixture(void)
 	check_torn(&a, &zeros);
 }
 
-/* The same window's neighbour in all but one word: the hardest to tell. */
+/* A neighbour of the window that differs in one word is the hardest to distinguish. */
 static void dir_entry_matches__no_torn_mixture_of_similar_entries(void)
 {
 	struct dir_entry a = entry_of(5), b = a;

@@ -458,7 +458,7 @@ static void test_swap(void)
 	}
 }
 
-/* What lies behind the last field of the last pair is not part of it. */
+/* A span ends with the last field of the last pair. */
 static void test_span(void)
 {
 	CU_ASSERT_EQUAL(element_span(ORIEL_DOUBLE, 3), 24);

@@ -64,7 +64,10 @@ static void err_in__cuts_what_is_too_long(void)
 	CU_ASSERT(strlen(err_text()) < ERR_TEXT_BYTES);
 }
 
-/* What oriel_last_error returns is this text between the process, or its rank, and the constant. */
+/*
+ * Checks that oriel_last_error puts the process, or its rank, before this text, and the constant
+ * after it.
+ */
 static void framed(const char *who, int number, const char *text)
 {
 	char wanted[ERR_TEXT_BYTES + ERR_FRAME_BYTES];

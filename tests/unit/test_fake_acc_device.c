@@ -63,7 +63,7 @@ static void leave(struct rank *rank, struct words *words)
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-/* What the requests carried out since `count` began are. */
+/* The kinds of requests carried out since `count` began. */
 struct count {
 	uint64_t adds, swaps, reads, writes, posts;
 };
@@ -227,7 +227,7 @@ static void acc_device__requests_of_each_operation(void)
 	}
 }
 
-/* By cards that keep the order of writes, and are atomic with themselves. */
+/* Runs over cards that keep the order of writes, and are atomic with themselves. */
 static void run_two_over_cards(void (*run)(struct rank *rank), const char *what)
 {
 	struct rank ranks[2];

@@ -48,7 +48,7 @@ static int add_up(struct oriel_job *job, const struct am *am, const uint8_t *dat
 
 static const struct am_handler adder = { add_up };
 
-/* As if what a message changes were held by somebody else now and then. */
+/* Applies a message late now and then, as if another thread held its elements. */
 static int add_up_later(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
 {
 	static uint64_t looks[RANKS];
@@ -92,7 +92,7 @@ static void await(struct rank *rank, struct peer *peer, uint64_t number)
 		turn(rank);
 }
 
-/* What ranks send in round i: one word, what fits a slot, the largest. */
+/* Returns the words that ranks send in round i: one, as many as fit a slot, the most. */
 static uint32_t words_of(int i)
 {
 	static const uint32_t words[] = { 1, 8, 9, 100, LARGE_WORDS };

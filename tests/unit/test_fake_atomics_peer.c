@@ -104,13 +104,13 @@ static void run_adds(const char *device, int ranks_count)
 	fake_reset();
 }
 
-/* Who shares memory with rank 0, and rank 0 itself, go through its card. */
+/* Ranks that share memory with rank 0, and rank 0 itself, use its card. */
 static void atomics_peer__of_ranks_that_share_memory_and_of_oneself(void)
 {
 	run_adds("card+soft", RANKS);
 }
 
-/* Where all talk by the card anyway only the rank itself needs one. */
+/* If all ranks communicate by the card, only the rank itself needs one. */
 static void atomics_peer__of_oneself_alone(void)
 {
 	run_adds("card", RANKS);
@@ -251,7 +251,7 @@ static void sweep(void (*fault)(uint64_t n), const char *what)
 	}
 }
 
-/* What is lost is waited for until the limit. */
+/* A wait for a lost message lasts until the limit. */
 static void atomics_peer__whatever_fails(void)
 {
 	setenv("ORIEL_CONNECT_TIMEOUT", "2", 1);
@@ -289,7 +289,10 @@ static void job_atomic_device__only_of_one_hca(void)
 
 #define EPOCHS 200
 
-/* What is put goes by softverbs, what is fetched by the card; a fence is between them. The adversary makes the first late. */
+/*
+ * Puts by softverbs and fetches by the card, with a fence between them. The adversary makes the put
+ * late.
+ */
 static void put_fence_fetch(struct rank *rank)
 {
 	static uint64_t memory[2][512] __attribute__((aligned(4096)));

@@ -85,7 +85,7 @@ static void coll_run__nobody_leaves_before_the_last_has_come(void)
 	}
 }
 
-/* What only a look at the completion queue tells is known after a turn of waiting. */
+/* A turn of waiting finds what only a poll of the completion queue reveals. */
 static void turn_of_waiting(struct rank *rank)
 {
 	struct coll coll;
@@ -245,7 +245,7 @@ static void barrier_without_the_last(struct rank *rank)
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	if (rank->rank == rank->size - 1) {
-		/* As if killed: the launcher says so while the rest waits. */
+		/* As if killed: the launcher reports it while the others wait. */
 		fake_world_ended(rank->world, rank->rank, "killed by signal 9");
 		while (!__atomic_load_n(&rank->arg, __ATOMIC_ACQUIRE))
 			usleep(1000);

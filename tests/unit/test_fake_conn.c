@@ -71,7 +71,10 @@ static struct rdma_cm_id *request(struct rdma_event_channel *channel, const char
 	return id;
 }
 
-/* As rank 1 would ask rank 0, but for what the caller has changed in `data` and key. */
+/*
+ * Makes a request like rank 1's to rank 0, except for what the caller has changed in `data` and
+ * key.
+ */
 static struct rdma_cm_id *proper_request(struct rdma_event_channel *channel, const struct oriel_job *to, uint32_t rank,
                                          uint32_t attempt)
 {
@@ -353,7 +356,10 @@ static void conn__peer_that_is_late(void)
 	CU_ASSERT_EQUAL(errors, 0);
 }
 
-/* Who has accepted a request does not give it up while the answer lies there unread: both would not be connected to the same. */
+/*
+ * A rank that has accepted a request does not give it up while the answer is unread: the two sides
+ * would have different connections.
+ */
 static void conn__answer_that_is_fetched_late(void)
 {
 	struct rank ranks[2];

@@ -26,7 +26,7 @@ static void meet(void)
 	pthread_barrier_wait(&meeting);
 }
 
-/* What a rank does in a window of all, whose partners know each other. */
+/* The function of a rank in a window of all ranks, whose partners know each other. */
 typedef void fencing_function(struct rank *rank, oriel_win *win);
 
 static void use_window(struct rank *rank)

@@ -247,7 +247,7 @@ static void goodbye__a_request_that_is_not_answered_is_forgotten(void)
 	}
 }
 
-/* The same, but the request arrives while rank 0 is in oriel_finalize: the two connect, and part. */
+/* The request arrives while rank 0 is in oriel_finalize: the two connect, and part. */
 static void connect_in_finalize(struct rank *rank)
 {
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);

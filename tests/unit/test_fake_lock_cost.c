@@ -123,7 +123,7 @@ static void flush_twice(struct rank *rank, oriel_win *win)
 	costs(rank, "flush of nothing", &at, (struct count){ 0 });
 }
 
-/* What is complete at the origin, or at both sides, costs no request beside the operation. */
+/* Completion at the origin, or at both sides, costs no request beside the operation. */
 static void flush_locally(struct rank *rank, oriel_win *win)
 {
 	uint64_t word = 1;
@@ -389,8 +389,9 @@ static uint64_t posted_by(int waiter)
 }
 
 /*
- * Who is not the first in the queue reads at intervals that grow with the hold up to some milliseconds; a
- * machine that is slow reads less often. Once the lock moves each is the first for a time.
+ * A rank that is not first in the queue reads at intervals that grow with the hold up to some
+ * milliseconds; on a slow machine it reads less often. Once the lock moves each is the first for a
+ * time.
  */
 static void check_waiters(struct rank *rank, const uint64_t before[], uint64_t begun)
 {

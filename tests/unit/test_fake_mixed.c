@@ -90,7 +90,7 @@ struct cost {
 	uint64_t requests, posts, completions;
 };
 
-/* What the card has to do, in a device of which no read behind writes is needed. */
+/* Returns what the card does if no read behind writes is needed. */
 static struct cost count_cost(const char *const nodes[RANKS])
 {
 	begin_run("all to all");
@@ -160,7 +160,7 @@ static void fence__data_that_is_acknowledged_and_not_placed(void)
 	run(put_and_fence, &checked);
 }
 
-/* The same, told by a request of rank 0's; and another way than the card's tells rank 3 to look. */
+/* Puts, and completes by a request; then another route than the card's makes rank 3 check. */
 static void put_and_request(struct rank *rank)
 {
 	static const uint8_t data[BYTES] = { 4, 5, 6, [BYTES - 1] = 7 };

@@ -260,7 +260,7 @@ static void lose_flag(oriel_job *job, oriel_win *win, oriel_group *other, uint8_
 	oriel_group_free(&nobody);
 }
 
-/* What rank 0 does, in a window of two ranks, of which the other is lost with it. */
+/* The function of rank 0 in a window of two ranks, of which the other is lost with it. */
 typedef void losing_function(oriel_job *job, oriel_win *win, oriel_group *other, uint8_t *registered);
 
 static void lose_each_other(struct rank *rank)
@@ -406,7 +406,10 @@ static void free__waits_for_a_flag_that_may_come_twice(void)
 
 #define LARGE (2 * WIRE_COPY_MAX) /* registered for the epoch */
 
-/* What another thread's request may do between the first look of a flush and its wait: the member has nothing left. */
+/*
+ * Completes, as another thread's request may between the first step of a flush and its wait:
+ * nothing is left for the member.
+ */
 static void complete_beside(oriel_win *win)
 {
 	struct link *link = link_find(win, 1);

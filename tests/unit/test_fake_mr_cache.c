@@ -110,7 +110,10 @@ static void found_again(struct rank *rank)
 	end(&a);
 }
 
-/* What another operation of the epoch has named is found without asking; not what else is registered with it. */
+/*
+ * Memory that another operation of the epoch has named is found without a question; other memory of
+ * its registration is not.
+ */
 static void named_parts(struct rank *rank)
 {
 	struct putter a;
@@ -140,7 +143,7 @@ static void flushed_in_turns(struct rank *rank)
 	end(&a);
 }
 
-/* What the program registers is worth more than what is kept. */
+/* A registration of the program displaces cached ones. */
 static void short_of_regions(struct rank *rank)
 {
 	struct putter a;

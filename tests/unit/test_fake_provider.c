@@ -68,7 +68,7 @@ static void test_name_decides(void)
 	expect("fake0", &verbs_system, "fake0");
 }
 
-/* Who has no descriptor left has not said that there is no device. */
+/* A lack of descriptors does not prove that there is no device. */
 static void test_shortage_is_no_absence(void)
 {
 	fake_reset();

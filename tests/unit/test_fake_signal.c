@@ -32,7 +32,7 @@ static void open_table(struct rank *rank, struct table *table)
 	                                oriel_win_create(table->memory, BYTES, 1, hints, table->world, &table->win)),
 	                      0);
 	rank_note(rank, "fence", oriel_win_fence(table->win, 0));
-	/* What first contact takes does not count. */
+	/* Requests of first contact do not count. */
 	rank_note(rank, "put", oriel_put(table->win, &value, sizeof(value), 1 - rank->rank, 0));
 	rank_note(rank, "signal", oriel_signal(table->win, 1 - rank->rank, 3, 1, ORIEL_SIGNAL_ADD));
 	rank_note(rank, "until", oriel_signal_until(table->win, 3, 1));

@@ -138,7 +138,7 @@ static void sweep__every_connection_event(void)
 	sweep(SWEEP_EVENTS, "connection event", 5);
 }
 
-/* Of the card, in a job that has softverbs too. */
+/* Failures of the card, in a job that has softverbs too. */
 static void sweep__every_call_and_event_beside_softverbs(void)
 {
 	setenv("ORIEL_CONNECT_TIMEOUT", "1", 1);

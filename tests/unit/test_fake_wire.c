@@ -289,7 +289,7 @@ static void wire_put__a_full_batch_leaves_by_itself(void)
 	part();
 }
 
-/* What a batch has room for in bytes, and not one put more. */
+/* A batch takes as many bytes as it has room for, and no put more. */
 static void wire_put__a_batch_is_bounded_in_bytes(void)
 {
 	static const char big[WIRE_INLINE_WANTED] = "big";
@@ -312,8 +312,8 @@ static void wire_put__a_batch_is_bounded_in_bytes(void)
 }
 
 /*
- * To wait for the last request takes no other one: its completion is asked for while it is in the
- * batch, or it was large.
+ * A wait for the last request posts no other: its completion is requested while it is in the batch,
+ * or it was large.
  */
 static void wire_signal__posts_nothing_more(void)
 {
@@ -535,7 +535,7 @@ static void wire_fence__behind_reads_and_atomics_only(void)
 	part();
 }
 
-/* What is put behind atomics is not to overtake them, whether their old values are wanted or not. */
+/* A put behind atomics must not overtake them, whether their old values are wanted or not. */
 static void wire_put_behind__atomics(void)
 {
 	uint64_t number;

@@ -42,7 +42,7 @@ static void handle_new__zeroes_memory_it_uses_again(void)
 	handle_release(HANDLE_WIN, second);
 }
 
-/* What names a handle by pointer and serial is not taken for a later one with the same memory. */
+/* A handle named by pointer and serial is not confused with a later one in the same memory. */
 static void handle_new__gives_no_serial_twice(void)
 {
 	struct thing *first = handle_new(HANDLE_WIN, sizeof(*first)), *second, *third;

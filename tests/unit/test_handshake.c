@@ -94,7 +94,7 @@ static void handshake_decode__refuses_another_key(void)
 	CU_ASSERT_FALSE(handshake_decode(&out, bytes, sizeof(bytes), HANDSHAKE_REQUEST, 5, key));
 }
 
-/* What rank 5 was sent must not be usable towards rank 6. */
+/* A request to rank 5 must not be valid for rank 6. */
 static void handshake_decode__refuses_another_receiver(void)
 {
 	uint8_t bytes[HANDSHAKE_BYTES];

@@ -16,7 +16,7 @@
 
 #define BYTES ((size_t)8 * 4096)
 
-/* What another thread does while this one registers the memory. */
+/* The work of another thread while this one registers the memory. */
 static struct mover {
 	struct oriel_job job;
 	pthread_t thread;

@@ -89,7 +89,7 @@ static void table_segment_elements__adds_up_to_every_slot(void)
 	CU_ASSERT_EQUAL(sum, WINDOWS_MAX);
 }
 
-/* Of two numbers that follow each other, any mixture of bytes that is neither is told. */
+/* Returns whether every mixture of bytes of two successive numbers that is neither is detected. */
 static bool mixtures_are_told(uint32_t used)
 {
 	const uint64_t word[2] = { region_used(used), region_used(used + 1) };

@@ -51,7 +51,10 @@ static void repair__leaves_a_mark_of_dead_readers(void)
 	CU_ASSERT_EQUAL(words.header.orphaned, 1);
 }
 
-/* Who was in before may place the dead one's ticket once more: until it is out the ticket stays, and nobody is told. */
+/*
+ * The member served before may place the dead one's ticket once more: until it is out the ticket
+ * stays, and no death is reported.
+ */
 static void repair__waits_for_a_word_that_may_come_twice(void)
 {
 	static const struct lock_member before[] = { { LOCK_TICKET, SERVED - 1 }, { LOCK_LEAVES | LOCK_INTENT, 0 } };

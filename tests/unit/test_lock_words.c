@@ -68,7 +68,7 @@ static struct lock_header header_of(uint64_t serving, uint64_t next)
 	return (struct lock_header){ .serving = serving, .serving_complement = ~serving, .next = next };
 }
 
-/* Of `size_bytes`, those in front are of `first` and the rest of `second`. */
+/* Makes `size_bytes` of which the first `cut` are of `first` and the rest of `second`. */
 static void tear(void *to, const void *first, const void *second, size_t size_bytes, size_t cut)
 {
 	memcpy(to, first, cut);
@@ -202,7 +202,7 @@ static void torn__member_is_a_holder(void)
 	CU_ASSERT_EQUAL(passes((struct lock_member){ LOCK_PRESSED | LOCK_ASK, AFTER }), 0);
 }
 
-/* What says where further members lie is written once; until all of it is there it is read again. */
+/* The place of further members is written once; the reader reads it again until it is complete. */
 static void torn__next_segment_is_read_again(void)
 {
 	struct lock_more none = { 0 }, whole = { .addr = UINT64_C(0x7f1234567890), .rkey = { 0x1111, 0x2222 } };

@@ -37,7 +37,7 @@ static size_t allocated_bytes(int fd)
 	return (size_t)status.st_blocks * 512;
 }
 
-/* Where the system promises more memory than it has; else this file is filled. */
+/* Only if the system promises more memory than it has; otherwise this file is filled. */
 static void map_memory_file__takes_no_page(void)
 {
 	size_t bytes = 9 * MIB + 4096;
@@ -54,7 +54,7 @@ static void map_memory_file__takes_no_page(void)
 	unmap_memory_file(base, bytes, fd);
 }
 
-/* What has been touched is zeroed, and nothing else is touched for it. */
+/* Touched pages are zeroed, and no other page is touched for it. */
 static void zero_memory_file__touches_nothing_new(void)
 {
 	size_t bytes = 2 * MIB;

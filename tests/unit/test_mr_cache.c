@@ -82,7 +82,7 @@ static bool watch_pages(void)
 	return rc == 0;
 }
 
-/* Of all threads. */
+/* The state of all threads. */
 struct contest {
 	struct mr_cache *cache;
 	uint64_t rounds_left;  /* this and the next by atomics */
@@ -254,7 +254,10 @@ static void mr_cache__finds_nothing_stale(void)
 	CU_ASSERT(contest.handed > 0 && contest.kept > 0);
 }
 
-/* What is found again costs one question to the kernel, whether the memory is still the same. */
+/*
+ * A registration that is found again costs one question to the kernel, whether the memory is
+ * unchanged.
+ */
 static void mr_cache__asks_the_kernel_once(void)
 {
 	struct mr_cache *cache;

@@ -76,7 +76,7 @@ static void parse__last_of_an_option_counts(void)
 	CU_ASSERT_PTR_NULL(options.device);
 }
 
-/* What other starters do is told by the line to type, the program and all. */
+/* For other starters, the error prints the line to type, with the program. */
 static void parse__several_machines(void)
 {
 	unsetenv("SLURM_JOB_NUM_NODES");

@@ -176,7 +176,10 @@ static void watch__sees_brk(void)
 	page_watch_close();
 }
 
-/* What others do with the rest of the same mapping, and what leaves the memory as it is. */
+/*
+ * The range is unaffected by changes of the rest of its mapping, and by calls that leave the memory
+ * as it is.
+ */
 static void watch__sees_nothing_else(void)
 {
 	uint8_t *memory = private_pages();
@@ -268,7 +271,10 @@ out:
 	munmap(memory, 2 * BYTES);
 }
 
-/* What has been moved and made larger is whole where it is then, and may be moved again; closing gives up all of it. */
+/*
+ * Memory that was moved and enlarged stays whole, and may be moved again; closing ends the watch of
+ * all of it.
+ */
 static void watch__leaves_what_is_moved_whole(void)
 {
 	uint8_t *memory = lone_pages(), *room = mmap(NULL, 8 * BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

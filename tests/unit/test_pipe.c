@@ -41,7 +41,7 @@ static void pipe__no_two_unanswered_share_a_chunk(void)
 	CU_ASSERT(answered > STEPS / 4);
 }
 
-/* Who has few under way touches few chunks. */
+/* A requester with few requests in flight touches few chunks. */
 static void pipe__few_requests_have_few_chunks(void)
 {
 	struct soft_out out = { .req_head = 0 };

@@ -10,8 +10,8 @@
 #define SIZE 3
 
 /*
- * What the rendezvous did so far: "R+;" admitted, "R:D text;" told of D's death,
- * "R.k=v;" answered, "R abort;"
+ * The rendezvous' actions so far: "R+;" admitted, "R:D text;" reported D's death, "R.k=v;"
+ * answered, "R abort;"
  */
 static char log_text[4096];
 static struct rdv *rdv;

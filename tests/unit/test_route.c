@@ -14,7 +14,7 @@ static const struct endpoint both_devices = {
 	.place = { { 1 }, 11, 12, 13, 1000, "" },
 };
 
-/* What the two choose, which must be the same from either side; and what they say if that is nothing. */
+/* Returns the route, which must be equal from both sides; checks the reason if there is none. */
 static enum route choose(const struct endpoint *a, const struct endpoint *b, const char *reason)
 {
 	char why[ROUTE_WHY_BYTES] = "", back[ROUTE_WHY_BYTES] = "";
@@ -106,7 +106,7 @@ static void route_choose__every_part_of_the_place(void)
 	CU_ASSERT_EQUAL(choose(&both_devices, &other[6], NULL), ROUTE_SOFT);
 }
 
-/* What could not be read is like nothing, not even itself. */
+/* A place that could not be read equals none, not even itself. */
 static void place_apart__unknown_places(void)
 {
 	struct place place[4];

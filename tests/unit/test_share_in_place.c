@@ -128,7 +128,7 @@ static void share__there_and_back(void)
 	munmap(memory, BYTES);
 }
 
-/* Of large memory malloc's pages hold nothing else; it can be given another size afterwards, or released. */
+/* Pages of large malloc'ed memory hold nothing else; it can be resized afterwards, or released. */
 static void share__malloced(void)
 {
 	uint8_t *large = malloc(LARGE), *grown;
@@ -231,7 +231,7 @@ static void share__holders(void)
 	munmap(memory, BYTES);
 }
 
-/* Of /proc/self/status, in KiB. */
+/* Returns a number of /proc/self/status, in KiB. */
 static long memory_of_kind(const char *kind)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -303,7 +303,7 @@ static void *count_in_pages(void *arg)
 	return NULL;
 }
 
-/* The same by system calls, which write for the process. */
+/* Counts by system calls, which write for the process. */
 static void *count_by_calls(void *arg)
 {
 	struct counting *c = arg;
@@ -628,7 +628,7 @@ static void share__cannot_be_moved_back(void)
 	munmap(memory, BYTES);
 }
 
-/* Of short stays every second, third, fifth, ... is moved; a long one makes up for it. */
+/* With short stays every second, third, fifth, ... is moved; a long one compensates. */
 static void move_worth__short_stays(void)
 {
 	struct page_range pages = { 0x1000, PAGE }, other = { 0x1000, 2 * PAGE };
@@ -655,7 +655,7 @@ static void move_worth__short_stays(void)
 	CU_ASSERT(move_is_worth(&pages));
 }
 
-/* Who does not insist has memory moved less and less often in a loop, and it is the same memory. */
+/* Without insistence memory is moved less and less often in a loop, and stays the same memory. */
 static void share__in_a_loop(void)
 {
 	uint8_t *memory = private_pages();
@@ -704,7 +704,7 @@ static void share__nothing_is_kept(void)
 	munmap(memory, BYTES);
 }
 
-/* As many as there is room for, and nothing is left of them. */
+/* Moves as many as there is room for, and leaves nothing of them. */
 static void share__many(void)
 {
 	const size_t most = SHARED_PIECES_MAX;

@@ -98,7 +98,7 @@ static void soft_proto__posted(void)
 	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 512), SOFT_PROTO_CALL);
 }
 
-/* Of those that were posted together each is one trial. */
+/* Each of the requests that were posted together is one trial. */
 static void soft_proto__together(void)
 {
 	forget_all();
@@ -138,7 +138,7 @@ static void soft_proto__begins_when_the_peer_polls(void)
 	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 64, 1000, 2000, 1), TRIALS / 2);
 }
 
-/* Where one protocol is never reported, because it fails, trials go on. */
+/* If one protocol is never reported, because it fails, trials continue. */
 static void soft_proto__knows_both(void)
 {
 	int rings = 0;

@@ -106,7 +106,7 @@ static void wait_until__time_limit(void)
 	job.limits.timeout_ms = 0;
 }
 
-/* What ends the wait in the look at the time limit is its error. */
+/* The error of the check at the time limit ends the wait. */
 static void wait_until__an_error_comes_before_the_time_limit(void)
 {
 	static const struct waiter waiter = { never, watch_and_fail };
@@ -172,7 +172,10 @@ static int naps_in(struct wait *wait, int turns, bool serves)
 	return naps;
 }
 
-/* Who serves others does not leave them to system calls; where ranks exceed processors it does, for those who work. */
+/*
+ * A rank that serves others does not leave them to system calls; where ranks exceed processors it
+ * does, for those that work.
+ */
 static void wait_pause__does_not_nap_while_it_serves(void)
 {
 	struct wait wait;
@@ -321,7 +324,7 @@ static void wait_watch__tells_the_dead(void)
 	peer.state = PEER_UP;
 }
 
-/* What a function writes to stderr. */
+/* Reads what the checks of a wait print to stderr. */
 static void bark(struct wait *wait, char *text, size_t text_bytes)
 {
 	int ends[2], kept = dup(STDERR_FILENO);
