@@ -21,10 +21,10 @@ limit=$((120 * ${TESTS_SLOWNESS:-1}))
 . tests/soft/pairs.sh
 # shellcheck source=tests/mpi/versions.sh
 . tests/mpi/versions.sh
-# Where UCX gives up it is to say why, and not where in its code, which takes long.
+# UCX prints why it gives up, without a backtrace, which takes long.
 export UCX_HANDLE_ERRORS=none
 
-# Where it runs: what starts a program, the device, an address of it.
+# The command that starts a program, the device, and its address.
 before=build/bin/oriel-soft device=soft0 address=127.0.0.1
 on_rxe() {
 	before=env device=rxe0 address=10.99.0.1
@@ -53,7 +53,7 @@ installed() { # program, names
 
 # ---- rdma-core ----
 
-# Where its tests are: with the documentation of python3-pyverbs, or, where images leave documentation out, in the package.
+# Finds its tests: in the documentation of python3-pyverbs or, on images without documentation, in the package.
 rdma_core_tests() {
 	local dir=build/test/rdma-core found
 	for found in /usr/share/doc/rdma-core "$dir/usr/share/doc/rdma-core"; do

@@ -49,7 +49,7 @@ if [ -n "$system" ]; then
 	[ -z "$err" ] || wrong "softverbs itself may be preloaded; it was '$err'"
 fi
 
-# What shows the device's files, where the program sees them, behind what is preloaded already.
+# The library that shows the device's files is preloaded behind what is preloaded already.
 ends 0 "$soft" sh -c 'test -c /dev/infiniband/uverbs0 && echo "$LD_PRELOAD"'
 says "$out" "$PWD/build/lib/soft/libsoftnodes.so"
 ends 0 env LD_PRELOAD="$PWD/build/lib/soft/libibverbs.so.1" "$soft" sh -c 'echo "$LD_PRELOAD"'
@@ -65,7 +65,7 @@ if gcc -w -O0 -fsanitize=address -o build/test/checked build/test/checked.c 2>/d
 	says "$err" heap-use-after-free
 fi
 
-# Where that is missing the program runs without, and it is said, in one line.
+# If that is missing the program runs without it, and one line says so.
 bare=build/test/bare
 rm -rf $bare && mkdir -p $bare/bin $bare/lib/soft && cp "$soft" $bare/bin && cp build/lib/soft/lib*.so.1 $bare/lib/soft
 ends 0 $bare/bin/oriel-soft true
