@@ -251,7 +251,7 @@ static long memory_of_kind(const char *kind)
 static void share__untouched_pages_cost_nothing(void)
 {
 	const size_t much = (size_t)64 << 20;
-	const long most_kib = 8192; /* of other things, tables of pages among them */
+	const long most_kib = 16384; /* of other things: tables of pages, and ASan's shadow, an eighth of the memory */
 	long shared_kib = memory_of_kind("RssShmem:"), private_kib = memory_of_kind("RssAnon:");
 	uint8_t *memory = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pid_t child;
