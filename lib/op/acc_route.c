@@ -25,18 +25,6 @@ static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint
 		page_unlock(page_lock_of(page_locks, from));
 }
 
-/* Takes the locks of all pages, or none: they lie near each other. */
-static bool trylock_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
-{
-	for (uint64_t at = from; at < to; at += page_rest(at)) {
-		if (!page_trylock(page_lock_of(page_locks, at), process)) {
-			unlock_pages(page_locks, from, at);
-			return false;
-		}
-	}
-	return true;
-}
-
 /* Takes the locks of the first pages, as far as they are free. Up to where; `from`: not now. */
 static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
@@ -113,47 +101,13 @@ static bool apply_downwards(struct page_locks *ours, struct page_lock_table *pag
 	return true;
 }
 
-/* As processors do who share it. */
-static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
+/* Returns the locks of the pages of an operation that begins at `from`, a bit each. */
+static uint32_t locks_of(const struct acc *acc, uint64_t from)
 {
-	uint64_t from = (uintptr_t)target, to = from + element_span(acc->type, acc->count);
-	struct page_lock_table *page_locks = job->page_locks.piece.addr;
-
-	if (acc_needs_no_lock(acc, from) && acc_apply_unlocked(acc, target, update_begin_here(&job->page_locks, from)))
-		return true;
-	if (!trylock_pages(page_locks, job->page_locks.process, from, to))
-		return false;
-	acc_apply_locked(&job->page_locks, page_locks, acc, target, from);
-	unlock_pages(page_locks, from, to);
-	return true;
-}
-
-static void apply_rest(struct oriel_job *job, const struct acc *acc, void *target)
-{
-	pthread_mutex_lock(&job->elements_lock);
-	acc_apply(acc, target);
-	pthread_mutex_unlock(&job->elements_lock);
-}
-
-bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
-{
-	if (acc_class(acc->type, (uintptr_t)target) != ACC_REST)
-		return apply_shared(job, acc, target);
-	apply_rest(job, acc, target);
-	return true;
-}
-
-/*
- * Returns the locks of an operation's pages, a bit each; none for elements that take no page lock.
- */
-static uint32_t locks_of(const struct acc *acc)
-{
-	uint64_t from = acc->remote_addr, to = from + element_span(acc->type, acc->count);
+	uint64_t to = from + element_span(acc->type, acc->count);
 	uint32_t locks = 0;
 
 	static_assert(PAGE_LOCKS == 32, "a bit for each");
-	if (acc_class(acc->type, from) == ACC_REST)
-		return 0;
 	for (; from < to; from += page_rest(from))
 		locks |= UINT32_C(1) << page_lock_index(from);
 	return locks;
@@ -177,14 +131,48 @@ static bool trylock_these(struct page_lock_table *page_locks, uint64_t process, 
 	return true;
 }
 
+/* As processors do who share it. */
+static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
+{
+	uint64_t from = (uintptr_t)target;
+	struct page_lock_table *page_locks = job->page_locks.piece.addr;
+	uint32_t locks;
+
+	if (acc_needs_no_lock(acc, from) && acc_apply_unlocked(acc, target, update_begin_here(&job->page_locks, from)))
+		return true;
+	locks = locks_of(acc, from);
+	if (!trylock_these(page_locks, job->page_locks.process, locks))
+		return false;
+	acc_apply_locked(&job->page_locks, page_locks, acc, target, from);
+	unlock_these(page_locks, locks);
+	return true;
+}
+
+static void apply_rest(struct oriel_job *job, const struct acc *acc, void *target)
+{
+	pthread_mutex_lock(&job->elements_lock);
+	acc_apply(acc, target);
+	pthread_mutex_unlock(&job->elements_lock);
+}
+
+bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
+{
+	if (acc_class(acc->type, (uintptr_t)target) != ACC_REST)
+		return apply_shared(job, acc, target);
+	apply_rest(job, acc, target);
+	return true;
+}
+
 bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count)
 {
 	struct page_locks *ours = &job->page_locks;
 	struct page_lock_table *page_locks = ours->piece.addr;
 	uint32_t locks = 0;
 
-	for (uint32_t i = 0; i < count; i++)
-		locks |= locks_of(&accs[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		if (acc_class(accs[i].type, accs[i].remote_addr) != ACC_REST)
+			locks |= locks_of(&accs[i], accs[i].remote_addr);
+	}
 	if (!trylock_these(page_locks, ours->process, locks))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {

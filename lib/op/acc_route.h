@@ -83,7 +83,10 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
-/* The same for a list: all of it, or nothing. */
+/*
+ * Applies the operations of a list, whose addresses are of this process, as acc_apply_here does
+ * one. Returns false if another thread holds one of their page locks: nothing has been done then.
+ */
 bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count);
 
 /* How many words of so many an operation changes: none that are only read. */

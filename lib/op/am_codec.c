@@ -57,6 +57,12 @@ static const uint8_t *find_data(const struct am *am, const uint8_t *data, uint32
 	return data + am->data_at;
 }
 
+/* Returns whether the type has the operation, and one that changes nothing has a result. */
+static bool is_legal_op(const struct am *am)
+{
+	return element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || am->wants_result == 1);
+}
+
 /* Type and operation are legal for the call, and the number of elements. */
 static bool is_legal(const struct am *am)
 {
@@ -67,7 +73,7 @@ static bool is_legal(const struct am *am)
 		return false;
 	if (am->call == AM_SWAP)
 		return element_types[am->type].comparable && am->op == ORIEL_REPLACE && am->count == 1 && fetches;
-	return am->call == AM_ACCUMULATE && element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || fetches);
+	return am->call == AM_ACCUMULATE && is_legal_op(am);
 }
 
 static uint32_t operand_bytes(const struct am *am, const struct acc *acc)
@@ -147,8 +153,7 @@ uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, 
 static bool is_legal_list(const struct am *am)
 {
 	return element_known(am->type) && am->wants_result <= 1 && am->count >= 1 && am->count <= AM_LIST_MAX &&
-	       element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || am->wants_result == 1) &&
-	       element_types[am->type].span_bytes == element_types[am->type].size_bytes;
+	       is_legal_op(am) && element_types[am->type].span_bytes == element_types[am->type].size_bytes;
 }
 
 /*

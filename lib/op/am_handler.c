@@ -16,17 +16,25 @@ static struct oriel_win *find_window(const struct oriel_job *job, const struct a
 	return win && window_check(win->id) == am->window_check ? win : NULL;
 }
 
-/* The two ways: 0, or what struct am_handler says. */
-
-/* A window of one piece. */
-static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
+/* Returns 0 if the operation lies in the window's memory, and may change it; else a verdict. */
+static int check_memory(const struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
 {
 	size_t bytes = element_span(acc->type, acc->count);
 
 	if (win->memory.size_bytes < bytes || disp_bytes > win->memory.size_bytes - bytes)
 		return -AM_OUTSIDE;
-	if (win->memory.read_only && acc->op != ORIEL_NO_OP)
-		return -AM_READ_ONLY;
+	return win->memory.read_only && acc->op != ORIEL_NO_OP ? -AM_READ_ONLY : 0;
+}
+
+/* The two ways: 0, or what struct am_handler says. */
+
+/* A window of one piece. */
+static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
+{
+	int rc = check_memory(win, acc, disp_bytes);
+
+	if (rc)
+		return rc;
 	return acc_apply_here(win->job, acc, win->memory.base + disp_bytes) ? 0 : AM_LATER;
 }
 
@@ -76,16 +84,13 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 /* The operations of a list, with addresses here. Returns 0 or what struct am_handler says. */
 static int place_list(const struct oriel_win *win, struct acc accs[], uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		size_t bytes = element_span(accs[i].type, accs[i].count);
+	int rc = 0;
 
-		if (win->memory.size_bytes < bytes || accs[i].remote_addr > win->memory.size_bytes - bytes)
-			return -AM_OUTSIDE;
-		if (win->memory.read_only && accs[i].op != ORIEL_NO_OP)
-			return -AM_READ_ONLY;
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		rc = check_memory(win, &accs[i], accs[i].remote_addr);
 		accs[i].remote_addr += (uintptr_t)win->memory.base;
 	}
-	return 0;
+	return rc;
 }
 
 static int result_bytes(const struct acc accs[], uint32_t count)
