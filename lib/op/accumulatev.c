@@ -137,22 +137,10 @@ struct stretches {
 	uint32_t count;
 };
 
-/*
- * Together as far as possible; one that cannot go out with the others waits for room, or is
- * deferred.
- */
 static int issue_stretches(struct oriel_win *win, struct link *link, struct stretches *stretches, const char *call)
 {
-	const uint32_t count = stretches->count;
-	uint32_t at = 0, done;
-	int rc = 0;
+	int rc = list_issue_accs(win, link, stretches->accs, stretches->count, call);
 
-	while (rc == 0 && at < count) {
-		rc = list_issue_accs(win, link, &stretches->accs[at], count - at, &done);
-		at += done;
-		if (rc == 0 && at < count)
-			rc = acc_issue_or_defer(win, link, &stretches->accs[at++], call);
-	}
 	stretches->count = 0;
 	return rc;
 }

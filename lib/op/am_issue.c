@@ -20,17 +20,21 @@ static const char *call_of(const struct acc *acc)
 	return acc->copied ? "oriel_fetch_and_op" : "oriel_get_accumulate";
 }
 
-/* What an error text tells should the target refuse it. */
-static struct am_subject subject_of(struct oriel_win *win, const struct link *link, const struct acc *acc,
-                                    uint32_t count)
+/* Bytes at the target. */
+struct span {
+	uint64_t base, bytes;
+};
+
+/* Returns what the error text names if the target refuses the message. */
+static struct am_subject subject_of(struct oriel_win *win, const struct link *link, const char *call, struct span span)
 {
 	return (struct am_subject){ .deferred_errors = &win->deferred_errors,
 		                        .window = win->label,
-		                        .call = call_of(acc),
-		                        .disp_bytes = acc->remote_addr - link->base,
+		                        .call = call,
+		                        .disp_bytes = span.base - link->base,
 		                        .limit_bytes = link->size_bytes,
 		                        .rank = link->rank,
-		                        .size_bytes = (uint32_t)element_span(acc->type, count) };
+		                        .size_bytes = (uint32_t)span.bytes };
 }
 
 /* Whether nothing of this window is under way to the member, as far as its completions say. */
@@ -72,7 +76,8 @@ static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 	int rc;
 
 	message.am.disp_bytes = acc->remote_addr - link->base;
-	message.subject = subject_of(win, link, acc, count);
+	message.subject =
+		subject_of(win, link, call_of(acc), (struct span){ acc->remote_addr, element_span(acc->type, count) });
 	rc = send_message(win, link, &message);
 	if (rc == 1)
 		acc_advance(acc, count);
@@ -96,11 +101,7 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	return sent_all(win, link, rc);
 }
 
-/* The least address of a list, and the bytes from there to its end. */
-struct span {
-	uint64_t base, bytes;
-};
-
+/* Returns the least address of a list, and the bytes from there to its end. */
 static struct span span_of(const struct acc accs[], uint32_t count)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -132,12 +133,8 @@ static struct am_scatter *scatter_of(const struct acc accs[], uint32_t count)
 static int send_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
                      struct am_message *message)
 {
-	struct span span = span_of(accs, count);
 	int rc;
 
-	message->subject = subject_of(win, link, accs, (uint32_t)accs->count);
-	message->subject.disp_bytes = span.base - link->base;
-	message->subject.size_bytes = (uint32_t)span.bytes;
 	if (message->result_bytes > 0) {
 		message->scatter = scatter_of(accs, count);
 		if (!message->scatter)
@@ -150,25 +147,25 @@ static int send_list(struct oriel_win *win, struct link *link, const struct acc 
 	return rc;
 }
 
-int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *sent)
+int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, const char *call)
 {
 	struct span span = span_of(accs, count);
 	uint8_t data[AM_LARGEST_BYTES];
 	struct am_message message;
+	uint32_t sent = 0, n;
 	int rc = 1;
 
-	*sent = 0;
-	while (rc == 1 && *sent < count && span.bytes <= UINT32_MAX) {
-		uint32_t n = am_encode_list(accs + *sent, count - *sent, span.base, data, &message);
-
+	while (rc == 1 && sent < count && span.bytes <= UINT32_MAX) {
+		n = am_encode_list(accs + sent, count - sent, span.base, data, &message);
 		if (n == 0)
-			return 0;
+			break;
 		message.am.disp_bytes = span.base - link->base;
-		rc = send_list(win, link, accs + *sent, n, &message);
-		if (rc == 1)
-			*sent += n;
+		message.subject = subject_of(win, link, call, span_of(accs + sent, n));
+		rc = send_list(win, link, accs + sent, n, &message);
+		sent += rc == 1 ? n : 0;
 	}
-	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc < 0 ? rc : 0;
+	rc = sent_all(win, link, rc);
+	return rc < 0 ? rc : (int)sent;
 }
 
 int am_issue_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value)

@@ -41,11 +41,11 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 
 /*
  * Has the target apply a list of operations, of one type and operation, with as few messages as
- * they fit into. Only for windows of one piece of memory. Returns 0, or an error as am_issue; *sent
- * becomes the number of operations from the first on that are on their way. The rest is not for a
- * list, or there is no room now.
+ * they fit into; errors name `call`. Only for windows of one piece of memory. Returns the number of
+ * operations, from the first on, that are on their way: the others are not for a list, or there is
+ * no room now. ERRORS: as am_issue.
  */
-int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *sent);
+int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, const char *call);
 
 /*
  * Have the target add to one of its signals, which the origin has checked, behind everything issued

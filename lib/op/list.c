@@ -6,7 +6,9 @@
 #include <stddef.h>
 
 #include "op/acc_route.h"
+#include "op/acc_target.h"
 #include "op/am_issue.h"
+#include "op/issue.h"
 #include "verbs/direct_access.h"
 #include "win/link.h"
 #include "win/remote_regions.h"
@@ -43,9 +45,10 @@ static bool takes_lists(const struct link *link, enum oriel_type type)
 	return link->route != ROUTE_REGIONS && element_types[type].span_bytes == element_types[type].size_bytes;
 }
 
-int list_issue_accs(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *done)
+/* Returns how many of the first operations go together, or an error. */
+static int accs_together(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
+                         const char *call)
 {
-	*done = 0;
 	if (count < 2 || !takes_lists(link, accs->type) || !may_go(win, link))
 		return 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -53,11 +56,25 @@ int list_issue_accs(struct oriel_win *win, struct link *link, const struct acc a
 			return 0;
 	}
 	note_operation(win, link);
-	return am_issue_list(win, link, accs, count, done);
+	return am_issue_list(win, link, accs, count, call);
 }
 
-/* Puts and gets as operations on bytes. */
-static int issue_bytes(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, uint32_t *done)
+int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call)
+{
+	int rc = 0;
+
+	for (uint32_t at = 0; rc >= 0 && at < count;) {
+		rc = accs_together(win, link, &accs[at], count - at, call);
+		at += rc > 0 ? (uint32_t)rc : 0;
+		if (rc >= 0 && at < count)
+			rc = acc_issue_or_defer(win, link, &accs[at++], call);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* As accs_together, for puts and gets as operations on bytes. */
+static int bytes_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
+                          const char *call)
 {
 	struct acc accs[LIST_MAX];
 
@@ -68,7 +85,7 @@ static int issue_bytes(struct oriel_win *win, struct link *link, const struct op
 			acc_fill(&accs[i], ORIEL_UINT8, ORIEL_NO_OP, NULL, ops[i].origin, ops[i].size_bytes);
 		accs[i].remote_addr = ops[i].remote_addr;
 	}
-	return list_issue_accs(win, link, accs, count, done);
+	return accs_together(win, link, accs, count, call);
 }
 
 /* By a system call. */
@@ -109,17 +126,31 @@ static bool read_list(struct oriel_win *win, struct link *link, const struct op 
 	return true;
 }
 
-int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, uint32_t *done)
+/* As accs_together. */
+static int ops_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
+                        const char *call)
 {
 	struct direct_access *direct = &link->peer->direct;
 	int rc = 0;
 
-	*done = 0;
 	if (count < 2 || !direct_has_lists(direct) || (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS))
 		return 0;
 	if (direct_polls(direct))
-		rc = issue_bytes(win, link, ops, count, done);
-	if (rc == 0 && *done == 0 && ops->kind == OP_GET && may_go(win, link) && read_list(win, link, ops, count))
-		*done = count;
+		rc = bytes_together(win, link, ops, count, call);
+	if (rc == 0 && ops->kind == OP_GET && may_go(win, link) && read_list(win, link, ops, count))
+		rc = (int)count;
 	return rc;
+}
+
+int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call)
+{
+	int rc = 0;
+
+	for (uint32_t at = 0; rc >= 0 && at < count;) {
+		rc = ops_together(win, link, &ops[at], count - at, call);
+		at += rc > 0 ? (uint32_t)rc : 0;
+		if (rc >= 0 && at < count)
+			rc = issue_or_defer(win, link, &ops[at++], call);
+	}
+	return rc < 0 ? rc : 0;
 }

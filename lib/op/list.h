@@ -30,12 +30,11 @@ struct link;
 #define LIST_MAX 64 /* operations of one list */
 
 /*
- * Carries out operations of one call that have been checked: puts or gets, none of them empty, or
- * accumulate operations of one type and operation. Returns 0; *done becomes the number of
- * operations from the first on that are under way, and the others have to go out by themselves.
- * ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY. The caller holds win->lock.
+ * Issues or defers operations of one call that have been checked: puts or gets, none of them empty,
+ * or accumulate operations of one type and operation. As many as possible go out together; one that
+ * cannot waits for room, or is deferred. ERRORS: as issue_or_defer. The caller holds win->lock.
  */
-int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, uint32_t *done);
-int list_issue_accs(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, uint32_t *done);
+int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call);
+int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call);
 
 #endif
