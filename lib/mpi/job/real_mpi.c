@@ -77,16 +77,21 @@ static int has_name(struct dl_phdr_info *info, size_t size_bytes, void *library)
 	return strncmp(name, library, strlen(library)) == 0;
 }
 
-/* dlopen would look for a library that is not loaded in some forty folders. */
-static bool is_loaded(const char *library)
+/*
+ * Returns the library if it is loaded; NULL: it is not. dlopen alone would look for it in some forty
+ * folders.
+ */
+static void *loaded(const char *library)
 {
-	return dl_iterate_phdr(has_name, (void *)(uintptr_t)library);
+	bool found = dl_iterate_phdr(has_name, (void *)(uintptr_t)library);
+
+	return found ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
 const char *real_mpi_use_other(void)
 {
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		void *library = is_loaded(others[i]) ? dlopen(others[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		void *library = loaded(others[i]);
 
 		if (library) {
 			fill(library);
@@ -98,7 +103,7 @@ const char *real_mpi_use_other(void)
 
 int real_mpi_reaches(const char *library)
 {
-	void *handle = is_loaded(library) ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *handle = loaded(library);
 
 	return handle && dlsym(handle, "PMPI_Comm_rank") == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
 }
