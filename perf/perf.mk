@@ -64,8 +64,8 @@ $(B)/bin/%_memory_cost: perf/memory/memory_cost.c config.mk
 
 # All kinds of MPI's one-sided calls (perf/survey/run).
 perf_survey_bin = $(perf_rivals:%=$(B)/perf/survey-%)
-$(B)/perf/survey-%: perf/survey/survey.c perf/survey/shapes.c perf/survey/shapes.h config.mk
-	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^)
+$(B)/perf/survey-%: perf/survey/survey.c perf/survey/shapes.c perf/bench/stats.c perf/survey/shapes.h perf/bench/stats.h config.mk
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 # Measuring.
 

@@ -16,11 +16,24 @@ LAYER = TOP + "/build/bin/oriel-mpi"
 LIMIT_S = 120  # four times what the longest takes
 STARTERS = {"openmpi": ["mpirun.openmpi", "-q"], "mpich": ["mpiexec.hydra"]}
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 RESULTS = {
     "result": r"^result: .*",
     "passed": r"^ *[Tt]est passed",
     "energy": r"Total (?:SCF|DFT|MP2|CCSD|CCSD\(T\)) energy:? .*",
 }
+
+
+def version(package):
+    found = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True)
+    return found.stdout or "none"
+
+
+def machine():
+    cpu = [line.split(": ")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")][:1]
+    oriel = subprocess.run(["git", "-C", TOP, "describe", "--always"], capture_output=True, text=True).stdout.strip()
+    return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "cpu": (cpu or [os.uname().machine])[0], "processors": os.cpu_count(),
+            "kernel": os.uname().release, "oriel": oriel, "openmpi": version("openmpi-bin"), "mpich": version("mpich")}
 
 
 class Program:
@@ -75,7 +88,7 @@ class Run:
             library = f"{TOP}/build/perf/apps/libshare-{program.mpi}.so"
             command += ["env", "LD_PRELOAD=" + library, f"APPS_SHARE={folder}/share"]
         command += ([LAYER] if under else []) + program.command
-        variables = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **program.variables)
+        variables = dict(os.environ, **AS_ROOT, **program.variables)
         if counted:
             variables["ORIEL_MPI_VERBOSE"] = "1"
         with open(folder + "/output", "w+b") as output:

@@ -7,9 +7,10 @@
  *   MILLISECONDS  how long each cell is measured
  *   CELLS         a line each: call, shape, window, bytes, target
  *
- * Prints for each cell its line, and the median of its times in microseconds, or "waits". Rank 0 is the origin, in an epoch of
- * MPI_Win_lock_all. What the target does meanwhile: "call", it waits in MPI_Barrier; "polling", it calls MPI_Iprobe;
- * "computing", it calls nothing. A cell waits if its first operation does not end before the target stops computing.
+ * Prints for each cell its line, and the median of its times in microseconds, or "waits". Rank 0 is
+ * the origin, in an epoch of MPI_Win_lock_all. What the target does meanwhile: "call", it waits in
+ * MPI_Barrier; "polling", it calls MPI_Iprobe; "computing", it calls nothing. A cell waits if its
+ * first operation does not end before the target stops computing.
  *
  * The calls "readv" and "writev" are process_vm_readv and process_vm_writev of the same pieces.
  */
@@ -25,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/stats.h"
 #include "survey/shapes.h"
 
 enum {
@@ -215,19 +217,13 @@ static void operate(const struct operation *op)
 
 /* ---- a cell ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Returns the median time of an operation in us; negative: the first one waited for the target's
  * next call.
  */
 static double time_operation(const struct operation *op, double milliseconds)
 {
+	struct stats stats;
 	double end;
 	int count = 0;
 
@@ -245,8 +241,8 @@ static double time_operation(const struct operation *op, double milliseconds)
 		operate(op);
 		times[count++] = now_us() - begun;
 	}
-	qsort(times, (size_t)count, sizeof(*times), by_time);
-	return times[count / 2];
+	stats_compute(times, (size_t)count, &stats);
+	return stats.typical;
 }
 
 static void be_origin(const struct operation *op, double milliseconds)
