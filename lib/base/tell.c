@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 #define LINE_BYTES 1024
 
 static int wanted; /* 0, 1 or 2; changed atomically */

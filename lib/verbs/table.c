@@ -2,7 +2,6 @@
 /* table.c - see slab.h. */
 #include "verbs/slab.h"
 
-
 /*
  * Writes a segment's place. A peer that reads the root meanwhile finds a wrong check, and reads
  * again.

@@ -9,10 +9,10 @@
  * checked under win->lock, so no entry is kept after its end was notified.
  *
  * A device reads in no order, and torn words, while the member attaches other memory. Yet one
- * reading is enough: a region that the caller may use was stored before the call, entry and
- * segment, and does not change. `used` only grows, and a torn one counts as the largest. What is
- * torn, or not linked, belongs to other memory. No reading decides for a later call: each refusal
- * has read the table. tests/models/region_model.py tries all orders.
+ * reading is enough. The entry and the segment of a region that the caller may use were stored
+ * before the call, and do not change. `used` only grows; a torn value counts as the largest. A torn
+ * or unlinked entry belongs to other memory. No reading decides for a later call: each refusal has
+ * read the table. tests/models/region_model.py tries all orders.
  *
  * The service thread answers for a rank that makes no calls: from the first reading to the end of
  * the window, a task checks the words of the links that have read a table, every few milliseconds.

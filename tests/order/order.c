@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * order.c - the words of lib/soft/state/shm.h and lib/base/order.h between threads, for ThreadSanitizer
+ * order.c - the words of lib/soft/state/shm.h and lib/base/order.h between threads, for
+ * ThreadSanitizer
  *
  * Each case is a small protocol of the library's own helpers, included here as they are: plain memory
  * that one thread writes and another reads, with nothing between them but the helper's word. Whoever

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * read_list.c - softverbs_read_list: reads of a list are complete when the call returns, or none of it counts
+ * read_list.c - softverbs_read_list: reads of a list are complete when the call returns, or none of
+ * it counts
  *
  * The owner stands still in the first case, so nobody but the caller can have moved the bytes.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_copy.c - lib/soft/rma/copy.c where stores may be seen in another order than they are made in: the last word of what a
- * system call places comes by one of its own
+ * test_copy.c - lib/soft/rma/copy.c where stores may be seen in another order than they are made
+ * in: the last word of what a system call places comes by one of its own
  */
 #include <CUnit/CUnit.h>
 #include <stdbool.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_mpi_memory.c - mpi/job/pieces.c and mpi/job/slots.c: what MPI_Alloc_mem keeps of memory that was freed. */
+/*
+ * test_mpi_memory.c - mpi/job/pieces.c and mpi/job/slots.c: what MPI_Alloc_mem keeps of memory that
+ * was freed.
+ */
 #include <CUnit/CUnit.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -80,7 +83,10 @@ static void pieces__are_bounded(void)
 	drop_all();
 }
 
-/* Each is its own, large enough, and there again when it has been given back; in the end there is none. */
+/*
+ * Each is its own, large enough, and there again when it has been given back; in the end there is
+ * none.
+ */
 static void slots__are_apart_and_come_again(void)
 {
 	static const size_t sizes[] = { 1, 4096, 4097, 20000, 33000, 65536 };

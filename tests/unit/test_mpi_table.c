@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_mpi_table.c - mpi/job/table.c: what is no handle of an MPI is not found, whatever was there before. */
+/*
+ * test_mpi_table.c - mpi/job/table.c: what is no handle of an MPI is not found, whatever was there
+ * before.
+ */
 #include "mpi/job/table.c"
 
 #include <CUnit/CUnit.h>

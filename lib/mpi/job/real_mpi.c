@@ -78,8 +78,8 @@ static int has_name(struct dl_phdr_info *info, size_t size_bytes, void *library)
 }
 
 /*
- * Returns the library if it is loaded; NULL: it is not. dlopen alone would look for it in some forty
- * folders.
+ * Returns the library if it is loaded; NULL: it is not. dlopen alone would look for it in some
+ * forty folders.
  */
 static void *loaded(const char *library)
 {

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-
 ptrdiff_t extent_of(MPI_Datatype type)
 {
 	MPI_Count low, extent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What leaves a library: functions need no mark (-fvisibility=hidden), data that must not be looked
- * up as if it did has one. And the results of calls.
+ * Marks for symbols that a library exports, and the results of calls. Functions are hidden without
+ * a mark (-fvisibility=hidden); data has one, so that the compiler does not look it up.
  */
 #ifndef SOFT_EXPORT_H
 #define SOFT_EXPORT_H

@@ -32,7 +32,7 @@ SOFT_EXPORT bool softverbs_lost(uint32_t qpn);
 
 /* Incoming pipes: pipe_in.c. */
 
-/* Callback of a slot's socket: somebody connects. */
+/* Accepts a process that connects to a slot's socket. */
 void soft_pipe_accept(void *sock);
 
 /* Outgoing pipes: pipe_out.c. */

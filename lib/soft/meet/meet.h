@@ -30,10 +30,13 @@ SOFT_EXPORT int softverbs_bind_file(int sock, struct softverbs_name name);
  * of no use.
  */
 SOFT_EXPORT int softverbs_connect(int sock, struct softverbs_name name);
-/* The same for a file. */
+/* Connects to the file of a name, as softverbs_connect does to the name itself. */
 SOFT_EXPORT int softverbs_connect_file(int sock, struct softverbs_name name);
 
-/* A directory of the user's, for sockets whose names nobody else can take: directory.c. */
+/*
+ * Sockets in a directory that belongs to the user, so that no other user can take their names:
+ * directory.c.
+ */
 
 enum { SOFT_FILE_BYTES = 72 };
 
@@ -42,7 +45,7 @@ enum { SOFT_FILE_BYTES = 72 };
  * value.
  */
 int soft_directory_bind(int sock, const char *file);
-/* Connects to a file. Returns 0 or an errno value: ENOENT or ECONNREFUSED if nobody listens. */
+/* Connects to a file. Returns 0 or an errno value: ENOENT or ECONNREFUSED if no process listens. */
 int soft_directory_connect(int sock, const char *file);
 
 /* Whether the process at the other end of a socket is this user's: user.c. */

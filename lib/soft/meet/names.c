@@ -18,7 +18,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-
 /* Fills *addr; returns its length. */
 static socklen_t abstract(struct sockaddr_un *addr, struct softverbs_name name)
 {

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-
 /* Looks a function up once. All threads store the same pointer, so relaxed order suffices. */
 static inline void *nodes_next(_Atomic(void *) *slot, const char *name)
 {

@@ -54,7 +54,7 @@ void soft_refused_drained(struct soft_qp *qp);
 
 /* Responses: answer.c. */
 
-/* What a response says about its request. Under core->progress. */
+/* Completes, fails or retries the request that a response is for. Under core->progress. */
 void soft_take_response(struct soft_core *core, struct soft_out *out, const struct shm_resp *resp);
 
 /* Requests of peers: responder.c. */
