@@ -66,13 +66,19 @@ find_all() {
 	[ "$kind" = soft ] || [ -e "/sys/class/infiniband/$device/device" ] || pin=
 }
 
+# All names; with --quick one of them, another one for each line of the plan.
+in_turn() { # NAME...
+	[ -z "$quick" ] || [ $# -eq 0 ] || set -- "${@:$((line % $# + 1)):1}"
+	echo "$*"
+}
+
 # The sides that a plan's word stands for.
 sides_of() {
 	local word sides=
 	for word in ${1//,/ }; do
 		case $word in
-		rivals) sides="$sides $rivals" ;;
-		layers) sides="$sides $layers" ;;
+		rivals) sides="$sides $(in_turn $rivals)" ;;
+		layers) sides="$sides $(in_turn $layers)" ;;
 		shm) sides="$sides $shm" ;;
 		perftest) sides="$sides $perftest" ;;
 		*) sides="$sides $word" ;;

@@ -206,10 +206,11 @@ run_line() { # round, id, sides, tool, operations, sizes, options...
 }
 
 run_round() { # round
-	local id sides tool n sizes options
+	local id sides tool n sizes options line=0
 	while read -r id sides tool n sizes options; do
 		case $id in '' | \#*) continue ;; esac
 		[[ $id =~ $only ]] || continue
+		line=$((line + 1))
 		[ -t 2 ] && printf '\r\033[Kround %d: %s' "$1" "$id" >&2
 		# shellcheck disable=SC2086 # words
 		run_line "$1" "$id" "$sides" "$tool" "$n" "$sizes" $options
