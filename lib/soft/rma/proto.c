@@ -29,7 +29,8 @@
  *
  * A posted write by ring is timed only if it finds the ring empty, until the peer has the data, by
  * the clock that all processors share. Writes posted together are timed together, with either
- * protocol (batch.c): their rate counts. The first trials touch the ring's pages.
+ * protocol (batch.c): their rate counts. The first requests by ring touch its pages. No trial by
+ * call follows before they have touched all, and their slow rows do not count.
  *
  * Two kinds of entries are constant. A small posted write takes the ring, where the flag behind it
  * shares its request. A posted read goes by system call, which takes no time of the peer.
@@ -128,18 +129,19 @@ static bool takes_ring(struct soft_out *out, enum soft_proto_kind kind)
 	return soft_peer_spins(&out->peer);
 }
 
-/* Returns how many requests by ring may touch its pages for the first time. */
-static uint32_t untouched(enum soft_proto_kind kind, uint64_t length)
+/*
+ * Returns how many requests by ring may touch its pages for the first time. A page has the slots of
+ * eight requests, and touching it takes longer than some requests of either protocol.
+ */
+static uint32_t untouched(uint64_t length)
 {
-	if (kind != SOFT_POSTED_WRITE)
-		return 0; /* synchronous requests use few chunks, as many as a row has requests */
 	return length > SHM_CHUNK ? (uint32_t)((uint64_t)SHM_RING * SHM_CHUNK / length) : SHM_RING;
 }
 
 /* Returns the protocol of the next trial. */
-static enum soft_proto trial_of(struct entry *entry, enum soft_proto_kind kind, uint64_t length)
+static enum soft_proto trial_of(struct entry *entry, uint64_t length)
 {
-	uint32_t trials = load(&entry->trials), first = untouched(kind, length);
+	uint32_t trials = load(&entry->trials), first = untouched(length);
 
 	return trials >= first && (trials - first) / IN_A_ROW % 2 ? SOFT_PROTO_CALL : SOFT_PROTO_RING;
 }
@@ -155,7 +157,7 @@ enum soft_proto soft_proto_of(struct soft_out *out, enum soft_proto_kind kind, u
 	if (proto == SOFT_PROTO_RING)
 		return proto;
 	*timed = true;
-	proto = trial_of(entry, kind, length);
+	proto = trial_of(entry, length);
 	store(&entry->trials, load(&entry->trials) + 1);
 	return proto;
 }
@@ -165,7 +167,7 @@ bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length)
 	struct entry *entry = entry_of(kind, length);
 	enum soft_proto proto = (enum soft_proto)load(&entry->proto);
 
-	return (proto ? proto : trial_of(entry, kind, length)) == SOFT_PROTO_RING;
+	return (proto ? proto : trial_of(entry, length)) == SOFT_PROTO_RING;
 }
 
 /* Counts a trial of this row. */
@@ -206,7 +208,7 @@ void soft_proto_took(enum soft_proto_kind kind, uint64_t length, enum soft_proto
 		return;
 	for (uint32_t i = 0; i < requests; i++)
 		add(entry, proto, scaled(length, ticks / requests + answer));
-	decide(entry, untouched(kind, length) + TRIALS);
+	decide(entry, untouched(length) + TRIALS);
 }
 
 void soft_proto_late(struct soft_out *out, uint64_t ticks)
