@@ -94,8 +94,8 @@ static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *gr
 }
 
 /*
- * The short way, for the group of the epoch before: no call, and nothing that is not needed. False:
- * something is not plain, and start finds out.
+ * The fast path, for the group of the previous epoch: no call, and nothing that is not needed.
+ * Returns false if something is unusual: start reports what.
  */
 static inline bool start_at_once(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
@@ -118,8 +118,8 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 /* Closing. The caller holds the lock. */
 
 /*
- * Data that must be complete before the flag: gets always, puts where the device does not keep the
- * order.
+ * Returns whether the data that must be complete before the flag is complete: gets always, puts if
+ * the device does not keep the order.
  */
 static bool data_before_flag_done(struct link *link)
 {
@@ -131,8 +131,7 @@ static bool data_before_flag_done(struct link *link)
 		return true;
 	if (!wire_drive(wire, link->last_number))
 		return false;
-	link->marks &=
-		(uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* nothing of it can fail: the flag need not be waited for */
+	link->marks &= (uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* none of it can fail: the flag need not be waited for */
 	return true;
 }
 
@@ -162,7 +161,10 @@ static int send_completed(struct link *link)
 	return 0;
 }
 
-/* Operations that use the caller's memory have ended; results of active messages are among them. */
+/*
+ * Returns whether operations that use the caller's memory have ended, active messages' results
+ * among them.
+ */
 static bool origin_memory_free(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -173,8 +175,8 @@ static bool origin_memory_free(struct link *link)
 }
 
 /*
- * The member is lost. One that lives and has left the window waits a moment for what it has granted
- * to come to its end.
+ * Ends the link of a lost member. A member that lives and has left the window waits a moment for
+ * the end of the operations that it has granted: it gets the flag.
  */
 static int close_lost(struct link *link)
 {
@@ -184,8 +186,8 @@ static int close_lost(struct link *link)
 }
 
 /*
- * One step of one link towards its end: 1 when it is there, 0 when it has to wait, or the error
- * that ends it.
+ * Carries one link one step towards its end. Returns 1 when it has ended, 0 when it has to wait, or
+ * the error that ends it.
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
@@ -254,7 +256,8 @@ static int close_turn(void *arg)
 }
 
 /*
- * The open links; and whether it is time to tell of one that failed, though others are still open.
+ * Watches the open links. Returns whether it is time to report a link that failed, though others
+ * are still open.
  */
 static int close_watch(void *arg, struct wait *wait)
 {
@@ -279,7 +282,7 @@ static int close_all(struct closing *closing)
 	return wait_until(&wait, &waiter, closing);
 }
 
-/* The epoch has ended: what stays is which copied puts may still fail. */
+/* Ends the epoch. The marks that stay say which copied puts may still fail. */
 static void end_access(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->access.count; i++) {
@@ -295,7 +298,7 @@ static void end_access(struct oriel_win *win)
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 }
 
-/* Take the right to close an epoch. The caller holds the lock. */
+/* Takes the right to close an epoch. The caller holds win->lock. */
 static int complete_begin(struct oriel_win *win)
 {
 	int rc = epoch_check(win, CALL_COMPLETE, "oriel_win_complete");
@@ -307,7 +310,10 @@ static int complete_begin(struct oriel_win *win)
 	return 0;
 }
 
-/* The first turn has been made under the lock; most epochs end in it. */
+/*
+ * Waits for the links that the first turn has left open. The caller has made that turn under
+ * win->lock; most epochs end in it.
+ */
 static int complete_rest(struct closing *closing)
 {
 	int rc = closing->memory ? ORIEL_ERR_MEMORY : 0;
@@ -320,7 +326,7 @@ static int complete_rest(struct closing *closing)
 	return rc;
 }
 
-/* The caller has taken the lock, and is through with it. */
+/* Called with win->lock held; releases it. */
 static __attribute__((noinline)) int complete_entered(oriel_win *win)
 {
 	struct closing closing = { .win = win };
@@ -351,8 +357,8 @@ static __attribute__((noinline)) int complete(oriel_win *win)
 }
 
 /*
- * The short way: all that was put or got are loads and stores, every post is here, and the flag is
- * a store. One comparison of the marks says that nothing else was issued.
+ * The fast path: all puts and gets were loads and stores, every post has arrived, and the flag is a
+ * store. One comparison of the marks says that nothing else was issued.
  */
 
 #define OTHER_MARKS ((LINK_LASTING | ACCESS_MARKS) & ~(LINK_ACCESS | LINK_GRANTED))
@@ -373,8 +379,8 @@ static inline bool close_by_store(const struct oriel_win *win, struct link *link
 }
 
 /*
- * The first `closed` links are closed, the others want more than a store: they are as close_links
- * leaves them.
+ * Completes an epoch of which the first `closed` links are closed, and the others need more than a
+ * store. Marks the closed ones as close_links does.
  */
 static __attribute__((noinline)) int complete_others(oriel_win *win, uint32_t closed)
 {

@@ -2,9 +2,9 @@
 /*
  * exposure.c - post, wait and test: the target's side
  *
- * The words and why exact comparison is enough: see access.c. Origins are looked at in the order of
- * the group; `next` is the first that has not completed. Nobody can post again before wait or true
- * test, so the words of those before it stay.
+ * access.c describes the words, and why comparing them for equality is enough. Origins are checked
+ * in the order of the group; `next` is the first that has not completed. No member can post again
+ * before wait or a true test, so the words of those before it stay.
  */
 #include <stdlib.h>
 
@@ -38,8 +38,9 @@ static int post_check(struct oriel_win *win, const struct oriel_group *group, in
 }
 
 /*
- * An origin may still be inside an epoch that ended here with the death of another origin. Its next
- * one would be mixed up with that: the posted word may go on only after the origin has completed.
+ * Returns 0, or an error if an origin is still inside an epoch that ended here with the death of
+ * another origin. The next epoch would be mixed up with that one: the posted word may go on only
+ * after the origin has completed.
  */
 static int still_inside(struct oriel_win *win)
 {
@@ -47,7 +48,7 @@ static int still_inside(struct oriel_win *win)
 		const struct link *link = win->exposure.links[i];
 
 		if (link_lost(link))
-			continue;                                                                 /* wait will tell */
+			continue;                                                                 /* wait reports it */
 		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
 			return err_set(ORIEL_ERR_SYNC,
 			               "oriel_win_post: %s: rank %d has not completed the epoch that ended with "
@@ -57,7 +58,7 @@ static int still_inside(struct oriel_win *win)
 	return 0;
 }
 
-/* A flag that cannot be sent belongs to a dead origin, which wait will tell. */
+/* A flag that cannot be sent belongs to a dead origin, which wait reports. */
 static int post_links(struct oriel_win *win, bool nocheck)
 {
 	int rc = 0;
@@ -98,8 +99,8 @@ static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *gro
 }
 
 /*
- * The short way, for the group of the epoch before: all are known and alive, and nobody is still
- * inside an epoch. False: nothing has happened, and post finds out.
+ * The fast path, for the group of the previous epoch: all origins are known and alive, and none is
+ * still inside an epoch. False: nothing has happened, and post reports the reason.
  */
 
 static inline bool takes_post(const struct oriel_win *win, const struct link *link)
@@ -114,7 +115,7 @@ static inline void post_by_store(struct link *link, struct flag_pair *there)
 	flag_store(&there->posted, ++link->posted_sent); /* pairs as in link_send_posted */
 }
 
-/* A flag that cannot be sent belongs to a dead origin, which wait will tell. */
+/* A flag that cannot be sent belongs to a dead origin, which wait reports. */
 static inline void post_at_once(struct link *link)
 {
 	struct flag_pair *there = link_flags_there(link);
@@ -140,7 +141,7 @@ static inline void exposure_begun(struct oriel_win *win)
 	win->probe_ns = 0;
 }
 
-/* All are looked at before the first word is written. */
+/* Posts to all origins. Returns false, and has written nothing, if one of them does not take it. */
 static bool post_to_all(struct oriel_win *win)
 {
 	const struct epoch *exposure = &win->exposure;
@@ -155,7 +156,7 @@ static bool post_to_all(struct oriel_win *win)
 	return true;
 }
 
-/* The caller has entered at once. */
+/* Posts to several origins; the caller has entered by win_enter_at_once. Leaves the window. */
 static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel_group *group)
 {
 	bool posted = may_post_at_once(win, group) && post_to_all(win);
@@ -164,7 +165,10 @@ static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel
 	return posted ? 0 : post(win, group, 0);
 }
 
-/* To a single origin that takes it; the caller has entered at once. */
+/*
+ * Posts to the only origin, which takes it; the caller has entered by win_enter_at_once. Leaves the
+ * window.
+ */
 static __attribute__((noinline)) int post_to_one(oriel_win *win, struct link *link)
 {
 	post_at_once(link);
@@ -194,7 +198,7 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 	return 0;
 }
 
-/* Take the right to close the epoch. The caller holds the lock. */
+/* Takes the right to close the epoch. The caller holds win->lock. */
 static int exposure_begin(struct oriel_win *win, const char *call)
 {
 	int rc = epoch_check(win, CALL_WAIT, call);
@@ -236,8 +240,8 @@ static bool exposure_step(struct oriel_win *win)
 }
 
 /*
- * During a look: the first origin that died, or left the window, before its complete, or
- * ORIEL_RANK_NONE.
+ * Returns the first origin that died, or left the window, before its complete, or ORIEL_RANK_NONE.
+ * Called by a wait's periodic check.
  */
 static int watch_origins(struct oriel_win *win, struct wait *wait)
 {
@@ -311,9 +315,9 @@ static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
 }
 
 /*
- * The short way: all origins have completed, or do so within a few looks, and none has ever sent an
- * active message. A look here is twenty times as short as a turn of a wait, which asks the device
- * too: only what peers store themselves can come meanwhile.
+ * The fast path: all origins have completed, or do so within a few polls, and none has ever sent an
+ * active message. A poll here takes a twentieth of a turn of a wait, which polls the device too:
+ * only what peers store themselves can arrive meanwhile.
  */
 
 static inline bool have_all_completed(const struct oriel_win *win)
@@ -359,8 +363,8 @@ int oriel_win_wait(oriel_win *win)
 }
 
 /*
- * A program may do nothing but test: look for the dead when there are new ones, and send pings now
- * and then. Returns the first dead origin or ORIEL_RANK_NONE.
+ * Returns the first dead origin, or ORIEL_RANK_NONE. A program may do nothing but test, so this
+ * checks for the dead when there are new ones, and sends pings twice a second.
  */
 static int probe(struct oriel_win *win)
 {

@@ -55,7 +55,7 @@
 
 #define FENCE_ASSERTIONS (ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED)
 
-/* The member this round sends to, or hears from. */
+/* Returns the member that this round sends to, or receives from. */
 static int partner_rank(const struct oriel_win *win, int round, int direction)
 {
 	return dissemination_partner(win->group->size, win->group->my_rank, round, direction);
@@ -90,7 +90,10 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 	return rc;
 }
 
-/* A member we depend on has left the fence in error: who is the cause, as world rank? */
+/*
+ * Returns the world rank whose death has made a member that this one depends on leave the fence in
+ * error, or ORIEL_RANK_NONE.
+ */
 static int told_of_death(struct oriel_win *win)
 {
 	uint8_t id[16];
@@ -116,8 +119,9 @@ struct fencing {
 };
 
 /*
- * During a look: a death ends the fence, or the awaited leaving the window; seen here, or told by
- * one we depend on.
+ * A death ends the fence, and so does the awaited member if it leaves the window. This rank has
+ * seen the death, or a member that it depends on has reported it. Called by a wait's periodic
+ * check.
  */
 static int fence_watch(void *arg, struct wait *wait)
 {
@@ -147,7 +151,7 @@ static int partner_step(void *arg)
 	return link_state(fence->partner[fence->barrier.round].link) >= LINK_READY;
 }
 
-/* This word behind the puts. Their completion is told with it where it is waited for. */
+/* Writes this round's word behind the puts. Requests a completion for them if one is waited for. */
 static int piggyback(const struct fence *fence, uint64_t before, struct remote word)
 {
 	struct link *link = fence->piggybacked;
@@ -158,10 +162,7 @@ static int piggyback(const struct fence *fence, uint64_t before, struct remote w
 	return wire_flag(wire, before, fence->number, word, &link->last_number);
 }
 
-/*
- * This round's word, to where the partner has it. Pairs with the flag_load in word_step of the
- * partner.
- */
+/* Writes this round's word to the partner. Pairs with the flag_load in word_step of the partner. */
 static inline int write_word(const struct fence *fence, struct fence_partner *partner)
 {
 	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
@@ -173,7 +174,7 @@ static inline int write_word(const struct fence *fence, struct fence_partner *pa
 	return direct_flag(&partner->link->peer->direct, before, fence->number, word, &partner->link->last_number);
 }
 
-/* From the second round on nothing is piggybacked any more: what was is complete. */
+/* From the second round on, waits until the puts with the piggybacked word are complete. */
 static int await_piggybacked(struct fencing *f)
 {
 	struct fence *fence = &f->win->fence;
@@ -237,7 +238,7 @@ static int receive_word(void *arg)
 	return wait_until(f->wait, &waiter, f);
 }
 
-/* Tell the members that this rank has not written to in this fence that it will not. */
+/* Reports the death to the members that this rank has not written to in this fence. */
 static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 {
 	for (int round = win->fence.barrier.round; round < win->fence.barrier.rounds; round++) {
@@ -258,9 +259,9 @@ static int known_dead(const struct oriel_win *win)
 }
 
 /*
- * The barrier is over, well or not: the program has its memory back, and a partner that is lost is
- * let go, and not told of once more. Where it has failed there is nothing that could be repeated:
- * the partner's life and the device's retries are the bounds.
+ * The barrier has ended. Waits until the program has its memory back, and lets go of a partner that
+ * is lost, without a second report. A failed barrier cannot be repeated: the partner's life and the
+ * device's retries are the bounds.
  */
 static int end_piggybacked(struct oriel_win *win, bool failed)
 {
@@ -293,13 +294,15 @@ static int barrier(struct oriel_win *win)
 	return peer_error(win->job, f.dead);
 }
 
-/* With both assertions nobody has anything to wait for, and all members say so. */
+/*
+ * Returns false if both assertions are given: no member has anything to wait for, and all say so.
+ */
 static bool needs_barrier(int assertions)
 {
 	return !(assertions & ORIEL_MODE_NOPRECEDE) || !(assertions & ORIEL_MODE_NOSUCCEED);
 }
 
-/* Begin a fence, or go on with the one that timed out. The caller holds the lock. */
+/* Begins a fence, or continues the one that timed out. The caller holds win->lock. */
 static void fence_begin(struct oriel_win *win, int assertions)
 {
 	struct fence *fence = &win->fence;
@@ -330,7 +333,10 @@ static int fence_run(struct oriel_win *win, int assertions, bool used)
 	return barrier_rc ? barrier_rc : rc;
 }
 
-/* What was copied may still be under way. The caller holds the lock. */
+/*
+ * Forgets the piggybacked link. Copied puts on it may still be in flight. The caller holds
+ * win->lock.
+ */
 static void leave_piggybacked(struct oriel_win *win)
 {
 	struct link *link = win->fence.piggybacked;
@@ -348,7 +354,7 @@ static inline void fence_over(struct oriel_win *win, bool succeeded)
 		win->sync |= SYNC_FENCE;
 }
 
-/* What oriel_win_fence returns. */
+/* Ends the fence unless it can be repeated, and returns the result of oriel_win_fence. */
 static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assertions, int rc)
 {
 	owned_lock_take(&win->lock);
@@ -365,8 +371,8 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 }
 
 /*
- * The short way: what is to be completed is so within a few looks, the partners of all rounds are
- * known, and their words come within a few looks. Where one does not, barrier goes on from there.
+ * The fast path: the operations complete within a few polls, the partners of all rounds are known,
+ * and their words arrive within a few polls. If one does not, barrier continues from there.
  */
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
@@ -381,8 +387,8 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 #define PIGGYBACK_MARKS (LINK_TOUCHED | LINK_GOT | LINK_AM)
 
 /*
- * Whether what is issued to the member stays behind what was issued before: not where writes may
- * overtake each other, nor where words are changed by an atomics peer's wire (acc_device.c).
+ * Returns whether the device keeps requests to the member in order. It does not if writes may
+ * overtake each other, or if an atomics peer's wire changes words (acc_device.c).
  */
 static inline bool keeps_order(const struct link *link)
 {
@@ -393,8 +399,8 @@ static inline bool keeps_order(const struct link *link)
 }
 
 /*
- * The link to the first partner, if all that is under way to it are puts that the word stays
- * behind, and what comes after the fence too: some of them may outlive it. Else NULL.
+ * Returns the link to the first partner, if all that is in flight to it are puts that the word
+ * stays behind, and so do later operations: some of the puts may outlive the fence. Else NULL.
  */
 static inline struct link *find_piggybacked(const struct oriel_win *win)
 {
@@ -406,7 +412,10 @@ static inline struct link *find_piggybacked(const struct oriel_win *win)
 	return link;
 }
 
-/* As await_piggybacked. */
+/*
+ * Returns whether the puts with the piggybacked word are complete, within a few polls, from the
+ * second round on.
+ */
 static inline bool piggybacked_soon(struct oriel_win *win)
 {
 	struct fence *fence = &win->fence;
@@ -419,7 +428,7 @@ static inline bool piggybacked_soon(struct oriel_win *win)
 	return true;
 }
 
-/* False: send_word finds out. */
+/* Returns whether this round's word is sent. False: send_word finds out why not. */
 static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word,
                                 bool piggybacks)
 {
@@ -435,7 +444,10 @@ static inline bool send_at_once(const struct fence *fence, struct fence_partner 
 	       write_word(fence, partner) == 0;
 }
 
-/* A constant of the caller: whether something is piggybacked. */
+/*
+ * Runs the barrier's rounds as far as no member has to be waited for. Returns whether all are done.
+ * `piggybacks` is a constant at compile time: whether a word is piggybacked.
+ */
 static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win *win, bool piggybacks)
 {
 	struct fence *fence = &win->fence;
@@ -453,7 +465,7 @@ static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win 
 	return !piggybacks || !fence->piggybacked || flush_link_soon(win, fence->piggybacked, true);
 }
 
-/* What is to be complete before the barrier is so, or soon. */
+/* Returns whether all that must be complete before the barrier is complete, within a few polls. */
 static inline bool completes_soon(struct oriel_win *win)
 {
 	win->fence.piggybacked = find_piggybacked(win);
@@ -463,7 +475,10 @@ static inline bool completes_soon(struct oriel_win *win)
 	return false;
 }
 
-/* No news have been told, the fence is legal, and what it is to complete is complete. */
+/*
+ * Returns whether no death has been reported, and all that the fence completes is complete. The
+ * caller has checked that the fence is legal.
+ */
 static inline bool is_plain(struct oriel_win *win, int assertions)
 {
 	return !assertions && !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
@@ -472,8 +487,8 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 }
 
 /*
- * The caller holds the lock, and no longer on return. What was to be completed may have been found
- * to be refused (A23).
+ * Fences on the fast path. The caller holds win->lock; releases it. Operations that this fence
+ * completes may have been refused (A23).
  */
 static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool piggybacks)
 {

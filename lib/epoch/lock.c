@@ -2,9 +2,9 @@
 /*
  * lock.c - lock and unlock of one member
  *
- * A link with LINK_LOCKING has a thread inside lock or unlock; a second one is told (L25). The lock
- * itself is taken and given back by win/lock_words.c, or, where nobody else is at it, by a short
- * way, whose instructions tests/budget counts.
+ * A link with LINK_LOCKING has a thread inside lock or unlock; a second thread gets an error (L25).
+ * win/lock_words.c takes and gives back the lock itself. If no other rank is using it, a fast path
+ * does, whose instructions tests/budget counts.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -47,7 +47,7 @@ static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank
 	return epoch_check(win, CALL_LOCK, "oriel_win_lock");
 }
 
-/* The link is this thread's to lock. */
+/* Marks the link as being locked by this thread. */
 static inline void lock_begun(struct oriel_win *win, struct link *link, enum oriel_lock_type type)
 {
 	link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING | LINK_FLUSHED |
@@ -57,7 +57,7 @@ static inline void lock_begun(struct oriel_win *win, struct link *link, enum ori
 	win->sync &= ~(unsigned)SYNC_FENCE;
 }
 
-/* The link becomes this thread's to lock. */
+/* Finds the link, and marks it as being locked by this thread. */
 static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int rank, bool nocheck, struct link **link)
 {
 	int rc;
@@ -78,7 +78,7 @@ static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int 
 	return 0;
 }
 
-/* One lock epoch less. */
+/* Counts one lock epoch less. */
 static inline void count_out(struct oriel_win *win)
 {
 	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
@@ -89,7 +89,7 @@ static inline void count_out(struct oriel_win *win)
 		release_epoch_mrs(win);
 }
 
-/* The lock is held, or (rc) will not be. */
+/* Ends the attempt to lock: the lock is held, or (rc) will not be. */
 static void lock_end(struct oriel_win *win, struct link *link, int rc)
 {
 	link->marks &= (uint16_t)~LINK_LOCKING;
@@ -113,7 +113,7 @@ static int lock_link(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-/* The caller has entered, and is through with it. */
+/* Called with win->lock held; releases it. */
 static __attribute__((noinline)) int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank,
                                                   int assertions)
 {
@@ -137,8 +137,8 @@ static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_
 }
 
 /*
- * The short way has asked for the lock, and somebody else is at it. The caller has entered, and is
- * through with it.
+ * Waits for a lock that the fast path has asked for, and that another rank holds or takes. Called
+ * with win->lock held; releases it.
  */
 static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct link *link)
 {
@@ -148,7 +148,10 @@ static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct li
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
 }
 
-/* Whether all is plain about a call; lock_check tells what is not. */
+/*
+ * Returns whether the call's arguments and the epoch are legal, without NOCHECK. If not, lock_check
+ * reports why.
+ */
 static inline bool is_plain(struct oriel_win *win, enum oriel_lock_type type, int assertions)
 {
 	return assertions == 0 && (type == ORIEL_LOCK_SHARED || type == ORIEL_LOCK_EXCLUSIVE) && !win->info.no_locks &&
@@ -175,7 +178,7 @@ int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, i
 	return 0;
 }
 
-/* The right to close the epoch of a link. */
+/* Finds the link, and takes the right to close its epoch. */
 static int unlock_begin(struct oriel_win *win, int rank, struct link **link)
 {
 	int rc = rank_check(win, rank, "oriel_win_unlock");
@@ -207,7 +210,7 @@ static int unlock_link(struct oriel_win *win, struct link *link)
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-/* The caller has entered, and is through with it. */
+/* Called with win->lock held; releases it. */
 static __attribute__((noinline)) int unlock_entered(struct oriel_win *win, int rank)
 {
 	struct link *link;

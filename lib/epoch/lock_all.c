@@ -3,10 +3,10 @@
  * lock_all.c - a shared lock on every member
  *
  * A member becomes a target with the first operation to it (op/target.c), and what is deferred for
- * it goes out once its lock is held (link_grant). Memory that this rank may load and store without
- * any operation is locked by the call itself: its own, and in a shared window everybody's (L7). Its
- * own costs no message. That of a member whose address oriel_win_shared_query tells is locked by
- * that call.
+ * it goes out once its lock is held (link_grant). The call itself locks the memory that this rank
+ * may load and store without any operation: its own, and in a shared window every member's (L7).
+ * Its own costs no message. oriel_win_shared_query locks the memory of the member whose address it
+ * returns.
  */
 #include "base/err.h"
 #include "epoch/unlock.h"
@@ -42,7 +42,7 @@ static int take_own(struct oriel_win *win)
 	return link_lock_all(win, win->group->my_rank, "oriel_win_lock_all");
 }
 
-/* The locks of what needs no operation to be reached. */
+/* Locks the memory that this rank can reach without an operation. */
 static int take_near(struct oriel_win *win)
 {
 	int rc = 0;

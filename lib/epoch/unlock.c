@@ -23,7 +23,7 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Everything issued on the link is in place at the target. */
+/* Returns whether everything issued on the link is in place at the target. */
 static bool data_placed(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -35,8 +35,8 @@ static bool data_placed(struct link *link)
 }
 
 /*
- * What must be complete before the release is posted: all where the device, or a store, keeps no
- * order.
+ * Returns whether the release may be posted. If neither the device nor a store keeps the order, all
+ * operations must be complete first.
  */
 static bool data_before_release_done(const struct oriel_win *win, struct link *link)
 {
@@ -51,7 +51,10 @@ static bool data_before_release_done(const struct oriel_win *win, struct link *l
 	return true;
 }
 
-/* One step of one link: 1 when it is done, 0 when it has to wait, or the error that ends it. */
+/*
+ * Carries one link one step further. Returns 1 when it is done, 0 when it has to wait, or the error
+ * that ends it.
+ */
 static int unlock_step(struct oriel_win *win, struct link *link)
 {
 	int rc = issue_granted(win, link);
@@ -76,8 +79,8 @@ static void end_link(struct oriel_win *win, struct link *link)
 }
 
 /*
- * Where nothing is to be waited for, and the lock's words are mapped: that of one member has a
- * short way in lock.c.
+ * Releases the lock by a store if its words are mapped and nothing has to be waited for. Returns
+ * whether it has. The unlock of a single member has its own fast path in lock.c.
  */
 static bool release_at_once(const struct oriel_win *win, struct link *link)
 {

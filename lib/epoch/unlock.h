@@ -8,7 +8,7 @@
 struct oriel_win;
 struct link;
 
-/* What a link has of a lock epoch, and loses with it. */
+/* The marks of a lock epoch, which end with it. */
 #define LOCK_MARKS                                                                                                  \
 	(LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_LOCK | \
 	 LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
