@@ -55,7 +55,7 @@ struct am_subject {
 	uint32_t size_bytes;  /* of the elements at the target; 0: an addition to signal disp_bytes */
 };
 
-/* Where the parts of a result go, one behind the other. */
+/* The destinations of a result's parts, which are contiguous in the answer. */
 struct am_scatter {
 	uint32_t count;
 	struct am_part {
