@@ -2,9 +2,9 @@
 /*
  * acc.h - one accumulate operation, as it travels from the call to where it is applied
  *
- * One piece: count elements that lie one behind the other, at the target, at the origin, and in the
- * result. accumulate has no result; fetch_and_op is a get_accumulate of one element; compare_and_swap
- * is of one element too. The operands of the last two are copied at the call.
+ * One piece: count elements, which are contiguous at the target, at the origin, and in the result.
+ * accumulate has no result; fetch_and_op is a get_accumulate of one element; compare_and_swap is of
+ * one element too. The call copies the operands of the last two.
  */
 #ifndef ORIEL_ACC_H
 #define ORIEL_ACC_H
@@ -74,7 +74,10 @@ static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
 	return element_types[type].number ? ACC_NUMBER : ACC_WORD;
 }
 
-/* What the first elements were is done or sent: *acc becomes the rest. How many bytes they have. */
+/*
+ * Drops the first elements from *acc, which have been applied or sent. Returns how many bytes they
+ * have.
+ */
 static inline size_t acc_advance(struct acc *acc, size_t count)
 {
 	size_t bytes = count * element_types[acc->type].size_bytes;
@@ -88,7 +91,10 @@ static inline size_t acc_advance(struct acc *acc, size_t count)
 	return bytes;
 }
 
-/* Apply it to memory of this process, plainly or by the processor's atomics. */
+/*
+ * Applies the operation to memory of this process, by plain code, or (_atomic) by the processor's
+ * atomics.
+ */
 static inline void acc_apply(const struct acc *acc, void *target)
 {
 	if (acc->compare)

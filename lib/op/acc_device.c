@@ -13,16 +13,16 @@
 #include "win/link.h"
 #include "win/win.h"
 
-#define SWAPS_AT_ONCE 16 /* that are tried before the window's lock is given up, for its other threads */
+#define SWAPS_AT_ONCE 16 /* tries before win->lock is given up, for the window's other threads */
 
-/* By which wire the words are changed, and how they are called there. */
+/* The wire by which the words are changed, and their key there. */
 struct path {
 	struct wire *wire;
 	uint32_t rkey;
 	bool apart; /* a wire of its own: not the one that later calls wait for */
 };
 
-/* Of a member with WORDS_BY_DEVICE. */
+/* Returns the key of the words of a member with WORDS_BY_DEVICE. */
 static uint32_t words_rkey(const struct link *link)
 {
 	return link_ext(link) ? link->ext->words_rkey : link->rkey;
@@ -114,7 +114,10 @@ static int await(const struct path *path, int rc, uint64_t number)
 	return wire_wait(path->wire, number) ? 0 : ORIEL_ERR_PEER;
 }
 
-/* A reading, and compare-and-swaps until one meets what was seen last, or *tries are used up: ISSUE_LATER. */
+/*
+ * Reads the word, then compares and swaps until no other update has come between, or *tries are
+ * used up. Returns 0, ISSUE_LATER, or an error of the wire.
+ */
 static int change_word(const struct path *path, const struct acc *acc, struct remote word, int *tries)
 {
 	uint64_t seen, found, wanted, number;
@@ -137,7 +140,7 @@ static int change_word(const struct path *path, const struct acc *acc, struct re
 	return 0;
 }
 
-/* *acc becomes what is left. */
+/* Carries out the operation word by word; *acc becomes what is left. */
 static int do_words(const struct path *path, struct acc *acc, uint64_t addr, uint64_t *number)
 {
 	int rc = 0, tries = SWAPS_AT_ONCE;

@@ -4,19 +4,18 @@
  *
  * DESIGN NOTES
  *
- * A device adds to an aligned integer of 8 bytes and compares and swaps it: a sum is a
- * fetch-and-add, a reading a fetch-and-add of 0, a compare_and_swap what it is. Those go out like
+ * A device adds to an aligned integer of 8 bytes, and compares and swaps it. A sum is a
+ * fetch-and-add, a read a fetch-and-add of 0, and compare_and_swap one request. Those go out like
  * gets, one request an element, and nothing waits for them. Every other operation, replace
- * too, reads the word and then compares and swaps it, until no other update has come between. Each
- * repetition means that another update was carried out. After some repetitions the operation gives
- * up the window's lock for a while. Those
- * operations are waited for here, bounded by the device's retries, as are all that go through an
- * atomics peer (conn/atomics_peer.h): later calls need not know of it. The same holds for all to
- * memory that is mapped here, where other elements on the same bytes are the processor's, at once
- * (A15).
+ * included, reads the word and then compares and swaps it, until no other update has come between.
+ * Each repetition means that another update was carried out. After some repetitions the operation
+ * gives up the window's lock for a while. These operations are waited for here, bounded by the
+ * device's retries. So are all operations through an atomics peer (conn/atomics_peer.h): later
+ * calls need not know of it. So are all operations on memory that is mapped here, because the
+ * processor updates other elements on the same bytes at once (A15).
  *
  * A word is never written plainly: some versions of rxe store the old value back when a comparison
- * fails, and would undo the write. All of one origin go by one queue pair, in order (A15).
+ * fails, and would undo the write. All operations of one origin use one queue pair, in order (A15).
  */
 #ifndef ORIEL_ACC_DEVICE_H
 #define ORIEL_ACC_DEVICE_H
@@ -30,14 +29,14 @@ struct oriel_win;
 struct acc;
 
 /*
- * See to it that acc_by_device can reach the target's device; the wait gives up win->lock. The caller
- * holds it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, ORIEL_ERR_TIMEOUT.
+ * Connects to the target's device for acc_by_device. The caller holds win->lock, which is given up
+ * during the wait. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, ORIEL_ERR_TIMEOUT.
  */
 int acc_connect_device(struct oriel_win *win, struct link *link, const char *call);
 
 /*
- * An operation of which acc_route says ACC_ROUTE_DEVICE, behind acc_connect_device. 0, or
- * ISSUE_LATER: *acc is what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * Issues an operation for which acc_route returns ACC_ROUTE_DEVICE, after acc_connect_device.
+ * Returns 0 or ISSUE_LATER: *acc is what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
 
@@ -45,9 +44,9 @@ int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
 bool acc_device_by_wire(const struct link *link, uint32_t *rkey);
 
 /*
- * The words of a member whose memory is not mapped, where the device that changes them is reached
- * by the wire that puts go by: *rkey is theirs. False: by an atomics peer, and nobody has been
- * asked whether there is one.
+ * Returns whether the wire of puts reaches the device that changes the words of a member whose
+ * memory is not mapped; *rkey is their key. False: an atomics peer changes them, and the caller
+ * must still find out whether there is one.
  */
 static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
 {
@@ -56,8 +55,8 @@ static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
 }
 
 /*
- * ACC_ROUTE_DEVICE of one element, if that is one request and can be posted now. False: it is not,
- * and nothing has happened.
+ * Posts an operation on one word by ACC_ROUTE_DEVICE, if that is one request and can be posted now.
+ * Returns false if not, and nothing has happened.
  */
 bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);
 

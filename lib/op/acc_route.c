@@ -14,8 +14,8 @@
 #include "win/win.h"
 
 /*
- * Of PAGE_LOCKS: others find locks free meanwhile; and so much is in the nearest cache when the way
- * turns.
+ * Pages that are locked at a time, of PAGE_LOCKS: other ranks find locks free meanwhile. This much
+ * fits the nearest cache, too, when the direction changes.
  */
 #define PAGES_AT_ONCE 4
 
@@ -25,7 +25,10 @@ static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint
 		page_unlock(page_lock_of(page_locks, from));
 }
 
-/* Takes the locks of the first pages, as far as they are free. Up to where; `from`: not now. */
+/*
+ * Takes the locks of the first pages, as far as they are free. Returns where the locked bytes end;
+ * `from`: none now.
+ */
 static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
 	uint64_t at = from + page_rest(from), most = at + (PAGES_AT_ONCE - 1) * LOCKED_PAGE_BYTES;
@@ -37,7 +40,10 @@ static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t
 	return at < to ? at : to;
 }
 
-/* The same of the last pages. From where; `to`: not now. */
+/*
+ * Takes the locks of the last pages, as far as they are free. Returns where the locked bytes begin;
+ * `to`: none now.
+ */
 static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
 	uint64_t at = to - 1 - (to - 1) % LOCKED_PAGE_BYTES;
@@ -61,9 +67,9 @@ static void apply_part(struct page_locks *ours, struct page_lock_table *page_loc
 }
 
 /*
- * Some pages at a time: taking a lock waits for all stores before it, so locks are taken before
- * stores are made. Aligned elements: none lies in two pages. False: not all of it now, *acc has
- * become the rest.
+ * Applies the operation some pages at a time: taking a lock waits for all stores before it, so
+ * locks are taken before stores are made. No element lies in two pages, since all are aligned.
+ * Returns false if a lock is not free: *acc has become the rest.
  */
 static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc, uint64_t there)
 {
@@ -131,7 +137,7 @@ static bool trylock_these(struct page_lock_table *page_locks, uint64_t process, 
 	return true;
 }
 
-/* As processors do who share it. */
+/* Applies an operation on elements that processors share, as an origin does that maps them. */
 static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
 {
 	uint64_t from = (uintptr_t)target;
@@ -187,7 +193,7 @@ bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_
 	return true;
 }
 
-/* Many one way and the next time the other, as copies go (copy.h). */
+/* Applies large operations upwards and downwards in turn, as copies go (copy.h). */
 static int issue_by_page_lock(struct oriel_win *win, const struct link *link, struct acc *acc)
 {
 	uint64_t there = link_there(link, acc->remote_addr);
@@ -204,8 +210,8 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 }
 
 /*
- * Whether an active message for some of these bytes is under way, which would be passed by what
- * takes another route (A15).
+ * Returns whether an active message for some of these bytes is outstanding, which an operation on
+ * another route would overtake (A15).
  */
 static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
@@ -216,7 +222,7 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 	if (am_covers(link->peer, win->label, from, from + element_span(acc->type, acc->count)))
 		return !link_applied(link);
 	if (am_is_applied(link->peer, link_am_number(link)))
-		link_forget_ams(link); /* the short ways are open again */
+		link_forget_ams(link); /* the fast paths are open again */
 	return false;
 }
 

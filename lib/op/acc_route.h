@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * acc_route.h - who applies an accumulate operation
+ * acc_route.h - where an accumulate operation is applied
  *
  * DESIGN NOTES
  *
- * Every element must be changed by one mechanism, whatever the operation and whoever issues it, or
- * two that come at once are not atomic with each other (A9, A10). So the route of an operation
- * follows from the target and the class of its elements (acc.h) alone, and all origins find the
- * same, or routes that are atomic with each other:
+ * Every element must be changed by one mechanism, whatever the operation and its origin. If two
+ * operations used two mechanisms at once, they would not be atomic with each other (A9, A10). So
+ * the route of an operation follows from the target and the class of its elements (acc.h) alone,
+ * and all origins find the same route, or routes that are atomic with each other:
  *
- *   ACC_WORD              where the target's device is atomic among its own requests only, that device, for
- *                         everybody (acc_device.h); else the processor of whoever can map the memory, the
- *                         target itself among them, by instructions or plain code, as the pages' mode says
- *                         (sync/atomic_mode.h), and for others its device, if it is one word and the device is
- *                         atomic with processors' instructions, or the target's handler, which does as
- *                         processors do
- *   ACC_NUMBER            the processor of whoever can map the memory, by plain code under locks that all of
- *                         them take (sync/page_lock.h), so that a vector of them is changed as fast as it is
- *                         copied; for others the target's handler, which takes the same locks
- *   ACC_REST              the target's handler, for everybody; the target itself changes such
- *                         elements under the lock that its handler takes
+ *   ACC_WORD    If the target's device is atomic among its own requests only: that device, for
+ *               all origins (acc_device.h). Else, for origins that can map the memory, and for the
+ *               target itself: their processor, by instructions or plain code, as the pages' mode
+ *               says (sync/atomic_mode.h). For other origins: the device, if it is one word and the
+ *               device is atomic with processors' instructions; or the target's handler, which does
+ *               what processors do.
+ *   ACC_NUMBER  For origins that can map the memory: their processor, by plain code under page
+ *               locks that all of them take (sync/page_lock.h), so that a vector is changed as fast
+ *               as it is copied. For others: the target's handler, which takes the same locks.
+ *   ACC_REST    The target's handler, for all origins. The target itself changes such elements
+ *               under the lock that its handler takes.
  *
- * The handler is a thread of the target that is inside the library, or its service thread; active
- * messages are sent to it (am_issue.h). Elements of two classes may lie on the same bytes, so an
+ * The handler runs in a thread of the target that is inside the library, or in its service thread;
+ * active messages reach it (am_issue.h). Elements of two classes may lie on the same bytes. So an
  * operation that takes another route waits until no active message of this origin for those bytes
- * is under way (A15). An active message does not pass the others: they are done on return, or go
- * before it by the same queue pair, and it stands behind a fence. The hint accumulate_ordering
- * gives nothing of that up.
+ * is outstanding (A15). An active message does not overtake the other routes: their operations are
+ * complete on return, or go before it by the same queue pair, and it stands behind a fence. The
+ * hint accumulate_ordering relaxes none of that.
  */
 #ifndef ORIEL_ACC_ROUTE_H
 #define ORIEL_ACC_ROUTE_H
@@ -39,16 +39,16 @@
 struct oriel_job;
 
 enum acc_route {
-	ACC_ROUTE_AM,        /* the target applies it */
-	ACC_ROUTE_SELF,      /* we are the target: as its handler would */
+	ACC_ROUTE_AM,        /* the target's handler applies it */
+	ACC_ROUTE_SELF,      /* this process is the target, and does as its handler would */
 	ACC_ROUTE_DEVICE,    /* the target's device changes words */
 	ACC_ROUTE_PAGE_LOCK, /* this processor, under the locks of the target's pages */
 };
 
 /*
- * Whether the target's device changes so many words, for those who reach them as this rank does: a
- * request each. Where it is atomic with processors, several are an active message, which is one
- * message however many (A20).
+ * Returns whether the target's device changes this number of words, a request each, for origins
+ * that reach the target as this rank does. If the device is atomic with processors, several words
+ * are one active message, however many they are (A20).
  */
 static inline bool acc_words_by_device(const struct link *link, size_t count)
 {
@@ -76,10 +76,10 @@ static inline bool acc_at_once(const struct link *link, enum oriel_type type, ui
 }
 
 /*
- * Apply an operation to memory of this process that is a window of it: for the handler, and for an
- * origin that is its own target. All of them come through here, so that none meets another. It is
- * no longer than an active message where processors share it. False: not now, and nothing has been
- * done.
+ * Applies an operation to window memory of this process: for the handler, and for an origin that is
+ * its own target. All of them call this function, so that none interferes with another. An
+ * operation on elements that processors share must be no longer than an active message. Returns
+ * false if another thread holds a page lock: nothing has been done then.
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
@@ -89,13 +89,16 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
  */
 bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count);
 
-/* How many words of so many an operation changes: none that are only read. */
+/* Returns how many of `count` words an operation changes: none if it only reads. */
 static inline size_t acc_changes(enum oriel_op op, size_t count)
 {
 	return op == ORIEL_NO_OP ? 0 : count;
 }
 
-/* Whether it is of a few words of one page, which need no page lock if the mode allows it. */
+/*
+ * Returns whether the operation is on a few words of one page, which need no page lock if the mode
+ * allows it.
+ */
 static inline bool acc_needs_no_lock(const struct acc *acc, uint64_t there)
 {
 	return !element_types[acc->type].number && acc->count < MODE_SWITCH_MIN &&
@@ -103,7 +106,8 @@ static inline bool acc_needs_no_lock(const struct acc *acc, uint64_t there)
 }
 
 /*
- * Applies it so, if update_begin has given a byte. False: it has not, and the page lock is needed.
+ * Applies the operation without a page lock, if update_begin has returned a byte. Returns false if
+ * it has not: the page lock is needed.
  */
 static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8_t *in_progress)
 {
@@ -115,8 +119,8 @@ static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8
 }
 
 /*
- * Apply it to memory whose page locks are held, by a processor: `there` is where it begins at the
- * owner, whose table that is.
+ * Applies the operation, by this processor, to memory whose page locks are held. `there` is its
+ * address at the owner, whose table this is.
  */
 static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_table *table, const struct acc *acc,
                                     void *target, uint64_t there)
@@ -130,8 +134,9 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
 }
 
 /*
- * An operation that has been checked and may go out. The caller holds win->lock. 0, or ISSUE_LATER:
- * *acc is then what is left of it (am_issue.h). ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * Issues an operation that has been checked and may go out. The caller holds win->lock. Returns 0
+ * or ISSUE_LATER: *acc is then what is left of it (am_issue.h). ERRORS: ORIEL_ERR_PEER,
+ * ORIEL_ERR_MEMORY.
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 

@@ -2,7 +2,7 @@
 /*
  * acc_target.h - checks of an accumulate operation, and its way out
  *
- * What the plain and the vector forms have in common.
+ * Shared by the single and the vector forms.
  */
 #ifndef ORIEL_ACC_TARGET_H
 #define ORIEL_ACC_TARGET_H
@@ -13,8 +13,8 @@
 int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, const char *call);
 
 /*
- * The window's handle; that the type has the operation, and the call takes it: one without a result
- * has no use for ORIEL_NO_OP. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_OP.
+ * Checks the window's handle, and that the type has the operation and the call takes it: a call
+ * without a result has no use for ORIEL_NO_OP. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_OP.
  */
 static inline int acc_check(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, bool fetches,
                             const char *call)
@@ -25,12 +25,12 @@ static inline int acc_check(const struct oriel_win *win, enum oriel_type type, e
 }
 
 /*
- * Range and access at a described target, of which acc->remote_addr is set. The caller holds
+ * Checks range and access at a described target, and sets acc->remote_addr. The caller holds
  * win->lock. ERRORS: ORIEL_ERR_RANGE, ORIEL_ERR_ACCESS.
  */
 int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call);
 
-/* As issue_or_defer. */
+/* Issues an accumulate operation that has been checked, or defers it, as issue_or_defer does. */
 int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc, const char *call);
 
 #endif

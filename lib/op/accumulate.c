@@ -16,14 +16,14 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* What one call wants. */
+/* The properties of a call. */
 struct call {
 	const char *name;
-	bool fetches; /* it has a result */
+	bool fetches; /* the call returns a result */
 	bool single;  /* one element, whose operands are the caller's again on return (A1) */
 };
 
-/* Checking what the target does not matter for. */
+/* Checks that do not depend on the target. */
 
 static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
 {
@@ -50,9 +50,9 @@ static inline int check_buffers(const struct oriel_win *win, const struct acc *a
 	return 0;
 }
 
-/* The target. The caller holds win->lock. */
+/* Operations on the target. The caller holds win->lock. */
 
-/* The operands of one element. */
+/* Copies the operands of one element. */
 static void copy_operands(struct acc *acc)
 {
 	if (acc->op != ORIEL_NO_OP)
@@ -77,7 +77,10 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 	return acc_issue_or_defer(win, link, acc, call->name);
 }
 
-/* Locks the page at the member that an address here of mapped memory lies in; NULL: not now. */
+/*
+ * Takes the lock of the member's page that holds `addr`, an address of mapped memory here. NULL:
+ * not free now.
+ */
 static inline struct page_lock *trylock_page(const struct oriel_win *win, const struct link *link, uint64_t addr)
 {
 	struct page_lock_table *page_locks = peer_page_locks(link->peer);
@@ -90,15 +93,18 @@ static inline struct page_lock *trylock_page(const struct oriel_win *win, const 
 }
 
 /*
- * Begin to change a few words in the page of an address here, by instructions (sync/atomic_mode.h);
- * NULL: not so.
+ * Announces an update of a few words by instructions, in the page of an address here
+ * (sync/atomic_mode.h). NULL: the mode does not allow it.
  */
 static inline uint8_t *begin_update(const struct oriel_win *win, const struct link *link, uint64_t addr)
 {
 	return update_begin(link->peer, win->slot, link_there(link, addr));
 }
 
-/* What the processor does at once at an address here, where the memory is mapped; false: it is not its to do, or not now. */
+/*
+ * Applies the operation at an address of mapped memory here. Returns false if it is not this
+ * processor's to apply, or if a page lock is not free.
+ */
 static inline bool change(struct oriel_win *win, const struct link *link, const struct acc *acc, uint64_t addr,
                           size_t bytes)
 {
@@ -117,17 +123,19 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 	return true;
 }
 
-/* Whether the target's device carries out what is done to its memory, one region. */
+/*
+ * Returns whether the target's memory is one region, and its device carries out operations on it.
+ */
 static inline bool goes_by_wire(const struct link *link)
 {
 	return (link->route == ROUTE_RDMA || link->route == ROUTE_SYNC) && !link->read_only;
 }
 
 /*
- * The short way, for most operations on mapped memory: everything is as it should be, and the
- * processor does it. False if anything is not plain; then nothing has happened, and apply_locked
- * finds out. Operations that are deferred for the target, and active messages under way to it, come
- * first (A15).
+ * The fast path, for most operations on mapped memory: everything is as it should be, and this
+ * processor applies the operation. Returns false if anything is unusual: nothing has happened, and
+ * apply_locked finds out. Operations that are deferred for the target, and outstanding active
+ * messages to it, go first (A15).
  */
 static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
 {
@@ -146,7 +154,10 @@ static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, i
 	return true;
 }
 
-/* The same for a word that the target's device changes: all is plain, and it is one request. The operands are free at once. */
+/*
+ * The fast path for one word that the target's device changes by a single request. Returns false if
+ * anything is unusual. The caller may reuse the operands on return.
+ */
 static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
                                                    int *rc)
 {
@@ -165,7 +176,7 @@ static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct
 	return true;
 }
 
-/* What the calls have in common; the operation is legal. */
+/* Carries out a call whose operation is legal. */
 static inline int apply(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
 {
 	int rc = win_enter(win, call->name);
@@ -206,17 +217,20 @@ int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_
 }
 
 /*
- * Single elements: a shorter way, that calls nothing before it is plain that the processor does it, so
- * that nothing has to be kept for what comes after a call.
+ * The fast path for single elements calls nothing before it is certain that this processor applies
+ * the operation, so no register has to be saved across a call.
  */
 
-/* Whether an operand and the place of the result are as they should be. */
+/* Returns whether there is a result, which does not overlap the operand. */
 static inline bool are_apart(const void *operand, const void *result, enum oriel_type type)
 {
 	return result && !bytes_overlap(operand, result, element_types[type].size_bytes);
 }
 
-/* Whether the processor changes an element of mapped memory at once; then it lies at *element. */
+/*
+ * Returns whether this processor updates an element of mapped memory itself; *element is its
+ * address then.
+ */
 static inline bool element_at_once(const struct link *link, enum oriel_type type, size_t disp, void **element)
 {
 	uint64_t offset;
@@ -228,9 +242,9 @@ static inline bool element_at_once(const struct link *link, enum oriel_type type
 }
 
 /*
- * The target of a single element, whose type is known, and *element if its memory is mapped.
- * BY_WIRE: it is not, and all else is plain but the range and active messages. Holds win->lock, and
- * nothing is deferred for anybody.
+ * Finds the target of a single element, whose type is known, and *element if its memory is mapped.
+ * BY_WIRE: it is not mapped, and only the range and active messages are still to be checked. The
+ * caller holds win->lock, and nothing is deferred for any member.
  */
 static inline __attribute__((always_inline)) enum outcome find_element(struct oriel_win *win, enum oriel_type type,
                                                                        int rank, size_t disp, struct link **link,
@@ -247,7 +261,10 @@ static inline __attribute__((always_inline)) enum outcome find_element(struct or
 	return DONE;
 }
 
-/* The same for an integer of 8 bytes that is changed by an instruction now, until update_end. */
+/*
+ * Finds an integer of 8 bytes, as find_element does, and announces an update of it by an
+ * instruction until update_end.
+ */
 static inline __attribute__((always_inline)) enum outcome find_word(struct oriel_win *win, enum oriel_type type,
                                                                     int rank, size_t disp, struct link **link,
                                                                     void **element, uint8_t **in_progress)
@@ -260,7 +277,10 @@ static inline __attribute__((always_inline)) enum outcome find_word(struct oriel
 	return *in_progress ? DONE : NOT_PLAIN;
 }
 
-/* Where a word lies that the target's device changes by a single request on the wire that puts go by. */
+/*
+ * Finds a word that the target's device changes by a single request on the wire of puts. Returns
+ * false if another way is needed.
+ */
 static inline bool find_remote_word(const struct link *link, enum oriel_type type, size_t disp, struct remote *word)
 {
 	uint64_t offset;
@@ -272,7 +292,7 @@ static inline bool find_remote_word(const struct link *link, enum oriel_type typ
 	return acc_words_by_wire(link, &word->rkey);
 }
 
-/* Its request has been posted; the caller has entered as the lock's owner, and is through with it. */
+/* Notes that the word's request has been posted. Called with win->lock held; releases it. */
 static inline int word_posted(struct oriel_win *win, struct link *link, int rc, const char *call)
 {
 	link->marks |= LINK_TOUCHED | LINK_GOT;
@@ -305,14 +325,17 @@ static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct o
 	return outcome;
 }
 
-/* One element that is held with its page lock, by a thread that has entered. */
+/* One element whose page lock is held by a thread that has entered the window. */
 struct held_element {
 	void *element;
 	struct page_lock *page_lock;
 	bool plain; /* by plain code */
 };
 
-/* Enter and hold it: one that is small, by its type. False: it is not plain, or not now. */
+/*
+ * Enters the window and takes the page lock of a small element. Returns false if anything is
+ * unusual, or the lock is not free: the window has been left.
+ */
 static inline bool hold_element(struct oriel_win *win, enum oriel_type type, int rank, size_t disp,
                                 struct held_element *held)
 {
@@ -338,7 +361,7 @@ static inline void give_element(struct oriel_win *win, const struct held_element
 	win_leave_at_once(win);
 }
 
-/* False: the longer way. */
+/* Fetches under the page lock. Returns false if it cannot; the general path follows. */
 static __attribute__((noinline)) bool fetch_held(struct oriel_win *win, const void *origin, void *result,
                                                  enum oriel_type type, enum oriel_op op, int rank, size_t disp)
 {
@@ -365,7 +388,10 @@ static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const v
 	return apply(win, &acc, rank, disp, &call);
 }
 
-/* All is plain but that the target's memory is not mapped; the caller has entered as the lock's owner, and is through with it. */
+/*
+ * Issues fetch_and_op to memory that is not mapped, in one request if possible. Called with
+ * win->lock held; releases it.
+ */
 static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const void *origin, void *result,
                                                    enum oriel_type type, enum oriel_op op, struct link *link,
                                                    size_t disp)
@@ -434,7 +460,7 @@ static inline __attribute__((always_inline)) enum outcome swap_at_once(struct or
 	return outcome;
 }
 
-/* False: the longer way. */
+/* Swaps under the page lock. Returns false if it cannot; the general path follows. */
 static __attribute__((noinline)) bool swap_held(struct oriel_win *win, const void *origin, const void *compare,
                                                 void *result, enum oriel_type type, int rank, size_t disp)
 {
@@ -470,7 +496,10 @@ static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, con
 	return apply(win, &acc, rank, disp, &call);
 }
 
-/* As fetch_by_wire. */
+/*
+ * Issues compare_and_swap to memory that is not mapped, in one request if possible. Called with
+ * win->lock held; releases it.
+ */
 static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const void *origin, const void *compare,
                                                   void *result, enum oriel_type type, struct link *link, size_t disp)
 {

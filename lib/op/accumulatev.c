@@ -12,7 +12,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* A list of pieces here, and how far it has been walked. */
+/* A list of pieces of this rank, and how far it has been walked. */
 struct walk {
 	const struct oriel_origin_piece *list;
 	int count;
@@ -46,7 +46,7 @@ static int refuse_list(const struct acc_vector *v, const char *name, const void 
 	return err_set(ORIEL_ERR_ARG, "%s: the %s list is %p, of %d pieces", v->call, name, list, count);
 }
 
-/* The bytes of a list here. */
+/* Adds up the bytes of a list of this rank. */
 static int sum_here(const struct acc_vector *v, const char *name, const struct walk *walk, size_t *bytes)
 {
 	int rc = 0;
@@ -73,7 +73,7 @@ static int sum_target(const struct acc_vector *v, size_t *bytes)
 	return rc;
 }
 
-/* All lists that the operation uses hold the same number of bytes. */
+/* Checks that all lists that the operation uses hold the same number of bytes. */
 static int check_sums(const struct acc_vector *v, size_t *bytes)
 {
 	size_t origin = 0, result = 0;
@@ -90,7 +90,7 @@ static int check_sums(const struct acc_vector *v, size_t *bytes)
 	               v->call, origin, result, *bytes);
 }
 
-/* One target piece, as far as it has not been walked. */
+/* Returns an operation on a whole target piece, without its addresses. */
 static struct acc acc_of(const struct acc_vector *v, const struct oriel_target_piece *piece)
 {
 	struct acc acc;
@@ -112,7 +112,10 @@ static int check_targets(struct oriel_win *win, struct link *link, const struct 
 	return rc;
 }
 
-/* How many bytes lie together at the walk's place, at most `bytes`; passes over empty pieces. */
+/*
+ * Returns how many bytes are contiguous at the walk's place, at most `bytes`; passes over empty
+ * pieces.
+ */
 static size_t together(struct walk *walk, size_t bytes)
 {
 	while (walk->at < walk->count && walk->done == walk->list[walk->at].size_bytes) {
@@ -122,7 +125,7 @@ static size_t together(struct walk *walk, size_t bytes)
 	return walk->at < walk->count ? min_size(bytes, walk->list[walk->at].size_bytes - walk->done) : bytes;
 }
 
-/* The address of the walk's place, which then moves on; NULL in a list of no pieces. */
+/* Returns the address of the walk's place, which then moves on; NULL in an empty list. */
 static void *step(struct walk *walk, size_t bytes)
 {
 	uint8_t *here = walk->at < walk->count ? (uint8_t *)walk->list[walk->at].addr + walk->done : NULL;
@@ -131,7 +134,7 @@ static void *step(struct walk *walk, size_t bytes)
 	return here;
 }
 
-/* Operations of the call that have not gone out yet. */
+/* Operations of the call that have not been issued yet. */
 struct stretches {
 	struct acc accs[LIST_MAX];
 	uint32_t count;
@@ -145,7 +148,7 @@ static int issue_stretches(struct oriel_win *win, struct link *link, struct stre
 	return rc;
 }
 
-/* Every stretch that lies together in all lists is one operation. */
+/* Issues a target piece. Every stretch that is contiguous in all lists is one operation. */
 static int issue_piece(struct oriel_win *win, struct link *link, struct acc_vector *v,
                        const struct oriel_target_piece *piece, struct stretches *stretches)
 {
@@ -182,11 +185,11 @@ static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, 
 }
 
 /*
- * The short way, for elements that processors change in mapped memory, in pieces of which none lies
+ * The fast path, for elements that processors update in mapped memory, in pieces of which none lies
  * in two pages.
  */
 
-/* Whether each list that the operation uses is such (pieces.h). */
+/* Returns whether each list that the operation uses consists of such pieces (pieces.h). */
 static bool are_plain(const struct link *link, const struct acc_vector *v)
 {
 	const size_t size_bytes = element_types[v->type].size_bytes;
@@ -206,17 +209,20 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct acc
 	if (!link || !link_takes_stores(link) || link->marks & LINK_AM || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
-		return NULL; /* each by itself, without the page lock where it can be */
+		return NULL; /* one by one, without the page lock if possible */
 	return peer_page_locks(link->peer) && gate_opens(win, link) ? link : NULL;
 }
 
-/* The page that is held. */
+/* The page whose lock is held. */
 struct page {
 	struct page_lock *page_lock; /* NULL: none */
 	bool plain;                  /* its elements are changed by plain code */
 };
 
-/* Hold that of an address at the member instead. False: not now, and none is held. */
+/*
+ * Releases the lock of the page, and takes that of the member's address `there`. Returns false if
+ * it is not free: no lock is held then.
+ */
 static bool turn_page(struct page *page, struct oriel_win *win, const struct link *link, const struct acc_vector *v,
                       uint64_t there)
 {
@@ -236,10 +242,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	return true;
 }
 
-/*
- * As many pieces as can be done now, from the first on. How many; the rest is left to the longer
- * way.
- */
+/* Applies the first pieces, as many as possible now. Returns how many; finish does the rest. */
 static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = plain_link(win, rank, v);
@@ -271,7 +274,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 	return i;
 }
 
-/* The longer way, with what is left when the first pieces of all lists have been done. */
+/* The general path, for the pieces that are left after the first `done` of all lists. */
 static int finish(struct oriel_win *win, int rank, struct acc_vector *v, int done)
 {
 	size_t bytes = 0;

@@ -12,7 +12,7 @@ static uint32_t span(const struct acc *acc, uint32_t count)
 	return (uint32_t)element_span(acc->type, count);
 }
 
-/* The padding of the program's pairs stays as it is. */
+/* Copies a result, and leaves the padding of the program's pairs as it is. */
 static void copy_fields(uint8_t type, void *to, const void *from, uint32_t size_bytes)
 {
 	size_t size = element_types[type].size_bytes;
@@ -45,8 +45,8 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 }
 
 /*
- * Whether operands and results of so many bytes lie where the message says, and the operands, or
- * NULL.
+ * Returns the operands, or NULL if no operands and results of most_bytes can lie where the message
+ * says.
  */
 static const uint8_t *find_data(const struct am *am, const uint8_t *data, uint32_t most_bytes)
 {
@@ -63,7 +63,7 @@ static bool is_legal_op(const struct am *am)
 	return element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || am->wants_result == 1);
 }
 
-/* Type and operation are legal for the call, and the number of elements. */
+/* Returns whether type, operation and number of elements are legal for the call. */
 static bool is_legal(const struct am *am)
 {
 	bool fetches = am->wants_result == 1;
@@ -105,7 +105,10 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	return true;
 }
 
-/* How many operations one message takes: so many bytes of table and operands, or results. */
+/*
+ * Returns how many operations one message can hold: their table and operands, or results, are
+ * bounded.
+ */
 static uint32_t count_of_list(const struct acc accs[], uint32_t count)
 {
 	size_t bytes = 0;
@@ -147,8 +150,8 @@ uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, 
 }
 
 /*
- * Type and operation are legal for a list, and the number of pieces; pairs, which have padding, are
- * in none.
+ * Returns whether type, operation and number of pieces are legal for a list. Pairs, which have
+ * padding, are not.
  */
 static bool is_legal_list(const struct am *am)
 {
@@ -166,7 +169,7 @@ static uint32_t take_pieces(const struct am *am, const uint8_t *data, uint8_t *r
 	size_t size_bytes = element_types[am->type].size_bytes, bytes = 0;
 
 	for (uint32_t i = 0; i < am->count; i++) {
-		struct am_piece piece; /* which the sender cannot change any more */
+		struct am_piece piece; /* a copy, which the sender cannot change */
 
 		memcpy(&piece, data + i * sizeof(piece), sizeof(piece));
 		if (piece.count == 0 || piece.count > (AM_LARGEST_BYTES - bytes) / size_bytes)

@@ -7,7 +7,7 @@
 #include "op/am_codec.h"
 #include "win/win.h"
 
-/* The window that a message is for, if it is there; or NULL. */
+/* Returns the window that a message is for, or NULL if this rank does not have it. */
 static struct oriel_win *find_window(const struct oriel_job *job, const struct am *am)
 {
 	const struct am_service *service = &job->am;
@@ -26,9 +26,9 @@ static int check_memory(const struct oriel_win *win, const struct acc *acc, uint
 	return win->memory.read_only && acc->op != ORIEL_NO_OP ? -AM_READ_ONLY : 0;
 }
 
-/* The two ways: 0, or what struct am_handler says. */
+/* The functions below return 0, or what struct am_handler says. */
 
-/* A window of one piece. */
+/* Applies the operation to a window whose memory is one piece. */
 static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
 {
 	int rc = check_memory(win, acc, disp_bytes);
@@ -38,7 +38,7 @@ static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_
 	return acc_apply_here(win->job, acc, win->memory.base + disp_bytes) ? 0 : AM_LATER;
 }
 
-/* In a dynamic window the displacement is the address. */
+/* Applies the operation to a dynamic window, whose displacement is the address. */
 static int apply_to_region(struct oriel_win *win, const struct acc *acc, uint64_t addr)
 {
 	bool applied;
@@ -51,8 +51,8 @@ static int apply_to_region(struct oriel_win *win, const struct acc *acc, uint64_
 }
 
 /*
- * As whoever maps our signals adds (signal_send.c): by the processor. Pairs with the flag_load in
- * signal_reading.
+ * Adds to a signal by the processor, as ranks do that map this rank's signals (signal_send.c).
+ * Pairs with the flag_load in signal_reading.
  */
 static int apply_to_signal(const struct oriel_job *job, const struct am *am)
 {
@@ -81,7 +81,10 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 	return rc == 0 && acc.result ? (int)element_span(acc.type, acc.count) : rc;
 }
 
-/* The operations of a list, with addresses here. Returns 0 or what struct am_handler says. */
+/*
+ * Checks the operations of a list, and turns displacements into addresses here. Returns 0 or what
+ * struct am_handler says.
+ */
 static int place_list(const struct oriel_win *win, struct acc accs[], uint32_t count)
 {
 	int rc = 0;

@@ -10,7 +10,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* As the program has called it. */
+/* Returns the name of the program's call. */
 static const char *call_of(const struct acc *acc)
 {
 	if (acc->compare)
@@ -37,7 +37,7 @@ static struct am_subject subject_of(struct oriel_win *win, const struct link *li
 		                        .size_bytes = (uint32_t)span.bytes };
 }
 
-/* Whether nothing of this window is under way to the member, as far as its completions say. */
+/* Returns whether nothing of this window is in flight to the member, as far as completions say. */
 static bool is_placed(const struct link *link)
 {
 	const struct wire *wire = &link->peer->wire;
@@ -45,7 +45,7 @@ static bool is_placed(const struct link *link)
 	return wire_done(wire, link->last_number) && (!link->peer->device->read_behind || wire->flag_mode == FLAG_WRITE);
 }
 
-/* A message for this window. 1: sent; 0: no room. */
+/* Sends a message for this window. Returns 1: sent; 0: no room; or an error. */
 static int send_message(struct oriel_win *win, struct link *link, struct am_message *message)
 {
 	struct am_sent sent;
@@ -67,7 +67,7 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	return 1;
 }
 
-/* One message more of an operation. */
+/* Sends one more message of an operation. */
 static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	uint8_t swap_operands[2 * ELEMENT_BYTES_MAX];
@@ -84,7 +84,7 @@ static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 	return rc;
 }
 
-/* What the caller is told; rc is that of the last message. */
+/* Returns the result of a call of which the last message has returned rc. */
 static int sent_all(const struct oriel_win *win, const struct link *link, int rc)
 {
 	if (rc == 0)
@@ -129,7 +129,10 @@ static struct am_scatter *scatter_of(const struct acc accs[], uint32_t count)
 	return scatter;
 }
 
-/* One message more of a list, for its first `count` operations. 1: sent; 0: no room. */
+/*
+ * Sends one more message of a list, for its first `count` operations. Returns 1: sent; 0: no room;
+ * or an error.
+ */
 static int send_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
                      struct am_message *message)
 {

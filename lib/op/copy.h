@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * copy.h - the processor's copying between the program's memory and a window's that is mapped here
+ * copy.h - copies by the processor between the program's memory and a window's that is mapped here
  *
  * DESIGN NOTES
  *
- * A word is one store, as a device places it. What is longer is memmove's, which knows the
- * processor, but for two things that it does not know.
+ * A word is one store, as a device places it. Longer copies use memmove, which knows the processor,
+ * with two exceptions.
  *
- * Programs put from, and get to, the same memory again and again. What does not fit a cache is gone
- * from it when it is begun from below each time, while the end of the last time is still there. So
- * of more than COPY_PIECE_BYTES the pieces go upwards and downwards in turn, as a plough does: 64
- * KiB take an eighth less, a megabyte a sixth, and what is copied once as long as ever. The last
- * word comes when all else is there, whichever way: programs look at it.
+ * Programs put from, and get to, the same memory again and again. Memory that does not fit a cache
+ * is gone from it if each copy begins at the low end, while the end of the last copy is still
+ * there. So the pieces of a copy of more than COPY_PIECE_BYTES go upwards and downwards in turn: 64
+ * KiB take an eighth less, a megabyte a sixth, and memory that is copied once takes as long as
+ * before. The last word comes when all else is there, in both directions: programs poll it.
  *
- * What is got mostly goes to memory that only this processor has written, and often lies in its
+ * A get mostly goes to memory that only this processor has written, and that is often in its
  * nearest cache already. There a loop over long vectors takes half of the time at 4 KiB that
- * memmove does, which takes one instruction from two kilobytes on. Beyond COPY_GOT_MAX it is no
- * better; and puts want that instruction: it asks for many lines at a time that another processor
- * has seen, where the loop waits for each. From the other's cache 8 KiB come by either in the same
- * time.
+ * memmove takes, which uses one string instruction from two kilobytes on. Beyond COPY_GOT_MAX it is
+ * no better. Puts need that instruction: it requests many lines at a time that another processor
+ * has cached, while the loop waits for each. From the other's cache 8 KiB take the same time by
+ * both.
  */
 #ifndef ORIEL_COPY_H
 #define ORIEL_COPY_H
@@ -30,13 +30,13 @@
 #include "base/copy_piece.h"
 
 #define COPY_PIECE_BYTES ((size_t)32 << 10)
-/* A piece of what is more; memcpy takes another way for a megabyte, 15 % slower. */
+/* A piece of larger copies; memcpy takes another path for a megabyte, 15 % slower. */
 #define COPY_LARGE_BYTES ((size_t)128 << 10)
 #define COPY_LAST_BYTES 64u
 #define COPY_GOT_MIN ((size_t)512)
 #define COPY_GOT_MAX ((size_t)8 << 10)
 
-/* Chosen when the library is loaded. Of COPY_GOT_MIN to COPY_GOT_MAX bytes. */
+/* Copies COPY_GOT_MIN to COPY_GOT_MAX bytes. Chosen when the library is loaded. */
 extern void (*copy_got_by)(void *to, const void *from, size_t size_bytes) __attribute__((visibility("hidden")));
 
 static inline void copy_got(void *to, const void *from, size_t size_bytes)
@@ -47,7 +47,7 @@ static inline void copy_got(void *to, const void *from, size_t size_bytes)
 		copy_piece(to, from, size_bytes);
 }
 
-/* Of any number. `downwards`: those at the end first. */
+/* Copies any number of bytes in pieces. `downwards`: begins with the piece at the end. */
 void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* element.c - what is known of each type; see element.h. */
+/* element.c - the properties of each type; see element.h. */
 #include "op/element.h"
 
 #include "op/element_list.h"

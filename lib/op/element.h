@@ -4,17 +4,17 @@
  *
  * DESIGN NOTES
  *
- * An element is one value of an enum oriel_type, of the size of the C type. A pair is a struct of two
- * fields; of its bytes only those of the fields are ever read or written, since its padding may be
- * another's memory, and that behind the last pair may lie outside the window (A8).
+ * An element is one value of an enum oriel_type, of the size of the C type. A pair is a struct of
+ * two fields. Only the bytes of its fields are ever read or written: its padding may belong to
+ * another origin, and the padding behind the last pair may lie outside the window (A8).
  *
- * There are two ways to apply an operation. element_apply is plain code for memory that nobody else
- * changes meanwhile, of any alignment. element_apply_atomic changes each element by one atomic
- * instruction, or a compare-and-swap loop, of exactly the element's own bytes: no neighbouring byte is
- * written, not even with its own value (A11). It is for aligned integers of 8 bytes. The two are not atomic
- * with each other.
+ * There are two ways to apply an operation. element_apply is plain code, for memory of any
+ * alignment that no other thread or rank changes meanwhile. element_apply_atomic changes each
+ * element by one atomic instruction, or a compare-and-swap loop, of exactly the element's own
+ * bytes. It writes no neighbouring byte, not even with its own value (A11). It is for aligned
+ * integers of 8 bytes. The two ways are not atomic with each other.
  *
- * What each operation computes stands in one place, element_list.h.
+ * element_list.h alone says what each operation computes.
  */
 #ifndef ORIEL_ELEMENT_H
 #define ORIEL_ELEMENT_H
@@ -44,27 +44,30 @@ static inline bool element_known(enum oriel_type type)
 	return type > 0 && type < ELEMENT_TYPES && element_types[type].size_bytes != 0;
 }
 
-extern const uint16_t element_ops[ELEMENT_TYPES]; /* which operations each has, 1 << enum oriel_op */
+extern const uint16_t element_ops[ELEMENT_TYPES]; /* the operations of each type, 1 << enum oriel_op */
 
-/* As oriel_op_legal. */
+/* Returns whether the type has the operation, as oriel_op_legal does. */
 static inline bool element_legal(enum oriel_op op, enum oriel_type type)
 {
 	return (unsigned)type < ELEMENT_TYPES && (unsigned)op < ELEMENT_OPS && (element_ops[type] >> op & 1u);
 }
 
-/* Their names, as in oriel.h; "unknown" for numbers that are none. */
+/* Return the name, as in oriel.h; "unknown" for numbers that have none. */
 const char *element_op_name(enum oriel_op op);
 const char *element_type_name(enum oriel_type type);
 
 /* The rest is for known types and legal operations. */
 
-/* Whether it is small, and aligned at this address. */
+/* Returns whether elements of the type are small, and aligned at this address. */
 static inline bool element_is_small(enum oriel_type type, uint64_t addr)
 {
 	return element_types[type].small && (addr & (element_types[type].size_bytes - 1u)) == 0;
 }
 
-/* The bytes from the first of `count` elements to the last that is read or written; count > 0. */
+/*
+ * Returns the bytes from the first of `count` elements to the last byte that is read or written;
+ * count > 0.
+ */
 static inline size_t element_span(enum oriel_type type, size_t count)
 {
 	return (count - 1) * element_types[type].size_bytes + element_types[type].span_bytes;
@@ -79,7 +82,10 @@ void element_apply(enum oriel_type type, enum oriel_op op, void *target, const v
 void element_apply_atomic(enum oriel_type type, enum oriel_op op, void *target, const void *origin, void *result,
                           size_t count);
 
-/* result = target, and if that has the bytes of compare, target = origin; for comparable types, and for words. */
+/*
+ * result = target; if the target has the bytes of compare, target = origin. For comparable types,
+ * and (_atomic) for words.
+ */
 void element_swap(enum oriel_type type, void *target, const void *origin, const void *compare, void *result);
 void element_swap_atomic(void *target, const void *origin, const void *compare, void *result);
 

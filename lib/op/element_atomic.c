@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * element_atomic.c - operations on single elements that others change too
+ * element_atomic.c - operations on single elements that other threads and ranks change too
  *
  * Every access to a target's element is one atomic instruction of its own width, and pairs with all
- * the others here, in whichever process. They are sequentially consistent: what an origin has stored
- * before is seen by who sees the element changed.
+ * other accesses here, in all processes. They are sequentially consistent: a thread that sees the
+ * element changed sees what the origin has stored before.
  */
 #include "op/element.h"
 
@@ -14,7 +14,10 @@
 
 typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, size_t count);
 
-/* By a compare-and-swap loop: one try of it fails only where another's has succeeded. */
+/*
+ * Applies an operation by a compare-and-swap loop. A try fails only if another update has
+ * succeeded.
+ */
 #define LOOP(NAME, T, OP, expression)                                                                                  \
 	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count)               \
 	{                                                                                                                  \
@@ -35,7 +38,10 @@ typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, siz
 		}                                                                                                              \
 	}
 
-/* By the processor's instruction; one loop without a result, for which it has shorter ones. */
+/*
+ * Applies an operation by the processor's instruction. The loop without a result can use shorter
+ * instructions.
+ */
 #define FETCH(NAME, OP, instruction)                                                                     \
 	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count) \
 	{                                                                                                    \
@@ -52,7 +58,7 @@ typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, siz
 		}                                                                                                \
 	}
 
-/* What is the same for all types: an atomic write, an atomic read, a compare-and-swap. */
+/* The operations of all types: an atomic write, an atomic read, a compare-and-swap. */
 #define COMMON(NAME, T)                                                                                   \
 	FETCH(NAME, REPLACE, __atomic_exchange_n)                                                             \
                                                                                                           \

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * element_plain.c - operations on memory that nobody else changes meanwhile
+ * element_plain.c - operations on memory that no other thread or rank changes meanwhile
  *
- * A small element (element.h) that is aligned is still stored by one instruction, which memcpy of its size
- * becomes, or as a whole within a vector: a load of it sees it before or after (A12), and who dies between
- * two instructions leaves it so (A21). Complex numbers are two registers to the compiler, which might store
- * them one by one; so they are vectors of two as they are loaded and stored.
+ * A small element (element.h) that is aligned is still stored by one instruction, which the
+ * compiler makes of a memcpy of its size, or as a whole within a vector. So a load sees the element
+ * before or after the operation (A12), and a rank that dies in between leaves it so (A21). The
+ * compiler holds a complex number in two registers, and might store them one by one; so complex
+ * numbers are loaded and stored as vectors of two.
  *
- * The loops over numbers, which accumulates to mapped memory run through (sync/page_lock.h), are
- * compiled again for the processors that have longer vectors, and chosen when the library is
- * loaded. All compute the same: an element takes one operation, so that there is nothing to
- * contract.
+ * The loops over numbers, which accumulates to mapped memory use (sync/page_lock.h), are compiled
+ * again for processors with longer vectors, and chosen when the library is loaded. All compute the
+ * same results: an element takes one operation, so the compiler has nothing to contract.
  */
 #include "op/element.h"
 
@@ -20,7 +20,7 @@
 
 typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 
-/* How elements are read and written where nothing is known of their alignment: scalars as a whole, pairs by field. */
+/* Elements of any alignment: scalars are read and written as a whole, pairs by field. */
 
 #define SCALAR_ACCESS(NAME, T)                              \
 	static inline T load_##NAME(const uint8_t *from)        \
@@ -75,7 +75,7 @@ typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 	INTEGERS(X) LARGE_INTEGERS(X) SMALL_REALS(X) LARGE_REALS(X) LARGE_COMPLEXES(X) BOOLS(X)
 SCALARS(SCALAR_ACCESS)
 SMALL_COMPLEXES(COMPLEX_ACCESS)
-SMALL_PAIRS(SCALAR_ACCESS) /* eight bytes in one */
+SMALL_PAIRS(SCALAR_ACCESS) /* eight bytes at once */
 LARGE_PAIRS(PAIR_ACCESS)
 // clang-format on
 
@@ -127,7 +127,7 @@ SMALL_COMPLEXES(COMPLEX) LARGE_COMPLEXES(COMPLEX)
 SMALL_PAIRS(PAIR_FUNCTIONS) LARGE_PAIRS(PAIR_FUNCTIONS)
 SCALARS(REPLACE) SMALL_COMPLEXES(REPLACE) SMALL_PAIRS(REPLACE) LARGE_PAIRS(REPLACE)
 
-/* Changed once, before main. */
+/* The functions in use; choose() changes them once, before main. */
 static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 	INTEGERS(INTEGER_ROWS) LARGE_INTEGERS(LARGE_INTEGER_ROWS)
 	BOOLS(BOOL_ROWS)
@@ -138,11 +138,11 @@ static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 };
 // clang-format on
 
-/* The same loops for processors with longer vectors. */
+/* The loops again, for processors with longer vectors. */
 #ifdef __x86_64__
 #define avx2_CODE __attribute__((target("avx2")))
 #define avx512_CODE __attribute__((target("avx512f,avx512bw")))
-#define avx2_UNROLLED _Pragma("GCC unroll 2") /* of 4 KiB and of 64 it saves a tenth */
+#define avx2_UNROLLED _Pragma("GCC unroll 2") /* saves a tenth of the time at 4 KiB and at 64 KiB */
 #define avx512_UNROLLED avx2_UNROLLED
 #define AVX2(NAME, T, OP, expression) LOOP(avx2, NAME, T, OP, expression)
 #define AVX512(NAME, T, OP, expression) LOOP(avx512, NAME, T, OP, expression)
@@ -175,7 +175,7 @@ static __attribute__((constructor)) void choose(void)
 static __attribute__((noinline)) void fetch_and_apply(enum oriel_type type, enum oriel_op op, uint8_t *target,
                                                       const uint8_t *origin, uint8_t *result, size_t count)
 {
-	if (element_types[type].small && count > 1) /* of one of 2 bytes, memcpy reads each by itself */
+	if (element_types[type].small && count > 1) /* for one element of 2 bytes, memcpy reads each byte by itself */
 		memcpy(result, target, count * element_types[type].size_bytes);
 	else
 		plain[type][ORIEL_REPLACE](result, target, count);

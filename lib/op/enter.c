@@ -7,8 +7,8 @@
 #include "win/link.h"
 
 /*
- * News have been seen, so the gates to all members are closed: who is lost is found when one is to
- * be opened. But what has failed stays news until it is told.
+ * Takes news: closes the gates to all members, so that a lost member is found when its gate is to
+ * be opened. A failed operation stays news until a call reports it.
  */
 static void look_again(struct oriel_win *win)
 {
@@ -20,8 +20,8 @@ static void look_again(struct oriel_win *win)
 }
 
 /*
- * A copied put of a closed epoch whose target died before the completion was seen: its rank, or
- * ORIEL_RANK_NONE.
+ * Returns the rank of a target that died before the completion of a copied put of a closed epoch
+ * was seen, or ORIEL_RANK_NONE.
  */
 static int find_sticky(struct oriel_win *win)
 {

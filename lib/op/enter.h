@@ -2,7 +2,7 @@
 /*
  * enter.h - what every call on a window does first and last
  *
- * On the way of every put and epoch: tests/budget keeps count of its instructions.
+ * Every put and epoch runs this code: tests/budget counts its instructions.
  */
 #ifndef ORIEL_ENTER_H
 #define ORIEL_ENTER_H
@@ -11,23 +11,25 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-#define WIN_LOOKS 100 /* at what is awaited, as many as a card takes for a small operation, before a wait is set up */
+#define WIN_LOOKS 100 /* polls before a wait is set up, as many as a card's small operation takes */
 
 /*
- * How often a word that a peer stores itself is looked at, by no call: not where the device is to
- * be asked as well.
+ * Returns how often to poll a word that a peer stores itself: 0 if the device has to be polled too.
  */
 static inline uint32_t win_looks(const struct oriel_win *win)
 {
 	return win->memory.mappable && !job_oversubscribed(win->job) ? WIN_LOOKS : 0;
 }
 
-/* A look for deaths that no call has told (P5), under the lock. ERRORS: ORIEL_ERR_PEER. */
+/*
+ * Checks for deaths that no call has reported (P5). The caller holds win->lock. ERRORS:
+ * ORIEL_ERR_PEER.
+ */
 int win_find_sticky(struct oriel_win *win, const char *call);
 
 /*
- * Somebody has died, or has left job or window, since news were last taken, or an operation has
- * failed.
+ * Returns whether, since news were last taken, a member has died, or has left job or window, or an
+ * operation has failed.
  */
 static inline bool win_has_news(const struct oriel_win *win)
 {
@@ -36,9 +38,9 @@ static inline bool win_has_news(const struct oriel_win *win)
 }
 
 /*
- * For calls that close an epoch: check the handle and take the lock, but tell no sticky error,
- * since that must not keep the epoch open. win_tell_sticky tells it once the epoch is closed.
- * `ring`: no doorbell will follow for what goes out now.
+ * Enters the window for a call that closes an epoch: checks the handle and takes win->lock, but
+ * reports no sticky error, which must not keep the epoch open. win_tell_sticky reports it once the
+ * epoch is closed. `ring`: no doorbell will follow for what is posted now.
  */
 static inline int win_enter_pushing(struct oriel_win *win, const char *call, bool ring)
 {
@@ -63,10 +65,9 @@ static inline void win_leave(struct oriel_win *win)
 }
 
 /*
- * The short way in, for calls that may be done before anything else is called: nothing is to be
- * told or sent, and nobody else wants the lock. False: win_enter is needed; nothing has happened.
- * A window that this thread has entered before is alive as long as the thread owns its lock,
- * which ends with it.
+ * Enters the window on the fast path: nothing has to be reported or sent, and no other thread wants
+ * the lock. Returns false if win_enter is needed; nothing has happened. A window that this thread
+ * has entered before is alive as long as the thread owns its lock, which ends with it.
  */
 static inline bool win_enter_at_once(struct oriel_win *win)
 {
@@ -83,10 +84,16 @@ static inline bool win_enter_at_once(struct oriel_win *win)
 	return false;
 }
 
-/* The general way in, which takes news and may wait. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_PEER. */
+/*
+ * Enters the window on the general path, which takes news and may wait. ERRORS: ORIEL_ERR_HANDLE,
+ * ORIEL_ERR_PEER.
+ */
 int win_enter_any(struct oriel_win *win, const char *call);
 
-/* For all calls that close no epoch. On success the lock is held, and there is no news. */
+/*
+ * Enters the window for a call that closes no epoch. On success win->lock is held, and there is no
+ * news.
+ */
 static inline int win_enter(struct oriel_win *win, const char *call)
 {
 	return win_enter_at_once(win) ? 0 : win_enter_any(win, call);
@@ -98,9 +105,9 @@ static inline void win_leave_at_once(struct oriel_win *win)
 }
 
 /*
- * For calls that complete operations, when they are through: what has failed since, or after its
- * call (deferred_error.h). The first with the lock, the others without. ERRORS: ORIEL_ERR_PEER;
- * those of operations.
+ * Report what has failed since the call began, or after its own call (deferred_error.h); for the
+ * end of calls that complete operations. The caller of the first holds win->lock, the callers of
+ * the others do not. ERRORS: ORIEL_ERR_PEER; those of operations.
  */
 int win_find_refused(struct oriel_win *win, const char *call);
 int win_tell_refused(struct oriel_win *win, const char *call);

@@ -15,7 +15,10 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* One step of one link: whether its operations are complete. An error is the peer's. */
+/*
+ * Carries one link one step further. Returns whether its operations are complete, or the peer's
+ * error.
+ */
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
 	struct watermark upto;
@@ -44,8 +47,8 @@ static bool flush_concerns(const struct flushing *f, const struct link *link)
 }
 
 /*
- * Whether nothing is left to do for a later flush or fence: complete is not always placed
- * (device.h).
+ * Returns whether a later flush or fence has nothing left to do: complete operations are not always
+ * placed (device.h).
  */
 static inline bool is_flushed(const struct link *link, bool local)
 {
@@ -53,7 +56,7 @@ static inline bool is_flushed(const struct link *link, bool local)
 	       wire_done(&link->peer->wire, link->last_number);
 }
 
-/* Nothing of the link's is under way any more. */
+/* Notes that nothing on the link is in flight any more. */
 static inline void flushed(struct link *link)
 {
 	link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
@@ -75,7 +78,7 @@ static void flush_link(struct flushing *f, struct link *link)
 		flushed(link);
 }
 
-/* The links are done. The caller holds the lock. */
+/* Ends a flush whose links are done. The caller holds win->lock. */
 static void flush_end(struct oriel_win *win, int rank, bool local)
 {
 	if (!local && rank == ORIEL_RANK_ALL && win->epoch_mrs.count)
@@ -100,7 +103,7 @@ static int flush_turn(void *arg)
 	return f->all;
 }
 
-/* The links that are not done; and whether it is time to tell of one that failed. */
+/* Watches the links that are not done. Returns whether it is time to report a link that failed. */
 static int flush_watch(void *arg, struct wait *wait)
 {
 	struct flushing *f = arg;
@@ -119,7 +122,7 @@ static int flush_watch(void *arg, struct wait *wait)
 	return f->code && wait_lingered(wait);
 }
 
-/* An access epoch must be open and name the target. */
+/* Checks that an access epoch is open and names the target. */
 static int flush_check(struct oriel_win *win, int rank, const char *call)
 {
 	struct link *link;
@@ -130,8 +133,8 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 }
 
 /*
- * The first member for which there is something to wait, and where in the table others may be; or
- * NULL, as for most flushes of a code that flushes often.
+ * Returns the first member that has something to wait for, and in *next the place in the table from
+ * where others may have. NULL if none has, as in most flushes of a program that flushes often.
  */
 static inline struct link *flush_first(const struct oriel_win *win, int rank, uint32_t *next)
 {
@@ -145,8 +148,8 @@ static inline struct link *flush_first(const struct oriel_win *win, int rank, ui
 }
 
 /*
- * Whether the open epoch, one in which operations are legal, surely names a member: flush_check
- * without its texts.
+ * Returns whether the open epoch, in which operations are legal, certainly names a member:
+ * flush_check without its texts.
  */
 static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
 {
@@ -169,8 +172,8 @@ static __attribute__((noinline)) bool look_again(struct link *link, struct water
 }
 
 /*
- * Have what is under way to a member posted, and look whether it is complete, and again `looks`
- * times.
+ * Posts what is outstanding for a member, and polls whether it is complete, `looks` times more if
+ * it is not.
  */
 static inline __attribute__((always_inline)) enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
 {
@@ -186,7 +189,7 @@ static inline __attribute__((always_inline)) enum flush_state flush_drive(struct
 	return FLUSHED;
 }
 
-/* The same for all but one, if anything is; the worst state. */
+/* Posts and polls as flush_drive does, for all members but one. Returns the worst state. */
 static enum flush_state flush_drive_others(struct oriel_win *win, const struct link *but, bool local, uint32_t looks)
 {
 	enum flush_state worst = FLUSHED;
@@ -201,16 +204,16 @@ static enum flush_state flush_drive_others(struct oriel_win *win, const struct l
 	return worst;
 }
 
-/* How often what is under way is looked at before a wait is set up. */
+/* Returns how often operations in flight are polled before a wait is set up. */
 static inline uint32_t flush_looks(const struct oriel_win *win)
 {
 	return job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
 }
 
-/* All but one, or NULL: all. */
+/* Posts and polls for all members but one (NULL: for all). Returns whether all is complete. */
 static bool flush_soon_but(struct oriel_win *win, const struct link *but, bool local)
 {
-	enum flush_state state = flush_drive_others(win, but, local, 0); /* all are posted before any is looked at again */
+	enum flush_state state = flush_drive_others(win, but, local, 0); /* posts to all before it polls any again */
 
 	if (state == UNDER_WAY)
 		state = flush_drive_others(win, but, local, flush_looks(win));
@@ -228,7 +231,8 @@ bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
 }
 
 /*
- * Something is under way to `link`, and if this is for all perhaps to others from place `next` on.
+ * Flushes `link`, to which something is in flight, and if this is for all members, those from place
+ * `next` on. Returns whether all is complete, without a wait.
  */
 static inline __attribute__((always_inline)) bool flush_soon(struct oriel_win *win, struct link *link, uint32_t next,
                                                              int rank, bool local)
@@ -249,7 +253,7 @@ static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)
 
 	owned_lock_take(&win->lock);
 	link = flush_first(win, rank, &next);
-	done = !link; /* by another thread meanwhile */
+	done = !link; /* another thread has flushed meanwhile */
 	if (done)
 		flush_end(win, rank, local);
 	else
@@ -293,7 +297,7 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 	return rc || !win_has_news(win) ? rc : win_tell_refused(win, call);
 }
 
-/* With something under way; the caller has entered as the lock's owner, and is through with it. */
+/* Flushes with something in flight. Called with win->lock held; releases it. */
 static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank,
                                                    bool local)
 {
@@ -303,7 +307,9 @@ static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct
 	return done && !win_has_news(win) ? 0 : flush(win, rank, local);
 }
 
-/* With nothing to wait for and nobody else in the window: by no call. */
+/*
+ * The fast path: nothing to wait for and no other thread in the window, so no function is called.
+ */
 static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win *win, int rank, bool local)
 {
 	bool all = rank == ORIEL_RANK_ALL;

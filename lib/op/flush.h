@@ -9,30 +9,34 @@
 #include "win/win.h"
 
 /*
- * Wait until the operations issued so far to `rank`, or to all touched links, are complete at both
- * sides, or (local) at the origin. Called without the lock. ERRORS: ORIEL_ERR_PEER,
+ * Waits until the operations issued so far to `rank`, or to all touched links, are complete at both
+ * sides, or (local) at the origin. Called without win->lock. ERRORS: ORIEL_ERR_PEER,
  * ORIEL_ERR_TIMEOUT.
  */
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
 
 /*
- * Have what was issued to all members but one, or NULL, posted; whether a little while's looks find
- * it complete at both sides. False: flush_run waits. The caller holds the lock, as in the next.
+ * Posts what was issued to all members but one (NULL: to all), and polls a few times. Returns
+ * whether it is complete at both sides; if not, flush_run waits. The caller holds win->lock.
  */
 bool flush_others_soon(struct oriel_win *win, const struct link *but);
 
-/* The same for one, to which something is under way; or (local) complete at the origin. */
+/*
+ * Posts what was issued to one member, to which something is in flight, and polls a few times.
+ * Returns whether it is complete at both sides, or (local) at the origin. The caller holds
+ * win->lock.
+ */
 bool flush_link_soon(struct oriel_win *win, struct link *link, bool local);
 
-/* Whether the open epoch has to do with the link at all. */
+/* Returns whether the open epoch concerns the link. */
 static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
 {
 	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
 }
 
 /*
- * Whether nothing is under way, deferred or to come for the target, which lives. The caller holds
- * win->lock, as in the next.
+ * Returns whether nothing for the target is in flight, deferred or to come, and the target lives.
+ * The caller holds win->lock.
  */
 static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 {
@@ -45,8 +49,8 @@ static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 }
 
 /*
- * The first at or behind place *next of the window's table for which that is not so, and *next the
- * place behind it; or NULL.
+ * Returns the first link, from place *next of the window's table on, that is not idle; *next
+ * becomes the place behind it. NULL: there is none. The caller holds win->lock.
  */
 static inline struct link *flush_busy(const struct oriel_win *win, uint32_t *next)
 {

@@ -10,7 +10,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* Whether there is something to wait for at the origin. */
+/* Returns whether there is nothing to wait for at the origin. */
 static bool is_local_free(const struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -64,7 +64,7 @@ int flush_all_of_now(struct oriel_win *win, bool local, uint64_t *number)
 }
 
 /*
- * Flushes of all up to the `last`, from the `first` on if it is the first ever, have lost somebody.
+ * Notes that flushes of all up to `last` have lost a member; if none had before, from `first` on.
  */
 static void note_lost(struct requests *requests, uint64_t first, uint64_t last, int rank)
 {
@@ -79,7 +79,10 @@ static bool has_lost(const struct requests *requests, uint64_t number)
 	return requests->lost_to > 0 && number >= requests->lost_from && number <= requests->lost_to;
 }
 
-/* One step of the part `i`: 1 when there is nothing left to do. Then it is the last one's place. */
+/*
+ * Carries part `i` one step further. Returns 1 when nothing is left to do; the last part then takes
+ * its place.
+ */
 static int part_step(struct oriel_win *win, uint32_t i)
 {
 	struct requests *requests = &win->requests;
@@ -96,7 +99,8 @@ static int part_step(struct oriel_win *win, uint32_t i)
 }
 
 /*
- * One step of the flush of all that is under way. An error is that of the last part that has one.
+ * Carries the current flush of all one step further. Returns 1 when it is complete. If parts have
+ * errors, returns that of the last one.
  */
 static int parts_step(struct oriel_win *win)
 {
@@ -117,7 +121,7 @@ int flush_all_step(struct oriel_win *win, uint64_t number)
 {
 	struct requests *requests = &win->requests;
 
-	while (requests->ended < number) { /* twice at the most: number is the one under way, or the next */
+	while (requests->ended < number) { /* at most twice: number is that of the current flush of all, or the next */
 		int rc = requests->begun == requests->ended ? flush_all_begin(win) : 0;
 
 		if (rc == 0)

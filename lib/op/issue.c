@@ -41,7 +41,7 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* More than a piece. */
+/* Copies more than one piece. */
 static __attribute__((noinline)) void copy_long(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
 {
 	void *there = (void *)(uintptr_t)t.addr;
@@ -53,7 +53,10 @@ static __attribute__((noinline)) void copy_long(struct oriel_win *win, void *her
 	win->downwards = !win->downwards;
 }
 
-/* The flag behind it is a store with release semantics, or a work request. */
+/*
+ * Copies between mapped memory and the program's. The flag behind the copy is a store with release
+ * semantics, or a work request.
+ */
 static inline void copy_mapped(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
 {
 	void *there = (void *)(uintptr_t)t.addr;
@@ -66,7 +69,7 @@ static inline void copy_mapped(struct oriel_win *win, void *here, size_t size_by
 		copy_got(here, there, size_bytes);
 }
 
-/* Where the route of a put or get is taken. */
+/* Takes the route of a put or get. */
 int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
 {
 	switch ((enum link_route)t.route) {
@@ -76,7 +79,7 @@ int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_b
 	case ROUTE_SYNC:
 		return transfer_sync(win, link, here, size_bytes, t);
 	case ROUTE_RDMA:
-	case ROUTE_REGIONS: /* each by itself, below */
+	case ROUTE_REGIONS: /* region by region, below */
 	case ROUTE_NONE:    /* op_begin has decided it */
 		break;
 	}
@@ -88,7 +91,7 @@ int issue_refused(const struct oriel_win *win, const struct link *link, int rc, 
 	return err_in(rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc, call);
 }
 
-/* A transfer to or from an address of the member's, which is in that region. */
+/* Returns the transfer to or from a member's address, which is in that region. */
 static struct transfer region_transfer(const struct link *link, const struct remote_region *region, uint64_t addr,
                                        enum op_kind kind)
 {
@@ -101,7 +104,7 @@ static struct transfer region_transfer(const struct link *link, const struct rem
 	return (struct transfer){ addr, region->rkey, (uint8_t)route, (uint8_t)kind };
 }
 
-/* The part of an operation that lies in one region, from the `done`th byte on. */
+/* Issues the part of an operation that lies in one region, from the `done`th byte on. */
 static int issue_part(struct oriel_win *win, struct link *link, const struct op *op, size_t done, size_t *bytes)
 {
 	uint64_t addr = op->remote_addr + done;
@@ -112,8 +115,8 @@ static int issue_part(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * What was checked at the call may have been deferred since: it is looked for again, and may be
- * read-only now, which a device would answer by breaking the connection.
+ * Finds and checks the target's region again: the operation may have been deferred since its call,
+ * and the region may be read-only now. A device would answer that by breaking the connection.
  */
 static int find_again(struct oriel_win *win, struct link *link, uint64_t addr, size_t size_bytes, enum op_kind kind)
 {
@@ -122,7 +125,7 @@ static int find_again(struct oriel_win *win, struct link *link, uint64_t addr, s
 	return rc ? rc : op_access(win, link, kind, "an operation that goes out");
 }
 
-/* A dynamic window's: it may lie in several regions (DW3). */
+/* Issues an operation on a dynamic window, which may lie in several regions (DW3). */
 static int issue_to_regions(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	int rc = find_again(win, link, op->remote_addr, op->size_bytes, op->kind);
@@ -140,8 +143,9 @@ static int issue_copy(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * An accumulate operation. Where a dynamic window's region is mapped here and holds all of it,
- * the processor can do it; else the target's handler, which knows the target's own addresses.
+ * Issues an accumulate operation on a dynamic window. If a region is mapped here and holds all of
+ * the operation, this processor can apply it; else the target's handler, which knows the target's
+ * own addresses.
  */
 static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc *acc)
 {
@@ -154,14 +158,14 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 		return rc;
 	region = remote_region_at(link, acc->remote_addr);
 	if (region->here && (link->peer->direct.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
-		link->base = (uintptr_t)region->here - region->base; /* what makes an address here of one there */
+		link->base = (uintptr_t)region->here - region->base; /* the difference between an address here and one there */
 		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
 		there.remote_addr += link->base;
 		link->route = ROUTE_MAP;
 	}
 	link->rkey = region->rkey;
 	rc = acc_issue(win, link, &there);
-	if (rc == ISSUE_LATER) { /* what is left of it */
+	if (rc == ISSUE_LATER) { /* *acc becomes what is left of it */
 		there.remote_addr -= link->base;
 		*acc = there;
 	}
@@ -170,7 +174,7 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 	return rc;
 }
 
-/* An operation whose time has come. */
+/* Issues an operation whose target has granted access. */
 static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	if (!(link->marks & LINK_ACCESS))
@@ -186,7 +190,7 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 	}
 }
 
-/* Index + 1 of a free entry, or 0 when the bound or memory is reached. */
+/* Returns the index + 1 of a free entry, or 0 when the bound or memory is reached. */
 static uint32_t held_entry(struct oriel_win *win)
 {
 	uint32_t entry = win->deferred.free;
@@ -201,7 +205,7 @@ static uint32_t held_entry(struct oriel_win *win)
 	return ++win->deferred.count;
 }
 
-/* Holding back. */
+/* Deferring. */
 
 static void give_entry(struct oriel_win *win, uint32_t entry)
 {
@@ -209,7 +213,7 @@ static void give_entry(struct oriel_win *win, uint32_t entry)
 	win->deferred.free = entry;
 }
 
-/* What an accumulate operation is, which its caller has on the stack. */
+/* Copies the accumulate operation, which is on its caller's stack. */
 static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *acc)
 {
 	if (!grow_array(&win->deferred.accs, &win->deferred.acc_capacity, entry, sizeof(*acc)))
@@ -225,14 +229,14 @@ void issue_forget_deferred(struct oriel_win *win)
 	win->deferred.free = 0;
 }
 
-/* A link has nothing deferred any more; when none has, all entries are as new. */
+/* Notes that a link has nothing deferred any more. When no link has, all entries are free again. */
 static void count_out(struct oriel_win *win)
 {
 	if (--win->deferred.links == 0)
 		issue_forget_deferred(win);
 }
 
-/* To the end of the link's list: accumulate operations keep their order (A15). */
+/* Appends an entry to the link's list: accumulate operations keep their order (A15). */
 static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 {
 	struct deferred *list = win->deferred.list;
@@ -247,7 +251,7 @@ static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 	}
 }
 
-/* Take the first of the link's list. */
+/* Removes the first entry of the link's list. */
 static void take_out(struct oriel_win *win, struct link *link)
 {
 	struct deferred *list = win->deferred.list;
@@ -301,8 +305,8 @@ int issue_deferred(struct oriel_win *win, struct link *link)
 }
 
 /*
- * On the way of a call that is about something else: what cannot go out any more is noted
- * (deferred_error.h).
+ * Issues deferred operations during a call with another purpose: notes the errors of those that
+ * cannot be issued any more (deferred_error.h).
  */
 static int issue_deferred_noting(struct oriel_win *win, struct link *link)
 {
@@ -334,8 +338,8 @@ int issue_granted(struct oriel_win *win, struct link *link)
 }
 
 /*
- * Too much is deferred: wait for this target's post, which lets its deferred operations go. The
- * lock is given up.
+ * Waits for this target's post, which lets its deferred operations go, since too much is deferred.
+ * Gives up win->lock during the wait.
  */
 static int wait_grant(struct oriel_win *win, struct link *link, const char *call)
 {
@@ -344,14 +348,17 @@ static int wait_grant(struct oriel_win *win, struct link *link, const char *call
 	return rc ? rc : issue_deferred_noting(win, link);
 }
 
-/* An operation that goes behind those deferred, which has no room at the target yet. */
+/* An operation that follows the deferred ones, and has no room at the target yet. */
 struct room_wait {
 	struct oriel_win *win;
 	struct link *link;
 	const struct op *op;
 };
 
-/* What is deferred for the link, then the operation. ISSUE_LATER: not all of it. */
+/*
+ * Issues what is deferred for the link, then the operation. Returns ISSUE_LATER if not all of it
+ * could be issued.
+ */
 static int issue_in_turn(const struct room_wait *waiting)
 {
 	int rc = waiting->link->deferred ? issue_deferred_noting(waiting->win, waiting->link) : 0;
@@ -380,7 +387,7 @@ static int room_watch(void *arg, struct wait *wait)
 	return link_watch(waiting->win, waiting->link, wait) ? 0 : win_peer_error(waiting->win, waiting->link->rank);
 }
 
-/* The lock is given up. */
+/* Waits for room at the target. Gives up win->lock during the wait. */
 static int wait_room(struct room_wait *waiting, const char *call)
 {
 	static const struct waiter waiter = { room_step, room_watch };
@@ -413,8 +420,8 @@ int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op
 	if (rc == ISSUE_LATER)
 		rc = wait_room(&waiting, call);
 	/*
-	 * A part may have gone out: what is left is deferred, or the call, repeated, would have that
-	 * applied twice.
+	 * A part may have been issued: the rest is deferred. If the program repeated the call, that
+	 * part would be applied twice.
 	 */
 	if (rc == ORIEL_ERR_TIMEOUT && (link->marks & LINK_ACCESS) && defer(win, link, op))
 		return 0;
@@ -425,9 +432,9 @@ static void push_link(struct oriel_win *win, struct link *link, bool ring)
 {
 	if (!link || !link->deferred || (link->marks & LINK_LOCKING) || !link_grant(win, link))
 		return;
-	issue_deferred_noting(win, link); /* the peer's death complete or unlock will tell; for memory they try again */
+	issue_deferred_noting(win, link); /* complete or unlock reports the peer's death; for memory they try again */
 	if (ring)
-		wire_ring(&link->peer->wire); /* nobody knows when the next call comes */
+		wire_ring(&link->peer->wire); /* the next call may come late */
 }
 
 void issue_push(struct oriel_win *win, bool ring)

@@ -18,50 +18,51 @@
 struct oriel_win;
 
 /*
- * Put or get between `here` and a target; all has been checked, and the epoch is open. ERRORS: as
+ * Puts or gets between `here` and a target. All has been checked, and the epoch is open. ERRORS: as
  * issue_or_defer.
  */
 int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 
-/* The error of what the wire has refused, for a public call. */
+/* Returns the error of a request that the wire has refused, for a public call. */
 int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call);
 
 /*
- * Issue an operation that has been checked, or defer it until the post. ERRORS: ORIEL_ERR_PEER,
- * ORIEL_ERR_MEMORY.
+ * Issues an operation that has been checked, or defers it until the target's post. ERRORS:
+ * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op, const char *call);
 
-/* Not all could go out now, for want of room at the target: again later. */
+/* Returned when only a part could be issued, for lack of room at the target: try again later. */
 #define ISSUE_LATER 1
 
 /*
- * Issue the operations that were deferred for a link whose post has arrived. 0 or ISSUE_LATER.
- * ERRORS: as above.
+ * Issues the operations that were deferred for a link whose post has arrived. Returns 0 or
+ * ISSUE_LATER. ERRORS: as above.
  */
 int issue_deferred(struct oriel_win *win, struct link *link);
 
 /*
- * What is deferred for a link that is lost, or for all at the end of an epoch (link->deferred is
- * the caller's), is dropped.
+ * Drops what is deferred for a lost link; or (_forget) for all links at the end of an epoch, where
+ * the caller clears link->deferred.
  */
 void issue_drop_deferred(struct oriel_win *win, struct link *link);
 void issue_forget_deferred(struct oriel_win *win);
 
 /*
- * Issue what is deferred for targets whose post has arrived since (P4); with `ring` it leaves now.
+ * Issues what is deferred for targets whose post has arrived since (P4); with `ring` it leaves now.
  */
 void issue_push(struct oriel_win *win, bool ring);
 
 /*
- * On the way of closing and flushing: what is deferred for a link goes out. 1 if nothing is
- * deferred any more, 0 while its post has not come, or ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
+ * Issues what is deferred for a link, when an epoch closes or a flush runs. Returns 1 if nothing is
+ * deferred any more, 0 while its post has not come. ERRORS: ORIEL_ERR_PEER (no text),
+ * ORIEL_ERR_MEMORY.
  */
 int issue_granted(struct oriel_win *win, struct link *link);
 
 /*
- * Whether issue_granted would find nothing to do; with NOCHECK a link may be granted before it is
- * ready.
+ * Returns whether issue_granted would find nothing to do. With NOCHECK a link may be granted before
+ * it is ready.
  */
 static inline bool issue_is_granted(const struct link *link)
 {

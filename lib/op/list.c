@@ -28,7 +28,7 @@ static void note_operation(struct oriel_win *win, const struct link *link)
 		win->sync |= SYNC_FENCE_USED;
 }
 
-/* By active messages. */
+/* Lists as active messages. */
 
 static bool is_for_message(const struct link *link, const struct acc *acc)
 {
@@ -72,7 +72,10 @@ int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[],
 	return rc < 0 ? rc : 0;
 }
 
-/* As accs_together, for puts and gets as operations on bytes. */
+/*
+ * Issues puts or gets together, as operations on bytes. Returns how many of the first go together,
+ * or an error.
+ */
 static int bytes_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
                           const char *call)
 {
@@ -88,7 +91,7 @@ static int bytes_together(struct oriel_win *win, struct link *link, const struct
 	return accs_together(win, link, accs, count, call);
 }
 
-/* By a system call. */
+/* Lists as a system call. */
 
 /*
  * Fills in the piece of a get from a dynamic window. Returns false if its memory is mapped, or in
@@ -126,7 +129,10 @@ static bool read_list(struct oriel_win *win, struct link *link, const struct op 
 	return true;
 }
 
-/* As accs_together. */
+/*
+ * Issues puts or gets together, by one of the two ways. Returns how many of the first go together,
+ * or an error.
+ */
 static int ops_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
                         const char *call)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pieces.h - lists of pieces that are as long as those they go to, one by one: what the short ways
- * of the vector forms take
+ * pieces.h - pairs of lists whose pieces have the same lengths, one by one: the fast paths of the
+ * vector forms take these
  *
- * They are looked at all together, by a loop without a way out of it. So the longest at the last
- * place has to be in range, which leaves a few lists to the longer way that are in range.
+ * One loop without an early exit checks all pieces. So the longest piece has to be in range at the
+ * last place; a few lists that are in range take the general path for that.
  */
 #ifndef ORIEL_PIECES_H
 #define ORIEL_PIECES_H
@@ -20,7 +20,10 @@ struct pieces_seen {
 	uint64_t bits; /* of all sizes, and of all displacements in bytes */
 };
 
-/* Whether they are such, of memory that is mapped as a whole, and not all empty. */
+/*
+ * Returns whether the lists are such a pair, in memory that is mapped as a whole, and not all
+ * pieces are empty.
+ */
 static inline bool pieces_see(struct pieces_seen *seen, const struct link *link, const struct oriel_origin_piece here[],
                               int here_count, const struct oriel_target_piece there[], int there_count)
 {

@@ -12,7 +12,7 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* In one message. */
+/* Puts or gets in one message. */
 static inline int put_or_get(struct link *link, void *here, uint32_t lkey, size_t size_bytes, struct transfer t)
 {
 	struct wire *wire = &link->peer->wire;
@@ -26,7 +26,7 @@ static inline int put_or_get(struct link *link, void *here, uint32_t lkey, size_
 	return wire_get(wire, here, lkey, size_bytes, there, &link->last_number);
 }
 
-/* In as many messages as it takes (D5). */
+/* Puts or gets in as many messages as necessary (D5). */
 static __attribute__((noinline)) int split(struct oriel_win *win, struct link *link, void *here, size_t size_bytes,
                                            struct transfer t)
 {
@@ -64,10 +64,10 @@ int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t s
 }
 
 /*
- * The device copies, behind what was posted before, where there is nothing to wait for: gets; and
- * in lock epochs large puts, and the first small one after a flush, which another flush may
- * follow. Those that follow it instead travel together, as all do in other epochs with the flag.
- * False: it has to be posted.
+ * Has the device copy at once, behind what was posted before, if there is nothing to wait for:
+ * gets; and in lock epochs large puts, and the first small put after a flush, since another flush
+ * may follow. The small puts after it travel together, as all do in other epochs with the flag.
+ * Returns false if the operation has to be posted.
  */
 static bool copy_sync(struct link *link, void *here, size_t size_bytes, struct transfer t)
 {

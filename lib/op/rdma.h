@@ -13,8 +13,8 @@
 struct oriel_win;
 
 /*
- * A put or get, as far as the target is concerned: where, by which route, and which of the two. It
- * travels in two registers.
+ * The target's side of a put or get: the address, the route, and which of the two it is. Passed in
+ * two registers.
  */
 struct transfer {
 	uint64_t addr; /* ROUTE_MAP: one here */
@@ -31,14 +31,14 @@ static inline struct transfer transfer_of(const struct link *link, uint64_t addr
 }
 
 /*
- * Put or get by ROUTE_RDMA. The caller holds win->lock, and has checked all. ERRORS:
+ * Puts or gets by ROUTE_RDMA. The caller holds win->lock, and has checked all. ERRORS:
  * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 
 /*
- * The same by ROUTE_SYNC: at once, or by work requests where the device cannot, or it is not
- * worth it.
+ * Puts or gets by ROUTE_SYNC: at once; or by work requests if the device cannot, or if it is not
+ * worth it. The caller holds win->lock, and has checked all. ERRORS: as transfer_rdma.
  */
 int transfer_sync(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 

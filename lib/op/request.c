@@ -4,14 +4,14 @@
  *
  * DESIGN NOTES
  *
- * A request is the caller's: it says up to which number what was issued to a target is to be
- * complete (op/watermark.h), or, for all targets, which flush of all of the window is to be over
- * (op/flush_all.h). The library keeps nothing of it, so it may be copied, dropped, and waited for
- * twice. Closing the epoch completes those numbers, and the request with them (R5); but complete
- * and fence do so at the origin only.
+ * A request is the caller's. It holds the numbers up to which operations to a target are to be
+ * complete (op/watermark.h), or, for all targets, the flush of all of the window that is to end
+ * (op/flush_all.h). The library keeps nothing of it, so the program may copy it, drop it, and wait
+ * for it twice. Closing the epoch completes those numbers, and the request with them (R5); but
+ * complete and fence do so at the origin only.
  *
- * `window_serial` is that of the window's handle: a window that was made later has another, also
- * where it uses the same memory.
+ * `window_serial` is that of the window's handle: a later window has another, even if it uses the
+ * same memory.
  */
 #include "base/err.h"
 #include "base/util.h"
@@ -26,20 +26,20 @@
 #include "win/link.h"
 #include "win/win.h"
 
-#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_request_test: how often those that are waited for are probed */
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_request_test: how often awaited ranks are pinged */
 
 /* oriel_request.scope */
 enum request_scope {
-	REQUEST_DONE, /* it has been told to be complete */
+	REQUEST_DONE, /* a call has reported it complete */
 	REQUEST_LOCAL,
 	REQUEST_BOTH,
 };
 
-/* Making one. */
+/* Making a request. */
 
 /*
- * The epoch, and the link if the target has one. In lock_all no member becomes a target by a
- * request.
+ * Checks the epoch, and finds the link if the target has one. In lock_all a request makes no member
+ * a target.
  */
 static int request_check(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
@@ -106,7 +106,7 @@ int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *reque
 	return iflush(win, target_rank, REQUEST_LOCAL, request, "oriel_win_iflush_local");
 }
 
-/* Completing one. The caller of the steps holds the lock. */
+/* Completing a request. The caller of the steps holds win->lock. */
 
 static int target_step(struct oriel_win *win, oriel_request *request)
 {
@@ -122,7 +122,7 @@ static int target_step(struct oriel_win *win, oriel_request *request)
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-/* 1 when it is complete, 0 when it is not, or an error. */
+/* Returns 1 when the request is complete, 0 when it is not, or an error. */
 static int request_step(struct oriel_win *win, oriel_request *request)
 {
 	bool all = request->target_rank == ORIEL_RANK_ALL;
@@ -136,7 +136,10 @@ static int request_step(struct oriel_win *win, oriel_request *request)
 	return refused ? refused : rc;
 }
 
-/* During a look; for whom it waits. The caller holds the lock. */
+/*
+ * Watches the ranks that the request waits for. Called by a wait's periodic check. The caller holds
+ * win->lock.
+ */
 static int request_look(struct oriel_win *win, const oriel_request *request, struct wait *wait)
 {
 	struct link *link;
@@ -147,7 +150,7 @@ static int request_look(struct oriel_win *win, const oriel_request *request, str
 	if (link)
 		blocked_on_target(win, link, wait);
 	if (link)
-		link_watch(win, link, wait); /* that it is lost is the next step's to find */
+		link_watch(win, link, wait); /* the next step finds that it is lost */
 	return 0;
 }
 
@@ -175,7 +178,7 @@ static int request_watch(void *arg, struct wait *wait)
 	return rc;
 }
 
-/* The handle is checked, and the lock taken. */
+/* Checks the handle, and takes win->lock. */
 static int request_enter(const oriel_request *request, const char *call)
 {
 	if (!request)
@@ -203,8 +206,8 @@ int oriel_request_wait(oriel_request *request)
 }
 
 /*
- * A program may do nothing but test: those that are waited for are pinged now and then. The caller
- * holds the lock.
+ * A program may do nothing but test, so this pings the awaited ranks twice a second. The caller
+ * holds win->lock.
  */
 static void probe(struct oriel_win *win, const oriel_request *request)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * signal.c - oriel_signal: checked here, then issued or deferred in the order of the calls, see
+ * signal.c - oriel_signal: checks it, and issues or defers it in the order of the calls; see
  * signal_send.c
  */
 #include "base/err.h"
@@ -25,7 +25,10 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 	return issue_or_defer(win, link, op, call);
 }
 
-/* The short way, where all is plain. False: nothing has happened, and signal_locked finds out. */
+/*
+ * The fast path. Returns false if anything is unusual: nothing has happened, and signal_locked
+ * finds out.
+ */
 static inline bool signal_at_once(struct oriel_win *win, int rank, const struct op *op, int *rc)
 {
 	struct link *link = gate_link(win, rank);

@@ -25,7 +25,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* By the processor, in place of a request. */
+/* Returns whether the processor changes the signal, without a request. */
 static bool stores(const struct oriel_win *win, struct link *link)
 {
 	bool no_data = link->size_bytes == 0 && win->info.kind != ORIEL_WIN_DYNAMIC;
@@ -36,7 +36,7 @@ static bool stores(const struct oriel_win *win, struct link *link)
 	return all_stores && link->ext->signals.mapped;
 }
 
-/* The words of the next SET. */
+/* Returns the words of the next SET. */
 static struct signal next_set(const struct oriel_win *win, struct link *link, uint64_t value)
 {
 	uint64_t stamp = ++link->ext->signals.sets << STAMP_RANK_BITS | (uint64_t)win->group->my_rank;
@@ -44,7 +44,10 @@ static struct signal next_set(const struct oriel_win *win, struct link *link, ui
 	return (struct signal){ value, stamp, signal_check(value, stamp), 0 };
 }
 
-/* By the processor. All pair with the flag_load in signal_reading at the target. */
+/*
+ * Changes the signal by the processor. All stores pair with the flag_load in signal_reading at the
+ * target.
+ */
 static void signal_store(const struct oriel_win *win, struct link *link, const struct op *op)
 {
 	struct signal *there = (struct signal *)(uintptr_t)link->ext->signals.addr + op->signal, set;

@@ -8,8 +8,8 @@ struct link;
 struct op;
 
 /*
- * Change a signal of the target behind everything issued to it before. The caller holds win->lock.
- * 0, or ISSUE_LATER. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * Changes a signal of the target behind everything that was issued to it before. The caller holds
+ * win->lock. Returns 0 or ISSUE_LATER. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int signal_issue(struct oriel_win *win, struct link *link, const struct op *op);
 

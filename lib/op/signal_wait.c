@@ -2,9 +2,9 @@
 /*
  * signal_wait.c - waiting for signals of one's own, testing and reading them
  *
- * Nobody knows who is to send what is waited for (N7): looks ping the peers of the window a few at
- * a time, and a member's death ends the wait, once. What the window defers goes out meanwhile,
- * since the other side may wait for it.
+ * The waiting rank does not know the sender of an awaited signal (N7). So its periodic checks ping
+ * the peers of the window a few at a time, and a member's death ends the wait, once. Meanwhile the
+ * window's deferred operations are issued, since the other side may wait for them.
  */
 #include <sched.h>
 
@@ -27,7 +27,7 @@
 struct signalling {
 	struct oriel_win *win;
 	const char *call;
-	struct peer *served; /* whose wire is polled, so that a device that needs it gets on (wait_serve) */
+	struct peer *served; /* whose wire is polled, for devices that progress only then (wait_serve) */
 	uint32_t first;
 	uint32_t count; /* 0: wait for `target` of signal `first` */
 	uint64_t target;
@@ -46,7 +46,7 @@ static int check_range(const struct oriel_win *win, uint32_t first, uint32_t cou
 	               count, first, has);
 }
 
-/* Whether the signal has reached the value awaited. A reading that is torn has not. */
+/* Returns whether the signal has reached the awaited value. A torn reading has not. */
 static bool has_reached(const struct signalling *s)
 {
 	struct signal_reading now;
@@ -54,7 +54,7 @@ static bool has_reached(const struct signalling *s)
 	return signal_settled(s->win, s->first, &now) && (int64_t)(signal_value(&now) - s->target) >= 0;
 }
 
-/* The caller holds the lock. */
+/* Returns whether an awaited signal is there. The caller holds win->lock. */
 static bool signal_there(struct signalling *s)
 {
 	if (s->win->deferred.links > 0)
@@ -77,7 +77,7 @@ static int signal_turn(void *arg)
 	return there;
 }
 
-/* Some peer, or NULL. */
+/* Returns any peer, or NULL. */
 static struct peer *any_peer(const struct oriel_win *win)
 {
 	uint32_t at = 0;
@@ -90,7 +90,7 @@ static bool is_member(const struct oriel_win *win, const struct peer *peer)
 	return peer->rank != win->job->rank && group_rank_of(win->group, peer->rank) != ORIEL_RANK_NONE;
 }
 
-/* A few of them, and the others in the next looks. */
+/* Pings a few peers, and the others in the next checks. */
 static void ping_some(struct signalling *s, struct wait *wait)
 {
 	for (int i = 0; i < PEERS_PER_LOOK; i++) {
@@ -106,8 +106,8 @@ static void ping_some(struct signalling *s, struct wait *wait)
 }
 
 /*
- * A member that has died since the last call that told so; what has come before that is taken
- * first.
+ * Reports a member that has died since the last call that reported one. Takes a signal that has
+ * arrived before.
  */
 static int tell_death(struct signalling *s)
 {
@@ -138,7 +138,7 @@ static int signal_watch(void *arg, struct wait *wait)
 	return tell_death(s);
 }
 
-/* The first turn has been made by the caller. */
+/* Waits for the signal. The caller has made the first turn. */
 static int signal_wait(struct signalling *s)
 {
 	static const struct waiter waiter = { signal_turn, signal_watch };
@@ -149,7 +149,7 @@ static int signal_wait(struct signalling *s)
 	return wait_until(&wait, &waiter, s);
 }
 
-/* The first turn, under the lock; 1 if the signal was there. */
+/* Makes the first turn under win->lock. Returns 1 if the signal was there. */
 static int signal_begin(struct signalling *s)
 {
 	int rc = win_enter(s->win, s->call);
@@ -181,7 +181,7 @@ int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *
 	return 0;
 }
 
-/* A program may do nothing but test: deaths are told, and peers pinged now and then. */
+/* A program may do nothing but test, so this reports deaths, and pings peers twice a second. */
 static int probe(struct signalling *s)
 {
 	struct oriel_win *win = s->win;
@@ -232,7 +232,7 @@ int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value)
 	return rc < 0 ? rc : 0;
 }
 
-/* Words that do not fit are looked at until they do, or have settled: bounded by that time. */
+/* Words that do not fit together are read again until they do, or until SETTLE_NS has passed. */
 int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value)
 {
 	struct signal_reading now;

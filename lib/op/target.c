@@ -15,7 +15,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* Checking. The caller holds the lock. */
+/* Checks. The caller holds win->lock. */
 
 int no_epoch(struct oriel_win *win, int rank, const char *call)
 {
@@ -27,7 +27,7 @@ int no_epoch(struct oriel_win *win, int rank, const char *call)
 	return err_set(ORIEL_ERR_SYNC, "%s: %s: the access epoch does not name rank %d", call, win->label, rank);
 }
 
-/* In lock_all every member is a target; the first operation makes it one. */
+/* Finds the link under lock_all: every member is a target, and the first operation makes it one. */
 static int lock_all_link(struct oriel_win *win, int rank, struct link **link)
 {
 	int rc = link_get(win, rank, link);
@@ -45,7 +45,7 @@ static int check_target(struct oriel_win *win, int rank, const char *call)
 	return epoch_allows(win, CALL_OPERATION) ? 0 : no_epoch(win, rank, call);
 }
 
-/* The link to a target that the open epoch names. */
+/* Finds the link to a target that the open epoch names. */
 int op_link(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
 	int rc = check_target(win, rank, call);
@@ -67,7 +67,7 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 	return link_get(win, rank, link);
 }
 
-/* The target's description must be known for the range check: wait for it, bounded (D4). */
+/* Waits for the target's description, which the range check needs; the wait is bounded (D4). */
 static int wait_described(struct oriel_win *win, struct link *link, const char *call)
 {
 	struct link_wait waiting = { win, link };
@@ -84,8 +84,8 @@ static int wait_described(struct oriel_win *win, struct link *link, const char *
 }
 
 /*
- * Epoch, rank, and unless there is nothing to move, a described and living target. In lock_all nothing
- * to move makes no member a target: there is nobody to wait for at its end.
+ * Checks epoch and rank, and, unless the operation is empty, finds a described and living target.
+ * In lock_all an empty operation makes no member a target: there is none to wait for at its end.
  */
 int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, const char *call)
 {
@@ -114,7 +114,10 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 
 #define RANGE_HINT_BYTES 128
 
-/* What a displacement in bytes would have been, if that is what the caller meant; else "". */
+/*
+ * Writes what the displacement would have been if the caller gave bytes instead of units; "" if
+ * that is unlikely.
+ */
 static const char *range_hint(const struct link *link, size_t disp, size_t size_bytes, char text[RANGE_HINT_BYTES])
 {
 	const uint32_t unit = link->disp_unit_bytes;
@@ -126,7 +129,7 @@ static const char *range_hint(const struct link *link, size_t disp, size_t size_
 	return text;
 }
 
-/* The error for what is not in_range: the bytes it means, if they have numbers. */
+/* Returns the error for bytes that are not in_range, with their numbers if they have any. */
 static int out_of_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes,
                         const char *call)
 {
@@ -146,7 +149,7 @@ static int out_of_range(const struct oriel_win *win, const struct link *link, si
 	               range_hint(link, disp, size_bytes, hint));
 }
 
-/* The target address of size_bytes at disp. */
+/* Computes the target address of size_bytes at disp. */
 int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr, const char *call)
 {
 	uint64_t offset;

@@ -15,31 +15,38 @@
 #include "win/win.h"
 
 /*
- * What an operation's shortest way has come to: it is done; its target is not mapped, all else is plain so far, and this
- * thread is in the window; or nothing has happened, and another way finds out.
+ * The result of an operation's fast path. DONE. BY_WIRE: the target is not mapped, no other
+ * obstacle has been found so far, and this thread is in the window. NOT_PLAIN: nothing has
+ * happened, and the general path finds out.
  */
 enum outcome { DONE, BY_WIRE, NOT_PLAIN };
 
-/* The error for an operation to a rank that no open epoch names. */
+/* Returns the error for an operation to a rank that no open epoch names. */
 int no_epoch(struct oriel_win *win, int rank, const char *call);
 
-/* The link to a target that the open epoch names. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_SYNC, ORIEL_ERR_MEMORY. */
+/*
+ * Finds the link to a target that the open epoch names. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_SYNC,
+ * ORIEL_ERR_MEMORY.
+ */
 int op_link(struct oriel_win *win, int rank, struct link **link, const char *call);
 
 /*
- * Epoch, rank, and unless there is nothing to move, a described and living target, which may have to
- * be waited for (D4).
+ * Checks epoch and rank, and, unless the operation is empty, finds a described and living target,
+ * which may have to be waited for (D4).
  */
 int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, const char *call);
 
-/* Whether size_bytes at disp lie in the member's memory, without overflow; *offset is how far in. */
+/*
+ * Returns whether size_bytes at disp lie in the member's memory, without overflow; *offset is where
+ * they begin.
+ */
 static inline bool in_range(const struct link *link, size_t disp, size_t size_bytes, uint64_t *offset)
 {
 	return size_bytes <= link->size_bytes && !__builtin_mul_overflow(disp, link->disp_unit_bytes, offset) &&
 	       *offset <= link->size_bytes - size_bytes;
 }
 
-/* The link of a living target, if it is found at once; else NULL. */
+/* Returns the link of a living target if the first look-up finds it; else NULL. */
 static inline struct link *living_link(const struct oriel_win *win, int rank)
 {
 	struct link *link;
@@ -50,14 +57,14 @@ static inline struct link *living_link(const struct oriel_win *win, int rank)
 }
 
 /*
- * The target address of size_bytes > 0 at disp. In a dynamic window the member may have to be asked, and
- * link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic one ORIEL_ERR_PEER,
- * ORIEL_ERR_MEMORY too.
+ * Computes the target address of size_bytes > 0 at disp. In a dynamic window the member may have to
+ * be asked, and link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic window
+ * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY too.
  */
 int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
              const char *call);
 
-/* Whether the target's memory may be written, for a put. ERRORS: ORIEL_ERR_ACCESS. */
+/* Checks that the target's memory may be written, if this is a put. ERRORS: ORIEL_ERR_ACCESS. */
 int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call);
 
 #endif

@@ -4,14 +4,14 @@
  *
  * DESIGN NOTES
  *
- * Each call enters the window, asks the gate (op/gate.h), checks the range, and lets the bytes go
- * by the target's route (issue_to, op/issue.c). That is the fast path. Where the gate is shut, or
- * anything is not as it should be, nothing has happened yet, and the general path finds out: it
- * tells what is wrong, waits for the target's description at first contact, and defers what has
- * to wait for the target's post or lock (issue_or_defer, op/issue.c).
+ * Each call enters the window, asks the gate (op/gate.h), checks the range, and moves the bytes by
+ * the target's route (issue_to, op/issue.c). That is the fast path. If the gate is shut, or
+ * anything else is unusual, nothing has happened yet, and the general path runs. It reports errors,
+ * waits for the target's description at first contact, and defers what has to wait for the target's
+ * post or lock (issue_or_defer, op/issue.c).
  *
- * A word to or from mapped memory has a fast path of its own, which calls nothing: so the compiler
- * keeps no register for what comes after a call, which takes a fifth of its instructions.
+ * A word to or from mapped memory has a fast path of its own, which calls no function. So the
+ * compiler saves no registers across a call, which would be a fifth of its instructions.
  */
 #include "base/err.h"
 #include "base/util.h"
@@ -30,7 +30,7 @@ static const char *call_of(enum op_kind kind)
 	return kind == OP_PUT ? "oriel_put" : "oriel_get";
 }
 
-/* Whether the target's memory allows it at all; of a link whose route is decided. */
+/* Returns whether the target's memory allows the operation. The link's route has been decided. */
 static inline bool is_allowed(const struct link *link, enum op_kind kind)
 {
 	return kind == OP_GET || !link->read_only;
@@ -93,7 +93,7 @@ static __attribute__((noinline)) int transfer_any(struct oriel_win *win, void *h
 	return rc ? err_in(rc, call) : 0;
 }
 
-/* A word, by one store, as a device places it. */
+/* Copies a word by one store, as a device places it. */
 static inline void copy_word(void *here, uint64_t there, enum op_kind kind)
 {
 	void *at = (void *)(uintptr_t)there;
@@ -196,7 +196,7 @@ static int vector_ranges(struct oriel_win *win, struct link *link, const struct 
 	return rc;
 }
 
-/* Operations of a vector call that have not gone out yet. */
+/* Operations of a vector call that have not been issued yet. */
 struct stretches {
 	struct op ops[LIST_MAX];
 	uint32_t count;
@@ -246,8 +246,8 @@ static int vector_issue(struct oriel_win *win, struct link *link, const struct v
 }
 
 /*
- * The fast path, for short pieces of mapped memory (pieces.h): they are looked at, and then
- * copied, by no call but memmove's. False: nothing has happened.
+ * The fast path, for short pieces of mapped memory (pieces.h): checks them, and then copies them,
+ * with no call but memmove's. Returns false if it cannot; nothing has happened.
  */
 static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vector *v)
 {
@@ -264,7 +264,7 @@ static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vect
 	    !gate_opens(win, link))
 		return false;
 	gate_pass(win, link);
-	base = link->base; /* which no copying changes, as the compiler knows */
+	base = link->base; /* copies do not change it, and the compiler can tell */
 	unit = link->disp_unit_bytes;
 	for (int i = 0; i < count; i++) {
 		void *at = (void *)(uintptr_t)(base + target[i].disp * unit);

@@ -7,8 +7,8 @@
 #include "win/win.h"
 
 /*
- * Epochs with the member that have been closed, as far as operations are deferred in such: of
- * lock_all, and of start.
+ * Returns the number of closed epochs with the member in which operations can have been deferred:
+ * those of lock_all and of start.
  */
 static uint64_t watermark_epochs(const struct oriel_win *win, const struct link *link)
 {
@@ -16,8 +16,8 @@ static uint64_t watermark_epochs(const struct oriel_win *win, const struct link 
 }
 
 /*
- * What was deferred has gone out, and its epoch is closed, or complete is waiting for the end of
- * it.
+ * Returns whether the epoch of the deferred operations is closed, or complete waits for its end:
+ * they have been issued.
  */
 static bool is_past(const struct oriel_win *win, const struct link *link, uint64_t epochs)
 {
@@ -27,8 +27,8 @@ static bool is_past(const struct oriel_win *win, const struct link *link, uint64
 }
 
 /*
- * Of a closed epoch everything is complete at the origin; and all that this rank has ever issued
- * covers the rest.
+ * Returns the watermark of a closed epoch. Everything is complete at the origin; all that this rank
+ * has ever issued covers the rest.
  */
 static struct watermark watermark_past(struct link *link, bool local)
 {
@@ -51,8 +51,8 @@ void watermark_begin(struct oriel_win *win, struct link *link, bool local, struc
 }
 
 /*
- * Some of it was deferred: 1 once *upto has numbers. The end of the epoch has completed it, or has
- * found the member lost.
+ * Turns a deferred watermark into numbers. Returns 1 once *upto has numbers. The end of the epoch
+ * has completed the operations, or has found the member lost.
  */
 static int deferred_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto)
 {
@@ -71,8 +71,8 @@ static int deferred_step(struct oriel_win *win, struct link *link, bool local, s
 }
 
 /*
- * Nothing is left for a later flush or request, if it was the last. Complete is not always placed
- * (device.h).
+ * Clears the marks if nothing is left for a later flush or request. Complete operations are not
+ * always placed (device.h).
  */
 static void forget(struct link *link, bool local, const struct watermark *upto)
 {

@@ -28,8 +28,9 @@
 struct oriel_win;
 
 /*
- * Up to now, with nothing deferred: what is not complete at the origin (local) or at both sides.
- * Where a completion does not say that data is placed, a read behind it is waited for (wire.h).
+ * Returns the watermark of what is issued now and not complete at the origin (local) or at both
+ * sides, if nothing is deferred. If a completion does not say that data is placed, a read behind it
+ * is waited for (wire.h).
  */
 static inline struct watermark watermark_now(struct link *link, bool local)
 {
@@ -41,8 +42,8 @@ static inline struct watermark watermark_now(struct link *link, bool local)
 }
 
 /*
- * The same for a flush: the answer to an active message tells what the completions of its requests
- * would.
+ * Returns the watermark for a flush, as watermark_now. The answer to an active message says what
+ * the completions of its requests would.
  */
 static inline struct watermark watermark_to_flush(struct link *link, bool local)
 {
@@ -51,7 +52,10 @@ static inline struct watermark watermark_to_flush(struct link *link, bool local)
 	return watermark_now(link, local);
 }
 
-/* Whether active messages up to a number are applied at the target, and their results here. */
+/*
+ * Returns whether active messages up to a number are applied at the target, and their results are
+ * here.
+ */
 static inline bool watermark_applied(struct link *link, uint64_t am_number)
 {
 	if (am_number == 0)
@@ -64,8 +68,8 @@ static inline bool watermark_applied(struct link *link, uint64_t am_number)
 }
 
 /*
- * One turn of a wait: it is on its way, its completion will be told, and has perhaps been. Of what
- * is not deferred.
+ * Makes one turn of a wait: posts the requests and has their completion reported. Returns whether
+ * they are complete. Not for deferred operations.
  */
 static inline bool watermark_complete(struct link *link, const struct watermark *upto)
 {
@@ -76,12 +80,13 @@ static inline bool watermark_complete(struct link *link, const struct watermark 
 	return watermark_applied(link, upto->am_number);
 }
 
-/* Up to now, deferred or not; and have it begin. */
+/* Sets the watermark of what is issued now, deferred or not, and starts it. */
 void watermark_begin(struct oriel_win *win, struct link *link, bool local, struct watermark *upto);
 
 /*
- * One turn of a wait for what watermark_begin has said: 1 when it is complete, 0 when it has to
- * wait. ERRORS: ORIEL_ERR_PEER (no text); or of what is deferred, which is to be waited for again.
+ * Makes one turn of a wait for the watermark of watermark_begin. Returns 1 when it is complete, 0
+ * when it has to wait. ERRORS: ORIEL_ERR_PEER (no text); or the error of a deferred operation,
+ * after which the caller waits again.
  */
 int watermark_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto);
 
