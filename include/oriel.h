@@ -612,6 +612,7 @@ int oriel_group_tagged(const oriel_group *group, uint64_t tag, oriel_group **new
  *   ORIEL_ERR_RANK     the caller is not a member of group
  *   ORIEL_ERR_MEMORY   no memory
  *   ORIEL_ERR_PEER     a member has died
+ *   ORIEL_ERR_ROUTE    two members cannot reach each other
  *   ORIEL_ERR_TIMEOUT  the call is lost: it cannot be repeated, since other members may have passed
  *                      it
  * MPI: MPI_Comm_split_type
@@ -946,6 +947,7 @@ int oriel_win_detach(oriel_win *win, const void *base);
  *   ORIEL_ERR_ARG      a pointer is NULL
  *   ORIEL_ERR_RANK     rank is not in the window's group
  *   ORIEL_ERR_PEER     the rank has died; only in windows that are not shared, and inside lock_all
+ *   ORIEL_ERR_ROUTE    the rank cannot be reached; in the same cases
  *   ORIEL_ERR_TIMEOUT  the time limit passed; in the same cases
  *   ORIEL_ERR_MEMORY   no memory; in the same cases
  * MPI: MPI_Win_shared_query
@@ -980,6 +982,7 @@ int oriel_win_shared_query(oriel_win *win, int rank, void **base, size_t *size_b
  *   ORIEL_ERR_HANDLE   win or *win is no window
  *   ORIEL_ERR_SYNC     an epoch is open, or another thread is closing one; the window lives on
  *   ORIEL_ERR_PEER     a member has died; everything is released, and *win is NULL
+ *   ORIEL_ERR_ROUTE    a member cannot be reached; as ORIEL_ERR_PEER
  *   ORIEL_ERR_TIMEOUT  the window lives on, and the call can be repeated
  * Threads: No other thread may be inside a call on the window.
  * MPI: MPI_Win_free
@@ -1029,6 +1032,7 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info);
  *   ORIEL_ERR_ARG      a member gave a known hint a value that cannot be used; on all members, and
  *                      nothing has changed
  *   ORIEL_ERR_PEER     a member has died
+ *   ORIEL_ERR_ROUTE    two members cannot reach each other
  *   ORIEL_ERR_TIMEOUT  the call is lost: it cannot be repeated, since other members may have passed
  *                      it
  * Threads: One thread at a time per window.
@@ -1218,6 +1222,7 @@ int oriel_free(oriel_job *job, void *memory);
  *   ORIEL_ERR_RANGE    the target's window does not have all of the bytes; nothing has been sent
  *   ORIEL_ERR_ACCESS   the target's memory is read-only
  *   ORIEL_ERR_PEER     the target has died, or its connection is lost
+ *   ORIEL_ERR_ROUTE    the target lives, and there is no way to it
  *   ORIEL_ERR_MEMORY   no memory, or the origin could not be registered
  *   ORIEL_ERR_TIMEOUT  the time limit passed; the epoch is still open, and the call can be repeated
  * MPI: MPI_Put
@@ -1581,6 +1586,7 @@ int oriel_op_legal(enum oriel_op op, enum oriel_type type);
  *   ORIEL_ERR_RANK     target_rank is not in the window's group
  *   ORIEL_ERR_SYNC     no access epoch is open, or it does not name the target
  *   ORIEL_ERR_PEER     a target has died or has left the window
+ *   ORIEL_ERR_ROUTE    a target cannot be reached
  *   ORIEL_ERR_TIMEOUT  the time limit passed; the call can be repeated
  *   ORIEL_ERR_RANGE    an earlier operation has failed, see above
  *   ORIEL_ERR_ACCESS   an earlier operation has failed, see above
@@ -1693,6 +1699,7 @@ int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *reque
  *                      request is over; memory that its operations used is the program's again,
  *                      with undefined contents. With ORIEL_RANK_ALL this is reported once the other
  *                      targets' operations are complete, or half a second later
+ *   ORIEL_ERR_ROUTE    as ORIEL_ERR_PEER, for a target that cannot be reached
  *   ORIEL_ERR_TIMEOUT  the time limit passed; the call can be repeated
  *   ORIEL_ERR_MEMORY   no memory; the call can be repeated
  *   ORIEL_ERR_RANGE    memory of a dynamic window was detached before an operation that waited for
@@ -1799,6 +1806,7 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions);
  *                      complete for the other targets, with one exception: if one of these has
  *                      still not posted half a second later, the epoch stays open; repeat the call
  *                      for the living targets, or free the window
+ *   ORIEL_ERR_ROUTE    as ORIEL_ERR_PEER, for a target that cannot be reached
  *   ORIEL_ERR_TIMEOUT  the epoch stays open, and the call can be repeated
  *   ORIEL_ERR_MEMORY   as ORIEL_ERR_TIMEOUT
  * Threads: One thread closes an epoch.
@@ -1827,6 +1835,7 @@ int oriel_win_complete(oriel_win *win);
  *                      epoch is closed, though living origins may still be inside theirs: a post
  *                      that names one of them returns ORIEL_ERR_SYNC until that origin has
  *                      completed or left
+ *   ORIEL_ERR_ROUTE    as ORIEL_ERR_PEER, for an origin that cannot be reached
  *   ORIEL_ERR_TIMEOUT  the epoch stays open, and the call can be repeated
  * Threads: One thread closes an epoch.
  * MPI: MPI_Win_wait
@@ -1878,6 +1887,7 @@ int oriel_win_test(oriel_win *win, int *flag);
  *   ORIEL_ERR_ARG      an assertion is not legal in this call
  *   ORIEL_ERR_SYNC     an epoch of post or start is open
  *   ORIEL_ERR_PEER     a member has died
+ *   ORIEL_ERR_ROUTE    a member cannot be reached
  *   ORIEL_ERR_TIMEOUT  the time limit passed; repeat the call to continue the same fence
  * Threads: One thread closes an epoch.
  * MPI: MPI_Win_fence
@@ -1923,6 +1933,7 @@ enum oriel_lock_type { ORIEL_LOCK_SHARED = 1, ORIEL_LOCK_EXCLUSIVE = 2 };
  *                      access epoch of start, or a fence epoch with operations is open; or the
  *                      window has the hint no_locks
  *   ORIEL_ERR_PEER     the target has died or has left the window
+ *   ORIEL_ERR_ROUTE    the target cannot be reached
  *   ORIEL_ERR_DEVICE   an exclusive lock via a device without atomics
  *   ORIEL_ERR_TIMEOUT  the lock is not held. A repeated call keeps its place in the queue;
  *                      otherwise the place is given up automatically
@@ -1950,6 +1961,7 @@ int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, i
  *   ORIEL_ERR_RANK     target_rank is not in the window's group
  *   ORIEL_ERR_SYNC     the member is not locked by oriel_win_lock
  *   ORIEL_ERR_PEER     the target has died or has left the window; the epoch is closed
+ *   ORIEL_ERR_ROUTE    the target cannot be reached; the epoch is closed
  *   ORIEL_ERR_TIMEOUT  the epoch is still open, and the call can be repeated
  * Threads: One thread closes an epoch.
  * MPI: MPI_Win_unlock
@@ -1999,6 +2011,7 @@ int oriel_win_lock_all(oriel_win *win, int assertions);
  *   ORIEL_ERR_HANDLE   win is no window
  *   ORIEL_ERR_SYNC     no epoch of lock_all is open
  *   ORIEL_ERR_PEER     a target has died or has left the window; the epoch is closed
+ *   ORIEL_ERR_ROUTE    a target cannot be reached; the epoch is closed
  *   ORIEL_ERR_TIMEOUT  the epoch is still open, and the call can be repeated
  * Threads: One thread closes an epoch.
  * MPI: MPI_Win_unlock_all
@@ -2124,6 +2137,7 @@ int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t valu
  *   ORIEL_ERR_PEER     no signal has changed, and a member of the window has died since the last
  *                      call that reported a death. A wait does not name a sender: call it again to
  *                      wait for the remaining members
+ *   ORIEL_ERR_ROUTE    as ORIEL_ERR_PEER, for a member that cannot be reached
  *   ORIEL_ERR_TIMEOUT  the time limit passed; the call can be repeated
  * Threads: Several may wait; one of them takes a change.
  * Source: N3, N6, N7; E6
