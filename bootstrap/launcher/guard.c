@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * guard.c - leaves no process behind, whoever dies; see guard.h
+ * guard.c - leaves no process behind, whichever process dies; see guard.h
  *
  * DESIGN NOTES Three nets catch what the others miss.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * guard.h - leaves no process behind, whoever dies
+ * guard.h - leaves no process behind, whichever process dies
  *
  * Each rank leads a process group, which its children belong to. The guard is a small process that
  * kills these groups when the launcher ends, in whatever way.

@@ -4,22 +4,22 @@
  *
  * DESIGN NOTES
  *
- * The words. At the origin, `posted` of the flag pair that the target writes; at the target,
- * `completed` of the one that the origin writes. Both hold epoch numbers of this pair of ranks on
- * this window (P2). The n-th start that names a target waits for posted == n; complete writes
- * completed = n behind the data. The target posts n + 1 only after it has seen completed n, which
- * it gets only after we have seen posted n: a writer is never more than one ahead, and exact
- * comparison is enough.
+ * The words: at the origin, `posted` of the flag pair that the target writes; at the target,
+ * `completed` of the flag pair that the origin writes. Both hold epoch numbers of this pair of
+ * ranks on this window (P2). The n-th start that names a target waits for posted == n; complete
+ * writes completed = n behind the data. The target posts n + 1 only after it has seen completed n,
+ * which arrives only after this rank has seen posted n. So a writer is never more than one epoch
+ * ahead, and comparing for equality is enough.
  *
  * A target whose post has been seen is marked LINK_GRANTED, because the word may move on to n + 1
- * while we are still inside epoch n towards others (P12).
+ * while this rank is still inside epoch n towards others (P12).
  *
  * A target that is dead, or that has left the window after an error (LINK_GONE), ends its link with
- * ORIEL_ERR_PEER: nobody waits for a post that cannot come.
+ * ORIEL_ERR_PEER: no call waits for a post that cannot come.
  *
- * Closing goes link by link, in whatever order the posts arrive: deferred operations go out; gets
- * are waited for, since a flag must not overtake a read; the flag leaves in the same list of
- * requests as the small puts; operations that use the caller's memory are waited for. Copied ones
+ * Closing goes link by link, in whatever order the posts arrive. Deferred operations are issued.
+ * Gets are waited for, since a flag must not overtake a read. The flag leaves in the same list of
+ * requests as the small puts. Operations that use the caller's memory are waited for; copied ones
  * are not: complete returns without waiting for the network.
  */
 #include <stdlib.h>

@@ -4,35 +4,36 @@
  *
  * DESIGN NOTES
  *
- * In round r a member writes to the one 2^r places after it and waits for a word of the one 2^r
- * places before it. A member's words are written by one partner each: word [set][r] by the partner
- * of round r. Fence number n uses set n mod 2 and writes n: a partner can be one whole fence ahead
- * of a member that still waits in an earlier round, and writes then into the other set; it cannot
- * be two ahead, since that takes everybody's entry into the fence between. So a word goes from n -
- * 2 to n, and the reader waits for exactly n.
+ * In round r a member writes to the member 2^r places after it and waits for a word of the member
+ * 2^r places before it. One partner writes each word: the partner of round r writes word [set][r].
+ * Fence number n uses set n mod 2 and writes n. A partner can be one whole fence ahead of a member
+ * that still waits in an earlier round; it then writes into the other set. It cannot be two fences
+ * ahead, since that takes every member's entry into the fence between. So a word goes from n - 2 to
+ * n, and the reader waits for exactly n.
  *
- * A target learns of others' data through its partners, so before the barrier all data is placed:
- * the acknowledged completion, which RC gives; or, where words of the barrier may be a processor's
- * stores and the device acknowledges too early for them, that of a read behind the data (device.h).
+ * A target learns of others' data through its partners, so all data is placed before the barrier:
+ * by the acknowledged completion, which RC gives; or, if words of the barrier may be a processor's
+ * stores and the device acknowledges too early for them, by that of a read behind the data
+ * (device.h).
  *
- * Puts to the partner of the first round need not be: there the word is *piggybacked* on them, a
- * request behind theirs on the same queue pair, as the flag of complete does. The partner does not
- * pass without this word, so it finds them. A member that learns of this member's entry from the
- * partner learns it after the puts. All other members learn it from the words of later rounds,
+ * Puts to the partner of the first round are an exception. There the word is *piggybacked* on them,
+ * a request behind theirs on the same queue pair, as the flag of complete is. The partner does not
+ * pass without this word, so it finds the puts. A member that learns of this member's entry from
+ * the partner learns it after the puts. All other members learn it from the words of later rounds,
  * which wait until the puts are complete. Two ranks have no later round: their fence takes one trip
- * instead of three. On return what was copied may still be under way, as after complete; what uses
- * the program's memory is complete. So this is for devices that keep in order what is issued to a
- * member, before the fence and after it.
+ * instead of three. On return, copied puts may still be in flight, as after complete; operations
+ * that use the program's memory are complete. So piggybacking is for devices that keep in order
+ * what is issued to a member, before the fence and after it.
  *
- * A member that leaves with an error (somebody has died or cannot be reached) tells those it has
- * not written to yet, by a control message, who then do the same: they could have waited for ever,
- * if only this member saw the death.
+ * A member that leaves with an error (a rank has died or cannot be reached) reports it by a control
+ * message to the members that it has not written to yet, and they do the same. Otherwise they could
+ * wait for ever, if only this member saw the death.
  *
- * Who knows of a death when it comes to the barrier writes to nobody. All words of the others may
- * be there, so that it would not have to wait, and would not look; but operations of its own may
- * have failed with that death, or have been left out because the fence before gave an error, and
- * its words would tell their targets that all is complete. Since everybody depends on everybody, no
- * member passes.
+ * A member that knows of a death when it comes to the barrier writes no words. The words of the
+ * others may all be there, so that it would not wait, and would not check for deaths. But its own
+ * operations may have failed with that death, or may have been left out because the previous fence
+ * returned an error, and its words would tell the targets that all is complete. Since every member
+ * depends on every other, no member passes.
  */
 #include <string.h>
 

@@ -4,27 +4,26 @@
  *
  * DESIGN NOTES
  *
- * That is decided once in an epoch and remembered: link->open_in == win->epoch_serial says that
- * an open epoch names the member, that its post has been seen or its lock is held, that it is
- * described and alive, and that nothing is deferred for it. A window's serial begins with 1, and
- * a new link's open_in is 0; only gate_pass opens a link.
+ * That is decided once in an epoch and remembered: link->open_in == win->epoch_serial says that an
+ * open epoch names the member, that its post has been seen or its lock is held, that it is
+ * described and alive, and that nothing is deferred for it. A window's serial begins with 1, and a
+ * new link's open_in is 0; only gate_pass opens a link.
  *
  * gate_close_all moves the serial, which closes the gate to every member: when an epoch ends or
- * begins to end (complete, fence, unlock_all, free), when start has opened an epoch for nobody,
- * which the next operation ends, and when news are taken (op/enter.h). No operation loads a
+ * begins to end (complete, fence, unlock_all, free), when start has opened an epoch with an empty
+ * group, which the next operation ends, and when news are taken (op/enter.h). No operation loads a
  * peer's state: its death, its leaving the job, and the loss of the window at a living member are
  * news, and each call asks for news before it asks the gate. gate_close closes the gate to one
  * member: when the member is to be unlocked, and when an operation is deferred for it.
  *
- * An epoch that begins does not move the serial: none can begin before the one in which links
- * were opened has ended. For a fence epoch that holds because the operation that opens a link
- * counts as one of the epoch (F3), which makes start, post and the locks illegal until the next
- * fence.
+ * An epoch that begins does not move the serial: none can begin before the one in which links were
+ * opened has ended. For a fence epoch that holds because the operation that opens a link counts as
+ * one of the epoch (F3), which makes start, post and the locks illegal until the next fence.
  *
- * The gate does not look at active messages in flight: accumulate operations are ordered with them
- * (A15), and look at LINK_AM; puts and gets are not (D8).
+ * The gate does not check active messages in flight. Accumulate operations are ordered with them
+ * (A15), and check LINK_AM; puts and gets are not (D8).
  *
- * The caller of all holds win->lock, and has found no news.
+ * The caller of all functions holds win->lock, and has found no news.
  */
 #ifndef ORIEL_GATE_H
 #define ORIEL_GATE_H

@@ -122,7 +122,7 @@ void board_clear(struct board *board, uint8_t *slot);
 /* Ends a text within its bytes, and replaces what is not printable ASCII. */
 void board_make_printable(char *text, size_t size_bytes);
 
-/* What a reader has taken from a page. */
+/* The copy of a page that a reader has taken. */
 struct board_copy {
 	struct board_header header;
 	uint32_t wait_count;

@@ -262,7 +262,7 @@ static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *
 /*
  * Returns whether the device may store the bytes of a write twice, the second time late: rxe, by
  * the kernel's memcpy, if the processor has no fast short moves. softverbs does it if its adversary
- * is told to; in place of a card it always counts as one of these.
+ * requests it; in place of a card it always counts as one of these.
  */
 static bool may_place_twice(const struct device *device, const struct ibv_device_attr *attr)
 {

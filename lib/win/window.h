@@ -38,15 +38,15 @@ void window_give_slot(struct oriel_job *job, uint32_t slot, bool reuse);
 
 #define SIGNALS_MAX 65536
 
-/* What accumulate_ordering keeps in order: the first operation, then the second. */
+/* The pairs that accumulate_ordering keeps in order: the first operation, then the second. */
 enum ordering { ORDER_RAR = 1, ORDER_RAW = 2, ORDER_WAR = 4, ORDER_WAW = 8, ORDER_ALL = 15 };
 
 /* The defaults of all hints. */
 void hints_default(struct oriel_win_info *info);
 
 /*
- * Take over the known hints of a list, which may be NULL; with `later` only those that a window can
- * change after its creation, though a value that cannot be used is told all the same. ERRORS:
+ * Takes the known hints of a list, which may be NULL; with `later` only those that a window can
+ * change after its creation, but every value that cannot be used is an error. ERRORS:
  * ORIEL_ERR_ARG, with key, value and what is legal; info is then half changed.
  */
 int hints_take(struct oriel_win_info *info, const struct oriel_hint hints[], bool later);

@@ -12,7 +12,10 @@
 
 #define WATCHDOG_SECONDS 30.0
 
-/* As the library has them (ORIEL_WATCHDOG), which refuses what is no number. 0: never. */
+/*
+ * Returns the watchdog's time as the library reads it (ORIEL_WATCHDOG), which refuses a value that
+ * is no number. 0: never.
+ */
 static double watchdog_seconds(void)
 {
 	const char *text = getenv("ORIEL_WATCHDOG");

@@ -42,7 +42,7 @@ void lines_write(FILE *out, const struct row *row)
 	fputs("]}\n", out);
 }
 
-/* Where a line has been read to; NULL: it was no row. */
+/* The place up to which a line has been read; NULL: it was no row. */
 struct reading {
 	const char *at;
 };

@@ -85,7 +85,7 @@ static bool open_graph(struct graph *graph, const struct row *rows, size_t count
 	return graph->count > 0;
 }
 
-/* Of a signal any rank may be the sender, so no rank is to blame. */
+/* Any rank may send a signal, so no rank is to blame. */
 static uint32_t edges(const struct row *row)
 {
 	return row->cause == CAUSE_SIGNAL ? 0 : row->rank_count;
@@ -173,7 +173,7 @@ static void print_root(FILE *out, const struct node *root)
 	fputs("; begin there\n", out);
 }
 
-/* Who waits for nobody and is awaited by nobody stands in no one's way. */
+/* Prints where the waiting begins. Leaves out ranks that neither wait nor are waited for. */
 static bool print_roots(FILE *out, struct graph *graph)
 {
 	bool any = false;

@@ -50,7 +50,7 @@ int soft_directory_connect(int sock, const char *file);
 
 /* Whether the process at the other end of a socket is this user's: user.c. */
 
-/* Returns whether it is, and sets its number; false if that cannot be told. */
+/* Returns whether it is, and sets its number; false if that cannot be found out. */
 SOFT_EXPORT bool softverbs_same_user(int sock, pid_t *pid);
 /* Returns whether /proc shows processes by the numbers that this process knows them by. */
 bool soft_proc_is_own(void);
